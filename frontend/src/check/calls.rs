@@ -1,0 +1,205 @@
+//! Operators and functions: which overloads fit the operands.
+
+use super::Checker;
+use super::infer::Instance;
+use super::report::{is_macro, symbol};
+use super::select::Path;
+use crate::ast::{BinaryOp, Expr, Name, NodeId, UnaryOp};
+use crate::checked::Reference;
+use crate::declarations::{Overload, Signature};
+use crate::types::Type;
+use smallvec::SmallVec;
+
+/// An operand or argument: the node that it is and its type.
+pub(super) type Argument = (NodeId, Type);
+
+impl Checker<'_> {
+    pub(super) fn check_unary(&mut self, id: NodeId, op: UnaryOp, operand: NodeId) -> Type {
+        let name = match op {
+            UnaryOp::Not => "!_",
+            UnaryOp::Neg => "-_",
+        };
+        let ty = self.check(operand);
+        self.check_operator(id, name, &[(operand, ty)])
+    }
+
+    pub(super) fn check_binary(&mut self, id: NodeId, op: BinaryOp, left: NodeId, right: NodeId) -> Type {
+        let name = match op {
+            BinaryOp::Add => "_+_",
+            BinaryOp::Sub => "_-_",
+            BinaryOp::Mul => "_*_",
+            BinaryOp::Div => "_/_",
+            BinaryOp::Rem => "_%_",
+            BinaryOp::Eq => "_==_",
+            BinaryOp::Ne => "_!=_",
+            BinaryOp::Lt => "_<_",
+            BinaryOp::Le => "_<=_",
+            BinaryOp::Gt => "_>_",
+            BinaryOp::Ge => "_>=_",
+            BinaryOp::In => "@in",
+        };
+        let left_type = self.check(left);
+        let right_type = self.check(right);
+        self.check_operator(id, name, &[(left, left_type), (right, right_type)])
+    }
+
+    pub(super) fn check_index(&mut self, id: NodeId, operand: NodeId, index: NodeId, optional: bool) -> Type {
+        let operand_type = self.check(operand);
+        let index_type = self.check(index);
+        let name = if optional { "_[?_]" } else { "_[_]" };
+        self.check_operator(id, name, &[(operand, operand_type), (index, index_type)])
+    }
+
+    /// The call of an operator by its name in the table.
+    pub(super) fn check_operator(&mut self, id: NodeId, name: &str, args: &[Argument]) -> Type {
+        let signatures = self.names.signatures(name);
+        self.resolve_call(id, name, &signatures, false, args)
+    }
+
+    pub(super) fn check_call(
+        &mut self,
+        id: NodeId,
+        target: Option<NodeId>,
+        function: Name,
+        rooted: bool,
+        args: &[NodeId],
+    ) -> Type {
+        if let Some(target) = target
+            && let Some(name) = self.qualified_function(target, function)
+        {
+            let args = self.check_args(None, args);
+            let signatures = self.names.signatures(&name);
+            return self.resolve_call(id, &name, &signatures, false, &args);
+        }
+        let receiver = target.is_some();
+        let Some(name) = self.names.function(self.ast.name(function), rooted) else {
+            if self.unchecked {
+                self.check_args(target, args);
+                self.set_reference(id, Reference::Call { overloads: Box::default(), receiver });
+                return Type::Dyn;
+            }
+            return self.check_undeclared_function(id, target, function, args);
+        };
+        let args = self.check_args(target, args);
+        let signatures = self.names.signatures(&name);
+        if !self.unchecked && signatures.iter().all(|s| s.receiver != receiver) {
+            if let (true, Some((_, Type::Error))) = (receiver, args.first()) {
+                return Type::Error;
+            }
+            return self.report_call_form(id, &name, receiver, &args);
+        }
+        self.resolve_call(id, &name, &signatures, receiver, &args)
+    }
+
+    /// `a.b.f` of a call `a.b.f(..)`, if that is a declared function which needs no receiver.
+    fn qualified_function(&self, target: NodeId, function: Name) -> Option<String> {
+        let path = self.namespace(target)?;
+        let name = format!("{}.{}", self.show_path(&path.names), self.ast.name(function));
+        let name = self.names.function(&name, path.rooted)?;
+        self.names.signatures(&name).iter().any(|s| !s.receiver).then_some(name)
+    }
+
+    /// The path that a call's target may be if the function's name is qualified by it.
+    fn namespace(&self, target: NodeId) -> Option<Path> {
+        if matches!(self.ast.expr(target), Expr::Select { test: true, .. }) {
+            return None;
+        }
+        self.path(target).filter(|path| self.local_of(path).is_none())
+    }
+
+    /// A call of what is no function under any name: reports that, or that the target is not declared.
+    fn check_undeclared_function(
+        &mut self,
+        id: NodeId,
+        target: Option<NodeId>,
+        function: Name,
+        args: &[NodeId],
+    ) -> Type {
+        let qualified = target
+            .and_then(|t| self.namespace(t))
+            .filter(|path| !self.names.is_declared(&self.path_parts(path), path.rooted))
+            .map(|path| format!("{}.{}", self.show_path(&path.names), self.ast.name(function)));
+        if let Some(name) = &qualified
+            && let Some(library) = self.names.library_off(name)
+        {
+            self.check_args(None, args);
+            return self.report_library_off(id, &format!("`{name}`"), library);
+        }
+        if let Some(name) = qualified
+            && let help = self.did_you_mean(&name, &self.names.function_names())
+            && !help.is_empty()
+        {
+            self.check_args(None, args);
+            return self.report_undeclared_function(id, &name, help);
+        }
+        if let Some(target) = target
+            && self.check(target) == Type::Error
+        {
+            self.check_args(None, args);
+            return Type::Error;
+        }
+        let name = self.ast.name(function);
+        if let Some(library) = self.names.library_off(name) {
+            self.check_args(None, args);
+            return self.report_library_off(id, &format!("`{}`", name.trim_start_matches('@')), library);
+        }
+        let help = self.macro_or_function_like(name);
+        let ty = self.report_undeclared_function(id, name, help);
+        // The arguments of a macro written wrongly would be reported for their variables.
+        if !is_macro(name) {
+            self.check_args(None, args);
+        }
+        ty
+    }
+
+    fn check_args(&mut self, target: Option<NodeId>, args: &[NodeId]) -> SmallVec<[Argument; 4]> {
+        target.into_iter().chain(args.iter().copied()).map(|arg| (arg, self.check(arg))).collect()
+    }
+
+    /// Finds the overloads that fit, records them and gives the type of the result.
+    fn resolve_call(
+        &mut self,
+        id: NodeId,
+        name: &str,
+        signatures: &[&Signature],
+        receiver: bool,
+        args: &[Argument],
+    ) -> Type {
+        let mut overloads: SmallVec<[Overload; 4]> = SmallVec::new();
+        let mut result: Option<Type> = None;
+        for signature in signatures {
+            if signature.receiver != receiver || signature.params.len() != args.len() {
+                continue;
+            }
+            let Some(ty) = self.fit(signature, args) else { continue };
+            overloads.push(signature.overload);
+            result = match result {
+                Some(other) if other != ty => Some(Type::Dyn),
+                _ => Some(ty),
+            };
+        }
+        if result.is_none()
+            && let Some(library) = self.names.library_off(name).filter(|_| signatures.is_empty())
+        {
+            return self.report_library_off(id, &format!("`{}`", symbol(name)), library);
+        }
+        if result.is_none() && !self.unchecked {
+            return self.report_no_overload(id, name, signatures, receiver, args);
+        }
+        self.set_reference(id, Reference::Call { overloads: overloads.into_vec().into(), receiver });
+        result.unwrap_or(Type::Dyn)
+    }
+
+    /// The result type of a signature, if the arguments fit it.
+    fn fit(&mut self, signature: &Signature, args: &[Argument]) -> Option<Type> {
+        let mut instance = Instance::new();
+        let params: SmallVec<[Type; 4]> =
+            signature.params.iter().map(|p| self.infer.instantiate(p, &mut instance)).collect();
+        let pairs: SmallVec<[(&Type, &Type); 4]> = args.iter().map(|(_, ty)| ty).zip(&params).collect();
+        if !self.infer.assign_all(&pairs) {
+            return None;
+        }
+        let result = self.infer.instantiate(&signature.result, &mut instance);
+        Some(if instance.is_empty() { result } else { self.infer.resolve(&result, true) })
+    }
+}

@@ -1,0 +1,204 @@
+//! The checker: what names stand for, which overloads may apply, the type of every node (language definition, "Gradual
+//! Type Checking" and "Name Resolution").
+//!
+//! One recursive walk from the root; each node gets its type and reference exactly once. A node that was reported has
+//! [`Type::Error`], which fits everywhere, so that one mistake gives one diagnostic.
+
+mod calls;
+mod codes;
+mod folds;
+mod infer;
+mod literals;
+mod names;
+mod report;
+mod select;
+
+use crate::ast::{Ast, Expr, Literal, LogicOp, NodeId};
+use crate::checked::{Checked, Reference};
+use crate::declarations::Declarations;
+use crate::diagnostic::Diagnostic;
+use crate::limits::{Limits, with_stack};
+use crate::types::Type;
+pub use codes::CHECKER_CODES;
+use infer::Inference;
+use names::Names;
+
+/// Steps over types that the checker may take for each node, and for the whole on top.
+const STEPS_PER_NODE: u64 = 512;
+const STEPS: u64 = 1 << 16;
+
+/// Checks a parsed expression against what is declared.
+///
+/// An [`Expr::Error`] passes quietly: the parser has reported it.
+///
+/// # Errors
+///
+/// Everything found, warnings included, if any of it is an error; else the second part of the result holds the warnings.
+/// Diagnostics are in source order and at most [`Limits::max_diagnostics`]. A type nested deeper
+/// than 64 levels or of more than 1,024 parts is an error.
+pub fn check(
+    ast: Ast,
+    declarations: &Declarations,
+    limits: &Limits,
+) -> Result<(Checked, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let stack = ast.depth().saturating_add(infer::MAX_TYPE_DEPTH.saturating_mul(2));
+    with_stack(stack, || {
+        let mut checker = Checker::new(&ast, declarations, limits);
+        checker.check(ast.root());
+        checker.finish_types();
+        let Checker { types, references, mut errors, mut warnings, .. } = checker;
+        if errors.is_empty() {
+            warnings.sort_by_key(|d| d.span.start);
+            return Ok((Checked { ast, types, references }, warnings));
+        }
+        errors.append(&mut warnings);
+        errors.truncate(limits.max_diagnostics.max(1) as usize);
+        errors.sort_by_key(|d| d.span.start);
+        Err(errors)
+    })
+}
+
+struct Checker<'a> {
+    ast: &'a Ast,
+    names: Names<'a>,
+    infer: Inference,
+    unchecked: bool,
+    limits: &'a Limits,
+    /// Steps that inference may take in all.
+    steps: u64,
+    types: Vec<Type>,
+    references: Vec<Reference>,
+    errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+    /// Whether [`codes::TYPE_TOO_COMPLEX`] was reported: once is enough.
+    too_complex: bool,
+}
+
+impl<'a> Checker<'a> {
+    fn new(ast: &'a Ast, declarations: &'a Declarations, limits: &'a Limits) -> Self {
+        let nodes = ast.nodes().len();
+        let steps = STEPS_PER_NODE.saturating_mul(nodes as u64).saturating_add(STEPS);
+        Self {
+            ast,
+            names: Names::new(declarations),
+            infer: Inference::new(steps),
+            unchecked: declarations.unchecked,
+            limits,
+            steps,
+            // A node that is never visited is part of a qualified name, and not evaluated.
+            types: vec![Type::Dyn; nodes],
+            references: vec![Reference::None; nodes],
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            too_complex: false,
+        }
+    }
+
+    /// Checks a node and gives its type, which may hold variables.
+    fn check(&mut self, id: NodeId) -> Type {
+        let ast = self.ast;
+        let ty = match ast.expr(id) {
+            Expr::Error => Type::Error,
+            Expr::Literal(literal) => literal_type(literal),
+            Expr::Ident { .. } | Expr::Select { .. } => return self.check_select(id),
+            Expr::Unary { op, operand } => self.check_unary(id, *op, *operand),
+            Expr::Binary { op, left, right } => self.check_binary(id, *op, *left, *right),
+            Expr::Index { operand, index, optional } => self.check_index(id, *operand, *index, *optional),
+            Expr::Call { target, function, rooted, args } => {
+                self.check_call(id, *target, *function, *rooted, ast.children(*args))
+            }
+            Expr::Logic { op, operands } => self.check_logic(*op, ast.children(*operands)),
+            Expr::Cond { condition, then, otherwise } => self.check_cond(id, *condition, *then, *otherwise),
+            Expr::List { elements, optional } => self.check_list(ast.children(*elements), optional),
+            Expr::Map { entries, optional } => self.check_map(ast.children(*entries), optional),
+            Expr::Message { name, values, .. } => self.check_message(id, *name, ast.children(*values)),
+            Expr::Fold { .. } => self.check_fold(id),
+            Expr::Bind { var, init, body } => self.check_bind(id, *var, *init, *body),
+            Expr::OptMap { target, var, body, flat } => self.check_opt_map(id, *target, *var, *body, *flat),
+        };
+        self.set_type(id, ty)
+    }
+
+    /// Records a node's type, and gives it back, or [`Type::Error`] if it exceeds the bounds.
+    fn set_type(&mut self, id: NodeId, ty: Type) -> Type {
+        let ty = if self.unchecked { Type::Dyn } else { ty };
+        let ty = self.bounded(id, ty);
+        if let Some(slot) = self.types.get_mut(id.0 as usize) {
+            slot.clone_from(&ty);
+        }
+        ty
+    }
+
+    fn bounded(&mut self, id: NodeId, ty: Type) -> Type {
+        if infer::is_leaf(&ty) {
+            return ty;
+        }
+        let excess = self.infer.measure(&ty);
+        if excess.is_none() && !self.infer.exhausted() {
+            return ty;
+        }
+        self.report_excess(id, excess);
+        Type::Error
+    }
+
+    fn set_reference(&mut self, id: NodeId, reference: Reference) {
+        if let Some(slot) = self.references.get_mut(id.0 as usize) {
+            *slot = reference;
+        }
+    }
+
+    /// Replaces the variables in all types: what nothing has determined is `dyn`.
+    fn finish_types(&mut self) {
+        for index in 0..self.types.len() {
+            let Some(ty) = self.types.get(index).cloned() else { continue };
+            if infer::is_leaf(&ty) {
+                continue;
+            }
+            let id = NodeId(u32::try_from(index).unwrap_or(u32::MAX));
+            let ty = self.bounded(id, ty);
+            let ty = self.infer.resolve(&ty, false);
+            let ty = self.bounded(id, ty);
+            if let Some(slot) = self.types.get_mut(index) {
+                *slot = ty;
+            }
+        }
+        if self.infer.exhausted() {
+            self.report_excess(self.ast.root(), None);
+        }
+    }
+
+    fn check_logic(&mut self, op: LogicOp, operands: &[NodeId]) -> Type {
+        let symbol = match op {
+            LogicOp::And => "&&",
+            LogicOp::Or => "||",
+        };
+        for &operand in operands {
+            let ty = self.check(operand);
+            self.expect_bool(operand, &ty, format_args!("an operand of `{symbol}`"));
+        }
+        Type::Bool
+    }
+
+    fn check_cond(&mut self, id: NodeId, condition: NodeId, then: NodeId, otherwise: NodeId) -> Type {
+        let ty = self.check(condition);
+        self.expect_bool(condition, &ty, format_args!("the condition of `?:`"));
+        let left = self.check(then);
+        let right = self.check(otherwise);
+        match self.infer.merge(&left, &right) {
+            Some(ty) => ty,
+            None => self.report_branches(id, (then, &left), (otherwise, &right)),
+        }
+    }
+}
+
+fn literal_type(literal: &Literal) -> Type {
+    match literal {
+        Literal::Null => Type::Null,
+        Literal::Bool(_) => Type::Bool,
+        Literal::Int(_) => Type::Int,
+        Literal::Uint(_) => Type::Uint,
+        Literal::Double(_) => Type::Double,
+        Literal::String(_) => Type::String,
+        Literal::Bytes(_) => Type::Bytes,
+    }
+}

@@ -1,0 +1,201 @@
+//! What is in scope: the declarations under their qualified names, the container's prefixes, the variables of macros.
+
+use crate::ast::Name;
+use crate::declarations::{Declarations, Signature};
+use crate::stdlib::{Libraries, Library, TABLE};
+use crate::types::Type;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use super::infer::rebuild;
+
+/// What a qualified name stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Meaning {
+    /// A declared variable, with its type.
+    Variable(u32, Type),
+    /// A type used as a value.
+    Type(Type),
+}
+
+/// A macro's variable.
+pub(super) struct Local {
+    name: Name,
+    pub(super) ty: Type,
+    pub(super) used: bool,
+}
+
+pub(super) struct Names<'a> {
+    /// Prefixes to try, longest first, each with its dot; the last is empty.
+    scopes: Vec<String>,
+    variables: HashMap<&'a str, (u32, &'a Type)>,
+    functions: HashMap<&'a str, Vec<&'a Signature>>,
+    pub(super) libraries: Libraries,
+    /// Most components of a declared variable's or type's name, container included.
+    longest: usize,
+    /// Innermost last; the position is the level.
+    pub(super) locals: Vec<Local>,
+}
+
+/// The types that can be named, by name.
+static TYPES: LazyLock<HashMap<String, (Library, Type)>> = LazyLock::new(|| {
+    let mut types: HashMap<String, (Library, Type)> = [
+        Type::Null,
+        Type::Bool,
+        Type::Int,
+        Type::Uint,
+        Type::Double,
+        Type::String,
+        Type::Bytes,
+        Type::Duration,
+        Type::Timestamp,
+    ]
+    .into_iter()
+    .map(|t| (t.to_string(), (Library::Standard, t)))
+    .collect();
+    types.insert("list".to_owned(), (Library::Standard, Type::list(Type::Dyn)));
+    types.insert("map".to_owned(), (Library::Standard, Type::map(Type::Dyn, Type::Dyn)));
+    types.insert("optional_type".to_owned(), (Library::Optionals, Type::optional(Type::Dyn)));
+    types.insert("type".to_owned(), (Library::Standard, Type::Type(Arc::new(Type::Dyn))));
+    for row in TABLE.rows() {
+        if let Type::Opaque(name, _) = &row.result {
+            types.insert(name.to_string(), (row.library, row.result.clone()));
+        }
+    }
+    types
+});
+
+impl<'a> Names<'a> {
+    pub(super) fn new(declarations: &'a Declarations) -> Self {
+        let mut scopes = Vec::new();
+        let mut prefix = declarations.container();
+        while !prefix.is_empty() {
+            scopes.push(format!("{prefix}."));
+            prefix = prefix.rsplit_once('.').map_or("", |(outer, _)| outer);
+        }
+        scopes.push(String::new());
+        let mut variables = HashMap::new();
+        let mut longest = TYPES.keys().map(|n| components(n)).max().unwrap_or(1);
+        for (variable, index) in declarations.variables().iter().zip(0..) {
+            longest = longest.max(components(&variable.name));
+            variables.insert(&*variable.name, (index, &variable.ty));
+        }
+        let mut functions: HashMap<&str, Vec<&Signature>> = HashMap::new();
+        for function in declarations.functions() {
+            functions.entry(&function.name).or_default().push(&function.signature);
+        }
+        Self { scopes, variables, functions, libraries: declarations.libraries(), longest, locals: Vec::new() }
+    }
+
+    fn scopes(&self, rooted: bool) -> &[String] {
+        let skip = if rooted { self.scopes.len().saturating_sub(1) } else { 0 };
+        self.scopes.get(skip..).unwrap_or(&[])
+    }
+
+    /// The innermost macro variable of a name, with its level.
+    pub(super) fn local(&self, name: Name) -> Option<usize> {
+        self.locals.iter().rposition(|l| l.name == name)
+    }
+
+    /// Opens the scope of a macro variable.
+    pub(super) fn push(&mut self, name: Name, ty: Type) {
+        self.locals.push(Local { name, ty, used: false });
+    }
+
+    /// Resolves `parts[0].parts[1]...`: the longest prefix of it that some scope declares, in the innermost scope that
+    /// does. Gives how many parts the name has.
+    pub(super) fn resolve(&self, parts: &[&str], rooted: bool) -> Option<(usize, Meaning)> {
+        let mut name = parts.get(..self.longest).unwrap_or(parts).join(".");
+        let mut count = parts.len().min(self.longest);
+        while count > 0 {
+            for scope in self.scopes(rooted) {
+                if let Some(meaning) = self.meaning(&format!("{scope}{name}")) {
+                    return Some((count, meaning));
+                }
+            }
+            count = count.saturating_sub(1);
+            name.truncate(name.rfind('.').unwrap_or(0));
+        }
+        None
+    }
+
+    /// Whether a path starts with a declared name, or with the start of one.
+    pub(super) fn is_declared(&self, parts: &[&str], rooted: bool) -> bool {
+        self.resolve(parts, rooted).is_some() || parts.first().is_some_and(|p| !self.below(p, rooted).is_empty())
+    }
+
+    fn meaning(&self, name: &str) -> Option<Meaning> {
+        if let Some((index, ty)) = self.variables.get(name) {
+            return Some(Meaning::Variable(*index, ground(ty)));
+        }
+        let (library, ty) = TYPES.get(name)?;
+        self.libraries.contains(*library).then(|| Meaning::Type(ty.clone()))
+    }
+
+    /// The declared name that a function's name stands for.
+    pub(super) fn function(&self, name: &str, rooted: bool) -> Option<String> {
+        self.scopes(rooted)
+            .iter()
+            .map(|scope| format!("{scope}{name}"))
+            .find(|n| self.functions.contains_key(n.as_str()) || TABLE.signatures(n, self.libraries).next().is_some())
+    }
+
+    /// The signatures of a function by its declared name.
+    pub(super) fn signatures(&self, name: &str) -> Vec<&'a Signature> {
+        let host = self.functions.get(name).map_or(&[][..], |s| s);
+        TABLE.signatures(name, self.libraries).chain(host.iter().copied()).collect()
+    }
+
+    /// A library that is off and has a function of this name.
+    pub(super) fn library_off(&self, name: &str) -> Option<Library> {
+        TABLE.libraries_of(name).find(|library| !self.libraries.contains(*library))
+    }
+
+    /// The variables below a prefix, in some scope, as one would write them: sorted.
+    pub(super) fn below(&self, prefix: &str, rooted: bool) -> Vec<&'a str> {
+        let mut found: Vec<&str> = Vec::new();
+        for scope in self.scopes(rooted) {
+            let start = format!("{scope}{prefix}.");
+            found.extend(
+                self.variables.keys().filter(|n| n.starts_with(&start)).map(|n| n.get(scope.len()..).unwrap_or(n)),
+            );
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The names of variables and types, sorted.
+    pub(super) fn values(&self) -> Vec<&str> {
+        let types = TYPES.iter().filter(|(_, (library, _))| self.libraries.contains(*library));
+        let mut names: Vec<&str> = self.variables.keys().copied().chain(types.map(|(name, _)| name.as_str())).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// The names of functions that can be written in a call, sorted.
+    pub(super) fn function_names(&self) -> Vec<&'a str> {
+        let mut names: Vec<&str> = TABLE.names(self.libraries).filter(|n| !is_operator(n)).collect();
+        names.extend(self.functions.keys().copied());
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
+/// Whether a function's name is the encoding of an operator.
+pub(super) fn is_operator(name: &str) -> bool {
+    name.contains(|c: char| c.is_ascii_punctuation() && c != '.' && c != '_')
+}
+
+/// The type of a declared variable, whose parameters stand for anything.
+fn ground(ty: &Type) -> Type {
+    match ty {
+        Type::Param(_) | Type::Var(_) => Type::Dyn,
+        other => rebuild(other, &mut ground),
+    }
+}
+
+fn components(name: &str) -> usize {
+    name.split('.').count()
+}

@@ -1,0 +1,344 @@
+//! What the checker says, and how it words it.
+
+use super::calls::Argument;
+use super::infer::{Excess, MAX_TYPE_DEPTH, MAX_TYPE_PARTS};
+use super::names::is_operator;
+use super::select::Path;
+use super::{Checker, codes};
+use crate::ast::{Name, NodeId};
+use crate::declarations::Signature;
+use crate::diagnostic::{Diagnostic, Label, Severity, Stage};
+use crate::span::Span;
+use crate::stdlib::Library;
+use crate::types::Type;
+use std::fmt::Arguments;
+
+/// Most names or signatures listed in one help.
+const MOST_LISTED: usize = 8;
+
+/// Longest name, in characters, for which similar ones are searched.
+const LONGEST_COMPARED: usize = 64;
+
+/// How the macros are written, for those who call one with the wrong arguments.
+const MACROS: &[(&str, &str)] = &[
+    ("has", "has(value.field)"),
+    ("all", "range.all(x, predicate)"),
+    ("exists", "range.exists(x, predicate)"),
+    ("exists_one", "range.exists_one(x, predicate)"),
+    ("existsOne", "range.existsOne(x, predicate)"),
+    ("filter", "range.filter(x, predicate)"),
+    ("map", "range.map(x, transform)"),
+    ("transformList", "range.transformList(index, x, transform)"),
+    ("transformMap", "range.transformMap(key, value, transform)"),
+    ("transformMapEntry", "range.transformMapEntry(key, value, transform)"),
+    ("sortBy", "range.sortBy(x, key)"),
+    ("optMap", "optional.optMap(x, transform)"),
+    ("optFlatMap", "optional.optFlatMap(x, transform)"),
+    ("bind", "cel.bind(x, value, expression)"),
+];
+
+impl Checker<'_> {
+    /// Whether further errors only count.
+    fn full(&self) -> bool {
+        self.errors.len() >= self.limits.max_diagnostics as usize
+    }
+
+    /// Adds an error. Beyond the limit only the last one is held, and dropped in the end.
+    pub(super) fn error(&mut self, code: &'static str, span: Span, message: String) -> &mut Diagnostic {
+        self.errors.truncate(self.limits.max_diagnostics as usize);
+        self.errors.push_mut(diagnostic(Severity::Error, code, span, message))
+    }
+
+    pub(super) fn warning(&mut self, code: &'static str, span: Span, message: String) {
+        if self.warnings.len() < self.limits.max_diagnostics as usize {
+            self.warnings.push(diagnostic(Severity::Warning, code, span, message));
+        }
+    }
+
+    /// A type as the author would write it.
+    pub(super) fn show(&mut self, ty: &Type) -> String {
+        self.infer.resolve(ty, false).to_string()
+    }
+
+    pub(super) fn show_path(&self, names: &[Name]) -> String {
+        names.iter().map(|n| self.ast.name(*n)).collect::<Vec<_>>().join(".")
+    }
+
+    pub(super) fn expect_bool(&mut self, id: NodeId, ty: &Type, what: Arguments<'_>) {
+        if !self.infer.assign(ty, &Type::Bool) {
+            let shown = self.show(ty);
+            let message = format!("{what} must be `bool`, this is `{shown}`");
+            self.error(codes::NOT_BOOL, self.ast.span(id), message);
+        }
+    }
+
+    pub(super) fn report_excess(&mut self, id: NodeId, excess: Option<Excess>) {
+        if std::mem::replace(&mut self.too_complex, true) {
+            return;
+        }
+        let message = match excess {
+            Some(Excess::Depth) => {
+                format!("the type of this is nested more than {MAX_TYPE_DEPTH} levels deep")
+            }
+            Some(Excess::Parts) => format!("the type of this has more than {MAX_TYPE_PARTS} parts"),
+            None => format!("inferring types takes more than {} steps", self.steps),
+        };
+        self.error(codes::TYPE_TOO_COMPLEX, self.ast.span(id), message).stage = Stage::Limit;
+    }
+
+    pub(super) fn report_branches(&mut self, id: NodeId, then: (NodeId, &Type), otherwise: (NodeId, &Type)) -> Type {
+        let (left, right) = (self.show(then.1), self.show(otherwise.1));
+        let message = format!("the branches of `?:` differ in type: `{left}` and `{right}`");
+        let labels = vec![this_is(self.ast.span(then.0), &left), this_is(self.ast.span(otherwise.0), &right)];
+        let error = self.error(codes::BRANCH_TYPES, self.ast.node(id).focus, message);
+        error.labels = labels;
+        error.help.push("wrap one branch in `dyn(..)` if both types are meant".to_owned());
+        Type::Error
+    }
+
+    /// A path of which no start is declared.
+    pub(super) fn report_undeclared(&mut self, path: &Path) {
+        let full = self.show_path(&path.names);
+        // The longest start below which something is declared, then one part more: that part is the wrong one.
+        let mut known = 0;
+        let mut below = Vec::new();
+        if !self.full() {
+            for (i, _) in path.names.iter().enumerate() {
+                let count = i.saturating_add(1);
+                let prefix = self.show_path(path.names.get(..count).unwrap_or(&[]));
+                let found = self.names.below(&prefix, path.rooted);
+                if found.is_empty() {
+                    break;
+                }
+                (known, below) = (count, found);
+            }
+        }
+        let wrong = if known == 0 { 0 } else { known.min(path.names.len().saturating_sub(1)) };
+        let node = path.nodes.get(wrong).or(path.nodes.last()).copied().unwrap_or(NodeId(0));
+        let name = self.show_path(path.names.get(..=wrong).unwrap_or(&path.names));
+        let mut help = Vec::new();
+        if known == path.names.len() {
+            help.push(format!("`{name}` is only the start of declared names: {}", list(&below)));
+        } else if known > 0 {
+            help = self.did_you_mean(&full, &below);
+            if help.is_empty() {
+                help = self.did_you_mean(&name, &below);
+            }
+            if help.is_empty() {
+                help.push(format!("declared are {}", list(&below)));
+            }
+        } else if !self.full() {
+            help = self.did_you_mean(&full, &self.names.values());
+            if help.is_empty() && full != name {
+                help = self.did_you_mean(&name, &self.names.values());
+            }
+            if help.is_empty() && self.names.function(&name, path.rooted).is_some() {
+                help.push(format!("`{name}` is a function: call it"));
+            }
+        }
+        let span = self.ast.node(node).focus;
+        let error = self.error(codes::UNDECLARED_NAME, span, format!("undeclared reference to `{name}`"));
+        error.help = help;
+    }
+
+    /// A function, or syntax, that the environment has turned off.
+    pub(super) fn report_library_off(&mut self, id: NodeId, what: &str, library: Library) -> Type {
+        let message = format!("{what} is of the library `{}`, which is turned off", library.name());
+        self.error(codes::LIBRARY_OFF, self.ast.node(id).focus, message);
+        Type::Error
+    }
+
+    pub(super) fn report_undeclared_function(&mut self, id: NodeId, name: &str, help: Vec<String>) -> Type {
+        let message = format!("undeclared function `{name}`");
+        self.error(codes::UNDECLARED_FUNCTION, self.ast.node(id).focus, message).help = help;
+        Type::Error
+    }
+
+    /// What the author of a call of an unknown function may have meant.
+    pub(super) fn macro_or_function_like(&self, name: &str) -> Vec<String> {
+        match MACROS.iter().find(|(n, _)| *n == name) {
+            Some((_, form)) => vec![format!("`{name}` is a macro, written `{form}`")],
+            None => self.did_you_mean(name, &self.names.function_names()),
+        }
+    }
+
+    /// A function in the form it does not have.
+    pub(super) fn report_call_form(&mut self, id: NodeId, name: &str, receiver: bool, args: &[Argument]) -> Type {
+        let shown: Vec<&str> = std::iter::once("x").chain(args.iter().skip(1).map(|_| "..")).collect();
+        let other = show_call(name, !receiver, &shown);
+        let message = if receiver {
+            format!("`{name}` is not called on a value")
+        } else {
+            format!("`{name}` is called on a value")
+        };
+        let error = self.error(codes::CALL_FORM, self.ast.node(id).focus, message);
+        error.help.push(format!("write `{other}`"));
+        Type::Error
+    }
+
+    pub(super) fn report_no_overload(
+        &mut self,
+        id: NodeId,
+        name: &str,
+        signatures: &[&Signature],
+        receiver: bool,
+        args: &[Argument],
+    ) -> Type {
+        if args.iter().any(|(_, ty)| self.infer.shallow(ty) == Type::Error) {
+            return Type::Error;
+        }
+        let types: Vec<Type> = args.iter().map(|(_, ty)| self.infer.resolve(ty, false)).collect();
+        let shown: Vec<String> = types.iter().map(Type::to_string).collect();
+        let message = format!("no overload of `{}` fits `{}`", symbol(name), show_call(name, receiver, &shown));
+        let mut help: Vec<String> = conversion(name, &types).map(str::to_owned).into_iter().collect();
+        if help.is_empty() {
+            help.push(candidates(name, signatures, receiver, &types));
+        }
+        if let Some(library) = self.names.library_off(name) {
+            help.push(format!("the library `{}`, which is turned off, has others", library.name()));
+        }
+        let labels = args
+            .iter()
+            .zip(&shown)
+            .filter(|((node, _), _)| *node != id)
+            .map(|((node, _), ty)| this_is(self.ast.span(*node), ty))
+            .collect();
+        let error = self.error(codes::NO_OVERLOAD, self.ast.node(id).focus, message);
+        error.labels = labels;
+        error.help = help;
+        Type::Error
+    }
+
+    /// The names most like `name`, if any is so near that it may be meant.
+    pub(super) fn did_you_mean(&self, name: &str, names: &[&str]) -> Vec<String> {
+        let length = name.chars().count();
+        // A name of one or two characters is like every other.
+        if self.full() || !(3..=LONGEST_COMPARED).contains(&length) {
+            return Vec::new();
+        }
+        let allowed = length.div_ceil(4).min(3);
+        names
+            .iter()
+            .filter_map(|n| distance(name, n, allowed).filter(|d| *d > 0).map(|d| (d, n)))
+            .min_by_key(|(d, _)| *d)
+            .map(|(_, n)| format!("did you mean `{n}`?"))
+            .into_iter()
+            .collect()
+    }
+}
+
+fn diagnostic(severity: Severity, code: &'static str, span: Span, message: String) -> Diagnostic {
+    Diagnostic { severity, stage: Stage::Check, code, message, span, labels: Vec::new(), help: Vec::new() }
+}
+
+/// Whether a name is that of a macro.
+pub(super) fn is_macro(name: &str) -> bool {
+    MACROS.iter().any(|(n, _)| *n == name)
+}
+
+fn this_is(span: Span, ty: &str) -> Label {
+    Label { span, text: format!("this is `{ty}`") }
+}
+
+/// Names in backquotes, the first few.
+fn list<S: AsRef<str>>(names: &[S]) -> String {
+    let mut text: Vec<String> = names.iter().take(MOST_LISTED).map(|n| format!("`{}`", n.as_ref())).collect();
+    if names.len() > MOST_LISTED {
+        text.push(format!("and {} more", names.len().saturating_sub(MOST_LISTED)));
+    }
+    text.join(", ")
+}
+
+/// The overloads that come nearest.
+fn candidates(name: &str, signatures: &[&Signature], receiver: bool, types: &[Type]) -> String {
+    let form: Vec<&&Signature> = signatures.iter().filter(|s| s.receiver == receiver).collect();
+    let near: Vec<&&Signature> = form
+        .iter()
+        .copied()
+        .filter(|s| s.params.len() == types.len() && s.params.iter().zip(types).any(|(p, t)| p == t))
+        .collect();
+    let shown: Vec<String> = if near.is_empty() { form } else { near }
+        .iter()
+        .map(|s| {
+            let params: Vec<String> = s.params.iter().map(Type::to_string).collect();
+            show_call(name, receiver, &params)
+        })
+        .collect();
+    format!("possible are {}", list(&shown))
+}
+
+/// What helps with the usual mistakes.
+fn conversion(name: &str, types: &[Type]) -> Option<&'static str> {
+    let number = |t: &Type| matches!(t, Type::Int | Type::Uint | Type::Double);
+    match (name, types) {
+        ("-_", [Type::Uint]) => Some("a `uint` has no negative: convert it with `int(..)`"),
+        ("_%_", [Type::Double, _] | [_, Type::Double]) => Some("`%` is for `int` and `uint` only"),
+        (_, [a, b]) if is_operator(name) && name != "@in" && a != b && number(a) && number(b) => {
+            Some("convert one side with `int(..)`, `uint(..)` or `double(..)`")
+        }
+        ("_==_" | "_!=_", [_, _]) => Some("values of these types are never equal"),
+        ("_+_", [Type::String, other] | [other, Type::String]) if is_text(other) => {
+            Some("convert to text with `string(..)`")
+        }
+        _ => None,
+    }
+}
+
+/// Whether `string(..)` takes a value of this type.
+fn is_text(ty: &Type) -> bool {
+    matches!(ty, Type::Bool | Type::Int | Type::Uint | Type::Double | Type::Bytes | Type::Duration | Type::Timestamp)
+}
+
+/// A function's name as an author knows it.
+pub(super) fn symbol(name: &str) -> String {
+    match name {
+        "_[_]" => "[]".to_owned(),
+        "_[?_]" => "[?]".to_owned(),
+        "_?._" => ".?".to_owned(),
+        _ if is_operator(name) => name.replace(['_', '@'], ""),
+        _ => name.to_owned(),
+    }
+}
+
+/// A call as it is written, with `args` in the places of the arguments.
+fn show_call<S: AsRef<str>>(name: &str, receiver: bool, args: &[S]) -> String {
+    let args: Vec<&str> = args.iter().map(AsRef::as_ref).collect();
+    match (name, args.as_slice()) {
+        ("_[_]", [a, b]) => format!("{a}[{b}]"),
+        ("_[?_]", [a, b]) => format!("{a}[?{b}]"),
+        ("_?._", [a, _]) => format!("{a}.?field"),
+        ("@sortBy", [a, b]) => format!("{a}.sortBy(x, ..) with keys `{b}`"),
+        (_, [a]) if is_operator(name) => format!("{}{a}", symbol(name)),
+        (_, [a, b]) if is_operator(name) => format!("{a} {} {b}", symbol(name)),
+        (_, [target, rest @ ..]) if receiver => format!("{target}.{name}({})", rest.join(", ")),
+        _ => format!("{name}({})", args.join(", ")),
+    }
+}
+
+/// How many characters must be added, removed, replaced or swapped with their neighbour, if at most `allowed`.
+fn distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
+    if a.len().abs_diff(b.len()) > allowed.saturating_mul(4) {
+        return None;
+    }
+    let b: Vec<char> = b.chars().collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    let mut last = None;
+    for (i, x) in a.chars().enumerate() {
+        let mut next = vec![i.saturating_add(1)];
+        let mut left = None;
+        for (j, y) in b.iter().enumerate() {
+            let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX);
+            let mut cost = at(&row, j).saturating_add(usize::from(x != *y));
+            cost = cost.min(at(&row, j.saturating_add(1)).saturating_add(1)).min(at(&next, j).saturating_add(1));
+            if last == Some(*y) && left == Some(x) {
+                cost = cost.min(at(&before, j.saturating_sub(1)).saturating_add(1));
+            }
+            next.push(cost);
+            left = Some(*y);
+        }
+        before = std::mem::replace(&mut row, next);
+        last = Some(x);
+    }
+    row.last().copied().filter(|d| *d <= allowed)
+}

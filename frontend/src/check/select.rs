@@ -1,0 +1,146 @@
+//! Identifiers, qualified names and the selection of fields.
+
+use super::names::Meaning;
+use super::{Checker, codes};
+use crate::ast::{Expr, Name, NodeId};
+use crate::checked::Reference;
+use crate::types::Type;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// `a.b.c` as written: its names and, for each, the node that ends there.
+pub(super) struct Path {
+    pub(super) names: SmallVec<[Name; 6]>,
+    pub(super) nodes: SmallVec<[NodeId; 6]>,
+    pub(super) rooted: bool,
+}
+
+impl<'a> Checker<'a> {
+    /// The qualified name that a node may be. Only the last part may be a `has(..)`.
+    pub(super) fn path(&self, id: NodeId) -> Option<Path> {
+        let mut path = Path { names: SmallVec::new(), nodes: SmallVec::new(), rooted: false };
+        let mut at = id;
+        loop {
+            path.nodes.push(at);
+            match self.ast.expr(at) {
+                Expr::Select { operand, field, test, optional: false } if !*test || at == id => {
+                    path.names.push(*field);
+                    at = *operand;
+                }
+                Expr::Ident { name, rooted } => {
+                    path.names.push(*name);
+                    path.rooted = *rooted;
+                    break;
+                }
+                _ => return None,
+            }
+        }
+        path.names.reverse();
+        path.nodes.reverse();
+        Some(path)
+    }
+
+    /// The macro variable that a path starts with, by level.
+    pub(super) fn local_of(&self, path: &Path) -> Option<usize> {
+        if path.rooted { None } else { path.names.first().and_then(|n| self.names.local(*n)) }
+    }
+
+    pub(super) fn path_parts(&self, path: &Path) -> SmallVec<[&'a str; 6]> {
+        path.names.iter().map(|n| self.ast.name(*n)).collect()
+    }
+
+    /// Checks an `Ident` or `Select`.
+    pub(super) fn check_select(&mut self, id: NodeId) -> Type {
+        let Some(path) = self.path(id) else {
+            let Expr::Select { operand, field, test, optional } = *self.ast.expr(id) else {
+                return self.set_type(id, Type::Error);
+            };
+            let ty = self.check(operand);
+            return self.check_field(id, &ty, field, test, optional);
+        };
+        let (known, mut ty) = self.check_path_start(&path);
+        for (&node, &field) in path.nodes.iter().zip(&path.names).skip(known) {
+            let test = matches!(self.ast.expr(node), Expr::Select { test: true, .. });
+            ty = self.check_field(node, &ty, field, test, false);
+        }
+        ty
+    }
+
+    /// Resolves the longest declared start of a path and gives how many of its parts that takes, and the type.
+    fn check_path_start(&mut self, path: &Path) -> (usize, Type) {
+        if let Some(level) = self.local_of(path)
+            && let Some(local) = self.names.locals.get_mut(level)
+        {
+            local.used = true;
+            let ty = local.ty.clone();
+            let Some(&node) = path.nodes.first() else { return (0, Type::Error) };
+            self.set_reference(node, Reference::Local(u32::try_from(level).unwrap_or(u32::MAX)));
+            return (1, self.set_type(node, ty));
+        }
+        let parts = self.path_parts(path);
+        let (known, reference, ty) = match self.names.resolve(&parts, path.rooted) {
+            Some((known, Meaning::Variable(index, ty))) => (known, Reference::Variable(index), ty),
+            Some((known, Meaning::Type(ty))) if !self.is_test(path, known) => {
+                (known, Reference::Type(ty.clone()), Type::Type(Arc::new(ty)))
+            }
+            _ if self.unchecked => (1, Reference::Undeclared, Type::Dyn),
+            _ => {
+                self.report_undeclared(path);
+                (parts.len(), Reference::None, Type::Error)
+            }
+        };
+        let Some(&node) = known.checked_sub(1).and_then(|last| path.nodes.get(last)) else {
+            return (known, Type::Error);
+        };
+        self.set_reference(node, reference);
+        let ty = if self.is_test(path, known) { Type::Bool } else { ty };
+        (known, self.set_type(node, ty))
+    }
+
+    /// Whether the part of a path that `known` names make is asked for by `has(..)`.
+    fn is_test(&self, path: &Path, known: usize) -> bool {
+        let node = known.checked_sub(1).and_then(|last| path.nodes.get(last));
+        node.is_some_and(|n| matches!(self.ast.expr(*n), Expr::Select { test: true, .. }))
+    }
+
+    /// The selection of a field from a value.
+    fn check_field(&mut self, id: NodeId, operand: &Type, field: Name, test: bool, optional: bool) -> Type {
+        if optional {
+            let node = match *self.ast.expr(id) {
+                Expr::Select { operand, .. } => operand,
+                _ => id,
+            };
+            let ty = self.check_operator(id, "_?._", &[(node, operand.clone()), (id, Type::String)]);
+            return self.set_type(id, ty);
+        }
+        let ty = self.field_type(id, operand, field);
+        self.set_type(id, if test { Type::Bool } else { ty })
+    }
+
+    fn field_type(&mut self, id: NodeId, operand: &Type, field: Name) -> Type {
+        let shallow = self.infer.shallow(operand);
+        match &shallow {
+            Type::Error | Type::Dyn => shallow,
+            Type::Var(_) => {
+                self.infer.assign(&Type::Dyn, operand);
+                Type::Dyn
+            }
+            Type::Map(kv) if self.infer.assign(&Type::String, &kv.0) => kv.1.clone(),
+            Type::Optional(inner) => match self.field_type(id, inner, field) {
+                Type::Error => Type::Error,
+                ty => Type::optional(ty),
+            },
+            Type::Wrapper(inner) if matches!(**inner, Type::Optional(_)) => self.field_type(id, inner, field),
+            _ => {
+                let shown = self.show(operand);
+                let name = self.ast.name(field);
+                let message = match shallow {
+                    Type::Map(_) => format!("a value of type `{shown}` has no key `\"{name}\"`"),
+                    _ => format!("a value of type `{shown}` has no field `{name}`"),
+                };
+                self.error(codes::NO_FIELDS, self.ast.node(id).focus, message);
+                Type::Error
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The checked tree: the syntax tree plus, for each node, its type and what its names and calls stand for.
+//!
+//! It is all that the interpreter and the lowering see; neither resolves a name again.
+
+use crate::ast::{Ast, NodeId};
+use crate::declarations::Overload;
+use crate::types::Type;
+
+/// What a node's name or operator stands for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Reference {
+    /// Nothing to resolve (literals, folds, selections from a value, ...).
+    #[default]
+    None,
+    /// An `Ident`, or the outermost `Select` of a qualified name, that is a declared variable (by index). A `Select` with
+    /// `test` asks whether the variable is present. Nodes below are not evaluated, and have the type `dyn`.
+    Variable(u32),
+    /// An `Ident` that is a macro's variable. Levels count from the root inwards: each `Fold`, `Bind` and `OptMap` whose
+    /// scope the node is in takes the next level for `var`, and one more for `var2`. The range of a `Fold`, the value of a
+    /// `Bind` and the target of an `OptMap` are outside of its scope.
+    Local(u32),
+    /// An `Ident` or `Select` that names a type, used as a value: `int`, `google.protobuf.Timestamp`.
+    Type(Type),
+    /// A `Call`, `Unary`, `Binary`, `Index` or optional selection: the overloads that may apply, in declared order. With one
+    /// candidate, and no operand that is `dyn`, a wrapper or `null` where the parameter is not, the call is static; otherwise
+    /// the values' types choose at evaluation.
+    Call {
+        /// The candidates. Empty only in unchecked mode, where the call then is the error "no such overload".
+        overloads: Box<[Overload]>,
+        /// Whether a call's target is its first argument. Otherwise the target was part of the function's qualified name
+        /// and is not evaluated.
+        receiver: bool,
+    },
+    /// Unchecked mode only: an `Ident` or the type of a `Message` that is not declared. Evaluating it is an error.
+    Undeclared,
+}
+
+/// An expression that passed the checker.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    pub(crate) ast: Ast,
+    pub(crate) types: Vec<Type>,
+    pub(crate) references: Vec<Reference>,
+}
+
+impl Checked {
+    /// The tree.
+    #[must_use]
+    pub fn ast(&self) -> &Ast {
+        &self.ast
+    }
+
+    /// The type of a node; free of parameters and inference variables.
+    #[must_use]
+    pub fn type_of(&self, id: NodeId) -> &Type {
+        self.types.get(id.0 as usize).unwrap_or(&Type::Error)
+    }
+
+    /// The type of the whole expression.
+    #[must_use]
+    pub fn result_type(&self) -> &Type {
+        self.type_of(self.ast.root())
+    }
+
+    /// What a node refers to.
+    #[must_use]
+    pub fn reference(&self, id: NodeId) -> &Reference {
+        self.references.get(id.0 as usize).unwrap_or(&Reference::None)
+    }
+}

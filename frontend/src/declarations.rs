@@ -1,0 +1,124 @@
+//! What an expression may mention: variables, functions with their overloads, the container of its names.
+//!
+//! A declaration says nothing about how a value is found or a function is run; the runtime keeps that beside it, under the
+//! same index.
+
+use crate::stdlib::{Builtin, Libraries, Library};
+use crate::types::Type;
+use std::sync::Arc;
+
+/// A variable, possibly with a qualified name (`request.path`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Qualified name, without a leading dot.
+    pub name: Arc<str>,
+    /// Its type.
+    pub ty: Type,
+    /// Whether it may be absent: reading it then is the error "no such key", and `has(..)` asks.
+    pub optional: bool,
+}
+
+/// Which implementation an overload has: the standard library's, or a function the host registered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Overload {
+    /// Row of the standard library's table.
+    Builtin(Builtin),
+    /// Index of a host function, in the order of registration.
+    Host(u32),
+}
+
+/// One signature of a function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Signature {
+    /// What runs.
+    pub overload: Overload,
+    /// Whether the first parameter is the receiver: `x.f(y)`.
+    pub receiver: bool,
+    /// Parameter types, receiver first. May hold [`Type::Param`].
+    pub params: Arc<[Type]>,
+    /// Result type.
+    pub result: Type,
+}
+
+/// A host function's declaration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostFunction {
+    /// Its name, possibly qualified.
+    pub name: Arc<str>,
+    /// Its signature.
+    pub signature: Signature,
+}
+
+/// Everything declared for an expression.
+#[derive(Clone, Debug, Default)]
+pub struct Declarations {
+    pub(crate) container: Arc<str>,
+    pub(crate) variables: Vec<Variable>,
+    pub(crate) functions: Vec<HostFunction>,
+    pub(crate) unchecked: bool,
+    pub(crate) libraries: Libraries,
+}
+
+impl Declarations {
+    /// All libraries, no variables.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Names are resolved inside this namespace first (language definition, "Name Resolution").
+    pub fn set_container(&mut self, container: &str) {
+        self.container = container.into();
+    }
+
+    /// Turns static types off: every variable and literal is `dyn`, and what does not fit is an error of the evaluation
+    /// instead of a diagnostic. Names must still be declared.
+    pub fn set_unchecked(&mut self, unchecked: bool) {
+        self.unchecked = unchecked;
+    }
+
+    /// Turns a library on or off; all are on at first. The standard one stays on.
+    pub fn set_library(&mut self, library: Library, on: bool) {
+        self.libraries.set(library, on);
+    }
+
+    /// Adds a variable and gives its index. A second one of the same name hides the first.
+    pub fn add_variable(&mut self, variable: Variable) -> u32 {
+        self.variables.push(variable);
+        u32::try_from(self.variables.len()).unwrap_or(u32::MAX).saturating_sub(1)
+    }
+
+    /// Adds a host function and gives its index, the one of [`Overload::Host`].
+    pub fn add_function(&mut self, name: &str, receiver: bool, params: Vec<Type>, result: Type) -> u32 {
+        let index = u32::try_from(self.functions.len()).unwrap_or(u32::MAX);
+        self.functions.push(HostFunction {
+            name: name.into(),
+            signature: Signature { overload: Overload::Host(index), receiver, params: params.into(), result },
+        });
+        index
+    }
+
+    /// The variables, by index.
+    #[must_use]
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// The host functions, by index.
+    #[must_use]
+    pub fn functions(&self) -> &[HostFunction] {
+        &self.functions
+    }
+
+    /// The libraries that are on.
+    #[must_use]
+    pub fn libraries(&self) -> Libraries {
+        self.libraries
+    }
+
+    /// The container, empty for the root.
+    #[must_use]
+    pub fn container(&self) -> &str {
+        &self.container
+    }
+}

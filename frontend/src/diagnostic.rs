@@ -1,0 +1,51 @@
+//! What the frontend tells an author: a message, the place, what was expected, what may help.
+
+use crate::span::Span;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Severity {
+    /// The expression is rejected.
+    Error,
+    /// The expression is accepted, but probably does not mean what its author thinks.
+    Warning,
+}
+
+/// The stage that reported it: the error kinds `parse`, `check` and `limit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// The text is not CEL.
+    Parse,
+    /// Names or types do not fit.
+    Check,
+    /// A bound of [`Limits`](crate::Limits) was exceeded.
+    Limit,
+}
+
+/// A remark about a second place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// What is there ("this is `string`").
+    pub text: String,
+}
+
+/// One finding. Messages are lower-case, one line, without a period; source text is in backquotes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Error or warning.
+    pub severity: Severity,
+    /// Who found it.
+    pub stage: Stage,
+    /// A stable name (`undeclared-name`), documented in the catalogue.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+    /// Further places.
+    pub labels: Vec<Label>,
+    /// What to do about it ("did you mean `request.path`?").
+    pub help: Vec<String>,
+}

@@ -1,0 +1,86 @@
+//! Source text in canonical layout. Comments before the expression are kept; others have no place in a tree, and rather than
+//! losing one the text is refused.
+
+use crate::diagnostic::{Diagnostic, Severity, Stage};
+use crate::lexer::{Lexer, Token};
+use crate::limits::Limits;
+use crate::parser::{CodeInfo, parse};
+use crate::span::Span;
+use crate::unparse::layout;
+
+/// What can be reported besides what the parser reports.
+pub const FORMAT_CODES: &[CodeInfo] = &[CodeInfo {
+    code: COMMENT_INSIDE,
+    stage: Stage::Parse,
+    summary: "a comment is not before the expression, and formatting would lose it (`celero fmt` only)",
+}];
+
+const COMMENT_INSIDE: &str = "comment-inside";
+
+/// Lays out the text of an expression in lines of at most `width` characters, as far as names and literals allow; with a
+/// line end.
+///
+/// # Errors
+/// What the parser finds, or the comments that can't be kept.
+pub fn format(source: &str, limits: &Limits, width: usize) -> Result<String, Vec<Diagnostic>> {
+    let ast = parse(source, limits)?;
+    let mut text = String::new();
+    let mut lost = Vec::new();
+    for (comment, before) in comments(source) {
+        let line = source.get(comment.start as usize..comment.end as usize).unwrap_or("").trim_end();
+        if before {
+            text.push_str(line);
+            text.push('\n');
+        } else {
+            lost.push(inside(comment));
+        }
+    }
+    if !lost.is_empty() {
+        lost.truncate(limits.max_diagnostics.max(1) as usize);
+        return Err(lost);
+    }
+    text.push_str(&layout(&ast, width));
+    text.push('\n');
+    Ok(text)
+}
+
+fn inside(span: Span) -> Diagnostic {
+    Diagnostic {
+        severity: Severity::Error,
+        stage: Stage::Parse,
+        code: COMMENT_INSIDE,
+        message: "this comment would be lost".to_owned(),
+        span,
+        labels: Vec::new(),
+        help: vec!["move it before the expression".to_owned()],
+    }
+}
+
+/// The comments, each with whether it is before the first token.
+fn comments(source: &str) -> Vec<(Span, bool)> {
+    let mut lexer = Lexer::new(source);
+    let mut found = Vec::new();
+    let mut end = 0u32;
+    loop {
+        let lexeme = lexer.next();
+        let blank = source.get(end as usize..lexeme.span.start as usize).unwrap_or("");
+        let mut at = end;
+        for line in blank.split_inclusive('\n') {
+            let next = at.saturating_add(length(line));
+            if let Some(offset) = line.find("//") {
+                let start = at.saturating_add(length(line.get(..offset).unwrap_or("")));
+                let stop = start.saturating_add(length(line.get(offset..).unwrap_or("").trim_end()));
+                found.push((Span::new(start, stop), end == 0));
+            }
+            at = next;
+        }
+        end = lexeme.span.end;
+        if lexeme.token == Token::End {
+            return found;
+        }
+    }
+}
+
+fn length(text: &str) -> u32 {
+    u32::try_from(text.len()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,31 @@
+//! CEL text to a checked syntax tree.
+mod ast;
+mod check;
+mod checked;
+mod declarations;
+mod diagnostic;
+mod dump;
+mod format;
+mod lexer;
+mod limits;
+mod parser;
+mod quote;
+mod render;
+mod span;
+pub mod stdlib;
+mod types;
+mod unparse;
+
+pub use ast::{Ast, BinaryOp, Expr, FoldKind, Literal, LogicOp, Name, Node, NodeId, Nodes, UnaryOp};
+pub use check::{CHECKER_CODES, check};
+pub use checked::{Checked, Reference};
+pub use declarations::{Declarations, HostFunction, Overload, Signature, Variable};
+pub use diagnostic::{Diagnostic, Label, Severity, Stage};
+pub use dump::{dump, dump_checked};
+pub use format::{FORMAT_CODES, format};
+pub use limits::{Limits, with_stack};
+pub use parser::{CodeInfo, PARSER_CODES, parse};
+pub use render::{Style, render};
+pub use span::Span;
+pub use types::Type;
+pub use unparse::{layout, unparse};

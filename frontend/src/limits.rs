@@ -1,0 +1,31 @@
+//! The bounds of the frontend, in one place, and the stack that they imply.
+
+/// Bounds on source text. Exceeding one is a diagnostic that names the bound and the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Longest source in bytes. Default 65,536; at most 16,777,215, so that a byte offset fits in 24 bits.
+    pub max_source_bytes: u32,
+    /// Deepest tree, and deepest nesting of brackets. Default 250, cel-go's.
+    pub max_depth: u32,
+    /// Most nodes of a tree, macro expansions included. Default 65,536.
+    pub max_nodes: u32,
+    /// Most diagnostics reported in one run. Default 16.
+    pub max_diagnostics: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_source_bytes: 1 << 16, max_depth: 250, max_nodes: 1 << 16, max_diagnostics: 16 }
+    }
+}
+
+/// What one level of the deepest recursion over a tree may take of the stack, in a build without optimisation.
+const STACK_PER_LEVEL: usize = 8 * 1024;
+
+/// Runs `f` with stack for a recursion `depth` levels deep, on a segment of its own where the thread's does not suffice.
+///
+/// Every recursive walk over a tree is entered through this, with the tree's depth; inside it no further check is needed.
+pub fn with_stack<R>(depth: u32, f: impl FnOnce() -> R) -> R {
+    let need = (depth as usize).saturating_add(16).saturating_mul(STACK_PER_LEVEL);
+    stacker::maybe_grow(need, need.saturating_add(STACK_PER_LEVEL), f)
+}

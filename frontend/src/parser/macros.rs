@@ -1,0 +1,293 @@
+//! Calls, and the macros among them. A macro is a call of the right name, form and number of arguments; any other call is
+//! a call.
+
+use super::code::Code;
+use super::{Parse, Parser};
+use crate::ast::{Expr, FoldKind, Literal, Name, NodeId};
+use crate::lexer::Token;
+use crate::span::Span;
+
+/// What a method-like macro expands to.
+#[derive(Clone, Copy)]
+enum Expansion {
+    /// The arguments after the variables are a predicate and nothing else.
+    Test(FoldKind),
+    /// The arguments after the variables are an optional filter and a transform.
+    Transform(FoldKind),
+    /// `cel.bind`
+    Bind,
+    OptMap {
+        flat: bool,
+    },
+    /// `range.sortBy(x, key)`: the call of `@sortBy` with the range and the list of the keys.
+    SortBy,
+}
+
+/// Stands for the range of a `sortBy`, which is evaluated once; no source can mention it.
+pub(crate) const RANGE: &str = "@range";
+
+/// Whether some macro has this name as a method; its first arguments may be variables.
+fn is_macro(method: &str) -> bool {
+    (2..=4).any(|count| expansion(method, count).is_some())
+}
+
+/// The macro of that name and number of arguments, and how many of these are variables.
+fn expansion(method: &str, count: usize) -> Option<(Expansion, usize)> {
+    use Expansion::{Bind, OptMap, SortBy, Test, Transform};
+    Some(match (method, count) {
+        ("all", 2 | 3) => (Test(FoldKind::All), count.saturating_sub(1)),
+        ("exists", 2 | 3) => (Test(FoldKind::Exists), count.saturating_sub(1)),
+        ("exists_one" | "existsOne", 2 | 3) => (Test(FoldKind::ExistsOne), count.saturating_sub(1)),
+        ("filter", 2) => (Test(FoldKind::Filter), 1),
+        ("map", 2 | 3) => (Transform(FoldKind::Map), 1),
+        ("transformList", 3 | 4) => (Transform(FoldKind::TransformList), 2),
+        ("transformMap", 3 | 4) => (Transform(FoldKind::TransformMap), 2),
+        ("transformMapEntry", 3 | 4) => (Transform(FoldKind::TransformMapEntry), 2),
+        ("bind", 3) => (Bind, 1),
+        ("optMap", 2) => (OptMap { flat: false }, 1),
+        ("sortBy", 2) => (SortBy, 1),
+        ("optFlatMap", 2) => (OptMap { flat: true }, 1),
+        _ => return None,
+    })
+}
+
+/// A plain name that may be a macro's variable, kept out of the arena until that is known.
+type Variable = (Name, Span);
+
+/// Stands in the scratch for an argument that is kept as a [`Variable`].
+const KEPT: NodeId = NodeId(u32::MAX);
+
+/// Arguments as parsed: in the scratch from `base` on.
+struct Arguments {
+    base: usize,
+    variables: [Option<Variable>; 2],
+}
+
+impl Parser<'_> {
+    /// Parses the arguments of the function named by `focus`; `has(..)` becomes a test.
+    pub(super) fn call(&mut self, start: u32, rooted: bool, focus: Span) -> Parse {
+        let text = self.text(focus);
+        let arguments = self.arguments(false)?;
+        if text == "has"
+            && !rooted
+            && let &[argument] = self.scratch.get(arguments.base..).unwrap_or(&[])
+        {
+            self.scratch.truncate(arguments.base);
+            return self.has(start, argument);
+        }
+        let function = self.name(text);
+        let (args, below) = self.children(arguments.base);
+        self.push(Expr::Call { target: None, function, rooted, args }, self.since(start), focus, below)
+    }
+
+    /// Makes a selection, the last node, a test for presence.
+    fn has(&mut self, start: u32, argument: NodeId) -> Parse {
+        let span = self.since(start);
+        match self.nodes.get_mut(argument.0 as usize) {
+            Some(node) => match &mut node.expr {
+                Expr::Select { test, optional: false, .. } if !*test => {
+                    *test = true;
+                    node.span = span;
+                    Ok(argument)
+                }
+                Expr::Error => Ok(argument),
+                _ => {
+                    let mut diagnostic = Code::MacroArgument.at(node.span, "`has` takes a field selection");
+                    diagnostic.help.push("write `has(a.b)`; a key is tested with `\"key\" in a`".to_owned());
+                    self.report(diagnostic)?;
+                    self.error_node(span)
+                }
+            },
+            None => self.error_node(span),
+        }
+    }
+
+    /// Parses the arguments of the method named by `focus`, and expands it if it is a macro.
+    pub(super) fn method(&mut self, start: u32, target: NodeId, focus: Span) -> Parse {
+        let text = self.text(focus);
+        let mut receiver = None;
+        if text == "bind" && self.names(target, "cel") {
+            receiver = self.take_name(target);
+        }
+        let candidate = if text == "bind" { receiver.is_some() } else { is_macro(text) };
+        let mut arguments = self.arguments(candidate)?;
+        let count = self.scratch.len().saturating_sub(arguments.base);
+        if matches!(text, "greatest" | "least") && count > 2 && self.names(target, "math") {
+            self.gather(arguments.base, text)?;
+        }
+        if candidate && let Some((expansion, variables)) = expansion(text, count) {
+            return self.expand(expansion, variables, start, target, focus, arguments);
+        }
+        for at in 0..arguments.variables.len() {
+            self.restore(&mut arguments, at)?;
+        }
+        let target = match receiver {
+            Some((name, span)) => self.leaf(Expr::Ident { name, rooted: false }, span)?,
+            None => target,
+        };
+        let function = self.name(text);
+        let (args, below) = self.children(arguments.base);
+        let below = below.max(self.depth(target));
+        let expr = Expr::Call { target: Some(target), function, rooted: false, args };
+        self.push(expr, self.since(start), focus, below)
+    }
+
+    /// Whether a node is this plain name.
+    fn names(&self, id: NodeId, text: &str) -> bool {
+        match self.node(id).map(|n| &n.expr) {
+            Some(Expr::Ident { name, rooted: false }) => {
+                self.names.get(name.0 as usize).is_some_and(|n| n.as_ref() == text)
+            }
+            _ => false,
+        }
+    }
+
+    /// Makes one list of the arguments from `base` on: `math.greatest(a, b, c)` is `math.greatest([a, b, c])`. Literals
+    /// that are no numbers are reported, for a list may hold them.
+    fn gather(&mut self, base: usize, function: &str) -> Parse<()> {
+        let mut span: Option<Span> = None;
+        for at in base..self.scratch.len() {
+            let Some(node) = self.scratch.get(at).and_then(|id| self.node(*id)) else { continue };
+            let wrong = match &node.expr {
+                Expr::Literal(literal) => !matches!(literal, Literal::Int(_) | Literal::Uint(_) | Literal::Double(_)),
+                Expr::List { .. } | Expr::Map { .. } => true,
+                _ => false,
+            };
+            let this = node.span;
+            span = Some(span.map_or(this, |all| Span { start: all.start, end: this.end }));
+            if wrong {
+                self.report(Code::MacroArgument.at(this, format!("`math.{function}` takes numbers, or one list")))?;
+            }
+        }
+        let (elements, below) = self.children(base);
+        let span = span.unwrap_or_default();
+        let list = self.push(Expr::List { elements, optional: Box::default() }, span, span, below)?;
+        self.scratch.push(list);
+        Ok(())
+    }
+
+    /// `cel.bind(@range, range, @sortBy(@range, @range.map(x, key)))`
+    fn sort_by(&mut self, range: NodeId, var: Name, key: NodeId, span: Span, focus: Span) -> Parse {
+        let name = self.name(RANGE);
+        let function = self.name("@sortBy");
+        let source = self.leaf(Expr::Ident { name, rooted: false }, span)?;
+        let kind = FoldKind::Map;
+        let keys = Expr::Fold { kind, range: source, var, var2: None, filter: None, transform: Some(key) };
+        let keys = self.push(keys, span, focus, self.depth(key).max(1))?;
+        let list = self.leaf(Expr::Ident { name, rooted: false }, span)?;
+        let base = self.scratch.len();
+        self.scratch.extend([list, keys]);
+        let (args, below) = self.children(base);
+        let body = self.push(Expr::Call { target: None, function, rooted: false, args }, span, focus, below)?;
+        let below = self.depth(body).max(self.depth(range));
+        self.push(Expr::Bind { var: name, init: range, body }, span, focus, below)
+    }
+
+    /// Parses arguments in parentheses. With `variables`, plain names among the first two are kept out of the arena.
+    fn arguments(&mut self, variables: bool) -> Parse<Arguments> {
+        let base = self.scratch.len();
+        let mut kept = [None, None];
+        self.open(Token::CloseParen)?;
+        let mut more = self.token != Token::CloseParen;
+        while more {
+            let mut argument = self.expression()?;
+            let at = self.scratch.len().saturating_sub(base);
+            if variables && let Some(slot) = kept.get_mut(at) {
+                *slot = self.take_name(argument);
+                if slot.is_some() {
+                    argument = KEPT;
+                }
+            }
+            self.scratch.push(argument);
+            let (comma, clean) = (self.span, !self.recovering);
+            more = self.separator("`,` or `)`")?;
+            if more && self.token == Token::CloseParen {
+                more = false;
+                if clean {
+                    let mut diagnostic = Code::TrailingComma.at(comma, "a call's arguments can't end in a comma");
+                    diagnostic.help.push("remove the comma".to_owned());
+                    self.report(diagnostic)?;
+                }
+            }
+        }
+        self.close()?;
+        Ok(Arguments { base, variables: kept })
+    }
+
+    /// Makes a kept name an argument like any other.
+    fn restore(&mut self, arguments: &mut Arguments, at: usize) -> Parse<()> {
+        let Some((name, span)) = arguments.variables.get_mut(at).and_then(Option::take) else { return Ok(()) };
+        let id = self.leaf(Expr::Ident { name, rooted: false }, span)?;
+        if let Some(argument) = self.scratch.get_mut(arguments.base.saturating_add(at)) {
+            *argument = id;
+        }
+        Ok(())
+    }
+
+    fn expand(
+        &mut self,
+        expansion: Expansion,
+        variables: usize,
+        start: u32,
+        target: NodeId,
+        focus: Span,
+        mut arguments: Arguments,
+    ) -> Parse {
+        // With one variable, a second plain name is an operand.
+        if variables < 2 {
+            self.restore(&mut arguments, 1)?;
+        }
+        let span = self.since(start);
+        let named = self.check_variables(variables, &arguments)?;
+        let base = arguments.base;
+        let argument = |at: usize| self.scratch.get(base.saturating_add(at)).copied();
+        let (first, second) = (argument(variables), argument(variables.saturating_add(1)));
+        self.scratch.truncate(base);
+        let [var, var2] = arguments.variables.map(|v| v.map(|(name, _)| name));
+        let (true, Some(var), Some(first)) = (named, var, first) else { return self.error_node(span) };
+        if matches!(expansion, Expansion::SortBy) {
+            return self.sort_by(target, var, first, span, focus);
+        }
+        let fold = |kind, filter, transform| Expr::Fold { kind, range: target, var, var2, filter, transform };
+        let expr = match (expansion, second) {
+            (Expansion::Test(kind), _) => fold(kind, Some(first), None),
+            (Expansion::Transform(kind), None) => fold(kind, None, Some(first)),
+            (Expansion::Transform(kind), Some(second)) => fold(kind, Some(first), Some(second)),
+            (Expansion::Bind, Some(body)) => Expr::Bind { var, init: first, body },
+            (Expansion::Bind, None) | (Expansion::SortBy, _) => Expr::Error,
+            (Expansion::OptMap { flat }, _) => Expr::OptMap { target, var, body: first, flat },
+        };
+        let mut below = self.depth(first).max(second.map_or(0, |id| self.depth(id)));
+        if !matches!(expansion, Expansion::Bind) {
+            below = below.max(self.depth(target));
+        }
+        self.push(expr, span, focus, below)
+    }
+
+    /// Whether the first arguments are as many different names; reports what is not.
+    fn check_variables(&mut self, variables: usize, arguments: &Arguments) -> Parse<bool> {
+        let mut named = true;
+        for (at, variable) in arguments.variables.iter().enumerate().take(variables) {
+            if variable.is_some() {
+                continue;
+            }
+            named = false;
+            let argument = self.scratch.get(arguments.base.saturating_add(at)).copied();
+            if let Some(node) = argument.and_then(|id| self.node(id))
+                && node.expr != Expr::Error
+            {
+                let mut diagnostic = Code::MacroVariable.at(node.span, "a macro's variable must be a plain name");
+                diagnostic.help.push("write a name such as `x`".to_owned());
+                self.report(diagnostic)?;
+            }
+        }
+        if let [Some((first, _)), Some((second, span))] = arguments.variables
+            && variables == 2
+            && first == second
+        {
+            self.report(Code::DuplicateVariable.at(span, "both variables have the same name"))?;
+            named = false;
+        }
+        Ok(named)
+    }
+}

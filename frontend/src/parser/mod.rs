@@ -1,0 +1,234 @@
+//! Tokens to a tree: a precedence parser that writes straight into the arena and expands macros as it goes.
+//!
+//! What every part of it keeps:
+//! - Time and memory are linear in the source (times `max_depth` at worst, where nested `&&`/`||` chains are merged).
+//! - Recursion is counted: [`Parser::open`] counts brackets, [`Parser::enter`] operands still to come. Brackets and tree
+//!   depth are bounded by `max_depth`, so operands to come by twice that (a level of `a || (b || ..)` is merged away and
+//!   adds none to the tree); the stack for all of it is reserved once, in [`parse`].
+//! - A parsing method pushes its node last, so what it returns is the arena's last node and can be taken back.
+//! - After an error nothing is reported until a `,` or a closing bracket in place shows that both are in step again.
+
+mod build;
+mod code;
+mod collection;
+mod literal;
+mod macros;
+mod member;
+mod operator;
+mod report;
+
+pub use code::{CodeInfo, PARSER_CODES};
+pub(crate) use macros::RANGE;
+
+use crate::ast::{Ast, Name, Node, NodeId};
+use crate::diagnostic::Diagnostic;
+use crate::lexer::{Lexer, Token};
+use crate::limits::{Limits, with_stack};
+use crate::span::Span;
+use code::Code;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Parsing is over: a limit was exceeded, or enough has been reported.
+struct Stop;
+
+type Parse<T = NodeId> = Result<T, Stop>;
+
+/// Longest source whatever the limits say: offsets fit in 24 bits.
+const SOURCE_BYTES: u32 = 0xff_ffff;
+
+/// Parses CEL.
+///
+/// # Errors
+///
+/// What is wrong with the source, in the order found: at least one diagnostic, at most `limits.max_diagnostics` (but one
+/// in any case).
+pub fn parse(source: &str, limits: &Limits) -> Result<Ast, Vec<Diagnostic>> {
+    let allowed = limits.max_source_bytes.min(SOURCE_BYTES);
+    if source.len() > allowed as usize {
+        let mut diagnostic = Code::SourceTooLong.at(
+            Span::default(),
+            format!("the source is {} bytes long, the limit is {allowed} (`max_source_bytes`)", source.len()),
+        );
+        diagnostic.help.push("split the rule".to_owned());
+        return Err(vec![diagnostic]);
+    }
+    let mut parser = Parser::new(source, limits);
+    let levels = u32::try_from(source.len()).unwrap_or(u32::MAX).min(limits.max_depth.saturating_mul(3));
+    let parsed = with_stack(levels, || parser.whole());
+    match parsed {
+        Ok(root) if parser.diagnostics.is_empty() => {
+            Ok(Ast::new(Arc::from(source), parser.nodes, parser.pool, parser.names, root))
+        }
+        _ => Err(parser.diagnostics),
+    }
+}
+
+/// A bracket not closed yet.
+#[derive(Clone, Copy)]
+struct Bracket {
+    closer: Token,
+    span: Span,
+}
+
+struct Parser<'s> {
+    source: &'s str,
+    limits: &'s Limits,
+    lexer: Lexer<'s>,
+    /// The token to be parsed next, and its place.
+    token: Token,
+    span: Span,
+    /// The place of the token before it.
+    previous: Span,
+
+    nodes: Vec<Node>,
+    pool: Vec<NodeId>,
+    names: Vec<Arc<str>>,
+    interned: HashMap<Arc<str>, Name>,
+
+    /// Children of the nodes under construction, innermost last.
+    scratch: Vec<NodeId>,
+    /// Prefix operators waiting for their operand, innermost last.
+    signs: Vec<(Token, Span)>,
+    brackets: Vec<Bracket>,
+    /// How many operators wait for an operand that is being parsed.
+    entered: u32,
+
+    diagnostics: Vec<Diagnostic>,
+    /// An error was reported and the parser may be out of step.
+    recovering: bool,
+}
+
+impl<'s> Parser<'s> {
+    fn new(source: &'s str, limits: &'s Limits) -> Self {
+        Self {
+            source,
+            limits,
+            lexer: Lexer::new(source),
+            token: Token::End,
+            span: Span::default(),
+            previous: Span::default(),
+            nodes: Vec::new(),
+            pool: Vec::new(),
+            names: Vec::new(),
+            interned: HashMap::new(),
+            scratch: Vec::new(),
+            signs: Vec::new(),
+            brackets: Vec::new(),
+            entered: 0,
+            diagnostics: Vec::new(),
+            recovering: false,
+        }
+    }
+
+    fn whole(&mut self) -> Parse {
+        self.advance()?;
+        if self.token == Token::End {
+            let mut diagnostic = Code::EmptyExpression.at(self.span, "the expression is empty");
+            diagnostic.help.push("write `true` for a rule that always matches".to_owned());
+            self.report(diagnostic)?;
+            return Err(Stop);
+        }
+        let root = self.expression()?;
+        match self.token {
+            Token::End => {}
+            Token::CloseParen | Token::CloseBracket | Token::CloseBrace => {
+                let text = self.describe();
+                self.error(Code::UnmatchedBracket.at(self.span, format!("{text} closes no bracket")))?;
+            }
+            _ => self.unexpected("an operator or the end of the expression")?,
+        }
+        Ok(root)
+    }
+
+    /// Goes to the next token and gives the place of the one left behind. Reports what the lexer found wrong.
+    fn advance(&mut self) -> Parse<Span> {
+        self.previous = self.span;
+        let left = self.span;
+        loop {
+            let lexeme = self.lexer.next();
+            self.token = lexeme.token;
+            self.span = lexeme.span;
+            if let Some(problem) = lexeme.problem {
+                self.lexical(problem)?;
+            }
+            if self.token != Token::Comment {
+                return Ok(left);
+            }
+        }
+    }
+
+    /// Whether the next token is `token`; if so it is passed.
+    fn eat(&mut self, token: Token) -> Parse<bool> {
+        let found = self.token == token;
+        if found {
+            self.advance()?;
+        }
+        Ok(found)
+    }
+
+    fn text(&self, span: Span) -> &'s str {
+        self.source.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
+    /// From `start` to the end of the last token passed.
+    fn since(&self, start: u32) -> Span {
+        Span::new(start, self.previous.end.max(start))
+    }
+
+    /// Counts an operand within an operand; [`Parser::leave`] when it is parsed.
+    fn enter(&mut self) -> Parse<()> {
+        self.entered = self.entered.saturating_add(1);
+        if self.entered > self.limits.max_depth.saturating_mul(2).saturating_add(1) {
+            return Err(self.too_deep(self.previous));
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        self.entered = self.entered.saturating_sub(1);
+    }
+
+    /// Passes an opening bracket.
+    fn open(&mut self, closer: Token) -> Parse<()> {
+        if self.brackets.len() >= self.limits.max_depth as usize {
+            return Err(self.too_deep(self.span));
+        }
+        self.brackets.push(Bracket { closer, span: self.span });
+        self.advance()?;
+        Ok(())
+    }
+
+    /// Passes the closing bracket that belongs to the innermost [`Parser::open`], or says what is there instead.
+    fn close(&mut self) -> Parse<()> {
+        let Some(bracket) = self.brackets.last().copied() else { return Ok(()) };
+        if self.token != bracket.closer {
+            self.not_closed(bracket)?;
+        }
+        self.brackets.pop();
+        if self.token == bracket.closer {
+            self.recovering = false;
+            self.advance()?;
+        }
+        Ok(())
+    }
+
+    /// After an element in brackets: passes a `,` and says whether there may be another element.
+    fn separator(&mut self, expected: &str) -> Parse<bool> {
+        let closer = self.brackets.last().map_or(Token::End, |b| b.closer);
+        if self.token != Token::Comma && self.token != closer {
+            let closes = matches!(self.token, Token::CloseParen | Token::CloseBracket | Token::CloseBrace | Token::End);
+            if closes {
+                return Ok(false);
+            }
+            self.unexpected(expected)?;
+            self.synchronise()?;
+        }
+        if self.token == Token::Comma {
+            self.recovering = false;
+            self.advance()?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+}

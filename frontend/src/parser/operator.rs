@@ -1,0 +1,178 @@
+//! Operators: conditional, binary by precedence, and prefix.
+
+use super::code::Code;
+use super::{Parse, Parser};
+use crate::ast::{BinaryOp, Expr, LogicOp, NodeId, UnaryOp};
+use crate::diagnostic::Label;
+use crate::lexer::Token;
+
+/// An operator between two operands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Infix {
+    Logic(LogicOp),
+    Binary(BinaryOp),
+}
+
+/// Precedence of `||`, the loosest of the binary operators.
+const LOOSEST: u8 = 1;
+
+/// The operator of a token and how tightly it binds.
+fn infix(token: Token) -> Option<(Infix, u8)> {
+    Some(match token {
+        Token::Or => (Infix::Logic(LogicOp::Or), LOOSEST),
+        Token::And => (Infix::Logic(LogicOp::And), 2),
+        Token::Equal => (Infix::Binary(BinaryOp::Eq), 3),
+        Token::NotEqual => (Infix::Binary(BinaryOp::Ne), 3),
+        Token::Less => (Infix::Binary(BinaryOp::Lt), 3),
+        Token::LessEqual => (Infix::Binary(BinaryOp::Le), 3),
+        Token::Greater => (Infix::Binary(BinaryOp::Gt), 3),
+        Token::GreaterEqual => (Infix::Binary(BinaryOp::Ge), 3),
+        Token::In => (Infix::Binary(BinaryOp::In), 3),
+        Token::Plus => (Infix::Binary(BinaryOp::Add), 4),
+        Token::Minus => (Infix::Binary(BinaryOp::Sub), 4),
+        Token::Star => (Infix::Binary(BinaryOp::Mul), 5),
+        Token::Slash => (Infix::Binary(BinaryOp::Div), 5),
+        Token::Percent => (Infix::Binary(BinaryOp::Rem), 5),
+        _ => return None,
+    })
+}
+
+impl Parser<'_> {
+    /// Parses a whole expression.
+    pub(super) fn expression(&mut self) -> Parse {
+        let start = self.span.start;
+        let condition = self.operators(LOOSEST)?;
+        if self.token == Token::Question { self.conditional(start, condition) } else { Ok(condition) }
+    }
+
+    /// Parses from the `?` on; the condition starts at `start`.
+    fn conditional(&mut self, start: u32, condition: NodeId) -> Parse {
+        let focus = self.advance()?;
+        self.enter()?;
+        let then_start = self.span.start;
+        let mut then = self.operators(LOOSEST)?;
+        if self.token == Token::Question {
+            let mut diagnostic = Code::NestedConditional.at(self.span, "a conditional inside `? :` needs parentheses");
+            diagnostic.help.push("write `a ? (b ? c : d) : e`".to_owned());
+            self.report(diagnostic)?;
+            then = self.conditional(then_start, then)?;
+        }
+        let otherwise = if self.token == Token::Colon {
+            self.advance()?;
+            self.expression()?
+        } else {
+            if !self.recovering {
+                let found = self.describe();
+                let mut diagnostic = Code::UnexpectedToken.at(self.span, format!("expected `:`, found {found}"));
+                if self.token == Token::End {
+                    diagnostic = Code::UnexpectedEnd.at(self.span, diagnostic.message);
+                }
+                diagnostic.labels.push(Label { span: focus, text: "this conditional has no `:`".to_owned() });
+                self.error(diagnostic)?;
+            }
+            self.error_node(self.span)?
+        };
+        self.leave();
+        let below = self.depth(condition).max(self.depth(then)).max(self.depth(otherwise));
+        self.push(Expr::Cond { condition, then, otherwise }, self.since(start), focus, below)
+    }
+
+    /// Parses operands joined by operators that bind at least as tightly as `loosest`.
+    fn operators(&mut self, loosest: u8) -> Parse {
+        let start = self.span.start;
+        let mut left = self.prefixed()?;
+        while let Some((op, precedence)) = self.infix()? {
+            if precedence < loosest {
+                break;
+            }
+            left = match op {
+                Infix::Logic(op) => self.logic(op, precedence, start, left)?,
+                Infix::Binary(op) => {
+                    let focus = self.advance()?;
+                    let right = self.right_operand(precedence)?;
+                    let below = self.depth(left).max(self.depth(right));
+                    self.push(Expr::Binary { op, left, right }, self.since(start), focus, below)?
+                }
+            };
+        }
+        Ok(left)
+    }
+
+    fn right_operand(&mut self, precedence: u8) -> Parse {
+        self.enter()?;
+        let right = self.operators(precedence.saturating_add(1))?;
+        self.leave();
+        Ok(right)
+    }
+
+    /// Parses a chain of one logic operator after its first operand.
+    fn logic(&mut self, op: LogicOp, precedence: u8, start: u32, first: NodeId) -> Parse {
+        let base = self.scratch.len();
+        let focus = self.span;
+        let mut below = self.operand(op, first);
+        while self.infix()?.is_some_and(|(next, _)| next == Infix::Logic(op)) {
+            self.advance()?;
+            let right = self.right_operand(precedence)?;
+            below = below.max(self.operand(op, right));
+        }
+        let operands = self.run(base);
+        self.push(Expr::Logic { op, operands }, self.since(start), focus, below)
+    }
+
+    /// The operator at the next token. `and` and `or` are reported, and taken for what they mean.
+    fn infix(&mut self) -> Parse<Option<(Infix, u8)>> {
+        if self.token == Token::Ident && !self.recovering {
+            match self.text(self.span) {
+                "and" | "AND" => {
+                    self.misspelt("&&")?;
+                    self.token = Token::And;
+                }
+                "or" | "OR" => {
+                    self.misspelt("||")?;
+                    self.token = Token::Or;
+                }
+                _ => {}
+            }
+        }
+        Ok(infix(self.token))
+    }
+
+    /// Parses a run of `!` or of `-` and its operand. A `-` directly before a number is part of the number.
+    fn prefixed(&mut self) -> Parse {
+        if !matches!(self.token, Token::Bang | Token::Minus) {
+            return self.member(None);
+        }
+        let base = self.signs.len();
+        while matches!(self.token, Token::Bang | Token::Minus) {
+            // The last of one too many may still turn out to belong to a number.
+            if self.signs.len().saturating_sub(base) > self.limits.max_depth as usize {
+                return Err(self.too_deep(self.span));
+            }
+            self.signs.push((self.token, self.span));
+            self.advance()?;
+        }
+        let mut sign = None;
+        if matches!(self.token, Token::Int | Token::Double)
+            && let Some(&(Token::Minus, span)) = self.signs.last()
+        {
+            self.signs.pop();
+            sign = Some(span);
+        }
+        let signs = self.signs.get(base..).unwrap_or(&[]);
+        let mixed = signs.iter().zip(signs.iter().skip(1)).find(|(a, b)| a.0 != b.0).map(|(_, b)| b.1);
+        if let Some(span) = mixed {
+            let mut diagnostic = Code::MixedSigns.at(span, "`!` and `-` can't follow each other");
+            diagnostic.help.push("write `!(-x)` or `-(!x)`".to_owned());
+            self.report(diagnostic)?;
+        }
+        let mut operand = self.member(sign)?;
+        while self.signs.len() > base
+            && let Some((token, focus)) = self.signs.pop()
+        {
+            let op = if token == Token::Bang { UnaryOp::Not } else { UnaryOp::Neg };
+            let below = self.depth(operand);
+            operand = self.push(Expr::Unary { op, operand }, self.since(focus.start), focus, below)?;
+        }
+        Ok(operand)
+    }
+}

@@ -1,0 +1,215 @@
+//! What the parser says about errors, and how it gets back in step after one.
+
+use super::code::Code;
+use super::{Bracket, Parse, Parser, Stop};
+use crate::diagnostic::{Diagnostic, Label};
+use crate::lexer::{Problem, Token};
+use crate::span::Span;
+
+/// Longest piece of source quoted in a message, in characters.
+const QUOTED_CHARACTERS: usize = 32;
+
+impl Parser<'_> {
+    /// Reports something that does not put the parser out of step.
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) -> Parse<()> {
+        if self.diagnostics.len() >= self.limits.max_diagnostics.max(1) as usize {
+            return Err(Stop);
+        }
+        self.diagnostics.push(diagnostic);
+        Ok(())
+    }
+
+    /// Reports a syntax error, unless one is being recovered from.
+    pub(super) fn error(&mut self, diagnostic: Diagnostic) -> Parse<()> {
+        if self.recovering {
+            return Ok(());
+        }
+        self.recovering = true;
+        self.report(diagnostic)
+    }
+
+    /// Reports an exceeded limit, which ends parsing.
+    pub(super) fn limit(&mut self, diagnostic: Diagnostic) -> Stop {
+        self.report(diagnostic).err().unwrap_or(Stop)
+    }
+
+    /// The next token in words.
+    pub(super) fn describe(&self) -> String {
+        match self.token {
+            Token::End => "the end of the expression".to_owned(),
+            _ => quote(self.text(self.span)),
+        }
+    }
+
+    /// Reports that the next token is not what is expected here.
+    pub(super) fn unexpected(&mut self, expected: &str) -> Parse<()> {
+        let found = self.describe();
+        let code = if self.token == Token::End { Code::UnexpectedEnd } else { Code::UnexpectedToken };
+        let mut diagnostic = code.at(self.span, format!("expected {expected}, found {found}"));
+        if self.token == Token::End
+            && let Some(bracket) = self.brackets.last()
+        {
+            diagnostic.labels.push(Label { span: bracket.span, text: "this bracket is open".to_owned() });
+        }
+        if self.text(self.previous) == "not" {
+            diagnostic.help.push("did you mean `!`?".to_owned());
+        }
+        if self.token == Token::Double
+            && let Some(digits) = self.text(self.span).strip_prefix('.')
+        {
+            diagnostic.help.push(format!("an element is selected with `[{digits}]`"));
+        }
+        self.error(diagnostic)
+    }
+
+    /// Reports that `bracket` should be closed here and isn't, and goes to a place where its closer may stand.
+    pub(super) fn not_closed(&mut self, bracket: Bracket) -> Parse<()> {
+        let opener = self.text(bracket.span);
+        let closer = closer_text(bracket.closer);
+        match self.token {
+            Token::End => {
+                let mut diagnostic = Code::UnclosedBracket.at(bracket.span, format!("this `{opener}` is never closed"));
+                diagnostic.labels.push(Label { span: self.span, text: format!("expected `{closer}` here") });
+                self.error(diagnostic)
+            }
+            Token::CloseParen | Token::CloseBracket | Token::CloseBrace => {
+                let found = self.describe();
+                let mut diagnostic =
+                    Code::MismatchedBracket.at(self.span, format!("expected `{closer}`, found {found}"));
+                diagnostic.labels.push(Label { span: bracket.span, text: format!("to close this `{opener}`") });
+                if !self.recovering {
+                    // Which bracket belongs to which is anybody's guess from here on.
+                    self.error(diagnostic)?;
+                    return Err(Stop);
+                }
+                // A closer that an outer bracket waits for is left to it; a stray one before ours is skipped; any other
+                // is taken for ours.
+                if self.brackets.iter().any(|b| b.closer == self.token) {
+                    return Ok(());
+                }
+                let mut ahead = self.lexer;
+                if ahead.next().token == bracket.closer {
+                    self.advance()?;
+                } else {
+                    self.token = bracket.closer;
+                }
+                Ok(())
+            }
+            _ => {
+                self.unexpected(&format!("an operator or `{closer}`"))?;
+                loop {
+                    self.synchronise()?;
+                    if self.token != Token::Comma {
+                        return Ok(());
+                    }
+                    self.advance()?;
+                }
+            }
+        }
+    }
+
+    /// Skips to the next `,` or closing bracket that belongs to an open one, or to the end.
+    pub(super) fn synchronise(&mut self) -> Parse<()> {
+        let mut inner: u32 = 0;
+        loop {
+            match self.token {
+                Token::End => return Ok(()),
+                Token::Comma if inner == 0 => return Ok(()),
+                Token::OpenParen | Token::OpenBracket | Token::OpenBrace => inner = inner.saturating_add(1),
+                Token::CloseParen | Token::CloseBracket | Token::CloseBrace => {
+                    if inner == 0 {
+                        return Ok(());
+                    }
+                    inner = inner.saturating_sub(1);
+                }
+                _ => {}
+            }
+            self.advance()?;
+        }
+    }
+
+    /// Reports what the lexer found wrong with the token just read.
+    pub(super) fn lexical(&mut self, problem: Problem) -> Parse<()> {
+        if self.recovering {
+            return Ok(());
+        }
+        let text = self.text(self.span);
+        match problem {
+            Problem::Misspelt(meant) => self.misspelt(meant),
+            Problem::BlockComment => {
+                let mut diagnostic = Code::BlockComment.at(self.span, "block comments are not supported");
+                diagnostic.help.push("a comment starts with `//` and ends with the line".to_owned());
+                self.report(diagnostic)
+            }
+            Problem::InvalidCharacter => {
+                let mut diagnostic = Code::InvalidCharacter.at(self.span, format!("{} is not CEL", quote(text)));
+                if text.contains(['\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}']) {
+                    diagnostic.help.push("write strings with `'` or `\"`".to_owned());
+                } else if text.starts_with('#') {
+                    diagnostic.help.push("a comment starts with `//`".to_owned());
+                } else if text.chars().any(char::is_alphabetic) {
+                    diagnostic.help.push("names are made of ASCII letters, digits and `_`".to_owned());
+                }
+                self.error(diagnostic)
+            }
+            Problem::InvalidNumber => {
+                let mut diagnostic = Code::InvalidNumber.at(self.span, format!("{} is not a number", quote(text)));
+                if text.starts_with("0X") {
+                    diagnostic.help.push("write hexadecimal numbers with a small `x`".to_owned());
+                }
+                self.error(diagnostic)
+            }
+            Problem::Unterminated { quote } => {
+                let end = Span::new(self.span.end, self.span.end);
+                let opening = self.text(quote);
+                let mark = opening.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+                let mut diagnostic = Code::UnterminatedString.at(end, format!("expected `{mark}` to end the literal"));
+                if mark == "`" {
+                    diagnostic.message = "expected a closing backquote".to_owned();
+                }
+                diagnostic.labels.push(Label { span: quote, text: "it starts here".to_owned() });
+                if (self.span.end as usize) < self.source.len() && mark != "`" {
+                    diagnostic.help.push(format!("text of several lines is written {0}..{0}", mark.repeat(3)));
+                }
+                self.error(diagnostic)
+            }
+            Problem::InvalidQuotedName => {
+                let mut diagnostic = Code::InvalidQuotedName.at(self.span, "this is not a valid name");
+                diagnostic
+                    .help
+                    .push("between backquotes there may be letters, digits, `_`, `.`, `-`, `/` and blanks".to_owned());
+                self.error(diagnostic)
+            }
+        }
+    }
+
+    /// Reports that the next token is another language's word for `meant`.
+    pub(super) fn misspelt(&mut self, meant: &str) -> Parse<()> {
+        let found = self.describe();
+        let mut diagnostic = Code::MisspeltOperator.at(self.span, format!("{found} is not an operator"));
+        diagnostic.help.push(format!("did you mean `{meant}`?"));
+        self.report(diagnostic)
+    }
+}
+
+/// A piece of source in backquotes, on one line, cut if long.
+pub(super) fn quote(text: &str) -> String {
+    let mut quoted = String::from("`");
+    for (count, c) in text.chars().enumerate() {
+        if count >= QUOTED_CHARACTERS {
+            quoted.push_str("..");
+            break;
+        }
+        if c.is_control() { quoted.extend(c.escape_default()) } else { quoted.push(c) }
+    }
+    quoted.push('`');
+    quoted
+}
+
+fn closer_text(closer: Token) -> &'static str {
+    match closer {
+        Token::CloseParen => ")",
+        Token::CloseBracket => "]",
+        _ => "}",
+    }
+}

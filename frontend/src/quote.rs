@@ -1,0 +1,57 @@
+//! Canonical text of strings, bytes and names: one way to write each value, on one line, safe to print.
+
+use crate::lexer::{Lexer, Token};
+use crate::render::is_hidden;
+use std::fmt::Write;
+
+/// A string literal: raw if that saves backslashes, in `"` unless only `'` saves them.
+pub(crate) fn quote_string(value: &str) -> String {
+    let quote = if value.contains('"') && !value.contains('\'') { '\'' } else { '"' };
+    if value.contains('\\') && !value.contains(|c: char| c == quote || is_hidden(c)) {
+        return format!("r{quote}{value}{quote}");
+    }
+    let mut text = String::with_capacity(value.len().saturating_add(2));
+    text.push(quote);
+    for c in value.chars() {
+        match c {
+            '\n' => text.push_str("\\n"),
+            '\r' => text.push_str("\\r"),
+            '\t' => text.push_str("\\t"),
+            '\\' => text.push_str("\\\\"),
+            c if c == quote => text.extend(['\\', c]),
+            c if is_hidden(c) => {
+                let code = u32::from(c);
+                let _ = if code > 0xffff { write!(text, "\\U{code:08x}") } else { write!(text, "\\u{code:04x}") };
+            }
+            c => text.push(c),
+        }
+    }
+    text.push(quote);
+    text
+}
+
+/// A bytes literal: printable ASCII as it is, the rest escaped.
+pub(crate) fn quote_bytes(value: &[u8]) -> String {
+    let mut text = String::from("b\"");
+    for &byte in value {
+        match byte {
+            b'\n' => text.push_str("\\n"),
+            b'\r' => text.push_str("\\r"),
+            b'\t' => text.push_str("\\t"),
+            b'\\' => text.push_str("\\\\"),
+            b'"' => text.push_str("\\\""),
+            b' '..=b'~' => text.push(char::from(byte)),
+            _ => {
+                let _ = write!(text, "\\x{byte:02x}");
+            }
+        }
+    }
+    text.push('"');
+    text
+}
+
+/// Whether a field of this name needs no backquotes.
+pub(crate) fn is_plain_name(name: &str) -> bool {
+    let lexeme = Lexer::new(name).next();
+    matches!(lexeme.token, Token::Ident | Token::Reserved) && lexeme.span.end as usize == name.len() && !name.is_empty()
+}

@@ -1,0 +1,235 @@
+//! Diagnostics as text for people: message, place, the line with carets under it, labels, help.
+//!
+//! Whatever the source holds, the text is safe to print: control characters and those that change the direction of text
+//! are shown as `U+FFFD`. Lines are at most about [`WINDOW`] columns wide.
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::span::Span;
+use std::fmt::Write;
+
+/// Columns shown of a source line.
+const WINDOW: usize = 100;
+/// Columns shown before the place, where a line has to be cut on the left.
+const CONTEXT: usize = 40;
+/// Columns of a tab.
+const TAB: usize = 4;
+
+/// How [`render`] may highlight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// Text alone.
+    #[default]
+    Plain,
+    /// ANSI escape sequences, for terminals.
+    Ansi,
+}
+
+impl Style {
+    fn paint(self, colour: &str, text: &str) -> String {
+        match self {
+            Self::Plain => text.to_owned(),
+            Self::Ansi => format!("\x1b[{colour}m{text}\x1b[0m"),
+        }
+    }
+}
+
+const RED: &str = "1;31";
+const YELLOW: &str = "1;33";
+const BLUE: &str = "1;34";
+const BOLD: &str = "1";
+
+/// Writes diagnostics of `source`, one after the other with an empty line between; `origin` names the source (a file, a rule).
+#[must_use]
+pub fn render(source: &str, origin: &str, diagnostics: &[Diagnostic], style: Style) -> String {
+    let mut text = String::new();
+    for diagnostic in diagnostics {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        one(&mut text, source, origin, diagnostic, style);
+    }
+    text
+}
+
+/// A place to mark.
+struct Mark<'a> {
+    line: Line<'a>,
+    span: Span,
+    text: &'a str,
+    primary: bool,
+}
+
+fn one(out: &mut String, source: &str, origin: &str, diagnostic: &Diagnostic, style: Style) {
+    let (severity, colour) = match diagnostic.severity {
+        Severity::Error => ("error", RED),
+        Severity::Warning => ("warning", YELLOW),
+    };
+    let first = Mark { line: Line::of(source, diagnostic.span.start), span: diagnostic.span, text: "", primary: true };
+    let (line, column) = (first.line.number, first.line.column(diagnostic.span.start));
+    let mut marks = vec![first];
+    marks.extend(diagnostic.labels.iter().map(|label| Mark {
+        line: Line::of(source, label.span.start),
+        span: label.span,
+        text: &label.text,
+        primary: false,
+    }));
+    // The line of the error itself comes in its place among the others; on one line, the error comes first.
+    marks.sort_by_key(|mark| mark.line.number);
+
+    let digits = marks.last().map_or(1, |mark| mark.line.number.to_string().len());
+    let bar = style.paint(BLUE, "|");
+    let head = style.paint(colour, &format!("{severity}[{}]", diagnostic.code));
+    let _ = writeln!(out, "{head}: {}", style.paint(BOLD, &diagnostic.message));
+    let _ = writeln!(out, "{:digits$}{} {origin}:{line}:{column}", "", style.paint(BLUE, "-->"));
+    let _ = writeln!(out, "{:digits$} {bar}", "");
+    let mut shown = 0;
+    let mut cut = Cut::default();
+    for mark in &marks {
+        if mark.line.number != shown {
+            shown = mark.line.number;
+            let row: Vec<&Mark<'_>> = marks.iter().filter(|m| m.line.number == shown).collect();
+            cut = Cut::around(&row);
+            let number = style.paint(BLUE, &format!("{shown:>digits$}"));
+            let _ = writeln!(out, "{number} {bar} {}", cut.show(&mark.line));
+        }
+        let (from, to) = cut.columns(mark);
+        let carets = if mark.primary { "^" } else { "-" }.repeat(to.saturating_sub(from).max(1));
+        let carets = style.paint(if mark.primary { colour } else { BLUE }, &carets);
+        let space = if mark.text.is_empty() { "" } else { " " };
+        let _ = writeln!(out, "{:digits$} {bar} {:from$}{carets}{space}{}", "", "", mark.text);
+    }
+    for help in &diagnostic.help {
+        let _ = writeln!(out, "{:digits$} {} {} {help}", "", style.paint(BLUE, "="), style.paint(BOLD, "help:"));
+    }
+}
+
+/// A line of the source.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    /// From 1.
+    number: usize,
+    /// Offset of its first byte.
+    start: usize,
+    /// Without the line end.
+    text: &'a str,
+}
+
+impl<'a> Line<'a> {
+    fn of(source: &'a str, offset: u32) -> Self {
+        let offset = floor(source, offset as usize);
+        let before = source.get(..offset).unwrap_or("");
+        let start = before.rfind('\n').map_or(0, |at| at.saturating_add(1));
+        let rest = source.get(start..).unwrap_or("");
+        let text = rest.split('\n').next().unwrap_or("");
+        let number = before.matches('\n').count().saturating_add(1);
+        Self { number, start, text: text.strip_suffix('\r').unwrap_or(text) }
+    }
+
+    /// The line up to an offset of the source.
+    fn until(&self, offset: u32) -> &'a str {
+        let local = floor(self.text, (offset as usize).saturating_sub(self.start));
+        self.text.get(..local).unwrap_or("")
+    }
+
+    /// In characters, from 1.
+    fn column(&self, offset: u32) -> usize {
+        self.until(offset).chars().count().saturating_add(1)
+    }
+}
+
+/// The columns of a line that are shown.
+#[derive(Default)]
+struct Cut {
+    from: usize,
+    to: usize,
+}
+
+/// What stands for the part of a line that is cut off.
+const ELLIPSIS: &str = "...";
+
+impl Cut {
+    /// The whole line if it is short, else a piece with the first mark in it, the error's if it is on this line.
+    fn around(row: &[&Mark<'_>]) -> Self {
+        let Some(mark) = row.iter().find(|m| m.primary).or_else(|| row.first()) else { return Self::default() };
+        let whole = width(mark.line.text);
+        if whole <= WINDOW {
+            return Self { from: 0, to: whole };
+        }
+        let place = width(mark.line.until(mark.span.start));
+        let from = place.saturating_sub(CONTEXT).min(whole.saturating_sub(WINDOW));
+        Self { from, to: from.saturating_add(WINDOW) }
+    }
+
+    fn show(&self, line: &Line<'_>) -> String {
+        let mut text = String::new();
+        if self.from > 0 {
+            text.push_str(ELLIPSIS);
+        }
+        let mut column = 0usize;
+        for c in line.text.chars() {
+            let wide = columns(c);
+            if column >= self.to {
+                text.push_str(ELLIPSIS);
+                break;
+            }
+            let next = column.saturating_add(wide);
+            if column < self.from {
+                // A wide character that the cut goes through leaves a gap.
+                text.extend(std::iter::repeat_n(' ', next.saturating_sub(self.from)));
+            } else if c == '\t' {
+                text.extend(std::iter::repeat_n(' ', wide));
+            } else {
+                text.push(if is_hidden(c) { '\u{fffd}' } else { c });
+            }
+            column = next;
+        }
+        text
+    }
+
+    /// Where to draw a mark, in columns of what [`Cut::show`] gives.
+    fn columns(&self, mark: &Mark<'_>) -> (usize, usize) {
+        let shift = if self.from > 0 { ELLIPSIS.len() } else { 0 };
+        let place = |offset| {
+            let column = width(mark.line.until(offset)).clamp(self.from, self.to.max(self.from));
+            column.saturating_sub(self.from).saturating_add(shift)
+        };
+        (place(mark.span.start), place(mark.span.end))
+    }
+}
+
+fn width(text: &str) -> usize {
+    text.chars().map(columns).fold(0, usize::saturating_add)
+}
+
+/// How many columns a terminal gives to a character, near enough.
+fn columns(c: char) -> usize {
+    match c {
+        '\t' => TAB,
+        '\u{300}'..='\u{36f}' | '\u{fe00}'..='\u{fe0f}' => 0,
+        '\u{1100}'..='\u{115f}'
+        | '\u{2e80}'..='\u{a4cf}'
+        | '\u{ac00}'..='\u{d7a3}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{fe30}'..='\u{fe6f}'
+        | '\u{ff00}'..='\u{ff60}'
+        | '\u{ffe0}'..='\u{ffe6}'
+        | '\u{1f300}'..='\u{1faff}'
+        | '\u{20000}'..='\u{3fffd}' => 2,
+        _ => 1,
+    }
+}
+
+/// Whether printing a character could do something else than show it.
+pub(crate) fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+/// The last character boundary at or before `offset`.
+fn floor(text: &str, offset: usize) -> usize {
+    let mut at = offset.min(text.len());
+    while !text.is_char_boundary(at) {
+        at = at.saturating_sub(1);
+    }
+    at
+}

@@ -1,0 +1,227 @@
+//! The functions every environment has, as one table: the checker reads the signatures, the lowering and the library
+//! implement each row (both match on [`Builtin`] exhaustively, so a row without an implementation does not compile).
+
+mod table;
+
+use crate::declarations::{Overload, Signature};
+use crate::types::Type;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+pub use table::Builtin;
+
+/// A part of the table that an environment can have or not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Library {
+    /// The functions and operators of the language definition. Always there.
+    Standard,
+    /// Optional values: `optional.of`, `a.?b`, `a[?b]`, `[?a]`, `optMap`.
+    Optionals,
+    /// Addresses and networks.
+    Network,
+    /// More functions of text.
+    Strings,
+    /// Functions of numbers.
+    Math,
+    /// Text encodings of bytes.
+    Encoders,
+    /// More functions of lists.
+    Lists,
+    /// Lists as sets.
+    Sets,
+    /// More functions of regular expressions.
+    Regex,
+}
+
+impl Library {
+    /// All libraries, in the order of the table.
+    pub const ALL: [Library; 9] = [
+        Self::Standard,
+        Self::Optionals,
+        Self::Network,
+        Self::Strings,
+        Self::Math,
+        Self::Encoders,
+        Self::Lists,
+        Self::Sets,
+        Self::Regex,
+    ];
+
+    /// The name for people: `strings`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Optionals => "optionals",
+            Self::Network => "network",
+            Self::Strings => "strings",
+            Self::Math => "math",
+            Self::Encoders => "encoders",
+            Self::Lists => "lists",
+            Self::Sets => "sets",
+            Self::Regex => "regex",
+        }
+    }
+}
+
+/// A set of libraries. The default is all of them; [`Library::Standard`] can't be taken out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Libraries(u32);
+
+impl Default for Libraries {
+    fn default() -> Self {
+        Self(u32::MAX)
+    }
+}
+
+impl Libraries {
+    fn bit(library: Library) -> u32 {
+        1_u32.wrapping_shl(library as u32)
+    }
+
+    /// Puts a library in, or takes it out.
+    pub fn set(&mut self, library: Library, on: bool) {
+        if on || library == Library::Standard {
+            self.0 |= Self::bit(library);
+        } else {
+            self.0 &= !Self::bit(library);
+        }
+    }
+
+    /// Whether a library is in the set.
+    #[must_use]
+    pub fn contains(self, library: Library) -> bool {
+        self.0 & Self::bit(library) != 0
+    }
+}
+
+/// How a function may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// `f(x, y)`; operators too, under names such as `_+_`.
+    Global,
+    /// `x.f(y)`
+    Member,
+    /// Both.
+    Both,
+}
+
+/// One row of the table.
+#[derive(Debug)]
+pub struct Row {
+    /// The implementation.
+    pub builtin: Builtin,
+    /// The library that it is of.
+    pub library: Library,
+    /// The function's name.
+    pub name: &'static str,
+    /// What the function does, in a line of text.
+    pub doc: &'static str,
+    /// How it may be written.
+    pub style: Style,
+    /// Parameter types, receiver first.
+    pub params: Arc<[Type]>,
+    /// Result type.
+    pub result: Type,
+}
+
+/// The table and its index by name.
+#[derive(Debug)]
+pub struct Table {
+    rows: Vec<Row>,
+    by_name: HashMap<&'static str, Vec<(Library, Signature)>>,
+}
+
+impl Table {
+    /// All rows, in order.
+    #[must_use]
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The row of an implementation.
+    #[must_use]
+    pub fn row(&self, builtin: Builtin) -> Option<&Row> {
+        self.rows.get(builtin as usize)
+    }
+
+    /// The signatures of a function in some libraries, in the order of the table; a row of [`Style::Both`] gives one for
+    /// each form.
+    pub fn signatures(&self, name: &str, libraries: Libraries) -> impl Iterator<Item = &Signature> {
+        let all = self.by_name.get(name).map_or(&[][..], |s| s);
+        all.iter().filter(move |(library, _)| libraries.contains(*library)).map(|(_, signature)| signature)
+    }
+
+    /// As [`signatures`](Self::signatures), in one library.
+    pub fn signatures_of(&self, library: Library, name: &str) -> impl Iterator<Item = &Signature> {
+        let all = self.by_name.get(name).map_or(&[][..], |s| s);
+        all.iter().filter(move |(of, _)| *of == library).map(|(_, signature)| signature)
+    }
+
+    /// The libraries that have a function of this name, once for each signature.
+    pub fn libraries_of(&self, name: &str) -> impl Iterator<Item = Library> {
+        self.by_name.get(name).into_iter().flatten().map(|(library, _)| *library)
+    }
+
+    /// The names of all functions of some libraries, operators included.
+    pub fn names(&self, libraries: Libraries) -> impl Iterator<Item = &'static str> {
+        let has = move |s: &[(Library, Signature)]| s.iter().any(|(library, _)| libraries.contains(*library));
+        self.by_name.iter().filter(move |(_, s)| has(s)).map(|(name, _)| *name)
+    }
+}
+
+/// The table.
+pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut rows = table::rows();
+    let mut docs: HashMap<(Library, &str), &str> = HashMap::new();
+    for row in &mut rows {
+        let doc = docs.entry((row.library, row.name)).or_insert(row.doc);
+        if row.doc.is_empty() {
+            row.doc = doc;
+        }
+    }
+    let mut by_name: HashMap<&'static str, Vec<(Library, Signature)>> = HashMap::new();
+    for row in &rows {
+        let signatures = by_name.entry(row.name).or_default();
+        let forms: &[bool] = match row.style {
+            Style::Global => &[false],
+            Style::Member => &[true],
+            Style::Both => &[false, true],
+        };
+        for &receiver in forms {
+            let signature = Signature {
+                overload: Overload::Builtin(row.builtin),
+                receiver,
+                params: row.params.clone(),
+                result: row.result.clone(),
+            };
+            signatures.push((row.library, signature));
+        }
+    }
+    Table { rows, by_name }
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_function_is_documented() {
+        for row in TABLE.rows() {
+            assert!(row.doc.ends_with('.') && !row.doc.contains('\n'), "{:?}: {:?}", row.builtin, row.doc);
+            assert_eq!(TABLE.row(row.builtin).map(|r| r.builtin), Some(row.builtin));
+        }
+    }
+
+    #[test]
+    fn libraries_are_taken_out_one_by_one() {
+        for out in Library::ALL {
+            let mut libraries = Libraries::default();
+            libraries.set(out, false);
+            for library in Library::ALL {
+                assert_eq!(libraries.contains(library), library != out || library == Library::Standard);
+            }
+            libraries.set(out, true);
+            assert!(Library::ALL.iter().all(|l| libraries.contains(*l)));
+        }
+    }
+}
