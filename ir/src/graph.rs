@@ -1,0 +1,209 @@
+//! The graph: pure, typed, hash-consed. Equal expressions are one node, in all rules of a set.
+//!
+//! A node's operands always have smaller ids than the node, so a walk over ids in order sees operands first, and nothing
+//! recurses.
+
+use crate::constant::{ConstId, Constant};
+use crate::error::Origin;
+use crate::op::Op;
+use crate::ty::Ty;
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+/// Index of a node in its graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+/// One node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// What it does.
+    pub op: Op,
+    /// The type of its value.
+    pub ty: Ty,
+    /// Start of its operands in the pool.
+    args: u32,
+    /// Number of its operands.
+    arity: u32,
+}
+
+/// A graph, with the nodes whose values are asked for: its roots.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    origins: Vec<Origin>,
+    pool: Vec<NodeId>,
+    constants: Vec<Constant>,
+    functions: Vec<Arc<str>>,
+    roots: Vec<NodeId>,
+    hasher: foldhash::fast::FixedState,
+    node_index: HashTable<NodeId>,
+    constant_index: HashTable<ConstId>,
+}
+
+const NOTHING: Node = Node { op: Op::Fail(crate::ErrorKind::Host), ty: Ty::Value, args: 0, arity: 0 };
+
+fn next(len: usize) -> u32 {
+    // Budgets of the frontend keep every pool far below this.
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+impl Graph {
+    /// An empty graph.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The node of this operation on these operands: a new one, or the one that exists (its origin stays). Impure
+    /// operations are never shared.
+    pub fn add(&mut self, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> NodeId {
+        let hash = self.hasher.hash_one((op, ty, args));
+        let found = self.node_index.find(hash, |&id| {
+            let node = self.node(id);
+            node.op == op && node.ty == ty && self.args(id) == args
+        });
+        let pure = !matches!(op, Op::Dispatch { pure: false, .. });
+        if let (Some(&id), true) = (found, pure) {
+            return id;
+        }
+        let id = NodeId(next(self.nodes.len()));
+        self.nodes.push(Node { op, ty, args: next(self.pool.len()), arity: next(args.len()) });
+        self.origins.push(origin);
+        self.pool.extend_from_slice(args);
+        let (nodes, pool, hasher) = (&self.nodes, &self.pool, &self.hasher);
+        self.node_index.insert_unique(hash, id, |&id| {
+            let node = nodes.get(id.0 as usize).copied().unwrap_or(NOTHING);
+            hasher.hash_one((node.op, node.ty, operands(pool, node)))
+        });
+        id
+    }
+
+    /// The constant: a new one, or the equal one that exists.
+    pub fn constant(&mut self, constant: Constant) -> ConstId {
+        let hash = self.hasher.hash_one(&constant);
+        if let Some(&id) = self.constant_index.find(hash, |&id| self.constant_at(id) == Some(&constant)) {
+            return id;
+        }
+        let id = ConstId(next(self.constants.len()));
+        self.constants.push(constant);
+        let (constants, hasher) = (&self.constants, &self.hasher);
+        self.constant_index.insert_unique(hash, id, |&id| {
+            constants.get(id.0 as usize).map_or(0, |constant| hasher.hash_one(constant))
+        });
+        id
+    }
+
+    /// The index of a function called through [`Op::Dispatch`], by a name that tells it from all others.
+    pub fn function(&mut self, name: &str) -> u32 {
+        let found = self.functions.iter().position(|f| &**f == name);
+        next(found.unwrap_or_else(|| {
+            self.functions.push(name.into());
+            self.functions.len().saturating_sub(1)
+        }))
+    }
+
+    /// Asks for a node's value: roots are numbered in this order.
+    pub fn add_root(&mut self, root: NodeId) {
+        self.roots.push(root);
+    }
+
+    /// The nodes whose values are asked for.
+    #[must_use]
+    pub fn roots(&self) -> &[NodeId] {
+        &self.roots
+    }
+
+    /// The ids of all nodes, in order: operands come before the nodes that use them.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
+        (0..next(self.nodes.len())).map(NodeId)
+    }
+
+    /// How many nodes there are; their ids are `0..len`.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is no node.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// A node. An id of another graph gives a node that fails.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> Node {
+        self.nodes.get(id.0 as usize).copied().unwrap_or(NOTHING)
+    }
+
+    /// A node's operation.
+    #[must_use]
+    pub fn op(&self, id: NodeId) -> Op {
+        self.node(id).op
+    }
+
+    /// A node's type.
+    #[must_use]
+    pub fn ty(&self, id: NodeId) -> Ty {
+        self.node(id).ty
+    }
+
+    /// A node's operands.
+    #[must_use]
+    pub fn args(&self, id: NodeId) -> &[NodeId] {
+        operands(&self.pool, self.node(id))
+    }
+
+    /// The place in the source that a node first came from.
+    #[must_use]
+    pub fn origin(&self, id: NodeId) -> Origin {
+        self.origins.get(id.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// A constant.
+    #[must_use]
+    pub fn constant_at(&self, id: ConstId) -> Option<&Constant> {
+        self.constants.get(id.0 as usize)
+    }
+
+    /// All constants; their ids are their indices.
+    #[must_use]
+    pub fn constants(&self) -> &[Constant] {
+        &self.constants
+    }
+
+    /// The names of the functions called through [`Op::Dispatch`]; their numbers are their indices.
+    #[must_use]
+    pub fn functions(&self) -> &[Arc<str>] {
+        &self.functions
+    }
+}
+
+/// Equal structure: the same nodes in the same order with the same operands, types, origins, constants, functions and roots.
+/// How constants and functions are numbered, and whether some are unused, does not count.
+impl PartialEq for Graph {
+    fn eq(&self, other: &Self) -> bool {
+        let same_op = |a: Op, b: Op| match (a, b) {
+            (Op::Dispatch { function: f, pure: p }, Op::Dispatch { function: g, pure: q }) => {
+                p == q && self.functions.get(f as usize) == other.functions.get(g as usize)
+            }
+            _ => match (a.constant(), b.constant()) {
+                (Some(c), Some(d)) => a == b.with_constant(c) && self.constant_at(c) == other.constant_at(d),
+                _ => a == b,
+            },
+        };
+        self.len() == other.len()
+            && self.roots == other.roots
+            && self.origins == other.origins
+            && self.ids().all(|id| {
+                self.ty(id) == other.ty(id) && self.args(id) == other.args(id) && same_op(self.op(id), other.op(id))
+            })
+    }
+}
+
+fn operands(pool: &[NodeId], node: Node) -> &[NodeId] {
+    let start = node.args as usize;
+    pool.get(start..start.saturating_add(node.arity as usize)).unwrap_or(&[])
+}

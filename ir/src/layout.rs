@@ -1,0 +1,110 @@
+//! Where things lie in memory: what compiler and runtime must agree on to the byte. The runtime asserts each of these
+//! against its own types at compile time.
+
+use crate::ty::Ty;
+
+/// The evaluation frame: the one argument of a compiled function, and the first of every helper. Offsets in bytes.
+pub mod frame {
+    /// Address of the host's data.
+    pub const HOST: i32 = 0;
+    /// Budget left, 64 bit signed; an evaluation ends when it falls below zero.
+    pub const FUEL: i32 = 8;
+    /// Second word of a helper's fallible two-word result.
+    pub const OUT: i32 = 24;
+    /// Where a function leaves a result that is not a truth value: the words of its type, or a whole value (32 bytes) for
+    /// [`Ty::Value`](crate::Ty::Value).
+    pub const RESULT: i32 = 32;
+}
+
+/// A value of any type: 32 bytes, aligned to 8.
+pub mod value {
+    /// Size in bytes.
+    pub const SIZE: u32 = 32;
+    /// Offset of the tag, one byte.
+    pub const TAG: i32 = 0;
+    /// Offset of the first payload word. A bool is one byte here.
+    pub const FIRST: i32 = 8;
+    /// Offset of the second payload word (length of text, nanoseconds of a timestamp).
+    pub const SECOND: i32 = 16;
+
+    /// Tags, in the first byte.
+    #[expect(missing_docs, reason = "the names say it")]
+    pub mod tag {
+        pub const NULL: u8 = 0;
+        pub const BOOL: u8 = 1;
+        pub const INT: u8 = 2;
+        pub const UINT: u8 = 3;
+        pub const DOUBLE: u8 = 4;
+        pub const STRING: u8 = 5;
+        pub const BYTES: u8 = 6;
+        pub const DURATION: u8 = 7;
+        pub const TIMESTAMP: u8 = 8;
+    }
+
+    /// The tag of the values that hold this type, if it is one that [`Op::Unbox`](crate::Op::Unbox) takes.
+    #[must_use]
+    pub const fn tag_of(ty: crate::Ty) -> Option<u8> {
+        match ty {
+            crate::Ty::Bool => Some(tag::BOOL),
+            crate::Ty::Int => Some(tag::INT),
+            crate::Ty::Uint => Some(tag::UINT),
+            crate::Ty::Double => Some(tag::DOUBLE),
+            crate::Ty::Str => Some(tag::STRING),
+            crate::Ty::Bytes => Some(tag::BYTES),
+            crate::Ty::Duration => Some(tag::DURATION),
+            crate::Ty::Timestamp => Some(tag::TIMESTAMP),
+            _ => None,
+        }
+    }
+}
+
+/// A way from the host's data to a place in it: add the first offset; for each further one load an address there and add
+/// the offset to that.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Path(pub Vec<u32>);
+
+/// How a field's bytes are read where they lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are those of the Rust types")]
+pub enum Repr {
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    F32,
+    F64,
+    Bool,
+    /// Address, then length: `&str`, `&[u8]`.
+    Slice,
+}
+
+/// How native code gets at a field.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Loads at the end of the path.
+    Load(Path, Repr),
+    /// Calls the C function at this address with the address at the end of the path; it answers with address and length
+    /// of text, or, for [`Ty::Ip`], with the address of the `IpAddr` first. A null address means that the field is absent.
+    Text(Path, usize),
+    /// The address at the end of the path is the value ([`Ty::Ip`]).
+    Address(Path),
+    /// The helpers `field_get` and `field_has`.
+    Get,
+}
+
+/// A field of the host, as native code sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Field {
+    /// The type that [`Op::Field`](crate::Op::Field) gives.
+    pub ty: Ty,
+    /// Whether it may be absent.
+    pub optional: bool,
+    /// How to read it.
+    pub access: Access,
+    /// For a header map, the way to it: what [`Op::Header`](crate::Op::Header) looks names up in.
+    pub headers: Option<Path>,
+}

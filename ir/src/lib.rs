@@ -1,0 +1,29 @@
+//! The typed expression graph that celero compiles.
+#![forbid(unsafe_code)]
+
+mod constant;
+mod cost;
+mod error;
+mod fallible;
+mod graph;
+mod helper;
+pub mod layout;
+mod op;
+mod parse;
+pub mod passes;
+mod print;
+mod table;
+mod ty;
+mod verify;
+
+pub use constant::{ConstId, Constant, MAX_CONSTANT_DEPTH};
+pub use cost::Cost;
+pub use error::{ErrorKind, ErrorWord, Origin};
+pub use fallible::Fallible;
+pub use graph::{Graph, Node, NodeId};
+pub use helper::{Helper, HelperDecl, Param};
+pub use op::{Arith, Cmp, FoldKind, Op};
+pub use parse::{ParseError, parse};
+pub use table::{Fails, OpDecl, Operand, Operands, Outcome};
+pub use ty::Ty;
+pub use verify::{MAX_LEVEL, Rule, Violation, verify};

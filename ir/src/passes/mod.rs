@@ -1,0 +1,94 @@
+//! Passes: each takes a valid graph and gives a valid graph with the same roots, which have the same values or fail with the
+//! same kind of error at the same place, [`OutOfBudget`](crate::ErrorKind::OutOfBudget) aside: a pass may save budget.
+//!
+//! A pass rebuilds the graph from its roots upwards, so nodes that nothing uses vanish and what becomes equal becomes one.
+//! Levels of variables stay as they are.
+
+mod canonical;
+mod fold;
+mod precompute;
+mod raw;
+mod rebuild;
+mod scalar;
+mod sets;
+
+use crate::constant::Constant;
+use crate::error::ErrorKind;
+use crate::graph::Graph;
+use crate::helper::Helper;
+
+/// Which passes run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Evaluate what hangs on constants only.
+    pub fold: bool,
+    /// One form for what can be written in several.
+    pub canonical: bool,
+    /// Memberships and chains of comparisons as sets.
+    pub sets: bool,
+    /// Searchers and regular expressions, prepared at compile time.
+    pub precompute: bool,
+    /// Comparisons on the bytes of text from the host, without decoding it.
+    pub raw: bool,
+}
+
+impl Options {
+    /// All passes.
+    pub const ALL: Self = Self { fold: true, canonical: true, sets: true, precompute: true, raw: true };
+    /// No pass.
+    pub const NONE: Self = Self { fold: false, canonical: false, sets: false, precompute: false, raw: false };
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
+/// The runtime's library, for constants. `None` means that it is better left to the evaluation: not known, too dear, or
+/// not the same at every time.
+pub trait Evaluator {
+    /// What a helper answers.
+    fn call(&self, helper: Helper, args: &[Constant]) -> Option<Result<Constant, ErrorKind>>;
+    /// What a pure function answers.
+    fn dispatch(&self, function: &str, args: &[Constant]) -> Option<Result<Constant, ErrorKind>>;
+    /// Whether a valid pattern matches somewhere in a text.
+    fn matches(&self, pattern: &str, text: &str) -> Option<bool>;
+    /// Whether a pattern can be compiled within the limits.
+    fn regex_is_valid(&self, pattern: &str) -> bool;
+}
+
+/// Rounds of all passes at most: each can make work for an earlier one, rarely twice.
+const ROUNDS: usize = 3;
+
+/// Runs the passes that are switched on. With none on, the graph is still freed of what no root uses.
+#[must_use]
+pub fn run(graph: &Graph, options: &Options, evaluator: &dyn Evaluator) -> Graph {
+    let mut graph = rebuild::rebuild(graph, |builder, draft| builder.keep(draft));
+    for _ in 0..ROUNDS {
+        let mut next = graph.clone();
+        if options.fold {
+            next = rebuild::rebuild(&next, |builder, draft| fold::node(builder, draft, evaluator));
+        }
+        if options.canonical {
+            let uses = rebuild::uses(&next);
+            next = rebuild::rebuild(&next, |builder, draft| canonical::node(builder, draft, &uses));
+        }
+        if options.sets {
+            next = rebuild::rebuild(&next, sets::node);
+        }
+        if options.precompute {
+            next = rebuild::rebuild(&next, |builder, draft| precompute::node(builder, draft, evaluator));
+        }
+        if options.raw {
+            next = rebuild::rebuild(&next, raw::node);
+        }
+        // What a pass left unused goes, so that graphs can be compared.
+        next = rebuild::rebuild(&next, |builder, draft| builder.keep(draft));
+        if next == graph {
+            break;
+        }
+        graph = next;
+    }
+    graph
+}

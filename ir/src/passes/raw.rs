@@ -1,0 +1,25 @@
+//! Takes [`Op::Decode`] away where a test on the raw bytes gives the same answer: against constants without U+FFFD, which
+//! no invalid byte of the text can take part in matching.
+
+use super::rebuild::{Builder, Draft};
+use crate::graph::NodeId;
+use crate::op::Op;
+use crate::ty::Ty;
+
+pub(super) fn node(builder: &mut Builder, draft: Draft<'_>) -> NodeId {
+    let text = draft.arg(0);
+    let (Op::Decode, Some(raw)) = (builder.op(text), builder.first(text)) else { return builder.keep(draft) };
+    let constant = match draft.op {
+        Op::ContainsConst(id) | Op::InStrSet(id) => builder.graph().constant_at(id),
+        op if op.decl().raw_and_constant && builder.ty(draft.arg(1)) == Ty::Str => builder.constant(draft.arg(1)),
+        _ => None,
+    };
+    if !constant.is_some_and(|constant| constant.is_raw_comparable()) {
+        return builder.keep(draft);
+    }
+    let mut args = draft.args.to_vec();
+    if let Some(first) = args.first_mut() {
+        *first = raw;
+    }
+    builder.put(draft, draft.op, &args)
+}

@@ -1,0 +1,118 @@
+//! What operations on scalars answer for constants, as [`Op`] says.
+
+use crate::constant::Constant;
+use crate::error::ErrorKind;
+use crate::op::{Arith, Cmp, Op};
+use crate::ty::Ty;
+use std::cmp::Ordering;
+
+type Answer = Result<Constant, ErrorKind>;
+
+/// The answer of an operation on these constants, which are of the types that it takes. `None` if it is not one on scalars.
+pub(super) fn evaluate(op: Op, args: &[Constant], payload: Option<&Constant>) -> Option<Answer> {
+    Some(match (op, args, payload) {
+        (Op::Not, [Constant::Bool(value)], _) => Ok(Constant::Bool(!value)),
+        (Op::Neg, [Constant::Int(value)], _) => value.checked_neg().map(Constant::Int).ok_or(ErrorKind::Overflow),
+        (Op::Neg, [Constant::Double(bits)], _) => Ok(double(-f64::from_bits(*bits))),
+        (Op::Arith(arith), [a, b], _) => return arithmetic(arith, a, b),
+        (Op::Cmp(cmp), [a, b], _) => Ok(Constant::Bool(compare(cmp, a, b)?)),
+        (Op::StartsWith, [Constant::Str(text), Constant::Str(start)], _) => {
+            Ok(Constant::Bool(text.starts_with(&**start)))
+        }
+        (Op::EndsWith, [Constant::Str(text), Constant::Str(end)], _) => Ok(Constant::Bool(text.ends_with(&**end))),
+        (Op::ContainsConst(_), [Constant::Str(text)], Some(Constant::Searcher(needle))) => {
+            Ok(Constant::Bool(text.contains(&**needle)))
+        }
+        (Op::InStrSet(_), [Constant::Str(text)], Some(Constant::StrSet(set))) => {
+            Ok(Constant::Bool(set.binary_search(text).is_ok()))
+        }
+        (Op::InIntSet(_), [Constant::Int(value)], Some(Constant::IntSet(set))) => {
+            Ok(Constant::Bool(set.binary_search(value).is_ok()))
+        }
+        (Op::AsBytes, [Constant::Str(text)], _) => Ok(Constant::Bytes(text.as_bytes().into())),
+        (Op::Box, [value], _) => Ok(value.clone()),
+        (Op::Unbox(ty), [value], _) => unbox(ty, value),
+        _ => return None,
+    })
+}
+
+/// What a value of any type gives as one of this type.
+fn unbox(ty: Ty, value: &Constant) -> Answer {
+    if value.ty() == Some(ty) { Ok(value.clone()) } else { Err(ErrorKind::NoSuchOverload) }
+}
+
+/// A double; all NaNs are one, since what a processor makes of their bits differs.
+fn double(value: f64) -> Constant {
+    Constant::Double(if value.is_nan() { f64::NAN } else { value }.to_bits())
+}
+
+fn arithmetic(arith: Arith, a: &Constant, b: &Constant) -> Option<Answer> {
+    let zero = match arith {
+        Arith::Rem => ErrorKind::ModulusByZero,
+        _ => ErrorKind::DivideByZero,
+    };
+    let divides = matches!(arith, Arith::Div | Arith::Rem);
+    Some(match (a, b) {
+        (Constant::Int(_), Constant::Int(0)) | (Constant::Uint(_), Constant::Uint(0)) if divides => Err(zero),
+        // Whether this is 0 or out of range is for the evaluation to say.
+        (Constant::Int(i64::MIN), Constant::Int(-1)) if arith == Arith::Rem => return None,
+        (&Constant::Int(a), &Constant::Int(b)) => match arith {
+            Arith::Add => a.checked_add(b),
+            Arith::Sub => a.checked_sub(b),
+            Arith::Mul => a.checked_mul(b),
+            Arith::Div => a.checked_div(b),
+            Arith::Rem => a.checked_rem(b),
+        }
+        .map(Constant::Int)
+        .ok_or(ErrorKind::Overflow),
+        (&Constant::Uint(a), &Constant::Uint(b)) => match arith {
+            Arith::Add => a.checked_add(b),
+            Arith::Sub => a.checked_sub(b),
+            Arith::Mul => a.checked_mul(b),
+            Arith::Div => a.checked_div(b),
+            Arith::Rem => a.checked_rem(b),
+        }
+        .map(Constant::Uint)
+        .ok_or(ErrorKind::Overflow),
+        (&Constant::Duration(a), &Constant::Duration(b)) => match arith {
+            Arith::Add => a.checked_add(b),
+            Arith::Sub => a.checked_sub(b),
+            Arith::Mul | Arith::Div | Arith::Rem => return None,
+        }
+        .map(Constant::Duration)
+        .ok_or(ErrorKind::Overflow),
+        (&Constant::Double(a), &Constant::Double(b)) => {
+            let (a, b) = (f64::from_bits(a), f64::from_bits(b));
+            Ok(double(match arith {
+                Arith::Add => a + b,
+                Arith::Sub => a - b,
+                Arith::Mul => a * b,
+                Arith::Div => a / b,
+                Arith::Rem => return None,
+            }))
+        }
+        _ => return None,
+    })
+}
+
+fn compare(cmp: Cmp, a: &Constant, b: &Constant) -> Option<bool> {
+    let order = match (a, b) {
+        (Constant::Bool(a), Constant::Bool(b)) => Some(a.cmp(b)),
+        (Constant::Int(a), Constant::Int(b)) | (Constant::Duration(a), Constant::Duration(b)) => Some(a.cmp(b)),
+        (Constant::Uint(a), Constant::Uint(b)) => Some(a.cmp(b)),
+        // `None` for a NaN: unequal, and in no order.
+        (Constant::Double(a), Constant::Double(b)) => f64::from_bits(*a).partial_cmp(&f64::from_bits(*b)),
+        (Constant::Str(a), Constant::Str(b)) => Some(a.cmp(b)),
+        (Constant::Bytes(a), Constant::Bytes(b)) => Some(a.cmp(b)),
+        (Constant::Timestamp(a, m), Constant::Timestamp(b, n)) => Some((a, m).cmp(&(b, n))),
+        _ => return None,
+    };
+    Some(match cmp {
+        Cmp::Eq => order == Some(Ordering::Equal),
+        Cmp::Ne => order != Some(Ordering::Equal),
+        Cmp::Lt => order == Some(Ordering::Less),
+        Cmp::Le => matches!(order, Some(Ordering::Less | Ordering::Equal)),
+        Cmp::Gt => order == Some(Ordering::Greater),
+        Cmp::Ge => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+    })
+}

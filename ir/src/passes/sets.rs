@@ -1,0 +1,172 @@
+//! Chains of comparisons of one subject with constants, and memberships in constant lists, as one lookup in a set:
+//! `x == "a" || x == "b" || x == "c"`, `x != 1 && x != 2 && x != 3`, `x in ["a", "b"]`.
+//!
+//! A lookup fails as its subject does, which is how each comparison would have failed, the first of them first.
+
+use super::rebuild::{Builder, Draft};
+use crate::constant::Constant;
+use crate::graph::NodeId;
+use crate::helper::Helper;
+use crate::op::{Cmp, Op};
+use crate::ty::Ty;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Fewest comparisons that a lookup is better than.
+const FEWEST: usize = 3;
+
+pub(super) fn node(builder: &mut Builder, draft: Draft<'_>) -> NodeId {
+    match draft.op {
+        Op::Or => chain(builder, draft, false),
+        Op::And => chain(builder, draft, true),
+        Op::Call(Helper::in_container) => membership(builder, draft),
+        _ => builder.keep(draft),
+    }
+}
+
+/// What a subject is compared with, all of one kind.
+enum Members {
+    Texts(Vec<Arc<str>>),
+    Numbers(Vec<i64>),
+}
+
+impl Members {
+    /// One constant.
+    fn of(constant: &Constant) -> Option<Self> {
+        match constant {
+            Constant::Str(text) => Some(Self::Texts(vec![text.clone()])),
+            Constant::Int(number) => Some(Self::Numbers(vec![*number])),
+            Constant::StrSet(set) => Some(Self::Texts(set.to_vec())),
+            Constant::IntSet(set) => Some(Self::Numbers(set.to_vec())),
+            _ => None,
+        }
+    }
+
+    /// Takes the others in, if they are of the same kind.
+    fn join(&mut self, others: Self) -> Option<()> {
+        match (self, others) {
+            (Self::Texts(members), Self::Texts(others)) => members.extend(others),
+            (Self::Numbers(members), Self::Numbers(others)) => members.extend(others),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Texts(members) => members.len(),
+            Self::Numbers(members) => members.len(),
+        }
+    }
+
+    /// The test of a subject, which is of their type.
+    fn test(self, builder: &mut Builder, draft: Draft<'_>, subject: NodeId) -> NodeId {
+        let op = match self {
+            Self::Texts(mut members) => {
+                members.sort_unstable();
+                members.dedup();
+                Op::InStrSet(builder.intern(Constant::StrSet(members.into())))
+            }
+            Self::Numbers(mut members) => {
+                members.sort_unstable();
+                members.dedup();
+                Op::InIntSet(builder.intern(Constant::IntSet(members.into())))
+            }
+        };
+        builder.put(draft, op, &[subject])
+    }
+}
+
+/// The subject and members that an operand tests, or with `negated` tests not to be.
+fn link(builder: &Builder, operand: NodeId, negated: bool) -> Option<(NodeId, Members)> {
+    let (cmp, lookup) = match (negated, builder.op(operand)) {
+        (false, _) => (Cmp::Eq, operand),
+        (true, Op::Not) => (Cmp::Ne, builder.first(operand)?),
+        (true, _) => (Cmp::Ne, operand),
+    };
+    let op = builder.op(lookup);
+    let subject = builder.first(lookup)?;
+    let plain = !negated || lookup != operand;
+    let members = match op {
+        Op::InStrSet(set) | Op::InIntSet(set) if plain => Members::of(builder.graph().constant_at(set)?)?,
+        Op::Cmp(found) if found == cmp && lookup == operand => {
+            let constant = builder.graph().args(lookup).get(1).copied()?;
+            Members::of(builder.constant(constant)?)?
+        }
+        _ => return None,
+    };
+    builder.is_pure(subject).then_some((subject, members))
+}
+
+/// Joins the links of one subject at the place of the first.
+fn chain(builder: &mut Builder, draft: Draft<'_>, negated: bool) -> NodeId {
+    let mut found: HashMap<NodeId, Option<(Members, usize)>> = HashMap::new();
+    for &operand in draft.args {
+        if let Some((subject, members)) = link(builder, operand, negated) {
+            let entry = found.entry(subject).or_insert_with(|| Some((empty_like(&members), 0)));
+            *entry = entry.take().and_then(|(mut all, links)| {
+                all.join(members)?;
+                Some((all, links.saturating_add(1)))
+            });
+        }
+    }
+    let mut kept = Vec::with_capacity(draft.args.len());
+    for &operand in draft.args {
+        let Some((subject, _)) = link(builder, operand, negated) else {
+            kept.push(operand);
+            continue;
+        };
+        match found.get_mut(&subject) {
+            // At the first link; the others find nothing any more, and are left out.
+            Some(entry) if entry.as_ref().is_some_and(|(all, links)| *links > 1 && all.len() >= FEWEST) => {
+                let Some((all, _)) = entry.take() else { continue };
+                let test = all.test(builder, draft, subject);
+                kept.push(if negated { builder.put(draft, Op::Not, &[test]) } else { test });
+                found.remove(&subject);
+            }
+            Some(_) => kept.push(operand),
+            None => {}
+        }
+    }
+    match kept.as_slice() {
+        &[only] => only,
+        kept if kept.len() == draft.args.len() => builder.keep(draft),
+        kept => builder.put(draft, draft.op, kept),
+    }
+}
+
+fn empty_like(members: &Members) -> Members {
+    match members {
+        Members::Texts(_) => Members::Texts(Vec::new()),
+        Members::Numbers(_) => Members::Numbers(Vec::new()),
+    }
+}
+
+/// `x in [..]` of a text or an integer and constants of the same type only: equality across types is another matter.
+fn membership(builder: &mut Builder, draft: Draft<'_>) -> NodeId {
+    let boxed = draft.arg(0);
+    let (Op::Box, Some(subject)) = (builder.op(boxed), builder.first(boxed)) else { return builder.keep(draft) };
+    let ty = builder.ty(subject);
+    let items: Vec<Constant> = match builder.constant(draft.arg(1)) {
+        Some(Constant::List(items)) => items.to_vec(),
+        Some(Constant::Map(entries)) => entries.iter().map(|(key, _)| key.clone()).collect(),
+        _ => return builder.keep(draft),
+    };
+    let Some((first, rest)) = items.split_first() else {
+        let droppable = builder.can_drop(subject);
+        return if droppable { builder.put_constant(draft, Constant::Bool(false)) } else { builder.keep(draft) };
+    };
+    let same = matches!(ty, Ty::Str | Ty::Int) && items.iter().all(|item| item.ty() == Some(ty));
+    let Some(mut members) = Members::of(first).filter(|_| same) else { return builder.keep(draft) };
+    if rest.is_empty() {
+        let only = builder.intern(first.clone());
+        let only = builder.add(Op::Const(only), ty, &[], draft.origin);
+        return builder.put(draft, Op::Cmp(Cmp::Eq), &[subject, only]);
+    }
+    for other in rest.iter().filter_map(Members::of) {
+        if members.join(other).is_none() {
+            return builder.keep(draft);
+        }
+    }
+    members.test(builder, draft, subject)
+}

@@ -1,0 +1,295 @@
+//! The table of operations: name, operands, result, failure, cost. Printer, parser, verifier and cost model read it, and
+//! nothing else says any of this.
+
+use crate::constant::ConstId;
+use crate::error::ErrorKind;
+use crate::helper::{Helper, Param};
+use crate::op::{Arith, Cmp, FoldKind, Op};
+use crate::ty::Ty;
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpDecl {
+    /// Name in the text form.
+    pub name: &'static str,
+    /// What the operands are.
+    pub operands: Operands,
+    /// What comes back.
+    pub result: Outcome,
+    /// When the operation itself fails, its operands having values.
+    pub fails: Fails,
+    /// Whether it also takes a `raw` and, second, a constant `str` without U+FFFD.
+    pub raw_and_constant: bool,
+    /// Cost in units of the budget's static estimate; an integer comparison is 1. Of a fold, the cost of a turn without
+    /// that of its operands.
+    pub cost: u32,
+}
+
+/// The operands of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operands {
+    /// These, in order.
+    Each(&'static [Operand]),
+    /// At least so many, all of this type.
+    Many(usize, Ty),
+    /// An even number, all of this type.
+    Pairs(Ty),
+    /// The parameters of a helper.
+    Params(&'static [Param]),
+}
+
+/// One operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// Of this type.
+    Is(Ty),
+    /// Of one of these types.
+    OneOf(&'static [Ty]),
+    /// Of any type.
+    Any,
+    /// Of the type of the operand of this index.
+    SameAs(usize),
+}
+
+/// The type of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// This one.
+    Is(Ty),
+    /// The type of the operand of this index.
+    SameAs(usize),
+    /// What the node says; the payload decides what it may say.
+    Declared,
+    /// There is none: not a row that a node can hold.
+    None,
+}
+
+/// When an operation fails, its operands having values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fails {
+    /// Never.
+    Never,
+    /// Only with [`ErrorKind::OutOfBudget`].
+    OnBudget,
+    /// It may.
+    Maybe,
+    /// It may, unless the operands are doubles.
+    UnlessDouble,
+    /// When the field is absent, or can't be built within the budget.
+    WhenAbsent,
+    /// When the variable was bound to an error by a `Let`.
+    WhenBoundToError,
+}
+
+use Operand::{Any, Is, OneOf, SameAs};
+
+const SCALARS: &[Ty] = &[Ty::Bool, Ty::Int, Ty::Uint, Ty::Double, Ty::Str, Ty::Bytes, Ty::Duration, Ty::Timestamp];
+const TEXT: &[Ty] = &[Ty::Str, Ty::Raw];
+
+const fn row(name: &'static str, operands: &'static [Operand], result: Outcome, fails: Fails, cost: u32) -> OpDecl {
+    OpDecl { name, operands: Operands::Each(operands), result, fails, raw_and_constant: false, cost }
+}
+
+impl Op {
+    /// The operation's row. Rows of operations that differ only in payload are equal but for a call's.
+    #[must_use]
+    pub const fn decl(self) -> OpDecl {
+        use Fails::{Maybe, Never, OnBudget, UnlessDouble, WhenAbsent, WhenBoundToError};
+        use Outcome::{Declared, Is as Gives, SameAs as Like};
+        const BOOL: Outcome = Outcome::Is(Ty::Bool);
+        const VALUE: Outcome = Outcome::Is(Ty::Value);
+        match self {
+            Op::Const(_) => row("const", &[], Declared, Never, 0),
+            Op::Fail(_) => row("fail", &[], Declared, Maybe, 0),
+            Op::Field(_) => row("field", &[], Declared, WhenAbsent, 1),
+            Op::HasField(_) => row("has_field", &[], BOOL, Never, 1),
+            Op::Header { .. } => row("header", &[], Gives(Ty::Maybe), OnBudget, 15),
+            Op::IsPresent => row("is_present", &[Is(Ty::Maybe)], BOOL, Never, 1),
+            Op::Require => row("require", &[Is(Ty::Maybe)], Gives(Ty::Raw), Maybe, 1),
+            Op::Decode => row("decode", &[Is(Ty::Raw)], Gives(Ty::Str), OnBudget, 5),
+            Op::IpText => row("ip_text", &[Is(Ty::Ip)], Gives(Ty::Str), OnBudget, 30),
+            Op::Local(_) => row("local", &[], Declared, WhenBoundToError, 0),
+            Op::Let(_) => row("let", &[Any, Any], Like(1), Never, 0),
+            Op::Fold { kind, filtered, .. } => fold(kind, filtered),
+            Op::Not => row("not", &[Is(Ty::Bool)], BOOL, Never, 1),
+            Op::And => OpDecl { operands: Operands::Many(2, Ty::Bool), ..row("and", &[], BOOL, Never, 1) },
+            Op::Or => OpDecl { operands: Operands::Many(2, Ty::Bool), ..row("or", &[], BOOL, Never, 1) },
+            Op::Cond => row("cond", &[Is(Ty::Bool), Any, SameAs(1)], Like(1), Never, 1),
+            Op::Arith(arith) => {
+                const SUM: &[Operand] = &[OneOf(&[Ty::Int, Ty::Uint, Ty::Double, Ty::Duration]), SameAs(0)];
+                const PRODUCT: &[Operand] = &[OneOf(&[Ty::Int, Ty::Uint, Ty::Double]), SameAs(0)];
+                const REMAINDER: &[Operand] = &[OneOf(&[Ty::Int, Ty::Uint]), SameAs(0)];
+                match arith {
+                    Arith::Add => row("arith.add", SUM, Like(0), UnlessDouble, 1),
+                    Arith::Sub => row("arith.sub", SUM, Like(0), UnlessDouble, 1),
+                    Arith::Mul => row("arith.mul", PRODUCT, Like(0), UnlessDouble, 2),
+                    Arith::Div => row("arith.div", PRODUCT, Like(0), UnlessDouble, 5),
+                    Arith::Rem => row("arith.rem", REMAINDER, Like(0), Maybe, 5),
+                }
+            }
+            Op::Neg => row("neg", &[OneOf(&[Ty::Int, Ty::Double])], Like(0), UnlessDouble, 1),
+            Op::Cmp(cmp) => {
+                const SAME: &[Operand] = &[OneOf(SCALARS), SameAs(0)];
+                let equality = matches!(cmp, Cmp::Eq | Cmp::Ne);
+                OpDecl { raw_and_constant: equality, ..row(cmp_name(cmp), SAME, BOOL, Never, 1) }
+            }
+            Op::StartsWith => {
+                OpDecl { raw_and_constant: true, ..row("starts_with", &[Is(Ty::Str), Is(Ty::Str)], BOOL, Never, 3) }
+            }
+            Op::EndsWith => {
+                OpDecl { raw_and_constant: true, ..row("ends_with", &[Is(Ty::Str), Is(Ty::Str)], BOOL, Never, 3) }
+            }
+            Op::ContainsConst(_) => {
+                row("contains_const", &[OneOf(TEXT)], BOOL, OnBudget, Helper::searcher_find.decl().cost)
+            }
+            Op::MatchesConst(_) => row("matches_const", &[Is(Ty::Str)], BOOL, OnBudget, Helper::regex_find.decl().cost),
+            Op::InStrSet(_) => row("in_str_set", &[OneOf(TEXT)], BOOL, Never, Helper::str_set_has.decl().cost),
+            Op::InIntSet(_) => row("in_int_set", &[Is(Ty::Int)], BOOL, Never, Helper::int_set_has.decl().cost),
+            Op::InCidr(_) => row("in_cidr", &[Is(Ty::Ip)], BOOL, Never, Helper::cidr_has.decl().cost),
+            Op::AsBytes => row("as_bytes", &[Is(Ty::Str)], Gives(Ty::Bytes), Never, 0),
+            Op::Box => row("box", &[OneOf(SCALARS)], VALUE, OnBudget, 3),
+            Op::Unbox(ty) => row("unbox", &[Is(Ty::Value)], Gives(ty), Maybe, 1),
+            Op::List => OpDecl { operands: Operands::Many(0, Ty::Value), ..row("list", &[], VALUE, OnBudget, 10) },
+            Op::Map => OpDecl { operands: Operands::Pairs(Ty::Value), ..row("map", &[], VALUE, Maybe, 20) },
+            Op::Call(helper) => {
+                let decl = helper.decl();
+                let result = match decl.result {
+                    Param::Node(ty) => Gives(ty),
+                    Param::Word | Param::Nothing => Outcome::None,
+                };
+                let fails = if decl.fails { Maybe } else { Never };
+                OpDecl { operands: Operands::Params(decl.params), ..row("call", &[], result, fails, decl.cost) }
+            }
+            Op::Dispatch { .. } => OpDecl {
+                operands: Operands::Many(0, Ty::Value),
+                ..row("dispatch", &[], VALUE, Maybe, Helper::dispatch.decl().cost)
+            },
+        }
+    }
+
+    /// One operation of each name, with any payload.
+    pub const EACH: &'static [Op] = &[
+        Op::Const(ConstId(0)),
+        Op::Fail(ErrorKind::Host),
+        Op::Field(0),
+        Op::HasField(0),
+        Op::Header { field: 0, name: ConstId(0) },
+        Op::IsPresent,
+        Op::Require,
+        Op::Decode,
+        Op::IpText,
+        Op::Local(0),
+        Op::Let(0),
+        Op::Fold { kind: FoldKind::All, level: 0, pairs: false, filtered: false },
+        Op::Fold { kind: FoldKind::Exists, level: 0, pairs: false, filtered: false },
+        Op::Fold { kind: FoldKind::ExistsOne, level: 0, pairs: false, filtered: false },
+        Op::Fold { kind: FoldKind::Filter, level: 0, pairs: false, filtered: false },
+        Op::Fold { kind: FoldKind::Map, level: 0, pairs: false, filtered: false },
+        Op::Fold { kind: FoldKind::TransformMap, level: 0, pairs: false, filtered: false },
+        Op::Fold { kind: FoldKind::TransformMapEntry, level: 0, pairs: false, filtered: false },
+        Op::Not,
+        Op::And,
+        Op::Or,
+        Op::Cond,
+        Op::Arith(Arith::Add),
+        Op::Arith(Arith::Sub),
+        Op::Arith(Arith::Mul),
+        Op::Arith(Arith::Div),
+        Op::Arith(Arith::Rem),
+        Op::Neg,
+        Op::Cmp(Cmp::Eq),
+        Op::Cmp(Cmp::Ne),
+        Op::Cmp(Cmp::Lt),
+        Op::Cmp(Cmp::Le),
+        Op::Cmp(Cmp::Gt),
+        Op::Cmp(Cmp::Ge),
+        Op::StartsWith,
+        Op::EndsWith,
+        Op::ContainsConst(ConstId(0)),
+        Op::MatchesConst(ConstId(0)),
+        Op::InStrSet(ConstId(0)),
+        Op::InIntSet(ConstId(0)),
+        Op::InCidr(ConstId(0)),
+        Op::AsBytes,
+        Op::Box,
+        Op::Unbox(Ty::Bool),
+        Op::List,
+        Op::Map,
+        Op::Call(Helper::size),
+        Op::Dispatch { function: 0, pure: true },
+    ];
+
+    /// The constant in the payload.
+    #[must_use]
+    pub const fn constant(self) -> Option<ConstId> {
+        match self {
+            Op::Const(id)
+            | Op::Header { name: id, .. }
+            | Op::ContainsConst(id)
+            | Op::MatchesConst(id)
+            | Op::InStrSet(id)
+            | Op::InIntSet(id)
+            | Op::InCidr(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// The same operation with another constant in the payload, if it has one there.
+    #[must_use]
+    pub const fn with_constant(self, id: ConstId) -> Op {
+        match self {
+            Op::Const(_) => Op::Const(id),
+            Op::Header { field, .. } => Op::Header { field, name: id },
+            Op::ContainsConst(_) => Op::ContainsConst(id),
+            Op::MatchesConst(_) => Op::MatchesConst(id),
+            Op::InStrSet(_) => Op::InStrSet(id),
+            Op::InIntSet(_) => Op::InIntSet(id),
+            Op::InCidr(_) => Op::InCidr(id),
+            other => other,
+        }
+    }
+
+    /// Whether equal evaluations give equal results, so that they may be folded, shared and dropped.
+    #[must_use]
+    pub const fn is_pure(self) -> bool {
+        !matches!(self, Op::Dispatch { pure: false, .. })
+    }
+
+    /// The variables bound: level of the first, how many, and the index of the first operand that sees them.
+    #[must_use]
+    pub const fn binds(self) -> Option<(u32, u32, usize)> {
+        match self {
+            Op::Let(level) => Some((level, 1, 1)),
+            Op::Fold { level, pairs, .. } => Some((level, if pairs { 2 } else { 1 }, 1)),
+            _ => None,
+        }
+    }
+}
+
+const fn cmp_name(cmp: Cmp) -> &'static str {
+    match cmp {
+        Cmp::Eq => "cmp.eq",
+        Cmp::Ne => "cmp.ne",
+        Cmp::Lt => "cmp.lt",
+        Cmp::Le => "cmp.le",
+        Cmp::Gt => "cmp.gt",
+        Cmp::Ge => "cmp.ge",
+    }
+}
+
+const fn fold(kind: FoldKind, filtered: bool) -> OpDecl {
+    const TEST: &[Operand] = &[Is(Ty::Value), Is(Ty::Bool)];
+    const TRANSFORM: &[Operand] = &[Is(Ty::Value), Is(Ty::Value)];
+    const FILTERED: &[Operand] = &[Is(Ty::Value), Is(Ty::Bool), Is(Ty::Value)];
+    let transform = if filtered { FILTERED } else { TRANSFORM };
+    let (name, operands, ty) = match kind {
+        FoldKind::All => ("fold.all", TEST, Ty::Bool),
+        FoldKind::Exists => ("fold.exists", TEST, Ty::Bool),
+        FoldKind::ExistsOne => ("fold.exists_one", TEST, Ty::Bool),
+        FoldKind::Filter => ("fold.filter", TEST, Ty::Value),
+        FoldKind::Map => ("fold.map", transform, Ty::Value),
+        FoldKind::TransformMap => ("fold.transform_map", transform, Ty::Value),
+        FoldKind::TransformMapEntry => ("fold.transform_map_entry", transform, Ty::Value),
+    };
+    row(name, operands, Outcome::Is(ty), Fails::Maybe, 3)
+}

@@ -1,0 +1,85 @@
+//! The types of nodes: what native code holds in registers, not what rule authors write.
+
+use std::fmt;
+
+/// The type of a node's value, and with it how many machine words hold it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ty {
+    /// One byte, 0 or 1.
+    Bool,
+    /// 64 bit signed.
+    Int,
+    /// 64 bit unsigned.
+    Uint,
+    /// IEEE 754 binary64.
+    Double,
+    /// Valid UTF-8: address and length.
+    Str,
+    /// Any bytes: address and length.
+    Bytes,
+    /// Text from the host that is not known to be valid UTF-8: address and length. It stands for the text in which each
+    /// invalid sequence is read as U+FFFD. Only operations whose result on the raw bytes equals that on the text take it.
+    Raw,
+    /// A [`Ty::Raw`] that may be absent: the address is null then.
+    Maybe,
+    /// Nanoseconds, 64 bit signed.
+    Duration,
+    /// Seconds since the Unix epoch, 64 bit signed, and nanoseconds, 0 to 999,999,999.
+    Timestamp,
+    /// The address of an `IpAddr` of the host language.
+    Ip,
+    /// The address of a value of any type, in the layout of [`layout::value`](crate::layout::value).
+    Value,
+}
+
+impl Ty {
+    /// All types, in the order of their declaration.
+    pub const ALL: [Ty; 12] = [
+        Ty::Bool,
+        Ty::Int,
+        Ty::Uint,
+        Ty::Double,
+        Ty::Str,
+        Ty::Bytes,
+        Ty::Raw,
+        Ty::Maybe,
+        Ty::Duration,
+        Ty::Timestamp,
+        Ty::Ip,
+        Ty::Value,
+    ];
+
+    /// How many machine words hold a value of this type: 1 or 2.
+    #[must_use]
+    pub const fn words(self) -> usize {
+        match self {
+            Ty::Str | Ty::Bytes | Ty::Raw | Ty::Maybe | Ty::Timestamp => 2,
+            Ty::Bool | Ty::Int | Ty::Uint | Ty::Double | Ty::Duration | Ty::Ip | Ty::Value => 1,
+        }
+    }
+
+    /// The name in the text form.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Ty::Bool => "bool",
+            Ty::Int => "int",
+            Ty::Uint => "uint",
+            Ty::Double => "double",
+            Ty::Str => "str",
+            Ty::Bytes => "bytes",
+            Ty::Raw => "raw",
+            Ty::Maybe => "maybe",
+            Ty::Duration => "duration",
+            Ty::Timestamp => "timestamp",
+            Ty::Ip => "ip",
+            Ty::Value => "value",
+        }
+    }
+}
+
+impl fmt::Display for Ty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

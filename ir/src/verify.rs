@@ -1,0 +1,331 @@
+//! Checks that a graph is one that the compiler may trust: every rule that the documentation of [`Op`] and [`Constant`]
+//! states. Linear in the graph times [`MAX_LEVEL`], and recursive only within a constant, down to
+//! [`MAX_CONSTANT_DEPTH`].
+
+use crate::constant::{Constant, MAX_CONSTANT_DEPTH};
+use crate::graph::{Graph, NodeId};
+use crate::helper::Param;
+use crate::layout::{self, Field};
+use crate::op::{FoldKind, Op};
+use crate::table::{Operand, Operands, Outcome};
+use crate::ty::Ty;
+use smallvec::SmallVec;
+use std::collections::HashSet;
+use std::fmt;
+use std::net::IpAddr;
+
+/// Levels of variables are below this.
+pub const MAX_LEVEL: u32 = 1024;
+
+/// The rule that a graph breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// Operands have smaller ids than the node.
+    Order,
+    /// The operation takes that many operands.
+    Arity,
+    /// The operation takes operands of these types.
+    OperandType,
+    /// The operation gives this type.
+    ResultType,
+    /// A payload names a constant or function of the graph, or a helper that nodes may call.
+    Payload,
+    /// A constant is well formed, and of the kind that its place asks for.
+    Constant,
+    /// A raw text meets only constants without U+FFFD.
+    Raw,
+    /// A field exists, has that type, and is a header map where one is asked for.
+    Field,
+    /// Binders nest with rising levels below [`MAX_LEVEL`].
+    Level,
+    /// A variable is of the type that its binder gives it.
+    LocalType,
+    /// A root exists, and every variable below it is bound on the way there.
+    Root,
+}
+
+/// A node that breaks a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The node.
+    pub node: NodeId,
+    /// The rule.
+    pub rule: Rule,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.node, self.reason)
+    }
+}
+
+impl std::error::Error for Violation {}
+
+/// Checks a graph over a host with these fields.
+///
+/// # Errors
+/// The first node that breaks a rule.
+pub fn verify(graph: &Graph, fields: &[Field]) -> Result<(), Violation> {
+    let mut scopes: Vec<Scope> = Vec::with_capacity(graph.len());
+    for id in graph.ids() {
+        let check = Check { graph, fields, id, op: graph.op(id), ty: graph.ty(id), args: graph.args(id) };
+        let scope = check.order().and_then(|()| check.operands()).and_then(|()| check.payload());
+        let scope = scope.and_then(|()| check.scope(&scopes));
+        scopes.push(scope.map_err(|(rule, reason)| Violation { node: id, rule, reason })?);
+    }
+    for &root in graph.roots() {
+        let reason = match scopes.get(root.0 as usize) {
+            None => "a root that is no node".to_owned(),
+            Some(scope) => match scope.free.first() {
+                Some((level, _)) => format!("a root that uses the variable of level {level}, which nothing binds"),
+                None => continue,
+            },
+        };
+        return Err(Violation { node: root, rule: Rule::Root, reason });
+    }
+    Ok(())
+}
+
+/// What a node needs of the binders around it.
+#[derive(Clone)]
+struct Scope {
+    /// Variables used but not bound in it, with the type used; sorted.
+    free: SmallVec<[(u32, Ty); 2]>,
+    /// The lowest level that it binds somewhere, or [`MAX_LEVEL`].
+    lowest: u32,
+}
+
+type Checked = Result<(), (Rule, String)>;
+
+fn fail<T>(rule: Rule, reason: impl Into<String>) -> Result<T, (Rule, String)> {
+    Err((rule, reason.into()))
+}
+
+struct Check<'g> {
+    graph: &'g Graph,
+    fields: &'g [Field],
+    id: NodeId,
+    op: Op,
+    ty: Ty,
+    args: &'g [NodeId],
+}
+
+impl Check<'_> {
+    fn order(&self) -> Checked {
+        match self.args.iter().find(|arg| **arg >= self.id) {
+            Some(arg) => fail(Rule::Order, format!("the operand {arg} does not come before the node")),
+            None => Ok(()),
+        }
+    }
+
+    fn operands(&self) -> Checked {
+        let decl = self.op.decl();
+        let name = decl.name;
+        let arity = self.args.len();
+        let ty_of = |index: usize| self.args.get(index).map(|&arg| self.graph.ty(arg));
+        let wrong = |index: usize| match self.args.get(index) {
+            Some(&arg) => fail(Rule::OperandType, format!("`{name}` does not take {arg}, a {}", self.graph.ty(arg))),
+            None => fail(Rule::Arity, format!("`{name}` has no operand {index}")),
+        };
+        let count = |fits: bool| {
+            if fits { Ok(()) } else { fail(Rule::Arity, format!("`{name}` does not take {arity} operands")) }
+        };
+        let all = |ty: Ty| match (0..arity).find(|&index| ty_of(index) != Some(ty)) {
+            Some(index) => wrong(index),
+            None => Ok(()),
+        };
+        match decl.operands {
+            Operands::Many(least, ty) => count(arity >= least).and_then(|()| all(ty))?,
+            Operands::Pairs(ty) => count(arity.is_multiple_of(2)).and_then(|()| all(ty))?,
+            Operands::Params(params) => {
+                if params.iter().any(|param| !matches!(param, Param::Node(_))) {
+                    return fail(Rule::Payload, "a helper that only the compiler calls");
+                }
+                count(arity == params.len())?;
+                let bad = params.iter().enumerate().find(|(i, param)| ty_of(*i).map(Param::Node) != Some(**param));
+                bad.map_or(Ok(()), |(index, _)| wrong(index))?;
+            }
+            Operands::Each(operands) => {
+                count(arity == operands.len())?;
+                if decl.raw_and_constant && ty_of(0) == Some(Ty::Raw) {
+                    self.raw_and_constant()?;
+                } else {
+                    let bad = operands.iter().enumerate().find(|(index, operand)| {
+                        let ty = ty_of(*index);
+                        !match operand {
+                            Operand::Is(wanted) => ty == Some(*wanted),
+                            Operand::OneOf(wanted) => ty.is_some_and(|ty| wanted.contains(&ty)),
+                            Operand::Any => true,
+                            Operand::SameAs(other) => ty == ty_of(*other),
+                        }
+                    });
+                    bad.map_or(Ok(()), |(index, _)| wrong(index))?;
+                }
+            }
+        }
+        let given = match decl.result {
+            Outcome::Is(ty) => Some(ty),
+            Outcome::SameAs(index) => ty_of(index),
+            Outcome::Declared => Some(self.ty),
+            Outcome::None => return fail(Rule::Payload, "a helper without a result"),
+        };
+        if given == Some(self.ty) { Ok(()) } else { fail(Rule::ResultType, format!("`{name}` gives no {}", self.ty)) }
+    }
+
+    /// Operands that are a raw text and a constant.
+    fn raw_and_constant(&self) -> Checked {
+        let second = self.args.get(1).and_then(|&arg| match self.graph.op(arg) {
+            Op::Const(constant) if self.graph.ty(arg) == Ty::Str => self.graph.constant_at(constant),
+            _ => None,
+        });
+        match second {
+            None => fail(Rule::Raw, "a raw text meets what is not a constant text"),
+            Some(constant) if !constant.is_raw_comparable() => fail(Rule::Raw, "a raw text meets U+FFFD in a constant"),
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn payload(&self) -> Checked {
+        match self.op {
+            Op::Field(field) => match self.fields.get(field as usize) {
+                Some(known) if known.ty == self.ty => Ok(()),
+                Some(known) => fail(Rule::Field, format!("field {field} is a {}, not a {}", known.ty, self.ty)),
+                None => fail(Rule::Field, format!("there is no field {field}")),
+            },
+            Op::HasField(field) if self.fields.get(field as usize).is_none() => {
+                fail(Rule::Field, format!("there is no field {field}"))
+            }
+            Op::Header { field, .. } if self.fields.get(field as usize).is_none_or(|known| known.headers.is_none()) => {
+                fail(Rule::Field, format!("field {field} is not a header map"))
+            }
+            Op::Unbox(ty) if layout::value::tag_of(ty).is_none() => {
+                fail(Rule::ResultType, format!("no value holds a {ty}"))
+            }
+            Op::Fold { kind, filtered: true, .. }
+                if !matches!(kind, FoldKind::Map | FoldKind::TransformMap | FoldKind::TransformMapEntry) =>
+            {
+                fail(Rule::Payload, "a filter where the kind has none")
+            }
+            Op::Dispatch { function, .. } if self.graph.functions().get(function as usize).is_none() => {
+                fail(Rule::Payload, format!("there is no function {function}"))
+            }
+            _ => Ok(()),
+        }?;
+        let Some(id) = self.op.constant() else { return Ok(()) };
+        let Some(constant) = self.graph.constant_at(id) else {
+            return fail(Rule::Payload, format!("there is no constant {}", id.0));
+        };
+        if let Some(wrong) = malformed(constant, MAX_CONSTANT_DEPTH) {
+            return fail(Rule::Constant, wrong);
+        }
+        let fits = match (self.op, constant) {
+            (Op::Const(_), constant) => constant.fits(self.ty),
+            (Op::Header { .. }, Constant::HeaderName(_))
+            | (Op::ContainsConst(_), Constant::Searcher(_))
+            | (Op::MatchesConst(_), Constant::Regex(_))
+            | (Op::InStrSet(_), Constant::StrSet(_))
+            | (Op::InIntSet(_), Constant::IntSet(_))
+            | (Op::InCidr(_), Constant::Cidr(..)) => true,
+            _ => false,
+        };
+        if !fits {
+            return fail(
+                Rule::Constant,
+                format!("`{}` of {} does not hold that constant", self.op.decl().name, self.ty),
+            );
+        }
+        let raw = self.args.first().is_some_and(|&arg| self.graph.ty(arg) == Ty::Raw);
+        if raw && !constant.is_raw_comparable() {
+            return fail(Rule::Raw, "a raw text meets U+FFFD in a constant");
+        }
+        Ok(())
+    }
+
+    /// The node's scope, from those of its operands.
+    fn scope(&self, scopes: &[Scope]) -> Result<Scope, (Rule, String)> {
+        let mut scope = Scope { free: SmallVec::new(), lowest: MAX_LEVEL };
+        if let Op::Local(level) = self.op {
+            if level >= MAX_LEVEL {
+                return fail(Rule::Level, format!("level {level} is not below {MAX_LEVEL}"));
+            }
+            scope.free.push((level, self.ty));
+        }
+        let binds = self.op.binds();
+        for (index, arg) in self.args.iter().enumerate() {
+            let Some(operand) = scopes.get(arg.0 as usize) else { continue };
+            let bound = match binds {
+                Some((level, count, from)) if index >= from => level..level.saturating_add(count),
+                _ => 0..0,
+            };
+            if !bound.is_empty() && operand.lowest < bound.end {
+                let lowest = operand.lowest;
+                return fail(Rule::Level, format!("level {} is bound around level {lowest}", bound.start));
+            }
+            scope.lowest = scope.lowest.min(operand.lowest);
+            for &(level, ty) in &operand.free {
+                if !bound.contains(&level) {
+                    scope.free.push((level, ty));
+                } else if ty != self.bound_ty() {
+                    let bound = self.bound_ty();
+                    return fail(Rule::LocalType, format!("the variable of level {level} is a {bound}, not a {ty}"));
+                }
+            }
+        }
+        if let Some((level, count, _)) = binds {
+            if level.saturating_add(count) > MAX_LEVEL {
+                return fail(Rule::Level, format!("level {level} is not below {MAX_LEVEL}"));
+            }
+            scope.lowest = scope.lowest.min(level);
+        }
+        scope.free.sort_unstable_by_key(|&(level, ty)| (level, ty as u8));
+        scope.free.dedup();
+        Ok(scope)
+    }
+
+    /// The type of the variables that the node binds.
+    fn bound_ty(&self) -> Ty {
+        match (self.op, self.args.first()) {
+            (Op::Let(_), Some(&init)) => self.graph.ty(init),
+            _ => Ty::Value,
+        }
+    }
+}
+
+/// What is wrong with a constant, wherever it stands.
+fn malformed(constant: &Constant, depth: usize) -> Option<&'static str> {
+    let Some(depth) = depth.checked_sub(1) else { return Some("a constant nests too deep") };
+    let inner = |constant: &Constant| {
+        if constant.is_prepared() { Some("a prepared constant inside another") } else { malformed(constant, depth) }
+    };
+    let unless = |fits: bool, wrong: &'static str| if fits { None } else { Some(wrong) };
+    match constant {
+        Constant::List(items) => items.iter().find_map(inner),
+        Constant::Map(entries) => {
+            let mut keys = HashSet::new();
+            entries.iter().find_map(|(key, value)| {
+                let key = match key {
+                    Constant::Bool(_) | Constant::Int(_) | Constant::Str(_) => key.clone(),
+                    // Equal as a key to the integer of the same number.
+                    Constant::Uint(number) => i64::try_from(*number).map_or_else(|_| key.clone(), Constant::Int),
+                    _ => return Some("a map's key is not a bool, int, uint or string"),
+                };
+                unless(keys.insert(key), "a map with equal keys").or_else(|| inner(value))
+            })
+        }
+        Constant::Timestamp(_, nanos) => unless(*nanos < 1_000_000_000, "nanoseconds of a second or more"),
+        Constant::Cidr(IpAddr::V4(_), prefix) => unless(*prefix <= 32, "a prefix longer than the address"),
+        Constant::Cidr(IpAddr::V6(_), prefix) => unless(*prefix <= 128, "a prefix longer than the address"),
+        Constant::StrSet(members) => {
+            unless(members.is_sorted_by(|a, b| a < b), "a set that is not sorted and distinct")
+        }
+        Constant::IntSet(members) => {
+            unless(members.is_sorted_by(|a, b| a < b), "a set that is not sorted and distinct")
+        }
+        Constant::HeaderName(name) => {
+            unless(!name.bytes().any(|b| b.is_ascii_uppercase()), "a header name with capital letters")
+        }
+        _ => None,
+    }
+}

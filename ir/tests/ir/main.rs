@@ -1,0 +1,15 @@
+//! Tests of graphs from outside the crate.
+#![expect(clippy::arithmetic_side_effects, reason = "tests")]
+
+#[cfg(test)]
+mod common;
+#[cfg(test)]
+mod evaluate;
+#[cfg(test)]
+mod facts;
+#[cfg(test)]
+mod passes;
+#[cfg(test)]
+mod text;
+#[cfg(test)]
+mod verify;
