@@ -1,0 +1,258 @@
+//! From a unit to installed code: emission, code generation, limits, linking.
+
+use crate::code_memory::{CodeMemory, Piece};
+use crate::emit::{self, Task};
+use crate::entry::Entry;
+use crate::error::{Bound, Error};
+use crate::liveness;
+use crate::plan::Plan;
+use crate::unit::Unit;
+use celero_ir::{NodeId, Origin};
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{AbiParam, Signature};
+use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_codegen::{CodegenError, CompiledCode, Context};
+use cranelift_frontend::FunctionBuilderContext;
+
+/// How large one function may get, so that compiling one takes some tenths of a second at the worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// CLIF instructions; code generation takes about a microsecond for each.
+    pub instructions: usize,
+    /// Values alive at once; register allocation takes time with the square of it: 50 ms for 1,000.
+    pub live_values: usize,
+    /// Expressions inside one another; emission recurses that deep, on stacks of its own when needed.
+    pub depth: u32,
+    /// Bytes of stack.
+    pub frame: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { instructions: 100_000, live_values: 400, depth: 20_000, frame: 64 * 1024 }
+    }
+}
+
+/// How to compile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Whether Cranelift's verifier checks each function, which nearly doubles the time. On by default in debug builds.
+    pub verify: bool,
+    /// How large functions may get.
+    pub limits: Limits,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { verify: cfg!(debug_assertions), limits: Limits::default() }
+    }
+}
+
+/// A compiler for this machine. Keeps its working memory from one compilation to the next; one per thread.
+pub struct Compiler {
+    isa: OwnedTargetIsa,
+    signature: Signature,
+    limits: Limits,
+    context: Context,
+    builder: FunctionBuilderContext,
+    plan: Plan,
+}
+
+impl std::fmt::Debug for Compiler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Compiler").field("target", &self.isa.triple().to_string()).finish_non_exhaustive()
+    }
+}
+
+impl Compiler {
+    /// A compiler with these settings.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] where there is no native code for the machine.
+    pub fn new(settings: &Settings) -> Result<Self, Error> {
+        let isa = host(settings)?;
+        let mut signature = Signature::new(isa.default_call_conv());
+        signature.params.push(AbiParam::new(I64));
+        signature.returns.push(AbiParam::new(I64));
+        Ok(Self {
+            isa,
+            signature,
+            limits: settings.limits,
+            context: Context::new(),
+            builder: FunctionBuilderContext::new(),
+            plan: Plan::default(),
+        })
+    }
+
+    /// Compiles a function for each root into one region of memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLarge`] names the root; no code remains then.
+    pub fn compile(&mut self, unit: &Unit<'_>) -> Result<Code, Error> {
+        let mut pieces = Vec::with_capacity(unit.graph.roots().len());
+        for (number, &root) in unit.graph.roots().iter().enumerate() {
+            self.context.clear();
+            let code = self.generate(unit, number, root)?;
+            pieces.push(Piece { bytes: code.buffer.data().to_vec(), align: u64::from(code.buffer.alignment) });
+        }
+        let bytes = pieces.iter().fold(0_usize, |sum, piece| sum.saturating_add(piece.bytes.len()));
+        let memory = CodeMemory::install(self.isa.clone(), &self.signature, &pieces).map_err(Error::Memory)?;
+        Ok(Code { memory, bytes })
+    }
+
+    /// Compiles a function for each root, to be read instead of run.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile`](Self::compile).
+    pub fn explain(&mut self, unit: &Unit<'_>) -> Result<Vec<Listing>, Error> {
+        let mut listings = Vec::with_capacity(unit.graph.roots().len());
+        for (number, &root) in unit.graph.roots().iter().enumerate() {
+            self.context.clear();
+            self.context.set_disasm(true);
+            self.generate(unit, number, root)?;
+            let clif = self.context.func.display().to_string();
+            let code = self.context.take_compiled_code().ok_or_else(|| Error::Internal("no code".into()))?;
+            let located = code.buffer.get_srclocs_sorted().iter().filter(|range| !range.loc.is_default());
+            let spans = located.map(|range| {
+                let node = NodeId(range.loc.bits());
+                Span { from: range.start, to: range.end, node, origin: unit.graph.origin(node) }
+            });
+            listings.push(Listing {
+                clif,
+                spans: spans.collect(),
+                size: code.buffer.data().len(),
+                assembly: code.vcode.unwrap_or_default(),
+            });
+        }
+        Ok(listings)
+    }
+
+    fn generate(&mut self, unit: &Unit<'_>, number: usize, root: NodeId) -> Result<&CompiledCode, Error> {
+        let limits = self.limits;
+        let excess = |bound, limit| Error::TooLarge { root: number, bound, limit };
+        self.plan.make(unit, root);
+        if self.plan.depth > limits.depth {
+            return Err(excess(Bound::Depth, u64::from(limits.depth)));
+        }
+        self.context.func.signature = self.signature.clone();
+        let task = Task {
+            unit: *unit,
+            plan: &self.plan,
+            root,
+            number,
+            instructions: limits.instructions,
+            config: self.isa.frontend_config(),
+        };
+        if let Err(error) = emit::emit(&mut self.context.func, &mut self.builder, &task) {
+            // A builder that stopped half-way leaves its memory in use.
+            self.builder = FunctionBuilderContext::new();
+            return Err(error);
+        }
+        if liveness::widest(&self.context.func) > limits.live_values {
+            return Err(excess(Bound::LiveValues, limits.live_values as u64));
+        }
+        let code =
+            self.context.compile(&*self.isa, &mut ControlPlane::default()).map_err(|error| match error.inner {
+                CodegenError::CodeTooLarge | CodegenError::ImplLimitExceeded => excess(Bound::Code, 0),
+                CodegenError::Unsupported(what) => Error::Unsupported(what),
+                other => Error::Internal(format!("{other}: {other:?}")),
+            })?;
+        if !code.buffer.relocs().is_empty() {
+            return Err(Error::Internal("code that needs relocations".into()));
+        }
+        if code.buffer.frame_layout().is_none_or(|frame| frame.frame_to_fp_offset > limits.frame) {
+            return Err(excess(Bound::Frame, u64::from(limits.frame)));
+        }
+        Ok(code)
+    }
+}
+
+/// Cranelift for this machine.
+fn host(wanted: &Settings) -> Result<OwnedTargetIsa, Error> {
+    let unsupported = |why: &dyn std::fmt::Display| Error::Unsupported(why.to_string());
+    let mut flags = settings::builder();
+    let verify = if wanted.verify { "true" } else { "false" };
+    for (name, value) in [
+        // Emission leaves nothing for the optimiser to find; it would take half as long again.
+        ("opt_level", "none"),
+        ("regalloc_algorithm", "backtracking"),
+        ("enable_verifier", verify),
+        ("preserve_frame_pointers", "true"),
+        ("unwind_info", "true"),
+        // A large frame touches each of its pages, so that it can't step over the guard page.
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
+        ("is_pic", "false"),
+    ] {
+        flags.set(name, value).map_err(|e| Error::Internal(e.to_string()))?;
+    }
+    let builder = cranelift_native::builder().map_err(|why| unsupported(&why))?;
+    let isa = builder.finish(settings::Flags::new(flags)).map_err(|e| unsupported(&e))?;
+    // Helpers answer in two integer registers, and text is compared as little-endian words.
+    let convention = isa.default_call_conv();
+    if !matches!(convention, CallConv::SystemV | CallConv::AppleAarch64) {
+        return Err(unsupported(&format!("calling convention {convention}")));
+    }
+    if cfg!(target_endian = "big") || isa.pointer_bits() != 64 {
+        return Err(unsupported(&"only little-endian machines of 64 bits"));
+    }
+    Ok(isa)
+}
+
+/// The functions of one unit. Owns their memory: it is unmapped when this goes.
+#[derive(Debug)]
+pub struct Code {
+    memory: CodeMemory,
+    bytes: usize,
+}
+
+impl Code {
+    /// The function of a root.
+    #[must_use]
+    pub fn entry(&self, root: usize) -> Option<Entry<'_>> {
+        self.memory.function(root).map(Entry::new)
+    }
+
+    /// Bytes of machine code.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.bytes
+    }
+
+    /// Bytes of memory mapped for it: whole pages.
+    #[must_use]
+    pub fn mapped(&self) -> usize {
+        self.memory.size()
+    }
+}
+
+/// A function, to be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// Cranelift's intermediate form.
+    pub clif: String,
+    /// Machine code as text.
+    pub assembly: String,
+    /// Bytes of machine code.
+    pub size: usize,
+    /// Which code came from where in the source, by rising addresses.
+    pub spans: Vec<Span>,
+}
+
+/// A range of machine code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// First byte, from the start of the function.
+    pub from: u32,
+    /// One past the last byte.
+    pub to: u32,
+    /// The node that it computes.
+    pub node: NodeId,
+    /// Where that node came from in the source.
+    pub origin: Origin,
+}

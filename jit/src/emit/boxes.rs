@@ -1,0 +1,70 @@
+//! Values of any type made from typed ones, and back.
+
+use super::block::Words;
+use super::{Emitter, MEM, broken};
+use crate::error::Error;
+use celero_ir::layout::value::{FIRST, SECOND, SIZE, TAG, tag_of};
+use celero_ir::{ErrorKind, Helper, NodeId, Ty};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{F64, I8, I64};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
+
+impl Emitter<'_, '_> {
+    /// A value on the stack, or in the arena when there are many. Each emission has a place of its own: the same node under
+    /// another binding of its variables is another value, and both may be in use.
+    pub(super) fn boxed(&mut self, id: NodeId) -> Result<Words, Error> {
+        let (_, _, args) = self.parts(id);
+        let arg = self.one_arg(args)?;
+        let ty = self.unit.graph.ty(arg);
+        let tag = tag_of(ty).ok_or_else(|| broken("a type that has no values"))?;
+        let words = self.value(arg)?;
+        self.locate(id);
+        let tag = self.word(i64::from(tag));
+        let mut parts = words.list();
+        if ty == Ty::Bool
+            && let Some(part) = parts.first_mut()
+        {
+            *part = self.builder.ins().uextend(I64, *part);
+        }
+        if !self.plan.facts(id).on_stack {
+            if ty == Ty::Double
+                && let Some(part) = parts.first_mut()
+            {
+                *part = self.builder.ins().bitcast(I64, MemFlagsData::new(), *part);
+            }
+            let second = self.word(0);
+            let args = [Some(tag), parts.first().copied(), Some(parts.get(1).copied().unwrap_or(second))];
+            let args: Vec<Value> = args.into_iter().flatten().collect();
+            return self.call_for(id, Helper::value_new, &args);
+        }
+        let slot = self.slot(SIZE);
+        let at = self.builder.ins().stack_addr(I64, slot, 0);
+        self.builder.ins().store(MEM, tag, at, TAG);
+        for (&word, offset) in parts.iter().zip([FIRST, SECOND]) {
+            self.builder.ins().store(MEM, word, at, offset);
+        }
+        Ok(Words::One(at))
+    }
+
+    /// The typed value in a value at an address, which fails as this node when it is of another type.
+    pub(super) fn unboxed(&mut self, id: NodeId, at: Value, ty: Ty) -> Result<Words, Error> {
+        let tag = tag_of(ty).ok_or_else(|| broken("a type that has no values"))?;
+        let found = self.builder.ins().uload8(I64, MEM, at, TAG);
+        let same = self.builder.ins().icmp_imm_s(IntCC::Equal, found, i64::from(tag));
+        self.fail_unless(same, ErrorKind::NoSuchOverload, id);
+        Ok(match ty {
+            Ty::Bool => Words::One(self.builder.ins().load(I8, MEM, at, FIRST)),
+            Ty::Double => Words::One(self.builder.ins().load(F64, MEM, at, FIRST)),
+            Ty::Timestamp => {
+                let seconds = self.builder.ins().load(I64, MEM, at, FIRST);
+                // Nanoseconds need 30 bits; what lies beside them does not matter.
+                Words::Two(seconds, self.builder.ins().uload32(MEM, at, SECOND))
+            }
+            Ty::Str | Ty::Bytes => {
+                let address = self.builder.ins().load(I64, MEM, at, FIRST);
+                Words::Two(address, self.builder.ins().load(I64, MEM, at, SECOND))
+            }
+            _ => Words::One(self.builder.ins().load(I64, MEM, at, FIRST)),
+        })
+    }
+}

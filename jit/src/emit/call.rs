@@ -1,0 +1,242 @@
+//! Calls of helpers by the rows of their table, and of the host's accessors.
+//!
+//! A call that can fail is remembered at the call itself, before its failure is looked at: where the call dominates but its
+//! success does not (the next operand of an `or` that absorbs the failure), only the check is emitted again.
+
+use super::block::{Edge, Words, types};
+use super::{Emitter, MEM, broken};
+use crate::dominators::Place;
+use crate::error::Error;
+use celero_ir::{ConstId, Helper, NodeId, Param, Ty, layout};
+use cranelift_codegen::ir::types::{F64, I8, I64};
+use cranelift_codegen::ir::{AbiParam, Inst, InstBuilder, MemFlagsData, SigRef, Signature, Value};
+use smallvec::SmallVec;
+
+/// What has a signature of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Callee {
+    Helper(Helper),
+    /// An accessor of the host: an address to an address and a length.
+    Text,
+}
+
+/// What was called for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Attempted {
+    Node(NodeId),
+    /// The accessor of a field, for its value or its presence.
+    Field(u32),
+}
+
+/// How a call tells that it failed.
+#[derive(Clone, Copy)]
+pub(super) enum Failure {
+    /// It can't.
+    Never,
+    /// A code that isn't 0.
+    Status(Value),
+    /// A null address with a length that isn't 0: the code.
+    NullWithCode,
+}
+
+/// A call that was made.
+#[derive(Clone, Copy)]
+pub(super) struct Attempt {
+    pub(super) words: Words,
+    pub(super) failure: Failure,
+    place: Place,
+    stamp: u64,
+}
+
+type Args = SmallVec<[Value; 8]>;
+
+impl Emitter<'_, '_> {
+    pub(super) fn recall_attempt(&self, what: Attempted, id: NodeId) -> Option<Attempt> {
+        self.attempts.get(&what).copied().filter(|attempt| self.holds(attempt.place, attempt.stamp, id))
+    }
+
+    pub(super) fn note_attempt(&mut self, what: Attempted, id: NodeId, words: Words, failure: Failure) -> Attempt {
+        let attempt = Attempt { words, failure, place: self.place, stamp: self.stamp(id) };
+        self.attempts.insert(what, attempt);
+        attempt
+    }
+
+    /// Goes to the error target if the call failed, and on if it didn't.
+    pub(super) fn settle(&mut self, id: NodeId, attempt: Attempt) -> Result<(), Error> {
+        match attempt.failure {
+            Failure::Never => {}
+            Failure::Status(status) => self.check_status(status, id),
+            Failure::NullWithCode => {
+                let (address, length) = attempt.words.two()?;
+                let (null, fail, go) = (self.cold_block(), self.cold_block(), self.builder.create_block());
+                self.brif(address, Edge::to(go), Edge::to(null));
+                self.start(null);
+                self.brif(length, Edge::to(fail), Edge::to(go));
+                self.fail_with(fail, length, id);
+                self.start(go);
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails where the status isn't 0.
+    pub(super) fn check_status(&mut self, status: Value, id: NodeId) {
+        let (fail, go) = (self.cold_block(), self.builder.create_block());
+        self.brif(status, Edge::to(fail), Edge::to(go));
+        self.fail_with(fail, status, id);
+        self.start(go);
+    }
+
+    /// A node that is a call with its operands.
+    pub(super) fn call_node(&mut self, id: NodeId, helper: Helper) -> Result<Words, Error> {
+        let (_, _, args) = self.parts(id);
+        let mut words = Args::new();
+        for &arg in args {
+            self.push(&mut words, arg)?;
+        }
+        self.call_for(id, helper, &words)
+    }
+
+    /// A node that is a call with a prepared constant and its operands.
+    pub(super) fn call_prepared(&mut self, id: NodeId, helper: Helper, constant: ConstId) -> Result<Words, Error> {
+        let (_, _, args) = self.parts(id);
+        let address = self.unit.address(constant).ok_or_else(|| broken("no address for a constant"))?;
+        let mut words = Args::new();
+        for &arg in args {
+            self.push(&mut words, arg)?;
+        }
+        words.insert(0, self.address(address.data));
+        self.call_for(id, helper, &words)
+    }
+
+    /// Evaluates an operand to the words that a helper takes.
+    fn push(&mut self, args: &mut Args, id: NodeId) -> Result<(), Error> {
+        let words = self.value(id)?;
+        if self.unit.graph.ty(id) == Ty::Bool {
+            let wide = self.builder.ins().uextend(I64, words.one()?);
+            args.push(wide);
+        } else {
+            args.extend(words.list());
+        }
+        Ok(())
+    }
+
+    /// The call that is this node's value.
+    pub(super) fn call_for(&mut self, id: NodeId, helper: Helper, args: &[Value]) -> Result<Words, Error> {
+        self.locate(id);
+        let (words, failure) = self.call(helper, args)?;
+        if let Failure::Never = failure {
+            return Ok(words);
+        }
+        let attempt = self.note_attempt(Attempted::Node(id), id, words, failure);
+        self.settle(id, attempt)?;
+        Ok(words)
+    }
+
+    /// A call on the way to a node's value, whose failure is the node's.
+    pub(super) fn call_within(&mut self, id: NodeId, helper: Helper, args: &[Value]) -> Result<Value, Error> {
+        self.locate(id);
+        let (words, failure) = self.call(helper, args)?;
+        if let Failure::Status(status) = failure {
+            self.check_status(status, id);
+        }
+        words.one()
+    }
+
+    /// The bare call. A helper without a result gives 0.
+    pub(super) fn call(&mut self, helper: Helper, args: &[Value]) -> Result<(Words, Failure), Error> {
+        let decl = helper.decl();
+        let address = self.unit.helper(helper).ok_or_else(|| broken("no address for a helper"))?;
+        let signature = self.signature(Callee::Helper(helper));
+        let inst = self.call_address(signature, address, Some(self.frame), args)?;
+        let results: SmallVec<[Value; 2]> = self.builder.inst_results(inst).iter().copied().collect();
+        let Param::Node(ty) = decl.result else {
+            return Ok(match (decl.fails, results.as_slice()) {
+                (true, [status, word]) => (Words::One(*word), Failure::Status(*status)),
+                _ => (Words::of(&results)?, Failure::Never),
+            });
+        };
+        if !decl.fails {
+            return match results.as_slice() {
+                [word] => Ok((Words::One(self.narrow(*word, ty)), Failure::Never)),
+                _ => Ok((Words::of(&results)?, Failure::Never)),
+            };
+        }
+        let (status, first) = Words::of(&results)?.two()?;
+        let words = if ty.words() == 2 {
+            Words::Two(first, self.builder.ins().load(I64, MEM, self.frame, layout::frame::OUT))
+        } else {
+            Words::One(self.narrow(first, ty))
+        };
+        Ok((words, Failure::Status(status)))
+    }
+
+    /// An accessor of the host.
+    pub(super) fn call_accessor(&mut self, accessor: usize, address: Value) -> Result<Words, Error> {
+        let signature = self.signature(Callee::Text);
+        let inst = self.call_address(signature, accessor, None, &[address])?;
+        Words::of(self.builder.inst_results(inst))
+    }
+
+    fn call_address(
+        &mut self,
+        signature: SigRef,
+        address: usize,
+        frame: Option<Value>,
+        args: &[Value],
+    ) -> Result<Inst, Error> {
+        let all: SmallVec<[Value; 8]> = frame.into_iter().chain(args.iter().copied()).collect();
+        let func = &self.builder.func;
+        let wanted = func.dfg.signatures.get(signature).map(|s| s.params.iter().map(|p| p.value_type));
+        let given = all.iter().map(|&value| func.dfg.value_type(value));
+        if !wanted.is_some_and(|wanted| wanted.eq(given)) {
+            return Err(broken("operands that a helper does not take"));
+        }
+        let callee = self.address(address);
+        Ok(self.builder.ins().call_indirect(signature, callee, &all))
+    }
+
+    fn signature(&mut self, callee: Callee) -> SigRef {
+        if let Some(&known) = self.signatures.get(&callee) {
+            return known;
+        }
+        let mut signature = Signature::new(self.config.default_call_conv);
+        let (mut params, mut returns) = (vec![I64], vec![]);
+        match callee {
+            Callee::Text => returns.extend([I64, I64]),
+            Callee::Helper(helper) => {
+                let decl = helper.decl();
+                for param in decl.params {
+                    match param {
+                        Param::Node(Ty::Bool) => params.push(I64),
+                        Param::Node(ty) => params.extend(types(*ty)),
+                        Param::Word | Param::Nothing => params.push(I64),
+                    }
+                }
+                // A status makes two words of any result.
+                match decl.result {
+                    _ if decl.fails => returns.extend([I64, I64]),
+                    Param::Node(Ty::Double) => returns.push(F64),
+                    Param::Node(ty) if ty.words() == 2 => returns.extend([I64, I64]),
+                    _ => returns.push(I64),
+                }
+            }
+        }
+        signature.params.extend(params.into_iter().map(AbiParam::new));
+        signature.returns.extend(returns.into_iter().map(AbiParam::new));
+        let reference = self.builder.import_signature(signature);
+        self.signatures.insert(callee, reference);
+        reference
+    }
+
+    /// A word of a result as a value of this type.
+    fn narrow(&mut self, word: Value, ty: Ty) -> Value {
+        match ty {
+            Ty::Bool => self.builder.ins().ireduce(I8, word),
+            Ty::Double if self.builder.func.dfg.value_type(word) == I64 => {
+                self.builder.ins().bitcast(F64, MemFlagsData::new(), word)
+            }
+            _ => word,
+        }
+    }
+}

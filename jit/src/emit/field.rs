@@ -1,0 +1,150 @@
+//! Fields of the host, each by its way of access.
+
+use super::block::{Edge, Words};
+use super::call::{Attempted, Failure};
+use super::{Emitter, MEM, broken};
+use crate::error::Error;
+use celero_ir::layout::{Access, Path, Repr};
+use celero_ir::{ErrorKind, Helper, NodeId, Op, Ty};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{F32, F64, I8, I64};
+use cranelift_codegen::ir::{InstBuilder, Value};
+
+impl Emitter<'_, '_> {
+    pub(super) fn field(&mut self, id: NodeId, index: u32) -> Result<Words, Error> {
+        let field = self.unit.field(index).ok_or_else(|| broken("no such field"))?;
+        match &field.access {
+            Access::Load(path, repr) => {
+                let (base, offset) = self.walk(path)?;
+                self.load(field.ty, *repr, base, offset)
+            }
+            Access::Text(path, accessor) => {
+                let words = self.access(id, index, path, *accessor)?;
+                let (address, _) = words.two()?;
+                if field.optional && field.ty != Ty::Maybe {
+                    self.fail_unless(address, ErrorKind::NoSuchKey, id);
+                }
+                Ok(if field.ty == Ty::Ip { Words::One(address) } else { words })
+            }
+            Access::Address(path) => Ok(Words::One(self.end(path)?)),
+            Access::Get => {
+                let number = self.word(i64::from(index));
+                if field.ty == Ty::Value {
+                    return self.call_for(id, Helper::field_get, &[number]);
+                }
+                let value = self.call_within(id, Helper::field_get, &[number])?;
+                self.unboxed(id, value, field.ty)
+            }
+        }
+    }
+
+    pub(super) fn has_field(&mut self, id: NodeId, index: u32) -> Result<Words, Error> {
+        let field = self.unit.field(index).ok_or_else(|| broken("no such field"))?;
+        match &field.access {
+            Access::Load(..) | Access::Address(_) => Ok(Words::One(self.builder.ins().iconst(I8, 1))),
+            Access::Text(path, accessor) => {
+                let (address, _) = self.access(id, index, path, *accessor)?.two()?;
+                Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::NotEqual, address, 0)))
+            }
+            Access::Get => {
+                let number = self.word(i64::from(index));
+                Ok(self.call(Helper::field_has, &[number])?.0)
+            }
+        }
+    }
+
+    /// The accessor's answer, whether it was asked for presence or for the value before.
+    fn access(&mut self, id: NodeId, index: u32, path: &Path, accessor: usize) -> Result<Words, Error> {
+        if let Some(attempt) = self.recall_attempt(Attempted::Field(index), id) {
+            return Ok(attempt.words);
+        }
+        let at = self.end(path)?;
+        let words = self.call_accessor(accessor, at)?;
+        self.note_attempt(Attempted::Field(index), id, words, Failure::Never);
+        Ok(words)
+    }
+
+    /// The place at the end of a path: a base and an offset.
+    fn walk(&mut self, path: &Path) -> Result<(Value, i32), Error> {
+        let mut base = self.host;
+        let mut steps = path.0.iter().map(|&step| i32::try_from(step).map_err(|_| broken("an offset over 2 GiB")));
+        let mut offset = steps.next().unwrap_or(Ok(0))?;
+        for step in steps {
+            base = self.builder.ins().load(I64, MEM, base, offset);
+            offset = step?;
+        }
+        Ok((base, offset))
+    }
+
+    /// The address at the end of a path.
+    pub(super) fn end(&mut self, path: &Path) -> Result<Value, Error> {
+        let (base, offset) = self.walk(path)?;
+        Ok(if offset == 0 { base } else { self.builder.ins().iadd_imm_s(base, i64::from(offset)) })
+    }
+
+    fn load(&mut self, ty: Ty, repr: Repr, base: Value, at: i32) -> Result<Words, Error> {
+        let ins = self.builder.ins();
+        let value = match (ty, repr) {
+            (Ty::Str | Ty::Bytes | Ty::Raw | Ty::Maybe, Repr::Slice) => {
+                let address = ins.load(I64, MEM, base, at);
+                let length = self.builder.ins().load(I64, MEM, base, at.saturating_add(8));
+                return Ok(Words::Two(address, length));
+            }
+            (Ty::Bool, Repr::Bool) => {
+                let byte = ins.load(I8, MEM, base, at);
+                self.builder.ins().icmp_imm_s(IntCC::NotEqual, byte, 0)
+            }
+            (Ty::Double, Repr::F64) => ins.load(F64, MEM, base, at),
+            (Ty::Double, Repr::F32) => {
+                let single = ins.load(F32, MEM, base, at);
+                self.builder.ins().fpromote(F64, single)
+            }
+            (Ty::Int | Ty::Uint | Ty::Duration, repr) => match repr {
+                Repr::I8 => ins.sload8(I64, MEM, base, at),
+                Repr::I16 => ins.sload16(I64, MEM, base, at),
+                Repr::I32 => ins.sload32(MEM, base, at),
+                Repr::U8 => ins.uload8(I64, MEM, base, at),
+                Repr::U16 => ins.uload16(I64, MEM, base, at),
+                Repr::U32 => ins.uload32(MEM, base, at),
+                Repr::I64 | Repr::U64 => ins.load(I64, MEM, base, at),
+                Repr::F32 | Repr::F64 | Repr::Bool | Repr::Slice => {
+                    return Err(broken("a field's type and form differ"));
+                }
+            },
+            _ => return Err(broken("a field's type and form differ")),
+        };
+        Ok(Words::One(value))
+    }
+
+    pub(super) fn is_present(&mut self, args: &[NodeId]) -> Result<Words, Error> {
+        let (address, _) = self.value(self.one_arg(args)?)?.two()?;
+        Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::NotEqual, address, 0)))
+    }
+
+    /// The text that may be absent, which is an error here. A header's own failure is told apart only on that way out.
+    pub(super) fn require(&mut self, id: NodeId, args: &[NodeId]) -> Result<Words, Error> {
+        let arg = self.one_arg(args)?;
+        let header = matches!(self.unit.graph.op(arg), Op::Header { .. });
+        let words = match self.recall(arg) {
+            None if header => self.looked_up(arg)?.words,
+            known => {
+                let words = known.map_or_else(|| self.value(arg), Ok)?;
+                let (address, _) = words.two()?;
+                self.locate(id);
+                self.fail_unless(address, ErrorKind::NoSuchKey, id);
+                return Ok(words);
+            }
+        };
+        let (address, code) = words.two()?;
+        self.locate(id);
+        let (null, failed, absent) = (self.cold_block(), self.cold_block(), self.cold_block());
+        let present = self.builder.create_block();
+        self.brif(address, Edge::to(present), Edge::to(null));
+        self.start(null);
+        self.brif(code, Edge::to(failed), Edge::to(absent));
+        self.fail_with(failed, code, arg);
+        self.fail_in(absent, ErrorKind::NoSuchKey, id);
+        self.start(present);
+        Ok(words)
+    }
+}

@@ -1,0 +1,184 @@
+//! Truth values as control flow: `and`, `or`, `not`, conditions and tests jump where the answer leads, and only become a
+//! number where one is asked for.
+
+use super::block::{Edge, Target, Words};
+use super::{Emitter, broken};
+use crate::error::Error;
+use celero_ir::{Constant, FoldKind, NodeId, Op, Ty};
+use cranelift_codegen::ir::types::{I8, I64};
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
+
+impl Emitter<'_, '_> {
+    /// Whether the node is control flow by nature, so that its value costs more than a jump on it.
+    pub(super) fn is_test(&self, id: NodeId) -> bool {
+        let (op, ty, args) = self.parts(id);
+        match op {
+            Op::And | Op::Or => true,
+            Op::Cond | Op::Let(_) => ty == Ty::Bool,
+            Op::Fold { kind: FoldKind::All | FoldKind::Exists, .. } => true,
+            Op::Cmp(_) | Op::StartsWith | Op::EndsWith => self.is_text_test(op, args),
+            Op::InStrSet(set) => self.is_small_text_set(set),
+            Op::InIntSet(set) => self.is_small_int_set(set),
+            _ => false,
+        }
+    }
+
+    /// Goes to `yes` or `no`. Ends the block.
+    pub(super) fn branch(&mut self, id: NodeId, yes: Edge, no: Edge) -> Result<(), Error> {
+        self.check_size()?;
+        stacker::maybe_grow(super::STACK_RESERVE, super::STACK_STEP, || self.branch_on(id, yes, no))
+    }
+
+    fn branch_on(&mut self, id: NodeId, yes: Edge, no: Edge) -> Result<(), Error> {
+        let (op, _, args) = self.parts(id);
+        if let Op::Not = op {
+            return self.branch(self.one_arg(args)?, no, yes);
+        }
+        if let Op::Const(constant) = op
+            && let Some(Constant::Bool(value)) = self.unit.graph.constant_at(constant)
+        {
+            self.jump(if *value { yes } else { no });
+            return Ok(());
+        }
+        // What is used again is worth a value.
+        if self.is_test(id) && !self.plan.facts(id).shared {
+            return self.test(id, yes, no);
+        }
+        let value = self.value(id)?.one()?;
+        self.brif(value, yes, no);
+        Ok(())
+    }
+
+    fn test(&mut self, id: NodeId, yes: Edge, no: Edge) -> Result<(), Error> {
+        let (op, _, args) = self.parts(id);
+        self.locate(id);
+        match op {
+            Op::And => self.connect(id, args, true, yes, no),
+            Op::Or => self.connect(id, args, false, yes, no),
+            Op::Cond => {
+                let [condition, then, other] = args else { return Err(broken("an operand is missing")) };
+                let (first, second) = (self.builder.create_block(), self.builder.create_block());
+                self.branch(*condition, Edge::to(first), Edge::to(second))?;
+                self.start(first);
+                self.branch(*then, yes, no)?;
+                self.start(second);
+                self.branch(*other, yes, no)
+            }
+            Op::Let(level) => {
+                let [init, body] = self.two_args(args)?;
+                self.bind(level, init)?;
+                let done = self.branch(body, yes, no);
+                self.scope.leave(level);
+                done
+            }
+            Op::Fold { .. } => self.fold_test(id, yes, no),
+            Op::InIntSet(set) => self.test_int_set(args, set, yes, no),
+            _ => self.test_text(id, yes, no),
+        }
+    }
+
+    /// The number of a test.
+    pub(super) fn materialise(&mut self, id: NodeId) -> Result<Words, Error> {
+        let (join, _) = self.merge_block(Ty::Bool);
+        let (yes, no) = (self.builder.ins().iconst(I8, 1), self.builder.ins().iconst(I8, 0));
+        self.test(id, Edge::with(join, yes), Edge::with(join, no))?;
+        self.start(join);
+        Words::of(self.builder.block_params(join))
+    }
+
+    /// `and` and `or` of any number of operands. While operands are left an error is pending: a word handed on from block
+    /// to block, 0 when there is none; after the last operand the first error wins over the neutral answer. No operand is
+    /// emitted twice, and where none before can fail nothing is handed on.
+    fn connect(&mut self, id: NodeId, args: &[NodeId], all: bool, yes: Edge, no: Edge) -> Result<(), Error> {
+        let operands = self.flatten(id, args);
+        let Some((&last, before)) = operands.split_last() else { return Err(broken("an operand is missing")) };
+        let mut pending: Option<Value> = None;
+        for &operand in before {
+            let fails = self.plan.facts(operand).fails;
+            let next = self.builder.create_block();
+            let handed_on = (fails || pending.is_some()).then(|| self.builder.append_block_param(next, I64));
+            let neutral = match (handed_on, pending) {
+                (None, _) => Edge::to(next),
+                (Some(_), Some(word)) => Edge::with(next, word),
+                (Some(_), None) => Edge::with(next, self.word(0)),
+            };
+            self.catching(operand, pending, Some(next), |this| {
+                if all { this.branch(operand, neutral, no) } else { this.branch(operand, yes, neutral) }
+            })?;
+            self.start(next);
+            pending = handed_on;
+        }
+        let Some(word) = pending else { return self.branch(last, yes, no) };
+        let end = self.builder.create_block();
+        self.catching(last, pending, None, |this| {
+            if all { this.branch(last, Edge::to(end), no) } else { this.branch(last, yes, Edge::to(end)) }
+        })?;
+        self.start(end);
+        self.raise_or(word, if all { yes } else { no });
+        Ok(())
+    }
+
+    /// Emits an operand whose error goes to `then`, or to the target, unless one is pending, which goes before it.
+    fn catching(
+        &mut self,
+        operand: NodeId,
+        pending: Option<Value>,
+        then: Option<Block>,
+        emit: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if !self.plan.facts(operand).fails {
+            return emit(self);
+        }
+        let caught = self.cold_block();
+        let outer = std::mem::replace(&mut self.target, Target::to(caught));
+        let done = emit(self);
+        self.target = outer;
+        done?;
+        let word = self.caught(caught);
+        self.locate(operand);
+        let first = match pending {
+            Some(earlier) => self.builder.ins().select(earlier, earlier, word),
+            None => word,
+        };
+        match then {
+            Some(next) => self.jump(Edge::with(next, first)),
+            None => self.raise(first),
+        }
+        Ok(())
+    }
+
+    /// The operands, those of operands of the same kind in their place: both operations are associative, errors included.
+    fn flatten(&self, id: NodeId, args: &[NodeId]) -> Vec<NodeId> {
+        let op = self.unit.graph.op(id);
+        let mut stack: Vec<NodeId> = args.iter().rev().copied().collect();
+        let mut flat = Vec::with_capacity(args.len());
+        while let Some(arg) = stack.pop() {
+            let facts = self.plan.facts(arg);
+            if self.unit.graph.op(arg) == op && !facts.shared {
+                stack.extend(self.unit.graph.args(arg).iter().rev());
+            } else {
+                flat.push(arg);
+            }
+        }
+        flat
+    }
+
+    /// A conditional of any type but `bool`.
+    pub(super) fn cond(&mut self, id: NodeId) -> Result<Words, Error> {
+        let (_, ty, args) = self.parts(id);
+        let [condition, then, other] = args else { return Err(broken("an operand is missing")) };
+        let (join, _) = self.merge_block(ty);
+        let (first, second) = (self.builder.create_block(), self.builder.create_block());
+        self.branch(*condition, Edge::to(first), Edge::to(second))?;
+        for (block, branch) in [(first, *then), (second, *other)] {
+            self.start(block);
+            let words = self.value(branch)?;
+            if words.list().len() != ty.words() {
+                return Err(broken("a branch of another type than its condition"));
+            }
+            self.jump_with(join, &words.list());
+        }
+        self.start(join);
+        Words::of(self.builder.block_params(join))
+    }
+}

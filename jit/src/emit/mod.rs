@@ -1,0 +1,349 @@
+//! One root to one CLIF function: demand-driven from the root, each node emitted where it is first needed.
+//!
+//! A failing operation goes to the current error target; `and`, `or`, `let` and folds put a target of their own in its place
+//! while they emit an operand. A node's value is kept and used again wherever
+//! the block in which it was made dominates; nothing else decides about sharing. So no value of one branch is used in
+//! another, and the code is at most as long as the expression written out as a tree.
+
+mod arith;
+mod block;
+mod boxes;
+mod build;
+mod call;
+mod field;
+mod fold;
+mod header;
+mod logic;
+mod scope;
+mod text;
+
+use crate::dominators::{Place, Tree};
+use crate::error::{Bound, Error};
+use crate::plan::Plan;
+use crate::unit::Unit;
+use block::{Edge, Target, Words};
+use celero_ir::{Constant, ErrorWord, NodeId, Op, Ty, layout};
+use cranelift_codegen::ir::types::{F64, I8, I64};
+use cranelift_codegen::ir::{
+    Block, Function, InstBuilder, MemFlagsData, SigRef, SourceLoc, StackSlot, StackSlotData, StackSlotKind, Type, Value,
+};
+use cranelift_codegen::isa::TargetFrontendConfig;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use std::collections::HashMap;
+
+/// All memory that generated code touches is there: no access may be taken to trap.
+const MEM: MemFlagsData = MemFlagsData::new().with_notrap();
+
+/// Stack left at which emission goes on on a new one: it recurses as deep as the expression nests.
+const STACK_RESERVE: usize = 128 * 1024;
+/// Size of such a stack.
+const STACK_STEP: usize = 2 * 1024 * 1024;
+
+/// What one function is made from.
+pub(crate) struct Task<'a> {
+    pub(crate) unit: Unit<'a>,
+    pub(crate) plan: &'a Plan,
+    pub(crate) root: NodeId,
+    /// The root's number, for errors.
+    pub(crate) number: usize,
+    /// Most instructions.
+    pub(crate) instructions: usize,
+    pub(crate) config: TargetFrontendConfig,
+}
+
+/// A value that can be used again where `place` dominates and the variables it depends on are the same.
+#[derive(Clone, Copy)]
+struct Known {
+    place: Place,
+    stamp: u64,
+    words: Words,
+}
+
+struct Emitter<'a, 'f> {
+    unit: Unit<'a>,
+    plan: &'a Plan,
+    number: usize,
+    instructions: usize,
+    config: TargetFrontendConfig,
+    builder: FunctionBuilder<'f>,
+    tree: Tree,
+    /// The current block in the tree.
+    place: Place,
+    /// By block: the nearest place that dominates all jumps to it so far.
+    reached: Vec<Option<Place>>,
+    /// Where errors go.
+    target: Target,
+    /// Where an error waits on its way to a target.
+    error: Option<StackSlot>,
+    /// The evaluation frame.
+    frame: Value,
+    /// The host's data.
+    host: Value,
+    known: Vec<Option<Known>>,
+    attempts: HashMap<call::Attempted, call::Attempt>,
+    scope: scope::Scope,
+    signatures: HashMap<call::Callee, SigRef>,
+    headers: HashMap<NodeId, header::Lookup>,
+    /// How many loops are around the current block.
+    loops: u32,
+    /// Operands of `dispatch`, and for how many there must be room.
+    operands: Option<(StackSlot, u32)>,
+}
+
+/// Fills an empty function, whose signature is set.
+pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, task: &Task<'_>) -> Result<(), Error> {
+    let mut builder = FunctionBuilder::new(func, context);
+    let entry = builder.create_block();
+    builder.append_block_params_for_function_params(entry);
+    builder.func.layout.append_block(entry);
+    let frame = builder.block_params(entry).first().copied();
+    let frame = frame.ok_or_else(|| Error::Internal("a function without a frame".into()))?;
+    let body = builder.create_block();
+    let host = builder.append_block_param(body, I64);
+
+    let (tree, top) = Tree::new();
+    let mut emitter = Emitter {
+        unit: task.unit,
+        plan: task.plan,
+        number: task.number,
+        instructions: task.instructions,
+        config: task.config,
+        builder,
+        tree,
+        place: top,
+        reached: Vec::new(),
+        target: Target::CALLER,
+        error: None,
+        frame,
+        host,
+        known: vec![None; task.plan.len()],
+        attempts: HashMap::new(),
+        scope: scope::Scope::default(),
+        signatures: HashMap::new(),
+        headers: HashMap::new(),
+        loops: 0,
+        operands: None,
+    };
+    // Positions count from here; Cranelift would take the first one it sees.
+    emitter.builder.set_srcloc(SourceLoc::new(0));
+    emitter.start(body);
+    emitter.root(task.root)?;
+    emitter.check_size()?;
+    emitter.enter(entry, body);
+    emitter.builder.seal_all_blocks();
+    let config = emitter.config;
+    emitter.builder.finalize(config);
+    Ok(())
+}
+
+impl Emitter<'_, '_> {
+    /// The entry block comes last: only now is it known what has to be prepared there.
+    fn enter(&mut self, entry: Block, body: Block) {
+        if let Some((slot, count)) = self.operands
+            && let Some(data) = self.builder.func.sized_stack_slots.get_mut(slot)
+        {
+            data.size = count.saturating_mul(8);
+        }
+        self.builder.switch_to_block(entry);
+        self.builder.set_srcloc(SourceLoc::default());
+        self.forget_headers();
+        let host = self.builder.ins().load(I64, MEM, self.frame, layout::frame::HOST);
+        self.builder.ins().jump(body, &[host.into()]);
+    }
+
+    fn root(&mut self, root: NodeId) -> Result<(), Error> {
+        let ty = self.unit.graph.ty(root);
+        if ty == Ty::Bool {
+            let (yes, no) = (self.builder.create_block(), self.builder.create_block());
+            self.branch(root, Edge::to(yes), Edge::to(no))?;
+            for (block, answer) in [(yes, 1), (no, 0)] {
+                self.start(block);
+                let answer = self.word(answer);
+                self.builder.ins().return_(&[answer]);
+            }
+            return Ok(());
+        }
+        let words = self.value(root)?;
+        if ty == Ty::Value {
+            let from = words.one()?;
+            for at in (0..layout::value::SIZE.cast_signed()).step_by(8) {
+                let word = self.builder.ins().load(I64, MEM, from, at);
+                self.builder.ins().store(MEM, word, self.frame, layout::frame::RESULT.saturating_add(at));
+            }
+        } else {
+            for (&word, at) in words.list().iter().zip([0, 8]) {
+                self.builder.ins().store(MEM, word, self.frame, layout::frame::RESULT.saturating_add(at));
+            }
+        }
+        let done = self.word(0);
+        self.builder.ins().return_(&[done]);
+        Ok(())
+    }
+
+    /// A node's value, emitted now or taken from where it is known.
+    fn value(&mut self, id: NodeId) -> Result<Words, Error> {
+        if let Some(words) = self.recall(id) {
+            return Ok(words);
+        }
+        self.check_size()?;
+        let words = stacker::maybe_grow(STACK_RESERVE, STACK_STEP, || self.compute(id))?;
+        self.keep(id, words);
+        Ok(words)
+    }
+
+    fn compute(&mut self, id: NodeId) -> Result<Words, Error> {
+        if let Some(attempt) = self.recall_attempt(call::Attempted::Node(id), id) {
+            self.locate(id);
+            self.settle(id, attempt)?;
+            return Ok(attempt.words);
+        }
+        if self.is_test(id) {
+            return self.materialise(id);
+        }
+        let (op, ty, args) = self.parts(id);
+        self.locate(id);
+        match op {
+            Op::Const(constant) => self.constant(constant, ty),
+            Op::Fail(kind) => {
+                let word = self.word(ErrorWord::new(kind, self.unit.graph.origin(id)).0.cast_signed());
+                self.raise(word);
+                Ok(self.unreachable(ty))
+            }
+            Op::Field(field) => self.field(id, field),
+            Op::HasField(field) => self.has_field(id, field),
+            Op::Header { .. } => self.header(id),
+            Op::IsPresent => self.is_present(args),
+            Op::Require => self.require(id, args),
+            Op::Decode => self.call_node(id, celero_ir::Helper::text_decode),
+            Op::IpText => self.call_node(id, celero_ir::Helper::ip_text),
+            Op::Call(helper) => self.call_node(id, helper),
+            Op::Local(level) => self.local(id, level),
+            Op::Let(level) => {
+                let [init, body] = self.two_args(args)?;
+                self.bind(level, init)?;
+                let words = self.value(body);
+                self.scope.leave(level);
+                words
+            }
+            Op::Fold { .. } => self.fold_value(id),
+            Op::Not => {
+                let words = self.value(self.one_arg(args)?)?;
+                let one = self.builder.ins().iconst(I8, 1);
+                Ok(Words::One(self.builder.ins().bxor(words.one()?, one)))
+            }
+            Op::Cond => self.cond(id),
+            Op::Arith(op) => self.arith(id, op),
+            Op::Neg => self.negate(id),
+            Op::Cmp(cmp) => self.compare(id, cmp),
+            Op::StartsWith | Op::EndsWith => self.affix(id),
+            Op::ContainsConst(constant) => self.call_prepared(id, celero_ir::Helper::searcher_find, constant),
+            Op::MatchesConst(constant) => self.call_prepared(id, celero_ir::Helper::regex_find, constant),
+            Op::InStrSet(constant) => self.call_prepared(id, celero_ir::Helper::str_set_has, constant),
+            Op::InIntSet(constant) => self.call_prepared(id, celero_ir::Helper::int_set_has, constant),
+            Op::InCidr(constant) => self.call_prepared(id, celero_ir::Helper::cidr_has, constant),
+            Op::AsBytes => self.value(self.one_arg(args)?),
+            Op::Box => self.boxed(id),
+            Op::Unbox(to) => {
+                let words = self.value(self.one_arg(args)?)?;
+                self.locate(id);
+                self.unboxed(id, words.one()?, to)
+            }
+            Op::List => self.list(id),
+            Op::Map => self.map(id),
+            Op::Dispatch { function, .. } => self.dispatch(id, function),
+            Op::And | Op::Or => self.materialise(id),
+        }
+    }
+
+    fn constant(&mut self, id: celero_ir::ConstId, ty: Ty) -> Result<Words, Error> {
+        let address = self.unit.address(id).ok_or_else(|| broken("no address for a constant"))?;
+        if ty == Ty::Value {
+            return Ok(Words::One(self.address(address.value)));
+        }
+        let constant = self.unit.graph.constant_at(id).ok_or_else(|| broken("no such constant"))?;
+        Ok(match (ty, constant) {
+            (Ty::Bool, Constant::Bool(b)) => Words::One(self.builder.ins().iconst(I8, i64::from(*b))),
+            (Ty::Int, Constant::Int(n)) | (Ty::Duration, Constant::Duration(n)) => Words::One(self.word(*n)),
+            (Ty::Uint, Constant::Uint(n)) => Words::One(self.word(n.cast_signed())),
+            (Ty::Double, Constant::Double(bits)) => {
+                let bits = cranelift_codegen::ir::immediates::Ieee64::with_bits(*bits);
+                Words::One(self.builder.ins().f64const(bits))
+            }
+            (Ty::Timestamp, Constant::Timestamp(seconds, nanos)) => {
+                Words::Two(self.word(*seconds), self.word(i64::from(*nanos)))
+            }
+            (Ty::Str | Ty::Raw | Ty::Maybe, Constant::Str(_)) | (Ty::Bytes, Constant::Bytes(_)) => {
+                Words::Two(self.address(address.data), self.address(address.len))
+            }
+            (Ty::Maybe, Constant::Null) => Words::Two(self.word(0), self.word(0)),
+            (Ty::Ip, Constant::Ip(_)) => Words::One(self.address(address.data)),
+            _ => return Err(broken("a constant of another type than its node")),
+        })
+    }
+
+    /// A value for code that is never reached.
+    fn unreachable(&mut self, ty: Ty) -> Words {
+        let dead = self.builder.create_block();
+        self.start(dead);
+        self.zero(ty)
+    }
+
+    fn zero(&mut self, ty: Ty) -> Words {
+        match block::types(ty) {
+            [one] => Words::One(self.zero_of(*one)),
+            _ => Words::Two(self.word(0), self.word(0)),
+        }
+    }
+
+    fn zero_of(&mut self, ty: Type) -> Value {
+        if ty == F64 { self.builder.ins().f64const(0.0) } else { self.builder.ins().iconst(ty, 0) }
+    }
+
+    fn word(&mut self, value: i64) -> Value {
+        self.builder.ins().iconst(I64, value)
+    }
+
+    fn address(&mut self, address: usize) -> Value {
+        self.word((address as u64).cast_signed())
+    }
+
+    fn slot(&mut self, size: u32) -> StackSlot {
+        self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, size, 3))
+    }
+
+    /// Marks what follows as code of this node.
+    fn locate(&mut self, id: NodeId) {
+        self.builder.set_srcloc(SourceLoc::new(id.0));
+    }
+
+    fn check_size(&self) -> Result<(), Error> {
+        if self.builder.func.dfg.num_insts() > self.instructions {
+            let limit = self.instructions as u64;
+            return Err(Error::TooLarge { root: self.number, bound: Bound::Instructions, limit });
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Emitter<'a, '_> {
+    fn parts(&self, id: NodeId) -> (Op, Ty, &'a [NodeId]) {
+        let graph: &'a celero_ir::Graph = self.unit.graph;
+        (graph.op(id), graph.ty(id), graph.args(id))
+    }
+
+    fn one_arg(&self, args: &[NodeId]) -> Result<NodeId, Error> {
+        args.first().copied().ok_or_else(|| broken("an operand is missing"))
+    }
+
+    fn two_args(&self, args: &[NodeId]) -> Result<[NodeId; 2], Error> {
+        match args {
+            [a, b, ..] => Ok([*a, *b]),
+            _ => Err(broken("an operand is missing")),
+        }
+    }
+}
+
+/// The error for a graph that is not well formed.
+fn broken(why: &str) -> Error {
+    Error::Internal(why.into())
+}

@@ -1,0 +1,245 @@
+//! Tests of text and bytes. Against a constant of up to 32 bytes they are loads in line, after the length has shown that
+//! the bytes are there; longer ones and unknown ones are a helper's work, after the lengths have been found to allow it.
+
+use super::block::Edge;
+use super::{Emitter, MEM, broken};
+use crate::error::Error;
+use celero_ir::{Cmp, ConstId, Constant, Helper, NodeId, Op, Ty};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{InstBuilder, Value};
+
+/// The longest constant that is compared in line.
+const INLINE: usize = 32;
+/// The largest set that is compared in line.
+const SMALL_SET: usize = 4;
+
+/// A load of 1, 2, 4 or 8 bytes of a constant, and what it must give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Chunk {
+    offset: usize,
+    width: usize,
+    expected: u64,
+}
+
+/// Loads that cover a constant of 1 to 32 bytes and nothing beside it; the last may overlap the one before.
+fn chunks(bytes: &[u8]) -> Vec<Chunk> {
+    let widest = match bytes.len() {
+        0 => return Vec::new(),
+        1 => 1,
+        2 | 3 => 2,
+        4..8 => 4,
+        _ => 8,
+    };
+    let whole = bytes.len().checked_div(widest).unwrap_or(0);
+    let mut offsets: Vec<usize> = (0..whole).map(|i| i.saturating_mul(widest)).collect();
+    let tail = bytes.len().saturating_sub(widest);
+    if offsets.last() != Some(&tail) {
+        offsets.push(tail);
+    }
+    let chunk = |offset: usize| {
+        let part = bytes.iter().skip(offset).take(widest).rev();
+        let expected = part.fold(0_u64, |word, &byte| (word << 8) | u64::from(byte));
+        Chunk { offset, width: widest, expected }
+    };
+    offsets.into_iter().map(chunk).collect()
+}
+
+impl Emitter<'_, '_> {
+    /// Whether the operation is one that [`test_text`](Self::test_text) emits.
+    pub(super) fn is_text_test(&self, op: Op, args: &[NodeId]) -> bool {
+        let textual = |id: &NodeId| matches!(self.unit.graph.ty(*id), Ty::Str | Ty::Bytes | Ty::Raw);
+        match op {
+            Op::Cmp(Cmp::Eq | Cmp::Ne) => args.iter().all(textual),
+            Op::StartsWith | Op::EndsWith => args.get(1).is_some_and(|&id| self.unit.text(id).is_some()),
+            _ => false,
+        }
+    }
+
+    pub(super) fn is_small_text_set(&self, set: ConstId) -> bool {
+        match self.unit.graph.constant_at(set) {
+            Some(Constant::StrSet(members)) => {
+                members.len() <= SMALL_SET && members.iter().all(|member| member.len() <= INLINE)
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn is_small_int_set(&self, set: ConstId) -> bool {
+        matches!(self.unit.graph.constant_at(set), Some(Constant::IntSet(members)) if members.len() <= SMALL_SET)
+    }
+
+    pub(super) fn test_text(&mut self, id: NodeId, yes: Edge, no: Edge) -> Result<(), Error> {
+        let (op, _, args) = self.parts(id);
+        match op {
+            Op::Cmp(Cmp::Eq) => self.equal(id, args, yes, no),
+            Op::Cmp(Cmp::Ne) => self.equal(id, args, no, yes),
+            Op::StartsWith | Op::EndsWith => {
+                let [text, affix] = self.two_args(args)?;
+                let (text, length) = self.value(text)?.two()?;
+                let (bytes, constant) = self.unit.text(affix).ok_or_else(|| broken("an affix that is no constant"))?;
+                self.locate(id);
+                let (size, long) = (len(bytes)?, self.builder.create_block());
+                let enough = self.builder.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, length, size);
+                self.brif(enough, Edge::to(long), no);
+                self.start(long);
+                let start = if op == Op::EndsWith {
+                    let end = self.builder.ins().iadd(text, length);
+                    self.builder.ins().iadd_imm_s(end, size.saturating_neg())
+                } else {
+                    text
+                };
+                self.match_bytes(start, bytes, Some(constant), yes, no)
+            }
+            Op::InStrSet(set) => self.test_text_set(id, set, yes, no),
+            _ => Err(broken("a test of text that is none")),
+        }
+    }
+
+    fn equal(&mut self, id: NodeId, args: &[NodeId], yes: Edge, no: Edge) -> Result<(), Error> {
+        let [left, right] = self.two_args(args)?;
+        for (text, constant) in [(left, right), (right, left)] {
+            if let Some((bytes, constant)) = self.unit.text(constant) {
+                let (text, length) = self.value(text)?.two()?;
+                self.locate(id);
+                let same = self.builder.create_block();
+                let equal = self.builder.ins().icmp_imm_s(IntCC::Equal, length, len(bytes)?);
+                self.brif(equal, Edge::to(same), no);
+                self.start(same);
+                return self.match_bytes(text, bytes, Some(constant), yes, no);
+            }
+        }
+        let (a, a_len) = self.value(left)?.two()?;
+        let (b, b_len) = self.value(right)?.two()?;
+        self.locate(id);
+        let same = self.builder.create_block();
+        let equal = self.builder.ins().icmp(IntCC::Equal, a_len, b_len);
+        self.brif(equal, Edge::to(same), no);
+        self.start(same);
+        let (equal, _) = self.call(Helper::bytes_equal, &[a, a_len, b, b_len])?;
+        self.brif(equal.one()?, yes, no);
+        Ok(())
+    }
+
+    /// Whether the bytes at an address, of which there are enough, are these.
+    fn match_bytes(
+        &mut self,
+        at: Value,
+        bytes: &[u8],
+        constant: Option<ConstId>,
+        yes: Edge,
+        no: Edge,
+    ) -> Result<(), Error> {
+        if bytes.len() > INLINE {
+            let address = constant.and_then(|id| self.unit.address(id));
+            let address = address.ok_or_else(|| broken("no address for a constant"))?;
+            let (other, size) = (self.address(address.data), self.address(bytes.len()));
+            let (equal, _) = self.call(Helper::bytes_equal, &[at, size, other, size])?;
+            self.brif(equal.one()?, yes, no);
+            return Ok(());
+        }
+        // One chunk is compared; of several the differences are gathered, so that there is one jump.
+        let chunks = chunks(bytes);
+        if let [chunk] = chunks.as_slice() {
+            let loaded = self.load_chunk(at, chunk)?;
+            let expected = self.word(chunk.expected.cast_signed());
+            let equal = self.builder.ins().icmp(IntCC::Equal, loaded, expected);
+            self.brif(equal, yes, no);
+            return Ok(());
+        }
+        let mut difference: Option<Value> = None;
+        for chunk in &chunks {
+            let loaded = self.load_chunk(at, chunk)?;
+            let expected = self.word(chunk.expected.cast_signed());
+            let differs = self.builder.ins().bxor(loaded, expected);
+            difference = Some(match difference {
+                Some(before) => self.builder.ins().bor(before, differs),
+                None => differs,
+            });
+        }
+        match difference {
+            Some(difference) => self.brif(difference, no, yes),
+            None => self.jump(yes),
+        }
+        Ok(())
+    }
+
+    fn load_chunk(&mut self, at: Value, chunk: &Chunk) -> Result<Value, Error> {
+        let offset = i32::try_from(chunk.offset).map_err(|_| broken("a constant too long to be compared in line"))?;
+        let ins = self.builder.ins();
+        Ok(match chunk.width {
+            1 => ins.uload8(I64, MEM, at, offset),
+            2 => ins.uload16(I64, MEM, at, offset),
+            4 => ins.uload32(MEM, at, offset),
+            _ => ins.load(I64, MEM, at, offset),
+        })
+    }
+
+    fn test_text_set(&mut self, id: NodeId, set: ConstId, yes: Edge, no: Edge) -> Result<(), Error> {
+        let (_, _, args) = self.parts(id);
+        let (text, length) = self.value(self.one_arg(args)?)?.two()?;
+        self.locate(id);
+        let Some(Constant::StrSet(members)) = self.unit.graph.constant_at(set) else {
+            return Err(broken("a set that is none"));
+        };
+        for member in members.iter() {
+            let (same, next) = (self.builder.create_block(), self.builder.create_block());
+            let equal = self.builder.ins().icmp_imm_s(IntCC::Equal, length, len(member.as_bytes())?);
+            self.brif(equal, Edge::to(same), Edge::to(next));
+            self.start(same);
+            self.match_bytes(text, member.as_bytes(), None, yes, Edge::to(next))?;
+            self.start(next);
+        }
+        self.jump(no);
+        Ok(())
+    }
+
+    pub(super) fn test_int_set(&mut self, args: &[NodeId], set: ConstId, yes: Edge, no: Edge) -> Result<(), Error> {
+        let number = self.value(self.one_arg(args)?)?.one()?;
+        let Some(Constant::IntSet(members)) = self.unit.graph.constant_at(set) else {
+            return Err(broken("a set that is none"));
+        };
+        for &member in members.iter() {
+            let next = self.builder.create_block();
+            let member = self.word(member);
+            let equal = self.builder.ins().icmp(IntCC::Equal, number, member);
+            self.brif(equal, yes, Edge::to(next));
+            self.start(next);
+        }
+        self.jump(no);
+        Ok(())
+    }
+
+    /// A prefix or suffix that is no constant.
+    pub(super) fn affix(&mut self, id: NodeId) -> Result<super::Words, Error> {
+        let helper = match self.unit.graph.op(id) {
+            Op::EndsWith => Helper::string_ends_with,
+            _ => Helper::string_starts_with,
+        };
+        self.call_node(id, helper)
+    }
+}
+
+fn len(bytes: &[u8]) -> Result<i64, Error> {
+    i64::try_from(bytes.len()).map_err(|_| broken("a constant larger than the address space"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_cover_every_byte_and_no_other() {
+        for n in 0..=INLINE {
+            let bytes: Vec<u8> = (1..=n as u8).collect();
+            let mut covered = vec![false; n];
+            for chunk in chunks(&bytes) {
+                let mut word = [0; 8];
+                word[..chunk.width].copy_from_slice(&bytes[chunk.offset..chunk.offset + chunk.width]);
+                assert_eq!(chunk.expected, u64::from_le_bytes(word));
+                covered[chunk.offset..chunk.offset + chunk.width].fill(true);
+            }
+            assert!(covered.iter().all(|&c| c), "{n}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The call from the host into native code.
+
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+/// A compiled function. Borrows the code that it is part of, so that the pages stay mapped during a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    address: NonNull<u8>,
+    code: PhantomData<&'a crate::Code>,
+}
+
+// SAFETY: the address points at code that is never written while the borrow lasts (`code_memory::Pages`).
+unsafe impl Send for Entry<'_> {}
+// SAFETY: as above; a call changes nothing but the frame that it is given.
+unsafe impl Sync for Entry<'_> {}
+
+impl Entry<'_> {
+    /// `address` is the first byte of a function of the code that `'a` borrows.
+    pub(crate) fn new(address: NonNull<u8>) -> Self {
+        Self { address, code: PhantomData }
+    }
+
+    /// Runs the function on an evaluation frame, and gives what the [crate](crate) says of results.
+    ///
+    /// # Safety
+    ///
+    /// `frame` points at a frame in the layout of [`celero_ir::layout::frame`], with room for the root's result, that
+    /// nothing else uses during the call; its host is laid out as the fields of the compiled [`Unit`](crate::Unit) say; and
+    /// the helpers, constants and accessors at that unit's addresses exist and keep the contract of
+    /// [`celero_ir::Helper`].
+    #[must_use]
+    pub unsafe fn call(&self, frame: *mut u8) -> u64 {
+        // SAFETY: the address is that of a function which `compiler` made with this signature and calling convention
+        // (`Entry::new`), and its pages are mapped and executable while `self` borrows their owner.
+        let function: extern "C" fn(*mut u8) -> u64 = unsafe { std::mem::transmute(self.address.as_ptr()) };
+        function(frame)
+    }
+}

@@ -1,0 +1,48 @@
+//! How many values a function keeps alive at once: the register allocator's time grows with the square of it.
+//!
+//! The estimate takes a value to live from its definition to its last use in layout order. Emission is structured, so that is
+//! short of the truth only for values used in a loop and defined before it.
+
+use cranelift_codegen::ir::Function;
+
+/// The largest number of values alive between two instructions.
+pub(crate) fn widest(func: &Function) -> usize {
+    let dfg = &func.dfg;
+    let mut last = vec![0_usize; dfg.num_values()];
+    let mut order = 0_usize;
+    for block in func.layout.blocks() {
+        for inst in func.layout.block_insts(block) {
+            order = order.saturating_add(1);
+            for value in dfg.inst_values(inst) {
+                if let Some(end) = last.get_mut(value.as_u32() as usize) {
+                    *end = order;
+                }
+            }
+        }
+    }
+    // Each value used after its definition begins once and ends once.
+    let mut ends = vec![0_usize; order.saturating_add(1)];
+    let (mut alive, mut most) = (0_usize, 0_usize);
+    let mut now = 0_usize;
+    for block in func.layout.blocks() {
+        let begin = |values: &[cranelift_codegen::ir::Value], now: usize, ends: &mut Vec<usize>| {
+            let mut begun = 0_usize;
+            for value in values {
+                let end = last.get(value.as_u32() as usize).copied().unwrap_or(0);
+                if let (true, Some(count)) = (end > now, ends.get_mut(end)) {
+                    *count = count.saturating_add(1);
+                    begun = begun.saturating_add(1);
+                }
+            }
+            begun
+        };
+        alive = alive.saturating_add(begin(dfg.block_params(block), now, &mut ends));
+        for inst in func.layout.block_insts(block) {
+            now = now.saturating_add(1);
+            alive = alive.saturating_sub(ends.get(now).copied().unwrap_or(0));
+            alive = alive.saturating_add(begin(dfg.inst_results(inst), now, &mut ends));
+            most = most.max(alive);
+        }
+    }
+    most
+}

@@ -1,0 +1,182 @@
+//! What must be known of a root's nodes before the first is emitted: which there are, which can fail, which are used more
+//! than once, and how far out the variables that they depend on are bound.
+
+use crate::unit::Unit;
+use celero_ir::layout::Access;
+use celero_ir::{NodeId, Op, Ty};
+use std::collections::BTreeSet;
+
+/// Boxes with a place on the stack; those after them are made in the arena.
+const STACK_BOXES: u32 = 64;
+
+/// Facts about a node in the function that is being made.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Facts {
+    /// Whether evaluation may branch to the error target. Never false when it may.
+    pub(crate) fails: bool,
+    /// Whether the expression, written out as a tree, has it more than once.
+    pub(crate) shared: bool,
+    /// One more than the highest level of the variables that it may depend on; 0 when it depends on none.
+    pub(crate) free: u32,
+    /// For a box: whether it gets a place on the stack.
+    pub(crate) on_stack: bool,
+}
+
+/// The facts of one root's nodes, numbered densely.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// Dense number plus one, by node; 0 for nodes that the root does not reach.
+    numbers: Vec<u32>,
+    nodes: Vec<NodeId>,
+    facts: Vec<Facts>,
+    /// Longest chain of operands.
+    pub(crate) depth: u32,
+}
+
+impl Plan {
+    /// Plans a root. Memory of the last plan is reused.
+    pub(crate) fn make(&mut self, unit: &Unit<'_>, root: NodeId) {
+        self.collect(unit, root);
+        let locals = self.find_failures(unit, None);
+        if !locals.is_empty() || self.facts.iter().any(|facts| facts.free > 0) {
+            self.find_failures(unit, Some(&locals));
+        }
+        self.find_shared(unit, root);
+        self.depth = self.find_depth(unit);
+    }
+
+    /// The dense number of a node of the root.
+    pub(crate) fn number(&self, id: NodeId) -> Option<usize> {
+        self.numbers.get(id.0 as usize).and_then(|n| n.checked_sub(1)).map(|n| n as usize)
+    }
+
+    /// How many nodes there are.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// A node's facts.
+    pub(crate) fn facts(&self, id: NodeId) -> Facts {
+        self.number(id).and_then(|n| self.facts.get(n)).copied().unwrap_or_default()
+    }
+
+    fn collect(&mut self, unit: &Unit<'_>, root: NodeId) {
+        for id in self.nodes.drain(..) {
+            if let Some(number) = self.numbers.get_mut(id.0 as usize) {
+                *number = 0;
+            }
+        }
+        self.numbers.resize(unit.graph.len(), 0);
+        let mut pending = vec![root];
+        while let Some(id) = pending.pop() {
+            match self.numbers.get_mut(id.0 as usize) {
+                Some(number) if *number == 0 => *number = 1,
+                _ => continue,
+            }
+            self.nodes.push(id);
+            pending.extend_from_slice(unit.graph.args(id));
+        }
+        self.nodes.sort_unstable();
+        for (n, id) in (1..).zip(&self.nodes) {
+            if let Some(number) = self.numbers.get_mut(id.0 as usize) {
+                *number = n;
+            }
+        }
+        self.facts.clear();
+        self.facts.resize(self.nodes.len(), Facts::default());
+    }
+
+    /// Operands first. `locals` are the levels of variables whose initialiser can fail; without them all are taken to. Gives
+    /// these levels.
+    fn find_failures(&mut self, unit: &Unit<'_>, locals: Option<&BTreeSet<u32>>) -> BTreeSet<u32> {
+        let mut failing = BTreeSet::new();
+        let mut boxes = 0_u32;
+        for n in 0..self.nodes.len() {
+            let Some(&id) = self.nodes.get(n) else { continue };
+            let (op, args) = (unit.graph.op(id), unit.graph.args(id));
+            let mut facts = Facts { fails: fails(unit, op, unit.graph.ty(id)), ..Facts::default() };
+            for &arg in args {
+                let of_arg = self.facts(arg);
+                facts.fails |= of_arg.fails;
+                facts.free = facts.free.max(of_arg.free);
+            }
+            // Inside a binding only levels up to its own are free, so that outside all those below it are.
+            let outside = |free: u32, level: u32| free.min(level);
+            match op {
+                Op::Box => {
+                    facts.on_stack = boxes < STACK_BOXES;
+                    facts.fails |= !facts.on_stack;
+                    boxes = boxes.saturating_add(1);
+                }
+                Op::Local(level) => {
+                    facts.free = level.saturating_add(1);
+                    facts.fails = locals.is_none_or(|levels| levels.contains(&level));
+                }
+                Op::Let(level) => {
+                    let (init, body) = (args.first().copied(), args.get(1).copied());
+                    let init = init.map(|id| self.facts(id)).unwrap_or_default();
+                    let body = body.map(|id| self.facts(id)).unwrap_or_default();
+                    if init.fails {
+                        failing.insert(level);
+                    }
+                    facts.fails = body.fails;
+                    facts.free = init.free.max(outside(body.free, level));
+                }
+                Op::Fold { level, .. } => {
+                    let mut parts = args.iter().map(|&id| self.facts(id).free);
+                    let range = parts.next().unwrap_or(0);
+                    facts.free = parts.fold(range, |free, part| free.max(outside(part, level)));
+                }
+                _ => {}
+            }
+            if let Some(slot) = self.facts.get_mut(n) {
+                *slot = facts;
+            }
+        }
+        failing
+    }
+
+    /// Users first.
+    fn find_shared(&mut self, unit: &Unit<'_>, root: NodeId) {
+        let mut used = vec![false; self.nodes.len()];
+        if let Some(seen) = self.number(root).and_then(|n| used.get_mut(n)) {
+            *seen = true;
+        }
+        for n in (0..self.nodes.len()).rev() {
+            let Some(&id) = self.nodes.get(n) else { continue };
+            let again = self.facts.get(n).is_some_and(|facts| facts.shared);
+            for &arg in unit.graph.args(id) {
+                let Some(a) = self.number(arg) else { continue };
+                if let (Some(facts), Some(seen)) = (self.facts.get_mut(a), used.get_mut(a)) {
+                    facts.shared |= again || *seen;
+                    *seen = true;
+                }
+            }
+        }
+    }
+
+    fn find_depth(&self, unit: &Unit<'_>) -> u32 {
+        let mut depths = vec![0_u32; self.nodes.len()];
+        for (n, &id) in self.nodes.iter().enumerate() {
+            let below = unit.graph.args(id).iter().filter_map(|&arg| depths.get(self.number(arg)?)).max();
+            let depth = below.copied().unwrap_or(0).saturating_add(1);
+            if let Some(slot) = depths.get_mut(n) {
+                *slot = depth;
+            }
+        }
+        depths.into_iter().max().unwrap_or(0)
+    }
+}
+
+/// Whether the operation itself can fail, its operands aside.
+fn fails(unit: &Unit<'_>, op: Op, ty: Ty) -> bool {
+    match op {
+        Op::Fail(_) | Op::Header { .. } | Op::Require | Op::Decode | Op::IpText => true,
+        Op::ContainsConst(_) | Op::MatchesConst(_) => true,
+        Op::Field(index) => unit.field(index).is_none_or(|field| field.optional || matches!(field.access, Access::Get)),
+        Op::Arith(_) | Op::Neg => ty != Ty::Double,
+        Op::Fold { .. } | Op::Unbox(_) | Op::List | Op::Map | Op::Dispatch { .. } => true,
+        Op::Call(helper) => helper.decl().fails,
+        _ => false,
+    }
+}

@@ -1,0 +1,19 @@
+//! Graphs built by hand, compiled and run with helpers of the tests' own.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::panic,
+    clippy::string_slice,
+    reason = "tests fail by panicking"
+)]
+
+mod arith;
+mod common;
+mod host;
+mod limits;
+mod logic;
+mod memory;
+mod text;
+mod values;

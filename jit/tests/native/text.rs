@@ -1,0 +1,189 @@
+//! Text against constants of every length, with the text at the very end of its memory.
+
+use crate::common::{Build, calls, run};
+use celero_ir::layout::{Access, Field, Path, Repr};
+use celero_ir::{Cmp, Constant, ErrorKind, Helper, NodeId, Op, Ty};
+
+fn slice_field(b: &mut Build, ty: Ty, offset: u32) -> NodeId {
+    let index = b.fields.len() as u32;
+    let access = Access::Load(Path(vec![offset]), Repr::Slice);
+    b.fields.push(Field { ty, optional: false, access, headers: None });
+    b.add(Op::Field(index), ty, &[])
+}
+
+/// `===` a page that may be read `===` one that may not: text is put against the border, so that a load beyond it faults.
+struct Border {
+    map: *mut u8,
+    page: usize,
+}
+
+impl Border {
+    fn new() -> Self {
+        use rustix::mm::{MapFlags, MprotectFlags, ProtFlags};
+        let page = rustix::param::page_size();
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping, of which the second page is closed and the first is used by this value alone.
+        let map = unsafe {
+            let map = rustix::mm::mmap_anonymous(std::ptr::null_mut(), 2 * page, access, MapFlags::PRIVATE).unwrap();
+            rustix::mm::mprotect(map.byte_add(page), page, MprotectFlags::empty()).unwrap();
+            map
+        };
+        Self { map: map.cast(), page }
+    }
+
+    /// Puts the text at the end of the first page.
+    fn at_end(&mut self, text: &[u8]) -> [usize; 2] {
+        // SAFETY: within the first page.
+        unsafe {
+            let start = self.map.add(self.page - text.len());
+            start.copy_from_nonoverlapping(text.as_ptr(), text.len());
+            [start.addr(), text.len()]
+        }
+    }
+}
+
+impl Drop for Border {
+    fn drop(&mut self) {
+        // SAFETY: mapped in `new`.
+        unsafe { rustix::mm::munmap(self.map.cast(), 2 * self.page).unwrap() };
+    }
+}
+
+#[test]
+fn constants_of_every_length_with_one_wrong_byte_at_every_place() {
+    let mut border = Border::new();
+    for n in 0..=40_usize {
+        let constant: String = (0..n).map(|i| char::from(b'A' + (i % 50) as u8)).collect();
+        let bytes = constant.as_bytes();
+        let mut b = Build::default();
+        let text = slice_field(&mut b, Ty::Str, 0);
+        let c = b.text(&constant);
+        for (op, args) in [
+            (Op::Cmp(Cmp::Eq), [text, c]),
+            (Op::Cmp(Cmp::Ne), [c, text]),
+            (Op::StartsWith, [text, c]),
+            (Op::EndsWith, [text, c]),
+        ] {
+            let root = b.add(op, Ty::Bool, &args);
+            b.graph.add_root(root);
+        }
+        let code = b.compile();
+        let mut check = |text: &[u8]| {
+            let host = border.at_end(text);
+            assert_eq!(run(&code, 0, &host).bool(), Ok(text == bytes), "{constant:?} == {text:?}");
+            assert_eq!(run(&code, 1, &host).bool(), Ok(text != bytes), "{constant:?} != {text:?}");
+            assert_eq!(run(&code, 2, &host).bool(), Ok(text.starts_with(bytes)), "{text:?} starts {constant:?}");
+            assert_eq!(run(&code, 3, &host).bool(), Ok(text.ends_with(bytes)), "{text:?} ends {constant:?}");
+        };
+        check(bytes);
+        check(&[bytes, b"z"].concat());
+        check(&[b"z", bytes].concat());
+        check(&bytes[..n.saturating_sub(1)]);
+        check(&bytes[n.min(1)..]);
+        for place in 0..n {
+            for flip in [1, 0x80, 0xff] {
+                let mut near = bytes.to_vec();
+                near[place] ^= flip;
+                check(&near);
+                check(&[&near, &b"z"[..]].concat());
+                check(&[b"z", &near[..]].concat());
+            }
+        }
+        assert_eq!(calls(Helper::bytes_equal) > 0, n > 32, "{n}");
+    }
+}
+
+#[test]
+fn two_unknown_texts() {
+    let cmps = [Cmp::Eq, Cmp::Ne, Cmp::Lt, Cmp::Le, Cmp::Gt, Cmp::Ge];
+    let texts = ["", "a", "ab", "b", "ba", "a\u{e9}"];
+    for ty in [Ty::Str, Ty::Bytes] {
+        let mut b = Build::default();
+        let (x, y) = (slice_field(&mut b, ty, 0), slice_field(&mut b, ty, 16));
+        for cmp in cmps {
+            let root = b.add(Op::Cmp(cmp), Ty::Bool, &[x, y]);
+            b.graph.add_root(root);
+        }
+        if ty == Ty::Str {
+            let root = b.add(Op::StartsWith, Ty::Bool, &[x, y]);
+            b.graph.add_root(root);
+        }
+        let code = b.compile();
+        for x in texts {
+            for y in texts {
+                let host = [x.as_ptr().addr(), x.len(), y.as_ptr().addr(), y.len()];
+                let expected = [x == y, x != y, x < y, x <= y, x > y, x >= y, x.starts_with(y)];
+                for (root, &expected) in expected.iter().enumerate().take(b.graph.roots().len()) {
+                    assert_eq!(run(&code, root, &host).bool(), Ok(expected), "{x:?} {root} {y:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sets_in_line_and_not() {
+    let mut b = Build::default();
+    let text = slice_field(&mut b, Ty::Str, 0);
+    let sets: [Vec<&str>; 4] = [
+        vec![],
+        vec!["", "GET", "HEAD"],
+        vec!["a", "b", "c", "d", "e"],
+        vec!["an element that is far too long to be compared"],
+    ];
+    for set in &sets {
+        let members = set.iter().map(|&member| member.into()).collect();
+        let id = b.graph.constant(Constant::StrSet(members));
+        let root = b.add(Op::InStrSet(id), Ty::Bool, &[text]);
+        b.graph.add_root(root);
+    }
+    let code = b.compile();
+    for text in ["", "GET", "GEX", "HEAD", "a", "e", "f", "an element that is far too long to be compared"] {
+        for (root, set) in sets.iter().enumerate() {
+            let host = [text.as_ptr().addr(), text.len()];
+            assert_eq!(run(&code, root, &host).bool(), Ok(set.contains(&text)), "{text:?} in {set:?}");
+        }
+    }
+
+    let mut b = Build::default();
+    b.fields.push(Field {
+        ty: Ty::Int,
+        optional: false,
+        access: Access::Load(Path(vec![0]), Repr::I64),
+        headers: None,
+    });
+    let n = b.add(Op::Field(0), Ty::Int, &[]);
+    let set = b.graph.constant(Constant::IntSet([i64::MIN, 0, 7].into()));
+    let root = b.add(Op::InIntSet(set), Ty::Bool, &[n]);
+    b.graph.add_root(root);
+    let code = b.compile();
+    for n in [i64::MIN, -1, 0, 7, 8] {
+        assert_eq!(run(&code, 0, &n).bool(), Ok([i64::MIN, 0, 7].contains(&n)));
+    }
+}
+
+#[test]
+fn text_results_and_fallible_text_helpers() {
+    let mut b = Build::default();
+    let raw = slice_field(&mut b, Ty::Raw, 0);
+    let decoded = b.add(Op::Decode, Ty::Str, &[raw]);
+    let suffix = b.text("!");
+    let joined = b.add(Op::Call(Helper::string_add), Ty::Str, &[decoded, suffix]);
+    let bytes = b.add(Op::AsBytes, Ty::Bytes, &[joined]);
+    b.graph.add_root(bytes);
+    // The failed call is not made again for the second operand.
+    let (ok, bad) = (b.text("OK"), b.text("BAD"));
+    let first = b.add(Op::Cmp(Cmp::Eq), Ty::Bool, &[decoded, ok]);
+    let second = b.add(Op::Cmp(Cmp::Eq), Ty::Bool, &[decoded, bad]);
+    let either = b.add(Op::Or, Ty::Bool, &[first, second]);
+    b.graph.add_root(either);
+    let code = b.compile();
+    let host = |text: &'static str| [text.as_ptr().addr(), text.len()];
+    assert_eq!(run(&code, 0, &host("hey")).text(), Ok("hey!"));
+    assert_eq!(run(&code, 0, &host("BAD")).text(), Err(ErrorKind::OutOfBudget));
+    for (text, expected) in [("OK", Ok(true)), ("no", Ok(false)), ("BAD", Err(ErrorKind::OutOfBudget))] {
+        calls(Helper::text_decode);
+        assert_eq!(run(&code, 1, &host(text)).bool(), expected);
+        assert_eq!(calls(Helper::text_decode), 1);
+    }
+}
