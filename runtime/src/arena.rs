@@ -1,0 +1,145 @@
+//! Memory for what an evaluation must build: strings, lists, maps. Reset, not freed, between evaluations, so that a warm
+//! evaluation does not touch the global allocator.
+
+use crate::value::Value;
+use bumpalo::Bump;
+use celero_ir::ErrorKind;
+use std::fmt;
+
+/// A bump allocator with a limit. Running into the limit is the evaluation error `out_of_budget`.
+#[derive(Debug)]
+pub struct Arena {
+    bump: Bump,
+}
+
+/// The result of building something.
+pub type Built<T> = Result<T, ErrorKind>;
+
+impl Arena {
+    /// An empty arena that will hold at most `limit` bytes. Allocates nothing yet.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        let bump = Bump::new();
+        bump.set_allocation_limit(Some(limit));
+        Self { bump }
+    }
+
+    /// Forgets what was built and keeps the memory.
+    pub fn reset(&mut self) {
+        self.bump.reset();
+    }
+
+    /// Forgets what was built, and makes room for `limit` bytes. Memory that is kept comes on top: what is built next may
+    /// not fit into it, and whether that is within the limit must not hang on what was built before. More than half of the
+    /// limit is not kept, because the next piece of memory would be twice as large.
+    pub(crate) fn recycle(&mut self, limit: usize) {
+        self.reset();
+        if self.bump.allocated_bytes() > limit / 2 {
+            self.bump = Bump::new();
+        }
+        self.bump.set_allocation_limit(Some(limit.saturating_add(self.bump.allocated_bytes())));
+    }
+
+    /// Moves something under construction in. Its destructor never runs.
+    pub(crate) fn keep<T>(&self, value: T) -> Built<&mut T> {
+        self.bump.try_alloc(value).map_err(|_| ErrorKind::OutOfBudget)
+    }
+
+    /// Moves a value in. Its destructor never runs, which is why it must be `Copy`.
+    ///
+    /// # Errors
+    /// `out_of_budget` when the limit is reached; so for the other methods.
+    pub fn alloc<T: Copy>(&self, value: T) -> Built<&T> {
+        self.bump.try_alloc(value).map(|v| &*v).map_err(|_| ErrorKind::OutOfBudget)
+    }
+
+    /// Copies a slice in.
+    ///
+    /// # Errors
+    /// `out_of_budget` when the limit is reached.
+    pub fn alloc_slice<T: Copy>(&self, slice: &[T]) -> Built<&[T]> {
+        self.bump.try_alloc_slice_copy(slice).map(|v| &*v).map_err(|_| ErrorKind::OutOfBudget)
+    }
+
+    /// Copies text in.
+    ///
+    /// # Errors
+    /// `out_of_budget` when the limit is reached.
+    pub fn alloc_str(&self, text: &str) -> Built<&str> {
+        self.bump.try_alloc_str(text).map(|v| &*v).map_err(|_| ErrorKind::OutOfBudget)
+    }
+
+    /// Writes text in.
+    ///
+    /// # Errors
+    /// `out_of_budget` when the limit is reached.
+    pub fn format(&self, text: fmt::Arguments<'_>) -> Built<&str> {
+        struct Writer<'a>(ArenaVec<'a, u8>);
+        impl fmt::Write for Writer<'_> {
+            fn write_str(&mut self, s: &str) -> fmt::Result {
+                self.0.extend(s.as_bytes()).map_err(|_| fmt::Error)
+            }
+        }
+        let mut writer = Writer(self.vec());
+        fmt::write(&mut writer, text).map_err(|_| ErrorKind::OutOfBudget)?;
+        std::str::from_utf8(writer.0.finish()).map_err(|_| ErrorKind::OutOfBudget)
+    }
+
+    /// An empty vector that grows inside the arena.
+    pub fn vec<T: Copy>(&self) -> ArenaVec<'_, T> {
+        ArenaVec(bumpalo::collections::Vec::new_in(&self.bump))
+    }
+
+    /// Copies a value in and gives its address.
+    ///
+    /// # Errors
+    /// `out_of_budget` when the limit is reached.
+    pub fn alloc_value<'a>(&'a self, value: Value<'a>) -> Built<&'a Value<'a>> {
+        self.alloc(value)
+    }
+}
+
+/// A vector inside an arena.
+#[derive(Debug)]
+pub struct ArenaVec<'a, T>(bumpalo::collections::Vec<'a, T>);
+
+impl<'a, T: Copy> ArenaVec<'a, T> {
+    /// Makes room for `more` elements.
+    ///
+    /// # Errors
+    /// `out_of_budget` when the arena is full.
+    pub fn reserve(&mut self, more: usize) -> Built<()> {
+        self.0.try_reserve(more).map_err(|_| ErrorKind::OutOfBudget)
+    }
+
+    /// Appends an element.
+    ///
+    /// # Errors
+    /// `out_of_budget` when the arena is full.
+    pub fn push(&mut self, element: T) -> Built<()> {
+        self.reserve(1)?;
+        self.0.push(element);
+        Ok(())
+    }
+
+    /// Appends all elements of a slice.
+    ///
+    /// # Errors
+    /// `out_of_budget` when the arena is full.
+    pub fn extend(&mut self, elements: &[T]) -> Built<()> {
+        self.reserve(elements.len())?;
+        self.0.extend_from_slice(elements);
+        Ok(())
+    }
+
+    /// The elements so far, to be changed in place.
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        &mut self.0
+    }
+
+    /// The elements, for as long as the arena's content lives.
+    #[must_use]
+    pub fn finish(self) -> &'a [T] {
+        self.0.into_bump_slice()
+    }
+}

@@ -1,0 +1,106 @@
+//! A header map as a field: `map(string, string)`.
+//!
+//! Keys are the header names in lower case. Names are compared as HTTP compares them, so a lookup with other case finds the
+//! header too. Several lines of one name are one value, joined with `,`. Bytes that are not UTF-8 read as U+FFFD.
+
+use super::FieldType;
+use super::describe::read_by_call;
+use super::field_type::Element;
+use crate::arena::{Arena, Built};
+use crate::value::{HostMap, Map, Value};
+use celero_frontend::Type;
+use celero_ir::layout::{Field as Layout, Path};
+use http::header::{AsHeaderName, HeaderMap};
+
+/// The value of a header as the bytes on the wire, lines joined with `,`; `None` when there is no such header.
+///
+/// # Errors
+/// `out_of_budget` when the lines do not fit the arena.
+pub(crate) fn joined<'s>(map: &'s HeaderMap, name: impl AsHeaderName, arena: &'s Arena) -> Built<Option<&'s [u8]>> {
+    // As many values as names: no name has two lines, and the plain lookup does.
+    if map.len() == map.keys_len() {
+        return Ok(map.get(name).map(http::HeaderValue::as_bytes));
+    }
+    let mut lines = map.get_all(name).iter();
+    let Some(first) = lines.next() else { return Ok(None) };
+    let Some(second) = lines.next() else { return Ok(Some(first.as_bytes())) };
+    let mut all = arena.vec();
+    all.extend(first.as_bytes())?;
+    for line in std::iter::once(second).chain(lines) {
+        all.push(b',')?;
+        all.extend(line.as_bytes())?;
+    }
+    Ok(Some(all.finish()))
+}
+
+/// Bytes as text, each invalid sequence read as U+FFFD; borrowed when there is none.
+///
+/// # Errors
+/// `out_of_budget` when the text must be built and does not fit the arena.
+pub(crate) fn decoded<'s>(bytes: &'s [u8], arena: &'s Arena) -> Built<&'s str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Ok(text);
+    }
+    let mut text = arena.vec();
+    for chunk in bytes.utf8_chunks() {
+        text.extend(chunk.valid().as_bytes())?;
+        if !chunk.invalid().is_empty() {
+            text.extend("\u{fffd}".as_bytes())?;
+        }
+    }
+    std::str::from_utf8(text.finish()).map_err(|_| celero_ir::ErrorKind::Host)
+}
+
+/// The value of a header as text.
+fn line<'s>(map: &'s HeaderMap, name: impl AsHeaderName, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+    match joined(map, name, arena)? {
+        Some(bytes) => Ok(Some(Value::String(decoded(bytes, arena)?))),
+        None => Ok(None),
+    }
+}
+
+impl HostMap for HeaderMap {
+    fn len(&self) -> usize {
+        self.keys_len()
+    }
+
+    fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+        match key {
+            Value::String(name) => line(self, *name, arena),
+            _ => Ok(None),
+        }
+    }
+
+    fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> Built<Option<(Value<'s>, Value<'s>)>> {
+        let Some(name) = self.keys().nth(index) else { return Ok(None) };
+        Ok(line(self, name, arena)?.map(|value| (Value::String(name.as_str()), value)))
+    }
+
+    fn entries<'s>(&'s self, arena: &'s Arena) -> Built<&'s [(Value<'s>, Value<'s>)]> {
+        let mut entries = arena.vec();
+        entries.reserve(self.keys_len())?;
+        for name in self.keys() {
+            if let Some(value) = line(self, name, arena)? {
+                entries.push((Value::String(name.as_str()), value))?;
+            }
+        }
+        Ok(entries.finish())
+    }
+}
+
+// SAFETY: the header map lies at its own address; everything else goes through `value`.
+unsafe impl FieldType for HeaderMap {
+    fn ty() -> Type {
+        Type::map(Type::String, Type::String)
+    }
+
+    fn layout() -> Layout {
+        Layout { headers: Some(Path(vec![0])), ..read_by_call(false) }
+    }
+
+    fn value<'s>(&'s self, _: &'s Arena) -> Built<Option<Value<'s>>> {
+        Ok(Some(Value::Map(Map::Host(self))))
+    }
+}
+
+impl Element for HeaderMap {}

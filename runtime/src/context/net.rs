@@ -1,0 +1,50 @@
+//! Addresses as fields: text for rule authors. An [`IpAddr`] is held as a number until someone asks for the text.
+//!
+//! IPv4 addresses in IPv6 form, which is how sockets for both families name IPv4 peers (`::ffff:192.0.2.1`), are seen as the
+//! IPv4 addresses that they are: rules can be written once, and text in that form is none that `ip(..)` takes.
+
+use super::FieldType;
+use super::describe::read_by_call;
+use super::field_type::Element;
+use super::text::format_into;
+use crate::arena::{Arena, Built};
+use crate::native::access::optional_ip_access;
+use crate::value::Value;
+use celero_frontend::Type;
+use celero_ir::Ty;
+use celero_ir::layout::{Access, Field as Layout, Path};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+macro_rules! addresses {
+    ($($rust:ty: $canonical:expr, $layout:expr, $optional:expr;)*) => {$(
+        // SAFETY: the address of an `IpAddr` is what `Ty::Ip` stands for; the others are read by `value` only.
+        unsafe impl FieldType for $rust {
+            fn ty() -> Type {
+                Type::String
+            }
+
+            fn layout() -> Layout {
+                $layout
+            }
+
+            fn optional_layout() -> Layout {
+                $optional
+            }
+
+            fn value<'s>(&'s self, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+                let canonical: fn(&Self) -> _ = $canonical;
+                Ok(Some(Value::String(format_into(arena, &canonical(self))?)))
+            }
+        }
+
+        impl Element for $rust {}
+    )*};
+}
+
+addresses! {
+    IpAddr: IpAddr::to_canonical,
+        Layout { ty: Ty::Ip, optional: false, access: Access::Address(Path(vec![0])), headers: None },
+        Layout { ty: Ty::Ip, optional: true, access: optional_ip_access(), headers: None };
+    Ipv4Addr: |ip| *ip, read_by_call(false), read_by_call(true);
+    Ipv6Addr: Ipv6Addr::to_canonical, read_by_call(false), read_by_call(true);
+}

@@ -1,0 +1,87 @@
+//! Text and bytes as fields: borrowed ones are read in place, owned ones through a C function that shows their content.
+
+use super::FieldType;
+use super::field_type::Element;
+use crate::arena::{Arena, ArenaVec, Built};
+use crate::native::access::{OrAbsent, TextView, text_access};
+use crate::value::Value;
+use celero_frontend::Type;
+use celero_ir::layout::{Access, Field as Layout, Path, Repr};
+use celero_ir::{ErrorKind, Ty};
+use std::borrow::Cow;
+use std::fmt::{self, Write};
+use std::sync::Arc;
+
+/// The layout of text that a view shows.
+pub(crate) fn viewed<V: TextView>(ty: Ty, optional: bool) -> Layout {
+    Layout { ty, optional, access: text_access::<V>(), headers: None }
+}
+
+/// The layout of a slice that lies at the address itself.
+fn slice(ty: Ty) -> Layout {
+    Layout { ty, optional: false, access: Access::Load(Path(vec![0]), Repr::Slice), headers: None }
+}
+
+macro_rules! texts {
+    ($([$($life:lifetime)?] $rust:ty: $cel:ident, $ty:ident, $variant:ident, $bytes:expr, $layout:expr;)*) => {$(
+        impl<$($life)?> TextView for $rust {
+            type Source = Self;
+
+            fn text(source: &Self) -> Option<&[u8]> {
+                let bytes: fn(&Self) -> &[u8] = $bytes;
+                Some(bytes(source))
+            }
+        }
+
+        // SAFETY: a slice lies as `native::access` asserts; a view shows the same bytes that `value` gives.
+        unsafe impl<$($life)?> FieldType for $rust {
+            fn ty() -> Type {
+                Type::$cel
+            }
+
+            fn layout() -> Layout {
+                $layout
+            }
+
+            fn optional_layout() -> Layout {
+                viewed::<OrAbsent<Self>>(Ty::$ty, true)
+            }
+
+            fn value<'s>(&'s self, _: &'s Arena) -> Built<Option<Value<'s>>> {
+                Ok(Some(Value::$variant(self)))
+            }
+        }
+
+        impl<$($life)?> Element for $rust {}
+    )*};
+}
+
+texts! {
+    ['a] &'a str: String, Str, String, |text| text.as_bytes(), slice(Ty::Str);
+    [] String: String, Str, String, |text| text.as_bytes(), viewed::<Self>(Ty::Str, false);
+    ['a] Cow<'a, str>: String, Str, String, |text| text.as_bytes(), viewed::<Self>(Ty::Str, false);
+    [] Box<str>: String, Str, String, |text| text.as_bytes(), viewed::<Self>(Ty::Str, false);
+    [] Arc<str>: String, Str, String, |text| text.as_bytes(), viewed::<Self>(Ty::Str, false);
+    ['a] &'a [u8]: Bytes, Bytes, Bytes, |bytes| bytes, slice(Ty::Bytes);
+    [] Vec<u8>: Bytes, Bytes, Bytes, |bytes| bytes, viewed::<Self>(Ty::Bytes, false);
+}
+
+struct Sink<'a> {
+    bytes: ArenaVec<'a, u8>,
+}
+
+impl Write for Sink<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.bytes.extend(text.as_bytes()).map_err(|_| fmt::Error)
+    }
+}
+
+/// Formats into the arena.
+///
+/// # Errors
+/// `out_of_budget` when the arena is full.
+pub(crate) fn format_into<'a>(arena: &'a Arena, content: &impl fmt::Display) -> Built<&'a str> {
+    let mut sink = Sink { bytes: arena.vec() };
+    write!(sink, "{content}").map_err(|_| ErrorKind::OutOfBudget)?;
+    std::str::from_utf8(sink.bytes.finish()).map_err(|_| ErrorKind::Host)
+}

@@ -1,0 +1,285 @@
+//! The engine: compiles rules. One per process.
+
+use crate::context::Context;
+use crate::env::{Env, EnvError};
+use crate::evaluator::Library;
+use crate::explain::Explanation;
+use crate::function::contained;
+use crate::limits::Limits;
+use crate::lint;
+use crate::lower::lower;
+use crate::native::{Input, Native};
+use crate::program::Program;
+use celero_frontend::{
+    CHECKER_CODES, Checked, CodeInfo, Diagnostic, FORMAT_CODES, PARSER_CODES, Severity, Span, Stage, Style,
+};
+use celero_ir::{Graph, passes};
+use celero_jit::{Compiler, Settings};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Which tier evaluates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tier {
+    /// Native code where the host's processor is supported and the rule is within the compiler's bounds; else the
+    /// interpreter.
+    #[default]
+    Auto,
+    /// Native code, or an error.
+    Native,
+    /// The interpreter.
+    Interpret,
+}
+
+/// Compiles rules. Cheap to clone; clones share everything.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    tier: Tier,
+    limits: Limits,
+    passes: passes::Options,
+    compiler: Mutex<Result<Compiler, celero_jit::Error>>,
+}
+
+/// Chooses the settings of an [`Engine`].
+#[derive(Clone, Debug, Default)]
+pub struct EngineBuilder {
+    tier: Tier,
+    limits: Limits,
+    passes: passes::Options,
+}
+
+impl EngineBuilder {
+    /// Which tier evaluates. Default [`Tier::Auto`].
+    #[must_use]
+    pub fn tier(mut self, tier: Tier) -> Self {
+        self.tier = tier;
+        self
+    }
+
+    /// The bounds.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Whether graphs are optimised before they are compiled. Default true; without, rules mean the same and run slower,
+    /// which is there to be tested.
+    #[must_use]
+    pub fn optimize(mut self, on: bool) -> Self {
+        self.passes = if on { passes::Options::default() } else { passes::Options::NONE };
+        self
+    }
+
+    /// The engine.
+    #[must_use]
+    pub fn build(self) -> Engine {
+        let compiler = Mutex::new(Compiler::new(&Settings::default()));
+        Engine { shared: Arc::new(Shared { tier: self.tier, limits: self.limits, passes: self.passes, compiler }) }
+    }
+}
+
+impl Default for Engine {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Engine {
+    /// An engine with the default settings.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::builder().build()
+    }
+
+    /// To choose settings.
+    #[must_use]
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::default()
+    }
+
+    /// The bounds.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.shared.limits
+    }
+
+    /// Parses and checks an expression without compiling it, and gives the warnings.
+    ///
+    /// # Errors
+    /// [`CompileError`] with every diagnostic.
+    pub fn check<C: Context>(&self, env: &Env<C>, source: &str) -> Result<Vec<Diagnostic>, CompileError> {
+        self.checked(env, source).map(|(_, warnings)| warnings)
+    }
+
+    fn checked<C: Context>(&self, env: &Env<C>, source: &str) -> Result<(Checked, Vec<Diagnostic>), CompileError> {
+        let failed = |diagnostics| CompileError::new(source, diagnostics);
+        if !env.problems().is_empty() {
+            return Err(failed(env.problems().iter().map(undeclarable).collect()));
+        }
+        let declarations = env.declarations();
+        let ast = celero_frontend::parse(source, &self.shared.limits.source).map_err(failed)?;
+        let (checked, mut warnings) =
+            celero_frontend::check(ast, declarations, &self.shared.limits.source).map_err(failed)?;
+        warnings.extend(lint::lint(&checked, env.fields()));
+        warnings.sort_by_key(|warning| warning.span.start);
+        warnings.truncate(self.shared.limits.source.max_diagnostics as usize);
+        Ok((checked, warnings))
+    }
+
+    /// Compiles an expression for contexts of the environment's type.
+    ///
+    /// # Errors
+    /// [`CompileError`] with every diagnostic.
+    pub fn compile<C: Context>(&self, env: &Env<C>, source: &str) -> Result<Program<C::Static>, CompileError> {
+        self.build(env, source, &mut Stages::default())
+    }
+
+    /// Compiles an expression and shows every stage of the way.
+    ///
+    /// # Errors
+    /// [`CompileError`] with every diagnostic.
+    pub fn explain<C: Context>(&self, env: &Env<C>, source: &str) -> Result<Explanation, CompileError> {
+        let mut stages = Stages { wanted: true, ..Stages::default() };
+        let program = self.build(env, source, &mut stages)?;
+        Ok(Explanation::new(&program, stages))
+    }
+
+    fn build<C: Context>(
+        &self,
+        env: &Env<C>,
+        source: &str,
+        stages: &mut Stages,
+    ) -> Result<Program<C::Static>, CompileError> {
+        let shared = &*self.shared;
+        let (checked, warnings) = self.checked(env, source)?;
+        let native = match shared.tier {
+            Tier::Interpret => None,
+            Tier::Native | Tier::Auto => match self.native(env, &checked, stages) {
+                Ok(native) => Some(native),
+                Err(_) if shared.tier == Tier::Auto => None,
+                Err(message) => {
+                    let end = u32::try_from(source.len()).unwrap_or(u32::MAX);
+                    return Err(CompileError::new(source, vec![limit(message, Span::new(0, end))]));
+                }
+            },
+        };
+        Ok(Program::new(checked, warnings, env, native, shared.limits))
+    }
+
+    fn native<C: Context>(&self, env: &Env<C>, checked: &Checked, stages: &mut Stages) -> Result<Native, String> {
+        let shared = &*self.shared;
+        let fields = env.fields();
+        let lowered = lower(checked, env.functions(), fields);
+        verify(&lowered.graph, fields)?;
+        let library = Library::new(&lowered.calls, env.functions());
+        let graph = passes::run(&lowered.graph, &shared.passes, &library);
+        verify(&graph, fields)?;
+        let mut compiler = shared.compiler.lock().unwrap_or_else(PoisonError::into_inner);
+        let input = Input { graph: &graph, fields, calls: &lowered.calls, constant_bytes: shared.limits.constants };
+        let listings = stages.wanted.then_some(&mut stages.listings);
+        let working = compiler.as_mut().map_err(|error| error.to_string())?;
+        let native = contained(|| Native::compile(working, input, listings)).map_err(|()| {
+            // A defect of the code generator. What it was working with is not fit to be used again.
+            *compiler = Compiler::new(&Settings::default());
+            "internal error: the code generator panicked".to_owned()
+        })?;
+        drop(compiler);
+        let native = native.map_err(|error| error.to_string())?;
+        if stages.wanted {
+            stages.lowered = Some(lowered.graph);
+            stages.optimized = Some(graph);
+        }
+        Ok(native)
+    }
+}
+
+/// Every code that a [`Diagnostic`] can have, with what it means. Codes are stable.
+pub fn diagnostic_codes() -> impl Iterator<Item = &'static CodeInfo> {
+    [PARSER_CODES, CHECKER_CODES, lint::CODES, FORMAT_CODES].into_iter().flatten()
+}
+
+/// A graph that breaks the rules of graphs is a defect of this library; it is refused, not compiled.
+fn verify(graph: &Graph, fields: &[celero_ir::layout::Field]) -> Result<(), String> {
+    celero_ir::verify(graph, fields).map_err(|violation| format!("internal error: {violation}"))
+}
+
+/// A declaration of the environment that cannot stand.
+fn undeclarable(problem: &EnvError) -> Diagnostic {
+    Diagnostic {
+        severity: Severity::Error,
+        stage: Stage::Check,
+        code: lint::ENVIRONMENT,
+        message: problem.to_string(),
+        span: Span::new(0, 0),
+        labels: Vec::new(),
+        help: Vec::new(),
+    }
+}
+
+fn limit(message: String, span: Span) -> Diagnostic {
+    Diagnostic {
+        severity: Severity::Error,
+        stage: Stage::Limit,
+        code: lint::NATIVE_CODE,
+        message,
+        span,
+        labels: Vec::new(),
+        help: vec!["the interpreter (`Tier::Interpret`) takes every rule".into()],
+    }
+}
+
+/// What `explain` shows of the way, kept only where it is wanted.
+#[derive(Debug, Default)]
+pub(crate) struct Stages {
+    wanted: bool,
+    pub(crate) lowered: Option<Graph>,
+    pub(crate) optimized: Option<Graph>,
+    pub(crate) listings: Vec<celero_jit::Listing>,
+}
+
+/// Why an expression was rejected: every finding, not only the first. Displays as the rendered diagnostics.
+#[derive(Clone)]
+pub struct CompileError {
+    source: Arc<str>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl CompileError {
+    pub(crate) fn new(source: &str, diagnostics: Vec<Diagnostic>) -> Self {
+        Self { source: source.into(), diagnostics }
+    }
+
+    /// The findings, in order of the source.
+    #[must_use]
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// The findings with the lines they are about; `origin` names the source, `color` asks for ANSI colours.
+    #[must_use]
+    pub fn render(&self, origin: &str, color: bool) -> String {
+        let style = if color { Style::Ansi } else { Style::Plain };
+        celero_frontend::render(&self.source, origin, &self.diagnostics, style)
+    }
+}
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render("rule", false))
+    }
+}
+
+impl fmt::Debug for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // As `Display`, because people `unwrap` it.
+        write!(f, "\n{self}")
+    }
+}
+
+impl std::error::Error for CompileError {}

@@ -1,0 +1,269 @@
+//! What rules may mention: the variables of a context, the host's functions, the container of names.
+
+mod names;
+mod overlap;
+
+use crate::context::{Bindings, Context};
+use crate::function::{Functions, HostFunction};
+use celero_frontend::stdlib::Library;
+use celero_frontend::{Declarations, Signature, Type, Variable};
+use celero_ir::Ty;
+use celero_ir::layout::{Access, Field as Layout};
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// An environment: what is declared for rules over a context `C`. Cheap to clone, `Send` and `Sync`.
+///
+/// The methods that declare something never fail; what they could not declare is in [`problems`](Env::problems), and compiling
+/// with such an environment is an error that lists them.
+pub struct Env<C> {
+    declarations: Declarations,
+    variables: Arc<Variables>,
+    fields: Vec<Layout>,
+    functions: Functions,
+    problems: Vec<EnvError>,
+    context: PhantomData<fn(&C)>,
+}
+
+/// Why a declaration was not accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnvError(String);
+
+impl fmt::Display for EnvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for EnvError {}
+
+/// The variables by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Variables {
+    types: Vec<Type>,
+    by_name: HashMap<Arc<str>, usize>,
+    /// Of all names and types in their order.
+    fingerprint: u64,
+}
+
+impl Variables {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.types.len()
+    }
+
+    /// Equal for equal declarations, and hardly ever for others.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// Index and type of a variable.
+    pub(crate) fn find(&self, name: &str) -> Option<(usize, &Type)> {
+        let index = *self.by_name.get(name)?;
+        Some((index, self.types.get(index)?))
+    }
+}
+
+impl<C: Context> Env<C> {
+    /// The environment of a context: its fields are the variables.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut env = Self::empty();
+        for field in C::fields() {
+            env.declare(&field.name, field.ty, field.layout);
+        }
+        env
+    }
+}
+
+impl Env<Bindings<'static>> {
+    /// An environment without variables, for [`Bindings`]; [`variable`](Env::variable) declares them.
+    #[must_use]
+    pub fn dynamic() -> Self {
+        Self::empty()
+    }
+
+    /// Declares a variable. It is absent until [`Bindings::set`] gives it a value.
+    #[must_use]
+    pub fn variable(mut self, name: &str, ty: Type) -> Self {
+        if overlap::is_open(&ty) {
+            self.problems
+                .push(EnvError(format!("variable `{name}` can't be of type `{ty}`: a variable has one known type")));
+            return self;
+        }
+        self.declare(name, ty, Layout { ty: Ty::Value, optional: true, access: Access::Get, headers: None });
+        self
+    }
+}
+
+impl<C> Env<C> {
+    fn empty() -> Self {
+        Self {
+            declarations: Declarations::new(),
+            variables: Arc::default(),
+            fields: Vec::new(),
+            functions: Functions::default(),
+            problems: Vec::new(),
+            context: PhantomData,
+        }
+    }
+
+    /// Names in rules are resolved inside this namespace first.
+    #[must_use]
+    pub fn container(mut self, name: &str) -> Self {
+        match names::qualified(name) {
+            Err(reason) if !name.is_empty() => self.problems.push(EnvError(format!("container `{name}`: {reason}"))),
+            _ => self.declarations.set_container(name),
+        }
+        self
+    }
+
+    /// Turns static types off: what does not fit is then an error of the evaluation instead of a diagnostic.
+    #[must_use]
+    pub fn unchecked(mut self, unchecked: bool) -> Self {
+        self.declarations.set_unchecked(unchecked);
+        self
+    }
+
+    /// Turns a library on or off; all are on at first. The standard one stays on. Turn a library off whose functions have
+    /// the names of yours, before these are declared.
+    ///
+    /// ```
+    /// # use celero::{Env, Library};
+    /// let env = Env::dynamic().library(Library::Strings, false).method("trim", |text: &str| text.len() as i64);
+    /// assert!(env.problems().is_empty());
+    /// ```
+    #[must_use]
+    pub fn library(mut self, library: Library, on: bool) -> Self {
+        self.declarations.set_library(library, on);
+        let host: Vec<_> = self.declarations.functions().to_vec();
+        for function in host.iter().filter(|_| on) {
+            let Signature { receiver, params, .. } = &function.signature;
+            if let Err(reason) = overlap::with_libraries(&self.declarations, &function.name, *receiver, params) {
+                self.problems.push(EnvError(format!("function `{}`: {reason}", function.name)));
+            }
+        }
+        self
+    }
+
+    /// Declares a function that rules call as `name(a, b)`. Its CEL types follow from the closure's; equal calls must give
+    /// equal results, so that a call may be made once for several rules, or when the rule is compiled.
+    ///
+    /// ```
+    /// # use celero::{Bindings, Env};
+    /// let env = Env::dynamic().function("is_even", |n: i64| n % 2 == 0);
+    /// assert!(env.problems().is_empty());
+    /// ```
+    ///
+    /// [`Argument`](crate::Argument) lists the types of parameters, [`Answer`](crate::Answer) those of results; there may be up
+    /// to six parameters. A closure that panics is the evaluation error `host`.
+    #[must_use]
+    pub fn function<M>(self, name: &str, function: impl HostFunction<M>) -> Self {
+        self.add(name, false, true, function)
+    }
+
+    /// Declares a function that rules call on its first parameter: `a.name(b)`. Else as [`function`](Env::function).
+    #[must_use]
+    pub fn method<M>(self, name: &str, function: impl HostFunction<M>) -> Self {
+        self.add(name, true, true, function)
+    }
+
+    /// Declares a function whose equal calls may give different results: it is called each time a rule reaches it.
+    #[must_use]
+    pub fn impure_function<M>(self, name: &str, function: impl HostFunction<M>) -> Self {
+        self.add(name, false, false, function)
+    }
+
+    /// What could not be declared.
+    #[must_use]
+    pub fn problems(&self) -> &[EnvError] {
+        &self.problems
+    }
+
+    /// What the checker sees.
+    #[must_use]
+    pub fn declarations(&self) -> &Declarations {
+        &self.declarations
+    }
+
+    /// The host's functions, by the index of their declaration.
+    #[must_use]
+    pub fn functions(&self) -> &Functions {
+        &self.functions
+    }
+
+    /// How native code reads the variables, by the index of their declaration.
+    #[must_use]
+    pub fn fields(&self) -> &[Layout] {
+        &self.fields
+    }
+
+    /// The variables by name.
+    pub(crate) fn variables(&self) -> Arc<Variables> {
+        Arc::clone(&self.variables)
+    }
+
+    /// Every variable takes an index, a faulty one too: the indices are those of the context's fields.
+    fn declare(&mut self, name: &str, ty: Type, layout: Layout) {
+        if let Err(reason) = names::variable(name) {
+            self.problems.push(EnvError(format!("variable `{name}`: {reason}")));
+        }
+        let variables = Arc::make_mut(&mut self.variables);
+        let name: Arc<str> = name.into();
+        if variables.by_name.insert(Arc::clone(&name), variables.types.len()).is_some() {
+            self.problems.push(EnvError(format!("variable `{name}` is declared twice")));
+        }
+        let mut hasher = DefaultHasher::new();
+        (variables.fingerprint, &*name, ty.to_string()).hash(&mut hasher);
+        variables.fingerprint = hasher.finish();
+        variables.types.push(ty.clone());
+        self.declarations.add_variable(Variable { name, ty, optional: layout.optional });
+        self.fields.push(layout);
+    }
+
+    fn add<M, F: HostFunction<M>>(mut self, name: &str, receiver: bool, pure: bool, function: F) -> Self {
+        let params = F::params();
+        let fault = names::function(name, receiver, params.len())
+            .and_then(|()| overlap::none(&self.declarations, name, receiver, &params));
+        match fault {
+            Err(reason) => self.problems.push(EnvError(format!("function `{name}`: {reason}"))),
+            Ok(()) => {
+                self.declarations.add_function(name, receiver, params.clone(), F::result());
+                self.functions.add(name, params.into(), pure, function.erase());
+            }
+        }
+        self
+    }
+}
+
+impl<C: Context> Default for Env<C> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<C> Clone for Env<C> {
+    fn clone(&self) -> Self {
+        Self {
+            declarations: self.declarations.clone(),
+            variables: Arc::clone(&self.variables),
+            fields: self.fields.clone(),
+            functions: self.functions.clone(),
+            problems: self.problems.clone(),
+            context: PhantomData,
+        }
+    }
+}
+
+impl<C> fmt::Debug for Env<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Env")
+            .field("declarations", &self.declarations)
+            .field("functions", &self.functions)
+            .field("problems", &self.problems)
+            .finish_non_exhaustive()
+    }
+}

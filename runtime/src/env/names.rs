@@ -1,0 +1,118 @@
+//! Which names may be declared (language definition, "Syntax"): what a rule could never mention is refused.
+
+/// Words that are never identifiers.
+const KEYWORDS: [&str; 4] = ["false", "in", "null", "true"];
+
+/// Words that are identifiers only after a dot.
+const RESERVED: [&str; 17] = [
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+];
+
+/// Names that the macros take, by form: a call of these never reaches a function.
+const GLOBAL_MACROS: [&str; 1] = ["has"];
+const MEMBER_MACROS: [&str; 13] = [
+    "all",
+    "exists",
+    "exists_one",
+    "existsOne",
+    "filter",
+    "map",
+    "optMap",
+    "sortBy",
+    "optFlatMap",
+    "transformList",
+    "transformMap",
+    "transformMapEntry",
+    "bind",
+];
+
+/// Whether this is one or more identifiers with dots between them.
+///
+/// # Errors
+/// The reason why it is not.
+pub(super) fn qualified(name: &str) -> Result<(), String> {
+    for (position, segment) in name.split('.').enumerate() {
+        let mut letters = segment.bytes();
+        let starts = letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == b'_');
+        if !starts || !letters.all(|c| c.is_ascii_alphanumeric() || c == b'_') {
+            return Err(format!("`{segment}` is not an identifier (a letter or `_`, then letters, digits and `_`)"));
+        }
+        if KEYWORDS.contains(&segment) || (position == 0 && RESERVED.contains(&segment)) {
+            return Err(format!("`{segment}` is a reserved word"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a variable may have this name.
+///
+/// # Errors
+/// The reason why not.
+pub(super) fn variable(name: &str) -> Result<(), String> {
+    qualified(name)
+}
+
+/// Whether a function with this many parameters, the receiver included, may have this name.
+///
+/// # Errors
+/// The reason why not.
+pub(super) fn function(name: &str, receiver: bool, params: usize) -> Result<(), String> {
+    qualified(name)?;
+    if receiver && name.contains('.') {
+        return Err("the name of a method has no dots".to_owned());
+    }
+    if receiver && params == 0 {
+        return Err("a method needs a parameter for what it is called on".to_owned());
+    }
+    let macros: &[&str] = if receiver { &MEMBER_MACROS } else { &GLOBAL_MACROS };
+    // `math.greatest(a, b, c)` gathers its arguments, whatever `math` is.
+    let gathers = receiver && params > 3 && matches!(name, "greatest" | "least");
+    if gathers || macros.contains(&name) {
+        return Err("a macro has this name".to_owned());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_with_dots_are_accepted_and_nothing_else() {
+        for good in ["a", "_", "request.path", "a.if", "x1"] {
+            assert_eq!(qualified(good), Ok(()), "{good}");
+        }
+        for bad in ["", ".", "a.", ".a", "1a", "a-b", "a..b", "in", "a.in", "if", "ä", "a b"] {
+            assert!(qualified(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn macros_keep_their_names_in_their_form_only() {
+        assert!(function("has", false, 1).is_err());
+        assert!(function("has", true, 1).is_ok());
+        assert!(function("exists", true, 3).is_err());
+        assert!(function("exists", false, 1).is_ok());
+        assert!(function("sortBy", true, 2).is_err());
+        assert!(function("greatest", true, 4).is_err());
+        assert!(function("greatest", true, 3).is_ok());
+        assert!(function("f", true, 0).is_err());
+        assert!(function("a.f", true, 1).is_err());
+    }
+}

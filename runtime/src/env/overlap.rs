@@ -1,0 +1,75 @@
+//! Overloads that no call could tell apart.
+
+use celero_frontend::stdlib::{Library, TABLE};
+use celero_frontend::{Declarations, Signature, Type};
+
+/// Checks that no call fits both a new function and one that exists.
+///
+/// # Errors
+/// The signature that is in the way.
+pub(super) fn none(declared: &Declarations, name: &str, receiver: bool, params: &[Type]) -> Result<(), String> {
+    with_libraries(declared, name, receiver, params)?;
+    let host = declared.functions().iter().filter(|f| &*f.name == name).map(|f| &f.signature);
+    against(host, name, receiver, params).map_err(|signature| format!("the environment already has `{signature}`"))
+}
+
+/// As [`none`], of the functions of the libraries that are on.
+pub(super) fn with_libraries(
+    declared: &Declarations,
+    name: &str,
+    receiver: bool,
+    params: &[Type],
+) -> Result<(), String> {
+    for library in Library::ALL.into_iter().filter(|l| declared.libraries().contains(*l)) {
+        against(TABLE.signatures_of(library, name), name, receiver, params)
+            .map_err(|signature| format!("the library `{}` already has `{signature}`", library.name()))?;
+    }
+    Ok(())
+}
+
+fn against<'s>(
+    mut signatures: impl Iterator<Item = &'s Signature>,
+    name: &str,
+    receiver: bool,
+    params: &[Type],
+) -> Result<(), String> {
+    let found = signatures.find(|s| s.receiver == receiver && overlap(&s.params, params));
+    found.map_or(Ok(()), |signature| Err(show(name, signature)))
+}
+
+/// Whether a type can stand for several types: it holds a parameter, or is none that a value has.
+pub(super) fn is_open(ty: &Type) -> bool {
+    match ty {
+        Type::Error | Type::Param(_) | Type::Var(_) => true,
+        Type::Type(inner) | Type::List(inner) | Type::Optional(inner) | Type::Wrapper(inner) => is_open(inner),
+        Type::Map(pair) => is_open(&pair.0) || is_open(&pair.1),
+        Type::Opaque(_, inner) => inner.iter().any(is_open),
+        _ => false,
+    }
+}
+
+fn overlap(a: &[Type], b: &[Type]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| may_be_equal(a, b))
+}
+
+/// Evaluation chooses by the outermost type of each argument, so what differs further inside is no difference.
+fn may_be_equal(a: &Type, b: &Type) -> bool {
+    match (a, b) {
+        (Type::Dyn | Type::Error | Type::Param(_) | Type::Var(_), _)
+        | (_, Type::Dyn | Type::Error | Type::Param(_) | Type::Var(_))
+        | (Type::List(_), Type::List(_))
+        | (Type::Map(_), Type::Map(_))
+        | (Type::Optional(_), Type::Optional(_))
+        | (Type::Type(_), Type::Type(_)) => true,
+        (Type::Wrapper(a), b) | (b, Type::Wrapper(a)) => matches!(b, Type::Null) || may_be_equal(a, b),
+        (Type::Opaque(a, _), Type::Opaque(b, _)) => a == b,
+        _ => a == b,
+    }
+}
+
+fn show(name: &str, signature: &Signature) -> String {
+    let mut params = signature.params.iter().map(ToString::to_string);
+    let receiver = if signature.receiver { params.next().map(|r| r + ".") } else { None };
+    let rest: Vec<_> = params.collect();
+    format!("{}{name}({}) -> {}", receiver.unwrap_or_default(), rest.join(", "), signature.result)
+}

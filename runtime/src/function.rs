@@ -1,0 +1,78 @@
+//! Functions of the host: closures that rules may call.
+
+mod typed;
+
+pub use typed::{Answer, Argument, HostFunction};
+
+use crate::arena::Built;
+use crate::library::Cx;
+use crate::value::Value;
+use celero_frontend::Type;
+use celero_ir::ErrorKind;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// A function of the host, with its types erased.
+pub type Erased = dyn for<'a> Fn(&Cx<'a>, &[Value<'a>]) -> Built<Value<'a>> + Send + Sync;
+
+#[derive(Clone)]
+struct Entry {
+    name: Arc<str>,
+    params: Arc<[Type]>,
+    pure: bool,
+    call: Arc<Erased>,
+}
+
+/// The host's functions, by the index of their declaration.
+#[derive(Clone, Default)]
+pub struct Functions {
+    entries: Vec<Entry>,
+}
+
+impl Functions {
+    /// Adds a function; its index is the number of functions before it. `pure` ones may be folded and shared.
+    pub fn add(&mut self, name: &str, params: Arc<[Type]>, pure: bool, call: Arc<Erased>) {
+        self.entries.push(Entry { name: name.into(), params, pure, call });
+    }
+
+    /// The parameter types of a function.
+    #[must_use]
+    pub fn params(&self, index: u32) -> Option<&[Type]> {
+        self.entries.get(index as usize).map(|e| &*e.params)
+    }
+
+    /// Whether equal calls of a function give equal results.
+    #[must_use]
+    pub fn is_pure(&self, index: u32) -> bool {
+        self.entries.get(index as usize).is_some_and(|e| e.pure)
+    }
+
+    /// Calls a function.
+    ///
+    /// # Errors
+    /// What the function fails with; `host` when it panics; `no_such_overload` when there is no such function or it does not
+    /// take these arguments.
+    pub fn call<'a>(&self, index: u32, cx: &Cx<'a>, args: &[Value<'a>]) -> Built<Value<'a>> {
+        let entry = self.entries.get(index as usize).ok_or(ErrorKind::NoSuchOverload)?;
+        // Native code cannot be unwound through, so a panic of the host ends here, in both tiers alike.
+        contained(|| (entry.call)(cx, args)).unwrap_or(Err(ErrorKind::Host))
+    }
+}
+
+/// Runs the host's code; `Err` if it panics. Of what it can reach of ours only the arena of the evaluation may be left
+/// half-written, and its content is not shared.
+pub(crate) fn contained<T>(body: impl FnOnce() -> T) -> Result<T, ()> {
+    catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
+        // Dropping what it panicked with may panic again; such a second one is leaked.
+        if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(second);
+        }
+    })
+}
+
+impl fmt::Debug for Functions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.entries.iter().map(|e| &e.name)).finish()
+    }
+}

@@ -1,0 +1,194 @@
+//! Closures as functions of rules: CEL's types follow from Rust's.
+
+use super::Erased;
+use crate::arena::{Arena, Built};
+use crate::value::{Duration, List, Map, Timestamp, Value};
+use celero_frontend::Type;
+use celero_ir::ErrorKind;
+use std::fmt::Display;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// A type that a parameter of a host function may have: `bool`, `i64` (CEL's `int`), `u64` (`uint`), `f64` (`double`), `&str`,
+/// `&[u8]` (`bytes`), [`Duration`], [`Timestamp`], [`IpAddr`] (`net.IP`, what `ip("..")` gives), [`List`] (`list(dyn)`), [`Map`]
+/// (`map(dyn, dyn)`), [`Value`] (`dyn`).
+pub trait Argument {
+    /// The same type with another lifetime.
+    type Of<'v>;
+
+    /// The CEL type.
+    fn ty() -> Type;
+
+    /// Reads a value, `None` if it is of another type.
+    fn take<'v>(value: &Value<'v>) -> Option<Self::Of<'v>>;
+}
+
+/// A type that a host function may answer with: those of [`Argument`] (borrowed ones only if they are `'static`), `String`
+/// and `Vec<u8>` (copied into the evaluation's memory), and `Result` of one of these with any error that can be displayed,
+/// which is the evaluation error `host`.
+pub trait Answer {
+    /// The CEL type.
+    fn ty() -> Type;
+
+    /// The value.
+    ///
+    /// # Errors
+    /// `host` when the function failed, `out_of_budget` when the arena is full.
+    fn give<'v>(self, arena: &'v Arena) -> Built<Value<'v>>;
+}
+
+/// The type of what `ip("..")` gives.
+fn ip_type() -> Type {
+    Type::Opaque("net.IP".into(), Arc::new([]))
+}
+
+macro_rules! types {
+    ($([$($life:lifetime)?] $rust:ty, $of:ty, $answer:ty: $variant:ident, $ty:expr;)*) => {$(
+        impl<$($life)?> Argument for $rust {
+            type Of<'v> = $of;
+
+            fn ty() -> Type {
+                $ty
+            }
+
+            fn take<'v>(value: &Value<'v>) -> Option<Self::Of<'v>> {
+                match value {
+                    Value::$variant(inner) => Some(*inner),
+                    _ => None,
+                }
+            }
+        }
+
+        impl Answer for $answer {
+            fn ty() -> Type {
+                $ty
+            }
+
+            fn give<'v>(self, _: &'v Arena) -> Built<Value<'v>> {
+                Ok(Value::$variant(self))
+            }
+        }
+    )*};
+}
+
+types! {
+    [] bool, bool, bool: Bool, Type::Bool;
+    [] i64, i64, i64: Int, Type::Int;
+    [] u64, u64, u64: Uint, Type::Uint;
+    [] f64, f64, f64: Double, Type::Double;
+    ['x] &'x str, &'v str, &'static str: String, Type::String;
+    ['x] &'x [u8], &'v [u8], &'static [u8]: Bytes, Type::Bytes;
+    [] Duration, Duration, Duration: Duration, Type::Duration;
+    [] Timestamp, Timestamp, Timestamp: Timestamp, Type::Timestamp;
+    [] IpAddr, IpAddr, IpAddr: Ip, ip_type();
+    ['x] List<'x>, List<'v>, List<'static>: List, Type::list(Type::Dyn);
+    ['x] Map<'x>, Map<'v>, Map<'static>: Map, Type::map(Type::Dyn, Type::Dyn);
+}
+
+impl Argument for Value<'_> {
+    type Of<'v> = Value<'v>;
+
+    fn ty() -> Type {
+        Type::Dyn
+    }
+
+    fn take<'v>(value: &Value<'v>) -> Option<Self::Of<'v>> {
+        Some(*value)
+    }
+}
+
+impl Answer for Value<'static> {
+    fn ty() -> Type {
+        Type::Dyn
+    }
+
+    fn give<'v>(self, _: &'v Arena) -> Built<Value<'v>> {
+        Ok(self)
+    }
+}
+
+impl Answer for String {
+    fn ty() -> Type {
+        Type::String
+    }
+
+    fn give<'v>(self, arena: &'v Arena) -> Built<Value<'v>> {
+        arena.alloc_str(&self).map(Value::String)
+    }
+}
+
+impl Answer for Vec<u8> {
+    fn ty() -> Type {
+        Type::Bytes
+    }
+
+    fn give<'v>(self, arena: &'v Arena) -> Built<Value<'v>> {
+        arena.alloc_slice(&self).map(Value::Bytes)
+    }
+}
+
+impl<T: Answer, E: Display> Answer for Result<T, E> {
+    fn ty() -> Type {
+        T::ty()
+    }
+
+    fn give<'v>(self, arena: &'v Arena) -> Built<Value<'v>> {
+        self.map_err(|_| ErrorKind::Host)?.give(arena)
+    }
+}
+
+/// A closure or `fn` that rules can call: up to six parameters, each an [`Argument`], and an [`Answer`]. `M` is the closure's
+/// signature and is always inferred; write the types of the parameters: `|path: &str, depth: i64| ..`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a function that rules can call",
+    note = "its parameters must be `celero::Argument`s with their types written out (`|text: &str, n: i64| ..`), at most six",
+    note = "its result must be a `celero::Answer`; what it builds it gives away (`String`), it cannot borrow from a parameter"
+)]
+pub trait HostFunction<M>: Send + Sync + 'static {
+    /// The CEL types of the parameters.
+    fn params() -> Vec<Type>;
+
+    /// The CEL type of the result.
+    fn result() -> Type;
+
+    /// The function with its types erased.
+    fn erase(self) -> Arc<Erased>;
+}
+
+macro_rules! arities {
+    ($(($($name:ident: $param:ident),*);)*) => {$(
+        impl<Func, Out, $($param),*> HostFunction<fn($($param),*) -> Out> for Func
+        where
+            // The first bound tells the parameters' types, the second that every lifetime will do.
+            Func: Fn($($param),*) -> Out + for<'v> Fn($($param::Of<'v>),*) -> Out + Send + Sync + 'static,
+            Out: Answer,
+            $($param: Argument,)*
+        {
+            fn params() -> Vec<Type> {
+                vec![$($param::ty()),*]
+            }
+
+            fn result() -> Type {
+                Out::ty()
+            }
+
+            fn erase(self) -> Arc<Erased> {
+                Arc::new(move |cx, args| {
+                    let [$($name),*] = args else { return Err(ErrorKind::NoSuchOverload) };
+                    $(let Some($name) = $param::take($name) else { return Err(ErrorKind::NoSuchOverload) };)*
+                    (self)($($name),*).give(cx.arena())
+                })
+            }
+        }
+    )*};
+}
+
+arities! {
+    ();
+    (a: A);
+    (a: A, b: B);
+    (a: A, b: B, c: C);
+    (a: A, b: B, c: C, d: D);
+    (a: A, b: B, c: C, d: D, e: E);
+    (a: A, b: B, c: C, d: D, e: E, f: F);
+}

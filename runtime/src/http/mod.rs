@@ -1,0 +1,25 @@
+//! Requests of the `http` crate as the data of rules, under the names that gateways with CEL already use.
+//!
+//! [`RequestContext`] is the whole: `request.*` and `source.*`. Its parts are contexts too, for hosts that have more to tell:
+//!
+//! ```
+//! use celero::Context;
+//! use celero::http::Request;
+//! use std::net::IpAddr;
+//!
+//! #[derive(Context)]
+//! struct Call<'a> {
+//!     #[context(nested)]
+//!     request: Request<'a>,
+//!     #[context(name = "source.address")]
+//!     peer: IpAddr,
+//!     #[context(name = "route.name")]
+//!     route: &'a str,
+//! }
+//! ```
+
+mod request;
+mod types;
+mod uri;
+
+pub use request::{Request, RequestContext, Source};

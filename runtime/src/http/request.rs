@@ -1,0 +1,136 @@
+//! A request and its peer as the data of rules.
+
+use super::uri::{Authority, Target};
+use celero_derive::Context;
+use http::request::Parts;
+use http::{HeaderMap, Method, Version};
+use std::net::{IpAddr, SocketAddr};
+
+/// A request. Building one copies references only.
+///
+/// | field | CEL type | |
+/// |---|---|---|
+/// | `method` | `string` | `GET` |
+/// | `uri` | `string` | the whole request target, as [`http::Uri`] writes it |
+/// | `scheme` | `string` | absent unless the target has one |
+/// | `path` | `string` | without the query; empty when the target has none (`CONNECT`) |
+/// | `pathAndQuery` | `string` | as the target has it |
+/// | `query` | `string` | what follows `?`; absent when there is no `?` |
+/// | `host` | `string` | the host of the target, without port; else the first `Host` header as it is, with its port; else absent |
+/// | `version` | `string` | `HTTP/1.0`, `HTTP/1.1`, `HTTP/2.0`, `HTTP/3.0` |
+/// | `headers` | `map(string, string)` | names in lower case, lookups in any case; the lines of one name are joined with `,` |
+/// | `body` | `bytes` | absent unless [`with_body`](Request::with_body) gave it |
+#[derive(Clone, Copy, Debug, Context)]
+#[context(crate = "crate")]
+pub struct Request<'a> {
+    method: &'a Method,
+    #[context(flatten)]
+    target: Target<'a>,
+    host: Authority<'a>,
+    version: Version,
+    headers: &'a HeaderMap,
+    body: Option<&'a [u8]>,
+}
+
+impl<'a> Request<'a> {
+    /// The fields of a request without its body.
+    #[inline]
+    #[must_use]
+    pub fn new<B>(request: &'a http::Request<B>) -> Self {
+        Self::assemble(request.method(), request.uri(), request.version(), request.headers())
+    }
+
+    /// The fields of a request's head.
+    #[inline]
+    #[must_use]
+    pub fn from_parts(parts: &'a Parts) -> Self {
+        Self::assemble(&parts.method, &parts.uri, parts.version, &parts.headers)
+    }
+
+    /// With a body.
+    #[inline]
+    #[must_use]
+    pub fn with_body(self, body: &'a [u8]) -> Self {
+        Self { body: Some(body), ..self }
+    }
+
+    fn assemble(method: &'a Method, uri: &'a http::Uri, version: Version, headers: &'a HeaderMap) -> Self {
+        Self { method, target: Target(uri), host: Authority { uri, headers }, version, headers, body: None }
+    }
+}
+
+/// Where a request came from: `address`, the text of the IP address, and `port`. Both are absent when that is not known.
+///
+/// A host that always knows the address declares a field of type [`IpAddr`] instead, which rules then test as a number.
+#[derive(Clone, Copy, Debug, Default, Context)]
+#[context(crate = "crate")]
+pub struct Source {
+    address: Option<IpAddr>,
+    /// An `int`, as gateways declare it.
+    port: Option<i64>,
+}
+
+impl From<SocketAddr> for Source {
+    #[inline]
+    fn from(source: SocketAddr) -> Self {
+        Self { address: Some(source.ip()), port: Some(source.port().into()) }
+    }
+}
+
+/// The ready-made context: the fields of [`Request`] under `request.`, those of [`Source`] under `source.`.
+///
+/// ```
+/// use celero::Env;
+/// use celero::http::RequestContext;
+///
+/// let env = Env::<RequestContext>::new();
+/// assert!(env.problems().is_empty());
+///
+/// let request = http::Request::get("/admin?debug").header("x-team", "ops").body(()).unwrap();
+/// let context = RequestContext::new(&request).with_source("192.0.2.7:4711".parse().unwrap());
+/// ```
+#[derive(Clone, Copy, Debug, Context)]
+#[context(crate = "crate")]
+pub struct RequestContext<'a> {
+    #[context(nested)]
+    request: Request<'a>,
+    #[context(nested)]
+    source: Source,
+}
+
+impl<'a> RequestContext<'a> {
+    /// For a request, without body and source.
+    #[inline]
+    #[must_use]
+    pub fn new<B>(request: &'a http::Request<B>) -> Self {
+        Self::from(Request::new(request))
+    }
+
+    /// For a request's head.
+    #[inline]
+    #[must_use]
+    pub fn from_parts(parts: &'a Parts) -> Self {
+        Self::from(Request::from_parts(parts))
+    }
+
+    /// With the peer's address.
+    #[inline]
+    #[must_use]
+    pub fn with_source(self, source: SocketAddr) -> Self {
+        Self { source: source.into(), ..self }
+    }
+
+    /// With a body.
+    #[inline]
+    #[must_use]
+    pub fn with_body(self, body: &'a [u8]) -> Self {
+        Self { request: self.request.with_body(body), ..self }
+    }
+}
+
+impl<'a> From<Request<'a>> for RequestContext<'a> {
+    #[inline]
+    fn from(request: Request<'a>) -> Self {
+        Self { request, source: Source::default() }
+    }
+}

@@ -1,0 +1,166 @@
+//! The comprehension macros. Each turn costs one unit of fuel, charged before it, and what has to be read beforehand one
+//! for each element; spent fuel ends any fold.
+//!
+//! `all` and `exists` absorb errors: a turn that decides wins over the errors of others. In the other folds the first error
+//! ends the fold.
+
+use super::{Outcome, Walk};
+use crate::arena::Arena;
+use crate::error::{ErrorKind, EvalError};
+use crate::library::Cx;
+use crate::value::{List, MapBuilder, Value};
+use celero_frontend::{FoldKind, NodeId};
+
+/// The parts of a fold beside its kind and range.
+pub(super) struct Fold {
+    pub(super) id: NodeId,
+    /// Whether there are two variables.
+    pub(super) pairs: bool,
+    pub(super) filter: Option<NodeId>,
+    pub(super) transform: Option<NodeId>,
+}
+
+/// What a fold iterates.
+/// What a fold goes over. A map's entries are read once: a host may find each by counting from the first. So are a list's
+/// elements where each has an index beside it.
+#[derive(Clone, Copy)]
+enum Range<'a> {
+    List(List<'a>),
+    Pairs(&'a [(Value<'a>, Value<'a>)]),
+}
+
+impl<'a> Range<'a> {
+    fn new(value: Value<'a>, pairs: bool, cx: &Cx<'a>) -> Result<Self, ErrorKind> {
+        let arena = cx.arena();
+        match value {
+            Value::List(list) if pairs => {
+                cx.charge(list.len())?;
+                let mut all = arena.vec();
+                for index in 0..list.len() {
+                    let position = Value::Int(i64::try_from(index).unwrap_or(i64::MAX));
+                    if let Some(element) = list.get(index, arena)? {
+                        all.push((position, element))?;
+                    }
+                }
+                Ok(Self::Pairs(all.finish()))
+            }
+            Value::List(list) => Ok(Self::List(list)),
+            Value::Map(map) => {
+                cx.charge(map.len())?;
+                map.entries(arena).map(Self::Pairs)
+            }
+            _ => Err(ErrorKind::NoSuchOverload),
+        }
+    }
+
+    /// The variables of a turn: element (or key of a map) alone, or index and element (key and value).
+    fn turn(&self, index: usize, arena: &'a Arena) -> Result<(Value<'a>, Value<'a>), ErrorKind> {
+        match self {
+            Self::List(list) => Ok((list.get(index, arena)?.ok_or(ErrorKind::InvalidArgument)?, Value::Null)),
+            Self::Pairs(pairs) => pairs.get(index).copied().ok_or(ErrorKind::InvalidArgument),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::List(list) => list.len(),
+            Self::Pairs(pairs) => pairs.len(),
+        }
+    }
+}
+
+impl<'a> Walk<'a, '_> {
+    pub(super) fn fold(&mut self, kind: FoldKind, range: NodeId, fold: &Fold) -> Outcome<'a> {
+        let range = self.eval(range)?;
+        let range = self.at(fold.id, Range::new(range, fold.pairs, self.cx))?;
+        let level = self.locals.len();
+        let result = match kind {
+            FoldKind::All => self.quantify(range, fold, false),
+            FoldKind::Exists => self.quantify(range, fold, true),
+            FoldKind::ExistsOne => self.exists_one(range, fold),
+            FoldKind::Filter | FoldKind::Map | FoldKind::TransformList => self.collect_list(range, fold),
+            FoldKind::TransformMap => self.collect_map(range, fold, false),
+            FoldKind::TransformMapEntry => self.collect_map(range, fold, true),
+        };
+        self.locals.truncate(level);
+        result
+    }
+
+    /// `exists` when `decides`, else `all`.
+    fn quantify(&mut self, range: Range<'a>, fold: &Fold, decides: bool) -> Outcome<'a> {
+        let mut first = None;
+        for index in 0..range.len() {
+            self.turn(range, index, fold)?;
+            match self.accepts(fold) {
+                Ok(value) if value == decides => return Ok(Value::Bool(decides)),
+                Ok(_) => {}
+                Err(error) => first = first.or(Some(error)),
+            }
+        }
+        first.map_or(Ok(Value::Bool(!decides)), Err)
+    }
+
+    fn exists_one(&mut self, range: Range<'a>, fold: &Fold) -> Outcome<'a> {
+        let mut found = 0_usize;
+        for index in 0..range.len() {
+            self.turn(range, index, fold)?;
+            if self.accepts(fold)? {
+                found = found.saturating_add(1);
+            }
+        }
+        Ok(Value::Bool(found == 1))
+    }
+
+    fn collect_list(&mut self, range: Range<'a>, fold: &Fold) -> Outcome<'a> {
+        let mut values = self.cx.arena().vec();
+        for index in 0..range.len() {
+            let first = self.turn(range, index, fold)?;
+            if self.accepts(fold)? {
+                let value = fold.transform.map_or(Ok(first), |t| self.eval(t))?;
+                self.at(fold.id, values.push(value))?;
+            }
+        }
+        Ok(Value::List(List::Slice(values.finish())))
+    }
+
+    /// The transform is the value under the first variable, or with `entries` a map of entries.
+    fn collect_map(&mut self, range: Range<'a>, fold: &Fold, entries: bool) -> Outcome<'a> {
+        let mut map = self.at(fold.id, MapBuilder::new(self.cx.arena(), 0))?;
+        for index in 0..range.len() {
+            let key = self.turn(range, index, fold)?;
+            if !self.accepts(fold)? {
+                continue;
+            }
+            let value = fold.transform.map_or(Ok(key), |t| self.eval(t))?;
+            let added = match value {
+                value if !entries => map.insert(key, value),
+                Value::Map(more) => map.merge(&more, self.cx),
+                _ => Err(ErrorKind::NoSuchOverload),
+            };
+            self.at(fold.id, added)?;
+        }
+        self.at(fold.id, map.finish(self.cx).map(Value::Map))
+    }
+
+    /// Pays for a turn and sets its variables, of which it gives the first.
+    fn turn(&mut self, range: Range<'a>, index: usize, fold: &Fold) -> Result<Value<'a>, EvalError> {
+        self.at(fold.id, self.cx.charge(1))?;
+        let (first, second) = self.at(fold.id, range.turn(index, self.cx.arena()))?;
+        let last_turns = match (index, fold.pairs) {
+            (0, _) => 0,
+            (_, false) => 1,
+            (_, true) => 2,
+        };
+        self.locals.truncate(self.locals.len().saturating_sub(last_turns));
+        self.locals.push(Ok(first));
+        if fold.pairs {
+            self.locals.push(Ok(second));
+        }
+        Ok(first)
+    }
+
+    /// Whether the turn passes the filter, or the predicate.
+    fn accepts(&mut self, fold: &Fold) -> Result<bool, EvalError> {
+        fold.filter.map_or(Ok(true), |filter| self.boolean(filter))
+    }
+}

@@ -1,0 +1,147 @@
+//! The interpreter: a plain recursive walk over the checked tree. It is the first tier, and the oracle that native code is
+//! compared with, so it shares the library's functions with it and nothing else: no lowering, no pass, no frame.
+//!
+//! Every operand is evaluated in the order written; an operand's error ends its parent, but for the operators that absorb
+//! errors (`&&`, `||`, `all`, `exists`) and `cel.bind`. An error points at the node that failed.
+
+mod call;
+mod collection;
+mod fold;
+mod scope;
+mod select;
+
+use crate::context::Host;
+use crate::error::{ErrorKind, EvalError};
+use crate::function::Functions;
+use crate::library::Cx;
+use crate::value::{Value, type_name_of};
+use celero_frontend::{Checked, Expr, Literal, LogicOp, NodeId, Reference, with_stack};
+use smallvec::SmallVec;
+
+/// The result of a node.
+type Outcome<'a> = Result<Value<'a>, EvalError>;
+
+/// Evaluates an expression. What the result refers to lives in the expression, the host or the arena of `cx`.
+///
+/// # Errors
+/// The language's evaluation errors, with the place in the source; `out_of_budget` when the fuel or the arena of `cx` is
+/// spent.
+pub(crate) fn interpret<'a>(
+    checked: &'a Checked,
+    functions: &Functions,
+    host: &'a dyn Host,
+    cx: &Cx<'a>,
+) -> Result<Value<'a>, EvalError> {
+    let ast = checked.ast();
+    with_stack(ast.depth(), || Walk { checked, functions, host, cx, locals: SmallVec::new() }.eval(ast.root()))
+}
+
+struct Walk<'a, 'w> {
+    checked: &'a Checked,
+    functions: &'w Functions,
+    host: &'a dyn Host,
+    cx: &'w Cx<'a>,
+    /// The macros' variables in scope, by level. A failed one is the error of reading it.
+    locals: SmallVec<[Outcome<'a>; 8]>,
+}
+
+impl<'a> Walk<'a, '_> {
+    fn eval(&mut self, id: NodeId) -> Outcome<'a> {
+        let checked = self.checked;
+        match checked.ast().expr(id) {
+            Expr::Literal(literal) => Ok(constant(literal)),
+            Expr::Ident { .. } => self.name(id).unwrap_or_else(|| Err(self.error(id, ErrorKind::NoSuchKey))),
+            Expr::Select { operand, field, test, optional } => self.select(id, *operand, *field, *test, *optional),
+            Expr::Index { operand, index, .. } => self.binary(id, *operand, *index),
+            Expr::Unary { operand, .. } => self.unary(id, *operand),
+            Expr::Binary { left, right, .. } => self.binary(id, *left, *right),
+            Expr::Logic { op, operands } => self.logic(*op, checked.ast().children(*operands)),
+            Expr::Cond { condition, then, otherwise } => {
+                let branch = if self.boolean(*condition)? { then } else { otherwise };
+                self.eval(*branch)
+            }
+            Expr::Call { target, args, .. } => self.call(id, *target, checked.ast().children(*args)),
+            Expr::List { elements, optional } => self.list(id, checked.ast().children(*elements), optional),
+            Expr::Map { entries, optional } => self.map(id, checked.ast().children(*entries), optional),
+            Expr::Fold { kind, range, var2, filter, transform, .. } => {
+                let fold = fold::Fold { id, pairs: var2.is_some(), filter: *filter, transform: *transform };
+                self.fold(*kind, *range, &fold)
+            }
+            Expr::Bind { init, body, .. } => self.bind(*init, *body),
+            Expr::OptMap { target, body, flat, .. } => self.opt_map(id, *target, *body, *flat),
+            // There are no message types, and a tree with an error node does not pass the checker.
+            Expr::Message { .. } | Expr::Error => Err(self.error(id, ErrorKind::NoSuchOverload)),
+        }
+    }
+
+    /// What a name stands for, unless the node is not one but a selection from a value.
+    fn name(&self, id: NodeId) -> Option<Outcome<'a>> {
+        let checked = self.checked;
+        match checked.reference(id) {
+            Reference::Variable(index) => Some(self.variable(id, *index)),
+            Reference::Local(level) => {
+                let local = self.locals.get(*level as usize).copied();
+                Some(local.unwrap_or_else(|| Err(self.error(id, ErrorKind::NoSuchKey))))
+            }
+            Reference::Type(ty) => Some(Ok(Value::Type(type_name_of(ty)))),
+            Reference::Undeclared => Some(Err(self.error(id, ErrorKind::NoSuchKey))),
+            Reference::Call { .. } | Reference::None => None,
+        }
+    }
+
+    fn variable(&self, id: NodeId, index: u32) -> Outcome<'a> {
+        match self.host.field(index, self.cx.arena()) {
+            Ok(Some(value)) => Ok(value),
+            Ok(None) => Err(self.error(id, ErrorKind::NoSuchKey)),
+            Err(kind) => Err(self.error(id, kind)),
+        }
+    }
+
+    /// `&&` and `||`: any operand that decides wins, else the first error, else the other value.
+    fn logic(&mut self, op: LogicOp, operands: &[NodeId]) -> Outcome<'a> {
+        let decides = op == LogicOp::Or;
+        let mut first = None;
+        for &operand in operands {
+            match self.boolean(operand) {
+                Ok(value) if value == decides => return Ok(Value::Bool(decides)),
+                Ok(_) => {}
+                Err(error) => first = first.or(Some(error)),
+            }
+        }
+        first.map_or(Ok(Value::Bool(!decides)), Err)
+    }
+
+    /// A node that must be a `bool`.
+    fn boolean(&mut self, id: NodeId) -> Result<bool, EvalError> {
+        match self.eval(id)? {
+            Value::Bool(value) => Ok(value),
+            _ => Err(self.error(id, ErrorKind::NoSuchOverload)),
+        }
+    }
+
+    #[cold]
+    fn error(&self, id: NodeId, kind: ErrorKind) -> EvalError {
+        let span = self.checked.ast().span(id);
+        EvalError { kind, start: span.start, end: span.end }
+    }
+
+    /// Puts the place on what the library returned.
+    fn at<T>(&self, id: NodeId, result: Result<T, ErrorKind>) -> Result<T, EvalError> {
+        result.map_err(|kind| self.error(id, kind))
+    }
+}
+
+fn constant(literal: &Literal) -> Value<'_> {
+    match literal {
+        Literal::Null => Value::Null,
+        Literal::Bool(value) => Value::Bool(*value),
+        Literal::Int(value) => Value::Int(*value),
+        Literal::Uint(value) => Value::Uint(*value),
+        Literal::Double(value) => Value::Double(*value),
+        Literal::String(value) => Value::String(value),
+        Literal::Bytes(value) => Value::Bytes(value),
+    }
+}
+
+#[cfg(test)]
+mod tests;

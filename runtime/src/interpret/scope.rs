@@ -1,0 +1,35 @@
+//! The macros that bring one variable: `cel.bind`, `optMap` and `optFlatMap`.
+
+use super::{Outcome, Walk};
+use crate::error::ErrorKind;
+use crate::value::Value;
+use celero_frontend::NodeId;
+
+impl<'a> Walk<'a, '_> {
+    /// The init's error is kept in the variable's place, to surface where the variable is read.
+    pub(super) fn bind(&mut self, init: NodeId, body: NodeId) -> Outcome<'a> {
+        let init = self.eval(init);
+        self.with_local(init, body)
+    }
+
+    pub(super) fn opt_map(&mut self, id: NodeId, target: NodeId, body: NodeId, flat: bool) -> Outcome<'a> {
+        let inner = match self.eval(target)? {
+            Value::Optional(Some(inner)) => *inner,
+            Value::Optional(None) => return Ok(Value::Optional(None)),
+            _ => return Err(self.error(target, ErrorKind::NoSuchOverload)),
+        };
+        let result = self.with_local(Ok(inner), body)?;
+        // As the macro's definition has it, nothing asks whether a `dyn` body of the flat form is an optional.
+        if flat {
+            return Ok(result);
+        }
+        Ok(Value::Optional(Some(self.at(id, self.cx.arena().alloc_value(result))?)))
+    }
+
+    fn with_local(&mut self, value: Outcome<'a>, body: NodeId) -> Outcome<'a> {
+        self.locals.push(value);
+        let result = self.eval(body);
+        self.locals.pop();
+        result
+    }
+}

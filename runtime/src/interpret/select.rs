@@ -1,0 +1,59 @@
+//! Selection of fields, and `has(..)`.
+
+use super::{Outcome, Walk};
+use crate::error::ErrorKind;
+use crate::library;
+use crate::value::Value;
+use celero_frontend::stdlib::Builtin;
+use celero_frontend::{Name, NodeId, Reference};
+
+impl<'a> Walk<'a, '_> {
+    /// `operand.field`, `has(operand.field)` with `test`, `operand.?field` with `optional`; or a qualified name.
+    pub(super) fn select(
+        &mut self,
+        id: NodeId,
+        operand: NodeId,
+        field: Name,
+        test: bool,
+        optional: bool,
+    ) -> Outcome<'a> {
+        let checked = self.checked;
+        if let (true, Reference::Variable(index)) = (test, checked.reference(id)) {
+            // What is there but can't be read is there.
+            let absent = matches!(self.host.field(*index, self.cx.arena()), Ok(None));
+            return Ok(Value::Bool(!absent));
+        }
+        if let Some(outcome) = self.name(id) {
+            return outcome;
+        }
+        let operand = self.eval(operand)?;
+        let field = Value::String(checked.ast().name(field));
+        if optional {
+            self.apply(id, &[operand, field])
+        } else if test {
+            self.has(id, operand, field)
+        } else {
+            self.field(id, operand, field)
+        }
+    }
+
+    fn field(&self, id: NodeId, operand: Value<'a>, field: Value<'a>) -> Outcome<'a> {
+        let result = match operand {
+            Value::Map(_) => library::invoke(self.cx, Builtin::IndexMap, &[operand, field]),
+            Value::Optional(_) => library::invoke(self.cx, Builtin::OptionalSelectOptional, &[operand, field]),
+            _ => Err(ErrorKind::NoSuchField),
+        };
+        self.at(id, result)
+    }
+
+    fn has(&self, id: NodeId, operand: Value<'a>, field: Value<'a>) -> Outcome<'a> {
+        match operand {
+            Value::Map(_) => self.at(id, library::invoke(self.cx, Builtin::InMap, &[field, operand])),
+            Value::Optional(_) => {
+                let found = self.field(id, operand, field)?;
+                Ok(Value::Bool(matches!(found, Value::Optional(Some(_)))))
+            }
+            _ => Err(self.error(id, ErrorKind::NoSuchField)),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Conversions between types. Malformed text is `invalid_argument`, a number that the target can't hold `overflow`.
+
+use crate::arena::Built;
+use crate::library::Cx;
+use crate::value::Timestamp;
+use celero_ir::ErrorKind::{InvalidArgument, Overflow};
+use std::net::IpAddr;
+use std::num::{IntErrorKind, ParseIntError};
+
+/// Text that is about to be read from one end to the other.
+pub(crate) fn scanned<'a>(cx: &Cx<'a>, text: &'a str) -> Built<&'a str> {
+    cx.charge_bytes(text.len()).map(|()| text)
+}
+
+pub(crate) fn bool_from_string(text: &str) -> Built<bool> {
+    match text {
+        "1" | "t" | "true" | "TRUE" | "True" => Ok(true),
+        "0" | "f" | "false" | "FALSE" | "False" => Ok(false),
+        _ => Err(InvalidArgument),
+    }
+}
+
+pub(crate) fn int_from_uint(n: u64) -> Built<i64> {
+    i64::try_from(n).map_err(|_| Overflow)
+}
+
+/// Rounds toward zero. Both ends of the range are excluded: the doubles there stand for numbers on either side of them.
+pub(crate) fn int_from_double(d: f64) -> Built<i64> {
+    let end = 9_223_372_036_854_775_808.0;
+    if d > -end && d < end { Ok(d as i64) } else { Err(Overflow) }
+}
+
+pub(crate) fn int_from_string(text: &str) -> Built<i64> {
+    text.parse().map_err(|e| not_integer(&e))
+}
+
+pub(crate) fn uint_from_int(n: i64) -> Built<u64> {
+    u64::try_from(n).map_err(|_| Overflow)
+}
+
+/// Rounds toward zero; negative numbers are out of range.
+pub(crate) fn uint_from_double(d: f64) -> Built<u64> {
+    if (0.0..18_446_744_073_709_551_616.0).contains(&d) { Ok(d as u64) } else { Err(Overflow) }
+}
+
+pub(crate) fn uint_from_string(text: &str) -> Built<u64> {
+    if text.starts_with('+') {
+        return Err(InvalidArgument);
+    }
+    text.parse().map_err(|e| not_integer(&e))
+}
+
+fn not_integer(error: &ParseIntError) -> celero_ir::ErrorKind {
+    match error.kind() {
+        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => Overflow,
+        _ => InvalidArgument,
+    }
+}
+
+/// Decimal notation, `inf`, `infinity` and `nan` in any case.
+pub(crate) fn double_from_string(text: &str) -> Built<f64> {
+    let number: f64 = text.parse().map_err(|_| InvalidArgument)?;
+    let finite = text.bytes().any(|b| b.is_ascii_digit());
+    if number.is_infinite() && finite { Err(Overflow) } else { Ok(number) }
+}
+
+pub(crate) fn string_from_int<'a>(cx: &Cx<'a>, n: i64) -> Built<&'a str> {
+    cx.arena().format(format_args!("{n}"))
+}
+
+pub(crate) fn string_from_uint<'a>(cx: &Cx<'a>, n: u64) -> Built<&'a str> {
+    cx.arena().format(format_args!("{n}"))
+}
+
+/// The shortest text that reads back as the same double: plain from 0.0001 to below a million, else with an exponent of at
+/// least two digits (`1e+06`, `1.5e-07`).
+pub(crate) fn string_from_double<'a>(cx: &Cx<'a>, d: f64) -> Built<&'a str> {
+    if d.is_infinite() {
+        return Ok(if d > 0.0 { "Infinity" } else { "-Infinity" });
+    }
+    let size = d.abs();
+    if d.is_nan() || d == 0.0 || (1e-4..1e6).contains(&size) {
+        return cx.arena().format(format_args!("{d}"));
+    }
+    let text = cx.arena().format(format_args!("{d:e}"))?;
+    let (digits, exponent) = text.split_once('e').ok_or(InvalidArgument)?;
+    let exponent: i32 = exponent.parse().map_err(|_| InvalidArgument)?;
+    cx.arena().format(format_args!("{digits}e{exponent:+03}"))
+}
+
+pub(crate) fn string_from_bytes<'a>(cx: &Cx<'a>, bytes: &'a [u8]) -> Built<&'a str> {
+    cx.charge_bytes(bytes.len())?;
+    std::str::from_utf8(bytes).map_err(|_| InvalidArgument)
+}
+
+pub(crate) fn timestamp_from_int(seconds: i64) -> Built<Timestamp> {
+    Timestamp::new(seconds, 0)
+}
+
+/// An address in its canonical form (RFC 5952).
+pub(crate) fn string_from_ip<'a>(cx: &Cx<'a>, address: IpAddr) -> Built<&'a str> {
+    cx.arena().format(format_args!("{address}"))
+}
+
+pub(crate) fn cidr_text<'a>(cx: &Cx<'a>, address: IpAddr, prefix: u8) -> Built<&'a str> {
+    cx.arena().format(format_args!("{address}/{prefix}"))
+}

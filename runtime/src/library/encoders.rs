@@ -1,0 +1,136 @@
+//! Text encodings of bytes: base64 (cel-go's `ext.Encoders`), hexadecimal, and percent-encoding. Text that is no encoding
+//! is `invalid_argument`.
+
+use crate::arena::Built;
+use crate::library::Cx;
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::display::Base64Display;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use celero_ir::ErrorKind::InvalidArgument;
+
+/// Writes padding, and reads with it and without.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
+
+pub(super) fn base64_encode<'a>(cx: &Cx<'a>, bytes: &[u8]) -> Built<&'a str> {
+    cx.charge_bytes(bytes.len().saturating_mul(2))?;
+    cx.arena().format(format_args!("{}", Base64Display::new(bytes, &BASE64)))
+}
+
+pub(super) fn base64_decode<'a>(cx: &Cx<'a>, text: &str) -> Built<&'a [u8]> {
+    cx.charge_bytes(text.len().saturating_mul(2))?;
+    let mut bytes = cx.arena().vec();
+    bytes.extend(text.as_bytes())?;
+    let length = BASE64.decode_slice(text, bytes.as_mut_slice()).map_err(|_| InvalidArgument)?;
+    bytes.finish().get(..length).ok_or(InvalidArgument)
+}
+
+/// A digit of base 16.
+fn digit(n: u8, digits: &[u8; 16]) -> u8 {
+    digits.get(usize::from(n)).copied().unwrap_or(b'0')
+}
+
+pub(super) fn hex_encode<'a>(cx: &Cx<'a>, bytes: &[u8]) -> Built<&'a str> {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    cx.charge_bytes(bytes.len().saturating_mul(2))?;
+    let mut text = cx.arena().vec();
+    text.reserve(bytes.len().saturating_mul(2))?;
+    for byte in bytes {
+        text.extend(&[digit(byte >> 4, DIGITS), digit(byte & 15, DIGITS)])?;
+    }
+    std::str::from_utf8(text.finish()).map_err(|_| InvalidArgument)
+}
+
+/// The byte that two digits of base 16 write.
+fn pair(digits: &[u8]) -> Built<u8> {
+    let value = |digit: &u8| char::from(*digit).to_digit(16).and_then(|n| u8::try_from(n).ok());
+    match digits {
+        [high, low] => value(high).zip(value(low)).map(|(high, low)| (high << 4) | low).ok_or(InvalidArgument),
+        _ => Err(InvalidArgument),
+    }
+}
+
+pub(super) fn hex_decode<'a>(cx: &Cx<'a>, text: &str) -> Built<&'a [u8]> {
+    cx.charge_bytes(text.len())?;
+    let mut bytes = cx.arena().vec();
+    bytes.reserve(text.len() / 2)?;
+    for digits in text.as_bytes().chunks(2) {
+        bytes.push(pair(digits)?)?;
+    }
+    Ok(bytes.finish())
+}
+
+/// Keeps the unreserved characters of RFC 3986.
+pub(super) fn url_encode<'a>(cx: &Cx<'a>, text: &str) -> Built<&'a str> {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    cx.charge_bytes(text.len().saturating_mul(3))?;
+    let mut encoded = cx.arena().vec();
+    for byte in text.bytes() {
+        match byte {
+            b'-' | b'.' | b'_' | b'~' => encoded.push(byte)?,
+            byte if byte.is_ascii_alphanumeric() => encoded.push(byte)?,
+            byte => encoded.extend(&[b'%', digit(byte >> 4, DIGITS), digit(byte & 15, DIGITS)])?,
+        }
+    }
+    std::str::from_utf8(encoded.finish()).map_err(|_| InvalidArgument)
+}
+
+/// A `+` stands for itself. What is decoded must be UTF-8.
+pub(super) fn url_decode<'a>(cx: &Cx<'a>, text: &str) -> Built<&'a str> {
+    cx.charge_bytes(text.len())?;
+    let mut decoded = cx.arena().vec();
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        if first == b'%' {
+            let (digits, after) = after.split_at_checked(2).ok_or(InvalidArgument)?;
+            decoded.push(pair(digits)?)?;
+            rest = after;
+        } else {
+            decoded.push(first)?;
+            rest = after;
+        }
+    }
+    std::str::from_utf8(decoded.finish()).map_err(|_| InvalidArgument)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::Arena;
+
+    fn with(test: impl for<'a> FnOnce(&Cx<'a>)) {
+        let arena = Arena::new(1 << 20);
+        test(&Cx::new(1_000_000, &arena));
+    }
+
+    #[test]
+    fn base64() {
+        with(|cx| {
+            for (bytes, text) in [(&b""[..], ""), (b"h", "aA=="), (b"hello", "aGVsbG8="), (b"\xff\xfe\xfd", "//79")] {
+                assert_eq!(base64_encode(cx, bytes), Ok(text));
+                assert_eq!(base64_decode(cx, text), Ok(bytes));
+                assert_eq!(base64_decode(cx, text.trim_end_matches('=')), Ok(bytes));
+            }
+            for bad in ["a", "a===", "aGVsbG8=x", "a b", "__79"] {
+                assert_eq!(base64_decode(cx, bad), Err(InvalidArgument), "{bad}");
+            }
+        });
+    }
+
+    #[test]
+    fn hexadecimal_and_percent() {
+        with(|cx| {
+            assert_eq!(hex_encode(cx, b"\x00\xffk"), Ok("00ff6b"));
+            assert_eq!(hex_decode(cx, "00Ff6b"), Ok(&b"\x00\xffk"[..]));
+            assert_eq!([hex_decode(cx, "0"), hex_decode(cx, "0g"), hex_decode(cx, "é")], [Err(InvalidArgument); 3]);
+            assert_eq!(url_encode(cx, "a-b._~ /é+"), Ok("a-b._~%20%2F%C3%A9%2B"));
+            assert_eq!(url_decode(cx, "a%20%c3%A9+"), Ok("a é+"));
+            assert_eq!([url_decode(cx, "%"), url_decode(cx, "%0"), url_decode(cx, "%ff")], [Err(InvalidArgument); 3]);
+        });
+    }
+}

@@ -1,0 +1,286 @@
+//! `"..".format([..])`: values in the places of verbs. What can't be formatted is `invalid_argument`: an unknown verb, too
+//! few values, a value of a type that the verb does not take.
+
+use crate::arena::Built;
+use crate::library::Cx;
+use crate::library::convert::{string_from_bytes, string_from_int, string_from_uint};
+use crate::library::text::Builder;
+use crate::value::{List, Map, Value};
+use celero_ir::ErrorKind::{InvalidArgument, OutOfBudget};
+use std::fmt::Write;
+
+/// Digits after the point when none are asked for.
+const PRECISION: usize = 6;
+
+/// Most digits after the point.
+const MAX_PRECISION: usize = 1000;
+
+/// Deepest nesting of lists and maps that `%s` writes.
+const MAX_DEPTH: u32 = 64;
+
+/// Replaces the verbs of a text by values, in order. Values that are left over are not an error.
+pub(super) fn format<'a>(cx: &Cx<'a>, text: &'a str, args: List<'a>) -> Built<&'a str> {
+    cx.charge_bytes(text.len())?;
+    let mut out = Builder::new(cx);
+    let mut index = 0_usize;
+    let mut rest = text;
+    while let Some((plain, clause)) = rest.split_once('%') {
+        out.push(plain)?;
+        if let Some(after) = clause.strip_prefix('%') {
+            out.push("%")?;
+            rest = after;
+            continue;
+        }
+        let (precision, clause) = precision(clause)?;
+        let mut after = clause.chars();
+        let verb = after.next().ok_or(InvalidArgument)?;
+        cx.charge(1)?;
+        let value = args.get(index, cx.arena())?.ok_or(InvalidArgument)?;
+        index = index.saturating_add(1);
+        match verb {
+            's' => write_plain(cx, &mut out, &value, MAX_DEPTH)?,
+            'd' => decimal(cx, &mut out, &value)?,
+            'f' => float(cx, &mut out, &value, |d| Ok(format!("{d:.precision$}")))?,
+            'e' => float(cx, &mut out, &value, |d| scientific(d, precision))?,
+            'b' => match value {
+                Value::Bool(b) => out.push(if b { "1" } else { "0" })?,
+                _ => integer(cx, &mut out, &value, |n| format!("{n:b}"))?,
+            },
+            'o' => integer(cx, &mut out, &value, |n| format!("{n:o}"))?,
+            'x' => hex(cx, &mut out, &value, false)?,
+            'X' => hex(cx, &mut out, &value, true)?,
+            _ => return Err(InvalidArgument),
+        }
+        rest = after.as_str();
+    }
+    out.push(rest)?;
+    out.finish()
+}
+
+/// The number after a point, and what comes after it.
+fn precision(clause: &str) -> Built<(usize, &str)> {
+    let Some(digits) = clause.strip_prefix('.') else { return Ok((PRECISION, clause)) };
+    let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = digits.strip_suffix(rest).unwrap_or(digits);
+    let precision = digits.parse().ok().filter(|n| *n <= MAX_PRECISION).ok_or(InvalidArgument)?;
+    Ok((precision, rest))
+}
+
+/// NaN and the infinities as text; `None` for other numbers.
+fn special(d: f64) -> Option<&'static str> {
+    match d {
+        d if d.is_nan() => Some("NaN"),
+        f64::INFINITY => Some("Infinity"),
+        f64::NEG_INFINITY => Some("-Infinity"),
+        _ => None,
+    }
+}
+
+fn decimal<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>) -> Built<()> {
+    match value {
+        Value::Int(n) => out.push(string_from_int(cx, *n)?),
+        Value::Uint(n) => out.push(string_from_uint(cx, *n)?),
+        Value::Double(d) => double(cx, out, *d),
+        _ => Err(InvalidArgument),
+    }
+}
+
+/// All digits that the double needs, without an exponent.
+fn double<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, d: f64) -> Built<()> {
+    match special(d) {
+        Some(text) => out.push(text),
+        None => out.push(cx.arena().format(format_args!("{d}"))?),
+    }
+}
+
+fn float<'a>(
+    cx: &Cx<'a>,
+    out: &mut Builder<'_, 'a>,
+    value: &Value<'a>,
+    write: impl FnOnce(f64) -> Built<String>,
+) -> Built<()> {
+    let number = match value {
+        Value::Double(d) => *d,
+        Value::Int(n) => *n as f64,
+        Value::Uint(n) => *n as f64,
+        _ => return Err(InvalidArgument),
+    };
+    cx.charge(1)?;
+    match special(number) {
+        Some(text) => out.push(text),
+        None => out.push(&write(number)?),
+    }
+}
+
+/// One digit, a point and more digits, and an exponent of at least two digits: `1.052033e+03`.
+fn scientific(d: f64, precision: usize) -> Built<String> {
+    let text = format!("{d:.precision$e}");
+    let (digits, exponent) = text.split_once('e').ok_or(InvalidArgument)?;
+    let exponent: i32 = exponent.parse().map_err(|_| InvalidArgument)?;
+    Ok(format!("{digits}e{exponent:+03}"))
+}
+
+/// An integer in a base: the sign, then the size.
+fn integer<'a>(
+    cx: &Cx<'a>,
+    out: &mut Builder<'_, 'a>,
+    value: &Value<'a>,
+    write: impl FnOnce(u64) -> String,
+) -> Built<()> {
+    let (negative, size) = match value {
+        Value::Int(n) => (*n < 0, n.unsigned_abs()),
+        Value::Uint(n) => (false, *n),
+        _ => return Err(InvalidArgument),
+    };
+    cx.charge(1)?;
+    if negative {
+        out.push("-")?;
+    }
+    out.push(&write(size))
+}
+
+fn hex<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>, upper: bool) -> Built<()> {
+    let bytes = match value {
+        Value::String(text) => text.as_bytes(),
+        Value::Bytes(bytes) => bytes,
+        _ => return integer(cx, out, value, |n| if upper { format!("{n:X}") } else { format!("{n:x}") }),
+    };
+    cx.charge_bytes(bytes.len())?;
+    let mut pair = String::new();
+    for byte in bytes {
+        pair.clear();
+        let written = if upper { write!(pair, "{byte:02X}") } else { write!(pair, "{byte:02x}") };
+        written.map_err(|_| OutOfBudget)?;
+        out.push(&pair)?;
+    }
+    Ok(())
+}
+
+/// A value as text for people. The entries of a map are in the order of their keys' text.
+fn write_plain<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>, depth: u32) -> Built<()> {
+    cx.charge(1)?;
+    let depth = depth.checked_sub(1).ok_or(OutOfBudget)?;
+    match value {
+        Value::Null => out.push("null"),
+        Value::Bool(b) => out.push(if *b { "true" } else { "false" }),
+        Value::Int(_) | Value::Uint(_) | Value::Double(_) => decimal(cx, out, value),
+        Value::String(text) => out.push(text),
+        Value::Bytes(bytes) => out.push(string_from_bytes(cx, bytes)?),
+        Value::Duration(duration) => out.push(cx.arena().format(format_args!("{duration}"))?),
+        Value::Timestamp(time) => out.push(cx.arena().format(format_args!("{time}"))?),
+        Value::Type(name) => out.push(name),
+        Value::List(list) => {
+            out.push("[")?;
+            for index in 0..list.len() {
+                if index > 0 {
+                    out.push(", ")?;
+                }
+                if let Some(element) = list.get(index, cx.arena())? {
+                    write_plain(cx, out, &element, depth)?;
+                }
+            }
+            out.push("]")
+        }
+        Value::Map(map) => write_map(cx, out, map, depth),
+        Value::Optional(_) | Value::Ip(_) | Value::Cidr(..) => Err(InvalidArgument),
+    }
+}
+
+fn write_map<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, map: &Map<'a>, depth: u32) -> Built<()> {
+    cx.charge(map.len())?;
+    let mut entries = cx.arena().vec();
+    for (key, value) in map.entries(cx.arena())? {
+        let mut text = Builder::new(cx);
+        write_plain(cx, &mut text, key, depth)?;
+        entries.push((text.finish()?, *value))?;
+    }
+    entries.as_mut_slice().sort_by_key(|(key, _)| *key);
+    out.push("{")?;
+    for (index, (key, value)) in entries.finish().iter().enumerate() {
+        if index > 0 {
+            out.push(", ")?;
+        }
+        out.push(key)?;
+        out.push(": ")?;
+        write_plain(cx, out, value, depth)?;
+    }
+    out.push("}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::Arena;
+
+    fn check(text: &'static str, args: &[Value<'_>], want: Built<&str>) {
+        let arena = Arena::new(1 << 20);
+        let cx = Cx::new(1_000_000, &arena);
+        let args = List::Slice(arena.alloc_slice(args).unwrap());
+        assert_eq!(format(&cx, text, args), want, "{text}");
+    }
+
+    #[test]
+    fn verbs() {
+        use Value::{Bool, Bytes, Double, Int, Null, String, Uint};
+        check("a%%b%s", &[String("x")], Ok("a%bx"));
+        check("%d %d %d", &[Int(-7), Uint(7), Double(1.5)], Ok("-7 7 1.5"));
+        check("%b %b %b %o", &[Int(-5), Uint(5), Bool(true), Int(11)], Ok("-101 101 1 13"));
+        check("%x %X %x %X", &[Int(-26), Uint(26), String("é"), Bytes(b"\xff\x01")], Ok("-1a 1A c3a9 FF01"));
+        check("%x", &[Int(i64::MIN)], Ok("-8000000000000000"));
+        check(
+            "%f %.0f %.3f %f",
+            &[Double(1.0), Double(2.5), Double(-0.0005), Int(3)],
+            Ok("1.000000 2 -0.001 3.000000"),
+        );
+        check(
+            "%e %.2e %.0e",
+            &[Double(1_052.032_911_275), Double(-1e-7), Uint(15)],
+            Ok("1.052033e+03 -1.00e-07 2e+01"),
+        );
+        check(
+            "%f %e %d",
+            &[Double(f64::NAN), Double(f64::INFINITY), Double(f64::NEG_INFINITY)],
+            Ok("NaN Infinity -Infinity"),
+        );
+        check("%s %s %s", &[Null, Double(1e21), Double(1e-7)], Ok("null 1000000000000000000000 0.0000001"));
+        check("left over", &[Int(1)], Ok("left over"));
+    }
+
+    #[test]
+    fn what_can_not_be_formatted() {
+        use Value::{Bool, Bytes, Double, Int, Null, Optional, String};
+        let cases: &[(&'static str, Value<'_>)] = &[
+            ("%", Int(1)),
+            ("%.", Int(1)),
+            ("%.f", Double(1.0)),
+            ("%.1001f", Double(1.0)),
+            ("%.99999999999999999999f", Double(1.0)),
+            ("%a", Int(1)),
+            ("%d %d", Int(1)),
+            ("%d", String("1")),
+            ("%d", Null),
+            ("%f", Bool(true)),
+            ("%e", String("1")),
+            ("%b", Double(1.0)),
+            ("%o", Bool(true)),
+            ("%x", Double(1.0)),
+            ("%s", Optional(None)),
+            ("%s", Bytes(b"\xff")),
+        ];
+        for (text, value) in cases {
+            check(text, &[*value], Err(InvalidArgument));
+        }
+    }
+
+    #[test]
+    fn deep_values_end() {
+        let arena = Arena::new(1 << 20);
+        let cx = Cx::new(1_000_000, &arena);
+        let mut value = Value::Null;
+        for _ in 0..100 {
+            value = Value::List(List::Slice(arena.alloc_slice(&[value]).unwrap()));
+        }
+        let args = List::Slice(arena.alloc_slice(&[value]).unwrap());
+        assert_eq!(format(&cx, "%s", args), Err(OutOfBudget));
+    }
+}

@@ -1,0 +1,97 @@
+//! The standard library, written once, as safe Rust: both tiers call these functions.
+//!
+//! Functions are grouped by theme and typed. [`invoke`] calls one by its row in the table of builtins, [`dispatch`] chooses
+//! one by the types of its arguments, [`helpers`] gives those that native code calls under the names it knows.
+//!
+//! Every function that scans or builds more than a fixed amount takes it from the budget, one step for each element or 64
+//! bytes, so that no chain of calls runs or grows for long.
+
+mod arithmetic;
+mod by_helper;
+mod containers;
+mod convert;
+mod dispatch;
+mod encoders;
+mod format;
+pub(crate) mod helpers;
+mod invoke;
+mod lists;
+mod literals;
+mod network;
+mod numbers;
+mod optionals;
+mod recent;
+mod regex;
+mod regex_library;
+mod strings;
+mod text;
+mod time;
+
+pub(crate) use self::by_helper::by_helper;
+pub(crate) use self::dispatch::dispatch;
+pub(crate) use self::invoke::invoke;
+pub(crate) use self::literals::{list_of, map_of};
+pub(crate) use self::network::{cidr_contains_host, cidr_from_string};
+pub(crate) use self::regex::{compile_regex, regex_found, regex_weight};
+
+use crate::arena::{Arena, Built};
+use celero_ir::ErrorKind;
+use std::cell::Cell;
+
+/// What a function of the library may use besides its arguments. The first two fields are part of the frame's layout.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Cx<'a> {
+    fuel: Cell<i64>,
+    arena: &'a Arena,
+}
+
+impl<'a> Cx<'a> {
+    /// Where the budget lies in it: part of the contract with native code.
+    pub(crate) const FUEL_OFFSET: usize = std::mem::offset_of!(Cx<'static>, fuel);
+
+    /// With a budget of `fuel` steps.
+    #[must_use]
+    pub fn new(fuel: i64, arena: &'a Arena) -> Self {
+        Self { fuel: Cell::new(fuel), arena }
+    }
+
+    /// Where results are built.
+    #[must_use]
+    pub fn arena(&self) -> &'a Arena {
+        self.arena
+    }
+
+    /// Takes `steps` from the budget.
+    ///
+    /// # Errors
+    /// `out_of_budget` once the budget falls below zero.
+    pub fn charge(&self, steps: usize) -> Built<()> {
+        if self.spend(steps) < 0 { Err(ErrorKind::OutOfBudget) } else { Ok(()) }
+    }
+
+    /// Takes a step for every 64 bytes from the budget.
+    ///
+    /// # Errors
+    /// `out_of_budget` once the budget falls below zero.
+    pub fn charge_bytes(&self, bytes: usize) -> Built<()> {
+        self.charge(bytes / BYTES_PER_STEP)
+    }
+
+    /// As [`charge_bytes`](Self::charge_bytes), for functions that can't fail: the next one that can will.
+    pub(crate) fn spend_bytes(&self, bytes: usize) {
+        self.spend(bytes / BYTES_PER_STEP);
+    }
+
+    /// Takes `steps` from the budget and gives what is left.
+    pub(crate) fn spend(&self, steps: usize) -> i64 {
+        let left = self.fuel.get().saturating_sub(i64::try_from(steps).unwrap_or(i64::MAX));
+        self.fuel.set(left);
+        left
+    }
+}
+
+const BYTES_PER_STEP: usize = 64;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! Addresses and networks (cel-spec's network extension).
+
+use crate::arena::Built;
+use crate::library::Cx;
+use crate::library::convert::{scanned, string_from_ip};
+use celero_ir::ErrorKind;
+use ipnet::IpNet;
+use std::net::IpAddr;
+
+/// An address in text, without a zone. IPv4 addresses are not taken in IPv6 notation (`::ffff:192.0.2.1`).
+pub(crate) fn ip_from_string(text: &str) -> Built<IpAddr> {
+    let address: IpAddr = text.parse().map_err(|_| ErrorKind::InvalidArgument)?;
+    match address {
+        IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some() && text.contains('.') => Err(ErrorKind::InvalidArgument),
+        _ => Ok(address),
+    }
+}
+
+/// `address/length`. Bits after the prefix may be set; they are kept.
+pub(crate) fn cidr_from_string(text: &str) -> Built<(IpAddr, u8)> {
+    let (address, length) = text.split_once('/').ok_or(ErrorKind::InvalidArgument)?;
+    let address = ip_from_string(address)?;
+    let plain = length == "0" || length.starts_with(|c: char| c.is_ascii_digit() && c != '0');
+    let length = length.parse().ok().filter(|_| plain).ok_or(ErrorKind::InvalidArgument)?;
+    IpNet::new(address, length).map(|_| (address, length)).map_err(|_| ErrorKind::InvalidArgument)
+}
+
+/// Whether an address lies in a network. One of the other family never does.
+pub(crate) fn cidr_contains(network: IpAddr, prefix: u8, address: IpAddr) -> bool {
+    IpNet::new(network, prefix).is_ok_and(|network| network.contains(&address))
+}
+
+/// As [`cidr_contains`], of an address of the host, as rules see it.
+pub(crate) fn cidr_contains_host(network: IpAddr, prefix: u8, address: IpAddr) -> bool {
+    cidr_contains(network, prefix, address.to_canonical())
+}
+
+/// The text of an address of the host, as rules see it: IPv4 addresses in IPv6 form are IPv4 addresses.
+pub(crate) fn ip_text<'a>(cx: &Cx<'a>, address: IpAddr) -> Built<&'a str> {
+    cx.arena().format(format_args!("{}", address.to_canonical()))
+}
+
+/// As [`cidr_contains`], of an address in text.
+pub(crate) fn cidr_contains_string(network: IpAddr, prefix: u8, address: &str) -> Built<bool> {
+    ip_from_string(address).map(|address| cidr_contains(network, prefix, address))
+}
+
+/// Whether one network lies in another.
+pub(crate) fn cidr_contains_cidr(network: (IpAddr, u8), other: (IpAddr, u8)) -> bool {
+    other.1 >= network.1 && cidr_contains(network.0, network.1, other.0)
+}
+
+/// The address of a network with the bits after the prefix cleared.
+pub(crate) fn masked(address: IpAddr, prefix: u8) -> Built<IpAddr> {
+    IpNet::new(address, prefix).map(|network| network.network()).map_err(|_| ErrorKind::InvalidArgument)
+}
+
+/// Whether the text of an address is the canonical one.
+pub(crate) fn is_canonical<'a>(cx: &Cx<'a>, text: &'a str) -> Built<bool> {
+    let address = ip_from_string(scanned(cx, text)?)?;
+    Ok(string_from_ip(cx, address)? == text)
+}
+
+pub(crate) fn is_link_local_unicast(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => v4.is_link_local(),
+        IpAddr::V6(v6) => v6.is_unicast_link_local(),
+    }
+}
+
+pub(crate) fn is_link_local_multicast(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => matches!(v4.octets(), [224, 0, 0, _]),
+        IpAddr::V6(v6) => matches!(v6.octets(), [0xff, second, ..] if second & 0x0f == 2),
+    }
+}
+
+/// Unicast that is neither of the host itself nor of the link: private addresses are global in this sense.
+pub(crate) fn is_global_unicast(address: IpAddr) -> bool {
+    let broadcast = matches!(address, IpAddr::V4(v4) if v4.is_broadcast());
+    let other = address.is_unspecified() || address.is_loopback() || address.is_multicast();
+    !broadcast && !other && !is_link_local_unicast(address)
+}

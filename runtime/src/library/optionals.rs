@@ -1,0 +1,61 @@
+//! Optional values (cel-spec's optionals extension).
+
+use crate::arena::Built;
+use crate::library::Cx;
+use crate::library::containers::position;
+use crate::value::{Duration, Timestamp, Value};
+use celero_ir::ErrorKind;
+
+type Optional<'a> = Option<&'a Value<'a>>;
+
+/// `optional.of(value)`
+pub(crate) fn of<'a>(cx: &Cx<'a>, value: Value<'a>) -> Built<Optional<'a>> {
+    cx.arena().alloc_value(value).map(Some)
+}
+
+/// `optional.ofNonZeroValue(value)`: absent for the value that a field of its type has when nothing is set.
+pub(crate) fn of_non_zero<'a>(cx: &Cx<'a>, value: Value<'a>) -> Built<Optional<'a>> {
+    let zero = match value {
+        Value::Null | Value::Bool(false) | Value::Int(0) | Value::Uint(0) | Value::Duration(Duration(0)) => true,
+        Value::Timestamp(time) => time == Timestamp::default(),
+        Value::Double(d) => d == 0.0,
+        Value::String(text) => text.is_empty(),
+        Value::Bytes(bytes) => bytes.is_empty(),
+        Value::List(list) => list.is_empty(),
+        Value::Map(map) => map.is_empty(),
+        _ => false,
+    };
+    if zero { Ok(None) } else { of(cx, value) }
+}
+
+/// `optional.value()`
+pub(crate) fn value<'a>(optional: Optional<'a>) -> Built<Value<'a>> {
+    optional.copied().ok_or(ErrorKind::InvalidArgument)
+}
+
+fn wrap<'a>(cx: &Cx<'a>, value: Option<Value<'a>>) -> Built<Optional<'a>> {
+    value.map(|value| cx.arena().alloc_value(value)).transpose()
+}
+
+/// `optional.field`, `optional.?field`: absent when the optional is, or the key is not there.
+pub(crate) fn select<'a>(cx: &Cx<'a>, optional: Optional<'a>, field: &'a str) -> Built<Optional<'a>> {
+    match optional {
+        None => Ok(None),
+        Some(Value::Map(map)) => wrap(cx, map.find(&Value::String(field), cx)?),
+        Some(_) => Err(ErrorKind::NoSuchKey),
+    }
+}
+
+/// `container[?index]`: absent where `container[index]` finds nothing.
+pub(crate) fn index<'a>(cx: &Cx<'a>, container: &Value<'a>, index: Value<'a>) -> Built<Optional<'a>> {
+    match container {
+        Value::List(list) => wrap(cx, list.get(position(&index)?, cx.arena())?),
+        Value::Map(map) => wrap(cx, map.find(&index, cx)?),
+        _ => Err(ErrorKind::NoSuchOverload),
+    }
+}
+
+/// `optional[index]`, `optional[?index]`: absent when the optional is, or nothing is found.
+pub(crate) fn index_optional<'a>(cx: &Cx<'a>, optional: Optional<'a>, by: Value<'a>) -> Built<Optional<'a>> {
+    optional.map_or(Ok(None), |container| index(cx, container, by))
+}

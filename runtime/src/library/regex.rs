@@ -1,0 +1,132 @@
+//! Regular expressions: the limits that all of them have, and those that are only known at evaluation.
+//!
+//! CEL's patterns are RE2's. The regex crate reads the same syntax but for these: `\C`, `\Q..\E` and `(?P=name)` are
+//! errors; the classes `\d \s \w` and `\b` know all of Unicode where RE2's know ASCII; `x{n}` may be larger than 1000 while
+//! the size limit holds; flags may also be `x` and `R`, classes may nest and intersect (`[a-z&&[^b]]`). Both search in time
+//! linear in the text.
+
+use crate::arena::Built;
+use crate::library::Cx;
+use crate::library::recent::Recent;
+use ::regex::{Regex, RegexBuilder};
+use celero_ir::ErrorKind;
+
+/// Longest pattern in bytes.
+const MAX_PATTERN: usize = 16 * 1024;
+/// Largest compiled program in bytes.
+const MAX_PROGRAM: usize = 1 << 20;
+/// Largest compiled program of a pattern that weighs 1: the compilation takes some tens of microseconds.
+const LIGHT_PROGRAM: usize = 1 << 14;
+/// The weight of all others, of which one may take some milliseconds.
+const HEAVY_WEIGHT: u32 = 32;
+/// Largest cache of a lazily built automaton in bytes; past it the search goes on more slowly.
+const MAX_CACHE: usize = 1 << 20;
+/// Deepest nesting of a pattern.
+const MAX_NESTING: u32 = 100;
+
+/// What compiling a pattern at evaluation takes from the budget, besides a step for each of its bytes.
+const COMPILE_STEPS: usize = 10_000;
+
+/// How far a search gets in one step, in bytes: a slow one takes tens of nanoseconds for each.
+const BYTES_PER_STEP: usize = 8;
+
+thread_local! {
+    static COMPILED: Recent<Regex> = const { Recent::new() };
+}
+
+/// Compiles a pattern within the limits.
+///
+/// # Errors
+/// Text for people: what is wrong with the pattern or which limit it exceeds.
+pub(crate) fn compile_regex(pattern: &str) -> Result<Regex, String> {
+    within(pattern, MAX_PROGRAM)
+}
+
+/// What finding out whether a pattern can be compiled costs, 1 for most, and whether it can.
+pub(crate) fn regex_weight(pattern: &str) -> (u32, bool) {
+    match within(pattern, LIGHT_PROGRAM) {
+        Ok(_) => (1, true),
+        Err(_) => (HEAVY_WEIGHT, within(pattern, MAX_PROGRAM).is_ok()),
+    }
+}
+
+fn within(pattern: &str, size: usize) -> Result<Regex, String> {
+    if pattern.len() > MAX_PATTERN {
+        return Err(format!("pattern of {} bytes is longer than {MAX_PATTERN}", pattern.len()));
+    }
+    RegexBuilder::new(pattern)
+        .size_limit(size)
+        .dfa_size_limit(MAX_CACHE)
+        .nest_limit(MAX_NESTING)
+        .build()
+        .map_err(|e| e.to_string())
+}
+
+/// Whether an expression that was compiled before the evaluation matches somewhere.
+pub(crate) fn regex_found(cx: &Cx<'_>, regex: &Regex, text: &str) -> Built<bool> {
+    cx.charge(text.len() / BYTES_PER_STEP)?;
+    Ok(regex.is_match(text))
+}
+
+/// Whether a pattern that was not known before the evaluation matches somewhere.
+pub(crate) fn string_matches<'a>(cx: &Cx<'a>, text: &'a str, pattern: &'a str) -> Built<bool> {
+    with_regex(cx, text, pattern, |regex| regex.is_match(text))
+}
+
+/// Uses a pattern that was not known before the evaluation for a search of `text`.
+pub(super) fn with_regex<R>(cx: &Cx<'_>, text: &str, pattern: &str, search: impl FnOnce(&Regex) -> R) -> Built<R> {
+    cx.charge(text.len() / BYTES_PER_STEP)?;
+    let compile = || {
+        cx.charge(COMPILE_STEPS.saturating_add(pattern.len()))?;
+        compile_regex(pattern).map_err(|_| ErrorKind::InvalidArgument)
+    };
+    // While the thread ends, its memory may be gone already.
+    COMPILED.try_with(|compiled| compiled.with(pattern, compile, search)).unwrap_or(Err(ErrorKind::OutOfBudget))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::Arena;
+
+    #[test]
+    fn searches() {
+        let arena = Arena::new(0);
+        let cx = Cx::new(1_000_000, &arena);
+        let cases = [
+            ("hubba", "ubb", Ok(true)),
+            ("cows", "", Ok(true)),
+            ("", "foobar", Ok(false)),
+            ("grey", "gr(a|e)y", Ok(true)),
+            ("foobar", "^bar", Ok(false)),
+            ("Ω≈ç", "^.{3}$", Ok(true)),
+            ("AB", "(?i)ab", Ok(true)),
+            ("a", "(", Err(ErrorKind::InvalidArgument)),
+            ("a", r"\Qa\E", Err(ErrorKind::InvalidArgument)),
+            ("a", "((a{100}){100}){100}", Err(ErrorKind::InvalidArgument)),
+        ];
+        for (text, pattern, want) in cases {
+            for _ in 0..2 {
+                assert_eq!(string_matches(&cx, text, pattern), want, "{text} {pattern}");
+            }
+        }
+    }
+
+    #[test]
+    fn limits() {
+        assert!(compile_regex(&"a".repeat(MAX_PATTERN)).is_ok());
+        assert!(compile_regex(&"a".repeat(MAX_PATTERN + 1)).unwrap_err().contains("16384"));
+        assert!(compile_regex(&format!("{}a{}", "(".repeat(101), ")".repeat(101))).is_err());
+        assert!(compile_regex(r"\w{1000}").is_err());
+    }
+
+    #[test]
+    fn compiling_is_charged_once() {
+        let arena = Arena::new(0);
+        let cx = Cx::new(25_000, &arena);
+        assert_eq!(string_matches(&cx, "a", "charged[0-9]"), Ok(false));
+        assert_eq!(string_matches(&cx, "a", "charged[0-9]"), Ok(false));
+        assert_eq!(string_matches(&cx, "a", "charged[0-8]"), Ok(false));
+        assert_eq!(string_matches(&cx, "a", "charged[0-7]"), Err(ErrorKind::OutOfBudget));
+    }
+}

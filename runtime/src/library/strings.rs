@@ -1,0 +1,80 @@
+//! Text and bytes.
+
+use crate::arena::Built;
+use crate::library::Cx;
+use celero_ir::ErrorKind;
+
+pub(crate) fn string_add<'a>(cx: &Cx<'a>, a: &'a str, b: &'a str) -> Built<&'a str> {
+    match (a, b) {
+        (all, "") | ("", all) => Ok(all),
+        _ => std::str::from_utf8(bytes_add(cx, a.as_bytes(), b.as_bytes())?).map_err(|_| ErrorKind::InvalidArgument),
+    }
+}
+
+pub(crate) fn bytes_add<'a>(cx: &Cx<'a>, a: &'a [u8], b: &'a [u8]) -> Built<&'a [u8]> {
+    let length = a.len().saturating_add(b.len());
+    cx.charge_bytes(length)?;
+    let mut both = cx.arena().vec();
+    both.reserve(length)?;
+    both.extend(a)?;
+    both.extend(b)?;
+    Ok(both.finish())
+}
+
+/// How many code points it has.
+pub(crate) fn string_size<'a>(cx: &Cx<'a>, text: &'a str) -> Built<i64> {
+    cx.charge_bytes(text.len())?;
+    Ok(length(text.chars().count()))
+}
+
+pub(crate) fn bytes_size<'a>(_: &Cx<'a>, bytes: &'a [u8]) -> i64 {
+    length(bytes.len())
+}
+
+/// A length as CEL has it. No object in memory is longer than `i64::MAX`.
+pub(crate) fn length(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn string_contains<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str) -> Built<bool> {
+    cx.charge_bytes(text.len().saturating_add(needle.len()))?;
+    Ok(memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some())
+}
+
+pub(crate) fn string_starts_with<'a>(cx: &Cx<'a>, text: &'a str, prefix: &'a str) -> bool {
+    cx.spend_bytes(prefix.len());
+    text.starts_with(prefix)
+}
+
+pub(crate) fn string_ends_with<'a>(cx: &Cx<'a>, text: &'a str, suffix: &'a str) -> bool {
+    cx.spend_bytes(suffix.len());
+    text.ends_with(suffix)
+}
+
+pub(crate) fn bytes_equal<'a>(cx: &Cx<'a>, a: &'a [u8], b: &'a [u8]) -> bool {
+    cx.spend_bytes(a.len().min(b.len()));
+    a == b
+}
+
+/// -1, 0 or 1. Text in UTF-8 has the order of its code points.
+pub(crate) fn bytes_compare<'a>(cx: &Cx<'a>, a: &'a [u8], b: &'a [u8]) -> i64 {
+    cx.spend_bytes(a.len().min(b.len()));
+    i64::from(a.cmp(b) as i8)
+}
+
+/// The text of bytes from the host, each invalid sequence read as U+FFFD. Valid UTF-8 is not copied.
+pub(crate) fn text_decode<'a>(cx: &Cx<'a>, text: &'a [u8]) -> Built<&'a str> {
+    cx.charge_bytes(text.len())?;
+    if let Ok(text) = std::str::from_utf8(text) {
+        return Ok(text);
+    }
+    let mut decoded = cx.arena().vec();
+    decoded.reserve(text.len())?;
+    for chunk in text.utf8_chunks() {
+        decoded.extend(chunk.valid().as_bytes())?;
+        if !chunk.invalid().is_empty() {
+            decoded.extend("\u{fffd}".as_bytes())?;
+        }
+    }
+    std::str::from_utf8(decoded.finish()).map_err(|_| ErrorKind::InvalidArgument)
+}

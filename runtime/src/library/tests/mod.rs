@@ -1,0 +1,63 @@
+//! Calls through the table: each function with its edges, and the choice of overloads. What all of them use is here.
+
+mod bounds;
+mod containers;
+mod scalars;
+
+use crate::arena::{Arena, Built};
+use crate::function::Functions;
+use crate::library::{Cx, dispatch, helpers, invoke};
+use crate::value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
+use celero_frontend::Overload;
+use celero_frontend::stdlib::{Builtin, Libraries, TABLE};
+use celero_ir::ErrorKind;
+use celero_ir::ErrorKind::{
+    DivideByZero, DuplicateKey, InvalidArgument, ModulusByZero, NoSuchField, NoSuchKey, NoSuchOverload, OutOfBudget,
+    Overflow,
+};
+use std::net::IpAddr;
+
+/// Calls a function by its name, as unchecked code does: all its overloads are candidates.
+fn call<'a>(cx: &Cx<'a>, name: &str, args: &[Value<'a>]) -> Built<Value<'a>> {
+    let overloads: Vec<Overload> = TABLE.signatures(name, Libraries::default()).map(|s| s.overload).collect();
+    assert!(!overloads.is_empty(), "{name}");
+    dispatch(cx, &Functions::default(), &overloads, args)
+}
+
+/// Asserts that a call gives a value of the very same type (NaN included) or this error.
+fn check<'a>(cx: &Cx<'a>, name: &str, args: &[Value<'a>], want: Built<Value<'a>>) {
+    let got = call(cx, name, args);
+    assert_eq!(format!("{got:?}"), format!("{want:?}"), "{name} {args:?}");
+}
+
+fn with(test: impl for<'a> FnOnce(&Cx<'a>)) {
+    let arena = Arena::new(1 << 20);
+    test(&Cx::new(1_000_000, &arena));
+}
+
+fn list<'a>(cx: &Cx<'a>, elements: &[Value<'a>]) -> Value<'a> {
+    Value::List(List::Slice(cx.arena().alloc_slice(elements).unwrap()))
+}
+
+fn map<'a>(cx: &Cx<'a>, entries: &[(Value<'a>, Value<'a>)]) -> Value<'a> {
+    let mut builder = MapBuilder::new(cx.arena(), entries.len()).unwrap();
+    for (key, value) in entries {
+        builder.insert(*key, *value).unwrap();
+    }
+    Value::Map(builder.finish(cx).unwrap())
+}
+
+fn some<'a>(cx: &Cx<'a>, value: Value<'a>) -> Value<'a> {
+    Value::Optional(Some(cx.arena().alloc_value(value).unwrap()))
+}
+
+fn at(text: &str) -> Value<'static> {
+    Value::Timestamp(Timestamp::parse(text).unwrap())
+}
+
+fn span(text: &str) -> Value<'static> {
+    Value::Duration(Duration::parse(text).unwrap())
+}
+
+const NONE: Value<'_> = Value::Optional(None);
+use Value::{Bool as B, Bytes as Y, Double as D, Int as I, Null as N, String as S, Uint as U};

@@ -1,0 +1,266 @@
+//! The strings library (cel-go's `ext.Strings`). Positions count code points, from 0; one outside of the text is
+//! `invalid_argument`.
+
+use crate::arena::{ArenaVec, Built};
+use crate::library::Cx;
+use crate::library::strings::length;
+use crate::value::{List, Value};
+use celero_ir::ErrorKind::{InvalidArgument, NoSuchOverload};
+use memchr::memmem;
+
+/// Text that is being built, charged by its bytes.
+pub(super) struct Builder<'c, 'a> {
+    cx: &'c Cx<'a>,
+    bytes: ArenaVec<'a, u8>,
+}
+
+impl<'c, 'a> Builder<'c, 'a> {
+    pub(super) fn new(cx: &'c Cx<'a>) -> Self {
+        Self { cx, bytes: cx.arena().vec() }
+    }
+
+    pub(super) fn push(&mut self, text: &str) -> Built<()> {
+        self.cx.charge_bytes(text.len())?;
+        self.bytes.extend(text.as_bytes())
+    }
+
+    pub(super) fn push_char(&mut self, c: char) -> Built<()> {
+        self.bytes.extend(c.encode_utf8(&mut [0; 4]).as_bytes())
+    }
+
+    pub(super) fn finish(self) -> Built<&'a str> {
+        std::str::from_utf8(self.bytes.finish()).map_err(|_| InvalidArgument)
+    }
+}
+
+/// The text before and after a position.
+fn split_at(text: &str, position: i64) -> Built<(&str, &str)> {
+    let position = usize::try_from(position).map_err(|_| InvalidArgument)?;
+    let end = std::iter::once(text.len());
+    let byte = text.char_indices().map(|(at, _)| at).chain(end).nth(position);
+    byte.and_then(|byte| text.split_at_checked(byte)).ok_or(InvalidArgument)
+}
+
+fn count(text: &str) -> i64 {
+    length(text.chars().count())
+}
+
+/// The character at a position; none at the end.
+pub(super) fn char_at<'a>(cx: &Cx<'a>, text: &'a str, at: i64) -> Built<&'a str> {
+    cx.charge_bytes(text.len())?;
+    let (_, rest) = split_at(text, at)?;
+    let first = rest.chars().next().map_or(0, char::len_utf8);
+    rest.get(..first).ok_or(InvalidArgument)
+}
+
+/// The first position from `from` on where `needle` occurs, or -1.
+pub(super) fn index_of<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str, from: i64) -> Built<i64> {
+    cx.charge_bytes(text.len().saturating_add(needle.len()))?;
+    let (_, rest) = split_at(text, from)?;
+    let found = memmem::find(rest.as_bytes(), needle.as_bytes());
+    Ok(found.and_then(|at| rest.get(..at)).map_or(-1, |before| from.saturating_add(count(before))))
+}
+
+/// The last position, `to` or before, where `needle` occurs, or -1.
+pub(super) fn last_index_of<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str, to: Option<i64>) -> Built<i64> {
+    cx.charge_bytes(text.len().saturating_add(needle.len()))?;
+    let mut searched = text.as_bytes();
+    if let Some(to) = to {
+        let end = split_at(text, to)?.0.len().saturating_add(needle.len());
+        searched = searched.get(..end).unwrap_or(searched);
+    }
+    let found = memmem::rfind(searched, needle.as_bytes());
+    Ok(found.and_then(|at| text.get(..at)).map_or(-1, count))
+}
+
+/// The texts of a list one after the other.
+pub(super) fn join<'a>(cx: &Cx<'a>, list: List<'a>, separator: &str) -> Built<&'a str> {
+    let mut joined = Builder::new(cx);
+    for index in 0..list.len() {
+        cx.charge(1)?;
+        if index > 0 {
+            joined.push(separator)?;
+        }
+        match list.get(index, cx.arena())? {
+            Some(Value::String(text)) => joined.push(text)?,
+            _ => return Err(NoSuchOverload),
+        }
+    }
+    joined.finish()
+}
+
+/// The text with its bytes changed by a function that keeps those beyond ASCII.
+pub(super) fn map_bytes<'a>(cx: &Cx<'a>, text: &'a str, f: fn(&u8) -> u8) -> Built<&'a str> {
+    cx.charge_bytes(text.len())?;
+    if text.bytes().all(|b| f(&b) == b) {
+        return Ok(text);
+    }
+    let mut mapped = cx.arena().vec();
+    mapped.extend(text.as_bytes())?;
+    for byte in mapped.as_mut_slice() {
+        *byte = f(byte);
+    }
+    std::str::from_utf8(mapped.finish()).map_err(|_| InvalidArgument)
+}
+
+/// A limit as a number of times: a negative one is none.
+fn at_most(limit: i64) -> usize {
+    usize::try_from(limit).unwrap_or(usize::MAX)
+}
+
+/// The text with the first `most` occurrences of `from` replaced, all if that is negative. Empty text occurs before each
+/// character and at the end.
+pub(super) fn replace<'a>(cx: &Cx<'a>, text: &'a str, from: &str, to: &str, most: i64) -> Built<&'a str> {
+    cx.charge_bytes(text.len())?;
+    let mut replaced = Builder::new(cx);
+    let mut rest = 0;
+    for (at, found) in text.match_indices(from).take(at_most(most)) {
+        cx.charge(1)?;
+        replaced.push(text.get(rest..at).unwrap_or_default())?;
+        replaced.push(to)?;
+        rest = at.saturating_add(found.len());
+    }
+    replaced.push(text.get(rest..).unwrap_or_default())?;
+    replaced.finish()
+}
+
+/// The parts between the separators, at most `most` if that is not negative; the last one then holds the rest. An empty
+/// separator separates all characters.
+pub(super) fn split<'a>(cx: &Cx<'a>, text: &'a str, separator: &str, most: i64) -> Built<List<'a>> {
+    cx.charge_bytes(text.len())?;
+    let mut parts = cx.arena().vec();
+    let most = at_most(most);
+    let mut rest = if most == 0 { None } else { Some(text) };
+    if separator.is_empty() {
+        rest = rest.filter(|text| !text.is_empty());
+    }
+    let mut found: usize = 0;
+    while let Some(text) = rest {
+        cx.charge(1)?;
+        found = found.saturating_add(1);
+        let cut = if separator.is_empty() {
+            let first = text.chars().next().map_or(0, char::len_utf8);
+            text.split_at_checked(first).filter(|(_, after)| !after.is_empty())
+        } else {
+            text.split_once(separator)
+        };
+        let (part, after) = match cut.filter(|_| found < most) {
+            Some((part, after)) => (part, Some(after)),
+            None => (text, None),
+        };
+        parts.push(Value::String(part))?;
+        rest = after;
+    }
+    Ok(List::Slice(parts.finish()))
+}
+
+/// The text from one position to another, or to its end.
+pub(super) fn substring<'a>(cx: &Cx<'a>, text: &'a str, start: i64, end: Option<i64>) -> Built<&'a str> {
+    cx.charge_bytes(text.len())?;
+    let before_end = match end {
+        Some(end) => split_at(text, end)?.0,
+        None => text,
+    };
+    Ok(split_at(before_end, start)?.1)
+}
+
+/// The characters in reverse order.
+pub(super) fn reverse<'a>(cx: &Cx<'a>, text: &'a str) -> Built<&'a str> {
+    cx.charge_bytes(text.len())?;
+    let mut reversed = Builder::new(cx);
+    text.chars().rev().try_for_each(|c| reversed.push_char(c))?;
+    reversed.finish()
+}
+
+/// The text in quotes; control characters that have a short escape, quotes and backslashes are escaped.
+pub(super) fn quote<'a>(cx: &Cx<'a>, text: &'a str) -> Built<&'a str> {
+    cx.charge_bytes(text.len())?;
+    let mut quoted = Builder::new(cx);
+    quoted.push("\"")?;
+    for c in text.chars() {
+        match c {
+            '\x07' => quoted.push("\\a"),
+            '\x08' => quoted.push("\\b"),
+            '\x0c' => quoted.push("\\f"),
+            '\n' => quoted.push("\\n"),
+            '\r' => quoted.push("\\r"),
+            '\t' => quoted.push("\\t"),
+            '\x0b' => quoted.push("\\v"),
+            '\\' => quoted.push("\\\\"),
+            '"' => quoted.push("\\\""),
+            c => quoted.push_char(c),
+        }?;
+    }
+    quoted.push("\"")?;
+    quoted.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::Arena;
+
+    fn with(test: impl for<'a> FnOnce(&Cx<'a>)) {
+        let arena = Arena::new(1 << 20);
+        test(&Cx::new(1_000_000, &arena));
+    }
+
+    #[test]
+    fn positions_count_characters() {
+        with(|cx| {
+            let at = |i| char_at(cx, "©αT", i);
+            assert_eq!([at(0), at(1), at(2), at(3)], [Ok("©"), Ok("α"), Ok("T"), Ok("")]);
+            assert_eq!([at(-1), at(4), at(i64::MAX)], [Err(InvalidArgument); 3]);
+            let first = |needle, from| index_of(cx, "ta©o©αT", needle, from);
+            assert_eq!([first("©", 0), first("©", 3), first("©", 5), first("", 7)], [Ok(2), Ok(4), Ok(-1), Ok(7)]);
+            assert_eq!([first("", 8), first("a", -1)], [Err(InvalidArgument); 2]);
+            let last = |needle, to| last_index_of(cx, "ta©o©αT", needle, to);
+            assert_eq!([last("©", None), last("©", Some(4)), last("©", Some(3))], [Ok(4), Ok(4), Ok(2)]);
+            assert_eq!([last("", None), last("", Some(3)), last("x", None)], [Ok(7), Ok(3), Ok(-1)]);
+            assert_eq!(last("©", Some(8)), Err(InvalidArgument));
+            let part = |start, end| substring(cx, "ta©o©αT", start, end);
+            assert_eq!([part(2, Some(6)), part(5, None), part(7, None)], [Ok("©o©α"), Ok("αT"), Ok("")]);
+            assert_eq!([part(8, None), part(3, Some(2)), part(0, Some(8))], [Err(InvalidArgument); 3]);
+            assert_eq!(reverse(cx, "Ta©oCαt"), Ok("tαCo©aT"));
+        });
+    }
+
+    #[test]
+    fn replaces_and_splits() {
+        with(|cx| {
+            let swap = |from, to, most| replace(cx, "hello hello", from, to, most);
+            assert_eq!([swap("he", "we", -1), swap("he", "we", 1)], [Ok("wello wello"), Ok("wello hello")]);
+            assert_eq!([swap("he", "we", 0), swap("x", "y", -1)], [Ok("hello hello"); 2]);
+            assert_eq!(replace(cx, "aé", "", "-", -1), Ok("-a-é-"));
+            assert_eq!(replace(cx, "aé", "", "-", 2), Ok("-a-é"));
+            let parts = |text: &'static str, by, most| match split(cx, text, by, most) {
+                Ok(List::Slice(parts)) => parts.iter().map(|p| format!("{p:?}")).collect::<Vec<_>>().join(" "),
+                other => format!("{other:?}"),
+            };
+            assert_eq!(parts("a b c", " ", -1), r#"String("a") String("b") String("c")"#);
+            assert_eq!(parts("a b c", " ", 2), r#"String("a") String("b c")"#);
+            assert_eq!(parts("a b c", " ", 1), r#"String("a b c")"#);
+            assert_eq!(parts("a b c", " ", 0), "");
+            assert_eq!(parts("", ",", -1), r#"String("")"#);
+            assert_eq!(parts("aé", "", -1), r#"String("a") String("é")"#);
+            assert_eq!(parts("aéb", "", 2), r#"String("a") String("éb")"#);
+            assert_eq!(parts("", "", -1), "");
+            assert_eq!(parts(",", ",", -1), r#"String("") String("")"#);
+        });
+    }
+
+    #[test]
+    fn quotes() {
+        with(|cx| {
+            assert_eq!(quote(cx, "a\x07\x08\x0c\n\r\t\x0b\\\"é\x01"), Ok("\"a\\a\\b\\f\\n\\r\\t\\v\\\\\\\"é\x01\""));
+        });
+    }
+
+    #[test]
+    fn growth_is_charged() {
+        let arena = Arena::new(1 << 30);
+        let cx = Cx::new(1_000, &arena);
+        let text = "x".repeat(2_000);
+        assert_eq!(replace(&cx, &text, "x", &text, -1), Err(celero_ir::ErrorKind::OutOfBudget));
+    }
+}

@@ -1,0 +1,155 @@
+//! Points in time and spans of time: arithmetic, and the parts of a date and a time of day in a time zone.
+//!
+//! A zone is a name of the IANA database, which is compiled in, or an offset from UTC: `+05:30`, `-08:00`, `02:00`.
+
+use crate::arena::Built;
+use crate::library::Cx;
+use crate::library::recent::Recent;
+use crate::value::{Duration, Timestamp};
+use celero_ir::ErrorKind;
+use jiff::tz::TimeZone;
+
+thread_local! {
+    static ZONES: Recent<TimeZone> = const { Recent::new() };
+}
+
+pub(crate) fn timestamp_add<'a>(_: &Cx<'a>, time: Timestamp, duration: Duration) -> Built<Timestamp> {
+    time.checked_add(duration)
+}
+
+pub(crate) fn timestamp_sub<'a>(_: &Cx<'a>, time: Timestamp, duration: Duration) -> Built<Timestamp> {
+    time.checked_sub(duration)
+}
+
+pub(crate) fn timestamp_diff<'a>(_: &Cx<'a>, a: Timestamp, b: Timestamp) -> Built<Duration> {
+    a.since(b)
+}
+
+/// What is asked of a point in time. Months and days of months and years count from 0, days of the week from Sunday as 0.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part {
+    Year,
+    Month,
+    DayOfYear,
+    DayOfMonth,
+    /// The day of the month, from 1.
+    Date,
+    DayOfWeek,
+    Hours,
+    Minutes,
+    Seconds,
+    Milliseconds,
+}
+
+/// A part of the date and time in UTC.
+pub(crate) fn part(time: Timestamp, part: Part) -> Built<i64> {
+    part_at(time, part, 0)
+}
+
+/// A part of the date and time in a zone. An unknown one is `invalid_argument`; a date past the year 9999, `overflow`.
+pub(crate) fn part_in(time: Timestamp, part: Part, zone: &str) -> Built<i64> {
+    let offset = match fixed_offset(zone) {
+        Some(offset) => offset?,
+        None => named_offset(time, zone)?,
+    };
+    part_at(time, part, offset)
+}
+
+fn part_at(time: Timestamp, part: Part, offset: i64) -> Built<i64> {
+    let local = time.civil(offset)?;
+    Ok(match part {
+        Part::Year => local.year().into(),
+        Part::Month => i64::from(local.month()).saturating_sub(1),
+        Part::DayOfYear => i64::from(local.day_of_year()).saturating_sub(1),
+        Part::DayOfMonth => i64::from(local.day()).saturating_sub(1),
+        Part::Date => local.day().into(),
+        Part::DayOfWeek => local.weekday().to_sunday_zero_offset().into(),
+        Part::Hours => local.hour().into(),
+        Part::Minutes => local.minute().into(),
+        Part::Seconds => local.second().into(),
+        Part::Milliseconds => i64::from(local.millisecond()),
+    })
+}
+
+/// The offset in seconds that `[+-]hh:mm` writes; `None` for what has no colon and so is a name.
+fn fixed_offset(zone: &str) -> Option<Built<i64>> {
+    let (hours, minutes) = zone.split_once(':')?;
+    let (negative, hours) = match hours.strip_prefix('-') {
+        Some(hours) => (true, hours),
+        None => (false, hours.strip_prefix('+').unwrap_or(hours)),
+    };
+    let number = |text: &str, end: i64| {
+        let digits = (1..=2).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+        text.parse::<i64>().ok().filter(|n| digits && *n < end)
+    };
+    let seconds = number(hours, 24)
+        .zip(number(minutes, 60))
+        .map(|(h, m)| h.saturating_mul(3600).saturating_add(m.saturating_mul(60)))
+        .map(|s| if negative { s.saturating_neg() } else { s });
+    Some(seconds.ok_or(ErrorKind::InvalidArgument))
+}
+
+fn named_offset(time: Timestamp, zone: &str) -> Built<i64> {
+    let lookup = || TimeZone::get(zone).map_err(|_| ErrorKind::InvalidArgument);
+    // The last two days of year 9999 are outside what the database's code takes; no zone changes its offset then.
+    let seconds = time.seconds.clamp(jiff::Timestamp::MIN.as_second(), jiff::Timestamp::MAX.as_second());
+    let instant = jiff::Timestamp::from_second(seconds).map_err(|_| ErrorKind::Overflow)?;
+    // While the thread ends, its memory may be gone already.
+    ZONES
+        .try_with(|zones| zones.with(zone, lookup, |zone| i64::from(zone.to_offset(instant).seconds())))
+        .unwrap_or(Err(ErrorKind::OutOfBudget))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Part; 10] = [
+        Part::Year,
+        Part::Month,
+        Part::DayOfYear,
+        Part::DayOfMonth,
+        Part::Date,
+        Part::DayOfWeek,
+        Part::Hours,
+        Part::Minutes,
+        Part::Seconds,
+        Part::Milliseconds,
+    ];
+
+    #[test]
+    fn parts() {
+        let cases = [
+            ("2009-02-13T23:31:30.123456789Z", "UTC", [2009, 1, 43, 12, 13, 5, 23, 31, 30, 123]),
+            ("2009-02-13T23:31:30Z", "Australia/Sydney", [2009, 1, 44, 13, 14, 6, 10, 31, 30, 0]),
+            ("2009-02-13T23:31:30Z", "America/New_York", [2009, 1, 43, 12, 13, 5, 18, 31, 30, 0]),
+            ("2009-07-13T23:31:30Z", "America/New_York", [2009, 6, 193, 12, 13, 1, 19, 31, 30, 0]),
+            ("2009-02-13T23:31:30Z", "US/Central", [2009, 1, 43, 12, 13, 5, 17, 31, 30, 0]),
+            ("2009-02-13T23:31:30Z", "Asia/Kathmandu", [2009, 1, 44, 13, 14, 6, 5, 16, 30, 0]),
+            ("2009-02-13T23:31:30Z", "+05:30", [2009, 1, 44, 13, 14, 6, 5, 1, 30, 0]),
+            ("2009-02-13T23:31:30Z", "-08:00", [2009, 1, 43, 12, 13, 5, 15, 31, 30, 0]),
+            ("2009-02-13T23:31:30Z", "-00:00", [2009, 1, 43, 12, 13, 5, 23, 31, 30, 0]),
+            ("2009-02-13T23:31:30Z", "02:00", [2009, 1, 44, 13, 14, 6, 1, 31, 30, 0]),
+            ("1969-12-31T23:59:59.999Z", "UTC", [1969, 11, 364, 30, 31, 3, 23, 59, 59, 999]),
+            ("2000-12-31T00:00:00Z", "UTC", [2000, 11, 365, 30, 31, 0, 0, 0, 0, 0]),
+            ("0001-01-01T00:00:00Z", "-01:00", [0, 11, 365, 30, 31, 0, 23, 0, 0, 0]),
+            ("9999-12-31T23:59:59Z", "America/New_York", [9999, 11, 364, 30, 31, 5, 18, 59, 59, 0]),
+        ];
+        for (time, zone, want) in cases {
+            let time = Timestamp::parse(time).unwrap();
+            assert_eq!(ALL.map(|p| part_in(time, p, zone)), want.map(Ok), "{time} {zone}");
+            if zone == "UTC" {
+                assert_eq!(ALL.map(|p| part(time, p)), want.map(Ok), "{time}");
+            }
+        }
+        let last = Timestamp::parse("9999-12-31T23:59:59Z").unwrap();
+        assert_eq!(part_in(last, Part::Year, "+00:01"), Err(ErrorKind::Overflow));
+    }
+
+    #[test]
+    fn no_zone() {
+        for zone in ["", "Nowhere/Else", "+5", ":", "+:30", "24:00", "-24:00", "01:60", "+-1:00", "001:00", "+05:30x"] {
+            assert_eq!(part_in(Timestamp::default(), Part::Year, zone), Err(ErrorKind::InvalidArgument), "{zone}");
+        }
+    }
+}

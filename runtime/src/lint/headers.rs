@@ -1,0 +1,32 @@
+//! Names of headers that no header has, or that are written in another way than HTTP/2 and other gateways write them.
+
+use super::{HEADER_NAME_CASE, INVALID_HEADER_NAME, Lint};
+use crate::fields::header_access;
+use celero_frontend::{Expr, NodeId};
+
+impl Lint<'_> {
+    pub(super) fn headers(&mut self, id: NodeId) {
+        let Some(access) = header_access(self.checked, self.fields, id) else { return };
+        let span = match self.ast.expr(id) {
+            Expr::Index { index, .. } => self.ast.span(*index),
+            Expr::Binary { left, .. } => self.ast.span(*left),
+            _ => self.ast.node(id).focus,
+        };
+        let name = access.name;
+        if !is_header_name(name) {
+            let message = format!("no header can have the name `{}`", name.escape_debug());
+            let help = "a name is made of letters, digits and !#$%&'*+-.^_`|~";
+            self.warn(INVALID_HEADER_NAME, span, message, help);
+        } else if name.bytes().any(|b| b.is_ascii_uppercase()) {
+            let help = format!("write `{}`", name.to_ascii_lowercase());
+            let message = "header names are in lower case here; other implementations of CEL find no other".to_owned();
+            self.warn(HEADER_NAME_CASE, span, message, &help);
+        }
+    }
+}
+
+/// Whether this is a token (RFC 9110, 5.6.2), which names of headers are.
+fn is_header_name(name: &str) -> bool {
+    let is_token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
+    !name.is_empty() && name.bytes().all(is_token)
+}

@@ -1,0 +1,184 @@
+//! Calls that fail whatever else is true: patterns, times, addresses and numbers in literals that are none, and other
+//! calls of the library on literals alone. The library's own functions decide.
+
+use super::place::inside;
+use super::{Lint, NEVER_VALID};
+use crate::arena::Arena;
+use crate::library::{Cx, compile_regex, invoke};
+use crate::value::{Timestamp, Value};
+use celero_frontend::stdlib::Builtin;
+use celero_frontend::{Expr, Literal, NodeId};
+use celero_ir::ErrorKind;
+use std::sync::Arc;
+
+/// Steps and bytes that evaluating a call on literals may take; what takes more is not judged.
+const STEPS: i64 = 100_000;
+const MEMORY: usize = 1 << 20;
+
+/// Longest literal quoted in a message, in characters.
+const QUOTED: usize = 40;
+
+/// A parameter that takes text of a certain form.
+struct Form {
+    /// Which parameter, the receiver counted.
+    parameter: usize,
+    /// What the text must be.
+    what: &'static str,
+    /// How such text looks.
+    help: &'static str,
+}
+
+fn form(builtin: Builtin) -> Option<Form> {
+    use Builtin as B;
+    let (parameter, what, help) = match builtin {
+        B::TimestampFromString => {
+            (0, "a timestamp", "write it as in \"2024-02-29T13:00:00Z\", with a year from 1 to 9999")
+        }
+        B::DurationFromString => (0, "a duration", "write it as in \"1h30m\", \"90s\" or \"1.5s\""),
+        B::IpFromString => (0, "an IP address", "write it as in \"192.0.2.1\" or \"2001:db8::1\""),
+        B::CidrFromString => (0, "a network", "write it as in \"10.0.0.0/8\" or \"2001:db8::/32\""),
+        B::CidrContainsIpString => (1, "an IP address", "write it as in \"192.0.2.1\" or \"2001:db8::1\""),
+        B::IntFromString => (0, "an `int`", "write decimal digits, as in \"-42\""),
+        B::UintFromString => (0, "a `uint`", "write decimal digits, as in \"42\""),
+        B::DoubleFromString => (0, "a `double`", ""),
+        B::BoolFromString => (0, "a `bool`", "write \"true\" or \"false\""),
+        B::FullYearIn
+        | B::MonthIn
+        | B::DayOfYearIn
+        | B::DayOfMonthIn
+        | B::DateIn
+        | B::DayOfWeekIn
+        | B::HoursIn
+        | B::MinutesIn
+        | B::SecondsIn
+        | B::MillisecondsIn => {
+            (1, "a time zone", "write a name as in \"Europe/Berlin\", or an offset as in \"+05:30\"")
+        }
+        _ => return None,
+    };
+    Some(Form { parameter, what, help })
+}
+
+/// How many patterns of a rule are compiled to see whether they can be.
+const MOST_COMPILED: u32 = 32;
+
+impl Lint<'_> {
+    pub(super) fn literals(&mut self, id: NodeId) {
+        let Some((builtin, operands)) = self.call(id) else { return };
+        if builtin == Builtin::Matches
+            && let Some(&pattern) = operands.get(1)
+            && let Some(text) = self.text(pattern)
+        {
+            self.pattern(pattern, &text);
+            return;
+        }
+        if let Some(form) = form(builtin)
+            && let Some(&argument) = operands.get(form.parameter)
+            && let Some(text) = self.text(argument)
+        {
+            let verdict = match reading(builtin, &text) {
+                Err(ErrorKind::Overflow) => "out of the range of",
+                Err(ErrorKind::InvalidArgument) => "not",
+                _ => return,
+            };
+            let message = format!("{} is {verdict} {}", quoted(&text), form.what);
+            self.warn(NEVER_VALID, self.ast.span(argument), message, form.help);
+            return;
+        }
+        self.constant_call(id, builtin, &operands);
+    }
+
+    fn text(&self, id: NodeId) -> Option<Arc<str>> {
+        match self.ast.expr(id) {
+            Expr::Literal(Literal::String(text)) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    fn pattern(&mut self, id: NodeId, pattern: &str) {
+        let (reason, part) = match syntax_error(pattern) {
+            Some(error) => error,
+            // Compiling one takes time: a rule of very many patterns is not looked at that closely.
+            None if self.compiled >= MOST_COMPILED => return,
+            None => {
+                self.compiled = self.compiled.saturating_add(1);
+                let Err(reason) = compile_regex(pattern) else { return };
+                (reason, 0..pattern.len())
+            }
+        };
+        let literal = self.ast.span(id);
+        let span = inside(self.ast.source(), literal, pattern, part);
+        let message = format!("this is not a regular expression: {}", reason.replace('\n', " "));
+        self.warn(NEVER_VALID, span, message, "");
+    }
+
+    /// A call on literals alone.
+    fn constant_call(&mut self, id: NodeId, builtin: Builtin, operands: &[NodeId]) {
+        let ast = self.ast;
+        let values: Option<Vec<Value<'_>>> = operands
+            .iter()
+            .map(|&operand| match ast.expr(operand) {
+                Expr::Literal(literal) => Some(value(literal)),
+                _ => None,
+            })
+            .collect();
+        let Some(values) = values.filter(|values| !values.is_empty()) else { return };
+        let arena = Arena::new(MEMORY);
+        let result = invoke(&Cx::new(STEPS, &arena), builtin, &values);
+        if let Err(
+            kind @ (ErrorKind::DivideByZero
+            | ErrorKind::ModulusByZero
+            | ErrorKind::Overflow
+            | ErrorKind::InvalidArgument),
+        ) = result
+        {
+            self.warn(NEVER_VALID, ast.span(id), format!("this always fails: {}", kind.message()), "");
+        }
+    }
+}
+
+/// What becomes of text as the parameter that has a form.
+fn reading(builtin: Builtin, text: &str) -> Result<(), ErrorKind> {
+    let arena = Arena::new(MEMORY);
+    let cx = Cx::new(STEPS, &arena);
+    let text = Value::String(text);
+    let value = match builtin {
+        Builtin::CidrContainsIpString => invoke(&cx, Builtin::IpFromString, &[text]),
+        _ if form(builtin).is_some_and(|form| form.parameter == 1) => {
+            invoke(&cx, builtin, &[Value::Timestamp(Timestamp::default()), text])
+        }
+        _ => invoke(&cx, builtin, &[text]),
+    };
+    value.map(|_| ())
+}
+
+/// What is wrong with the syntax of a pattern, and where.
+fn syntax_error(pattern: &str) -> Option<(String, std::ops::Range<usize>)> {
+    let (reason, span) = match regex_syntax::Parser::new().parse(pattern).err()? {
+        regex_syntax::Error::Parse(error) => (error.kind().to_string(), *error.span()),
+        regex_syntax::Error::Translate(error) => (error.kind().to_string(), *error.span()),
+        _ => return None,
+    };
+    Some((reason, span.start.offset..span.end.offset))
+}
+
+fn value(literal: &Literal) -> Value<'_> {
+    match literal {
+        Literal::Null => Value::Null,
+        Literal::Bool(v) => Value::Bool(*v),
+        Literal::Int(v) => Value::Int(*v),
+        Literal::Uint(v) => Value::Uint(*v),
+        Literal::Double(v) => Value::Double(*v),
+        Literal::String(v) => Value::String(v),
+        Literal::Bytes(v) => Value::Bytes(v),
+    }
+}
+
+/// Text in quotes, on one line, cut if long.
+fn quoted(text: &str) -> String {
+    if text.chars().count() <= QUOTED {
+        return format!("`{}`", text.escape_debug());
+    }
+    let start: String = text.chars().take(QUOTED).collect();
+    format!("`{}..`", start.escape_debug())
+}

@@ -1,0 +1,90 @@
+//! The functions that a graph calls by the types of its values: numbered in the graph, found here.
+
+use crate::arena::Built;
+use crate::function::Functions;
+use crate::library::{self, Cx};
+use crate::value::Value;
+use celero_frontend::{Overload, stdlib::Builtin};
+use celero_ir::Graph;
+use std::collections::HashMap;
+
+/// What a dispatched call runs.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Callee {
+    /// The first of these whose parameters fit.
+    Overloads(Box<[Overload]>),
+    /// Builds a list; marked elements are optionals, left out when empty.
+    List(Box<[bool]>),
+    /// Builds a map from keys and values in turn; marked entries as in a list.
+    Map(Box<[bool]>),
+}
+
+impl Callee {
+    /// A single function of the library.
+    pub(crate) fn builtin(builtin: Builtin) -> Self {
+        Self::Overloads(Box::new([Overload::Builtin(builtin)]))
+    }
+
+    /// Runs it.
+    pub(crate) fn call<'a>(&self, cx: &Cx<'a>, functions: &Functions, args: &[Value<'a>]) -> Built<Value<'a>> {
+        match self {
+            Self::Overloads(overloads) => library::dispatch(cx, functions, overloads, args),
+            Self::List(marks) => library::list_of(cx, args, marks),
+            Self::Map(marks) => library::map_of(cx, args, marks),
+        }
+    }
+
+    /// Whether equal operands give equal results.
+    pub(crate) fn is_pure(&self, functions: &Functions) -> bool {
+        match self {
+            Self::Overloads(overloads) => overloads.iter().all(|overload| match overload {
+                Overload::Builtin(_) => true,
+                Overload::Host(index) => functions.is_pure(*index),
+            }),
+            Self::List(_) | Self::Map(_) => true,
+        }
+    }
+}
+
+/// The callees of a graph, by the names that the graph knows them by. Passes may number functions anew; names stay.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Calls {
+    by_name: HashMap<String, Callee>,
+}
+
+impl Calls {
+    /// The number of a callee in the graph, which knows it by a name that prints well.
+    pub(crate) fn number(&mut self, callee: Callee, graph: &mut Graph) -> u32 {
+        let name = match &callee {
+            Callee::Overloads(overloads) => {
+                let names: Vec<String> = overloads
+                    .iter()
+                    .map(|overload| match overload {
+                        Overload::Builtin(builtin) => format!("{builtin:?}"),
+                        Overload::Host(index) => format!("host{index}"),
+                    })
+                    .collect();
+                names.join("|")
+            }
+            Callee::List(marks) => format!("list{}", pattern(marks)),
+            Callee::Map(marks) => format!("map{}", pattern(marks)),
+        };
+        let number = graph.function(&name);
+        self.by_name.insert(name, callee);
+        number
+    }
+
+    /// The callee of a name in the graph.
+    pub(crate) fn by_name(&self, name: &str) -> Option<&Callee> {
+        self.by_name.get(name)
+    }
+
+    /// The callees by the numbers that they have in a graph; `None` if it calls another function.
+    pub(crate) fn numbered(&self, graph: &Graph) -> Option<Box<[Callee]>> {
+        graph.functions().iter().map(|name| self.by_name(name).cloned()).collect()
+    }
+}
+
+fn pattern(marks: &[bool]) -> String {
+    marks.iter().map(|&optional| if optional { '?' } else { '.' }).collect()
+}

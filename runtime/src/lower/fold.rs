@@ -1,0 +1,92 @@
+//! Constructs that bind variables: the comprehension macros, `cel.bind`, `optMap`.
+
+use super::{Callee, Lowering};
+use celero_frontend::{FoldKind as Macro, NodeId as AstId, Overload, Reference, stdlib::Builtin};
+use celero_ir::{FoldKind, NodeId, Op, Ty};
+
+impl Lowering<'_> {
+    pub(super) fn fold(
+        &mut self,
+        id: AstId,
+        kind: Macro,
+        range: AstId,
+        pairs: bool,
+        filter: Option<AstId>,
+        transform: Option<AstId>,
+    ) -> NodeId {
+        let items = self.expr(range);
+        let mut args = vec![self.boxed(items, range)];
+        let level = self.level();
+        self.locals.push(Ty::Value);
+        if pairs {
+            self.locals.push(Ty::Value);
+        }
+        if let Some(filter) = filter {
+            let node = self.expr(filter);
+            args.push(self.truth(node, filter));
+        }
+        if let Some(transform) = transform {
+            let node = self.expr(transform);
+            args.push(self.boxed(node, transform));
+        }
+        self.locals.truncate(level as usize);
+        let (kind, ty) = match kind {
+            Macro::All => (FoldKind::All, Ty::Bool),
+            Macro::Exists => (FoldKind::Exists, Ty::Bool),
+            Macro::ExistsOne => (FoldKind::ExistsOne, Ty::Bool),
+            Macro::Filter => (FoldKind::Filter, Ty::Value),
+            Macro::Map | Macro::TransformList => (FoldKind::Map, Ty::Value),
+            Macro::TransformMap => (FoldKind::TransformMap, Ty::Value),
+            Macro::TransformMapEntry => (FoldKind::TransformMapEntry, Ty::Value),
+        };
+        let filtered = filter.is_some() && transform.is_some();
+        self.add(Op::Fold { kind, level, pairs, filtered }, ty, &args, id)
+    }
+
+    pub(super) fn bind(&mut self, id: AstId, init: NodeId, body: AstId) -> NodeId {
+        let level = self.level();
+        let ty = self.graph.ty(init);
+        self.locals.push(ty);
+        let body = self.expr(body);
+        self.locals.truncate(level as usize);
+        let ty = self.graph.ty(body);
+        self.add(Op::Let(level), ty, &[init, body], id)
+    }
+
+    /// `target.optMap(x, body)`: `target` has a value ? `optional.of(body with x as the value)` : none.
+    pub(super) fn opt_map(&mut self, id: AstId, target: AstId, body: AstId, flat: bool) -> NodeId {
+        let target_node = self.expr(target);
+        let optional = self.boxed(target_node, target);
+        let present = self.dispatch(target, Callee::builtin(Builtin::OptionalHasValue), &[optional]);
+        let present = self.truth(present, target);
+        let value = self.dispatch(target, Callee::builtin(Builtin::OptionalValue), &[optional]);
+        let mapped = self.bind(id, value, body);
+        let mapped = if flat {
+            // As the macro's definition has it, nothing asks whether a `dyn` body is an optional.
+            self.boxed(mapped, id)
+        } else {
+            self.dispatch(id, Callee::builtin(Builtin::OptionalOf), &[mapped])
+        };
+        let none = self.dispatch(id, Callee::builtin(Builtin::OptionalNone), &[]);
+        self.choose(id, present, mapped, none)
+    }
+
+    /// `target.or(other)` and `target.orValue(other)`: `other` is evaluated only where `target` has no value.
+    pub(super) fn optional_or(&mut self, id: AstId, target: AstId, other: AstId) -> Option<NodeId> {
+        let Reference::Call { overloads, .. } = self.checked.reference(id) else { return None };
+        let unwraps = match **overloads {
+            [Overload::Builtin(Builtin::OptionalOr)] => false,
+            [Overload::Builtin(Builtin::OptionalOrValue)] => true,
+            _ => return None,
+        };
+        let target = self.expr(target);
+        let optional = self.boxed(target, id);
+        let present = self.dispatch(id, Callee::builtin(Builtin::OptionalHasValue), &[optional]);
+        let present = self.truth(present, id);
+        let first =
+            if unwraps { self.dispatch(id, Callee::builtin(Builtin::OptionalValue), &[optional]) } else { optional };
+        let other = self.expr(other);
+        let second = self.dispatch(id, Callee::Overloads(overloads.clone()), &[optional, other]);
+        Some(self.choose(id, present, first, second))
+    }
+}

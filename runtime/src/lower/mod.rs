@@ -1,0 +1,279 @@
+//! Checked tree to graph.
+//!
+//! A node of the graph keeps the representation that its operation gives; it is boxed, unboxed or decoded where a consumer
+//! asks for another. Static types are never trusted further than that: gradual typing lets an `int` be a string at
+//! evaluation (`([1] + dyn(["a"]))[1]`), and both tiers must then agree.
+//!
+//! Operands are evaluated in the order written, so that the first error is the same in both tiers. An operand that must
+//! be unboxed before a later one that can fail is therefore left to a dispatched call, which checks types last.
+
+mod builtin;
+mod calls;
+mod fold;
+mod select;
+
+pub(crate) use calls::{Callee, Calls};
+
+use crate::function::Functions;
+use celero_frontend::{
+    Ast, BinaryOp, Checked, Expr, Literal, LogicOp, NodeId as AstId, Overload, Reference, UnaryOp, with_stack,
+};
+use celero_ir::{Constant, ErrorKind, Graph, NodeId, Op, Origin, Ty, layout};
+
+/// What lowering gives: the graph with one root, and the functions it calls by number.
+#[derive(Debug)]
+pub(crate) struct Lowered {
+    pub(crate) graph: Graph,
+    pub(crate) calls: Calls,
+}
+
+/// Lowers a checked expression for a host with these fields.
+pub(crate) fn lower(checked: &Checked, functions: &Functions, fields: &[layout::Field]) -> Lowered {
+    let mut lowering = Lowering {
+        checked,
+        ast: checked.ast(),
+        functions,
+        fields,
+        graph: Graph::new(),
+        calls: Calls::default(),
+        locals: Vec::new(),
+    };
+    let root = with_stack(checked.ast().depth(), || lowering.expr(checked.ast().root()));
+    lowering.graph.add_root(root);
+    Lowered { graph: lowering.graph, calls: lowering.calls }
+}
+
+struct Lowering<'c> {
+    checked: &'c Checked,
+    ast: &'c Ast,
+    functions: &'c Functions,
+    fields: &'c [layout::Field],
+    graph: Graph,
+    calls: Calls,
+    /// The representation of each open variable, by level.
+    locals: Vec<Ty>,
+}
+
+impl Lowering<'_> {
+    fn origin(&self, id: AstId) -> Origin {
+        let span = self.ast.span(id);
+        Origin { start: span.start, end: span.end }
+    }
+
+    fn add(&mut self, op: Op, ty: Ty, args: &[NodeId], at: AstId) -> NodeId {
+        let origin = self.origin(at);
+        self.graph.add(op, ty, args, origin)
+    }
+
+    fn constant(&mut self, constant: Constant, ty: Ty, at: AstId) -> NodeId {
+        let id = self.graph.constant(constant);
+        self.add(Op::Const(id), ty, &[], at)
+    }
+
+    fn text(&mut self, text: &str, at: AstId) -> NodeId {
+        self.constant(Constant::Str(text.into()), Ty::Str, at)
+    }
+
+    fn fail(&mut self, kind: ErrorKind, at: AstId) -> NodeId {
+        self.add(Op::Fail(kind), Ty::Value, &[], at)
+    }
+
+    fn level(&self) -> u32 {
+        u32::try_from(self.locals.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The node in representation `ty`, or `None` if it can never be of that type.
+    fn convert(&mut self, node: NodeId, ty: Ty, at: AstId) -> Option<NodeId> {
+        let from = self.graph.ty(node);
+        if from == ty {
+            return Some(node);
+        }
+        if let Op::Fail(kind) = self.graph.op(node) {
+            let origin = self.graph.origin(node);
+            return Some(self.graph.add(Op::Fail(kind), ty, &[], origin));
+        }
+        match (from, ty) {
+            (_, Ty::Value) => Some(self.add(Op::Box, Ty::Value, &[node], at)),
+            (Ty::Value, _) => Some(self.add(Op::Unbox(ty), ty, &[node], at)),
+            _ => None,
+        }
+    }
+
+    /// The node as a value of any type.
+    fn boxed(&mut self, node: NodeId, at: AstId) -> NodeId {
+        self.convert(node, Ty::Value, at).unwrap_or(node)
+    }
+
+    /// The node as a truth value; "no such overload" where it is none.
+    fn truth(&mut self, node: NodeId, at: AstId) -> NodeId {
+        if let Some(node) = self.convert(node, Ty::Bool, at) {
+            return node;
+        }
+        // A value of another type: evaluated for its errors, then refused.
+        let boxed = self.boxed(node, at);
+        self.add(Op::Unbox(Ty::Bool), Ty::Bool, &[boxed], at)
+    }
+
+    fn expr(&mut self, id: AstId) -> NodeId {
+        let ast = self.ast;
+        // There are no message types, so the name of one is undeclared; what fails is the construction.
+        if let Expr::Error | Expr::Message { .. } = ast.expr(id) {
+            return self.fail(ErrorKind::NoSuchOverload, id);
+        }
+        match self.checked.reference(id) {
+            Reference::Variable(index) => return self.variable(id, *index),
+            Reference::Local(level) => {
+                let ty = self.locals.get(*level as usize).copied().unwrap_or(Ty::Value);
+                return self.add(Op::Local(*level), ty, &[], id);
+            }
+            Reference::Type(ty) => {
+                let name = crate::value::type_name_of(ty);
+                return self.constant(Constant::Type(name.into()), Ty::Value, id);
+            }
+            Reference::Undeclared => return self.fail(ErrorKind::NoSuchKey, id),
+            Reference::None | Reference::Call { .. } => {}
+        }
+        match ast.expr(id) {
+            Expr::Error | Expr::Message { .. } | Expr::Ident { .. } => self.fail(ErrorKind::NoSuchKey, id),
+            Expr::Literal(literal) => self.literal(literal, id),
+            Expr::Select { operand, field, test, optional } => {
+                self.select(id, *operand, ast.name(*field), *test, *optional)
+            }
+            Expr::Index { operand, index, .. } => self.index(id, *operand, *index),
+            Expr::Unary { op, operand } => {
+                let operand = self.expr(*operand);
+                match op {
+                    UnaryOp::Not | UnaryOp::Neg => self.call(id, &[operand]),
+                }
+            }
+            Expr::Binary { op: BinaryOp::In, left, right } => self.contains(id, *left, *right),
+            Expr::Binary { left, right, .. } => {
+                let left = self.expr(*left);
+                let right = self.expr(*right);
+                self.call(id, &[left, right])
+            }
+            Expr::Logic { op, operands } => {
+                let operands: Vec<NodeId> = ast
+                    .children(*operands)
+                    .iter()
+                    .map(|&operand| {
+                        let node = self.expr(operand);
+                        self.truth(node, operand)
+                    })
+                    .collect();
+                let op = match op {
+                    LogicOp::And => Op::And,
+                    LogicOp::Or => Op::Or,
+                };
+                self.add(op, Ty::Bool, &operands, id)
+            }
+            Expr::Cond { condition, then, otherwise } => {
+                let test = self.expr(*condition);
+                let test = self.truth(test, *condition);
+                let then_node = self.expr(*then);
+                let otherwise_node = self.expr(*otherwise);
+                self.choose(id, test, then_node, otherwise_node)
+            }
+            Expr::Call { target, args, .. } => self.call_expr(id, *target, ast.children(*args)),
+            Expr::List { elements, optional } => {
+                let elements = self.values(ast.children(*elements));
+                if optional.is_empty() {
+                    self.add(Op::List, Ty::Value, &elements, id)
+                } else {
+                    self.dispatch(id, Callee::List(optional.clone()), &elements)
+                }
+            }
+            Expr::Map { entries, optional } => {
+                let entries = self.values(ast.children(*entries));
+                if optional.is_empty() {
+                    self.add(Op::Map, Ty::Value, &entries, id)
+                } else {
+                    self.dispatch(id, Callee::Map(optional.clone()), &entries)
+                }
+            }
+            Expr::Fold { kind, range, var2, filter, transform, .. } => {
+                self.fold(id, *kind, *range, var2.is_some(), *filter, *transform)
+            }
+            Expr::Bind { init, body, .. } => {
+                let init = self.expr(*init);
+                self.bind(id, init, *body)
+            }
+            Expr::OptMap { target, body, flat, .. } => self.opt_map(id, *target, *body, *flat),
+        }
+    }
+
+    /// One of two nodes, in a representation that suits both.
+    fn choose(&mut self, id: AstId, test: NodeId, then: NodeId, otherwise: NodeId) -> NodeId {
+        let (a, b) = (self.graph.ty(then), self.graph.ty(otherwise));
+        let fails = |graph: &Graph, node| matches!(graph.op(node), Op::Fail(_));
+        let ty = if a == b || fails(&self.graph, otherwise) {
+            a
+        } else if fails(&self.graph, then) {
+            b
+        } else {
+            Ty::Value
+        };
+        let then = self.convert(then, ty, id).unwrap_or(then);
+        let otherwise = self.convert(otherwise, ty, id).unwrap_or(otherwise);
+        self.add(Op::Cond, ty, &[test, then, otherwise], id)
+    }
+
+    fn values(&mut self, ids: &[AstId]) -> Vec<NodeId> {
+        ids.iter()
+            .map(|&id| {
+                let node = self.expr(id);
+                self.boxed(node, id)
+            })
+            .collect()
+    }
+
+    fn literal(&mut self, literal: &Literal, id: AstId) -> NodeId {
+        match literal {
+            Literal::Null => self.constant(Constant::Null, Ty::Value, id),
+            Literal::Bool(v) => self.constant(Constant::Bool(*v), Ty::Bool, id),
+            Literal::Int(v) => self.constant(Constant::Int(*v), Ty::Int, id),
+            Literal::Uint(v) => self.constant(Constant::Uint(*v), Ty::Uint, id),
+            Literal::Double(v) => self.constant(Constant::Double(v.to_bits()), Ty::Double, id),
+            Literal::String(v) => self.constant(Constant::Str(v.clone()), Ty::Str, id),
+            Literal::Bytes(v) => self.constant(Constant::Bytes(v.clone()), Ty::Bytes, id),
+        }
+    }
+
+    fn call_expr(&mut self, id: AstId, target: Option<AstId>, args: &[AstId]) -> NodeId {
+        let receiver = matches!(self.checked.reference(id), Reference::Call { receiver: true, .. });
+        if let (Some(target), [arg], true) = (target, args, receiver)
+            && let Some(node) = self.network_test(id, target, *arg)
+        {
+            return node;
+        }
+        if let (Some(target), [arg], true) = (target, args, receiver)
+            && let Some(node) = self.optional_or(id, target, *arg)
+        {
+            return node;
+        }
+        let target = if receiver { target } else { None };
+        let operands: Vec<NodeId> = target.iter().chain(args).map(|&arg| self.expr(arg)).collect();
+        self.call(id, &operands)
+    }
+
+    /// The call that the checker resolved `id` to.
+    fn call(&mut self, id: AstId, operands: &[NodeId]) -> NodeId {
+        let overloads: &[Overload] = match self.checked.reference(id) {
+            Reference::Call { overloads, .. } => overloads,
+            _ => &[],
+        };
+        if let [Overload::Builtin(builtin)] = overloads
+            && let Some(node) = self.builtin(id, *builtin, operands)
+        {
+            return node;
+        }
+        self.dispatch(id, Callee::Overloads(overloads.into()), operands)
+    }
+
+    fn dispatch(&mut self, id: AstId, callee: Callee, operands: &[NodeId]) -> NodeId {
+        let pure = callee.is_pure(self.functions);
+        let operands: Vec<NodeId> = operands.iter().map(|&operand| self.boxed(operand, id)).collect();
+        let function = self.calls.number(callee, &mut self.graph);
+        self.add(Op::Dispatch { function, pure }, Ty::Value, &operands, id)
+    }
+}

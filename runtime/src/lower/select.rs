@@ -1,0 +1,133 @@
+//! Fields, keys and indices: of the host, of header maps, of values.
+
+use super::Lowering;
+use celero_frontend::{Expr, Literal, NodeId as AstId, Reference, stdlib::Builtin};
+use celero_ir::{Constant, ErrorKind, Helper, NodeId, Op, Ty, layout};
+
+impl<'c> Lowering<'c> {
+    /// A declared variable, or the question whether it is present.
+    pub(super) fn variable(&mut self, id: AstId, index: u32) -> NodeId {
+        let Some(field) = self.field(index) else {
+            return self.fail(ErrorKind::NoSuchKey, id);
+        };
+        let (ty, optional) = (field.ty, field.optional);
+        if let Expr::Select { test: true, .. } = self.ast.expr(id) {
+            return if optional {
+                self.add(Op::HasField(index), Ty::Bool, &[], id)
+            } else {
+                self.constant(Constant::Bool(true), Ty::Bool, id)
+            };
+        }
+        let node = self.add(Op::Field(index), ty, &[], id);
+        // Rule authors see an address as text.
+        if ty == Ty::Ip { self.add(Op::IpText, Ty::Str, &[node], id) } else { node }
+    }
+
+    fn field(&self, index: u32) -> Option<&layout::Field> {
+        self.fields.get(index as usize)
+    }
+
+    pub(super) fn select(&mut self, id: AstId, operand: AstId, field: &str, test: bool, optional: bool) -> NodeId {
+        if !optional && let Some(header) = self.header(id, operand, field) {
+            return self.read_header(id, header, test);
+        }
+        let node = self.expr(operand);
+        let name = self.text(field, id);
+        if optional {
+            return self.call(id, &[node, name]);
+        }
+        let map = self.boxed(node, operand);
+        let (helper, ty) = if test { (Helper::has, Ty::Bool) } else { (Helper::select, Ty::Value) };
+        self.add(Op::Call(helper), ty, &[map, name], id)
+    }
+
+    pub(super) fn index(&mut self, id: AstId, operand: AstId, index: AstId) -> NodeId {
+        if let Some(key) = self.literal_text(index)
+            && matches!(self.checked.reference(id), Reference::Call { overloads, .. }
+                if **overloads == [celero_frontend::Overload::Builtin(Builtin::IndexMap)])
+            && let Some(header) = self.header(id, operand, key)
+        {
+            return self.read_header(id, header, false);
+        }
+        let operand = self.expr(operand);
+        let index = self.expr(index);
+        self.call(id, &[operand, index])
+    }
+
+    /// `element in container`.
+    pub(super) fn contains(&mut self, id: AstId, element: AstId, container: AstId) -> NodeId {
+        if let Some(key) = self.literal_text(element)
+            && let Some(header) = self.header(id, container, key)
+        {
+            return self.read_header(id, header, true);
+        }
+        let element = self.expr(element);
+        let container = self.expr(container);
+        self.call(id, &[element, container])
+    }
+
+    fn literal_text(&self, id: AstId) -> Option<&'c str> {
+        match self.ast.expr(id) {
+            Expr::Literal(Literal::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The lookup of a fixed name in a header map of the host; `Err` for a name that no header can have.
+    fn header(&mut self, id: AstId, map: AstId, name: &str) -> Option<Result<NodeId, ()>> {
+        let Reference::Variable(field) = *self.checked.reference(map) else { return None };
+        if matches!(self.ast.expr(map), Expr::Select { test: true, .. }) {
+            return None;
+        }
+        let layout = self.field(field)?;
+        layout.headers.as_ref()?;
+        let Some(name) = header_name(name) else { return Some(Err(())) };
+        let name = self.graph.constant(Constant::HeaderName(name.into()));
+        Some(Ok(self.add(Op::Header { field, name }, Ty::Maybe, &[], id)))
+    }
+
+    fn read_header(&mut self, id: AstId, header: Result<NodeId, ()>, test: bool) -> NodeId {
+        match header {
+            Ok(header) if test => self.add(Op::IsPresent, Ty::Bool, &[header], id),
+            Ok(header) => {
+                let raw = self.add(Op::Require, Ty::Raw, &[header], id);
+                self.add(Op::Decode, Ty::Str, &[raw], id)
+            }
+            Err(()) if test => self.constant(Constant::Bool(false), Ty::Bool, id),
+            Err(()) => self.add(Op::Fail(ErrorKind::NoSuchKey), Ty::Str, &[], id),
+        }
+    }
+
+    /// `cidr("..").containsIP(address)` with a network that is known and an address that the host holds as a number.
+    pub(super) fn network_test(&mut self, id: AstId, network: AstId, address: AstId) -> Option<NodeId> {
+        let Expr::Call { args, .. } = self.ast.expr(network) else { return None };
+        let builtin = |id, builtin| {
+            matches!(self.checked.reference(id), Reference::Call { overloads, .. }
+                if **overloads == [celero_frontend::Overload::Builtin(builtin)])
+        };
+        if !builtin(id, Builtin::CidrContainsIpString) || !builtin(network, Builtin::CidrFromString) {
+            return None;
+        }
+        let [text] = self.ast.children(*args) else { return None };
+        let (ip, prefix) = crate::library::cidr_from_string(self.literal_text(*text)?).ok()?;
+        let Reference::Variable(field) = *self.checked.reference(address) else { return None };
+        if self.field(field)?.ty != Ty::Ip {
+            return None;
+        }
+        let address = self.add(Op::Field(field), Ty::Ip, &[], address);
+        let network = self.graph.constant(Constant::Cidr(ip, prefix));
+        Some(self.add(Op::InCidr(network), Ty::Bool, &[address], id))
+    }
+}
+
+/// A header's name as header maps hold it, if it can be one.
+#[cfg(feature = "http")]
+fn header_name(name: &str) -> Option<String> {
+    name.parse::<http::HeaderName>().ok().map(|name| name.as_str().to_owned())
+}
+
+/// Without header maps no field is one, and nothing asks.
+#[cfg(not(feature = "http"))]
+fn header_name(_: &str) -> Option<String> {
+    None
+}

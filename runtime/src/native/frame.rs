@@ -1,0 +1,37 @@
+//! The evaluation frame: what native code and its helpers share during one call.
+
+use crate::context::Host;
+use crate::function::Functions;
+use crate::library::Cx;
+use crate::lower::Callee;
+use crate::value::Value;
+use std::cell::Cell;
+
+/// The one argument of a compiled function. The offsets of the first four fields are `celero_ir::layout::frame`'s.
+#[repr(C)]
+pub(crate) struct Frame<'a> {
+    /// Address of the context, for native code's own loads.
+    pub(super) data: *const u8,
+    pub(super) cx: Cx<'a>,
+    pub(super) out: Cell<u64>,
+    pub(super) result: Outcome<'a>,
+    /// The same context, for the helpers.
+    pub(super) host: &'a dyn Host,
+    pub(super) functions: &'a Functions,
+    pub(super) callees: &'a [Callee],
+    /// Set when a helper panicked: its answer, and so the evaluation's, is worthless.
+    pub(super) panicked: Cell<bool>,
+}
+
+/// Where native code leaves a result that is not a truth value; which member is filled, the root's type says.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) union Outcome<'a> {
+    pub(super) nothing: (),
+    pub(super) value: Value<'a>,
+}
+
+/// Two words in the integer result registers.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Pair(pub(super) u64, pub(super) u64);

@@ -1,0 +1,224 @@
+//! The native tier: prepares constants, has the graph compiled, calls the code.
+//!
+//! This folder holds all of this crate's `unsafe`. What makes it sound: native code is made from graphs that
+//! [`lower`](crate::lower) builds and `celero_ir::verify` accepts, reads fields as the [`Context`](crate::Context) trait's
+//! contract says, and calls helpers as the table says; [`layout`] asserts the rest.
+
+pub(crate) mod access;
+mod frame;
+mod layout;
+mod manual;
+mod pool;
+mod shims;
+
+pub(crate) use pool::value as constant_value;
+
+use crate::context::Host;
+use crate::error::EvalError;
+use crate::function::Functions;
+use crate::library::Cx;
+use crate::lower::{Callee, Calls};
+use crate::value::{Duration, Timestamp, Value};
+use celero_ir::{ErrorKind, ErrorWord, Graph, Op, Ty};
+use celero_jit::{Code, Compiler, Listing, Unit};
+use frame::{Frame, Outcome};
+use pool::Pool;
+use std::cell::Cell;
+use std::sync::LazyLock;
+
+static HELPERS: LazyLock<[usize; celero_ir::Helper::COUNT]> = LazyLock::new(shims::addresses);
+
+/// The compiled form of one graph with one root.
+#[derive(Debug)]
+pub(crate) struct Native {
+    code: Code,
+    /// Holds what the code refers to by address.
+    _pool: Pool,
+    callees: Box<[Callee]>,
+    result: Ty,
+    memory: Memory,
+}
+
+/// How an evaluation uses the arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// Only in unusual cases (a header sent twice, text that is not UTF-8): an empty arena will do.
+    Rare,
+    /// As a rule: worth a warm one.
+    Usual,
+}
+
+/// Why there is no native code.
+#[derive(Debug)]
+pub(crate) enum NativeError {
+    /// A constant could not be prepared within the limits.
+    Constant(ErrorKind),
+    /// A function in the graph that was never lowered: a defect.
+    Function,
+    /// The compiler refused.
+    Compile(celero_jit::Error),
+}
+
+impl std::fmt::Display for NativeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Constant(kind) => write!(f, "a constant cannot be prepared: {kind}"),
+            Self::Function => f.write_str("internal error: the graph calls an unknown function"),
+            Self::Compile(error) => error.fmt(f),
+        }
+    }
+}
+
+/// What the code is made with.
+pub(crate) struct Input<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) fields: &'a [celero_ir::layout::Field],
+    pub(crate) calls: &'a Calls,
+    /// Most bytes of text and values among the constants.
+    pub(crate) constant_bytes: usize,
+}
+
+impl Native {
+    /// Compiles a graph; where `listings` is given, for people to read as well.
+    pub(crate) fn compile(
+        compiler: &mut Compiler,
+        input: Input<'_>,
+        listings: Option<&mut Vec<Listing>>,
+    ) -> Result<Self, NativeError> {
+        let Input { graph, fields, calls, constant_bytes } = input;
+        let callees = calls.numbered(graph).ok_or(NativeError::Function)?;
+        let pool = Pool::new(graph.constants(), constant_bytes).map_err(NativeError::Constant)?;
+        let unit = Unit { graph, fields, constants: pool.addresses(), helpers: &*HELPERS };
+        let code = compiler.compile(&unit).map_err(NativeError::Compile)?;
+        if let Some(listings) = listings {
+            *listings = compiler.explain(&unit).map_err(NativeError::Compile)?;
+        }
+        let result = graph.roots().first().map_or(Ty::Value, |&root| graph.ty(root));
+        Ok(Self { code, _pool: pool, callees, result, memory: memory(graph, fields) })
+    }
+
+    /// How evaluations use the arena.
+    pub(crate) fn memory(&self) -> Memory {
+        self.memory
+    }
+
+    /// Runs the code on a context.
+    ///
+    /// `data` is the address of the context that `host` reads, of the type whose fields the code was compiled for; the
+    /// caller, `Program`, has both from one reference.
+    #[inline]
+    pub(crate) fn run<'a>(
+        &'a self,
+        data: *const u8,
+        host: &'a dyn Host,
+        functions: &'a Functions,
+        cx: Cx<'a>,
+    ) -> Result<Value<'a>, EvalError> {
+        let mut frame = self.frame(data, host, functions, cx);
+        match self.call(&mut frame)? {
+            0 if self.result == Ty::Bool => Ok(Value::Bool(false)),
+            1 if self.result == Ty::Bool => Ok(Value::Bool(true)),
+            _ => Ok(self.outcome(&frame)),
+        }
+    }
+
+    /// Runs the code of a root that may be a truth value.
+    #[inline]
+    pub(crate) fn test<'a>(
+        &'a self,
+        data: *const u8,
+        host: &'a dyn Host,
+        functions: &'a Functions,
+        cx: Cx<'a>,
+    ) -> Result<Option<bool>, EvalError> {
+        let mut frame = self.frame(data, host, functions, cx);
+        let word = self.call(&mut frame)?;
+        if self.result == Ty::Bool {
+            return Ok(Some(word == 1));
+        }
+        Ok(match self.outcome(&frame) {
+            Value::Bool(v) => Some(v),
+            _ => None,
+        })
+    }
+
+    #[inline]
+    fn frame<'a>(&'a self, data: *const u8, host: &'a dyn Host, functions: &'a Functions, cx: Cx<'a>) -> Frame<'a> {
+        Frame {
+            data,
+            cx,
+            out: Cell::new(0),
+            result: Outcome { nothing: () },
+            host,
+            functions,
+            callees: &self.callees,
+            panicked: Cell::new(false),
+        }
+    }
+
+    #[inline]
+    fn call(&self, frame: &mut Frame<'_>) -> Result<u64, EvalError> {
+        let Some(entry) = self.code.entry(0) else {
+            return Err(EvalError { kind: ErrorKind::Host, start: 0, end: 0 });
+        };
+        // SAFETY: the frame is laid out as the code expects (`layout`), its `data` is the address of a context of the type
+        // that the code was compiled for, and the pool that the code refers to is alive in `self`.
+        let word = unsafe { entry.call(std::ptr::from_mut(frame).cast()) };
+        if frame.panicked.get() {
+            return Err(EvalError { kind: ErrorKind::Host, start: 0, end: 0 });
+        }
+        if word <= 1 {
+            return Ok(word);
+        }
+        let (kind, origin) = ErrorWord(word).unpack();
+        Err(EvalError { kind, start: origin.start, end: origin.end })
+    }
+
+    /// The result that the code left in the frame.
+    fn outcome<'a>(&self, frame: &Frame<'a>) -> Value<'a> {
+        // SAFETY: native code that ends without an error leaves as many words here as the root's type has; a
+        // whole value, which has bytes without content, is not read as words.
+        let word = |i: usize| unsafe { (&raw const frame.result).cast::<u64>().add(i).read() };
+        let (first, second) = (|| word(0), || word(1));
+        let slice = || {
+            // SAFETY: the words of a root of type `str` or `bytes`: they outlive the evaluation's borrow `'a`.
+            unsafe { std::slice::from_raw_parts(first() as *const u8, usize::try_from(second()).unwrap_or(0)) }
+        };
+        match self.result {
+            Ty::Bool => Value::Bool(first() & 0xff != 0),
+            Ty::Int => Value::Int(first().cast_signed()),
+            Ty::Uint => Value::Uint(first()),
+            Ty::Double => Value::Double(f64::from_bits(first())),
+            // SAFETY: a `str` node is valid UTF-8.
+            Ty::Str => Value::String(unsafe { std::str::from_utf8_unchecked(slice()) }),
+            Ty::Bytes | Ty::Raw | Ty::Maybe => Value::Bytes(slice()),
+            Ty::Duration => Value::Duration(Duration(first().cast_signed())),
+            Ty::Timestamp => {
+                Value::Timestamp(Timestamp { seconds: first().cast_signed(), nanos: second().cast_signed() })
+            }
+            // SAFETY: the word of a root of type `ip`: the address of a field of the host.
+            Ty::Ip => Value::Ip(unsafe { *(first() as *const std::net::IpAddr) }.to_canonical()),
+            // SAFETY: for a root of type `value` native code copies a whole value here.
+            Ty::Value => unsafe { frame.result.value },
+        }
+    }
+}
+
+/// Whether evaluating the graph builds something as a rule.
+fn memory(graph: &Graph, fields: &[celero_ir::layout::Field]) -> Memory {
+    let builds = (0..graph.len()).any(|i| {
+        let id = celero_ir::NodeId(u32::try_from(i).unwrap_or(u32::MAX));
+        match graph.op(id) {
+            Op::Field(index) | Op::HasField(index) => {
+                fields.get(index as usize).is_some_and(|field| matches!(field.access, celero_ir::layout::Access::Get))
+            }
+            Op::Fold { .. } | Op::List | Op::Map | Op::Dispatch { .. } | Op::IpText => true,
+            Op::Call(helper) => {
+                let decl = helper.decl();
+                matches!(decl.result, celero_ir::Param::Node(Ty::Value | Ty::Str | Ty::Bytes))
+            }
+            _ => false,
+        }
+    });
+    if builds { Memory::Usual } else { Memory::Rare }
+}

@@ -1,0 +1,154 @@
+//! The prepared constants of a graph, each at an address that stays: native code has the addresses built in.
+
+use crate::arena::{Arena, Built};
+use crate::library::{Cx, compile_regex};
+use crate::value::{List, MapBuilder, Value};
+use celero_ir::{Constant, ErrorKind};
+use celero_jit::ConstantAddress;
+use std::collections::HashSet;
+use std::net::IpAddr;
+
+/// A set of strings.
+pub(super) type StrSet = HashSet<Box<[u8]>, foldhash::fast::FixedState>;
+/// A set of integers.
+pub(super) type IntSet = HashSet<i64, foldhash::fast::FixedState>;
+
+/// An object that native code knows by its address. It is owned for that alone, and never touched through the owner.
+#[derive(Debug)]
+#[expect(dead_code, reason = "read by native code")]
+enum Prepared {
+    Searcher(Box<memchr::memmem::Finder<'static>>),
+    Regex(Box<regex::Regex>),
+    StrSet(Box<StrSet>),
+    IntSet(Box<IntSet>),
+    Network(Box<(IpAddr, u8)>),
+    #[cfg(feature = "http")]
+    HeaderName(Box<http::HeaderName>),
+}
+
+/// All constants of a graph.
+#[derive(Debug)]
+pub(super) struct Pool {
+    addresses: Vec<ConstantAddress>,
+    _prepared: Vec<Prepared>,
+    /// Text and values. Written only while the pool is built.
+    _arena: Arena,
+}
+
+// SAFETY: an arena is not `Sync` because allocating through a shared reference would race; nothing allocates in this one
+// after `Pool::new`, and the objects in it are plain data. All other members are `Sync` themselves.
+unsafe impl Sync for Pool {}
+
+impl Pool {
+    /// Prepares the constants, in order.
+    pub(super) fn new(constants: &[Constant], limit: usize) -> Built<Self> {
+        let arena = Arena::new(limit);
+        let mut addresses = Vec::with_capacity(constants.len());
+        let mut prepared = Vec::new();
+        for constant in constants {
+            addresses.push(address(constant, &arena, &mut prepared)?);
+        }
+        Ok(Self { addresses, _prepared: prepared, _arena: arena })
+    }
+
+    /// The addresses, by constant.
+    pub(super) fn addresses(&self) -> &[ConstantAddress] {
+        &self.addresses
+    }
+}
+
+fn address(constant: &Constant, arena: &Arena, prepared: &mut Vec<Prepared>) -> Built<ConstantAddress> {
+    let mut object = |object: Prepared, address: usize| {
+        prepared.push(object);
+        Ok(ConstantAddress { data: address, len: 0, value: 0 })
+    };
+    fn of<T>(object: &T) -> usize {
+        std::ptr::from_ref(object) as usize
+    }
+    match constant {
+        Constant::Searcher(needle) => {
+            let searcher = Box::new(memchr::memmem::Finder::new(needle.as_bytes()).into_owned());
+            let address = of(&*searcher);
+            object(Prepared::Searcher(searcher), address)
+        }
+        Constant::Regex(pattern) => {
+            let regex = Box::new(compile_regex(pattern).map_err(|_| ErrorKind::InvalidArgument)?);
+            let address = of(&*regex);
+            object(Prepared::Regex(regex), address)
+        }
+        Constant::StrSet(members) => {
+            let set: Box<StrSet> = Box::new(members.iter().map(|m| m.as_bytes().into()).collect());
+            let address = of(&*set);
+            object(Prepared::StrSet(set), address)
+        }
+        Constant::IntSet(members) => {
+            let set: Box<IntSet> = Box::new(members.iter().copied().collect());
+            let address = of(&*set);
+            object(Prepared::IntSet(set), address)
+        }
+        Constant::Cidr(ip, prefix) => {
+            let network = Box::new((*ip, *prefix));
+            let address = of(&*network);
+            let value = arena.alloc_value(Value::Cidr(*ip, *prefix))?;
+            let mut result = object(Prepared::Network(network), address)?;
+            result.value = of(value);
+            Ok(result)
+        }
+        #[cfg(feature = "http")]
+        Constant::HeaderName(name) => {
+            let name = Box::new(name.parse::<http::HeaderName>().map_err(|_| ErrorKind::InvalidArgument)?);
+            let address = of(&*name);
+            object(Prepared::HeaderName(name), address)
+        }
+        #[cfg(not(feature = "http"))]
+        Constant::HeaderName(_) => Err(ErrorKind::InvalidArgument),
+        plain => {
+            let value = arena.alloc_value(value(plain, arena)?)?;
+            let (data, len) = match value {
+                Value::String(text) => (text.as_ptr() as usize, text.len()),
+                Value::Bytes(bytes) => (bytes.as_ptr() as usize, bytes.len()),
+                _ => (0, 0),
+            };
+            Ok(ConstantAddress { data, len, value: of(value) })
+        }
+    }
+}
+
+/// A plain constant as a value, built in the arena.
+pub(crate) fn value<'a>(constant: &Constant, arena: &'a Arena) -> Built<Value<'a>> {
+    Ok(match constant {
+        Constant::Null => Value::Null,
+        Constant::Bool(v) => Value::Bool(*v),
+        Constant::Int(v) => Value::Int(*v),
+        Constant::Uint(v) => Value::Uint(*v),
+        Constant::Double(bits) => Value::Double(f64::from_bits(*bits)),
+        Constant::Str(text) => Value::String(arena.alloc_str(text)?),
+        Constant::Bytes(bytes) => Value::Bytes(arena.alloc_slice(bytes)?),
+        Constant::Duration(nanos) => Value::Duration(crate::value::Duration(*nanos)),
+        Constant::Timestamp(seconds, nanos) => {
+            Value::Timestamp(crate::value::Timestamp { seconds: *seconds, nanos: i64::from(*nanos) })
+        }
+        Constant::Type(name) => Value::Type(arena.alloc_str(name)?),
+        Constant::Ip(ip) => Value::Ip(*ip),
+        Constant::Cidr(ip, prefix) => Value::Cidr(*ip, *prefix),
+        Constant::List(items) => {
+            let mut elements = arena.vec();
+            for item in items.iter() {
+                elements.push(value(item, arena)?)?;
+            }
+            Value::List(List::Slice(elements.finish()))
+        }
+        Constant::Map(entries) => {
+            let mut builder = MapBuilder::new(arena, entries.len())?;
+            for (key, element) in entries.iter() {
+                builder.insert(value(key, arena)?, value(element, arena)?)?;
+            }
+            Value::Map(builder.finish(&Cx::new(i64::MAX, arena))?)
+        }
+        Constant::Searcher(_)
+        | Constant::Regex(_)
+        | Constant::StrSet(_)
+        | Constant::IntSet(_)
+        | Constant::HeaderName(_) => return Err(ErrorKind::Host),
+    })
+}

@@ -1,0 +1,159 @@
+//! The helpers that native code calls, made from the table in `celero_ir`: each unpacks its operands' words, calls the
+//! function of the library with the row's name, and packs the answer. Rows with a `word` are written out in
+//! [`manual`](super::manual).
+//!
+//! No helper unwinds: a panic below it, which would be a defect, is caught here and ends the evaluation with an error.
+
+use super::frame::{Frame, Pair};
+use super::manual;
+use crate::arena::Built;
+use crate::function::contained;
+use crate::library::helpers as library;
+use crate::value::{Duration, Timestamp, Value};
+use celero_ir::Helper;
+use std::net::IpAddr;
+
+/// Runs a helper's body; after a panic the frame is marked and the answer is `after_panic`.
+pub(super) fn guarded<T>(frame: &Frame<'_>, body: impl FnOnce() -> T, after_panic: T) -> T {
+    contained(body).unwrap_or_else(|()| {
+        frame.panicked.set(true);
+        after_panic
+    })
+}
+
+/// The status of a failed helper.
+pub(super) fn failure(kind: celero_ir::ErrorKind) -> Pair {
+    Pair(kind as u64, 0)
+}
+
+/// A result in words: the first is returned, the second, where there is one, left in the frame.
+pub(super) trait Answer<'a> {
+    fn answer(self, frame: &Frame<'a>) -> Built<u64>;
+}
+
+impl<'a> Answer<'a> for bool {
+    fn answer(self, _: &Frame<'a>) -> Built<u64> {
+        Ok(u64::from(self))
+    }
+}
+
+impl<'a> Answer<'a> for i64 {
+    fn answer(self, _: &Frame<'a>) -> Built<u64> {
+        Ok(self.cast_unsigned())
+    }
+}
+
+impl<'a> Answer<'a> for &'a str {
+    fn answer(self, frame: &Frame<'a>) -> Built<u64> {
+        self.as_bytes().answer(frame)
+    }
+}
+
+impl<'a> Answer<'a> for &'a [u8] {
+    fn answer(self, frame: &Frame<'a>) -> Built<u64> {
+        frame.out.set(self.len() as u64);
+        Ok(self.as_ptr() as u64)
+    }
+}
+
+impl<'a> Answer<'a> for Duration {
+    fn answer(self, _: &Frame<'a>) -> Built<u64> {
+        Ok(self.0.cast_unsigned())
+    }
+}
+
+impl<'a> Answer<'a> for Timestamp {
+    fn answer(self, frame: &Frame<'a>) -> Built<u64> {
+        frame.out.set(self.nanos.cast_unsigned());
+        Ok(self.seconds.cast_unsigned())
+    }
+}
+
+impl<'a> Answer<'a> for Value<'a> {
+    fn answer(self, frame: &Frame<'a>) -> Built<u64> {
+        frame.cx.arena().alloc_value(self).map(|value| std::ptr::from_ref(value) as u64)
+    }
+}
+
+/// Packs a fallible answer.
+pub(super) fn pack<'a, T: Answer<'a>>(frame: &Frame<'a>, result: Built<T>) -> Pair {
+    match result.and_then(|value| value.answer(frame)) {
+        Ok(word) => Pair(0, word),
+        Err(kind) => failure(kind),
+    }
+}
+
+/// Makes the address of one helper. Works through the operands' types one by one; each step's names are its own, because
+/// macros are hygienic.
+macro_rules! shim {
+    // A row with a word is written by hand.
+    (@types $name:ident $result:tt [word $($rest:ident)*] ($($params:tt)*) ($($args:tt)*)) => {
+        manual::$name as *const () as usize
+    };
+    (@types $name:ident [try word] $types:tt $params:tt $args:tt) => { manual::$name as *const () as usize };
+    (@types $name:ident $result:tt [str $($rest:ident)*] ($($params:tt)*) ($($args:tt)*)) => {
+        shim!(@types $name $result [$($rest)*] ($($params)* p: *const u8, n: usize,) ($($args)* {
+            // SAFETY: native code passes the two words of a `str` node: valid UTF-8 that outlives the evaluation.
+            unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(p, n)) }
+        },))
+    };
+    (@types $name:ident $result:tt [bytes $($rest:ident)*] ($($params:tt)*) ($($args:tt)*)) => {
+        shim!(@types $name $result [$($rest)*] ($($params)* p: *const u8, n: usize,) ($($args)* {
+            // SAFETY: native code passes the two words of a node that is bytes: readable, and outliving the evaluation.
+            unsafe { std::slice::from_raw_parts(p, n) }
+        },))
+    };
+    (@types $name:ident $result:tt [raw $($rest:ident)*] $params:tt $args:tt) => {
+        shim!(@types $name $result [bytes $($rest)*] $params $args)
+    };
+    (@types $name:ident $result:tt [value $($rest:ident)*] ($($params:tt)*) ($($args:tt)*)) => {
+        shim!(@types $name $result [$($rest)*] ($($params)* v: *const Value<'_>,) ($($args)* {
+            // SAFETY: native code passes the address of a value: a constant's, one in the arena, or one in its own frame.
+            unsafe { *v }
+        },))
+    };
+    (@types $name:ident $result:tt [ip $($rest:ident)*] ($($params:tt)*) ($($args:tt)*)) => {
+        shim!(@types $name $result [$($rest)*] ($($params)* v: *const IpAddr,) ($($args)* {
+            // SAFETY: native code passes the address of an `IpAddr` field of the host.
+            unsafe { *v }
+        },))
+    };
+    (@types $name:ident $result:tt [int $($rest:ident)*] ($($params:tt)*) ($($args:tt)*)) => {
+        shim!(@types $name $result [$($rest)*] ($($params)* v: i64,) ($($args)* { v },))
+    };
+    (@types $name:ident $result:tt [duration $($rest:ident)*] ($($params:tt)*) ($($args:tt)*)) => {
+        shim!(@types $name $result [$($rest)*] ($($params)* v: i64,) ($($args)* { Duration(v) },))
+    };
+    (@types $name:ident $result:tt [timestamp $($rest:ident)*] ($($params:tt)*) ($($args:tt)*)) => {
+        shim!(@types $name $result [$($rest)*] ($($params)* seconds: i64, nanos: i64,) ($($args)* {
+            Timestamp { seconds, nanos }
+        },))
+    };
+    (@types $name:ident [try $result:ident] [] ($($params:tt)*) ($($args:tt)*)) => {{
+        unsafe extern "C" fn $name<'a>(frame: *const Frame<'a>, $($params)*) -> Pair {
+            // SAFETY: native code passes on the frame that `Native::run` called it with.
+            let frame = unsafe { &*frame };
+            guarded(frame, || pack(frame, library::$name(&frame.cx, $($args)*)), failure(celero_ir::ErrorKind::Host))
+        }
+        $name as *const () as usize
+    }};
+    (@types $name:ident [$result:ident] [] ($($params:tt)*) ($($args:tt)*)) => {{
+        unsafe extern "C" fn $name<'a>(frame: *const Frame<'a>, $($params)*) -> u64 {
+            // SAFETY: as above.
+            let frame = unsafe { &*frame };
+            guarded(frame, || library::$name(&frame.cx, $($args)*).answer(frame).unwrap_or(0), 0)
+        }
+        $name as *const () as usize
+    }};
+}
+
+macro_rules! addresses {
+    ($($(#[doc = $doc:literal])* $name:ident($($param:ident: $ty:ident),*) -> $($result:ident)+, cost $cost:literal;)*) => {
+        /// The addresses of all helpers, in the order of the table.
+        pub(super) fn addresses() -> [usize; Helper::COUNT] {
+            [$(shim!(@types $name [$($result)+] [$($ty)*] () ())),*]
+        }
+    };
+}
+
+celero_ir::for_each_helper!(addresses);

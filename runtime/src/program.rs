@@ -1,0 +1,190 @@
+//! A compiled expression.
+
+use crate::context::{Context, Host};
+use crate::env::Env;
+use crate::error::{ErrorKind, EvalError};
+use crate::fields::Fields;
+use crate::function::{Functions, contained};
+use crate::interpret::interpret;
+use crate::library::Cx;
+use crate::limits::Limits;
+use crate::native::{Memory, Native};
+use crate::scratch::{Scratch, with_thread_scratch};
+use crate::value::Value;
+use crate::{Arena, Type};
+use celero_frontend::{Checked, Diagnostic};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// A compiled expression for contexts of one type. Cheap to clone, `Send` and `Sync`; evaluations share nothing that
+/// any of them writes.
+pub struct Program<S> {
+    shared: Arc<Shared>,
+    context: PhantomData<fn(&S)>,
+}
+
+struct Shared {
+    checked: Checked,
+    warnings: Vec<Diagnostic>,
+    fields: Fields,
+    functions: Functions,
+    /// The variables' fingerprint.
+    declarations: u64,
+    native: Option<Native>,
+    limits: Limits,
+}
+
+impl<S> Clone for Program<S> {
+    fn clone(&self) -> Self {
+        Self { shared: self.shared.clone(), context: PhantomData }
+    }
+}
+
+impl<S> fmt::Debug for Program<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program")
+            .field("source", &self.source())
+            .field("native", &self.is_native())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S> Program<S> {
+    pub(crate) fn new<C>(
+        checked: Checked,
+        warnings: Vec<Diagnostic>,
+        env: &Env<C>,
+        native: Option<Native>,
+        limits: Limits,
+    ) -> Self {
+        let fields = Fields::of(&checked, env.declarations().variables(), env.fields());
+        let (functions, declarations) = (env.functions().clone(), env.variables().fingerprint());
+        let shared = Arc::new(Shared { checked, warnings, fields, functions, declarations, native, limits });
+        Self { shared, context: PhantomData }
+    }
+
+    /// The text it was compiled from.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        self.shared.checked.ast().source()
+    }
+
+    /// The static type of its result.
+    #[must_use]
+    pub fn result_type(&self) -> &Type {
+        self.shared.checked.result_type()
+    }
+
+    /// What is valid, but probably not what the author means, in the order of the source. Rules with warnings run: a call
+    /// that always fails may stand where its error never matters.
+    #[must_use]
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.shared.warnings
+    }
+
+    /// What it can read of the context.
+    #[must_use]
+    pub fn fields(&self) -> &Fields {
+        &self.shared.fields
+    }
+
+    /// Whether native code evaluates it.
+    #[must_use]
+    pub fn is_native(&self) -> bool {
+        self.shared.native.is_some()
+    }
+
+    pub(crate) fn checked(&self) -> &Checked {
+        &self.shared.checked
+    }
+}
+
+impl<S: Context + 'static> Program<S> {
+    /// Evaluates a rule: an expression whose result is a truth value. Takes no lock. Allocates nothing once the thread has
+    /// evaluated before: the first evaluation that builds a string or a list makes room for it. Only a rule that builds
+    /// nothing but reads a header that was sent on several lines, or is not UTF-8, allocates each time;
+    /// [`test_with`](Self::test_with) does not.
+    ///
+    /// # Errors
+    /// The evaluation's error; `no_such_overload` when the result is not a truth value.
+    #[inline]
+    pub fn test<C: Context<Static = S>>(&self, context: &C) -> Result<bool, EvalError> {
+        match &self.shared.native {
+            Some(native) if native.memory() == Memory::Rare => {
+                let arena = Arena::new(self.shared.limits.memory);
+                self.test_in(context, &arena)
+            }
+            _ => with_thread_scratch(|scratch| self.test_with(context, scratch)),
+        }
+    }
+
+    /// [`test`](Self::test) with a scratch of the caller's.
+    ///
+    /// # Errors
+    /// As [`test`](Self::test).
+    #[inline]
+    pub fn test_with<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<bool, EvalError> {
+        self.test_in(context, scratch.arena(self.shared.limits.memory))
+    }
+
+    #[inline]
+    fn test_in<C: Context<Static = S>>(&self, context: &C, arena: &Arena) -> Result<bool, EvalError> {
+        self.is_for(context)?;
+        let cx = self.cx(arena);
+        let result = match &self.shared.native {
+            Some(native) => native.test(address(context), context, &self.shared.functions, cx)?,
+            None => match self.interpret(context, &cx)? {
+                Value::Bool(v) => Some(v),
+                _ => None,
+            },
+        };
+        result.ok_or_else(|| {
+            let span = self.shared.checked.ast().span(self.shared.checked.ast().root());
+            EvalError { kind: ErrorKind::NoSuchOverload, start: span.start, end: span.end }
+        })
+    }
+
+    /// Evaluates an expression. The value borrows from the program, the context and the scratch.
+    ///
+    /// # Errors
+    /// The evaluation's error.
+    pub fn eval<'a, C: Context<Static = S>>(
+        &'a self,
+        context: &'a C,
+        scratch: &'a mut Scratch,
+    ) -> Result<Value<'a>, EvalError> {
+        self.is_for(context)?;
+        let cx = self.cx(scratch.arena(self.shared.limits.memory));
+        match &self.shared.native {
+            Some(native) => native.run(address(context), context, &self.shared.functions, cx),
+            None => self.interpret(context, &cx),
+        }
+    }
+
+    /// Refuses a context of the right type whose variables are others.
+    #[inline]
+    fn is_for<C: Context>(&self, context: &C) -> Result<(), EvalError> {
+        match context.declarations() {
+            Some(declarations) if declarations != self.shared.declarations => Err(HOST),
+            _ => Ok(()),
+        }
+    }
+
+    fn cx<'a>(&self, arena: &'a Arena) -> Cx<'a> {
+        Cx::new(i64::from(self.shared.limits.steps), arena)
+    }
+
+    fn interpret<'a>(&'a self, host: &'a dyn Host, cx: &Cx<'a>) -> Result<Value<'a>, EvalError> {
+        // A panic of the host's data ends the evaluation as it does in native code.
+        contained(|| interpret(&self.shared.checked, &self.shared.functions, host, cx)).unwrap_or(Err(HOST))
+    }
+}
+
+/// The host's fault, at no place of the rule.
+const HOST: EvalError = EvalError { kind: ErrorKind::Host, start: 0, end: 0 };
+
+/// The address that native code loads fields from.
+fn address<C: Context>(context: &C) -> *const u8 {
+    std::ptr::from_ref(context).cast()
+}

@@ -1,0 +1,44 @@
+//! Memory that evaluations reuse.
+
+use crate::arena::Arena;
+use std::cell::Cell;
+
+/// Where an evaluation builds what it must. One per worker thread: a warm one makes evaluations free of allocation.
+#[derive(Debug)]
+pub struct Scratch {
+    arena: Arena,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Scratch {
+    /// An empty one. Allocates nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { arena: Arena::new(usize::MAX) }
+    }
+
+    /// The arena, emptied, with this limit.
+    pub(crate) fn arena(&mut self, limit: usize) -> &Arena {
+        self.arena.recycle(limit);
+        &self.arena
+    }
+}
+
+thread_local! {
+    static SPARE: Cell<Option<Scratch>> = const { Cell::new(None) };
+}
+
+/// Runs `f` with the thread's own scratch. One that is in use, because a host function evaluates a rule in the middle of
+/// another evaluation, is left alone: `f` gets a fresh one then.
+pub(crate) fn with_thread_scratch<R>(f: impl FnOnce(&mut Scratch) -> R) -> R {
+    let mut scratch = SPARE.try_with(Cell::take).ok().flatten().unwrap_or_default();
+    let result = f(&mut scratch);
+    // A thread that is ending has no place to keep it: it is dropped.
+    let _ = SPARE.try_with(|spare| spare.set(Some(scratch)));
+    result
+}

@@ -1,0 +1,102 @@
+//! Equality of values (language definition, "Equality"): never an error of types, exact between integers, by value in
+//! containers. NaN is unequal to itself, so a container that holds it is too.
+
+use crate::arena::Built;
+use crate::library::Cx;
+use crate::value::order::{int_double, int_uint, uint_double};
+use crate::value::{List, Map, Value};
+use celero_ir::ErrorKind;
+use std::cmp::Ordering::Equal;
+
+/// Deepest nesting that is compared: more than the deepest literal around the deepest JSON document.
+const MAX_DEPTH: u32 = 512;
+
+/// Stack left at which the comparison goes on on a segment of its own: threads of proxies may have small ones.
+const STACK_RESERVE: usize = 32 * 1024;
+/// Size of such a segment.
+const STACK_STEP: usize = 512 * 1024;
+
+impl<'a> Value<'a> {
+    /// Whether two values are equal. Values of different types are unequal, except numbers, which are equal where they are
+    /// the same number (an integer and a double: when the integer rounds to that double).
+    ///
+    /// # Errors
+    /// `out_of_budget` when the evaluation's budget or arena is spent, or past 512 levels of nesting; no other but what a
+    /// list or map of the host fails with.
+    pub fn equals(&self, other: &Value<'a>, cx: &Cx<'a>) -> Built<bool> {
+        equal(self, other, cx, MAX_DEPTH)
+    }
+}
+
+fn equal<'a>(a: &Value<'a>, b: &Value<'a>, cx: &Cx<'a>, depth: u32) -> Built<bool> {
+    Ok(match (a, b) {
+        (Value::Null, Value::Null) => true,
+        (Value::Bool(a), Value::Bool(b)) => a == b,
+        (Value::Int(a), Value::Int(b)) => a == b,
+        (Value::Uint(a), Value::Uint(b)) => a == b,
+        (Value::Double(a), Value::Double(b)) => a == b,
+        (Value::Int(i), Value::Uint(u)) | (Value::Uint(u), Value::Int(i)) => int_uint(*i, *u) == Equal,
+        (Value::Int(i), Value::Double(d)) | (Value::Double(d), Value::Int(i)) => int_double(*i, *d) == Some(Equal),
+        (Value::Uint(u), Value::Double(d)) | (Value::Double(d), Value::Uint(u)) => uint_double(*u, *d) == Some(Equal),
+        (Value::String(a), Value::String(b)) => bytes(a.as_bytes(), b.as_bytes(), cx)?,
+        (Value::Bytes(a), Value::Bytes(b)) => bytes(a, b, cx)?,
+        (Value::Duration(a), Value::Duration(b)) => a == b,
+        (Value::Timestamp(a), Value::Timestamp(b)) => a == b,
+        (Value::Type(a), Value::Type(b)) => a == b,
+        (Value::Ip(a), Value::Ip(b)) => a == b,
+        (Value::Cidr(a, m), Value::Cidr(b, n)) => a == b && m == n,
+        (Value::Optional(None), Value::Optional(None)) => true,
+        (Value::Optional(Some(a)), Value::Optional(Some(b))) => inside(depth, |depth| equal(a, b, cx, depth))?,
+        (Value::List(a), Value::List(b)) => inside(depth, |depth| lists(a, b, cx, depth))?,
+        (Value::Map(a), Value::Map(b)) => inside(depth, |depth| maps(a, b, cx, depth))?,
+        _ => false,
+    })
+}
+
+/// One level deeper, with stack for it.
+fn inside(depth: u32, compare: impl FnOnce(u32) -> Built<bool>) -> Built<bool> {
+    let depth = depth.checked_sub(1).ok_or(ErrorKind::OutOfBudget)?;
+    stacker::maybe_grow(STACK_RESERVE, STACK_STEP, || compare(depth))
+}
+
+fn bytes(a: &[u8], b: &[u8], cx: &Cx<'_>) -> Built<bool> {
+    if a.len() != b.len() {
+        return Ok(false);
+    }
+    cx.charge_bytes(a.len())?;
+    Ok(a == b)
+}
+
+fn lists<'a>(a: &List<'a>, b: &List<'a>, cx: &Cx<'a>, depth: u32) -> Built<bool> {
+    if a.len() != b.len() {
+        return Ok(false);
+    }
+    for index in 0..a.len() {
+        cx.charge(1)?;
+        let same = match (a.get(index, cx.arena())?, b.get(index, cx.arena())?) {
+            (Some(a), Some(b)) => equal(&a, &b, cx, depth)?,
+            _ => false,
+        };
+        if !same {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn maps<'a>(a: &Map<'a>, b: &Map<'a>, cx: &Cx<'a>, depth: u32) -> Built<bool> {
+    if a.len() != b.len() {
+        return Ok(false);
+    }
+    cx.charge(a.len())?;
+    for (key, value) in a.entries(cx.arena())? {
+        let same = match b.find(key, cx)? {
+            Some(other) => equal(value, &other, cx, depth)?,
+            None => false,
+        };
+        if !same {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,299 @@
+//! Maps: entries sorted by key, or a map of the host read in place.
+
+use crate::arena::{Arena, ArenaVec, Built};
+use crate::library::Cx;
+use crate::value::Value;
+use crate::value::order::{Key, key_order};
+use celero_ir::ErrorKind;
+use std::fmt::Debug;
+
+/// A map of the host.
+pub trait HostMap: Debug {
+    /// How many entries it has.
+    fn len(&self) -> usize;
+
+    /// Whether it has none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value under a key, `None` when there is no such key. Keys are equal as CEL's numeric equality says: `1`, `1u` and
+    /// `1.0` are one key.
+    ///
+    /// # Errors
+    /// `out_of_budget` when the arena is full.
+    fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> Built<Option<Value<'s>>>;
+
+    /// An entry by position, in an order that stays the same for the evaluation; `None` out of bounds.
+    ///
+    /// # Errors
+    /// `out_of_budget` when the arena is full.
+    fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> Built<Option<(Value<'s>, Value<'s>)>>;
+
+    /// All entries, in the order of [`entry`](Self::entry). Maps that find an entry by counting from the first override this,
+    /// so that going over all of them is not quadratic.
+    ///
+    /// # Errors
+    /// `out_of_budget` when the arena is full.
+    fn entries<'s>(&'s self, arena: &'s Arena) -> Built<&'s [(Value<'s>, Value<'s>)]> {
+        let mut entries = arena.vec();
+        entries.reserve(self.len())?;
+        for index in 0..self.len() {
+            if let Some(entry) = self.entry(index, arena)? {
+                entries.push(entry)?;
+            }
+        }
+        Ok(entries.finish())
+    }
+}
+
+/// A map.
+#[derive(Clone, Copy, Debug)]
+pub enum Map<'a> {
+    /// Sorted by key (bools, numbers on one line, strings), keys distinct. [`MapBuilder`] makes these.
+    Sorted(&'a [(Value<'a>, Value<'a>)]),
+    /// The host's.
+    Host(&'a dyn HostMap),
+}
+
+impl<'a> Map<'a> {
+    /// How many entries it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Sorted(entries) => entries.len(),
+            Self::Host(host) => host.len(),
+        }
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value under a key, `None` when there is none or when the value can't be a key.
+    ///
+    /// # Errors
+    /// `out_of_budget` when the arena is full.
+    pub fn get(&self, key: &Value<'_>, arena: &'a Arena) -> Built<Option<Value<'a>>> {
+        match self {
+            Self::Sorted(entries) => {
+                let Some(key) = Key::lookup(key) else { return Ok(None) };
+                let found = entries.binary_search_by(|(k, _)| Key::entry(k).cmp(&Some(key)));
+                Ok(found.ok().and_then(|i| entries.get(i)).map(|(_, value)| *value))
+            }
+            Self::Host(host) => host.get(key, arena),
+        }
+    }
+
+    /// As [`get`](Self::get), charged to the evaluation's budget: what all of the library uses.
+    pub(crate) fn find(&self, key: &Value<'_>, cx: &Cx<'a>) -> Built<Option<Value<'a>>> {
+        charge_comparisons(key, self.len(), cx)?;
+        self.get(key, cx.arena())
+    }
+
+    /// An entry by position: in the order of the keys, or the host's; `None` out of bounds.
+    ///
+    /// # Errors
+    /// `out_of_budget` when the arena is full.
+    pub fn entry(&self, index: usize, arena: &'a Arena) -> Built<Option<(Value<'a>, Value<'a>)>> {
+        match self {
+            Self::Sorted(entries) => Ok(entries.get(index).copied()),
+            Self::Host(host) => host.entry(index, arena),
+        }
+    }
+
+    /// All entries, in the order of [`entry`](Self::entry).
+    ///
+    /// # Errors
+    /// `out_of_budget` when the arena is full.
+    pub fn entries(&self, arena: &'a Arena) -> Built<&'a [(Value<'a>, Value<'a>)]> {
+        match self {
+            Self::Sorted(entries) => Ok(entries),
+            Self::Host(host) => host.entries(arena),
+        }
+    }
+}
+
+/// Pays for finding the place of one key among `count`.
+fn charge_comparisons(key: &Value<'_>, count: usize, cx: &Cx<'_>) -> Built<()> {
+    match key {
+        Value::String(text) => {
+            let comparisons = count.checked_ilog2().unwrap_or(0) as usize;
+            cx.charge_bytes(text.len().saturating_mul(comparisons.saturating_add(1)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Puts entries in the order that [`Map::Sorted`] asks for.
+///
+/// # Errors
+/// `no_such_overload` for a key that is not `bool`, `int`, `uint` or `string`; `duplicate_key` for equal keys.
+pub(crate) fn sort_entries(entries: &mut [(Value<'_>, Value<'_>)]) -> Built<()> {
+    if entries.iter().any(|(key, _)| Key::entry(key).is_none()) {
+        return Err(ErrorKind::NoSuchOverload);
+    }
+    entries.sort_unstable_by(|(a, _), (b, _)| key_order(a, b));
+    let mut rest = entries.iter();
+    let mut last = rest.next();
+    for entry in rest {
+        if last.is_some_and(|(key, _)| key_order(key, &entry.0).is_eq()) {
+            return Err(ErrorKind::DuplicateKey);
+        }
+        last = Some(entry);
+    }
+    Ok(())
+}
+
+/// A map in the making, inside an arena.
+#[derive(Debug)]
+pub struct MapBuilder<'a> {
+    entries: ArenaVec<'a, (Value<'a>, Value<'a>)>,
+}
+
+impl<'a> MapBuilder<'a> {
+    /// With room for this many entries.
+    ///
+    /// # Errors
+    /// `out_of_budget` when the arena is full.
+    pub fn new(arena: &'a Arena, capacity: usize) -> Built<Self> {
+        let mut entries = arena.vec();
+        entries.reserve(capacity)?;
+        Ok(Self { entries })
+    }
+
+    /// Adds an entry. Whether its key will do is for [`finish`](Self::finish) to find out: an error of a later entry comes
+    /// before one of the keys.
+    ///
+    /// # Errors
+    /// `out_of_budget` when the arena is full.
+    pub fn insert(&mut self, key: Value<'a>, value: Value<'a>) -> Built<()> {
+        self.entries.push((key, value))
+    }
+
+    /// Adds all entries of a map.
+    ///
+    /// # Errors
+    /// Those of [`insert`](Self::insert); `out_of_budget` when the evaluation's budget is spent.
+    pub fn merge(&mut self, map: &Map<'a>, cx: &Cx<'a>) -> Built<()> {
+        cx.charge(map.len())?;
+        self.entries.reserve(map.len())?;
+        map.entries(cx.arena())?.iter().try_for_each(|(key, value)| self.insert(*key, *value))
+    }
+
+    /// The map.
+    ///
+    /// # Errors
+    /// `no_such_overload` for a key that is not `bool`, `int`, `uint` or `string`; `duplicate_key` for equal keys; `out_of_budget` when the evaluation's budget is spent.
+    pub fn finish(mut self, cx: &Cx<'a>) -> Built<Map<'a>> {
+        let count = self.entries.as_mut_slice().len();
+        self.entries.as_mut_slice().iter().try_for_each(|(key, _)| charge_comparisons(key, count, cx))?;
+        sort_entries(self.entries.as_mut_slice())?;
+        Ok(Map::Sorted(self.entries.finish()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build<'a>(arena: &'a Arena, entries: &[(Value<'a>, Value<'a>)]) -> Built<Map<'a>> {
+        let mut builder = MapBuilder::new(arena, entries.len())?;
+        for (key, value) in entries {
+            builder.insert(*key, *value)?;
+        }
+        builder.finish(&Cx::new(1_000_000, arena))
+    }
+
+    fn int(map: &Map<'_>, key: Value<'_>) -> Option<i64> {
+        let arena = Arena::new(1 << 16);
+        let mut found = None;
+        for index in 0..map.len() {
+            let (k, v) = map.entry(index, &arena).unwrap().unwrap();
+            if Key::lookup(&k) == Key::lookup(&key) {
+                found = Some(v);
+            }
+        }
+        let got = map.get(&key, &arena).unwrap();
+        match (got, found) {
+            (None, _) => None,
+            (Some(Value::Int(a)), Some(Value::Int(b))) if a == b => Some(a),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn finds_keys_of_all_types() {
+        let arena = Arena::new(1 << 16);
+        let map = build(
+            &arena,
+            &[
+                (Value::String("b"), Value::Int(5)),
+                (Value::Uint(5), Value::Int(3)),
+                (Value::Bool(true), Value::Int(1)),
+                (Value::String(""), Value::Int(4)),
+                (Value::Int(2), Value::Int(2)),
+            ],
+        )
+        .unwrap();
+        assert_eq!(map.len(), 5);
+        let cases = [
+            (Value::Bool(true), Some(1)),
+            (Value::Bool(false), None),
+            (Value::Int(2), Some(2)),
+            (Value::Uint(2), Some(2)),
+            (Value::Double(2.0), Some(2)),
+            (Value::Double(2.5), None),
+            (Value::Int(5), Some(3)),
+            (Value::Int(3), None),
+            (Value::String(""), Some(4)),
+            (Value::String("b"), Some(5)),
+            (Value::String("c"), None),
+        ];
+        for (key, want) in cases {
+            assert_eq!(int(&map, key), want, "{key:?}");
+        }
+        for key in [Value::Bytes(b"b"), Value::Null, Value::Double(f64::NAN)] {
+            assert!(map.get(&key, &arena).unwrap().is_none(), "{key:?}");
+        }
+    }
+
+    #[test]
+    fn refuses_keys() {
+        let arena = Arena::new(1 << 16);
+        let build = |a, b| build(&arena, &[(a, Value::Null), (b, Value::Null)]).err();
+        assert_eq!(build(Value::Int(0), Value::Uint(0)), Some(ErrorKind::DuplicateKey));
+        assert_eq!(build(Value::Bool(true), Value::Bool(true)), Some(ErrorKind::DuplicateKey));
+        assert_eq!(build(Value::String("a"), Value::String("a")), Some(ErrorKind::DuplicateKey));
+        assert_eq!(build(Value::Double(3.3), Value::Double(1.0)), Some(ErrorKind::NoSuchOverload));
+        assert_eq!(build(Value::Int(0), Value::Null), Some(ErrorKind::NoSuchOverload));
+        assert_eq!(build(Value::Int(0), Value::Bool(false)), None);
+    }
+
+    #[test]
+    fn long_keys_are_charged() {
+        let arena = Arena::new(1 << 16);
+        let long = "x".repeat(6400);
+        let same = [(Value::String(&long), Value::Null); 8];
+        let mut builder = MapBuilder::new(&arena, 8).unwrap();
+        for (key, value) in same {
+            builder.insert(key, value).unwrap();
+        }
+        let cx = Cx::new(3199, &arena);
+        assert_eq!(builder.finish(&cx).err(), Some(ErrorKind::OutOfBudget));
+        let map = Map::Sorted(&same[..1]);
+        let cx = Cx::new(199, &arena);
+        assert!(map.find(&same[0].0, &cx).unwrap().is_some());
+        assert_eq!(map.find(&same[0].0, &cx).err(), Some(ErrorKind::OutOfBudget));
+    }
+
+    #[test]
+    fn stops_at_the_arena_limit() {
+        let arena = Arena::new(4096);
+        let mut builder = MapBuilder::new(&arena, 0).unwrap();
+        let end = (0..1000).find_map(|i| builder.insert(Value::Int(i), Value::Null).err());
+        assert_eq!(end, Some(ErrorKind::OutOfBudget));
+    }
+}

@@ -1,0 +1,126 @@
+//! Values: borrowed from the host or from the arena of the evaluation, never owned.
+
+mod equality;
+mod from;
+mod list;
+mod map;
+pub(crate) mod order;
+mod time;
+
+pub use list::{HostList, List};
+
+pub use map::{HostMap, Map, MapBuilder};
+pub use time::{Duration, Timestamp};
+
+use celero_frontend::Type;
+use std::net::IpAddr;
+
+/// A value of any CEL type. 32 bytes, `Copy`; what it refers to lives as long as `'a`.
+///
+/// The layout is part of the contract with native code (`celero_ir::layout::value`); `native/layout.rs` asserts it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, u8)]
+pub enum Value<'a> {
+    /// `null`
+    Null,
+    /// `bool`
+    Bool(bool),
+    /// `int`
+    Int(i64),
+    /// `uint`
+    Uint(u64),
+    /// `double`
+    Double(f64),
+    /// `string`
+    String(&'a str),
+    /// `bytes`
+    Bytes(&'a [u8]),
+    /// `google.protobuf.Duration`
+    Duration(Duration),
+    /// `google.protobuf.Timestamp`
+    Timestamp(Timestamp),
+    /// `list`
+    List(List<'a>),
+    /// `map`
+    Map(Map<'a>),
+    /// A type, by its name: what `type(x)` gives.
+    Type(&'a str),
+    /// `optional_type`
+    Optional(Option<&'a Value<'a>>),
+    /// `net.IP`
+    Ip(IpAddr),
+    /// `net.CIDR`: address and prefix length.
+    Cidr(IpAddr, u8),
+}
+
+impl Value<'_> {
+    /// The name of the value's type at evaluation: what `type(x)` gives (`int`, `list`, `google.protobuf.Duration`, ...).
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Value::Null => "null_type",
+            Value::Bool(_) => "bool",
+            Value::Int(_) => "int",
+            Value::Uint(_) => "uint",
+            Value::Double(_) => "double",
+            Value::String(_) => "string",
+            Value::Bytes(_) => "bytes",
+            Value::Duration(_) => "google.protobuf.Duration",
+            Value::Timestamp(_) => "google.protobuf.Timestamp",
+            Value::List(_) => "list",
+            Value::Map(_) => "map",
+            Value::Type(_) => "type",
+            Value::Optional(_) => "optional_type",
+            Value::Ip(_) => "net.IP",
+            Value::Cidr(..) => "net.CIDR",
+        }
+    }
+
+    /// Whether the value may stand where a parameter of this type is declared. Looks at the outermost type only; type
+    /// parameters and `dyn` take everything.
+    #[must_use]
+    pub fn fits(&self, ty: &Type) -> bool {
+        match (ty, self) {
+            (Type::Dyn | Type::Error | Type::Param(_) | Type::Var(_), _)
+            | (Type::Null, Value::Null)
+            | (Type::Bool, Value::Bool(_))
+            | (Type::Int, Value::Int(_))
+            | (Type::Uint, Value::Uint(_))
+            | (Type::Double, Value::Double(_))
+            | (Type::String, Value::String(_))
+            | (Type::Bytes, Value::Bytes(_))
+            | (Type::Duration, Value::Duration(_))
+            | (Type::Timestamp, Value::Timestamp(_))
+            | (Type::Type(_), Value::Type(_))
+            | (Type::List(_), Value::List(_))
+            | (Type::Map(_), Value::Map(_))
+            | (Type::Optional(_), Value::Optional(_))
+            | (Type::Wrapper(_), Value::Null) => true,
+            (Type::Wrapper(inner), value) => value.fits(inner),
+            (Type::Opaque(name, _), value) => value.type_name() == &**name,
+            _ => false,
+        }
+    }
+}
+
+/// The name of a type as a value: what `type(x)` gives for its values.
+pub(crate) fn type_name_of(ty: &Type) -> &str {
+    match ty {
+        Type::Null => "null_type",
+        Type::Bool => "bool",
+        Type::Int => "int",
+        Type::Uint => "uint",
+        Type::Double => "double",
+        Type::String => "string",
+        Type::Bytes => "bytes",
+        Type::Duration => "google.protobuf.Duration",
+        Type::Timestamp => "google.protobuf.Timestamp",
+        Type::Type(_) => "type",
+        Type::List(_) => "list",
+        Type::Map(_) => "map",
+        Type::Optional(_) => "optional_type",
+        Type::Wrapper(inner) => type_name_of(inner),
+        Type::Opaque(name, _) | Type::Param(name) => name,
+        Type::Dyn | Type::Error | Type::Var(_) => "dyn",
+    }
+}

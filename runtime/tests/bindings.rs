@@ -1,0 +1,81 @@
+//! Values for environments that are declared at run time.
+
+use celero::{Arena, BindError, Bindings, Env, Host, List, Type, Value};
+
+fn env() -> Env<Bindings<'static>> {
+    Env::dynamic()
+        .variable("request.path", Type::String)
+        .variable("n", Type::Int)
+        .variable("any", Type::Dyn)
+        .variable("tags", Type::list(Type::String))
+}
+
+#[test]
+fn values_are_read_by_the_index_of_their_declaration() {
+    let env = env();
+    assert!(env.problems().is_empty());
+    let path = String::from("/a");
+    let elements = [Value::Int(1)];
+    let mut bindings = Bindings::new(&env);
+    bindings.set("request.path", Value::String(&path)).unwrap();
+    bindings.set("n", Value::Int(1)).unwrap();
+    bindings.set("n", Value::Int(2)).unwrap();
+    bindings.set("any", Value::Null).unwrap();
+    bindings.set("tags", Value::List(List::Slice(&elements))).unwrap();
+    let arena = Arena::new(0);
+    let read = |bindings: &Bindings<'_>, index| format!("{:?}", bindings.field(index, &arena).unwrap());
+    assert_eq!(read(&bindings, 0), r#"Some(String("/a"))"#);
+    assert_eq!(read(&bindings, 1), "Some(Int(2))");
+    assert_eq!(read(&bindings, 2), "Some(Null)");
+    assert_eq!(read(&bindings, 4), "None");
+    bindings.unset("n").unwrap();
+    assert_eq!(read(&bindings, 1), "None");
+    assert_eq!(read(&bindings, 0), r#"Some(String("/a"))"#);
+    bindings.clear();
+    assert_eq!(read(&bindings, 0), "None");
+}
+
+#[test]
+fn what_does_not_fit_is_named() {
+    let env = env();
+    let mut bindings = Bindings::new(&env);
+    let wrong = bindings.set("request.path", Value::Int(1)).unwrap_err();
+    assert_eq!(wrong.to_string(), "variable `request.path` is declared as `string`, but the value is a `int`");
+    let unknown = bindings.set("request", Value::Int(1)).unwrap_err();
+    assert_eq!(unknown, BindError::Undeclared { name: "request".to_owned() });
+    assert_eq!(unknown.to_string(), "variable `request` is not declared");
+    assert!(bindings.unset("x").is_err());
+    assert!(bindings.field(0, &Arena::new(0)).unwrap().is_none(), "a refused value is not bound");
+}
+
+#[test]
+fn an_environment_says_what_it_could_not_declare() {
+    let env = env()
+        .variable("n", Type::Bool)
+        .variable("a-b", Type::Bool)
+        .variable("in", Type::Bool)
+        .variable("p", Type::list(Type::Param("A".into())))
+        .container("a..b");
+    let problems: Vec<_> = env.problems().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        problems,
+        [
+            "variable `n` is declared twice",
+            "variable `a-b`: `a-b` is not an identifier (a letter or `_`, then letters, digits and `_`)",
+            "variable `in`: `in` is a reserved word",
+            "variable `p` can't be of type `list(A)`: a variable has one known type",
+            "container `a..b`: `` is not an identifier (a letter or `_`, then letters, digits and `_`)",
+        ]
+    );
+    let good = Env::dynamic().container("a.b").unchecked(true);
+    assert!(good.problems().is_empty());
+    assert_eq!(good.declarations().container(), "a.b");
+}
+
+#[test]
+fn variables_fields_and_bindings_agree_on_indices() {
+    let env = env();
+    let names: Vec<_> = env.declarations().variables().iter().map(|v| (&*v.name, v.optional)).collect();
+    assert_eq!(names, [("request.path", true), ("n", true), ("any", true), ("tags", true)]);
+    assert_eq!(env.fields().len(), 4);
+}

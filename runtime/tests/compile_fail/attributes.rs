@@ -1,0 +1,27 @@
+use celero::Context;
+
+#[derive(Context)]
+struct Unknown {
+    #[context(rename = "b")]
+    a: u8,
+}
+
+#[derive(Context)]
+#[context(rename_all = "kebab-case")]
+struct Case {
+    a: u8,
+}
+
+#[derive(Context)]
+struct Contradiction {
+    #[context(skip, nested)]
+    a: u8,
+}
+
+#[derive(Context)]
+struct Nameless {
+    #[context(skip, name = "b")]
+    a: u8,
+}
+
+fn main() {}

@@ -1,0 +1,138 @@
+//! Warnings: what is warned of, where, and what is not.
+#![cfg(feature = "http")]
+#![expect(clippy::unwrap_used, clippy::string_slice, reason = "tests")]
+
+use celero::http::RequestContext;
+use celero::{Bindings, Engine, Env, Scratch, Severity, Tier, Type, diagnostic_codes};
+
+fn env() -> Env<Bindings<'static>> {
+    let env = Env::dynamic().variable("s", Type::String).variable("n", Type::Int).variable("d", Type::Dyn);
+    env.variable("t", Type::Timestamp)
+        .variable("b", Type::Bool)
+        .variable("request.headers", Type::map(Type::String, Type::String))
+}
+
+/// Each warning as its code, the text it points at, and the message.
+fn warnings(source: &str) -> Vec<(&'static str, String, String)> {
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let found = engine.check(&env(), source).unwrap();
+    shown(source, &found)
+}
+
+fn shown(source: &str, found: &[celero::Diagnostic]) -> Vec<(&'static str, String, String)> {
+    found
+        .iter()
+        .map(|d| {
+            assert_eq!(d.severity, Severity::Warning);
+            assert!(diagnostic_codes().any(|info| info.code == d.code), "{}", d.code);
+            (d.code, source[d.span.start as usize..d.span.end as usize].to_owned(), d.message.clone())
+        })
+        .collect()
+}
+
+#[test]
+fn literals_that_are_never_valid() {
+    for (source, place, message) in [
+        ("s.matches('a(b')", "(", "regular expression: unclosed group"),
+        ("s.matches(r'a\\d[b-a]')", "b-a", "regular expression: invalid character class range"),
+        ("s.matches('a\\x28')", "'a\\x28'", "unclosed group"),
+        ("s.matches('''x*{2''')", "{2", "regular expression"),
+        ("matches(s, '(?=a)')", "(?=", "look-around"),
+        ("s.matches('((a{100}){100}){100}')", "((a{100}){100}){100}", "size limit"),
+        ("d.matches('(')", "(", "unclosed group"),
+        ("timestamp('tomorrow') < t", "'tomorrow'", "`tomorrow` is not a timestamp"),
+        ("timestamp('10000-01-01T00:00:00Z')", "'10000-01-01T00:00:00Z'", "is not a timestamp"),
+        ("duration('1 hour')", "'1 hour'", "`1 hour` is not a duration"),
+        ("duration('320000000000s')", "'320000000000s'", "`320000000000s` is out of the range of a duration"),
+        ("int('9223372036854775808')", "'9223372036854775808'", "is out of the range of an `int`"),
+        ("cidr('10.0.0.0/33')", "'10.0.0.0/33'", "is not a network"),
+        ("ip('10.0.0')", "'10.0.0'", "is not an IP address"),
+        ("cidr('10.0.0.0/8').containsIP('localhost')", "'localhost'", "is not an IP address"),
+        ("t.getHours('Europe/Atlantis')", "'Europe/Atlantis'", "`Europe/Atlantis` is not a time zone"),
+        ("t.getFullYear('+25:00')", "'+25:00'", "is not a time zone"),
+        ("int('1.5')", "'1.5'", "`1.5` is not an `int`"),
+        ("uint('-1')", "'-1'", "is not a `uint`"),
+        ("bool('yes')", "'yes'", "is not a `bool`"),
+        ("n + 1 / 0", "1 / 0", "this always fails: division by zero"),
+        ("uint(-1)", "uint(-1)", "this always fails: value out of range"),
+        ("9223372036854775807 + 1", "9223372036854775807 + 1", "value out of range"),
+    ] {
+        let found = warnings(source);
+        let [(code, at, text)] = &*found else { panic!("{source}: {found:?}") };
+        assert_eq!((*code, at.as_str()), ("literal-never-valid", place), "{source}");
+        assert!(text.contains(message), "{source}: {text}");
+    }
+}
+
+#[test]
+fn conditions_and_comparisons() {
+    for (source, code, place, message) in [
+        ("true ? n : 1", "constant-condition", "true", "always true"),
+        ("b && false", "constant-condition", "false", "always false"),
+        ("b || true", "constant-condition", "true", "always true"),
+        ("true && b", "constant-condition", "true", "changes nothing"),
+        ("[1].all(x, b || false)", "constant-condition", "false", "changes nothing"),
+        ("type(s) == int", "never-equal", "==", "always false: the types are `string` and `int`"),
+        ("type(s) != type(n)", "never-equal", "!=", "always true"),
+    ] {
+        let found = warnings(source);
+        let [(found_code, at, text)] = &*found else { panic!("{source}: {found:?}") };
+        assert_eq!((*found_code, at.as_str()), (code, place), "{source}");
+        assert!(text.contains(message), "{source}: {text}");
+    }
+}
+
+#[test]
+fn names_of_headers() {
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let env = Env::<RequestContext<'_>>::new();
+    for (source, expected) in [
+        ("request.headers['X Y'] == ''", Some(("invalid-header-name", "'X Y'"))),
+        ("'' in request.headers", Some(("invalid-header-name", "''"))),
+        ("has(request.headers.`x/y`)", Some(("invalid-header-name", "`x/y`"))),
+        ("request.headers[?'\u{fc}'].hasValue()", Some(("invalid-header-name", "'\u{fc}'"))),
+        ("request.headers['X-Team'] == ''", Some(("header-name-case", "'X-Team'"))),
+        ("'X-Team' in request.headers", Some(("header-name-case", "'X-Team'"))),
+        ("request.headers['x-team'] == 'X Y'", None),
+        ("request.headers.exists(k, k == 'X Y')", None),
+        ("{'X Y': 1}['X Y'] == 1", None),
+    ] {
+        let found = shown(source, &engine.check(&env, source).unwrap());
+        let found: Vec<_> = found.iter().map(|(code, at, _)| (*code, at.as_str())).collect();
+        assert_eq!(found, Vec::from_iter(expected), "{source}");
+    }
+}
+
+#[test]
+fn what_may_be_meant_is_left_alone() {
+    for source in [
+        "s.matches('^a(b|c)$') && s.matches(s)",
+        "timestamp('2024-02-29T13:00:00Z') < t && duration('1h30m') > duration('1.5s')",
+        "cidr('10.0.0.0/8').containsIP('10.0.0.1') && cidr('::/0').containsIP(ip('::1'))",
+        "t.getHours('Europe/Berlin') == 1 && t.getHours('+05:30') == 1 && t.getHours(s) == 1",
+        "type(d) == int && type(n) == int && type(dyn(n)) == string",
+        "b ? true : false",
+        "[1, 2][0] == 1 && {'a': 1}['a'] == 1 && size('a') == 1 && 1 + 1 == 2",
+        "request.headers['X Y'] == ''",
+        "1 == 1 && 'a' in ['b']",
+        "int('42') == n && double('1e3') > 1.0 && double('no') == double(s)",
+    ] {
+        let found = warnings(source);
+        let rest: Vec<_> = found.iter().filter(|(_, at, _)| at != "'no'").collect();
+        assert!(rest.is_empty(), "{source}: {rest:?}");
+    }
+}
+
+#[test]
+fn warnings_are_ordered_bounded_and_harmless() {
+    let found = warnings("timestamp('a') == t || s.matches('(') || b || true");
+    let places: Vec<&str> = found.iter().map(|(_, at, _)| at.as_str()).collect();
+    assert_eq!(places, ["'a'", "(", "true"]);
+    assert_eq!(warnings(&["int('x') == 1"; 100].join(" || ")).len(), 16);
+    for tier in [Tier::Interpret, Tier::Native] {
+        let program = Engine::builder().tier(tier).build().compile(&env(), "true || timestamp('a') == t").unwrap();
+        assert_eq!(program.warnings().len(), 2);
+        let value = program.eval(&Bindings::new(&env()), &mut Scratch::new()).map(|v| format!("{v:?}"));
+        assert_eq!(value.unwrap(), "Bool(true)");
+    }
+}

@@ -1,0 +1,142 @@
+//! An interpreter of `layout::Access`: reads a field as native code would, and compares with the safe reading.
+
+use celero::{Arena, Context, Duration, Field, Value};
+use celero_ir::Ty;
+use celero_ir::layout::{Access, Path, Repr};
+use std::net::IpAddr;
+
+/// What the C function of `Access::Text` answers with.
+#[repr(C)]
+struct Words {
+    address: *const u8,
+    length: usize,
+}
+
+unsafe fn follow(start: *const u8, path: &Path) -> *const u8 {
+    let (first, rest) = path.0.split_first().unwrap();
+    let mut address = unsafe { start.add(*first as usize) };
+    for offset in rest {
+        address = unsafe { address.cast::<*const u8>().read().add(*offset as usize) };
+    }
+    address
+}
+
+unsafe fn words<'a>(ty: Ty, address: *const u8, length: usize) -> Value<'a> {
+    let bytes = unsafe { std::slice::from_raw_parts(address, length) };
+    match ty {
+        Ty::Str => Value::String(std::str::from_utf8(bytes).unwrap()),
+        Ty::Bytes => Value::Bytes(bytes),
+        other => panic!("two words as {other}"),
+    }
+}
+
+unsafe fn load<'a>(ty: Ty, repr: Repr, address: *const u8) -> Value<'a> {
+    macro_rules! read {
+        ($t:ty) => {
+            unsafe { address.cast::<$t>().read() }
+        };
+    }
+    match (ty, repr) {
+        (Ty::Bool, Repr::Bool) => Value::Bool(read!(bool)),
+        (Ty::Int, Repr::I8) => Value::Int(read!(i8).into()),
+        (Ty::Int, Repr::I16) => Value::Int(read!(i16).into()),
+        (Ty::Int, Repr::I32) => Value::Int(read!(i32).into()),
+        (Ty::Int, Repr::I64) => Value::Int(read!(i64)),
+        (Ty::Duration, Repr::I64) => Value::Duration(Duration(read!(i64))),
+        (Ty::Uint, Repr::U8) => Value::Uint(read!(u8).into()),
+        (Ty::Uint, Repr::U16) => Value::Uint(read!(u16).into()),
+        (Ty::Uint, Repr::U32) => Value::Uint(read!(u32).into()),
+        (Ty::Uint, Repr::U64) => Value::Uint(read!(u64)),
+        (Ty::Double, Repr::F32) => Value::Double(read!(f32).into()),
+        (Ty::Double, Repr::F64) => Value::Double(read!(f64)),
+        (_, Repr::Slice) => {
+            let [pointer, length] = read!([usize; 2]);
+            unsafe { words(ty, std::ptr::with_exposed_provenance(pointer), length) }
+        }
+        other => panic!("{other:?} is no load"),
+    }
+}
+
+/// Reads a field in place. `None` inside when it is absent; `None` outside when only the helpers can read it.
+unsafe fn read<'a>(start: *const u8, field: &Field, arena: &'a Arena) -> Option<Option<Value<'a>>> {
+    let ty = field.layout.ty;
+    Some(match &field.layout.access {
+        Access::Load(path, repr) => Some(unsafe { load(ty, *repr, follow(start, path)) }),
+        Access::Text(path, function) => {
+            type Text = unsafe extern "C" fn(*const u8) -> Words;
+            let function = unsafe { std::mem::transmute::<usize, Text>(*function) };
+            let Words { address, length } = unsafe { function(follow(start, path)) };
+            (!address.is_null()).then(|| match ty {
+                Ty::Ip => {
+                    let ip = unsafe { *address.cast::<IpAddr>() };
+                    Value::String(arena.alloc_str(&ip.to_string()).unwrap())
+                }
+                _ => unsafe { words(ty, address, length) },
+            })
+        }
+        Access::Address(path) => {
+            assert_eq!(ty, Ty::Ip);
+            let address = unsafe { *follow(start, path).cast::<IpAddr>() };
+            Some(Value::String(arena.alloc_str(&address.to_string()).unwrap()))
+        }
+        Access::Get => {
+            assert_eq!(ty, Ty::Value);
+            return None;
+        }
+    })
+}
+
+/// Reads every field of a context both ways and checks that they agree. Returns the names of those that native code reads in
+/// place.
+pub(crate) fn agree<C: Context>(context: &C) -> Vec<String> {
+    let start = std::ptr::from_ref(context).cast::<u8>();
+    let mut in_place = Vec::new();
+    for (index, field) in C::fields().into_iter().enumerate() {
+        let arena = Arena::new(1 << 20);
+        let safe = context.field(u32::try_from(index).unwrap(), &arena).unwrap();
+        assert!(safe.is_some() || field.layout.optional, "{} is absent but not optional", field.name);
+        assert!(safe.is_none_or(|value| value.fits(&field.ty)), "{}: {safe:?} is no {}", field.name, field.ty);
+        // SAFETY: the layouts are what is under test; the context is alive.
+        if let Some(native) = unsafe { read(start, &field, &arena) } {
+            assert_eq!(format!("{native:?}"), format!("{safe:?}"), "{}", field.name);
+            in_place.push(field.name);
+        }
+    }
+    in_place
+}
+
+/// The value of a field by name, as text.
+pub(crate) fn show<C: Context>(context: &C, name: &str) -> String {
+    let index = C::fields().iter().position(|field| field.name == name).unwrap_or_else(|| panic!("no field {name}"));
+    let arena = Arena::new(1 << 20);
+    match context.field(u32::try_from(index).unwrap(), &arena) {
+        Ok(Some(value)) => format!("{value:?}"),
+        Ok(None) => "absent".to_owned(),
+        Err(kind) => format!("error {}", kind.name()),
+    }
+}
+
+/// A generator of numbers with a fixed seed (xorshift).
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn number(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub(crate) fn text(&mut self) -> String {
+        let letters: Vec<char> = "aé漢😀 /\0z".chars().collect();
+        (0..self.number() % 12).map(|_| letters[self.number() as usize % letters.len()]).collect()
+    }
+
+    pub(crate) fn maybe<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        self.number().is_multiple_of(2).then(|| make(self))
+    }
+}

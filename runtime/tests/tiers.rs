@@ -1,0 +1,85 @@
+//! Both tiers from the outside: an environment, a rule, a context, an answer.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use celero::{Bindings, Context, Engine, Env, Scratch, Tier, Type, Value};
+
+fn both(source: &str) {
+    let env = Env::<Bindings<'static>>::dynamic()
+        .variable("x", Type::Int)
+        .variable("s", Type::String)
+        .variable("l", Type::list(Type::Int))
+        .variable("d", Type::Dyn);
+    let list = [Value::Int(1), Value::Int(2), Value::Int(3)];
+    let mut bindings = Bindings::new(&env);
+    bindings.set("x", Value::Int(7)).unwrap();
+    bindings.set("s", Value::String("hello")).unwrap();
+    bindings.set("l", Value::List(celero::List::Slice(&list))).unwrap();
+    bindings.set("d", Value::Double(1.5)).unwrap();
+    let run = |tier| {
+        let engine = Engine::builder().tier(tier).build();
+        let program = engine.compile(&env, source).unwrap();
+        let mut scratch = Scratch::new();
+        format!("{:?}", program.eval(&bindings, &mut scratch))
+    };
+    assert_eq!(run(Tier::Native), run(Tier::Interpret), "{source}");
+}
+
+#[derive(Context)]
+struct Peer {
+    address: std::net::IpAddr,
+    forwarded: Option<std::net::IpAddr>,
+}
+
+#[test]
+fn a_mapped_address_is_the_ipv4_address() {
+    let mapped: std::net::IpAddr = "::ffff:10.1.2.3".parse().unwrap();
+    let peer = Peer { address: mapped, forwarded: Some(mapped) };
+    for tier in [Tier::Native, Tier::Interpret] {
+        let engine = Engine::builder().tier(tier).build();
+        for rule in [
+            "cidr('10.0.0.0/8').containsIP(address)",
+            "cidr('10.0.0.0/8').containsIP(forwarded)",
+            "address == '10.1.2.3' && forwarded == '10.1.2.3'",
+            "!cidr('::/0').containsIP(address)",
+        ] {
+            let program = engine.compile(&Env::<Peer>::new(), rule).unwrap();
+            assert_eq!(program.test(&peer), Ok(true), "{rule} in {tier:?}");
+        }
+    }
+}
+
+#[test]
+fn tiers_agree() {
+    for source in [
+        "1 + 2",
+        "x * 6 == 42 && s.startsWith('he')",
+        "s + ' world'",
+        "size(s) + size(l)",
+        "l.map(e, e * 2)",
+        "l.filter(e, e > 1).exists(e, e == x)",
+        "l.all(e, e < 4)",
+        "d + 1.5",
+        "d == 1.5 || 1 / 0 == 1",
+        "x / 0",
+        "{'a': x, 'b': 2}.b",
+        "{'a': x, 'a': 2}.b",
+        "[1, 2, 3][5]",
+        "cel.bind(y, x + 1, y * y)",
+        "timestamp('2024-01-01T00:00:00Z') + duration('1h')",
+        "s.matches('^h.*o$')",
+        "x in [1, 2, 7]",
+        "s in ['a', 'b', 'hello', 'c', 'd', 'e']",
+        "optional.of(x).optMap(v, v + 1).orValue(0)",
+        "[?optional.none(), ?optional.of(1)]",
+        "x > 3 ? 'big' : 'small'",
+        "type(x)",
+        "d",
+        "string(x) + string(1.5)",
+        "9223372036854775807 + x",
+        "[1, 2].transformMap(i, v, v * x)",
+        "dyn(s) + 1",
+        "dyn(1) && false",
+    ] {
+        both(source);
+    }
+}
