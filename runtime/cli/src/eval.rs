@@ -1,0 +1,75 @@
+//! `celero eval`: the value of an expression.
+
+use crate::failure::Failure;
+use crate::input::{Given, World, expression};
+use crate::outcome::{Answer, Engines, Outcome, TierChoice, answer};
+use crate::output::Output;
+use crate::{DISAGREE, REJECTED, jsonl};
+
+/// Evaluate an expression.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  celero eval '[1, 2, 3].map(x, x * 2)'
+  celero eval 'user.name == \"ada\"' --bindings bindings.json
+  celero eval 'request.headers[\"x-team\"]' --request request.http --source 192.0.2.7:4711
+  celero eval '9007199254740993 == 9007199254740992.0' --tier both
+  echo '1 + 1' | celero eval -
+
+Answers for programs: --json prints {\"value\": ..} or {\"error\": {\"kind\": .., \"message\": .., \"span\": [from, to]}}.
+--jsonl reads one question a line and answers one line each, in order:
+  {\"expr\": \"x + 1\", \"vars\": {\"x\": \"int\"}, \"bindings\": {\"x\": 41}}
+  optional members: \"vars\", \"bindings\", \"container\": NAME, \"check\": false
+Values carry their types: {\"int\": \"1\"} {\"uint\": \"1\"} {\"double\": 1.5} {\"string\": \"..\"} {\"bytes\": \"<base64>\"}
+  {\"bool\": true} {\"null\": null} {\"list\": [..]} {\"map\": [[key, value], ..]} {\"timestamp\": \"2009-02-13T23:31:30Z\"}
+  {\"duration\": \"1.5s\"} {\"type\": \"int\"} {\"optional\": value or null} {\"ip\": \"::1\"} {\"cidr\": \"10.0.0.0/8\"}
+Plain JSON is taken as input too: whole numbers are int, other numbers double, objects maps.
+--tier both evaluates twice; if the answers differ, it prints {\"disagree\": {\"native\": .., \"interpret\": ..}} and exits 3.")]
+pub(crate) struct Args {
+    /// The expression.
+    #[arg(required_unless_present = "jsonl", allow_hyphen_values = true)]
+    expr: Option<String>,
+    /// Read questions from standard input, one JSON object a line, and answer each with a line.
+    #[arg(long, conflicts_with_all = ["expr", "bindings", "vars", "request", "container", "no_check"])]
+    jsonl: bool,
+    /// Who evaluates.
+    #[arg(long, value_enum, default_value_t = TierChoice::Auto)]
+    tier: TierChoice,
+    /// Answer as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    given: Given,
+}
+
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
+    let engines = Engines::new(args.tier);
+    if args.jsonl {
+        return jsonl::run(&engines, output);
+    }
+    let Some(expr) = &args.expr else { return Err("an expression is needed".into()) };
+    let source = expression(expr)?;
+    let world = args.given.world()?;
+    if let World::Named(named) = &world {
+        // A name that can't be declared is a mistake in the command, not in the expression.
+        named.env()?;
+    }
+    let answer = answer(&engines, &world, &source);
+    if args.json || matches!(answer, Answer::Disagreed { .. }) {
+        output.line(&answer.json().to_string());
+    } else if let Answer::Agreed(outcome) = &answer {
+        print(outcome, &source, output);
+    }
+    Ok(match answer {
+        Answer::Agreed(Ok(_)) => 0,
+        Answer::Agreed(Err(_)) => REJECTED,
+        Answer::Disagreed { .. } => DISAGREE,
+    })
+}
+
+fn print(outcome: &Outcome, source: &str, output: &mut Output) {
+    match outcome {
+        Ok(shown) => output.line(&shown.text),
+        Err(failure) => output.complain(&Failure::render(failure, source, output.color())),
+    }
+}

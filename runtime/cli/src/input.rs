@@ -1,0 +1,149 @@
+//! What a rule is given: the source, the declared variables, and the bindings or the request.
+
+use crate::{request, types};
+use celero::{Arena, Bindings, Env, Type};
+use serde_json::{Map, Value as Json};
+use std::io::Read;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// The arguments that say what a rule may mention.
+#[derive(clap::Args)]
+pub(crate) struct Given {
+    /// Values of variables: a JSON object, `{"user.name": "ada", "n": {"uint": "1"}}`. Names may have dots; variables that
+    /// `--vars` doesn't declare are `dyn`.
+    #[arg(long, value_name = "FILE.json", conflicts_with = "request")]
+    pub(crate) bindings: Option<PathBuf>,
+    /// Types of variables: `user.age: int, tags: list(string)`. May be repeated.
+    #[arg(long, value_name = "NAME: TYPE, ..", conflicts_with = "request")]
+    pub(crate) vars: Vec<String>,
+    /// An HTTP/1.1 request as text; rules see `request.method`, `request.headers["x"]`, `source.address` and so on.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) request: Option<PathBuf>,
+    /// Where the request came from.
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0", requires = "request")]
+    pub(crate) source: SocketAddr,
+    /// The namespace in which names are resolved first.
+    #[arg(long, value_name = "NAME", default_value = "")]
+    pub(crate) container: String,
+    /// Leaves the type checker out: what does not fit is then an error of the evaluation.
+    #[arg(long)]
+    pub(crate) no_check: bool,
+}
+
+/// What a rule may mention, read.
+pub(crate) enum World {
+    /// Named values.
+    Named(Named),
+    /// A request and its source.
+    Request(Box<http::Request<Vec<u8>>>, SocketAddr),
+}
+
+/// Named values and their types.
+#[derive(Debug, Default)]
+pub(crate) struct Named {
+    pub(crate) types: Vec<(String, Type)>,
+    pub(crate) values: Map<String, Json>,
+    pub(crate) container: String,
+    pub(crate) unchecked: bool,
+}
+
+/// The environment of named values.
+pub(crate) type NamedEnv = Env<Bindings<'static>>;
+
+impl Given {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// The file that can't be read, and why.
+    pub(crate) fn world(&self) -> Result<World, String> {
+        if let Some(path) = &self.request {
+            let request = request::parse(&read(path)?).map_err(|why| format!("{}: {why}", path.display()))?;
+            return Ok(World::Request(Box::new(request), self.source));
+        }
+        let mut named = Named { container: self.container.clone(), unchecked: self.no_check, ..Named::default() };
+        for text in &self.vars {
+            named.types.extend(types::declarations(text).map_err(|why| format!("--vars: {why}"))?);
+        }
+        if let Some(path) = &self.bindings {
+            named.values = match serde_json::from_slice(&read(path)?) {
+                Ok(Json::Object(values)) => values,
+                Ok(_) => return Err(format!("{}: expected an object of names and values", path.display())),
+                Err(error) => return Err(format!("{}: {error}", path.display())),
+            };
+        }
+        Ok(World::Named(named))
+    }
+}
+
+impl Named {
+    /// The environment: declared variables with their types, others that have a value as `dyn`.
+    ///
+    /// # Errors
+    /// A name that can't be declared.
+    pub(crate) fn env(&self) -> Result<NamedEnv, String> {
+        let mut env = Env::dynamic().container(&self.container).unchecked(self.unchecked);
+        for (name, ty) in &self.types {
+            env = env.variable(name, ty.clone());
+        }
+        for name in self.values.keys().filter(|name| self.ty(name).is_none()) {
+            env = env.variable(name, Type::Dyn);
+        }
+        match env.problems().first() {
+            Some(problem) => Err(problem.to_string()),
+            None => Ok(env),
+        }
+    }
+
+    /// The values, built in an arena.
+    ///
+    /// # Errors
+    /// A value that is none, or not of its variable's type.
+    pub(crate) fn bindings<'a>(&self, env: &NamedEnv, arena: &'a Arena) -> Result<Bindings<'a>, String> {
+        let mut bindings = Bindings::new(env);
+        for (name, json) in &self.values {
+            let ty = self.ty(name).unwrap_or(&Type::Dyn);
+            let value = crate::json::to_value(json, ty, arena).map_err(|why| format!("variable `{name}`: {why}"))?;
+            bindings.set(name, value).map_err(|why| why.to_string())?;
+        }
+        Ok(bindings)
+    }
+
+    fn ty(&self, name: &str) -> Option<&Type> {
+        self.types.iter().find(|(n, _)| n == name).map(|(_, ty)| ty)
+    }
+}
+
+/// The expression of a command line: itself, or standard input for `-`.
+///
+/// # Errors
+/// Standard input that can't be read or is no UTF-8.
+pub(crate) fn expression(argument: &str) -> Result<String, String> {
+    if argument == "-" { read_text(Path::new("-")) } else { Ok(argument.to_owned()) }
+}
+
+/// The text of a file, or of standard input for `-`, without blanks around it.
+///
+/// # Errors
+/// A file that can't be read or is no UTF-8.
+pub(crate) fn read_text(path: &Path) -> Result<String, String> {
+    read_raw(path).map(|text| text.trim().to_owned())
+}
+
+/// The text of a file, or of standard input for `-`, as it is.
+///
+/// # Errors
+/// A file that can't be read or is no UTF-8.
+pub(crate) fn read_raw(path: &Path) -> Result<String, String> {
+    String::from_utf8(read(path)?).map_err(|_| format!("{}: not UTF-8", path.display()))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let result = if path == Path::new("-") {
+        std::io::stdin().lock().read_to_end(&mut bytes).map(drop)
+    } else {
+        std::fs::read(path).map(|read| bytes = read)
+    };
+    result.map(|()| bytes).map_err(|error| format!("{}: {error}", path.display()))
+}

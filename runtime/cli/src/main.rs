@@ -1,0 +1,79 @@
+//! The `celero` command: check, evaluate, explain and format rules. `celero --help` is its manual.
+//!
+//! Exit codes: 0 fine, 1 a rule was rejected or its evaluation failed, 2 the command was not understood or a file can't be
+//! read, 3 the tiers disagree.
+
+mod check;
+mod eval;
+mod explain;
+mod failure;
+mod fmt;
+mod input;
+mod json;
+mod jsonl;
+mod outcome;
+mod output;
+mod request;
+mod text;
+mod types;
+
+use clap::{Parser, Subcommand};
+use output::Output;
+use std::process::ExitCode;
+
+/// A rule was rejected, or its evaluation failed.
+const REJECTED: u8 = 1;
+/// The command line makes no sense, or names a file that can't be read.
+const USAGE: u8 = 2;
+/// The tiers disagree.
+const DISAGREE: u8 = 3;
+
+/// Check, evaluate, explain and format CEL rules.
+#[derive(Parser)]
+#[command(
+    version,
+    after_help = "\
+Examples:
+  celero eval '1 + 2 * 3'
+  celero eval 'user.name.startsWith(\"a\")' --bindings bindings.json
+  celero eval 'request.host == \"example.com\"' --request request.http
+  celero check rule.cel --vars 'user.age: int, tags: list(string)'
+  celero explain 'size(\"abc\") > 2'
+  celero fmt --check rules/*.cel
+  echo '{\"expr\": \"x + 1\", \"bindings\": {\"x\": 41}}' | celero eval --jsonl
+
+Wherever a file or an expression is asked for, `-` is standard input.
+Exit code: 0 fine, 1 rule rejected or evaluation failed, 2 usage, 3 tiers disagree."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// Colours: `auto` means on a terminal.
+    #[arg(long, global = true, value_enum, default_value_t = output::Color::Auto)]
+    color: output::Color,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Check(check::Args),
+    Eval(eval::Args),
+    Explain(explain::Args),
+    Fmt(fmt::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut output = Output::new(cli.color);
+    let code = match cli.command {
+        Command::Check(args) => check::run(&args, &mut output),
+        Command::Eval(args) => eval::run(&args, &mut output),
+        Command::Explain(args) => explain::run(&args, &mut output),
+        Command::Fmt(args) => fmt::run(&args, &mut output),
+    };
+    let code = code.unwrap_or_else(|usage| {
+        output.complain(&format!("error: {usage}"));
+        USAGE
+    });
+    output.finish();
+    ExitCode::from(code)
+}

@@ -1,0 +1,312 @@
+//! The `celero` command as people and programs use it.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use serde_json::{Value as Json, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// What a run gave.
+struct Run {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Run {
+    fn json(&self) -> Json {
+        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {:?} {:?}", self.out, self.err))
+    }
+}
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_celero"));
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn celero_reading(args: &[&str], input: &[u8]) -> Run {
+    let mut child = command(args).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Run {
+        code: output.status.code().unwrap(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+fn celero(args: &[&str]) -> Run {
+    celero_reading(args, b"")
+}
+
+fn file(name: &str, content: &str) -> String {
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let path = dir.join(format!("{}-{name}", std::process::id()));
+    std::fs::write(&path, content).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// Answers to lines of `eval --jsonl`.
+fn answers(args: &[&str], lines: &str) -> (i32, Vec<Json>) {
+    let all: Vec<_> = ["eval", "--jsonl"].iter().chain(args).copied().collect();
+    let run = celero_reading(&all, lines.as_bytes());
+    assert_eq!(run.err, "");
+    (run.code, run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+#[test]
+fn eval_prints_the_value() {
+    for (expr, text) in [
+        ("1 + 2 * 3", "7\n"),
+        ("'a' + \"b\"", "\"ab\"\n"),
+        ("[1u, 2.0, b'\\xff']", "[1u, 2.0, b\"\\xff\"]\n"),
+        ("{'a': [true, null]}", "{\"a\": [true, null]}\n"),
+        ("duration('90s')", "duration(\"90s\")\n"),
+        ("type(1)", "int\n"),
+        ("-1", "-1\n"),
+    ] {
+        let run = celero(&["eval", expr]);
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, text, ""), "{expr}");
+    }
+    assert_eq!(celero_reading(&["eval", "-"], b" 1 + 1\n").out, "2\n");
+    assert_eq!(celero(&["eval", "1 + 1", "--json"]).json(), json!({ "value": { "int": "2" } }));
+}
+
+#[test]
+fn eval_points_at_errors() {
+    let run = celero(&["eval", "1 +"]);
+    assert_eq!((run.code, run.out.as_str()), (1, ""));
+    assert!(run.err.contains("error[") && run.err.contains("1 | 1 +"), "{}", run.err);
+
+    let run = celero(&["eval", "1 / 0 == 1"]);
+    assert_eq!((run.code, run.out.as_str()), (1, ""));
+    assert!(run.err.contains("divide_by_zero") && run.err.contains('^'), "{}", run.err);
+    assert!(!run.err.contains('\x1b'), "no colours where there is no terminal");
+    assert!(celero(&["eval", "1 / 0", "--color", "always"]).err.contains('\x1b'));
+
+    let json = celero(&["eval", "[1][5]", "--json"]).json();
+    assert_eq!(json["error"]["kind"], "invalid_argument");
+    assert!(json["error"]["span"].is_array());
+    assert_eq!(celero(&["eval", "nope", "--json"]).json()["error"]["kind"], "check");
+    assert_eq!(celero(&["eval", "1 +", "--json"]).json()["error"]["kind"], "parse");
+}
+
+#[test]
+fn bindings_give_values_to_variables() {
+    let bindings = file(
+        "bindings.json",
+        r#"{"user.name": "ada", "n": 2, "half": 0.5, "tags": ["a"], "m": {"k": {"uint": "7"}}, "t": {"timestamp": "2009-02-13T23:31:30Z"}}"#,
+    );
+    for (expr, text) in [
+        ("user.name == 'ada'", "true\n"),
+        ("n + 1", "3\n"),
+        ("half", "0.5\n"),
+        ("tags[0]", "\"a\"\n"),
+        ("m.k", "7u\n"),
+        ("t.getFullYear()", "2009\n"),
+    ] {
+        let run = celero(&["eval", expr, "--bindings", &bindings]);
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, text, ""), "{expr}");
+    }
+    let typed = celero(&["eval", "n", "--bindings", &bindings, "--vars", "n: uint, absent: int"]);
+    assert_eq!(typed.out, "2u\n");
+    let wrong = celero(&["eval", "n", "--bindings", &bindings, "--vars", "n: list(int)", "--json"]);
+    assert_eq!((wrong.code, wrong.json()["error"]["kind"].as_str()), (1, Some("invalid_argument")));
+    let absent = celero(&["eval", "absent", "--vars", "absent: int", "--json"]);
+    assert_eq!(absent.json()["error"]["kind"], "no_such_key");
+}
+
+#[test]
+fn requests_are_read_from_text() {
+    let request = file("request.http", "GET /api/x?y=1 HTTP/1.1\nHost: example.com\nX-Team: ops\n\n");
+    for (expr, text) in [
+        ("request.method + ' ' + request.path", "\"GET /api/x\"\n"),
+        ("request.headers['x-team']", "\"ops\"\n"),
+        ("source.address", "\"192.0.2.7\"\n"),
+    ] {
+        let run = celero(&["eval", expr, "--request", &request, "--source", "192.0.2.7:4711", "--tier", "both"]);
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, text, ""), "{expr}");
+    }
+    assert_eq!(celero(&["eval", "source.address", "--request", &request]).out, "\"127.0.0.1\"\n");
+    let missing = celero(&["eval", "request.headers['x-none']", "--request", &request, "--json"]);
+    assert_eq!((missing.code, missing.json()["error"]["kind"].as_str()), (1, Some("no_such_key")));
+    let broken = file("broken.http", "what?\n");
+    let run = celero(&["eval", "true", "--request", &broken]);
+    assert!(run.code == 2 && run.err.contains("broken.http"), "{}", run.err);
+}
+
+#[test]
+fn misuse_exits_with_2() {
+    for args in [
+        &["eval"][..],
+        &["nonsense"],
+        &["eval", "1", "--bindings", "/no/such/file"],
+        &["eval", "1", "--vars", "x: strin"],
+        &["eval", "1", "--vars", "in: int"],
+        &["eval", "1", "--tier", "fast"],
+        &["check"],
+        &["check", "/no/such/file"],
+        &["eval", "1", "--bindings", "a", "--request", "b"],
+    ] {
+        let run = celero(args);
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{args:?}");
+        assert!(!run.err.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn check_tells_the_type_or_every_error() {
+    let rule = file("rule.cel", "a > 1 &&\n  b\n");
+    let run = celero(&["check", &rule, "--vars", "a: int, b: bool"]);
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "ok: bool\n", ""));
+    let run = celero(&["check", &rule]);
+    assert_eq!((run.code, run.out.as_str()), (1, ""));
+    assert!(run.err.contains("`a`") && run.err.contains("`b`") && run.err.contains("2 |"), "{}", run.err);
+    let json = celero(&["check", "--expr", "a + 'x'", "--vars", "a: int", "--json"]);
+    assert_eq!((json.code, json.json()["ok"].as_bool()), (1, Some(false)));
+    assert_eq!(json.json()["diagnostics"][0]["kind"], "check");
+    let json = celero(&["check", "--expr", "[1]", "--json"]).json();
+    assert_eq!((json["ok"].as_bool(), json["type"].as_str()), (Some(true), Some("list(int)")));
+    assert_eq!(celero_reading(&["check", "-"], b"1 == 1").out, "ok: bool\n");
+}
+
+#[test]
+fn explain_shows_every_stage() {
+    let run = celero(&["explain", "x + 1 > 2", "--vars", "x: int"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    assert!(run.out.contains("tree") && run.out.contains("bool"), "{}", run.out);
+    let json = celero(&["explain", "x + 1 > 2", "--vars", "x: int", "--json"]).json();
+    assert!(json["sections"].as_array().unwrap().len() > 1);
+    assert_eq!(json["sections"][0]["title"], "tree");
+    assert_eq!(celero(&["explain", "x"]).code, 1);
+}
+
+#[test]
+fn jsonl_answers_in_order() {
+    let lines = [
+        r#"{"expr": "x + 1", "vars": {"x": "int"}, "bindings": {"x": {"int": "41"}}}"#,
+        r#"{"expr": "x", "bindings": {"x": {"map": [[1, {"optional": null}]]}}}"#,
+        r#"{"expr": "1 / 0"}"#,
+        r#"{"expr": "1 +"}"#,
+        r#"{"expr": "y"}"#,
+        r#"{"expr": "y", "container": "a.b", "bindings": {"a.b.y": true}}"#,
+        r#"{"expr": "1 + 'a'"}"#,
+        r#"{"expr": "1 + 'a'", "check": false}"#,
+        r#"{"expr": "0.0 / 0.0"}"#,
+    ]
+    .join("\n");
+    for tier in ["native", "interpret", "both", "auto"] {
+        let (code, answers) = answers(&["--tier", tier], &lines);
+        assert_eq!((code, answers.len()), (0, 9), "{answers:?}");
+        assert_eq!(answers[0], json!({ "value": { "int": "42" } }));
+        assert_eq!(answers[1], json!({ "value": { "map": [[{ "int": "1" }, { "optional": null }]] } }));
+        assert_eq!(answers[2]["error"]["kind"], "divide_by_zero");
+        assert!(answers[2]["error"]["message"].is_string());
+        assert_eq!(answers[2]["error"]["span"], json!([0, 5]));
+        assert_eq!(answers[3]["error"]["kind"], "parse");
+        assert_eq!(answers[4]["error"]["kind"], "check");
+        assert_eq!(answers[5], json!({ "value": { "bool": true } }));
+        assert_eq!(answers[6]["error"]["kind"], "check");
+        assert_eq!(answers[7]["error"]["kind"], "no_such_overload");
+        assert_eq!(answers[8], json!({ "value": { "double": "NaN" } }));
+    }
+}
+
+#[test]
+fn jsonl_survives_bad_lines() {
+    let deep = format!("{{\"expr\": \"1\", \"bindings\": {{\"x\": {}}}}}", "[".repeat(100_000));
+    let bad = [
+        "",
+        "not json",
+        "{}",
+        "[]",
+        "{\"expr\": 1}",
+        r#"{"expr": "x", "vars": {"x": "strin"}}"#,
+        r#"{"expr": "x", "vars": {"x": 1}}"#,
+        r#"{"expr": "x", "vars": {"x": "int"}, "bindings": {"x": "text"}}"#,
+        r#"{"expr": "x", "bindings": {"x": {"int": "much"}}}"#,
+        r#"{"expr": "x", "bindings": {"not a name": 1}}"#,
+        &deep,
+    ];
+    let lines = bad.join("\n") + "\n{\"expr\": \"1\"}\n";
+    let (code, answers) = answers(&[], &lines);
+    assert_eq!((code, answers.len()), (0, bad.len() + 1));
+    for (answer, line) in answers.iter().zip(bad) {
+        assert_eq!(answer["error"]["kind"], "invalid_argument", "{line:.60}: {answer}");
+        assert!(answer["error"]["message"].is_string());
+    }
+    assert_eq!(answers.last(), Some(&json!({ "value": { "int": "1" } })));
+
+    let run = celero_reading(&["eval", "--jsonl"], b"\xff\xfe\n{\"expr\": \"2\"}");
+    assert_eq!(run.code, 0);
+    assert!(run.out.ends_with("{\"value\":{\"int\":\"2\"}}\n"), "{}", run.out);
+    assert_eq!(celero(&["eval", "--jsonl"]).out, "");
+}
+
+/// Each answer is there before the next question is asked.
+#[test]
+fn jsonl_streams() {
+    let mut child = command(&["eval", "--jsonl"]).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    for n in 0..3 {
+        writeln!(stdin, "{{\"expr\": \"{n}\"}}").unwrap();
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        assert_eq!(line, format!("{{\"value\":{{\"int\":\"{n}\"}}}}\n"));
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn help_teaches() {
+    for args in [&["--help"][..], &["eval", "--help"], &["check", "--help"], &["explain", "--help"]] {
+        let run = celero(args);
+        assert!(run.code == 0 && run.out.contains("Examples:"), "{args:?}: {}", run.out);
+    }
+}
+
+#[test]
+fn warnings_are_denied_when_asked() {
+    let rule = ["check", "--expr", "'a'.matches('a(b')"];
+    let run = celero(&rule);
+    assert_eq!((run.code, run.out.as_str()), (0, "ok: bool\n"));
+    assert!(run.err.contains("warning[literal-never-valid]: this is not a regular expression: unclosed group"));
+    assert!(run.err.contains("'a'.matches('a(b')\n  |               ^\n"), "{}", run.err);
+    let denied = celero(&[&rule[..], &["--deny-warnings"]].concat());
+    assert_eq!((denied.code, denied.out.as_str(), denied.err), (1, "", run.err));
+    let answer = celero(&[&rule[..], &["--deny-warnings", "--json"]].concat()).json();
+    assert_eq!((&answer["ok"], &answer["diagnostics"][0]["severity"]), (&json!(false), &json!("warning")));
+    assert_eq!(celero(&["check", "--deny-warnings", "--expr", "1 + 1"]).code, 0);
+}
+
+#[test]
+fn fmt_rewrites_or_checks() {
+    let path = file("fmt.cel", "// Who may.\n(a)&&b=='c'");
+    let formatted = "// Who may.\na && b == \"c\"\n";
+    let run = celero(&["fmt", "--check", &path]);
+    assert_eq!((run.code, run.out), (1, format!("{path}: not formatted\n")));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "// Who may.\n(a)&&b=='c'");
+    let run = celero(&["fmt", &path]);
+    assert_eq!((run.code, run.out.as_str()), (0, ""));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), formatted);
+    assert_eq!(celero(&["fmt", "--check", &path]).code, 0);
+
+    let run = celero_reading(&["fmt", "-"], b"1+1");
+    assert_eq!((run.code, run.out.as_str()), (0, "1 + 1\n"));
+    assert_eq!(celero(&["fmt", "--expr", "-(1)"]).out, "-(1)\n");
+    assert_eq!(celero(&["fmt", "--check", "--expr", "a  && b"]).code, 1);
+    assert_eq!(celero(&["fmt", "--check", "--expr", "a && b"]).code, 0);
+    assert_eq!(celero(&["fmt"]).code, 2);
+
+    let path = file("lost.cel", "a // why\n&& b");
+    let run = celero(&["fmt", &path]);
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains("lost.cel:1:3") && run.err.contains("would be lost"), "{}", run.err);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "a // why\n&& b");
+}
