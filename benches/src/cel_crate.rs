@@ -1,0 +1,174 @@
+//! The `cel` crate: programs compiled once, one shared environment, a context for each evaluation.
+
+use crate::{Input, Runner, Workload};
+use cel::common::traits::Indexer;
+use cel::common::types::{CelBool, CelString, MAP_TYPE, STRING_TYPE, Type};
+use cel::common::value::{CowVal, Val};
+use cel::{Context, Env, ExecutionError, Program, Value};
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+fn text<'v>(args: &'v [CowVal<'_, '_>], i: usize) -> Result<&'v str, ExecutionError> {
+    args.get(i)
+        .and_then(|v| v.downcast_ref::<CelString<'_>>())
+        .map(|s| s.inner())
+        .ok_or_else(|| ExecutionError::function_error("cidrContains", "not a string"))
+}
+
+fn cidr_contains<'b, 'v>(args: Vec<CowVal<'b, 'v>>) -> Result<CowVal<'b, 'v>, ExecutionError> {
+    let invalid = |e: ipnet::AddrParseError| ExecutionError::function_error("cidrContains", e);
+    let network: ipnet::IpNet = text(&args, 0)?.parse().map_err(invalid)?;
+    let address: IpAddr = text(&args, 1)?
+        .parse()
+        .map_err(|e: std::net::AddrParseError| ExecutionError::function_error("cidrContains", e))?;
+    Ok(CowVal::owned(CelBool::from(network.contains(&address))))
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Request<'r>(&'r http::Request<()>);
+#[derive(Clone, Copy, Debug)]
+struct Headers<'r>(&'r http::HeaderMap);
+#[derive(Clone, Copy, Debug)]
+struct Source(IpAddr);
+
+fn key(key: &dyn Val) -> &str {
+    key.downcast_ref::<CelString<'_>>().map_or("", |k| k.inner())
+}
+
+fn string<'b, 'v>(text: &'v str) -> CowVal<'b, 'v> {
+    CowVal::owned(CelString::from(text))
+}
+
+macro_rules! resolved {
+    ($type:ident $(<$lifetime:lifetime>)?, $self:ident, $key:ident, $get:expr) => {
+        impl$(<$lifetime>)? Val for $type$(<$lifetime>)? {
+            fn get_type(&self) -> &Type {
+                &MAP_TYPE
+            }
+            fn cel_type() -> &'static Type {
+                &MAP_TYPE
+            }
+            fn as_indexer<'b, 'v>(&'b self) -> Option<&'b (dyn Indexer + 'v)>
+            where
+                Self: 'v,
+            {
+                Some(self)
+            }
+            fn clone_as_boxed<'v>(&self) -> Box<dyn Val + 'v>
+            where
+                Self: 'v,
+            {
+                Box::new(*self)
+            }
+        }
+        impl$(<$lifetime>)? Indexer for $type$(<$lifetime>)? {
+            fn get<'b, 'v>(&'b self, key_value: &dyn Val) -> Result<CowVal<'b, 'v>, ExecutionError>
+            where
+                Self: 'v,
+            {
+                let $self = self;
+                let $key = key(key_value);
+                $get
+            }
+            fn steal<'v>(self: Box<Self>, key: &dyn Val) -> Result<Box<dyn Val + 'v>, ExecutionError>
+            where
+                Self: 'v,
+            {
+                self.get(key).map(CowVal::into_owned)
+            }
+        }
+    };
+}
+
+resolved!(Request<'r>, this, key, {
+    let request: &'r http::Request<()> = this.0;
+    match key {
+        "method" => Ok(string(request.method().as_str())),
+        "path" => Ok(string(request.uri().path())),
+        "headers" => Ok(CowVal::owned(Headers(request.headers()))),
+        _ => Err(ExecutionError::no_such_key(key)),
+    }
+});
+resolved!(Headers<'r>, this, key, {
+    let map: &'r http::HeaderMap = this.0;
+    let value = map.get(key).and_then(|v| v.to_str().ok());
+    value.map(string).ok_or_else(|| ExecutionError::no_such_key(key))
+});
+resolved!(Source, this, _key, Ok(CowVal::owned(CelString::from(this.0.to_string()))));
+
+fn answer(program: &Program, context: &Context<'_, '_>) -> u64 {
+    let Ok(value) = Value::resolve_val(program.expression(), context) else { return u64::MAX };
+    let value: &dyn Val = value.as_ref();
+    match (value.downcast_ref::<CelBool>(), value.downcast_ref::<CelString<'_>>()) {
+        (Some(b), _) => u64::from(*b.inner()),
+        (_, Some(s)) => s.inner().len() as u64,
+        _ => u64::MAX,
+    }
+}
+
+/// How the request gets into the context.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// As values, added one by one: what the crate's documentation shows.
+    Added,
+    /// As values of our own that are resolved when they are read.
+    Lazy,
+}
+
+/// The request as values.
+fn added(input: &Input) -> Value {
+    let text = |t: &str| Value::String(Arc::new(t.to_owned()));
+    let headers: HashMap<String, Value> = input
+        .request
+        .headers()
+        .iter()
+        .map(|(name, value)| (name.to_string(), text(value.to_str().unwrap_or_default())))
+        .collect();
+    let request: HashMap<String, Value> = HashMap::from([
+        ("method".to_owned(), text(input.request.method().as_str())),
+        ("path".to_owned(), text(input.request.uri().path())),
+        ("headers".to_owned(), headers.into()),
+    ]);
+    request.into()
+}
+
+/// The workload's rules compiled by the crate.
+pub(crate) fn runner(workload: &Workload, mode: Mode) -> Runner {
+    let mut env = Env::stdlib();
+    env.add_overload("cidrContains", "cidr_contains", vec![STRING_TYPE, STRING_TYPE], cidr_contains)
+        .expect("a new function");
+    let env = Arc::new(env);
+    let programs: Vec<Program> = workload
+        .rules
+        .iter()
+        .map(|rule| {
+            let source = rule.cel(|network| format!("cidrContains({network:?}, source.address)"));
+            env.compile(&source).expect("a rule that compiles")
+        })
+        .collect();
+    let name = workload.name;
+    Box::new(move |input: &Input| {
+        let mut context = Context::with_env(env.clone());
+        match mode {
+            Mode::Added => {
+                let address = Value::String(Arc::new(input.peer.ip().to_string()));
+                context.add_variable_from_value("request", added(input));
+                context.add_variable_from_value("source", HashMap::from([("address".to_owned(), address)]));
+            }
+            Mode::Lazy => {
+                context.add_variable_as_val("request", Box::new(Request(&input.request)));
+                context.add_variable_as_val("source", Box::new(Source(input.peer.ip())));
+            }
+        }
+        match name {
+            "W10" => {
+                context.add_variable_from_value("a", input.a);
+                context.add_variable_from_value("b", input.b);
+            }
+            "W11" => context.add_variable_from_value("groups", input.groups.clone()),
+            _ => {}
+        }
+        programs.iter().map(|program| answer(program, &context)).sum()
+    })
+}

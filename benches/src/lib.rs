@@ -1,0 +1,35 @@
+//! Workloads, the engines that run them, and how they are timed. `METHODOLOGY.md` says how to read the figures.
+#![expect(clippy::expect_used, reason = "a benchmark whose preparation fails has nothing to measure")]
+
+mod cel_crate;
+mod compiled;
+mod handwritten;
+mod measure;
+mod rules;
+mod workload;
+
+pub use measure::{CountingAllocator, Sample, allocations, interleaved, scaling};
+pub use workload::{Call, Input, NAMES, Workload};
+
+/// Something that answers a workload's question again and again.
+pub type Runner = Box<dyn Fn(&Input) -> u64 + Send + Sync>;
+
+/// The engines, in the order of the table. The first is what all others are compared with.
+///
+/// `cel` is the `cel` crate with the request's values added to a context, as its documentation shows; `cel_lazy` is the same
+/// crate with values of our own making that are resolved when they are read, the best that its API allows.
+pub const ENGINES: &[&str] = &["handwritten", "inline", "native", "interpret", "cel", "cel_lazy"];
+
+/// An engine made ready for a workload, or `None` where it has no answer to it.
+#[must_use]
+pub fn runner(engine: &str, workload: &Workload) -> Option<Runner> {
+    match engine {
+        "handwritten" => Some(handwritten::behind_pointer(workload)),
+        "inline" => Some(handwritten::inline(workload)),
+        "native" => Some(compiled::runner(workload, celero::Tier::Native)),
+        "interpret" => Some(compiled::runner(workload, celero::Tier::Interpret)),
+        "cel" => Some(cel_crate::runner(workload, cel_crate::Mode::Added)),
+        "cel_lazy" => Some(cel_crate::runner(workload, cel_crate::Mode::Lazy)),
+        _ => None,
+    }
+}

@@ -1,0 +1,147 @@
+//! Timing: engines take turns in one process, so that what disturbs the machine disturbs all of them; medians, so that a
+//! disturbed turn does not count.
+
+use crate::{Input, Runner};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::hint::black_box;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The system's allocator, counting each thread's allocations. A program that asks [`allocations`] must install it.
+#[derive(Debug)]
+pub struct CountingAllocator;
+
+fn count() {
+    // A thread that is ending has no counter left; nothing is measured there.
+    let _ = ALLOCATIONS.try_with(|n| n.set(n.get().wrapping_add(1)));
+}
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for CountingAllocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's contract is the system allocator's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(ptr, layout) }
+    }
+
+    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: as above.
+        unsafe { System.realloc(ptr, layout, size) }
+    }
+}
+
+/// Allocations for one evaluation of a warm runner.
+#[must_use]
+pub fn allocations(runner: &Runner, input: &Input) -> f64 {
+    const RUNS: u32 = 100;
+    for _ in 0..RUNS {
+        black_box(runner(black_box(input)));
+    }
+    let before = ALLOCATIONS.with(Cell::get);
+    for _ in 0..RUNS {
+        black_box(runner(black_box(input)));
+    }
+    let made = ALLOCATIONS.with(Cell::get).saturating_sub(before);
+    f64::from(u32::try_from(made).unwrap_or(u32::MAX)) / f64::from(RUNS)
+}
+
+/// What was measured of an engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// Median nanoseconds for an evaluation.
+    pub ns: f64,
+    /// The fastest turn's.
+    pub best: f64,
+}
+
+fn turn(runner: &Runner, input: &Input, runs: u32) -> f64 {
+    let start = Instant::now();
+    for _ in 0..runs {
+        black_box(runner(black_box(input)));
+    }
+    start.elapsed().as_secs_f64() * 1e9 / f64::from(runs)
+}
+
+/// How many evaluations take about `target`, at least one.
+fn runs_for(runner: &Runner, input: &Input, target: Duration) -> u32 {
+    let mut runs = 1;
+    loop {
+        let took = turn(runner, input, runs) * f64::from(runs);
+        let target = target.as_secs_f64() * 1e9;
+        if took >= target || runs >= 1 << 24 {
+            let fit = f64::from(runs) * target / took.max(1.0);
+            return (fit as u32).max(1);
+        }
+        runs = runs.saturating_mul(4);
+    }
+}
+
+/// Times the runners in turns of about 200 µs each, `rounds` times, each round starting with another one.
+#[must_use]
+pub fn interleaved(runners: &[Runner], input: &Input, rounds: usize) -> Vec<Sample> {
+    let runs: Vec<u32> = runners.iter().map(|r| runs_for(r, input, Duration::from_micros(200))).collect();
+    let mut times: Vec<Vec<f64>> = vec![Vec::with_capacity(rounds); runners.len()];
+    let mut order: Vec<usize> = (0..runners.len()).collect();
+    for _ in 0..rounds {
+        for &i in &order {
+            if let (Some(runner), Some(runs), Some(times)) = (runners.get(i), runs.get(i), times.get_mut(i)) {
+                times.push(turn(runner, input, *runs));
+            }
+        }
+        order.rotate_left(1.min(runners.len()));
+    }
+    times
+        .into_iter()
+        .map(|mut t| {
+            t.sort_by(f64::total_cmp);
+            let at = |i: usize| t.get(i).copied().unwrap_or(f64::NAN);
+            Sample { ns: at(t.len() / 2), best: at(0) }
+        })
+        .collect()
+}
+
+/// Evaluations a second by one thread, and by `threads` threads that share the runner; the median ratio of five pairs.
+#[must_use]
+pub fn scaling(runner: &Runner, input: &Input, threads: usize) -> (f64, f64, f64) {
+    let rate = |threads: usize| -> f64 {
+        let (barrier, stop) = (Barrier::new(threads.saturating_add(1)), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads)
+                .map(|_| {
+                    scope.spawn(|| {
+                        barrier.wait();
+                        let start = Instant::now();
+                        let mut done = 0u32;
+                        while !stop.load(Ordering::Relaxed) {
+                            for _ in 0..64 {
+                                black_box(runner(black_box(input)));
+                            }
+                            done = done.saturating_add(64);
+                        }
+                        f64::from(done) / start.elapsed().as_secs_f64()
+                    })
+                })
+                .collect();
+            barrier.wait();
+            std::thread::sleep(Duration::from_millis(150));
+            stop.store(true, Ordering::Relaxed);
+            workers.into_iter().map(|w| w.join().unwrap_or(f64::NAN)).sum()
+        })
+    };
+    let mut pairs: Vec<(f64, f64)> = (0..5).map(|_| (rate(1), rate(threads))).collect();
+    pairs.sort_by(|a, b| (a.1 / a.0).total_cmp(&(b.1 / b.0)));
+    let (one, many) = pairs.get(pairs.len() / 2).copied().unwrap_or((f64::NAN, f64::NAN));
+    (one, many, many / one)
+}

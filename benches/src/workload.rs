@@ -1,0 +1,134 @@
+//! The workloads: a request with twelve headers and the rules asked about it.
+
+use crate::rules::{Rule, tenants, twenty};
+use celero::Context;
+use celero::http::RequestContext;
+use std::net::SocketAddr;
+
+/// The workloads' names, in order.
+pub const NAMES: &[&str] = &["W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W8_miss", "W9", "W10", "W11"];
+
+/// What a proxy holds when rules run.
+pub struct Input {
+    /// The request.
+    pub request: http::Request<()>,
+    /// The peer.
+    pub peer: SocketAddr,
+    /// Sixteen groups; the last begins with `adm`.
+    pub groups: Vec<String>,
+    /// A number.
+    pub a: i64,
+    /// Another.
+    pub b: i64,
+}
+
+/// The context that celero's rules read: the request and the extras of W10 and W11.
+#[derive(Context)]
+pub struct Call<'a> {
+    #[context(flatten)]
+    http: RequestContext<'a>,
+    groups: &'a [String],
+    a: i64,
+    b: i64,
+}
+
+impl<'a> Call<'a> {
+    /// References to the input: what each evaluation starts with.
+    #[inline]
+    #[must_use]
+    pub fn new(input: &'a Input) -> Self {
+        Self {
+            http: RequestContext::new(&input.request).with_source(input.peer),
+            groups: &input.groups,
+            a: input.a,
+            b: input.b,
+        }
+    }
+}
+
+/// A request, rules, and the sum of their answers: 1 for true, the length for text.
+pub struct Workload {
+    /// Its name.
+    pub name: &'static str,
+    pub(crate) rules: Vec<Rule>,
+    /// The right answer.
+    pub expected: u64,
+}
+
+impl Workload {
+    /// The workload of a name in [`NAMES`].
+    #[must_use]
+    pub fn new(name: &str) -> Option<Self> {
+        let name = *NAMES.iter().find(|n| **n == name)?;
+        let tenant = || Rule::HeaderIs("x-tenant".into(), tenants());
+        let (rules, expected) = match name {
+            "W1" => (vec![Rule::Method(vec!["GET".into()])], 1),
+            "W2" => (vec![Rule::Header("x-custom".into())], 10),
+            "W3" => (vec![Rule::HeaderIs("x-custom".into(), vec!["test-value".into()])], 1),
+            "W4" => (vec![Rule::PathPrefix("/api/".into())], 1),
+            "W5" => (vec![Rule::HeaderContains("user-agent".into(), "Googlebot".into())], 0),
+            "W6" => (vec![Rule::PathMatches("^/user/([^/]+)/view$".into())], 1),
+            "W7" => (vec![Rule::Network("10.0.0.0/8".into(), "192.168.0.0/16".into())], 1),
+            "W8" => (vec![tenant()], 1),
+            "W8_miss" => (vec![tenant()], 0),
+            "W9" => (twenty(), 12),
+            "W10" => (vec![Rule::Arithmetic], 1),
+            "W11" => (vec![Rule::Groups], 1),
+            _ => return None,
+        };
+        Some(Self { name, rules, expected })
+    }
+
+    /// The rules in CEL.
+    #[must_use]
+    pub fn sources(&self) -> Vec<String> {
+        self.rules.iter().map(|r| r.cel(|net| format!("cidr({net:?}).containsIP(source.address)"))).collect()
+    }
+
+    /// What the rules are asked about.
+    #[must_use]
+    pub fn input(&self) -> Input {
+        let path = if self.name == "W4" { "/api/v1/orders/1234" } else { "/user/1234/view?tab=orders" };
+        let tenant = if self.name == "W8_miss" {
+            "aperture-prod".to_owned()
+        } else {
+            tenants().get(57).cloned().unwrap_or_default()
+        };
+        let mut groups: Vec<String> = (0..15).map(|i| format!("team-{i:02}-readers")).collect();
+        groups.push("admins".into());
+        Input {
+            request: request(path, &tenant),
+            peer: SocketAddr::from(([192, 168, 1, 77], 40000)),
+            groups,
+            a: 10,
+            b: 7,
+        }
+    }
+}
+
+fn request(path: &str, tenant: &str) -> http::Request<()> {
+    let headers = [
+        ("host", "shop.example.com"),
+        (
+            "user-agent",
+            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/128.0.0.0 Safari/537.36",
+        ),
+        ("accept", "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"),
+        ("accept-encoding", "gzip, deflate, br, zstd"),
+        ("accept-language", "en-US,en;q=0.9,fr;q=0.8"),
+        (
+            "cookie",
+            "session_id=9f8b3c1ad2e74f6f8e1a2b3c4d5e6f70; _ga=GA1.2.1234567890.1700000000; \
+             _gid=GA1.2.987654321.1700000001; theme=dark; locale=en-US; csrftoken=Zk3vW8mXq1sT9bL2pYcR; consent=1; \
+             ab=variant_b",
+        ),
+        ("x-forwarded-for", "203.0.113.7, 192.168.1.77"),
+        ("authorization", "Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"),
+        ("x-tenant", tenant),
+        ("x-request-id", "5f0c9a2e-7b1d-4c3a-9e8f-0a1b2c3d4e5f"),
+        ("x-custom", "test-value"),
+        ("referer", "https://shop.example.com/catalog/shoes?sort=price"),
+    ];
+    let builder = http::Request::builder().method("GET").uri(format!("https://shop.example.com{path}"));
+    headers.iter().fold(builder, |b, (name, value)| b.header(*name, *value)).body(()).expect("a valid request")
+}
