@@ -1,0 +1,9 @@
+//! The official CEL conformance suite: read from its textproto files, run in both tiers, reported.
+
+pub mod block;
+pub mod case;
+pub mod datum;
+pub mod report;
+pub mod run;
+pub mod textproto;
+pub mod verdict;

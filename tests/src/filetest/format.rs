@@ -1,0 +1,108 @@
+//! The text of a file test: settings, then sections. Printing what was parsed gives the canonical form of the file.
+
+use std::fmt;
+
+/// A file test.
+#[derive(Debug)]
+pub(super) struct File {
+    preamble: String,
+    /// What stands before the first section.
+    pub(super) settings: Settings,
+    /// In the order of the file.
+    pub(super) sections: Vec<Section>,
+}
+
+/// What stands before the first section.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    pub(super) container: String,
+    pub(super) unchecked: bool,
+    /// Names of libraries that are turned off.
+    pub(super) without: Vec<String>,
+    pub(super) http: bool,
+    pub(super) source: Option<std::net::SocketAddr>,
+    pub(super) variables: Vec<(String, String)>,
+}
+
+/// `--- kind argument` and the lines below it.
+#[derive(Debug)]
+pub(super) struct Section {
+    pub(super) line: usize,
+    pub(super) kind: String,
+    pub(super) argument: String,
+    /// Without empty lines at its end.
+    pub(super) body: String,
+}
+
+impl Section {
+    pub(super) fn title(&self) -> String {
+        format!("{} {}", self.kind, self.argument).trim_end().to_owned()
+    }
+}
+
+impl File {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let mut preamble = Vec::new();
+        let mut sections: Vec<(usize, &str, Vec<&str>)> = Vec::new();
+        for (line, number) in text.lines().zip(1..) {
+            match (line.strip_prefix("--- "), sections.last_mut()) {
+                (Some(title), _) => sections.push((number, title, Vec::new())),
+                (None, Some((_, _, body))) => body.push(line),
+                (None, None) => preamble.push(line),
+            }
+        }
+        let settings = Settings::parse(&preamble)?;
+        let preamble = preamble.join("\n").trim_end().to_owned();
+        let sections = sections.into_iter().map(|(line, title, body)| {
+            let (kind, argument) = title.split_once(' ').unwrap_or((title, ""));
+            let body = body.join("\n").trim_end().to_owned();
+            Section { line, kind: kind.to_owned(), argument: argument.trim().to_owned(), body }
+        });
+        Ok(Self { preamble, settings, sections: sections.collect() })
+    }
+}
+
+impl Settings {
+    fn parse(lines: &[&str]) -> Result<Self, String> {
+        let mut settings = Self::default();
+        let content = |line: &&&str| !line.trim().is_empty() && !line.starts_with('#');
+        for line in lines.iter().filter(content) {
+            let Some((name, value)) = line.split_once(':') else {
+                return Err(format!("setting `{line}`: expected `NAME: VALUE`"));
+            };
+            let value = value.trim();
+            match name {
+                "container" => value.clone_into(&mut settings.container),
+                "unchecked" => settings.unchecked = value == "true",
+                "without" => settings.without = value.split(", ").map(str::to_owned).collect(),
+                "context" if value == "http" => settings.http = true,
+                "source" => settings.source = Some(value.parse().map_err(|e| format!("source `{value}`: {e}"))?),
+                "variables" if value.is_empty() => {}
+                _ if name.starts_with("  ") => settings.variables.push((name.trim().to_owned(), value.to_owned())),
+                _ => return Err(format!("there is no setting `{line}`")),
+            }
+        }
+        Ok(settings)
+    }
+}
+
+impl fmt::Display for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut empty = true;
+        if !self.preamble.is_empty() {
+            writeln!(f, "{}", self.preamble)?;
+            empty = false;
+        }
+        for section in &self.sections {
+            if matches!(section.kind.as_str(), "rule" | "given" | "table") && !empty {
+                writeln!(f)?;
+            }
+            writeln!(f, "--- {}", section.title())?;
+            if !section.body.is_empty() {
+                writeln!(f, "{}", section.body)?;
+            }
+            empty = false;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,495 @@
+//! Random expressions of a wanted type. Each is written so that it can stand anywhere: in parentheses unless primary.
+
+use super::literal;
+use super::rng::Rng;
+use super::types::{self, Bindings};
+use super::{Declared, Uses};
+use celero_frontend::Type;
+use celero_frontend::stdlib::{Builtin, Row, Style, TABLE};
+use std::sync::Arc;
+
+/// Names for macro variables: few, so that they shadow each other.
+const LOCALS: &[&str] = &["x", "y", "z", "w"];
+
+/// Writes one expression.
+pub(super) struct Writer<'g> {
+    pub(super) rng: &'g mut Rng,
+    pub(super) uses: &'g mut Uses,
+    pub(super) variables: &'g [Declared],
+    /// Macro variables in scope, innermost last.
+    pub(super) locals: Vec<(&'static str, Type)>,
+    /// How many nodes with operands may still be written.
+    pub(super) budget: usize,
+}
+
+impl Writer<'_> {
+    /// An expression of a type.
+    pub(super) fn expr(&mut self, ty: &Type) -> String {
+        if self.budget == 0 {
+            return self.leaf(ty);
+        }
+        self.budget -= 1;
+        if self.rng.chance(30)
+            && let Some(text) = self.about_variable(ty)
+        {
+            return text;
+        }
+        match self.rng.below(100) {
+            0..15 => self.leaf(ty),
+            15..19 => self.pretend(ty),
+            19..24 => self.cond(ty),
+            24..28 => self.bind(ty),
+            28..32 => self.select(ty),
+            32..52 => self.shaped(ty),
+            _ => self.call(ty).unwrap_or_else(|| self.shaped(ty)),
+        }
+    }
+
+    /// A row of the library's table, as the whole expression, that has been used less than others.
+    pub(super) fn any_call(&mut self) -> String {
+        let all: Vec<&Row> = TABLE.rows().iter().collect();
+        let row = self.rarest(&all);
+        let mut bindings = Bindings::new();
+        types::complete(self.rng, row, &mut bindings);
+        self.row(row, &bindings, None)
+    }
+
+    /// What rules mostly are: logic of conditions, or a quantifier.
+    pub(super) fn condition(&mut self) -> String {
+        self.shaped(&Type::Bool)
+    }
+
+    /// A variable, or a literal of leaves.
+    fn leaf(&mut self, ty: &Type) -> String {
+        if self.rng.chance(75)
+            && let Some(name) = self.variable(ty)
+        {
+            return name;
+        }
+        if let Some(text) = literal::scalar(self.rng, ty) {
+            return primary(text);
+        }
+        match ty {
+            Type::List(element) => {
+                let elements: Vec<String> = (0..self.rng.below(3)).map(|_| self.leaf(element)).collect();
+                format!("[{}]", elements.join(", "))
+            }
+            Type::Map(kv) => self.map_of(kv, 2, Self::leaf),
+            Type::Optional(_) if self.rng.chance(30) => "optional.none()".into(),
+            Type::Optional(inner) => format!("optional.of({})", self.leaf(inner)),
+            Type::Type(inner) => literal::type_name(inner).unwrap_or_else(|| "type(dyn(1))".into()),
+            _ => {
+                let inner = loop {
+                    let inner = types::any(self.rng, 1);
+                    if !inner.is_dyn() {
+                        break inner;
+                    }
+                };
+                format!("dyn({})", self.leaf(&inner))
+            }
+        }
+    }
+
+    /// A variable of the type.
+    fn variable(&mut self, ty: &Type) -> Option<String> {
+        let mut fitting = self.visible();
+        fitting.retain(|(_, t)| t == ty);
+        (!fitting.is_empty()).then(|| self.rng.pick(&fitting).0.clone())
+    }
+
+    /// The variables in scope; those of macros several times, to be picked more often.
+    fn visible(&self) -> Vec<(String, Type)> {
+        let mut visible: Vec<(String, Type)> = self.variables.iter().map(|v| (v.name.clone(), v.ty.clone())).collect();
+        for (at, (name, ty)) in self.locals.iter().enumerate() {
+            if self.locals.iter().skip(at + 1).all(|(inner, _)| inner != name) {
+                visible.extend(std::iter::repeat_n(((*name).to_owned(), ty.clone()), 4));
+            }
+        }
+        visible
+    }
+
+    /// An expression of the type that a variable of another type decides: a call that takes it.
+    fn about_variable(&mut self, ty: &Type) -> Option<String> {
+        let visible = self.visible();
+        if visible.is_empty() {
+            return None;
+        }
+        let (name, of) = self.rng.pick(&visible).clone();
+        if of == *ty {
+            return Some(name);
+        }
+        let mut takers: Vec<(&Row, usize, Bindings)> = Vec::new();
+        for row in TABLE.rows() {
+            for (position, param) in row.params.iter().enumerate() {
+                let mut bindings = Bindings::new();
+                if types::unify(&row.result, ty, &mut bindings) && types::unify(param, &of, &mut bindings) {
+                    types::complete(self.rng, row, &mut bindings);
+                    if row.params.iter().all(|p| types::valid(&types::substitute(p, &bindings))) {
+                        takers.push((row, position, bindings));
+                    }
+                }
+            }
+        }
+        takers.retain(|(row, position, _)| !(matches!(row.name, "_?._" | "@sortBy") && *position == 1));
+        if takers.is_empty() {
+            return None;
+        }
+        let (row, position, bindings) = self.rng.pick(&takers).clone();
+        self.uses.add(row.builtin);
+        Some(self.row(row, &bindings, Some((position, name))))
+    }
+
+    /// A `dyn` in place of the type, mostly of the type, else the error "no such overload" or a number on the same line.
+    fn pretend(&mut self, ty: &Type) -> String {
+        if self.rng.chance(60)
+            && let Some(name) = self.variable(&Type::Dyn)
+        {
+            return name;
+        }
+        let inner = match ty {
+            _ if self.rng.chance(60) => ty.clone(),
+            Type::Int | Type::Uint | Type::Double => {
+                let numbers = [Type::Int, Type::Uint, Type::Double];
+                self.rng.pick(&numbers).clone()
+            }
+            _ => types::any(self.rng, 1),
+        };
+        format!("dyn({})", self.expr(&inner))
+    }
+
+    fn cond(&mut self, ty: &Type) -> String {
+        let condition = self.expr(&Type::Bool);
+        let then = self.expr(ty);
+        format!("({condition} ? {then} : {})", self.expr(ty))
+    }
+
+    fn bind(&mut self, ty: &Type) -> String {
+        let inner = if self.rng.chance(40) { ty.clone() } else { types::any(self.rng, 1) };
+        let init = self.expr(&inner);
+        let name = *self.rng.pick(LOCALS);
+        let body = self.within(&[(name, inner)], |w| w.expr(ty));
+        format!("cel.bind({name}, {init}, {body})")
+    }
+
+    /// A selection from a map, or `has(..)` for a `bool`.
+    fn select(&mut self, ty: &Type) -> String {
+        let field = *self.rng.pick(literal::FIELDS);
+        if *ty == Type::Bool && self.rng.chance(60) {
+            let optional: Vec<&str> =
+                self.variables.iter().filter(|v| v.name.contains('.')).map(|v| v.name.as_str()).collect();
+            if !optional.is_empty() && self.rng.chance(40) {
+                return format!("has({})", self.rng.pick(&optional));
+            }
+            let value = types::any(self.rng, 1);
+            let mut map = Type::map(Type::String, value);
+            if self.rng.chance(15) {
+                map = Type::optional(map);
+            }
+            return format!("has({}.{field})", self.expr(&map));
+        }
+        let map = match ty {
+            Type::Optional(inner) if self.rng.chance(60) => Type::optional(Type::map(Type::String, Type::clone(inner))),
+            _ => Type::map(Type::String, ty.clone()),
+        };
+        format!("{}.{field}", self.expr(&map))
+    }
+
+    /// The syntax that only some types have: logic, literals, comprehensions, `optMap`.
+    fn shaped(&mut self, ty: &Type) -> String {
+        match ty {
+            Type::Bool if self.rng.chance(45) => self.logic(),
+            Type::Bool => self.quantifier(),
+            Type::List(element) if self.rng.chance(40) => {
+                let element = Type::clone(element);
+                let count = self.rng.below(4);
+                let elements: Vec<String> = (0..count).map(|_| self.element(&element)).collect();
+                format!("[{}]", elements.join(", "))
+            }
+            Type::List(element) => self.list_fold(&Type::clone(element)),
+            Type::Map(kv) if self.rng.chance(40) => self.map_of(kv, 3, Self::expr),
+            Type::Map(kv) => self.map_fold(&kv.0, &kv.1),
+            Type::Optional(inner) => self.opt_map(&Type::clone(inner)),
+            Type::Type(inner) => format!("type({})", self.expr(&Type::clone(inner))),
+            _ => self.leaf(ty),
+        }
+    }
+
+    fn element(&mut self, ty: &Type) -> String {
+        if self.rng.chance(15) { format!("?{}", self.expr(&Type::optional(ty.clone()))) } else { self.expr(ty) }
+    }
+
+    /// A map literal. Mostly with distinct keys.
+    fn map_of(&mut self, kv: &(Type, Type), most: usize, value: fn(&mut Self, &Type) -> String) -> String {
+        let mut keys: Vec<String> = Vec::new();
+        let mut entries = Vec::new();
+        for _ in 0..self.rng.below(most + 1) {
+            let key = if self.rng.chance(85) { primary(literal::key(self.rng, &kv.0)) } else { value(self, &kv.0) };
+            if keys.contains(&key) && self.rng.chance(90) {
+                continue;
+            }
+            keys.push(key.clone());
+            if self.budget > 0 && self.rng.chance(10) {
+                entries.push(format!("?{key}: {}", value(self, &Type::optional(kv.1.clone()))));
+            } else {
+                entries.push(format!("{key}: {}", value(self, &kv.1)));
+            }
+        }
+        format!("{{{}}}", entries.join(", "))
+    }
+
+    fn logic(&mut self) -> String {
+        let symbol = if self.rng.chance(50) { " && " } else { " || " };
+        let count = 2 + self.rng.below(3);
+        let operands: Vec<String> = (0..count).map(|_| self.expr(&Type::Bool)).collect();
+        format!("({})", operands.join(symbol))
+    }
+
+    fn quantifier(&mut self) -> String {
+        let name = *self.rng.pick(&["all", "exists", "exists_one", "existsOne"]);
+        let (range, vars) = self.range(None);
+        let list = names(&vars);
+        let body = self.within(&vars, |w| w.expr(&Type::Bool));
+        format!("{range}.{name}({list}, {body})")
+    }
+
+    fn list_fold(&mut self, element: &Type) -> String {
+        match self.rng.below(4) {
+            0 => {
+                let range = if types::is_key(element) && self.rng.chance(30) {
+                    Type::map(element.clone(), types::any(self.rng, 0))
+                } else {
+                    Type::list(element.clone())
+                };
+                let range = self.expr(&range);
+                let name = *self.rng.pick(LOCALS);
+                let body = self.within(&[(name, element.clone())], |w| w.expr(&Type::Bool));
+                format!("{range}.filter({name}, {body})")
+            }
+            form => {
+                let two = form == 3;
+                let name = if two { "transformList" } else { "map" };
+                let (range, vars) = self.range(Some(two));
+                let list = names(&vars);
+                let body = self.within(&vars, |w| w.filtered(element));
+                format!("{range}.{name}({list}, {body})")
+            }
+        }
+    }
+
+    fn map_fold(&mut self, key: &Type, value: &Type) -> String {
+        if self.rng.chance(50) {
+            let inner = types::any(self.rng, 1);
+            let range = if *key == Type::Int && self.rng.chance(70) {
+                Type::list(inner.clone())
+            } else {
+                Type::map(key.clone(), inner.clone())
+            };
+            let range = self.expr(&range);
+            let vars = self.two(key.clone(), inner);
+            let list = names(&vars);
+            let body = self.within(&vars, |w| w.filtered(value));
+            return format!("{range}.transformMap({list}, {body})");
+        }
+        let (range, vars) = self.range(Some(true));
+        let list = names(&vars);
+        let entries = Type::map(key.clone(), value.clone());
+        let body = self.within(&vars, |w| {
+            if w.rng.chance(60) {
+                let filter = if w.rng.chance(30) { format!("{}, ", w.expr(&Type::Bool)) } else { String::new() };
+                format!("{filter}{{{}: {}}}", w.expr(key), w.expr(value))
+            } else {
+                w.filtered(&entries)
+            }
+        });
+        format!("{range}.transformMapEntry({list}, {body})")
+    }
+
+    fn opt_map(&mut self, inner: &Type) -> String {
+        let from = types::any(self.rng, 1);
+        let target = self.expr(&Type::optional(from.clone()));
+        let name = *self.rng.pick(LOCALS);
+        if self.rng.chance(50) {
+            let body = self.within(&[(name, from)], |w| w.expr(inner));
+            format!("{target}.optMap({name}, {body})")
+        } else {
+            let body = self.within(&[(name, from)], |w| w.expr(&Type::optional(inner.clone())));
+            format!("{target}.optFlatMap({name}, {body})")
+        }
+    }
+
+    /// A transform, sometimes with a filter before it.
+    fn filtered(&mut self, ty: &Type) -> String {
+        if self.rng.chance(35) {
+            let filter = self.expr(&Type::Bool);
+            format!("{filter}, {}", self.expr(ty))
+        } else {
+            self.expr(ty)
+        }
+    }
+
+    /// Something to iterate, and the variables with their types.
+    fn range(&mut self, two: Option<bool>) -> (String, Vec<(&'static str, Type)>) {
+        let two = two.unwrap_or_else(|| self.rng.chance(35));
+        let element = types::any(self.rng, 1);
+        let key = if self.rng.chance(30) { Some(types::key(self.rng)) } else { None };
+        let range = match &key {
+            Some(key) => self.expr(&Type::map(key.clone(), element.clone())),
+            None => self.expr(&Type::list(element.clone())),
+        };
+        let vars = match (two, key) {
+            (true, key) => self.two(key.unwrap_or(Type::Int), element),
+            (false, Some(key)) => vec![(*self.rng.pick(LOCALS), key)],
+            (false, None) => vec![(*self.rng.pick(LOCALS), element)],
+        };
+        (range, vars)
+    }
+
+    fn two(&mut self, first: Type, second: Type) -> Vec<(&'static str, Type)> {
+        let name = *self.rng.pick(LOCALS);
+        let other = *self.rng.pick(&["i", "j"]);
+        if self.rng.chance(50) { vec![(name, first), (other, second)] } else { vec![(other, first), (name, second)] }
+    }
+
+    fn within<R>(&mut self, vars: &[(&'static str, Type)], write: impl FnOnce(&mut Self) -> R) -> R {
+        let outside = self.locals.len();
+        self.locals.extend_from_slice(vars);
+        let result = write(self);
+        self.locals.truncate(outside);
+        result
+    }
+
+    /// A call of some row of the table with this result.
+    fn call(&mut self, ty: &Type) -> Option<String> {
+        let fits = |row: &&Row| {
+            let mut bindings = Bindings::new();
+            types::unify(&row.result, ty, &mut bindings)
+                && row.params.iter().all(|p| types::valid(&types::substitute(p, &bindings)) || has_param(p, &bindings))
+        };
+        // Rows whose result can be anything fail often (an absent key, an empty optional): keep them the rarer.
+        let any_result = self.rng.chance(25);
+        let fitting: Vec<&Row> = TABLE
+            .rows()
+            .iter()
+            .filter(fits)
+            .filter(|row| any_result || !matches!(row.result, Type::Param(_)))
+            .collect();
+        if fitting.is_empty() {
+            return None;
+        }
+        let row = self.rarest(&fitting);
+        let mut bindings = Bindings::new();
+        types::unify(&row.result, ty, &mut bindings);
+        types::complete(self.rng, row, &mut bindings);
+        Some(self.row(row, &bindings, None))
+    }
+
+    /// The least used of a few.
+    fn rarest<'r>(&mut self, rows: &[&'r Row]) -> &'r Row {
+        let mut best = *self.rng.pick(rows);
+        for _ in 0..2 {
+            let other = *self.rng.pick(rows);
+            if self.uses.of(other.builtin) < self.uses.of(best.builtin) {
+                best = other;
+            }
+        }
+        self.uses.add(best.builtin);
+        best
+    }
+
+    /// A call of a row, with an argument that is given already or not.
+    fn row(&mut self, row: &Row, bindings: &Bindings, given: Option<(usize, String)>) -> String {
+        if let ("@sortBy", [list, keys]) = (row.name, &*row.params) {
+            let list = types::substitute(list, bindings);
+            let (Type::List(element), Type::List(key)) = (&list, keys) else { return self.leaf(&row.result) };
+            let range = given.map_or_else(|| self.expr(&list), |(_, text)| text);
+            let name = *self.rng.pick(LOCALS);
+            let key = self.within(&[(name, Type::clone(element))], |w| w.expr(key));
+            return format!("{range}.sortBy({name}, {key})");
+        }
+        let mut args: Vec<String> = Vec::new();
+        for (position, param) in row.params.iter().enumerate() {
+            args.push(match &given {
+                Some((at, text)) if *at == position => text.clone(),
+                _ => self.argument(row, position, &types::substitute(param, bindings)),
+            });
+        }
+        render(row, args, self.rng.chance(50))
+    }
+
+    fn argument(&mut self, row: &Row, position: usize, ty: &Type) -> String {
+        if position == 1 && row.name == "_?._" {
+            return (*self.rng.pick(literal::FIELDS)).to_owned();
+        }
+        if self.rng.chance(8)
+            && let Some(name) = self.variable(&Type::Dyn)
+        {
+            return name;
+        }
+        if self.rng.chance(70)
+            && let Some(text) = literal::argument(self.rng, row.builtin, position)
+        {
+            return primary(text);
+        }
+        let key = matches!(
+            (row.builtin, position),
+            (
+                Builtin::IndexMap
+                    | Builtin::OptionalIndexMap
+                    | Builtin::OptionalIndexOptionalMap
+                    | Builtin::IndexOptionalMap,
+                1
+            ) | (Builtin::InMap, 0)
+        );
+        if key && self.rng.chance(60) {
+            return primary(literal::key(self.rng, ty));
+        }
+        self.expr(ty)
+    }
+}
+
+/// Whether a parameter of a signature is not bound yet.
+fn has_param(ty: &Type, bindings: &Bindings) -> bool {
+    match ty {
+        Type::Param(name) => bindings.iter().all(|(n, _)| n != name),
+        Type::List(t) | Type::Optional(t) | Type::Type(t) => has_param(t, bindings),
+        Type::Map(kv) => has_param(&kv.0, bindings) || has_param(&kv.1, bindings),
+        _ => false,
+    }
+}
+
+fn names(vars: &[(&'static str, Type)]) -> String {
+    vars.iter().map(|(n, _)| *n).collect::<Vec<_>>().join(", ")
+}
+
+/// A literal that can be a receiver or operand.
+fn primary(text: &str) -> String {
+    if text.starts_with('-') { format!("({text})") } else { text.to_owned() }
+}
+
+/// A call as source text; `member` chooses where both forms exist.
+fn render(row: &Row, args: Vec<String>, member: bool) -> String {
+    let mut args = args.into_iter();
+    let (first, second) = (args.next().unwrap_or_default(), args.next().unwrap_or_default());
+    match row.name {
+        "!_" => format!("(!{first})"),
+        "-_" => format!("(-{first})"),
+        "_[_]" => format!("{first}[{second}]"),
+        "_[?_]" => format!("{first}[?{second}]"),
+        "_?._" => format!("{first}.?{second}"),
+        "@in" => format!("({first} in {second})"),
+        name if name.starts_with('_') => format!("({first} {} {second})", name.trim_matches('_')),
+        name => {
+            let member = match row.style {
+                Style::Global => false,
+                Style::Member => true,
+                Style::Both => member,
+            };
+            let count = row.params.len();
+            let all: Arc<[String]> = [first, second].into_iter().take(count).chain(args).collect();
+            match (&*all, member) {
+                ([receiver, rest @ ..], true) => format!("{receiver}.{name}({})", rest.join(", ")),
+                (all, _) => format!("{name}({})", all.join(", ")),
+            }
+        }
+    }
+}

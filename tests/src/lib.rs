@@ -1,0 +1,15 @@
+//! Machinery of the tests: random programs and the comparison of several ways to run them, the reader and runner of the
+//! conformance suite, the file tests, and the way to shared test data.
+
+#![expect(clippy::arithmetic_side_effects, reason = "small counts of this code's own making")]
+
+pub mod conformance;
+pub mod differential;
+pub mod filetest;
+pub mod generate;
+pub mod shared;
+
+/// The README's Rust, run as it stands.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

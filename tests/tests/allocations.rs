@@ -1,0 +1,220 @@
+//! Evaluating a warm native rule takes nothing from the allocator: counted, per thread, by an allocator of the test's own.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use celero::http::RequestContext;
+use celero::{Context, Engine, Env, Scratch, Tier, Value};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::net::IpAddr;
+
+struct Counting;
+
+thread_local! {
+    static TAKEN: Cell<u64> = const { Cell::new(0) };
+}
+
+fn count() {
+    // A thread that is ending has no counter any more, and nobody reads it.
+    let _ = TAKEN.try_with(|taken| taken.set(taken.get().wrapping_add(1)));
+}
+
+// SAFETY: each call goes to the system's allocator as it is; the counter neither allocates nor unwinds.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller keeps the contract of `alloc_zeroed`.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the caller keeps the contract of `realloc`.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of `dealloc`, and all memory is the system allocator's.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How often `f` takes memory.
+fn allocations(mut f: impl FnMut()) -> u64 {
+    let before = TAKEN.get();
+    f();
+    TAKEN.get().wrapping_sub(before)
+}
+
+#[derive(Context)]
+struct Call<'a> {
+    #[context(flatten)]
+    http: RequestContext<'a>,
+    #[context(name = "client.ip")]
+    client: IpAddr,
+    a: i64,
+    b: i64,
+}
+
+const ROUNDS: usize = 1000;
+
+fn request(tenant: &str) -> http::Request<()> {
+    http::Request::get("https://shop.example.com/api/user/1234/view?tab=orders")
+        .header("user-agent", "Mozilla/5.0 (X11; Linux x86_64) Chrome/128.0.0.0 Safari/537.36")
+        .header("x-custom", "test-value")
+        .header("x-tenant", tenant)
+        .header("x-bytes", http::HeaderValue::from_bytes(b"a\xffb").unwrap())
+        .body(())
+        .unwrap()
+}
+
+fn call(request: &http::Request<()>) -> Call<'_> {
+    let http = RequestContext::new(request).with_source("192.168.1.77:40000".parse().unwrap());
+    Call { http, client: [192, 168, 1, 77].into(), a: 10, b: 7 }
+}
+
+/// Allocations of [`ROUNDS`] warm calls of `test` in native code, and the answer.
+fn test(source: &str, tenant: &str) -> (u64, Result<bool, celero::ErrorKind>) {
+    let env = Env::<Call<'_>>::new();
+    let engine = Engine::builder().tier(Tier::Native).build();
+    let program = engine.compile(&env, source).expect(source);
+    let request = request(tenant);
+    let call = call(&request);
+    let mut answer = Ok(false);
+    for _ in 0..3 {
+        answer = program.test(&call).map_err(|e| e.kind);
+    }
+    let taken = allocations(|| {
+        for _ in 0..ROUNDS {
+            assert_eq!(program.test(&call).map_err(|e| e.kind), answer);
+        }
+    });
+    (taken, answer)
+}
+
+fn tenants() -> String {
+    (0..100).map(|i| format!("'tenant-{i}'")).collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(allocations(|| drop(Box::new(1_u8))), 1);
+    assert_eq!(allocations(|| drop(vec![0_u8; 100])), 1);
+    let mut grown = vec![1_u8];
+    assert_eq!(allocations(|| grown.extend([0; 1000])), 1);
+    assert_eq!(allocations(|| ()), 0);
+    let env = Env::<Call<'_>>::new();
+    assert!(allocations(|| drop(Engine::new().compile(&env, "a == 1"))) > 100, "compiling allocates");
+}
+
+#[test]
+fn workloads_take_nothing() {
+    let tenants = tenants();
+    let rules = [
+        ("W1", "request.method == 'GET'".to_owned(), true),
+        ("W3", "request.headers['x-custom'] == 'test-value'".to_owned(), true),
+        ("W4", "request.path.startsWith('/api/') && request.method in ['GET', 'HEAD']".to_owned(), true),
+        ("W5", "request.headers['user-agent'].contains('Googlebot')".to_owned(), false),
+        ("W6", "request.path.matches('/user/([^/]+)/view$')".to_owned(), true),
+        (
+            "W7",
+            "cidr('10.0.0.0/8').containsIP(client.ip) || cidr('192.168.0.0/16').containsIP(client.ip)".to_owned(),
+            true,
+        ),
+        (
+            "W7 of a source that may be unknown",
+            "cidr('10.0.0.0/8').containsIP(source.address) || cidr('192.168.0.0/16').containsIP(source.address)"
+                .to_owned(),
+            true,
+        ),
+        ("W8", format!("request.headers['x-tenant'] in [{tenants}]"), true),
+        ("W10", "(a * 3 + b) % 7 == 2 && a < 100".to_owned(), true),
+    ];
+    for (name, source, want) in rules {
+        assert_eq!(test(&source, "tenant-57"), (0, Ok(want)), "{name}");
+    }
+    assert_eq!(test(&format!("request.headers['x-tenant'] in [{tenants}]"), "nobody"), (0, Ok(false)), "W8, a miss");
+}
+
+#[test]
+fn errors_take_nothing() {
+    use celero::ErrorKind;
+    for (source, kind) in [
+        ("request.headers['x-none'] == 'a'", ErrorKind::NoSuchKey),
+        ("a / (b - 7) == 1", ErrorKind::DivideByZero),
+        ("a + 9223372036854775800 > 0", ErrorKind::Overflow),
+    ] {
+        assert_eq!(test(source, "t"), (0, Err(kind)), "{source}");
+    }
+}
+
+#[test]
+fn what_is_built_reuses_memory() {
+    let sources = [
+        "request.headers['x-custom'].size() == 10",
+        "request.method + request.path == 'GET/api/user/1234/view'",
+        "[1, 2, 3].exists(x, x == a - 7)",
+        "[1, 2].map(x, x * a).size() == 2",
+        "request.path.matches('^' + request.path)",
+        "client.ip.startsWith('192.')",
+        "request.headers.exists(h, h == 'x-tenant')",
+        "string(a) + 'x' == '10x'",
+    ];
+    let found: Vec<_> = sources.iter().map(|source| (*source, test(source, "t"))).collect();
+    let bad: Vec<_> = found.iter().filter(|(_, outcome)| *outcome != (0, Ok(true))).collect();
+    assert!(bad.is_empty(), "{bad:#?}");
+}
+
+/// What must be decoded is built in the scratch of the caller, where there is one.
+#[test]
+fn a_scratch_is_reused() {
+    let env = Env::<Call<'_>>::new();
+    let engine = Engine::builder().tier(Tier::Native).build();
+    let program = engine.compile(&env, "request.headers['x-bytes'].size() == 3").unwrap();
+    let request = request("t");
+    let call = call(&request);
+    let mut scratch = Scratch::new();
+    let mut run = || assert_eq!(program.test_with(&call, &mut scratch), Ok(true));
+    run();
+    run();
+    assert_eq!(allocations(run), 0);
+}
+
+#[test]
+fn values_borrow() {
+    let env = Env::<Call<'_>>::new();
+    let engine = Engine::builder().tier(Tier::Native).build();
+    let program = engine.compile(&env, "request.headers['x-custom']").unwrap();
+    let request = request("t");
+    let call = call(&request);
+    let mut scratch = Scratch::new();
+    for round in 0..3 {
+        let taken = allocations(|| {
+            let value = program.eval(&call, &mut scratch);
+            assert!(matches!(value, Ok(Value::String("test-value"))), "{value:?}");
+        });
+        assert!(round == 0 || taken == 0, "{taken} allocations in round {round}");
+    }
+}
+
+#[test]
+fn the_ready_made_context_takes_nothing() {
+    let env = Env::<RequestContext<'_>>::new();
+    let program = Engine::builder().tier(Tier::Native).build();
+    let program = program.compile(&env, "request.headers['x-custom'] == 'test-value' && request.path != '/'").unwrap();
+    let request = request("t");
+    let run = || {
+        let context = RequestContext::new(&request);
+        assert_eq!(program.test(&context), Ok(true));
+    };
+    run();
+    assert_eq!(allocations(run), 0);
+}

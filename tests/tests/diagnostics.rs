@@ -1,0 +1,131 @@
+//! `docs/diagnostics.md`: every code with an example, written from the tables of codes. `BLESS=1` writes the file anew; else
+//! it must be up to date.
+
+use celero::http::RequestContext;
+use celero::{
+    CompileError, Engine, Env, Library, Limits, Severity, SourceLimits, Stage, Tier, Type, diagnostic_codes, render,
+};
+use std::fmt::Write;
+use std::path::Path;
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("source-too-long", "request.path.startsWith(\"/a\") || request.path.startsWith(\"/b\")"),
+    ("too-deep", "((((request.path))))"),
+    ("too-many-nodes", "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]"),
+    ("empty-expression", "// nothing yet"),
+    ("unexpected-token", "request.path == * 2"),
+    ("unexpected-end", "request.path =="),
+    ("unclosed-bracket", "request.method in [\"GET\", \"HEAD\""),
+    ("unmatched-bracket", "request.path == \"/\")"),
+    ("mismatched-bracket", "request.method in [\"GET\", \"HEAD\")"),
+    ("invalid-character", "request.path == \u{201c}/admin\u{201d}"),
+    ("misspelt-operator", "request.method = \"GET\" and request.path == \"/\""),
+    ("block-comment", "request.path == /* the root */ \"/\""),
+    ("unterminated-string", "request.path == \"/admin"),
+    ("invalid-escape", "request.path.matches(\"\\d+\")"),
+    ("invalid-number", "size(request.path) > 10ms"),
+    ("number-out-of-range", "size(request.path) < 10000000000000000000"),
+    ("invalid-quoted-name", "request.headers.`x:team` == \"ops\""),
+    ("reserved-word", "if == 1"),
+    ("mixed-signs", "!-size(request.path) == 1"),
+    ("nested-conditional", "true ? false ? 1 : 2 : 3"),
+    ("trailing-comma", "size(request.path,) > 1"),
+    ("macro-argument", "has(request)"),
+    ("macro-variable", "[1, 2].all(x.y, x.y > 0)"),
+    ("duplicate-variable", "[1, 2].all(x, x, x > 0)"),
+    ("undeclared-name", "request.pth == \"/\""),
+    ("undeclared-function", "startWith(request.path, \"/\")"),
+    ("undeclared-type", "Rule{name: \"a\"}"),
+    ("library-off", "request.path.charAt(0) == \"/\""),
+    ("call-form", "startsWith(request.path, \"/\")"),
+    ("no-matching-overload", "request.path > 3"),
+    ("no-fields", "request.path.length == 3"),
+    ("not-bool", "request.path && true"),
+    ("branch-types", "request.path == \"/\" ? 1 : \"none\""),
+    ("not-iterable", "request.path.exists(c, c == \"a\")"),
+    ("not-optional", "[?request.path]"),
+    ("not-map", "{\"a\": 1}.transformMapEntry(k, v, v)"),
+    (
+        "type-too-complex",
+        "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]",
+    ),
+    ("unused-binding", "cel.bind(p, request.path, request.method == \"GET\")"),
+    ("environment", "request.path == \"/\""),
+    ("native-code", "request.path == \"/a/path/that/needs/room\""),
+    ("literal-never-valid", "request.path.matches(\"^/user/([0-9]+$\")"),
+    ("never-equal", "type(request.path) == int"),
+    ("constant-condition", "request.path == \"/\" || true"),
+    ("invalid-header-name", "request.headers[\"X Team\"] == \"ops\""),
+    ("header-name-case", "request.headers[\"X-Team\"] == \"ops\""),
+    ("comment-inside", "request.path == // the root\n  \"/\""),
+];
+
+/// What is reported of an example, with bounds as small as it needs.
+fn reported(code: &str, source: &str) -> Vec<celero::Diagnostic> {
+    let mut limits = Limits::default();
+    match code {
+        "source-too-long" => limits.source = SourceLimits { max_source_bytes: 50, ..limits.source },
+        "too-deep" => limits.source = SourceLimits { max_depth: 3, ..limits.source },
+        "too-many-nodes" => limits.source = SourceLimits { max_nodes: 10, ..limits.source },
+        "native-code" => limits.constants = 8,
+        _ => {}
+    }
+    let tier = if code == "native-code" { Tier::Native } else { Tier::Interpret };
+    let engine = Engine::builder().limits(limits).tier(tier).build();
+    let errors = |error: CompileError| error.diagnostics().to_vec();
+    match code {
+        "comment-inside" => engine.format(source).map_or_else(errors, |_| Vec::new()),
+        "environment" => {
+            let env = Env::dynamic().variable("request.in", Type::String);
+            engine.compile(&env, source).map_or_else(errors, |program| program.warnings().to_vec())
+        }
+        _ => {
+            let env = Env::<RequestContext<'_>>::new().library(Library::Strings, code != "library-off");
+            engine.compile(&env, source).map_or_else(errors, |program| program.warnings().to_vec())
+        }
+    }
+}
+
+const HEAD: &str = "\
+# Diagnostics
+
+What celero says about rules, by code. Codes are stable: programs may rely on them (`Diagnostic::code`, `celero check \
+--json`). An error keeps a rule from being compiled, a warning doesn't; `celero check --deny-warnings` refuses both.
+
+This page is written by a test from the tables in the source, and the examples are what is really printed. Those about \
+limits are shown with limits much smaller than the defaults.
+";
+
+#[test]
+fn the_catalogue_is_complete_and_up_to_date() {
+    let mut text = HEAD.to_owned();
+    for (stage, title) in
+        [(Stage::Parse, "Syntax"), (Stage::Check, "Names, types and meaning"), (Stage::Limit, "Limits")]
+    {
+        writeln!(text, "\n## {title}").unwrap();
+        for info in diagnostic_codes().filter(|info| info.stage == stage) {
+            let Some((_, source)) = EXAMPLES.iter().find(|(code, _)| *code == info.code) else {
+                panic!("`{}` has no example", info.code);
+            };
+            let mut found = reported(info.code, source);
+            found.retain(|d| d.code == info.code);
+            let [first, ..] = &*found else { panic!("the example of `{}` does not report it", info.code) };
+            assert_eq!(first.stage, info.stage, "{}", info.code);
+            let is_warning = first.severity == Severity::Warning;
+            assert_eq!(is_warning, info.summary.ends_with("(a warning)"), "{}", info.code);
+            let shown = render(source, "rule", std::slice::from_ref(first), celero::Style::Plain);
+            let mut summary = info.summary.to_owned();
+            summary.get_mut(..1).unwrap().make_ascii_uppercase();
+            write!(text, "\n### {}\n\n{summary}.\n\n```text\n{shown}```\n", info.code).unwrap();
+        }
+    }
+    for (code, _) in EXAMPLES {
+        assert!(diagnostic_codes().any(|info| info.code == *code), "there is no `{code}`");
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/diagnostics.md");
+    if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let recorded = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(recorded == text, "docs/diagnostics.md is out of date: run this test with BLESS=1");
+}

@@ -1,0 +1,51 @@
+//! The examples of `docs/language.md` are what they say, in every tier. `BLESS=1` writes the results anew.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use celero_tests::filetest::{self, Arms};
+use std::path::Path;
+
+/// A fenced block of a page: its language, and its lines with a line end each.
+fn blocks(page: &str) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    let mut rest = page;
+    while let Some((_, after)) = rest.split_once("\n```") {
+        let (language, after) = after.split_once('\n').unwrap();
+        let (body, after) = after.split_once("```\n").unwrap();
+        found.push((language, body));
+        rest = after;
+    }
+    found
+}
+
+#[test]
+fn examples_of_the_language_page_are_right() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/language.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let bless = std::env::var_os("BLESS").is_some_and(|v| v == "1");
+    let blocks = blocks(&page);
+    let (_, request) = blocks.iter().find(|(language, _)| *language == "http").unwrap();
+    let mut text = format!("context: http\nsource: 192.0.2.7:4711\n\n--- given\n{request}");
+    let examples: Vec<&str> = blocks.iter().filter(|(language, _)| *language == "cel").map(|(_, body)| *body).collect();
+    for body in &examples {
+        text += "\n--- table\n";
+        text += body;
+    }
+    assert!(text.matches(" =>").count() > 100);
+
+    // The machinery of the file tests runs it, as a file.
+    let file = std::env::temp_dir().join(format!("celero-language-{}.cel", std::process::id()));
+    std::fs::write(&file, &text).unwrap();
+    let result = filetest::run(&file, &Arms::new(), bless);
+    let actual = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    result.unwrap_or_else(|wrong| panic!("docs/language.md:\n{wrong}"));
+
+    if bless {
+        let mut page = page.clone();
+        let tables = actual.split("\n--- table\n").skip(1);
+        for (body, table) in examples.iter().zip(tables) {
+            page = page.replacen(&format!("```cel\n{body}```"), &format!("```cel\n{}\n```", table.trim_end()), 1);
+        }
+        std::fs::write(&path, page).unwrap();
+    }
+}

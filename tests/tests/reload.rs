@@ -1,0 +1,105 @@
+//! Rules come and go for years: what is dropped is given back, and code pages are never writable and executable at once.
+//! `CELERO_RELOADS=100000` runs the long form.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use celero::http::RequestContext;
+use celero::{Engine, Env, Program, Tier};
+use celero_tests::shared::say;
+use std::sync::Mutex;
+
+/// The tests look at the whole process: one at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+const PAGE: u64 = 4096;
+
+/// Resident memory of this process in bytes.
+fn resident() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+    text.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap().saturating_mul(PAGE)
+}
+
+/// Permissions and names of the mappings of this process.
+fn mappings() -> Vec<(String, String)> {
+    let text = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let line = |line: &str| {
+        let mut words = line.split_whitespace();
+        (words.nth(1).unwrap().to_owned(), words.nth(3).unwrap_or_default().to_owned())
+    };
+    text.lines().map(line).collect()
+}
+
+/// Executable mappings that are of no file: generated code.
+fn generated() -> usize {
+    mappings().iter().filter(|(permissions, name)| permissions.contains('x') && name.is_empty()).count()
+}
+
+fn writable_and_executable() -> usize {
+    mappings().iter().filter(|(permissions, _)| permissions.contains('x') && permissions.contains('w')).count()
+}
+
+fn compile(engine: &Engine, env: &Env<RequestContext<'static>>, i: u64) -> Program<RequestContext<'static>> {
+    let source = match i % 4 {
+        0 => format!("request.headers['x-{i}'] == 'value-{i}'"),
+        1 => format!("request.path.matches('^/user/{i}/[^/]+$') || request.method in ['A{i}', 'B', 'C', 'D', 'E']"),
+        2 => format!("cidr('10.0.0.0/8').containsIP(source.address) && request.query.contains('{i}')"),
+        _ => format!("[{i}, 2, 3].map(x, x * 2).exists(x, x == {i}) ? 'a' + request.path == 'b' : true"),
+    };
+    engine.compile(env, &source).expect(&source)
+}
+
+#[test]
+fn dropped_rules_are_given_back() {
+    let _alone = ALONE.lock().unwrap();
+    let env = Env::<RequestContext<'_>>::new();
+    let engine = Engine::builder().tier(Tier::Native).build();
+    let request = http::Request::get("/a?b").body(()).unwrap();
+    let context = RequestContext::new(&request);
+    let reloads: u64 = std::env::var("CELERO_RELOADS").map_or(2000, |n| n.parse().unwrap());
+    let warm = reloads / 2;
+    let before = generated();
+    let mut base = 0;
+    for i in 0..reloads {
+        if i == warm {
+            base = resident();
+        }
+        let _ = compile(&engine, &env, i).test(&context);
+    }
+    let grown = resident().saturating_sub(base);
+    say(&format!("reload: {grown} bytes grown in {} reloads after {warm}", reloads - warm));
+    // A page lost in every fourth reload would show.
+    assert!(grown < (reloads - warm) * PAGE / 4, "{grown} bytes in {} reloads", reloads - warm);
+    assert_eq!(generated(), before, "code stays mapped");
+}
+
+#[test]
+fn dropping_an_engine_leaves_its_programs_alive() {
+    let _alone = ALONE.lock().unwrap();
+    let env = Env::<RequestContext<'_>>::new();
+    let before = generated();
+    let program = compile(&Engine::builder().tier(Tier::Native).build(), &env, 3);
+    let twin = program.clone();
+    drop(program);
+    let request = http::Request::get("/a?b").body(()).unwrap();
+    assert!(generated() > before, "there is no code to look at");
+    assert!(twin.test(&RequestContext::new(&request)).is_ok());
+    drop(twin);
+    assert_eq!(generated(), before);
+}
+
+#[test]
+fn no_page_is_writable_and_executable() {
+    let _alone = ALONE.lock().unwrap();
+    let env = Env::<RequestContext<'_>>::new();
+    let engine = Engine::builder().tier(Tier::Native).build();
+    let before = generated();
+    let mut alive = Vec::new();
+    for i in 0..40 {
+        alive.push(compile(&engine, &env, i));
+        assert_eq!(writable_and_executable(), 0, "after {} rules", alive.len());
+    }
+    assert!(generated() > before, "there is no code to look at");
+    drop(alive);
+    assert_eq!(generated(), before);
+    assert_eq!(writable_and_executable(), 0);
+}
