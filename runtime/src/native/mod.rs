@@ -1,6 +1,6 @@
 //! The native tier: prepares constants, has the graph compiled, calls the code.
 //!
-//! This folder holds all of this crate's `unsafe`. What makes it sound: native code is made from graphs that
+//! This folder holds all of this crate's `unsafe` code; elsewhere only `unsafe impl`s promise layouts. What makes it sound: native code is made from graphs that
 //! [`lower`](crate::lower) builds and `celero_ir::verify` accepts, reads fields as the [`Context`](crate::Context) trait's
 //! contract says, and calls helpers as the table says; [`layout`] asserts the rest.
 
