@@ -30,11 +30,13 @@ pub enum Library {
     Sets,
     /// More functions of regular expressions.
     Regex,
+    /// What gateways have besides: digests, random values, failing on purpose.
+    Gateway,
 }
 
 impl Library {
     /// All libraries, in the order of the table.
-    pub const ALL: [Library; 9] = [
+    pub const ALL: [Library; 10] = [
         Self::Standard,
         Self::Optionals,
         Self::Network,
@@ -44,6 +46,7 @@ impl Library {
         Self::Lists,
         Self::Sets,
         Self::Regex,
+        Self::Gateway,
     ];
 
     /// The name for people: `strings`.
@@ -59,6 +62,7 @@ impl Library {
             Self::Lists => "lists",
             Self::Sets => "sets",
             Self::Regex => "regex",
+            Self::Gateway => "gateway",
         }
     }
 }
@@ -118,6 +122,8 @@ pub struct Row {
     pub doc: &'static str,
     /// How it may be written.
     pub style: Style,
+    /// Whether equal arguments give equal results, so that calls may be folded, shared and dropped.
+    pub pure: bool,
     /// Parameter types, receiver first.
     pub params: Arc<[Type]>,
     /// Result type.

@@ -56,6 +56,8 @@ kinds! {
     OutOfBudget = 10, "out_of_budget", "evaluation budget exceeded";
     /// A function of the host failed.
     Host = 11, "host", "host function failed";
+    /// The rule called `fail`.
+    Failed = 12, "failed", "the rule failed on purpose";
 }
 
 impl fmt::Display for ErrorKind {

@@ -69,7 +69,6 @@ macro_rules! for_each_helper {
             regex_find(regex: word, text: str) -> try bool, cost 25;
             str_set_has(set: word, text: bytes) -> bool, cost 10;
             int_set_has(set: word, number: int) -> bool, cost 10;
-            cidr_has(network: word, address: ip) -> bool, cost 5;
 
             // Values, lists, maps.
             /// A value of this tag and these words, in the arena.

@@ -3,17 +3,16 @@
 
 use crate::ty::Ty;
 
-/// The evaluation frame: the one argument of a compiled function, and the first of every helper. Offsets in bytes.
+/// The evaluation frame: the second argument of a compiled function, after the address of the host's data, and the first of
+/// every helper. Offsets in bytes.
 pub mod frame {
-    /// Address of the host's data.
-    pub const HOST: i32 = 0;
     /// Budget left, 64 bit signed; an evaluation ends when it falls below zero.
-    pub const FUEL: i32 = 8;
+    pub const FUEL: i32 = 0;
     /// Second word of a helper's fallible two-word result.
-    pub const OUT: i32 = 24;
+    pub const OUT: i32 = 16;
     /// Where a function leaves a result that is not a truth value: the words of its type, or a whole value (32 bytes) for
     /// [`Ty::Value`](crate::Ty::Value).
-    pub const RESULT: i32 = 32;
+    pub const RESULT: i32 = 24;
 }
 
 /// A value of any type: 32 bytes, aligned to 8.
@@ -78,8 +77,8 @@ pub enum Repr {
     F32,
     F64,
     Bool,
-    /// Address, then length: `&str`, `&[u8]`.
-    Slice,
+    /// Text or bytes: their address, and so many bytes after the address their length.
+    Slice(i32),
 }
 
 /// How native code gets at a field.
@@ -88,10 +87,11 @@ pub enum Access {
     /// Loads at the end of the path.
     Load(Path, Repr),
     /// Calls the C function at this address with the address at the end of the path; it answers with address and length
-    /// of text, or, for [`Ty::Ip`], with the address of the `IpAddr` first. A null address means that the field is absent.
+    /// of text. A null address means that the field is absent.
     Text(Path, usize),
-    /// The address at the end of the path is the value ([`Ty::Ip`]).
-    Address(Path),
+    /// For [`Ty::Ip`]: calls the C function at this address with the address at the end of the path and that of two words,
+    /// which it fills with those of the value; it answers whether the field is present.
+    Ip(Path, usize),
     /// The helpers `field_get` and `field_has`.
     Get,
 }
@@ -107,4 +107,29 @@ pub struct Field {
     pub access: Access,
     /// For a header map, the way to it: what [`Op::Header`](crate::Op::Header) looks names up in.
     pub headers: Option<Path>,
+    /// For a list whose elements lie in one piece, the way to them: what [`Op::Elements`](crate::Op::Elements) gives.
+    pub elements: Option<Elements>,
+}
+
+impl Field {
+    /// A field that is neither headers nor elements.
+    #[must_use]
+    pub const fn new(ty: Ty, optional: bool, access: Access) -> Self {
+        Self { ty, optional, access, headers: None, elements: None }
+    }
+}
+
+/// Elements that lie one after the other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Elements {
+    /// The way to the address of the first.
+    pub path: Path,
+    /// How many bytes after that address their number lies.
+    pub count: i32,
+    /// Bytes from one to the next.
+    pub stride: u32,
+    /// The type of an element.
+    pub ty: Ty,
+    /// How to read one; paths start at its address. Never [`Access::Get`].
+    pub access: Access,
 }

@@ -61,6 +61,8 @@ pub enum Op {
     Field(u32),
     /// Whether an optional field of the host is present.
     HasField(u32),
+    /// `-> seq`: the elements of the list that is this field.
+    Elements(u32),
     /// `-> maybe`: the header of this name in the header map that is field `field`; several lines of one name are joined
     /// with `,`. Fails with [`ErrorKind::OutOfBudget`] only.
     Header {
@@ -86,6 +88,9 @@ pub enum Op {
     /// `(range, ..)`: see [`FoldKind`]. The range is a list or a map (else [`ErrorKind::NoSuchOverload`]). Without `pairs`
     /// the elements (keys, for a map) are bound at `level`; with it index and element (key and value) at `level` and
     /// `level + 1`. All are of type [`Ty::Value`]. Each turn costs one unit of the budget.
+    ///
+    /// The tests (`All`, `Exists`, `ExistsOne`) without `pairs` also take an [`Elements`](Op::Elements) as their range; the
+    /// variable is of the elements' type then.
     Fold {
         /// What is computed.
         kind: FoldKind,

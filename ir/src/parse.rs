@@ -106,6 +106,7 @@ impl<'t> Line<'t> {
             }
             Op::Field(_) => Op::Field(self.number()?),
             Op::HasField(_) => Op::HasField(self.number()?),
+            Op::Elements(_) => Op::Elements(self.number()?),
             Op::Local(_) => Op::Local(self.number()?),
             Op::Let(_) => Op::Let(self.number()?),
             Op::Header { .. } => Op::Header { field: self.number()?, name: ConstId(0) },

@@ -103,6 +103,7 @@ impl Op {
             Op::Fail(_) => row("fail", &[], Declared, Maybe, 0),
             Op::Field(_) => row("field", &[], Declared, WhenAbsent, 1),
             Op::HasField(_) => row("has_field", &[], BOOL, Never, 1),
+            Op::Elements(_) => row("elements", &[], Gives(Ty::Seq), Never, 1),
             Op::Header { .. } => row("header", &[], Gives(Ty::Maybe), OnBudget, 15),
             Op::IsPresent => row("is_present", &[Is(Ty::Maybe)], BOOL, Never, 1),
             Op::Require => row("require", &[Is(Ty::Maybe)], Gives(Ty::Raw), Maybe, 1),
@@ -110,7 +111,7 @@ impl Op {
             Op::IpText => row("ip_text", &[Is(Ty::Ip)], Gives(Ty::Str), OnBudget, 30),
             Op::Local(_) => row("local", &[], Declared, WhenBoundToError, 0),
             Op::Let(_) => row("let", &[Any, Any], Like(1), Never, 0),
-            Op::Fold { kind, filtered, .. } => fold(kind, filtered),
+            Op::Fold { kind, filtered, pairs, .. } => fold(kind, filtered, pairs),
             Op::Not => row("not", &[Is(Ty::Bool)], BOOL, Never, 1),
             Op::And => OpDecl { operands: Operands::Many(2, Ty::Bool), ..row("and", &[], BOOL, Never, 1) },
             Op::Or => OpDecl { operands: Operands::Many(2, Ty::Bool), ..row("or", &[], BOOL, Never, 1) },
@@ -145,7 +146,7 @@ impl Op {
             Op::MatchesConst(_) => row("matches_const", &[Is(Ty::Str)], BOOL, OnBudget, Helper::regex_find.decl().cost),
             Op::InStrSet(_) => row("in_str_set", &[OneOf(TEXT)], BOOL, Never, Helper::str_set_has.decl().cost),
             Op::InIntSet(_) => row("in_int_set", &[Is(Ty::Int)], BOOL, Never, Helper::int_set_has.decl().cost),
-            Op::InCidr(_) => row("in_cidr", &[Is(Ty::Ip)], BOOL, Never, Helper::cidr_has.decl().cost),
+            Op::InCidr(_) => row("in_cidr", &[Is(Ty::Ip)], BOOL, Never, 2),
             Op::AsBytes => row("as_bytes", &[Is(Ty::Str)], Gives(Ty::Bytes), Never, 0),
             Op::Box => row("box", &[OneOf(SCALARS)], VALUE, OnBudget, 3),
             Op::Unbox(ty) => row("unbox", &[Is(Ty::Value)], Gives(ty), Maybe, 1),
@@ -173,6 +174,7 @@ impl Op {
         Op::Fail(ErrorKind::Host),
         Op::Field(0),
         Op::HasField(0),
+        Op::Elements(0),
         Op::Header { field: 0, name: ConstId(0) },
         Op::IsPresent,
         Op::Require,
@@ -277,16 +279,18 @@ const fn cmp_name(cmp: Cmp) -> &'static str {
     }
 }
 
-const fn fold(kind: FoldKind, filtered: bool) -> OpDecl {
-    const TEST: &[Operand] = &[Is(Ty::Value), Is(Ty::Bool)];
+const fn fold(kind: FoldKind, filtered: bool, pairs: bool) -> OpDecl {
+    const TEST: &[Operand] = &[OneOf(&[Ty::Value, Ty::Seq]), Is(Ty::Bool)];
+    const SELECTION: &[Operand] = &[Is(Ty::Value), Is(Ty::Bool)];
     const TRANSFORM: &[Operand] = &[Is(Ty::Value), Is(Ty::Value)];
     const FILTERED: &[Operand] = &[Is(Ty::Value), Is(Ty::Bool), Is(Ty::Value)];
+    let test = if pairs { SELECTION } else { TEST };
     let transform = if filtered { FILTERED } else { TRANSFORM };
     let (name, operands, ty) = match kind {
-        FoldKind::All => ("fold.all", TEST, Ty::Bool),
-        FoldKind::Exists => ("fold.exists", TEST, Ty::Bool),
-        FoldKind::ExistsOne => ("fold.exists_one", TEST, Ty::Bool),
-        FoldKind::Filter => ("fold.filter", TEST, Ty::Value),
+        FoldKind::All => ("fold.all", test, Ty::Bool),
+        FoldKind::Exists => ("fold.exists", test, Ty::Bool),
+        FoldKind::ExistsOne => ("fold.exists_one", test, Ty::Bool),
+        FoldKind::Filter => ("fold.filter", SELECTION, Ty::Value),
         FoldKind::Map => ("fold.map", transform, Ty::Value),
         FoldKind::TransformMap => ("fold.transform_map", transform, Ty::Value),
         FoldKind::TransformMapEntry => ("fold.transform_map_entry", transform, Ty::Value),

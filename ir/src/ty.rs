@@ -26,15 +26,17 @@ pub enum Ty {
     Duration,
     /// Seconds since the Unix epoch, 64 bit signed, and nanoseconds, 0 to 999,999,999.
     Timestamp,
-    /// The address of an `IpAddr` of the host language.
+    /// An IP address as an IPv6 number, high word first; an IPv4 address in its mapped form (RFC 4291, section 2.5.5.2).
     Ip,
     /// The address of a value of any type, in the layout of [`layout::value`](crate::layout::value).
     Value,
+    /// Elements that lie one after the other in the host: the address of the first, and how many there are.
+    Seq,
 }
 
 impl Ty {
     /// All types, in the order of their declaration.
-    pub const ALL: [Ty; 12] = [
+    pub const ALL: [Ty; 13] = [
         Ty::Bool,
         Ty::Int,
         Ty::Uint,
@@ -47,14 +49,15 @@ impl Ty {
         Ty::Timestamp,
         Ty::Ip,
         Ty::Value,
+        Ty::Seq,
     ];
 
     /// How many machine words hold a value of this type: 1 or 2.
     #[must_use]
     pub const fn words(self) -> usize {
         match self {
-            Ty::Str | Ty::Bytes | Ty::Raw | Ty::Maybe | Ty::Timestamp => 2,
-            Ty::Bool | Ty::Int | Ty::Uint | Ty::Double | Ty::Duration | Ty::Ip | Ty::Value => 1,
+            Ty::Str | Ty::Bytes | Ty::Raw | Ty::Maybe | Ty::Timestamp | Ty::Ip | Ty::Seq => 2,
+            Ty::Bool | Ty::Int | Ty::Uint | Ty::Double | Ty::Duration | Ty::Value => 1,
         }
     }
 
@@ -73,6 +76,7 @@ impl Ty {
             Ty::Duration => "duration",
             Ty::Timestamp => "timestamp",
             Ty::Ip => "ip",
+            Ty::Seq => "seq",
             Ty::Value => "value",
         }
     }

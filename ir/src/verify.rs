@@ -197,6 +197,9 @@ impl Check<'_> {
             Op::HasField(field) if self.fields.get(field as usize).is_none() => {
                 fail(Rule::Field, format!("there is no field {field}"))
             }
+            Op::Elements(field) if self.elements(field).is_none() => {
+                fail(Rule::Field, format!("field {field} is not a list of elements in one piece"))
+            }
             Op::Header { field, .. } if self.fields.get(field as usize).is_none_or(|known| known.headers.is_none()) => {
                 fail(Rule::Field, format!("field {field} is not a header map"))
             }
@@ -207,6 +210,13 @@ impl Check<'_> {
                 if !matches!(kind, FoldKind::Map | FoldKind::TransformMap | FoldKind::TransformMapEntry) =>
             {
                 fail(Rule::Payload, "a filter where the kind has none")
+            }
+            Op::Fold { .. }
+                if self.args.first().is_some_and(|&arg| {
+                    self.graph.ty(arg) == Ty::Seq && !matches!(self.graph.op(arg), Op::Elements(_))
+                }) =>
+            {
+                fail(Rule::Payload, "elements that are not the field's own")
             }
             Op::Dispatch { function, .. } if self.graph.functions().get(function as usize).is_none() => {
                 fail(Rule::Payload, format!("there is no function {function}"))
@@ -286,10 +296,17 @@ impl Check<'_> {
 
     /// The type of the variables that the node binds.
     fn bound_ty(&self) -> Ty {
-        match (self.op, self.args.first()) {
-            (Op::Let(_), Some(&init)) => self.graph.ty(init),
+        match (self.op, self.args.first().map(|&arg| (self.graph.op(arg), self.graph.ty(arg)))) {
+            (Op::Let(_), Some((_, init))) => init,
+            (Op::Fold { .. }, Some((Op::Elements(field), _))) => {
+                self.elements(field).map_or(Ty::Value, |elements| elements.ty)
+            }
             _ => Ty::Value,
         }
+    }
+
+    fn elements(&self, field: u32) -> Option<&layout::Elements> {
+        self.fields.get(field as usize)?.elements.as_ref()
     }
 }
 

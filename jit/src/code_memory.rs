@@ -20,14 +20,15 @@ use wasmtime_internal_jit_icache_coherence as icache;
 pub(crate) struct Piece {
     pub(crate) bytes: Vec<u8>,
     pub(crate) align: u64,
+    pub(crate) bare: bool,
 }
 
 /// Executable memory, with the functions in it.
 #[derive(Debug)]
 pub(crate) struct CodeMemory {
     pages: Pages,
-    /// Offsets of the functions, each within the pages.
-    starts: Vec<usize>,
+    /// The first bytes of the functions, each within the pages.
+    functions: Vec<Function>,
 }
 
 impl CodeMemory {
@@ -57,15 +58,19 @@ impl CodeMemory {
         let region = Arc::into_inner(shared).ok_or("the module kept its memory")?;
         let Region { pages, .. } = region.into_inner().unwrap_or_else(PoisonError::into_inner);
         let base = pages.start.addr().get();
-        let starts = addresses.iter().map(|address| address.wrapping_sub(base)).collect();
-        Ok(Self { pages, starts })
+        let functions = addresses.iter().zip(pieces).map(|(address, piece)| {
+            let start = Some(address.wrapping_sub(base)).filter(|&start| start < pages.len)?;
+            // SAFETY: `start` is within the mapping of `len` bytes, as just checked.
+            Some(Function { start: unsafe { pages.start.add(start) }, bare: piece.bare })
+        });
+        let functions = functions.collect::<Option<_>>().ok_or("a function outside the region")?;
+        Ok(Self { pages, functions })
     }
 
-    /// The first byte of a function.
-    pub(crate) fn function(&self, index: usize) -> Option<NonNull<u8>> {
-        let start = self.starts.get(index).copied().filter(|&start| start < self.pages.len)?;
-        // SAFETY: `start` is within the mapping of `len` bytes, as just checked.
-        Some(unsafe { self.pages.start.add(start) })
+    /// The first byte of a function, and whether it is bare.
+    #[inline]
+    pub(crate) fn function(&self, index: usize) -> Option<(NonNull<u8>, bool)> {
+        self.functions.get(index).map(|function| (function.start, function.bare))
     }
 
     /// Bytes of address space.
@@ -73,6 +78,18 @@ impl CodeMemory {
         self.pages.len
     }
 }
+
+/// A function in the pages beside it.
+#[derive(Debug)]
+struct Function {
+    start: NonNull<u8>,
+    bare: bool,
+}
+
+// SAFETY: as for `Pages`: what it points at belongs to no thread and is never written after sealing.
+unsafe impl Send for Function {}
+// SAFETY: as above.
+unsafe impl Sync for Function {}
 
 /// A mapping that this value alone owns.
 #[derive(Debug)]

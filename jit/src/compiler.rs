@@ -75,7 +75,7 @@ impl Compiler {
     pub fn new(settings: &Settings) -> Result<Self, Error> {
         let isa = host(settings)?;
         let mut signature = Signature::new(isa.default_call_conv());
-        signature.params.push(AbiParam::new(I64));
+        signature.params.extend([AbiParam::new(I64), AbiParam::new(I64)]);
         signature.returns.push(AbiParam::new(I64));
         Ok(Self {
             isa,
@@ -96,8 +96,9 @@ impl Compiler {
         let mut pieces = Vec::with_capacity(unit.graph.roots().len());
         for (number, &root) in unit.graph.roots().iter().enumerate() {
             self.context.clear();
-            let code = self.generate(unit, number, root)?;
-            pieces.push(Piece { bytes: code.buffer.data().to_vec(), align: u64::from(code.buffer.alignment) });
+            let (code, bare) = self.generate(unit, number, root)?;
+            let (bytes, align) = (code.buffer.data().to_vec(), u64::from(code.buffer.alignment));
+            pieces.push(Piece { bytes, align, bare });
         }
         let bytes = pieces.iter().fold(0_usize, |sum, piece| sum.saturating_add(piece.bytes.len()));
         let memory = CodeMemory::install(self.isa.clone(), &self.signature, &pieces).map_err(Error::Memory)?;
@@ -132,7 +133,7 @@ impl Compiler {
         Ok(listings)
     }
 
-    fn generate(&mut self, unit: &Unit<'_>, number: usize, root: NodeId) -> Result<&CompiledCode, Error> {
+    fn generate(&mut self, unit: &Unit<'_>, number: usize, root: NodeId) -> Result<(&CompiledCode, bool), Error> {
         let limits = self.limits;
         let excess = |bound, limit| Error::TooLarge { root: number, bound, limit };
         self.plan.make(unit, root);
@@ -148,11 +149,11 @@ impl Compiler {
             instructions: limits.instructions,
             config: self.isa.frontend_config(),
         };
-        if let Err(error) = emit::emit(&mut self.context.func, &mut self.builder, &task) {
+        let emitted = emit::emit(&mut self.context.func, &mut self.builder, &task);
+        let bare = emitted.inspect_err(|_| {
             // A builder that stopped half-way leaves its memory in use.
             self.builder = FunctionBuilderContext::new();
-            return Err(error);
-        }
+        })?;
         if liveness::widest(&self.context.func) > limits.live_values {
             return Err(excess(Bound::LiveValues, limits.live_values as u64));
         }
@@ -168,7 +169,7 @@ impl Compiler {
         if code.buffer.frame_layout().is_none_or(|frame| frame.frame_to_fp_offset > limits.frame) {
             return Err(excess(Bound::Frame, u64::from(limits.frame)));
         }
-        Ok(code)
+        Ok((code, bare))
     }
 }
 
@@ -215,7 +216,7 @@ impl Code {
     /// The function of a root.
     #[must_use]
     pub fn entry(&self, root: usize) -> Option<Entry<'_>> {
-        self.memory.function(root).map(Entry::new)
+        self.memory.function(root).map(|(address, bare)| Entry::new(address, bare))
     }
 
     /// Bytes of machine code.

@@ -7,6 +7,7 @@ use std::ptr::NonNull;
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
     address: NonNull<u8>,
+    bare: bool,
     code: PhantomData<&'a crate::Code>,
 }
 
@@ -17,23 +18,32 @@ unsafe impl Sync for Entry<'_> {}
 
 impl Entry<'_> {
     /// `address` is the first byte of a function of the code that `'a` borrows.
-    pub(crate) fn new(address: NonNull<u8>) -> Self {
-        Self { address, code: PhantomData }
+    #[inline]
+    pub(crate) fn new(address: NonNull<u8>, bare: bool) -> Self {
+        Self { address, bare, code: PhantomData }
     }
 
-    /// Runs the function on an evaluation frame, and gives what the [crate](crate) says of results.
+    /// Whether the function does not use its frame, so that any address will do for it.
+    #[must_use]
+    #[inline]
+    pub fn is_bare(&self) -> bool {
+        self.bare
+    }
+
+    /// Runs the function on a host's data with an evaluation frame, and gives what the [crate](crate) says of results.
     ///
     /// # Safety
     ///
-    /// `frame` points at a frame in the layout of [`celero_ir::layout::frame`], with room for the root's result, that
-    /// nothing else uses during the call; its host is laid out as the fields of the compiled [`Unit`](crate::Unit) say; and
+    /// Unless the function [is bare](Self::is_bare), `frame` points at a frame in the layout of [`celero_ir::layout::frame`], with room for the root's result, that
+    /// nothing else uses during the call; `host` is laid out as the fields of the compiled [`Unit`](crate::Unit) say; and
     /// the helpers, constants and accessors at that unit's addresses exist and keep the contract of
     /// [`celero_ir::Helper`].
     #[must_use]
-    pub unsafe fn call(&self, frame: *mut u8) -> u64 {
+    #[inline]
+    pub unsafe fn call(&self, host: *const u8, frame: *mut u8) -> u64 {
         // SAFETY: the address is that of a function which `compiler` made with this signature and calling convention
         // (`Entry::new`), and its pages are mapped and executable while `self` borrows their owner.
-        let function: extern "C" fn(*mut u8) -> u64 = unsafe { std::mem::transmute(self.address.as_ptr()) };
-        function(frame)
+        let function: extern "C" fn(*const u8, *mut u8) -> u64 = unsafe { std::mem::transmute(self.address.as_ptr()) };
+        function(host, frame)
     }
 }

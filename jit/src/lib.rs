@@ -3,7 +3,7 @@
 //! What is known here of the host: offsets of [`celero_ir::layout`], addresses, and the table of helpers. No value type, no
 //! request type. `unsafe` is in two files: `code_memory`, which owns the pages, and `entry`, which calls into them.
 //!
-//! A function takes the address of an evaluation frame. Its result is, for a root of type `bool`, 0 or 1; for any other
+//! A function takes the address of the host's data and that of an evaluation frame. Its result is, for a root of type `bool`, 0 or 1; for any other
 //! root 0, the value's words being at [`frame::RESULT`](celero_ir::layout::frame::RESULT) (for a `value`, its 32 bytes).
 //! Every other result is an [`ErrorWord`](celero_ir::ErrorWord).
 #![deny(unsafe_code)]

@@ -94,7 +94,7 @@ impl Env<Bindings<'static>> {
                 .push(EnvError(format!("variable `{name}` can't be of type `{ty}`: a variable has one known type")));
             return self;
         }
-        self.declare(name, ty, Layout { ty: Ty::Value, optional: true, access: Access::Get, headers: None });
+        self.declare(name, ty, Layout::new(Ty::Value, true, Access::Get));
         self
     }
 }

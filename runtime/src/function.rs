@@ -9,6 +9,7 @@ use crate::library::Cx;
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::ErrorKind;
+use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -62,13 +63,17 @@ impl Functions {
 
 /// Runs the host's code; `Err` if it panics. Of what it can reach of ours only the arena of the evaluation may be left
 /// half-written, and its content is not shared.
+#[inline(always)]
 pub(crate) fn contained<T>(body: impl FnOnce() -> T) -> Result<T, ()> {
-    catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
-        // Dropping what it panicked with may panic again; such a second one is leaked.
-        if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-            std::mem::forget(second);
-        }
-    })
+    catch_unwind(AssertUnwindSafe(body)).map_err(discard)
+}
+
+#[cold]
+fn discard(payload: Box<dyn Any + Send>) {
+    // Dropping what it panicked with may panic again; such a second one is leaked.
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(second);
+    }
 }
 
 impl fmt::Debug for Functions {

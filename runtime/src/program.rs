@@ -8,13 +8,14 @@ use crate::function::{Functions, contained};
 use crate::interpret::interpret;
 use crate::library::Cx;
 use crate::limits::Limits;
-use crate::native::{Memory, Native};
+use crate::native::Native;
 use crate::scratch::{Scratch, with_thread_scratch};
 use crate::value::Value;
 use crate::{Arena, Type};
 use celero_frontend::{Checked, Diagnostic};
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 /// A compiled expression for contexts of one type. Cheap to clone, `Send` and `Sync`; evaluations share nothing that
@@ -102,47 +103,42 @@ impl<S> Program<S> {
 
 impl<S: Context + 'static> Program<S> {
     /// Evaluates a rule: an expression whose result is a truth value. Takes no lock. Allocates nothing once the thread has
-    /// evaluated before: the first evaluation that builds a string or a list makes room for it. Only a rule that builds
-    /// nothing but reads a header that was sent on several lines, or is not UTF-8, allocates each time;
-    /// [`test_with`](Self::test_with) does not.
+    /// evaluated before: the first evaluation that builds a string or a list makes room for it.
     ///
     /// # Errors
     /// The evaluation's error; `no_such_overload` when the result is not a truth value.
     #[inline]
     pub fn test<C: Context<Static = S>>(&self, context: &C) -> Result<bool, EvalError> {
-        match &self.shared.native {
-            Some(native) if native.memory() == Memory::Rare => {
-                let arena = Arena::new(self.shared.limits.memory);
-                self.test_in(context, &arena)
+        if let Some(native) = &self.shared.native
+            && native.decides()
+        {
+            self.is_for(context)?;
+            // An arena without room costs nothing, and is hardly ever asked for any.
+            let nothing = ManuallyDrop::new(Arena::new(0));
+            match native.decide(context, &self.shared.functions, self.cx(&nothing)) {
+                Ok(answer) => return Ok(answer),
+                Err(EvalError { kind: ErrorKind::OutOfBudget, .. }) => {}
+                Err(error) => return Err(error),
             }
-            _ => with_thread_scratch(|scratch| self.test_with(context, scratch)),
         }
+        self.test_with_room(context)
+    }
+
+    #[inline(never)]
+    fn test_with_room<C: Context<Static = S>>(&self, context: &C) -> Result<bool, EvalError> {
+        with_thread_scratch(|scratch| self.test_with(context, scratch))
     }
 
     /// [`test`](Self::test) with a scratch of the caller's.
     ///
     /// # Errors
     /// As [`test`](Self::test).
-    #[inline]
     pub fn test_with<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<bool, EvalError> {
-        self.test_in(context, scratch.arena(self.shared.limits.memory))
-    }
-
-    #[inline]
-    fn test_in<C: Context<Static = S>>(&self, context: &C, arena: &Arena) -> Result<bool, EvalError> {
-        self.is_for(context)?;
-        let cx = self.cx(arena);
-        let result = match &self.shared.native {
-            Some(native) => native.test(address(context), context, &self.shared.functions, cx)?,
-            None => match self.interpret(context, &cx)? {
-                Value::Bool(v) => Some(v),
-                _ => None,
-            },
-        };
-        result.ok_or_else(|| {
-            let span = self.shared.checked.ast().span(self.shared.checked.ast().root());
-            EvalError { kind: ErrorKind::NoSuchOverload, start: span.start, end: span.end }
-        })
+        if let Value::Bool(answer) = self.eval(context, scratch)? {
+            return Ok(answer);
+        }
+        let span = self.shared.checked.ast().span(self.shared.checked.ast().root());
+        Err(EvalError { kind: ErrorKind::NoSuchOverload, start: span.start, end: span.end })
     }
 
     /// Evaluates an expression. The value borrows from the program, the context and the scratch.
@@ -157,7 +153,7 @@ impl<S: Context + 'static> Program<S> {
         self.is_for(context)?;
         let cx = self.cx(scratch.arena(self.shared.limits.memory));
         match &self.shared.native {
-            Some(native) => native.run(address(context), context, &self.shared.functions, cx),
+            Some(native) => native.run(context, &self.shared.functions, cx),
             None => self.interpret(context, &cx),
         }
     }
@@ -183,8 +179,3 @@ impl<S: Context + 'static> Program<S> {
 
 /// The host's fault, at no place of the rule.
 const HOST: EvalError = EvalError { kind: ErrorKind::Host, start: 0, end: 0 };
-
-/// The address that native code loads fields from.
-fn address<C: Context>(context: &C) -> *const u8 {
-    std::ptr::from_ref(context).cast()
-}

@@ -425,3 +425,54 @@ fn explosions_end() {
         }
     });
 }
+
+/// Calls on very long text, over and over, end when the budget is spent, whatever the text.
+#[test]
+fn long_text_is_paid_for() {
+    const CALLS: &[&str] = &[
+        "hex.encode(bytes(s)).size()",
+        "url.encode(s).size()",
+        "form.decode(s).size()",
+        "form.encode({s: s, 'l': [s, s]}).size()",
+        "base64.decodeUrl(s).size()",
+        "base64.encodeUrl(bytes(s)).size()",
+        "sha1.encode(s).size()",
+        "sha256.encode(s).size()",
+        "md5.encode(bytes(s)).size()",
+        "s.stripPrefix(s).size()",
+        "s.stripSuffix(s + 'x').size()",
+        "s.regexReplace('a', s).size()",
+        "s.regexReplace('(.*)', '$1$1${1}$$').size()",
+        "s.regexReplace(s, '').size()",
+        "s.format([s]).size()",
+        "{s: 1, 'k': 2}.merge({s: 2, 'l': 2}).size()",
+        "[optional.of(s), optional.none()].unwrapOpt().size()",
+        "uuid().size()",
+        "int(random())",
+    ];
+    const TEXTS: &[&str] = &["a", "a&", "%", "%s", "%41&", "=", "+=%&", "${1}", "$", "${", "\u{e9}", "a&a=&", "A-_"];
+    let env = env();
+    let texts: Vec<String> = TEXTS.iter().map(|text| text.repeat((1 << 20) / text.len())).collect();
+    let limits = Limits { steps: 50_000, ..Limits::default() };
+    let mut slowest = (Duration::ZERO, String::new());
+    for call in CALLS {
+        for tier in TIERS {
+            let source = format!("lists.range(1000).map(x, lists.range(1000).exists(y, {call} < 0))");
+            let engine = Engine::builder().tier(tier).limits(limits).build();
+            let program = engine.compile(&env, &source).unwrap();
+            for text in &texts {
+                let mut bindings = bindings(&env);
+                bindings.set("s", Value::String(text)).unwrap();
+                let start = cpu_time();
+                let outcome = program.eval(&bindings, &mut Scratch::new()).map(drop).map_err(|e| e.kind);
+                let time = cpu_time() - start;
+                let name = format!("{tier:?} {call} of {}..", text.chars().take(8).collect::<String>());
+                let ended = matches!(outcome, Err(ErrorKind::OutOfBudget | ErrorKind::InvalidArgument));
+                assert!(ended, "{name}: {outcome:?}");
+                slowest = slowest.max((time, name));
+            }
+        }
+    }
+    say(&format!("  the slowest: {slowest:.2?}"));
+    assert!(slowest.0 < Duration::from_secs(2), "{slowest:?}");
+}

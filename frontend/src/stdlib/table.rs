@@ -2,7 +2,8 @@
 //!
 //! Source: the language definition's "List of Standard Definitions", and the extensions of cel-spec and cel-go. A comment
 //! above a row is the documentation of the function, for all rows of that name; the rows of a name in one library follow each
-//! other. A row's library is the one that can be turned off with it.
+//! other. A row's library is the one that can be turned off with it. `impure` stands before the name of a function whose
+//! calls differ though their arguments don't.
 
 use super::{Library, Row, Style};
 use crate::types::Type;
@@ -60,7 +61,9 @@ macro_rules! ty {
 }
 
 macro_rules! builtins {
-    ($($library:ident { $($(#[doc = $doc:literal])? $variant:ident $style:ident $name:literal
+    (@pure) => { true };
+    (@pure impure) => { false };
+    ($($library:ident { $($(#[doc = $doc:literal])? $variant:ident $style:ident $($impure:ident)? $name:literal
         ($($param:tt),*) -> $result:tt;)* })*) => {
         /// The implementation of a row: one variant for each overload of each function.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -80,6 +83,7 @@ macro_rules! builtins {
                 name: $name,
                 doc: concat!($($doc)?).trim_ascii(),
                 style: Style::$style,
+                pure: builtins!(@pure $($impure)?),
                 params: Arc::new([$(ty!($param)),*]),
                 result: ty!($result),
             }),*),*]
@@ -324,6 +328,10 @@ builtins! {
         /// What an optional list or map has at an index, as an optional.
         IndexOptionalList Global "_[_]"((optional [A]), int) -> (optional A);
         IndexOptionalMap Global "_[_]"((optional {A B}), A) -> (optional B);
+        /// What the optionals of a list hold, without those that hold nothing.
+        OptionalUnwrap Global "optional.unwrap"([(optional A)]) -> [A];
+        /// What the optionals of a list hold, without those that hold nothing.
+        OptionalUnwrapMember Member "unwrapOpt"([(optional A)]) -> [A];
     }
 
     Network {
@@ -484,6 +492,10 @@ builtins! {
         Base64Encode Global "base64.encode"(bytes) -> string;
         /// The bytes that text in base64 stands for, with padding or without.
         Base64Decode Global "base64.decode"(string) -> bytes;
+        /// As `base64.encode`, with `-` and `_` in place of `+` and `/`, which mean something in a URL.
+        Base64EncodeUrl Global "base64.encodeUrl"(bytes) -> string;
+        /// The bytes that text of `base64.encodeUrl` stands for, with padding or without.
+        Base64DecodeUrl Global "base64.decodeUrl"(string) -> bytes;
         /// The text that stands for bytes in hexadecimal, in small letters.
         HexEncode Global "hex.encode"(bytes) -> string;
         /// The bytes that text in hexadecimal stands for.
@@ -492,6 +504,10 @@ builtins! {
         UrlEncode Global "url.encode"(string) -> string;
         /// The text that percent-encoded text stands for.
         UrlDecode Global "url.decode"(string) -> string;
+        /// A map as the text of a form or a query, in the order of its keys; the elements of a list repeat the key, nulls are left out.
+        FormEncode Global "form.encode"({string dyn}) -> string;
+        /// The text of a form or a query as a map; the values of a key that is repeated are a list.
+        FormDecode Global "form.decode"(string) -> {string dyn};
     }
 
     Lists {
@@ -547,5 +563,31 @@ builtins! {
         /// The text with the matches replaced, the first few if a number is given; `\1` stands for what a group matches.
         RegexReplace Global "regex.replace"(string, string, string) -> string;
         RegexReplaceFirst Global "regex.replace"(string, string, string, int) -> string;
+    }
+
+    Gateway {
+        /// Ends the evaluation with the error `failed`; the text is for those who read the rule.
+        Fail Global "fail"(string) -> dyn;
+        /// The entries of both maps; of a key that both have, that of the second.
+        Merge Member "merge"({A B}, {A B}) -> {A B};
+        /// The text with the first match of a regular expression replaced; `$1` and `${name}` stand for what a group matches.
+        RegexReplaceOnce Member "regexReplace"(string, string, string) -> string;
+        /// The text without another one at its start, if that is there.
+        StripPrefix Member "stripPrefix"(string, string) -> string;
+        /// The text without another one at its end, if that is there.
+        StripSuffix Member "stripSuffix"(string, string) -> string;
+        /// The SHA-1 digest of text or bytes, in hexadecimal.
+        Sha1String Global "sha1.encode"(string) -> string;
+        Sha1Bytes Global "sha1.encode"(bytes) -> string;
+        /// The SHA-256 digest of text or bytes, in hexadecimal.
+        Sha256String Global "sha256.encode"(string) -> string;
+        Sha256Bytes Global "sha256.encode"(bytes) -> string;
+        /// The MD5 digest of text or bytes, in hexadecimal.
+        Md5String Global "md5.encode"(string) -> string;
+        Md5Bytes Global "md5.encode"(bytes) -> string;
+        /// A new random UUID (version 4), that nobody can foretell.
+        Uuid Global impure "uuid"() -> string;
+        /// A random number from 0 up to but not including 1. Not for secrets.
+        Random Global impure "random"() -> double;
     }
 }

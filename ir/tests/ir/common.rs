@@ -1,6 +1,6 @@
 //! What the tests of graphs share: a host, a graph with every operation, random graphs.
 
-use celero_ir::layout::{Access, Field, Path};
+use celero_ir::layout::{Access, Elements, Field, Path};
 use celero_ir::{Arith, Cmp, Constant, ErrorKind, FoldKind, Graph, Helper, NodeId, Op, Origin, Ty};
 use std::collections::HashSet;
 
@@ -29,14 +29,17 @@ impl Random {
     }
 }
 
-/// One field of each type, by the number of the type; the odd ones are optional. Field 12 is a header map.
+/// The types that a field may have.
+const FIELD_TYPES: &[Ty] = Ty::ALL.split_at(12).0;
+
+/// One field of each type, by the number of the type; the odd ones are optional. Field 12 is a header map and a list of
+/// texts.
 pub(crate) fn fields() -> Vec<Field> {
-    let mut fields: Vec<_> = Ty::ALL
-        .into_iter()
-        .enumerate()
-        .map(|(index, ty)| Field { ty, optional: index % 2 == 1, access: Access::Get, headers: None })
-        .collect();
-    fields.push(Field { ty: Ty::Value, optional: false, access: Access::Get, headers: Some(Path::default()) });
+    let mut fields: Vec<_> =
+        FIELD_TYPES.iter().enumerate().map(|(index, ty)| Field::new(*ty, index % 2 == 1, Access::Get)).collect();
+    let elements = Elements { path: Path::default(), count: 8, stride: 16, ty: Ty::Str, access: Access::Get };
+    let list = Field::new(Ty::Value, false, Access::Get);
+    fields.push(Field { headers: Some(Path::default()), elements: Some(elements), ..list });
     fields
 }
 
@@ -115,6 +118,10 @@ v62: value = dispatch pure "size_of" v45, v46
 v63: value = dispatch impure "now" @1..2
 v64: value = dispatch impure "now" @1..2
 v65: value = list
+v66: seq = elements 12
+v67: str = local 0
+v68: bool = starts_with v67, v16
+v69: bool = fold.exists 0 v66, v68
 root v41
 root v60
 root v64
@@ -202,7 +209,7 @@ struct Generator {
 
 /// A valid graph of about so many nodes, with every operation possible.
 pub(crate) fn random_graph(seed: u64, size: usize) -> Graph {
-    generate(seed, size, Choice { everything: true }, &Ty::ALL)
+    generate(seed, size, Choice { everything: true }, FIELD_TYPES)
 }
 
 /// A valid graph without folds, containers, helpers and functions.
@@ -373,9 +380,15 @@ impl Generator {
     fn fold(&mut self, kind: FoldKind, depth: usize) -> NodeId {
         let transforms = !matches!(kind, FoldKind::All | FoldKind::Exists | FoldKind::ExistsOne | FoldKind::Filter);
         let (pairs, filtered) = (self.random.below(2) == 0, transforms && self.random.below(2) == 0);
-        let mut args = vec![self.node(Ty::Value, depth)];
+        let tests = !transforms && kind != FoldKind::Filter;
+        let (range, element) = if tests && !pairs && self.random.below(2) == 0 {
+            (self.add(Op::Elements(12), Ty::Seq, &[]), Ty::Str)
+        } else {
+            (self.node(Ty::Value, depth), Ty::Value)
+        };
+        let mut args = vec![range];
         let level = self.scope.len();
-        self.scope.extend(std::iter::repeat_n(Ty::Value, 1 + usize::from(pairs)));
+        self.scope.extend(std::iter::repeat_n(element, 1 + usize::from(pairs)));
         if filtered || !transforms {
             args.push(self.node(Ty::Bool, depth));
         }

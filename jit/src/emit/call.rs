@@ -18,6 +18,8 @@ pub(super) enum Callee {
     Helper(Helper),
     /// An accessor of the host: an address to an address and a length.
     Text,
+    /// An accessor of the host: an address and that of two words to whether they are filled.
+    Ip,
 }
 
 /// What was called for.
@@ -148,7 +150,8 @@ impl Emitter<'_, '_> {
         let decl = helper.decl();
         let address = self.unit.helper(helper).ok_or_else(|| broken("no address for a helper"))?;
         let signature = self.signature(Callee::Helper(helper));
-        let inst = self.call_address(signature, address, Some(self.frame), args)?;
+        let frame = self.frame();
+        let inst = self.call_address(signature, address, Some(frame), args)?;
         let results: SmallVec<[Value; 2]> = self.builder.inst_results(inst).iter().copied().collect();
         let Param::Node(ty) = decl.result else {
             return Ok(match (decl.fails, results.as_slice()) {
@@ -164,7 +167,7 @@ impl Emitter<'_, '_> {
         }
         let (status, first) = Words::of(&results)?.two()?;
         let words = if ty.words() == 2 {
-            Words::Two(first, self.builder.ins().load(I64, MEM, self.frame, layout::frame::OUT))
+            Words::Two(first, self.builder.ins().load(I64, MEM, frame, layout::frame::OUT))
         } else {
             Words::One(self.narrow(first, ty))
         };
@@ -172,9 +175,9 @@ impl Emitter<'_, '_> {
     }
 
     /// An accessor of the host.
-    pub(super) fn call_accessor(&mut self, accessor: usize, address: Value) -> Result<Words, Error> {
-        let signature = self.signature(Callee::Text);
-        let inst = self.call_address(signature, accessor, None, &[address])?;
+    pub(super) fn call_accessor(&mut self, callee: Callee, accessor: usize, args: &[Value]) -> Result<Words, Error> {
+        let signature = self.signature(callee);
+        let inst = self.call_address(signature, accessor, None, args)?;
         Words::of(self.builder.inst_results(inst))
     }
 
@@ -204,6 +207,10 @@ impl Emitter<'_, '_> {
         let (mut params, mut returns) = (vec![I64], vec![]);
         match callee {
             Callee::Text => returns.extend([I64, I64]),
+            Callee::Ip => {
+                params.push(I64);
+                returns.push(I64);
+            }
             Callee::Helper(helper) => {
                 let decl = helper.decl();
                 for param in decl.params {

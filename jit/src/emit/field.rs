@@ -1,21 +1,29 @@
 //! Fields of the host, each by its way of access.
 
 use super::block::{Edge, Words};
-use super::call::{Attempted, Failure};
+use super::call::{Attempted, Callee, Failure};
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
-use celero_ir::layout::{Access, Path, Repr};
+use celero_ir::layout::{Access, Elements, Path, Repr};
 use celero_ir::{ErrorKind, Helper, NodeId, Op, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I8, I64};
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{InstBuilder, StackSlot, Value};
+
+impl<'a> Emitter<'a, '_> {
+    pub(super) fn elements_of(&self, index: u32) -> Result<&'a Elements, Error> {
+        let fields: &'a [celero_ir::layout::Field] = self.unit.fields;
+        let field = fields.get(index as usize).ok_or_else(|| broken("no such field"))?;
+        field.elements.as_ref().ok_or_else(|| broken("a field without elements"))
+    }
+}
 
 impl Emitter<'_, '_> {
     pub(super) fn field(&mut self, id: NodeId, index: u32) -> Result<Words, Error> {
         let field = self.unit.field(index).ok_or_else(|| broken("no such field"))?;
         match &field.access {
             Access::Load(path, repr) => {
-                let (base, offset) = self.walk(path)?;
+                let (base, offset) = self.walk(self.host, path)?;
                 self.load(field.ty, *repr, base, offset)
             }
             Access::Text(path, accessor) => {
@@ -24,9 +32,16 @@ impl Emitter<'_, '_> {
                 if field.optional && field.ty != Ty::Maybe {
                     self.fail_unless(address, ErrorKind::NoSuchKey, id);
                 }
-                Ok(if field.ty == Ty::Ip { Words::One(address) } else { words })
+                Ok(words)
             }
-            Access::Address(path) => Ok(Words::One(self.end(path)?)),
+            Access::Ip(path, accessor) => {
+                let (present, slot) = self.access_ip(id, index, path, *accessor)?;
+                if field.optional {
+                    self.fail_unless(present, ErrorKind::NoSuchKey, id);
+                }
+                let high = self.builder.ins().stack_load(I64, I64, slot, 0);
+                Ok(Words::Two(high, self.builder.ins().stack_load(I64, I64, slot, 8)))
+            }
             Access::Get => {
                 let number = self.word(i64::from(index));
                 if field.ty == Ty::Value {
@@ -41,10 +56,14 @@ impl Emitter<'_, '_> {
     pub(super) fn has_field(&mut self, id: NodeId, index: u32) -> Result<Words, Error> {
         let field = self.unit.field(index).ok_or_else(|| broken("no such field"))?;
         match &field.access {
-            Access::Load(..) | Access::Address(_) => Ok(Words::One(self.builder.ins().iconst(I8, 1))),
+            Access::Load(..) => Ok(Words::One(self.builder.ins().iconst(I8, 1))),
             Access::Text(path, accessor) => {
                 let (address, _) = self.access(id, index, path, *accessor)?.two()?;
                 Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::NotEqual, address, 0)))
+            }
+            Access::Ip(path, accessor) => {
+                let (present, _) = self.access_ip(id, index, path, *accessor)?;
+                Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::NotEqual, present, 0)))
             }
             Access::Get => {
                 let number = self.word(i64::from(index));
@@ -59,14 +78,32 @@ impl Emitter<'_, '_> {
             return Ok(attempt.words);
         }
         let at = self.end(path)?;
-        let words = self.call_accessor(accessor, at)?;
+        let words = self.call_accessor(Callee::Text, accessor, &[at])?;
         self.note_attempt(Attempted::Field(index), id, words, Failure::Never);
         Ok(words)
     }
 
+    /// The accessor's answer, and where it left the address.
+    fn access_ip(&mut self, id: NodeId, index: u32, path: &Path, accessor: usize) -> Result<(Value, StackSlot), Error> {
+        // One place a field: whatever call filled it, it holds the same.
+        let slot = match self.addresses.get(&index).copied() {
+            Some(slot) => slot,
+            None => self.slot(16),
+        };
+        self.addresses.insert(index, slot);
+        if let Some(attempt) = self.recall_attempt(Attempted::Field(index), id) {
+            return Ok((attempt.words.one()?, slot));
+        }
+        let at = self.end(path)?;
+        let room = self.builder.ins().stack_addr(I64, slot, 0);
+        let present = self.call_accessor(Callee::Ip, accessor, &[at, room])?;
+        self.note_attempt(Attempted::Field(index), id, present, Failure::Never);
+        Ok((present.one()?, slot))
+    }
+
     /// The place at the end of a path: a base and an offset.
-    fn walk(&mut self, path: &Path) -> Result<(Value, i32), Error> {
-        let mut base = self.host;
+    fn walk(&mut self, from: Value, path: &Path) -> Result<(Value, i32), Error> {
+        let mut base = from;
         let mut steps = path.0.iter().map(|&step| i32::try_from(step).map_err(|_| broken("an offset over 2 GiB")));
         let mut offset = steps.next().unwrap_or(Ok(0))?;
         for step in steps {
@@ -76,18 +113,46 @@ impl Emitter<'_, '_> {
         Ok((base, offset))
     }
 
-    /// The address at the end of a path.
+    /// The address at the end of a path from the host's data.
     pub(super) fn end(&mut self, path: &Path) -> Result<Value, Error> {
-        let (base, offset) = self.walk(path)?;
+        self.end_from(self.host, path)
+    }
+
+    fn end_from(&mut self, from: Value, path: &Path) -> Result<Value, Error> {
+        let (base, offset) = self.walk(from, path)?;
         Ok(if offset == 0 { base } else { self.builder.ins().iadd_imm_s(base, i64::from(offset)) })
+    }
+
+    /// The elements of a field: the address of the first, and their number.
+    pub(super) fn elements(&mut self, index: u32) -> Result<Words, Error> {
+        let elements = self.elements_of(index)?;
+        let (base, offset) = self.walk(self.host, &elements.path)?;
+        let first = self.builder.ins().load(I64, MEM, base, offset);
+        let count = self.builder.ins().load(I64, MEM, base, offset.saturating_add(elements.count));
+        Ok(Words::Two(first, count))
+    }
+
+    /// The element at an address.
+    pub(super) fn element_at(&mut self, elements: &Elements, at: Value) -> Result<Words, Error> {
+        match &elements.access {
+            Access::Load(path, repr) => {
+                let (base, offset) = self.walk(at, path)?;
+                self.load(elements.ty, *repr, base, offset)
+            }
+            Access::Text(path, accessor) => {
+                let at = self.end_from(at, path)?;
+                self.call_accessor(Callee::Text, *accessor, &[at])
+            }
+            Access::Ip(..) | Access::Get => Err(broken("elements that can't be read in place")),
+        }
     }
 
     fn load(&mut self, ty: Ty, repr: Repr, base: Value, at: i32) -> Result<Words, Error> {
         let ins = self.builder.ins();
         let value = match (ty, repr) {
-            (Ty::Str | Ty::Bytes | Ty::Raw | Ty::Maybe, Repr::Slice) => {
+            (Ty::Str | Ty::Bytes | Ty::Raw | Ty::Maybe, Repr::Slice(after)) => {
                 let address = ins.load(I64, MEM, base, at);
-                let length = self.builder.ins().load(I64, MEM, base, at.saturating_add(8));
+                let length = self.builder.ins().load(I64, MEM, base, at.saturating_add(after));
                 return Ok(Words::Two(address, length));
             }
             (Ty::Bool, Repr::Bool) => {
@@ -107,7 +172,7 @@ impl Emitter<'_, '_> {
                 Repr::U16 => ins.uload16(I64, MEM, base, at),
                 Repr::U32 => ins.uload32(MEM, base, at),
                 Repr::I64 | Repr::U64 => ins.load(I64, MEM, base, at),
-                Repr::F32 | Repr::F64 | Repr::Bool | Repr::Slice => {
+                Repr::F32 | Repr::F64 | Repr::Bool | Repr::Slice(_) => {
                     return Err(broken("a field's type and form differ"));
                 }
             },

@@ -4,7 +4,7 @@ use super::block::{Edge, Target, Words};
 use super::scope::Binding;
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
-use celero_ir::layout::frame;
+use celero_ir::layout::{Elements, frame};
 use celero_ir::{ErrorKind, FoldKind, Helper, NodeId, Op};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
@@ -21,19 +21,30 @@ struct Fold {
     transform: Option<NodeId>,
 }
 
+/// What a loop runs over.
+enum Range<'a> {
+    /// A list of values, which helpers read.
+    List(Value),
+    /// Elements in the host, from an address, so many.
+    Elements(&'a Elements, Value, Value),
+}
+
 /// A loop under construction, in its body.
 struct Loop {
     head: Block,
-    index: Value,
+    /// The index of the element, or its address.
+    position: Value,
+    /// What the next position is further on.
+    step: i64,
     /// What is carried from turn to turn: a count, or a pending error.
     carried: Option<Value>,
     done: Block,
-    /// The variables' values.
-    first: Value,
-    second: Option<Value>,
+    /// The values of the first and of the last variable, which may be the same.
+    first: Words,
+    last: Words,
 }
 
-impl Emitter<'_, '_> {
+impl<'a> Emitter<'a, '_> {
     fn fold_parts(&self, id: NodeId) -> Result<Fold, Error> {
         let (op, _, args) = self.parts(id);
         let Op::Fold { kind, level, pairs, filtered } = op else { return Err(broken("a fold that is none")) };
@@ -53,9 +64,9 @@ impl Emitter<'_, '_> {
         let filter = fold.filter.ok_or_else(|| broken("a test without a predicate"))?;
         let all = fold.kind == FoldKind::All;
         let fails = self.plan.facts(filter).fails;
-        let list = self.range(&fold)?;
+        let range = self.range(&fold)?;
         let none = fails.then(|| self.word(0));
-        let turn = self.enter_loop(&fold, list, none)?;
+        let turn = self.enter_loop(&fold, &range, none)?;
 
         let next = self.builder.create_block();
         let outer = self.target;
@@ -92,10 +103,11 @@ impl Emitter<'_, '_> {
     /// The kinds that see every element.
     pub(super) fn fold_value(&mut self, id: NodeId) -> Result<Words, Error> {
         let fold = self.fold_parts(id)?;
-        let list = self.range(&fold)?;
+        let range = self.range(&fold)?;
         if fold.kind == FoldKind::ExistsOne {
-            return self.exists_one(&fold, list);
+            return self.exists_one(&fold, &range);
         }
+        let Range::List(list) = range else { return Err(broken("elements that are not values")) };
         let map = matches!(fold.kind, FoldKind::TransformMap | FoldKind::TransformMapEntry);
         let capacity = match fold.filter {
             Some(_) => self.word(0),
@@ -107,7 +119,7 @@ impl Emitter<'_, '_> {
         };
         let begin = if map { Helper::map_begin } else { Helper::list_begin };
         let builder = self.call_within(id, begin, &[capacity])?;
-        let turn = self.enter_loop(&fold, list, None)?;
+        let turn = self.enter_loop(&fold, &range, None)?;
         let next = self.builder.create_block();
         if let Some(filter) = fold.filter {
             let take = self.builder.create_block();
@@ -116,11 +128,11 @@ impl Emitter<'_, '_> {
         }
         let element = match fold.transform {
             Some(transform) => self.element(transform)?,
-            None => turn.second.unwrap_or(turn.first),
+            None => turn.last.one()?,
         };
         match fold.kind {
             FoldKind::TransformMap => {
-                self.call_within(id, Helper::map_insert, &[builder, turn.first, element])?;
+                self.call_within(id, Helper::map_insert, &[builder, turn.first.one()?, element])?;
             }
             FoldKind::TransformMapEntry => {
                 self.call_within(id, Helper::map_merge, &[builder, element])?;
@@ -136,10 +148,10 @@ impl Emitter<'_, '_> {
         self.call_for(id, if map { Helper::map_finish } else { Helper::list_finish }, &[builder])
     }
 
-    fn exists_one(&mut self, fold: &Fold, list: Value) -> Result<Words, Error> {
+    fn exists_one(&mut self, fold: &Fold, range: &Range<'a>) -> Result<Words, Error> {
         let filter = fold.filter.ok_or_else(|| broken("a test without a predicate"))?;
         let zero = self.word(0);
-        let turn = self.enter_loop(fold, list, Some(zero))?;
+        let turn = self.enter_loop(fold, range, Some(zero))?;
         let count = turn.carried.ok_or_else(|| broken("a count that is not carried"))?;
         let more = self.builder.ins().iadd_imm_s(count, 1);
         let next = self.builder.create_block();
@@ -151,61 +163,87 @@ impl Emitter<'_, '_> {
         Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::Equal, count, 1)))
     }
 
-    /// The range as a list: elements or keys, or pairs one after the other.
-    fn range(&mut self, fold: &Fold) -> Result<Value, Error> {
+    /// The elements in the host, or the range as a list: elements or keys, or pairs one after the other.
+    fn range(&mut self, fold: &Fold) -> Result<Range<'a>, Error> {
+        if let Op::Elements(field) = self.unit.graph.op(fold.range) {
+            let (first, count) = self.value(fold.range)?.two()?;
+            return Ok(Range::Elements(self.elements_of(field)?, first, count));
+        }
         let range = self.element(fold.range)?;
         let helper = if fold.pairs { Helper::range_pairs } else { Helper::range_items };
-        self.call_within(fold.id, helper, &[range])
+        Ok(Range::List(self.call_within(fold.id, helper, &[range])?))
     }
 
     /// Emits the loop's head and the start of its body, and binds the variables.
-    fn enter_loop(&mut self, fold: &Fold, list: Value, carried: Option<Value>) -> Result<Loop, Error> {
-        let (length, _) = self.call(Helper::list_len, &[list])?;
-        let length = length.one()?;
+    fn enter_loop(&mut self, fold: &Fold, range: &Range<'a>, carried: Option<Value>) -> Result<Loop, Error> {
+        let (start, end, step) = match *range {
+            Range::List(list) => {
+                let (length, _) = self.call(Helper::list_len, &[list])?;
+                (self.word(0), length.one()?, if fold.pairs { 2 } else { 1 })
+            }
+            Range::Elements(elements, first, count) => {
+                let step = i64::from(elements.stride);
+                let size = self.builder.ins().imul_imm_s(count, step);
+                (first, self.builder.ins().iadd(first, size), step)
+            }
+        };
         let (head, body, done) =
             (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
-        let index = self.builder.append_block_param(head, I64);
-        let zero = self.word(0);
+        let position = self.builder.append_block_param(head, I64);
         let carried = match carried {
             Some(initial) => {
                 let param = self.builder.append_block_param(head, I64);
-                self.jump_with(head, &[zero, initial]);
+                self.jump_with(head, &[start, initial]);
                 Some(param)
             }
             None => {
-                self.jump_with(head, &[zero]);
+                self.jump_with(head, &[start]);
                 None
             }
         };
         self.start(head);
-        let more = self.builder.ins().icmp(IntCC::SignedLessThan, index, length);
+        let more = self.builder.ins().icmp(IntCC::NotEqual, position, end);
         self.brif(more, Edge::to(body), Edge::to(done));
         self.start(body);
         self.loops = self.loops.saturating_add(1);
 
         self.locate(fold.id);
-        let fuel = self.builder.ins().load(I64, MEM, self.frame, frame::FUEL);
+        let given = self.frame();
+        let fuel = self.builder.ins().load(I64, MEM, given, frame::FUEL);
         let left = self.builder.ins().iadd_imm_s(fuel, -1);
-        self.builder.ins().store(MEM, left, self.frame, frame::FUEL);
+        self.builder.ins().store(MEM, left, given, frame::FUEL);
         let spent = self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, left, 0);
         self.fail_if(spent, ErrorKind::OutOfBudget, fold.id);
 
-        let first = self.call_within(fold.id, Helper::list_at, &[list, index])?;
-        self.scope.enter(fold.level, Binding { error: None, words: Words::One(first) });
-        let mut second = None;
-        if fold.pairs {
-            let after = self.builder.ins().iadd_imm_s(index, 1);
-            let value = self.call_within(fold.id, Helper::list_at, &[list, after])?;
-            self.scope.enter(fold.level.saturating_add(1), Binding { error: None, words: Words::One(value) });
-            second = Some(value);
-        }
-        Ok(Loop { head, index, carried, done, first, second })
+        let (first, last) = match *range {
+            Range::Elements(elements, ..) => {
+                let element = self.element_at(elements, position)?;
+                self.scope.enter(fold.level, Binding { error: None, words: element });
+                (element, element)
+            }
+            Range::List(list) => {
+                let first = self.variable_at(fold, fold.level, list, position)?;
+                if fold.pairs {
+                    let after = self.builder.ins().iadd_imm_s(position, 1);
+                    (first, self.variable_at(fold, fold.level.saturating_add(1), list, after)?)
+                } else {
+                    (first, first)
+                }
+            }
+        };
+        Ok(Loop { head, position, step, carried, done, first, last })
+    }
+
+    /// Binds a variable to an item of a list.
+    fn variable_at(&mut self, fold: &Fold, level: u32, list: Value, index: Value) -> Result<Words, Error> {
+        let words = Words::One(self.call_within(fold.id, Helper::list_at, &[list, index])?);
+        self.scope.enter(level, Binding { error: None, words });
+        Ok(words)
     }
 
     /// Emits the end of the body. The loop is left.
     fn turn(&mut self, fold: &Fold, turn: &Loop, carried: Option<Value>) {
-        let step = if fold.pairs { 2 } else { 1 };
-        let next = self.builder.ins().iadd_imm_s(turn.index, step);
+        let next = self.builder.ins().iadd_imm_s(turn.position, turn.step);
         match carried {
             Some(carried) => self.jump_with(turn.head, &[next, carried]),
             None => self.jump_with(turn.head, &[next]),

@@ -13,6 +13,7 @@ mod call;
 mod field;
 mod fold;
 mod header;
+mod ip;
 mod logic;
 mod scope;
 mod text;
@@ -75,8 +76,10 @@ struct Emitter<'a, 'f> {
     target: Target,
     /// Where an error waits on its way to a target.
     error: Option<StackSlot>,
-    /// The evaluation frame.
-    frame: Value,
+    /// The evaluation frame. Taken through [`frame`](Self::frame).
+    given_frame: Value,
+    /// Whether the frame is not used.
+    bare: bool,
     /// The host's data.
     host: Value,
     known: Vec<Option<Known>>,
@@ -84,22 +87,24 @@ struct Emitter<'a, 'f> {
     scope: scope::Scope,
     signatures: HashMap<call::Callee, SigRef>,
     headers: HashMap<NodeId, header::Lookup>,
+    /// By field: where the address that it holds is put.
+    addresses: HashMap<u32, StackSlot>,
     /// How many loops are around the current block.
     loops: u32,
     /// Operands of `dispatch`, and for how many there must be room.
     operands: Option<(StackSlot, u32)>,
 }
 
-/// Fills an empty function, whose signature is set.
-pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, task: &Task<'_>) -> Result<(), Error> {
+/// Fills an empty function, whose signature is set; tells whether it is bare, which is to say does not use its frame.
+pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, task: &Task<'_>) -> Result<bool, Error> {
     let mut builder = FunctionBuilder::new(func, context);
     let entry = builder.create_block();
     builder.append_block_params_for_function_params(entry);
     builder.func.layout.append_block(entry);
-    let frame = builder.block_params(entry).first().copied();
-    let frame = frame.ok_or_else(|| Error::Internal("a function without a frame".into()))?;
+    let &[host, frame] = builder.block_params(entry) else {
+        return Err(Error::Internal("a function of another signature".into()));
+    };
     let body = builder.create_block();
-    let host = builder.append_block_param(body, I64);
 
     let (tree, top) = Tree::new();
     let mut emitter = Emitter {
@@ -114,13 +119,15 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
         reached: Vec::new(),
         target: Target::CALLER,
         error: None,
-        frame,
+        given_frame: frame,
+        bare: true,
         host,
         known: vec![None; task.plan.len()],
         attempts: HashMap::new(),
         scope: scope::Scope::default(),
         signatures: HashMap::new(),
         headers: HashMap::new(),
+        addresses: HashMap::new(),
         loops: 0,
         operands: None,
     };
@@ -131,9 +138,9 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
     emitter.check_size()?;
     emitter.enter(entry, body);
     emitter.builder.seal_all_blocks();
-    let config = emitter.config;
+    let (config, bare) = (emitter.config, emitter.bare);
     emitter.builder.finalize(config);
-    Ok(())
+    Ok(bare)
 }
 
 impl Emitter<'_, '_> {
@@ -147,8 +154,7 @@ impl Emitter<'_, '_> {
         self.builder.switch_to_block(entry);
         self.builder.set_srcloc(SourceLoc::default());
         self.forget_headers();
-        let host = self.builder.ins().load(I64, MEM, self.frame, layout::frame::HOST);
-        self.builder.ins().jump(body, &[host.into()]);
+        self.builder.ins().jump(body, &[]);
     }
 
     fn root(&mut self, root: NodeId) -> Result<(), Error> {
@@ -164,15 +170,16 @@ impl Emitter<'_, '_> {
             return Ok(());
         }
         let words = self.value(root)?;
+        let frame = self.frame();
         if ty == Ty::Value {
             let from = words.one()?;
             for at in (0..layout::value::SIZE.cast_signed()).step_by(8) {
                 let word = self.builder.ins().load(I64, MEM, from, at);
-                self.builder.ins().store(MEM, word, self.frame, layout::frame::RESULT.saturating_add(at));
+                self.builder.ins().store(MEM, word, frame, layout::frame::RESULT.saturating_add(at));
             }
         } else {
             for (&word, at) in words.list().iter().zip([0, 8]) {
-                self.builder.ins().store(MEM, word, self.frame, layout::frame::RESULT.saturating_add(at));
+                self.builder.ins().store(MEM, word, frame, layout::frame::RESULT.saturating_add(at));
             }
         }
         let done = self.word(0);
@@ -211,6 +218,7 @@ impl Emitter<'_, '_> {
             }
             Op::Field(field) => self.field(id, field),
             Op::HasField(field) => self.has_field(id, field),
+            Op::Elements(field) => self.elements(field),
             Op::Header { .. } => self.header(id),
             Op::IsPresent => self.is_present(args),
             Op::Require => self.require(id, args),
@@ -240,7 +248,7 @@ impl Emitter<'_, '_> {
             Op::MatchesConst(constant) => self.call_prepared(id, celero_ir::Helper::regex_find, constant),
             Op::InStrSet(constant) => self.call_prepared(id, celero_ir::Helper::str_set_has, constant),
             Op::InIntSet(constant) => self.call_prepared(id, celero_ir::Helper::int_set_has, constant),
-            Op::InCidr(constant) => self.call_prepared(id, celero_ir::Helper::cidr_has, constant),
+            Op::InCidr(network) => self.in_cidr(id, network),
             Op::AsBytes => self.value(self.one_arg(args)?),
             Op::Box => self.boxed(id),
             Op::Unbox(to) => {
@@ -276,7 +284,10 @@ impl Emitter<'_, '_> {
                 Words::Two(self.address(address.data), self.address(address.len))
             }
             (Ty::Maybe, Constant::Null) => Words::Two(self.word(0), self.word(0)),
-            (Ty::Ip, Constant::Ip(_)) => Words::One(self.address(address.data)),
+            (Ty::Ip, Constant::Ip(ip)) => {
+                let [high, low] = ip::words(*ip);
+                Words::Two(self.word(high.cast_signed()), self.word(low.cast_signed()))
+            }
             _ => return Err(broken("a constant of another type than its node")),
         })
     }
@@ -297,6 +308,11 @@ impl Emitter<'_, '_> {
 
     fn zero_of(&mut self, ty: Type) -> Value {
         if ty == F64 { self.builder.ins().f64const(0.0) } else { self.builder.ins().iconst(ty, 0) }
+    }
+
+    fn frame(&mut self) -> Value {
+        self.bare = false;
+        self.given_frame
     }
 
     fn word(&mut self, value: i64) -> Value {

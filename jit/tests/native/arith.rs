@@ -10,7 +10,7 @@ const CMPS: [Cmp; 6] = [Cmp::Eq, Cmp::Ne, Cmp::Lt, Cmp::Le, Cmp::Gt, Cmp::Ge];
 fn field(b: &mut Build, ty: Ty, offset: u32, repr: Repr) -> NodeId {
     let index = b.fields.len() as u32;
     let access = Access::Load(Path(vec![offset]), repr);
-    b.fields.push(Field { ty, optional: false, access, headers: None });
+    b.fields.push(Field::new(ty, false, access));
     b.add(Op::Field(index), ty, &[])
 }
 
@@ -211,17 +211,12 @@ fn fields_of_every_width() {
         // Behind an address at offset 8, 16 bytes further.
         let index = b.fields.len() as u32;
         let access = Access::Load(Path(vec![8, 16]), repr);
-        b.fields.push(Field { ty, optional: false, access, headers: None });
+        b.fields.push(Field::new(ty, false, access));
         let root = b.add(Op::Field(index), ty, &[]);
         b.graph.add_root(root);
     }
     let single = b.fields.len() as u32;
-    b.fields.push(Field {
-        ty: Ty::Double,
-        optional: false,
-        access: Access::Load(Path(vec![0]), Repr::F32),
-        headers: None,
-    });
+    b.fields.push(Field::new(Ty::Double, false, Access::Load(Path(vec![0]), Repr::F32)));
     let root = b.add(Op::Field(single), Ty::Double, &[]);
     b.graph.add_root(root);
     let code = b.compile();

@@ -79,7 +79,6 @@ pub(crate) fn slice(address: u64, length: u64) -> &'static [u8] {
 
 #[repr(C)]
 pub(crate) struct Frame {
-    pub(crate) host: *const u8,
     pub(crate) fuel: i64,
     /// The host language's own.
     pub(crate) rest: u64,
@@ -89,7 +88,6 @@ pub(crate) struct Frame {
 
 const _: () = {
     use celero_ir::layout::frame;
-    assert!(std::mem::offset_of!(Frame, host) == frame::HOST as usize);
     assert!(std::mem::offset_of!(Frame, fuel) == frame::FUEL as usize);
     assert!(std::mem::offset_of!(Frame, out) == frame::OUT as usize);
     assert!(std::mem::offset_of!(Frame, result) == frame::RESULT as usize);
@@ -207,15 +205,9 @@ extern "C" fn int_set_has(_: *mut Frame, set: u64, number: i64) -> u64 {
     u64::from(prepared(set).split(',').any(|member| member == number.to_string()))
 }
 
-extern "C" fn cidr_has(_: *mut Frame, network: u64, address: u64) -> u64 {
-    // SAFETY: the field is an address of the host.
-    let address = unsafe { &*(address as *const std::net::IpAddr) };
-    u64::from(address.to_string().starts_with(prepared(network)))
-}
-
-extern "C" fn ip_text(frame: *mut Frame, address: u64) -> Pair {
-    // SAFETY: as above.
-    let text = unsafe { &*(address as *const std::net::IpAddr) }.to_string().leak();
+extern "C" fn ip_text(frame: *mut Frame, high: u64, low: u64) -> Pair {
+    let number = u128::from(high) << 64 | u128::from(low);
+    let text = std::net::Ipv6Addr::from_bits(number).to_canonical().to_string().leak();
     // SAFETY: generated code passes the frame of the evaluation.
     unsafe { (*frame).out = text.len() as u64 };
     Pair(0, text.as_ptr() as u64)
@@ -339,7 +331,6 @@ pub(crate) fn helpers() -> Vec<usize> {
         Helper::searcher_find => searcher_find as *const () as usize,
         Helper::regex_find => regex_find as *const () as usize,
         Helper::int_set_has => int_set_has as *const () as usize,
-        Helper::cidr_has => cidr_has as *const () as usize,
         Helper::ip_text => ip_text as *const () as usize,
         Helper::value_new => value_new as *const () as usize,
         Helper::value_equal => value_equal as *const () as usize,
@@ -423,7 +414,6 @@ impl Build {
                 Constant::IntSet(members) => {
                     object(members.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
                 }
-                Constant::Cidr(address, _) => object(address.to_string().trim_end_matches('0').to_string()),
                 Constant::StrSet(members) => {
                     let members: Vec<String> = members.iter().map(ToString::to_string).collect();
                     let members = Box::leak(Box::new(members));
@@ -508,9 +498,9 @@ pub(crate) fn run<T>(code: &Code, root: usize, host: &T) -> Outcome {
 }
 
 pub(crate) fn run_with<T>(code: &Code, root: usize, host: &T, fuel: i64) -> Outcome {
-    let mut frame = Frame { host: std::ptr::from_ref(host).cast(), fuel, rest: 0, out: 0, result: [u64::MAX; 4] };
+    let mut frame = Frame { fuel, rest: 0, out: 0, result: [u64::MAX; 4] };
     let entry = code.entry(root).unwrap();
     // SAFETY: the frame is laid out as the compiler takes it to be, and the helpers are those of this file.
-    let word = unsafe { entry.call(std::ptr::from_mut(&mut frame).cast()) };
+    let word = unsafe { entry.call(std::ptr::from_ref(host).cast(), std::ptr::from_mut(&mut frame).cast()) };
     Outcome { word, result: frame.result, fuel: frame.fuel }
 }

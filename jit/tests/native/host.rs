@@ -10,6 +10,17 @@ thread_local! {
 }
 
 /// The host is an optional text.
+extern "C" fn ip_accessor(ip: *const std::net::IpAddr, words: *mut [u64; 2]) -> u64 {
+    // SAFETY: generated code passes the address of the field and that of two words of its own.
+    let (ip, words) = unsafe { (&*ip, &mut *words) };
+    let number = match ip {
+        std::net::IpAddr::V4(ip) => ip.to_ipv6_mapped().to_bits(),
+        std::net::IpAddr::V6(ip) => ip.to_bits(),
+    };
+    *words = [(number >> 64) as u64, number as u64];
+    1
+}
+
 extern "C" fn accessor(host: *const Option<&str>) -> Pair {
     ASKED.set(ASKED.get() + 1);
     // SAFETY: the field's path leads to this type.
@@ -23,7 +34,7 @@ extern "C" fn accessor(host: *const Option<&str>) -> Pair {
 fn optional_text_is_asked_for_once() {
     let mut b = Build::default();
     let access = Access::Text(Path(vec![8]), accessor as *const () as usize);
-    b.fields.push(Field { ty: Ty::Str, optional: true, access, headers: None });
+    b.fields.push(Field::new(Ty::Str, true, access));
     let has = b.add(Op::HasField(0), Ty::Bool, &[]);
     let text = b.add(Op::Field(0), Ty::Str, &[]);
     let x = b.text("x");
@@ -54,7 +65,7 @@ fn optional_text_is_asked_for_once() {
 fn fields_got_through_helpers() {
     let mut b = Build::default();
     for ty in [Ty::Value, Ty::Int, Ty::Str] {
-        b.fields.push(Field { ty, optional: true, access: Access::Get, headers: None });
+        b.fields.push(Field::new(ty, true, Access::Get));
     }
     let value = b.add(Op::Field(0), Ty::Value, &[]);
     let int = b.add(Op::Field(1), Ty::Int, &[]);
@@ -79,11 +90,11 @@ fn prepared_constants_reach_their_helpers() {
     let at = [0, std::mem::offset_of!(Host, 1) as u32, std::mem::offset_of!(Host, 2) as u32];
     let load = |at, repr| Access::Load(Path(vec![at]), repr);
     for (ty, access) in [
-        (Ty::Str, load(at[0], Repr::Slice)),
+        (Ty::Str, load(at[0], Repr::Slice(8))),
         (Ty::Int, load(at[1], Repr::I64)),
-        (Ty::Ip, Access::Address(Path(vec![at[2]]))),
+        (Ty::Ip, Access::Ip(Path(vec![at[2]]), ip_accessor as *const () as usize)),
     ] {
-        b.fields.push(Field { ty, optional: false, access, headers: None });
+        b.fields.push(Field::new(ty, false, access));
     }
     let text = b.add(Op::Field(0), Ty::Str, &[]);
     let number = b.add(Op::Field(1), Ty::Int, &[]);
@@ -115,9 +126,70 @@ fn prepared_constants_reach_their_helpers() {
     }
 }
 
+#[test]
+fn addresses_lie_in_networks_of_their_own_family() {
+    let parse = |text: &str| text.parse::<std::net::IpAddr>().unwrap();
+    let networks = [
+        ("10.1.2.3", 0),
+        ("10.1.2.3", 8),
+        ("10.1.2.3", 31),
+        ("10.1.2.3", 32),
+        ("::", 0),
+        ("::", 80),
+        ("::", 96),
+        ("::", 97),
+        ("2001:db8::", 32),
+        ("2001:db8::1", 64),
+        ("2001:db8::1", 65),
+        ("2001:db8::1", 128),
+    ];
+    let addresses = [
+        "10.1.2.3",
+        "10.1.2.2",
+        "10.255.0.0",
+        "11.1.2.3",
+        "0.0.0.0",
+        "255.255.255.255",
+        "::",
+        "::1",
+        "::1:0:0:0",
+        "::fffe:0:0",
+        "::7fff:ffff",
+        "::8000:0",
+        "2001:db8::1",
+        "2001:db8::2",
+        "2001:db8:0:0:8000::",
+        "2001:db9::",
+    ];
+    let mut b = Build::default();
+    let access = Access::Ip(Path(vec![0]), ip_accessor as *const () as usize);
+    b.fields.push(Field::new(Ty::Ip, false, access));
+    let address = b.add(Op::Field(0), Ty::Ip, &[]);
+    for (ip, prefix) in networks {
+        let network = b.graph.constant(Constant::Cidr(parse(ip), prefix));
+        let root = b.add(Op::InCidr(network), Ty::Bool, &[address]);
+        b.graph.add_root(root);
+    }
+    let code = b.compile();
+    for address in addresses.map(parse) {
+        for (root, (network, prefix)) in networks.into_iter().enumerate() {
+            let expected = match (parse(network), address) {
+                (std::net::IpAddr::V4(a), std::net::IpAddr::V4(b)) => {
+                    (u64::from(a.to_bits()) ^ u64::from(b.to_bits())) >> (32 - prefix) == 0
+                }
+                (std::net::IpAddr::V6(a), std::net::IpAddr::V6(b)) => {
+                    (a.to_bits() ^ b.to_bits()).checked_shr(128 - u32::from(prefix)).unwrap_or(0) == 0
+                }
+                _ => false,
+            };
+            assert_eq!(run(&code, root, &address).bool(), Ok(expected), "{address} in {network}/{prefix}");
+        }
+    }
+}
+
 /// One field, whose headers are the host; `header(i) == text` for the names `h0`, `h1`, ..
 fn headers(b: &mut Build) {
-    b.fields.push(Field { ty: Ty::Value, optional: false, access: Access::Get, headers: Some(Path(vec![0])) });
+    b.fields.push(Field { headers: Some(Path(vec![0])), ..Field::new(Ty::Value, false, Access::Get) });
 }
 
 fn header(b: &mut Build, name: &str) -> NodeId {

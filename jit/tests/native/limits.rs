@@ -9,7 +9,7 @@ fn ints(b: &mut Build, n: u32) -> Vec<NodeId> {
     (0..n)
         .map(|i| {
             let access = Access::Load(Path(vec![i * 8]), Repr::I64);
-            b.fields.push(Field { ty: Ty::Int, optional: false, access, headers: None });
+            b.fields.push(Field::new(Ty::Int, false, access));
             b.add(Op::Field(i), Ty::Int, &[])
         })
         .collect()

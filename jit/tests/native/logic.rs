@@ -19,7 +19,7 @@ fn start() -> Build {
     let mut b = Build::default();
     for i in 0..4 {
         let access = Access::Load(Path(vec![i * 8]), Repr::I64);
-        b.fields.push(Field { ty: Ty::Int, optional: false, access, headers: None });
+        b.fields.push(Field::new(Ty::Int, false, access));
     }
     let headers = Some(Path(vec![HEADERS_AT]));
     b.fields.push(Field { ty: Ty::Value, optional: false, access: Access::Get, headers });

@@ -6,8 +6,8 @@ use celero_ir::{Cmp, Constant, ErrorKind, Helper, NodeId, Op, Ty};
 
 fn slice_field(b: &mut Build, ty: Ty, offset: u32) -> NodeId {
     let index = b.fields.len() as u32;
-    let access = Access::Load(Path(vec![offset]), Repr::Slice);
-    b.fields.push(Field { ty, optional: false, access, headers: None });
+    let access = Access::Load(Path(vec![offset]), Repr::Slice(8));
+    b.fields.push(Field::new(ty, false, access));
     b.add(Op::Field(index), ty, &[])
 }
 
@@ -146,12 +146,7 @@ fn sets_in_line_and_not() {
     }
 
     let mut b = Build::default();
-    b.fields.push(Field {
-        ty: Ty::Int,
-        optional: false,
-        access: Access::Load(Path(vec![0]), Repr::I64),
-        headers: None,
-    });
+    b.fields.push(Field::new(Ty::Int, false, Access::Load(Path(vec![0]), Repr::I64)));
     let n = b.add(Op::Field(0), Ty::Int, &[]);
     let set = b.graph.constant(Constant::IntSet([i64::MIN, 0, 7].into()));
     let root = b.add(Op::InIntSet(set), Ty::Bool, &[n]);

@@ -27,7 +27,7 @@ pub fn push_nested<T: Nested>(fields: &mut Vec<Field>, prefix: &str, offset: usi
 
 /// The layout of a field that only [`Host::field`](crate::Host::field) can read.
 pub(crate) fn read_by_call(optional: bool) -> layout::Field {
-    layout::Field { ty: Ty::Value, optional, access: Access::Get, headers: None }
+    layout::Field::new(Ty::Value, optional, Access::Get)
 }
 
 /// The layout of a field, seen from the address of a reference to it.
@@ -39,7 +39,7 @@ pub(crate) fn behind_reference(field: &mut layout::Field) {
 }
 
 /// The layout of a field, seen from the start of a value that holds it `offset` bytes further on.
-fn at_offset(field: &mut layout::Field, offset: usize) {
+pub(crate) fn at_offset(field: &mut layout::Field, offset: usize) {
     change(field, |path| {
         let first = path.0.first_mut()?;
         // Native code adds offsets as signed 32 bit numbers.
@@ -51,11 +51,13 @@ fn at_offset(field: &mut layout::Field, offset: usize) {
 
 fn change(field: &mut layout::Field, step: impl Fn(&mut Path) -> Option<()>) {
     let done = match &mut field.access {
-        Access::Load(path, _) | Access::Text(path, _) | Access::Address(path) => step(path),
+        Access::Load(path, _) | Access::Text(path, _) | Access::Ip(path, _) => step(path),
         Access::Get => Some(()),
     };
     if done.is_none() {
-        *field = layout::Field { headers: field.headers.take(), ..read_by_call(field.optional) };
+        let (headers, elements) = (field.headers.take(), field.elements.take());
+        *field = layout::Field { headers, elements, ..read_by_call(field.optional) };
     }
     field.headers = field.headers.take().and_then(|mut path| step(&mut path).map(|()| path));
+    field.elements = field.elements.take().and_then(|mut all| step(&mut all.path).map(|()| all));
 }

@@ -73,7 +73,7 @@ pub trait Element: FieldType + Debug {
 
 /// The layout of a number that lies at the address itself.
 fn number(ty: Ty, repr: Repr) -> Layout {
-    Layout { ty, optional: false, access: Access::Load(Path(vec![0]), repr), headers: None }
+    Layout::new(ty, false, Access::Load(Path(vec![0]), repr))
 }
 
 macro_rules! numbers {

@@ -4,12 +4,25 @@ use super::FieldType;
 use super::describe::read_by_call;
 use super::field_type::Element;
 use crate::arena::{Arena, Built};
+use crate::native::access::vec_layout;
 use crate::value::{HostList, List, Value};
 use celero_frontend::Type;
-use celero_ir::layout::Field as Layout;
+use celero_ir::layout::{Access, Elements, Field as Layout, Path};
+
+/// The elements of a row, whose address and number lie `words` from the address of the row.
+fn elements<T: Element>(words: Option<(u32, i32)>) -> Option<Elements> {
+    let (at, count) = words?;
+    let stride = u32::try_from(size_of::<T>()).ok()?;
+    let Layout { ty, optional: false, access, .. } = T::layout() else { return None };
+    let in_place = matches!(access, Access::Load(..) | Access::Text(..));
+    in_place.then(|| Elements { path: Path(vec![at]), count, stride, ty, access })
+}
+
+/// A slice behind a reference: `native::access` shows that the address comes first.
+const SLICE: Option<(u32, i32)> = Some((0, 8));
 
 macro_rules! rows {
-    ($([$($generics:tt)*] $rust:ty;)*) => {$(
+    ($([$($generics:tt)*] $rust:ty: $words:expr;)*) => {$(
         impl<$($generics)*> HostList for $rust {
             fn len(&self) -> usize {
                 self[..].len()
@@ -20,14 +33,14 @@ macro_rules! rows {
             }
         }
 
-        // SAFETY: only `value` reads it.
+        // SAFETY: only `value` reads the list; its elements lie where `native::access` finds them.
         unsafe impl<$($generics)*> FieldType for $rust {
             fn ty() -> Type {
                 Type::list(T::ty())
             }
 
             fn layout() -> Layout {
-                read_by_call(false)
+                Layout { elements: elements::<T>($words), ..read_by_call(false) }
             }
 
             fn value<'s>(&'s self, _: &'s Arena) -> Built<Option<Value<'s>>> {
@@ -40,9 +53,9 @@ macro_rules! rows {
 }
 
 rows! {
-    [T: Element] Vec<T>;
-    [T: Element] Box<[T]>;
-    [T: Element, const N: usize] [T; N];
+    [T: Element] Vec<T>: vec_layout::<T>();
+    [T: Element] Box<[T]>: None;
+    [T: Element, const N: usize] [T; N]: None;
 }
 
 /// A borrowed row: it lies in the arena, so that there is something to point to.
@@ -67,14 +80,14 @@ impl<T: Element> HostList for Row<'_, T> {
     }
 }
 
-// SAFETY: only `value` reads it.
+// SAFETY: only `value` reads the list; its elements lie where its two words say.
 unsafe impl<T: Element> FieldType for &[T] {
     fn ty() -> Type {
         Type::list(T::ty())
     }
 
     fn layout() -> Layout {
-        read_by_call(false)
+        Layout { elements: elements::<T>(SLICE), ..read_by_call(false) }
     }
 
     fn value<'s>(&'s self, arena: &'s Arena) -> Built<Option<Value<'s>>> {

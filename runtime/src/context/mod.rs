@@ -13,9 +13,11 @@ mod time;
 
 pub use bindings::{BindError, Bindings};
 #[cfg(feature = "http")]
-pub(crate) use describe::{behind_reference, read_by_call};
+pub(crate) use describe::{at_offset, behind_reference, read_by_call};
 pub use describe::{push_field, push_nested};
 pub use field_type::{Element, FieldType};
+#[cfg(feature = "http")]
+pub(crate) use net::address;
 #[cfg(feature = "http")]
 pub(crate) use text::{format_into, viewed};
 

@@ -8,16 +8,16 @@ use super::describe::read_by_call;
 use super::field_type::Element;
 use super::text::format_into;
 use crate::arena::{Arena, Built};
-use crate::native::access::optional_ip_access;
+use crate::native::access::{IpView, ip_access};
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::Ty;
-use celero_ir::layout::{Access, Field as Layout, Path};
+use celero_ir::layout::Field as Layout;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 macro_rules! addresses {
     ($($rust:ty: $canonical:expr, $layout:expr, $optional:expr;)*) => {$(
-        // SAFETY: the address of an `IpAddr` is what `Ty::Ip` stands for; the others are read by `value` only.
+        // SAFETY: the views of an `IpAddr` show the address whose text `value` gives; the others are read by `value` only.
         unsafe impl FieldType for $rust {
             fn ty() -> Type {
                 Type::String
@@ -41,10 +41,30 @@ macro_rules! addresses {
     )*};
 }
 
+impl IpView for IpAddr {
+    type Source = Self;
+
+    fn ip(source: &Self) -> Option<IpAddr> {
+        Some(*source)
+    }
+}
+
+impl IpView for Option<IpAddr> {
+    type Source = Self;
+
+    fn ip(source: &Self) -> Option<IpAddr> {
+        *source
+    }
+}
+
+/// The layout of an address that a view shows.
+pub(crate) fn address<V: IpView>(optional: bool) -> Layout {
+    Layout::new(Ty::Ip, optional, ip_access::<V>())
+}
+
 addresses! {
     IpAddr: IpAddr::to_canonical,
-        Layout { ty: Ty::Ip, optional: false, access: Access::Address(Path(vec![0])), headers: None },
-        Layout { ty: Ty::Ip, optional: true, access: optional_ip_access(), headers: None };
+        address::<IpAddr>(false), address::<Option<IpAddr>>(true);
     Ipv4Addr: |ip| *ip, read_by_call(false), read_by_call(true);
     Ipv6Addr: Ipv6Addr::to_canonical, read_by_call(false), read_by_call(true);
 }

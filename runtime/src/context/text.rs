@@ -3,7 +3,7 @@
 use super::FieldType;
 use super::field_type::Element;
 use crate::arena::{Arena, ArenaVec, Built};
-use crate::native::access::{OrAbsent, TextView, text_access};
+use crate::native::access::{OrAbsent, TextView, string_layout, text_access, vec_layout};
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::layout::{Access, Field as Layout, Path, Repr};
@@ -14,12 +14,20 @@ use std::sync::Arc;
 
 /// The layout of text that a view shows.
 pub(crate) fn viewed<V: TextView>(ty: Ty, optional: bool) -> Layout {
-    Layout { ty, optional, access: text_access::<V>(), headers: None }
+    Layout::new(ty, optional, text_access::<V>())
 }
 
 /// The layout of a slice that lies at the address itself.
 fn slice(ty: Ty) -> Layout {
-    Layout { ty, optional: false, access: Access::Load(Path(vec![0]), Repr::Slice), headers: None }
+    Layout::new(ty, false, Access::Load(Path(vec![0]), Repr::Slice(8)))
+}
+
+/// The layout of owned text or bytes, whose address and length lie `words` from its own address.
+fn owned<T: TextView>(ty: Ty, words: Option<(u32, i32)>) -> Layout {
+    match words {
+        Some((at, after)) => Layout::new(ty, false, Access::Load(Path(vec![at]), Repr::Slice(after))),
+        None => viewed::<T>(ty, false),
+    }
 }
 
 macro_rules! texts {
@@ -58,12 +66,12 @@ macro_rules! texts {
 
 texts! {
     ['a] &'a str: String, Str, String, |text| text.as_bytes(), slice(Ty::Str);
-    [] String: String, Str, String, |text| text.as_bytes(), viewed::<Self>(Ty::Str, false);
+    [] String: String, Str, String, |text| text.as_bytes(), owned::<Self>(Ty::Str, string_layout());
     ['a] Cow<'a, str>: String, Str, String, |text| text.as_bytes(), viewed::<Self>(Ty::Str, false);
     [] Box<str>: String, Str, String, |text| text.as_bytes(), viewed::<Self>(Ty::Str, false);
     [] Arc<str>: String, Str, String, |text| text.as_bytes(), viewed::<Self>(Ty::Str, false);
     ['a] &'a [u8]: Bytes, Bytes, Bytes, |bytes| bytes, slice(Ty::Bytes);
-    [] Vec<u8>: Bytes, Bytes, Bytes, |bytes| bytes, viewed::<Self>(Ty::Bytes, false);
+    [] Vec<u8>: Bytes, Bytes, Bytes, |bytes| bytes, owned::<Self>(Ty::Bytes, vec_layout::<u8>());
 }
 
 struct Sink<'a> {

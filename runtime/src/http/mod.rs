@@ -1,6 +1,6 @@
 //! Requests of the `http` crate as the data of rules, under the names that gateways with CEL already use.
 //!
-//! [`RequestContext`] is the whole: `request.*` and `source.*`. Its parts are contexts too, for hosts that have more to tell:
+//! [`RequestContext`] is the whole: `request.*` and `source.*`. Its parts can be parts of other contexts, for hosts that have more to tell:
 //!
 //! ```
 //! use celero::Context;
@@ -19,7 +19,9 @@
 //! ```
 
 mod request;
+mod source;
+mod target;
 mod types;
-mod uri;
 
-pub use request::{Request, RequestContext, Source};
+pub use request::{Request, RequestContext};
+pub use source::Source;

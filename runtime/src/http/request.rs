@@ -1,10 +1,11 @@
 //! A request and its peer as the data of rules.
 
-use super::uri::{Authority, Target};
+use super::source::Source;
+use super::target::Target;
 use celero_derive::Context;
 use http::request::Parts;
 use http::{HeaderMap, Method, Version};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 /// A request. Building one copies references only.
 ///
@@ -26,9 +27,7 @@ pub struct Request<'a> {
     method: &'a Method,
     #[context(flatten)]
     target: Target<'a>,
-    host: Authority<'a>,
     version: Version,
-    headers: &'a HeaderMap,
     body: Option<&'a [u8]>,
 }
 
@@ -54,26 +53,9 @@ impl<'a> Request<'a> {
         Self { body: Some(body), ..self }
     }
 
-    fn assemble(method: &'a Method, uri: &'a http::Uri, version: Version, headers: &'a HeaderMap) -> Self {
-        Self { method, target: Target(uri), host: Authority { uri, headers }, version, headers, body: None }
-    }
-}
-
-/// Where a request came from: `address`, the text of the IP address, and `port`. Both are absent when that is not known.
-///
-/// A host that always knows the address declares a field of type [`IpAddr`] instead, which rules then test as a number.
-#[derive(Clone, Copy, Debug, Default, Context)]
-#[context(crate = "crate")]
-pub struct Source {
-    address: Option<IpAddr>,
-    /// An `int`, as gateways declare it.
-    port: Option<i64>,
-}
-
-impl From<SocketAddr> for Source {
     #[inline]
-    fn from(source: SocketAddr) -> Self {
-        Self { address: Some(source.ip()), port: Some(source.port().into()) }
+    fn assemble(method: &'a Method, uri: &'a http::Uri, version: Version, headers: &'a HeaderMap) -> Self {
+        Self { method, target: Target { uri, headers }, version, body: None }
     }
 }
 

@@ -1,32 +1,35 @@
-//! Text encodings of bytes: base64 (cel-go's `ext.Encoders`), hexadecimal, and percent-encoding. Text that is no encoding
+//! Text encodings of bytes: base64 in both alphabets (cel-go's `ext.Encoders`), hexadecimal, and percent-encoding. Text that is no encoding
 //! is `invalid_argument`.
 
-use crate::arena::Built;
+use crate::arena::{ArenaVec, Built};
 use crate::library::Cx;
 use base64::Engine;
-use base64::alphabet::STANDARD;
+use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::display::Base64Display;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use celero_ir::ErrorKind::InvalidArgument;
 
 /// Writes padding, and reads with it and without.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new()
-        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
-        .with_decode_allow_trailing_bits(true),
-);
+const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
+    .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+    .with_decode_allow_trailing_bits(true);
 
-pub(super) fn base64_encode<'a>(cx: &Cx<'a>, bytes: &[u8]) -> Built<&'a str> {
+/// RFC 4648, 4.
+pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(&STANDARD, LENIENT);
+
+/// RFC 4648, 5.
+pub(super) const BASE64_URL: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, LENIENT);
+
+pub(super) fn base64_encode<'a>(cx: &Cx<'a>, engine: &GeneralPurpose, bytes: &[u8]) -> Built<&'a str> {
     cx.charge_bytes(bytes.len().saturating_mul(2))?;
-    cx.arena().format(format_args!("{}", Base64Display::new(bytes, &BASE64)))
+    cx.arena().format(format_args!("{}", Base64Display::new(bytes, engine)))
 }
 
-pub(super) fn base64_decode<'a>(cx: &Cx<'a>, text: &str) -> Built<&'a [u8]> {
+pub(super) fn base64_decode<'a>(cx: &Cx<'a>, engine: &GeneralPurpose, text: &str) -> Built<&'a [u8]> {
     cx.charge_bytes(text.len().saturating_mul(2))?;
     let mut bytes = cx.arena().vec();
     bytes.extend(text.as_bytes())?;
-    let length = BASE64.decode_slice(text, bytes.as_mut_slice()).map_err(|_| InvalidArgument)?;
+    let length = engine.decode_slice(text, bytes.as_mut_slice()).map_err(|_| InvalidArgument)?;
     bytes.finish().get(..length).ok_or(InvalidArgument)
 }
 
@@ -47,7 +50,7 @@ pub(super) fn hex_encode<'a>(cx: &Cx<'a>, bytes: &[u8]) -> Built<&'a str> {
 }
 
 /// The byte that two digits of base 16 write.
-fn pair(digits: &[u8]) -> Built<u8> {
+pub(super) fn pair(digits: &[u8]) -> Built<u8> {
     let value = |digit: &u8| char::from(*digit).to_digit(16).and_then(|n| u8::try_from(n).ok());
     match digits {
         [high, low] => value(high).zip(value(low)).map(|(high, low)| (high << 4) | low).ok_or(InvalidArgument),
@@ -65,16 +68,21 @@ pub(super) fn hex_decode<'a>(cx: &Cx<'a>, text: &str) -> Built<&'a [u8]> {
     Ok(bytes.finish())
 }
 
+/// A `%` and two digits.
+pub(super) fn percent_encode(out: &mut ArenaVec<'_, u8>, byte: u8) -> Built<()> {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    out.extend(&[b'%', digit(byte >> 4, DIGITS), digit(byte & 15, DIGITS)])
+}
+
 /// Keeps the unreserved characters of RFC 3986.
 pub(super) fn url_encode<'a>(cx: &Cx<'a>, text: &str) -> Built<&'a str> {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     cx.charge_bytes(text.len().saturating_mul(3))?;
     let mut encoded = cx.arena().vec();
     for byte in text.bytes() {
         match byte {
             b'-' | b'.' | b'_' | b'~' => encoded.push(byte)?,
             byte if byte.is_ascii_alphanumeric() => encoded.push(byte)?,
-            byte => encoded.extend(&[b'%', digit(byte >> 4, DIGITS), digit(byte & 15, DIGITS)])?,
+            byte => percent_encode(&mut encoded, byte)?,
         }
     }
     std::str::from_utf8(encoded.finish()).map_err(|_| InvalidArgument)
@@ -112,13 +120,18 @@ mod tests {
     fn base64() {
         with(|cx| {
             for (bytes, text) in [(&b""[..], ""), (b"h", "aA=="), (b"hello", "aGVsbG8="), (b"\xff\xfe\xfd", "//79")] {
-                assert_eq!(base64_encode(cx, bytes), Ok(text));
-                assert_eq!(base64_decode(cx, text), Ok(bytes));
-                assert_eq!(base64_decode(cx, text.trim_end_matches('=')), Ok(bytes));
+                assert_eq!(base64_encode(cx, &BASE64, bytes), Ok(text));
+                assert_eq!(base64_decode(cx, &BASE64, text), Ok(bytes));
+                assert_eq!(base64_decode(cx, &BASE64, text.trim_end_matches('=')), Ok(bytes));
             }
             for bad in ["a", "a===", "aGVsbG8=x", "a b", "__79"] {
-                assert_eq!(base64_decode(cx, bad), Err(InvalidArgument), "{bad}");
+                assert_eq!(base64_decode(cx, &BASE64, bad), Err(InvalidArgument), "{bad}");
             }
+            assert_eq!(base64_encode(cx, &BASE64_URL, b"\xfb\xff\xfe\xfd"), Ok("-__-_Q=="));
+            for text in ["-__-_Q==", "-__-_Q"] {
+                assert_eq!(base64_decode(cx, &BASE64_URL, text), Ok(&b"\xfb\xff\xfe\xfd"[..]));
+            }
+            assert_eq!(base64_decode(cx, &BASE64_URL, "//79"), Err(InvalidArgument));
         });
     }
 

@@ -5,15 +5,10 @@ use crate::arena::Built;
 use crate::library::Cx;
 use crate::library::convert::{string_from_bytes, string_from_int, string_from_uint};
 use crate::library::text::Builder;
+use crate::library::verbs::{Clause, Piece, Verb, pieces};
 use crate::value::{List, Map, Value};
 use celero_ir::ErrorKind::{InvalidArgument, OutOfBudget};
 use std::fmt::Write;
-
-/// Digits after the point when none are asked for.
-const PRECISION: usize = 6;
-
-/// Most digits after the point.
-const MAX_PRECISION: usize = 1000;
 
 /// Deepest nesting of lists and maps that `%s` writes.
 const MAX_DEPTH: u32 = 64;
@@ -23,47 +18,31 @@ pub(super) fn format<'a>(cx: &Cx<'a>, text: &'a str, args: List<'a>) -> Built<&'
     cx.charge_bytes(text.len())?;
     let mut out = Builder::new(cx);
     let mut index = 0_usize;
-    let mut rest = text;
-    while let Some((plain, clause)) = rest.split_once('%') {
-        out.push(plain)?;
-        if let Some(after) = clause.strip_prefix('%') {
-            out.push("%")?;
-            rest = after;
-            continue;
-        }
-        let (precision, clause) = precision(clause)?;
-        let mut after = clause.chars();
-        let verb = after.next().ok_or(InvalidArgument)?;
+    for piece in pieces(text) {
         cx.charge(1)?;
+        let Clause { verb, precision, .. } = match piece.map_err(|_| InvalidArgument)? {
+            Piece::Text(text) => {
+                out.push(text)?;
+                continue;
+            }
+            Piece::Clause(clause) => clause,
+        };
         let value = args.get(index, cx.arena())?.ok_or(InvalidArgument)?;
         index = index.saturating_add(1);
         match verb {
-            's' => write_plain(cx, &mut out, &value, MAX_DEPTH)?,
-            'd' => decimal(cx, &mut out, &value)?,
-            'f' => float(cx, &mut out, &value, |d| Ok(format!("{d:.precision$}")))?,
-            'e' => float(cx, &mut out, &value, |d| scientific(d, precision))?,
-            'b' => match value {
+            Verb::Text => write_plain(cx, &mut out, &value, MAX_DEPTH)?,
+            Verb::Decimal => decimal(cx, &mut out, &value)?,
+            Verb::Fixed => float(cx, &mut out, &value, |d| Ok(format!("{d:.precision$}")))?,
+            Verb::Scientific => float(cx, &mut out, &value, |d| scientific(d, precision))?,
+            Verb::Binary => match value {
                 Value::Bool(b) => out.push(if b { "1" } else { "0" })?,
                 _ => integer(cx, &mut out, &value, |n| format!("{n:b}"))?,
             },
-            'o' => integer(cx, &mut out, &value, |n| format!("{n:o}"))?,
-            'x' => hex(cx, &mut out, &value, false)?,
-            'X' => hex(cx, &mut out, &value, true)?,
-            _ => return Err(InvalidArgument),
+            Verb::Octal => integer(cx, &mut out, &value, |n| format!("{n:o}"))?,
+            Verb::Hex { upper } => hex(cx, &mut out, &value, upper)?,
         }
-        rest = after.as_str();
     }
-    out.push(rest)?;
     out.finish()
-}
-
-/// The number after a point, and what comes after it.
-fn precision(clause: &str) -> Built<(usize, &str)> {
-    let Some(digits) = clause.strip_prefix('.') else { return Ok((PRECISION, clause)) };
-    let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit());
-    let digits = digits.strip_suffix(rest).unwrap_or(digits);
-    let precision = digits.parse().ok().filter(|n| *n <= MAX_PRECISION).ok_or(InvalidArgument)?;
-    Ok((precision, rest))
 }
 
 /// NaN and the infinities as text; `None` for other numbers.

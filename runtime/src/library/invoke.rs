@@ -10,13 +10,16 @@ use super::strings::{
     string_starts_with,
 };
 use super::time::{Part, part, part_in, timestamp_add, timestamp_diff, timestamp_sub};
-use super::{encoders, format, lists, network, numbers, optionals, regex_library, text};
+use super::{encoders, form, format, gateway, lists, network, numbers, optionals, regex_library, text};
 use crate::arena::Built;
 use crate::library::Cx;
 use crate::value::order::{int_double, int_uint, uint_double};
 use crate::value::{Duration, Timestamp, Value as V};
 use celero_frontend::stdlib::Builtin;
 use celero_ir::ErrorKind;
+use md5::Md5;
+use sha1::Sha1;
+use sha2::Sha256;
 use std::cmp::Ordering;
 
 /// `Row(patterns of the arguments) gives value;`, or `tries` where it may fail.
@@ -220,6 +223,8 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> Built
         OptionalIndexOptionalMap(V::Optional(optional), key) tries optionals::index_optional(cx, optional, key);
         IndexOptionalList(V::Optional(optional), index) tries optionals::index_optional(cx, optional, index);
         IndexOptionalMap(V::Optional(optional), key) tries optionals::index_optional(cx, optional, key);
+        OptionalUnwrap(V::List(list)) tries optionals::unwrap(cx, list);
+        OptionalUnwrapMember(V::List(list)) tries optionals::unwrap(cx, list);
 
         IpFromString(V::String(text)) tries scanned(cx, text).and_then(ip_from_string);
         CidrFromString(V::String(text)) tries scanned(cx, text).and_then(cidr_from_string).map(|(ip, prefix)| V::Cidr(ip, prefix));
@@ -325,12 +330,16 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> Built
         BitShiftRightInt(V::Int(n), V::Int(by)) tries numbers::shift_right(n.cast_unsigned(), by).map(u64::cast_signed);
         BitShiftRightUint(V::Uint(n), V::Int(by)) tries numbers::shift_right(n, by);
 
-        Base64Encode(V::Bytes(bytes)) tries encoders::base64_encode(cx, bytes);
-        Base64Decode(V::String(text)) tries encoders::base64_decode(cx, text);
+        Base64Encode(V::Bytes(bytes)) tries encoders::base64_encode(cx, &encoders::BASE64, bytes);
+        Base64Decode(V::String(text)) tries encoders::base64_decode(cx, &encoders::BASE64, text);
+        Base64EncodeUrl(V::Bytes(bytes)) tries encoders::base64_encode(cx, &encoders::BASE64_URL, bytes);
+        Base64DecodeUrl(V::String(text)) tries encoders::base64_decode(cx, &encoders::BASE64_URL, text);
         HexEncode(V::Bytes(bytes)) tries encoders::hex_encode(cx, bytes);
         HexDecode(V::String(text)) tries encoders::hex_decode(cx, text);
         UrlEncode(V::String(text)) tries encoders::url_encode(cx, text);
         UrlDecode(V::String(text)) tries encoders::url_decode(cx, text);
+        FormEncode(V::Map(map)) tries form::encode(cx, map);
+        FormDecode(V::String(text)) tries form::decode(cx, text);
 
         Slice(V::List(list), V::Int(start), V::Int(end)) tries lists::slice(cx, list, start, end);
         Flatten(V::List(list)) tries lists::flatten(cx, list, 1);
@@ -367,5 +376,20 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> Built
             regex_library::replace(cx, text, pattern, by, -1);
         RegexReplaceFirst(V::String(text), V::String(pattern), V::String(by), V::Int(most)) tries
             regex_library::replace(cx, text, pattern, by, most);
+
+        Fail(V::String(text)) tries gateway::fail(text);
+        Merge(V::Map(a), V::Map(b)) tries gateway::merge(cx, a, b);
+        RegexReplaceOnce(V::String(text), V::String(pattern), V::String(by)) tries
+            regex_library::replace_once(cx, text, pattern, by);
+        StripPrefix(V::String(text), V::String(prefix)) tries gateway::strip_prefix(cx, text, prefix);
+        StripSuffix(V::String(text), V::String(suffix)) tries gateway::strip_suffix(cx, text, suffix);
+        Sha1String(V::String(text)) tries gateway::digest::<Sha1>(cx, text.as_bytes());
+        Sha1Bytes(V::Bytes(bytes)) tries gateway::digest::<Sha1>(cx, bytes);
+        Sha256String(V::String(text)) tries gateway::digest::<Sha256>(cx, text.as_bytes());
+        Sha256Bytes(V::Bytes(bytes)) tries gateway::digest::<Sha256>(cx, bytes);
+        Md5String(V::String(text)) tries gateway::digest::<Md5>(cx, text.as_bytes());
+        Md5Bytes(V::Bytes(bytes)) tries gateway::digest::<Md5>(cx, bytes);
+        Uuid() tries gateway::uuid(cx);
+        Random() gives gateway::random();
     }
 }

@@ -12,7 +12,9 @@ mod containers;
 mod convert;
 mod dispatch;
 mod encoders;
+mod form;
 mod format;
+mod gateway;
 pub(crate) mod helpers;
 mod invoke;
 mod lists;
@@ -26,13 +28,15 @@ mod regex_library;
 mod strings;
 mod text;
 mod time;
+mod verbs;
 
 pub(crate) use self::by_helper::by_helper;
 pub(crate) use self::dispatch::dispatch;
 pub(crate) use self::invoke::invoke;
 pub(crate) use self::literals::{list_of, map_of};
-pub(crate) use self::network::{cidr_contains_host, cidr_from_string};
+pub(crate) use self::network::cidr_from_string;
 pub(crate) use self::regex::{compile_regex, regex_found, regex_weight};
+pub(crate) use self::verbs::{Malformed, Piece, pieces};
 
 use crate::arena::{Arena, Built};
 use celero_ir::ErrorKind;

@@ -30,14 +30,9 @@ pub(crate) fn cidr_contains(network: IpAddr, prefix: u8, address: IpAddr) -> boo
     IpNet::new(network, prefix).is_ok_and(|network| network.contains(&address))
 }
 
-/// As [`cidr_contains`], of an address of the host, as rules see it.
-pub(crate) fn cidr_contains_host(network: IpAddr, prefix: u8, address: IpAddr) -> bool {
-    cidr_contains(network, prefix, address.to_canonical())
-}
-
-/// The text of an address of the host, as rules see it: IPv4 addresses in IPv6 form are IPv4 addresses.
+/// The text of an address of the host.
 pub(crate) fn ip_text<'a>(cx: &Cx<'a>, address: IpAddr) -> Built<&'a str> {
-    cx.arena().format(format_args!("{}", address.to_canonical()))
+    cx.arena().format(format_args!("{address}"))
 }
 
 /// As [`cidr_contains`], of an address in text.

@@ -3,7 +3,7 @@
 use crate::arena::Built;
 use crate::library::Cx;
 use crate::library::containers::position;
-use crate::value::{Duration, Timestamp, Value};
+use crate::value::{Duration, List, Timestamp, Value};
 use celero_ir::ErrorKind;
 
 type Optional<'a> = Option<&'a Value<'a>>;
@@ -58,4 +58,18 @@ pub(crate) fn index<'a>(cx: &Cx<'a>, container: &Value<'a>, index: Value<'a>) ->
 /// `optional[index]`, `optional[?index]`: absent when the optional is, or nothing is found.
 pub(crate) fn index_optional<'a>(cx: &Cx<'a>, optional: Optional<'a>, by: Value<'a>) -> Built<Optional<'a>> {
     optional.map_or(Ok(None), |container| index(cx, container, by))
+}
+
+/// `optional.unwrap(list)`: what the optionals of a list hold, in order.
+pub(crate) fn unwrap<'a>(cx: &Cx<'a>, list: List<'a>) -> Built<List<'a>> {
+    cx.charge(list.len())?;
+    let mut held = cx.arena().vec();
+    for index in 0..list.len() {
+        match list.get(index, cx.arena())? {
+            Some(Value::Optional(Some(value))) => held.push(*value)?,
+            Some(Value::Optional(None)) | None => {}
+            Some(_) => return Err(ErrorKind::NoSuchOverload),
+        }
+    }
+    Ok(List::Slice(held.finish()))
 }

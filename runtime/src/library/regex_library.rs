@@ -1,5 +1,5 @@
-//! The regex library (cel-go's `ext.Regex`). A pattern that is wrong, or has more groups than the function takes, is
-//! `invalid_argument`.
+//! The regex library (cel-go's `ext.Regex`), and `regexReplace` of the gateway library. A pattern that is wrong, or has more
+//! groups than the function takes, is `invalid_argument`.
 
 use crate::arena::Built;
 use crate::library::Cx;
@@ -23,20 +23,19 @@ fn one_group_at_most(regex: &Regex) -> Built<()> {
     if regex.captures_len() > 2 { Err(InvalidArgument) } else { Ok(()) }
 }
 
-/// The matches one after the other. Finding one may take a scan of all the text that is left, so each is charged so much.
+/// The first `most` matches one after the other. Finding one may take a scan of all the text that is left, so each is charged so much.
 fn matches<'a>(
     cx: &Cx<'a>,
     regex: &Regex,
     text: &'a str,
-    mut f: impl FnMut(&Captures<'a>) -> Built<bool>,
+    most: usize,
+    mut f: impl FnMut(&Captures<'a>) -> Built<()>,
 ) -> Built<()> {
-    for captures in regex.captures_iter(text) {
+    for captures in regex.captures_iter(text).take(most) {
         let start = captures.get(0).map_or(0, |all| all.start());
         cx.charge(1)?;
         cx.charge_bytes(text.len().saturating_sub(start))?;
-        if !f(&captures)? {
-            break;
-        }
+        f(&captures)?;
     }
     Ok(())
 }
@@ -55,24 +54,24 @@ pub(super) fn extract_all<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str) -> Buil
     with_regex(cx, text, pattern, |regex| {
         one_group_at_most(regex)?;
         let mut found = cx.arena().vec();
-        matches(cx, regex, text, |captures| {
-            if let Some(text) = extracted(captures) {
-                found.push(Value::String(text))?;
-            }
-            Ok(true)
+        matches(cx, regex, text, usize::MAX, |captures| match extracted(captures) {
+            Some(text) => found.push(Value::String(text)),
+            None => Ok(()),
         })?;
         Ok(List::Slice(found.finish()))
     })?
 }
 
 /// A part of the text that replaces a match.
+#[derive(Debug, PartialEq)]
 enum Part<'t> {
     Text(&'t str),
     Group(usize),
+    Named(&'t str),
 }
 
 /// The parts of a replacement: `\0` to `\9` are groups, which the pattern must have, and `\\` is a backslash.
-fn parts<'t>(template: &'t str, regex: &Regex) -> Built<Vec<Part<'t>>> {
+fn numbered<'t>(template: &'t str, regex: &Regex) -> Built<Vec<Part<'t>>> {
     let mut parts = Vec::new();
     let mut rest = template;
     while let Some((plain, escaped)) = rest.split_once('\\') {
@@ -92,29 +91,144 @@ fn parts<'t>(template: &'t str, regex: &Regex) -> Built<Vec<Part<'t>>> {
     Ok(parts)
 }
 
-/// The text with the first `most` matches replaced, all if that is negative.
-pub(super) fn replace<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str, template: &str, most: i64) -> Built<&'a str> {
-    cx.charge_bytes(template.len())?;
+/// The parts of a replacement: `$1`, `$name` and `${name}` are groups, of which those that the pattern lacks are empty, `$$`
+/// is a dollar. A name without braces is as long as it can be. Any other dollar stands for itself.
+fn dollars(template: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = template;
+    // What is shorter has no closing brace. Each dollar would else look for one.
+    let shortest = template.rfind('}').map_or(usize::MAX, |last| template.len().saturating_sub(last));
+    while let Some((plain, after)) = rest.split_once('$') {
+        parts.push(Part::Text(plain));
+        let braced = after.strip_prefix('{').filter(|inner| inner.len() >= shortest);
+        let name_end = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
+        let bare = after.find(name_end).unwrap_or(after.len());
+        let (name, left) = match (braced.and_then(|inner| inner.split_once('}')), after.split_at_checked(bare)) {
+            (Some((name, left)), _) => (name, left),
+            (None, Some((name, left))) if !name.is_empty() => (name, left),
+            _ => {
+                parts.push(Part::Text("$"));
+                rest = after.strip_prefix('$').unwrap_or(after);
+                continue;
+            }
+        };
+        parts.push(name.parse().map_or(Part::Named(name), Part::Group));
+        rest = left;
+    }
+    parts.push(Part::Text(rest));
+    parts
+}
+
+/// The text with the first `most` matches replaced by the parts.
+fn replaced<'a, 't>(
+    cx: &Cx<'a>,
+    text: &'a str,
+    pattern: &str,
+    most: usize,
+    parts: impl FnOnce(&Regex) -> Built<Vec<Part<'t>>>,
+) -> Built<&'a str> {
     with_regex(cx, text, pattern, |regex| {
-        let parts = parts(template, regex)?;
-        let mut left = usize::try_from(most).unwrap_or(usize::MAX);
+        let parts = parts(regex)?;
         let mut replaced = Builder::new(cx);
         let mut rest = 0;
-        matches(cx, regex, text, |captures| {
-            let (Some(all), Some(fewer)) = (captures.get(0), left.checked_sub(1)) else { return Ok(false) };
-            left = fewer;
+        matches(cx, regex, text, most, |captures| {
+            let Some(all) = captures.get(0) else { return Ok(()) };
             replaced.push(text.get(rest..all.start()).unwrap_or_default())?;
             cx.charge(parts.len())?;
             for part in &parts {
                 match part {
                     Part::Text(text) => replaced.push(text)?,
                     Part::Group(group) => replaced.push(captures.get(*group).map_or("", |group| group.as_str()))?,
+                    Part::Named(name) => replaced.push(captures.name(name).map_or("", |group| group.as_str()))?,
                 }
             }
             rest = all.end();
-            Ok(true)
+            Ok(())
         })?;
         replaced.push(text.get(rest..).unwrap_or_default())?;
         replaced.finish()
     })?
+}
+
+/// The text with the first `most` matches replaced, all if that is negative.
+pub(super) fn replace<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str, template: &str, most: i64) -> Built<&'a str> {
+    cx.charge_bytes(template.len())?;
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    replaced(cx, text, pattern, most, |regex| numbered(template, regex))
+}
+
+/// `text.regexReplace(pattern, template)`: the text with the first match replaced.
+pub(super) fn replace_once<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str, template: &str) -> Built<&'a str> {
+    cx.charge_bytes(template.len().saturating_mul(2))?;
+    replaced(cx, text, pattern, 1, |_| Ok(dollars(template)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::Arena;
+
+    /// `regexReplace` means what `Regex::replace` does.
+    #[test]
+    fn dollars_are_those_of_the_regex_crate() {
+        let arena = Arena::new(1 << 20);
+        let cx = Cx::new(1_000_000, &arena);
+        let (text, pattern) = ("x=12, y=3", "(?<name>[a-z])=([0-9])(9)?");
+        let regex = Regex::new(pattern).unwrap();
+        for template in [
+            "",
+            "-",
+            "$1",
+            "${1}",
+            "$1a",
+            "${1}a",
+            "$2$1",
+            "$0!",
+            "$3",
+            "$4",
+            "$99",
+            "$name",
+            "${name}",
+            "$name_",
+            "$none",
+            "${none}",
+            "$",
+            "$$",
+            "$$1",
+            "$$$1",
+            "a$",
+            "$ 1",
+            "$-",
+            "${",
+            "${1",
+            "${}",
+            "$}",
+            "${${1}",
+            "${1}${",
+            "$é",
+            "${é}",
+            "${1}$2${name",
+            "${ 1}",
+            "$99999999999999999999999",
+            "}$1{",
+            "${1}}${name}",
+        ] {
+            let got = replace_once(&cx, text, pattern, template);
+            assert_eq!(got, Ok(&*regex.replace(text, template)), "{template}");
+        }
+    }
+
+    #[test]
+    fn hostile_templates_take_linear_time() {
+        let arena = Arena::new(1 << 28);
+        for template in ["${".repeat(1 << 19), "}".to_owned() + &"${".repeat(1 << 19), "${a}".repeat(1 << 18)] {
+            let cx = Cx::new(10_000_000, &arena);
+            let start = std::time::Instant::now();
+            replace_once(&cx, "a", "a", &template).unwrap();
+            assert!(start.elapsed().as_secs() < 10);
+        }
+        let cx = Cx::new(100_000, &arena);
+        let text = "a".repeat(1 << 20);
+        assert_eq!(replace_once(&cx, &text, ".*", &"$0".repeat(1 << 19)), Err(celero_ir::ErrorKind::OutOfBudget));
+    }
 }

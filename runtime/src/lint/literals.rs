@@ -1,14 +1,15 @@
-//! Calls that fail whatever else is true: patterns, times, addresses and numbers in literals that are none, and other
+//! Calls that fail whatever else is true: patterns, formats, times, addresses and numbers in literals that are none, and other
 //! calls of the library on literals alone. The library's own functions decide.
 
 use super::place::inside;
 use super::{Lint, NEVER_VALID};
 use crate::arena::Arena;
-use crate::library::{Cx, compile_regex, invoke};
+use crate::library::{Cx, Malformed, Piece, compile_regex, invoke, pieces};
 use crate::value::{Timestamp, Value};
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Expr, Literal, NodeId};
 use celero_ir::ErrorKind;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Steps and bytes that evaluating a call on literals may take; what takes more is not judged.
@@ -59,17 +60,37 @@ fn form(builtin: Builtin) -> Option<Form> {
     Some(Form { parameter, what, help })
 }
 
+/// Whether the second parameter is a regular expression.
+fn takes_pattern(builtin: Builtin) -> bool {
+    use Builtin as B;
+    matches!(
+        builtin,
+        B::Matches
+            | B::RegexExtract
+            | B::RegexExtractAll
+            | B::RegexReplace
+            | B::RegexReplaceFirst
+            | B::RegexReplaceOnce
+    )
+}
+
 /// How many patterns of a rule are compiled to see whether they can be.
 const MOST_COMPILED: u32 = 32;
 
 impl Lint<'_> {
     pub(super) fn literals(&mut self, id: NodeId) {
         let Some((builtin, operands)) = self.call(id) else { return };
-        if builtin == Builtin::Matches
+        if takes_pattern(builtin)
             && let Some(&pattern) = operands.get(1)
             && let Some(text) = self.text(pattern)
+            && (self.pattern(pattern, &text) || builtin == Builtin::Matches)
         {
-            self.pattern(pattern, &text);
+            return;
+        }
+        if let (Builtin::Format, &[format, values]) = (builtin, &*operands)
+            && let Some(text) = self.text(format)
+        {
+            self.format(format, &text, values);
             return;
         }
         if let Some(form) = form(builtin)
@@ -95,21 +116,57 @@ impl Lint<'_> {
         }
     }
 
-    fn pattern(&mut self, id: NodeId, pattern: &str) {
+    /// Whether the pattern is wrong, and so warned of.
+    fn pattern(&mut self, id: NodeId, pattern: &str) -> bool {
         let (reason, part) = match syntax_error(pattern) {
             Some(error) => error,
             // Compiling one takes time: a rule of very many patterns is not looked at that closely.
-            None if self.compiled >= MOST_COMPILED => return,
+            None if self.compiled >= MOST_COMPILED => return false,
             None => {
                 self.compiled = self.compiled.saturating_add(1);
-                let Err(reason) = compile_regex(pattern) else { return };
+                let Err(reason) = compile_regex(pattern) else { return false };
                 (reason, 0..pattern.len())
             }
         };
-        let literal = self.ast.span(id);
-        let span = inside(self.ast.source(), literal, pattern, part);
         let message = format!("this is not a regular expression: {}", reason.replace('\n', " "));
-        self.warn(NEVER_VALID, span, message, "");
+        self.warn_inside(id, pattern, part, message, "");
+        true
+    }
+
+    /// A format with a clause that is none, or more clauses than the list beside it can have values.
+    fn format(&mut self, id: NodeId, format: &str, values: NodeId) {
+        let most = match self.ast.expr(values) {
+            Expr::List { elements, .. } => self.ast.children(*elements).len(),
+            _ => usize::MAX,
+        };
+        let mut count = 0_usize;
+        let mut unmet = None;
+        for piece in pieces(format) {
+            match piece {
+                Err(Malformed { reason, at }) => {
+                    let help = "the verbs are %s %d %f %e %b %o %x %X, as in \"%.2f\"; a percent sign is %%";
+                    self.warn_inside(id, format, at, format!("this is not a format: {reason}"), help);
+                    return;
+                }
+                Ok(Piece::Text(_)) => {}
+                Ok(Piece::Clause(clause)) => {
+                    if count == most {
+                        unmet = Some(clause.at);
+                    }
+                    count = count.saturating_add(1);
+                }
+            }
+        }
+        if let Some(at) = unmet {
+            let message = format!("there is no value for this: the format takes {count}, the list has {most}");
+            self.warn_inside(id, format, at, message, "");
+        }
+    }
+
+    /// A warning about a part of a string literal.
+    fn warn_inside(&mut self, id: NodeId, value: &str, part: Range<usize>, message: String, help: &str) {
+        let span = inside(self.ast.source(), self.ast.span(id), value, part);
+        self.warn(NEVER_VALID, span, message, help);
     }
 
     /// A call on literals alone.
@@ -153,7 +210,7 @@ fn reading(builtin: Builtin, text: &str) -> Result<(), ErrorKind> {
 }
 
 /// What is wrong with the syntax of a pattern, and where.
-fn syntax_error(pattern: &str) -> Option<(String, std::ops::Range<usize>)> {
+fn syntax_error(pattern: &str) -> Option<(String, Range<usize>)> {
     let (reason, span) = match regex_syntax::Parser::new().parse(pattern).err()? {
         regex_syntax::Error::Parse(error) => (error.kind().to_string(), *error.span()),
         regex_syntax::Error::Translate(error) => (error.kind().to_string(), *error.span()),

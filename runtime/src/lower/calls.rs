@@ -4,7 +4,8 @@ use crate::arena::Built;
 use crate::function::Functions;
 use crate::library::{self, Cx};
 use crate::value::Value;
-use celero_frontend::{Overload, stdlib::Builtin};
+use celero_frontend::Overload;
+use celero_frontend::stdlib::{Builtin, TABLE};
 use celero_ir::Graph;
 use std::collections::HashMap;
 
@@ -38,7 +39,7 @@ impl Callee {
     pub(crate) fn is_pure(&self, functions: &Functions) -> bool {
         match self {
             Self::Overloads(overloads) => overloads.iter().all(|overload| match overload {
-                Overload::Builtin(_) => true,
+                Overload::Builtin(builtin) => TABLE.row(*builtin).is_some_and(|row| row.pure),
                 Overload::Host(index) => functions.is_pure(*index),
             }),
             Self::List(_) | Self::Map(_) => true,

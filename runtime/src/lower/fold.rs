@@ -14,10 +14,10 @@ impl Lowering<'_> {
         filter: Option<AstId>,
         transform: Option<AstId>,
     ) -> NodeId {
-        let items = self.expr(range);
-        let mut args = vec![self.boxed(items, range)];
+        let (items, element) = self.items(kind, range, pairs);
+        let mut args = vec![items];
         let level = self.level();
-        self.locals.push(Ty::Value);
+        self.locals.push(element);
         if pairs {
             self.locals.push(Ty::Value);
         }
@@ -41,6 +41,20 @@ impl Lowering<'_> {
         };
         let filtered = filter.is_some() && transform.is_some();
         self.add(Op::Fold { kind, level, pairs, filtered }, ty, &args, id)
+    }
+
+    /// What a comprehension runs over, and the type of its variable: a test of a list in the host reads that in place.
+    fn items(&mut self, kind: Macro, range: AstId, pairs: bool) -> (NodeId, Ty) {
+        let tests = matches!(kind, Macro::All | Macro::Exists | Macro::ExistsOne);
+        if tests
+            && !pairs
+            && let Reference::Variable(field) = *self.checked.reference(range)
+            && let Some(ty) = self.field(field).and_then(|field| field.elements.as_ref()).map(|elements| elements.ty)
+        {
+            return (self.add(Op::Elements(field), Ty::Seq, &[], range), ty);
+        }
+        let items = self.expr(range);
+        (self.boxed(items, range), Ty::Value)
     }
 
     pub(super) fn bind(&mut self, id: AstId, init: NodeId, body: AstId) -> NodeId {

@@ -23,7 +23,7 @@ impl<'c> Lowering<'c> {
         if ty == Ty::Ip { self.add(Op::IpText, Ty::Str, &[node], id) } else { node }
     }
 
-    fn field(&self, index: u32) -> Option<&layout::Field> {
+    pub(super) fn field(&self, index: u32) -> Option<&layout::Field> {
         self.fields.get(index as usize)
     }
 

@@ -3,7 +3,7 @@
 
 use celero_ir::layout::{Access, Path};
 use std::marker::PhantomData;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 /// A way to see a type as text or bytes without building anything.
 pub(crate) trait TextView {
@@ -53,19 +53,82 @@ pub(crate) fn text_access<V: TextView>() -> Access {
     Access::Text(Path(vec![0]), text_of::<V> as *const () as usize)
 }
 
-/// # Safety
-/// `address` is that of an `Option<IpAddr>`, which is neither moved nor changed for as long as the answer is used.
-unsafe extern "C" fn ip_of(address: *const u8) -> Words {
-    // SAFETY: as in `text_of`.
-    match unsafe { &*address.cast::<Option<IpAddr>>() } {
-        Some(ip) => Words { address: std::ptr::from_ref(ip).cast(), length: size_of::<IpAddr>() },
-        None => Words { address: std::ptr::null(), length: 0 },
-    }
+/// A way to see a type as an IP address.
+pub(crate) trait IpView {
+    /// What is looked at.
+    type Source;
+
+    /// The address, or `None` when it is absent.
+    fn ip(source: &Self::Source) -> Option<IpAddr>;
 }
 
-/// How native code reads an `Option<IpAddr>` at an address.
-pub(crate) fn optional_ip_access() -> Access {
-    Access::Text(Path(vec![0]), ip_of as *const () as usize)
+/// An address as native code has it: an IPv6 number, the high word first. The mapped form of an IPv4 address is the address.
+pub(crate) fn ip_words(ip: IpAddr) -> [u64; 2] {
+    let number = match ip {
+        IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+        IpAddr::V6(ip) => ip,
+    };
+    let number = number.to_bits();
+    [(number >> 64) as u64, number as u64]
+}
+
+/// The way back.
+pub(crate) fn ip_of_words([high, low]: [u64; 2]) -> IpAddr {
+    Ipv6Addr::from_bits(u128::from(high) << 64 | u128::from(low)).to_canonical()
+}
+
+/// The function that [`ip_access`] hands out.
+///
+/// # Safety
+/// `address` is that of a `V::Source`, `words` of two words that nothing else uses.
+unsafe extern "C" fn ip_of<V: IpView>(address: *const u8, words: *mut [u64; 2]) -> u64 {
+    // SAFETY: as in `text_of`.
+    let ip = V::ip(unsafe { &*address.cast::<V::Source>() });
+    if let Some(ip) = ip {
+        // SAFETY: the caller's promise: native code passes a place in its own frame.
+        unsafe { words.write(ip_words(ip)) };
+    }
+    u64::from(ip.is_some())
+}
+
+/// How native code reads the IP address that a `V::Source` at an address shows.
+pub(crate) fn ip_access<V: IpView>() -> Access {
+    Access::Ip(Path(vec![0]), ip_of::<V> as *const () as usize)
+}
+
+/// Where a value of three words holds the address and the length of its content: offsets in bytes, the second from the
+/// first. The language does not say, so it is read off a value that is made for it; all values of a type are alike.
+///
+/// `None` where that does not show, and then native code asks an accessor.
+fn words_of<T>(value: &T, address: *const u8, length: usize) -> Option<(u32, i32)> {
+    if size_of::<T>() != size_of::<[usize; 3]>() || align_of::<T>() != align_of::<usize>() {
+        return None;
+    }
+    // SAFETY: the value is of three words, and has no padding: the caller gives one that consists of an address, a length
+    // and a capacity, which fill it.
+    let words = unsafe { std::ptr::from_ref(value).cast::<[usize; 3]>().read() };
+    let only = |wanted: usize| {
+        let mut found = words.iter().zip([0_i32, 8, 16]).filter(|(word, _)| **word == wanted);
+        found.next().filter(|_| found.next().is_none()).map(|(_, offset)| offset)
+    };
+    let (address, length) = (only(address.addr())?, only(length)?);
+    Some((address.unsigned_abs(), length.checked_sub(address)?))
+}
+
+/// Where a vector holds the address and the number of its elements, as [`words_of`] says.
+pub(crate) fn vec_layout<T>() -> Option<(u32, i32)> {
+    if size_of::<T>() == 0 {
+        return None;
+    }
+    let probe = Vec::<T>::with_capacity(7);
+    words_of(&probe, probe.as_ptr().cast(), probe.len())
+}
+
+/// Where a string holds the address and the length of its text.
+pub(crate) fn string_layout() -> Option<(u32, i32)> {
+    let mut probe = String::with_capacity(7);
+    probe.push_str("abc");
+    words_of(&probe, probe.as_ptr(), probe.len())
 }
 
 // `Repr::Slice` reads `&str` and `&[u8]` as an address followed by a length. The language does not promise that, so a

@@ -7,15 +7,13 @@ use crate::lower::Callee;
 use crate::value::Value;
 use std::cell::Cell;
 
-/// The one argument of a compiled function. The offsets of the first four fields are `celero_ir::layout::frame`'s.
+/// What a compiled function gets beside the context. The offsets of the first three fields are `celero_ir::layout::frame`'s.
 #[repr(C)]
 pub(crate) struct Frame<'a> {
-    /// Address of the context, for native code's own loads.
-    pub(super) data: *const u8,
     pub(super) cx: Cx<'a>,
     pub(super) out: Cell<u64>,
     pub(super) result: Outcome<'a>,
-    /// The same context, for the helpers.
+    /// The context, for the helpers.
     pub(super) host: &'a dyn Host,
     pub(super) functions: &'a Functions,
     pub(super) callees: &'a [Callee],

@@ -7,7 +7,6 @@ use celero_ir::layout::{frame, value};
 use std::mem::{align_of, offset_of, size_of};
 
 const _: () = {
-    assert!(offset_of!(Frame<'_>, data) == frame::HOST as usize);
     assert!(offset_of!(Frame<'_>, cx) + Cx::FUEL_OFFSET == frame::FUEL as usize);
     assert!(offset_of!(Frame<'_>, out) == frame::OUT as usize);
     assert!(offset_of!(Frame<'_>, result) == frame::RESULT as usize);

@@ -11,7 +11,6 @@ use crate::library;
 use crate::lower::Callee;
 use crate::value::{List, MapBuilder, Value};
 use celero_ir::ErrorKind;
-use std::net::IpAddr;
 
 fn host_field<'a>(frame: &Frame<'a>, index: u64) -> Built<Option<Value<'a>>> {
     frame.host.field(u32::try_from(index).unwrap_or(u32::MAX), frame.cx.arena())
@@ -105,16 +104,6 @@ pub(super) unsafe extern "C" fn int_set_has(frame: *const Frame<'_>, set: *const
     // SAFETY: the address of a prepared set.
     let set = unsafe { &*set };
     guarded(frame!(frame), || u64::from(set.contains(&number)), 0)
-}
-
-pub(super) unsafe extern "C" fn cidr_has(
-    frame: *const Frame<'_>,
-    network: *const (IpAddr, u8),
-    address: *const IpAddr,
-) -> u64 {
-    // SAFETY: the address of a prepared network, and of an address of the host.
-    let (&(network, prefix), &address) = unsafe { (&*network, &*address) };
-    guarded(frame!(frame), || u64::from(library::cidr_contains_host(network, prefix, address)), 0)
 }
 
 pub(super) unsafe extern "C" fn value_new(frame: *const Frame<'_>, tag: u64, first: u64, second: u64) -> Pair {

@@ -13,7 +13,7 @@ mod shims;
 
 pub(crate) use pool::value as constant_value;
 
-use crate::context::Host;
+use crate::context::{Context, Host};
 use crate::error::EvalError;
 use crate::function::Functions;
 use crate::library::Cx;
@@ -36,16 +36,8 @@ pub(crate) struct Native {
     _pool: Pool,
     callees: Box<[Callee]>,
     result: Ty,
-    memory: Memory,
-}
-
-/// How an evaluation uses the arena.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Memory {
-    /// Only in unusual cases (a header sent twice, text that is not UTF-8): an empty arena will do.
-    Rare,
-    /// As a rule: worth a warm one.
-    Usual,
+    /// Whether an evaluation uses the arena as a rule, and not only where a header is sent twice or is not UTF-8.
+    builds: bool,
 }
 
 /// Why there is no native code.
@@ -94,58 +86,51 @@ impl Native {
             *listings = compiler.explain(&unit).map_err(NativeError::Compile)?;
         }
         let result = graph.roots().first().map_or(Ty::Value, |&root| graph.ty(root));
-        Ok(Self { code, _pool: pool, callees, result, memory: memory(graph, fields) })
+        Ok(Self { code, _pool: pool, callees, result, builds: builds(graph, fields) })
     }
 
-    /// How evaluations use the arena.
-    pub(crate) fn memory(&self) -> Memory {
-        self.memory
+    /// Whether the result is a truth value, and comes about without the arena as a rule.
+    #[inline]
+    pub(crate) fn decides(&self) -> bool {
+        self.result == Ty::Bool && !self.builds
     }
 
     /// Runs the code on a context.
-    ///
-    /// `data` is the address of the context that `host` reads, of the type whose fields the code was compiled for; the
-    /// caller, `Program`, has both from one reference.
     #[inline]
-    pub(crate) fn run<'a>(
+    pub(crate) fn run<'a, C: Context>(
         &'a self,
-        data: *const u8,
-        host: &'a dyn Host,
+        context: &'a C,
         functions: &'a Functions,
         cx: Cx<'a>,
     ) -> Result<Value<'a>, EvalError> {
-        let mut frame = self.frame(data, host, functions, cx);
-        match self.call(&mut frame)? {
+        let mut frame = self.frame(context, functions, cx);
+        match self.call(context, &mut frame)? {
             0 if self.result == Ty::Bool => Ok(Value::Bool(false)),
             1 if self.result == Ty::Bool => Ok(Value::Bool(true)),
             _ => Ok(self.outcome(&frame)),
         }
     }
 
-    /// Runs the code of a root that may be a truth value.
+    /// Runs the code of a root for which [`decides`](Self::decides) holds.
     #[inline]
-    pub(crate) fn test<'a>(
+    pub(crate) fn decide<'a, C: Context>(
         &'a self,
-        data: *const u8,
-        host: &'a dyn Host,
+        context: &'a C,
         functions: &'a Functions,
         cx: Cx<'a>,
-    ) -> Result<Option<bool>, EvalError> {
-        let mut frame = self.frame(data, host, functions, cx);
-        let word = self.call(&mut frame)?;
-        if self.result == Ty::Bool {
-            return Ok(Some(word == 1));
+    ) -> Result<bool, EvalError> {
+        let entry = self.code.entry(0).ok_or(HOST)?;
+        if entry.is_bare() {
+            // SAFETY: as in `call`, but that a bare function uses no frame.
+            let word = unsafe { entry.call(std::ptr::from_ref(context).cast(), std::ptr::null_mut()) };
+            return if word <= 1 { Ok(word == 1) } else { Err(failure(word, false)) };
         }
-        Ok(match self.outcome(&frame) {
-            Value::Bool(v) => Some(v),
-            _ => None,
-        })
+        self.call(context, &mut self.frame(context, functions, cx)).map(|word| word == 1)
     }
 
     #[inline]
-    fn frame<'a>(&'a self, data: *const u8, host: &'a dyn Host, functions: &'a Functions, cx: Cx<'a>) -> Frame<'a> {
+    fn frame<'a>(&'a self, host: &'a dyn Host, functions: &'a Functions, cx: Cx<'a>) -> Frame<'a> {
         Frame {
-            data,
             cx,
             out: Cell::new(0),
             result: Outcome { nothing: () },
@@ -156,22 +141,17 @@ impl Native {
         }
     }
 
+    /// The context is the frame's host: of the type whose fields the code was compiled for, as `Program` knows.
     #[inline]
-    fn call(&self, frame: &mut Frame<'_>) -> Result<u64, EvalError> {
-        let Some(entry) = self.code.entry(0) else {
-            return Err(EvalError { kind: ErrorKind::Host, start: 0, end: 0 });
-        };
-        // SAFETY: the frame is laid out as the code expects (`layout`), its `data` is the address of a context of the type
-        // that the code was compiled for, and the pool that the code refers to is alive in `self`.
-        let word = unsafe { entry.call(std::ptr::from_mut(frame).cast()) };
-        if frame.panicked.get() {
-            return Err(EvalError { kind: ErrorKind::Host, start: 0, end: 0 });
-        }
-        if word <= 1 {
+    fn call<C: Context>(&self, context: &C, frame: &mut Frame<'_>) -> Result<u64, EvalError> {
+        let entry = self.code.entry(0).ok_or(HOST)?;
+        // SAFETY: the frame is laid out as the code expects (`layout`), the context is of the type that the code was
+        // compiled for, and the pool that the code refers to is alive in `self`.
+        let word = unsafe { entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(frame).cast()) };
+        if word <= 1 && !frame.panicked.get() {
             return Ok(word);
         }
-        let (kind, origin) = ErrorWord(word).unpack();
-        Err(EvalError { kind, start: origin.start, end: origin.end })
+        Err(failure(word, frame.panicked.get()))
     }
 
     /// The result that the code left in the frame.
@@ -196,17 +176,30 @@ impl Native {
             Ty::Timestamp => {
                 Value::Timestamp(Timestamp { seconds: first().cast_signed(), nanos: second().cast_signed() })
             }
-            // SAFETY: the word of a root of type `ip`: the address of a field of the host.
-            Ty::Ip => Value::Ip(unsafe { *(first() as *const std::net::IpAddr) }.to_canonical()),
+            // No root is one.
+            Ty::Seq => Value::Null,
+            Ty::Ip => Value::Ip(access::ip_of_words([first(), second()])),
             // SAFETY: for a root of type `value` native code copies a whole value here.
             Ty::Value => unsafe { frame.result.value },
         }
     }
 }
 
+/// The host's fault, at no place of the rule.
+const HOST: EvalError = EvalError { kind: ErrorKind::Host, start: 0, end: 0 };
+
+#[cold]
+fn failure(word: u64, panicked: bool) -> EvalError {
+    if panicked {
+        return HOST;
+    }
+    let (kind, origin) = ErrorWord(word).unpack();
+    EvalError { kind, start: origin.start, end: origin.end }
+}
+
 /// Whether evaluating the graph builds something as a rule.
-fn memory(graph: &Graph, fields: &[celero_ir::layout::Field]) -> Memory {
-    let builds = (0..graph.len()).any(|i| {
+fn builds(graph: &Graph, fields: &[celero_ir::layout::Field]) -> bool {
+    (0..graph.len()).any(|i| {
         let id = celero_ir::NodeId(u32::try_from(i).unwrap_or(u32::MAX));
         match graph.op(id) {
             Op::Field(index) | Op::HasField(index) => {
@@ -219,6 +212,5 @@ fn memory(graph: &Graph, fields: &[celero_ir::layout::Field]) -> Memory {
             }
             _ => false,
         }
-    });
-    if builds { Memory::Usual } else { Memory::Rare }
+    })
 }

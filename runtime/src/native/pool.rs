@@ -6,7 +6,6 @@ use crate::value::{List, MapBuilder, Value};
 use celero_ir::{Constant, ErrorKind};
 use celero_jit::ConstantAddress;
 use std::collections::HashSet;
-use std::net::IpAddr;
 
 /// A set of strings.
 pub(super) type StrSet = HashSet<Box<[u8]>, foldhash::fast::FixedState>;
@@ -21,7 +20,6 @@ enum Prepared {
     Regex(Box<regex::Regex>),
     StrSet(Box<StrSet>),
     IntSet(Box<IntSet>),
-    Network(Box<(IpAddr, u8)>),
     #[cfg(feature = "http")]
     HeaderName(Box<http::HeaderName>),
 }
@@ -85,14 +83,6 @@ fn address(constant: &Constant, arena: &Arena, prepared: &mut Vec<Prepared>) -> 
             let set: Box<IntSet> = Box::new(members.iter().copied().collect());
             let address = of(&*set);
             object(Prepared::IntSet(set), address)
-        }
-        Constant::Cidr(ip, prefix) => {
-            let network = Box::new((*ip, *prefix));
-            let address = of(&*network);
-            let value = arena.alloc_value(Value::Cidr(*ip, *prefix))?;
-            let mut result = object(Prepared::Network(network), address)?;
-            result.value = of(value);
-            Ok(result)
         }
         #[cfg(feature = "http")]
         Constant::HeaderName(name) => {

@@ -4,6 +4,7 @@
 //!
 //! No helper unwinds: a panic below it, which would be a defect, is caught here and ends the evaluation with an error.
 
+use super::access::ip_of_words;
 use super::frame::{Frame, Pair};
 use super::manual;
 use crate::arena::Built;
@@ -11,9 +12,9 @@ use crate::function::contained;
 use crate::library::helpers as library;
 use crate::value::{Duration, Timestamp, Value};
 use celero_ir::Helper;
-use std::net::IpAddr;
 
 /// Runs a helper's body; after a panic the frame is marked and the answer is `after_panic`.
+#[inline(always)]
 pub(super) fn guarded<T>(frame: &Frame<'_>, body: impl FnOnce() -> T, after_panic: T) -> T {
     contained(body).unwrap_or_else(|()| {
         frame.panicked.set(true);
@@ -113,9 +114,8 @@ macro_rules! shim {
         },))
     };
     (@types $name:ident $result:tt [ip $($rest:ident)*] ($($params:tt)*) ($($args:tt)*)) => {
-        shim!(@types $name $result [$($rest)*] ($($params)* v: *const IpAddr,) ($($args)* {
-            // SAFETY: native code passes the address of an `IpAddr` field of the host.
-            unsafe { *v }
+        shim!(@types $name $result [$($rest)*] ($($params)* high: u64, low: u64,) ($($args)* {
+            ip_of_words([high, low])
         },))
     };
     (@types $name:ident $result:tt [int $($rest:ident)*] ($($params:tt)*) ($($args:tt)*)) => {

@@ -3,7 +3,7 @@
 use celero::{Arena, Context, Duration, Field, Value};
 use celero_ir::Ty;
 use celero_ir::layout::{Access, Path, Repr};
-use std::net::IpAddr;
+use std::net::Ipv6Addr;
 
 /// What the C function of `Access::Text` answers with.
 #[repr(C)]
@@ -49,8 +49,8 @@ unsafe fn load<'a>(ty: Ty, repr: Repr, address: *const u8) -> Value<'a> {
         (Ty::Uint, Repr::U64) => Value::Uint(read!(u64)),
         (Ty::Double, Repr::F32) => Value::Double(read!(f32).into()),
         (Ty::Double, Repr::F64) => Value::Double(read!(f64)),
-        (_, Repr::Slice) => {
-            let [pointer, length] = read!([usize; 2]);
+        (_, Repr::Slice(after)) => {
+            let (pointer, length) = (read!(usize), unsafe { address.offset(after as isize).cast::<usize>().read() });
             unsafe { words(ty, std::ptr::with_exposed_provenance(pointer), length) }
         }
         other => panic!("{other:?} is no load"),
@@ -66,18 +66,17 @@ unsafe fn read<'a>(start: *const u8, field: &Field, arena: &'a Arena) -> Option<
             type Text = unsafe extern "C" fn(*const u8) -> Words;
             let function = unsafe { std::mem::transmute::<usize, Text>(*function) };
             let Words { address, length } = unsafe { function(follow(start, path)) };
-            (!address.is_null()).then(|| match ty {
-                Ty::Ip => {
-                    let ip = unsafe { *address.cast::<IpAddr>() };
-                    Value::String(arena.alloc_str(&ip.to_string()).unwrap())
-                }
-                _ => unsafe { words(ty, address, length) },
-            })
+            (!address.is_null()).then(|| unsafe { words(ty, address, length) })
         }
-        Access::Address(path) => {
+        Access::Ip(path, function) => {
             assert_eq!(ty, Ty::Ip);
-            let address = unsafe { *follow(start, path).cast::<IpAddr>() };
-            Some(Value::String(arena.alloc_str(&address.to_string()).unwrap()))
+            type Fill = unsafe extern "C" fn(*const u8, *mut [u64; 2]) -> u64;
+            let function = unsafe { std::mem::transmute::<usize, Fill>(*function) };
+            let mut words = [0; 2];
+            let present = unsafe { function(follow(start, path), &raw mut words) } != 0;
+            let number = u128::from(words[0]) << 64 | u128::from(words[1]);
+            let shown = Ipv6Addr::from_bits(number).to_canonical().to_string();
+            present.then(|| Value::String(arena.alloc_str(&shown).unwrap()))
         }
         Access::Get => {
             assert_eq!(ty, Ty::Value);

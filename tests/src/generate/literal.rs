@@ -212,9 +212,25 @@ const FORMATS: &[&str] = &[
     "'%q'",
     "'%.9999f'",
 ];
-const ENCODED: &[&str] =
-    &["''", "'aGVsbG8='", "'aGVsbG8'", "'//79'", "'a'", "'00ff'", "'0G'", "'a%20b'", "'%C3%A9'", "'%ff'", "'%'"];
+const ENCODED: &[&str] = &[
+    "''",
+    "'aGVsbG8='",
+    "'aGVsbG8'",
+    "'//79'",
+    "'a'",
+    "'00ff'",
+    "'0G'",
+    "'a%20b'",
+    "'%C3%A9'",
+    "'%ff'",
+    "'%'",
+    "'-_=='",
+];
 const REPLACEMENTS: &[&str] = &["''", "'-'", r"r'<\0>'", r"r'\1'", r"'\\'", r"r'\'", r"r'\x'"];
+const DOLLARS: &[&str] = &["''", "'-'", "'<$0>'", "'$1'", "'${n}$$'", "'$none'", "'${'", "'$'"];
+const FORMS: &[&str] = &["''", "'a=1&b=2'", "'a=1&a=2&a'", "'b=%C3%A9+x&=&&c'", "'a=%ff&%61=%zz'"];
+const FIELD_VALUES: &[&str] =
+    &["{'b': [1, 'x y', null], 'a': true, 'c': null}", "{'a': 'é&=', 'b': -1.5, 'c': 7u}", "{'a': {}}"];
 const LIMITS: &[&str] = &["0", "1", "2", "-1", "100"];
 const BYTES: &[&str] = &["b''", "b'a'", "b'abc'", r"b'\xff'", r"b'\000\377'", "b'é'", "b'ab'", r"b'\xe2\x82'"];
 const IPS: &[&str] = &["ip('10.0.0.1')", "ip('::1')", "ip('192.168.1.7')", "ip('2001:db8::5')"];
@@ -283,9 +299,13 @@ pub(super) fn key(rng: &mut Rng, ty: &Type) -> &'static str {
 pub(super) fn argument(rng: &mut Rng, builtin: Builtin, position: usize) -> Option<&'static str> {
     use Builtin as B;
     let choice: &[&'static str] = match (builtin, position) {
-        (B::Matches | B::RegexExtract | B::RegexExtractAll | B::RegexReplace | B::RegexReplaceFirst, 1) => PATTERNS,
+        (B::Matches | B::RegexExtract | B::RegexExtractAll, 1) => PATTERNS,
+        (B::RegexReplace | B::RegexReplaceFirst | B::RegexReplaceOnce, 1) => PATTERNS,
+        (B::RegexReplaceOnce, 2) => DOLLARS,
+        (B::FormDecode, _) => FORMS,
+        (B::FormEncode, _) => FIELD_VALUES,
         (B::RegexReplace | B::RegexReplaceFirst, 2) => REPLACEMENTS,
-        (B::Base64Decode | B::HexDecode | B::UrlDecode, _) => ENCODED,
+        (B::Base64Decode | B::Base64DecodeUrl | B::HexDecode | B::UrlDecode, _) => ENCODED,
         (B::Range, 0) | (B::Slice | B::FlattenDepth, 1) | (B::Slice, 2) | (B::RegexReplaceFirst, 3) => LIMITS,
         (B::BitShiftLeftInt | B::BitShiftLeftUint | B::BitShiftRightInt | B::BitShiftRightUint, 1) => {
             &["0", "1", "63", "64", "-1"]

@@ -76,7 +76,32 @@ fn the_libraries_are_charged_by_size() {
     let long = List::Slice(arena.alloc_slice(&[I(1); 101]).unwrap());
     let texts = List::Slice(arena.alloc_slice(&[S("x"); 101]).unwrap());
     let (ints, texts) = (Value::List(long), Value::List(texts));
+    let optionals = Value::List(List::Slice(arena.alloc_slice(&[NONE; 101]).unwrap()));
+    let cx = Cx::new(1_000_000, &arena);
+    let entries: Vec<_> = (0..101).map(|n| (I(n), N)).collect();
+    let (numbers, one) = (map(&cx, &entries), map(&cx, &[(I(0), N)]));
+    let (listed, key) = (map(&cx, &[(S("k"), ints)]), map(&cx, &[(s, N)]));
     let calls: &[(&str, &[Value<'_>])] = &[
+        ("optional.unwrap", &[optionals]),
+        ("unwrapOpt", &[optionals]),
+        ("base64.encodeUrl", &[y]),
+        ("base64.decodeUrl", &[s]),
+        ("form.encode", &[listed]),
+        ("form.encode", &[map(&cx, &[(S("k"), s)])]),
+        ("form.decode", &[s]),
+        ("merge", &[numbers, one]),
+        ("merge", &[one, numbers]),
+        ("merge", &[key, key]),
+        ("regexReplace", &[s, S("x"), S("y")]),
+        ("regexReplace", &[S("x"), S("x"), s]),
+        ("stripPrefix", &[s, s]),
+        ("stripSuffix", &[s, s]),
+        ("sha1.encode", &[s]),
+        ("sha1.encode", &[y]),
+        ("sha256.encode", &[s]),
+        ("sha256.encode", &[y]),
+        ("md5.encode", &[s]),
+        ("md5.encode", &[y]),
         ("charAt", &[s, I(0)]),
         ("indexOf", &[s, S("y")]),
         ("lastIndexOf", &[s, S("y"), I(3)]),

@@ -242,5 +242,10 @@ fn containers_of_the_host() {
         check(cx, "_==_", &[keys, list(cx, &[I(0), I(1), I(2)])], Ok(B(true)));
         let pairs = helpers::range_pairs(cx, m).unwrap();
         check(cx, "_==_", &[pairs, list(cx, &[I(0), I(0), I(1), I(1), I(2), I(4)])], Ok(B(true)));
+        let merged = call(cx, "merge", &[m, map(cx, &[(U(2), S("b")), (I(7), N)])]).unwrap();
+        check(cx, "_==_", &[merged, map(cx, &[(I(0), I(0)), (I(1), I(1)), (I(2), S("b")), (I(7), N)])], Ok(B(true)));
+        check(cx, "form.encode", &[map(cx, &[(S("k"), l)])], Ok(S("k=0&k=1&k=4")));
+        check(cx, "form.encode", &[m], Err(NoSuchOverload));
+        check(cx, "unwrapOpt", &[l], Err(NoSuchOverload));
     });
 }

@@ -1,0 +1,104 @@
+//! What a request is for: the parts of its URI, seen in place, its header map, and the host that both name.
+
+use crate::arena::{Arena, Built};
+use crate::context::headers::decoded;
+use crate::context::{Field, FieldType, Host, Nested, at_offset, behind_reference, read_by_call, viewed};
+use crate::native::access::TextView;
+use crate::value::Value;
+use celero_frontend::Type;
+use celero_ir::Ty;
+use celero_ir::layout::Field as Layout;
+use http::{HeaderMap, Uri, header};
+use std::mem::offset_of;
+
+/// `uri`, `scheme`, `path`, `pathAndQuery` and `query` of a URI, `headers`, and `host`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target<'a> {
+    pub(super) uri: &'a Uri,
+    pub(super) headers: &'a HeaderMap,
+}
+
+macro_rules! views {
+    ($($view:ident: $text:expr;)*) => {$(
+        struct $view;
+
+        impl $view {
+            fn of(uri: &Uri) -> Option<&str> {
+                let text: fn(&Uri) -> Option<&str> = $text;
+                text(uri)
+            }
+        }
+
+        impl TextView for $view {
+            type Source = Uri;
+
+            fn text(uri: &Uri) -> Option<&[u8]> {
+                Self::of(uri).map(str::as_bytes)
+            }
+        }
+    )*};
+}
+
+views! {
+    Scheme: Uri::scheme_str;
+    Path: |uri| Some(uri.path());
+    PathAndQuery: |uri| Some(uri.path_and_query().map_or("", |both| both.as_str()));
+    Query: Uri::query;
+}
+
+impl Target<'_> {
+    /// The host of the URI, else the first `Host` header.
+    fn host<'s>(&'s self, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+        if let Some(host) = self.uri.host() {
+            return Ok(Some(Value::String(host)));
+        }
+        let header = self.headers.get(header::HOST).map(|host| decoded(host.as_bytes(), arena)).transpose()?;
+        Ok(header.map(Value::String))
+    }
+}
+
+impl Host for Target<'_> {
+    fn field<'s>(&'s self, index: u32, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+        let text = match index {
+            0 => return self.uri.value(arena),
+            1 => Scheme::of(self.uri),
+            2 => Path::of(self.uri),
+            3 => PathAndQuery::of(self.uri),
+            4 => Query::of(self.uri),
+            5 => return self.host(arena),
+            6 => return self.headers.value(arena),
+            _ => None,
+        };
+        Ok(text.map(Value::String))
+    }
+}
+
+// SAFETY: the layouts are those of a URI and of a header map behind references at the offsets of the two members, or call
+// `Host::field`; the views show the text that it gives, in the order of its indices.
+unsafe impl Nested for Target<'_> {
+    const COUNT: u32 = 7;
+
+    fn nested_fields() -> Vec<Field> {
+        let uri = |layout| (offset_of!(Self, uri), layout);
+        let fields = [
+            ("uri", uri(<&Uri>::layout())),
+            ("scheme", uri(behind(viewed::<Scheme>(Ty::Str, true)))),
+            ("path", uri(behind(viewed::<Path>(Ty::Str, false)))),
+            ("pathAndQuery", uri(behind(viewed::<PathAndQuery>(Ty::Str, false)))),
+            ("query", uri(behind(viewed::<Query>(Ty::Str, true)))),
+            ("host", (0, read_by_call(true))),
+            ("headers", (offset_of!(Self, headers), <&HeaderMap>::layout())),
+        ];
+        let placed = |(name, (offset, mut layout)): (&str, (usize, Layout))| {
+            at_offset(&mut layout, offset);
+            let ty = if name == "headers" { HeaderMap::ty() } else { Type::String };
+            Field { name: name.to_owned(), ty, layout }
+        };
+        fields.map(placed).into()
+    }
+}
+
+fn behind(mut layout: Layout) -> Layout {
+    behind_reference(&mut layout);
+    layout
+}

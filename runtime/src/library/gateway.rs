@@ -1,0 +1,154 @@
+//! The gateway library: failing on purpose, merging maps, prefixes and suffixes, digests, random values.
+
+use crate::arena::Built;
+use crate::library::Cx;
+use crate::library::encoders::hex_encode;
+use crate::value::order::key_order;
+use crate::value::{Map, MapBuilder, Value};
+use celero_ir::ErrorKind;
+use sha2::Digest;
+use std::cmp::Ordering;
+
+/// How many times as much as a scan a digest takes for each byte.
+const DIGEST_COST: usize = 8;
+
+/// What a call of the operating system takes from the budget.
+const SYSTEM_STEPS: usize = 10;
+
+/// `fail(text)`: always the error `failed`.
+pub(super) fn fail<'a>(_: &str) -> Built<Value<'a>> {
+    Err(ErrorKind::Failed)
+}
+
+/// The entries of a map, in the order of their keys.
+pub(super) fn sorted<'a>(cx: &Cx<'a>, map: Map<'a>) -> Built<&'a [(Value<'a>, Value<'a>)]> {
+    if let Map::Sorted(entries) = map {
+        return Ok(entries);
+    }
+    let mut builder = MapBuilder::new(cx.arena(), 0)?;
+    builder.merge(&map, cx)?;
+    builder.finish(cx)?.entries(cx.arena())
+}
+
+/// The entries of both maps; of a key that both have, that of `b`.
+pub(super) fn merge<'a>(cx: &Cx<'a>, a: Map<'a>, b: Map<'a>) -> Built<Map<'a>> {
+    if a.is_empty() || b.is_empty() {
+        return Ok(if b.is_empty() { a } else { b });
+    }
+    let (mut a, mut b) = (sorted(cx, a)?, sorted(cx, b)?);
+    let mut merged = cx.arena().vec();
+    merged.reserve(a.len().saturating_add(b.len()))?;
+    while let (Some((first, rest)), Some((other, others))) = (a.split_first(), b.split_first()) {
+        cx.charge(1)?;
+        if let Value::String(text) = first.0 {
+            cx.charge_bytes(text.len())?;
+        }
+        let order = key_order(&first.0, &other.0);
+        merged.push(if order.is_lt() { *first } else { *other })?;
+        a = if order == Ordering::Greater { a } else { rest };
+        b = if order == Ordering::Less { b } else { others };
+    }
+    cx.charge(a.len().saturating_add(b.len()))?;
+    merged.extend(a)?;
+    merged.extend(b)?;
+    Ok(Map::Sorted(merged.finish()))
+}
+
+/// The text without `prefix` at its start.
+pub(super) fn strip_prefix<'a>(cx: &Cx<'a>, text: &'a str, prefix: &str) -> Built<&'a str> {
+    cx.charge_bytes(prefix.len())?;
+    Ok(text.strip_prefix(prefix).unwrap_or(text))
+}
+
+/// The text without `suffix` at its end.
+pub(super) fn strip_suffix<'a>(cx: &Cx<'a>, text: &'a str, suffix: &str) -> Built<&'a str> {
+    cx.charge_bytes(suffix.len())?;
+    Ok(text.strip_suffix(suffix).unwrap_or(text))
+}
+
+/// A digest in hexadecimal, in small letters.
+pub(super) fn digest<'a, D: Digest>(cx: &Cx<'a>, bytes: &[u8]) -> Built<&'a str> {
+    cx.charge_bytes(bytes.len().saturating_mul(DIGEST_COST))?;
+    hex_encode(cx, &D::digest(bytes))
+}
+
+/// A UUID of version 4 (RFC 9562, 5.4). Its bits are the operating system's, so that they are not foretold from others, and
+/// not repeated by a process that forks.
+pub(super) fn uuid<'a>(cx: &Cx<'a>) -> Built<&'a str> {
+    cx.charge(SYSTEM_STEPS)?;
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|_| ErrorKind::Host)?;
+    uuid_of(cx, u128::from_be_bytes(bytes))
+}
+
+fn uuid_of<'a>(cx: &Cx<'a>, random: u128) -> Built<&'a str> {
+    const VERSION: (u128, u128) = (0xf << 76, 0x4 << 76);
+    const VARIANT: (u128, u128) = (0b11 << 62, 0b10 << 62);
+    let bits = (random & !VERSION.0 & !VARIANT.0) | VERSION.1 | VARIANT.1;
+    let part = |shift: u32, mask: u128| bits.wrapping_shr(shift) & mask;
+    let (a, b, c) = (part(96, 0xffff_ffff), part(80, 0xffff), part(64, 0xffff));
+    let (d, e) = (part(48, 0xffff), part(0, 0xffff_ffff_ffff));
+    cx.arena().format(format_args!("{a:08x}-{b:04x}-{c:04x}-{d:04x}-{e:012x}"))
+}
+
+/// A number from 0 up to but not including 1, from a generator of the thread's own.
+pub(super) fn random() -> f64 {
+    fastrand::f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::Arena;
+
+    fn with(test: impl for<'a> FnOnce(&Cx<'a>)) {
+        let arena = Arena::new(1 << 20);
+        test(&Cx::new(1_000_000, &arena));
+    }
+
+    #[test]
+    fn digests_are_those_of_the_standards() {
+        with(|cx| {
+            for (text, md5, sha1, sha256) in [
+                (
+                    "",
+                    "d41d8cd98f00b204e9800998ecf8427e",
+                    "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+                    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                ),
+                (
+                    "abc",
+                    "900150983cd24fb0d6963f7d28e17f72",
+                    "a9993e364706816aba3e25717850c26c9cd0d89d",
+                    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+                ),
+            ] {
+                assert_eq!(digest::<md5::Md5>(cx, text.as_bytes()), Ok(md5));
+                assert_eq!(digest::<sha1::Sha1>(cx, text.as_bytes()), Ok(sha1));
+                assert_eq!(digest::<sha2::Sha256>(cx, text.as_bytes()), Ok(sha256));
+            }
+        });
+    }
+
+    #[test]
+    fn uuids_have_their_form() {
+        with(|cx| {
+            assert_eq!(uuid_of(cx, 0), Ok("00000000-0000-4000-8000-000000000000"));
+            assert_eq!(uuid_of(cx, u128::MAX), Ok("ffffffff-ffff-4fff-bfff-ffffffffffff"));
+            let n = 0x0123_4567_89ab_cdef_0123_4567_89ab_cdef;
+            assert_eq!(uuid_of(cx, n), Ok("01234567-89ab-4def-8123-456789abcdef"));
+            assert_ne!(uuid(cx).unwrap(), uuid(cx).unwrap());
+        });
+    }
+
+    #[test]
+    fn random_numbers_fill_their_range() {
+        let numbers: Vec<f64> = (0..10_000).map(|_| random()).collect();
+        assert!(numbers.iter().all(|n| (0.0..1.0).contains(n)));
+        for tenth in 0..10 {
+            let inside = |n: &&f64| (0.1 * f64::from(tenth)..0.1 * f64::from(tenth + 1)).contains(*n);
+            let count = numbers.iter().filter(inside).count();
+            assert!((700..1300).contains(&count), "{count} in tenth {tenth}");
+        }
+    }
+}
