@@ -7,7 +7,7 @@ use crate::error::{Bound, Error};
 use crate::liveness;
 use crate::plan::Plan;
 use crate::unit::Unit;
-use celero_ir::{NodeId, Origin};
+use celero_ir::{Helper, NodeId, Origin};
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{AbiParam, Signature};
@@ -116,7 +116,7 @@ impl Compiler {
             self.context.clear();
             self.context.set_disasm(true);
             self.generate(unit, number, root)?;
-            let clif = self.context.func.display().to_string();
+            let clif = with_names(&self.context.func.display().to_string(), unit.helpers);
             let code = self.context.take_compiled_code().ok_or_else(|| Error::Internal("no code".into()))?;
             let located = code.buffer.get_srclocs_sorted().iter().filter(|range| !range.loc.is_default());
             let spans = located.map(|range| {
@@ -171,6 +171,24 @@ impl Compiler {
         }
         Ok((code, bare))
     }
+}
+
+/// A listing in which the remarks on values that are a helper's address say its name.
+fn with_names(clif: &str, addresses: &[usize]) -> String {
+    let mut text = String::with_capacity(clif.len());
+    let mut parts = clif.split(" = 0x");
+    text.extend(parts.next());
+    for part in parts {
+        let end = part.find(|c: char| c != '_' && !c.is_ascii_hexdigit()).unwrap_or(part.len());
+        let (number, rest) = part.split_at(end);
+        let address = usize::from_str_radix(&number.replace('_', ""), 16).ok();
+        let place = addresses.iter().position(|known| Some(*known) == address);
+        match place.and_then(|place| Helper::ALL.get(place)) {
+            Some(helper) => text.extend([" = ", helper.decl().name, rest]),
+            None => text.extend([" = 0x", number, rest]),
+        }
+    }
+    text
 }
 
 /// Cranelift for this machine.
@@ -235,7 +253,7 @@ impl Code {
 /// A function, to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
-    /// Cranelift's intermediate form.
+    /// Cranelift's intermediate form; remarks on calls name the helpers.
     pub clif: String,
     /// Machine code as text.
     pub assembly: String,

@@ -1,6 +1,6 @@
 //! Closures of the host as functions of rules.
 
-use celero::{Arena, Bindings, Cx, Duration, Env, ErrorKind, List, Map, Timestamp, Value};
+use celero::{Arena, Bindings, Cx, Duration, Engine, Env, ErrorKind, List, Map, Timestamp, Value};
 use std::net::IpAddr;
 
 fn starts(text: &str, prefix: &str) -> bool {
@@ -153,4 +153,14 @@ fn a_library_that_is_off_leaves_its_names_to_the_host() {
     let rule = Engine::new().compile(&env, "'a'.trim() == 1").unwrap();
     assert!(rule.test(&Bindings::new(&env)).unwrap());
     assert_eq!(env.library(Library::Strings, true).problems().len(), 1);
+}
+
+#[test]
+fn a_method_may_have_the_name_of_a_reserved_word() {
+    let env = Env::dynamic().method("namespace", |text: &str| text.len() as i64);
+    assert_eq!(env.problems(), []);
+    let rule = Engine::new().compile(&env, "'abc'.namespace() == 3").unwrap();
+    assert!(rule.test(&Bindings::new(&env)).unwrap());
+    assert_eq!(Env::dynamic().function("namespace", |text: &str| text.len() as i64).problems().len(), 1);
+    assert_eq!(Env::dynamic().method("in", |text: &str| text.len() as i64).problems().len(), 1);
 }

@@ -4,9 +4,9 @@
 //! Results agree when values are the same ([`Owned::same`]) or errors are of the same kind. The budget is spent differently
 //! by optimised code, so a program that one way ends for its budget is not compared on that input, only counted.
 
-use crate::generate::{Case, Coverage, Generator, Owned, minimise};
-use celero::ErrorKind;
-use celero_frontend::{Limits, check, parse};
+use crate::generate::{Case, Coverage, Generator, Group, Owned, minimise};
+use celero::{ErrorKind, Explanation, Type};
+use celero_frontend::{Checked, Limits, check, parse};
 use std::fmt;
 
 /// How many expressions are tried to make one failing program small.
@@ -14,6 +14,16 @@ const TRIES: usize = 600;
 
 /// Disagreements after which a run stops.
 const ENOUGH: usize = 5;
+
+/// Of so many programs one is looked at stage by stage, which takes longer than to run it; and all that are written for a
+/// rare operation.
+const LOOKED_AT: u64 = 8;
+
+/// After so many programs the generator is told what is rare.
+const TOLD: u64 = 32;
+
+/// Cases of an error hidden by `||` that are wanted of each kind.
+const ABSORBED: u64 = 1_500;
 
 /// How an evaluation ended.
 #[derive(Clone, Debug)]
@@ -34,7 +44,9 @@ impl Ended {
         }
     }
 
-    fn agrees(&self, other: &Self) -> bool {
+    /// Whether it is the same value, or an error of the same kind.
+    #[must_use]
+    pub fn agrees(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Value(a), Self::Value(b)) => a.same(b),
             (Self::Error(a), Self::Error(b)) => a == b,
@@ -66,6 +78,12 @@ pub trait Arm {
     /// # Errors
     /// Why the program could not be compiled: always a failure of the run.
     fn run(&mut self, case: &Case) -> Result<Vec<Ended>, String>;
+
+    /// The stages of a program's way, if it has any to show.
+    fn stages(&mut self, case: &Case) -> Option<Explanation> {
+        let _ = case;
+        None
+    }
 }
 
 /// What a run found.
@@ -98,60 +116,96 @@ impl Report {
 }
 
 /// Compares the arms with the first of them on generated programs, until `pairs` pairs of program and inputs are compared.
-pub fn compare(mut generator: Generator, pairs: u64, arms: &mut [&mut dyn Arm]) -> Report {
+pub fn compare(generator: Generator, pairs: u64, arms: &mut [&mut dyn Arm]) -> Report {
     let mut report = Report::default();
-    while report.compared + report.spent < pairs && report.failures.len() < ENOUGH {
-        let case = generator.case();
-        if !note(&case, &mut report) {
-            continue;
-        }
-        report.programs += 1;
-        match disagreement(&case, arms, Some(&mut report)) {
-            None => {}
-            Some(_) => report.failures.push(describe(&case, arms)),
-        }
-    }
+    compare_more(&mut report, generator, pairs, arms);
     report
 }
 
-/// Counts what a program consists of. Whether it passes the checker.
-fn note(case: &Case, report: &mut Report) -> bool {
-    let limits = Limits::default();
-    let checked = parse(&case.source, &limits).ok().and_then(|ast| check(ast, &case.declarations(), &limits).ok());
-    match checked {
-        Some((checked, _)) => {
-            report.coverage.note(&checked);
-            true
+/// As [`compare`], for so many more pairs. What the report has met least is preferred.
+pub fn compare_more(report: &mut Report, mut generator: Generator, pairs: u64, arms: &mut [&mut dyn Arm]) {
+    let pairs = report.compared + report.spent + pairs;
+    while report.compared + report.spent < pairs && report.failures.len() < ENOUGH {
+        if report.programs.is_multiple_of(TOLD) {
+            generator.prefer(&report.coverage);
         }
-        None => {
+        let case = generator.case();
+        let Some(checked) = checked(&case, Some(&mut report.coverage)) else {
             report.refused += 1;
-            false
+            continue;
+        };
+        report.programs += 1;
+        if case.rare || report.programs.is_multiple_of(LOOKED_AT) {
+            let sets = case.bindings.len() as u64;
+            // In turns, for they differ; the first has nothing to show.
+            let arm = if report.programs.is_multiple_of(3) { 2 } else { 1 };
+            if let Some(stages) = arms.get_mut(arm).and_then(|arm| arm.stages(&case)) {
+                report.coverage.note_stages(&stages, sets);
+            }
+        }
+        match outcomes(&case, arms) {
+            Err(reason) => report.failures.push(format!("{case}{reason}")),
+            Ok(results) if disagreement(&case, &results).is_some() => report.failures.push(describe(&case, arms)),
+            Ok(results) => {
+                count(&case, &results, report);
+                absorb(&case, &checked, &results, arms, report);
+            }
+        }
+    }
+}
+
+/// The checked program, if it passes the checker; counts what it consists of.
+fn checked(case: &Case, coverage: Option<&mut Coverage>) -> Option<Checked> {
+    let (limits, env) = (Limits::default(), case.env());
+    let ast = parse(&case.source, &limits).ok()?;
+    let (checked, _) = check(ast, env.declarations(), &limits).ok()?;
+    if let Some(coverage) = coverage {
+        coverage.note(&checked, env.declarations(), case.bindings.len() as u64);
+    }
+    Some(checked)
+}
+
+/// What each arm gave, in the order of the arms.
+type Outcomes = Vec<(String, Vec<Ended>)>;
+
+/// What each arm gives; why one has no results.
+fn outcomes(case: &Case, arms: &mut [&mut dyn Arm]) -> Result<Outcomes, String> {
+    let run = |arm: &mut &mut dyn Arm| {
+        let name = arm.name().to_owned();
+        match arm.run(case) {
+            Ok(ended) if ended.len() == case.bindings.len() => Ok((name, ended)),
+            Ok(ended) => Err(format!("  {name} gives {} results\n", ended.len())),
+            Err(reason) => Err(format!("  {name} does not compile it: {reason}\n")),
+        }
+    };
+    arms.iter_mut().map(run).collect()
+}
+
+/// Whether a set of inputs can't be compared: a way to run it spent its budget, and another may not have.
+fn spent(case: &Case, results: &Outcomes, set: usize) -> bool {
+    case.steps.is_none() && results.iter().any(|(_, ended)| ended.get(set).is_some_and(Ended::spent))
+}
+
+fn count(case: &Case, results: &Outcomes, report: &mut Report) {
+    for (set, ended) in results.first().map_or(&[][..], |(_, ended)| ended).iter().enumerate() {
+        if spent(case, results, set) {
+            report.spent += 1;
+        } else {
+            report.compared += 1;
+            report.coverage.note_result(match ended {
+                Ended::Value(value) => Ok(value),
+                Ended::Error(kind) => Err(*kind),
+            });
         }
     }
 }
 
 /// The first set of inputs on which an arm disagrees with the first one, and what all arms gave, as lines of text.
-fn disagreement(case: &Case, arms: &mut [&mut dyn Arm], report: Option<&mut Report>) -> Option<String> {
-    let mut results: Vec<(String, Vec<Ended>)> = Vec::new();
-    for arm in arms {
-        let name = arm.name().to_owned();
-        match arm.run(case) {
-            Ok(ended) if ended.len() == case.bindings.len() => results.push((name, ended)),
-            Ok(ended) => return Some(format!("  {name} gives {} results\n", ended.len())),
-            Err(reason) => return Some(format!("  {name} does not compile it: {reason}\n")),
-        }
-    }
+fn disagreement(case: &Case, results: &Outcomes) -> Option<String> {
     let (_, expected) = results.first()?;
-    let spent = |set: usize| results.iter().any(|(_, ended)| ended.get(set).is_some_and(Ended::spent));
-    if let Some(report) = report {
-        for (set, ended) in expected.iter().enumerate() {
-            report.coverage.note_result(ended.error());
-            *(if spent(set) { &mut report.spent } else { &mut report.compared }) += 1;
-        }
-    }
     for (set, (expected, inputs)) in expected.iter().zip(&case.bindings).enumerate() {
         let agree = |(_, ended): &(String, Vec<Ended>)| ended.get(set).is_some_and(|got| expected.agrees(got));
-        if spent(set) || results.iter().all(agree) {
+        if spent(case, results, set) || results.iter().all(agree) {
             continue;
         }
         let mut text = String::new();
@@ -159,7 +213,7 @@ fn disagreement(case: &Case, arms: &mut [&mut dyn Arm], report: Option<&mut Repo
             let value = value.as_ref().map_or("absent".to_owned(), Owned::to_string);
             text.push_str(&format!("    {} = {value}\n", variable.name));
         }
-        for (name, ended) in &results {
+        for (name, ended) in results {
             text.push_str(&format!("  {name}: {}\n", ended.get(set).map_or(String::new(), Ended::to_string)));
         }
         return Some(text);
@@ -167,17 +221,42 @@ fn disagreement(case: &Case, arms: &mut [&mut dyn Arm], report: Option<&mut Repo
     None
 }
 
+/// An error of a condition does not matter where another operand of `||` is true: runs the condition as such an operand, if
+/// it ended with an error that was rarely absorbed so far.
+fn absorb(case: &Case, checked: &Checked, results: &Outcomes, arms: &mut [&mut dyn Arm], report: &mut Report) {
+    let ended = results.first().map_or(&[][..], |(_, ended)| ended);
+    let rare = |kind: ErrorKind| report.coverage.of(Group::Absorbed, kind.name()) < ABSORBED;
+    let fits = matches!(checked.result_type(), Type::Bool | Type::Dyn);
+    if !fits || !ended.iter().filter_map(Ended::error).any(rare) {
+        return;
+    }
+    let sources = [format!("({}) || host.yes()", case.source), format!("!(!host.yes() && ({}))", case.source)];
+    let source = sources.into_iter().nth((report.programs % 2) as usize).unwrap_or_default();
+    let case = Case { source, ..case.clone() };
+    let absorbed = match outcomes(&case, arms) {
+        Err(reason) => return report.failures.push(format!("{case}{reason}")),
+        Ok(absorbed) if disagreement(&case, &absorbed).is_some() => return report.failures.push(describe(&case, arms)),
+        Ok(absorbed) => absorbed,
+    };
+    for (set, kind) in ended.iter().enumerate().filter_map(|(set, ended)| Some((set, ended.error()?))) {
+        let all = |want: fn(&Ended) -> bool| absorbed.iter().all(|(_, ended)| ended.get(set).is_some_and(want));
+        if all(|ended| matches!(ended, Ended::Value(Owned::Bool(true)))) {
+            report.coverage.note_absorbed(kind);
+        } else if !all(Ended::spent) && !spent(&case, &absorbed, set) {
+            report.failures.push(format!("{case}  is not true, though an operand is, where the other is {kind}\n"));
+        }
+    }
+}
+
 /// A failing case as the reader wants it: small.
 fn describe(case: &Case, arms: &mut [&mut dyn Arm]) -> String {
-    let limits = Limits::default();
-    let declarations = case.declarations();
     let mut smaller = case.clone();
     smaller.source = minimise(&case.source, TRIES, |source| {
-        let checks = parse(source, &limits).is_ok_and(|ast| check(ast, &declarations, &limits).is_ok());
         let candidate = Case { source: source.to_owned(), ..case.clone() };
-        checks && repeats(&candidate, arms) && disagreement(&candidate, arms, None).is_some()
+        let fails = |results: Outcomes| disagreement(&candidate, &results).is_some();
+        checked(&candidate, None).is_some() && repeats(&candidate, arms) && outcomes(&candidate, arms).is_ok_and(fails)
     });
-    let found = disagreement(&smaller, arms, None).unwrap_or_default();
+    let found = outcomes(&smaller, arms).ok().and_then(|results| disagreement(&smaller, &results)).unwrap_or_default();
     format!("{case}  smallest: {}\n{found}", smaller.source)
 }
 

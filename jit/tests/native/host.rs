@@ -229,6 +229,7 @@ fn one_lookup_where_the_first_dominates() {
     let listing =
         b.with_unit(|unit| celero_jit::Compiler::new(&celero_jit::Settings::default()).unwrap().explain(unit).unwrap());
     assert_eq!(listing[0].clif.matches("call_indirect").count(), 1, "{}", listing[0].clif);
+    assert_eq!(listing[0].clif.matches(" = header_get").count(), 1, "{}", listing[0].clif);
     let slots = listing[0].clif.matches("explicit_slot").count();
     assert_eq!(slots, 1, "only an error needs a place: {}", listing[0].clif);
 }

@@ -47,13 +47,18 @@ const MEMBER_MACROS: [&str; 13] = [
 /// # Errors
 /// The reason why it is not.
 pub(super) fn qualified(name: &str) -> Result<(), String> {
+    written(name, false)
+}
+
+/// As [`qualified`], of a name that is written after a dot or not.
+fn written(name: &str, after_dot: bool) -> Result<(), String> {
     for (position, segment) in name.split('.').enumerate() {
         let mut letters = segment.bytes();
         let starts = letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == b'_');
         if !starts || !letters.all(|c| c.is_ascii_alphanumeric() || c == b'_') {
             return Err(format!("`{segment}` is not an identifier (a letter or `_`, then letters, digits and `_`)"));
         }
-        if KEYWORDS.contains(&segment) || (position == 0 && RESERVED.contains(&segment)) {
+        if KEYWORDS.contains(&segment) || (position == 0 && !after_dot && RESERVED.contains(&segment)) {
             return Err(format!("`{segment}` is a reserved word"));
         }
     }
@@ -73,7 +78,7 @@ pub(super) fn variable(name: &str) -> Result<(), String> {
 /// # Errors
 /// The reason why not.
 pub(super) fn function(name: &str, receiver: bool, params: usize) -> Result<(), String> {
-    qualified(name)?;
+    written(name, receiver)?;
     if receiver && name.contains('.') {
         return Err("the name of a method has no dots".to_owned());
     }

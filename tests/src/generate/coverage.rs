@@ -1,22 +1,54 @@
-//! What a run of generated programs has met.
+//! What a run of generated programs has met, as a table whose lines come from the tables of the project: functions,
+//! operations, helpers, types, errors. A new row there is a line here, and fails the run until programs meet it.
+//!
+//! A line counts cases: pairs of a program that has it and a set of inputs.
 
-use celero::ErrorKind;
+use super::value::Owned;
+use celero::{ErrorKind, Explanation};
 use celero_frontend::stdlib::Builtin;
-use celero_frontend::{Checked, Expr, FoldKind, LogicOp, Overload, Reference};
-use std::collections::BTreeMap;
+use celero_frontend::{Checked, Expr, FoldKind, LogicOp, NodeId, Overload, Reference, Type};
+use celero_ir::{Helper, Op, Ty};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::LazyLock;
 
-/// Counts of builtins, syntax and results.
-#[derive(Clone, Debug, Default)]
-pub struct Coverage {
-    /// By row: calls that the checker resolved to it alone, and calls that choose at evaluation and may choose it.
-    builtins: BTreeMap<Builtin, (u64, u64)>,
-    syntax: BTreeMap<String, u64>,
-    /// By name of the error kind, or `value`.
-    results: BTreeMap<&'static str, u64>,
+/// A part of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// Rows of the library that the checker resolved a call to, alone.
+    Function,
+    /// Functions of the host.
+    Host,
+    /// Kinds of syntax, macros by the type of what they iterate.
+    Syntax,
+    /// Types of the language that a part of a program has.
+    Intermediate,
+    /// Variables that are read.
+    Variable,
+    /// Operations of graphs, as lowered or after passes.
+    Operation,
+    /// Types of the nodes of graphs.
+    Node,
+    /// Helpers that the native code calls.
+    Helper,
+    /// Types of results.
+    Result,
+    /// Errors that cases ended with.
+    Error,
+    /// Errors that `||` hid.
+    Absorbed,
 }
 
-/// The kinds of syntax that a run must meet.
+type Line = (Group, Cow<'static, str>);
+
+/// Counts by line.
+#[derive(Clone, Debug)]
+pub struct Coverage {
+    lines: BTreeMap<Line, u64>,
+}
+
+/// The kinds of syntax that a run must meet, without the macros that iterate.
 const SYNTAX: &[&str] = &[
     "literal",
     "variable",
@@ -35,6 +67,10 @@ const SYNTAX: &[&str] = &[
     "bind",
     "optMap",
     "optFlatMap",
+];
+
+/// The macros that iterate; each is met over each of [`RANGES`].
+const FOLDS: &[&str] = &[
     "all",
     "all 2",
     "exists",
@@ -52,86 +88,235 @@ const SYNTAX: &[&str] = &[
     "transformMapEntry filtered",
 ];
 
+const RANGES: &[&str] = &["a list", "a map", "a dyn"];
+
+/// The types of the language.
+const TYPES: &[&str] = &[
+    "null",
+    "bool",
+    "int",
+    "uint",
+    "double",
+    "string",
+    "bytes",
+    "duration",
+    "timestamp",
+    "list",
+    "map",
+    "type",
+    "optional",
+    "net.IP",
+    "net.CIDR",
+    "dyn",
+];
+
+impl Default for Coverage {
+    fn default() -> Self {
+        let mut coverage = Self { lines: BTreeMap::new() };
+        coverage.expect(Group::Function, Builtin::ALL.iter().map(|b| function(*b).into()));
+        coverage.expect(Group::Syntax, SYNTAX.iter().map(|s| Cow::Borrowed(*s)));
+        for fold in FOLDS {
+            coverage.expect(Group::Syntax, RANGES.iter().map(|range| format!("{fold} over {range}").into()));
+        }
+        coverage.expect(Group::Intermediate, TYPES.iter().map(|s| Cow::Borrowed(*s)));
+        coverage.expect(Group::Operation, Op::EACH.iter().map(|op| op.decl().name.into()));
+        coverage.expect(Group::Node, Ty::ALL.iter().map(|ty| ty.name().into()));
+        coverage.expect(Group::Helper, Helper::ALL.iter().map(|helper| helper.decl().name.into()));
+        coverage.expect(Group::Result, Owned::KINDS.iter().map(|s| Cow::Borrowed(*s)));
+        coverage.expect(Group::Error, ErrorKind::ALL.iter().map(|kind| kind.name().into()));
+        coverage.expect(Group::Absorbed, ErrorKind::ALL.iter().map(|kind| kind.name().into()));
+        coverage
+    }
+}
+
 impl Coverage {
-    /// Counts what a program consists of.
-    pub fn note(&mut self, checked: &Checked) {
-        let ast = checked.ast();
-        for (index, node) in ast.nodes().iter().enumerate() {
-            let id = celero_frontend::NodeId(u32::try_from(index).unwrap_or(u32::MAX));
-            let reference = checked.reference(id);
-            if let Reference::Call { overloads, .. } = reference {
-                for overload in overloads {
-                    if let Overload::Builtin(builtin) = overload {
-                        let (alone, among) = self.builtins.entry(*builtin).or_default();
-                        *(if overloads.len() == 1 { alone } else { among }) += 1;
-                    }
-                }
-            }
-            if let Some(name) = syntax(&node.expr, reference) {
-                *self.syntax.entry(name).or_default() += 1;
-            }
+    /// Adds lines that must be met.
+    pub fn expect(&mut self, group: Group, names: impl IntoIterator<Item = Cow<'static, str>>) {
+        for name in names {
+            self.lines.entry((group, name)).or_default();
         }
     }
 
-    /// Counts how an evaluation ended.
-    pub fn note_result(&mut self, error: Option<ErrorKind>) {
-        *self.results.entry(error.map_or("value", ErrorKind::name)).or_default() += 1;
+    fn add(&mut self, lines: BTreeSet<Line>, cases: u64) {
+        for line in lines {
+            *self.lines.entry(line).or_default() += cases;
+        }
+    }
+
+    /// Counts what a program consists of, for so many cases.
+    pub fn note(&mut self, checked: &Checked, declared: &celero_frontend::Declarations, cases: u64) {
+        let ast = checked.ast();
+        let mut lines = BTreeSet::new();
+        for (index, node) in ast.nodes().iter().enumerate() {
+            let id = NodeId(u32::try_from(index).unwrap_or(u32::MAX));
+            let reference = checked.reference(id);
+            match reference {
+                Reference::Call { overloads, .. } => {
+                    for overload in overloads {
+                        match overload {
+                            Overload::Builtin(builtin) if overloads.len() == 1 => {
+                                lines.insert((Group::Function, function(*builtin).into()));
+                            }
+                            Overload::Builtin(_) => {}
+                            Overload::Host(index) => {
+                                let name = declared.functions().get(*index as usize).map_or("?", |f| &f.name);
+                                lines.insert((Group::Host, name.to_owned().into()));
+                            }
+                        }
+                    }
+                }
+                Reference::Variable(index) => {
+                    let name = declared.variables().get(*index as usize).map_or("?", |v| &v.name);
+                    lines.insert((Group::Variable, name.to_owned().into()));
+                }
+                _ => {}
+            }
+            if let Some(name) = syntax(&node.expr, reference, checked) {
+                lines.insert((Group::Syntax, name));
+            }
+            if id != ast.root() {
+                lines.extend(type_name(checked.type_of(id)).map(|name| (Group::Intermediate, name.into())));
+            }
+        }
+        self.add(lines, cases);
+    }
+
+    /// Counts what became of a program on its way to native code.
+    pub fn note_stages(&mut self, stages: &Explanation, cases: u64) {
+        let mut lines = BTreeSet::new();
+        for (title, text) in stages.sections() {
+            match title {
+                "graph" | "optimized graph" => {
+                    for node in text.lines().filter_map(|line| line.split_once(": ")) {
+                        let mut words = node.1.split(' ');
+                        if let (Some(ty), Some("="), Some(name)) = (words.next(), words.next(), words.next()) {
+                            lines.insert((Group::Node, ty.to_owned().into()));
+                            lines.insert((Group::Operation, name.to_owned().into()));
+                        }
+                    }
+                }
+                "cranelift ir" => {
+                    for remark in text.lines().filter(|line| line.contains("call_indirect")) {
+                        let names = remark.split(" = ").skip(2).filter_map(|rest| rest.split(',').next());
+                        let helpers = names.filter_map(Helper::from_name);
+                        lines.extend(helpers.map(|helper| (Group::Helper, helper.decl().name.into())));
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.add(lines, cases);
+    }
+
+    /// Counts how a case ended.
+    pub fn note_result(&mut self, value: Result<&Owned, ErrorKind>) {
+        let line = match value {
+            Ok(value) => (Group::Result, value.kind().into()),
+            Err(kind) => (Group::Error, kind.name().into()),
+        };
+        *self.lines.entry(line).or_default() += 1;
+    }
+
+    /// Counts an error that did not become the result.
+    pub fn note_absorbed(&mut self, kind: ErrorKind) {
+        *self.lines.entry((Group::Absorbed, kind.name().into())).or_default() += 1;
+    }
+
+    /// How many cases a line has.
+    #[must_use]
+    pub fn of(&self, group: Group, name: &str) -> u64 {
+        self.lines.get(&(group, Cow::Owned(name.to_owned()))).copied().unwrap_or(0)
     }
 
     /// Adds the counts of another run.
     pub fn merge(&mut self, other: &Self) {
-        for (builtin, (alone, among)) in &other.builtins {
-            let counts = self.builtins.entry(*builtin).or_default();
-            counts.0 += alone;
-            counts.1 += among;
-        }
-        for (name, count) in &other.syntax {
-            *self.syntax.entry(name.clone()).or_default() += count;
-        }
-        for (name, count) in &other.results {
-            *self.results.entry(name).or_default() += count;
+        for (line, count) in &other.lines {
+            *self.lines.entry(line.clone()).or_default() += count;
         }
     }
 
-    /// The builtins that were met as the only candidate, and the syntax, fewer than `least` times.
-    #[must_use]
-    pub fn missing(&self, least: u64) -> Vec<String> {
-        let builtins = Builtin::ALL.iter().filter(|b| self.builtins.get(b).is_none_or(|c| c.0 < least));
-        let syntax = SYNTAX.iter().filter(|s| self.syntax.get(**s).is_none_or(|c| *c < least));
-        builtins.map(|b| format!("{b:?}")).chain(syntax.map(|s| (*s).to_owned())).collect()
+    /// The lines of some groups that have fewer than `least` cases.
+    pub fn missing(&self, groups: &[Group], least: u64) -> Vec<String> {
+        let few = self.lines.iter().filter(|((group, _), count)| groups.contains(group) && **count < least);
+        few.map(|((group, name), count)| format!("{group:?} {name}: {count}")).collect()
     }
 
-    /// The names of the error kinds that no evaluation ended with, of those that a rule can cause by itself.
-    #[must_use]
-    pub fn missing_errors(&self) -> Vec<&'static str> {
-        let own = ErrorKind::ALL.iter().filter(|k| !matches!(k, ErrorKind::OutOfBudget | ErrorKind::Host));
-        own.map(|k| k.name()).filter(|name| !self.results.contains_key(name)).collect()
-    }
+    /// All groups.
+    pub const GROUPS: &'static [Group] = &[
+        Group::Function,
+        Group::Host,
+        Group::Syntax,
+        Group::Intermediate,
+        Group::Variable,
+        Group::Operation,
+        Group::Node,
+        Group::Helper,
+        Group::Result,
+        Group::Error,
+        Group::Absorbed,
+    ];
 }
 
-fn syntax(expr: &Expr, reference: &Reference) -> Option<String> {
-    let marked = |optional: &[bool]| if optional.contains(&true) { " ?" } else { "" };
-    Some(match expr {
-        Expr::Literal(_) => "literal".into(),
-        Expr::Select { test: true, .. } if matches!(reference, Reference::Variable(_)) => "has variable".into(),
+/// The name of a row of the library.
+pub(super) fn function(builtin: Builtin) -> &'static str {
+    static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| Builtin::ALL.iter().map(|b| format!("{b:?}")).collect());
+    NAMES.get(builtin as usize).map_or("?", String::as_str)
+}
+
+/// The name of a type in the table; `None` for what no value is of.
+fn type_name(ty: &Type) -> Option<&'static str> {
+    Some(match ty {
+        Type::Null => "null",
+        Type::Bool => "bool",
+        Type::Int => "int",
+        Type::Uint => "uint",
+        Type::Double => "double",
+        Type::String => "string",
+        Type::Bytes => "bytes",
+        Type::Duration => "duration",
+        Type::Timestamp => "timestamp",
+        Type::List(_) => "list",
+        Type::Map(_) => "map",
+        Type::Type(_) => "type",
+        Type::Optional(_) => "optional",
+        Type::Opaque(name, _) if &**name == "net.IP" => "net.IP",
+        Type::Opaque(name, _) if &**name == "net.CIDR" => "net.CIDR",
+        Type::Dyn => "dyn",
+        _ => return None,
+    })
+}
+
+fn syntax(expr: &Expr, reference: &Reference, checked: &Checked) -> Option<Cow<'static, str>> {
+    let marked =
+        |name: &'static str, with: &'static str, optional: &[bool]| if optional.contains(&true) { with } else { name };
+    Some(Cow::Borrowed(match expr {
+        Expr::Literal(_) => "literal",
+        Expr::Select { test: true, .. } if matches!(reference, Reference::Variable(_)) => "has variable",
         Expr::Ident { .. } | Expr::Select { .. } if *reference != Reference::None => match reference {
-            Reference::Variable(_) => "variable".into(),
-            Reference::Local(_) => "local".into(),
-            Reference::Type(_) => "type".into(),
+            Reference::Variable(_) => "variable",
+            Reference::Local(_) => "local",
+            Reference::Type(_) => "type",
             _ => return None,
         },
-        Expr::Select { test, .. } => if *test { "has" } else { "select" }.into(),
-        Expr::Logic { op: LogicOp::And, .. } => "and".into(),
-        Expr::Logic { op: LogicOp::Or, .. } => "or".into(),
-        Expr::Cond { .. } => "cond".into(),
-        Expr::List { optional, .. } => format!("list{}", marked(optional)),
-        Expr::Map { optional, .. } => format!("map{}", marked(optional)),
-        Expr::Bind { .. } => "bind".into(),
-        Expr::OptMap { flat, .. } => if *flat { "optFlatMap" } else { "optMap" }.into(),
-        Expr::Fold { kind, var2, filter, .. } => {
+        Expr::Select { test, .. } => {
+            if *test {
+                "has"
+            } else {
+                "select"
+            }
+        }
+        Expr::Logic { op: LogicOp::And, .. } => "and",
+        Expr::Logic { op: LogicOp::Or, .. } => "or",
+        Expr::Cond { .. } => "cond",
+        Expr::List { optional, .. } => marked("list", "list ?", optional),
+        Expr::Map { optional, .. } => marked("map", "map ?", optional),
+        Expr::Bind { .. } => "bind",
+        Expr::OptMap { flat: true, .. } => "optFlatMap",
+        Expr::OptMap { .. } => "optMap",
+        Expr::Fold { kind, var2, filter, range, .. } => {
             let two = if var2.is_some() { " 2" } else { "" };
             let filtered = if filter.is_some() { " filtered" } else { "" };
-            match kind {
+            let name = match kind {
                 FoldKind::All => format!("all{two}"),
                 FoldKind::Exists => format!("exists{two}"),
                 FoldKind::ExistsOne => format!("exists_one{two}"),
@@ -140,26 +325,26 @@ fn syntax(expr: &Expr, reference: &Reference) -> Option<String> {
                 FoldKind::TransformList => format!("transformList{filtered}"),
                 FoldKind::TransformMap => format!("transformMap{filtered}"),
                 FoldKind::TransformMapEntry => format!("transformMapEntry{filtered}"),
-            }
+            };
+            let over = match checked.type_of(*range) {
+                Type::List(_) => "a list",
+                Type::Map(_) => "a map",
+                _ => "a dyn",
+            };
+            return Some(format!("{name} over {over}").into());
         }
         _ => return None,
-    })
+    }))
 }
 
 impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:32}{:>10}{:>10}", "builtin", "static", "dynamic")?;
-        for builtin in Builtin::ALL {
-            let (alone, among) = self.builtins.get(builtin).copied().unwrap_or_default();
-            writeln!(f, "{:32}{alone:>10}{among:>10}", format!("{builtin:?}"))?;
-        }
-        writeln!(f, "{:32}{:>10}", "syntax", "nodes")?;
-        for name in SYNTAX {
-            writeln!(f, "{name:32}{:>10}", self.syntax.get(*name).copied().unwrap_or(0))?;
-        }
-        writeln!(f, "{:32}{:>10}", "result", "cases")?;
-        for (name, count) in &self.results {
-            writeln!(f, "{name:32}{count:>10}")?;
+        let mut last = None;
+        for ((group, name), count) in &self.lines {
+            if last.replace(*group) != Some(*group) {
+                writeln!(f, "{:40}{:>10}", format!("-- {group:?}"), "cases")?;
+            }
+            writeln!(f, "{name:40}{count:>10}")?;
         }
         Ok(())
     }

@@ -1,15 +1,15 @@
 //! Random expressions of a wanted type. Each is written so that it can stand anywhere: in parentheses unless primary.
 
-use super::literal;
 use super::rng::Rng;
 use super::types::{self, Bindings};
 use super::{Declared, Uses};
+use super::{host, idiom, literal};
 use celero_frontend::Type;
 use celero_frontend::stdlib::{Builtin, Row, Style, TABLE};
 use std::sync::Arc;
 
 /// Names for macro variables: few, so that they shadow each other.
-const LOCALS: &[&str] = &["x", "y", "z", "w"];
+pub(super) const LOCALS: &[&str] = &["x", "y", "z", "w"];
 
 /// Writes one expression.
 pub(super) struct Writer<'g> {
@@ -20,6 +20,8 @@ pub(super) struct Writer<'g> {
     pub(super) locals: Vec<(&'static str, Type)>,
     /// How many nodes with operands may still be written.
     pub(super) budget: usize,
+    /// Whether operands may be of any type.
+    pub(super) careless: bool,
 }
 
 impl Writer<'_> {
@@ -29,6 +31,13 @@ impl Writer<'_> {
             return self.leaf(ty);
         }
         self.budget -= 1;
+        let other;
+        let ty = if self.careless && self.rng.chance(4) {
+            other = types::any(self.rng, 1);
+            &other
+        } else {
+            ty
+        };
         if self.rng.chance(30)
             && let Some(text) = self.about_variable(ty)
         {
@@ -40,18 +49,50 @@ impl Writer<'_> {
             19..24 => self.cond(ty),
             24..28 => self.bind(ty),
             28..32 => self.select(ty),
-            32..52 => self.shaped(ty),
+            32..35 => self.host_call(ty).unwrap_or_else(|| self.shaped(ty)),
+            35..52 => self.shaped(ty),
             _ => self.call(ty).unwrap_or_else(|| self.shaped(ty)),
         }
     }
 
     /// A row of the library's table, as the whole expression, that has been used less than others.
     pub(super) fn any_call(&mut self) -> String {
-        let all: Vec<&Row> = TABLE.rows().iter().collect();
-        let row = self.rarest(&all);
+        let mut index = self.uses.rows.rarest(self.rng, 40);
+        if !self.uses.wanted.rows.is_empty() && self.rng.chance(85) {
+            index = *self.rng.pick(&self.uses.wanted.rows);
+        }
+        let Some(row) = TABLE.rows().get(index) else { return "true".into() };
+        self.uses.rows.add(index);
         let mut bindings = Bindings::new();
         types::complete(self.rng, row, &mut bindings);
         self.row(row, &bindings, None)
+    }
+
+    /// What a rare operation or error takes, alone or as part of a condition.
+    pub(super) fn idiom(&mut self) -> String {
+        let text = idiom::write(self);
+        match self.rng.below(5) {
+            0 => format!("({text} && {})", self.expr(&Type::Bool)),
+            1 => format!("({} || {text})", self.expr(&Type::Bool)),
+            _ => text,
+        }
+    }
+
+    /// A call of one of the host's functions with this result.
+    fn host_call(&mut self, ty: &Type) -> Option<String> {
+        let fitting: Vec<usize> =
+            (0..host::FUNCTIONS.len()).filter(|i| host::FUNCTIONS.get(*i).is_some_and(|f| f.result() == ty)).collect();
+        if fitting.is_empty() {
+            return None;
+        }
+        let index = *self.rng.pick(&fitting);
+        host::FUNCTIONS.get(index).map(|function| self.host(function))
+    }
+
+    /// A call of a function of the host.
+    pub(super) fn host(&mut self, function: &host::Function) -> String {
+        let args: Vec<String> = function.params().iter().map(|param| self.expr(param)).collect();
+        function.call(&args)
     }
 
     /// What rules mostly are: logic of conditions, or a quantifier.
@@ -60,7 +101,7 @@ impl Writer<'_> {
     }
 
     /// A variable, or a literal of leaves.
-    fn leaf(&mut self, ty: &Type) -> String {
+    pub(super) fn leaf(&mut self, ty: &Type) -> String {
         if self.rng.chance(75)
             && let Some(name) = self.variable(ty)
         {
@@ -91,7 +132,7 @@ impl Writer<'_> {
     }
 
     /// A variable of the type.
-    fn variable(&mut self, ty: &Type) -> Option<String> {
+    pub(super) fn variable(&mut self, ty: &Type) -> Option<String> {
         let mut fitting = self.visible();
         fitting.retain(|(_, t)| t == ty);
         (!fitting.is_empty()).then(|| self.rng.pick(&fitting).0.clone())
@@ -114,7 +155,13 @@ impl Writer<'_> {
         if visible.is_empty() {
             return None;
         }
-        let (name, of) = self.rng.pick(&visible).clone();
+        let wanted: Vec<&(String, Type)> =
+            visible.iter().filter(|(name, _)| self.uses.wanted.variables.contains(name)).collect();
+        let (name, of) = if wanted.is_empty() || self.rng.chance(75) {
+            self.rng.pick(&visible).clone()
+        } else {
+            Clone::clone(*self.rng.pick(&wanted))
+        };
         if of == *ty {
             return Some(name);
         }
@@ -135,7 +182,7 @@ impl Writer<'_> {
             return None;
         }
         let (row, position, bindings) = self.rng.pick(&takers).clone();
-        self.uses.add(row.builtin);
+        self.uses.rows.add(row.builtin as usize);
         Some(self.row(row, &bindings, Some((position, name))))
     }
 
@@ -197,6 +244,7 @@ impl Writer<'_> {
     /// The syntax that only some types have: logic, literals, comprehensions, `optMap`.
     fn shaped(&mut self, ty: &Type) -> String {
         match ty {
+            Type::Bool if self.rng.chance(12) => idiom::write(self),
             Type::Bool if self.rng.chance(45) => self.logic(),
             Type::Bool => self.quantifier(),
             Type::List(element) if self.rng.chance(40) => {
@@ -318,7 +366,7 @@ impl Writer<'_> {
     }
 
     /// A transform, sometimes with a filter before it.
-    fn filtered(&mut self, ty: &Type) -> String {
+    pub(super) fn filtered(&mut self, ty: &Type) -> String {
         if self.rng.chance(35) {
             let filter = self.expr(&Type::Bool);
             format!("{filter}, {}", self.expr(ty))
@@ -350,7 +398,7 @@ impl Writer<'_> {
         if self.rng.chance(50) { vec![(name, first), (other, second)] } else { vec![(other, first), (name, second)] }
     }
 
-    fn within<R>(&mut self, vars: &[(&'static str, Type)], write: impl FnOnce(&mut Self) -> R) -> R {
+    pub(super) fn within<R>(&mut self, vars: &[(&'static str, Type)], write: impl FnOnce(&mut Self) -> R) -> R {
         let outside = self.locals.len();
         self.locals.extend_from_slice(vars);
         let result = write(self);
@@ -386,13 +434,13 @@ impl Writer<'_> {
     /// The least used of a few.
     fn rarest<'r>(&mut self, rows: &[&'r Row]) -> &'r Row {
         let mut best = *self.rng.pick(rows);
-        for _ in 0..2 {
+        for _ in 0..4 {
             let other = *self.rng.pick(rows);
-            if self.uses.of(other.builtin) < self.uses.of(best.builtin) {
+            if self.uses.rows.of(other.builtin as usize) < self.uses.rows.of(best.builtin as usize) {
                 best = other;
             }
         }
-        self.uses.add(best.builtin);
+        self.uses.rows.add(best.builtin as usize);
         best
     }
 
@@ -464,12 +512,12 @@ fn has_param(ty: &Type, bindings: &Bindings) -> bool {
     }
 }
 
-fn names(vars: &[(&'static str, Type)]) -> String {
+pub(super) fn names(vars: &[(&'static str, Type)]) -> String {
     vars.iter().map(|(n, _)| *n).collect::<Vec<_>>().join(", ")
 }
 
 /// A literal that can be a receiver or operand.
-fn primary(text: &str) -> String {
+pub(super) fn primary(text: &str) -> String {
     if text.starts_with('-') { format!("({text})") } else { text.to_owned() }
 }
 

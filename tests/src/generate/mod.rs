@@ -6,24 +6,29 @@
 
 mod coverage;
 mod expression;
+mod host;
+mod idiom;
 mod literal;
 mod minimise;
 mod rng;
 mod types;
 mod value;
 
-pub use coverage::Coverage;
+pub use coverage::{Coverage, Group};
+pub use host::declare;
 pub use minimise::minimise;
 pub use rng::Rng;
 pub use value::Owned;
 
+use celero::{Bindings, Env};
+use celero_frontend::Type;
 use celero_frontend::stdlib::Builtin;
-use celero_frontend::{Declarations, Type, Variable};
 use expression::Writer;
 use std::fmt;
+use std::sync::LazyLock;
 
 /// How many sets of values a case has.
-const SETS: usize = 8;
+const SETS: usize = 10;
 
 const NAMES: &[&str] = &["a", "b", "c", "d", "req.path", "req.headers", "req.size", "auth.claims"];
 
@@ -41,7 +46,8 @@ pub struct Declared {
 /// A program and inputs for it.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The seed that [`Generator::of_case`] makes this case from.
+    /// What its random choices came from. Others depend on what was written before: a run with the same seed gives the
+    /// same cases in the same order.
     pub seed: u64,
     /// The expression.
     pub source: String,
@@ -49,21 +55,21 @@ pub struct Case {
     pub variables: Vec<Declared>,
     /// Sets of values, each in the order of the variables; `None` is absence.
     pub bindings: Vec<Vec<Option<Owned>>>,
+    /// Whether static types are turned off.
+    pub unchecked: bool,
+    /// The steps it may take, where these are so few that every way to run it spends them, if it gets there.
+    pub steps: Option<u32>,
+    /// Whether it was written for an operation that others rarely come to.
+    pub rare: bool,
 }
 
 impl Case {
-    /// What the checker needs to know.
+    /// An environment with its variables, the host's functions and its way of checking.
     #[must_use]
-    pub fn declarations(&self) -> Declarations {
-        let mut declarations = Declarations::new();
-        for variable in &self.variables {
-            declarations.add_variable(Variable {
-                name: variable.name.as_str().into(),
-                ty: variable.ty.clone(),
-                optional: variable.optional,
-            });
-        }
-        declarations
+    pub fn env(&self) -> Env<Bindings<'static>> {
+        static FUNCTIONS: LazyLock<Env<Bindings<'static>>> = LazyLock::new(|| declare(Env::dynamic()));
+        let env = FUNCTIONS.clone().unchecked(self.unchecked);
+        self.variables.iter().fold(env, |env, v| env.variable(&v.name, v.ty.clone()))
     }
 }
 
@@ -78,20 +84,43 @@ impl fmt::Display for Case {
     }
 }
 
-/// How often each row of the library's table was written.
+/// How often each thing of a table was written.
 #[derive(Clone, Debug)]
-struct Uses(Vec<u32>);
+struct Counts(Vec<u32>);
 
-impl Uses {
-    fn of(&self, builtin: Builtin) -> u32 {
-        self.0.get(builtin as usize).copied().unwrap_or(0)
+impl Counts {
+    fn of(&self, index: usize) -> u32 {
+        self.0.get(index).copied().unwrap_or(0)
     }
 
-    fn add(&mut self, builtin: Builtin) {
-        if let Some(count) = self.0.get_mut(builtin as usize) {
+    fn add(&mut self, index: usize) {
+        if let Some(count) = self.0.get_mut(index) {
             *count = count.saturating_add(1);
         }
     }
+
+    /// The least used of so many random ones.
+    fn rarest(&self, rng: &mut Rng, of: usize) -> usize {
+        let random = (0..of).map(|_| rng.below(self.0.len()));
+        random.min_by_key(|index| self.of(*index)).unwrap_or(0)
+    }
+}
+
+/// What was written so far: what is rare is preferred.
+#[derive(Clone, Debug)]
+struct Uses {
+    /// Rows of the library's table.
+    rows: Counts,
+    idioms: Counts,
+    wanted: Wanted,
+}
+
+/// What a run has met the least.
+#[derive(Clone, Debug, Default)]
+struct Wanted {
+    rows: Vec<usize>,
+    idioms: Vec<usize>,
+    variables: Vec<String>,
 }
 
 /// Makes cases.
@@ -99,46 +128,95 @@ impl Uses {
 pub struct Generator {
     seeds: Rng,
     variables: Option<Vec<Declared>>,
+    unchecked: bool,
+    uses: Uses,
 }
 
 impl Generator {
     /// The cases of a seed, each with variables of its own.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self { seeds: Rng::new(seed), variables: None }
+        let uses = Uses {
+            rows: Counts(vec![0; Builtin::ALL.len()]),
+            idioms: Counts(vec![0; idiom::count()]),
+            wanted: Wanted::default(),
+        };
+        Self { seeds: Rng::new(seed), variables: None, unchecked: false, uses }
     }
 
     /// The cases of a seed, all with these variables.
     #[must_use]
     pub fn over(seed: u64, variables: Vec<Declared>) -> Self {
-        Self { seeds: Rng::new(seed), variables: Some(variables) }
+        Self { variables: Some(variables), ..Self::new(seed) }
+    }
+
+    /// Cases without static types: some of their operands are of types that would be refused.
+    #[must_use]
+    pub fn unchecked(self) -> Self {
+        Self { unchecked: true, ..self }
+    }
+
+    /// Prefers what a run has met the least.
+    pub fn prefer(&mut self, coverage: &Coverage) {
+        let least = |counts: Vec<u64>, how_many: usize| {
+            let mut order: Vec<usize> = (0..counts.len()).collect();
+            order.sort_by_key(|index| counts.get(*index));
+            order.truncate(how_many);
+            order
+        };
+        let rows = Builtin::ALL.iter().map(|b| coverage.of(Group::Function, coverage::function(*b))).collect();
+        self.uses.wanted.rows = least(rows, 24);
+        let met = |index: usize| {
+            let lines = idiom::lines(index).into_iter();
+            let lines = lines.filter(|(_, name)| self.variables.is_some() || !idiom::IN_PLACE.contains(&name.as_str()));
+            lines.map(|(group, name)| coverage.of(group, &name)).min().unwrap_or(u64::MAX)
+        };
+        self.uses.wanted.idioms = least((0..idiom::count()).map(met).collect(), 8);
+        if let Some(variables) = &self.variables {
+            let counts = variables.iter().map(|v| coverage.of(Group::Variable, &v.name)).collect();
+            let names = least(counts, 5).into_iter().filter_map(|i| variables.get(i)).map(|v| v.name.clone());
+            self.uses.wanted.variables = names.collect();
+        }
     }
 
     /// The next case.
     pub fn case(&mut self) -> Case {
         let seed = self.seeds.bits();
-        self.of_case(seed)
-    }
-
-    /// The case of a seed that a case was reported with.
-    #[must_use]
-    pub fn of_case(&self, seed: u64) -> Case {
         let mut rng = Rng::new(seed);
-        let mut uses = Uses(vec![0; Builtin::ALL.len()]);
         let variables = self.variables.clone().unwrap_or_else(|| variables(&mut rng));
         let most = if rng.chance(10) { 30 } else { 10 };
         let budget = 2 + rng.below(most);
-        let mut writer = Writer { rng: &mut rng, uses: &mut uses, variables: &variables, locals: Vec::new(), budget };
+        let mut writer = Writer {
+            rng: &mut rng,
+            uses: &mut self.uses,
+            variables: &variables,
+            locals: Vec::new(),
+            budget,
+            careless: self.unchecked,
+        };
+        let (mut steps, mut rare) = (None, false);
         let source = match writer.rng.below(100) {
-            0..40 => writer.any_call(),
-            40..65 => writer.condition(),
+            0..2 => {
+                steps = Some(idiom::FEW_STEPS);
+                idiom::beyond(&mut writer)
+            }
+            2..36 => writer.any_call(),
+            36..72 => {
+                rare = true;
+                writer.idiom()
+            }
+            72..82 => writer.condition(),
+            82..86 => {
+                let ty = types::rare(writer.rng);
+                writer.expr(&ty)
+            }
             _ => {
                 let ty = types::any(writer.rng, 2);
                 writer.expr(&ty)
             }
         };
         let bindings = (0..SETS).map(|_| variables.iter().map(|v| value_of(&mut rng, v)).collect()).collect();
-        Case { seed, source, variables, bindings }
+        Case { seed, source, variables, bindings, unchecked: self.unchecked, steps, rare }
     }
 }
 
@@ -191,8 +269,9 @@ mod tests {
         for _ in 0..8_000 {
             let case = generator.case();
             let ast = parse(&case.source, &limits).unwrap_or_else(|d| panic!("{case}\n{d:?}"));
-            match check(ast, &case.declarations(), &limits) {
-                Ok((checked, _)) => coverage.note(&checked),
+            let env = case.env();
+            match check(ast, env.declarations(), &limits) {
+                Ok((checked, _)) => coverage.note(&checked, env.declarations(), 1),
                 Err(diagnostics) => refused.push((case, diagnostics)),
             }
         }
@@ -202,7 +281,7 @@ mod tests {
             .map(|(case, d)| format!("{case}{}", d.first().map_or("", |d| &d.message)))
             .collect();
         assert!(refused.len() <= 160, "{} refused:\n{}", refused.len(), shown.join("\n"));
-        let missing = coverage.missing(1);
+        let missing = coverage.missing(&[Group::Function, Group::Syntax, Group::Intermediate], 1);
         assert!(missing.is_empty(), "never met: {missing:?}\n{coverage}");
     }
 }

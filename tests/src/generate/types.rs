@@ -33,6 +33,18 @@ pub(super) fn any(rng: &mut Rng, depth: usize) -> Type {
     }
 }
 
+/// One of the types that few functions give.
+pub(super) fn rare(rng: &mut Rng) -> Type {
+    match rng.below(6) {
+        0 => Type::Opaque("net.IP".into(), Arc::new([])),
+        1 => Type::Opaque("net.CIDR".into(), Arc::new([])),
+        2 => Type::Type(Arc::new(any(rng, 1))),
+        3 => Type::Null,
+        4 => Type::Duration,
+        _ => Type::Timestamp,
+    }
+}
+
 /// A type that map keys may have.
 pub(super) fn key(rng: &mut Rng) -> Type {
     match rng.below(6) {

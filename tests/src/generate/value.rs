@@ -95,6 +95,47 @@ const ADDRESSES: &[&str] = &["10.0.0.1", "192.168.1.7", "::1", "2001:db8::5", "0
 const BYTES: &[&[u8]] = &[b"", b"a", b"abc", b"\xff", b"\0", "é".as_bytes(), b"\xe2\x82"];
 
 impl Owned {
+    /// What [`kind`](Self::kind) gives.
+    pub const KINDS: &'static [&'static str] = &[
+        "null",
+        "bool",
+        "int",
+        "uint",
+        "double",
+        "string",
+        "bytes",
+        "duration",
+        "timestamp",
+        "list",
+        "map",
+        "type",
+        "optional",
+        "net.IP",
+        "net.CIDR",
+    ];
+
+    /// The name of its type, without parameters.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "bool",
+            Self::Int(_) => "int",
+            Self::Uint(_) => "uint",
+            Self::Double(_) => "double",
+            Self::String(_) => "string",
+            Self::Bytes(_) => "bytes",
+            Self::Duration(_) => "duration",
+            Self::Timestamp(..) => "timestamp",
+            Self::List(_) => "list",
+            Self::Map(_) => "map",
+            Self::Type(_) => "type",
+            Self::Optional(_) => "optional",
+            Self::Ip(_) => "net.IP",
+            Self::Cidr(..) => "net.CIDR",
+        }
+    }
+
     /// A random value of a type.
     #[must_use]
     pub fn random(rng: &mut Rng, ty: &Type) -> Self {

@@ -1,0 +1,74 @@
+//! Functions of the host that generated programs call: of each kind that an embedder can declare.
+
+use celero::{Duration, Env, List, Map, Timestamp, Value};
+use celero_frontend::{HostFunction, Type};
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::LazyLock;
+
+/// Declares them. What equal calls give is equal, that of the impure ones too, so that results can be compared.
+#[must_use]
+pub fn declare<C>(env: Env<C>) -> Env<C> {
+    env.function("host.twice", |n: i64| n.checked_mul(2).ok_or("too large"))
+        .function("host.half", |n: u64| n / 2)
+        .function("host.third", |x: f64| x / 3.0)
+        .function("host.loud", |text: &str| text.to_uppercase())
+        .function("host.flip", |bytes: &[u8]| bytes.iter().rev().copied().collect::<Vec<u8>>())
+        .function("host.kind", |value: Value<'_>| value.type_name())
+        .function("host.any", |n: i64| if n % 2 == 0 { Value::Int(n) } else { Value::String("odd") })
+        .function("host.refuse", |_: Value<'_>| Err::<i64, _>("refused"))
+        .function("host.minute", |time: Timestamp| Duration(time.seconds.rem_euclid(60)))
+        .function("host.past", |span: Duration| Timestamp { seconds: span.0 / 2_000_000_000, nanos: 0 })
+        .function("host.gateway", |ip: IpAddr| match ip {
+            IpAddr::V4(ip) => IpAddr::V4(Ipv4Addr::from(u32::from(ip) & 0xffff_ff00)),
+            other => other,
+        })
+        .function("host.count", |list: List<'_>| i64::try_from(list.len()).map_err(|_| "too long"))
+        .function("host.entries", |map: Map<'_>| i64::try_from(map.len()).map_err(|_| "too long"))
+        .function("host.between", |n: i64, from: i64, to: i64| from <= n && n < to)
+        .method("under", |text: &str, root: &str| text.starts_with(root))
+        .impure_function("host.yes", || true)
+        .impure_function("host.tick", |n: i64| n.wrapping_add(1))
+}
+
+/// The declarations, as the checker sees them.
+pub(super) static FUNCTIONS: LazyLock<Vec<Function>> =
+    LazyLock::new(|| declare(Env::dynamic()).declarations().functions().iter().cloned().map(Function).collect());
+
+/// One of them.
+#[derive(Debug)]
+pub(super) struct Function(HostFunction);
+
+impl Function {
+    pub(super) fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    pub(super) fn result(&self) -> &Type {
+        &self.0.signature.result
+    }
+
+    pub(super) fn params(&self) -> &[Type] {
+        &self.0.signature.params
+    }
+
+    /// A call as source text.
+    pub(super) fn call(&self, args: &[String]) -> String {
+        match args {
+            [receiver, rest @ ..] if self.0.signature.receiver => {
+                format!("{receiver}.{}({})", self.0.name, rest.join(", "))
+            }
+            args => format!("{}({})", self.0.name, args.join(", ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_can_be_declared() {
+        assert_eq!(declare(Env::dynamic()).problems(), []);
+        assert!(FUNCTIONS.len() >= 17);
+    }
+}

@@ -1,0 +1,344 @@
+//! What rules are made of that random nesting of functions rarely gives: comparisons with sets of literals, headers,
+//! networks, every macro over every kind of range, each kind of error. All are conditions.
+
+use super::expression::{LOCALS, Writer, names};
+use super::{Group, host, literal, types};
+use celero_frontend::Type;
+
+/// Steps that [`beyond`] exceeds in every tier, though tiers count different steps.
+pub(super) const FEW_STEPS: u32 = 300;
+
+/// The lines of the table that an idiom is there for, as far as it is there for any, and how it is written.
+type Idiom = (&'static [(Group, &'static str)], fn(&mut Writer<'_>) -> String);
+
+use Group::{Error, Helper, Operation as Op};
+
+const PLAIN: &[Idiom] = &[
+    // Comparisons with constants.
+    (&[(Op, "in_str_set"), (Helper, "str_set_has")], |w| format!("({} in {})", text(w), w.rng.pick(TEXTS))),
+    (&[(Op, "in_str_set")], |w| {
+        let subject = text(w);
+        format!("({subject} == 'a' || {subject} == 'abc' || {subject} == 'GET' || {})", w.expr(&Type::Bool))
+    }),
+    (&[(Op, "in_str_set"), (Helper, "str_set_has")], |w| {
+        let subject = text(w);
+        let links: Vec<String> = ["a", "abc", "", "é", "GET", "b"].map(|t| format!("{subject} != '{t}'")).into();
+        format!("({})", links.join(" && "))
+    }),
+    (&[(Op, "in_int_set"), (Helper, "int_set_has")], |w| format!("({} in [0, 1, 2, 42, -1, 64])", number(w))),
+    (&[(Op, "in_int_set")], |w| format!("({} in [0, 1, 42])", number(w))),
+    (&[(Op, "in_int_set")], |w| {
+        let subject = number(w);
+        format!("({subject} == 0 || {subject} == -1 || {subject} == 42)")
+    }),
+    (&[(Op, "matches_const"), (Helper, "regex_find")], |w| format!("{}.matches({})", text(w), w.rng.pick(PATTERNS))),
+    (&[(Op, "contains_const"), (Helper, "searcher_find")], |w| {
+        format!("{}.contains({})", text(w), w.rng.pick(&["'a'", "''", "'b'", "'10.'", "'é'"]))
+    }),
+    (&[(Op, "starts_with")], |w| format!("{}.startsWith({})", text(w), w.rng.pick(&["'a'", "'/admin'", "''"]))),
+    (&[(Op, "ends_with")], |w| format!("{}.endsWith({})", text(w), w.rng.pick(&["'c'", "'users'", "''"]))),
+    (&[(Op, "cmp.eq")], |w| format!("({} == {})", text(w), w.rng.pick(&["'abc'", "'GET'", "''", LONG]))),
+    (&[(Op, "cmp.ne")], |w| format!("({} != {})", text(w), w.rng.pick(&["'abc'", "'GET'", "''", LONG]))),
+    // Comparisons, sums and products of what is held in registers.
+    (&[(Op, "starts_with"), (Helper, "string_starts_with")], |w| format!("{}.startsWith({})", text(w), text(w))),
+    (&[(Op, "ends_with"), (Helper, "string_ends_with")], |w| format!("{}.endsWith({})", text(w), text(w))),
+    (&[(Helper, "string_matches")], |w| format!("{}.matches({})", text(w), text(w))),
+    (&[(Helper, "string_contains")], |w| format!("{}.contains({})", text(w), text(w))),
+    (&[(Op, "cmp.ne"), (Helper, "bytes_equal")], |w| format!("({} != {})", text(w), text(w))),
+    (&[(Op, "cmp.lt"), (Helper, "bytes_compare")], |w| format!("({} < {})", text(w), text(w))),
+    (&[(Helper, "string_add")], |w| format!("({} + 'a' == {})", text(w), text(w))),
+    (&[(Helper, "string_size")], |w| format!("({}.size() > 2)", text(w))),
+    (&[(Op, "as_bytes"), (Helper, "bytes_equal")], |w| format!("(bytes({}) == bytes({}))", text(w), text(w))),
+    (&[(Op, "as_bytes"), (Helper, "bytes_add")], |w| format!("(bytes({}) + b'a' < {})", text(w), w.expr(&Type::Bytes))),
+    (&[(Op, "arith.add"), (Op, "cmp.ge")], |w| binary(w, "+", ">=")),
+    (&[(Op, "arith.sub"), (Op, "cmp.le")], |w| binary(w, "-", "<=")),
+    (&[(Op, "arith.mul"), (Op, "cmp.gt")], |w| binary(w, "*", ">")),
+    (&[(Op, "arith.div"), (Op, "cmp.ne")], |w| binary(w, "/", "!=")),
+    (&[(Op, "arith.rem"), (Op, "cmp.eq")], |w| format!("({} % 7 == {} % 2)", number(w), number(w))),
+    (&[(Op, "neg"), (Op, "cmp.lt")], |w| format!("(-{} < 5)", number(w))),
+    (&[(Op, "neg"), (Op, "cmp.le")], |w| format!("(-{} <= 0.5)", of(w, &Type::Double))),
+    (&[(Helper, "timestamp_add")], |w| {
+        format!("(timestamp({}) + duration('1h') > timestamp(0))", of(w, &Type::Timestamp))
+    }),
+    (&[(Helper, "timestamp_sub")], |w| {
+        format!("(timestamp({}) - duration('1h') < timestamp(0))", of(w, &Type::Timestamp))
+    }),
+    (&[(Helper, "timestamp_diff")], |w| {
+        format!("(timestamp({}) - timestamp(0) < duration('1h'))", of(w, &Type::Timestamp))
+    }),
+    (&[(Helper, "value_new")], |w| {
+        let subject = number(w);
+        let elements: Vec<String> = (0..70).map(|i| format!("{subject} - {i}")).collect();
+        format!("([{}].size() == 70)", elements.join(", "))
+    }),
+    (&[], |w| {
+        let ty = types::any(w.rng, 1);
+        format!("({} == {})", w.expr(&ty), w.expr(&ty))
+    }),
+    // The host's data.
+    (&[(Op, "in_cidr"), (Helper, "cidr_has")], |w| {
+        format!("cidr({}).containsIP({})", w.rng.pick(NETWORKS), address(w))
+    }),
+    (&[(Op, "ip_text"), (Helper, "ip_text")], |w| format!("({} == '10.0.0.1')", address(w))),
+    (&[(Op, "ip_text"), (Helper, "ip_text")], |w| format!("({} < {})", address(w), text(w))),
+    (&[(Op, "header"), (Op, "require"), (Helper, "header_get")], header),
+    (&[(Op, "decode"), (Helper, "text_decode")], header),
+    (&[(Op, "is_present")], |w| format!("({} in {})", w.rng.pick(KEYS), headers(w))),
+    (&[(Op, "is_present")], |w| format!("has({}.{})", headers(w), w.rng.pick(literal::FIELDS))),
+    (&[(Helper, "has")], |w| {
+        let ty = Type::map(Type::String, Type::Int);
+        format!("has({}.{})", w.expr(&ty), w.rng.pick(literal::FIELDS))
+    }),
+    (&[(Op, "has_field"), (Helper, "field_has"), (Group::Syntax, "has variable")], |w| {
+        let qualified = |n: &&str| n.contains('.');
+        let names: Vec<&str> = w.variables.iter().map(|v| v.name.as_str()).filter(qualified).collect();
+        if names.is_empty() { header(w) } else { format!("has({})", w.rng.pick(&names)) }
+    }),
+    // Errors of each kind.
+    (&[(Error, "no_such_key")], |w| format!("({{'b': {}}}.a == 1)", number(w))),
+    (&[(Error, "no_such_field")], |w| format!("(dyn({}).a == 1)", number(w))),
+    (&[(Error, "no_such_overload")], |w| format!("has(dyn({}).a)", text(w))),
+    (&[(Error, "no_such_overload")], |w| format!("(dyn({}) + dyn({}) == 1)", text(w), number(w))),
+    (&[(Error, "divide_by_zero")], |w| format!("({} / 0 == 1)", number(w))),
+    (&[(Error, "divide_by_zero")], |w| format!("({} / {} >= 0)", number(w), number(w))),
+    (&[(Error, "modulus_by_zero")], |w| format!("({} % 0 == 1)", number(w))),
+    (&[(Error, "modulus_by_zero")], |w| format!("({} % {} == 0)", number(w), number(w))),
+    (&[(Error, "overflow")], |w| format!("({} + 9223372036854775807 > 0)", number(w))),
+    (&[(Error, "invalid_argument")], |w| format!("(int({}) == 42)", text(w))),
+    (&[(Error, "invalid_argument")], |w| format!("(timestamp({}) == timestamp(0))", text(w))),
+    (&[(Error, "invalid_argument")], |w| format!("(lists.range(3)[{}] == 1)", number(w))),
+    (&[(Error, "duplicate_key")], |w| {
+        let key = text(w);
+        format!("({{{key}: 1, {key}: 2}}.size() == 2)")
+    }),
+    (&[(Error, "duplicate_key")], |w| format!("({{{}: 1, {}: 2}} == {{}})", number(w), number(w))),
+    (&[(Error, "host")], |w| format!("(host.refuse({}) == 1)", number(w))),
+    (&[(Group::Absorbed, "host")], |w| format!("(host.refuse({}) == 1 && {})", text(w), w.expr(&Type::Bool))),
+    (&[(Group::Intermediate, "null")], |w| format!("(host.yes() ? {} == null : false)", w.expr(&Type::Dyn))),
+];
+
+const LONG: &str = "'a text that is longer than what is compared in line, by some bytes'";
+const TEXTS: &[&str] = &[
+    "['a', 'b', 'abc', 'GET']",
+    "['a', 'b', 'abc', 'GET', '42', 'é']",
+    "['a']",
+    "['/admin/users', '', 'é']",
+    "[]",
+    "{'a': 1, 'b': 2, 'c': 3}",
+    "['a', 1, 'b']",
+];
+const PATTERNS: &[&str] =
+    &["'a'", "'^a'", "'b+$'", "'(?i)ABC'", "'[a-c]{2,}'", "'é.'", "'^$'", "''", r"r'^\d+'", "'['"];
+const NETWORKS: &[&str] =
+    &["'10.0.0.0/8'", "'0.0.0.0/0'", "'192.168.1.0/24'", "'2001:db8::/32'", "'::/0'", "'10.0.0.1/32'"];
+const KEYS: &[&str] = &["'a'", "'b'", "'c'", "'A'", "'missing'", "'no header'", "''"];
+
+/// The macros that iterate, each with the form of its body and its name in the table.
+const FOLDS: &[(&str, Body, &str)] = &[
+    ("all", Body::Test(1), "all"),
+    ("all", Body::Test(2), "all 2"),
+    ("exists", Body::Test(1), "exists"),
+    ("exists", Body::Test(2), "exists 2"),
+    ("exists_one", Body::Test(1), "exists_one"),
+    ("existsOne", Body::Test(2), "exists_one 2"),
+    ("filter", Body::Test(1), "filter"),
+    ("map", Body::Transform(1, false), "map()"),
+    ("map", Body::Transform(1, true), "map() filtered"),
+    ("transformList", Body::Transform(2, false), "transformList"),
+    ("transformList", Body::Transform(2, true), "transformList filtered"),
+    ("transformMap", Body::Transform(2, false), "transformMap"),
+    ("transformMap", Body::Transform(2, true), "transformMap filtered"),
+    ("transformMapEntry", Body::Entry(false), "transformMapEntry"),
+    ("transformMapEntry", Body::Entry(true), "transformMapEntry filtered"),
+];
+
+#[derive(Clone, Copy)]
+enum Body {
+    /// With so many variables.
+    Test(usize),
+    /// With so many variables, and a filter or not.
+    Transform(usize, bool),
+    /// With a filter or not.
+    Entry(bool),
+}
+
+/// What is iterated.
+const RANGES: &[&str] = &["a list", "a map", "a dyn"];
+
+/// How many idioms there are.
+pub(super) fn count() -> usize {
+    PLAIN.len() + FOLDS.len() * RANGES.len() + host::FUNCTIONS.len()
+}
+
+/// The lines of the table that an idiom is there for.
+pub(super) fn lines(index: usize) -> Vec<(Group, String)> {
+    if let Some((lines, _)) = PLAIN.get(index) {
+        return lines.iter().map(|(group, name)| (*group, (*name).to_owned())).collect();
+    }
+    let index = index - PLAIN.len();
+    if let (Some((_, _, name)), Some(range)) = (FOLDS.get(index / RANGES.len()), RANGES.get(index % RANGES.len())) {
+        return vec![(Group::Syntax, format!("{name} over {range}"))];
+    }
+    let function = host::FUNCTIONS.get(index - FOLDS.len() * RANGES.len());
+    function.map(|function| (Group::Host, function.name().to_owned())).into_iter().collect()
+}
+
+/// Operations and helpers that there are only where native code reads fields in place.
+pub(super) const IN_PLACE: &[&str] = &[
+    "header",
+    "require",
+    "decode",
+    "is_present",
+    "in_cidr",
+    "ip_text",
+    "header_get",
+    "text_decode",
+    "cidr_has",
+    "string_starts_with",
+    "string_ends_with",
+    "string_matches",
+    "bytes_equal",
+    "bytes_compare",
+];
+
+/// One that was rarely written before, or that the run needs.
+pub(super) fn write(w: &mut Writer<'_>) -> String {
+    let mut index = w.uses.idioms.rarest(w.rng, 6);
+    if !w.uses.wanted.idioms.is_empty() && w.rng.chance(85) {
+        index = *w.rng.pick(&w.uses.wanted.idioms);
+    }
+    w.uses.idioms.add(index);
+    if let Some((_, idiom)) = PLAIN.get(index) {
+        return idiom(w);
+    }
+    let index = index - PLAIN.len();
+    if let Some(&(name, body, _)) = FOLDS.get(index / RANGES.len()) {
+        return fold(w, name, body, index % RANGES.len());
+    }
+    let function = host::FUNCTIONS.get(index - FOLDS.len() * RANGES.len());
+    function.map_or_else(String::new, |function| {
+        let call = w.host(function);
+        if *function.result() == Type::Bool { call } else { format!("({call} == {})", w.expr(function.result())) }
+    })
+}
+
+/// A condition that takes more than [`FEW_STEPS`] steps, and little beside that.
+pub(super) fn beyond(w: &mut Writer<'_>) -> String {
+    let long = *w.rng.pick(&[
+        "lists.range(2000).all(i, i >= 0)",
+        "lists.range(50).all(i, lists.range(50).all(j, i + j >= 0))",
+        "lists.range(2000).exists(i, i < 0)",
+        "lists.range(2000).exists_one(i, i < 0)",
+        "(lists.range(2000).map(i, i * 2).size() == 2000)",
+        "(lists.range(2000).filter(i, i < 5).size() == 5)",
+        "(lists.range(2000).transformMap(i, v, v).size() == 2000)",
+        "(lists.range(2000).map(i, {'a': i}).size() == 2000)",
+    ]);
+    match w.rng.below(6) {
+        0 => format!("({long} ? 1 : 2)"),
+        1 => format!("(host.yes() && {long})"),
+        2 => format!("[{long}]"),
+        3 => format!("({} ? {long} : true)", w.leaf(&Type::Bool)),
+        4 => format!("!{long}"),
+        _ => long.into(),
+    }
+}
+
+/// A value of a type, mostly a variable.
+fn of(w: &mut Writer<'_>, ty: &Type) -> String {
+    w.variable(ty).filter(|_| w.rng.chance(75)).unwrap_or_else(|| w.expr(ty))
+}
+
+fn text(w: &mut Writer<'_>) -> String {
+    of(w, &Type::String)
+}
+
+fn number(w: &mut Writer<'_>) -> String {
+    of(w, &Type::Int)
+}
+
+/// Numbers, with literals, in registers from the first to the last.
+fn binary(w: &mut Writer<'_>, arithmetic: &str, comparison: &str) -> String {
+    match w.rng.below(3) {
+        0 => format!("({} {arithmetic} 3 {comparison} {})", number(w), number(w)),
+        1 => format!("({} {arithmetic} 3u {comparison} 5u)", of(w, &Type::Uint)),
+        _ => format!("({} {arithmetic} 0.5 {comparison} 1.0)", of(w, &Type::Double)),
+    }
+}
+
+/// A variable that holds an address, or text.
+fn address(w: &mut Writer<'_>) -> String {
+    let addresses: Vec<&str> = w.variables.iter().map(|v| v.name.as_str()).filter(|n| n.starts_with("peer")).collect();
+    if addresses.is_empty() { text(w) } else { (*w.rng.pick(&addresses)).to_owned() }
+}
+
+fn headers(w: &mut Writer<'_>) -> String {
+    let ty = Type::map(Type::String, Type::String);
+    w.variable(&ty).unwrap_or_else(|| w.expr(&ty))
+}
+
+/// A test of a header.
+fn header(w: &mut Writer<'_>) -> String {
+    let headers = headers(w);
+    let value = match w.rng.below(3) {
+        0 => format!("{headers}.{}", w.rng.pick(literal::FIELDS)),
+        1 => format!("{headers}[{}]", w.rng.pick(KEYS)),
+        _ => format!("{headers}[?{}].orValue('b')", w.rng.pick(KEYS)),
+    };
+    match w.rng.below(9) {
+        0 => format!("({value} == {})", w.rng.pick(&["'a'", "'abc'", r"'a\ufffdb'"])),
+        1 => format!("({value} != 'b')"),
+        2 => format!("{value}.startsWith('a')"),
+        3 => format!("{value}.endsWith('c')"),
+        4 => format!("{value}.contains('b')"),
+        5 => format!("{value}.matches({})", w.rng.pick(PATTERNS)),
+        6 => format!("({value} in {})", w.rng.pick(TEXTS)),
+        7 => format!("({value}.size() > 1)"),
+        _ => format!("({value} + 'a' < {})", text(w)),
+    }
+}
+
+/// A macro over a list, a map, or one of these as a `dyn`.
+fn fold(w: &mut Writer<'_>, name: &str, body: Body, over: usize) -> String {
+    let element = types::any(w.rng, 1);
+    let map = over == 1 || (over == 2 && w.rng.chance(50));
+    let key = if map { types::key(w.rng) } else { Type::Int };
+    let range = w.expr(&if map { Type::map(key.clone(), element.clone()) } else { Type::list(element.clone()) });
+    let range = if over == 2 { format!("dyn({range})") } else { range };
+    let known = |ty: Type| if over == 2 { Type::Dyn } else { ty };
+    let two = match body {
+        Body::Test(count) | Body::Transform(count, _) => count == 2,
+        Body::Entry(_) => true,
+    };
+    let first = *w.rng.pick(LOCALS);
+    let vars = if two {
+        vec![("k", known(key)), (first, known(element))]
+    } else {
+        vec![(first, known(if map { key } else { element }))]
+    };
+    let list = names(&vars);
+    w.within(&vars, |w| {
+        let filter = |w: &mut Writer<'_>, filtered: bool| {
+            if filtered { format!("{}, ", w.expr(&Type::Bool)) } else { String::new() }
+        };
+        match body {
+            Body::Test(_) => {
+                let test = w.expr(&Type::Bool);
+                if name == "filter" {
+                    format!("({range}.{name}({list}, {test}).size() == 1)")
+                } else {
+                    format!("{range}.{name}({list}, {test})")
+                }
+            }
+            Body::Transform(_, filtered) => {
+                let (filter, ty) = (filter(w, filtered), types::any(w.rng, 1));
+                format!("({range}.{name}({list}, {filter}{}).size() == 1)", w.expr(&ty))
+            }
+            Body::Entry(filtered) => {
+                let (filter, key) = (filter(w, filtered), types::key(w.rng));
+                let (key, value) = (w.expr(&key), w.expr(&Type::Int));
+                format!("({range}.{name}({list}, {filter}{{{key}: {value}}}).size() == 1)")
+            }
+        }
+    })
+}
