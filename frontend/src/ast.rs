@@ -339,6 +339,12 @@ impl Ast {
         self.names.get(name.0 as usize).map_or("", |n| n)
     }
 
+    /// The name of a text, if it occurs in the tree.
+    pub(crate) fn find_name(&self, text: &str) -> Option<Name> {
+        let index = self.names.iter().position(|name| **name == *text)?;
+        Some(Name(u32::try_from(index).unwrap_or(u32::MAX)))
+    }
+
     /// All nodes, children before parents.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {

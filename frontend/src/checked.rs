@@ -31,6 +31,9 @@ pub enum Reference {
         /// and is not evaluated.
         receiver: bool,
     },
+    /// A `Call` with one argument, which [`inline`](crate::inline) puts around arguments and results: the argument's value if
+    /// it is of the type, as far as evaluation can tell types apart, else the error "no such overload".
+    Guard(Type),
     /// Unchecked mode only: an `Ident` or the type of a `Message` that is not declared. Evaluating it is an error.
     Undeclared,
 }

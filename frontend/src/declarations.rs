@@ -3,6 +3,7 @@
 //! A declaration says nothing about how a value is found or a function is run; the runtime keeps that beside it, under the
 //! same index.
 
+use crate::checked::Checked;
 use crate::stdlib::{Builtin, Libraries, Library};
 use crate::types::Type;
 use std::sync::Arc;
@@ -18,13 +19,15 @@ pub struct Variable {
     pub optional: bool,
 }
 
-/// Which implementation an overload has: the standard library's, or a function the host registered.
+/// Which implementation an overload has: the standard library's, a function the host registered, or one defined in CEL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overload {
     /// Row of the standard library's table.
     Builtin(Builtin),
     /// Index of a host function, in the order of registration.
     Host(u32),
+    /// Index of a function defined in CEL. It is the only candidate of its calls, and [`inline`](crate::inline) replaces these.
+    Defined(u32),
 }
 
 /// One signature of a function.
@@ -49,12 +52,38 @@ pub struct HostFunction {
     pub signature: Signature,
 }
 
+/// A function defined in CEL. Made by [`define`](crate::define).
+#[derive(Clone, Debug)]
+pub struct Definition {
+    pub(crate) name: Arc<str>,
+    pub(crate) signature: Signature,
+    /// The names of the parameters, the receiver's first. In the body they are the variables of the first levels.
+    pub(crate) parameters: Box<[Arc<str>]>,
+    /// The body, with the definitions that it uses in their places.
+    pub(crate) body: Checked,
+}
+
+impl Definition {
+    /// Its name, possibly qualified.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its signature.
+    #[must_use]
+    pub fn signature(&self) -> &Signature {
+        &self.signature
+    }
+}
+
 /// Everything declared for an expression.
 #[derive(Clone, Debug, Default)]
 pub struct Declarations {
     pub(crate) container: Arc<str>,
     pub(crate) variables: Vec<Variable>,
     pub(crate) functions: Vec<HostFunction>,
+    pub(crate) definitions: Vec<Arc<Definition>>,
     pub(crate) unchecked: bool,
     pub(crate) libraries: Libraries,
 }
@@ -98,6 +127,13 @@ impl Declarations {
         index
     }
 
+    /// Adds a function defined in CEL, made for these declarations or for the same before more was added. No other function
+    /// may have its name, form and number of parameters.
+    pub fn add_definition(&mut self, mut definition: Definition) {
+        definition.signature.overload = Overload::Defined(u32::try_from(self.definitions.len()).unwrap_or(u32::MAX));
+        self.definitions.push(Arc::new(definition));
+    }
+
     /// The variables, by index.
     #[must_use]
     pub fn variables(&self) -> &[Variable] {
@@ -108,6 +144,12 @@ impl Declarations {
     #[must_use]
     pub fn functions(&self) -> &[HostFunction] {
         &self.functions
+    }
+
+    /// The functions defined in CEL, by index.
+    #[must_use]
+    pub fn definitions(&self) -> &[Arc<Definition>] {
+        &self.definitions
     }
 
     /// The libraries that are on.

@@ -539,7 +539,7 @@ fn overloads(declarations: &Declarations, text: &str) -> String {
                 .iter()
                 .map(|o| match o {
                     Overload::Builtin(b) => format!("{b:?}"),
-                    Overload::Host(index) => format!("host {index}"),
+                    other => format!("{other:?}"),
                 })
                 .collect();
             format!("{}{}", if receiver { "receiver " } else { "" }, names.join(" "))
@@ -557,15 +557,15 @@ fn calls_refer_to_the_overloads_that_may_apply() {
         ("-any", "NegInt NegDouble"),
         ("'a'.size()", "receiver SizeString"),
         ("size('a')", "SizeString"),
-        ("size(any)", "SizeString SizeBytes SizeList SizeMap host 2"),
-        ("math.twice(1)", "host 1"),
+        ("size(any)", "SizeString SizeBytes SizeList SizeMap Host(2)"),
+        ("math.twice(1)", "Host(1)"),
         ("optional.of(1)", "OptionalOf"),
         ("ints[0]", "IndexList"),
         ("any[0]", "IndexList IndexMap IndexOptionalList IndexOptionalMap"),
         ("tags.?a", "OptionalSelectMap"),
         ("maybe[?'a']", "OptionalIndexOptionalMap"),
         ("1 < any", "LessInt LessIntUint LessIntDouble"),
-        ("ints.pick(0)", "receiver host 3"),
+        ("ints.pick(0)", "receiver Host(3)"),
     ] {
         assert_eq!(overloads(&d, text), expected, "{text}");
     }
@@ -788,7 +788,7 @@ fn every_code_is_reported() {
         ("not-map", "ints.transformMapEntry(i, x, x)"),
         ("type-too-complex", &wide),
     ];
-    let mut seen = vec!["unused-binding", "library-off"];
+    let mut seen = vec!["unused-binding", "library-off", "result-type", "declaration"];
     for (code, text) in cases {
         let errors = check(&host(), text).unwrap_err();
         assert_eq!(errors.iter().map(|e| e.code).collect::<Vec<_>>(), [code], "{text}");

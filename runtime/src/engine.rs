@@ -9,7 +9,7 @@ use crate::limits::Limits;
 use crate::lint;
 use crate::lower::lower;
 use crate::native::{Input, Native};
-use crate::program::Program;
+use crate::program::{Program, Trees};
 use celero_frontend::{
     CHECKER_CODES, Checked, CodeInfo, Diagnostic, FORMAT_CODES, PARSER_CODES, Severity, Span, Stage, Style,
 };
@@ -117,7 +117,7 @@ impl Engine {
         self.checked(env, source).map(|(_, warnings)| warnings)
     }
 
-    fn checked<C: Context>(&self, env: &Env<C>, source: &str) -> Result<(Checked, Vec<Diagnostic>), CompileError> {
+    fn checked<C: Context>(&self, env: &Env<C>, source: &str) -> Result<(Trees, Vec<Diagnostic>), CompileError> {
         let failed = |diagnostics| CompileError::new(source, diagnostics);
         if !env.problems().is_empty() {
             return Err(failed(env.problems().iter().map(undeclarable).collect()));
@@ -129,7 +129,8 @@ impl Engine {
         warnings.extend(lint::lint(&checked, env.fields()));
         warnings.sort_by_key(|warning| warning.span.start);
         warnings.truncate(self.shared.limits.source.max_diagnostics as usize);
-        Ok((checked, warnings))
+        let inlined = celero_frontend::inline(&checked, declarations, &self.shared.limits.source).map_err(failed)?;
+        Ok((Trees { written: checked, inlined }, warnings))
     }
 
     /// Compiles an expression for contexts of the environment's type.
@@ -157,10 +158,10 @@ impl Engine {
         stages: &mut Stages,
     ) -> Result<Program<C::Static>, CompileError> {
         let shared = &*self.shared;
-        let (checked, warnings) = self.checked(env, source)?;
+        let (trees, warnings) = self.checked(env, source)?;
         let native = match shared.tier {
             Tier::Interpret => None,
-            Tier::Native | Tier::Auto => match self.native(env, &checked, stages) {
+            Tier::Native | Tier::Auto => match self.native(env, trees.evaluated(), stages) {
                 Ok(native) => Some(native),
                 Err(_) if shared.tier == Tier::Auto => None,
                 Err(message) => {
@@ -169,7 +170,7 @@ impl Engine {
                 }
             },
         };
-        Ok(Program::new(checked, warnings, env, native, shared.limits))
+        Ok(Program::new(trees, warnings, env, native, shared.limits))
     }
 
     fn native<C: Context>(&self, env: &Env<C>, checked: &Checked, stages: &mut Stages) -> Result<Native, String> {
@@ -215,10 +216,10 @@ fn undeclarable(problem: &EnvError) -> Diagnostic {
         severity: Severity::Error,
         stage: Stage::Check,
         code: lint::ENVIRONMENT,
-        message: problem.to_string(),
+        message: problem.message().to_owned(),
         span: Span::new(0, 0),
         labels: Vec::new(),
-        help: Vec::new(),
+        help: problem.diagnostics().first().map_or_else(Vec::new, |found| found.help.clone()),
     }
 }
 

@@ -1,12 +1,16 @@
 //! What rules may mention: the variables of a context, the host's functions, the container of names.
 
+mod define;
 mod names;
 mod overlap;
+mod problem;
+
+pub use problem::EnvError;
 
 use crate::context::{Bindings, Context};
 use crate::function::{Functions, HostFunction};
 use celero_frontend::stdlib::Library;
-use celero_frontend::{Declarations, Signature, Type, Variable};
+use celero_frontend::{Declarations, Type, Variable};
 use celero_ir::Ty;
 use celero_ir::layout::{Access, Field as Layout};
 use std::collections::HashMap;
@@ -27,18 +31,6 @@ pub struct Env<C> {
     problems: Vec<EnvError>,
     context: PhantomData<fn(&C)>,
 }
-
-/// Why a declaration was not accepted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EnvError(String);
-
-impl fmt::Display for EnvError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for EnvError {}
 
 /// The variables by name.
 #[derive(Clone, Debug, Default)]
@@ -90,8 +82,9 @@ impl Env<Bindings<'static>> {
     #[must_use]
     pub fn variable(mut self, name: &str, ty: Type) -> Self {
         if overlap::is_open(&ty) {
-            self.problems
-                .push(EnvError(format!("variable `{name}` can't be of type `{ty}`: a variable has one known type")));
+            self.problems.push(EnvError::new(format!(
+                "variable `{name}` can't be of type `{ty}`: a variable has one known type"
+            )));
             return self;
         }
         self.declare(name, ty, Layout::new(Ty::Value, true, Access::Get));
@@ -115,7 +108,9 @@ impl<C> Env<C> {
     #[must_use]
     pub fn container(mut self, name: &str) -> Self {
         match names::qualified(name) {
-            Err(reason) if !name.is_empty() => self.problems.push(EnvError(format!("container `{name}`: {reason}"))),
+            Err(reason) if !name.is_empty() => {
+                self.problems.push(EnvError::new(format!("container `{name}`: {reason}")))
+            }
             _ => self.declarations.set_container(name),
         }
         self
@@ -139,12 +134,8 @@ impl<C> Env<C> {
     #[must_use]
     pub fn library(mut self, library: Library, on: bool) -> Self {
         self.declarations.set_library(library, on);
-        let host: Vec<_> = self.declarations.functions().to_vec();
-        for function in host.iter().filter(|_| on) {
-            let Signature { receiver, params, .. } = &function.signature;
-            if let Err(reason) = overlap::with_libraries(&self.declarations, &function.name, *receiver, params) {
-                self.problems.push(EnvError(format!("function `{}`: {reason}", function.name)));
-            }
+        if on {
+            self.problems.extend(overlap::all(&self.declarations).map(EnvError::new));
         }
         self
     }
@@ -209,12 +200,12 @@ impl<C> Env<C> {
     /// Every variable takes an index, a faulty one too: the indices are those of the context's fields.
     fn declare(&mut self, name: &str, ty: Type, layout: Layout) {
         if let Err(reason) = names::variable(name) {
-            self.problems.push(EnvError(format!("variable `{name}`: {reason}")));
+            self.problems.push(EnvError::new(format!("variable `{name}`: {reason}")));
         }
         let variables = Arc::make_mut(&mut self.variables);
         let name: Arc<str> = name.into();
         if variables.by_name.insert(Arc::clone(&name), variables.types.len()).is_some() {
-            self.problems.push(EnvError(format!("variable `{name}` is declared twice")));
+            self.problems.push(EnvError::new(format!("variable `{name}` is declared twice")));
         }
         let mut hasher = DefaultHasher::new();
         (variables.fingerprint, &*name, ty.to_string()).hash(&mut hasher);
@@ -229,7 +220,7 @@ impl<C> Env<C> {
         let fault = names::function(name, receiver, params.len())
             .and_then(|()| overlap::none(&self.declarations, name, receiver, &params));
         match fault {
-            Err(reason) => self.problems.push(EnvError(format!("function `{name}`: {reason}"))),
+            Err(reason) => self.problems.push(EnvError::new(format!("function `{name}`: {reason}"))),
             Ok(()) => {
                 self.declarations.add_function(name, receiver, params.clone(), F::result());
                 self.functions.add(name, params.into(), pure, function.erase());

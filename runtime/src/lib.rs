@@ -69,6 +69,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! What several rules have in common is a function: of the host ([`Env::function`]), or defined in CEL
+//! ([`Env::define`]), which costs what its body costs:
+//!
+//! ```
+//! # use celero::{Bindings, Engine, Env, Type};
+//! let env = Env::dynamic().define("internal(address: string) -> bool", "cidr('10.0.0.0/8').containsIP(address)");
+//! assert!(Engine::new().compile(&env, "internal('10.1.2.3')")?.test(&Bindings::new(&env))?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Errors
 //!
 //! [`CompileError`] holds every diagnostic of a rule, with the place, and displays as the source lines with carets. What is
@@ -125,7 +135,8 @@ pub use arena::{Arena, ArenaVec, Built};
 pub use celero_derive::Context;
 pub use celero_frontend::stdlib::Library;
 pub use celero_frontend::{
-    CodeInfo, Diagnostic, Label, Limits as SourceLimits, Severity, Span, Stage, Style, Type, render,
+    CodeInfo, Diagnostic, Label, Limits as SourceLimits, NotationError, Severity, Span, Stage, Style, Type,
+    parse_variables, render,
 };
 pub use context::{BindError, Bindings, Context, Element, Field, FieldType, Host, Nested};
 pub use engine::{CompileError, Engine, EngineBuilder, Tier, diagnostic_codes};

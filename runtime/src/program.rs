@@ -26,7 +26,7 @@ pub struct Program<S> {
 }
 
 struct Shared {
-    checked: Checked,
+    trees: Trees,
     warnings: Vec<Diagnostic>,
     fields: Fields,
     functions: Functions,
@@ -34,6 +34,22 @@ struct Shared {
     declarations: u64,
     native: Option<Native>,
     limits: Limits,
+}
+
+/// The trees of an expression.
+#[derive(Debug)]
+pub(crate) struct Trees {
+    /// As written.
+    pub(crate) written: Checked,
+    /// With the functions defined in CEL in the places of their calls, if it calls any.
+    pub(crate) inlined: Option<Checked>,
+}
+
+impl Trees {
+    /// The tree that is evaluated.
+    pub(crate) fn evaluated(&self) -> &Checked {
+        self.inlined.as_ref().unwrap_or(&self.written)
+    }
 }
 
 impl<S> Clone for Program<S> {
@@ -53,28 +69,28 @@ impl<S> fmt::Debug for Program<S> {
 
 impl<S> Program<S> {
     pub(crate) fn new<C>(
-        checked: Checked,
+        trees: Trees,
         warnings: Vec<Diagnostic>,
         env: &Env<C>,
         native: Option<Native>,
         limits: Limits,
     ) -> Self {
-        let fields = Fields::of(&checked, env.declarations().variables(), env.fields());
+        let fields = Fields::of(trees.evaluated(), env.declarations().variables(), env.fields());
         let (functions, declarations) = (env.functions().clone(), env.variables().fingerprint());
-        let shared = Arc::new(Shared { checked, warnings, fields, functions, declarations, native, limits });
+        let shared = Arc::new(Shared { trees, warnings, fields, functions, declarations, native, limits });
         Self { shared, context: PhantomData }
     }
 
     /// The text it was compiled from.
     #[must_use]
     pub fn source(&self) -> &str {
-        self.shared.checked.ast().source()
+        self.checked().ast().source()
     }
 
     /// The static type of its result.
     #[must_use]
     pub fn result_type(&self) -> &Type {
-        self.shared.checked.result_type()
+        self.checked().result_type()
     }
 
     /// What is valid, but probably not what the author means, in the order of the source. Rules with warnings run: a call
@@ -96,8 +112,9 @@ impl<S> Program<S> {
         self.shared.native.is_some()
     }
 
+    /// The tree as written.
     pub(crate) fn checked(&self) -> &Checked {
-        &self.shared.checked
+        &self.shared.trees.written
     }
 }
 
@@ -137,7 +154,8 @@ impl<S: Context + 'static> Program<S> {
         if let Value::Bool(answer) = self.eval(context, scratch)? {
             return Ok(answer);
         }
-        let span = self.shared.checked.ast().span(self.shared.checked.ast().root());
+        let ast = self.checked().ast();
+        let span = ast.span(ast.root());
         Err(EvalError { kind: ErrorKind::NoSuchOverload, start: span.start, end: span.end })
     }
 
@@ -173,7 +191,7 @@ impl<S: Context + 'static> Program<S> {
 
     fn interpret<'a>(&'a self, host: &'a dyn Host, cx: &Cx<'a>) -> Result<Value<'a>, EvalError> {
         // A panic of the host's data ends the evaluation as it does in native code.
-        contained(|| interpret(&self.shared.checked, &self.shared.functions, host, cx)).unwrap_or(Err(HOST))
+        contained(|| interpret(self.shared.trees.evaluated(), &self.shared.functions, host, cx)).unwrap_or(Err(HOST))
     }
 }
 

@@ -45,6 +45,8 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("not-iterable", "request.path.exists(c, c == \"a\")"),
     ("not-optional", "[?request.path]"),
     ("not-map", "{\"a\": 1}.transformMapEntry(k, v, v)"),
+    ("result-type", "size(path)"),
+    ("declaration", "f(path: strng) -> bool"),
     (
         "type-too-complex",
         "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]",
@@ -75,6 +77,8 @@ fn reported(code: &str, source: &str) -> Vec<celero::Diagnostic> {
     let errors = |error: CompileError| error.diagnostics().to_vec();
     match code {
         "comment-inside" => engine.format(source).map_or_else(errors, |_| Vec::new()),
+        "result-type" => defined("short(path: string) -> bool", source),
+        "declaration" => defined(source, "path == '/'"),
         "environment" => {
             let env = Env::dynamic().variable("request.in", Type::String);
             engine.compile(&env, source).map_or_else(errors, |program| program.warnings().to_vec())
@@ -84,6 +88,12 @@ fn reported(code: &str, source: &str) -> Vec<celero::Diagnostic> {
             engine.compile(&env, source).map_or_else(errors, |program| program.warnings().to_vec())
         }
     }
+}
+
+/// What is wrong with a function defined in CEL.
+fn defined(declaration: &str, body: &str) -> Vec<celero::Diagnostic> {
+    let env = Env::dynamic().define(declaration, body);
+    env.problems().iter().flat_map(|problem| problem.diagnostics().to_vec()).collect()
 }
 
 const HEAD: &str = "\

@@ -24,7 +24,10 @@ fn examples_of_the_language_page_are_right() {
     let bless = std::env::var_os("BLESS").is_some_and(|v| v == "1");
     let blocks = blocks(&page);
     let (_, request) = blocks.iter().find(|(language, _)| *language == "http").unwrap();
-    let mut text = format!("context: http\nsource: 192.0.2.7:4711\n\n--- given\n{request}");
+    let (_, definitions) =
+        blocks.iter().find(|(language, body)| *language == "text" && body.contains("-> bool     =")).unwrap();
+    let definitions: String = definitions.lines().map(|line| format!("define: {line}\n")).collect();
+    let mut text = format!("context: http\nsource: 192.0.2.7:4711\n{definitions}\n--- given\n{request}");
     let examples: Vec<&str> = blocks.iter().filter(|(language, _)| *language == "cel").map(|(_, body)| *body).collect();
     for body in &examples {
         text += "\n--- table\n";

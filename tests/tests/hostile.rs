@@ -476,3 +476,41 @@ fn long_text_is_paid_for() {
     say(&format!("  the slowest: {slowest:.2?}"));
     assert!(slowest.0 < Duration::from_secs(2), "{slowest:?}");
 }
+
+/// Functions that call the one before twice, and chains of them as deep as they may be: refused where they are defined, or
+/// evaluated on a small stack.
+#[test]
+fn definitions_neither_explode_nor_overflow() {
+    small_stack(|| {
+        let start = cpu_time();
+        let double = |k: u32| (format!("f{k}(a: int) -> int"), format!("f{p}(a) + f{p}(a + 1)", p = k - 1));
+        let env = (1..60).fold(env().define("f0(a: int) -> int", "a + i"), |env, k| {
+            if env.problems().is_empty() { env.define(&double(k).0, &double(k).1) } else { env }
+        });
+        let codes: Vec<&str> = env.problems().iter().flat_map(|p| p.diagnostics()).map(|d| d.code).collect();
+        assert_eq!(codes, ["too-many-nodes"]);
+        say(&format!("  doubling definitions: {:.2?}", cpu_time() - start));
+
+        let mut env = self::env().define("f0(a: dyn) -> dyn", "a + 1");
+        let mut last = 0;
+        for k in 1..250 {
+            let next = env.clone().define(&format!("f{k}(a: dyn) -> dyn"), &format!("f{}(a + 1)", k - 1));
+            if !next.problems().is_empty() {
+                break;
+            }
+            (env, last) = (next, k);
+        }
+        assert!(last > 100, "{last}");
+        let rule = format!("[1, 2].map(x, f{}(x) + f{}(f1(x)))", last / 2, last / 3);
+        let mut outcomes = Vec::new();
+        for tier in TIERS {
+            let engine = engine(tier);
+            let deepest = engine.compile(&env, &format!("f{last}(i)")).unwrap();
+            let value = deepest.eval(&bindings(&env), &mut Scratch::new()).map(|v| format!("{v:?}"));
+            assert_eq!(value, Ok(format!("Int({})", last + 2)));
+            let program = engine.compile(&env, &rule).unwrap();
+            outcomes.push(program.eval(&bindings(&env), &mut Scratch::new()).map(|v| format!("{v:?}")));
+        }
+        assert!(outcomes.iter().all(|o| o.is_ok() && *o == outcomes[0]), "{outcomes:?}");
+    });
+}

@@ -26,6 +26,8 @@ codes! {
     NOT_ITERABLE "not-iterable" Check "a macro ranges over what is neither a list nor a map";
     NOT_OPTIONAL "not-optional" Check "an entry marked `?`, or a part of an optional macro, is not an optional";
     NOT_MAP "not-map" Check "the transform of `transformMapEntry` is not a map";
+    RESULT_TYPE "result-type" Check "the body of a function is of another type than its declaration says";
+    DECLARATION "declaration" Check "a function defined in CEL has no declaration of the form `name(parameter: type) -> type`, or one that clashes";
     TYPE_TOO_COMPLEX "type-too-complex" Limit "a type, or the work of inferring types, exceeds its bound";
     UNUSED_BINDING "unused-binding" Check "the body of `cel.bind` does not use the variable (a warning)";
 }

@@ -6,6 +6,7 @@
 
 mod calls;
 mod codes;
+mod define;
 mod folds;
 mod infer;
 mod literals;
@@ -13,13 +14,15 @@ mod names;
 mod report;
 mod select;
 
-use crate::ast::{Ast, Expr, Literal, LogicOp, NodeId};
+use crate::ast::{Ast, Expr, LogicOp, NodeId};
 use crate::checked::{Checked, Reference};
 use crate::declarations::Declarations;
 use crate::diagnostic::Diagnostic;
+use crate::inline::literal_type;
 use crate::limits::{Limits, with_stack};
 use crate::types::Type;
 pub use codes::CHECKER_CODES;
+pub use define::{RECEIVER, define, misdeclared};
 use infer::Inference;
 use names::Names;
 
@@ -41,21 +44,33 @@ pub fn check(
     declarations: &Declarations,
     limits: &Limits,
 ) -> Result<(Checked, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let stack = ast.depth().saturating_add(infer::MAX_TYPE_DEPTH.saturating_mul(2));
-    with_stack(stack, || {
+    with_stack(levels(&ast), || {
         let mut checker = Checker::new(&ast, declarations, limits);
         checker.check(ast.root());
         checker.finish_types();
-        let Checker { types, references, mut errors, mut warnings, .. } = checker;
-        if errors.is_empty() {
-            warnings.sort_by_key(|d| d.span.start);
-            return Ok((Checked { ast, types, references }, warnings));
-        }
-        errors.append(&mut warnings);
-        errors.truncate(limits.max_diagnostics.max(1) as usize);
-        errors.sort_by_key(|d| d.span.start);
-        Err(errors)
+        outcome(checker)
     })
+    .map(|(types, references, warnings)| (Checked { ast, types, references }, warnings))
+}
+
+/// How deep checking a tree recurses.
+fn levels(ast: &Ast) -> u32 {
+    ast.depth().saturating_add(infer::MAX_TYPE_DEPTH.saturating_mul(2))
+}
+
+/// Types and references by node, and the warnings; or everything found.
+type Outcome = Result<(Vec<Type>, Vec<Reference>, Vec<Diagnostic>), Vec<Diagnostic>>;
+
+fn outcome(checker: Checker<'_>) -> Outcome {
+    let Checker { types, references, mut errors, mut warnings, limits, .. } = checker;
+    if errors.is_empty() {
+        warnings.sort_by_key(|d| d.span.start);
+        return Ok((types, references, warnings));
+    }
+    errors.append(&mut warnings);
+    errors.truncate(limits.max_diagnostics.max(1) as usize);
+    errors.sort_by_key(|d| d.span.start);
+    Err(errors)
 }
 
 struct Checker<'a> {
@@ -63,6 +78,8 @@ struct Checker<'a> {
     names: Names<'a>,
     infer: Inference,
     unchecked: bool,
+    /// The function whose body this is.
+    defining: Option<&'a str>,
     limits: &'a Limits,
     /// Steps that inference may take in all.
     steps: u64,
@@ -83,6 +100,7 @@ impl<'a> Checker<'a> {
             names: Names::new(declarations),
             infer: Inference::new(steps),
             unchecked: declarations.unchecked,
+            defining: None,
             limits,
             steps,
             // A node that is never visited is part of a qualified name, and not evaluated.
@@ -188,17 +206,5 @@ impl<'a> Checker<'a> {
             Some(ty) => ty,
             None => self.report_branches(id, (then, &left), (otherwise, &right)),
         }
-    }
-}
-
-fn literal_type(literal: &Literal) -> Type {
-    match literal {
-        Literal::Null => Type::Null,
-        Literal::Bool(_) => Type::Bool,
-        Literal::Int(_) => Type::Int,
-        Literal::Uint(_) => Type::Uint,
-        Literal::Double(_) => Type::Double,
-        Literal::String(_) => Type::String,
-        Literal::Bytes(_) => Type::Bytes,
     }
 }

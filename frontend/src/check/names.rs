@@ -84,6 +84,9 @@ impl<'a> Names<'a> {
         for function in declarations.functions() {
             functions.entry(&function.name).or_default().push(&function.signature);
         }
+        for definition in declarations.definitions() {
+            functions.entry(&definition.name).or_default().push(&definition.signature);
+        }
         Self { scopes, variables, functions, libraries: declarations.libraries(), longest, locals: Vec::new() }
     }
 

@@ -4,7 +4,7 @@ use super::calls::Argument;
 use super::infer::{Excess, MAX_TYPE_DEPTH, MAX_TYPE_PARTS};
 use super::names::is_operator;
 use super::select::Path;
-use super::{Checker, codes};
+use super::{Checker, RECEIVER, codes};
 use crate::ast::{Name, NodeId};
 use crate::declarations::Signature;
 use crate::diagnostic::{Diagnostic, Label, Severity, Stage};
@@ -136,6 +136,9 @@ impl Checker<'_> {
                 help.push(format!("`{name}` is a function: call it"));
             }
         }
+        if name == RECEIVER && self.defining.is_some() {
+            help.push(format!("`{RECEIVER}` is what a function is called on that is declared as `TYPE.name(..)`"));
+        }
         let span = self.ast.node(node).focus;
         let error = self.error(codes::UNDECLARED_NAME, span, format!("undeclared reference to `{name}`"));
         error.help = help;
@@ -148,10 +151,23 @@ impl Checker<'_> {
         Type::Error
     }
 
-    pub(super) fn report_undeclared_function(&mut self, id: NodeId, name: &str, help: Vec<String>) -> Type {
+    pub(super) fn report_undeclared_function(&mut self, id: NodeId, name: &str, mut help: Vec<String>) -> Type {
+        help.extend(self.only_earlier(name));
         let message = format!("undeclared function `{name}`");
         self.error(codes::UNDECLARED_FUNCTION, self.ast.node(id).focus, message).help = help;
         Type::Error
+    }
+
+    /// What a definition may call, for one that calls itself or what is not declared.
+    fn only_earlier(&self, name: &str) -> Option<String> {
+        let defining = self.defining?;
+        Some(if name == defining {
+            format!(
+                "`{name}` is what is being defined: a definition uses only functions defined before it, never itself"
+            )
+        } else {
+            "a definition uses only functions that are defined before it".to_owned()
+        })
     }
 
     /// What the author of a call of an unknown function may have meant.
@@ -197,6 +213,9 @@ impl Checker<'_> {
         if let Some(library) = self.names.library_off(name) {
             help.push(format!("the library `{}`, which is turned off, has others", library.name()));
         }
+        if self.defining == Some(name) {
+            help.extend(self.only_earlier(name));
+        }
         let labels = args
             .iter()
             .zip(&shown)
@@ -227,7 +246,7 @@ impl Checker<'_> {
     }
 }
 
-fn diagnostic(severity: Severity, code: &'static str, span: Span, message: String) -> Diagnostic {
+pub(super) fn diagnostic(severity: Severity, code: &'static str, span: Span, message: String) -> Diagnostic {
     Diagnostic { severity, stage: Stage::Check, code, message, span, labels: Vec::new(), help: Vec::new() }
 }
 

@@ -25,7 +25,7 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::{Lexer, Token};
 use crate::limits::{Limits, with_stack};
 use crate::span::Span;
-use code::Code;
+pub(crate) use code::Code;
 use std::collections::HashMap;
 use std::sync::Arc;
 

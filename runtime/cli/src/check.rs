@@ -4,7 +4,6 @@ use crate::REJECTED;
 use crate::failure::{Failure, diagnostics_json, render};
 use crate::input::{Given, World, expression, read_text};
 use crate::output::Output;
-use celero::http::RequestContext;
 use celero::{CompileError, Context, Diagnostic, Engine, Env, Tier, Type};
 use serde_json::json;
 use std::path::PathBuf;
@@ -52,7 +51,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     let engine = Engine::builder().tier(Tier::Interpret).build();
     let checked = match args.given.world()? {
         World::Named(named) => check(&engine, &named.env()?, &source),
-        World::Request(..) => check(&engine, &Env::<RequestContext<'_>>::new(), &source),
+        World::Request(request) => check(&engine, &request.env()?, &source),
     };
     let fine = checked.as_ref().is_ok_and(|(_, warnings)| !args.deny_warnings || warnings.is_empty());
     let code = if fine { 0 } else { REJECTED };

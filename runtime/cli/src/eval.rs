@@ -14,12 +14,14 @@ Examples:
   celero eval 'user.name == \"ada\"' --bindings bindings.json
   celero eval 'request.headers[\"x-team\"]' --request request.http --source 192.0.2.7:4711
   celero eval '9007199254740993 == 9007199254740992.0' --tier both
+  celero eval 'twice(21)' --define 'twice(n: int) -> int = n * 2'
   echo '1 + 1' | celero eval -
 
 Answers for programs: --json prints {\"value\": ..} or {\"error\": {\"kind\": .., \"message\": .., \"span\": [from, to]}}.
 --jsonl reads one question a line and answers one line each, in order:
   {\"expr\": \"x + 1\", \"vars\": {\"x\": \"int\"}, \"bindings\": {\"x\": 41}}
-  optional members: \"vars\", \"bindings\", \"container\": NAME, \"check\": false
+  optional members: \"vars\", \"bindings\", \"container\": NAME, \"check\": false,
+    \"define\": [\"f(x: int) -> int = x + 1\"]
 Values carry their types: {\"int\": \"1\"} {\"uint\": \"1\"} {\"double\": 1.5} {\"string\": \"..\"} {\"bytes\": \"<base64>\"}
   {\"bool\": true} {\"null\": null} {\"list\": [..]} {\"map\": [[key, value], ..]} {\"timestamp\": \"2009-02-13T23:31:30Z\"}
   {\"duration\": \"1.5s\"} {\"type\": \"int\"} {\"optional\": value or null} {\"ip\": \"::1\"} {\"cidr\": \"10.0.0.0/8\"}
@@ -30,7 +32,7 @@ pub(crate) struct Args {
     #[arg(required_unless_present = "jsonl", allow_hyphen_values = true)]
     expr: Option<String>,
     /// Read questions from standard input, one JSON object a line, and answer each with a line.
-    #[arg(long, conflicts_with_all = ["expr", "bindings", "vars", "request", "container", "no_check"])]
+    #[arg(long, conflicts_with_all = ["expr", "bindings", "vars", "request", "container", "define", "no_check"])]
     jsonl: bool,
     /// Who evaluates.
     #[arg(long, value_enum, default_value_t = TierChoice::Auto)]
@@ -50,9 +52,10 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     let Some(expr) = &args.expr else { return Err("an expression is needed".into()) };
     let source = expression(expr)?;
     let world = args.given.world()?;
-    if let World::Named(named) = &world {
-        // A name that can't be declared is a mistake in the command, not in the expression.
-        named.env()?;
+    // What can't be declared is a mistake in the command, not in the expression.
+    match &world {
+        World::Named(named) => drop(named.env()?),
+        World::Request(request) => drop(request.env()?),
     }
     let answer = answer(&engines, &world, &source);
     if args.json || matches!(answer, Answer::Disagreed { .. }) {

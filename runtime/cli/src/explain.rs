@@ -6,8 +6,7 @@ use crate::outcome::{Answer, Engines, TierChoice, answer};
 use crate::output::Output;
 use crate::{DISAGREE, REJECTED};
 use celero::Engine;
-use celero::Env;
-use celero::http::RequestContext;
+
 use serde_json::json;
 
 /// Show what becomes of an expression: tree, types, graph before and after the passes, Cranelift IR, machine code. With
@@ -37,7 +36,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     let world = args.given.world()?;
     let explained = match &world {
         World::Named(named) => engine.explain(&named.env()?, &source),
-        World::Request(..) => engine.explain(&Env::<RequestContext<'_>>::new(), &source),
+        World::Request(request) => engine.explain(&request.env()?, &source),
     };
     let evaluated = args.given.request.is_some() || args.given.bindings.is_some();
     match explained {

@@ -1,6 +1,7 @@
 //! What a rule is given: the source, the declared variables, and the bindings or the request.
 
 use crate::{request, types};
+use celero::http::RequestContext;
 use celero::{Arena, Bindings, Env, Type};
 use serde_json::{Map, Value as Json};
 use std::io::Read;
@@ -26,6 +27,11 @@ pub(crate) struct Given {
     /// The namespace in which names are resolved first.
     #[arg(long, value_name = "NAME", default_value = "")]
     pub(crate) container: String,
+    /// A function for the expression to call: `internal(address: string) -> bool = cidr('10.0.0.0/8').containsIP(address)`.
+    /// One of the form `string.initial() -> string = this.substring(0, 1)` is called on a value. Parameters without a type
+    /// are dyn, and a result without one has the type of the body. May be repeated; a body may use the functions before it.
+    #[arg(long, value_name = "NAME(PARAMETER: TYPE, ..) -> TYPE = BODY", allow_hyphen_values = true)]
+    pub(crate) define: Vec<String>,
     /// Leaves the type checker out: what does not fit is then an error of the evaluation.
     #[arg(long)]
     pub(crate) no_check: bool,
@@ -35,9 +41,19 @@ pub(crate) struct Given {
 pub(crate) enum World {
     /// Named values.
     Named(Named),
-    /// A request and its source.
-    Request(Box<http::Request<Vec<u8>>>, SocketAddr),
+    /// A request.
+    Request(Box<Request>),
 }
+
+/// A request and its source.
+pub(crate) struct Request {
+    pub(crate) message: http::Request<Vec<u8>>,
+    pub(crate) peer: SocketAddr,
+    pub(crate) definitions: Definitions,
+}
+
+/// Functions defined in CEL: declaration and body.
+pub(crate) type Definitions = Vec<(String, String)>;
 
 /// Named values and their types.
 #[derive(Debug, Default)]
@@ -46,6 +62,7 @@ pub(crate) struct Named {
     pub(crate) values: Map<String, Json>,
     pub(crate) container: String,
     pub(crate) unchecked: bool,
+    pub(crate) definitions: Definitions,
 }
 
 /// The environment of named values.
@@ -57,11 +74,14 @@ impl Given {
     /// # Errors
     /// The file that can't be read, and why.
     pub(crate) fn world(&self) -> Result<World, String> {
+        let definitions = self.define.iter().map(|text| types::definition(text));
+        let definitions = definitions.collect::<Result<_, _>>().map_err(|why| format!("--define: {why}"))?;
         if let Some(path) = &self.request {
-            let request = request::parse(&read(path)?).map_err(|why| format!("{}: {why}", path.display()))?;
-            return Ok(World::Request(Box::new(request), self.source));
+            let message = request::parse(&read(path)?).map_err(|why| format!("{}: {why}", path.display()))?;
+            return Ok(World::Request(Box::new(Request { message, peer: self.source, definitions })));
         }
-        let mut named = Named { container: self.container.clone(), unchecked: self.no_check, ..Named::default() };
+        let (container, unchecked) = (self.container.clone(), self.no_check);
+        let mut named = Named { container, unchecked, definitions, ..Named::default() };
         for text in &self.vars {
             named.types.extend(types::declarations(text).map_err(|why| format!("--vars: {why}"))?);
         }
@@ -80,7 +100,7 @@ impl Named {
     /// The environment: declared variables with their types, others that have a value as `dyn`.
     ///
     /// # Errors
-    /// A name that can't be declared.
+    /// A name or a function that can't be declared.
     pub(crate) fn env(&self) -> Result<NamedEnv, String> {
         let mut env = Env::dynamic().container(&self.container).unchecked(self.unchecked);
         for (name, ty) in &self.types {
@@ -89,10 +109,7 @@ impl Named {
         for name in self.values.keys().filter(|name| self.ty(name).is_none()) {
             env = env.variable(name, Type::Dyn);
         }
-        match env.problems().first() {
-            Some(problem) => Err(problem.to_string()),
-            None => Ok(env),
-        }
+        defined(env, &self.definitions)
     }
 
     /// The values, built in an arena.
@@ -111,6 +128,25 @@ impl Named {
 
     fn ty(&self, name: &str) -> Option<&Type> {
         self.types.iter().find(|(n, _)| n == name).map(|(_, ty)| ty)
+    }
+}
+
+impl Request {
+    /// The environment of a request.
+    ///
+    /// # Errors
+    /// A function that can't be defined.
+    pub(crate) fn env(&self) -> Result<Env<RequestContext<'static>>, String> {
+        defined(Env::new(), &self.definitions)
+    }
+}
+
+/// An environment without problems, with these functions.
+fn defined<C>(env: Env<C>, definitions: &Definitions) -> Result<Env<C>, String> {
+    let env = definitions.iter().fold(env, |env, (declaration, body)| env.define(declaration, body));
+    match env.problems().first() {
+        Some(problem) => Err(problem.to_string()),
+        None => Ok(env),
     }
 }
 

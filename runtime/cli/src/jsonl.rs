@@ -24,6 +24,8 @@ struct Question {
     bindings: Map<String, Json>,
     #[serde(default)]
     container: String,
+    #[serde(default)]
+    define: Vec<String>,
     #[serde(default = "yes")]
     check: bool,
 }
@@ -73,9 +75,9 @@ fn read(line: &[u8]) -> Result<(String, Named), String> {
         let notation = notation.as_str().ok_or_else(|| format!("type of `{name}`: expected a string"))?;
         declared.push((name, types::parse(notation)?));
     }
-    let named =
-        Named { types: declared, values: question.bindings, container: question.container, unchecked: !question.check };
-    Ok((question.expr, named))
+    let definitions = question.define.iter().map(|text| types::definition(text)).collect::<Result<_, _>>()?;
+    let Question { expr, bindings: values, container, check, .. } = question;
+    Ok((expr, Named { types: declared, values, container, unchecked: !check, definitions }))
 }
 
 /// Reads to the end of the line and keeps nothing.

@@ -104,9 +104,10 @@ fn agree(native: &Outcome, interpret: &Outcome) -> bool {
 fn evaluate(engine: &Engine, world: &World, source: &str) -> Outcome {
     match world {
         World::Named(named) => evaluate_named(engine, named, source),
-        World::Request(request, peer) => {
-            let context = RequestContext::new(request).with_body(request.body()).with_source(*peer);
-            run(engine, &Env::<RequestContext<'_>>::new(), &context, source)
+        World::Request(request) => {
+            let message = &request.message;
+            let context = RequestContext::new(message).with_body(message.body()).with_source(request.peer);
+            run(engine, &request.env().map_err(Failure::invalid)?, &context, source)
         }
     }
 }

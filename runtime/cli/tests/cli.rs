@@ -310,3 +310,42 @@ fn fmt_rewrites_or_checks() {
     assert!(run.err.contains("lost.cel:1:3") && run.err.contains("would be lost"), "{}", run.err);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "a // why\n&& b");
 }
+
+#[test]
+fn functions_are_defined_on_the_command_line() {
+    let define = ["--define", "twice(n: int) -> int = n * 2", "--define", "int.same(n) = this == twice(n) / 2"];
+    let run = |command: &str, expr: &[&str]| celero(&[&[command], expr, &define].concat());
+    assert_eq!(run("eval", &["twice(21)"]).out, "42\n");
+    assert_eq!(run("eval", &["3.same(3)", "--tier", "both"]).out, "true\n");
+    assert_eq!(run("check", &["--expr", "twice(1) == 2"]).out, "ok: bool\n");
+    assert!(run("explain", &["twice(x)", "--vars", "x: int"]).out.contains("arith.mul"));
+    let request = file("define.http", "GET /api HTTP/1.1\nHost: example.com\n\n");
+    let of_request = ["--define", "api() = request.path.startsWith('/api')", "--request", &request];
+    for command in [&["eval", "api()"][..], &["explain", "api()"], &["check", "--expr", "api()"]] {
+        let run = celero(&[command, &of_request].concat());
+        assert_eq!((run.code, run.err.as_str()), (0, ""), "{command:?}");
+    }
+}
+
+#[test]
+fn faulty_definitions_are_mistakes_in_the_command() {
+    let run = celero(&["eval", "f(1)", "--define", "f(n: int) -> int = n * k"]);
+    assert_eq!(run.code, 2, "{}", run.err);
+    assert!(run.err.contains("function `f` can't be defined") && run.err.contains("1 | n * k"), "{}", run.err);
+    let run = celero(&["check", "--expr", "1", "--define", "f(n: int)"]);
+    assert!(run.code == 2 && run.err.contains("--define: `f(n: int)`: expected"), "{}", run.err);
+}
+
+#[test]
+fn lines_may_define_functions() {
+    let lines = [
+        r#"{"expr": "f(x)", "bindings": {"x": 4}, "define": ["f(n: int) -> int = n * 2"]}"#,
+        r#"{"expr": "f(1)", "define": ["f(n) = f(n)"]}"#,
+        r#"{"expr": "f(1)", "define": ["f"]}"#,
+    ];
+    let (code, answers) = answers(&["--tier", "both"], &lines.join("\n"));
+    assert_eq!((code, answers.len()), (0, 3));
+    assert_eq!(answers[0], json!({ "value": { "int": "8" } }));
+    assert!(answers[1]["error"]["message"].as_str().unwrap().contains("never itself"), "{:?}", answers[1]);
+    assert!(answers[2]["error"]["message"].as_str().unwrap().contains("= BODY"), "{:?}", answers[2]);
+}

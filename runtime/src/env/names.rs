@@ -73,6 +73,15 @@ pub(super) fn variable(name: &str) -> Result<(), String> {
     qualified(name)
 }
 
+/// Whether a parameter of a function defined in CEL may have this name.
+///
+/// # Errors
+/// The reason why not.
+pub(super) fn parameter(name: &str) -> Result<(), String> {
+    qualified(name)?;
+    if name.contains('.') { Err("the name of a parameter has no dots".to_owned()) } else { Ok(()) }
+}
+
 /// Whether a function with this many parameters, the receiver included, may have this name.
 ///
 /// # Errors

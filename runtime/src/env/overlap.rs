@@ -8,32 +8,75 @@ use celero_frontend::{Declarations, Signature, Type};
 /// # Errors
 /// The signature that is in the way.
 pub(super) fn none(declared: &Declarations, name: &str, receiver: bool, params: &[Type]) -> Result<(), String> {
-    with_libraries(declared, name, receiver, params)?;
-    let host = declared.functions().iter().filter(|f| &*f.name == name).map(|f| &f.signature);
-    against(host, name, receiver, params).map_err(|signature| format!("the environment already has `{signature}`"))
+    let fits = |s: &Signature| overlap(&s.params, params);
+    with_libraries(declared, name, receiver, fits)?;
+    with_host(declared, name, receiver, fits)?;
+    with_definitions(declared, name, receiver, params.len())
 }
 
-/// As [`none`], of the functions of the libraries that are on.
-pub(super) fn with_libraries(
+/// Checks that no function that exists has the name, form and number of parameters of one to be defined in CEL: which of
+/// two is meant is then known where the rule is compiled.
+///
+/// # Errors
+/// The signature that is in the way.
+pub(super) fn of_definition(declared: &Declarations, name: &str, receiver: bool, params: usize) -> Result<(), String> {
+    let fits = |s: &Signature| s.params.len() == params;
+    with_libraries(declared, name, receiver, fits)?;
+    with_host(declared, name, receiver, fits)?;
+    with_definitions(declared, name, receiver, params)
+}
+
+/// The functions that are declared and overlap with those of the libraries that are on, each with the reason.
+pub(super) fn all(declared: &Declarations) -> impl Iterator<Item = String> {
+    let host = declared.functions().iter().filter_map(|function| {
+        let Signature { receiver, params, .. } = &function.signature;
+        let found = with_libraries(declared, &function.name, *receiver, |s| overlap(&s.params, params));
+        found.err().map(|reason| format!("function `{}`: {reason}", function.name))
+    });
+    let defined = declared.definitions().iter().filter_map(|definition| {
+        let Signature { receiver, params, .. } = definition.signature();
+        let found = with_libraries(declared, definition.name(), *receiver, |s| s.params.len() == params.len());
+        found.err().map(|reason| format!("function `{}`: {reason}", definition.name()))
+    });
+    host.chain(defined)
+}
+
+fn with_libraries(
     declared: &Declarations,
     name: &str,
     receiver: bool,
-    params: &[Type],
+    fits: impl Fn(&Signature) -> bool + Copy,
 ) -> Result<(), String> {
     for library in Library::ALL.into_iter().filter(|l| declared.libraries().contains(*l)) {
-        against(TABLE.signatures_of(library, name), name, receiver, params)
+        against(TABLE.signatures_of(library, name), name, receiver, fits)
             .map_err(|signature| format!("the library `{}` already has `{signature}`", library.name()))?;
     }
     Ok(())
+}
+
+fn with_host(
+    declared: &Declarations,
+    name: &str,
+    receiver: bool,
+    fits: impl Fn(&Signature) -> bool,
+) -> Result<(), String> {
+    let host = declared.functions().iter().filter(|f| &*f.name == name).map(|f| &f.signature);
+    against(host, name, receiver, fits).map_err(|signature| format!("the environment already has `{signature}`"))
+}
+
+fn with_definitions(declared: &Declarations, name: &str, receiver: bool, params: usize) -> Result<(), String> {
+    let defined = declared.definitions().iter().filter(|d| d.name() == name).map(|d| d.signature());
+    against(defined, name, receiver, |s| s.params.len() == params)
+        .map_err(|signature| format!("`{signature}` is already defined"))
 }
 
 fn against<'s>(
     mut signatures: impl Iterator<Item = &'s Signature>,
     name: &str,
     receiver: bool,
-    params: &[Type],
+    fits: impl Fn(&Signature) -> bool,
 ) -> Result<(), String> {
-    let found = signatures.find(|s| s.receiver == receiver && overlap(&s.params, params));
+    let found = signatures.find(|s| s.receiver == receiver && fits(s));
     found.map_or(Ok(()), |signature| Err(show(name, signature)))
 }
 

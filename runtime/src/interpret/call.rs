@@ -5,7 +5,7 @@ use super::{Outcome, Walk};
 use crate::error::ErrorKind;
 use crate::library;
 use crate::value::Value;
-use celero_frontend::{NodeId, Overload, Reference, stdlib::Builtin};
+use celero_frontend::{NodeId, Overload, Reference, Type, stdlib::Builtin};
 use smallvec::SmallVec;
 
 impl<'a> Walk<'a, '_> {
@@ -21,8 +21,10 @@ impl<'a> Walk<'a, '_> {
     }
 
     pub(super) fn call(&mut self, id: NodeId, target: Option<NodeId>, args: &[NodeId]) -> Outcome<'a> {
-        let Reference::Call { overloads, receiver } = self.checked.reference(id) else {
-            return Err(self.error(id, ErrorKind::NoSuchOverload));
+        let (overloads, receiver) = match (self.checked.reference(id), args) {
+            (Reference::Call { overloads, receiver }, _) => (overloads, receiver),
+            (Reference::Guard(ty), &[arg]) => return self.guard(id, ty, arg),
+            _ => return Err(self.error(id, ErrorKind::NoSuchOverload)),
         };
         if let (Some(target), [other], [Overload::Builtin(builtin)]) = (target, args, &**overloads)
             && matches!(builtin, Builtin::OptionalOr | Builtin::OptionalOrValue)
@@ -34,6 +36,12 @@ impl<'a> Walk<'a, '_> {
             values.push(self.eval(arg)?);
         }
         self.apply(id, &values)
+    }
+
+    /// A value that must be of the type.
+    fn guard(&mut self, id: NodeId, ty: &Type, arg: NodeId) -> Outcome<'a> {
+        let value = self.eval(arg)?;
+        if value.fits(ty) { Ok(value) } else { Err(self.error(id, ErrorKind::NoSuchOverload)) }
     }
 
     /// `target.or(other)` and `target.orValue(other)`: `other` is evaluated only where `target` has no value.

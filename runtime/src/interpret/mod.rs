@@ -85,7 +85,7 @@ impl<'a> Walk<'a, '_> {
             }
             Reference::Type(ty) => Some(Ok(Value::Type(type_name_of(ty)))),
             Reference::Undeclared => Some(Err(self.error(id, ErrorKind::NoSuchKey))),
-            Reference::Call { .. } | Reference::None => None,
+            Reference::Call { .. } | Reference::Guard(_) | Reference::None => None,
         }
     }
 

@@ -8,6 +8,17 @@ use celero_frontend::stdlib::{Builtin, TABLE};
 use celero_frontend::{Overload, Type};
 use celero_ir::ErrorKind;
 
+/// The value, which must be of the type.
+///
+/// # Errors
+/// `no_such_overload` when it is not.
+pub(crate) fn guard<'a>(ty: &Type, args: &[Value<'a>]) -> Built<Value<'a>> {
+    match args {
+        [value] if value.fits(ty) => Ok(*value),
+        _ => Err(ErrorKind::NoSuchOverload),
+    }
+}
+
 /// Calls the first overload that takes values of these types.
 ///
 /// # Errors

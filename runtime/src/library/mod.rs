@@ -31,7 +31,7 @@ mod time;
 mod verbs;
 
 pub(crate) use self::by_helper::by_helper;
-pub(crate) use self::dispatch::dispatch;
+pub(crate) use self::dispatch::{dispatch, guard};
 pub(crate) use self::invoke::invoke;
 pub(crate) use self::literals::{list_of, map_of};
 pub(crate) use self::network::cidr_from_string;

@@ -3,9 +3,9 @@
 use crate::arena::Built;
 use crate::function::Functions;
 use crate::library::{self, Cx};
-use crate::value::Value;
-use celero_frontend::Overload;
+use crate::value::{Value, type_name_of};
 use celero_frontend::stdlib::{Builtin, TABLE};
+use celero_frontend::{Overload, Type};
 use celero_ir::Graph;
 use std::collections::HashMap;
 
@@ -18,6 +18,8 @@ pub(crate) enum Callee {
     List(Box<[bool]>),
     /// Builds a map from keys and values in turn; marked entries as in a list.
     Map(Box<[bool]>),
+    /// Gives its operand if it is of the type.
+    Guard(Type),
 }
 
 impl Callee {
@@ -32,6 +34,7 @@ impl Callee {
             Self::Overloads(overloads) => library::dispatch(cx, functions, overloads, args),
             Self::List(marks) => library::list_of(cx, args, marks),
             Self::Map(marks) => library::map_of(cx, args, marks),
+            Self::Guard(ty) => library::guard(ty, args),
         }
     }
 
@@ -40,9 +43,10 @@ impl Callee {
         match self {
             Self::Overloads(overloads) => overloads.iter().all(|overload| match overload {
                 Overload::Builtin(builtin) => TABLE.row(*builtin).is_some_and(|row| row.pure),
+                Overload::Defined(_) => true,
                 Overload::Host(index) => functions.is_pure(*index),
             }),
-            Self::List(_) | Self::Map(_) => true,
+            Self::List(_) | Self::Map(_) | Self::Guard(_) => true,
         }
     }
 }
@@ -63,12 +67,14 @@ impl Calls {
                     .map(|overload| match overload {
                         Overload::Builtin(builtin) => format!("{builtin:?}"),
                         Overload::Host(index) => format!("host{index}"),
+                        Overload::Defined(index) => format!("defined{index}"),
                     })
                     .collect();
                 names.join("|")
             }
             Callee::List(marks) => format!("list{}", pattern(marks)),
             Callee::Map(marks) => format!("map{}", pattern(marks)),
+            Callee::Guard(ty) => guard_name(ty),
         };
         let number = graph.function(&name);
         self.by_name.insert(name, callee);
@@ -84,6 +90,12 @@ impl Calls {
     pub(crate) fn numbered(&self, graph: &Graph) -> Option<Box<[Callee]>> {
         graph.functions().iter().map(|name| self.by_name(name).cloned()).collect()
     }
+}
+
+/// By the outermost type alone, which is all that values are asked for.
+fn guard_name(ty: &Type) -> String {
+    let or_null = if matches!(ty, Type::Wrapper(_)) { "null_or." } else { "" };
+    format!("is.{or_null}{}", type_name_of(ty))
 }
 
 fn pattern(marks: &[bool]) -> String {

@@ -16,7 +16,7 @@ pub(crate) use calls::{Callee, Calls};
 
 use crate::function::Functions;
 use celero_frontend::{
-    Ast, BinaryOp, Checked, Expr, Literal, LogicOp, NodeId as AstId, Overload, Reference, UnaryOp, with_stack,
+    Ast, BinaryOp, Checked, Expr, Literal, LogicOp, NodeId as AstId, Overload, Reference, Type, UnaryOp, with_stack,
 };
 use celero_ir::{Constant, ErrorKind, Graph, NodeId, Op, Origin, Ty, layout};
 
@@ -131,6 +131,13 @@ impl Lowering<'_> {
                 return self.constant(Constant::Type(name.into()), Ty::Value, id);
             }
             Reference::Undeclared => return self.fail(ErrorKind::NoSuchKey, id),
+            Reference::Guard(ty) => {
+                if let Expr::Call { args, .. } = ast.expr(id)
+                    && let &[arg] = ast.children(*args)
+                {
+                    return self.guard(id, ty, arg);
+                }
+            }
             Reference::None | Reference::Call { .. } => {}
         }
         match ast.expr(id) {
@@ -268,6 +275,26 @@ impl Lowering<'_> {
             return node;
         }
         self.dispatch(id, Callee::Overloads(overloads.into()), operands)
+    }
+
+    /// The value of `arg`, which must be of the type.
+    fn guard(&mut self, id: AstId, ty: &Type, arg: AstId) -> NodeId {
+        let value = self.expr(arg);
+        let wanted = match ty {
+            Type::Bool => Ty::Bool,
+            Type::Int => Ty::Int,
+            Type::Uint => Ty::Uint,
+            Type::Double => Ty::Double,
+            Type::String => Ty::Str,
+            Type::Bytes => Ty::Bytes,
+            Type::Duration => Ty::Duration,
+            Type::Timestamp => Ty::Timestamp,
+            _ => return self.dispatch(id, Callee::Guard(ty.clone()), &[value]),
+        };
+        match self.convert(value, wanted, id) {
+            Some(value) => value,
+            None => self.dispatch(id, Callee::Guard(ty.clone()), &[value]),
+        }
     }
 
     fn dispatch(&mut self, id: AstId, callee: Callee, operands: &[NodeId]) -> NodeId {

@@ -1,7 +1,7 @@
 //! The ways to run a rule, which must agree: interpreter, native code, native code without passes.
 
-use super::format::Settings;
-use super::{data, request, show, types};
+use super::format::{Settings, definition};
+use super::{data, request, show};
 use celero::Library;
 use celero::http::RequestContext;
 use celero::{Bindings, Context, Engine, Env, Program, Scratch, Tier, Type};
@@ -126,23 +126,37 @@ fn set<C>(env: Env<C>, settings: &Settings) -> Result<Env<C>, String> {
     })
 }
 
+/// An environment without problems, with the functions that the file defines.
+fn defined<C>(env: Env<C>, settings: &Settings) -> Result<Env<C>, String> {
+    let env = settings.definitions.iter().fold(env, |env, (declaration, body)| env.define(declaration, body));
+    match env.problems().first() {
+        Some(problem) => Err(problem.to_string()),
+        None => Ok(env),
+    }
+}
+
+/// What is wrong with a definition, or `ok`.
+fn problem<C>(env: &Env<C>, text: &str) -> Result<String, String> {
+    let (declaration, body) = definition(text)?;
+    let env = env.clone().define(&declaration, &body);
+    Ok(env.problems().first().map_or_else(|| "ok".to_owned(), ToString::to_string))
+}
+
 impl Host {
     pub(super) fn new(settings: &Settings) -> Result<Self, String> {
         if settings.http {
-            let env = set(Env::new(), settings)?;
+            let env = defined(set(Env::new(), settings)?, settings)?;
             return Ok(Self::Http { env, request: Box::default(), body: None, source: settings.source });
         }
         let mut env = set(Env::dynamic(), settings)?;
         let mut named = Vec::new();
         for (name, text) in &settings.variables {
-            let ty = types::parse(text)?;
+            let ty: Type = text.parse().map_err(|error| format!("type of `{name}`: {error}"))?;
             env = env.variable(name, ty.clone());
             named.push((name.clone(), ty));
         }
-        match env.problems().first() {
-            Some(problem) => Err(problem.to_string()),
-            None => Ok(Self::Declared { bindings: Bindings::new(&env), env, types: named }),
-        }
+        let env = defined(env, settings)?;
+        Ok(Self::Declared { bindings: Bindings::new(&env), env, types: named })
     }
 
     /// Sets the data of the evaluations that follow.
@@ -170,6 +184,13 @@ impl Host {
                 }
                 Ok(arms.eval(env, source, &context))
             }
+        }
+    }
+
+    pub(super) fn define(&self, text: &str) -> Result<String, String> {
+        match self {
+            Self::Declared { env, .. } => problem(env, text),
+            Self::Http { env, .. } => problem(env, text),
         }
     }
 

@@ -21,6 +21,8 @@ pub(super) struct Settings {
     pub(super) without: Vec<String>,
     pub(super) http: bool,
     pub(super) source: Option<std::net::SocketAddr>,
+    /// Declarations and bodies of functions.
+    pub(super) definitions: Vec<(String, String)>,
     pub(super) variables: Vec<(String, String)>,
 }
 
@@ -77,6 +79,7 @@ impl Settings {
                 "without" => settings.without = value.split(", ").map(str::to_owned).collect(),
                 "context" if value == "http" => settings.http = true,
                 "source" => settings.source = Some(value.parse().map_err(|e| format!("source `{value}`: {e}"))?),
+                "define" => settings.definitions.push(definition(value)?),
                 "variables" if value.is_empty() => {}
                 _ if name.starts_with("  ") => settings.variables.push((name.trim().to_owned(), value.to_owned())),
                 _ => return Err(format!("there is no setting `{line}`")),
@@ -84,6 +87,12 @@ impl Settings {
         }
         Ok(settings)
     }
+}
+
+/// Declaration and body of `f(x: int) -> int = x + 1`.
+pub(super) fn definition(text: &str) -> Result<(String, String), String> {
+    let (declaration, body) = text.split_once('=').ok_or_else(|| format!("`{text}`: expected `DECLARATION = BODY`"))?;
+    Ok((declaration.trim().to_owned(), body.trim().to_owned()))
 }
 
 impl fmt::Display for File {
@@ -94,7 +103,7 @@ impl fmt::Display for File {
             empty = false;
         }
         for section in &self.sections {
-            if matches!(section.kind.as_str(), "rule" | "given" | "table") && !empty {
+            if matches!(section.kind.as_str(), "rule" | "given" | "table" | "define") && !empty {
                 writeln!(f)?;
             }
             writeln!(f, "--- {}", section.title())?;

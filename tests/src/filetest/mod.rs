@@ -7,6 +7,7 @@
 //! container: a.b            names are resolved inside it first
 //! unchecked: true           static types are off
 //! without: strings, math    libraries that are turned off
+//! define: f(x: int) = x + 1 a function defined in CEL, after the variables; may be repeated
 //! context: http             the variables are those of a request, else they are the declared ones
 //! source: 192.0.2.7:4711    the peer of the request
 //! variables:
@@ -27,6 +28,8 @@
 //! --- optimized             the IR after the passes
 //! --- clif                  what the code generator gets
 //!
+//! --- define f(x) = y       what is wrong with a definition, or `ok`; the sections that follow do not have it
+//!
 //! --- table                 many expressions, each with its value, error or `rejected: CODES`
 //! 1 + 1 => 2
 //! ```
@@ -43,7 +46,6 @@ mod data;
 mod format;
 mod request;
 mod show;
-mod types;
 
 pub use arms::Arms;
 
@@ -100,6 +102,7 @@ fn expected_of(
             return Ok(None);
         }
         "eval" => host.eval(arms, about()?, &section.argument).map_err(place)?,
+        "define" => host.define(&section.argument).map_err(place)?,
         "table" => table(section, host, arms).map_err(place)?,
         stage @ ("type" | "diagnostics" | "graph" | "optimized" | "clif") => {
             host.stage(arms, about()?, stage).map_err(place)?

@@ -157,7 +157,7 @@ impl Coverage {
                             Overload::Builtin(builtin) if overloads.len() == 1 => {
                                 lines.insert((Group::Function, function(*builtin).into()));
                             }
-                            Overload::Builtin(_) => {}
+                            Overload::Builtin(_) | Overload::Defined(_) => {}
                             Overload::Host(index) => {
                                 let name = declared.functions().get(*index as usize).map_or("?", |f| &f.name);
                                 lines.insert((Group::Host, name.to_owned().into()));

@@ -1,0 +1,75 @@
+//! The bodies of functions that are defined in CEL.
+
+use super::{Checker, codes, outcome};
+use crate::ast::Name;
+use crate::checked::Checked;
+use crate::declarations::{Declarations, Definition, Overload, Signature};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::inline::{guarded, inline_body};
+use crate::limits::{Limits, with_stack};
+use crate::notation::FunctionDeclaration;
+use crate::span::Span;
+use crate::types::Type;
+
+/// What the body of a function calls the value that the function is called on.
+pub const RECEIVER: &str = "this";
+
+/// Checks a function's body, which sees the parameters, what is declared so far, and nothing else; the value that a
+/// function is called on is its first parameter, `this`. [`Declarations::add_definition`] then declares the function.
+///
+/// # Errors
+/// What is wrong with the body, as of [`parse`](crate::parse) and [`check`](crate::check); a body of another type than the
+/// declared result; a body that exceeds the bounds with the definitions that it uses in their places.
+pub fn define(
+    declarations: &Declarations,
+    declaration: &FunctionDeclaration,
+    body: &str,
+    limits: &Limits,
+) -> Result<Definition, Vec<Diagnostic>> {
+    let FunctionDeclaration { name, receiver, parameters, result, .. } = declaration;
+    let this = receiver.iter().map(|ty| (RECEIVER, ty));
+    let parameters: Vec<(&str, &Type)> = this.chain(parameters.iter().map(|p| (&*p.name, &p.ty))).collect();
+    let ast = crate::parser::parse(body, limits)?;
+    let checked = with_stack(super::levels(&ast), || {
+        let mut checker = Checker::new(&ast, declarations, limits);
+        checker.defining = Some(name);
+        for (name, ty) in &parameters {
+            // A name that the body never mentions is that of no node.
+            let name = ast.find_name(name).unwrap_or(Name(u32::MAX));
+            let ty = if declarations.unchecked { Type::Dyn } else { Type::clone(ty) };
+            checker.names.push(name, ty);
+        }
+        let root = ast.root();
+        let ty = checker.check(root);
+        if let Some(result) = result
+            && !checker.infer.assign(&ty, result)
+        {
+            let shown = checker.show(&ty);
+            let message = format!("the body of `{name}` must be `{result}`, this is `{shown}`");
+            checker.error(codes::RESULT_TYPE, ast.span(root), message);
+        }
+        checker.finish_types();
+        outcome(checker)
+    })
+    .map(|(types, references, _)| Checked { ast, types, references })?;
+    let found = checked.result_type().clone();
+    let levels = u32::try_from(parameters.len()).unwrap_or(u32::MAX);
+    let mut body = inline_body(&checked, levels, declarations, limits)?.unwrap_or(checked);
+    let result = result.clone().unwrap_or_else(|| found.clone());
+    if result != found && result != Type::Dyn {
+        body = guarded(&body, levels, &result, limits)?;
+    }
+    let params = parameters.iter().map(|(_, ty)| Type::clone(ty)).collect();
+    Ok(Definition {
+        name: name.as_str().into(),
+        signature: Signature { overload: Overload::Defined(0), receiver: receiver.is_some(), params, result },
+        parameters: parameters.iter().map(|(name, _)| (*name).into()).collect(),
+        body,
+    })
+}
+
+/// What is wrong with a declaration, at a place in its text.
+#[must_use]
+pub fn misdeclared(span: Span, message: String) -> Diagnostic {
+    super::report::diagnostic(Severity::Error, codes::DECLARATION, span, message)
+}

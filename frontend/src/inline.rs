@@ -1,0 +1,395 @@
+//! Puts the bodies of functions defined in CEL in the place of their calls, so that later stages know nothing of them.
+//!
+//! `f(a, b)` becomes `cel.bind(x, a, cel.bind(y, b, body))`: an argument is evaluated at most once, and its error surfaces
+//! where the body uses it. A parameter that is not `dyn` checks the type of its argument ([`Reference::Guard`]), because a
+//! static type is not trusted. An argument that costs nothing to repeat (a literal, a variable) stands wherever the body
+//! uses it, as one node with several parents. What comes from a body has the place of the call.
+//!
+//! Bodies are inlined themselves, so each call copies one body, and the result is bounded as every tree is.
+
+use crate::ast::{Ast, Expr, Literal, Name, Node, NodeId, Nodes};
+use crate::checked::{Checked, Reference};
+use crate::declarations::{Declarations, Definition, Overload};
+use crate::diagnostic::Diagnostic;
+use crate::limits::{Limits, with_stack};
+use crate::parser::Code;
+use crate::span::Span;
+use crate::types::Type;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What the call of a guard is called in a tree shown as text.
+const GUARD: &str = "@is";
+
+/// The tree of an expression with the functions that are defined in CEL in the places of their calls, `None` if it calls
+/// none. It is to be evaluated; the tree as written is to be shown.
+///
+/// # Errors
+/// When the expression then exceeds `max_nodes` or `max_depth`, at a call.
+pub fn inline(
+    checked: &Checked,
+    declarations: &Declarations,
+    limits: &Limits,
+) -> Result<Option<Checked>, Vec<Diagnostic>> {
+    inline_body(checked, 0, declarations, limits)
+}
+
+/// As [`inline`], of the body of a function with so many parameters, which are the variables of its first levels.
+pub(crate) fn inline_body(
+    checked: &Checked,
+    parameters: u32,
+    declarations: &Declarations,
+    limits: &Limits,
+) -> Result<Option<Checked>, Vec<Diagnostic>> {
+    if !checked.references.iter().any(|reference| definition_of(reference, declarations).is_some()) {
+        return Ok(None);
+    }
+    // The deepest recursion is into a body below the deepest call.
+    let bodies = declarations.definitions().iter().map(|d| d.body.ast().depth()).max().unwrap_or(0);
+    with_stack(checked.ast().depth().saturating_add(bodies), || {
+        let mut writer = Writer::new(parameters, declarations, limits);
+        let mut copy = Copy::new(checked, parameters);
+        let root = writer.copy(&mut copy, checked.ast().root()).map_err(|diagnostic| vec![*diagnostic])?;
+        Ok(Some(writer.finish(Arc::clone(checked.ast().source()), root)))
+    })
+}
+
+/// Puts a guard around a whole body: its result is of the type, or the error "no such overload".
+pub(crate) fn guarded(
+    checked: &Checked,
+    parameters: u32,
+    ty: &Type,
+    limits: &Limits,
+) -> Result<Checked, Vec<Diagnostic>> {
+    let declarations = Declarations::new();
+    with_stack(checked.ast().depth(), || {
+        let mut writer = Writer::new(parameters, &declarations, limits);
+        let root = checked.ast().root();
+        let mut copy = Copy::new(checked, parameters);
+        let node = checked.ast().node(root);
+        let place = (node.span, node.focus);
+        let root = writer
+            .copy(&mut copy, root)
+            .and_then(|root| writer.guard(root, ty, place))
+            .map_err(|diagnostic| vec![*diagnostic])?;
+        Ok(writer.finish(Arc::clone(checked.ast().source()), root))
+    })
+}
+
+/// The definition that a call was resolved to. It is then the only candidate: definitions share their form with nothing.
+fn definition_of<'d>(reference: &Reference, declarations: &'d Declarations) -> Option<&'d Definition> {
+    let Reference::Call { overloads, .. } = reference else { return None };
+    let [Overload::Defined(index)] = **overloads else { return None };
+    declarations.definitions().get(index as usize).map(|definition| &**definition)
+}
+
+/// What a variable of a copied tree is in the result.
+#[derive(Clone, Copy)]
+enum Slot {
+    /// A variable of this level.
+    Level(u32),
+    /// This node, which may stand in several places.
+    Node(NodeId),
+}
+
+/// A tree that is being copied.
+struct Copy<'c> {
+    from: &'c Checked,
+    /// Its variables in scope, by their levels in it.
+    slots: Vec<Slot>,
+    /// For a body, the span and the focus of the call.
+    place: Option<(Span, Span)>,
+}
+
+impl<'c> Copy<'c> {
+    /// Of a tree whose first variables keep their levels.
+    fn new(from: &'c Checked, parameters: u32) -> Self {
+        Self { from, slots: (0..parameters).map(Slot::Level).collect(), place: None }
+    }
+}
+
+type Written<T = NodeId> = Result<T, Box<Diagnostic>>;
+
+struct Writer<'a> {
+    declarations: &'a Declarations,
+    limits: &'a Limits,
+    nodes: Vec<Node>,
+    pool: Vec<NodeId>,
+    names: Vec<Arc<str>>,
+    interned: HashMap<Arc<str>, Name>,
+    types: Vec<Type>,
+    references: Vec<Reference>,
+    /// How many variables are in scope.
+    level: u32,
+}
+
+impl<'a> Writer<'a> {
+    fn new(level: u32, declarations: &'a Declarations, limits: &'a Limits) -> Self {
+        Self {
+            declarations,
+            limits,
+            nodes: Vec::new(),
+            pool: Vec::new(),
+            names: Vec::new(),
+            interned: HashMap::new(),
+            types: Vec::new(),
+            references: Vec::new(),
+            level,
+        }
+    }
+
+    fn finish(self, source: Arc<str>, root: NodeId) -> Checked {
+        let Self { nodes, pool, names, types, references, .. } = self;
+        Checked { ast: Ast::new(source, nodes, pool, names, root), types, references }
+    }
+
+    fn copy(&mut self, copy: &mut Copy<'_>, id: NodeId) -> Written {
+        let from = copy.from;
+        let (node, reference) = (from.ast().node(id), from.reference(id));
+        let place = copy.place.unwrap_or((node.span, node.focus));
+        if let Some(definition) = definition_of(reference, self.declarations) {
+            return self.call(copy, id, definition, place);
+        }
+        let mut reference = reference.clone();
+        if let Reference::Local(level) = &mut reference {
+            match copy.slots.get(*level as usize) {
+                Some(Slot::Node(node)) => return Ok(*node),
+                Some(Slot::Level(new)) => *level = *new,
+                None => {}
+            }
+        }
+        let expr = self.expr(copy, &node.expr)?;
+        self.push(expr, place, from.type_of(id).clone(), reference)
+    }
+
+    /// The call of a definition: arguments from the outermost binding inwards, then the body.
+    fn call(&mut self, copy: &mut Copy<'_>, id: NodeId, definition: &Definition, place: (Span, Span)) -> Written {
+        let ast = copy.from.ast();
+        let Expr::Call { target, args, .. } = ast.expr(id) else {
+            return self.push(Expr::Error, place, Type::Error, Reference::None);
+        };
+        let receiver = target.iter().filter(|_| definition.signature.receiver);
+        let args = receiver.chain(ast.children(*args));
+        let outside = self.level;
+        let mut binds = Vec::new();
+        let mut body = Copy { from: &definition.body, slots: Vec::new(), place: Some(place) };
+        for ((arg, name), ty) in args.zip(&*definition.parameters).zip(&*definition.signature.params) {
+            let at = copy.place.unwrap_or((ast.span(*arg), ast.node(*arg).focus));
+            let arg = self.copy(copy, *arg)?;
+            let (fits, repeatable) = self.argument(arg, ty);
+            if fits && repeatable {
+                body.slots.push(Slot::Node(arg));
+                continue;
+            }
+            let init = if fits { arg } else { self.guard(arg, ty, at)? };
+            binds.push((self.name(name), init));
+            body.slots.push(Slot::Level(self.level));
+            self.level = self.level.saturating_add(1);
+        }
+        let mut result = self.copy(&mut body, definition.body.ast().root())?;
+        self.level = outside;
+        let ty = self.types.get(result.0 as usize).cloned().unwrap_or(Type::Error);
+        for (var, init) in binds.into_iter().rev() {
+            result = self.push(Expr::Bind { var, init, body: result }, place, ty.clone(), Reference::None)?;
+        }
+        Ok(result)
+    }
+
+    /// Whether an argument is certainly of a parameter's type, and whether it costs nothing to evaluate it again.
+    fn argument(&self, arg: NodeId, ty: &Type) -> (bool, bool) {
+        let expr = self.nodes.get(arg.0 as usize).map(|node| &node.expr);
+        let any = *ty == Type::Dyn;
+        match (expr, self.references.get(arg.0 as usize)) {
+            (Some(Expr::Literal(literal)), _) => (any || literal_type(literal) == *ty, true),
+            (Some(Expr::Select { test: true, .. }), _) => (any || *ty == Type::Bool, false),
+            // The host gives variables the types that they are declared with.
+            (_, Some(Reference::Variable(index))) => {
+                (any || self.declarations.variables().get(*index as usize).is_some_and(|v| v.ty == *ty), true)
+            }
+            (_, Some(Reference::Local(_))) => (any, true),
+            _ => (any, false),
+        }
+    }
+
+    fn guard(&mut self, arg: NodeId, ty: &Type, place: (Span, Span)) -> Written {
+        let args = self.run(&[arg]);
+        let function = self.name(GUARD);
+        let expr = Expr::Call { target: None, function, rooted: false, args };
+        self.push(expr, place, ty.clone(), Reference::Guard(ty.clone()))
+    }
+
+    /// The copy of an expression with those below it.
+    fn expr(&mut self, copy: &mut Copy<'_>, expr: &Expr) -> Written<Expr> {
+        let ast = copy.from.ast();
+        Ok(match expr {
+            Expr::Error => Expr::Error,
+            Expr::Literal(literal) => Expr::Literal(literal.clone()),
+            Expr::Ident { name, rooted } => Expr::Ident { name: self.name(ast.name(*name)), rooted: *rooted },
+            Expr::Select { operand, field, test, optional } => Expr::Select {
+                operand: self.copy(copy, *operand)?,
+                field: self.name(ast.name(*field)),
+                test: *test,
+                optional: *optional,
+            },
+            Expr::Index { operand, index, optional } => Expr::Index {
+                operand: self.copy(copy, *operand)?,
+                index: self.copy(copy, *index)?,
+                optional: *optional,
+            },
+            Expr::Unary { op, operand } => Expr::Unary { op: *op, operand: self.copy(copy, *operand)? },
+            Expr::Binary { op, left, right } => {
+                Expr::Binary { op: *op, left: self.copy(copy, *left)?, right: self.copy(copy, *right)? }
+            }
+            Expr::Logic { op, operands } => Expr::Logic { op: *op, operands: self.children(copy, *operands)? },
+            Expr::Cond { condition, then, otherwise } => Expr::Cond {
+                condition: self.copy(copy, *condition)?,
+                then: self.copy(copy, *then)?,
+                otherwise: self.copy(copy, *otherwise)?,
+            },
+            Expr::Call { target, function, rooted, args } => Expr::Call {
+                target: target.map(|target| self.copy(copy, target)).transpose()?,
+                function: self.name(ast.name(*function)),
+                rooted: *rooted,
+                args: self.children(copy, *args)?,
+            },
+            Expr::List { elements, optional } => {
+                Expr::List { elements: self.children(copy, *elements)?, optional: optional.clone() }
+            }
+            Expr::Map { entries, optional } => {
+                Expr::Map { entries: self.children(copy, *entries)?, optional: optional.clone() }
+            }
+            Expr::Message { name, fields, values, optional } => Expr::Message {
+                name: self.name(ast.name(*name)),
+                fields: fields.iter().map(|field| self.name(ast.name(*field))).collect(),
+                values: self.children(copy, *values)?,
+                optional: optional.clone(),
+            },
+            Expr::Fold { kind, range, var, var2, filter, transform } => {
+                let range = self.copy(copy, *range)?;
+                let variables = if var2.is_some() { 2 } else { 1 };
+                let (filter, transform) = self.within(copy, variables, |writer, copy| {
+                    let filter = filter.map(|filter| writer.copy(copy, filter)).transpose()?;
+                    Ok((filter, transform.map(|transform| writer.copy(copy, transform)).transpose()?))
+                })?;
+                let var = self.name(ast.name(*var));
+                let var2 = var2.map(|var2| self.name(ast.name(var2)));
+                Expr::Fold { kind: *kind, range, var, var2, filter, transform }
+            }
+            Expr::Bind { var, init, body } => {
+                let init = self.copy(copy, *init)?;
+                let body = self.within(copy, 1, |writer, copy| writer.copy(copy, *body))?;
+                Expr::Bind { var: self.name(ast.name(*var)), init, body }
+            }
+            Expr::OptMap { target, var, body, flat } => {
+                let target = self.copy(copy, *target)?;
+                let body = self.within(copy, 1, |writer, copy| writer.copy(copy, *body))?;
+                Expr::OptMap { target, var: self.name(ast.name(*var)), body, flat: *flat }
+            }
+        })
+    }
+
+    /// Copies in the scope of so many more variables.
+    fn within<T>(
+        &mut self,
+        copy: &mut Copy<'_>,
+        variables: u32,
+        inside: impl FnOnce(&mut Self, &mut Copy<'_>) -> Written<T>,
+    ) -> Written<T> {
+        let (outside, slots) = (self.level, copy.slots.len());
+        for _ in 0..variables {
+            copy.slots.push(Slot::Level(self.level));
+            self.level = self.level.saturating_add(1);
+        }
+        let result = inside(self, copy);
+        copy.slots.truncate(slots);
+        self.level = outside;
+        result
+    }
+
+    fn children(&mut self, copy: &mut Copy<'_>, nodes: Nodes) -> Written<Nodes> {
+        let ids = copy.from.ast().children(nodes);
+        let ids = ids.iter().map(|&id| self.copy(copy, id)).collect::<Written<Vec<NodeId>>>()?;
+        Ok(self.run(&ids))
+    }
+
+    fn run(&mut self, ids: &[NodeId]) -> Nodes {
+        let start = u32::try_from(self.pool.len()).unwrap_or(u32::MAX);
+        self.pool.extend_from_slice(ids);
+        Nodes { start, len: u32::try_from(ids.len()).unwrap_or(u32::MAX) }
+    }
+
+    fn push(&mut self, expr: Expr, place: (Span, Span), ty: Type, reference: Reference) -> Written {
+        let (span, focus) = place;
+        let mut below = 0;
+        each_child(&expr, &self.pool, |child| {
+            below = below.max(self.nodes.get(child.0 as usize).map_or(0, |node| node.depth));
+        });
+        let depth = below.saturating_add(1);
+        let Limits { max_depth, max_nodes, .. } = *self.limits;
+        let id = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        let excess = if depth > max_depth {
+            Some((Code::TooDeep, format!("nests deeper than {max_depth} levels (`max_depth`)")))
+        } else if id >= max_nodes {
+            Some((Code::TooManyNodes, format!("has more than {max_nodes} nodes (`max_nodes`)")))
+        } else {
+            None
+        };
+        if let Some((code, what)) = excess {
+            let mut diagnostic =
+                code.at(focus, format!("with the functions it calls in their places the expression {what}"));
+            diagnostic.help.push("the body of a function defined in CEL counts at each of its calls".to_owned());
+            return Err(Box::new(diagnostic));
+        }
+        self.nodes.push(Node { expr, span, focus, depth });
+        self.types.push(ty);
+        self.references.push(reference);
+        Ok(NodeId(id))
+    }
+
+    fn name(&mut self, text: &str) -> Name {
+        if let Some(&name) = self.interned.get(text) {
+            return name;
+        }
+        let name = Name(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
+        let text: Arc<str> = text.into();
+        self.names.push(Arc::clone(&text));
+        self.interned.insert(text, name);
+        name
+    }
+}
+
+fn each_child(expr: &Expr, pool: &[NodeId], mut visit: impl FnMut(NodeId)) {
+    let run = |nodes: &Nodes| {
+        let start = nodes.start as usize;
+        pool.get(start..start.saturating_add(nodes.len as usize)).unwrap_or(&[])
+    };
+    match expr {
+        Expr::Error | Expr::Literal(_) | Expr::Ident { .. } => {}
+        Expr::Select { operand, .. } | Expr::Unary { operand, .. } => visit(*operand),
+        Expr::Index { operand: a, index: b, .. }
+        | Expr::Binary { left: a, right: b, .. }
+        | Expr::Bind { init: a, body: b, .. }
+        | Expr::OptMap { target: a, body: b, .. } => [*a, *b].into_iter().for_each(visit),
+        Expr::Cond { condition, then, otherwise } => [*condition, *then, *otherwise].into_iter().for_each(visit),
+        Expr::Call { target, args, .. } => target.iter().chain(run(args)).copied().for_each(visit),
+        Expr::Logic { operands: nodes, .. }
+        | Expr::List { elements: nodes, .. }
+        | Expr::Map { entries: nodes, .. }
+        | Expr::Message { values: nodes, .. } => run(nodes).iter().copied().for_each(visit),
+        Expr::Fold { range, filter, transform, .. } => {
+            [Some(*range), *filter, *transform].into_iter().flatten().for_each(visit);
+        }
+    }
+}
+
+pub(crate) fn literal_type(literal: &Literal) -> Type {
+    match literal {
+        Literal::Null => Type::Null,
+        Literal::Bool(_) => Type::Bool,
+        Literal::Int(_) => Type::Int,
+        Literal::Uint(_) => Type::Uint,
+        Literal::Double(_) => Type::Double,
+        Literal::String(_) => Type::String,
+        Literal::Bytes(_) => Type::Bytes,
+    }
+}

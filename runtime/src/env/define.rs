@@ -1,0 +1,74 @@
+//! Functions that are defined in CEL.
+
+use super::{Env, EnvError, names, overlap};
+use crate::limits::Limits;
+use celero_frontend::{FunctionDeclaration, Parameter, RECEIVER, Span, define, misdeclared};
+use std::collections::HashSet;
+
+impl<C> Env<C> {
+    /// Defines a function in CEL: `name(parameter: type, ..) -> type`, or `type.name(parameter: type, ..) -> type` for one
+    /// that rules call on a value, which the body knows as `this`. A parameter without a type is `dyn`; a result without
+    /// one has the type of the body. Names may be qualified: what stands before the last dot is what the function is
+    /// called on if there is such a type, else a part of the name.
+    ///
+    /// ```
+    /// # use celero::{Bindings, Engine, Env, Type};
+    /// let env = Env::dynamic()
+    ///     .variable("peer", Type::String)
+    ///     .define("internal(address: string) -> bool", "cidr('10.0.0.0/8').containsIP(address)")
+    ///     .define("string.initial() -> string", "this.substring(0, 1)");
+    /// let rule = Engine::new().compile(&env, "internal(peer) && peer.initial() == '1'").unwrap();
+    /// let mut bindings = Bindings::new(&env);
+    /// bindings.set("peer", "10.1.2.3".into()).unwrap();
+    /// assert_eq!(rule.test(&bindings), Ok(true));
+    /// ```
+    ///
+    /// The body is checked here, once. It sees its parameters and what the environment declares so far: variables,
+    /// functions and earlier definitions. So no definition calls itself, and how long a rule runs is bounded as it is
+    /// without definitions. Rules are compiled with the bodies in the places of the calls, and with these are subject to
+    /// [`SourceLimits`](crate::SourceLimits).
+    ///
+    /// An argument means what it means in `cel.bind`: it is evaluated at most once, and its error surfaces where the body
+    /// uses it. One whose value is not of the parameter's type is the error `no_such_overload` there. An error in a body
+    /// has the place of the call.
+    ///
+    /// What is wrong is in [`problems`](Env::problems): also a function of the same name, form and number of parameters as
+    /// another one.
+    #[must_use]
+    pub fn define(mut self, declaration: &str, body: &str) -> Self {
+        if let Err(problem) = self.add_definition(declaration, body) {
+            self.problems.push(problem);
+        }
+        self
+    }
+
+    fn add_definition(&mut self, text: &str, body: &str) -> Result<(), EnvError> {
+        let wrong = |name: &str, span, message| {
+            EnvError::of_definition(name, text, "declaration".to_owned(), vec![misdeclared(span, message)])
+        };
+        let declaration =
+            FunctionDeclaration::parse(text).map_err(|error| wrong(text.trim(), error.span, error.message))?;
+        let FunctionDeclaration { name, span, receiver, parameters, .. } = &declaration;
+        let count = parameters.len().saturating_add(usize::from(receiver.is_some()));
+        names::function(name, receiver.is_some(), count)
+            .and_then(|()| overlap::of_definition(&self.declarations, name, receiver.is_some(), count))
+            .map_err(|reason| wrong(name, *span, reason))?;
+        named(receiver.is_some(), parameters).map_err(|(span, reason)| wrong(name, span, reason))?;
+        let definition = define(&self.declarations, &declaration, body, &Limits::default().source)
+            .map_err(|found| EnvError::of_definition(name, body, format!("body of `{name}`"), found))?;
+        self.declarations.add_definition(definition);
+        Ok(())
+    }
+}
+
+/// Whether parameters have names that the body can mention, each its own.
+fn named(receiver: bool, parameters: &[Parameter]) -> Result<(), (Span, String)> {
+    let mut known: HashSet<&str> = receiver.then_some(RECEIVER).into_iter().collect();
+    for Parameter { name, span, .. } in parameters {
+        names::parameter(name).map_err(|reason| (*span, reason))?;
+        if !known.insert(name) {
+            return Err((*span, format!("two parameters are called `{name}`")));
+        }
+    }
+    Ok(())
+}

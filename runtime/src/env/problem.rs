@@ -1,0 +1,59 @@
+//! What could not be declared, and why.
+
+use celero_frontend::{Diagnostic, Style};
+use std::fmt;
+
+/// Why a declaration was not accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnvError {
+    message: String,
+    /// Of a function defined in CEL.
+    definition: Option<Definition>,
+}
+
+/// The text that the findings are about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Definition {
+    name: String,
+    text: String,
+    origin: String,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl EnvError {
+    pub(super) fn new(message: String) -> Self {
+        Self { message, definition: None }
+    }
+
+    /// Of a function defined in CEL: `text`, which `origin` names, is its declaration or its body.
+    pub(super) fn of_definition(name: &str, text: &str, origin: String, diagnostics: Vec<Diagnostic>) -> Self {
+        let first = diagnostics.first().map_or("it can't be defined", |first| &first.message);
+        let message = format!("function `{name}`: {first}");
+        let (name, text) = (name.to_owned(), text.to_owned());
+        Self { message, definition: Some(Definition { name, text, origin, diagnostics }) }
+    }
+
+    /// The reason in one line.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Of a function defined in CEL, the findings, with their places in its declaration or in its body. Of what else is
+    /// declared nothing.
+    #[must_use]
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        self.definition.as_ref().map_or(&[], |definition| &definition.diagnostics)
+    }
+}
+
+impl fmt::Display for EnvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(Definition { name, text, origin, diagnostics }) = &self.definition else {
+            return f.write_str(&self.message);
+        };
+        let shown = celero_frontend::render(text, origin, diagnostics, Style::Plain);
+        write!(f, "function `{name}` can't be defined\n{}", shown.trim_end())
+    }
+}
+
+impl std::error::Error for EnvError {}

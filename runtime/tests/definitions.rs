@@ -1,0 +1,157 @@
+//! Functions defined in CEL, as a host sees them: what rules read and are shown as, bounds, clashes with other functions.
+
+use celero::{Bindings, Engine, Env, ErrorKind, Library, Limits, Scratch, SourceLimits, Tier, Type, Value};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+fn engines() -> [Engine; 2] {
+    [Tier::Interpret, Tier::Native].map(|tier| Engine::builder().tier(tier).build())
+}
+
+fn env() -> Env<Bindings<'static>> {
+    let env = Env::dynamic().variable("peer", Type::String).variable("ports", Type::list(Type::Int));
+    env.define("internal(a: string) -> bool", "cidr('10.0.0.0/8').containsIP(a)")
+        .define("open(port) -> bool", "port in ports")
+        .define("int.doubled()", "this + this")
+}
+
+#[test]
+fn a_program_reads_what_bodies_read() {
+    let env = env();
+    for engine in engines() {
+        let fields = |rule: &str| {
+            let program = engine.compile(&env, rule).unwrap();
+            program.fields().names().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(fields("open(80)"), ["ports"]);
+        assert_eq!(fields("internal(peer) && open(80)"), ["peer", "ports"]);
+        assert_eq!(fields("1.doubled() == 2"), Vec::<String>::new());
+    }
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn headers_are_known_by_name_in_bodies_and_through_parameters() {
+    use celero::http::RequestContext;
+    let env = Env::<RequestContext<'_>>::new()
+        .define("team() -> string", "request.headers['x-team']")
+        .define("map(string, string).role() -> string", "this['x-role']");
+    for engine in engines() {
+        let program = engine.compile(&env, "team() == request.headers.role()").unwrap();
+        assert!(program.fields().headers("request.headers").eq(["x-role", "x-team"]));
+        assert!(!program.fields().reads_any_header("request.headers"));
+        let request = http::Request::builder().header("x-team", "ops").header("x-role", "ops").body(()).unwrap();
+        assert_eq!(program.test(&RequestContext::new(&request)), Ok(true));
+    }
+}
+
+#[test]
+fn a_program_is_shown_as_it_was_written() {
+    let env = env();
+    let program = Engine::new().compile(&env, "internal( peer )&&3.doubled()==6").unwrap();
+    assert_eq!(program.to_source(), "internal(peer) && 3.doubled() == 6");
+    assert_eq!(*program.result_type(), Type::Bool);
+    let explained = Engine::new().explain(&env, "open(80)").unwrap();
+    let section = |wanted: &str| explained.sections().find(|(title, _)| *title == wanted).unwrap().1.to_owned();
+    assert!(section("tree").contains("call open"));
+    assert!(section("graph").contains("field 1") && section("graph").contains("@0..8"));
+}
+
+#[test]
+fn warnings_are_about_the_rule() {
+    let env = Env::dynamic().define("always(x) -> bool", "true || x == 1");
+    let program = Engine::new().compile(&env, "always(2) || 'a'.matches('(')").unwrap();
+    let warnings: Vec<&str> = program.warnings().iter().map(|w| w.code).collect();
+    assert_eq!(warnings, ["literal-never-valid"]);
+}
+
+/// An impure function in an argument is called once, however often the body uses the parameter.
+#[test]
+fn an_argument_is_evaluated_at_most_once() {
+    for engine in engines() {
+        let calls = Arc::new(AtomicU32::new(0));
+        let counter = Arc::clone(&calls);
+        let env = Env::dynamic()
+            .impure_function("next", move || i64::from(counter.fetch_add(1, Ordering::Relaxed)))
+            .define("thrice(x: int) -> int", "x + x + x")
+            .define("once() -> int", "next()");
+        let program = engine.compile(&env, "thrice(next() + 1)").unwrap();
+        let bindings = Bindings::new(&env);
+        assert!(matches!(program.eval(&bindings, &mut Scratch::new()), Ok(Value::Int(3))));
+        assert_eq!(calls.load(Ordering::Relaxed), 1);
+        assert!(matches!(program.eval(&bindings, &mut Scratch::new()), Ok(Value::Int(6))));
+        let program = engine.compile(&env, "[once(), once()]").unwrap();
+        assert!(program.eval(&bindings, &mut Scratch::new()).is_ok());
+        assert_eq!(calls.load(Ordering::Relaxed), 4);
+    }
+}
+
+#[test]
+fn the_bounds_of_the_engine_hold_for_the_inlined_rule() {
+    let env = env();
+    let source = SourceLimits { max_nodes: 8, ..SourceLimits::default() };
+    let engine = Engine::builder().limits(Limits { source, ..Limits::default() }).build();
+    assert!(engine.check(&env, "internal('::1')").is_ok());
+    let error = engine.compile(&env, "internal('::1') && internal('::2')").unwrap_err();
+    assert_eq!(error.diagnostics().iter().map(|d| d.code).collect::<Vec<_>>(), ["too-many-nodes"]);
+    assert!(engine.check(&env, "internal('::1') && internal('::2')").is_err());
+
+    let limits = Limits { steps: 1000, ..Limits::default() };
+    for tier in [Tier::Interpret, Tier::Native] {
+        let engine = Engine::builder().limits(limits).tier(tier).build();
+        let env = Env::dynamic()
+            .variable("l", Type::list(Type::Int))
+            .define("pairs(a: list(int)) -> int", "a.map(x, a.map(y, x + y)).size()");
+        let program = engine.compile(&env, "pairs(l)").unwrap();
+        let arena = celero::Arena::new(1 << 20);
+        let mut bindings = Bindings::new(&env);
+        let many = vec![Value::Int(1); 100];
+        let list = arena.alloc_slice(&many).unwrap();
+        bindings.set("l", Value::List(celero::List::Slice(list))).unwrap();
+        let kind = program.eval(&bindings, &mut Scratch::new()).map(drop).map_err(|e| e.kind);
+        assert_eq!(kind, Err(ErrorKind::OutOfBudget));
+    }
+}
+
+#[test]
+fn functions_that_no_call_could_tell_apart_are_refused() {
+    let problems = |env: Env<Bindings<'static>>| env.problems().iter().map(ToString::to_string).collect::<Vec<_>>();
+    let host_after = problems(Env::dynamic().define("f(x: int)", "x").function("f", |s: &str| s.len() as u64));
+    assert_eq!(host_after, ["function `f`: `f(int) -> int` is already defined"]);
+    let host_before = problems(Env::dynamic().function("f", |s: &str| s.len() as u64).define("f(x: int)", "x"));
+    assert!(host_before[0].starts_with("function `f` can't be defined\nerror[declaration]"), "{host_before:?}");
+    assert!(problems(Env::dynamic().function("f", |s: &str| s.len() as u64).define("f(x, y)", "x")).is_empty());
+    let off = Env::dynamic().library(Library::Strings, false).define("string.trim() -> string", "this");
+    assert!(off.problems().is_empty());
+    assert_eq!(problems(off.library(Library::Strings, true)).len(), 1);
+}
+
+#[test]
+fn a_faulty_definition_keeps_rules_from_being_compiled() {
+    let env = Env::dynamic().define("f(x) -> bool", "x == yy").define("g(", "1");
+    let [first, second] = env.problems() else { panic!("{:?}", env.problems()) };
+    let place = |d: &celero::Diagnostic| (d.code, d.span.start, d.span.end);
+    assert_eq!(first.diagnostics().iter().map(place).collect::<Vec<_>>(), [("undeclared-name", 5, 7)]);
+    assert_eq!(second.diagnostics().iter().map(place).collect::<Vec<_>>(), [("declaration", 2, 2)]);
+    let error = Engine::new().compile(&env, "true").unwrap_err();
+    let messages: Vec<&str> = error.diagnostics().iter().map(|d| &*d.message).collect();
+    assert_eq!(
+        messages,
+        ["function `f`: undeclared reference to `yy`", "function `g(`: expected `PARAMETER: TYPE` or `)`"]
+    );
+}
+
+#[test]
+fn unchecked_environments_check_parameters_when_they_run() {
+    let env = Env::dynamic().unchecked(true).define("f(x: int) -> int", "x + 1").define("g(x) -> string", "x");
+    for engine in engines() {
+        let run = |rule: &str| {
+            let program = engine.compile(&env, rule).unwrap();
+            program.eval(&Bindings::new(&env), &mut Scratch::new()).map(|v| format!("{v:?}")).map_err(|e| e.kind)
+        };
+        assert_eq!(run("f(1)"), Ok("Int(2)".to_owned()));
+        assert_eq!(run("f('a')"), Err(ErrorKind::NoSuchOverload));
+        assert_eq!(run("g(1)"), Err(ErrorKind::NoSuchOverload));
+        assert_eq!(run("f(1, 2)"), Err(ErrorKind::NoSuchOverload));
+    }
+}
