@@ -4,8 +4,8 @@
 //! children always have smaller ids than the node, and the tree's depth is at most [`Limits::max_depth`], which the parser
 //! enforces: a walk that does recurse (the checker, the interpreter) does so inside [`with_stack`].
 //!
-//! Macros are expanded while parsing, into nodes of their own ([`Expr::Fold`], [`Expr::Bind`], [`Expr::OptMap`], and
-//! [`Expr::Select`] with `test`): later stages see what the author meant, not an encoding of it.
+//! Macros are expanded while parsing, into nodes of their own ([`Expr::Fold`], [`Expr::Bind`], [`Expr::OptMap`],
+//! [`Expr::Fallback`], and [`Expr::Select`] with `test`): later stages see what the author meant, not an encoding of it.
 //!
 //! [`Limits::max_depth`]: crate::Limits::max_depth
 //! [`with_stack`]: crate::with_stack
@@ -115,6 +115,19 @@ pub enum FoldKind {
     TransformMap,
     /// `range.transformMapEntry(k, v, t)` and `(k, v, p, t)`, where `t` is a map whose entries are merged
     TransformMapEntry,
+    /// `map.mapValues(v, t)`: the first variable is the key, which no source can mention.
+    MapValues,
+    /// `map.filterKeys(k, p)`: the second variable is the value, which no source can mention and which is the transform.
+    FilterKeys,
+}
+
+/// Which operand of an [`Expr::Fallback`] is the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FallbackKind {
+    /// `default(e, d)`: `d` where `e` is null or fails with "no such key".
+    Default,
+    /// `coalesce(e, ..)`: the first that has a value but null; else null if all are null; else the last error.
+    Coalesce,
 }
 
 /// One node.
@@ -236,7 +249,7 @@ pub enum Expr {
         /// The transform, when the form has one.
         transform: Option<NodeId>,
     },
-    /// `cel.bind(var, init, body)`.
+    /// `cel.bind(var, init, body)`, `init.with(var, body)` when `with`.
     Bind {
         /// The variable.
         var: Name,
@@ -244,6 +257,8 @@ pub enum Expr {
         init: NodeId,
         /// The expression that may use it.
         body: NodeId,
+        /// Which of the two forms was written; they mean the same.
+        with: bool,
     },
     /// `target.optMap(var, body)`, `target.optFlatMap(var, body)` when `flat`.
     OptMap {
@@ -255,6 +270,14 @@ pub enum Expr {
         body: NodeId,
         /// Whether `body` gives an optional itself.
         flat: bool,
+    },
+    /// `default(e, d)`, `coalesce(e, ..)`. An operand is evaluated only if those before it give no result. Exhaustion of
+    /// the evaluation's budget is final in both.
+    Fallback {
+        /// Which.
+        kind: FallbackKind,
+        /// The operands, in order: two of `default`, at least one of `coalesce`.
+        operands: Nodes,
     },
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The form is for people and for tests; nothing reads it back.
 
-use crate::ast::{Ast, BinaryOp, Expr, FoldKind, Literal, LogicOp, NodeId, UnaryOp};
+use crate::ast::{Ast, BinaryOp, Expr, FallbackKind, FoldKind, Literal, LogicOp, NodeId, UnaryOp};
 use crate::checked::Checked;
 use std::fmt::Write;
 
@@ -122,15 +122,22 @@ fn describe(ast: &Ast, id: NodeId, children: &mut Children) -> String {
             let second = var2.map_or_else(String::new, |v| format!(", {}", name(v)));
             format!("{} {}{second}", fold(*kind), name(*var))
         }
-        Expr::Bind { var, init, body } => {
+        Expr::Bind { var, init, body, with } => {
             child(*init, "init: ");
             child(*body, "body: ");
-            format!("bind {}", name(*var))
+            format!("{} {}", if *with { "with" } else { "bind" }, name(*var))
         }
         Expr::OptMap { target, var, body, flat } => {
             child(*target, "target: ");
             child(*body, "body: ");
             format!("{} {}", if *flat { "optFlatMap" } else { "optMap" }, name(*var))
+        }
+        Expr::Fallback { kind, operands } => {
+            ast.children(*operands).iter().for_each(|&id| child(id, ""));
+            match kind {
+                FallbackKind::Default => "default".to_owned(),
+                FallbackKind::Coalesce => "coalesce".to_owned(),
+            }
         }
     }
 }
@@ -182,5 +189,7 @@ fn fold(kind: FoldKind) -> &'static str {
         FoldKind::TransformList => "transformList",
         FoldKind::TransformMap => "transformMap",
         FoldKind::TransformMapEntry => "transformMapEntry",
+        FoldKind::MapValues => "mapValues",
+        FoldKind::FilterKeys => "filterKeys",
     }
 }

@@ -190,7 +190,8 @@ impl<'a> Writer<'a> {
         self.level = outside;
         let ty = self.types.get(result.0 as usize).cloned().unwrap_or(Type::Error);
         for (var, init) in binds.into_iter().rev() {
-            result = self.push(Expr::Bind { var, init, body: result }, place, ty.clone(), Reference::None)?;
+            result =
+                self.push(Expr::Bind { var, init, body: result, with: false }, place, ty.clone(), Reference::None)?;
         }
         Ok(result)
     }
@@ -275,10 +276,13 @@ impl<'a> Writer<'a> {
                 let var2 = var2.map(|var2| self.name(ast.name(var2)));
                 Expr::Fold { kind: *kind, range, var, var2, filter, transform }
             }
-            Expr::Bind { var, init, body } => {
+            Expr::Bind { var, init, body, with } => {
                 let init = self.copy(copy, *init)?;
                 let body = self.within(copy, 1, |writer, copy| writer.copy(copy, *body))?;
-                Expr::Bind { var: self.name(ast.name(*var)), init, body }
+                Expr::Bind { var: self.name(ast.name(*var)), init, body, with: *with }
+            }
+            Expr::Fallback { kind, operands } => {
+                Expr::Fallback { kind: *kind, operands: self.children(copy, *operands)? }
             }
             Expr::OptMap { target, var, body, flat } => {
                 let target = self.copy(copy, *target)?;
@@ -373,6 +377,7 @@ fn each_child(expr: &Expr, pool: &[NodeId], mut visit: impl FnMut(NodeId)) {
         Expr::Cond { condition, then, otherwise } => [*condition, *then, *otherwise].into_iter().for_each(visit),
         Expr::Call { target, args, .. } => target.iter().chain(run(args)).copied().for_each(visit),
         Expr::Logic { operands: nodes, .. }
+        | Expr::Fallback { operands: nodes, .. }
         | Expr::List { elements: nodes, .. }
         | Expr::Map { entries: nodes, .. }
         | Expr::Message { values: nodes, .. } => run(nodes).iter().copied().for_each(visit),

@@ -18,7 +18,7 @@ pub mod stdlib;
 mod types;
 mod unparse;
 
-pub use ast::{Ast, BinaryOp, Expr, FoldKind, Literal, LogicOp, Name, Node, NodeId, Nodes, UnaryOp};
+pub use ast::{Ast, BinaryOp, Expr, FallbackKind, FoldKind, Literal, LogicOp, Name, Node, NodeId, Nodes, UnaryOp};
 pub use check::{CHECKER_CODES, RECEIVER, check, define, misdeclared};
 pub use checked::{Checked, Reference};
 pub use declarations::{Declarations, Definition, HostFunction, Overload, Signature, Variable};
@@ -28,7 +28,7 @@ pub use format::{FORMAT_CODES, format};
 pub use inline::inline;
 pub use limits::{Limits, with_stack};
 pub use notation::{FunctionDeclaration, NotationError, Parameter, parse_variables};
-pub use parser::{CodeInfo, PARSER_CODES, parse};
+pub use parser::{CodeInfo, PARSER_CODES, macro_library, parse, parse_with};
 pub use render::{Style, render};
 pub use span::Span;
 pub use types::Type;

@@ -30,13 +30,18 @@ pub enum Library {
     Sets,
     /// More functions of regular expressions.
     Regex,
-    /// What gateways have besides: digests, random values, failing on purpose.
+    /// The macros of two variables: `all`, `exists`, `existsOne`, `transformList`, `transformMap`, `transformMapEntry`.
+    Comprehensions,
+    /// `cel.bind`.
+    Bindings,
+    /// What gateways have besides: the macros `with`, `mapValues`, `filterKeys`, `default`, `coalesce`; digests, random values,
+    /// failing on purpose.
     Gateway,
 }
 
 impl Library {
     /// All libraries, in the order of the table.
-    pub const ALL: [Library; 10] = [
+    pub const ALL: [Library; 12] = [
         Self::Standard,
         Self::Optionals,
         Self::Network,
@@ -46,6 +51,8 @@ impl Library {
         Self::Lists,
         Self::Sets,
         Self::Regex,
+        Self::Comprehensions,
+        Self::Bindings,
         Self::Gateway,
     ];
 
@@ -62,6 +69,8 @@ impl Library {
             Self::Lists => "lists",
             Self::Sets => "sets",
             Self::Regex => "regex",
+            Self::Comprehensions => "comprehensions",
+            Self::Bindings => "bindings",
             Self::Gateway => "gateway",
         }
     }

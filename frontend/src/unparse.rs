@@ -3,9 +3,9 @@
 //! Parentheses stand only where they are needed, macros have their own form, strings are quoted in one way. [`unparse`]
 //! writes one line; [`layout`] breaks what does not fit into a line at `&&`, `||`, `?:` and in brackets.
 
-use crate::ast::{Ast, BinaryOp, Expr, FoldKind, Literal, LogicOp, Name, NodeId, UnaryOp};
+use crate::ast::{Ast, BinaryOp, Expr, FallbackKind, FoldKind, Literal, LogicOp, Name, NodeId, UnaryOp};
 use crate::limits::with_stack;
-use crate::parser::RANGE;
+use crate::parser::{RANGE, UNNAMED};
 use crate::quote::{is_plain_name, quote_bytes, quote_string};
 
 /// Writes a tree on one line.
@@ -208,12 +208,19 @@ impl<'a> Writer<'a> {
             Expr::Fold { kind, range, var, var2, filter, transform } => {
                 self.operand(*range, MEMBER);
                 self.push(fold(*kind));
-                let variables: Vec<Name> = std::iter::once(*var).chain(*var2).collect();
-                let arguments: Vec<NodeId> = filter.iter().chain(transform).copied().collect();
+                let mut variables: Vec<Name> = std::iter::once(*var).chain(*var2).collect();
+                variables.retain(|name| ast.name(*name) != UNNAMED);
+                let written = if *kind == FoldKind::FilterKeys { &None } else { transform };
+                let arguments: Vec<NodeId> = filter.iter().chain(written).copied().collect();
                 self.arguments(&variables, &arguments);
             }
-            Expr::Bind { var, init, body } if ast.name(*var) == RANGE => self.sort_by(*init, *body),
-            Expr::Bind { var, init, body } => {
+            Expr::Bind { var, init, body, .. } if ast.name(*var) == RANGE => self.sort_by(*init, *body),
+            Expr::Bind { var, init, body, with: true } => {
+                self.operand(*init, MEMBER);
+                self.push(".with");
+                self.arguments(&[*var], &[*body]);
+            }
+            Expr::Bind { var, init, body, with: false } => {
                 self.push("cel.bind");
                 self.arguments(&[*var], &[*init, *body]);
             }
@@ -221,6 +228,13 @@ impl<'a> Writer<'a> {
                 self.operand(*target, MEMBER);
                 self.push(if *flat { ".optFlatMap" } else { ".optMap" });
                 self.arguments(&[*var], &[*body]);
+            }
+            Expr::Fallback { kind, operands } => {
+                self.push(match kind {
+                    FallbackKind::Default => "default",
+                    FallbackKind::Coalesce => "coalesce",
+                });
+                self.arguments(&[], ast.children(*operands));
             }
         }
         if self.width == usize::MAX
@@ -425,6 +439,7 @@ fn starts_with_number(ast: &Ast, id: NodeId) -> bool {
             Expr::Select { operand, test: false, .. } | Expr::Index { operand, .. } => *operand,
             Expr::Call { target: Some(target), .. } | Expr::OptMap { target, .. } => *target,
             Expr::Fold { range, .. } => *range,
+            Expr::Bind { init, with: true, .. } => *init,
             _ => return false,
         };
         if precedence(ast, at) < MEMBER {
@@ -465,5 +480,7 @@ fn fold(kind: FoldKind) -> &'static str {
         FoldKind::TransformList => ".transformList",
         FoldKind::TransformMap => ".transformMap",
         FoldKind::TransformMapEntry => ".transformMapEntry",
+        FoldKind::MapValues => ".mapValues",
+        FoldKind::FilterKeys => ".filterKeys",
     }
 }

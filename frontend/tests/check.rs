@@ -214,7 +214,7 @@ fn operators() {
             ),
             (
                 "true ? 1 : 'a'",
-                "branch-types at \"?\": the branches of `?:` differ in type: `int` and `string` (wrap one branch in `dyn(..)` if both types are meant)",
+                "branch-types at \"?\": the branches of `?:` differ in type: `int` and `string` (wrap one of them in `dyn(..)` if both types are meant)",
             ),
             (
                 "1 + 1u",

@@ -100,6 +100,7 @@ fn children(ast: &Ast, node: &Node) -> Vec<NodeId> {
         }
         Expr::Bind { init, body, .. } => vec![*init, *body],
         Expr::OptMap { target, body, .. } => vec![*target, *body],
+        Expr::Fallback { operands, .. } => all(operands),
     }
 }
 

@@ -40,7 +40,7 @@ impl Cost {
             for (index, &arg) in graph.args(id).iter().enumerate() {
                 let later = index > 0;
                 let turn = later && matches!(op, Op::Fold { .. });
-                let skipped = later && matches!(op, Op::And | Op::Or | Op::Cond | Op::Fold { .. });
+                let skipped = later && matches!(op, Op::And | Op::Or | Op::Cond | Op::Coalesce(_) | Op::Fold { .. });
                 reach(
                     arg,
                     Mark {

@@ -60,6 +60,14 @@ kinds! {
     Failed = 12, "failed", "the rule failed on purpose";
 }
 
+impl ErrorKind {
+    /// Whether the failure ends the evaluation, so that nothing absorbs or catches it: exhaustion of the budget.
+    #[must_use]
+    pub const fn is_final(self) -> bool {
+        matches!(self, Self::OutOfBudget)
+    }
+}
+
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.message())

@@ -12,6 +12,8 @@ use std::collections::HashSet;
 pub struct Fallible {
     own: Vec<bool>,
     whole: Vec<bool>,
+    /// Whether the failure may be final.
+    ends: Vec<bool>,
 }
 
 impl Fallible {
@@ -38,7 +40,8 @@ impl Fallible {
     }
 
     fn given(graph: &Graph, fields: &[Field], failing: &HashSet<u32>) -> Self {
-        let mut found = Self { own: Vec::with_capacity(graph.len()), whole: Vec::with_capacity(graph.len()) };
+        let room = || Vec::with_capacity(graph.len());
+        let mut found = Self { own: room(), whole: room(), ends: room() };
         for id in graph.ids() {
             let (op, args) = (graph.op(id), graph.args(id));
             let own = match op.decl().fails {
@@ -53,8 +56,11 @@ impl Fallible {
                 },
                 Fails::WhenBoundToError => matches!(op, Op::Local(level) if failing.contains(&level)),
             };
-            // The error of what a `Let` binds surfaces where the variable is used.
-            let operands = if matches!(op, Op::Let(_)) { args.get(1..).unwrap_or(&[]) } else { args };
+            // The error of what a `Let` binds surfaces where the variable is used, unless it is final.
+            let absorbed = matches!(op, Op::Let(_)) && args.first().is_some_and(|&init| !found.ends(init));
+            let operands = if absorbed { args.get(1..).unwrap_or(&[]) } else { args };
+            let ends = own && exhausts(op, fields) || args.iter().any(|&arg| found.ends(arg));
+            found.ends.push(ends);
             let whole = own || operands.iter().any(|&arg| found.whole(arg));
             found.own.push(own);
             found.whole.push(whole);
@@ -68,10 +74,25 @@ impl Fallible {
         self.own.get(id.0 as usize).copied().unwrap_or(true)
     }
 
+    /// Whether evaluating the node, with its operands, can exhaust the budget.
+    fn ends(&self, id: NodeId) -> bool {
+        self.ends.get(id.0 as usize).copied().unwrap_or(true)
+    }
+
     /// Whether evaluating the node, with its operands, can fail.
     #[must_use]
     pub fn whole(&self, id: NodeId) -> bool {
         self.whole.get(id.0 as usize).copied().unwrap_or(true)
+    }
+}
+
+/// Whether the failure of an operation that can fail may be final, its operands having values.
+fn exhausts(op: Op, fields: &[Field]) -> bool {
+    match op {
+        Op::Fail(kind) => kind.is_final(),
+        Op::Field(field) => fields.get(field as usize).is_none_or(|field| field.access == Access::Get),
+        Op::Arith(_) | Op::Neg | Op::Require | Op::Unbox(_) | Op::Local(_) => false,
+        _ => true,
     }
 }
 

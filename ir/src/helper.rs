@@ -74,6 +74,8 @@ macro_rules! for_each_helper {
             /// A value of this tag and these words, in the arena.
             value_new(tag: word, first: word, second: word) -> try value, cost 3;
             value_equal(a: value, b: value) -> try bool, cost 5;
+            /// The value itself, which must be a map.
+            map_only(value: value) -> try value, cost 1;
             /// The elements of a list or the keys of a map, as a list.
             range_items(range: value) -> try value, cost 5;
             /// index, element, .. of a list or key, value, .. of a map, as a list.

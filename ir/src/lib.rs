@@ -22,7 +22,7 @@ pub use error::{ErrorKind, ErrorWord, Origin};
 pub use fallible::Fallible;
 pub use graph::{Graph, Node, NodeId};
 pub use helper::{Helper, HelperDecl, Param};
-pub use op::{Arith, Cmp, FoldKind, Op};
+pub use op::{Arith, Catch, Cmp, FoldKind, Op};
 pub use parse::{ParseError, parse};
 pub use table::{Fails, OpDecl, Operand, Operands, Outcome};
 pub use ty::Ty;

@@ -30,12 +30,32 @@ pub enum Arith {
     Rem,
 }
 
+/// The errors that [`Op::Coalesce`] goes on after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Catch {
+    /// [`ErrorKind::NoSuchKey`]. The last operand's result stands as it is.
+    Absence,
+    /// All but the final ones. If the last operand is null, the last error is the result.
+    Any,
+}
+
+impl Catch {
+    /// Whether an operand's error of this kind makes the next operand be evaluated.
+    #[must_use]
+    pub const fn catches(self, kind: ErrorKind) -> bool {
+        match self {
+            Self::Absence => matches!(kind, ErrorKind::NoSuchKey),
+            Self::Any => !kind.is_final(),
+        }
+    }
+}
+
 /// Comprehensions. The last operands are the filter (where the kind has one) and the transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FoldKind {
-    /// `(range, predicate) -> bool`: false as soon as one is false; else the first error; else true.
+    /// `(range, predicate) -> bool`: false as soon as one is false; else the first error; else true. A final error ends it.
     All,
-    /// `(range, predicate) -> bool`: true as soon as one is true; else the first error; else false.
+    /// `(range, predicate) -> bool`: true as soon as one is true; else the first error; else false. A final error ends it.
     Exists,
     /// `(range, predicate) -> bool`: exactly one is true; the first error ends it.
     ExistsOne,
@@ -83,7 +103,7 @@ pub enum Op {
     /// The variable bound at this level by an enclosing `Let` or `Fold`. Levels count from the root inwards.
     Local(u32),
     /// `(init, body)`: evaluates `init` once, before `body`, and binds it at this level; its error surfaces where the
-    /// variable is used, or not at all.
+    /// variable is used, or not at all, unless it is [final](ErrorKind::is_final).
     Let(u32),
     /// `(range, ..)`: see [`FoldKind`]. The range is a list or a map (else [`ErrorKind::NoSuchOverload`]). Without `pairs`
     /// the elements (keys, for a map) are bound at `level`; with it index and element (key and value) at `level` and
@@ -105,12 +125,16 @@ pub enum Op {
     /// `(bool) -> bool`
     Not,
     /// `(bool, bool, ..) -> bool`, two or more: false if any is false, else the first error, else true. Stops at the first
-    /// false.
+    /// false, and at an error that is [final](ErrorKind::is_final).
     And,
-    /// `(bool, bool, ..) -> bool`, two or more: true if any is true, else the first error, else false. Stops at the first true.
+    /// `(bool, bool, ..) -> bool`, two or more: true if any is true, else the first error, else false. Stops at the first
+    /// true, and at an error that is [final](ErrorKind::is_final).
     Or,
     /// `(bool, T, T) -> T`: evaluates the condition and one branch.
     Cond,
+    /// `(T, T, ..) -> T`, two or more: the first operand that is not null; one that is null, or fails with an error that is
+    /// [caught](Catch::catches), is passed over for the next. Of the last operand see [`Catch`].
+    Coalesce(Catch),
 
     /// `(T, T) -> T` of `int`, `uint`, `double`, and `duration` for `Add` and `Sub`. Doubles have no `Rem`.
     Arith(Arith),

@@ -4,7 +4,7 @@
 use crate::constant::ConstId;
 use crate::error::ErrorKind;
 use crate::helper::{Helper, Param};
-use crate::op::{Arith, Cmp, FoldKind, Op};
+use crate::op::{Arith, Catch, Cmp, FoldKind, Op};
 use crate::ty::Ty;
 
 /// A row of the table.
@@ -32,6 +32,8 @@ pub enum Operands {
     Each(&'static [Operand]),
     /// At least so many, all of this type.
     Many(usize, Ty),
+    /// At least so many, all of the type of the first.
+    Alike(usize),
     /// An even number, all of this type.
     Pairs(Ty),
     /// The parameters of a helper.
@@ -116,6 +118,13 @@ impl Op {
             Op::And => OpDecl { operands: Operands::Many(2, Ty::Bool), ..row("and", &[], BOOL, Never, 1) },
             Op::Or => OpDecl { operands: Operands::Many(2, Ty::Bool), ..row("or", &[], BOOL, Never, 1) },
             Op::Cond => row("cond", &[Is(Ty::Bool), Any, SameAs(1)], Like(1), Never, 1),
+            Op::Coalesce(catch) => {
+                let name = match catch {
+                    Catch::Absence => "default",
+                    Catch::Any => "coalesce",
+                };
+                OpDecl { operands: Operands::Alike(2), ..row(name, &[], Like(0), Never, 1) }
+            }
             Op::Arith(arith) => {
                 const SUM: &[Operand] = &[OneOf(&[Ty::Int, Ty::Uint, Ty::Double, Ty::Duration]), SameAs(0)];
                 const PRODUCT: &[Operand] = &[OneOf(&[Ty::Int, Ty::Uint, Ty::Double]), SameAs(0)];
@@ -193,6 +202,8 @@ impl Op {
         Op::And,
         Op::Or,
         Op::Cond,
+        Op::Coalesce(Catch::Absence),
+        Op::Coalesce(Catch::Any),
         Op::Arith(Arith::Add),
         Op::Arith(Arith::Sub),
         Op::Arith(Arith::Mul),

@@ -138,6 +138,10 @@ impl Check<'_> {
         };
         match decl.operands {
             Operands::Many(least, ty) => count(arity >= least).and_then(|()| all(ty))?,
+            Operands::Alike(least) => {
+                count(arity >= least)?;
+                (0..arity).find(|&index| ty_of(index) != ty_of(0)).map_or(Ok(()), wrong)?;
+            }
             Operands::Pairs(ty) => count(arity.is_multiple_of(2)).and_then(|()| all(ty))?,
             Operands::Params(params) => {
                 if params.iter().any(|param| !matches!(param, Param::Node(_))) {

@@ -14,6 +14,8 @@ const STACK_BOXES: u32 = 64;
 pub(crate) struct Facts {
     /// Whether evaluation may branch to the error target. Never false when it may.
     pub(crate) fails: bool,
+    /// Whether evaluation may fail for good: with an error that nothing absorbs. Never false when it may.
+    pub(crate) ends: bool,
     /// Whether the expression, written out as a tree, has it more than once.
     pub(crate) shared: bool,
     /// One more than the highest level of the variables that it may depend on; 0 when it depends on none.
@@ -94,10 +96,12 @@ impl Plan {
         for n in 0..self.nodes.len() {
             let Some(&id) = self.nodes.get(n) else { continue };
             let (op, args) = (unit.graph.op(id), unit.graph.args(id));
-            let mut facts = Facts { fails: fails(unit, op, unit.graph.ty(id)), ..Facts::default() };
+            let mut facts =
+                Facts { fails: fails(unit, op, unit.graph.ty(id)), ends: ends(unit, op), ..Facts::default() };
             for &arg in args {
                 let of_arg = self.facts(arg);
                 facts.fails |= of_arg.fails;
+                facts.ends |= of_arg.ends;
                 facts.free = facts.free.max(of_arg.free);
             }
             // Inside a binding only levels up to its own are free, so that outside all those below it are.
@@ -106,6 +110,7 @@ impl Plan {
                 Op::Box => {
                     facts.on_stack = boxes < STACK_BOXES;
                     facts.fails |= !facts.on_stack;
+                    facts.ends |= !facts.on_stack;
                     boxes = boxes.saturating_add(1);
                 }
                 Op::Local(level) => {
@@ -119,7 +124,7 @@ impl Plan {
                     if init.fails {
                         failing.insert(level);
                     }
-                    facts.fails = body.fails;
+                    facts.fails = body.fails || init.ends;
                     facts.free = init.free.max(outside(body.free, level));
                 }
                 Op::Fold { level, .. } => {
@@ -176,6 +181,18 @@ fn fails(unit: &Unit<'_>, op: Op, ty: Ty) -> bool {
         Op::Field(index) => unit.field(index).is_none_or(|field| field.optional || matches!(field.access, Access::Get)),
         Op::Arith(_) | Op::Neg => ty != Ty::Double,
         Op::Fold { .. } | Op::Unbox(_) | Op::List | Op::Map | Op::Dispatch { .. } => true,
+        Op::Call(helper) => helper.decl().fails,
+        _ => false,
+    }
+}
+
+/// Whether the operation itself can exhaust the budget, its operands aside.
+fn ends(unit: &Unit<'_>, op: Op) -> bool {
+    match op {
+        Op::Fail(kind) => kind.is_final(),
+        Op::Field(index) => unit.field(index).is_none_or(|field| matches!(field.access, Access::Get)),
+        Op::Header { .. } | Op::Decode | Op::IpText | Op::ContainsConst(_) | Op::MatchesConst(_) => true,
+        Op::Fold { .. } | Op::List | Op::Map | Op::Dispatch { .. } => true,
         Op::Call(helper) => helper.decl().fails,
         _ => false,
     }

@@ -123,7 +123,8 @@ impl Engine {
             return Err(failed(env.problems().iter().map(undeclarable).collect()));
         }
         let declarations = env.declarations();
-        let ast = celero_frontend::parse(source, &self.shared.limits.source).map_err(failed)?;
+        let ast = celero_frontend::parse_with(source, &self.shared.limits.source, env.declarations().libraries())
+            .map_err(failed)?;
         let (checked, mut warnings) =
             celero_frontend::check(ast, declarations, &self.shared.limits.source).map_err(failed)?;
         warnings.extend(lint::lint(&checked, env.fields()));

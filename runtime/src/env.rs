@@ -123,8 +123,8 @@ impl<C> Env<C> {
         self
     }
 
-    /// Turns a library on or off; all are on at first. The standard one stays on. Turn a library off whose functions have
-    /// the names of yours, before these are declared.
+    /// Turns a library on or off; all are on at first. The standard one stays on. Turn a library off whose functions or
+    /// macros have the names of yours, before these are declared.
     ///
     /// ```
     /// # use celero::{Env, Library};

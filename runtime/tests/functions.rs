@@ -164,3 +164,32 @@ fn a_method_may_have_the_name_of_a_reserved_word() {
     assert_eq!(Env::dynamic().function("namespace", |text: &str| text.len() as i64).problems().len(), 1);
     assert_eq!(Env::dynamic().method("in", |text: &str| text.len() as i64).problems().len(), 1);
 }
+
+#[test]
+fn a_macro_hides_no_function_of_the_host() {
+    use celero::{Engine, Library};
+    let declare = |env: Env<Bindings<'static>>| {
+        env.function("default", |a: i64, b: i64| a.max(b))
+            .method("with", |a: i64, b: i64, c: i64| a + b + c)
+            .function("cel.bind", |a: i64, b: i64, c: i64| a * b * c)
+            .function("coalesce", || 1_i64)
+            .function("other.bind", |a: i64, _: i64, _: i64| a)
+            .function("default", |a: i64| a)
+    };
+    let problems: Vec<_> = declare(Env::dynamic()).problems().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        problems,
+        [
+            "function `default`: calls of it are calls of a macro of the library `gateway`",
+            "function `with`: calls of it are calls of a macro of the library `gateway`",
+            "function `cel.bind`: calls of it are calls of a macro of the library `bindings`",
+        ]
+    );
+    let env = declare(Env::dynamic().library(Library::Gateway, false).library(Library::Bindings, false));
+    assert_eq!(env.problems(), []);
+    let rule = "default(1, 2) == 2 && 1.with(2, 3) == 6 && cel.bind(2, 3, 4) == 24 && coalesce() + default(5) == 6";
+    let rule = Engine::new().compile(&env, rule).unwrap();
+    assert!(rule.test(&Bindings::new(&env)).unwrap());
+    let error = Engine::new().compile(&env, "1.mapValues(v, v)").unwrap_err();
+    assert_eq!(error.diagnostics().iter().map(|d| d.code).collect::<Vec<_>>(), ["library-off"]);
+}

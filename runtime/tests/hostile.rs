@@ -345,9 +345,8 @@ fn a_rule_of_many_patterns_compiles_soon() {
         assert!(all < hundred * 9, "{pattern}: {all:?}, {hundred:?} for a hundred");
         let answer = program.test(&bindings).map_err(|error| error.kind.name());
         let expected = match pattern {
-            "(" | r"\\w{1000}" => Err("invalid_argument"),
             r"^[a-c]+" => Ok(true),
-            // Those that were left to the evaluation are too many for it.
+            // Those that were left to the evaluation are too many for it, which no error before them hides.
             _ => Err("out_of_budget"),
         };
         assert_eq!(answer, expected, "{pattern}");

@@ -136,6 +136,7 @@ fn what_may_be_meant_is_left_alone() {
         "[1, 2][0] == 1 && {'a': 1}['a'] == 1 && size('a') == 1 && 1 + 1 == 2",
         "request.headers['X Y'] == ''",
         "1 == 1 && 'a' in ['b']",
+        "default(n, 1) == 1 && coalesce(b, true) && n.with(x, x > 1)",
         "int('42') == n && double('1e3') > 1.0 && double('no') == double(s)",
     ] {
         let found = warnings(source);

@@ -185,7 +185,11 @@ impl Shapes {
                 scope.truncate(outside);
                 range
             }
-            Expr::Bind { var, init, body } | Expr::OptMap { var, target: init, body, .. } => {
+            Expr::Fallback { operands, .. } => {
+                self.all(ast, ast.children(*operands), scope);
+                None
+            }
+            Expr::Bind { var, init, body, .. } | Expr::OptMap { var, target: init, body, .. } => {
                 let init = self.visit(ast, *init, scope);
                 scope.push((ast.name(*var).to_owned(), init));
                 let result = self.visit(ast, *body, scope);

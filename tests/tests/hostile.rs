@@ -62,6 +62,11 @@ const SHAPES: &[Shape] = &[
     ("macros in ranges", |n| "[1]".to_owned() + &".map(x,x)".repeat(n)),
     ("macros unclosed", |n| "[1].map(x,".repeat(n)),
     ("binds", |n| "cel.bind(x,1,".repeat(n) + "x" + &")".repeat(n)),
+    ("withs", |n| "1".to_owned() + &".with(x,x)".repeat(n)),
+    ("defaults", |n| "default(".repeat(n) + "1" + &",1)".repeat(n)),
+    ("coalesces", |n| "coalesce(1,".repeat(n) + "i" + &")".repeat(n)),
+    ("operands of coalesce", |n| "coalesce(i".to_owned() + &",i+1".repeat(n) + ")"),
+    ("maps of keys", |n| "{1:1}".to_owned() + &".filterKeys(k,k>0)".repeat(n)),
     ("binds in binds", |n| "cel.bind(x,".repeat(n) + "1" + &",x)".repeat(n)),
     ("not", |n| "!".repeat(n) + "a"),
     ("not alone", |n| "!".repeat(n)),
@@ -365,9 +370,9 @@ fn compiling_is_about_linear() {
                     half / quarter,
                     whole / half
                 ));
-                // Linear is 4, quadratic 16; what takes hardly any time says nothing. Loops in loops come near quadratic in
-                // native code; the bound on depth keeps that small.
-                let most_allowed = if name.starts_with("macros") { 16.0 } else { 10.0 };
+                // Linear is 4, quadratic 16, cubic 64; what takes hardly any time says nothing. Loops in loops come near
+                // quadratic in native code, which leaves that room for noise; the bound on depth keeps it small.
+                let most_allowed = if name.starts_with("macros") { 24.0 } else { 10.0 };
                 if whole > 0.01 && whole / quarter > most_allowed {
                     steep.push(format!("{tier:?} {name}: {times:.2?} for a quarter, half, all of {most}"));
                 }
@@ -389,7 +394,15 @@ fn explosions_end() {
             ")".repeat(60)
         );
         let flattened = (0..40).fold("[1, 1]".to_owned(), |inner, k| format!("cel.bind(l{k}, {inner}, l{k} + l{k})"));
+        let endless =
+            format!("{}true{}", (0..6).map(|k| format!("{}.all(x{k}, ", list(40))).collect::<String>(), ")".repeat(6));
         let sources = [
+            // Nothing holds the end back.
+            format!("{endless} || i == i"),
+            format!("[1].exists(y, {endless} || y == 1)"),
+            format!("default({endless}, true)"),
+            format!("coalesce({endless}, true)"),
+            format!("{endless}.with(y, i == i || y)"),
             format!("{}true{}", (0..6).map(|k| format!("{}.all(x{k}, ", list(40))).collect::<String>(), ")".repeat(6)),
             format!(
                 "{}false{}",

@@ -5,7 +5,7 @@
 
 use cel_parser::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr as Theirs, IdedExpr};
 use cel_parser::reference::Val;
-use celero_frontend::{Ast, BinaryOp, Expr, FoldKind, Limits, Literal, LogicOp, NodeId, UnaryOp, parse};
+use celero_frontend::{Ast, BinaryOp, Expr, FallbackKind, FoldKind, Limits, Literal, LogicOp, NodeId, UnaryOp, parse};
 use celero_tests::conformance::{case::read_suite, report::read_list};
 use celero_tests::shared;
 use std::collections::BTreeMap;
@@ -135,7 +135,18 @@ fn ours(ast: &Ast, id: NodeId) -> Result<Tree, &'static str> {
             }
             fold(name, ast.name(*var), children)
         }
+        Expr::Bind { var, init, body, with: true } => {
+            let variable = Tree::Leaf(format!("ident {}", ast.name(*var)));
+            node("member with", vec![sub(init)?, variable, sub(body)?])
+        }
         Expr::Bind { .. } => return Err("`cel.bind`"),
+        Expr::Fallback { kind, operands } => {
+            let name = match kind {
+                FallbackKind::Default => "call default",
+                FallbackKind::Coalesce => "call coalesce",
+            };
+            node(name, subs(ast.children(*operands))?)
+        }
         Expr::OptMap { .. } => return Err("`optMap`"),
     })
 }

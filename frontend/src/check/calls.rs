@@ -7,6 +7,7 @@ use super::select::Path;
 use crate::ast::{BinaryOp, Expr, Name, NodeId, UnaryOp};
 use crate::checked::Reference;
 use crate::declarations::{Overload, Signature};
+use crate::parser::macro_library;
 use crate::types::Type;
 use smallvec::SmallVec;
 
@@ -115,6 +116,12 @@ impl Checker<'_> {
         function: Name,
         args: &[NodeId],
     ) -> Type {
+        if let Some(library) = macro_library(self.ast.name(function), args.len(), target.is_some())
+            && !self.names.libraries.contains(library)
+            && let Some(name) = self.macro_off(target, function)
+        {
+            return self.report_library_off(id, &name, library);
+        }
         let qualified = target
             .and_then(|t| self.namespace(t))
             .filter(|path| !self.names.is_declared(&self.path_parts(path), path.rooted))
@@ -150,6 +157,23 @@ impl Checker<'_> {
             self.check_args(None, args);
         }
         ty
+    }
+
+    /// The name of the macro that a call would be if its library were on. Its target is checked, its arguments are not: they
+    /// would be reported for their variables.
+    fn macro_off(&mut self, target: Option<NodeId>, function: Name) -> Option<String> {
+        let name = self.ast.name(function);
+        match target {
+            Some(target) if name == "bind" => {
+                let of_cel = matches!(self.ast.expr(target), Expr::Ident { name, rooted: false } if self.ast.name(*name) == "cel");
+                of_cel.then(|| "`cel.bind`".to_owned())
+            }
+            Some(target) => {
+                self.check(target);
+                Some(format!("`{name}`"))
+            }
+            None => Some(format!("`{name}`")),
+        }
     }
 
     fn check_args(&mut self, target: Option<NodeId>, args: &[NodeId]) -> SmallVec<[Argument; 4]> {

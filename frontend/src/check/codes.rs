@@ -22,12 +22,12 @@ codes! {
     NO_OVERLOAD "no-matching-overload" Check "the operands or arguments fit no overload of the operator or function";
     NO_FIELDS "no-fields" Check "a field is selected from a value that has none";
     NOT_BOOL "not-bool" Check "a condition, a predicate or an operand of `&&` or `||` is not a `bool`";
-    BRANCH_TYPES "branch-types" Check "the branches of `?:` have different types";
+    BRANCH_TYPES "branch-types" Check "the branches of `?:`, or the operands of `default` or `coalesce`, have different types";
     NOT_ITERABLE "not-iterable" Check "a macro ranges over what is neither a list nor a map";
     NOT_OPTIONAL "not-optional" Check "an entry marked `?`, or a part of an optional macro, is not an optional";
-    NOT_MAP "not-map" Check "the transform of `transformMapEntry` is not a map";
+    NOT_MAP "not-map" Check "the transform of `transformMapEntry`, or what `mapValues` or `filterKeys` takes, is not a map";
     RESULT_TYPE "result-type" Check "the body of a function is of another type than its declaration says";
     DECLARATION "declaration" Check "a function defined in CEL has no declaration of the form `name(parameter: type) -> type`, or one that clashes";
     TYPE_TOO_COMPLEX "type-too-complex" Limit "a type, or the work of inferring types, exceeds its bound";
-    UNUSED_BINDING "unused-binding" Check "the body of `cel.bind` does not use the variable (a warning)";
+    UNUSED_BINDING "unused-binding" Check "the body of `cel.bind` or `with` does not use the variable (a warning)";
 }

@@ -29,7 +29,7 @@ pub fn define(
     let FunctionDeclaration { name, receiver, parameters, result, .. } = declaration;
     let this = receiver.iter().map(|ty| (RECEIVER, ty));
     let parameters: Vec<(&str, &Type)> = this.chain(parameters.iter().map(|p| (&*p.name, &p.ty))).collect();
-    let ast = crate::parser::parse(body, limits)?;
+    let ast = crate::parser::parse_with(body, limits, declarations.libraries)?;
     let checked = with_stack(super::levels(&ast), || {
         let mut checker = Checker::new(&ast, declarations, limits);
         checker.defining = Some(name);

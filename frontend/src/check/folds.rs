@@ -12,7 +12,16 @@ impl Checker<'_> {
             return Type::Error;
         };
         let range_type = self.check(range);
-        let (first, second) = self.entry_types(range, &range_type, var2.is_some());
+        let over_map = matches!(kind, FoldKind::MapValues | FoldKind::FilterKeys);
+        let (first, second) = match self.infer.shallow(&range_type) {
+            Type::List(_) if over_map => {
+                let shown = self.show(&range_type);
+                let message = format!("`{}` takes a map, this is `{shown}`", macro_name(kind));
+                self.error(codes::NOT_MAP, self.ast.span(range), message);
+                (Type::Error, Type::Error)
+            }
+            _ => self.entry_types(range, &range_type, var2.is_some()),
+        };
         let outside = self.names.locals.len();
         self.names.push(var, first.clone());
         if let Some(var2) = var2 {
@@ -29,7 +38,7 @@ impl Checker<'_> {
             FoldKind::All | FoldKind::Exists | FoldKind::ExistsOne => Type::Bool,
             FoldKind::Filter => Type::list(first),
             FoldKind::Map | FoldKind::TransformList => Type::list(result),
-            FoldKind::TransformMap => Type::map(first, result),
+            FoldKind::TransformMap | FoldKind::MapValues | FoldKind::FilterKeys => Type::map(first, result),
             FoldKind::TransformMapEntry => {
                 let (key, value) = (self.infer.fresh(), self.infer.fresh());
                 let map = Type::map(key, value);
@@ -111,5 +120,7 @@ fn macro_name(kind: FoldKind) -> &'static str {
         FoldKind::TransformList => "transformList",
         FoldKind::TransformMap => "transformMap",
         FoldKind::TransformMapEntry => "transformMapEntry",
+        FoldKind::MapValues => "mapValues",
+        FoldKind::FilterKeys => "filterKeys",
     }
 }

@@ -14,7 +14,7 @@ mod names;
 mod report;
 mod select;
 
-use crate::ast::{Ast, Expr, LogicOp, NodeId};
+use crate::ast::{Ast, Expr, FallbackKind, LogicOp, NodeId};
 use crate::checked::{Checked, Reference};
 use crate::declarations::Declarations;
 use crate::diagnostic::Diagnostic;
@@ -131,8 +131,9 @@ impl<'a> Checker<'a> {
             Expr::Map { entries, optional } => self.check_map(ast.children(*entries), optional),
             Expr::Message { name, values, .. } => self.check_message(id, *name, ast.children(*values)),
             Expr::Fold { .. } => self.check_fold(id),
-            Expr::Bind { var, init, body } => self.check_bind(id, *var, *init, *body),
+            Expr::Bind { var, init, body, .. } => self.check_bind(id, *var, *init, *body),
             Expr::OptMap { target, var, body, flat } => self.check_opt_map(id, *target, *var, *body, *flat),
+            Expr::Fallback { kind, operands } => self.check_fallback(id, *kind, ast.children(*operands)),
         };
         self.set_type(id, ty)
     }
@@ -204,7 +205,42 @@ impl<'a> Checker<'a> {
         let right = self.check(otherwise);
         match self.infer.merge(&left, &right) {
             Some(ty) => ty,
-            None => self.report_branches(id, (then, &left), (otherwise, &right)),
+            None => self.report_branches(id, "the branches of `?:`", (then, &left), (otherwise, &right)),
+        }
+    }
+
+    /// What the operands have in common, as with `?:`. One that is always null says nothing of the result but that it may
+    /// be of another type.
+    fn check_fallback(&mut self, id: NodeId, kind: FallbackKind, operands: &[NodeId]) -> Type {
+        let mut known: Option<(NodeId, Type)> = None;
+        let (mut null, mut failed) = (false, false);
+        for &operand in operands {
+            let ty = self.check(operand);
+            if self.infer.shallow(&ty) == Type::Null {
+                null = true;
+                continue;
+            }
+            match known.take() {
+                None => known = Some((operand, ty)),
+                Some((_, before)) if let Some(merged) = self.infer.merge(&before, &ty) => {
+                    known = Some((operand, merged));
+                }
+                Some((at, before)) => {
+                    let name = match kind {
+                        FallbackKind::Default => "the operands of `default`",
+                        FallbackKind::Coalesce => "the operands of `coalesce`",
+                    };
+                    self.report_branches(id, name, (at, &before), (operand, &ty));
+                    failed = true;
+                    known = Some((at, before));
+                }
+            }
+        }
+        match known {
+            _ if failed => Type::Error,
+            Some(_) if null => Type::Dyn,
+            Some((_, ty)) => ty,
+            None => Type::Null,
         }
     }
 }

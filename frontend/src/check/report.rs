@@ -35,6 +35,11 @@ const MACROS: &[(&str, &str)] = &[
     ("optMap", "optional.optMap(x, transform)"),
     ("optFlatMap", "optional.optFlatMap(x, transform)"),
     ("bind", "cel.bind(x, value, expression)"),
+    ("with", "value.with(x, expression)"),
+    ("mapValues", "map.mapValues(value, transform)"),
+    ("filterKeys", "map.filterKeys(key, predicate)"),
+    ("default", "default(value, otherwise)"),
+    ("coalesce", "coalesce(value, ..)"),
 ];
 
 impl Checker<'_> {
@@ -86,13 +91,19 @@ impl Checker<'_> {
         self.error(codes::TYPE_TOO_COMPLEX, self.ast.span(id), message).stage = Stage::Limit;
     }
 
-    pub(super) fn report_branches(&mut self, id: NodeId, then: (NodeId, &Type), otherwise: (NodeId, &Type)) -> Type {
+    pub(super) fn report_branches(
+        &mut self,
+        id: NodeId,
+        what: &str,
+        then: (NodeId, &Type),
+        otherwise: (NodeId, &Type),
+    ) -> Type {
         let (left, right) = (self.show(then.1), self.show(otherwise.1));
-        let message = format!("the branches of `?:` differ in type: `{left}` and `{right}`");
+        let message = format!("{what} differ in type: `{left}` and `{right}`");
         let labels = vec![this_is(self.ast.span(then.0), &left), this_is(self.ast.span(otherwise.0), &right)];
         let error = self.error(codes::BRANCH_TYPES, self.ast.node(id).focus, message);
         error.labels = labels;
-        error.help.push("wrap one branch in `dyn(..)` if both types are meant".to_owned());
+        error.help.push("wrap one of them in `dyn(..)` if both types are meant".to_owned());
         Type::Error
     }
 

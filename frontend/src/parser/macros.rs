@@ -1,11 +1,13 @@
-//! Calls, and the macros among them. A macro is a call of the right name, form and number of arguments; any other call is
-//! a call.
+//! Calls, and the macros among them. A macro is a call of the right name, form and number of arguments whose library is on;
+//! any other call is a call. The macros of [`Library::Gateway`] have names that hosts use too: one of them whose variable is
+//! no plain name is a call as well, where another macro is reported.
 
 use super::code::Code;
 use super::{Parse, Parser};
-use crate::ast::{Expr, FoldKind, Literal, Name, NodeId};
+use crate::ast::{Expr, FallbackKind, FoldKind, Literal, Name, NodeId};
 use crate::lexer::Token;
 use crate::span::Span;
+use crate::stdlib::Library;
 
 /// What a method-like macro expands to.
 #[derive(Clone, Copy)]
@@ -21,10 +23,32 @@ enum Expansion {
     },
     /// `range.sortBy(x, key)`: the call of `@sortBy` with the range and the list of the keys.
     SortBy,
+    /// `init.with(x, body)`
+    With,
+    MapValues,
+    FilterKeys,
 }
 
 /// Stands for the range of a `sortBy`, which is evaluated once; no source can mention it.
 pub(crate) const RANGE: &str = "@range";
+
+/// Stands for the variable that a macro over entries does not name.
+pub(crate) const UNNAMED: &str = "@";
+
+/// The library whose macro a call with so many arguments is: of a method, for `bind` that of `cel`, or of a function. Macros of
+/// the language itself, and those that are functions of a library by another name, are of none.
+#[must_use]
+pub fn macro_library(name: &str, count: usize, method: bool) -> Option<Library> {
+    Some(match (name, count, method) {
+        ("all" | "exists" | "exists_one" | "existsOne", 3, true)
+        | ("transformList" | "transformMap" | "transformMapEntry", 3 | 4, true) => Library::Comprehensions,
+        ("bind", 3, true) => Library::Bindings,
+        ("with" | "mapValues" | "filterKeys", 2, true) => Library::Gateway,
+        ("default", 2, false) => Library::Gateway,
+        ("coalesce", 1.., false) => Library::Gateway,
+        _ => return None,
+    })
+}
 
 /// Whether some macro has this name as a method; its first arguments may be variables.
 fn is_macro(method: &str) -> bool {
@@ -33,7 +57,7 @@ fn is_macro(method: &str) -> bool {
 
 /// The macro of that name and number of arguments, and how many of these are variables.
 fn expansion(method: &str, count: usize) -> Option<(Expansion, usize)> {
-    use Expansion::{Bind, OptMap, SortBy, Test, Transform};
+    use Expansion::{Bind, FilterKeys, MapValues, OptMap, SortBy, Test, Transform, With};
     Some(match (method, count) {
         ("all", 2 | 3) => (Test(FoldKind::All), count.saturating_sub(1)),
         ("exists", 2 | 3) => (Test(FoldKind::Exists), count.saturating_sub(1)),
@@ -47,6 +71,9 @@ fn expansion(method: &str, count: usize) -> Option<(Expansion, usize)> {
         ("optMap", 2) => (OptMap { flat: false }, 1),
         ("sortBy", 2) => (SortBy, 1),
         ("optFlatMap", 2) => (OptMap { flat: true }, 1),
+        ("with", 2) => (With, 1),
+        ("mapValues", 2) => (MapValues, 1),
+        ("filterKeys", 2) => (FilterKeys, 1),
         _ => return None,
     })
 }
@@ -57,6 +84,11 @@ type Variable = (Name, Span);
 /// Stands in the scratch for an argument that is kept as a [`Variable`].
 const KEPT: NodeId = NodeId(u32::MAX);
 
+/// Whether the first argument is a plain name.
+fn is_named(arguments: &Arguments) -> bool {
+    matches!(arguments.variables, [Some(_), _])
+}
+
 /// Arguments as parsed: in the scratch from `base` on.
 struct Arguments {
     base: usize,
@@ -64,7 +96,7 @@ struct Arguments {
 }
 
 impl Parser<'_> {
-    /// Parses the arguments of the function named by `focus`; `has(..)` becomes a test.
+    /// Parses the arguments of the function named by `focus`; `has(..)`, `default(..)` and `coalesce(..)` are macros.
     pub(super) fn call(&mut self, start: u32, rooted: bool, focus: Span) -> Parse {
         let text = self.text(focus);
         let arguments = self.arguments(false)?;
@@ -74,6 +106,19 @@ impl Parser<'_> {
         {
             self.scratch.truncate(arguments.base);
             return self.has(start, argument);
+        }
+        let count = self.scratch.len().saturating_sub(arguments.base);
+        let fallback = match text {
+            "default" => Some(FallbackKind::Default),
+            "coalesce" => Some(FallbackKind::Coalesce),
+            _ => None,
+        };
+        if let Some(kind) = fallback
+            && !rooted
+            && macro_library(text, count, false).is_some_and(|library| self.libraries.contains(library))
+        {
+            let (operands, below) = self.children(arguments.base);
+            return self.push(Expr::Fallback { kind, operands }, self.since(start), focus, below);
         }
         let function = self.name(text);
         let (args, below) = self.children(arguments.base);
@@ -115,7 +160,12 @@ impl Parser<'_> {
         if matches!(text, "greatest" | "least") && count > 2 && self.names(target, "math") {
             self.gather(arguments.base, text)?;
         }
-        if candidate && let Some((expansion, variables)) = expansion(text, count) {
+        if candidate
+            && let Some((expansion, variables)) = expansion(text, count)
+            && let library = macro_library(text, count, true)
+            && library.is_none_or(|library| self.libraries.contains(library))
+            && (library != Some(Library::Gateway) || is_named(&arguments))
+        {
             return self.expand(expansion, variables, start, target, focus, arguments);
         }
         for at in 0..arguments.variables.len() {
@@ -180,7 +230,31 @@ impl Parser<'_> {
         let (args, below) = self.children(base);
         let body = self.push(Expr::Call { target: None, function, rooted: false, args }, span, focus, below)?;
         let below = self.depth(body).max(self.depth(range));
-        self.push(Expr::Bind { var: name, init: range, body }, span, focus, below)
+        self.push(Expr::Bind { var: name, init: range, body, with: false }, span, focus, below)
+    }
+
+    /// `range.mapValues(x, body)` and `range.filterKeys(x, body)`: folds over entries with one variable unnamed.
+    fn over_entries(
+        &mut self,
+        expansion: Expansion,
+        range: NodeId,
+        var: Name,
+        body: NodeId,
+        span: Span,
+        focus: Span,
+    ) -> Parse {
+        let unnamed = self.name(UNNAMED);
+        let fold = if matches!(expansion, Expansion::MapValues) {
+            let kind = FoldKind::MapValues;
+            Expr::Fold { kind, range, var: unnamed, var2: Some(var), filter: None, transform: Some(body) }
+        } else {
+            let end = Span { start: span.end, end: span.end };
+            let value = self.leaf(Expr::Ident { name: unnamed, rooted: false }, end)?;
+            let kind = FoldKind::FilterKeys;
+            Expr::Fold { kind, range, var, var2: Some(unnamed), filter: Some(body), transform: Some(value) }
+        };
+        let below = self.depth(range).max(self.depth(body)).max(1);
+        self.push(fold, span, focus, below)
     }
 
     /// Parses arguments in parentheses. With `variables`, plain names among the first two are kept out of the arena.
@@ -248,13 +322,19 @@ impl Parser<'_> {
         if matches!(expansion, Expansion::SortBy) {
             return self.sort_by(target, var, first, span, focus);
         }
+        if matches!(expansion, Expansion::MapValues | Expansion::FilterKeys) {
+            return self.over_entries(expansion, target, var, first, span, focus);
+        }
         let fold = |kind, filter, transform| Expr::Fold { kind, range: target, var, var2, filter, transform };
         let expr = match (expansion, second) {
             (Expansion::Test(kind), _) => fold(kind, Some(first), None),
             (Expansion::Transform(kind), None) => fold(kind, None, Some(first)),
             (Expansion::Transform(kind), Some(second)) => fold(kind, Some(first), Some(second)),
-            (Expansion::Bind, Some(body)) => Expr::Bind { var, init: first, body },
-            (Expansion::Bind, None) | (Expansion::SortBy, _) => Expr::Error,
+            (Expansion::Bind, Some(body)) => Expr::Bind { var, init: first, body, with: false },
+            (Expansion::With, _) => Expr::Bind { var, init: target, body: first, with: true },
+            (Expansion::Bind, None) | (Expansion::SortBy | Expansion::MapValues | Expansion::FilterKeys, _) => {
+                Expr::Error
+            }
             (Expansion::OptMap { flat }, _) => Expr::OptMap { target, var, body: first, flat },
         };
         let mut below = self.depth(first).max(second.map_or(0, |id| self.depth(id)));

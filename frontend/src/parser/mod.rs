@@ -18,13 +18,15 @@ mod operator;
 mod report;
 
 pub use code::{CodeInfo, PARSER_CODES};
-pub(crate) use macros::RANGE;
+pub use macros::macro_library;
+pub(crate) use macros::{RANGE, UNNAMED};
 
 use crate::ast::{Ast, Name, Node, NodeId};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Lexer, Token};
 use crate::limits::{Limits, with_stack};
 use crate::span::Span;
+use crate::stdlib::Libraries;
 pub(crate) use code::Code;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -37,13 +39,22 @@ type Parse<T = NodeId> = Result<T, Stop>;
 /// Longest source whatever the limits say: offsets fit in 24 bits.
 const SOURCE_BYTES: u32 = 0xff_ffff;
 
-/// Parses CEL.
+/// Parses CEL, with the macros of all libraries.
 ///
 /// # Errors
 ///
 /// What is wrong with the source, in the order found: at least one diagnostic, at most `limits.max_diagnostics` (but one
 /// in any case).
 pub fn parse(source: &str, limits: &Limits) -> Result<Ast, Vec<Diagnostic>> {
+    parse_with(source, limits, Libraries::default())
+}
+
+/// Parses CEL. A macro of a library that is not among these is a call like any other.
+///
+/// # Errors
+///
+/// As [`parse`].
+pub fn parse_with(source: &str, limits: &Limits, libraries: Libraries) -> Result<Ast, Vec<Diagnostic>> {
     let allowed = limits.max_source_bytes.min(SOURCE_BYTES);
     if source.len() > allowed as usize {
         let mut diagnostic = Code::SourceTooLong.at(
@@ -53,7 +64,7 @@ pub fn parse(source: &str, limits: &Limits) -> Result<Ast, Vec<Diagnostic>> {
         diagnostic.help.push("split the rule".to_owned());
         return Err(vec![diagnostic]);
     }
-    let mut parser = Parser::new(source, limits);
+    let mut parser = Parser::new(source, limits, libraries);
     let levels = u32::try_from(source.len()).unwrap_or(u32::MAX).min(limits.max_depth.saturating_mul(3));
     let parsed = with_stack(levels, || parser.whole());
     match parsed {
@@ -74,6 +85,7 @@ struct Bracket {
 struct Parser<'s> {
     source: &'s str,
     limits: &'s Limits,
+    libraries: Libraries,
     lexer: Lexer<'s>,
     /// The token to be parsed next, and its place.
     token: Token,
@@ -100,10 +112,11 @@ struct Parser<'s> {
 }
 
 impl<'s> Parser<'s> {
-    fn new(source: &'s str, limits: &'s Limits) -> Self {
+    fn new(source: &'s str, limits: &'s Limits, libraries: Libraries) -> Self {
         Self {
             source,
             limits,
+            libraries,
             lexer: Lexer::new(source),
             token: Token::End,
             span: Span::default(),

@@ -1,4 +1,4 @@
-//! Folds what hangs on constants only, and what constants decide alone: `and`, `or`, `cond`, errors, empty ranges.
+//! Folds what hangs on constants only, and what constants decide alone: `and`, `or`, `cond`, `coalesce`, errors, empty ranges.
 //!
 //! A failure that is certain becomes [`Op::Fail`] at the place of the node that fails. An operation that is not pure is
 //! never left out where it would have been evaluated.
@@ -9,7 +9,8 @@ use super::scalar;
 use crate::constant::Constant;
 use crate::error::ErrorKind;
 use crate::graph::NodeId;
-use crate::op::{FoldKind, Op};
+use crate::op::{Catch, FoldKind, Op};
+use crate::ty::Ty;
 use std::collections::HashSet;
 
 /// Largest constant that folding makes, in its parts and bytes, and how deep lists and maps nest in it. Without bounds,
@@ -22,6 +23,7 @@ pub(super) fn node(builder: &mut Builder, draft: Draft<'_>, evaluator: &dyn Eval
         Op::And => connective(builder, draft, false),
         Op::Or => connective(builder, draft, true),
         Op::Cond => cond(builder, draft),
+        Op::Coalesce(catch) => coalesce(builder, draft, catch),
         Op::Fold { kind, .. } => range(builder, draft, kind),
         Op::Let(_) | Op::Const(_) | Op::Fail(_) => builder.keep(draft),
         _ => strict(builder, draft, evaluator),
@@ -116,6 +118,39 @@ fn cond(builder: &mut Builder, draft: Draft<'_>) -> NodeId {
             (Some(false), Some(true)) => builder.put(draft, Op::Not, &[condition]),
             _ => builder.keep(draft),
         },
+    }
+}
+
+/// Leaves out operands that are certainly passed over, and those after one that is certainly the result.
+fn coalesce(builder: &mut Builder, draft: Draft<'_>, catch: Catch) -> NodeId {
+    let fails = |builder: &Builder, arg: NodeId| matches!(builder.op(arg), Op::Fail(_));
+    let mut kept: Vec<NodeId> = Vec::with_capacity(draft.args.len());
+    for (left, &arg) in (0..draft.args.len()).rev().zip(draft.args) {
+        let is_null = builder.ty(arg) == Ty::Value && builder.constant(arg) == Some(&Constant::Null);
+        let caught = matches!(builder.op(arg), Op::Fail(kind) if catch.catches(kind));
+        // The last operand of `default` is the result whatever it is. In `coalesce` an error may yet be it, and null is if
+        // there is nothing else.
+        let passed_over = match catch {
+            Catch::Absence => left > 0 && (is_null || caught),
+            Catch::Any => is_null && (left > 0 || !kept.is_empty()),
+        };
+        if passed_over {
+            continue;
+        }
+        let has_value = builder.ty(arg) != Ty::Value || matches!(builder.op(arg), Op::Const(_) | Op::Box) && !is_null;
+        let decides = has_value && builder.is_sure(arg) || fails(builder, arg) && !caught;
+        if catch == Catch::Any && (decides || caught) {
+            // No error before this one, or before this value, can be the last.
+            kept.retain(|&earlier| !fails(builder, earlier));
+        }
+        kept.push(arg);
+        if decides {
+            break;
+        }
+    }
+    match kept.as_slice() {
+        &[only] => only,
+        _ => builder.put(draft, draft.op, &kept),
     }
 }
 

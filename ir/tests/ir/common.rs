@@ -1,7 +1,7 @@
 //! What the tests of graphs share: a host, a graph with every operation, random graphs.
 
 use celero_ir::layout::{Access, Elements, Field, Path};
-use celero_ir::{Arith, Cmp, Constant, ErrorKind, FoldKind, Graph, Helper, NodeId, Op, Origin, Ty};
+use celero_ir::{Arith, Catch, Cmp, Constant, ErrorKind, FoldKind, Graph, Helper, NodeId, Op, Origin, Ty};
 use std::collections::HashSet;
 
 /// A small deterministic generator (splitmix64).
@@ -122,6 +122,8 @@ v66: seq = elements 12
 v67: str = local 0
 v68: bool = starts_with v67, v16
 v69: bool = fold.exists 0 v66, v68
+v70: value = default v9, v44
+v71: int = coalesce v1, v15, v42
 root v41
 root v60
 root v64
@@ -279,7 +281,7 @@ impl Generator {
             return self.random.pick(&shared);
         }
         let Some(depth) = depth.checked_sub(1) else { return self.leaf(ty) };
-        match self.random.below(10) {
+        match self.random.below(11) {
             0 => self.leaf(ty),
             1 => {
                 let args = [self.node(Ty::Bool, depth), self.node(ty, depth), self.node(ty, depth)];
@@ -293,6 +295,16 @@ impl Generator {
                 let body = self.node(ty, depth);
                 self.scope.pop();
                 self.add(Op::Let(level), ty, &[init, body])
+            }
+            3 => {
+                let mut args: Vec<_> = (0..2 + self.random.below(2)).map(|_| self.node(ty, depth)).collect();
+                if ty == Ty::Value && self.random.below(2) == 0 {
+                    let null = self.constant(Constant::Null, ty);
+                    let at = self.random.below(args.len());
+                    args[at] = null;
+                }
+                let catch = self.random.pick(&[Catch::Absence, Catch::Any]);
+                self.add(Op::Coalesce(catch), ty, &args)
             }
             _ => self.operation(ty, depth),
         }

@@ -1,6 +1,6 @@
 //! A naive evaluator of graphs, written from the documentation of the operations alone: what passes are tested against.
 
-use celero_ir::{Arith, Cmp, Constant, ErrorKind, Graph, Helper, NodeId, Op, Ty};
+use celero_ir::{Arith, Catch, Cmp, Constant, ErrorKind, Graph, Helper, NodeId, Op, Ty};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
@@ -66,6 +66,9 @@ impl Machine<'_> {
             }
             Op::Let(level) => {
                 let init = self.value(args[0]);
+                if init == Err(ErrorKind::OutOfBudget) {
+                    return init;
+                }
                 self.locals.push((level, init));
                 let body = self.value(args[1]);
                 self.locals.pop();
@@ -77,6 +80,7 @@ impl Machine<'_> {
                     match self.is_true(arg) {
                         Ok(value) if value == (op == Op::Or) => return truth(value),
                         Ok(_) => {}
+                        Err(ErrorKind::OutOfBudget) => return Err(ErrorKind::OutOfBudget),
                         Err(kind) => error = error.or(Some(kind)),
                     }
                 }
@@ -85,6 +89,27 @@ impl Machine<'_> {
             Op::Cond => {
                 let branch = if self.is_true(args[0])? { args[1] } else { args[2] };
                 self.value(branch)
+            }
+            Op::Coalesce(Catch::Absence) => {
+                let (last, before) = args.split_last().unwrap();
+                for &arg in before {
+                    match self.value(arg) {
+                        Ok(Val::Constant(Constant::Null)) | Err(ErrorKind::NoSuchKey) => {}
+                        answer => return answer,
+                    }
+                }
+                self.value(*last)
+            }
+            Op::Coalesce(Catch::Any) => {
+                let mut result = Ok(Val::Constant(Constant::Null));
+                for &arg in args {
+                    match self.value(arg) {
+                        Ok(Val::Constant(Constant::Null)) => {}
+                        Err(kind) if kind != ErrorKind::OutOfBudget => result = Err(kind),
+                        answer => return answer,
+                    }
+                }
+                result
             }
             op => {
                 let mut operands = Vec::new();

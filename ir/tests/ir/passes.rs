@@ -82,6 +82,10 @@ fn values_and_errors_stay() {
                 for (&before, &after) in graph.roots().iter().zip(passed.roots()) {
                     let wanted = evaluate(&graph, before, host);
                     let found = evaluate(&passed, after, host);
+                    if wanted == Err(ErrorKind::OutOfBudget) {
+                        // A pass may save budget.
+                        continue;
+                    }
                     assert_eq!(
                         format!("{wanted:?}"),
                         format!("{found:?}"),
@@ -168,6 +172,27 @@ fn folding() {
     for (lines, wanted) in [
         ("v15: int = arith.add v11, v11", "const 2"),
         ("v15: int = arith.div v11, v12", "fail divide_by_zero"),
+        ("v15: int = coalesce v11, v1", "const 1"),
+        ("v15: int = fail host\nv16: int = coalesce v15, v1, v11, v1", "coalesce (field 1), (const 1)"),
+        ("v15: int = fail host\nv16: int = coalesce v15, v1", "coalesce (fail host), (field 1)"),
+        (
+            "v15: int = fail host\nv16: int = fail overflow\nv17: int = coalesce v15, v1, v16",
+            "coalesce (field 1), (fail overflow)",
+        ),
+        ("v15: int = fail out_of_budget\nv16: int = coalesce v15, v1", "fail out_of_budget"),
+        ("v15: value = const null\nv16: value = coalesce v15, v5, v15", "field 11"),
+        ("v15: value = const null\nv16: value = coalesce v15, v15", "const null"),
+        ("v15: value = const null\nv16: value = fail host\nv17: value = coalesce v16, v15", "fail host"),
+        ("v15: value = const null\nv16: value = default v5, v15", "default (field 11), (const null)"),
+        ("v15: value = const null\nv16: value = default v15, v5", "field 11"),
+        ("v15: int = fail no_such_key\nv16: int = default v15, v1", "field 1"),
+        ("v15: int = fail host\nv16: int = default v15, v1", "fail host"),
+        ("v15: int = fail host\nv16: int = default v1, v15", "default (field 1), (fail host)"),
+        ("v15: value = box v1\nv16: value = default v5, v15, v5", "default (field 11), (box (field 1)), (field 11)"),
+        (
+            "v15: value = box v14\nv16: value = const 1\nv17: value = default v5, v16, v5",
+            "default (field 11), (const 1)",
+        ),
         ("v15: int = arith.rem v11, v12", "fail modulus_by_zero"),
         ("v15: int = const -9223372036854775808\nv16: int = neg v15", "fail overflow"),
         // The specification leaves this one open.

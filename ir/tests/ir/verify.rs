@@ -16,6 +16,7 @@ fn one_node_can_break_each_rule() {
         (Rule::Order, "not v7"),
         (Rule::Arity, "and v0"),
         (Rule::Arity, "not v0, v0"),
+        (Rule::Arity, "coalesce v0"),
         (Rule::Arity, "call string_contains"),
         (Rule::Arity, "fold.map 0 v0"),
         (Rule::ResultType, "fold.map 0 v0, v0"),
@@ -23,6 +24,8 @@ fn one_node_can_break_each_rule() {
         (Rule::OperandType, "cmp.eq v0, v0"),
         (Rule::OperandType, "and v0, v0"),
         (Rule::OperandType, "call has v0, v0"),
+        (Rule::ResultType, "coalesce v0, v0"),
+        (Rule::ResultType, "default v0, v0"),
         (Rule::ResultType, "list v0"),
         (Rule::ResultType, "call size v0"),
         (Rule::ResultType, "unbox ip v0"),
@@ -43,6 +46,12 @@ fn one_node_can_break_each_rule() {
         assert!(found == rule || close, "{line}: {found:?}");
         assert_eq!(node, NodeId(1), "{line}");
     }
+}
+
+#[test]
+fn operands_that_are_alternatives_are_alike() {
+    let text = "v0: value = field 11\nv1: bool = field 0\nv2: value = coalesce v0, v1\n";
+    assert_eq!(broken(text), (NodeId(2), Rule::OperandType));
 }
 
 #[test]

@@ -80,6 +80,8 @@ impl<'a> Emitter<'a, '_> {
             self.predicate(filter, all, go, yes, no)?;
             self.target = outer;
             let word = self.caught(caught);
+            self.locate(filter);
+            self.raise_if_final(word, filter);
             let first = self.builder.ins().select(pending, pending, word);
             self.jump(Edge::with(next, first));
         } else {

@@ -136,6 +136,7 @@ impl Emitter<'_, '_> {
         done?;
         let word = self.caught(caught);
         self.locate(operand);
+        self.raise_if_final(word, operand);
         let first = match pending {
             Some(earlier) => self.builder.ins().select(earlier, earlier, word),
             None => word,

@@ -1,6 +1,6 @@
 //! One root to one CLIF function: demand-driven from the root, each node emitted where it is first needed.
 //!
-//! A failing operation goes to the current error target; `and`, `or`, `let` and folds put a target of their own in its place
+//! A failing operation goes to the current error target; `and`, `or`, `coalesce`, `let` and folds put a target of their own in its place
 //! while they emit an operand. A node's value is kept and used again wherever
 //! the block in which it was made dominates; nothing else decides about sharing. So no value of one branch is used in
 //! another, and the code is at most as long as the expression written out as a tree.
@@ -10,6 +10,7 @@ mod block;
 mod boxes;
 mod build;
 mod call;
+mod coalesce;
 mod field;
 mod fold;
 mod header;
@@ -240,6 +241,7 @@ impl Emitter<'_, '_> {
                 Ok(Words::One(self.builder.ins().bxor(words.one()?, one)))
             }
             Op::Cond => self.cond(id),
+            Op::Coalesce(catch) => self.coalesce(id, catch),
             Op::Arith(op) => self.arith(id, op),
             Op::Neg => self.negate(id),
             Op::Cmp(cmp) => self.compare(id, cmp),

@@ -48,7 +48,7 @@ impl Scope {
 }
 
 impl Emitter<'_, '_> {
-    /// Evaluates `init` and binds it. Its error waits with it.
+    /// Evaluates `init` and binds it. Its error waits with it, unless nothing may absorb it.
     pub(super) fn bind(&mut self, level: u32, init: NodeId) -> Result<(), Error> {
         let binding = if self.plan.facts(init).fails {
             let ty = self.unit.graph.ty(init);
@@ -66,6 +66,7 @@ impl Emitter<'_, '_> {
             self.jump_with(join, &args);
 
             let word = self.caught(caught);
+            self.raise_if_final(word, init);
             args.clear();
             args.push(word);
             args.extend(self.zero(ty).list());

@@ -231,6 +231,10 @@ extern "C" fn range_items(_: *mut Frame, range: u64) -> Pair {
     }
 }
 
+extern "C" fn map_only(_: *mut Frame, value: u64) -> Pair {
+    if at(value).tag == MAP { Pair(0, value) } else { fail(ErrorKind::NoSuchOverload) }
+}
+
 extern "C" fn range_pairs(_: *mut Frame, range: u64) -> Pair {
     let range = at(range);
     match range.tag {
@@ -335,6 +339,7 @@ pub(crate) fn helpers() -> Vec<usize> {
         Helper::value_new => value_new as *const () as usize,
         Helper::value_equal => value_equal as *const () as usize,
         Helper::range_items => range_items as *const () as usize,
+        Helper::map_only => map_only as *const () as usize,
         Helper::range_pairs => range_pairs as *const () as usize,
         Helper::list_len => list_len as *const () as usize,
         Helper::list_at => list_at as *const () as usize,

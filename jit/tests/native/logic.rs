@@ -3,7 +3,7 @@
 
 use crate::common::{self, Build, Headers, Value, run, run_with};
 use celero_ir::layout::{Access, Field, Path, Repr};
-use celero_ir::{Arith, Cmp, Constant, ErrorKind, FoldKind, Graph, Helper, NodeId, Op, Ty};
+use celero_ir::{Arith, Catch, Cmp, Constant, ErrorKind, FoldKind, Graph, Helper, NodeId, Op, Ty};
 
 #[repr(C)]
 struct Host {
@@ -22,17 +22,21 @@ fn start() -> Build {
         b.fields.push(Field::new(Ty::Int, false, access));
     }
     let headers = Some(Path(vec![HEADERS_AT]));
-    b.fields.push(Field { ty: Ty::Value, optional: false, access: Access::Get, headers });
+    b.fields.push(Field { headers, ..Field::new(Ty::Value, false, Access::Get) });
     b
 }
 
 /// False, true, or the error of this number when the field is 0, 1, or more.
 fn uncertain(b: &mut Build, n: usize) -> NodeId {
+    failing_with(b, n, KINDS[n])
+}
+
+fn failing_with(b: &mut Build, n: usize, kind: ErrorKind) -> NodeId {
     let field = b.add(Op::Field(n as u32), Ty::Int, &[]);
     let (one, two) = (b.int(1), b.int(2));
     let certain = b.add(Op::Cmp(Cmp::Lt), Ty::Bool, &[field, two]);
     let value = b.add(Op::Cmp(Cmp::Eq), Ty::Bool, &[field, one]);
-    let fail = b.add(Op::Fail(KINDS[n]), Ty::Bool, &[]);
+    let fail = b.add(Op::Fail(kind), Ty::Bool, &[]);
     b.add(Op::Cond, Ty::Bool, &[certain, value, fail])
 }
 
@@ -125,6 +129,7 @@ impl Walk<'_> {
             match result {
                 Ok(b) if b != all => return Ok(Val::Bool(b)),
                 Ok(_) => {}
+                Err(ErrorKind::OutOfBudget) => return Err(ErrorKind::OutOfBudget),
                 Err(e) => first = first.or(Some(e)),
             }
         }
@@ -149,6 +154,18 @@ impl Walk<'_> {
             Op::Cond => {
                 let branch = if self.bool(args[0], env)? { args[1] } else { args[2] };
                 return self.eval(branch, env);
+            }
+            Op::Coalesce(catch) => {
+                let mut last = Err(ErrorKind::Host);
+                for &arg in args {
+                    last = self.eval(arg, env);
+                    if !matches!((catch, last), (_, Err(ErrorKind::NoSuchKey)) | (Catch::Any, Err(_)))
+                        || last == Err(ErrorKind::OutOfBudget)
+                    {
+                        break;
+                    }
+                }
+                return last;
             }
             Op::Arith(op) => {
                 let (a, b) = (self.int(args[0], env)?, self.int(args[1], env)?);
@@ -180,6 +197,9 @@ impl Walk<'_> {
             Op::Local(level) => return env[level as usize],
             Op::Let(_) => {
                 let init = self.eval(args[0], env);
+                if init == Err(ErrorKind::OutOfBudget) {
+                    return init;
+                }
                 env.push(init);
                 let result = self.eval(args[1], env);
                 env.pop();
@@ -263,6 +283,13 @@ impl Random {
         self.b.add(Op::Let(level), ty, &[init, body])
     }
 
+    fn coalesce(&mut self, ty: Ty, depth: u32, scope: &mut Vec<Ty>) -> NodeId {
+        let n = 2 + self.below(2);
+        let args: Vec<_> = (0..n).map(|_| self.node(ty, depth, scope)).collect();
+        let catch = if self.below(2) == 0 { Catch::Absence } else { Catch::Any };
+        self.b.add(Op::Coalesce(catch), ty, &args)
+    }
+
     fn node(&mut self, ty: Ty, depth: u32, scope: &mut Vec<Ty>) -> NodeId {
         let old = if ty == Ty::Bool { &self.bools } else { &self.ints };
         let count = old.len() as u64;
@@ -307,11 +334,12 @@ impl Random {
                 }
                 _ => {
                     let n = self.below(4) as usize;
-                    uncertain(&mut self.b, n)
+                    let kind = if self.below(6) == 0 { ErrorKind::OutOfBudget } else { KINDS[n] };
+                    failing_with(&mut self.b, n, kind)
                 }
             };
         };
-        match self.below(9) {
+        match self.below(10) {
             0..=2 => {
                 let n = 2 + self.below(3);
                 let args: Vec<_> = (0..n).map(|_| self.node(Ty::Bool, d, scope)).collect();
@@ -333,6 +361,7 @@ impl Random {
                 self.b.add(Op::Cmp(cmp), Ty::Bool, &args)
             }
             6 => self.bind(Ty::Bool, d, scope),
+            8 => self.coalesce(Ty::Bool, d, scope),
             7 => {
                 let kind = [FoldKind::All, FoldKind::Exists, FoldKind::ExistsOne][self.below(3) as usize];
                 let range = self.lists[self.seed as usize % self.lists.len()];
@@ -352,7 +381,8 @@ impl Random {
             let n = self.below(8) as u32;
             return if n < 4 { self.b.add(Op::Field(n), Ty::Int, &[]) } else { self.b.int(i64::from(n) - 5) };
         };
-        match self.below(5) {
+        match self.below(6) {
+            4 => self.coalesce(Ty::Int, d, scope),
             0 => {
                 let condition = self.node(Ty::Bool, d, scope);
                 let (then, other) = (self.node(Ty::Int, d, scope), self.node(Ty::Int, d, scope));

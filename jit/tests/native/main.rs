@@ -10,6 +10,7 @@
 )]
 
 mod arith;
+mod coalesce;
 mod common;
 mod host;
 mod limits;

@@ -1,15 +1,15 @@
 //! Overloads that no call could tell apart.
 
 use celero_frontend::stdlib::{Library, TABLE};
-use celero_frontend::{Declarations, Signature, Type};
+use celero_frontend::{Declarations, Signature, Type, macro_library};
 
-/// Checks that no call fits both a new function and one that exists.
+/// Checks that no call fits both a new function and one that exists, or is that of a macro.
 ///
 /// # Errors
 /// The signature that is in the way.
 pub(super) fn none(declared: &Declarations, name: &str, receiver: bool, params: &[Type]) -> Result<(), String> {
     let fits = |s: &Signature| overlap(&s.params, params);
-    with_libraries(declared, name, receiver, fits)?;
+    with_libraries(declared, name, (receiver, params.len()), fits)?;
     with_host(declared, name, receiver, fits)?;
     with_definitions(declared, name, receiver, params.len())
 }
@@ -21,7 +21,7 @@ pub(super) fn none(declared: &Declarations, name: &str, receiver: bool, params: 
 /// The signature that is in the way.
 pub(super) fn of_definition(declared: &Declarations, name: &str, receiver: bool, params: usize) -> Result<(), String> {
     let fits = |s: &Signature| s.params.len() == params;
-    with_libraries(declared, name, receiver, fits)?;
+    with_libraries(declared, name, (receiver, params), fits)?;
     with_host(declared, name, receiver, fits)?;
     with_definitions(declared, name, receiver, params)
 }
@@ -30,28 +30,41 @@ pub(super) fn of_definition(declared: &Declarations, name: &str, receiver: bool,
 pub(super) fn all(declared: &Declarations) -> impl Iterator<Item = String> {
     let host = declared.functions().iter().filter_map(|function| {
         let Signature { receiver, params, .. } = &function.signature;
-        let found = with_libraries(declared, &function.name, *receiver, |s| overlap(&s.params, params));
+        let found = with_libraries(declared, &function.name, (*receiver, params.len()), |s| overlap(&s.params, params));
         found.err().map(|reason| format!("function `{}`: {reason}", function.name))
     });
     let defined = declared.definitions().iter().filter_map(|definition| {
         let Signature { receiver, params, .. } = definition.signature();
-        let found = with_libraries(declared, definition.name(), *receiver, |s| s.params.len() == params.len());
+        let found =
+            with_libraries(declared, definition.name(), (*receiver, params.len()), |s| s.params.len() == params.len());
         found.err().map(|reason| format!("function `{}`: {reason}", definition.name()))
     });
     host.chain(defined)
 }
 
+/// As [`none`], of the functions and macros of the libraries that are on.
 fn with_libraries(
     declared: &Declarations,
     name: &str,
-    receiver: bool,
+    (receiver, params): (bool, usize),
     fits: impl Fn(&Signature) -> bool + Copy,
 ) -> Result<(), String> {
     for library in Library::ALL.into_iter().filter(|l| declared.libraries().contains(*l)) {
         against(TABLE.signatures_of(library, name), name, receiver, fits)
             .map_err(|signature| format!("the library `{}` already has `{signature}`", library.name()))?;
     }
-    Ok(())
+    match hidden_by(name, receiver, params).filter(|library| declared.libraries().contains(*library)) {
+        Some(library) => Err(format!("calls of it are calls of a macro of the library `{}`", library.name())),
+        None => Ok(()),
+    }
+}
+
+/// The library with a macro that is written as calls of a function are.
+fn hidden_by(name: &str, receiver: bool, params: usize) -> Option<Library> {
+    let (namespace, last) = name.rsplit_once('.').unwrap_or(("", name));
+    let method = receiver || !namespace.is_empty();
+    let count = params.saturating_sub(usize::from(receiver));
+    macro_library(last, count, method).filter(|library| *library != Library::Bindings || name == "cel.bind")
 }
 
 fn with_host(

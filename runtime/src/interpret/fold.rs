@@ -1,7 +1,7 @@
 //! The comprehension macros. Each turn costs one unit of fuel, charged before it, and what has to be read beforehand one
 //! for each element; spent fuel ends any fold.
 //!
-//! `all` and `exists` absorb errors: a turn that decides wins over the errors of others. In the other folds the first error
+//! `all` and `exists` absorb errors that are not final: a turn that decides wins over the errors of others. In the other folds the first error
 //! ends the fold.
 
 use super::{Outcome, Walk};
@@ -72,6 +72,9 @@ impl<'a> Range<'a> {
 impl<'a> Walk<'a, '_> {
     pub(super) fn fold(&mut self, kind: FoldKind, range: NodeId, fold: &Fold) -> Outcome<'a> {
         let range = self.eval(range)?;
+        if matches!(kind, FoldKind::MapValues | FoldKind::FilterKeys) && !matches!(range, Value::Map(_)) {
+            return Err(self.error(fold.id, ErrorKind::NoSuchOverload));
+        }
         let range = self.at(fold.id, Range::new(range, fold.pairs, self.cx))?;
         let level = self.locals.len();
         let result = match kind {
@@ -79,7 +82,7 @@ impl<'a> Walk<'a, '_> {
             FoldKind::Exists => self.quantify(range, fold, true),
             FoldKind::ExistsOne => self.exists_one(range, fold),
             FoldKind::Filter | FoldKind::Map | FoldKind::TransformList => self.collect_list(range, fold),
-            FoldKind::TransformMap => self.collect_map(range, fold, false),
+            FoldKind::TransformMap | FoldKind::MapValues | FoldKind::FilterKeys => self.collect_map(range, fold, false),
             FoldKind::TransformMapEntry => self.collect_map(range, fold, true),
         };
         self.locals.truncate(level);
@@ -94,6 +97,7 @@ impl<'a> Walk<'a, '_> {
             match self.accepts(fold) {
                 Ok(value) if value == decides => return Ok(Value::Bool(decides)),
                 Ok(_) => {}
+                Err(error) if error.kind.is_final() => return Err(error),
                 Err(error) => first = first.or(Some(error)),
             }
         }

@@ -2,7 +2,8 @@
 //! compared with, so it shares the library's functions with it and nothing else: no lowering, no pass, no frame.
 //!
 //! Every operand is evaluated in the order written; an operand's error ends its parent, but for the operators that absorb
-//! errors (`&&`, `||`, `all`, `exists`) and `cel.bind`. An error points at the node that failed.
+//! errors (`&&`, `||`, `all`, `exists`, `default`, `coalesce`) and `cel.bind`; none of these holds back a final error. An error
+//! points at the node that failed.
 
 mod call;
 mod collection;
@@ -15,7 +16,7 @@ use crate::error::{ErrorKind, EvalError};
 use crate::function::Functions;
 use crate::library::Cx;
 use crate::value::{Value, type_name_of};
-use celero_frontend::{Checked, Expr, Literal, LogicOp, NodeId, Reference, with_stack};
+use celero_frontend::{Checked, Expr, FallbackKind, Literal, LogicOp, NodeId, Reference, with_stack};
 use smallvec::SmallVec;
 
 /// The result of a node.
@@ -69,6 +70,7 @@ impl<'a> Walk<'a, '_> {
             }
             Expr::Bind { init, body, .. } => self.bind(*init, *body),
             Expr::OptMap { target, body, flat, .. } => self.opt_map(id, *target, *body, *flat),
+            Expr::Fallback { kind, operands } => self.fallback(*kind, checked.ast().children(*operands)),
             // There are no message types, and a tree with an error node does not pass the checker.
             Expr::Message { .. } | Expr::Error => Err(self.error(id, ErrorKind::NoSuchOverload)),
         }
@@ -105,10 +107,32 @@ impl<'a> Walk<'a, '_> {
             match self.boolean(operand) {
                 Ok(value) if value == decides => return Ok(Value::Bool(decides)),
                 Ok(_) => {}
+                Err(error) if error.kind.is_final() => return Err(error),
                 Err(error) => first = first.or(Some(error)),
             }
         }
         first.map_or(Ok(Value::Bool(!decides)), Err)
+    }
+
+    /// `default`: the second operand where the first is null or absent. `coalesce`: the first operand that is not null and
+    /// does not fail, else the last error, else null.
+    fn fallback(&mut self, kind: FallbackKind, operands: &[NodeId]) -> Outcome<'a> {
+        if let (FallbackKind::Default, &[value, otherwise]) = (kind, operands) {
+            return match self.eval(value) {
+                Ok(Value::Null) => self.eval(otherwise),
+                Err(error) if error.kind == ErrorKind::NoSuchKey => self.eval(otherwise),
+                outcome => outcome,
+            };
+        }
+        let mut result = Ok(Value::Null);
+        for &operand in operands {
+            match self.eval(operand) {
+                Ok(Value::Null) => {}
+                Err(error) if !error.kind.is_final() => result = Err(error),
+                outcome => return outcome,
+            }
+        }
+        result
     }
 
     /// A node that must be a `bool`.

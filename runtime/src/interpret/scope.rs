@@ -1,4 +1,4 @@
-//! The macros that bring one variable: `cel.bind`, `optMap` and `optFlatMap`.
+//! The macros that bring one variable: `cel.bind`, `with`, `optMap` and `optFlatMap`.
 
 use super::{Outcome, Walk};
 use crate::error::ErrorKind;
@@ -6,9 +6,14 @@ use crate::value::Value;
 use celero_frontend::NodeId;
 
 impl<'a> Walk<'a, '_> {
-    /// The init's error is kept in the variable's place, to surface where the variable is read.
+    /// The init's error is kept in the variable's place, to surface where the variable is read, unless it is final.
     pub(super) fn bind(&mut self, init: NodeId, body: NodeId) -> Outcome<'a> {
         let init = self.eval(init);
+        if let Err(error) = init
+            && error.kind.is_final()
+        {
+            return Err(error);
+        }
         self.with_local(init, body)
     }
 

@@ -259,6 +259,62 @@ fn comprehensions() {
 }
 
 #[test]
+fn lazy_forms() {
+    table(&[
+        ("claims.sub.with(x, x + x)", "'meme'"),
+        ("(1 / 0).with(x, 5)", "5"),
+        ("{'a': 1, 'b': 2}.mapValues(v, v * 10)", "{'a': 10, 'b': 20}"),
+        ("{'a': 1, 'b': 2}.filterKeys(k, k > 'a')", "{'b': 2}"),
+        ("{'a': {'x': 1}}.mapValues(v, v.filterKeys(k, k == 'y'))", "{'a': {}}"),
+        ("{1: 2}.mapValues(v, {3: 4}.mapValues(w, [v, w]))", "{1: {3: [2, 4]}}"),
+        ("{'a': 0}.mapValues(v, 1 / v)", "divide_by_zero at 1 / v"),
+        ("{'a': 0}.filterKeys(k, dyn(k))", "no_such_overload at dyn(k)"),
+        ("dyn([1]).mapValues(v, v)", "no_such_overload at dyn([1]).mapValues(v, v)"),
+        ("dyn(1).filterKeys(k, true)", "no_such_overload at dyn(1).filterKeys(k, true)"),
+        ("default(claims.sub, 'x')", "'me'"),
+        ("default(claims.nobody, 'x')", "'x'"),
+        ("default(claims.none, 'x')", "'x'"),
+        ("default(req.absent, 7)", "7"),
+        ("default(claims.nobody.name, 'x')", "'x'"),
+        ("default(claims.sub.name, 'x')", "no_such_field at claims.sub.name"),
+        ("default(1 / 0, 1)", "divide_by_zero at 1 / 0"),
+        ("default([1][5], 1)", "invalid_argument at [1][5]"),
+        ("default(claims.nobody, null)", "null"),
+        ("default(claims.nobody, claims.none)", "null"),
+        ("default(claims.none, claims.nobody)", "no_such_key at claims.nobody"),
+        ("default(claims.sub, 1 / 0)", "'me'"),
+        ("coalesce(claims.nobody, 1 / 0, claims.none, claims.n, 1 % 0)", "2"),
+        ("coalesce(claims.none, null)", "null"),
+        ("coalesce(1 / 0, claims.none)", "divide_by_zero at 1 / 0"),
+        ("coalesce(1 / 0, 1 % 0)", "modulus_by_zero at 1 % 0"),
+        ("coalesce(1 / 0, 1 % 0, dyn(null))", "modulus_by_zero at 1 % 0"),
+        ("coalesce(1 / 0)", "divide_by_zero at 1 / 0"),
+        ("coalesce(claims.none)", "null"),
+        ("coalesce(claims.sub.name, dyn(false)) || true", "true"),
+    ]);
+}
+
+#[test]
+fn spent_budget_is_final() {
+    let long = format!("[{}].all(x, true)", ["0"; 40].join(", "));
+    for form in [
+        format!("{long} || true"),
+        format!("true && ({long} || true)"),
+        format!("[1].exists(y, {long} || true)"),
+        format!("[1, 2].exists(y, y == 1 ? {long} : true)"),
+        format!("cel.bind(y, {long}, true)"),
+        format!("{long}.with(y, true)"),
+        format!("default({long}, true)"),
+        format!("coalesce({long}, true)"),
+        format!("coalesce(1 / 0, dyn({long}), null)"),
+    ] {
+        let outcome = run_with(&form, 20, &Arc::default(), false);
+        assert_eq!(outcome, format!("out_of_budget at {long}"), "{form}");
+        assert!(!run_with(&form, 100, &Arc::default(), false).contains("budget"), "{form}");
+    }
+}
+
+#[test]
 fn a_binding_is_evaluated_once_and_its_error_waits() {
     table(&[
         ("cel.bind(x, 1 / 0, 5)", "5"),
@@ -297,7 +353,8 @@ fn every_turn_is_paid_for() {
     let nested = "[1, 2, 3].all(x, [1, 2, 3].all(y, [1, 2, 3].all(z, true)))";
     assert_eq!(run(nested, 39), "true");
     assert_eq!(run(nested, 38), "out_of_budget at [1, 2, 3].all(z, true)");
-    assert_eq!(run(nested, 20), format!("out_of_budget at {nested}"));
+    assert_eq!(run(nested, 20), "out_of_budget at [1, 2, 3].all(z, true)");
+    assert_eq!(run(nested, 13), format!("out_of_budget at {nested}"));
 }
 
 #[test]
@@ -313,6 +370,9 @@ fn the_deepest_tree_fits_a_small_stack() {
         nest(240, "(true ? ", "1", " : 2)"),
         nest(120, "(false || true == ", "true", ")"),
         nest(240, "cel.bind(x, 1, ", "x", ")"),
+        nest(240, "coalesce(null, ", "1", ")"),
+        nest(240, "default(", "1", ", 2)"),
+        nest(120, "{1: 1}.mapValues(x, dyn(", "x", "))"),
         nest(240, "[1].all(x, ", "x == 1", ")"),
         nest(120, "[1].map(x, dyn(", "x", "))"),
         nest(80, "[1].transformMapEntry(i, x, {1: dyn(", "x", ")})"),

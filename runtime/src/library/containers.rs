@@ -144,6 +144,14 @@ pub(crate) fn range_items<'a>(cx: &Cx<'a>, range: Value<'a>) -> Built<Value<'a>>
     Ok(Value::List(List::Slice(keys.finish())))
 }
 
+/// The value itself, which must be a map.
+pub(crate) fn map_only<'a>(_cx: &Cx<'a>, value: Value<'a>) -> Built<Value<'a>> {
+    match value {
+        Value::Map(_) => Ok(value),
+        _ => Err(ErrorKind::NoSuchOverload),
+    }
+}
+
 /// What a comprehension of two variables goes over: index, element, index, element, .. of a list, key, value, .. of a map.
 pub(crate) fn range_pairs<'a>(cx: &Cx<'a>, range: Value<'a>) -> Built<Value<'a>> {
     let count = match range {

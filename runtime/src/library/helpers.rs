@@ -2,7 +2,7 @@
 //! values. Each takes the context first, then the operands in order.
 
 pub(crate) use super::containers::{
-    has, in_container, index_list, index_map, list_len, range_items, range_pairs, select, size, value_equal,
+    has, in_container, index_list, index_map, list_len, map_only, range_items, range_pairs, select, size, value_equal,
 };
 pub(crate) use super::network::ip_text;
 pub(crate) use super::regex::string_matches;

@@ -2,7 +2,7 @@
 
 use super::{Callee, Lowering};
 use celero_frontend::{FoldKind as Macro, NodeId as AstId, Overload, Reference, stdlib::Builtin};
-use celero_ir::{FoldKind, NodeId, Op, Ty};
+use celero_ir::{FoldKind, Helper, NodeId, Op, Ty};
 
 impl Lowering<'_> {
     pub(super) fn fold(
@@ -14,7 +14,10 @@ impl Lowering<'_> {
         filter: Option<AstId>,
         transform: Option<AstId>,
     ) -> NodeId {
-        let (items, element) = self.items(kind, range, pairs);
+        let (mut items, element) = self.items(kind, range, pairs);
+        if matches!(kind, Macro::MapValues | Macro::FilterKeys) {
+            items = self.add(Op::Call(Helper::map_only), Ty::Value, &[items], id);
+        }
         let mut args = vec![items];
         let level = self.level();
         self.locals.push(element);
@@ -36,7 +39,7 @@ impl Lowering<'_> {
             Macro::ExistsOne => (FoldKind::ExistsOne, Ty::Bool),
             Macro::Filter => (FoldKind::Filter, Ty::Value),
             Macro::Map | Macro::TransformList => (FoldKind::Map, Ty::Value),
-            Macro::TransformMap => (FoldKind::TransformMap, Ty::Value),
+            Macro::TransformMap | Macro::MapValues | Macro::FilterKeys => (FoldKind::TransformMap, Ty::Value),
             Macro::TransformMapEntry => (FoldKind::TransformMapEntry, Ty::Value),
         };
         let filtered = filter.is_some() && transform.is_some();

@@ -16,9 +16,10 @@ pub(crate) use calls::{Callee, Calls};
 
 use crate::function::Functions;
 use celero_frontend::{
-    Ast, BinaryOp, Checked, Expr, Literal, LogicOp, NodeId as AstId, Overload, Reference, Type, UnaryOp, with_stack,
+    Ast, BinaryOp, Checked, Expr, FallbackKind, Literal, LogicOp, NodeId as AstId, Overload, Reference, Type, UnaryOp,
+    with_stack,
 };
-use celero_ir::{Constant, ErrorKind, Graph, NodeId, Op, Origin, Ty, layout};
+use celero_ir::{Catch, Constant, ErrorKind, Graph, NodeId, Op, Origin, Ty, layout};
 
 /// What lowering gives: the graph with one root, and the functions it calls by number.
 #[derive(Debug)]
@@ -206,6 +207,7 @@ impl Lowering<'_> {
                 self.bind(id, init, *body)
             }
             Expr::OptMap { target, body, flat, .. } => self.opt_map(id, *target, *body, *flat),
+            Expr::Fallback { kind, operands } => self.fallback(id, *kind, ast.children(*operands)),
         }
     }
 
@@ -223,6 +225,24 @@ impl Lowering<'_> {
         let then = self.convert(then, ty, id).unwrap_or(then);
         let otherwise = self.convert(otherwise, ty, id).unwrap_or(otherwise);
         self.add(Op::Cond, ty, &[test, then, otherwise], id)
+    }
+
+    /// `default` and `coalesce`, in a representation that suits all operands.
+    fn fallback(&mut self, id: AstId, kind: FallbackKind, operands: &[AstId]) -> NodeId {
+        let catch = match kind {
+            FallbackKind::Default => Catch::Absence,
+            FallbackKind::Coalesce => Catch::Any,
+        };
+        let nodes: Vec<NodeId> = operands.iter().map(|&operand| self.expr(operand)).collect();
+        if let &[only] = nodes.as_slice() {
+            return only;
+        }
+        let mut types = nodes.iter().filter(|&&node| !matches!(self.graph.op(node), Op::Fail(_)));
+        let first = types.next().map_or(Ty::Value, |&node| self.graph.ty(node));
+        let ty = if types.all(|&node| self.graph.ty(node) == first) { first } else { Ty::Value };
+        let nodes: Vec<NodeId> =
+            nodes.iter().zip(operands).map(|(&node, &at)| self.convert(node, ty, at).unwrap_or(node)).collect();
+        self.add(Op::Coalesce(catch), ty, &nodes, id)
     }
 
     fn values(&mut self, ids: &[AstId]) -> Vec<NodeId> {

@@ -325,6 +325,8 @@ fn syntax(expr: &Expr, reference: &Reference, checked: &Checked) -> Option<Cow<'
                 FoldKind::TransformList => format!("transformList{filtered}"),
                 FoldKind::TransformMap => format!("transformMap{filtered}"),
                 FoldKind::TransformMapEntry => format!("transformMapEntry{filtered}"),
+                FoldKind::MapValues => "mapValues".into(),
+                FoldKind::FilterKeys => "filterKeys".into(),
             };
             let over = match checked.type_of(*range) {
                 Type::List(_) => "a list",
