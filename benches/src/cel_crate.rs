@@ -2,7 +2,7 @@
 
 use crate::{Input, Runner, Workload};
 use cel::common::traits::Indexer;
-use cel::common::types::{CelBool, CelString, MAP_TYPE, STRING_TYPE, Type};
+use cel::common::types::{BYTES_TYPE, CelBool, CelBytes, CelString, MAP_TYPE, STRING_TYPE, Type};
 use cel::common::value::{CowVal, Val};
 use cel::{Context, Env, ExecutionError, Program, Value};
 use std::collections::HashMap;
@@ -25,8 +25,33 @@ fn cidr_contains<'b, 'v>(args: Vec<CowVal<'b, 'v>>) -> Result<CowVal<'b, 'v>, Ex
     Ok(CowVal::owned(CelBool::from(network.contains(&address))))
 }
 
+fn plain(json: serde_json::Value) -> Value {
+    match json {
+        serde_json::Value::Null => Value::Null,
+        serde_json::Value::Bool(value) => Value::Bool(value),
+        serde_json::Value::Number(n) => n.as_i64().map_or_else(|| Value::Float(n.as_f64().unwrap_or(0.0)), Value::Int),
+        serde_json::Value::String(text) => Value::String(Arc::new(text)),
+        serde_json::Value::Array(items) => Value::List(Arc::new(items.into_iter().map(plain).collect())),
+        serde_json::Value::Object(members) => {
+            members.into_iter().map(|(key, value)| (key, plain(value))).collect::<HashMap<String, Value>>().into()
+        }
+    }
+}
+
+fn json<'b, 'v>(args: Vec<CowVal<'b, 'v>>) -> Result<CowVal<'b, 'v>, ExecutionError> {
+    let invalid = |e: serde_json::Error| ExecutionError::function_error("json", e);
+    let body = args.first().and_then(|v| v.downcast_ref::<CelBytes<'_>>());
+    let body = body.ok_or_else(|| ExecutionError::function_error("json", "not bytes"))?;
+    let value = plain(serde_json::from_slice(body.inner()).map_err(invalid)?);
+    let value: Box<dyn Val> = value.try_into().map_err(|_| ExecutionError::function_error("json", "not a value"))?;
+    Ok(CowVal::Owned(value))
+}
+
 #[derive(Clone, Copy, Debug)]
-struct Request<'r>(&'r http::Request<()>);
+struct Request<'r> {
+    head: &'r http::Request<()>,
+    body: &'r [u8],
+}
 #[derive(Clone, Copy, Debug)]
 struct Headers<'r>(&'r http::HeaderMap);
 #[derive(Clone, Copy, Debug)]
@@ -82,11 +107,15 @@ macro_rules! resolved {
 }
 
 resolved!(Request<'r>, this, key, {
-    let request: &'r http::Request<()> = this.0;
+    let request: &'r http::Request<()> = this.head;
     match key {
         "method" => Ok(string(request.method().as_str())),
         "path" => Ok(string(request.uri().path())),
         "headers" => Ok(CowVal::owned(Headers(request.headers()))),
+        "body" => {
+            let body: &'r [u8] = this.body;
+            Ok(CowVal::owned(CelBytes::from(body)))
+        }
         _ => Err(ExecutionError::no_such_key(key)),
     }
 });
@@ -117,7 +146,7 @@ pub(crate) enum Mode {
 }
 
 /// The request as values.
-fn added(input: &Input) -> Value {
+fn added(input: &Input, name: &str) -> Value {
     let text = |t: &str| Value::String(Arc::new(t.to_owned()));
     let headers: HashMap<String, Value> = input
         .request
@@ -125,11 +154,14 @@ fn added(input: &Input) -> Value {
         .iter()
         .map(|(name, value)| (name.to_string(), text(value.to_str().unwrap_or_default())))
         .collect();
-    let request: HashMap<String, Value> = HashMap::from([
+    let mut request: HashMap<String, Value> = HashMap::from([
         ("method".to_owned(), text(input.request.method().as_str())),
         ("path".to_owned(), text(input.request.uri().path())),
         ("headers".to_owned(), headers.into()),
     ]);
+    if name == "W12" {
+        request.insert("body".to_owned(), Value::Bytes(Arc::new(input.body.clone())));
+    }
     request.into()
 }
 
@@ -138,6 +170,7 @@ pub(crate) fn runner(workload: &Workload, mode: Mode) -> Runner {
     let mut env = Env::stdlib();
     env.add_overload("cidrContains", "cidr_contains", vec![STRING_TYPE, STRING_TYPE], cidr_contains)
         .expect("a new function");
+    env.add_overload("json", "json_bytes", vec![BYTES_TYPE], json).expect("a new function");
     let env = Arc::new(env);
     let programs: Vec<Program> = workload
         .rules
@@ -153,11 +186,11 @@ pub(crate) fn runner(workload: &Workload, mode: Mode) -> Runner {
         match mode {
             Mode::Added => {
                 let address = Value::String(Arc::new(input.peer.ip().to_string()));
-                context.add_variable_from_value("request", added(input));
+                context.add_variable_from_value("request", added(input, name));
                 context.add_variable_from_value("source", HashMap::from([("address".to_owned(), address)]));
             }
             Mode::Lazy => {
-                context.add_variable_as_val("request", Box::new(Request(&input.request)));
+                context.add_variable_as_val("request", Box::new(Request { head: &input.request, body: &input.body }));
                 context.add_variable_as_val("source", Box::new(Source(input.peer.ip())));
             }
         }

@@ -25,6 +25,7 @@ enum Prepared {
     Network(IpNet, IpNet),
     Arithmetic,
     Groups,
+    BodyModel(String),
 }
 
 fn prepare(rule: &Rule) -> Prepared {
@@ -41,6 +42,7 @@ fn prepare(rule: &Rule) -> Prepared {
         Rule::Network(a, b) => Prepared::Network(a.parse().expect("a network"), b.parse().expect("a network")),
         Rule::Arithmetic => Prepared::Arithmetic,
         Rule::Groups => Prepared::Groups,
+        Rule::BodyModel(model) => Prepared::BodyModel(model.clone()),
     }
 }
 
@@ -49,18 +51,27 @@ fn header<'a>(input: &'a Input, name: &HeaderName) -> &'a [u8] {
     input.request.headers().get(name).map_or(b"", |v| v.as_bytes())
 }
 
+/// What is read of the body. The whole body is scanned, though not all of it validated.
+#[derive(serde::Deserialize)]
+struct Body<'a> {
+    #[serde(borrow)]
+    model: &'a str,
+}
+
 // One function a kind of rule, so that a single rule costs no dispatch.
 macro_rules! kinds {
     ($($kind:ident($input:ident, $($bound:pat),*) $body:expr;)*) => {
         #[expect(non_snake_case, reason = "named as the kinds are")]
         mod functions {
             #![expect(clippy::allow_attributes, reason = "a kind without preparation binds nothing")]
-            use super::{Finder, Input, Method, Prepared, header};
+            use super::{Body, Finder, Input, Method, Prepared, header};
             $(pub(super) extern "C" fn $kind($input: &Input, prepared: &Prepared) -> u64 {
                 #[allow(irrefutable_let_patterns, reason = "so that all kinds are written alike")]
                 let Prepared::$kind($($bound),*) = prepared else { return u64::MAX };
                 $body
             })*
+            #[allow(unused_imports, reason = "used by some kinds only")]
+            use Body as _B;
             #[allow(unused_imports, reason = "used by some kinds only")]
             use Finder as _F;
             #[allow(unused_imports, reason = "used by some kinds only")]
@@ -94,6 +105,9 @@ kinds! {
         let ip = input.peer.ip();
         u64::from(a.contains(&ip) || b.contains(&ip))
     };
+    BodyModel(input, model) {
+        serde_json::from_slice::<Body<'_>>(&input.body).map_or(u64::MAX, |body| u64::from(body.model == model))
+    };
 }
 
 extern "C" fn arithmetic(input: &Input, _: &Prepared) -> u64 {
@@ -120,6 +134,7 @@ fn function(prepared: &Prepared) -> Function {
         Prepared::Network(..) => functions::Network,
         Prepared::Arithmetic => arithmetic,
         Prepared::Groups => groups,
+        Prepared::BodyModel(_) => functions::BodyModel,
     }
 }
 
@@ -155,6 +170,7 @@ pub(crate) fn inline(workload: &Workload) -> Runner {
             rule @ Prepared::Network(..) => Box::new(move |input| functions::Network(input, &rule)),
             rule @ Prepared::Arithmetic => Box::new(move |input| arithmetic(input, &rule)),
             rule @ Prepared::Groups => Box::new(move |input| groups(input, &rule)),
+            rule @ Prepared::BodyModel(_) => Box::new(move |input| functions::BodyModel(input, &rule)),
         },
         Err(rules) => Box::new(move |input| rules.iter().map(|rule| function(rule)(input, rule)).sum()),
     }

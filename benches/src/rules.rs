@@ -23,6 +23,8 @@ pub(crate) enum Rule {
     Arithmetic,
     /// Some group begins with `adm`.
     Groups,
+    /// The member `model` of the body is this.
+    BodyModel(String),
 }
 
 fn quoted(text: &str) -> String {
@@ -56,6 +58,7 @@ impl Rule {
             Self::Network(a, b) => format!("{} || {}", network(a), network(b)),
             Self::Arithmetic => "(a * 3 + b) % 7 == 2 && a < 100".into(),
             Self::Groups => "groups.exists(g, g.startsWith(\"adm\"))".into(),
+            Self::BodyModel(model) => format!("json(request.body).model == {}", quoted(model)),
         }
     }
 }

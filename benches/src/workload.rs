@@ -6,7 +6,7 @@ use celero::http::RequestContext;
 use std::net::SocketAddr;
 
 /// The workloads' names, in order.
-pub const NAMES: &[&str] = &["W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W8_miss", "W9", "W10", "W11"];
+pub const NAMES: &[&str] = &["W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W8_miss", "W9", "W10", "W11", "W12"];
 
 /// What a proxy holds when rules run.
 pub struct Input {
@@ -14,6 +14,8 @@ pub struct Input {
     pub request: http::Request<()>,
     /// The peer.
     pub peer: SocketAddr,
+    /// A request to a language model in JSON, about 2 KB.
+    pub body: Vec<u8>,
     /// Sixteen groups; the last begins with `adm`.
     pub groups: Vec<String>,
     /// A number.
@@ -38,7 +40,7 @@ impl<'a> Call<'a> {
     #[must_use]
     pub fn new(input: &'a Input) -> Self {
         Self {
-            http: RequestContext::new(&input.request).with_source(input.peer),
+            http: RequestContext::new(&input.request).with_source(input.peer).with_body(&input.body),
             groups: &input.groups,
             a: input.a,
             b: input.b,
@@ -74,6 +76,7 @@ impl Workload {
             "W9" => (twenty(), 12),
             "W10" => (vec![Rule::Arithmetic], 1),
             "W11" => (vec![Rule::Groups], 1),
+            "W12" => (vec![Rule::BodyModel("gpt-4o-mini".into())], 1),
             _ => return None,
         };
         Some(Self { name, rules, expected })
@@ -98,12 +101,32 @@ impl Workload {
         groups.push("admins".into());
         Input {
             request: request(path, &tenant),
+            body: body(),
             peer: SocketAddr::from(([192, 168, 1, 77], 40000)),
             groups,
             a: 10,
             b: 7,
         }
     }
+}
+
+/// `model` comes first, as clients of such services write it.
+fn body() -> Vec<u8> {
+    let turns: Vec<String> = (0..12)
+        .map(|i| {
+            let role = if i % 2 == 0 { "user" } else { "assistant" };
+            let content = format!(
+                "Shipment {i}: list the carriers whose parcels left the depot late, with the hours lost and the reason \
+                 each of them gave."
+            );
+            format!(r#"{{"role":"{role}","content":"{content}"}}"#)
+        })
+        .collect();
+    let turns = turns.join(",");
+    format!(
+        r#"{{"model":"gpt-4o-mini","messages":[{turns}],"max_tokens":800,"temperature":0.2,"stream":false,"user":"depot-17"}}"#
+    )
+    .into_bytes()
 }
 
 fn request(path: &str, tenant: &str) -> http::Request<()> {

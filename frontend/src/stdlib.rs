@@ -30,6 +30,8 @@ pub enum Library {
     Sets,
     /// More functions of regular expressions.
     Regex,
+    /// JSON text.
+    Json,
     /// The macros of two variables: `all`, `exists`, `existsOne`, `transformList`, `transformMap`, `transformMapEntry`.
     Comprehensions,
     /// `cel.bind`.
@@ -41,7 +43,7 @@ pub enum Library {
 
 impl Library {
     /// All libraries, in the order of the table.
-    pub const ALL: [Library; 12] = [
+    pub const ALL: [Library; 13] = [
         Self::Standard,
         Self::Optionals,
         Self::Network,
@@ -51,6 +53,7 @@ impl Library {
         Self::Lists,
         Self::Sets,
         Self::Regex,
+        Self::Json,
         Self::Comprehensions,
         Self::Bindings,
         Self::Gateway,
@@ -69,6 +72,7 @@ impl Library {
             Self::Lists => "lists",
             Self::Sets => "sets",
             Self::Regex => "regex",
+            Self::Json => "json",
             Self::Comprehensions => "comprehensions",
             Self::Bindings => "bindings",
             Self::Gateway => "gateway",

@@ -1,5 +1,6 @@
 //! Constants of a graph: plain data, described here, built by the runtime at a fixed address.
 
+use crate::projection::Projection;
 use crate::ty::Ty;
 use std::sync::Arc;
 
@@ -51,6 +52,8 @@ pub enum Constant {
     IntSet(Arc<[i64]>),
     /// A header name, lower case. Only as an operand of [`Op::Header`](crate::Op::Header).
     HeaderName(Arc<str>),
+    /// Parts of a document. Only as an operand of [`Op::Project`](crate::Op::Project).
+    Projection(Projection),
 }
 
 impl Constant {
@@ -75,8 +78,8 @@ impl Constant {
     /// Whether it is prepared for one operation, and is no value.
     #[must_use]
     pub const fn is_prepared(&self) -> bool {
-        use Constant::{HeaderName, IntSet, Regex, Searcher, StrSet};
-        matches!(self, Searcher(_) | Regex(_) | StrSet(_) | IntSet(_) | HeaderName(_))
+        use Constant::{HeaderName, IntSet, Projection, Regex, Searcher, StrSet};
+        matches!(self, Searcher(_) | Regex(_) | StrSet(_) | IntSet(_) | HeaderName(_) | Projection(_))
     }
 
     /// Whether a node of this type can hold it.

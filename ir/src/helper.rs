@@ -69,6 +69,8 @@ macro_rules! for_each_helper {
             regex_find(regex: word, text: str) -> try bool, cost 25;
             str_set_has(set: word, text: bytes) -> bool, cost 10;
             int_set_has(set: word, number: int) -> bool, cost 10;
+            /// The parts of a document that a projection names.
+            json_project(parts: word, json: bytes) -> try value, cost 500;
 
             // Values, lists, maps.
             /// A value of this tag and these words, in the arena.
@@ -109,6 +111,9 @@ macro_rules! for_each_helper {
             string_starts_with(text: str, prefix: str) -> bool, cost 5;
             string_ends_with(text: str, suffix: str) -> bool, cost 5;
             string_matches(text: str, pattern: str) -> try bool, cost 1000;
+
+            // Documents.
+            json_parse(json: bytes) -> try value, cost 1000;
 
             // Time.
             timestamp_add(time: timestamp, duration: duration) -> try timestamp, cost 5;

@@ -161,6 +161,9 @@ pub enum Op {
     InCidr(ConstId),
     /// `(str) -> bytes`: the same bytes.
     AsBytes,
+    /// `(bytes) -> value`: what the helper `json_parse` gives, but with those parts only that a
+    /// [`Constant::Projection`](crate::Constant::Projection) names. Fails where that fails.
+    Project(ConstId),
 
     /// `(T) -> value`.
     Box,

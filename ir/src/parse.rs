@@ -8,6 +8,7 @@ use crate::error::{ErrorKind, Origin};
 use crate::graph::{Graph, NodeId};
 use crate::helper::Helper;
 use crate::op::Op;
+use crate::projection::{Projection, Step};
 use crate::ty::Ty;
 use std::fmt;
 use std::sync::Arc;
@@ -186,10 +187,27 @@ impl<'t> Line<'t> {
             "searcher" => Constant::Searcher(self.string()?.into()),
             "regex" => Constant::Regex(self.string()?.into()),
             "header_name" => Constant::HeaderName(self.string()?.into()),
+            "projection" => Constant::Projection(self.projection(depth)?),
             "str_set" => Constant::StrSet(self.list("[", "]", |line| Ok(line.string()?.into()))?),
             "int_set" => Constant::IntSet(self.list("[", "]", Self::number)?),
             other => return Err(format!("expected a constant, found `{other}` before `{}`", start(self.rest))),
         })
+    }
+
+    fn projection(&mut self, depth: usize) -> Read<Projection> {
+        let Some(depth) = depth.checked_sub(1) else {
+            return Err(format!("constants nest deeper than {MAX_CONSTANT_DEPTH}"));
+        };
+        if self.eat("*") {
+            return Ok(Projection::all());
+        }
+        let part = |line: &mut Self| {
+            let step =
+                if line.rest.starts_with('"') { Step::Key(line.string()?.into()) } else { Step::Index(line.number()?) };
+            line.sign(":")?;
+            Ok((step, line.projection(depth)?))
+        };
+        Ok(Projection { whole: false, parts: self.list("{", "}", part)? })
     }
 
     fn numeric(&mut self) -> Read<Constant> {

@@ -116,6 +116,7 @@ impl fmt::Display for Constant {
                 f.write_char(']')
             }
             Constant::HeaderName(name) => named(f, "header_name", name),
+            Constant::Projection(projection) => write!(f, "projection {projection}"),
         }
     }
 }
@@ -140,7 +141,7 @@ fn named(f: &mut fmt::Formatter<'_>, name: &str, text: &Arc<str>) -> fmt::Result
     string(f, text)
 }
 
-fn string(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+pub(crate) fn string(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     f.write_char('"')?;
     for c in text.chars() {
         match c {

@@ -157,6 +157,7 @@ impl Op {
             Op::InIntSet(_) => row("in_int_set", &[Is(Ty::Int)], BOOL, Never, Helper::int_set_has.decl().cost),
             Op::InCidr(_) => row("in_cidr", &[Is(Ty::Ip)], BOOL, Never, 2),
             Op::AsBytes => row("as_bytes", &[Is(Ty::Str)], Gives(Ty::Bytes), Never, 0),
+            Op::Project(_) => row("project", &[Is(Ty::Bytes)], VALUE, Maybe, Helper::json_project.decl().cost),
             Op::Box => row("box", &[OneOf(SCALARS)], VALUE, OnBudget, 3),
             Op::Unbox(ty) => row("unbox", &[Is(Ty::Value)], Gives(ty), Maybe, 1),
             Op::List => OpDecl { operands: Operands::Many(0, Ty::Value), ..row("list", &[], VALUE, OnBudget, 10) },
@@ -224,6 +225,7 @@ impl Op {
         Op::InIntSet(ConstId(0)),
         Op::InCidr(ConstId(0)),
         Op::AsBytes,
+        Op::Project(ConstId(0)),
         Op::Box,
         Op::Unbox(Ty::Bool),
         Op::List,
@@ -242,7 +244,8 @@ impl Op {
             | Op::MatchesConst(id)
             | Op::InStrSet(id)
             | Op::InIntSet(id)
-            | Op::InCidr(id) => Some(id),
+            | Op::InCidr(id)
+            | Op::Project(id) => Some(id),
             _ => None,
         }
     }
@@ -258,6 +261,7 @@ impl Op {
             Op::InStrSet(_) => Op::InStrSet(id),
             Op::InIntSet(_) => Op::InIntSet(id),
             Op::InCidr(_) => Op::InCidr(id),
+            Op::Project(_) => Op::Project(id),
             other => other,
         }
     }

@@ -241,7 +241,8 @@ impl Check<'_> {
             | (Op::MatchesConst(_), Constant::Regex(_))
             | (Op::InStrSet(_), Constant::StrSet(_))
             | (Op::InIntSet(_), Constant::IntSet(_))
-            | (Op::InCidr(_), Constant::Cidr(..)) => true,
+            | (Op::InCidr(_), Constant::Cidr(..))
+            | (Op::Project(_), Constant::Projection(_)) => true,
             _ => false,
         };
         if !fits {
@@ -347,6 +348,7 @@ fn malformed(constant: &Constant, depth: usize) -> Option<&'static str> {
         Constant::HeaderName(name) => {
             unless(!name.bytes().any(|b| b.is_ascii_uppercase()), "a header name with capital letters")
         }
+        Constant::Projection(projection) => unless(projection.is_valid(), "a projection that is not sorted and small"),
         _ => None,
     }
 }

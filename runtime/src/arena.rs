@@ -132,6 +132,16 @@ impl<'a, T: Copy> ArenaVec<'a, T> {
         Ok(())
     }
 
+    /// Takes the last element out.
+    pub fn pop(&mut self) -> Option<T> {
+        self.0.pop()
+    }
+
+    /// Forgets the elements from this many on. Their memory stays taken.
+    pub fn truncate(&mut self, length: usize) {
+        self.0.truncate(length);
+    }
+
     /// The elements so far, to be changed in place.
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         &mut self.0

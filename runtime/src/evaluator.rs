@@ -3,7 +3,7 @@
 use crate::arena::Arena;
 use crate::function::Functions;
 use crate::library::{self, Cx};
-use crate::lower::Calls;
+use crate::lower::{Callee, Calls};
 use crate::native::constant_value;
 use crate::value::{List, Map, Value};
 use celero_ir::{Constant, ErrorKind, Helper, passes::Evaluator};
@@ -43,6 +43,10 @@ impl Evaluator for Library<'_> {
     fn matches(&self, pattern: &str, text: &str) -> Option<bool> {
         self.take(pattern)?;
         library::compile_regex(pattern).ok().map(|regex| regex.is_match(text))
+    }
+
+    fn is_selection(&self, function: &str) -> bool {
+        self.calls.by_name(function).is_some_and(Callee::is_selection)
     }
 
     fn regex_is_valid(&self, pattern: &str) -> bool {

@@ -76,8 +76,11 @@ fn request(tenant: &str) -> http::Request<()> {
         .unwrap()
 }
 
+const BODY: &[u8] =
+    br#"{"model":"gpt-4o-mini","messages":[{"role":"user","content":"a \"b\" \u00e9"}],"stream":false}"#;
+
 fn call(request: &http::Request<()>) -> Call<'_> {
-    let http = RequestContext::new(request).with_source("192.168.1.77:40000".parse().unwrap());
+    let http = RequestContext::new(request).with_source("192.168.1.77:40000".parse().unwrap()).with_body(BODY);
     Call { http, client: [192, 168, 1, 77].into(), a: 10, b: 7 }
 }
 
@@ -137,6 +140,13 @@ fn workloads_take_nothing() {
         ),
         ("W8", format!("request.headers['x-tenant'] in [{tenants}]"), true),
         ("W10", "(a * 3 + b) % 7 == 2 && a < 100".to_owned(), true),
+        ("W12", "json(request.body).model == 'gpt-4o-mini'".to_owned(), true),
+        (
+            "W12 of several parts",
+            "json(request.body).stream == false && json(request.body).messages[0].role == 'user'".to_owned(),
+            true,
+        ),
+        ("W12, no", "json(request.body).model == 'other'".to_owned(), false),
     ];
     for (name, source, want) in rules {
         assert_eq!(test(&source, "tenant-57"), (0, Ok(want)), "{name}");

@@ -142,6 +142,7 @@ fn about(name: &str) -> &'static str {
         "W9" => "twenty mixed rules",
         "W10" => "arithmetic",
         "W11" => "exists over 16 strings",
+        "W12" => "member of a JSON body",
         _ => "",
     }
 }

@@ -565,6 +565,16 @@ builtins! {
         RegexReplaceFirst Global "regex.replace"(string, string, string, int) -> string;
     }
 
+    Json {
+        /// The value that JSON text stands for. Of keys that occur twice the last one counts.
+        JsonFromString Global "json"(string) -> dyn;
+        JsonFromBytes Global "json"(bytes) -> dyn;
+        /// A value as JSON text, in the way of protocol buffers where JSON has no such type.
+        ToJson Global "toJson"(dyn) -> string;
+        /// The claims of a JSON Web Token whose signature is NOT checked: what a client says of itself.
+        UnvalidatedJwtPayload Global "unvalidatedJwtPayload"(string) -> {string dyn};
+    }
+
     Gateway {
         /// Ends the evaluation with the error `failed`; the text is for those who read the rule.
         Fail Global "fail"(string) -> dyn;

@@ -7,6 +7,7 @@
 mod canonical;
 mod fold;
 mod precompute;
+mod project;
 mod raw;
 mod rebuild;
 mod scalar;
@@ -30,13 +31,16 @@ pub struct Options {
     pub precompute: bool,
     /// Comparisons on the bytes of text from the host, without decoding it.
     pub raw: bool,
+    /// Of JSON documents, only the parts that are read.
+    pub project: bool,
 }
 
 impl Options {
     /// All passes.
-    pub const ALL: Self = Self { fold: true, canonical: true, sets: true, precompute: true, raw: true };
+    pub const ALL: Self = Self { fold: true, canonical: true, sets: true, precompute: true, raw: true, project: true };
     /// No pass.
-    pub const NONE: Self = Self { fold: false, canonical: false, sets: false, precompute: false, raw: false };
+    pub const NONE: Self =
+        Self { fold: false, canonical: false, sets: false, precompute: false, raw: false, project: false };
 }
 
 impl Default for Options {
@@ -54,6 +58,9 @@ pub trait Evaluator {
     fn dispatch(&self, function: &str, args: &[Constant]) -> Option<Result<Constant, ErrorKind>>;
     /// Whether a valid pattern matches somewhere in a text.
     fn matches(&self, pattern: &str, text: &str) -> Option<bool>;
+    /// Whether a pure function of a list or map and a key gives what stands under that key, or something that hangs on
+    /// nothing else in the list or map.
+    fn is_selection(&self, function: &str) -> bool;
     /// Whether a pattern can be compiled within the limits.
     fn regex_is_valid(&self, pattern: &str) -> bool;
 }
@@ -82,6 +89,9 @@ pub fn run(graph: &Graph, options: &Options, evaluator: &dyn Evaluator) -> Graph
         }
         if options.raw {
             next = rebuild::rebuild(&next, raw::node);
+        }
+        if options.project {
+            next = project::graph(&next, evaluator);
         }
         // What a pass left unused goes, so that graphs can be compared.
         next = rebuild::rebuild(&next, |builder, draft| builder.keep(draft));

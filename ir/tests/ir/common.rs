@@ -124,6 +124,7 @@ v68: bool = starts_with v67, v16
 v69: bool = fold.exists 0 v66, v68
 v70: value = default v9, v44
 v71: int = coalesce v1, v15, v42
+v72: value = project projection {"a": {0: *, 2: {}}} v37
 root v41
 root v60
 root v64

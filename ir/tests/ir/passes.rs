@@ -31,18 +31,23 @@ impl Evaluator for Library {
         Some(text.contains(pattern))
     }
 
+    fn is_selection(&self, function: &str) -> bool {
+        function == "get"
+    }
+
     fn regex_is_valid(&self, pattern: &str) -> bool {
         !pattern.contains('(')
     }
 }
 
 const NONE: Options = Options::NONE;
-const EACH: [Options; 7] = [
+const EACH: [Options; 8] = [
     Options { fold: true, ..NONE },
     Options { canonical: true, ..NONE },
     Options { sets: true, ..NONE },
     Options { precompute: true, ..NONE },
     Options { raw: true, ..NONE },
+    Options { project: true, ..NONE },
     Options::ALL,
     NONE,
 ];
@@ -340,6 +345,44 @@ fn constants_are_prepared() {
         ("v17: bool = call string_ends_with v3, v15", "ends_with (field 4), (const \"a\")"),
     ] {
         assert_eq!(becomes(precompute, &format!("{head}{line}")), wanted, "{line}");
+    }
+}
+
+#[test]
+fn documents_are_projected() {
+    let project = Options { project: true, ..NONE };
+    let head = "v15: bytes = const b\"{}\"\nv16: value = call json_parse v15\nv17: str = const \"a\"\nv18: str = const \"b\"\n";
+    let parsed = "call json_parse (const b\"{}\")";
+    let projected = |parts: &str| format!("project projection {parts} (const b\"{{}}\")");
+    let a = "v19: value = call select v16, v17\n";
+    for (lines, parts) in [
+        ("v19: value = call select v16, v17", r#"{"a": *}"#),
+        ("v19: bool = call has v16, v17", r#"{"a": {}}"#),
+        (&format!("{a}v20: value = call select v19, v18"), r#"{"a": {"b": *}}"#),
+        (&format!("{a}v20: int = unbox int v19"), r#"{"a": {}}"#),
+        (&format!("{a}v20: value = const 1\nv21: bool = call value_equal v19, v20"), r#"{"a": {}}"#),
+        (&format!("{a}v20: value = const [1]\nv21: bool = call value_equal v19, v20"), r#"{"a": *}"#),
+        ("v19: int = const 2\nv20: value = call index_list v16, v19", "{2: *}"),
+        ("v19: value = const 0\nv20: value = dispatch pure \"get\" v16, v19", "{0: *}"),
+        (&format!("{a}v20: value = call select v16, v18\nv21: value = list v19, v20"), r#"{"a": *, "b": *}"#),
+        ("v19: value = local 0\nv20: value = call select v19, v17\nv21: value = let 0 v16, v20", r#"{"a": *}"#),
+    ] {
+        let shown = becomes(project, &format!("{head}{lines}"));
+        assert!(shown.contains(&projected(parts)) && !shown.contains(parsed), "{lines}: {shown}");
+    }
+    for lines in [
+        "v19: value = list v16",
+        "v19: int = call size v16",
+        "v19: value = box v17\nv20: bool = call in_container v19, v16",
+        "v19: value = dispatch pure \"other\" v16, v16",
+        "v19: value = dispatch impure \"get\" v16, v16",
+        "v19: int = const 256\nv20: value = call index_list v16, v19",
+        "v19: int = const -1\nv20: value = call index_list v16, v19",
+        "v19: value = call select v16, v17\nv20: value = list v19, v16",
+        "v19: value = call select v16, v3",
+    ] {
+        let shown = becomes(project, &format!("{head}{lines}"));
+        assert!(shown.contains(parsed), "{lines}: {shown}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! The text form reads back as the graph it was printed from, and bad text is refused with its line.
 
 use crate::common::{ALL_OPS, Random, fields, mutated, random_graph};
-use celero_ir::{Constant, Graph, Op, Origin, Ty, parse, verify};
+use celero_ir::{Constant, Graph, Op, Origin, Projection, Step, Ty, parse, verify};
 use std::collections::HashSet;
 
 #[test]
@@ -52,6 +52,18 @@ fn every_constant_reads_back() {
         Constant::StrSet([].into()),
         Constant::IntSet([-1, 7].into()),
         Constant::HeaderName("x-team".into()),
+        Constant::Projection(Projection::all()),
+        Constant::Projection(Projection {
+            whole: false,
+            parts: [
+                (
+                    Step::Key("a \"".into()),
+                    Projection { whole: false, parts: [(Step::Index(3), Projection::all())].into() },
+                ),
+                (Step::Index(0), Projection::default()),
+            ]
+            .into(),
+        }),
     ];
     for constant in constants {
         let mut graph = Graph::new();

@@ -251,6 +251,7 @@ impl Emitter<'_, '_> {
             Op::InStrSet(constant) => self.call_prepared(id, celero_ir::Helper::str_set_has, constant),
             Op::InIntSet(constant) => self.call_prepared(id, celero_ir::Helper::int_set_has, constant),
             Op::InCidr(network) => self.in_cidr(id, network),
+            Op::Project(parts) => self.call_prepared(id, celero_ir::Helper::json_project, parts),
             Op::AsBytes => self.value(self.one_arg(args)?),
             Op::Box => self.boxed(id),
             Op::Unbox(to) => {

@@ -19,6 +19,11 @@ pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(&STANDARD, LENIENT
 
 /// RFC 4648, 5.
 pub(super) const BASE64_URL: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, LENIENT);
+/// As JSON Web Tokens have it (RFC 7515, 2): the letters of URLs, and no padding.
+pub(super) const BASE64_TOKEN: GeneralPurpose = GeneralPurpose::new(
+    &URL_SAFE,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::RequireNone),
+);
 
 pub(super) fn base64_encode<'a>(cx: &Cx<'a>, engine: &GeneralPurpose, bytes: &[u8]) -> Built<&'a str> {
     cx.charge_bytes(bytes.len().saturating_mul(2))?;

@@ -4,6 +4,7 @@
 pub(crate) use super::containers::{
     has, in_container, index_list, index_map, list_len, map_only, range_items, range_pairs, select, size, value_equal,
 };
+pub(crate) use super::json::json_parse;
 pub(crate) use super::network::ip_text;
 pub(crate) use super::regex::string_matches;
 pub(crate) use super::strings::{

@@ -10,7 +10,7 @@ use super::strings::{
     string_starts_with,
 };
 use super::time::{Part, part, part_in, timestamp_add, timestamp_diff, timestamp_sub};
-use super::{encoders, form, format, gateway, lists, network, numbers, optionals, regex_library, text};
+use super::{encoders, form, format, gateway, json, lists, network, numbers, optionals, regex_library, text};
 use crate::arena::Built;
 use crate::library::Cx;
 use crate::value::order::{int_double, int_uint, uint_double};
@@ -377,6 +377,10 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> Built
         RegexReplaceFirst(V::String(text), V::String(pattern), V::String(by), V::Int(most)) tries
             regex_library::replace(cx, text, pattern, by, most);
 
+        JsonFromString(V::String(text)) tries json::json_parse(cx, text.as_bytes());
+        JsonFromBytes(V::Bytes(bytes)) tries json::json_parse(cx, bytes);
+        ToJson(value) tries json::to_json(cx, &value);
+        UnvalidatedJwtPayload(V::String(token)) tries json::jwt_payload(cx, token);
         Fail(V::String(text)) tries gateway::fail(text);
         Merge(V::Map(a), V::Map(b)) tries gateway::merge(cx, a, b);
         RegexReplaceOnce(V::String(text), V::String(pattern), V::String(by)) tries

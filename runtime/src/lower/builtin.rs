@@ -102,6 +102,7 @@ fn shape(builtin: Builtin) -> Option<Shape> {
         B::StartsWith => binary(STRS, Op::StartsWith, Ty::Bool),
         B::EndsWith => binary(STRS, Op::EndsWith, Ty::Bool),
         B::Matches => binary(STRS, Op::Call(Helper::string_matches), Ty::Bool),
+        B::JsonFromBytes => unary(&[Ty::Bytes], Op::Call(Helper::json_parse), Ty::Value),
         B::BytesFromString => unary(&[Ty::Str], Op::AsBytes, Ty::Bytes),
         _ => None,
     }
@@ -114,6 +115,11 @@ impl Lowering<'_> {
             (Builtin::Equal, &[a, b]) => return Some(self.equality(id, Cmp::Eq, a, b)),
             (Builtin::NotEqual, &[a, b]) => return Some(self.equality(id, Cmp::Ne, a, b)),
             (Builtin::ToDyn, &[a]) => return Some(a),
+            (Builtin::JsonFromString, &[text]) => {
+                let text = self.convert(text, Ty::Str, id)?;
+                let json = self.add(Op::AsBytes, Ty::Bytes, &[text], id);
+                return Some(self.add(Op::Call(Helper::json_parse), Ty::Value, &[json], id));
+            }
             // A `dyn` index may be any number.
             (Builtin::IndexList, &[_, index]) if self.graph.ty(index) == Ty::Value => return None,
             _ => {}

@@ -38,6 +38,28 @@ impl Callee {
         }
     }
 
+    /// Whether it gives what stands under a key in its first operand, and looks at nothing else in it.
+    pub(crate) fn is_selection(&self) -> bool {
+        let selects = |overload: &Overload| {
+            matches!(
+                overload,
+                Overload::Builtin(
+                    Builtin::IndexList
+                        | Builtin::IndexMap
+                        | Builtin::IndexOptionalList
+                        | Builtin::IndexOptionalMap
+                        | Builtin::OptionalSelectMap
+                        | Builtin::OptionalSelectOptional
+                        | Builtin::OptionalIndexList
+                        | Builtin::OptionalIndexMap
+                        | Builtin::OptionalIndexOptionalList
+                        | Builtin::OptionalIndexOptionalMap
+                )
+            )
+        };
+        matches!(self, Self::Overloads(overloads) if overloads.iter().all(selects))
+    }
+
     /// Whether equal operands give equal results.
     pub(crate) fn is_pure(&self, functions: &Functions) -> bool {
         match self {

@@ -106,6 +106,18 @@ pub(super) unsafe extern "C" fn int_set_has(frame: *const Frame<'_>, set: *const
     guarded(frame!(frame), || u64::from(set.contains(&number)), 0)
 }
 
+pub(super) unsafe extern "C" fn json_project(
+    frame: *const Frame<'_>,
+    parts: *const library::Parts,
+    p: *const u8,
+    n: usize,
+) -> Pair {
+    // SAFETY: the address of prepared parts.
+    let parts = unsafe { &*parts };
+    let frame = frame!(frame);
+    guarded(frame, || pack(frame, library::project(&frame.cx, bytes(p, n), parts)), failure(ErrorKind::Host))
+}
+
 pub(super) unsafe extern "C" fn value_new(frame: *const Frame<'_>, tag: u64, first: u64, second: u64) -> Pair {
     use celero_ir::layout::value::tag as t;
     let frame = frame!(frame);

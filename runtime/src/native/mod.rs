@@ -5,6 +5,7 @@
 //! contract says, and calls helpers as the table says; [`layout`] asserts the rest.
 
 pub(crate) mod access;
+pub(crate) mod chunk;
 mod frame;
 mod layout;
 mod manual;

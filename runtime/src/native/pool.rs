@@ -1,7 +1,7 @@
 //! The prepared constants of a graph, each at an address that stays: native code has the addresses built in.
 
 use crate::arena::{Arena, Built};
-use crate::library::{Cx, compile_regex};
+use crate::library::{Cx, Parts, compile_regex};
 use crate::value::{List, MapBuilder, Value};
 use celero_ir::{Constant, ErrorKind};
 use celero_jit::ConstantAddress;
@@ -20,6 +20,7 @@ enum Prepared {
     Regex(Box<regex::Regex>),
     StrSet(Box<StrSet>),
     IntSet(Box<IntSet>),
+    Parts(Box<Parts>),
     #[cfg(feature = "http")]
     HeaderName(Box<http::HeaderName>),
 }
@@ -84,6 +85,11 @@ fn address(constant: &Constant, arena: &Arena, prepared: &mut Vec<Prepared>) -> 
             let address = of(&*set);
             object(Prepared::IntSet(set), address)
         }
+        Constant::Projection(projection) => {
+            let parts = Box::new(Parts::new(projection));
+            let address = of(&*parts);
+            object(Prepared::Parts(parts), address)
+        }
         #[cfg(feature = "http")]
         Constant::HeaderName(name) => {
             let name = Box::new(name.parse::<http::HeaderName>().map_err(|_| ErrorKind::InvalidArgument)?);
@@ -139,6 +145,7 @@ pub(crate) fn value<'a>(constant: &Constant, arena: &'a Arena) -> Built<Value<'a
         | Constant::Regex(_)
         | Constant::StrSet(_)
         | Constant::IntSet(_)
-        | Constant::HeaderName(_) => return Err(ErrorKind::Host),
+        | Constant::HeaderName(_)
+        | Constant::Projection(_) => return Err(ErrorKind::Host),
     })
 }

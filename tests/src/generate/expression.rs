@@ -193,6 +193,9 @@ impl Writer<'_> {
         {
             return name;
         }
+        if self.rng.chance(35) {
+            return self.document(*ty == Type::Bool);
+        }
         let inner = match ty {
             _ if self.rng.chance(60) => ty.clone(),
             Type::Int | Type::Uint | Type::Double => {
@@ -202,6 +205,34 @@ impl Writer<'_> {
             _ => types::any(self.rng, 1),
         };
         format!("dyn({})", self.expr(&inner))
+    }
+
+    /// A part of a JSON document, or, for a `bool`, perhaps the question whether it is there.
+    fn document(&mut self, test: bool) -> String {
+        let of = if self.rng.chance(50) { Type::String } else { Type::Bytes };
+        let text = match self.variable(&of) {
+            Some(name) if self.rng.chance(80) => name,
+            _ if self.rng.chance(30) => self.expr(&of),
+            _ => literal::argument(self.rng, Builtin::JsonFromString, 0).unwrap_or("'{}'").to_owned(),
+        };
+        let mut part = format!("json({text})");
+        for _ in 0..self.rng.below(4) {
+            let field = *self.rng.pick(literal::FIELDS);
+            part += &match self.rng.below(12) {
+                0..5 => format!(".{field}"),
+                5..7 => format!("[{field:?}]"),
+                7..10 => format!("[{}]", self.rng.pick(&["0", "1", "2", "0u", "1.0", "-1", "300"])),
+                10 => format!(".?{field}"),
+                _ => format!("[?{}]", self.rng.pick(&["0", "1", "'a'"])),
+            };
+        }
+        if test && self.rng.chance(60) {
+            return format!("has({part}.{})", self.rng.pick(literal::FIELDS));
+        }
+        if self.rng.chance(15) {
+            return format!("cel.bind(x, {part}, [x.?a, x.?b])");
+        }
+        part
     }
 
     fn cond(&mut self, ty: &Type) -> String {

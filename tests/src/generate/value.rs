@@ -48,6 +48,10 @@ const STRINGS: &[&str] = &[
     "Europe/Berlin",
     "[",
     "a\u{fffd}b",
+    r#"{"a":{"b":[1,{"c":"x"}],"c":2.5,"a":{"b":"\u0062"}},"b":"GET","c":null}"#,
+    r#"{"a":{"a":1},"a":[0,{"a":"b"}],"b":true}"#,
+    r#"[{"a":1,"b":"a"},[0,"b"],-7]"#,
+    r#"{"a":1}x"#,
 ];
 const INTS: &[i64] = &[
     0,
@@ -92,7 +96,13 @@ const TIMES: &[(i64, i64)] = &[
 ];
 const DURATIONS: &[i64] = &[0, 1, -1, 1_000_000_000, -3_600_000_000_000, 5_400_000_000_000, i64::MAX, i64::MIN];
 const ADDRESSES: &[&str] = &["10.0.0.1", "192.168.1.7", "::1", "2001:db8::5", "0.0.0.0", "::ffff:10.0.0.1"];
-const BYTES: &[&[u8]] = &[b"", b"a", b"abc", b"\xff", b"\0", "é".as_bytes(), b"\xe2\x82"];
+const BYTES: &[&[u8]] =
+    &[b"", b"a", b"abc", b"\xff", b"\0", "é".as_bytes(), b"\xe2\x82", DOCUMENTS[0], DOCUMENTS[1], DOCUMENTS[2]];
+const DOCUMENTS: [&[u8]; 3] = [
+    br#"{"b":[{"a":1}],"a":{"b":{"c":[1,2]},"a":"x"},"c":7}"#,
+    br#"[[1,2],{"a":{"b":1}},"a"]"#,
+    b"{\"a\":\"\xff\",\"b\":1}",
+];
 
 impl Owned {
     /// What [`kind`](Self::kind) gives.

@@ -1,0 +1,79 @@
+//! Which parts of a document are read.
+
+use std::fmt::{self, Write};
+use std::sync::Arc;
+
+/// What is read of a value, of which only parts may be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Projection {
+    /// All of it. Else, besides its parts, only what it is, and what it holds if it is neither list nor map.
+    pub whole: bool,
+    /// The parts, sorted by their steps, which are distinct. None if all of it is read.
+    pub parts: Arc<[(Step, Projection)]>,
+}
+
+/// The way from a value to a part.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Step {
+    /// The value under a key of a map.
+    Key(Arc<str>),
+    /// The element of a list at a position.
+    Index(u32),
+}
+
+impl Projection {
+    /// How many steps lead to a part at most.
+    pub const MAX_DEPTH: usize = 8;
+    /// How many parts there are at most, parts of parts included.
+    pub const MAX_PARTS: usize = 64;
+    /// The last position that a step may have: lists are given up to there.
+    pub const MAX_INDEX: u32 = 255;
+
+    /// All of a value.
+    #[must_use]
+    pub fn all() -> Self {
+        Self { whole: true, parts: Arc::new([]) }
+    }
+
+    /// Whether it keeps the rules stated above.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        let mut left = Self::MAX_PARTS;
+        self.check(Self::MAX_DEPTH, &mut left).is_some()
+    }
+
+    fn check(&self, depth: usize, left: &mut usize) -> Option<()> {
+        if self.whole {
+            return self.parts.is_empty().then_some(());
+        }
+        if !self.parts.is_sorted_by(|(a, _), (b, _)| a < b) {
+            return None;
+        }
+        self.parts.iter().try_for_each(|(step, part)| {
+            *left = left.checked_sub(1)?;
+            let small = !matches!(step, Step::Index(index) if *index > Self::MAX_INDEX);
+            part.check(depth.checked_sub(1).filter(|_| small)?, left)
+        })
+    }
+}
+
+/// `*` for all of a value, else `{"a": {"b": *}, 0: {}}`.
+impl fmt::Display for Projection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.whole {
+            return f.write_char('*');
+        }
+        f.write_char('{')?;
+        let mut separator = "";
+        for (step, part) in self.parts.iter() {
+            f.write_str(separator)?;
+            match step {
+                Step::Key(key) => crate::print::string(f, key)?,
+                Step::Index(index) => write!(f, "{index}")?,
+            }
+            write!(f, ": {part}")?;
+            separator = ", ";
+        }
+        f.write_char('}')
+    }
+}

@@ -1,0 +1,97 @@
+//! A document as values.
+
+use super::scan::{Container, Sink, scan};
+use super::token::{Scalar, Text};
+use crate::arena::{ArenaVec, Built};
+use crate::library::Cx;
+use crate::value::{List, Map, Value};
+use celero_ir::ErrorKind::OutOfBudget;
+
+/// The value of a document.
+///
+/// # Errors
+/// Those of [`scan`]; `out_of_budget` when the evaluation's budget is spent.
+pub(super) fn parse<'a>(cx: &Cx<'a>, json: &'a [u8]) -> Built<Value<'a>> {
+    cx.charge_bytes(json.len())?;
+    let mut tree = Tree { cx, pending: cx.arena().vec(), open: cx.arena().vec(), room: true };
+    scan(json, &mut tree)?;
+    Ok(tree.pending.finish().first().copied().unwrap_or(Value::Null))
+}
+
+/// The values whose container is not closed yet; an object's keys stand between them.
+struct Tree<'c, 'a> {
+    cx: &'c Cx<'a>,
+    pending: ArenaVec<'a, Value<'a>>,
+    /// Where the content of each open container begins.
+    open: ArenaVec<'a, usize>,
+    /// Whether there was memory for all of these.
+    room: bool,
+}
+
+/// An entry of an object, by its place in the document.
+#[derive(Clone, Copy)]
+struct Member<'a> {
+    key: &'a str,
+    place: usize,
+    value: Value<'a>,
+}
+
+impl<'a> Sink<'a> for Tree<'_, 'a> {
+    fn key(&mut self, key: Text<'a>) -> Built<()> {
+        self.pending.push(Value::String(key.read(self.cx.arena())?))
+    }
+
+    fn scalar(&mut self, scalar: Scalar<'a>) -> Built<()> {
+        self.pending.push(scalar.value(self.cx.arena())?)
+    }
+
+    fn open(&mut self, _: Container) -> bool {
+        let start = self.pending.as_mut_slice().len();
+        self.room &= self.open.push(start).is_ok();
+        true
+    }
+
+    fn passed(&mut self, _: &'a [u8]) {}
+
+    fn close(&mut self, container: Container) -> Built<()> {
+        if !self.room {
+            return Err(OutOfBudget);
+        }
+        let start = self.open.pop().unwrap_or(0);
+        let content = self.pending.as_mut_slice().get(start..).unwrap_or(&[]);
+        self.cx.charge(content.len())?;
+        let value = match container {
+            Container::Array => Value::List(List::Slice(self.cx.arena().alloc_slice(content)?)),
+            Container::Object => Value::Map(Map::Sorted(object(self.cx, content)?)),
+        };
+        self.pending.truncate(start);
+        self.pending.push(value)
+    }
+}
+
+/// The entries of an object from its keys and values in turn: sorted, and of equal keys the last.
+fn object<'a>(cx: &Cx<'a>, content: &[Value<'a>]) -> Built<&'a [(Value<'a>, Value<'a>)]> {
+    let count = content.len() / 2;
+    let mut members = cx.arena().vec();
+    members.reserve(count)?;
+    let mut letters = 0_usize;
+    for (place, pair) in content.chunks_exact(2).enumerate() {
+        if let &[Value::String(key), value] = pair {
+            letters = letters.saturating_add(key.len());
+            members.push(Member { key, place, value })?;
+        }
+    }
+    let comparisons = count.checked_ilog2().unwrap_or(0) as usize;
+    cx.charge_bytes(letters.saturating_mul(comparisons.saturating_add(1)))?;
+    let members = members.as_mut_slice();
+    members.sort_unstable_by(|a, b| (a.key, a.place).cmp(&(b.key, b.place)));
+    let mut entries = cx.arena().vec();
+    entries.reserve(count)?;
+    let next = members.iter().skip(1).map(|member| Some(member.key)).chain([None]);
+    for (member, next) in members.iter().zip(next) {
+        if next != Some(member.key) {
+            entries.push((Value::String(member.key), member.value))?;
+        }
+    }
+    Ok(entries.finish())
+}

@@ -1,0 +1,162 @@
+//! Values as JSON text. What JSON has no type for is written in the way of protocol buffers.
+
+use super::super::convert::{cidr_text, string_from_int, string_from_ip, string_from_uint};
+use super::super::encoders::{BASE64, base64_encode};
+use crate::arena::{ArenaVec, Built};
+use crate::library::Cx;
+use crate::value::{Map, Value};
+use celero_ir::ErrorKind::{DuplicateKey, InvalidArgument, NoSuchOverload, OutOfBudget};
+
+/// Deepest nesting that is written: more than the deepest literal around the deepest document.
+const MAX_DEPTH: u32 = 512;
+
+/// Stack left at which writing goes on on a segment of its own: threads of proxies may have small ones.
+const STACK_RESERVE: usize = 32 * 1024;
+/// Size of such a segment.
+const STACK_STEP: usize = 512 * 1024;
+
+/// A value as JSON, without blanks, the keys of objects sorted.
+///
+/// | value | JSON |
+/// |---|---|
+/// | `int`, `uint` | a number with all its digits |
+/// | `double` | the shortest number that reads as the same `double`; `"NaN"`, `"Infinity"`, `"-Infinity"` |
+/// | `bytes` | text in base64, with padding |
+/// | timestamp, duration | `"2026-01-02T03:04:05.5Z"`, `"1.5s"` |
+/// | map | an object; keys that are numbers or bools as text |
+/// | optional | what it holds, or `null` |
+/// | type, address, network | its name or text |
+///
+/// # Errors
+/// `duplicate_key` for a map with two keys of the same text (`1` and `"1"`); `out_of_budget` when the evaluation's budget is
+/// spent, or past 512 levels of nesting.
+pub(super) fn write<'a>(cx: &Cx<'a>, value: &Value<'a>) -> Built<&'a str> {
+    let mut writer = Writer { cx, out: cx.arena().vec() };
+    writer.value(value, MAX_DEPTH)?;
+    std::str::from_utf8(writer.out.finish()).map_err(|_| InvalidArgument)
+}
+
+struct Writer<'c, 'a> {
+    cx: &'c Cx<'a>,
+    out: ArenaVec<'a, u8>,
+}
+
+impl<'a> Writer<'_, 'a> {
+    fn value(&mut self, value: &Value<'a>, depth: u32) -> Built<()> {
+        let cx = self.cx;
+        cx.charge(1)?;
+        match value {
+            Value::Null | Value::Optional(None) => self.plain("null"),
+            Value::Bool(value) => self.plain(if *value { "true" } else { "false" }),
+            Value::Int(value) => self.plain(string_from_int(cx, *value)?),
+            Value::Uint(value) => self.plain(string_from_uint(cx, *value)?),
+            Value::Double(value) => self.double(*value),
+            Value::String(text) | Value::Type(text) => self.text(text),
+            Value::Bytes(bytes) => self.text(base64_encode(cx, &BASE64, bytes)?),
+            Value::Duration(value) => self.text(cx.arena().format(format_args!("{value}"))?),
+            Value::Timestamp(value) => self.text(cx.arena().format(format_args!("{value}"))?),
+            Value::Ip(address) => self.text(string_from_ip(cx, *address)?),
+            Value::Cidr(address, prefix) => self.text(cidr_text(cx, *address, *prefix)?),
+            Value::Optional(Some(inner)) => self.inside(depth, |writer, depth| writer.value(inner, depth)),
+            Value::List(list) => self.inside(depth, |writer, depth| {
+                writer.plain("[")?;
+                for index in 0..list.len() {
+                    if index > 0 {
+                        writer.plain(",")?;
+                    }
+                    let element = list.get(index, cx.arena())?.unwrap_or(Value::Null);
+                    writer.value(&element, depth)?;
+                }
+                writer.plain("]")
+            }),
+            Value::Map(map) => self.inside(depth, |writer, depth| writer.object(map, depth)),
+        }
+    }
+
+    /// One level deeper, with stack for it.
+    fn inside(&mut self, depth: u32, write: impl FnOnce(&mut Self, u32) -> Built<()>) -> Built<()> {
+        let depth = depth.checked_sub(1).ok_or(OutOfBudget)?;
+        stacker::maybe_grow(STACK_RESERVE, STACK_STEP, || write(self, depth))
+    }
+
+    fn plain(&mut self, text: &str) -> Built<()> {
+        self.out.extend(text.as_bytes())
+    }
+
+    fn double(&mut self, value: f64) -> Built<()> {
+        match value {
+            f64::INFINITY => self.plain("\"Infinity\""),
+            f64::NEG_INFINITY => self.plain("\"-Infinity\""),
+            value if value.is_nan() => self.plain("\"NaN\""),
+            // With a fraction or an exponent, so that it reads as a double.
+            value => self.plain(self.cx.arena().format(format_args!("{value:?}"))?),
+        }
+    }
+
+    fn text(&mut self, text: &str) -> Built<()> {
+        self.cx.charge_bytes(text.len())?;
+        self.plain("\"")?;
+        let mut rest = text;
+        while let Some(at) = rest.bytes().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)) {
+            let (before, from) = rest.split_at_checked(at).unwrap_or((rest, ""));
+            let Some((&special, _)) = from.as_bytes().split_first() else { break };
+            self.plain(before)?;
+            match special {
+                b'"' => self.plain("\\\"")?,
+                b'\\' => self.plain("\\\\")?,
+                b'\n' => self.plain("\\n")?,
+                b'\r' => self.plain("\\r")?,
+                b'\t' => self.plain("\\t")?,
+                0x08 => self.plain("\\b")?,
+                0x0c => self.plain("\\f")?,
+                control => self.plain(self.cx.arena().format(format_args!("\\u{control:04x}"))?)?,
+            }
+            rest = from.get(1..).unwrap_or("");
+        }
+        self.plain(rest)?;
+        self.plain("\"")
+    }
+
+    fn object(&mut self, map: &Map<'a>, depth: u32) -> Built<()> {
+        let cx = self.cx;
+        cx.charge(map.len())?;
+        let mut members = cx.arena().vec();
+        members.reserve(map.len())?;
+        let mut letters = 0_usize;
+        for (key, value) in map.entries(cx.arena())? {
+            let key = match *key {
+                Value::String(text) => text,
+                Value::Int(number) => string_from_int(cx, number)?,
+                Value::Uint(number) => string_from_uint(cx, number)?,
+                Value::Bool(value) => {
+                    if value {
+                        "true"
+                    } else {
+                        "false"
+                    }
+                }
+                _ => return Err(NoSuchOverload),
+            };
+            letters = letters.saturating_add(key.len());
+            members.push((key, *value))?;
+        }
+        let comparisons = map.len().checked_ilog2().unwrap_or(0) as usize;
+        cx.charge_bytes(letters.saturating_mul(comparisons.saturating_add(1)))?;
+        members.as_mut_slice().sort_unstable_by_key(|(key, _)| *key);
+        let mut last = None;
+        self.plain("{")?;
+        for (key, value) in members.finish() {
+            if last == Some(*key) {
+                return Err(DuplicateKey);
+            }
+            if last.is_some() {
+                self.plain(",")?;
+            }
+            self.text(key)?;
+            self.plain(":")?;
+            self.value(value, depth)?;
+            last = Some(*key);
+        }
+        self.plain("}")
+    }
+}
