@@ -4,6 +4,7 @@
 mod cel_crate;
 mod compiled;
 mod handwritten;
+pub mod lookups;
 mod measure;
 mod rules;
 mod workload;

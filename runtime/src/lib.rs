@@ -151,6 +151,12 @@ pub use program::Program;
 pub use scratch::Scratch;
 pub use value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
 
+/// What the benchmarks measure by itself.
+#[doc(hidden)]
+pub mod bench_support {
+    pub use crate::native::search::Searcher;
+}
+
 /// What `#[derive(Context)]` writes refers to.
 #[doc(hidden)]
 pub mod derive_support {

@@ -1,7 +1,10 @@
 //! Times every engine on every workload and prints the table; `--json` writes it for programs.
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
-use celero_benches::{CountingAllocator, ENGINES, NAMES, Runner, Workload, allocations, interleaved, runner, scaling};
+use celero_benches::lookups::{self, Hit, LENGTHS, Misses, NEEDLES, Way};
+use celero_benches::{
+    CountingAllocator, ENGINES, Input, NAMES, Runner, Workload, allocations, interleaved, runner, scaling,
+};
 use clap::Parser;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -19,6 +22,9 @@ struct Arguments {
     /// Only these workloads, separated by commas.
     #[arg(long, value_delimiter = ',', value_name = "W3,W9")]
     only: Vec<String>,
+    /// Only the searches for text in text.
+    #[arg(long)]
+    search: bool,
     /// Print the table as Markdown at the end.
     #[arg(long)]
     markdown: bool,
@@ -30,10 +36,31 @@ struct Arguments {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     for name in &arguments.only {
-        if !NAMES.contains(&name.as_str()) {
-            println!("no workload `{name}`; there are {}", NAMES.join(", "));
+        if !NAMES.contains(&name.as_str()) && name != W13 {
+            println!("no workload `{name}`; there are {}, {W13}", NAMES.join(", "));
             return ExitCode::from(2);
         }
+    }
+    let only_lookups = arguments.search || (arguments.only.iter().any(|o| o == W13) && arguments.only.len() == 1);
+    let input = Workload::new("W1").map(|workload| workload.input());
+    let (mut w13, mut searches) = (Ok(Vec::new()), Ok(Vec::new()));
+    if let Some(input) = &input {
+        if !arguments.search && (arguments.only.is_empty() || arguments.only.iter().any(|o| o == W13)) {
+            w13 = compare_header_sets(input, arguments.rounds);
+        }
+        if arguments.search {
+            searches = compare_searches(input, arguments.rounds);
+        }
+    }
+    let lookups = match (w13, searches) {
+        (Ok(w13), Ok(searches)) => json!({ "W13": w13, "search": searches }),
+        (Err(message), _) | (_, Err(message)) => {
+            println!("{message}");
+            return ExitCode::FAILURE;
+        }
+    };
+    if only_lookups {
+        return write_report(arguments.json.as_ref(), &json!({ "lookups": lookups }));
     }
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     print!("{:8}", "");
@@ -55,17 +82,81 @@ fn main() -> ExitCode {
     if arguments.markdown {
         print_markdown(&workloads);
     }
-    if let Some(path) = arguments.json {
-        let machine = json!({
-            "os": std::env::consts::OS, "arch": std::env::consts::ARCH, "threads": threads, "cpu": cpu(),
-        });
-        let report = json!({ "machine": machine, "workloads": workloads, "rulesets": [] });
-        if let Err(error) = std::fs::write(&path, format!("{report:#}\n")) {
+    let machine = json!({
+        "os": std::env::consts::OS, "arch": std::env::consts::ARCH, "threads": threads, "cpu": cpu(),
+    });
+    let report = json!({ "machine": machine, "workloads": workloads, "rulesets": [], "lookups": lookups });
+    let written = write_report(arguments.json.as_ref(), &report);
+    if right { written } else { ExitCode::FAILURE }
+}
+
+/// The name under which the header sets are asked for.
+const W13: &str = "W13";
+
+fn write_report(path: Option<&PathBuf>, report: &Value) -> ExitCode {
+    let Some(path) = path else { return ExitCode::SUCCESS };
+    match std::fs::write(path, format!("{report:#}\n")) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
             println!("cannot write {}: {error}", path.display());
-            return ExitCode::FAILURE;
+            ExitCode::FAILURE
         }
     }
-    if right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The times of ways that agree, in order.
+fn time(ways: Vec<Way>, input: &Input, rounds: usize) -> Result<Vec<(&'static str, f64)>, String> {
+    let answers: Vec<u64> = ways.iter().map(|(_, run)| run()).collect();
+    if answers.windows(2).any(|two| matches!(two, [a, b] if a != b)) {
+        let names: Vec<&str> = ways.iter().map(|(name, _)| *name).collect();
+        return Err(format!("{names:?} answer {answers:?}"));
+    }
+    let (names, runners): (Vec<&str>, Vec<Runner>) = ways
+        .into_iter()
+        .map(|(name, run)| {
+            let run: Runner = Box::new(move |_| run());
+            (name, run)
+        })
+        .unzip();
+    let samples = interleaved(&runners, input, rounds);
+    Ok(names.into_iter().zip(samples.iter().map(|s| s.ns)).collect())
+}
+
+/// W13: nanoseconds for thirty names.
+fn compare_header_sets(input: &Input, rounds: usize) -> Result<Vec<Value>, String> {
+    let mut rows = Vec::new();
+    for misses in [Misses::Random, Misses::Real] {
+        for rate in [100, 50, 20, 10, 5, 1] {
+            let times = time(lookups::w13(&lookups::headers(rate, misses)), input, rounds)?;
+            let name = format!("W13 {rate}% internal, others {misses:?}").to_lowercase();
+            print!("{name:32}");
+            times.iter().for_each(|(way, ns)| print!("{:>22}", format!("{way} {ns:.0}")));
+            println!();
+            let times: Map<String, Value> = times.iter().map(|(way, ns)| ((*way).into(), round(*ns).into())).collect();
+            rows.push(json!({ "rate": rate, "misses": format!("{misses:?}").to_lowercase(), "ns": times }));
+        }
+    }
+    Ok(rows)
+}
+
+/// Searches: nanoseconds, and the ratio to the better peer.
+fn compare_searches(input: &Input, rounds: usize) -> Result<Vec<Value>, String> {
+    let mut rows = Vec::new();
+    for hit in [Hit::Miss, Hit::End, Hit::Early] {
+        for (needle, length) in NEEDLES.iter().flat_map(|n| LENGTHS.iter().map(move |l| (*n, *l))) {
+            let Some(text) = lookups::haystack(needle, length, hit) else { continue };
+            let times = time(lookups::search(needle, &text), input, rounds)?;
+            let own = times.first().map_or(f64::NAN, |(_, ns)| *ns);
+            let best = times.iter().skip(1).map(|(_, ns)| *ns).fold(f64::INFINITY, f64::min);
+            print!("{:5} {needle:30} in {length:3}", format!("{hit:?}").to_lowercase());
+            times.iter().for_each(|(way, ns)| print!("{:>18}", format!("{way} {ns:.1}")));
+            println!("{:>8.2}", own / best);
+            let times: Map<String, Value> = times.iter().map(|(way, ns)| ((*way).into(), round(*ns).into())).collect();
+            rows.push(json!({ "hit": format!("{hit:?}").to_lowercase(), "needle": needle, "length": length,
+                "ns": times, "ratio": round(own / best) }));
+        }
+    }
+    Ok(rows)
 }
 
 fn compare(workload: &Workload, rounds: usize, threads: usize) -> Result<Value, String> {

@@ -18,10 +18,12 @@
 //! }
 //! ```
 
+mod header_set;
 mod request;
 mod source;
 mod target;
 mod types;
 
+pub use header_set::{HeaderSet, HeaderSetError};
 pub use request::{Request, RequestContext};
 pub use source::Source;

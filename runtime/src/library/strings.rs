@@ -2,6 +2,7 @@
 
 use crate::arena::Built;
 use crate::library::Cx;
+use crate::native::search::Searcher;
 use celero_ir::ErrorKind;
 
 pub(crate) fn string_add<'a>(cx: &Cx<'a>, a: &'a str, b: &'a str) -> Built<&'a str> {
@@ -38,7 +39,7 @@ pub(crate) fn length(n: usize) -> i64 {
 
 pub(crate) fn string_contains<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str) -> Built<bool> {
     cx.charge_bytes(text.len().saturating_add(needle.len()))?;
-    Ok(memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some())
+    Ok(Searcher::new(needle.as_bytes()).is_in(text.as_bytes()))
 }
 
 pub(crate) fn string_starts_with<'a>(cx: &Cx<'a>, text: &'a str, prefix: &'a str) -> bool {

@@ -4,7 +4,7 @@
 //! `celero_ir::for_each_helper` says; an address named for a thing is that of a live thing of that type.
 
 use super::frame::{Frame, Pair};
-use super::pool::{IntSet, StrSet};
+use super::pool::{IntSet, PreparedSearcher, StrSet};
 use super::shims::{failure, guarded, pack};
 use crate::arena::{ArenaVec, Built};
 use crate::library;
@@ -64,14 +64,14 @@ fn bytes<'x>(p: *const u8, n: usize) -> &'x [u8] {
 
 pub(super) unsafe extern "C" fn searcher_find(
     frame: *const Frame<'_>,
-    searcher: *const memchr::memmem::Finder<'static>,
+    searcher: *const PreparedSearcher,
     p: *const u8,
     n: usize,
 ) -> Pair {
     // SAFETY: the address of a prepared searcher.
     let searcher = unsafe { &*searcher };
     let frame = frame!(frame);
-    let body = || pack(frame, frame.cx.charge_bytes(n).map(|()| searcher.find(bytes(p, n)).is_some()));
+    let body = || pack(frame, frame.cx.charge_bytes(n).map(|()| searcher.is_in(bytes(p, n))));
     guarded(frame, body, failure(ErrorKind::Host))
 }
 

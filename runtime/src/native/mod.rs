@@ -10,6 +10,7 @@ mod frame;
 mod layout;
 mod manual;
 mod pool;
+pub(crate) mod search;
 mod shims;
 
 pub(crate) use pool::value as constant_value;

@@ -1,5 +1,6 @@
 //! The prepared constants of a graph, each at an address that stays: native code has the addresses built in.
 
+use super::search::Searcher;
 use crate::arena::{Arena, Built};
 use crate::library::{Cx, Parts, compile_regex};
 use crate::value::{List, MapBuilder, Value};
@@ -7,6 +8,8 @@ use celero_ir::{Constant, ErrorKind};
 use celero_jit::ConstantAddress;
 use std::collections::HashSet;
 
+/// A needle made ready.
+pub(super) type PreparedSearcher = Searcher<Box<[u8]>>;
 /// A set of strings.
 pub(super) type StrSet = HashSet<Box<[u8]>, foldhash::fast::FixedState>;
 /// A set of integers.
@@ -16,7 +19,7 @@ pub(super) type IntSet = HashSet<i64, foldhash::fast::FixedState>;
 #[derive(Debug)]
 #[expect(dead_code, reason = "read by native code")]
 enum Prepared {
-    Searcher(Box<memchr::memmem::Finder<'static>>),
+    Searcher(Box<PreparedSearcher>),
     Regex(Box<regex::Regex>),
     StrSet(Box<StrSet>),
     IntSet(Box<IntSet>),
@@ -66,7 +69,7 @@ fn address(constant: &Constant, arena: &Arena, prepared: &mut Vec<Prepared>) -> 
     }
     match constant {
         Constant::Searcher(needle) => {
-            let searcher = Box::new(memchr::memmem::Finder::new(needle.as_bytes()).into_owned());
+            let searcher = Box::new(PreparedSearcher::new(needle.as_bytes().into()));
             let address = of(&*searcher);
             object(Prepared::Searcher(searcher), address)
         }

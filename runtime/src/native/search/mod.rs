@@ -1,0 +1,63 @@
+//! Whether a needle occurs in a text: vector code for the short texts that requests are made of.
+//!
+//! Two bytes of the needle that are rare in such texts are looked for at once, in as many places as a vector has bytes;
+//! where both stand, the whole needle is compared. A text in which this goes wrong too often is left to `memchr`, so that
+//! the time is linear in the text, whatever the text. Nothing outside the text is ever read: what is shorter than a vector
+//! is read in two pieces that overlap.
+
+mod rank;
+mod scan;
+mod vector;
+
+use vector::Level;
+
+/// A needle made ready: which of its bytes to look for, and with which instructions.
+#[derive(Clone, Copy, Debug)]
+pub struct Searcher<N> {
+    needle: N,
+    pair: Pair,
+    /// Never more than the processor has: only [`Level::detect`] makes one.
+    level: Level,
+}
+
+/// Two bytes to look for, and where they stand in the needle: `first <= second`, both inside it, but for needles shorter
+/// than two bytes, which are searched for without.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    first: u8,
+    second: u8,
+    rare: u8,
+    also: u8,
+}
+
+impl Pair {
+    fn of(needle: &[u8], (first, second): (u8, u8)) -> Self {
+        let byte = |at: u8| needle.get(usize::from(at)).copied().unwrap_or(0);
+        Self { first, second, rare: byte(first), also: byte(second) }
+    }
+}
+
+impl<N: AsRef<[u8]>> Searcher<N> {
+    /// Prepares a needle, in time linear in its length.
+    pub fn new(needle: N) -> Self {
+        let pair = Pair::of(needle.as_ref(), rank::rarest(needle.as_ref()));
+        Self { needle, pair, level: Level::detect() }
+    }
+
+    /// Whether the needle occurs in the text.
+    #[inline]
+    pub fn is_in(&self, text: &[u8]) -> bool {
+        let needle = self.needle.as_ref();
+        if needle.len() < 2 || text.len() < needle.len() {
+            return match needle {
+                [] => true,
+                [byte] => memchr::memchr(*byte, text).is_some(),
+                _ => false,
+            };
+        }
+        scan::contains(self.level, text, needle, &self.pair)
+    }
+}
+
+#[cfg(test)]
+mod tests;

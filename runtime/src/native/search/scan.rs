@@ -1,0 +1,303 @@
+//! The search itself, for vectors of any size.
+//!
+//! A *start* is a place where the needle could begin: there are `text - needle + 1`. A block of starts is looked at by
+//! reading as many bytes from `start + pair.first` and from `start + pair.second` on. The last such byte is that of the last start, and
+//! `last start + pair.second < last start + needle = text`: so reading blocks made of starts alone stays inside the text.
+
+use super::Pair;
+use super::vector::Level;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use super::vector::{Half, Vector};
+
+/// So many starts of a block may look right and be wrong, and so many blocks may have such starts. Then the rest is
+/// `memchr`'s, whose time is linear even if all starts look right.
+const MOST_STARTS: u32 = 8;
+const MOST_BLOCKS: u32 = 4;
+
+/// Whether the needle, of two bytes or more, occurs in the text, which is not shorter. The pair is one of the needle's, the
+/// level is what the processor has.
+#[inline]
+pub(super) fn contains(level: Level, text: &[u8], needle: &[u8], pair: &Pair) -> bool {
+    match level {
+        // SAFETY: the processor has AVX2. `Searcher` keeps the rest: it calls with needles that fit, and their own pairs.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe {
+            match starts(text, needle) {
+                ..16 => few::<std::arch::x86_64::__m128i>(text, needle, pair),
+                16..64 => avx2_short(text, needle, pair),
+                64.. => avx2_long(text, needle, pair),
+            }
+        },
+        // SAFETY: all of this architecture have SSE2; the rest as above.
+        #[cfg(target_arch = "x86_64")]
+        Level::Sse2 => unsafe { scan::<std::arch::x86_64::__m128i>(text, needle, pair) },
+        // SAFETY: all of this architecture have NEON; the rest as above.
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon => unsafe { scan::<std::arch::aarch64::uint8x16_t>(text, needle, pair) },
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        Level::None => memchr::memmem::find(text, needle).is_some(),
+    }
+}
+
+/// In how many places the needle could begin.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+fn starts(text: &[u8], needle: &[u8]) -> usize {
+    text.len().wrapping_sub(needle.len()).wrapping_add(1)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn avx2_short(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
+    // SAFETY: the contract is the same.
+    unsafe { short::<std::arch::x86_64::__m256i, std::arch::x86_64::__m128i>(text, needle, pair) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn avx2_long(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
+    // SAFETY: the contract is the same.
+    unsafe { long::<std::arch::x86_64::__m256i>(text, needle, pair) }
+}
+
+/// # Safety
+/// That of [`few`], [`short`] and [`long`], without their bounds on starts.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+unsafe fn scan<H: Half>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
+    // SAFETY: the contract is the same.
+    unsafe {
+        match starts(text, needle) {
+            ..16 => few::<H>(text, needle, pair),
+            16..32 => short::<H, H>(text, needle, pair),
+            32.. => long::<H>(text, needle, pair),
+        }
+    }
+}
+
+/// What became of starts that look right.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Wrong,
+    Found,
+    TooMany,
+}
+
+/// Tries the starts from `base` on whose bits are set.
+///
+/// # Safety
+/// Each bit must be that of a start.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+unsafe fn verify(text: &[u8], needle: &[u8], base: usize, mut looks_right: u64) -> Verdict {
+    let mut mistakes = MOST_STARTS;
+    while looks_right != 0 {
+        let start = base.wrapping_add(looks_right.trailing_zeros() as usize);
+        // SAFETY: `start` is a start, so that a needle's length of bytes can be read there.
+        if unsafe { equal(text.as_ptr().add(start), needle.as_ptr(), needle.len()) } {
+            return Verdict::Found;
+        }
+        mistakes = mistakes.wrapping_sub(1);
+        if mistakes == 0 {
+            return Verdict::TooMany;
+        }
+        looks_right &= looks_right.wrapping_sub(1);
+    }
+    Verdict::Wrong
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cold]
+#[inline(never)]
+fn hand_over(text: &[u8], needle: &[u8], from: usize) -> bool {
+    text.get(from..).is_some_and(|rest| memchr::memmem::find(rest, needle).is_some())
+}
+
+/// Where the bytes begin that stand first and second of the pair at the starts.
+///
+/// # Safety
+/// That of [`short`].
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+unsafe fn columns(text: &[u8], pair: &Pair) -> (*const u8, *const u8) {
+    // SAFETY: both places lie inside the needle, and so, from start 0, inside the text.
+    unsafe { (text.as_ptr().add(usize::from(pair.first)), text.as_ptr().add(usize::from(pair.second))) }
+}
+
+/// For at least two vectors of starts.
+///
+/// # Safety
+/// `2 <= needle <= text`, `2 * V::BYTES <= starts`, the pair is one of the needle's, and the processor has the vectors.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+unsafe fn long<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
+    let block = V::BYTES.wrapping_mul(2);
+    let end = starts(text, needle).wrapping_sub(block);
+    let mut mistaken = MOST_BLOCKS;
+    let mut at = 0;
+    // SAFETY: the processor has the vectors. Every block begins at `end` at the latest, and so ends with the last start or
+    // before it. The last one overlaps the one before.
+    unsafe {
+        let (first, second) = columns(text, pair);
+        let (rare, also) = (V::splat(pair.rare), V::splat(pair.also));
+        loop {
+            let looks_right = pieces::<V>(first.add(at), second.add(at), V::BYTES, rare, also);
+            if looks_right != 0 {
+                mistaken = mistaken.wrapping_sub(1);
+                match verify(text, needle, at, looks_right) {
+                    Verdict::Found => return true,
+                    Verdict::Wrong if mistaken > 0 => {}
+                    _ => return hand_over(text, needle, at),
+                }
+            }
+            if at == end {
+                return false;
+            }
+            at = at.wrapping_add(block).min(end);
+        }
+    }
+}
+
+/// For fewer starts than two vectors hold.
+///
+/// # Safety
+/// `2 <= needle <= text`, `16 <= starts < 2 * V::BYTES`, the pair is one of the needle's, and the processor has both vectors.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+unsafe fn short<V: Vector, H: Half>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
+    let starts = starts(text, needle);
+    // SAFETY: the processor has the vectors. Two pieces are read, of which there are as many starts or more: the first ones
+    // and the last ones.
+    let looks_right = unsafe {
+        let (first, second) = columns(text, pair);
+        if starts >= V::BYTES {
+            pieces::<V>(first, second, starts.wrapping_sub(V::BYTES), V::splat(pair.rare), V::splat(pair.also))
+        } else {
+            pieces::<H>(first, second, starts.wrapping_sub(16), H::splat(pair.rare), H::splat(pair.also))
+        }
+    };
+    // SAFETY: bits were made for starts only.
+    looks_right != 0 && unsafe { settle(text, needle, looks_right) }
+}
+
+/// For fewer starts than any vector holds.
+///
+/// # Safety
+/// `2 <= needle <= text`, `starts < 16`, the pair is one of the needle's, and the processor has the vectors.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(never)]
+unsafe fn few<H: Half>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
+    let starts = starts(text, needle);
+    // SAFETY: the processor has the vectors. Two pieces are read, of which there are as many starts or more: the first ones
+    // and the last ones, which begin `between` later. Bits are made for starts only.
+    unsafe {
+        let (first, second) = columns(text, pair);
+        let (rare, also) = (H::splat(pair.rare), H::splat(pair.also));
+        let looks_right = if starts >= 8 {
+            let between = starts.wrapping_sub(8);
+            let bits = H::both_equal(eights::<H>(first, between), rare, eights::<H>(second, between), also);
+            bits & 0xff | (bits >> 8).wrapping_shl(between as u32)
+        } else if starts >= 4 {
+            let between = starts.wrapping_sub(4);
+            let (a, b) = (H::of_words(fours(first, between), 0), H::of_words(fours(second, between), 0));
+            let bits = H::both_equal(a, rare, b, also);
+            bits & 0xf | ((bits >> 4) & 0xf).wrapping_shl(between as u32)
+        } else {
+            // Too few for vectors: each is tried.
+            1_u32.wrapping_shl(starts as u32).wrapping_sub(1)
+        };
+        looks_right != 0 && settle(text, needle, looks_right.into())
+    }
+}
+
+/// Tries the starts whose bits are set, of a text that has no others that look right. Not inlined: the search itself then
+/// saves no registers.
+///
+/// # Safety
+/// Each bit must be that of a start.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(never)]
+unsafe fn settle(text: &[u8], needle: &[u8], looks_right: u64) -> bool {
+    // SAFETY: the contract is the same.
+    match unsafe { verify(text, needle, 0, looks_right) } {
+        Verdict::Found => true,
+        Verdict::Wrong => false,
+        Verdict::TooMany => hand_over(text, needle, 0),
+    }
+}
+
+/// Sixteen bytes: the eight at an address and the eight that begin `between` later.
+///
+/// # Safety
+/// `between + 8` bytes are readable there, and the processor has the vector.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+unsafe fn eights<H: Half>(from: *const u8, between: usize) -> H {
+    // SAFETY: the contract; any bytes are a number.
+    unsafe { H::of_words(from.cast::<u64>().read_unaligned(), from.add(between).cast::<u64>().read_unaligned()) }
+}
+
+/// Eight bytes: the four at an address and the four that begin `between` later.
+///
+/// # Safety
+/// `between + 4` bytes are readable there.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+unsafe fn fours(from: *const u8, between: usize) -> u64 {
+    // SAFETY: the contract; any bytes are a number.
+    let (low, high) =
+        unsafe { (from.cast::<u32>().read_unaligned(), from.add(between).cast::<u32>().read_unaligned()) };
+    u64::from(low) | u64::from(high) << 32
+}
+
+/// The starts that look right among the first `V::BYTES` and among as many from `between` on, where the needle's bytes would
+/// be read from `a` and `b` on. Bits of starts that both pieces hold fall together.
+///
+/// # Safety
+/// From both addresses `between + V::BYTES` bytes are readable, `between <= V::BYTES`, and the processor has the vectors.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+unsafe fn pieces<V: Vector>(a: *const u8, b: *const u8, between: usize, rare: V, also: V) -> u64 {
+    // SAFETY: the contract.
+    let (low, high) = unsafe {
+        let low = V::both_equal(V::load(a), rare, V::load(b), also);
+        (low, V::both_equal(V::load(a.add(between)), rare, V::load(b.add(between)), also))
+    };
+    u64::from(low) | u64::from(high).wrapping_shl(between as u32)
+}
+
+/// Whether two runs of bytes are the same. Read in words of which the last may overlap the one before: a call of `memcmp`
+/// would take longer than a usual needle does.
+///
+/// # Safety
+/// `length` is two or more, and as many bytes are readable at both addresses.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+unsafe fn equal(a: *const u8, b: *const u8, length: usize) -> bool {
+    /// Whether a word of type `T` is the same at `at` from both addresses. `at + size_of::<T>()` bytes must be readable.
+    #[inline(always)]
+    unsafe fn same<T: Eq>(a: *const u8, b: *const u8, at: usize) -> bool {
+        // SAFETY: the contract; any bytes are a number.
+        unsafe { a.add(at).cast::<T>().read_unaligned() == b.add(at).cast::<T>().read_unaligned() }
+    }
+    // SAFETY: each word ends with the last byte or before it.
+    unsafe {
+        if length >= 16 {
+            let end = length.wrapping_sub(16);
+            let mut at = 0;
+            while at < end {
+                if !same::<u128>(a, b, at) {
+                    return false;
+                }
+                at = at.wrapping_add(16);
+            }
+            same::<u128>(a, b, end)
+        } else if length >= 8 {
+            same::<u64>(a, b, 0) && same::<u64>(a, b, length.wrapping_sub(8))
+        } else if length >= 4 {
+            same::<u32>(a, b, 0) && same::<u32>(a, b, length.wrapping_sub(4))
+        } else {
+            same::<u16>(a, b, 0) && same::<u16>(a, b, length.wrapping_sub(2))
+        }
+    }
+}

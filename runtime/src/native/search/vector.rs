@@ -1,0 +1,161 @@
+//! The vectors of the processors, as far as a search needs them.
+
+/// Which vectors a processor has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Sse2,
+    #[cfg(target_arch = "aarch64")]
+    Neon,
+    /// None that this module knows.
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    None,
+}
+
+impl Level {
+    /// The best that this processor has.
+    pub(super) fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        return if std::arch::is_x86_feature_detected!("avx2") { Self::Avx2 } else { Self::Sse2 };
+        #[cfg(target_arch = "aarch64")]
+        return Self::Neon;
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        return Self::None;
+    }
+}
+
+/// A vector of `BYTES` bytes, at most 32. Every function may be called only where the processor has such vectors.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(super) trait Vector: Copy {
+    const BYTES: usize;
+
+    /// The same byte everywhere.
+    unsafe fn splat(byte: u8) -> Self;
+
+    /// The bytes at an address, of which `BYTES` must be readable.
+    unsafe fn load(from: *const u8) -> Self;
+
+    /// A bit for each byte, the first byte's lowest: whether `a` equals `x` and `b` equals `y` there.
+    unsafe fn both_equal(a: Self, x: Self, b: Self, y: Self) -> u32;
+}
+
+/// A vector of 16 bytes.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(super) trait Half: Vector {
+    /// From two words, the first byte lowest.
+    unsafe fn of_words(low: u64, high: u64) -> Self;
+}
+
+// SAFETY of all functions below: an instruction needs what the caller of the trait's function promises: a processor that has
+// it, and for loads readable bytes. Loads are of the kinds that need no alignment.
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{Half, Vector};
+    use std::arch::x86_64::{
+        __m128i, __m256i, _mm_and_si128, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set_epi64x,
+        _mm_set1_epi8, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
+    };
+
+    impl Vector for __m128i {
+        const BYTES: usize = 16;
+
+        #[inline(always)]
+        unsafe fn splat(byte: u8) -> Self {
+            // SAFETY: see above.
+            unsafe { _mm_set1_epi8(byte.cast_signed()) }
+        }
+
+        #[inline(always)]
+        unsafe fn load(from: *const u8) -> Self {
+            // SAFETY: see above.
+            unsafe { _mm_loadu_si128(from.cast()) }
+        }
+
+        #[inline(always)]
+        unsafe fn both_equal(a: Self, x: Self, b: Self, y: Self) -> u32 {
+            // SAFETY: see above.
+            let bits = unsafe { _mm_movemask_epi8(_mm_and_si128(_mm_cmpeq_epi8(a, x), _mm_cmpeq_epi8(b, y))) };
+            bits.cast_unsigned()
+        }
+    }
+
+    impl Half for __m128i {
+        #[inline(always)]
+        unsafe fn of_words(low: u64, high: u64) -> Self {
+            // SAFETY: see above.
+            unsafe { _mm_set_epi64x(high.cast_signed(), low.cast_signed()) }
+        }
+    }
+
+    impl Vector for __m256i {
+        const BYTES: usize = 32;
+
+        #[inline(always)]
+        unsafe fn splat(byte: u8) -> Self {
+            // SAFETY: see above.
+            unsafe { _mm256_set1_epi8(byte.cast_signed()) }
+        }
+
+        #[inline(always)]
+        unsafe fn load(from: *const u8) -> Self {
+            // SAFETY: see above.
+            unsafe { _mm256_loadu_si256(from.cast()) }
+        }
+
+        #[inline(always)]
+        unsafe fn both_equal(a: Self, x: Self, b: Self, y: Self) -> u32 {
+            // SAFETY: see above.
+            let both = unsafe { _mm256_and_si256(_mm256_cmpeq_epi8(a, x), _mm256_cmpeq_epi8(b, y)) };
+            // SAFETY: see above.
+            unsafe { _mm256_movemask_epi8(both) }.cast_unsigned()
+        }
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod arm {
+    use super::{Half, Vector};
+    use std::arch::aarch64::{
+        uint8x16_t, vaddv_u8, vandq_u8, vceqq_u8, vcombine_u64, vcreate_u64, vdupq_n_u8, vget_high_u8, vget_low_u8,
+        vld1q_u8, vreinterpretq_u8_u64,
+    };
+
+    impl Vector for uint8x16_t {
+        const BYTES: usize = 16;
+
+        #[inline(always)]
+        unsafe fn splat(byte: u8) -> Self {
+            // SAFETY: see above.
+            unsafe { vdupq_n_u8(byte) }
+        }
+
+        #[inline(always)]
+        unsafe fn load(from: *const u8) -> Self {
+            // SAFETY: see above.
+            unsafe { vld1q_u8(from) }
+        }
+
+        #[inline(always)]
+        unsafe fn both_equal(a: Self, x: Self, b: Self, y: Self) -> u32 {
+            const BITS: u64 = 0x8040_2010_0804_0201;
+            // SAFETY: see above. Each byte keeps the bit of its place, and the sum of eight different bits has all of them.
+            let (low, high) = unsafe {
+                let places = vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(BITS), vcreate_u64(BITS)));
+                let bits = vandq_u8(vandq_u8(vceqq_u8(a, x), vceqq_u8(b, y)), places);
+                (vaddv_u8(vget_low_u8(bits)), vaddv_u8(vget_high_u8(bits)))
+            };
+            u32::from(low) | u32::from(high) << 8
+        }
+    }
+
+    impl Half for uint8x16_t {
+        #[inline(always)]
+        unsafe fn of_words(low: u64, high: u64) -> Self {
+            // SAFETY: see above.
+            unsafe { vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high))) }
+        }
+    }
+}
