@@ -8,7 +8,7 @@ use crate::function::{Functions, contained};
 use crate::interpret::interpret;
 use crate::library::Cx;
 use crate::limits::Limits;
-use crate::native::Native;
+use crate::native::{Native, Shape};
 use crate::scratch::{Scratch, with_thread_scratch};
 use crate::value::Value;
 use crate::{Arena, Type};
@@ -21,6 +21,7 @@ use std::sync::Arc;
 /// A compiled expression for contexts of one type. Cheap to clone, `Send` and `Sync`; evaluations share nothing that
 /// any of them writes.
 pub struct Program<S> {
+    native: Option<Native>,
     shared: Arc<Shared>,
     context: PhantomData<fn(&S)>,
 }
@@ -32,7 +33,6 @@ struct Shared {
     functions: Functions,
     /// The variables' fingerprint.
     declarations: u64,
-    native: Option<Native>,
     limits: Limits,
 }
 
@@ -54,7 +54,7 @@ impl Trees {
 
 impl<S> Clone for Program<S> {
     fn clone(&self) -> Self {
-        Self { shared: self.shared.clone(), context: PhantomData }
+        Self { native: self.native.clone(), shared: self.shared.clone(), context: PhantomData }
     }
 }
 
@@ -77,8 +77,8 @@ impl<S> Program<S> {
     ) -> Self {
         let fields = Fields::of(trees.evaluated(), env.declarations().variables(), env.fields());
         let (functions, declarations) = (env.functions().clone(), env.variables().fingerprint());
-        let shared = Arc::new(Shared { trees, warnings, fields, functions, declarations, native, limits });
-        Self { shared, context: PhantomData }
+        let shared = Arc::new(Shared { trees, warnings, fields, functions, declarations, limits });
+        Self { native, shared, context: PhantomData }
     }
 
     /// The text it was compiled from.
@@ -109,7 +109,7 @@ impl<S> Program<S> {
     /// Whether native code evaluates it.
     #[must_use]
     pub fn is_native(&self) -> bool {
-        self.shared.native.is_some()
+        self.native.is_some()
     }
 
     /// The tree as written.
@@ -126,23 +126,28 @@ impl<S: Context + 'static> Program<S> {
     /// The evaluation's error; `no_such_overload` when the result is not a truth value.
     #[inline]
     pub fn test<C: Context<Static = S>>(&self, context: &C) -> Result<bool, EvalError> {
-        if let Some(native) = &self.shared.native
-            && native.decides()
+        match &self.native {
+            Some(native) if native.shape() == Shape::Bare => {
+                self.is_for(context)?;
+                native.decide_bare(context)
+            }
+            _ => self.test_framed(context),
+        }
+    }
+
+    #[inline(never)]
+    fn test_framed<C: Context<Static = S>>(&self, context: &C) -> Result<bool, EvalError> {
+        if let Some(native) = &self.native
+            && native.shape() == Shape::Framed
         {
             self.is_for(context)?;
             // An arena without room costs nothing, and is hardly ever asked for any.
             let nothing = ManuallyDrop::new(Arena::new(0));
             match native.decide(context, &self.shared.functions, self.cx(&nothing)) {
-                Ok(answer) => return Ok(answer),
                 Err(EvalError { kind: ErrorKind::OutOfBudget, .. }) => {}
-                Err(error) => return Err(error),
+                result => return result,
             }
         }
-        self.test_with_room(context)
-    }
-
-    #[inline(never)]
-    fn test_with_room<C: Context<Static = S>>(&self, context: &C) -> Result<bool, EvalError> {
         with_thread_scratch(|scratch| self.test_with(context, scratch))
     }
 
@@ -170,7 +175,7 @@ impl<S: Context + 'static> Program<S> {
     ) -> Result<Value<'a>, EvalError> {
         self.is_for(context)?;
         let cx = self.cx(scratch.arena(self.shared.limits.memory));
-        match &self.shared.native {
+        match &self.native {
             Some(native) => native.run(context, &self.shared.functions, cx),
             None => self.interpret(context, &cx),
         }

@@ -27,8 +27,8 @@ fn fields_have_the_names_and_types_of_gateways() {
         .map(|f| format!("{}: {}{}", f.name, f.ty, if f.layout.optional { "?" } else { "" }))
         .collect();
     let expected = "request.method: string, request.uri: string, request.scheme: string?, request.path: string, \
-                    request.pathAndQuery: string, request.query: string?, request.host: string?, request.version: string, \
-                    request.headers: map(string, string), request.body: bytes?, source.address: string?, source.port: int?";
+                    request.pathAndQuery: string, request.query: string?, request.host: string?, \
+                    request.headers: map(string, string), request.version: string, request.body: bytes?, source.address: string?, source.port: int?";
     assert_eq!(fields.join(", "), expected);
     assert!(Env::<RequestContext<'_>>::new().problems().is_empty());
 }

@@ -45,6 +45,19 @@ impl Emitter<'_, '_> {
             Op::Const(id) => self.unit.graph.constant_at(id),
             _ => None,
         };
+        let by = match constant {
+            Some(Constant::Int(n)) if signed => u64::try_from(*n).ok(),
+            Some(Constant::Uint(n)) if !signed => Some(*n),
+            _ => None,
+        };
+        if let Some(by) = by.filter(|by| *by >= 2) {
+            let quotient = if signed { self.quotient_signed(a, by) } else { self.quotient_unsigned(a, by) };
+            if op == Arith::Div {
+                return Ok(Words::One(quotient));
+            }
+            let multiple = self.builder.ins().imul(quotient, b);
+            return Ok(Words::One(self.builder.ins().isub(a, multiple)));
+        }
         let (safe, not_minus_one) = match constant {
             Some(Constant::Int(n)) => (*n != 0, *n != -1),
             Some(Constant::Uint(n)) => (*n != 0, true),

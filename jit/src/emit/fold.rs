@@ -1,6 +1,7 @@
 //! Comprehensions: a counting loop over the range as a list, with a unit of the budget for each turn.
 
 use super::block::{Edge, Target, Words};
+use super::budget::Tab;
 use super::scope::Binding;
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
@@ -30,12 +31,14 @@ enum Range<'a> {
 }
 
 /// A loop under construction, in its body.
-struct Loop {
+pub(super) struct Loop {
     head: Block,
     /// The index of the element, or its address.
-    position: Value,
+    pub(super) position: Value,
     /// What the next position is further on.
-    step: i64,
+    pub(super) step: i64,
+    /// What is to be paid when the loop is left, if the turns are paid together.
+    pub(super) tab: Option<Tab>,
     /// What is carried from turn to turn: a count, or a pending error.
     carried: Option<Value>,
     done: Block,
@@ -67,6 +70,10 @@ impl<'a> Emitter<'a, '_> {
         let range = self.range(&fold)?;
         let none = fails.then(|| self.word(0));
         let turn = self.enter_loop(&fold, &range, none)?;
+        // The way out at a deciding element.
+        let paid = turn.tab.map(|tab| (tab, self.builder.create_block()));
+        let out = |edge| paid.map_or(edge, |(_, block)| Edge::to(block));
+        let (yes_in, no_in) = if all { (yes, out(no)) } else { (out(yes), no) };
 
         let next = self.builder.create_block();
         let outer = self.target;
@@ -77,7 +84,7 @@ impl<'a> Emitter<'a, '_> {
             go = Edge::with(next, pending);
             let caught = self.cold_block();
             self.target = Target::to(caught);
-            self.predicate(filter, all, go, yes, no)?;
+            self.predicate(filter, all, go, yes_in, no_in)?;
             self.target = outer;
             let word = self.caught(caught);
             self.locate(filter);
@@ -85,11 +92,19 @@ impl<'a> Emitter<'a, '_> {
             let first = self.builder.ins().select(pending, pending, word);
             self.jump(Edge::with(next, first));
         } else {
-            self.predicate(filter, all, go, yes, no)?;
+            self.predicate(filter, all, go, yes_in, no_in)?;
+        }
+        if let Some((tab, block)) = paid {
+            self.start(block);
+            self.locate(id);
+            let after = self.builder.ins().iadd_imm_s(turn.position, turn.step);
+            self.pay(tab, after, turn.step);
+            self.jump(if all { no } else { yes });
         }
         self.start(next);
         self.turn(&fold, &turn, handed_on);
         self.start(turn.done);
+        self.close_tab(&turn, id);
         let neutral = if all { yes } else { no };
         match turn.carried {
             Some(pending) => self.raise_or(pending, neutral),
@@ -162,6 +177,7 @@ impl<'a> Emitter<'a, '_> {
         self.start(next);
         self.turn(fold, &turn, Some(counted));
         self.start(turn.done);
+        self.close_tab(&turn, fold.id);
         Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::Equal, count, 1)))
     }
 
@@ -178,15 +194,22 @@ impl<'a> Emitter<'a, '_> {
 
     /// Emits the loop's head and the start of its body, and binds the variables.
     fn enter_loop(&mut self, fold: &Fold, range: &Range<'a>, carried: Option<Value>) -> Result<Loop, Error> {
-        let (start, end, step) = match *range {
+        let (start, end, step, tab) = match *range {
             Range::List(list) => {
                 let (length, _) = self.call(Helper::list_len, &[list])?;
-                (self.word(0), length.one()?, if fold.pairs { 2 } else { 1 })
+                (self.word(0), length.one()?, if fold.pairs { 2 } else { 1 }, None)
             }
             Range::Elements(elements, first, count) => {
                 let step = i64::from(elements.stride);
+                let (tab, count) = match fold.filter.filter(|&filter| self.is_quiet(filter)) {
+                    Some(_) => {
+                        let (tab, allowed) = self.open_tab(first, count);
+                        (Some(tab), allowed)
+                    }
+                    None => (None, count),
+                };
                 let size = self.builder.ins().imul_imm_s(count, step);
-                (first, self.builder.ins().iadd(first, size), step)
+                (first, self.builder.ins().iadd(first, size), step, tab)
             }
         };
         let (head, body, done) =
@@ -210,12 +233,14 @@ impl<'a> Emitter<'a, '_> {
         self.loops = self.loops.saturating_add(1);
 
         self.locate(fold.id);
-        let given = self.frame();
-        let fuel = self.builder.ins().load(I64, MEM, given, frame::FUEL);
-        let left = self.builder.ins().iadd_imm_s(fuel, -1);
-        self.builder.ins().store(MEM, left, given, frame::FUEL);
-        let spent = self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, left, 0);
-        self.fail_if(spent, ErrorKind::OutOfBudget, fold.id);
+        if tab.is_none() {
+            let given = self.frame();
+            let fuel = self.builder.ins().load(I64, MEM, given, frame::FUEL);
+            let left = self.builder.ins().iadd_imm_s(fuel, -1);
+            self.builder.ins().store(MEM, left, given, frame::FUEL);
+            let spent = self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, left, 0);
+            self.fail_if(spent, ErrorKind::OutOfBudget, fold.id);
+        }
 
         let (first, last) = match *range {
             Range::Elements(elements, ..) => {
@@ -233,7 +258,7 @@ impl<'a> Emitter<'a, '_> {
                 }
             }
         };
-        Ok(Loop { head, position, step, carried, done, first, last })
+        Ok(Loop { head, position, step, tab, carried, done, first, last })
     }
 
     /// Binds a variable to an item of a list.

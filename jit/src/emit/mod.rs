@@ -8,9 +8,11 @@
 mod arith;
 mod block;
 mod boxes;
+mod budget;
 mod build;
 mod call;
 mod coalesce;
+mod divide;
 mod field;
 mod fold;
 mod header;

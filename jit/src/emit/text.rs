@@ -65,6 +65,11 @@ impl Emitter<'_, '_> {
         }
     }
 
+    /// Whether a node is a constant with which text is compared in line.
+    pub(super) fn is_inline(&self, id: NodeId) -> bool {
+        self.unit.text(id).is_some_and(|(bytes, _)| bytes.len() <= INLINE)
+    }
+
     pub(super) fn is_small_int_set(&self, set: ConstId) -> bool {
         matches!(self.unit.graph.constant_at(set), Some(Constant::IntSet(members)) if members.len() <= SMALL_SET)
     }

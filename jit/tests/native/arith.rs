@@ -81,8 +81,9 @@ fn unsigned_integers_at_every_edge() {
 fn constant_divisors() {
     let mut b = Build::default();
     let x = field(&mut b, Ty::Int, 0, Repr::I64);
-    let divisors = [-1, 0, 1, 7];
-    for d in divisors {
+    let few = [-1, 0, 1, 2, 3, 5, 7, 10, 641, 1 << 31, 1 << 62, (1 << 62) + 1, i64::MAX - 1, i64::MAX, -7, i64::MIN];
+    let divisors: Vec<i64> = few.into_iter().chain((1..40).map(|i| (i * 0x0123_4567_89ab_cdef_i64) >> i)).collect();
+    for d in divisors.iter().copied() {
         let d = b.int(d);
         for op in [Arith::Div, Arith::Rem] {
             let root = b.add(Op::Arith(op), Ty::Int, &[x, d]);
@@ -90,12 +91,38 @@ fn constant_divisors() {
         }
     }
     let code = b.compile();
-    for x in [i64::MIN, -8, 0, 20] {
-        for (i, d) in divisors.into_iter().enumerate() {
+    let near = divisors.iter().flat_map(|d| [*d, d.wrapping_sub(1), d.wrapping_neg(), d.wrapping_mul(3)]);
+    for x in [i64::MIN, i64::MIN + 1, -8, 0, 20, i64::MAX].into_iter().chain(near) {
+        for (i, d) in divisors.iter().copied().enumerate() {
             for (j, op) in [Arith::Div, Arith::Rem].into_iter().enumerate() {
                 let expected = if op == Arith::Div { x.checked_div(d) } else { x.checked_rem(d) };
                 let expected = expected.ok_or(if d == 0 { zero_divisor(op) } else { ErrorKind::Overflow });
                 assert_eq!(run(&code, i * 2 + j, &x).int(), expected, "{x} {op:?} {d}");
+            }
+        }
+    }
+}
+
+#[test]
+fn constant_unsigned_divisors() {
+    let mut b = Build::default();
+    let x = field(&mut b, Ty::Uint, 0, Repr::U64);
+    let few = [1, 2, 3, 7, 641, 1 << 32, 1 << 63, (1 << 63) + 1, u64::MAX - 1, u64::MAX];
+    let divisors: Vec<u64> = few.into_iter().chain((0..40).map(|i| 0xfedc_ba98_7654_3210_u64 >> i)).collect();
+    for d in divisors.iter().copied() {
+        let d = b.constant(Constant::Uint(d), Ty::Uint);
+        for op in [Arith::Div, Arith::Rem] {
+            let root = b.add(Op::Arith(op), Ty::Uint, &[x, d]);
+            b.graph.add_root(root);
+        }
+    }
+    let code = b.compile();
+    let near = divisors.iter().flat_map(|d| [*d, d.wrapping_sub(1), d.wrapping_mul(3), d.wrapping_mul(7) - 1]);
+    for x in [0, 1, 20, u64::MAX - 1, u64::MAX].into_iter().chain(near) {
+        for (i, d) in divisors.iter().copied().enumerate() {
+            for (j, expected) in [x / d, x % d].into_iter().enumerate() {
+                let found = run(&code, i * 2 + j, &x).words().map(|words| words[0]);
+                assert_eq!(found, Ok(expected), "{x} by {d}");
             }
         }
     }

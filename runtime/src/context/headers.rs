@@ -16,11 +16,17 @@ use http::header::{AsHeaderName, HeaderMap};
 ///
 /// # Errors
 /// `out_of_budget` when the lines do not fit the arena.
+#[inline]
 pub(crate) fn joined<'s>(map: &'s HeaderMap, name: impl AsHeaderName, arena: &'s Arena) -> Built<Option<&'s [u8]>> {
     // As many values as names: no name has two lines, and the plain lookup does.
     if map.len() == map.keys_len() {
         return Ok(map.get(name).map(http::HeaderValue::as_bytes));
     }
+    lines(map, name, arena)
+}
+
+#[cold]
+fn lines<'s>(map: &'s HeaderMap, name: impl AsHeaderName, arena: &'s Arena) -> Built<Option<&'s [u8]>> {
     let mut lines = map.get_all(name).iter();
     let Some(first) = lines.next() else { return Ok(None) };
     let Some(second) = lines.next() else { return Ok(Some(first.as_bytes())) };

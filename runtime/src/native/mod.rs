@@ -22,24 +22,41 @@ use crate::library::Cx;
 use crate::lower::{Callee, Calls};
 use crate::value::{Duration, Timestamp, Value};
 use celero_ir::{ErrorKind, ErrorWord, Graph, Op, Ty};
-use celero_jit::{Code, Compiler, Listing, Unit};
+use celero_jit::{Code, Compiler, Entry, Listing, Unit};
 use frame::{Frame, Outcome};
 use pool::Pool;
 use std::cell::Cell;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 static HELPERS: LazyLock<[usize; celero_ir::Helper::COUNT]> = LazyLock::new(shims::addresses);
 
-/// The compiled form of one graph with one root.
-#[derive(Debug)]
+/// The compiled form of one graph with one root. What a call needs first lies in it, and not behind its pointer.
+#[derive(Clone, Debug)]
 pub(crate) struct Native {
+    /// The function of `compiled`.
+    entry: Entry<'static>,
+    shape: Shape,
+    compiled: Arc<Compiled>,
+}
+
+/// What an evaluation needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// The context alone: the result is a truth value, and no helper is called.
+    Bare,
+    /// A frame: the result is a truth value, and the arena is used only where a header is sent twice or is not UTF-8.
+    Framed,
+    /// A frame and an arena with room.
+    Roomy,
+}
+
+#[derive(Debug)]
+struct Compiled {
     code: Code,
     /// Holds what the code refers to by address.
     _pool: Pool,
     callees: Box<[Callee]>,
     result: Ty,
-    /// Whether an evaluation uses the arena as a rule, and not only where a header is sent twice or is not UTF-8.
-    builds: bool,
 }
 
 /// Why there is no native code.
@@ -88,13 +105,22 @@ impl Native {
             *listings = compiler.explain(&unit).map_err(NativeError::Compile)?;
         }
         let result = graph.roots().first().map_or(Ty::Value, |&root| graph.ty(root));
-        Ok(Self { code, _pool: pool, callees, result, builds: builds(graph, fields) })
+        let compiled = Arc::new(Compiled { code, _pool: pool, callees, result });
+        let entry = compiled.code.entry(0).ok_or(NativeError::Function)?;
+        let shape = match (result, builds(graph, fields)) {
+            (Ty::Bool, _) if entry.is_bare() => Shape::Bare,
+            (Ty::Bool, false) => Shape::Framed,
+            _ => Shape::Roomy,
+        };
+        // SAFETY: the code that the entry borrows is owned by `compiled`, which goes with it, and nobody gets the entry.
+        let entry = unsafe { std::mem::transmute::<Entry<'_>, Entry<'static>>(entry) };
+        Ok(Self { entry, shape, compiled })
     }
 
-    /// Whether the result is a truth value, and comes about without the arena as a rule.
+    /// What an evaluation needs.
     #[inline]
-    pub(crate) fn decides(&self) -> bool {
-        self.result == Ty::Bool && !self.builds
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
     }
 
     /// Runs the code on a context.
@@ -107,13 +133,13 @@ impl Native {
     ) -> Result<Value<'a>, EvalError> {
         let mut frame = self.frame(context, functions, cx);
         match self.call(context, &mut frame)? {
-            0 if self.result == Ty::Bool => Ok(Value::Bool(false)),
-            1 if self.result == Ty::Bool => Ok(Value::Bool(true)),
+            0 if self.compiled.result == Ty::Bool => Ok(Value::Bool(false)),
+            1 if self.compiled.result == Ty::Bool => Ok(Value::Bool(true)),
             _ => Ok(self.outcome(&frame)),
         }
     }
 
-    /// Runs the code of a root for which [`decides`](Self::decides) holds.
+    /// Runs code of the shape [`Shape::Framed`].
     #[inline]
     pub(crate) fn decide<'a, C: Context>(
         &'a self,
@@ -121,13 +147,18 @@ impl Native {
         functions: &'a Functions,
         cx: Cx<'a>,
     ) -> Result<bool, EvalError> {
-        let entry = self.code.entry(0).ok_or(HOST)?;
-        if entry.is_bare() {
-            // SAFETY: as in `call`, but that a bare function uses no frame.
-            let word = unsafe { entry.call(std::ptr::from_ref(context).cast(), std::ptr::null_mut()) };
-            return if word <= 1 { Ok(word == 1) } else { Err(failure(word, false)) };
-        }
         self.call(context, &mut self.frame(context, functions, cx)).map(|word| word == 1)
+    }
+
+    /// Runs code of the shape [`Shape::Bare`].
+    #[inline]
+    pub(crate) fn decide_bare<C: Context>(&self, context: &C) -> Result<bool, EvalError> {
+        if !self.entry.is_bare() {
+            return Err(HOST);
+        }
+        // SAFETY: as in `call`, but that a bare function uses no frame.
+        let word = unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::null_mut()) };
+        if word <= 1 { Ok(word == 1) } else { Err(failure(word, false)) }
     }
 
     #[inline]
@@ -138,7 +169,7 @@ impl Native {
             result: Outcome { nothing: () },
             host,
             functions,
-            callees: &self.callees,
+            callees: &self.compiled.callees,
             panicked: Cell::new(false),
         }
     }
@@ -146,10 +177,9 @@ impl Native {
     /// The context is the frame's host: of the type whose fields the code was compiled for, as `Program` knows.
     #[inline]
     fn call<C: Context>(&self, context: &C, frame: &mut Frame<'_>) -> Result<u64, EvalError> {
-        let entry = self.code.entry(0).ok_or(HOST)?;
         // SAFETY: the frame is laid out as the code expects (`layout`), the context is of the type that the code was
         // compiled for, and the pool that the code refers to is alive in `self`.
-        let word = unsafe { entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(frame).cast()) };
+        let word = unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(frame).cast()) };
         if word <= 1 && !frame.panicked.get() {
             return Ok(word);
         }
@@ -166,7 +196,7 @@ impl Native {
             // SAFETY: the words of a root of type `str` or `bytes`: they outlive the evaluation's borrow `'a`.
             unsafe { std::slice::from_raw_parts(first() as *const u8, usize::try_from(second()).unwrap_or(0)) }
         };
-        match self.result {
+        match self.compiled.result {
             Ty::Bool => Value::Bool(first() & 0xff != 0),
             Ty::Int => Value::Int(first().cast_signed()),
             Ty::Uint => Value::Uint(first()),
