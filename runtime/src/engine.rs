@@ -5,6 +5,7 @@ use crate::env::{Env, EnvError};
 use crate::evaluator::Library;
 use crate::explain::Explanation;
 use crate::function::contained;
+use crate::library::Patterns;
 use crate::limits::Limits;
 use crate::lint;
 use crate::lower::lower;
@@ -114,10 +115,15 @@ impl Engine {
     /// # Errors
     /// [`CompileError`] with every diagnostic.
     pub fn check<C: Context>(&self, env: &Env<C>, source: &str) -> Result<Vec<Diagnostic>, CompileError> {
-        self.checked(env, source).map(|(_, warnings)| warnings)
+        self.checked(env, source, &Patterns::default()).map(|(_, warnings)| warnings)
     }
 
-    fn checked<C: Context>(&self, env: &Env<C>, source: &str) -> Result<(Trees, Vec<Diagnostic>), CompileError> {
+    fn checked<C: Context>(
+        &self,
+        env: &Env<C>,
+        source: &str,
+        patterns: &Patterns,
+    ) -> Result<(Trees, Vec<Diagnostic>), CompileError> {
         let failed = |diagnostics| CompileError::new(source, diagnostics);
         if !env.problems().is_empty() {
             return Err(failed(env.problems().iter().map(undeclarable).collect()));
@@ -127,7 +133,7 @@ impl Engine {
             .map_err(failed)?;
         let (checked, mut warnings) =
             celero_frontend::check(ast, declarations, &self.shared.limits.source).map_err(failed)?;
-        warnings.extend(lint::lint(&checked, env.fields()));
+        warnings.extend(lint::lint(&checked, env.fields(), patterns));
         warnings.sort_by_key(|warning| warning.span.start);
         warnings.truncate(self.shared.limits.source.max_diagnostics as usize);
         let inlined = celero_frontend::inline(&checked, declarations, &self.shared.limits.source).map_err(failed)?;
@@ -159,10 +165,11 @@ impl Engine {
         stages: &mut Stages,
     ) -> Result<Program<C::Static>, CompileError> {
         let shared = &*self.shared;
-        let (trees, warnings) = self.checked(env, source)?;
+        let patterns = Patterns::default();
+        let (trees, warnings) = self.checked(env, source, &patterns)?;
         let native = match shared.tier {
             Tier::Interpret => None,
-            Tier::Native | Tier::Auto => match self.native(env, trees.evaluated(), stages) {
+            Tier::Native | Tier::Auto => match self.native(env, trees.evaluated(), &patterns, stages) {
                 Ok(native) => Some(native),
                 Err(_) if shared.tier == Tier::Auto => None,
                 Err(message) => {
@@ -174,16 +181,23 @@ impl Engine {
         Ok(Program::new(trees, warnings, env, native, shared.limits))
     }
 
-    fn native<C: Context>(&self, env: &Env<C>, checked: &Checked, stages: &mut Stages) -> Result<Native, String> {
+    fn native<C: Context>(
+        &self,
+        env: &Env<C>,
+        checked: &Checked,
+        patterns: &Patterns,
+        stages: &mut Stages,
+    ) -> Result<Native, String> {
         let shared = &*self.shared;
         let fields = env.fields();
         let lowered = lower(checked, env.functions(), fields);
         verify(&lowered.graph, fields)?;
-        let library = Library::new(&lowered.calls, env.functions());
+        let library = Library::new(&lowered.calls, env.functions(), patterns);
         let graph = passes::run(&lowered.graph, &shared.passes, &library);
         verify(&graph, fields)?;
         let mut compiler = shared.compiler.lock().unwrap_or_else(PoisonError::into_inner);
-        let input = Input { graph: &graph, fields, calls: &lowered.calls, constant_bytes: shared.limits.constants };
+        let constant_bytes = shared.limits.constants;
+        let input = Input { graph: &graph, fields, calls: &lowered.calls, patterns, constant_bytes };
         let listings = stages.wanted.then_some(&mut stages.listings);
         let working = compiler.as_mut().map_err(|error| error.to_string())?;
         let native = contained(|| Native::compile(working, input, listings)).map_err(|()| {

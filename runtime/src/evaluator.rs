@@ -2,11 +2,11 @@
 
 use crate::arena::Arena;
 use crate::function::Functions;
-use crate::library::{self, Cx};
+use crate::library::{Cx, Patterns};
 use crate::lower::{Callee, Calls};
 use crate::native::constant_value;
 use crate::value::{List, Map, Value};
-use celero_ir::{Constant, ErrorKind, Helper, passes::Evaluator};
+use celero_ir::{Constant, ErrorKind, Helper, passes::Evaluator, passes::Pattern};
 use std::cell::Cell;
 
 /// Steps and bytes that folding one call may take; a call that needs more is left to the evaluation.
@@ -17,16 +17,17 @@ const BYTES: usize = 1 << 16;
 /// ones are left to the evaluation.
 const PATTERNS: u32 = 2048;
 
-/// The library and the functions of a graph.
+/// The library, the functions and the patterns of a graph.
 pub(crate) struct Library<'a> {
     calls: &'a Calls,
     functions: &'a Functions,
-    patterns: Cell<u32>,
+    patterns: &'a Patterns,
+    left: Cell<u32>,
 }
 
 impl<'a> Library<'a> {
-    pub(crate) fn new(calls: &'a Calls, functions: &'a Functions) -> Self {
-        Self { calls, functions, patterns: Cell::new(PATTERNS) }
+    pub(crate) fn new(calls: &'a Calls, functions: &'a Functions, patterns: &'a Patterns) -> Self {
+        Self { calls, functions, patterns, left: Cell::new(PATTERNS) }
     }
 }
 
@@ -41,29 +42,22 @@ impl Evaluator for Library<'_> {
     }
 
     fn matches(&self, pattern: &str, text: &str) -> Option<bool> {
-        self.take(pattern)?;
-        library::compile_regex(pattern).ok().map(|regex| regex.is_match(text))
+        self.pattern(pattern)?;
+        self.patterns.regex(pattern).ok().map(|regex| regex.is_match(text))
     }
 
     fn is_selection(&self, function: &str) -> bool {
         self.calls.by_name(function).is_some_and(Callee::is_selection)
     }
 
-    fn regex_is_valid(&self, pattern: &str) -> bool {
-        self.take(pattern).is_some()
-    }
-}
-
-impl Library<'_> {
-    /// Takes a pattern's weight from the budget; `None` if it can't be compiled or none is left.
-    fn take(&self, pattern: &str) -> Option<()> {
-        let left = self.patterns.get();
+    fn pattern(&self, pattern: &str) -> Option<Pattern> {
+        let left = self.left.get();
         if left == 0 {
             return None;
         }
-        let (weight, valid) = library::regex_weight(pattern);
-        self.patterns.set(left.saturating_sub(weight));
-        valid.then_some(())
+        let (weight, decided) = self.patterns.decide(pattern);
+        self.left.set(left.saturating_sub(weight));
+        decided
     }
 }
 

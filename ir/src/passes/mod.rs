@@ -17,6 +17,7 @@ use crate::constant::Constant;
 use crate::error::ErrorKind;
 use crate::graph::Graph;
 use crate::helper::Helper;
+use std::sync::Arc;
 
 /// Which passes run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +62,30 @@ pub trait Evaluator {
     /// Whether a pure function of a list or map and a key gives what stands under that key, or something that hangs on
     /// nothing else in the list or map.
     fn is_selection(&self, function: &str) -> bool;
-    /// Whether a pattern can be compiled within the limits.
-    fn regex_is_valid(&self, pattern: &str) -> bool;
+    /// How to decide whether a pattern matches somewhere in a text. `None` if it can't be compiled within the limits.
+    fn pattern(&self, pattern: &str) -> Option<Pattern>;
+}
+
+/// How a pattern is decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// By searching with it.
+    Engine,
+    /// It matches just when one of these holds.
+    AnyOf(Vec<TextTest>),
+}
+
+/// A test of a text against one that is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextTest {
+    /// The whole text.
+    Is(Arc<str>),
+    /// Its start.
+    StartsWith(Arc<str>),
+    /// Its end.
+    EndsWith(Arc<str>),
+    /// Any part of it.
+    Contains(Arc<str>),
 }
 
 /// Rounds of all passes at most: each can make work for an earlier one, rarely twice.

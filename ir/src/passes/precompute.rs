@@ -1,12 +1,14 @@
 //! Calls with a constant operand as operations on what is prepared from it at compile time. A pattern that is not valid
 //! stays a call, which fails only when it is reached.
 
-use super::Evaluator;
 use super::rebuild::{Builder, Draft};
+use super::{Evaluator, Pattern, TextTest};
 use crate::constant::Constant;
 use crate::graph::NodeId;
 use crate::helper::Helper;
-use crate::op::Op;
+use crate::op::{Cmp, Op};
+use crate::ty::Ty;
+use std::sync::Arc;
 
 pub(super) fn node(builder: &mut Builder, draft: Draft<'_>, evaluator: &dyn Evaluator) -> NodeId {
     let Op::Call(helper) = draft.op else { return builder.keep(draft) };
@@ -21,10 +23,44 @@ pub(super) fn node(builder: &mut Builder, draft: Draft<'_>, evaluator: &dyn Eval
             let searcher = builder.intern(Constant::Searcher(needle));
             builder.put(draft, Op::ContainsConst(searcher), &[draft.arg(0)])
         }
-        (Helper::string_matches, Some(pattern)) if evaluator.regex_is_valid(&pattern) => {
-            let regex = builder.intern(Constant::Regex(pattern));
-            builder.put(draft, Op::MatchesConst(regex), &[draft.arg(0)])
-        }
+        (Helper::string_matches, Some(pattern)) => match evaluator.pattern(&pattern) {
+            Some(decided) => matches(builder, draft, pattern, decided),
+            None => builder.keep(draft),
+        },
         _ => builder.keep(draft),
     }
+}
+
+fn matches(builder: &mut Builder, draft: Draft<'_>, pattern: Arc<str>, decided: Pattern) -> NodeId {
+    let subject = draft.arg(0);
+    let tests = match decided {
+        Pattern::AnyOf(tests) if tests.len() == 1 || builder.is_pure(subject) => tests,
+        _ => Vec::new(),
+    };
+    let tests: Vec<NodeId> = tests.into_iter().map(|test| text_test(builder, draft, test)).collect();
+    match tests.as_slice() {
+        [] => {
+            let regex = builder.intern(Constant::Regex(pattern));
+            builder.put(draft, Op::MatchesConst(regex), &[subject])
+        }
+        &[only] => only,
+        // The first fails as the subject does, which is how the pattern would have failed.
+        any => builder.put(draft, Op::Or, any),
+    }
+}
+
+fn text_test(builder: &mut Builder, draft: Draft<'_>, test: TextTest) -> NodeId {
+    let subject = draft.arg(0);
+    let (op, text) = match test {
+        TextTest::Is(text) => (Op::Cmp(Cmp::Eq), text),
+        TextTest::StartsWith(text) => (Op::StartsWith, text),
+        TextTest::EndsWith(text) => (Op::EndsWith, text),
+        TextTest::Contains(needle) => {
+            let searcher = builder.intern(Constant::Searcher(needle));
+            return builder.put(draft, Op::ContainsConst(searcher), &[subject]);
+        }
+    };
+    let text = builder.intern(Constant::Str(text));
+    let text = builder.add(Op::Const(text), Ty::Str, &[], draft.origin);
+    builder.put(draft, op, &[subject, text])
 }

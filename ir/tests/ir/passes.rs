@@ -4,10 +4,11 @@ use crate::common::{
     ALL_OPS, Random, SCALARS, field_of, fields, mutated, random_constant, random_graph, random_scalar_graph,
 };
 use crate::evaluate::{Host, Val, evaluate};
-use celero_ir::passes::{Evaluator, Options, run};
+use celero_ir::passes::{Evaluator, Options, Pattern, TextTest, run};
 use celero_ir::{Constant, ErrorKind, Graph, Helper, parse, verify};
 
-/// A library of two functions; patterns are valid when they hold no parenthesis, and match as plain text.
+/// A library of two functions; patterns are valid when they hold no parenthesis, match as plain text, and are
+/// decided by their length in different ways.
 struct Library;
 
 impl Evaluator for Library {
@@ -35,8 +36,18 @@ impl Evaluator for Library {
         function == "get"
     }
 
-    fn regex_is_valid(&self, pattern: &str) -> bool {
-        !pattern.contains('(')
+    fn pattern(&self, pattern: &str) -> Option<Pattern> {
+        let text = || pattern.into();
+        match pattern.len() % 3 {
+            _ if pattern.contains('(') => None,
+            0 => Some(Pattern::Engine),
+            1 => Some(Pattern::AnyOf(vec![TextTest::Contains(text())])),
+            _ => Some(Pattern::AnyOf(vec![
+                TextTest::Is(text()),
+                TextTest::StartsWith(text()),
+                TextTest::Contains(text()),
+            ])),
+        }
     }
 }
 
@@ -339,7 +350,13 @@ fn constants_are_prepared() {
     for (line, wanted) in [
         ("v17: bool = call string_contains v3, v15", "contains_const searcher \"a\" (field 4)"),
         ("v17: bool = call string_contains v15, v3", "call string_contains (const \"a\"), (field 4)"),
-        ("v17: bool = call string_matches v3, v15", "matches_const regex \"a\" (field 4)"),
+        ("v17: bool = call string_matches v3, v15", "contains_const searcher \"a\" (field 4)"),
+        (
+            "v17: str = const \"ab\"\nv18: bool = call string_matches v3, v17",
+            "or (cmp.eq (field 4), (const \"ab\")), (starts_with (field 4), (const \"ab\")), \
+             (contains_const searcher \"ab\" (field 4))",
+        ),
+        ("v17: str = const \"abc\"\nv18: bool = call string_matches v3, v17", "matches_const regex \"abc\" (field 4)"),
         ("v17: bool = call string_matches v3, v16", "call string_matches (field 4), (const \"(\")"),
         ("v17: bool = call string_starts_with v3, v15", "starts_with (field 4), (const \"a\")"),
         ("v17: bool = call string_ends_with v3, v15", "ends_with (field 4), (const \"a\")"),

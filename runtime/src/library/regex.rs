@@ -7,6 +7,7 @@
 
 use crate::arena::Built;
 use crate::library::Cx;
+use crate::library::matcher::Matcher;
 use crate::library::recent::Recent;
 use ::regex::{Regex, RegexBuilder};
 use celero_ir::ErrorKind;
@@ -14,15 +15,15 @@ use celero_ir::ErrorKind;
 /// Longest pattern in bytes.
 const MAX_PATTERN: usize = 16 * 1024;
 /// Largest compiled program in bytes.
-const MAX_PROGRAM: usize = 1 << 20;
+pub(super) const MAX_PROGRAM: usize = 1 << 20;
 /// Largest compiled program of a pattern that weighs 1: the compilation takes some tens of microseconds.
-const LIGHT_PROGRAM: usize = 1 << 14;
+pub(super) const LIGHT_PROGRAM: usize = 1 << 14;
 /// The weight of all others, of which one may take some milliseconds.
-const HEAVY_WEIGHT: u32 = 32;
+pub(super) const HEAVY_WEIGHT: u32 = 32;
 /// Largest cache of a lazily built automaton in bytes; past it the search goes on more slowly.
 const MAX_CACHE: usize = 1 << 20;
 /// Deepest nesting of a pattern.
-const MAX_NESTING: u32 = 100;
+pub(super) const MAX_NESTING: u32 = 100;
 
 /// What compiling a pattern at evaluation takes from the budget, besides a step for each of its bytes.
 const COMPILE_STEPS: usize = 10_000;
@@ -35,22 +36,12 @@ thread_local! {
 }
 
 /// Compiles a pattern within the limits.
-///
-/// # Errors
-/// Text for people: what is wrong with the pattern or which limit it exceeds.
-pub(crate) fn compile_regex(pattern: &str) -> Result<Regex, String> {
+fn compile_regex(pattern: &str) -> Result<Regex, String> {
     within(pattern, MAX_PROGRAM)
 }
 
-/// What finding out whether a pattern can be compiled costs, 1 for most, and whether it can.
-pub(crate) fn regex_weight(pattern: &str) -> (u32, bool) {
-    match within(pattern, LIGHT_PROGRAM) {
-        Ok(_) => (1, true),
-        Err(_) => (HEAVY_WEIGHT, within(pattern, MAX_PROGRAM).is_ok()),
-    }
-}
-
-fn within(pattern: &str, size: usize) -> Result<Regex, String> {
+/// Compiles a pattern to a program of at most `size` bytes.
+pub(super) fn within(pattern: &str, size: usize) -> Result<Regex, String> {
     if pattern.len() > MAX_PATTERN {
         return Err(format!("pattern of {} bytes is longer than {MAX_PATTERN}", pattern.len()));
     }
@@ -63,9 +54,10 @@ fn within(pattern: &str, size: usize) -> Result<Regex, String> {
 }
 
 /// Whether an expression that was compiled before the evaluation matches somewhere.
-pub(crate) fn regex_found(cx: &Cx<'_>, regex: &Regex, text: &str) -> Built<bool> {
+#[inline]
+pub(crate) fn regex_found(cx: &Cx<'_>, matcher: &Matcher, text: &str) -> Built<bool> {
     cx.charge(text.len() / BYTES_PER_STEP)?;
-    Ok(regex.is_match(text))
+    Ok(matcher.is_match(text))
 }
 
 /// Whether a pattern that was not known before the evaluation matches somewhere.

@@ -4,7 +4,7 @@
 use super::place::inside;
 use super::{Lint, NEVER_VALID};
 use crate::arena::Arena;
-use crate::library::{Cx, Malformed, Piece, compile_regex, invoke, pieces};
+use crate::library::{Cx, Malformed, Piece, invoke, pieces};
 use crate::value::{Timestamp, Value};
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Expr, Literal, NodeId};
@@ -124,7 +124,7 @@ impl Lint<'_> {
             None if self.compiled >= MOST_COMPILED => return false,
             None => {
                 self.compiled = self.compiled.saturating_add(1);
-                let Err(reason) = compile_regex(pattern) else { return false };
+                let Err(reason) = self.patterns.check(pattern) else { return false };
                 (reason, 0..pattern.len())
             }
         };

@@ -8,6 +8,7 @@ mod headers;
 mod literals;
 mod place;
 
+use crate::library::Patterns;
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Ast, Checked, CodeInfo, Diagnostic, Expr, NodeId, Overload, Reference, Severity, Span, Stage};
 use celero_ir::layout;
@@ -32,8 +33,8 @@ codes! {
 }
 
 /// Warnings about a checked expression over a host with these fields, in the order of the source.
-pub(crate) fn lint(checked: &Checked, fields: &[layout::Field]) -> Vec<Diagnostic> {
-    let mut lint = Lint { checked, ast: checked.ast(), fields, found: Vec::new(), compiled: 0 };
+pub(crate) fn lint(checked: &Checked, fields: &[layout::Field], patterns: &Patterns) -> Vec<Diagnostic> {
+    let mut lint = Lint { checked, ast: checked.ast(), fields, patterns, found: Vec::new(), compiled: 0 };
     for (index, node) in checked.ast().nodes().iter().enumerate() {
         let id = NodeId(u32::try_from(index).unwrap_or(u32::MAX));
         lint.literals(id);
@@ -52,6 +53,7 @@ struct Lint<'c> {
     checked: &'c Checked,
     ast: &'c Ast,
     fields: &'c [layout::Field],
+    patterns: &'c Patterns,
     found: Vec<Diagnostic>,
     /// Patterns compiled so far.
     compiled: u32,

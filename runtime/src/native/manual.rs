@@ -77,14 +77,14 @@ pub(super) unsafe extern "C" fn searcher_find(
 
 pub(super) unsafe extern "C" fn regex_find(
     frame: *const Frame<'_>,
-    regex: *const regex::Regex,
+    matcher: *const library::Matcher,
     p: *const u8,
     n: usize,
 ) -> Pair {
-    // SAFETY: the address of a prepared expression; the words of a `str` node, which is valid UTF-8.
-    let (regex, text) = unsafe { (&*regex, std::str::from_utf8_unchecked(bytes(p, n))) };
+    // SAFETY: the address of a prepared matcher; the words of a `str` node, which is valid UTF-8.
+    let (matcher, text) = unsafe { (&*matcher, std::str::from_utf8_unchecked(bytes(p, n))) };
     let frame = frame!(frame);
-    guarded(frame, || pack(frame, library::regex_found(&frame.cx, regex, text)), failure(ErrorKind::Host))
+    guarded(frame, || pack(frame, library::regex_found(&frame.cx, matcher, text)), failure(ErrorKind::Host))
 }
 
 pub(super) unsafe extern "C" fn str_set_has(

@@ -18,7 +18,7 @@ pub(crate) use pool::value as constant_value;
 use crate::context::{Context, Host};
 use crate::error::EvalError;
 use crate::function::Functions;
-use crate::library::Cx;
+use crate::library::{Cx, Patterns};
 use crate::lower::{Callee, Calls};
 use crate::value::{Duration, Timestamp, Value};
 use celero_ir::{ErrorKind, ErrorWord, Graph, Op, Ty};
@@ -85,6 +85,8 @@ pub(crate) struct Input<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) fields: &'a [celero_ir::layout::Field],
     pub(crate) calls: &'a Calls,
+    /// The patterns among the constants.
+    pub(crate) patterns: &'a Patterns,
     /// Most bytes of text and values among the constants.
     pub(crate) constant_bytes: usize,
 }
@@ -96,9 +98,9 @@ impl Native {
         input: Input<'_>,
         listings: Option<&mut Vec<Listing>>,
     ) -> Result<Self, NativeError> {
-        let Input { graph, fields, calls, constant_bytes } = input;
+        let Input { graph, fields, calls, patterns, constant_bytes } = input;
         let callees = calls.numbered(graph).ok_or(NativeError::Function)?;
-        let pool = Pool::new(graph.constants(), constant_bytes).map_err(NativeError::Constant)?;
+        let pool = Pool::new(graph.constants(), patterns, constant_bytes).map_err(NativeError::Constant)?;
         let unit = Unit { graph, fields, constants: pool.addresses(), helpers: &*HELPERS };
         let code = compiler.compile(&unit).map_err(NativeError::Compile)?;
         if let Some(listings) = listings {

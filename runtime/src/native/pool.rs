@@ -2,7 +2,7 @@
 
 use super::search::Searcher;
 use crate::arena::{Arena, Built};
-use crate::library::{Cx, Parts, compile_regex};
+use crate::library::{Cx, Matcher, Parts, Patterns};
 use crate::value::{List, MapBuilder, Value};
 use celero_ir::{Constant, ErrorKind};
 use celero_jit::ConstantAddress;
@@ -20,7 +20,7 @@ pub(super) type IntSet = HashSet<i64, foldhash::fast::FixedState>;
 #[expect(dead_code, reason = "read by native code")]
 enum Prepared {
     Searcher(Box<PreparedSearcher>),
-    Regex(Box<regex::Regex>),
+    Matcher(Box<Matcher>),
     StrSet(Box<StrSet>),
     IntSet(Box<IntSet>),
     Parts(Box<Parts>),
@@ -43,12 +43,12 @@ unsafe impl Sync for Pool {}
 
 impl Pool {
     /// Prepares the constants, in order.
-    pub(super) fn new(constants: &[Constant], limit: usize) -> Built<Self> {
+    pub(super) fn new(constants: &[Constant], patterns: &Patterns, limit: usize) -> Built<Self> {
         let arena = Arena::new(limit);
         let mut addresses = Vec::with_capacity(constants.len());
         let mut prepared = Vec::new();
         for constant in constants {
-            addresses.push(address(constant, &arena, &mut prepared)?);
+            addresses.push(address(constant, patterns, &arena, &mut prepared)?);
         }
         Ok(Self { addresses, _prepared: prepared, _arena: arena })
     }
@@ -59,7 +59,12 @@ impl Pool {
     }
 }
 
-fn address(constant: &Constant, arena: &Arena, prepared: &mut Vec<Prepared>) -> Built<ConstantAddress> {
+fn address(
+    constant: &Constant,
+    patterns: &Patterns,
+    arena: &Arena,
+    prepared: &mut Vec<Prepared>,
+) -> Built<ConstantAddress> {
     let mut object = |object: Prepared, address: usize| {
         prepared.push(object);
         Ok(ConstantAddress { data: address, len: 0, value: 0 })
@@ -74,9 +79,9 @@ fn address(constant: &Constant, arena: &Arena, prepared: &mut Vec<Prepared>) -> 
             object(Prepared::Searcher(searcher), address)
         }
         Constant::Regex(pattern) => {
-            let regex = Box::new(compile_regex(pattern).map_err(|_| ErrorKind::InvalidArgument)?);
-            let address = of(&*regex);
-            object(Prepared::Regex(regex), address)
+            let matcher = Box::new(patterns.matcher(pattern).map_err(|_| ErrorKind::InvalidArgument)?);
+            let address = of(&*matcher);
+            object(Prepared::Matcher(matcher), address)
         }
         Constant::StrSet(members) => {
             let set: Box<StrSet> = Box::new(members.iter().map(|m| m.as_bytes().into()).collect());

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod containers;
+mod patterns;
 mod scalars;
 
 use crate::arena::{Arena, Built};

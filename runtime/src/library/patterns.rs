@@ -1,0 +1,71 @@
+//! The patterns of one rule, each compiled once: the lint, the passes and the native code ask for the same ones.
+
+use super::matcher::Matcher;
+use super::pattern::{Plain, plain_tests};
+use super::regex::{HEAVY_WEIGHT, LIGHT_PROGRAM, MAX_PROGRAM, within};
+use ::regex::Regex;
+use celero_ir::passes::Pattern;
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// What became of a pattern.
+#[derive(Debug, Clone)]
+struct Compiled {
+    weight: u32,
+    regex: Result<Regex, String>,
+}
+
+/// What was compiled so far.
+#[derive(Debug, Default)]
+pub(crate) struct Patterns(RefCell<HashMap<Box<str>, Compiled>>);
+
+impl Patterns {
+    /// Compiles a pattern within the limits.
+    ///
+    /// # Errors
+    /// Text for people: what is wrong with the pattern or which limit it exceeds.
+    pub(crate) fn regex(&self, pattern: &str) -> Result<Regex, String> {
+        self.compiled(pattern).regex
+    }
+
+    /// Whether a pattern can be compiled.
+    ///
+    /// # Errors
+    /// As [`regex`](Self::regex).
+    pub(crate) fn check(&self, pattern: &str) -> Result<(), String> {
+        match plain_tests(pattern) {
+            Some(Plain { certain: true, .. }) => Ok(()),
+            _ => self.regex(pattern).map(drop),
+        }
+    }
+
+    /// What finding out about a pattern costs, 1 for most, and how to decide it: `None` if it can't be compiled.
+    pub(crate) fn decide(&self, pattern: &str) -> (u32, Option<Pattern>) {
+        let plain = plain_tests(pattern);
+        if let Some(Plain { tests, certain: true }) = plain {
+            return (1, Some(Pattern::AnyOf(tests)));
+        }
+        let Compiled { weight, regex } = self.compiled(pattern);
+        (weight, regex.is_ok().then(|| plain.map_or(Pattern::Engine, |plain| Pattern::AnyOf(plain.tests))))
+    }
+
+    /// The engine for a pattern.
+    ///
+    /// # Errors
+    /// As [`regex`](Self::regex).
+    pub(crate) fn matcher(&self, pattern: &str) -> Result<Matcher, String> {
+        self.regex(pattern).map(|regex| Matcher::new(pattern, regex))
+    }
+
+    fn compiled(&self, pattern: &str) -> Compiled {
+        if let Some(found) = self.0.borrow().get(pattern) {
+            return found.clone();
+        }
+        let compiled = match within(pattern, LIGHT_PROGRAM) {
+            Ok(regex) => Compiled { weight: 1, regex: Ok(regex) },
+            Err(_) => Compiled { weight: HEAVY_WEIGHT, regex: within(pattern, MAX_PROGRAM) },
+        };
+        self.0.borrow_mut().insert(pattern.into(), compiled.clone());
+        compiled
+    }
+}
