@@ -326,30 +326,35 @@ impl Ast {
     }
 
     /// The node of the whole expression.
+    #[inline]
     #[must_use]
     pub fn root(&self) -> NodeId {
         self.root
     }
 
     /// The node behind an id. An id of another tree gives an [`Expr::Error`] or some node of this one.
+    #[inline]
     #[must_use]
     pub fn node(&self, id: NodeId) -> &Node {
         self.nodes.get(id.0 as usize).unwrap_or(&ERROR)
     }
 
     /// The expression behind an id.
+    #[inline]
     #[must_use]
     pub fn expr(&self, id: NodeId) -> &Expr {
         &self.node(id).expr
     }
 
     /// The span of a node.
+    #[inline]
     #[must_use]
     pub fn span(&self, id: NodeId) -> Span {
         self.node(id).span
     }
 
     /// The ids of a run of children.
+    #[inline]
     #[must_use]
     pub fn children(&self, nodes: Nodes) -> &[NodeId] {
         let start = nodes.start as usize;
@@ -357,6 +362,7 @@ impl Ast {
     }
 
     /// The text of a name.
+    #[inline]
     #[must_use]
     pub fn name(&self, name: Name) -> &str {
         self.names.get(name.0 as usize).map_or("", |n| n)
@@ -375,6 +381,7 @@ impl Ast {
     }
 
     /// Depth of the tree: 1 for a single leaf.
+    #[inline]
     #[must_use]
     pub fn depth(&self) -> u32 {
         self.node(self.root).depth

@@ -48,6 +48,7 @@ pub struct Checked {
 
 impl Checked {
     /// The tree.
+    #[inline]
     #[must_use]
     pub fn ast(&self) -> &Ast {
         &self.ast
@@ -66,6 +67,7 @@ impl Checked {
     }
 
     /// What a node refers to.
+    #[inline]
     #[must_use]
     pub fn reference(&self, id: NodeId) -> &Reference {
         self.references.get(id.0 as usize).unwrap_or(&Reference::None)

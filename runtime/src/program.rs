@@ -194,9 +194,14 @@ impl<S: Context + 'static> Program<S> {
         Cx::new(i64::from(self.shared.limits.steps), arena)
     }
 
+    #[inline]
     fn interpret<'a>(&'a self, host: &'a dyn Host, cx: &Cx<'a>) -> Result<Value<'a>, EvalError> {
         // A panic of the host's data ends the evaluation as it does in native code.
-        contained(|| interpret(self.shared.trees.evaluated(), &self.shared.functions, host, cx)).unwrap_or(Err(HOST))
+        let mut value = Value::Null;
+        let shared = &*self.shared;
+        contained(|| interpret(shared.trees.evaluated(), &shared.functions, host, cx, &mut value))
+            .unwrap_or(Err(HOST))?;
+        Ok(value)
     }
 }
 

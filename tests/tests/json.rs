@@ -2,7 +2,7 @@
 //! documents, which native code finds without building the whole, are what the interpreter reads of the whole.
 //!
 //! `CELERO_JSON_CASES` sets how many documents are tried, `CELERO_SEED` the seed.
-#![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero::{Arena, Bindings, Engine, Env, EvalError, Limits, Program, Scratch, Tier, Type, Value};
 use celero_tests::generate::{Owned, Rng};

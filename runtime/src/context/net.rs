@@ -6,7 +6,6 @@
 use super::FieldType;
 use super::describe::read_by_call;
 use super::field_type::Element;
-use super::text::format_into;
 use crate::arena::{Arena, Built};
 use crate::native::access::{IpView, ip_access};
 use crate::value::Value;
@@ -32,8 +31,8 @@ macro_rules! addresses {
             }
 
             fn value<'s>(&'s self, arena: &'s Arena) -> Built<Option<Value<'s>>> {
-                let canonical: fn(&Self) -> _ = $canonical;
-                Ok(Some(Value::String(format_into(arena, &canonical(self))?)))
+                let canonical: fn(&Self) -> IpAddr = $canonical;
+                Ok(Some(Value::String(arena.format_ip(canonical(self))?)))
             }
         }
 
@@ -65,6 +64,6 @@ pub(crate) fn address<V: IpView>(optional: bool) -> Layout {
 addresses! {
     IpAddr: IpAddr::to_canonical,
         address::<IpAddr>(false), address::<Option<IpAddr>>(true);
-    Ipv4Addr: |ip| *ip, read_by_call(false), read_by_call(true);
+    Ipv4Addr: |ip| (*ip).into(), read_by_call(false), read_by_call(true);
     Ipv6Addr: Ipv6Addr::to_canonical, read_by_call(false), read_by_call(true);
 }

@@ -1,7 +1,7 @@
 //! The peer's address as the data of rules.
 
 use crate::arena::{Arena, Built};
-use crate::context::{Field, Host, Nested, address, at_offset, format_into, read_by_call};
+use crate::context::{Field, Host, Nested, address, at_offset, read_by_call};
 use crate::native::access::IpView;
 use crate::value::Value;
 use celero_frontend::Type;
@@ -39,7 +39,7 @@ impl Host for Source {
     fn field<'s>(&'s self, index: u32, arena: &'s Arena) -> Built<Option<Value<'s>>> {
         let Some(peer) = &self.peer else { return Ok(None) };
         match index {
-            0 => format_into(arena, &peer.ip().to_canonical()).map(|text| Some(Value::String(text))),
+            0 => arena.format_ip(peer.ip().to_canonical()).map(|text| Some(Value::String(text))),
             1 => Ok(Some(Value::Int(peer.port().into()))),
             _ => Ok(None),
         }

@@ -1,7 +1,7 @@
 //! Operators and functions: evaluates the arguments, receiver first, and hands them to the library. Only `or` and `orValue`
 //! of optionals leave an argument alone that they don't need.
 
-use super::{Outcome, Walk};
+use super::{Failure, Walk};
 use crate::error::ErrorKind;
 use crate::library;
 use crate::value::Value;
@@ -9,57 +9,84 @@ use celero_frontend::{NodeId, Overload, Reference, Type, stdlib::Builtin};
 use smallvec::SmallVec;
 
 impl<'a> Walk<'a, '_> {
-    pub(super) fn unary(&mut self, id: NodeId, operand: NodeId) -> Outcome<'a> {
-        let operand = self.eval(operand)?;
-        self.apply(id, &[operand])
+    pub(super) fn unary(&mut self, id: NodeId, operand: NodeId, place: &mut Value<'a>) -> Result<(), Failure> {
+        let mut arg = Value::Null;
+        self.eval_into(operand, &mut arg)?;
+        self.apply(id, &[arg], place)
     }
 
-    pub(super) fn binary(&mut self, id: NodeId, left: NodeId, right: NodeId) -> Outcome<'a> {
-        let left = self.eval(left)?;
-        let right = self.eval(right)?;
-        self.apply(id, &[left, right])
+    pub(super) fn binary(
+        &mut self,
+        id: NodeId,
+        left: NodeId,
+        right: NodeId,
+        place: &mut Value<'a>,
+    ) -> Result<(), Failure> {
+        let mut args = [Value::Null; 2];
+        let [first, second] = &mut args;
+        self.eval_into(left, first)?;
+        self.eval_into(right, second)?;
+        self.apply(id, &args, place)
     }
 
-    pub(super) fn call(&mut self, id: NodeId, target: Option<NodeId>, args: &[NodeId]) -> Outcome<'a> {
+    pub(super) fn call(
+        &mut self,
+        id: NodeId,
+        target: Option<NodeId>,
+        args: &[NodeId],
+        place: &mut Value<'a>,
+    ) -> Result<(), Failure> {
         let (overloads, receiver) = match (self.checked.reference(id), args) {
             (Reference::Call { overloads, receiver }, _) => (overloads, receiver),
-            (Reference::Guard(ty), &[arg]) => return self.guard(id, ty, arg),
+            (Reference::Guard(ty), &[arg]) => return self.guard(id, ty, arg, place),
             _ => return Err(self.error(id, ErrorKind::NoSuchOverload)),
         };
         if let (Some(target), [other], [Overload::Builtin(builtin)]) = (target, args, &**overloads)
             && matches!(builtin, Builtin::OptionalOr | Builtin::OptionalOrValue)
         {
-            return self.optional_or(id, *builtin, target, *other);
+            return self.optional_or(id, *builtin, target, *other, place);
         }
-        let mut values: SmallVec<[Value<'a>; 4]> = SmallVec::new();
-        for &arg in target.iter().filter(|_| *receiver).chain(args) {
-            values.push(self.eval(arg)?);
+        match (target.filter(|_| *receiver), args) {
+            (None, &[arg]) => self.unary(id, arg, place),
+            (Some(target), &[arg]) => self.binary(id, target, arg, place),
+            (target, args) => {
+                let nodes = target.iter().chain(args);
+                let values: Result<SmallVec<[Value<'a>; 4]>, Failure> = nodes.map(|&arg| self.eval(arg)).collect();
+                self.apply(id, &values?, place)
+            }
         }
-        self.apply(id, &values)
     }
 
     /// A value that must be of the type.
-    fn guard(&mut self, id: NodeId, ty: &Type, arg: NodeId) -> Outcome<'a> {
-        let value = self.eval(arg)?;
-        if value.fits(ty) { Ok(value) } else { Err(self.error(id, ErrorKind::NoSuchOverload)) }
+    fn guard(&mut self, id: NodeId, ty: &Type, arg: NodeId, place: &mut Value<'a>) -> Result<(), Failure> {
+        self.eval_into(arg, place)?;
+        if place.fits(ty) { Ok(()) } else { Err(self.error(id, ErrorKind::NoSuchOverload)) }
     }
 
     /// `target.or(other)` and `target.orValue(other)`: `other` is evaluated only where `target` has no value.
-    fn optional_or(&mut self, id: NodeId, builtin: Builtin, target: NodeId, other: NodeId) -> Outcome<'a> {
+    fn optional_or(
+        &mut self,
+        id: NodeId,
+        builtin: Builtin,
+        target: NodeId,
+        other: NodeId,
+        place: &mut Value<'a>,
+    ) -> Result<(), Failure> {
         let target = self.eval(target)?;
         match target {
-            Value::Optional(Some(inner)) if builtin == Builtin::OptionalOrValue => Ok(*inner),
-            Value::Optional(Some(_)) => Ok(target),
+            Value::Optional(Some(inner)) if builtin == Builtin::OptionalOrValue => *place = *inner,
+            Value::Optional(Some(_)) => *place = target,
             Value::Optional(None) => {
                 let other = self.eval(other)?;
-                self.apply(id, &[target, other])
+                return self.apply(id, &[target, other], place);
             }
-            _ => Err(self.error(id, ErrorKind::NoSuchOverload)),
+            _ => return Err(self.error(id, ErrorKind::NoSuchOverload)),
         }
+        Ok(())
     }
 
     /// Calls what the checker found for a node.
-    pub(super) fn apply(&self, id: NodeId, args: &[Value<'a>]) -> Outcome<'a> {
+    pub(super) fn apply(&self, id: NodeId, args: &[Value<'a>], place: &mut Value<'a>) -> Result<(), Failure> {
         let Reference::Call { overloads, .. } = self.checked.reference(id) else {
             return Err(self.error(id, ErrorKind::NoSuchOverload));
         };
@@ -67,6 +94,12 @@ impl<'a> Walk<'a, '_> {
             [Overload::Builtin(builtin)] => library::invoke(self.cx, builtin, args),
             _ => library::dispatch(self.cx, self.functions, overloads, args),
         };
-        self.at(id, result)
+        match result {
+            // Most results, and much less to copy than a value.
+            Ok(Value::Bool(answer)) => *place = Value::Bool(answer),
+            Ok(value) => *place = value,
+            Err(kind) => return Err(self.error(id, kind)),
+        }
+        Ok(())
     }
 }

@@ -1,16 +1,21 @@
 //! List and map literals. All operands are evaluated before the collection is built, so an operand's error comes before a
 //! key's.
 
-use super::{Outcome, Walk};
-use crate::error::EvalError;
+use super::{Failure, Outcome, Walk, constant};
 use crate::library;
-use crate::value::Value;
-use celero_frontend::NodeId;
+use crate::value::{List, Value};
+use celero_frontend::{Expr, Literal, NodeId};
 use smallvec::SmallVec;
 
 impl<'a> Walk<'a, '_> {
     /// `[a, ?b]`
     pub(super) fn list(&mut self, id: NodeId, elements: &[NodeId], optional: &[bool]) -> Outcome<'a> {
+        if optional.is_empty() && elements.iter().all(|&element| self.literal(element).is_some()) {
+            // Constants cannot fail, so they need not be kept elsewhere until all are evaluated.
+            let element = |index| elements.get(index).and_then(|&id| self.literal(id)).map_or(Value::Null, constant);
+            let values = self.at(id, self.cx.arena().alloc_slice_with(elements.len(), element))?;
+            return Ok(Value::List(List::Slice(values)));
+        }
         let values = self.operands(elements)?;
         self.at(id, library::list_of(self.cx, &values, optional))
     }
@@ -21,7 +26,14 @@ impl<'a> Walk<'a, '_> {
         self.at(id, library::map_of(self.cx, &values, optional))
     }
 
-    fn operands(&mut self, nodes: &[NodeId]) -> Result<SmallVec<[Value<'a>; 8]>, EvalError> {
+    fn literal(&self, id: NodeId) -> Option<&'a Literal> {
+        match self.checked.ast().expr(id) {
+            Expr::Literal(literal) => Some(literal),
+            _ => None,
+        }
+    }
+
+    fn operands(&mut self, nodes: &[NodeId]) -> Result<SmallVec<[Value<'a>; 8]>, Failure> {
         nodes.iter().map(|&node| self.eval(node)).collect()
     }
 }

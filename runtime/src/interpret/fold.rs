@@ -4,9 +4,9 @@
 //! `all` and `exists` absorb errors that are not final: a turn that decides wins over the errors of others. In the other folds the first error
 //! ends the fold.
 
-use super::{Outcome, Walk};
+use super::{Failure, Outcome, Walk};
 use crate::arena::Arena;
-use crate::error::{ErrorKind, EvalError};
+use crate::error::ErrorKind;
 use crate::library::Cx;
 use crate::value::{List, MapBuilder, Value};
 use celero_frontend::{FoldKind, NodeId};
@@ -147,7 +147,7 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// Pays for a turn and sets its variables, of which it gives the first.
-    fn turn(&mut self, range: Range<'a>, index: usize, fold: &Fold) -> Result<Value<'a>, EvalError> {
+    fn turn(&mut self, range: Range<'a>, index: usize, fold: &Fold) -> Result<Value<'a>, Failure> {
         self.at(fold.id, self.cx.charge(1))?;
         let (first, second) = self.at(fold.id, range.turn(index, self.cx.arena()))?;
         let last_turns = match (index, fold.pairs) {
@@ -164,7 +164,7 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// Whether the turn passes the filter, or the predicate.
-    fn accepts(&mut self, fold: &Fold) -> Result<bool, EvalError> {
+    fn accepts(&mut self, fold: &Fold) -> Result<bool, Failure> {
         fold.filter.map_or(Ok(true), |filter| self.boolean(filter))
     }
 }

@@ -20,9 +20,16 @@ use celero_frontend::{Checked, Expr, FallbackKind, Literal, LogicOp, NodeId, Ref
 use smallvec::SmallVec;
 
 /// The result of a node.
-type Outcome<'a> = Result<Value<'a>, EvalError>;
+type Outcome<'a> = Result<Value<'a>, Failure>;
 
-/// Evaluates an expression. What the result refers to lives in the expression, the host or the arena of `cx`.
+/// An error and the node that failed.
+#[derive(Clone, Copy)]
+struct Failure {
+    kind: ErrorKind,
+    id: NodeId,
+}
+
+/// Evaluates an expression into `place`. What the result refers to lives in the expression, the host or the arena of `cx`.
 ///
 /// # Errors
 /// The language's evaluation errors, with the place in the source; `out_of_budget` when the fuel or the arena of `cx` is
@@ -32,9 +39,14 @@ pub(crate) fn interpret<'a>(
     functions: &Functions,
     host: &'a dyn Host,
     cx: &Cx<'a>,
-) -> Result<Value<'a>, EvalError> {
+    place: &mut Value<'a>,
+) -> Result<(), EvalError> {
     let ast = checked.ast();
-    with_stack(ast.depth(), || Walk { checked, functions, host, cx, locals: SmallVec::new() }.eval(ast.root()))
+    let walk = || Walk { checked, functions, host, cx, locals: SmallVec::new() }.eval_into(ast.root(), place);
+    with_stack(ast.depth(), walk).map_err(|Failure { kind, id }| {
+        let span = ast.span(id);
+        EvalError { kind, start: span.start, end: span.end }
+    })
 }
 
 struct Walk<'a, 'w> {
@@ -48,55 +60,72 @@ struct Walk<'a, 'w> {
 
 impl<'a> Walk<'a, '_> {
     fn eval(&mut self, id: NodeId) -> Outcome<'a> {
+        let mut value = Value::Null;
+        self.eval_into(id, &mut value)?;
+        Ok(value)
+    }
+
+    /// Evaluates into the place where the value is wanted: values are large, and to copy one that was just written costs more
+    /// than to write it. After an error the place holds nothing of use.
+    fn eval_into(&mut self, id: NodeId, place: &mut Value<'a>) -> Result<(), Failure> {
         let checked = self.checked;
         match checked.ast().expr(id) {
-            Expr::Literal(literal) => Ok(constant(literal)),
-            Expr::Ident { .. } => self.name(id).unwrap_or_else(|| Err(self.error(id, ErrorKind::NoSuchKey))),
-            Expr::Select { operand, field, test, optional } => self.select(id, *operand, *field, *test, *optional),
-            Expr::Index { operand, index, .. } => self.binary(id, *operand, *index),
-            Expr::Unary { operand, .. } => self.unary(id, *operand),
-            Expr::Binary { left, right, .. } => self.binary(id, *left, *right),
-            Expr::Logic { op, operands } => self.logic(*op, checked.ast().children(*operands)),
+            Expr::Literal(literal) => *place = constant(literal),
+            Expr::Ident { .. } => {
+                if !self.name(id, place)? {
+                    return Err(self.error(id, ErrorKind::NoSuchKey));
+                }
+            }
+            Expr::Select { operand, field, test, optional } => {
+                return self.select(id, *operand, *field, *test, *optional, place);
+            }
+            Expr::Index { operand, index, .. } => return self.binary(id, *operand, *index, place),
+            Expr::Unary { operand, .. } => return self.unary(id, *operand, place),
+            Expr::Binary { left, right, .. } => return self.binary(id, *left, *right, place),
+            Expr::Logic { op, operands } => *place = self.logic(*op, checked.ast().children(*operands))?,
             Expr::Cond { condition, then, otherwise } => {
                 let branch = if self.boolean(*condition)? { then } else { otherwise };
-                self.eval(*branch)
+                return self.eval_into(*branch, place);
             }
-            Expr::Call { target, args, .. } => self.call(id, *target, checked.ast().children(*args)),
-            Expr::List { elements, optional } => self.list(id, checked.ast().children(*elements), optional),
-            Expr::Map { entries, optional } => self.map(id, checked.ast().children(*entries), optional),
+            Expr::Call { target, args, .. } => {
+                return self.call(id, *target, checked.ast().children(*args), place);
+            }
+            Expr::List { elements, optional } => {
+                *place = self.list(id, checked.ast().children(*elements), optional)?;
+            }
+            Expr::Map { entries, optional } => *place = self.map(id, checked.ast().children(*entries), optional)?,
             Expr::Fold { kind, range, var2, filter, transform, .. } => {
                 let fold = fold::Fold { id, pairs: var2.is_some(), filter: *filter, transform: *transform };
-                self.fold(*kind, *range, &fold)
+                *place = self.fold(*kind, *range, &fold)?;
             }
-            Expr::Bind { init, body, .. } => self.bind(*init, *body),
-            Expr::OptMap { target, body, flat, .. } => self.opt_map(id, *target, *body, *flat),
-            Expr::Fallback { kind, operands } => self.fallback(*kind, checked.ast().children(*operands)),
+            Expr::Bind { init, body, .. } => *place = self.bind(*init, *body)?,
+            Expr::OptMap { target, body, flat, .. } => *place = self.opt_map(id, *target, *body, *flat)?,
+            Expr::Fallback { kind, operands } => *place = self.fallback(*kind, checked.ast().children(*operands))?,
             // There are no message types, and a tree with an error node does not pass the checker.
-            Expr::Message { .. } | Expr::Error => Err(self.error(id, ErrorKind::NoSuchOverload)),
+            Expr::Message { .. } | Expr::Error => return Err(self.error(id, ErrorKind::NoSuchOverload)),
         }
+        Ok(())
     }
 
-    /// What a name stands for, unless the node is not one but a selection from a value.
-    fn name(&self, id: NodeId) -> Option<Outcome<'a>> {
+    /// Gives what a name stands for. False if the node is not one but a selection from a value.
+    fn name(&self, id: NodeId, place: &mut Value<'a>) -> Result<bool, Failure> {
         let checked = self.checked;
         match checked.reference(id) {
-            Reference::Variable(index) => Some(self.variable(id, *index)),
-            Reference::Local(level) => {
-                let local = self.locals.get(*level as usize).copied();
-                Some(local.unwrap_or_else(|| Err(self.error(id, ErrorKind::NoSuchKey))))
-            }
-            Reference::Type(ty) => Some(Ok(Value::Type(type_name_of(ty)))),
-            Reference::Undeclared => Some(Err(self.error(id, ErrorKind::NoSuchKey))),
-            Reference::Call { .. } | Reference::Guard(_) | Reference::None => None,
+            Reference::Variable(index) => match self.host.field(*index, self.cx.arena()) {
+                Ok(Some(value)) => *place = value,
+                Ok(None) => return Err(self.error(id, ErrorKind::NoSuchKey)),
+                Err(kind) => return Err(self.error(id, kind)),
+            },
+            Reference::Local(level) => match self.locals.get(*level as usize) {
+                Some(Ok(value)) => *place = *value,
+                Some(Err(error)) => return Err(*error),
+                None => return Err(self.error(id, ErrorKind::NoSuchKey)),
+            },
+            Reference::Type(ty) => *place = Value::Type(type_name_of(ty)),
+            Reference::Undeclared => return Err(self.error(id, ErrorKind::NoSuchKey)),
+            Reference::Call { .. } | Reference::Guard(_) | Reference::None => return Ok(false),
         }
-    }
-
-    fn variable(&self, id: NodeId, index: u32) -> Outcome<'a> {
-        match self.host.field(index, self.cx.arena()) {
-            Ok(Some(value)) => Ok(value),
-            Ok(None) => Err(self.error(id, ErrorKind::NoSuchKey)),
-            Err(kind) => Err(self.error(id, kind)),
-        }
+        Ok(true)
     }
 
     /// `&&` and `||`: any operand that decides wins, else the first error, else the other value.
@@ -136,21 +165,22 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// A node that must be a `bool`.
-    fn boolean(&mut self, id: NodeId) -> Result<bool, EvalError> {
-        match self.eval(id)? {
+    fn boolean(&mut self, id: NodeId) -> Result<bool, Failure> {
+        let mut value = Value::Null;
+        self.eval_into(id, &mut value)?;
+        match value {
             Value::Bool(value) => Ok(value),
             _ => Err(self.error(id, ErrorKind::NoSuchOverload)),
         }
     }
 
-    #[cold]
-    fn error(&self, id: NodeId, kind: ErrorKind) -> EvalError {
-        let span = self.checked.ast().span(id);
-        EvalError { kind, start: span.start, end: span.end }
+    fn error(&self, id: NodeId, kind: ErrorKind) -> Failure {
+        Failure { kind, id }
     }
 
-    /// Puts the place on what the library returned.
-    fn at<T>(&self, id: NodeId, result: Result<T, ErrorKind>) -> Result<T, EvalError> {
+    /// Puts the node on what the library returned.
+    #[inline]
+    fn at<T>(&self, id: NodeId, result: Result<T, ErrorKind>) -> Result<T, Failure> {
         result.map_err(|kind| self.error(id, kind))
     }
 }

@@ -1,6 +1,6 @@
 //! Selection of fields, and `has(..)`.
 
-use super::{Outcome, Walk};
+use super::{Failure, Outcome, Walk};
 use crate::error::ErrorKind;
 use crate::library;
 use crate::value::Value;
@@ -16,25 +16,25 @@ impl<'a> Walk<'a, '_> {
         field: Name,
         test: bool,
         optional: bool,
-    ) -> Outcome<'a> {
+        place: &mut Value<'a>,
+    ) -> Result<(), Failure> {
         let checked = self.checked;
         if let (true, Reference::Variable(index)) = (test, checked.reference(id)) {
             // What is there but can't be read is there.
             let absent = matches!(self.host.field(*index, self.cx.arena()), Ok(None));
-            return Ok(Value::Bool(!absent));
+            *place = Value::Bool(!absent);
+            return Ok(());
         }
-        if let Some(outcome) = self.name(id) {
-            return outcome;
+        if self.name(id, place)? {
+            return Ok(());
         }
         let operand = self.eval(operand)?;
         let field = Value::String(checked.ast().name(field));
         if optional {
-            self.apply(id, &[operand, field])
-        } else if test {
-            self.has(id, operand, field)
-        } else {
-            self.field(id, operand, field)
+            return self.apply(id, &[operand, field], place);
         }
+        *place = if test { self.has(id, operand, field)? } else { self.field(id, operand, field)? };
+        Ok(())
     }
 
     fn field(&self, id: NodeId, operand: Value<'a>, field: Value<'a>) -> Outcome<'a> {

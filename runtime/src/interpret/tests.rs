@@ -85,8 +85,9 @@ fn run_with(source: &str, fuel: i64, calls: &Arc<AtomicU32>, unchecked: bool) ->
     let (checked, _) = check(ast, &declarations, &limits).unwrap_or_else(|d| panic!("{source}: {d:?}"));
     let arena = Arena::new(1 << 20);
     let cx = Cx::new(fuel, &arena);
-    match interpret(&checked, &functions(calls), &Fields, &cx) {
-        Ok(value) => with_stack(limits.max_depth, || show(&value)),
+    let mut value = Value::Null;
+    match interpret(&checked, &functions(calls), &Fields, &cx, &mut value) {
+        Ok(()) => with_stack(limits.max_depth, || show(&value)),
         Err(error) => {
             let place = source.get(error.start as usize..error.end as usize);
             format!("{} at {}", error.kind.name(), place.unwrap())

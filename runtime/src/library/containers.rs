@@ -25,8 +25,8 @@ pub(crate) fn list_index<'a>(cx: &Cx<'a>, list: List<'a>, index: Value<'a>) -> B
 }
 
 /// The value under a key; what can't be a key is not found.
-pub(crate) fn map_index<'a>(cx: &Cx<'a>, map: Map<'a>, key: Value<'a>) -> Built<Value<'a>> {
-    map.find(&key, cx)?.ok_or(ErrorKind::NoSuchKey)
+pub(crate) fn map_index<'a>(cx: &Cx<'a>, map: &Map<'a>, key: &Value<'_>) -> Built<Value<'a>> {
+    map.find(key, cx)?.ok_or(ErrorKind::NoSuchKey)
 }
 
 /// `list[index]` of what is known to be a list, or `no_such_overload`.
@@ -40,7 +40,7 @@ pub(crate) fn index_list<'a>(cx: &Cx<'a>, list: Value<'a>, index: i64) -> Built<
 /// `map[key]` of what is known to be a map, or `no_such_overload`.
 pub(crate) fn index_map<'a>(cx: &Cx<'a>, map: Value<'a>, key: Value<'a>) -> Built<Value<'a>> {
     match map {
-        Value::Map(map) => map_index(cx, map, key),
+        Value::Map(map) => map_index(cx, &map, &key),
         _ => Err(ErrorKind::NoSuchOverload),
     }
 }
@@ -48,7 +48,7 @@ pub(crate) fn index_map<'a>(cx: &Cx<'a>, map: Value<'a>, key: Value<'a>) -> Buil
 /// `value.field`: of a map, the value under that key; of an optional, an optional of the same (absent stays absent).
 pub(crate) fn select<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> Built<Value<'a>> {
     match map {
-        Value::Map(map) => map_index(cx, map, Value::String(field)),
+        Value::Map(map) => map_index(cx, &map, &Value::String(field)),
         Value::Optional(inner) => optionals::select(cx, inner, field).map(Value::Optional),
         _ => Err(ErrorKind::NoSuchField),
     }
@@ -65,6 +65,15 @@ pub(crate) fn has<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> Built<bool
 
 /// `element in list`
 pub(crate) fn in_list<'a>(cx: &Cx<'a>, element: Value<'a>, list: List<'a>) -> Built<bool> {
+    if let List::Slice(candidates) = list {
+        for candidate in candidates {
+            cx.charge(1)?;
+            if element.equals(candidate, cx)? {
+                return Ok(true);
+            }
+        }
+        return Ok(false);
+    }
     for index in 0..list.len() {
         cx.charge(1)?;
         if let Some(candidate) = list.get(index, cx.arena())?

@@ -99,7 +99,7 @@ pub(crate) fn timestamp_from_int(seconds: i64) -> Built<Timestamp> {
 
 /// An address in its canonical form (RFC 5952).
 pub(crate) fn string_from_ip<'a>(cx: &Cx<'a>, address: IpAddr) -> Built<&'a str> {
-    cx.arena().format(format_args!("{address}"))
+    cx.arena().format_ip(address)
 }
 
 pub(crate) fn cidr_text<'a>(cx: &Cx<'a>, address: IpAddr, prefix: u8) -> Built<&'a str> {

@@ -1,7 +1,7 @@
 //! Calls by row: the table of builtins, and for each row the function behind it. A row that is missing here does not compile.
 
 use super::arithmetic::*;
-use super::containers::{in_list, in_map, list_add, list_index, map_index, value_equal};
+use super::containers::{in_list, in_map, list_add, list_index, map_index};
 use super::convert::*;
 use super::network::{cidr_contains, cidr_from_string, ip_from_string};
 use super::regex::string_matches;
@@ -44,8 +44,8 @@ macro_rules! rows {
 pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> Built<V<'a>> {
     rows! { builtin, args:
         Not(V::Bool(a)) gives !a;
-        Equal(a, b) tries value_equal(cx, a, b);
-        NotEqual(a, b) tries value_equal(cx, a, b).map(|equal| !equal);
+        Equal(ref a, ref b) tries a.equals(b, cx);
+        NotEqual(ref a, ref b) tries a.equals(b, cx).map(|equal| !equal);
 
         AddInt(V::Int(a), V::Int(b)) tries add_int(a, b);
         AddUint(V::Uint(a), V::Uint(b)) tries add_uint(a, b);
@@ -134,7 +134,7 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> Built
         GreaterEqualDoubleUint(V::Double(a), V::Uint(b)) gives uint_double(b, a).is_some_and(Ordering::is_le);
 
         IndexList(V::List(list), index) tries list_index(cx, list, index);
-        IndexMap(V::Map(map), key) tries map_index(cx, map, key);
+        IndexMap(V::Map(ref map), ref key) tries map_index(cx, map, key);
         InList(element, V::List(list)) tries in_list(cx, element, list);
         InMap(key, V::Map(map)) tries in_map(cx, key, map);
         SizeString(V::String(text)) tries string_size(cx, text);

@@ -27,12 +27,17 @@ pub(crate) fn cidr_from_string(text: &str) -> Built<(IpAddr, u8)> {
 
 /// Whether an address lies in a network. One of the other family never does.
 pub(crate) fn cidr_contains(network: IpAddr, prefix: u8, address: IpAddr) -> bool {
-    IpNet::new(network, prefix).is_ok_and(|network| network.contains(&address))
+    let common = match (network, address) {
+        (IpAddr::V4(network), IpAddr::V4(address)) => (network.to_bits() ^ address.to_bits()).leading_zeros(),
+        (IpAddr::V6(network), IpAddr::V6(address)) => (network.to_bits() ^ address.to_bits()).leading_zeros(),
+        _ => return false,
+    };
+    common >= u32::from(prefix)
 }
 
 /// The text of an address of the host.
 pub(crate) fn ip_text<'a>(cx: &Cx<'a>, address: IpAddr) -> Built<&'a str> {
-    cx.arena().format(format_args!("{address}"))
+    cx.arena().format_ip(address)
 }
 
 /// As [`cidr_contains`], of an address in text.

@@ -348,6 +348,14 @@ fn strings() {
         for (name, text, other, want) in cases {
             check(cx, name, &[S(text), S(other)], Ok(B(want)));
         }
+        // Short and long texts are searched by different means.
+        for length in [0, 17, 500, 505, 506, 507, 520, 5000] {
+            let text = "é".repeat(length / 2) + "needle";
+            let cases = [("needle", true), ("éneedle", length > 1), ("", true), ("needles", false), (&*text, true)];
+            for (needle, want) in cases {
+                check(cx, "contains", &[S(&text), S(needle)], Ok(B(want)));
+            }
+        }
         check(cx, "matches", &[S("a"), S("(")], Err(InvalidArgument));
         assert_eq!(helpers::text_decode(cx, b"plain"), Ok("plain"));
         assert_eq!(helpers::text_decode(cx, b"a\xff\xe2\x82b"), Ok("a\u{fffd}\u{fffd}b"));
