@@ -1,29 +1,51 @@
-//! celero itself. The context is built for each evaluation, as a proxy would.
+//! celero itself. The context is built for each evaluation, as a proxy would: the ready-made one for the rules about requests,
+//! one of the host's own for those about its own data.
 
-use crate::workload::Call;
+use crate::workload::Extras;
 use crate::{Runner, Workload};
-use celero::{Engine, Env, Program, Scratch, Tier, Type, Value};
+use celero::http::RequestContext;
+use celero::{Context, Engine, Env, Program, Scratch, Tier, Type, Value};
 use std::cell::RefCell;
+
+fn programs<S: Context<Static = S> + 'static>(workload: &Workload, tier: Tier) -> Vec<Program<S>> {
+    let engine = Engine::builder().tier(tier).build();
+    let env = Env::<S>::new();
+    workload.sources().iter().map(|s| engine.compile(&env, s).expect("a rule that compiles")).collect()
+}
+
+/// The runner of programs on the context that an expression makes of the input.
+macro_rules! runner_on {
+    ($programs:expr, $input:ident => $context:expr) => {{
+        let programs = $programs;
+        let truth = programs.iter().all(|p| *p.result_type() == Type::Bool);
+        match <[_; 1]>::try_from(programs) {
+            Ok([program]) if truth => Box::new(move |$input| program.test(&$context).map_or(u64::MAX, u64::from)),
+            Ok([program]) => Box::new(move |$input| {
+                thread_local!(static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::new()));
+                SCRATCH.with_borrow_mut(|scratch| match program.eval(&$context, scratch) {
+                    Ok(Value::String(text)) => text.len() as u64,
+                    _ => u64::MAX,
+                })
+            }),
+            Err(programs) => Box::new(move |$input| {
+                let context = $context;
+                programs.iter().map(|p| p.test(&context).map_or(u64::MAX, u64::from)).sum()
+            }),
+        }
+    }};
+}
 
 /// The workload's rules compiled for a tier, one program after the other.
 pub(crate) fn runner(workload: &Workload, tier: Tier) -> Runner {
-    let engine = Engine::builder().tier(tier).build();
-    let env = Env::<Call<'static>>::new();
-    let programs: Vec<Program<Call<'static>>> =
-        workload.sources().iter().map(|s| engine.compile(&env, s).expect("a rule that compiles")).collect();
-    let truth = programs.iter().all(|p| *p.result_type() == Type::Bool);
-    match <[_; 1]>::try_from(programs) {
-        Ok([program]) if truth => Box::new(move |input| program.test(&Call::new(input)).map_or(u64::MAX, u64::from)),
-        Ok([program]) => Box::new(move |input| {
-            thread_local!(static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::new()));
-            SCRATCH.with_borrow_mut(|scratch| match program.eval(&Call::new(input), scratch) {
-                Ok(Value::String(text)) => text.len() as u64,
-                _ => u64::MAX,
-            })
-        }),
-        Err(programs) => Box::new(move |input| {
-            let call = Call::new(input);
-            programs.iter().map(|p| p.test(&call).map_or(u64::MAX, u64::from)).sum()
-        }),
+    match workload.name {
+        "W10" | "W11" => runner_on!(programs::<Extras<'static>>(workload, tier), input => Extras::new(input)),
+        "W12" => runner_on!(
+            programs::<RequestContext<'static>>(workload, tier),
+            input => RequestContext::new(&input.request).with_source(input.peer).with_body(&input.body)
+        ),
+        _ => runner_on!(
+            programs::<RequestContext<'static>>(workload, tier),
+            input => RequestContext::new(&input.request).with_source(input.peer)
+        ),
     }
 }

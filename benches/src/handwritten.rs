@@ -85,7 +85,10 @@ kinds! {
         [one] => u64::from(input.request.method() == *one),
         many => u64::from(many.contains(input.request.method())),
     };
-    Header(input, name) header(input, name).len() as u64;
+    Header(input, name) {
+        let value = input.request.headers().get(name);
+        value.and_then(|v| v.to_str().ok()).unwrap_or("").len() as u64
+    };
     HeaderIs(input, name, values) {
         let text = header(input, name);
         u64::from(values.iter().any(|v| v.as_bytes() == text))

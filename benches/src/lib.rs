@@ -7,10 +7,12 @@ mod handwritten;
 pub mod lookups;
 mod measure;
 mod rules;
+mod table;
 mod workload;
 
 pub use measure::{CountingAllocator, Sample, allocations, interleaved, scaling};
-pub use workload::{Call, Input, NAMES, Workload};
+pub use table::markdown;
+pub use workload::{Extras, Input, NAMES, Workload};
 
 /// Something that answers a workload's question again and again.
 pub type Runner = Box<dyn Fn(&Input) -> u64 + Send + Sync>;

@@ -2,7 +2,6 @@
 
 use crate::rules::{Rule, tenants, twenty};
 use celero::Context;
-use celero::http::RequestContext;
 use std::net::SocketAddr;
 
 /// The workloads' names, in order.
@@ -24,27 +23,20 @@ pub struct Input {
     pub b: i64,
 }
 
-/// The context that celero's rules read: the request and the extras of W10 and W11.
+/// What W10 and W11 are about: data of the host's own.
 #[derive(Context)]
-pub struct Call<'a> {
-    #[context(flatten)]
-    http: RequestContext<'a>,
+pub struct Extras<'a> {
     groups: &'a [String],
     a: i64,
     b: i64,
 }
 
-impl<'a> Call<'a> {
+impl<'a> Extras<'a> {
     /// References to the input: what each evaluation starts with.
     #[inline]
     #[must_use]
     pub fn new(input: &'a Input) -> Self {
-        Self {
-            http: RequestContext::new(&input.request).with_source(input.peer).with_body(&input.body),
-            groups: &input.groups,
-            a: input.a,
-            b: input.b,
-        }
+        Self { groups: &input.groups, a: input.a, b: input.b }
     }
 }
 

@@ -131,23 +131,24 @@ impl<S: Context + 'static> Program<S> {
                 self.is_for(context)?;
                 native.decide_bare(context)
             }
-            _ => self.test_framed(context),
+            Some(native) if native.shape() == Shape::Framed => self.test_framed(native, context),
+            _ => self.test_roomy(context),
         }
     }
 
     #[inline(never)]
-    fn test_framed<C: Context<Static = S>>(&self, context: &C) -> Result<bool, EvalError> {
-        if let Some(native) = &self.native
-            && native.shape() == Shape::Framed
-        {
-            self.is_for(context)?;
-            // An arena without room costs nothing, and is hardly ever asked for any.
-            let nothing = ManuallyDrop::new(Arena::new(0));
-            match native.decide(context, &self.shared.functions, self.cx(&nothing)) {
-                Err(EvalError { kind: ErrorKind::OutOfBudget, .. }) => {}
-                result => return result,
-            }
+    fn test_framed<C: Context<Static = S>>(&self, native: &Native, context: &C) -> Result<bool, EvalError> {
+        self.is_for(context)?;
+        // An arena without room costs nothing, and is hardly ever asked for any.
+        let nothing = ManuallyDrop::new(Arena::new(0));
+        match native.decide(context, &self.shared.functions, self.cx(&nothing)) {
+            Err(EvalError { kind: ErrorKind::OutOfBudget, .. }) => self.test_roomy(context),
+            result => result,
         }
+    }
+
+    #[inline(never)]
+    fn test_roomy<C: Context<Static = S>>(&self, context: &C) -> Result<bool, EvalError> {
         with_thread_scratch(|scratch| self.test_with(context, scratch))
     }
 

@@ -1,6 +1,7 @@
 //! The examples of `docs/language.md` are what they say, in every tier. `BLESS=1` writes the results anew.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use celero_frontend::stdlib::TABLE;
 use celero_tests::filetest::{self, Arms};
 use std::path::Path;
 
@@ -51,4 +52,21 @@ fn examples_of_the_language_page_are_right() {
         }
         std::fs::write(&path, page).unwrap();
     }
+}
+
+#[test]
+fn every_function_has_an_example() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/language.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let examples: String =
+        blocks(&page).into_iter().filter(|(language, _)| *language == "cel").map(|(_, body)| body).collect();
+    let mut missing: Vec<&str> = TABLE
+        .rows()
+        .iter()
+        .map(|row| row.name)
+        .filter(|name| name.starts_with(char::is_alphabetic))
+        .filter(|name| !examples.contains(&format!("{name}(")))
+        .collect();
+    missing.dedup();
+    assert!(missing.is_empty(), "no example of {missing:?}");
 }

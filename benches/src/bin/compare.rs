@@ -3,7 +3,7 @@
 
 use celero_benches::lookups::{self, Hit, LENGTHS, Misses, NEEDLES, Way};
 use celero_benches::{
-    CountingAllocator, ENGINES, Input, NAMES, Runner, Workload, allocations, interleaved, runner, scaling,
+    CountingAllocator, ENGINES, Input, NAMES, Runner, Workload, allocations, interleaved, markdown, runner, scaling,
 };
 use clap::Parser;
 use serde_json::{Map, Value, json};
@@ -28,6 +28,9 @@ struct Arguments {
     /// Print the table as Markdown at the end.
     #[arg(long)]
     markdown: bool,
+    /// Measure nothing: print the table of a record that --json wrote.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "only", "search"])]
+    from: Option<PathBuf>,
     /// Turns that each engine takes on each workload.
     #[arg(long, default_value_t = 101)]
     rounds: usize,
@@ -35,6 +38,9 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    if let Some(record) = &arguments.from {
+        return show(record);
+    }
     for name in &arguments.only {
         if !NAMES.contains(&name.as_str()) && name != W13 {
             println!("no workload `{name}`; there are {}, {W13}", NAMES.join(", "));
@@ -79,15 +85,33 @@ fn main() -> ExitCode {
         }
     }
     println!("\nns for an evaluation (median), ratio to handwritten, allocations");
-    if arguments.markdown {
-        print_markdown(&workloads);
-    }
     let machine = json!({
         "os": std::env::consts::OS, "arch": std::env::consts::ARCH, "threads": threads, "cpu": cpu(),
     });
-    let report = json!({ "machine": machine, "workloads": workloads, "rulesets": [], "lookups": lookups });
+    let command: Vec<String> = std::env::args().skip(1).collect();
+    let report = json!({
+        "command": format!("compare {}", command.join(" ")),
+        "machine": machine, "workloads": workloads, "rulesets": [], "lookups": lookups,
+    });
+    if arguments.markdown {
+        println!("\n{}", markdown(&report));
+    }
     let written = write_report(arguments.json.as_ref(), &report);
     if right { written } else { ExitCode::FAILURE }
+}
+
+fn show(record: &PathBuf) -> ExitCode {
+    let text = std::fs::read_to_string(record).map_err(|error| error.to_string());
+    match text.and_then(|text| serde_json::from_str::<Value>(&text).map_err(|error| error.to_string())) {
+        Ok(report) => {
+            print!("{}", markdown(&report));
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            println!("cannot read {}: {error}", record.display());
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// The name under which the header sets are asked for.
@@ -198,44 +222,6 @@ fn compare(workload: &Workload, rounds: usize, threads: usize) -> Result<Value, 
     }
     println!();
     Ok(result)
-}
-
-/// The medians as a table; what `README.md` shows.
-fn print_markdown(workloads: &[Value]) {
-    println!("\n| | {} |", ENGINES.join(" | "));
-    println!("|---|{}", "---:|".repeat(ENGINES.len()));
-    for workload in workloads {
-        let (Some(name), Some(engines)) = (workload.get("name").and_then(Value::as_str), workload.get("engines"))
-        else {
-            continue;
-        };
-        let cell = |engine: &str| {
-            let ns = engines.get(engine)?.get("ns")?.as_f64()?;
-            Some(if ns < 100.0 { format!("{ns:.1}") } else { format!("{ns:.0}") })
-        };
-        let cells: Vec<String> = ENGINES.iter().map(|e| cell(e).unwrap_or_default()).collect();
-        println!("| {name} {} | {} |", about(name), cells.join(" | "));
-    }
-}
-
-/// What a workload is, in a few words.
-fn about(name: &str) -> &'static str {
-    match name {
-        "W1" => "method ==",
-        "W2" => "header's text",
-        "W3" => "header ==",
-        "W4" => "path prefix and method",
-        "W5" => "header contains",
-        "W6" => "path matches",
-        "W7" => "address in two networks",
-        "W8" => "header in a set of 100",
-        "W8_miss" => "the same, not in it",
-        "W9" => "twenty mixed rules",
-        "W10" => "arithmetic",
-        "W11" => "exists over 16 strings",
-        "W12" => "member of a JSON body",
-        _ => "",
-    }
 }
 
 fn round(x: f64) -> f64 {

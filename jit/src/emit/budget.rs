@@ -75,7 +75,7 @@ impl Emitter<'_, '_> {
     /// At the end of all turns that were allowed: pays them, and fails if more were wanted.
     pub(super) fn close_tab(&mut self, turn: &Loop, id: NodeId) {
         let Some(tab) = turn.tab else { return };
-        self.pay(tab, turn.position, turn.step);
+        self.pay(tab, turn.end, turn.step);
         let more = self.builder.ins().icmp(IntCC::NotEqual, tab.count, tab.allowed);
         self.fail_if(more, ErrorKind::OutOfBudget, id);
     }

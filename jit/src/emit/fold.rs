@@ -9,7 +9,8 @@ use celero_ir::layout::{Elements, frame};
 use celero_ir::{ErrorKind, FoldKind, Helper, NodeId, Op};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
-use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
+use smallvec::SmallVec;
 
 /// A comprehension's parts.
 struct Fold {
@@ -32,9 +33,11 @@ enum Range<'a> {
 
 /// A loop under construction, in its body.
 pub(super) struct Loop {
-    head: Block,
+    body: Block,
     /// The index of the element, or its address.
-    pub(super) position: Value,
+    position: Value,
+    /// The position after the last element.
+    pub(super) end: Value,
     /// What the next position is further on.
     pub(super) step: i64,
     /// What is to be paid when the loop is left, if the turns are paid together.
@@ -42,6 +45,8 @@ pub(super) struct Loop {
     /// What is carried from turn to turn: a count, or a pending error.
     carried: Option<Value>,
     done: Block,
+    /// What was carried out of the last turn.
+    left: Option<Value>,
     /// The values of the first and of the last variable, which may be the same.
     first: Words,
     last: Words,
@@ -106,7 +111,7 @@ impl<'a> Emitter<'a, '_> {
         self.start(turn.done);
         self.close_tab(&turn, id);
         let neutral = if all { yes } else { no };
-        match turn.carried {
+        match turn.left {
             Some(pending) => self.raise_or(pending, neutral),
             None => self.jump(neutral),
         }
@@ -178,6 +183,7 @@ impl<'a> Emitter<'a, '_> {
         self.turn(fold, &turn, Some(counted));
         self.start(turn.done);
         self.close_tab(&turn, fold.id);
+        let count = turn.left.ok_or_else(|| broken("a count that is not carried"))?;
         Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::Equal, count, 1)))
     }
 
@@ -212,23 +218,12 @@ impl<'a> Emitter<'a, '_> {
                 (first, self.builder.ins().iadd(first, size), step, tab)
             }
         };
-        let (head, body, done) =
-            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
-        let position = self.builder.append_block_param(head, I64);
-        let carried = match carried {
-            Some(initial) => {
-                let param = self.builder.append_block_param(head, I64);
-                self.jump_with(head, &[start, initial]);
-                Some(param)
-            }
-            None => {
-                self.jump_with(head, &[start]);
-                None
-            }
-        };
-        self.start(head);
-        let more = self.builder.ins().icmp(IntCC::NotEqual, position, end);
-        self.brif(more, Edge::to(body), Edge::to(done));
+        let (body, done) = (self.builder.create_block(), self.builder.create_block());
+        let position = self.builder.append_block_param(body, I64);
+        let initial = carried;
+        let carried = initial.map(|_| self.builder.append_block_param(body, I64));
+        let left = initial.map(|_| self.builder.append_block_param(done, I64));
+        self.turn_or_leave((start, end), initial, body, done);
         self.start(body);
         self.loops = self.loops.saturating_add(1);
 
@@ -258,7 +253,7 @@ impl<'a> Emitter<'a, '_> {
                 }
             }
         };
-        Ok(Loop { head, position, step, tab, carried, done, first, last })
+        Ok(Loop { body, position, end, step, tab, carried, done, left, first, last })
     }
 
     /// Binds a variable to an item of a list.
@@ -271,11 +266,18 @@ impl<'a> Emitter<'a, '_> {
     /// Emits the end of the body. The loop is left.
     fn turn(&mut self, fold: &Fold, turn: &Loop, carried: Option<Value>) {
         let next = self.builder.ins().iadd_imm_s(turn.position, turn.step);
-        match carried {
-            Some(carried) => self.jump_with(turn.head, &[next, carried]),
-            None => self.jump_with(turn.head, &[next]),
-        }
+        self.turn_or_leave((next, turn.end), carried, turn.body, turn.done);
         self.scope.leave(fold.level);
         self.loops = self.loops.saturating_sub(1);
+    }
+
+    /// Goes to the body with a position, or out of the loop if it is the end.
+    fn turn_or_leave(&mut self, (position, end): (Value, Value), carried: Option<Value>, body: Block, done: Block) {
+        self.reach(body);
+        self.reach(done);
+        let more = self.builder.ins().icmp(IntCC::NotEqual, position, end);
+        let inside: SmallVec<[BlockArg; 2]> = std::iter::once(position).chain(carried).map(BlockArg::from).collect();
+        let outside: SmallVec<[BlockArg; 1]> = carried.into_iter().map(BlockArg::from).collect();
+        self.builder.ins().brif(more, body, &inside, done, &outside);
     }
 }

@@ -73,6 +73,9 @@ pub(crate) fn bytes_compare<'a>(cx: &Cx<'a>, a: &'a [u8], b: &'a [u8]) -> i64 {
 /// The text of bytes from the host, each invalid sequence read as U+FFFD. Valid UTF-8 is not copied.
 pub(crate) fn text_decode<'a>(cx: &Cx<'a>, text: &'a [u8]) -> Built<&'a str> {
     cx.charge_bytes(text.len())?;
+    if let Some(text) = crate::native::ascii(text) {
+        return Ok(text);
+    }
     if let Ok(text) = std::str::from_utf8(text) {
         return Ok(text);
     }
