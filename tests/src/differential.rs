@@ -22,8 +22,8 @@ const LOOKED_AT: u64 = 8;
 /// After so many programs the generator is told what is rare.
 const TOLD: u64 = 32;
 
-/// Cases of an error hidden by `||` that are wanted of each kind.
-const ABSORBED: u64 = 1_500;
+/// Cases of an error inside of a larger expression that are wanted, of each kind and each thing that becomes of it.
+const INSIDE: u64 = 600;
 
 /// How an evaluation ended.
 #[derive(Clone, Debug)]
@@ -140,7 +140,7 @@ pub fn compare_more(report: &mut Report, mut generator: Generator, pairs: u64, a
             // In turns, for they differ; the first has nothing to show.
             let arm = if report.programs.is_multiple_of(3) { 2 } else { 1 };
             if let Some(stages) = arms.get_mut(arm).and_then(|arm| arm.stages(&case)) {
-                report.coverage.note_stages(&stages, sets);
+                report.coverage.note_stages(&stages, &case.variables, sets);
             }
         }
         match outcomes(&case, arms) {
@@ -148,7 +148,7 @@ pub fn compare_more(report: &mut Report, mut generator: Generator, pairs: u64, a
             Ok(results) if disagreement(&case, &results).is_some() => report.failures.push(describe(&case, arms)),
             Ok(results) => {
                 count(&case, &results, report);
-                absorb(&case, &checked, &results, arms, report);
+                enclose(&case, &checked, &results, arms, report);
             }
         }
     }
@@ -221,29 +221,69 @@ fn disagreement(case: &Case, results: &Outcomes) -> Option<String> {
     None
 }
 
-/// An error of a condition does not matter where another operand of `||` is true: runs the condition as such an operand, if
-/// it ended with an error that was rarely absorbed so far.
-fn absorb(case: &Case, checked: &Checked, results: &Outcomes, arms: &mut [&mut dyn Arm], report: &mut Report) {
-    let ended = results.first().map_or(&[][..], |(_, ended)| ended);
-    let rare = |kind: ErrorKind| report.coverage.of(Group::Absorbed, kind.name()) < ABSORBED;
-    let fits = matches!(checked.result_type(), Type::Bool | Type::Dyn);
-    if !fits || !ended.iter().filter_map(Ended::error).any(rare) {
+/// What a condition is put into, to see what becomes of its errors.
+#[derive(Clone, Copy)]
+enum Around {
+    Or,
+    And,
+    Default,
+    Coalesce,
+}
+
+impl Around {
+    /// An expression that is true if an error of the condition does not matter.
+    fn source(self, condition: &str) -> String {
+        match self {
+            Self::Or => format!("({condition}) || host.yes()"),
+            Self::And => format!("!(({condition}) && !host.yes())"),
+            Self::Default => format!("default({condition}, host.yes())"),
+            Self::Coalesce => format!("coalesce({condition}, host.yes())"),
+        }
+    }
+
+    /// What becomes of an error there.
+    fn what_becomes_of(self, kind: ErrorKind) -> Group {
+        match self {
+            _ if kind.is_final() => Group::Passed,
+            Self::Or | Self::And => Group::Absorbed,
+            Self::Default if kind != ErrorKind::NoSuchKey => Group::Passed,
+            Self::Default | Self::Coalesce => Group::Caught,
+        }
+    }
+}
+
+/// Runs a condition that ended with errors inside of larger expressions, where what becomes of these there was rarely met.
+fn enclose(case: &Case, checked: &Checked, results: &Outcomes, arms: &mut [&mut dyn Arm], report: &mut Report) {
+    if !matches!(checked.result_type(), Type::Bool | Type::Dyn) {
         return;
     }
-    let sources = [format!("({}) || host.yes()", case.source), format!("!(!host.yes() && ({}))", case.source)];
-    let source = sources.into_iter().nth((report.programs % 2) as usize).unwrap_or_default();
-    let case = Case { source, ..case.clone() };
-    let absorbed = match outcomes(&case, arms) {
+    let ended = results.first().map_or(&[][..], |(_, ended)| ended);
+    let logic = if report.programs.is_multiple_of(2) { Around::Or } else { Around::And };
+    for around in [logic, Around::Default, Around::Coalesce] {
+        let rare = |kind| report.coverage.of(around.what_becomes_of(kind), kind.name()) < INSIDE;
+        if ended.iter().filter_map(Ended::error).any(rare) {
+            enclose_in(around, case, ended, arms, report);
+        }
+    }
+}
+
+fn enclose_in(around: Around, case: &Case, ended: &[Ended], arms: &mut [&mut dyn Arm], report: &mut Report) {
+    let case = Case { source: around.source(&case.source), ..case.clone() };
+    let outer = match outcomes(&case, arms) {
         Err(reason) => return report.failures.push(format!("{case}{reason}")),
-        Ok(absorbed) if disagreement(&case, &absorbed).is_some() => return report.failures.push(describe(&case, arms)),
-        Ok(absorbed) => absorbed,
+        Ok(outer) if disagreement(&case, &outer).is_some() => return report.failures.push(describe(&case, arms)),
+        Ok(outer) => outer,
     };
     for (set, kind) in ended.iter().enumerate().filter_map(|(set, ended)| Some((set, ended.error()?))) {
-        let all = |want: fn(&Ended) -> bool| absorbed.iter().all(|(_, ended)| ended.get(set).is_some_and(want));
-        if all(|ended| matches!(ended, Ended::Value(Owned::Bool(true)))) {
-            report.coverage.note_absorbed(kind);
-        } else if !all(Ended::spent) && !spent(&case, &absorbed, set) {
-            report.failures.push(format!("{case}  is not true, though an operand is, where the other is {kind}\n"));
+        let what = around.what_becomes_of(kind);
+        let expected = match what {
+            Group::Passed => Ended::Error(kind),
+            _ => Ended::Value(Owned::Bool(true)),
+        };
+        if outer.iter().all(|(_, ended)| ended.get(set).is_some_and(|got| got.agrees(&expected))) {
+            report.coverage.note_error(what, kind);
+        } else if !spent(&case, &outer, set) {
+            report.failures.push(format!("{case}  is not {expected}, where the condition is {kind}\n"));
         }
     }
 }

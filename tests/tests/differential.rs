@@ -148,6 +148,15 @@ struct Call<'a> {
     tags: Vec<String>,
     codes: &'a [i32],
     bits: [bool; 3],
+    flags: Vec<bool>,
+    counts: Vec<i64>,
+    ports: &'a [u16],
+    totals: Vec<u64>,
+    weights: &'a [f64],
+    singles: Vec<f32>,
+    names: &'a [&'a str],
+    parts: Vec<Vec<u8>>,
+    slices: &'a [&'a [u8]],
     scores: HashMap<String, i64>,
     tree: BTreeMap<String, Vec<bool>>,
     claim: Value<'a>,
@@ -266,20 +275,44 @@ impl<'a> Inputs<'a> {
     }
 }
 
+fn whole(value: &Owned) -> i64 {
+    match value {
+        Owned::Int(v) => *v,
+        Owned::Uint(v) => v.cast_signed(),
+        _ => 0,
+    }
+}
+
+fn real(value: &Owned) -> f64 {
+    if let Owned::Double(v) = value { *v } else { 0.0 }
+}
+
+fn bytes(value: &Owned) -> &[u8] {
+    if let Owned::Bytes(v) = value { v } else { &[] }
+}
+
 /// What a [`Call`] refers to.
 struct Referred<'a> {
     trailers: HeaderMap,
     codes: Vec<i32>,
+    ports: Vec<u16>,
+    weights: Vec<f64>,
+    names: Vec<&'a str>,
+    slices: Vec<&'a [u8]>,
     number: u32,
     user: User<'a>,
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "any number of the field's type will do")]
 fn referred<'a>(inputs: &Inputs<'a>) -> Referred<'a> {
-    let number = |v: &Owned| if let Owned::Int(v) = v { *v as i32 } else { 0 };
+    let text = |v: &'a Owned| if let Owned::String(v) = v { v.as_str() } else { "" };
     Referred {
         trailers: inputs.headers("trailers"),
-        codes: inputs.list("codes").iter().map(number).collect(),
+        codes: inputs.list("codes").iter().map(|v| whole(v) as i32).collect(),
+        ports: inputs.list("ports").iter().map(|v| whole(v) as u16).collect(),
+        weights: inputs.list("weights").iter().map(real).collect(),
+        names: inputs.list("names").iter().map(text).collect(),
+        slices: inputs.list("slices").iter().map(bytes).collect(),
         number: inputs.int("referred") as u32,
         user: inputs.user("peers.last"),
     }
@@ -330,6 +363,15 @@ fn call<'a>(inputs: &Inputs<'a>, referred: &'a Referred<'a>, arena: &'a Arena) -
         tags: inputs.list("tags").iter().map(text).collect(),
         codes: &referred.codes,
         bits: [0, 1, 2].map(|i| bits.get(i).is_some_and(truth)),
+        flags: inputs.list("flags").iter().map(truth).collect(),
+        counts: inputs.list("counts").iter().map(whole).collect(),
+        ports: &referred.ports,
+        totals: inputs.list("totals").iter().map(|v| whole(v).cast_unsigned()).collect(),
+        weights: &referred.weights,
+        singles: inputs.list("singles").iter().map(|v| real(v) as f32).collect(),
+        names: &referred.names,
+        parts: inputs.list("parts").iter().map(|v| bytes(v).to_vec()).collect(),
+        slices: &referred.slices,
         // One entry at most: the order of more would be another each time.
         scores: inputs
             .map("scores")
@@ -442,7 +484,7 @@ fn planted_faults_are_found() {
     for fault in faults {
         let (mut right, mut planted) = (Dynamic::new(WAYS[0]), Planted { inner: Dynamic::new(WAYS[0]), fault });
         let mut report = Report::default();
-        while report.failures.is_empty() && report.programs < 4_000 {
+        while report.failures.is_empty() && report.programs < 12_000 {
             let generator = Generator::new(report.programs);
             compare_more(&mut report, generator, 800, &mut [&mut right, &mut planted]);
         }
@@ -460,6 +502,8 @@ fn the_tiers_agree() {
     total.coverage.expect(Group::Variable, variables.iter().map(|v| v.name.clone().into()));
     let functions = declare(Env::dynamic()).declarations().functions().to_vec();
     total.coverage.expect(Group::Host, functions.iter().map(|f| f.name.to_string().into()));
+    let definitions = declare(Env::dynamic()).declarations().definitions().to_vec();
+    total.coverage.expect(Group::Defined, definitions.iter().map(|d| d.name().to_owned().into()));
     thread::scope(|scope| {
         let threads: Vec<_> =
             (0..THREADS).map(|n| scope.spawn(move || run(seed.wrapping_add(n << 32), cases / THREADS))).collect();

@@ -3,10 +3,11 @@
 //!
 //! A line counts cases: pairs of a program that has it and a set of inputs.
 
+use super::Declared;
 use super::value::Owned;
 use celero::{ErrorKind, Explanation};
 use celero_frontend::stdlib::Builtin;
-use celero_frontend::{Checked, Expr, FoldKind, LogicOp, NodeId, Overload, Reference, Type};
+use celero_frontend::{Checked, Expr, FallbackKind, FoldKind, LogicOp, NodeId, Overload, Reference, Type};
 use celero_ir::{Helper, Op, Ty};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +21,8 @@ pub enum Group {
     Function,
     /// Functions of the host.
     Host,
+    /// Functions defined in CEL.
+    Defined,
     /// Kinds of syntax, macros by the type of what they iterate.
     Syntax,
     /// Types of the language that a part of a program has.
@@ -30,6 +33,8 @@ pub enum Group {
     Operation,
     /// Types of the nodes of graphs.
     Node,
+    /// Types of elements that lie in the host, one after the other.
+    Element,
     /// Helpers that the native code calls.
     Helper,
     /// Types of results.
@@ -38,6 +43,10 @@ pub enum Group {
     Error,
     /// Errors that `||` hid.
     Absorbed,
+    /// Errors that `default` or `coalesce` went on after.
+    Caught,
+    /// Errors that `default` let through.
+    Passed,
 }
 
 type Line = (Group, Cow<'static, str>);
@@ -65,11 +74,19 @@ const SYNTAX: &[&str] = &[
     "map",
     "map ?",
     "bind",
+    "bind of a dyn",
+    "with",
+    "with of a dyn",
+    "default",
+    "default of a dyn",
+    "coalesce",
+    "coalesce of a dyn",
+    "coalesce of one",
     "optMap",
     "optFlatMap",
 ];
 
-/// The macros that iterate; each is met over each of [`RANGES`].
+/// The macros that iterate; each is met over each of its [`ranges`].
 const FOLDS: &[&str] = &[
     "all",
     "all 2",
@@ -86,9 +103,17 @@ const FOLDS: &[&str] = &[
     "transformMap filtered",
     "transformMapEntry",
     "transformMapEntry filtered",
+    "mapValues",
+    "filterKeys",
 ];
 
-const RANGES: &[&str] = &["a list", "a map", "a dyn"];
+/// What a macro iterates.
+pub(super) fn ranges(fold: &str) -> &'static [&'static str] {
+    if matches!(fold, "mapValues" | "filterKeys") { &["a map", "a dyn"] } else { &["a list", "a map", "a dyn"] }
+}
+
+/// Types of elements that native code reads where they lie.
+pub(super) const ELEMENTS: [Type; 6] = [Type::Bool, Type::Int, Type::Uint, Type::Double, Type::String, Type::Bytes];
 
 /// The types of the language.
 const TYPES: &[&str] = &[
@@ -116,15 +141,21 @@ impl Default for Coverage {
         coverage.expect(Group::Function, Builtin::ALL.iter().map(|b| function(*b).into()));
         coverage.expect(Group::Syntax, SYNTAX.iter().map(|s| Cow::Borrowed(*s)));
         for fold in FOLDS {
-            coverage.expect(Group::Syntax, RANGES.iter().map(|range| format!("{fold} over {range}").into()));
+            coverage.expect(Group::Syntax, ranges(fold).iter().map(|range| format!("{fold} over {range}").into()));
         }
         coverage.expect(Group::Intermediate, TYPES.iter().map(|s| Cow::Borrowed(*s)));
         coverage.expect(Group::Operation, Op::EACH.iter().map(|op| op.decl().name.into()));
         coverage.expect(Group::Node, Ty::ALL.iter().map(|ty| ty.name().into()));
+        coverage.expect(Group::Element, ELEMENTS.iter().filter_map(type_name).map(Cow::Borrowed));
         coverage.expect(Group::Helper, Helper::ALL.iter().map(|helper| helper.decl().name.into()));
         coverage.expect(Group::Result, Owned::KINDS.iter().map(|s| Cow::Borrowed(*s)));
         coverage.expect(Group::Error, ErrorKind::ALL.iter().map(|kind| kind.name().into()));
-        coverage.expect(Group::Absorbed, ErrorKind::ALL.iter().map(|kind| kind.name().into()));
+        let of = |fits: fn(ErrorKind) -> bool| {
+            ErrorKind::ALL.iter().filter(move |kind| fits(**kind)).map(|k| k.name().into())
+        };
+        coverage.expect(Group::Absorbed, of(|kind| !kind.is_final()));
+        coverage.expect(Group::Caught, of(|kind| !kind.is_final()));
+        coverage.expect(Group::Passed, of(|kind| kind != ErrorKind::NoSuchKey));
         coverage
     }
 }
@@ -157,7 +188,11 @@ impl Coverage {
                             Overload::Builtin(builtin) if overloads.len() == 1 => {
                                 lines.insert((Group::Function, function(*builtin).into()));
                             }
-                            Overload::Builtin(_) | Overload::Defined(_) => {}
+                            Overload::Builtin(_) => {}
+                            Overload::Defined(index) => {
+                                let name = declared.definitions().get(*index as usize).map_or("?", |d| d.name());
+                                lines.insert((Group::Defined, name.to_owned().into()));
+                            }
                             Overload::Host(index) => {
                                 let name = declared.functions().get(*index as usize).map_or("?", |f| &f.name);
                                 lines.insert((Group::Host, name.to_owned().into()));
@@ -181,8 +216,8 @@ impl Coverage {
         self.add(lines, cases);
     }
 
-    /// Counts what became of a program on its way to native code.
-    pub fn note_stages(&mut self, stages: &Explanation, cases: u64) {
+    /// Counts what became of a program over some variables on its way to native code.
+    pub fn note_stages(&mut self, stages: &Explanation, variables: &[Declared], cases: u64) {
         let mut lines = BTreeSet::new();
         for (title, text) in stages.sections() {
             match title {
@@ -192,6 +227,12 @@ impl Coverage {
                         if let (Some(ty), Some("="), Some(name)) = (words.next(), words.next(), words.next()) {
                             lines.insert((Group::Node, ty.to_owned().into()));
                             lines.insert((Group::Operation, name.to_owned().into()));
+                            if name == "elements"
+                                && let Some(Ok(field)) = words.next().map(str::parse::<usize>)
+                                && let Some(Declared { ty: Type::List(element), .. }) = variables.get(field)
+                            {
+                                lines.extend(type_name(element).map(|name| (Group::Element, name.into())));
+                            }
                         }
                     }
                 }
@@ -217,9 +258,15 @@ impl Coverage {
         *self.lines.entry(line).or_default() += 1;
     }
 
-    /// Counts an error that did not become the result.
-    pub fn note_absorbed(&mut self, kind: ErrorKind) {
-        *self.lines.entry((Group::Absorbed, kind.name().into())).or_default() += 1;
+    /// Counts what became of an error inside of a larger expression.
+    pub fn note_error(&mut self, group: Group, kind: ErrorKind) {
+        *self.lines.entry((group, kind.name().into())).or_default() += 1;
+    }
+
+    /// Whether there is such a line.
+    #[cfg(test)]
+    pub(super) fn has(&self, group: Group, name: &str) -> bool {
+        self.lines.contains_key(&(group, Cow::Owned(name.to_owned())))
     }
 
     /// How many cases a line has.
@@ -245,15 +292,19 @@ impl Coverage {
     pub const GROUPS: &'static [Group] = &[
         Group::Function,
         Group::Host,
+        Group::Defined,
         Group::Syntax,
         Group::Intermediate,
         Group::Variable,
         Group::Operation,
         Group::Node,
+        Group::Element,
         Group::Helper,
         Group::Result,
         Group::Error,
         Group::Absorbed,
+        Group::Caught,
+        Group::Passed,
     ];
 }
 
@@ -310,7 +361,22 @@ fn syntax(expr: &Expr, reference: &Reference, checked: &Checked) -> Option<Cow<'
         Expr::Cond { .. } => "cond",
         Expr::List { optional, .. } => marked("list", "list ?", optional),
         Expr::Map { optional, .. } => marked("map", "map ?", optional),
-        Expr::Bind { .. } => "bind",
+        Expr::Bind { with, init, .. } => match (with, checked.type_of(*init)) {
+            (false, Type::Dyn) => "bind of a dyn",
+            (false, _) => "bind",
+            (true, Type::Dyn) => "with of a dyn",
+            (true, _) => "with",
+        },
+        Expr::Fallback { kind, operands } => {
+            let operands = checked.ast().children(*operands);
+            match (kind, operands.iter().any(|operand| checked.type_of(*operand).is_dyn())) {
+                (FallbackKind::Default, false) => "default",
+                (FallbackKind::Default, true) => "default of a dyn",
+                (FallbackKind::Coalesce, _) if operands.len() == 1 => "coalesce of one",
+                (FallbackKind::Coalesce, false) => "coalesce",
+                (FallbackKind::Coalesce, true) => "coalesce of a dyn",
+            }
+        }
         Expr::OptMap { flat: true, .. } => "optFlatMap",
         Expr::OptMap { .. } => "optMap",
         Expr::Fold { kind, var2, filter, range, .. } => {

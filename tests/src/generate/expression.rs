@@ -3,7 +3,7 @@
 use super::rng::Rng;
 use super::types::{self, Bindings};
 use super::{Declared, Uses};
-use super::{host, idiom, literal};
+use super::{definitions, host, idiom, literal};
 use celero_frontend::Type;
 use celero_frontend::stdlib::{Builtin, Row, Style, TABLE};
 use std::sync::Arc;
@@ -49,8 +49,9 @@ impl Writer<'_> {
             19..24 => self.cond(ty),
             24..28 => self.bind(ty),
             28..32 => self.select(ty),
-            32..35 => self.host_call(ty).unwrap_or_else(|| self.shaped(ty)),
-            35..52 => self.shaped(ty),
+            32..35 => self.declared_call(ty).unwrap_or_else(|| self.shaped(ty)),
+            35..38 => self.fallback(ty),
+            38..53 => self.shaped(ty),
             _ => self.call(ty).unwrap_or_else(|| self.shaped(ty)),
         }
     }
@@ -74,23 +75,23 @@ impl Writer<'_> {
         match self.rng.below(5) {
             0 => format!("({text} && {})", self.expr(&Type::Bool)),
             1 => format!("({} || {text})", self.expr(&Type::Bool)),
+            2 => format!("({text} || {})", idiom::write(self)),
             _ => text,
         }
     }
 
-    /// A call of one of the host's functions with this result.
-    fn host_call(&mut self, ty: &Type) -> Option<String> {
-        let fitting: Vec<usize> =
-            (0..host::FUNCTIONS.len()).filter(|i| host::FUNCTIONS.get(*i).is_some_and(|f| f.result() == ty)).collect();
-        if fitting.is_empty() {
-            return None;
-        }
-        let index = *self.rng.pick(&fitting);
-        host::FUNCTIONS.get(index).map(|function| self.host(function))
+    /// A call of a function of the host, or of one defined in CEL, with this result.
+    fn declared_call(&mut self, ty: &Type) -> Option<String> {
+        let all = host::FUNCTIONS.iter().chain(definitions::FUNCTIONS.iter());
+        let fitting: Vec<&host::Function> = all.filter(|function| function.result() == ty).collect();
+        (!fitting.is_empty()).then(|| {
+            let function = *self.rng.pick(&fitting);
+            self.declared(function)
+        })
     }
 
-    /// A call of a function of the host.
-    pub(super) fn host(&mut self, function: &host::Function) -> String {
+    /// A call of a function that the environment declares.
+    pub(super) fn declared(&mut self, function: &host::Function) -> String {
         let args: Vec<String> = function.params().iter().map(|param| self.expr(param)).collect();
         function.call(&args)
     }
@@ -208,14 +209,17 @@ impl Writer<'_> {
     }
 
     /// A part of a JSON document, or, for a `bool`, perhaps the question whether it is there.
-    fn document(&mut self, test: bool) -> String {
+    pub(super) fn document(&mut self, test: bool) -> String {
         let of = if self.rng.chance(50) { Type::String } else { Type::Bytes };
         let text = match self.variable(&of) {
             Some(name) if self.rng.chance(80) => name,
             _ if self.rng.chance(30) => self.expr(&of),
             _ => literal::argument(self.rng, Builtin::JsonFromString, 0).unwrap_or("'{}'").to_owned(),
         };
-        let mut part = format!("json({text})");
+        let mut part = match literal::argument(self.rng, Builtin::UnvalidatedJwtPayload, 0) {
+            Some(token) if self.rng.chance(15) => format!("unvalidatedJwtPayload({token}).a"),
+            _ => format!("json({text})"),
+        };
         for _ in 0..self.rng.below(4) {
             let field = *self.rng.pick(literal::FIELDS);
             part += &match self.rng.below(12) {
@@ -230,9 +234,10 @@ impl Writer<'_> {
             return format!("has({part}.{})", self.rng.pick(literal::FIELDS));
         }
         if self.rng.chance(15) {
-            return format!("cel.bind(x, {part}, [x.?a, x.?b])");
+            return format!("dyn(cel.bind(x, {part}, [x.?a, x.?b]))");
         }
-        part
+        // An optional is no `dyn`.
+        if part.contains('?') { format!("dyn({part})") } else { part }
     }
 
     fn cond(&mut self, ty: &Type) -> String {
@@ -246,7 +251,25 @@ impl Writer<'_> {
         let init = self.expr(&inner);
         let name = *self.rng.pick(LOCALS);
         let body = self.within(&[(name, inner)], |w| w.expr(ty));
+        if self.rng.chance(40) {
+            return format!("{init}.with({name}, {body})");
+        }
         format!("cel.bind({name}, {init}, {body})")
+    }
+
+    /// `default` or `coalesce`, of operands that are absent, null or an error more often than others.
+    fn fallback(&mut self, ty: &Type) -> String {
+        let (name, count) = if self.rng.chance(50) { ("default", 2) } else { ("coalesce", 1 + self.rng.below(4)) };
+        let operand = |w: &mut Self| match w.rng.below(10) {
+            0 => "null".to_owned(),
+            1 => "dyn(null)".to_owned(),
+            2..6 => w.select(ty),
+            _ => w.expr(ty),
+        };
+        let operands: Vec<String> = (0..count).map(|_| operand(self)).collect();
+        let text = format!("{name}({})", operands.join(", "));
+        // All null, it is a null, which can stand only where a `dyn` can.
+        if operands.iter().all(|operand| operand == "null") { format!("dyn({text})") } else { text }
     }
 
     /// A selection from a map, or `has(..)` for a `bool`.
@@ -356,6 +379,17 @@ impl Writer<'_> {
     }
 
     fn map_fold(&mut self, key: &Type, value: &Type) -> String {
+        if self.rng.chance(25) {
+            let name = *self.rng.pick(LOCALS);
+            let inner = if self.rng.chance(50) { value.clone() } else { types::any(self.rng, 1) };
+            let range = self.expr(&Type::map(key.clone(), inner.clone()));
+            if inner == *value && self.rng.chance(50) {
+                let body = self.within(&[(name, key.clone())], |w| w.expr(&Type::Bool));
+                return format!("{range}.filterKeys({name}, {body})");
+            }
+            let body = self.within(&[(name, inner)], |w| w.expr(value));
+            return format!("{range}.mapValues({name}, {body})");
+        }
         if self.rng.chance(50) {
             let inner = types::any(self.rng, 1);
             let range = if *key == Type::Int && self.rng.chance(70) {

@@ -1,13 +1,19 @@
 //! Functions of the host that generated programs call: of each kind that an embedder can declare.
 
+use super::definitions::define;
 use celero::{Duration, Env, List, Map, Timestamp, Value};
-use celero_frontend::{HostFunction, Type};
+use celero_frontend::{Signature, Type};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::LazyLock;
 
-/// Declares them. What equal calls give is equal, that of the impure ones too, so that results can be compared.
+/// Declares all functions that programs call: those of the host, and those that are defined in CEL.
 #[must_use]
 pub fn declare<C>(env: Env<C>) -> Env<C> {
+    define(functions(env))
+}
+
+/// What equal calls give is equal, that of the impure ones too, so that results can be compared.
+fn functions<C>(env: Env<C>) -> Env<C> {
     env.function("host.twice", |n: i64| n.checked_mul(2).ok_or("too large"))
         .function("host.half", |n: u64| n / 2)
         .function("host.third", |x: f64| x / 3.0)
@@ -30,34 +36,39 @@ pub fn declare<C>(env: Env<C>) -> Env<C> {
         .impure_function("host.tick", |n: i64| n.wrapping_add(1))
 }
 
-/// The declarations, as the checker sees them.
-pub(super) static FUNCTIONS: LazyLock<Vec<Function>> =
-    LazyLock::new(|| declare(Env::dynamic()).declarations().functions().iter().cloned().map(Function).collect());
+/// Those of the host, as the checker sees them.
+pub(super) static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
+    let env = functions(Env::dynamic());
+    env.declarations().functions().iter().map(|f| Function::new(&f.name, &f.signature)).collect()
+});
 
-/// One of them.
+/// A function that an environment declares.
 #[derive(Debug)]
-pub(super) struct Function(HostFunction);
+pub(super) struct Function {
+    pub(super) name: Box<str>,
+    signature: Signature,
+}
 
 impl Function {
-    pub(super) fn name(&self) -> &str {
-        &self.0.name
+    pub(super) fn new(name: &str, signature: &Signature) -> Self {
+        Self { name: name.into(), signature: signature.clone() }
     }
 
     pub(super) fn result(&self) -> &Type {
-        &self.0.signature.result
+        &self.signature.result
     }
 
     pub(super) fn params(&self) -> &[Type] {
-        &self.0.signature.params
+        &self.signature.params
     }
 
     /// A call as source text.
     pub(super) fn call(&self, args: &[String]) -> String {
         match args {
-            [receiver, rest @ ..] if self.0.signature.receiver => {
-                format!("{receiver}.{}({})", self.0.name, rest.join(", "))
+            [receiver, rest @ ..] if self.signature.receiver => {
+                format!("{receiver}.{}({})", self.name, rest.join(", "))
             }
-            args => format!("{}({})", self.0.name, args.join(", ")),
+            args => format!("{}({})", self.name, args.join(", ")),
         }
     }
 }

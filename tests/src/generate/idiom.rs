@@ -2,8 +2,9 @@
 //! networks, every macro over every kind of range, each kind of error. All are conditions.
 
 use super::expression::{LOCALS, Writer, names};
-use super::{Group, host, literal, types};
+use super::{Group, coverage, definitions, host, literal, types};
 use celero_frontend::Type;
+use std::sync::LazyLock;
 
 /// Steps that [`beyond`] exceeds in every tier, though tiers count different steps.
 pub(super) const FEW_STEPS: u32 = 300;
@@ -67,7 +68,8 @@ const PLAIN: &[Idiom] = &[
         format!("(timestamp({}) - timestamp(0) < duration('1h'))", of(w, &Type::Timestamp))
     }),
     (&[(Helper, "value_new")], |w| {
-        let subject = number(w);
+        // Short, as it stands there so often.
+        let subject = w.variable(&Type::Int).unwrap_or_else(|| w.leaf(&Type::Int));
         let elements: Vec<String> = (0..70).map(|i| format!("{subject} - {i}")).collect();
         format!("([{}].size() == 70)", elements.join(", "))
     }),
@@ -76,9 +78,7 @@ const PLAIN: &[Idiom] = &[
         format!("({} == {})", w.expr(&ty), w.expr(&ty))
     }),
     // The host's data.
-    (&[(Op, "in_cidr"), (Helper, "cidr_has")], |w| {
-        format!("cidr({}).containsIP({})", w.rng.pick(NETWORKS), address(w))
-    }),
+    (&[(Op, "in_cidr")], |w| format!("cidr({}).containsIP({})", w.rng.pick(NETWORKS), address(w))),
     (&[(Op, "ip_text"), (Helper, "ip_text")], |w| format!("({} == '10.0.0.1')", address(w))),
     (&[(Op, "ip_text"), (Helper, "ip_text")], |w| format!("({} < {})", address(w), text(w))),
     (&[(Op, "header"), (Op, "require"), (Helper, "header_get")], header),
@@ -114,6 +114,45 @@ const PLAIN: &[Idiom] = &[
     (&[(Error, "duplicate_key")], |w| format!("({{{}: 1, {}: 2}} == {{}})", number(w), number(w))),
     (&[(Error, "host")], |w| format!("(host.refuse({}) == 1)", number(w))),
     (&[(Group::Absorbed, "host")], |w| format!("(host.refuse({}) == 1 && {})", text(w), w.expr(&Type::Bool))),
+    (&[(Error, "failed"), (Group::Passed, "failed")], |w| format!("({} == 1 || fail('a'))", number(w))),
+    (&[(Group::Caught, "failed"), (Group::Absorbed, "failed")], |w| format!("fail({})", text(w))),
+    (&[(Group::Caught, "host"), (Group::Passed, "host")], |w| format!("(host.refuse({}) == 1)", w.expr(&Type::Dyn))),
+    (&[(Group::Caught, "duplicate_key"), (Group::Passed, "duplicate_key")], |w| {
+        format!("({{{}: 1, {}: 2}} == {{}})", of(w, &Type::Bool), of(w, &Type::Bool))
+    }),
+    // What catches errors, over what is a constant, typed, or dynamic.
+    (&[(Op, "default"), (Group::Syntax, "default")], |w| format!("(default({}, 'b') == {})", part(w), text(w))),
+    (&[(Op, "default")], |w| format!("(default({} / {}, 7) == 7)", number(w), number(w))),
+    (&[(Group::Syntax, "default of a dyn")], |w| format!("(default({}, {}) == 'b')", w.document(false), text(w))),
+    (&[(Op, "coalesce"), (Group::Syntax, "coalesce")], |w| {
+        format!("(coalesce({}, {} + {}, 5) > 1)", number(w), number(w), number(w))
+    }),
+    (&[(Op, "coalesce")], |w| format!("coalesce({}, {}, {})", failing(w), w.expr(&Type::Bool), failing(w))),
+    (&[(Group::Syntax, "coalesce of a dyn")], |w| {
+        format!("(coalesce({}, {}, null) == {})", w.document(false), w.expr(&Type::Dyn), text(w))
+    }),
+    (&[(Group::Syntax, "coalesce of one")], |w| format!("(coalesce({}) != null)", w.expr(&Type::Dyn))),
+    (&[(Group::Syntax, "with")], |w| bound(w, Type::String)),
+    (&[(Group::Syntax, "with of a dyn")], |w| bound(w, Type::Dyn)),
+    (&[(Group::Syntax, "bind of a dyn")], |w| {
+        let init = w.expr(&Type::Dyn);
+        w.within(&[("x", Type::Dyn)], |w| format!("cel.bind(x, {init}, {})", w.expr(&Type::Bool)))
+    }),
+    // Documents, of which parts are read, or the whole.
+    (&[(Op, "project"), (Helper, "json_project")], |w| format!("(json({}){} == {})", source(w), path(w), text(w))),
+    (&[(Op, "project")], |w| format!("has(json({}){}.{})", source(w), path(w), w.rng.pick(literal::FIELDS))),
+    (&[(Op, "project")], |w| {
+        let source = source(w);
+        format!("(json({source}){} == json({source}){})", path(w), path(w))
+    }),
+    (&[(Op, "project")], |w| {
+        format!("json({}).with(x, default(x{}, 1) == 1 || x{}.size() > 1)", source(w), path(w), path(w))
+    }),
+    (&[(Op, "project")], |w| format!("json({}){}.exists(x, x == {})", source(w), path(w), w.expr(&Type::Dyn))),
+    (&[(Op, "project")], |w| format!("(toJson(json({}){}) == {})", source(w), path(w), text(w))),
+    (&[(Helper, "json_parse")], |w| format!("(toJson(json({})) == {})", source(w), text(w))),
+    (&[(Helper, "json_parse")], |w| format!("(json({}) == json({}))", source(w), source(w))),
+    (&[], |w| format!("(unvalidatedJwtPayload({}){} == 'x')", text(w), path(w))),
     (&[(Group::Intermediate, "null")], |w| format!("(host.yes() ? {} == null : false)", w.expr(&Type::Dyn))),
 ];
 
@@ -129,8 +168,18 @@ const TEXTS: &[&str] = &[
 ];
 const PATTERNS: &[&str] =
     &["'a'", "'^a'", "'b+$'", "'(?i)ABC'", "'[a-c]{2,}'", "'é.'", "'^$'", "''", r"r'^\d+'", "'['"];
-const NETWORKS: &[&str] =
-    &["'10.0.0.0/8'", "'0.0.0.0/0'", "'192.168.1.0/24'", "'2001:db8::/32'", "'::/0'", "'10.0.0.1/32'"];
+const NETWORKS: &[&str] = &[
+    "'10.0.0.0/8'",
+    "'0.0.0.0/0'",
+    "'192.168.1.0/24'",
+    "'10.0.0.8/29'",
+    "'10.0.0.1/32'",
+    "'2001:db8::/32'",
+    "'2001:db8::4/126'",
+    "'2001:db8::5/128'",
+    "'2000::/3'",
+    "'::/0'",
+];
 const KEYS: &[&str] = &["'a'", "'b'", "'c'", "'A'", "'missing'", "'no header'", "''"];
 
 /// The macros that iterate, each with the form of its body and its name in the table.
@@ -150,6 +199,8 @@ const FOLDS: &[(&str, Body, &str)] = &[
     ("transformMap", Body::Transform(2, true), "transformMap filtered"),
     ("transformMapEntry", Body::Entry(false), "transformMapEntry"),
     ("transformMapEntry", Body::Entry(true), "transformMapEntry filtered"),
+    ("mapValues", Body::Values, "mapValues"),
+    ("filterKeys", Body::Test(1), "filterKeys"),
 ];
 
 #[derive(Clone, Copy)]
@@ -160,31 +211,58 @@ enum Body {
     Transform(usize, bool),
     /// With a filter or not.
     Entry(bool),
+    /// With the value of an entry as its variable.
+    Values,
 }
 
-/// What is iterated.
-const RANGES: &[&str] = &["a list", "a map", "a dyn"];
+/// An idiom of any kind.
+enum Any {
+    Plain(&'static Idiom),
+    /// A macro over a range.
+    Fold(&'static (&'static str, Body, &'static str), &'static str),
+    /// A call of a function that the environment declares: of the host, or defined in CEL.
+    Call(Group, &'static host::Function),
+    /// Tests of the elements of a list that lies in the host.
+    Elements(Type),
+}
+
+static ALL: LazyLock<Vec<Any>> = LazyLock::new(|| {
+    let mut all: Vec<Any> = PLAIN.iter().map(Any::Plain).collect();
+    for fold in FOLDS {
+        all.extend(coverage::ranges(fold.2).iter().map(|range| Any::Fold(fold, range)));
+    }
+    all.extend(host::FUNCTIONS.iter().map(|function| Any::Call(Group::Host, function)));
+    all.extend(definitions::FUNCTIONS.iter().map(|function| Any::Call(Group::Defined, function)));
+    all.extend(coverage::ELEMENTS.map(Any::Elements));
+    all
+});
 
 /// How many idioms there are.
 pub(super) fn count() -> usize {
-    PLAIN.len() + FOLDS.len() * RANGES.len() + host::FUNCTIONS.len()
+    ALL.len()
 }
 
 /// The lines of the table that an idiom is there for.
 pub(super) fn lines(index: usize) -> Vec<(Group, String)> {
-    if let Some((lines, _)) = PLAIN.get(index) {
-        return lines.iter().map(|(group, name)| (*group, (*name).to_owned())).collect();
+    match ALL.get(index) {
+        Some(Any::Plain((lines, _))) => lines.iter().map(|(group, name)| (*group, (*name).to_owned())).collect(),
+        Some(Any::Fold((_, _, name), range)) => {
+            let helper = if matches!(*name, "mapValues" | "filterKeys") { "map_only" } else { "range_items" };
+            vec![(Group::Syntax, format!("{name} over {range}")), (Helper, helper.to_owned())]
+        }
+        Some(Any::Call(group, function)) => vec![(*group, function.name.to_string())],
+        Some(Any::Elements(ty)) => vec![(Op, "elements".to_owned()), (Group::Element, ty.to_string())],
+        None => Vec::new(),
     }
-    let index = index - PLAIN.len();
-    if let (Some((_, _, name)), Some(range)) = (FOLDS.get(index / RANGES.len()), RANGES.get(index % RANGES.len())) {
-        return vec![(Group::Syntax, format!("{name} over {range}"))];
-    }
-    let function = host::FUNCTIONS.get(index - FOLDS.len() * RANGES.len());
-    function.map(|function| (Group::Host, function.name().to_owned())).into_iter().collect()
+}
+
+/// Whether there is such a line only where native code reads fields in place.
+pub(super) fn in_place(group: Group, name: &str) -> bool {
+    group == Group::Element || IN_PLACE.contains(&name)
 }
 
 /// Operations and helpers that there are only where native code reads fields in place.
-pub(super) const IN_PLACE: &[&str] = &[
+const IN_PLACE: &[&str] = &[
     "header",
     "require",
     "decode",
@@ -193,7 +271,7 @@ pub(super) const IN_PLACE: &[&str] = &[
     "ip_text",
     "header_get",
     "text_decode",
-    "cidr_has",
+    "elements",
     "string_starts_with",
     "string_ends_with",
     "string_matches",
@@ -208,18 +286,16 @@ pub(super) fn write(w: &mut Writer<'_>) -> String {
         index = *w.rng.pick(&w.uses.wanted.idioms);
     }
     w.uses.idioms.add(index);
-    if let Some((_, idiom)) = PLAIN.get(index) {
-        return idiom(w);
+    match ALL.get(index) {
+        Some(Any::Plain((_, idiom))) => idiom(w),
+        Some(Any::Fold((name, body, _), range)) => fold(w, name, *body, range),
+        Some(Any::Call(_, function)) => {
+            let call = w.declared(function);
+            if *function.result() == Type::Bool { call } else { format!("({call} == {})", w.expr(function.result())) }
+        }
+        Some(Any::Elements(ty)) => elements(w, ty),
+        None => String::new(),
     }
-    let index = index - PLAIN.len();
-    if let Some(&(name, body, _)) = FOLDS.get(index / RANGES.len()) {
-        return fold(w, name, body, index % RANGES.len());
-    }
-    let function = host::FUNCTIONS.get(index - FOLDS.len() * RANGES.len());
-    function.map_or_else(String::new, |function| {
-        let call = w.host(function);
-        if *function.result() == Type::Bool { call } else { format!("({call} == {})", w.expr(function.result())) }
-    })
 }
 
 /// A condition that takes more than [`FEW_STEPS`] steps, and little beside that.
@@ -268,7 +344,8 @@ fn binary(w: &mut Writer<'_>, arithmetic: &str, comparison: &str) -> String {
 
 /// A variable that holds an address, or text.
 fn address(w: &mut Writer<'_>) -> String {
-    let addresses: Vec<&str> = w.variables.iter().map(|v| v.name.as_str()).filter(|n| n.starts_with("peer")).collect();
+    let addresses = w.variables.iter().filter(|v| v.name.starts_with("peer") && v.ty == Type::String);
+    let addresses: Vec<&str> = addresses.map(|v| v.name.as_str()).collect();
     if addresses.is_empty() { text(w) } else { (*w.rng.pick(&addresses)).to_owned() }
 }
 
@@ -298,23 +375,103 @@ fn header(w: &mut Writer<'_>) -> String {
     }
 }
 
+/// An entry of a map, or a header.
+fn part(w: &mut Writer<'_>) -> String {
+    format!("{}.{}", headers(w), w.rng.pick(literal::FIELDS))
+}
+
+/// A condition that mostly ends with an error.
+fn failing(w: &mut Writer<'_>) -> String {
+    match w.rng.below(5) {
+        0 => format!("(1 / {} > 0)", number(w)),
+        1 => format!("fail({})", text(w)),
+        2 => format!("(host.refuse({}) == 1)", text(w)),
+        3 => format!("{} == 'a'", part(w)),
+        _ => format!("(json({}){} == 1)", source(w), path(w)),
+    }
+}
+
+/// A condition on what is bound to a name.
+fn bound(w: &mut Writer<'_>, ty: Type) -> String {
+    let init = of(w, &ty);
+    w.within(&[("x", ty)], |w| format!("{init}.with(x, {})", w.expr(&Type::Bool)))
+}
+
+/// The text of a document, mostly in a variable.
+fn source(w: &mut Writer<'_>) -> String {
+    let ty = if w.rng.chance(50) { Type::String } else { Type::Bytes };
+    of(w, &ty)
+}
+
+/// A way into a document, of at least one step.
+fn path(w: &mut Writer<'_>) -> String {
+    let mut path = String::new();
+    for _ in 0..1 + w.rng.below(3) {
+        path += match w.rng.below(9) {
+            0..3 => ".a",
+            3..5 => ".b",
+            5 => "['c']",
+            6 => "[0]",
+            7 => "[1]",
+            _ => "[?'a'].orValue({'b': 'x'})",
+        };
+    }
+    path
+}
+
+/// A test of the elements of a list of the host.
+fn elements(w: &mut Writer<'_>, ty: &Type) -> String {
+    let list = of(w, &Type::list(ty.clone()));
+    let name = *w.rng.pick(LOCALS);
+    let test = *w.rng.pick(&["all", "exists", "exists_one"]);
+    let body = w.within(&[(name, ty.clone())], |w| match w.rng.below(10) {
+        0..3 => w.expr(&Type::Bool),
+        3 => format!("({name} == {})", of(w, ty)),
+        4 => format!("(dyn({name}) == {} || {name} != {})", w.expr(&Type::Dyn), w.leaf(ty)),
+        5 => format!("({name} in [{}, {}])", w.leaf(ty), w.leaf(ty)),
+        6 => {
+            let other = of(w, &Type::list(ty.clone()));
+            let inner = w.within(&[("v", ty.clone())], |w| w.expr(&Type::Bool));
+            format!("{other}.{test}(v, v == {name} || {inner})")
+        }
+        7 => format!("gen.same({name}, {})", of(w, ty)),
+        8 => format!("([{name}, {name}].size() == 2 && {})", failing(w)),
+        _ => match ty {
+            Type::Bool => format!("({name} ? {} : !{name})", failing(w)),
+            Type::Int => format!("(100 / {name} + {name} > {name} % 7)"),
+            Type::Uint => format!("(100u / {name} + {name} > {name} % 7u)"),
+            Type::Double => format!("(1.5 / {name} + {name} > -{name})"),
+            Type::String => format!("({name}.startsWith('a') || int({name}) == 42 || {name} + 'c' == 'abc')"),
+            _ => format!("({name}.size() > 1 || string({name}) == 'abc' || {name} + b'c' == b'abc')"),
+        },
+    });
+    format!("{list}.{test}({name}, {body})")
+}
+
 /// A macro over a list, a map, or one of these as a `dyn`.
-fn fold(w: &mut Writer<'_>, name: &str, body: Body, over: usize) -> String {
+fn fold(w: &mut Writer<'_>, name: &str, body: Body, over: &str) -> String {
     let element = types::any(w.rng, 1);
-    let map = over == 1 || (over == 2 && w.rng.chance(50));
+    let map = match over {
+        "a list" => false,
+        "a map" => true,
+        _ => w.rng.chance(50),
+    };
     let key = if map { types::key(w.rng) } else { Type::Int };
     let range = w.expr(&if map { Type::map(key.clone(), element.clone()) } else { Type::list(element.clone()) });
-    let range = if over == 2 { format!("dyn({range})") } else { range };
-    let known = |ty: Type| if over == 2 { Type::Dyn } else { ty };
+    let unknown = over == "a dyn";
+    let range = if unknown { format!("dyn({range})") } else { range };
+    let known = |ty: Type| if unknown { Type::Dyn } else { ty };
     let two = match body {
         Body::Test(count) | Body::Transform(count, _) => count == 2,
         Body::Entry(_) => true,
+        Body::Values => false,
     };
     let first = *w.rng.pick(LOCALS);
     let vars = if two {
         vec![("k", known(key)), (first, known(element))]
     } else {
-        vec![(first, known(if map { key } else { element }))]
+        let keys = map && !matches!(body, Body::Values);
+        vec![(first, known(if keys { key } else { element }))]
     };
     let list = names(&vars);
     w.within(&vars, |w| {
@@ -324,7 +481,7 @@ fn fold(w: &mut Writer<'_>, name: &str, body: Body, over: usize) -> String {
         match body {
             Body::Test(_) => {
                 let test = w.expr(&Type::Bool);
-                if name == "filter" {
+                if matches!(name, "filter" | "filterKeys") {
                     format!("({range}.{name}({list}, {test}).size() == 1)")
                 } else {
                     format!("{range}.{name}({list}, {test})")
@@ -334,6 +491,10 @@ fn fold(w: &mut Writer<'_>, name: &str, body: Body, over: usize) -> String {
                 let (filter, ty) = (filter(w, filtered), types::any(w.rng, 1));
                 format!("({range}.{name}({list}, {filter}{}).size() == 1)", w.expr(&ty))
             }
+            Body::Values => {
+                let ty = types::any(w.rng, 1);
+                format!("({range}.{name}({list}, {}).size() == 1)", w.expr(&ty))
+            }
             Body::Entry(filtered) => {
                 let (filter, key) = (filter(w, filtered), types::key(w.rng));
                 let (key, value) = (w.expr(&key), w.expr(&Type::Int));
@@ -341,4 +502,19 @@ fn fold(w: &mut Writer<'_>, name: &str, body: Body, over: usize) -> String {
             }
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_there_for_lines_that_are_in_the_table() {
+        let mut coverage = coverage::Coverage::default();
+        coverage.expect(Group::Host, host::FUNCTIONS.iter().map(|f| f.name.to_string().into()));
+        coverage.expect(Group::Defined, definitions::FUNCTIONS.iter().map(|f| f.name.to_string().into()));
+        for (group, name) in (0..count()).flat_map(lines) {
+            assert!(coverage.has(group, &name), "{group:?} {name}");
+        }
+    }
 }

@@ -226,6 +226,34 @@ const ENCODED: &[&str] = &[
     "'%'",
     "'-_=='",
 ];
+const DOCUMENTS: &[&str] = &[
+    "'{}'",
+    r#"r'{"a":{"b":[1,{"c":"x"}],"c":2.5},"b":"\u0041","c":null}'"#,
+    r#"r'{"a":1,"b":[],"a":{"b":true},"c":18446744073709551615}'"#,
+    r#"'[{"a":1},[0,"b"],1e2]'"#,
+    "'1'",
+    r#"'"a"'"#,
+    "'null'",
+    r#"'{"a":1'"#,
+    r#"'{"a":01}'"#,
+    r#"r'{"a":1,"b":"\ud800"}'"#,
+    r#"'{"a":1e999}'"#,
+    "''",
+];
+const DOCUMENT_BYTES: &[&str] =
+    &["b'{}'", r#"b'{"a":{"b":[1]},"b":"x"}'"#, r#"b'[[0,{"a":null}],"b"]'"#, r#"b'{"a":"\xff"}'"#, "b'['", "b''"];
+/// The last three have `{"a":{"b":"x","c":[1]},"b":null}`, `{"a":1}` cut short, and `"a"` as their payloads.
+const TOKENS: &[&str] = &[
+    "'h.eyJhIjoxLCJiIjpbXX0.s'",
+    "'h.e30.'",
+    "'h.W10.s'",
+    "'h.e30'",
+    "'h.e30=.s'",
+    "''",
+    "'h.eyJhIjp7ImIiOiJ4IiwiYyI6WzFdfSwiYiI6bnVsbH0.s'",
+    "'h.eyJhIjox.s'",
+    "'h.ImEi.s'",
+];
 const REPLACEMENTS: &[&str] = &["''", "'-'", r"r'<\0>'", r"r'\1'", r"'\\'", r"r'\'", r"r'\x'"];
 const DOLLARS: &[&str] = &["''", "'-'", "'<$0>'", "'$1'", "'${n}$$'", "'$none'", "'${'", "'$'"];
 const FORMS: &[&str] = &["''", "'a=1&b=2'", "'a=1&a=2&a'", "'b=%C3%A9+x&=&&c'", "'a=%ff&%61=%zz'"];
@@ -306,6 +334,9 @@ pub(super) fn argument(rng: &mut Rng, builtin: Builtin, position: usize) -> Opti
         (B::FormEncode, _) => FIELD_VALUES,
         (B::RegexReplace | B::RegexReplaceFirst, 2) => REPLACEMENTS,
         (B::Base64Decode | B::Base64DecodeUrl | B::HexDecode | B::UrlDecode, _) => ENCODED,
+        (B::JsonFromString, _) => DOCUMENTS,
+        (B::JsonFromBytes, _) => DOCUMENT_BYTES,
+        (B::UnvalidatedJwtPayload, _) => TOKENS,
         (B::Range, 0) | (B::Slice | B::FlattenDepth, 1) | (B::Slice, 2) | (B::RegexReplaceFirst, 3) => LIMITS,
         (B::BitShiftLeftInt | B::BitShiftLeftUint | B::BitShiftRightInt | B::BitShiftRightUint, 1) => {
             &["0", "1", "63", "64", "-1"]

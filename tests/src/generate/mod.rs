@@ -5,6 +5,7 @@
 //! that don't are counted by those who use them.
 
 mod coverage;
+mod definitions;
 mod expression;
 mod host;
 mod idiom;
@@ -64,7 +65,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// An environment with its variables, the host's functions and its way of checking.
+    /// An environment with its variables, the functions and its way of checking.
     #[must_use]
     pub fn env(&self) -> Env<Bindings<'static>> {
         static FUNCTIONS: LazyLock<Env<Bindings<'static>>> = LazyLock::new(|| declare(Env::dynamic()));
@@ -168,7 +169,7 @@ impl Generator {
         self.uses.wanted.rows = least(rows, 24);
         let met = |index: usize| {
             let lines = idiom::lines(index).into_iter();
-            let lines = lines.filter(|(_, name)| self.variables.is_some() || !idiom::IN_PLACE.contains(&name.as_str()));
+            let lines = lines.filter(|(group, name)| self.variables.is_some() || !idiom::in_place(*group, name));
             lines.map(|(group, name)| coverage.of(group, &name)).min().unwrap_or(u64::MAX)
         };
         self.uses.wanted.idioms = least((0..idiom::count()).map(met).collect(), 8);
@@ -200,13 +201,13 @@ impl Generator {
                 steps = Some(idiom::FEW_STEPS);
                 idiom::beyond(&mut writer)
             }
-            2..36 => writer.any_call(),
-            36..72 => {
+            2..37 => writer.any_call(),
+            37..79 => {
                 rare = true;
                 writer.idiom()
             }
-            72..82 => writer.condition(),
-            82..86 => {
+            79..86 => writer.condition(),
+            86..90 => {
                 let ty = types::rare(writer.rng);
                 writer.expr(&ty)
             }

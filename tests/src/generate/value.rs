@@ -52,6 +52,7 @@ const STRINGS: &[&str] = &[
     r#"{"a":{"a":1},"a":[0,{"a":"b"}],"b":true}"#,
     r#"[{"a":1,"b":"a"},[0,"b"],-7]"#,
     r#"{"a":1}x"#,
+    "h.eyJhIjp7ImIiOiJ4IiwiYyI6WzFdfSwiYiI6bnVsbH0.s",
 ];
 const INTS: &[i64] = &[
     0,
