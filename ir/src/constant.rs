@@ -52,7 +52,8 @@ pub enum Constant {
     IntSet(Arc<[i64]>),
     /// A header name, lower case. Only as an operand of [`Op::Header`](crate::Op::Header).
     HeaderName(Arc<str>),
-    /// Parts of a document. Only as an operand of [`Op::Project`](crate::Op::Project).
+    /// Parts of a document. Only as an operand of [`Op::Project`](crate::Op::Project) and
+    /// [`Op::Find`](crate::Op::Find).
     Projection(Projection),
 }
 

@@ -71,6 +71,9 @@ macro_rules! for_each_helper {
             int_set_has(set: word, number: int) -> bool, cost 10;
             /// The parts of a document that a projection names.
             json_project(parts: word, json: bytes) -> try value, cost 500;
+            /// Where the one way that a projection names ends in a document, in a word of
+            /// [`layout::found`](crate::layout::found).
+            json_find(parts: word, json: bytes) -> try word, cost 500;
 
             // Values, lists, maps.
             /// A value of this tag and these words, in the arena.

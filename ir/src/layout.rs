@@ -57,6 +57,23 @@ pub mod value {
     }
 }
 
+/// Where a way into a document ends: the address of a value, or, told from that by the lowest bit, the step of the way that
+/// fails and how.
+pub mod found {
+    /// The lowest bit of a word that is a failure. Values are aligned, so no address has it.
+    pub const FAILED: u64 = 1;
+    /// Where the code of the kind of error lies, eight bits.
+    pub const KIND_SHIFT: u32 = 1;
+    /// Where the number of the step lies, the bits above.
+    pub const STEP_SHIFT: u32 = 9;
+
+    /// The word of a failure.
+    #[must_use]
+    pub const fn failed(step: u32, kind: crate::ErrorKind) -> u64 {
+        ((step as u64) << STEP_SHIFT) | ((kind as u64) << KIND_SHIFT) | FAILED
+    }
+}
+
 /// A way from the host's data to a place in it: add the first offset; for each further one load an address there and add
 /// the offset to that.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]

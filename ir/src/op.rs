@@ -164,6 +164,12 @@ pub enum Op {
     /// `(bytes) -> value`: what the helper `json_parse` gives, but with those parts only that a
     /// [`Constant::Projection`](crate::Constant::Projection) names. Fails where that fails.
     Project(ConstId),
+    /// `(bytes) -> found`: as [`Project`](Op::Project), where the [`Constant::Projection`](crate::Constant::Projection) is a
+    /// single way of keys: follows it as far as it goes.
+    Find(ConstId),
+    /// `(found) -> found or value`: the step of this number of a way, the first being 0, or the failure that it ends with.
+    /// The last step gives the value.
+    Reach(u32),
 
     /// `(T) -> value`.
     Box,

@@ -110,6 +110,7 @@ impl<'t> Line<'t> {
             Op::Elements(_) => Op::Elements(self.number()?),
             Op::Local(_) => Op::Local(self.number()?),
             Op::Let(_) => Op::Let(self.number()?),
+            Op::Reach(_) => Op::Reach(self.number()?),
             Op::Header { .. } => Op::Header { field: self.number()?, name: ConstId(0) },
             Op::Fold { kind, .. } => {
                 let level = self.number()?;

@@ -46,9 +46,12 @@ impl fmt::Display for Graph {
 fn payload(graph: &Graph, op: Op, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match op {
         Op::Fail(kind) => write!(f, " {}", kind.name())?,
-        Op::Field(number) | Op::HasField(number) | Op::Elements(number) | Op::Local(number) | Op::Let(number) => {
-            write!(f, " {number}")?
-        }
+        Op::Field(number)
+        | Op::HasField(number)
+        | Op::Elements(number)
+        | Op::Local(number)
+        | Op::Let(number)
+        | Op::Reach(number) => write!(f, " {number}")?,
         Op::Header { field, .. } => write!(f, " {field}")?,
         Op::Fold { level, pairs, filtered, .. } => {
             write!(f, " {level}")?;

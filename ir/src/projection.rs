@@ -35,6 +35,18 @@ impl Projection {
         Self { whole: true, parts: Arc::new([]) }
     }
 
+    /// The keys that lead to its only part, and whether all of that is read; `None` if there are several parts, none, or
+    /// positions on the way.
+    #[must_use]
+    pub fn way(&self) -> Option<(Vec<&Arc<str>>, bool)> {
+        let (mut keys, mut inner) = (Vec::new(), self);
+        while let [(Step::Key(key), part)] = &*inner.parts {
+            keys.push(key);
+            inner = part;
+        }
+        (!keys.is_empty() && inner.parts.is_empty()).then_some((keys, inner.whole))
+    }
+
     /// Whether it keeps the rules stated above.
     #[must_use]
     pub fn is_valid(&self) -> bool {

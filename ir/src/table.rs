@@ -158,6 +158,8 @@ impl Op {
             Op::InCidr(_) => row("in_cidr", &[Is(Ty::Ip)], BOOL, Never, 2),
             Op::AsBytes => row("as_bytes", &[Is(Ty::Str)], Gives(Ty::Bytes), Never, 0),
             Op::Project(_) => row("project", &[Is(Ty::Bytes)], VALUE, Maybe, Helper::json_project.decl().cost),
+            Op::Find(_) => row("find", &[Is(Ty::Bytes)], Gives(Ty::Found), Maybe, Helper::json_find.decl().cost),
+            Op::Reach(_) => row("reach", &[Is(Ty::Found)], Declared, Maybe, 1),
             Op::Box => row("box", &[OneOf(SCALARS)], VALUE, OnBudget, 3),
             Op::Unbox(ty) => row("unbox", &[Is(Ty::Value)], Gives(ty), Maybe, 1),
             Op::List => OpDecl { operands: Operands::Many(0, Ty::Value), ..row("list", &[], VALUE, OnBudget, 10) },
@@ -226,6 +228,8 @@ impl Op {
         Op::InCidr(ConstId(0)),
         Op::AsBytes,
         Op::Project(ConstId(0)),
+        Op::Find(ConstId(0)),
+        Op::Reach(0),
         Op::Box,
         Op::Unbox(Ty::Bool),
         Op::List,
@@ -245,7 +249,8 @@ impl Op {
             | Op::InStrSet(id)
             | Op::InIntSet(id)
             | Op::InCidr(id)
-            | Op::Project(id) => Some(id),
+            | Op::Project(id)
+            | Op::Find(id) => Some(id),
             _ => None,
         }
     }
@@ -262,6 +267,7 @@ impl Op {
             Op::InIntSet(_) => Op::InIntSet(id),
             Op::InCidr(_) => Op::InCidr(id),
             Op::Project(_) => Op::Project(id),
+            Op::Find(_) => Op::Find(id),
             other => other,
         }
     }

@@ -32,11 +32,13 @@ pub enum Ty {
     Value,
     /// Elements that lie one after the other in the host: the address of the first, and how many there are.
     Seq,
+    /// Where a way into a document ends, in the words of [`layout::found`](crate::layout::found).
+    Found,
 }
 
 impl Ty {
     /// All types, in the order of their declaration.
-    pub const ALL: [Ty; 13] = [
+    pub const ALL: [Ty; 14] = [
         Ty::Bool,
         Ty::Int,
         Ty::Uint,
@@ -50,6 +52,7 @@ impl Ty {
         Ty::Ip,
         Ty::Value,
         Ty::Seq,
+        Ty::Found,
     ];
 
     /// How many machine words hold a value of this type: 1 or 2.
@@ -57,7 +60,7 @@ impl Ty {
     pub const fn words(self) -> usize {
         match self {
             Ty::Str | Ty::Bytes | Ty::Raw | Ty::Maybe | Ty::Timestamp | Ty::Ip | Ty::Seq => 2,
-            Ty::Bool | Ty::Int | Ty::Uint | Ty::Double | Ty::Duration | Ty::Value => 1,
+            Ty::Bool | Ty::Int | Ty::Uint | Ty::Double | Ty::Duration | Ty::Value | Ty::Found => 1,
         }
     }
 
@@ -78,6 +81,7 @@ impl Ty {
             Ty::Ip => "ip",
             Ty::Seq => "seq",
             Ty::Value => "value",
+            Ty::Found => "found",
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::graph::{Graph, NodeId};
 use crate::helper::Param;
 use crate::layout::{self, Field};
 use crate::op::{FoldKind, Op};
+use crate::projection::Projection;
 use crate::table::{Operand, Operands, Outcome};
 use crate::ty::Ty;
 use smallvec::SmallVec;
@@ -210,6 +211,12 @@ impl Check<'_> {
             Op::Unbox(ty) if layout::value::tag_of(ty).is_none() => {
                 fail(Rule::ResultType, format!("no value holds a {ty}"))
             }
+            Op::Reach(step) if step as usize >= Projection::MAX_DEPTH => {
+                fail(Rule::Payload, format!("no way has a step {step}"))
+            }
+            Op::Reach(_) if !matches!(self.ty, Ty::Found | Ty::Value) => {
+                fail(Rule::ResultType, format!("a step gives no {}", self.ty))
+            }
             Op::Fold { kind, filtered: true, .. }
                 if !matches!(kind, FoldKind::Map | FoldKind::TransformMap | FoldKind::TransformMapEntry) =>
             {
@@ -243,6 +250,7 @@ impl Check<'_> {
             | (Op::InIntSet(_), Constant::IntSet(_))
             | (Op::InCidr(_), Constant::Cidr(..))
             | (Op::Project(_), Constant::Projection(_)) => true,
+            (Op::Find(_), Constant::Projection(projection)) => projection.way().is_some(),
             _ => false,
         };
         if !fits {

@@ -177,7 +177,7 @@ impl Plan {
 fn fails(unit: &Unit<'_>, op: Op, ty: Ty) -> bool {
     match op {
         Op::Fail(_) | Op::Header { .. } | Op::Require | Op::Decode | Op::IpText => true,
-        Op::ContainsConst(_) | Op::MatchesConst(_) | Op::Project(_) => true,
+        Op::ContainsConst(_) | Op::MatchesConst(_) | Op::Project(_) | Op::Find(_) | Op::Reach(_) => true,
         Op::Field(index) => unit.field(index).is_none_or(|field| field.optional || matches!(field.access, Access::Get)),
         Op::Arith(_) | Op::Neg => ty != Ty::Double,
         Op::Fold { .. } | Op::Unbox(_) | Op::List | Op::Map | Op::Dispatch { .. } => true,
@@ -192,6 +192,7 @@ fn ends(unit: &Unit<'_>, op: Op) -> bool {
         Op::Fail(kind) => kind.is_final(),
         Op::Field(index) => unit.field(index).is_none_or(|field| matches!(field.access, Access::Get)),
         Op::Header { .. } | Op::Decode | Op::IpText | Op::ContainsConst(_) | Op::MatchesConst(_) => true,
+        Op::Project(_) | Op::Find(_) => true,
         Op::Fold { .. } | Op::List | Op::Map | Op::Dispatch { .. } => true,
         Op::Call(helper) => helper.decl().fails,
         _ => false,

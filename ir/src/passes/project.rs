@@ -2,7 +2,8 @@
 //! text finds them all, and nothing else is built.
 //!
 //! The operations that read stay as they are, on a value that lacks what none of them looks at. So their errors, their
-//! places and what absorbs them stay too.
+//! places and what absorbs them stay too. Where all there is to read is one part, selected key by key, each selection becomes
+//! a step of the way there, which fails in its place.
 
 use super::Evaluator;
 use super::rebuild;
@@ -21,19 +22,33 @@ pub(super) fn graph(old: &Graph, evaluator: &dyn Evaluator) -> Graph {
     }
     let reads = Reads::new(old, evaluator);
     // By the text that is parsed: a document is the only node of its kind on it.
-    let mut parts: HashMap<NodeId, Projection> = HashMap::new();
+    let mut parts: HashMap<NodeId, (Projection, bool)> = HashMap::new();
+    // By the operand of a selection that becomes a step: its number, and whether it is the last.
+    let mut steps: HashMap<NodeId, (u32, bool)> = HashMap::new();
     for document in documents {
         let need = reads.need(document, Projection::MAX_DEPTH);
         let projection = need.projection();
         if let (false, true, Some(&text)) = (projection.whole, projection.is_valid(), old.args(document).first()) {
-            parts.insert(text, projection);
+            let way = reads.way(document, &projection);
+            parts.insert(text, (projection, !way.is_empty()));
+            let last = way.len().saturating_sub(1);
+            for (step, from) in way.into_iter().enumerate() {
+                steps.insert(from, (u32::try_from(step).unwrap_or(u32::MAX), step == last));
+            }
         }
     }
     rebuild::rebuild(old, |builder, draft| {
-        match draft.was.first().filter(|_| is_document(draft.op)).and_then(|text| parts.get(text)) {
-            Some(projection) => {
+        let Some(first) = draft.was.first() else { return builder.keep(draft) };
+        if let Some(&(step, last)) = steps.get(first) {
+            let ty = if last { Ty::Value } else { Ty::Found };
+            return builder.add(Op::Reach(step), ty, &[draft.arg(0)], draft.origin);
+        }
+        match parts.get(first).filter(|_| is_document(draft.op)) {
+            Some((projection, is_way)) => {
                 let constant = builder.intern(Constant::Projection(projection.clone()));
-                builder.put(draft, Op::Project(constant), draft.args)
+                let (op, ty) =
+                    if *is_way { (Op::Find(constant), Ty::Found) } else { (Op::Project(constant), Ty::Value) };
+                builder.add(op, ty, draft.args, draft.origin)
             }
             None => builder.keep(draft),
         }
@@ -101,6 +116,23 @@ impl<'g> Reads<'g> {
             need.add(self.need_of(user, id, steps.saturating_sub(1)));
         }
         need
+    }
+
+    /// The document and the selections from it that are the steps to the only part read, without the last. None if there
+    /// is another reader on the way.
+    fn way(&self, document: NodeId, projection: &Projection) -> Vec<NodeId> {
+        let Some((keys, _)) = projection.way() else { return Vec::new() };
+        let (mut way, mut id) = (Vec::new(), document);
+        for key in keys {
+            let Some(&[user]) = self.users.get(&id).map(Vec::as_slice) else { return Vec::new() };
+            let selects = self.graph.op(user) == Op::Call(Helper::select);
+            if !selects || self.graph.roots().contains(&id) || self.step(user) != Some(Step::Key(key.clone())) {
+                return Vec::new();
+            }
+            way.push(id);
+            id = user;
+        }
+        way
     }
 
     fn need_of(&self, user: NodeId, id: NodeId, steps: usize) -> Need {

@@ -125,6 +125,9 @@ v69: bool = fold.exists 0 v66, v68
 v70: value = default v9, v44
 v71: int = coalesce v1, v15, v42
 v72: value = project projection {"a": {0: *, 2: {}}} v37
+v73: found = find projection {"a": {"b": *}} v37
+v74: found = reach 0 v73
+v75: value = reach 1 v74
 root v41
 root v60
 root v64

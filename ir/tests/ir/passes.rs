@@ -373,12 +373,14 @@ fn documents_are_projected() {
     let projected = |parts: &str| format!("project projection {parts} (const b\"{{}}\")");
     let a = "v19: value = call select v16, v17\n";
     for (lines, parts) in [
-        ("v19: value = call select v16, v17", r#"{"a": *}"#),
         ("v19: bool = call has v16, v17", r#"{"a": {}}"#),
-        (&format!("{a}v20: value = call select v19, v18"), r#"{"a": {"b": *}}"#),
-        (&format!("{a}v20: int = unbox int v19"), r#"{"a": {}}"#),
-        (&format!("{a}v20: value = const 1\nv21: bool = call value_equal v19, v20"), r#"{"a": {}}"#),
-        (&format!("{a}v20: value = const [1]\nv21: bool = call value_equal v19, v20"), r#"{"a": *}"#),
+        (&format!("{a}v20: bool = call has v19, v18"), r#"{"a": {"b": {}}}"#),
+        (
+            &format!(
+                "{a}v20: value = call select v19, v18\nv21: int = unbox int v19\nv22: value = box v21\nv23: value = list v20, v22"
+            ),
+            r#"{"a": {"b": *}}"#,
+        ),
         ("v19: int = const 2\nv20: value = call index_list v16, v19", "{2: *}"),
         ("v19: value = const 0\nv20: value = dispatch pure \"get\" v16, v19", "{0: *}"),
         (&format!("{a}v20: value = call select v16, v18\nv21: value = list v19, v20"), r#"{"a": *, "b": *}"#),
@@ -386,6 +388,17 @@ fn documents_are_projected() {
     ] {
         let shown = becomes(project, &format!("{head}{lines}"));
         assert!(shown.contains(&projected(parts)) && !shown.contains(parsed), "{lines}: {shown}");
+    }
+    let reached = |parts: &str| format!("reach 0 (find projection {parts} (const b\"{{}}\"))");
+    for (lines, way) in [
+        ("v19: value = call select v16, v17", reached(r#"{"a": *}"#)),
+        (&format!("{a}v20: value = call select v19, v18"), format!("reach 1 ({})", reached(r#"{"a": {"b": *}}"#))),
+        (&format!("{a}v20: int = unbox int v19"), reached(r#"{"a": {}}"#)),
+        (&format!("{a}v20: value = const 1\nv21: bool = call value_equal v19, v20"), reached(r#"{"a": {}}"#)),
+        (&format!("{a}v20: value = const [1]\nv21: bool = call value_equal v19, v20"), reached(r#"{"a": *}"#)),
+    ] {
+        let shown = becomes(project, &format!("{head}{lines}"));
+        assert!(shown.contains(&way) && !shown.contains("select"), "{lines}: {shown}");
     }
     for lines in [
         "v19: value = list v16",

@@ -125,7 +125,9 @@ impl Emitter<'_, '_> {
             }
             Ty::Int | Ty::Duration => self.builder.ins().icmp(signed(cmp), a.one()?, b.one()?),
             Ty::Uint | Ty::Bool => self.builder.ins().icmp(signed(cmp).unsigned(), a.one()?, b.one()?),
-            Ty::Maybe | Ty::Ip | Ty::Seq | Ty::Value => return Err(broken("a comparison of a type that has none")),
+            Ty::Maybe | Ty::Ip | Ty::Seq | Ty::Value | Ty::Found => {
+                return Err(broken("a comparison of a type that has none"));
+            }
         };
         Ok(Words::One(value))
     }

@@ -4,7 +4,7 @@
 use super::block::{Edge, Target, Words};
 use super::{Emitter, broken};
 use crate::error::Error;
-use celero_ir::{Constant, FoldKind, NodeId, Op, Ty};
+use celero_ir::{Constant, FoldKind, Helper, NodeId, Op, Ty};
 use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 
@@ -17,6 +17,7 @@ impl Emitter<'_, '_> {
             Op::Cond | Op::Let(_) => ty == Ty::Bool,
             Op::Fold { kind: FoldKind::All | FoldKind::Exists, .. } => true,
             Op::Cmp(_) | Op::StartsWith | Op::EndsWith => self.is_text_test(op, args),
+            Op::Call(Helper::value_equal) => self.boxed_text(args).is_some(),
             Op::InStrSet(set) => self.is_small_text_set(set),
             Op::InIntSet(set) => self.is_small_int_set(set),
             _ => false,

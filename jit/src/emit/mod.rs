@@ -14,6 +14,7 @@ mod call;
 mod coalesce;
 mod divide;
 mod field;
+mod find;
 mod fold;
 mod header;
 mod ip;
@@ -254,6 +255,8 @@ impl Emitter<'_, '_> {
             Op::InIntSet(constant) => self.call_prepared(id, celero_ir::Helper::int_set_has, constant),
             Op::InCidr(network) => self.in_cidr(id, network),
             Op::Project(parts) => self.call_prepared(id, celero_ir::Helper::json_project, parts),
+            Op::Find(way) => self.call_prepared(id, celero_ir::Helper::json_find, way),
+            Op::Reach(step) => self.step(id, step),
             Op::AsBytes => self.value(self.one_arg(args)?),
             Op::Box => self.boxed(id),
             Op::Unbox(to) => {

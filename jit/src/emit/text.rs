@@ -4,6 +4,7 @@
 use super::block::Edge;
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
+use celero_ir::layout::value::{FIRST, SECOND, TAG, tag_of};
 use celero_ir::{Cmp, ConstId, Constant, Helper, NodeId, Op, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
@@ -96,9 +97,39 @@ impl Emitter<'_, '_> {
                 };
                 self.match_bytes(start, bytes, Some(constant), yes, no)
             }
+            Op::Call(Helper::value_equal) => self.value_equal(id, args, yes, no),
             Op::InStrSet(set) => self.test_text_set(id, set, yes, no),
             _ => Err(broken("a test of text that is none")),
         }
+    }
+
+    /// Of two values that are compared, the one that may be any, and the constant text or bytes in the other.
+    pub(super) fn boxed_text(&self, args: &[NodeId]) -> Option<(NodeId, NodeId)> {
+        let &[left, right] = args else { return None };
+        [(left, right), (right, left)].into_iter().find_map(|(value, boxed)| match self.unit.graph.args(boxed) {
+            &[text] if self.unit.graph.op(boxed) == Op::Box && self.is_inline(text) => Some((value, text)),
+            _ => None,
+        })
+    }
+
+    /// A value that may be any against constant text or bytes, which it equals if it is of their type and has as many.
+    fn value_equal(&mut self, id: NodeId, args: &[NodeId], yes: Edge, no: Edge) -> Result<(), Error> {
+        let (value, constant) = self.boxed_text(args).ok_or_else(|| broken("no constant to compare with"))?;
+        let (bytes, _) = self.unit.text(constant).ok_or_else(|| broken("no constant to compare with"))?;
+        let tag = tag_of(self.unit.graph.ty(constant)).ok_or_else(|| broken("a type that has no values"))?;
+        let at = self.value(value)?.one()?;
+        self.locate(id);
+        let found = self.builder.ins().uload8(I64, MEM, at, TAG);
+        let alike = self.builder.ins().icmp_imm_s(IntCC::Equal, found, i64::from(tag));
+        let (text, same) = (self.builder.create_block(), self.builder.create_block());
+        self.brif(alike, Edge::to(text), no);
+        self.start(text);
+        let length = self.builder.ins().load(I64, MEM, at, SECOND);
+        let equal = self.builder.ins().icmp_imm_s(IntCC::Equal, length, len(bytes)?);
+        self.brif(equal, Edge::to(same), no);
+        self.start(same);
+        let address = self.builder.ins().load(I64, MEM, at, FIRST);
+        self.match_bytes(address, bytes, None, yes, no)
     }
 
     fn equal(&mut self, id: NodeId, args: &[NodeId], yes: Edge, no: Edge) -> Result<(), Error> {

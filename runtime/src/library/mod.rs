@@ -37,7 +37,7 @@ mod verbs;
 pub(crate) use self::by_helper::by_helper;
 pub(crate) use self::dispatch::{dispatch, guard};
 pub(crate) use self::invoke::invoke;
-pub(crate) use self::json::{Parts, project};
+pub(crate) use self::json::{End, Parts, find, project};
 pub(crate) use self::literals::{list_of, map_of};
 pub(crate) use self::matcher::Matcher;
 pub(crate) use self::network::cidr_from_string;

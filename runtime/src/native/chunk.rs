@@ -1,24 +1,62 @@
-//! Where strings of JSON end or are interrupted, found with vector instructions where there are some.
+//! Where strings of JSON end or are interrupted, found with the best vector instructions that the processor has.
 
 /// Bytes that are looked at together.
 pub(crate) const CHUNK: usize = 64;
 
-/// The bytes of a chunk at which a look at a string must stop, a bit for each, the first in the lowest: quotes, backslashes,
-/// control characters, and all that is not ASCII.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-pub(crate) fn stops(chunk: &[u8; CHUNK]) -> u64 {
-    let (quarters, _) = chunk.as_chunks::<16>();
-    quarters.iter().rev().fold(0, |bits, quarter| {
-        // SAFETY: SSE2 is part of every x86-64.
-        (bits << 16) | u64::from(unsafe { stops_sse2(quarter) })
-    })
+/// The processor's ways to look at a chunk.
+pub(crate) trait Chunks: Copy {
+    /// The bytes at which a look at a string must stop, a bit for each, the first in the lowest: quotes, backslashes, control
+    /// characters, and all that is not ASCII.
+    fn stops(self, chunk: &[u8; CHUNK]) -> u64;
+
+    /// Runs it as a function that is compiled for these ways.
+    fn run<W: Walk>(self, walk: W) -> W::Output;
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+/// Work that is compiled once for each way to look at chunks.
+pub(crate) trait Walk {
+    /// What it gives.
+    type Output;
+
+    /// Does it. To be inlined always: only so are the ways inlined into it.
+    fn walk<C: Chunks>(self, chunks: C) -> Self::Output;
+}
+
+/// Runs it with the best ways that this processor has.
 #[inline]
-pub(crate) fn stops(chunk: &[u8; CHUNK]) -> u64 {
-    stops_bytewise(chunk)
+pub(crate) fn run<W: Walk>(walk: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(wide) = Wide::detect() {
+        return wide.run(walk);
+    }
+    Common.run(walk)
+}
+
+/// What every processor of the architecture has.
+#[derive(Clone, Copy)]
+pub(crate) struct Common;
+
+impl Chunks for Common {
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn stops(self, chunk: &[u8; CHUNK]) -> u64 {
+        let (quarters, _) = chunk.as_chunks::<16>();
+        quarters.iter().rev().fold(0, |bits, quarter| {
+            // SAFETY: SSE2 is part of every x86-64.
+            (bits << 16) | u64::from(unsafe { stops_sse2(quarter) })
+        })
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    #[inline(always)]
+    fn stops(self, chunk: &[u8; CHUNK]) -> u64 {
+        stops_bytewise(chunk)
+    }
+
+    #[inline(never)]
+    fn run<W: Walk>(self, walk: W) -> W::Output {
+        walk.walk(self)
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -39,6 +77,63 @@ fn stops_sse2(chunk: &[u8; 16]) -> u16 {
     (_mm_movemask_epi8(stops) & 0xffff) as u16
 }
 
+/// AVX2 and BMI. One of it exists only where the processor has them.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+struct Wide(());
+
+#[cfg(target_arch = "x86_64")]
+impl Wide {
+    #[inline]
+    fn detect() -> Option<Self> {
+        use std::arch::is_x86_feature_detected as has;
+        (has!("avx2") && has!("bmi1") && has!("bmi2")).then_some(Self(()))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Chunks for Wide {
+    #[inline(always)]
+    fn stops(self, chunk: &[u8; CHUNK]) -> u64 {
+        let (halves, _) = chunk.as_chunks::<32>();
+        halves.iter().rev().fold(0, |bits, half| {
+            // SAFETY: the processor has AVX2, or there were no `self`.
+            (bits << 32) | u64::from(unsafe { stops_avx2(half) })
+        })
+    }
+
+    #[inline(always)]
+    fn run<W: Walk>(self, walk: W) -> W::Output {
+        // SAFETY: the processor has these, or there were no `self`.
+        unsafe { run_wide(self, walk) }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline(never)]
+fn run_wide<W: Walk>(wide: Wide, walk: W) -> W::Output {
+    walk.walk(wide)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+#[inline]
+fn stops_avx2(half: &[u8; 32]) -> u32 {
+    use std::arch::x86_64::{
+        _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256,
+        _mm256_set1_epi8,
+    };
+    // SAFETY: 32 bytes are readable there; no alignment is needed.
+    let bytes = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
+    let quote = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'"'.cast_signed()));
+    let backslash = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'\\'.cast_signed()));
+    // What is not ASCII is negative.
+    let control_or_high = _mm256_cmpgt_epi8(_mm256_set1_epi8(0x20), bytes);
+    let stops = _mm256_or_si256(_mm256_or_si256(quote, backslash), control_or_high);
+    _mm256_movemask_epi8(stops).cast_unsigned()
+}
+
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn stops_bytewise(chunk: &[u8; CHUNK]) -> u64 {
     let stops = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f | 0x80..);
@@ -49,6 +144,17 @@ fn stops_bytewise(chunk: &[u8; CHUNK]) -> u64 {
 mod tests {
     use super::*;
 
+    struct Look<'c>(&'c [u8; CHUNK]);
+
+    impl Walk for Look<'_> {
+        type Output = u64;
+
+        #[inline(always)]
+        fn walk<C: Chunks>(self, chunks: C) -> u64 {
+            chunks.stops(self.0)
+        }
+    }
+
     #[test]
     fn chunks_are_classified_byte_by_byte() {
         for byte in 0..=255_u8 {
@@ -56,7 +162,9 @@ mod tests {
                 let mut chunk = [b'a'; CHUNK];
                 chunk[CHUNK - 1 - place] = b'"';
                 chunk[place] = byte;
-                assert_eq!(stops(&chunk), stops_bytewise(&chunk), "{chunk:?}");
+                let wanted = stops_bytewise(&chunk);
+                assert_eq!(Common.stops(&chunk), wanted, "{chunk:?}");
+                assert_eq!(run(Look(&chunk)), wanted, "{chunk:?}");
             }
         }
     }

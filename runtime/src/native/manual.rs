@@ -118,6 +118,25 @@ pub(super) unsafe extern "C" fn json_project(
     guarded(frame, || pack(frame, library::project(&frame.cx, bytes(p, n), parts)), failure(ErrorKind::Host))
 }
 
+pub(super) unsafe extern "C" fn json_find(
+    frame: *const Frame<'_>,
+    parts: *const library::Parts,
+    p: *const u8,
+    n: usize,
+) -> Pair {
+    // SAFETY: the address of prepared parts.
+    let parts = unsafe { &*parts };
+    let frame = frame!(frame);
+    let body = || match library::find(&frame.cx, bytes(p, n), parts) {
+        Ok(library::End::At(value)) => pack(frame, Ok(value)),
+        Ok(library::End::Failed(step, kind)) => {
+            Pair(0, celero_ir::layout::found::failed(u32::try_from(step).unwrap_or(u32::MAX), kind))
+        }
+        Err(kind) => failure(kind),
+    };
+    guarded(frame, body, failure(ErrorKind::Host))
+}
+
 pub(super) unsafe extern "C" fn value_new(frame: *const Frame<'_>, tag: u64, first: u64, second: u64) -> Pair {
     use celero_ir::layout::value::tag as t;
     let frame = frame!(frame);

@@ -213,7 +213,7 @@ impl Native {
                 Value::Timestamp(Timestamp { seconds: first().cast_signed(), nanos: second().cast_signed() })
             }
             // No root is one.
-            Ty::Seq => Value::Null,
+            Ty::Seq | Ty::Found => Value::Null,
             Ty::Ip => Value::Ip(access::ip_of_words([first(), second()])),
             // SAFETY: for a root of type `value` native code copies a whole value here.
             Ty::Value => unsafe { frame.result.value },
@@ -249,7 +249,7 @@ fn builds(graph: &Graph, fields: &[celero_ir::layout::Field]) -> bool {
             }
             // Elements of the host are read where they lie.
             Op::Fold { .. } => graph.args(id).first().is_none_or(|&range| !matches!(graph.op(range), Op::Elements(_))),
-            Op::List | Op::Map | Op::Dispatch { .. } | Op::IpText | Op::Project(_) => true,
+            Op::List | Op::Map | Op::Dispatch { .. } | Op::IpText | Op::Project(_) | Op::Find(_) => true,
             Op::Call(helper) => {
                 let decl = helper.decl();
                 matches!(decl.result, celero_ir::Param::Node(Ty::Value | Ty::Str | Ty::Bytes))

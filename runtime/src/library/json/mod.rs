@@ -3,13 +3,15 @@
 //! A document is validated to its last byte whatever is read of it, and of equal keys the last counts, on every level: a
 //! rule must not read less than, or other than, what the receiver behind the proxy reads.
 
+mod find;
 mod project;
 mod scan;
 mod token;
 mod tree;
 mod write;
 
-pub(crate) use self::project::{Parts, project};
+pub(crate) use self::find::End;
+pub(crate) use self::project::{Parts, find, project};
 
 use super::encoders::{BASE64_TOKEN, base64_decode};
 use crate::arena::Built;

@@ -4,6 +4,7 @@
 //! its elements up to the last one that is named, with `null` in place of others. Reading a named part gives what it gives
 //! on the whole value, errors included.
 
+use super::find::{self, End, Way};
 use super::scan::{Container, Sink, scan};
 use super::token::{Scalar, Text};
 use super::tree;
@@ -21,6 +22,8 @@ const INLINE: usize = Projection::MAX_DEPTH;
 pub(crate) struct Parts {
     /// Parents before children, a part's descendants in one row behind it.
     parts: Box<[Part]>,
+    /// The way to the only part, where there is only one.
+    way: Way,
 }
 
 #[derive(Debug)]
@@ -39,7 +42,7 @@ impl Parts {
     pub(crate) fn new(projection: &Projection) -> Self {
         let mut parts = Vec::new();
         add(projection, &mut parts);
-        Self { parts: parts.into() }
+        Self { parts: parts.into(), way: Way::new(projection) }
     }
 
     fn at(&self, index: usize) -> Option<&Part> {
@@ -79,6 +82,14 @@ pub(crate) fn project<'a>(cx: &Cx<'a>, json: &'a [u8], parts: &Parts) -> Built<V
     let mut search = Search { parts, found, inside: SmallVec::new(), taking: None, named: None };
     scan(json, &mut search)?;
     Ok(search.value(cx, 0)?.unwrap_or(Value::Null))
+}
+
+/// The only part of a document, or how its selection fails.
+///
+/// # Errors
+/// Those of [`project`].
+pub(crate) fn find<'a>(cx: &Cx<'a>, json: &'a [u8], parts: &Parts) -> Built<End<Value<'a>>> {
+    find::find(cx, json, &parts.way)
 }
 
 /// What stands for a part in the document.

@@ -3,6 +3,7 @@
 
 use super::token::{Looked, Scalar, Text, is_blank, number, slice, string, visible, word};
 use crate::arena::Built;
+use crate::native::chunk::{self, Chunks, Walk};
 use celero_ir::ErrorKind::InvalidArgument;
 
 /// How deep objects and arrays may nest.
@@ -63,20 +64,42 @@ impl<'j> Sink<'j> for Nothing {
 /// `invalid_argument` if it is not JSON, nests deeper than [`MAX_DEPTH`] or has a number beyond the range of a double; what
 /// the sink fails with.
 pub(super) fn scan<'j>(json: &'j [u8], sink: &mut impl Sink<'j>) -> Built<()> {
-    let end = value(json, 0, MAX_DEPTH, sink)?;
+    let end = chunk::run(Reading { json, at: 0, room: MAX_DEPTH, sink })?;
     let rest = json.get(end..).unwrap_or(&[]);
     if rest.iter().all(|&byte| is_blank(byte)) { Ok(()) } else { Err(InvalidArgument) }
 }
 
 /// Reads the value at a place, nested so deep at most, and gives the place behind it.
-#[inline(never)]
-fn value<'j, S: Sink<'j>>(json: &'j [u8], mut at: usize, room: usize, sink: &mut S) -> Built<usize> {
+struct Reading<'j, 's, S> {
+    json: &'j [u8],
+    at: usize,
+    room: usize,
+    sink: &'s mut S,
+}
+
+impl<'j, S: Sink<'j>> Walk for Reading<'j, '_, S> {
+    type Output = Built<usize>;
+
+    #[inline(always)]
+    fn walk<C: Chunks>(self, chunks: C) -> Built<usize> {
+        value(self.json, self.at, self.room, self.sink, chunks)
+    }
+}
+
+#[inline(always)]
+fn value<'j>(
+    json: &'j [u8],
+    mut at: usize,
+    room: usize,
+    sink: &mut impl Sink<'j>,
+    chunks: impl Chunks,
+) -> Built<usize> {
     // The containers around the place: a bit for each, the innermost lowest, set for objects.
     let mut objects = 0_u128;
     let mut depth = 0_usize;
     // Whether a key is due.
     let mut key = false;
-    let mut looked = Looked::nothing();
+    let mut looked = Looked::nothing(chunks, at);
     let mut byte;
     loop {
         (byte, at) = visible(json, at).ok_or(InvalidArgument)?;
@@ -115,7 +138,8 @@ fn value<'j, S: Sink<'j>>(json: &'j [u8], mut at: usize, room: usize, sink: &mut
                 sink.close(container)?;
             } else {
                 let start = at.wrapping_sub(1);
-                at = value(json, start, room.wrapping_sub(depth), &mut Nothing)?;
+                at = chunks.run(Reading { json, at: start, room: room.wrapping_sub(depth), sink: &mut Nothing })?;
+                looked = Looked::nothing(chunks, at);
                 sink.passed(slice(json, start, at));
             }
         } else {

@@ -5,7 +5,7 @@
 //! registers, because the hot loop of a scan is made of them.
 
 use crate::arena::{Arena, Built};
-use crate::native::chunk::{CHUNK, stops};
+use crate::native::chunk::{CHUNK, Chunks, Common};
 use crate::value::Value;
 use celero_ir::ErrorKind::InvalidArgument;
 
@@ -167,52 +167,54 @@ pub(super) fn word(json: &[u8], at: usize, word: &[u8]) -> Option<usize> {
     json.get(at..)?.starts_with(word).then_some(at.wrapping_add(word.len()))
 }
 
-/// The chunk of a document that was looked at last.
-pub(super) struct Looked {
-    start: usize,
+/// The chunk of a document that was looked at last. Chunks are looked at in their order, and not where the places of tokens
+/// lead: so the processor can look ahead of the tokens.
+pub(super) struct Looked<C> {
+    chunks: C,
+    /// The place behind the chunk.
+    end: usize,
     stops: u64,
 }
 
-impl Looked {
-    /// None yet.
-    pub(super) fn nothing() -> Self {
-        Self { start: usize::MAX, stops: 0 }
+impl<C: Chunks> Looked<C> {
+    /// None yet, of the chunks from this place on.
+    pub(super) fn nothing(chunks: C, at: usize) -> Self {
+        Self { chunks, end: at.wrapping_sub(at % CHUNK), stops: 0 }
     }
 
+    /// Looks at the next chunk.
     #[inline(always)]
-    fn at(json: &[u8], start: usize) -> Self {
-        let stops = match json.get(start..).and_then(<[u8]>::first_chunk) {
-            Some(chunk) => stops(chunk),
-            None => Self::last(json, start),
+    fn advance(&mut self, json: &[u8]) {
+        self.stops = match json.get(self.end..).and_then(<[u8]>::first_chunk) {
+            Some(chunk) => self.chunks.stops(chunk),
+            None => last(json, self.end),
         };
-        Self { start, stops }
+        self.end = self.end.wrapping_add(CHUNK);
     }
+}
 
-    /// What is left of the document, and then stops.
-    #[cold]
-    #[inline(never)]
-    fn last(json: &[u8], start: usize) -> u64 {
-        let mut chunk = [0; CHUNK];
-        chunk.iter_mut().zip(json.iter().skip(start)).for_each(|(to, from)| *to = *from);
-        stops(&chunk)
-    }
+/// What is left of the document, and then stops.
+#[cold]
+#[inline(never)]
+fn last(json: &[u8], start: usize) -> u64 {
+    let mut chunk = [0; CHUNK];
+    chunk.iter_mut().zip(json.iter().skip(start)).for_each(|(to, from)| *to = *from);
+    Common.stops(&chunk)
 }
 
 /// Passes a string whose first quote is behind.
 #[inline(always)]
-pub(super) fn string(json: &[u8], start: usize, looked: &mut Looked) -> Option<usize> {
-    let within = start % CHUNK;
-    let mut chunk = start.wrapping_sub(within);
-    if chunk != looked.start {
-        *looked = Looked::at(json, chunk);
+pub(super) fn string(json: &[u8], start: usize, looked: &mut Looked<impl Chunks>) -> Option<usize> {
+    while looked.end <= start {
+        looked.advance(json);
     }
-    let left = looked.stops >> within;
+    let left = looked.stops >> (start % CHUNK);
     let end = if left != 0 {
         start.wrapping_add(left.trailing_zeros() as usize)
     } else {
         loop {
-            chunk = chunk.wrapping_add(CHUNK);
-            *looked = Looked::at(json, chunk);
+            let chunk = looked.end;
+            looked.advance(json);
             if looked.stops != 0 {
                 break chunk.wrapping_add(looked.stops.trailing_zeros() as usize);
             }
@@ -330,6 +332,18 @@ pub(super) fn number(json: &[u8], start: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::native::chunk::{Walk, run};
+
+    struct First<'j>(&'j [u8]);
+
+    impl Walk for First<'_> {
+        type Output = Option<usize>;
+
+        #[inline(always)]
+        fn walk<C: Chunks>(self, chunks: C) -> Option<usize> {
+            string(self.0, 0, &mut Looked::nothing(chunks, 0))
+        }
+    }
 
     #[test]
     fn strings_end_where_they_should() {
@@ -339,15 +353,15 @@ mod tests {
                 let text = format!("{}{rest}", "x".repeat(length));
                 let quote = text.rfind("\"\"").or(text.find('"')).unwrap();
                 let end = if rest.contains("\"\"") { quote + 2 } else { quote + 1 };
-                assert_eq!(string(text.as_bytes(), 0, &mut Looked::nothing()), Some(end), "{text}");
+                assert_eq!(run(First(text.as_bytes())), Some(end), "{text}");
             }
             for bad in ["", "\\", "\\\"", "\u{1f}\"", "\n xxxxxxxxxxxxxxxxxxxxx\"", "\\x\"", "\\u12\"", "\\udc00\""] {
                 let text = format!("{}{bad}", "x".repeat(length));
-                assert_eq!(string(text.as_bytes(), 0, &mut Looked::nothing()), None, "{text}");
+                assert_eq!(run(First(text.as_bytes())), None, "{text}");
             }
             let mut bytes = vec![b'x'; length];
             bytes.extend(b"\xc3\"xxxxxxxxxxxxxxxxxxxxxxxx");
-            assert_eq!(string(&bytes, 0, &mut Looked::nothing()), None);
+            assert_eq!(run(First(&bytes)), None);
         }
     }
 
