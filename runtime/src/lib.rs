@@ -110,6 +110,7 @@
 //! `http` (on by default): contexts and header maps of the `http` crate.
 
 mod arena;
+mod byte_set;
 mod context;
 mod engine;
 mod env;

@@ -78,7 +78,18 @@ impl<'a> Cx<'a> {
     /// # Errors
     /// `out_of_budget` once the budget falls below zero.
     pub fn charge(&self, steps: usize) -> Built<()> {
-        if self.spend(steps) < 0 { Err(ErrorKind::OutOfBudget) } else { Ok(()) }
+        let steps = i64::try_from(steps).unwrap_or(i64::MAX);
+        if self.fuel.get() < steps {
+            return self.overspend(steps);
+        }
+        self.fuel.update(|fuel| fuel.wrapping_sub(steps));
+        Ok(())
+    }
+
+    #[cold]
+    fn overspend(&self, steps: i64) -> Built<()> {
+        self.fuel.update(|fuel| fuel.saturating_sub(steps));
+        Err(ErrorKind::OutOfBudget)
     }
 
     /// Takes a step for every 64 bytes from the budget.
@@ -91,14 +102,14 @@ impl<'a> Cx<'a> {
 
     /// As [`charge_bytes`](Self::charge_bytes), for functions that can't fail: the next one that can will.
     pub(crate) fn spend_bytes(&self, bytes: usize) {
-        self.spend(bytes / BYTES_PER_STEP);
+        // An error is not lost: what is left stays below zero.
+        let _ = self.charge_bytes(bytes);
     }
 
-    /// Takes `steps` from the budget and gives what is left.
-    pub(crate) fn spend(&self, steps: usize) -> i64 {
-        let left = self.fuel.get().saturating_sub(i64::try_from(steps).unwrap_or(i64::MAX));
-        self.fuel.set(left);
-        left
+    /// What is left of the budget.
+    #[cfg(test)]
+    pub(crate) fn left(&self) -> i64 {
+        self.fuel.get()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::search::Searcher;
 use crate::arena::{Arena, Built};
+use crate::byte_set::ByteSet;
 use crate::library::{Cx, Matcher, Parts, Patterns};
 use crate::value::{List, MapBuilder, Value};
 use celero_ir::{Constant, ErrorKind};
@@ -11,7 +12,7 @@ use std::collections::HashSet;
 /// A needle made ready.
 pub(super) type PreparedSearcher = Searcher<Box<[u8]>>;
 /// A set of strings.
-pub(super) type StrSet = HashSet<Box<[u8]>, foldhash::fast::FixedState>;
+pub(super) type StrSet = ByteSet<false>;
 /// A set of integers.
 pub(super) type IntSet = HashSet<i64, foldhash::fast::FixedState>;
 
@@ -84,7 +85,7 @@ fn address(
             object(Prepared::Matcher(matcher), address)
         }
         Constant::StrSet(members) => {
-            let set: Box<StrSet> = Box::new(members.iter().map(|m| m.as_bytes().into()).collect());
+            let set = Box::new(StrSet::new(members.iter().map(|member| member.as_bytes())));
             let address = of(&*set);
             object(Prepared::StrSet(set), address)
         }

@@ -1,12 +1,11 @@
 //! A fixed set of header names and of prefixes of header names.
 
 mod filter;
-mod names;
 mod prefixes;
 
+use crate::byte_set::{ByteSet, Ends};
 use filter::Filter;
 use http::{HeaderMap, HeaderName};
-use names::{Ends, Names};
 use prefixes::Prefixes;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -32,7 +31,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug)]
 pub struct HeaderSet {
     filter: Filter,
-    names: Names,
+    names: ByteSet<true>,
     prefixes: Prefixes,
 }
 
@@ -55,7 +54,7 @@ impl HeaderSet {
         let mut filter = Filter::default();
         names.iter().for_each(|name| filter.add_name(name));
         prefixes.iter().for_each(|prefix| filter.add_prefix(prefix));
-        Ok(Self { filter, names: Names::new(names), prefixes: Prefixes::new(prefixes) })
+        Ok(Self { filter, names: ByteSet::new(names), prefixes: Prefixes::new(prefixes) })
     }
 
     /// Whether a header of this name is in the set.
@@ -67,7 +66,7 @@ impl HeaderSet {
 
     fn holds(&self, name: &[u8]) -> bool {
         let ends = Ends::of(name);
-        self.names.contains(ends, name) || self.prefixes.begin(ends, name)
+        self.names.contains_with(ends, name) || self.prefixes.begin(ends, name)
     }
 
     /// The names in a header map that are in the set, each once, in the map's order.

@@ -1,7 +1,9 @@
 //! A set of prefixes, prepared for asking whether a name begins with one. Letters are the same in both cases.
 
-use super::names::Ends;
+use crate::byte_set;
 use std::cmp::Ordering;
+
+type Ends = byte_set::Ends<true>;
 
 /// The prefixes in order, none of which begins with another. So of all prefixes only the last one that is not after the name
 /// can be one of it: everything between a prefix and a name that begins with it begins with it too.

@@ -180,3 +180,19 @@ fn host_functions_take_part_in_dispatch() {
         assert_eq!(f(&[I(1)], &[]), "Err(NoSuchOverload)");
     });
 }
+
+#[test]
+fn a_budget_is_spent_to_the_last_step_and_then_for_good() {
+    let arena = Arena::new(0);
+    let cx = Cx::new(5, &arena);
+    assert_eq!(cx.charge(5), Ok(()));
+    assert_eq!(cx.charge(0), Ok(()));
+    assert_eq!(cx.charge_bytes(64), Err(OutOfBudget));
+    assert_eq!(cx.charge(0), Err(OutOfBudget));
+    assert_eq!(cx.charge(usize::MAX), Err(OutOfBudget));
+    assert_eq!(cx.charge(usize::MAX), Err(OutOfBudget));
+    assert_eq!(cx.left(), i64::MIN);
+    let cx = Cx::new(0, &arena);
+    cx.spend_bytes(64);
+    assert_eq!(cx.charge(0), Err(OutOfBudget));
+}

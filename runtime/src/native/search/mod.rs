@@ -45,13 +45,13 @@ impl<N: AsRef<[u8]>> Searcher<N> {
     }
 
     /// Whether the needle occurs in the text.
-    #[inline]
+    #[inline(always)]
     pub fn is_in(&self, text: &[u8]) -> bool {
         let needle = self.needle.as_ref();
         if needle.len() < 2 || text.len() < needle.len() {
             return match needle {
                 [] => true,
-                [byte] => memchr::memchr(*byte, text).is_some(),
+                [byte] => scan::contains_byte(self.level, text, *byte),
                 _ => false,
             };
         }

@@ -19,11 +19,11 @@ const MOST_BLOCKS: u32 = 4;
 #[inline]
 pub(super) fn contains(level: Level, text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     match level {
-        // SAFETY: the processor has AVX2. `Searcher` keeps the rest: it calls with needles that fit, and their own pairs.
+        // SAFETY: the processor has AVX2, BMI1 and BMI2. `Searcher` keeps the rest: it calls with needles that fit, and their own pairs.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe {
             match starts(text, needle) {
-                ..16 => few::<std::arch::x86_64::__m128i>(text, needle, pair),
+                ..16 => avx2_few(text, needle, pair),
                 16..64 => avx2_short(text, needle, pair),
                 64.. => avx2_long(text, needle, pair),
             }
@@ -39,6 +39,28 @@ pub(super) fn contains(level: Level, text: &[u8], needle: &[u8], pair: &Pair) ->
     }
 }
 
+/// Single bytes are found in longer texts by `memchr`: two vectors hold no more.
+const MOST_AT_ONCE: usize = 64;
+
+/// Whether a byte occurs in the text. The level is what the processor has.
+#[inline(never)] // What searches for needles then has no calls in its way.
+pub(super) fn contains_byte(level: Level, text: &[u8], byte: u8) -> bool {
+    match level {
+        _ if text.len() > MOST_AT_ONCE => memchr::memchr(byte, text).is_some(),
+        // SAFETY: the processor has AVX2, BMI1 and BMI2.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { avx2_byte(text, byte) },
+        // SAFETY: all of this architecture have SSE2.
+        #[cfg(target_arch = "x86_64")]
+        Level::Sse2 => unsafe { one::<std::arch::x86_64::__m128i, std::arch::x86_64::__m128i>(text, byte) },
+        // SAFETY: all of this architecture have NEON.
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon => unsafe { one::<std::arch::aarch64::uint8x16_t, std::arch::aarch64::uint8x16_t>(text, byte) },
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        Level::None => memchr::memchr(byte, text).is_some(),
+    }
+}
+
 /// In how many places the needle could begin.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
@@ -47,14 +69,35 @@ fn starts(text: &[u8], needle: &[u8]) -> usize {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn avx2_short(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn avx2_byte(text: &[u8], byte: u8) -> bool {
     // SAFETY: the contract is the same.
-    unsafe { short::<std::arch::x86_64::__m256i, std::arch::x86_64::__m128i>(text, needle, pair) }
+    unsafe { one::<std::arch::x86_64::__m256i, std::arch::x86_64::__m128i>(text, byte) }
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn avx2_few(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
+    // SAFETY: the contract is the same.
+    unsafe { few::<std::arch::x86_64::__m128i>(text, needle, pair) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn avx2_short(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
+    use std::arch::x86_64::{__m128i, __m256i};
+    // SAFETY: the contract is the same.
+    unsafe {
+        if starts(text, needle) < 32 {
+            short::<__m128i>(text, needle, pair)
+        } else {
+            short::<__m256i>(text, needle, pair)
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn avx2_long(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     // SAFETY: the contract is the same.
     unsafe { long::<std::arch::x86_64::__m256i>(text, needle, pair) }
@@ -68,7 +111,7 @@ unsafe fn scan<H: Half>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     unsafe {
         match starts(text, needle) {
             ..16 => few::<H>(text, needle, pair),
-            16..32 => short::<H, H>(text, needle, pair),
+            16..32 => short::<H>(text, needle, pair),
             32.. => long::<H>(text, needle, pair),
         }
     }
@@ -158,23 +201,19 @@ unsafe fn long<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     }
 }
 
-/// For fewer starts than two vectors hold.
+/// For starts that one or two vectors hold.
 ///
 /// # Safety
-/// `2 <= needle <= text`, `16 <= starts < 2 * V::BYTES`, the pair is one of the needle's, and the processor has both vectors.
+/// `2 <= needle <= text`, `V::BYTES <= starts <= 2 * V::BYTES`, the pair is one of the needle's, and the processor has the vectors.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
-unsafe fn short<V: Vector, H: Half>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
-    let starts = starts(text, needle);
+unsafe fn short<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     // SAFETY: the processor has the vectors. Two pieces are read, of which there are as many starts or more: the first ones
     // and the last ones.
     let looks_right = unsafe {
         let (first, second) = columns(text, pair);
-        if starts >= V::BYTES {
-            pieces::<V>(first, second, starts.wrapping_sub(V::BYTES), V::splat(pair.rare), V::splat(pair.also))
-        } else {
-            pieces::<H>(first, second, starts.wrapping_sub(16), H::splat(pair.rare), H::splat(pair.also))
-        }
+        let between = starts(text, needle).wrapping_sub(V::BYTES);
+        pieces::<V>(first, second, between, V::splat(pair.rare), V::splat(pair.also))
     };
     // SAFETY: bits were made for starts only.
     looks_right != 0 && unsafe { settle(text, needle, looks_right) }
@@ -185,69 +224,100 @@ unsafe fn short<V: Vector, H: Half>(text: &[u8], needle: &[u8], pair: &Pair) -> 
 /// # Safety
 /// `2 <= needle <= text`, `starts < 16`, the pair is one of the needle's, and the processor has the vectors.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-#[inline(never)]
+#[inline(always)]
 unsafe fn few<H: Half>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     let starts = starts(text, needle);
-    // SAFETY: the processor has the vectors. Two pieces are read, of which there are as many starts or more: the first ones
-    // and the last ones, which begin `between` later. Bits are made for starts only.
+    // SAFETY: the contract; bits are made for starts only.
     unsafe {
-        let (first, second) = columns(text, pair);
-        let (rare, also) = (H::splat(pair.rare), H::splat(pair.also));
-        let looks_right = if starts >= 8 {
-            let between = starts.wrapping_sub(8);
-            let bits = H::both_equal(eights::<H>(first, between), rare, eights::<H>(second, between), also);
-            bits & 0xff | (bits >> 8).wrapping_shl(between as u32)
-        } else if starts >= 4 {
-            let between = starts.wrapping_sub(4);
-            let (a, b) = (H::of_words(fours(first, between), 0), H::of_words(fours(second, between), 0));
-            let bits = H::both_equal(a, rare, b, also);
-            bits & 0xf | ((bits >> 4) & 0xf).wrapping_shl(between as u32)
-        } else {
-            // Too few for vectors: each is tried.
-            1_u32.wrapping_shl(starts as u32).wrapping_sub(1)
+        // The texts are equally long.
+        if starts == 1 {
+            return equal(text.as_ptr(), needle.as_ptr(), needle.len());
+        }
+        let looks_right = match starts {
+            8.. => ends::<H, u64>(text, pair, starts),
+            4.. => ends::<H, u32>(text, pair, starts),
+            _ => ends::<H, u16>(text, pair, starts),
         };
         looks_right != 0 && settle(text, needle, looks_right.into())
     }
 }
 
-/// Tries the starts whose bits are set, of a text that has no others that look right. Not inlined: the search itself then
-/// saves no registers.
+/// The starts that look right among the first ones and the last ones, of each as many as `T` has bytes.
+///
+/// # Safety
+/// Both places of the pair lie in all of the so many starts, `T` has no more bytes than there are starts, and eight at most,
+/// and the processor has the vectors.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+unsafe fn ends<H: Half, T: Into<u64>>(text: &[u8], pair: &Pair, starts: usize) -> u32 {
+    let between = starts.wrapping_sub(size_of::<T>());
+    // SAFETY: the processor has the vectors. Two pieces are read, of which there are as many starts or more: the first ones
+    // and the last ones, which begin `between` later; any bytes are a number.
+    let bits = unsafe {
+        let read = |from: *const u8| from.cast::<T>().read_unaligned().into();
+        let column = |from: *const u8| H::of_words(read(from), read(from.add(between)));
+        let (first, second) = columns(text, pair);
+        H::both_equal(column(first), H::splat(pair.rare), column(second), H::splat(pair.also))
+    };
+    let mask = u32::MAX.wrapping_shr(32_u32.wrapping_sub(size_of::<T>() as u32));
+    bits & mask | ((bits >> 8) & mask).wrapping_shl(between as u32)
+}
+
+/// Whether a byte occurs in the text, each place of which is a start.
+///
+/// # Safety
+/// The processor has both vectors.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+unsafe fn one<V: Vector, H: Half>(text: &[u8], byte: u8) -> bool {
+    let (starts, pair) = (text.len(), Pair { first: 0, second: 0, rare: byte, also: byte });
+    let all = text.as_ptr();
+    // SAFETY: the processor has the vectors, and there are as many starts as each reads: once and once more, up to the last.
+    unsafe {
+        match starts {
+            ..2 => text.first() == Some(&byte),
+            2..4 => ends::<H, u16>(text, &pair, starts) != 0,
+            4..8 => ends::<H, u32>(text, &pair, starts) != 0,
+            8..16 => ends::<H, u64>(text, &pair, starts) != 0,
+            16..=32 => pieces::<H>(all, all, starts.wrapping_sub(16), H::splat(byte), H::splat(byte)) != 0,
+            _ if starts <= V::BYTES.wrapping_mul(2) => {
+                pieces::<V>(all, all, starts.wrapping_sub(V::BYTES), V::splat(byte), V::splat(byte)) != 0
+            }
+            _ => memchr::memchr(byte, text).is_some(),
+        }
+    }
+}
+
+/// Tries the starts whose bits are set, of a text that has no others that look right.
 ///
 /// # Safety
 /// Each bit must be that of a start.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-#[inline(never)]
+#[inline(always)]
 unsafe fn settle(text: &[u8], needle: &[u8], looks_right: u64) -> bool {
+    let start = looks_right.trailing_zeros() as usize;
+    // SAFETY: `start` is a start, so that a needle's length of bytes can be read there.
+    if unsafe { equal(text.as_ptr().add(start), needle.as_ptr(), needle.len()) } {
+        return true;
+    }
+    let others = looks_right & looks_right.wrapping_sub(1);
+    // SAFETY: the contract is the same.
+    others != 0 && unsafe { settle_others(text, needle, others) }
+}
+
+/// Not inlined: the search itself then saves no registers.
+///
+/// # Safety
+/// That of [`settle`].
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(never)]
+unsafe fn settle_others(text: &[u8], needle: &[u8], looks_right: u64) -> bool {
     // SAFETY: the contract is the same.
     match unsafe { verify(text, needle, 0, looks_right) } {
         Verdict::Found => true,
         Verdict::Wrong => false,
         Verdict::TooMany => hand_over(text, needle, 0),
     }
-}
-
-/// Sixteen bytes: the eight at an address and the eight that begin `between` later.
-///
-/// # Safety
-/// `between + 8` bytes are readable there, and the processor has the vector.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-#[inline(always)]
-unsafe fn eights<H: Half>(from: *const u8, between: usize) -> H {
-    // SAFETY: the contract; any bytes are a number.
-    unsafe { H::of_words(from.cast::<u64>().read_unaligned(), from.add(between).cast::<u64>().read_unaligned()) }
-}
-
-/// Eight bytes: the four at an address and the four that begin `between` later.
-///
-/// # Safety
-/// `between + 4` bytes are readable there.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-#[inline(always)]
-unsafe fn fours(from: *const u8, between: usize) -> u64 {
-    // SAFETY: the contract; any bytes are a number.
-    let (low, high) =
-        unsafe { (from.cast::<u32>().read_unaligned(), from.add(between).cast::<u32>().read_unaligned()) };
-    u64::from(low) | u64::from(high) << 32
 }
 
 /// The starts that look right among the first `V::BYTES` and among as many from `between` on, where the needle's bytes would

@@ -3,6 +3,7 @@
 /// Which vectors a processor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
+    /// AVX2, BMI1 and BMI2.
     #[cfg(target_arch = "x86_64")]
     Avx2,
     #[cfg(target_arch = "x86_64")]
@@ -18,7 +19,9 @@ impl Level {
     /// The best that this processor has.
     pub(super) fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
-        return if std::arch::is_x86_feature_detected!("avx2") { Self::Avx2 } else { Self::Sse2 };
+        use std::arch::is_x86_feature_detected as has;
+        #[cfg(target_arch = "x86_64")]
+        return if has!("avx2") && has!("bmi1") && has!("bmi2") { Self::Avx2 } else { Self::Sse2 };
         #[cfg(target_arch = "aarch64")]
         return Self::Neon;
         #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]

@@ -1,0 +1,166 @@
+//! A fixed set of texts, prepared for being asked often: a hash, two reads and one comparison, whatever the text.
+//!
+//! The hash is perfect: no two members have the same slot of the table. It is made of a text's ends and length, or of the
+//! whole where the ends do not tell the members apart. Its upper bits number a group of a few members, whose *pilot*
+//! leads them to slots that nobody else has. A slot keeps the member's ends and length, and where its other bytes lie.
+
+mod build;
+mod ends;
+
+pub(crate) use ends::Ends;
+
+/// The set. If `FOLD`, the case of ASCII letters does not matter.
+#[derive(Clone, Debug)]
+pub(crate) struct ByteSet<const FOLD: bool> {
+    table: Table<FOLD>,
+    /// If not by their ends.
+    otherwise: Option<Otherwise>,
+}
+
+/// How members are found that the ends do not tell apart.
+#[derive(Clone, Debug)]
+enum Otherwise {
+    /// In the table, by a hash of all bytes. The length is that of the longest member.
+    Whole { longest: usize },
+    /// Among all in order: no hash here tells these apart, which nobody has but who made them for it.
+    Sorted(Box<[Box<[u8]>]>),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Table<const FOLD: bool> {
+    seed: u64,
+    /// How far a hash is shifted to be the number of a group.
+    shift: u32,
+    /// By group.
+    pilots: Box<[u32]>,
+    slots: Box<[Slot<FOLD>]>,
+    /// What the ends don't tell of the members, one after the other.
+    rests: Box<[u8]>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot<const FOLD: bool> {
+    ends: Ends<FOLD>,
+    /// [`NOBODY`] if there is no member.
+    length: u32,
+    /// Where the rest of the member lies.
+    at: u32,
+}
+
+/// No length of a member.
+const NOBODY: u32 = u32::MAX;
+
+impl<const FOLD: bool> ByteSet<FOLD> {
+    /// The set of these texts, in time and memory about linear in their size. If `FOLD`, they are in small letters.
+    pub(crate) fn new(members: impl IntoIterator<Item: AsRef<[u8]>>) -> Self {
+        let mut members: Vec<Box<[u8]>> = members.into_iter().map(|member| member.as_ref().into()).collect();
+        members.sort();
+        members.dedup();
+        if let Some(table) = Table::new(&members, |seed, member| Ends::<FOLD>::of(member).hash(member.len(), seed)) {
+            return Self { table, otherwise: None };
+        }
+        if let Some(table) = Table::new(&members, |seed, member| Ends::<FOLD>::of(member).hash_whole(member, seed)) {
+            let longest = members.iter().map(|member| member.len()).max().unwrap_or(0);
+            return Self { table, otherwise: Some(Otherwise::Whole { longest }) };
+        }
+        Self { table: Table::default(), otherwise: Some(Otherwise::Sorted(members.into())) }
+    }
+
+    /// Whether the text is a member.
+    #[inline(always)]
+    pub(crate) fn contains(&self, text: &[u8]) -> bool {
+        self.contains_with(Ends::of(text), text)
+    }
+
+    /// Whether the text, with these ends, is a member.
+    #[inline(always)]
+    pub(crate) fn contains_with(&self, ends: Ends<FOLD>, text: &[u8]) -> bool {
+        if self.otherwise.is_some() {
+            return self.contains_otherwise(ends, text);
+        }
+        self.table.contains(ends.hash(text.len(), self.table.seed), ends, text)
+    }
+
+    /// Not inlined, as what is in the way of the usual case takes registers from it.
+    #[inline(never)]
+    fn contains_otherwise(&self, ends: Ends<FOLD>, text: &[u8]) -> bool {
+        match &self.otherwise {
+            Some(Otherwise::Whole { longest }) => {
+                text.len() <= *longest && self.table.contains(ends.hash_whole(text, self.table.seed), ends, text)
+            }
+            Some(Otherwise::Sorted(members)) => is_among::<FOLD>(members, text),
+            None => false,
+        }
+    }
+}
+
+impl<const FOLD: bool> Table<FOLD> {
+    #[inline(always)]
+    fn contains(&self, hash: u64, ends: Ends<FOLD>, text: &[u8]) -> bool {
+        let Some(pilot) = self.pilots.get(group(hash, self.shift)) else { return false };
+        let Some(slot) = self.slots.get(place(hash, *pilot, self.slots.len())) else { return false };
+        if slot.ends != ends || slot.length as usize != text.len() {
+            return false;
+        }
+        !FOLD && text.len() <= 16 || self.goes_on(slot.at, text)
+    }
+
+    /// Whether the rest of the member, which lies at a place, is that of the text, which has the same length and ends.
+    #[inline(never)]
+    fn goes_on(&self, at: u32, text: &[u8]) -> bool {
+        let rest = rest::<FOLD>(text);
+        let own = self.rests.get(at as usize..).and_then(|from| from.get(..rest.len()));
+        own.is_some_and(|own| same::<FOLD>(own, rest))
+    }
+}
+
+/// The group of the members with a hash.
+#[inline(always)]
+fn group(hash: u64, shift: u32) -> usize {
+    hash.wrapping_shr(shift) as usize
+}
+
+/// The slot, of as many as said, to which the pilot leads a hash.
+#[inline(always)]
+fn place(hash: u64, pilot: u32, slots: usize) -> usize {
+    (u64::from(hash as u32 ^ pilot).wrapping_mul(slots as u64) >> 32) as usize
+}
+
+/// What the ends don't tell of a text: no bytes or eight and more.
+#[inline(always)]
+fn rest<const FOLD: bool>(text: &[u8]) -> &[u8] {
+    if FOLD {
+        return text;
+    }
+    let Some(more @ 1..) = text.len().checked_sub(16) else { return &[] };
+    text.get(more.min(8)..text.len().saturating_sub(8)).unwrap_or(text)
+}
+
+/// Whether the rests of two texts, of one length, are the same.
+#[inline(always)]
+fn same<const FOLD: bool>(member: &[u8], text: &[u8]) -> bool {
+    // Two words that overlap are all of it as a rule.
+    let equal = match text.len() {
+        ..8 => member == text,
+        8..16 => same_ends::<8>(member, text),
+        16..=32 => same_ends::<16>(member, text),
+        33.. => member == text,
+    };
+    equal || FOLD && member.eq_ignore_ascii_case(text)
+}
+
+#[inline(always)]
+fn same_ends<const BYTES: usize>(a: &[u8], b: &[u8]) -> bool {
+    a.first_chunk::<BYTES>() == b.first_chunk() && a.last_chunk::<BYTES>() == b.last_chunk()
+}
+
+fn is_among<const FOLD: bool>(members: &[Box<[u8]>], text: &[u8]) -> bool {
+    let found = members.binary_search_by(|member| {
+        let text = text.iter().map(|byte| if FOLD { byte.to_ascii_lowercase() } else { *byte });
+        member.iter().copied().cmp(text)
+    });
+    found.is_ok()
+}
+
+#[cfg(test)]
+mod tests;
