@@ -38,7 +38,9 @@ macro_rules! runner_on {
 /// The workload's rules compiled for a tier, one program after the other.
 pub(crate) fn runner(workload: &Workload, tier: Tier) -> Runner {
     match workload.name {
-        "W10" | "W11" => runner_on!(programs::<Extras<'static>>(workload, tier), input => Extras::new(input)),
+        _ if workload.reads_extras() => {
+            runner_on!(programs::<Extras<'static>>(workload, tier), input => Extras::new(input))
+        }
         "W12" => runner_on!(
             programs::<RequestContext<'static>>(workload, tier),
             input => RequestContext::new(&input.request).with_source(input.peer).with_body(&input.body)

@@ -3,6 +3,7 @@
 
 mod cel_crate;
 mod compiled;
+mod compiling;
 mod handwritten;
 pub mod lookups;
 mod measure;
@@ -10,6 +11,7 @@ mod rules;
 mod table;
 mod workload;
 
+pub use compiling::{Cost, compile_cost};
 pub use measure::{CountingAllocator, Sample, allocations, interleaved, scaling};
 pub use table::markdown;
 pub use workload::{Extras, Input, NAMES, Workload};

@@ -11,32 +11,45 @@ use std::time::{Duration, Instant};
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    static BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The system's allocator, counting each thread's allocations. A program that asks [`allocations`] must install it.
+/// The system's allocator, counting each thread's allocations and bytes. A program that asks [`allocations`] must install it.
 #[derive(Debug)]
 pub struct CountingAllocator;
 
-fn count() {
+fn count(bytes: usize) {
     // A thread that is ending has no counter left; nothing is measured there.
     let _ = ALLOCATIONS.try_with(|n| n.set(n.get().wrapping_add(1)));
+    let _ = BYTES.try_with(|n| n.set(n.get().wrapping_add(bytes)));
+}
+
+fn discount(bytes: usize) {
+    let _ = BYTES.try_with(|n| n.set(n.get().wrapping_sub(bytes)));
+}
+
+/// Bytes that this thread has allocated and not freed.
+pub(crate) fn allocated() -> usize {
+    BYTES.with(Cell::get)
 }
 
 // SAFETY: every call is passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(layout.size());
         // SAFETY: the caller's contract is the system allocator's.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        discount(layout.size());
         // SAFETY: as above.
         unsafe { System.dealloc(ptr, layout) }
     }
 
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
+        count(size);
+        discount(layout.size());
         // SAFETY: as above.
         unsafe { System.realloc(ptr, layout, size) }
     }

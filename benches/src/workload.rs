@@ -80,6 +80,11 @@ impl Workload {
         self.rules.iter().map(|r| r.cel(|net| format!("cidr({net:?}).containsIP(source.address)"))).collect()
     }
 
+    /// Whether the rules are about the host's own data, [`Extras`], and not about a request.
+    pub(crate) fn reads_extras(&self) -> bool {
+        matches!(self.name, "W10" | "W11")
+    }
+
     /// What the rules are asked about.
     #[must_use]
     pub fn input(&self) -> Input {

@@ -6,6 +6,7 @@
 use crate::checked::Checked;
 use crate::stdlib::{Builtin, Libraries, Library};
 use crate::types::Type;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A variable, possibly with a qualified name (`request.path`).
@@ -82,6 +83,10 @@ impl Definition {
 pub struct Declarations {
     pub(crate) container: Arc<str>,
     pub(crate) variables: Vec<Variable>,
+    /// The index of the variable that a name stands for.
+    by_name: HashMap<Arc<str>, u32>,
+    /// Most dots in the name of a variable.
+    pub(crate) most_dots: usize,
     pub(crate) functions: Vec<HostFunction>,
     pub(crate) definitions: Vec<Arc<Definition>>,
     pub(crate) unchecked: bool,
@@ -113,8 +118,17 @@ impl Declarations {
 
     /// Adds a variable and gives its index. A second one of the same name hides the first.
     pub fn add_variable(&mut self, variable: Variable) -> u32 {
+        let index = u32::try_from(self.variables.len()).unwrap_or(u32::MAX);
+        self.most_dots = self.most_dots.max(variable.name.matches('.').count());
+        self.by_name.insert(Arc::clone(&variable.name), index);
         self.variables.push(variable);
-        u32::try_from(self.variables.len()).unwrap_or(u32::MAX).saturating_sub(1)
+        index
+    }
+
+    /// The variable of a qualified name, with its index.
+    pub(crate) fn variable(&self, name: &str) -> Option<(u32, &Variable)> {
+        let index = *self.by_name.get(name)?;
+        Some((index, self.variables.get(index as usize)?))
     }
 
     /// Adds a host function and gives its index, the one of [`Overload::Host`].

@@ -60,24 +60,70 @@ impl Graph {
     /// operations are never shared.
     pub fn add(&mut self, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> NodeId {
         let hash = self.hasher.hash_one((op, ty, args));
-        let found = self.node_index.find(hash, |&id| {
-            let node = self.node(id);
-            node.op == op && node.ty == ty && self.args(id) == args
-        });
-        let pure = !matches!(op, Op::Dispatch { pure: false, .. });
-        if let (Some(&id), true) = (found, pure) {
+        if let Some(id) = self.find_hashed(hash, op, ty, args) {
             return id;
         }
         let id = NodeId(next(self.nodes.len()));
         self.nodes.push(Node { op, ty, args: next(self.pool.len()), arity: next(args.len()) });
         self.origins.push(origin);
         self.pool.extend_from_slice(args);
+        self.index(hash, id);
+        id
+    }
+
+    fn index(&mut self, hash: u64, id: NodeId) {
         let (nodes, pool, hasher) = (&self.nodes, &self.pool, &self.hasher);
         self.node_index.insert_unique(hash, id, |&id| {
             let node = nodes.get(id.0 as usize).copied().unwrap_or(NOTHING);
             hasher.hash_one((node.op, node.ty, operands(pool, node)))
         });
-        id
+    }
+
+    /// The node of this operation on these operands, if there is one that may be shared.
+    pub(crate) fn find(&self, op: Op, ty: Ty, args: &[NodeId]) -> Option<NodeId> {
+        self.find_hashed(self.hasher.hash_one((op, ty, args)), op, ty, args)
+    }
+
+    fn find_hashed(&self, hash: u64, op: Op, ty: Ty, args: &[NodeId]) -> Option<NodeId> {
+        if matches!(op, Op::Dispatch { pure: false, .. }) {
+            return None;
+        }
+        self.node_index.find(hash, |&id| self.is(id, op, ty, args)).copied()
+    }
+
+    /// Whether a node is this operation on these operands.
+    pub(crate) fn is(&self, id: NodeId, op: Op, ty: Ty, args: &[NodeId]) -> bool {
+        let node = self.node(id);
+        node.op == op && node.ty == ty && self.args(id) == args
+    }
+
+    /// A graph for about as many nodes as another has.
+    pub(crate) fn sized_like(other: &Self) -> Self {
+        Self {
+            nodes: Vec::with_capacity(other.nodes.len()),
+            origins: Vec::with_capacity(other.nodes.len()),
+            pool: Vec::with_capacity(other.pool.len()),
+            constants: Vec::with_capacity(other.constants.len()),
+            node_index: HashTable::with_capacity(other.nodes.len()),
+            constant_index: HashTable::with_capacity(other.constants.len()),
+            ..Self::default()
+        }
+    }
+
+    /// The graph of the first `len` nodes, with all constants and functions and without roots.
+    pub(crate) fn prefix(&self, len: usize) -> Self {
+        let mut graph = Self::sized_like(self);
+        graph.constants.clone_from(&self.constants);
+        graph.constant_index.clone_from(&self.constant_index);
+        graph.functions.clone_from(&self.functions);
+        for id in self.ids().take(len) {
+            let (node, args) = (self.node(id), self.args(id));
+            graph.nodes.push(Node { args: next(graph.pool.len()), ..node });
+            graph.origins.push(self.origin(id));
+            graph.pool.extend_from_slice(args);
+            graph.index(self.hasher.hash_one((node.op, node.ty, args)), id);
+        }
+        graph
     }
 
     /// The constant: a new one, or the equal one that exists.
@@ -93,6 +139,12 @@ impl Graph {
             constants.get(id.0 as usize).map_or(0, |constant| hasher.hash_one(constant))
         });
         id
+    }
+
+    /// The id of a constant, if the graph has it.
+    pub(crate) fn find_constant(&self, constant: &Constant) -> Option<ConstId> {
+        let hash = self.hasher.hash_one(constant);
+        self.constant_index.find(hash, |&id| self.constant_at(id) == Some(constant)).copied()
     }
 
     /// The index of a function called through [`Op::Dispatch`], by a name that tells it from all others.

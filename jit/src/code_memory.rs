@@ -106,15 +106,15 @@ unsafe impl Sync for Pages {}
 impl Pages {
     /// New writable pages, at least one.
     fn map(size: usize) -> io::Result<Self> {
+        // All pages are written at once, which would otherwise cost a page fault each.
+        #[cfg(target_os = "linux")]
+        const FLAGS: MapFlags = MapFlags::PRIVATE.union(MapFlags::POPULATE);
+        #[cfg(not(target_os = "linux"))]
+        const FLAGS: MapFlags = MapFlags::PRIVATE;
         let len = size.max(1).checked_next_multiple_of(rustix::param::page_size()).ok_or(io::ErrorKind::OutOfMemory)?;
         // SAFETY: a new private mapping at an address of the system's choice touches no other memory.
         let start = unsafe {
-            rustix::mm::mmap_anonymous(
-                std::ptr::null_mut(),
-                len,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::PRIVATE,
-            )?
+            rustix::mm::mmap_anonymous(std::ptr::null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, FLAGS)?
         };
         Ok(Self { start: NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?, len })
     }

@@ -15,6 +15,7 @@ use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{CodegenError, CompiledCode, Context};
 use cranelift_frontend::FunctionBuilderContext;
+use std::time::{Duration, Instant};
 
 /// How large one function may get, so that compiling one takes some tenths of a second at the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +59,7 @@ pub struct Compiler {
     context: Context,
     builder: FunctionBuilderContext,
     plan: Plan,
+    codegen: Duration,
 }
 
 impl std::fmt::Debug for Compiler {
@@ -84,6 +86,7 @@ impl Compiler {
             context: Context::new(),
             builder: FunctionBuilderContext::new(),
             plan: Plan::default(),
+            codegen: Duration::ZERO,
         })
     }
 
@@ -103,6 +106,13 @@ impl Compiler {
         let bytes = pieces.iter().fold(0_usize, |sum, piece| sum.saturating_add(piece.bytes.len()));
         let memory = CodeMemory::install(self.isa.clone(), &self.signature, &pieces).map_err(Error::Memory)?;
         Ok(Code { memory, bytes })
+    }
+
+    /// How long Cranelift's code generator has worked for this compiler so far: for all else than that, emission of its input
+    /// and installation of its output, the clock stands still.
+    #[must_use]
+    pub fn codegen_time(&self) -> Duration {
+        self.codegen
     }
 
     /// Compiles a function for each root, to be read instead of run.
@@ -154,15 +164,17 @@ impl Compiler {
             // A builder that stopped half-way leaves its memory in use.
             self.builder = FunctionBuilderContext::new();
         })?;
-        if liveness::widest(&self.context.func) > limits.live_values {
+        if liveness::exceeds(&self.context.func, limits.live_values) {
             return Err(excess(Bound::LiveValues, limits.live_values as u64));
         }
-        let code =
-            self.context.compile(&*self.isa, &mut ControlPlane::default()).map_err(|error| match error.inner {
-                CodegenError::CodeTooLarge | CodegenError::ImplLimitExceeded => excess(Bound::Code, 0),
-                CodegenError::Unsupported(what) => Error::Unsupported(what),
-                other => Error::Internal(format!("{other}: {other:?}")),
-            })?;
+        let start = Instant::now();
+        let compiled = self.context.compile(&*self.isa, &mut ControlPlane::default());
+        self.codegen = self.codegen.saturating_add(start.elapsed());
+        let code = compiled.map_err(|error| match error.inner {
+            CodegenError::CodeTooLarge | CodegenError::ImplLimitExceeded => excess(Bound::Code, 0),
+            CodegenError::Unsupported(what) => Error::Unsupported(what),
+            other => Error::Internal(format!("{other}: {other:?}")),
+        })?;
         if !code.buffer.relocs().is_empty() {
             return Err(Error::Internal("code that needs relocations".into()));
         }

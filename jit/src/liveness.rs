@@ -5,8 +5,14 @@
 
 use cranelift_codegen::ir::Function;
 
+/// Whether more values than `limit` are alive between two instructions.
+pub(crate) fn exceeds(func: &Function, limit: usize) -> bool {
+    // Small functions have not even so many.
+    func.dfg.num_values() > limit && widest(func) > limit
+}
+
 /// The largest number of values alive between two instructions.
-pub(crate) fn widest(func: &Function) -> usize {
+fn widest(func: &Function) -> usize {
     let dfg = &func.dfg;
     let mut last = vec![0_usize; dfg.num_values()];
     let mut order = 0_usize;

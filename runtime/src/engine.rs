@@ -18,6 +18,7 @@ use celero_ir::{Graph, passes};
 use celero_jit::{Compiler, Settings};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// Which tier evaluates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,6 +109,14 @@ impl Engine {
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.shared.limits
+    }
+
+    /// How long the code generator underneath, Cranelift, has worked in all compilations so far: what is left of the time that
+    /// [`compile`](Self::compile) takes is celero's own part.
+    #[must_use]
+    pub fn codegen_time(&self) -> Duration {
+        let compiler = self.shared.compiler.lock().unwrap_or_else(PoisonError::into_inner);
+        compiler.as_ref().map_or(Duration::ZERO, Compiler::codegen_time)
     }
 
     /// Parses and checks an expression without compiling it, and gives the warnings.

@@ -112,6 +112,12 @@ impl<S> Program<S> {
         self.native.is_some()
     }
 
+    /// Bytes of machine code; 0 where the interpreter evaluates it.
+    #[must_use]
+    pub fn code_size(&self) -> usize {
+        self.native.as_ref().map_or(0, Native::code_size)
+    }
+
     /// The tree as written.
     pub(crate) fn checked(&self) -> &Checked {
         &self.shared.trees.written

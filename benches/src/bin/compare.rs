@@ -3,7 +3,8 @@
 
 use celero_benches::lookups::{self, Hit, LENGTHS, Misses, NEEDLES, Way};
 use celero_benches::{
-    CountingAllocator, ENGINES, Input, NAMES, Runner, Workload, allocations, interleaved, markdown, runner, scaling,
+    CountingAllocator, ENGINES, Input, NAMES, Runner, Workload, allocations, compile_cost, interleaved, markdown,
+    runner, scaling,
 };
 use clap::Parser;
 use serde_json::{Map, Value, json};
@@ -25,6 +26,9 @@ struct Arguments {
     /// Only the searches for text in text.
     #[arg(long)]
     search: bool,
+    /// What compiling the rules costs, instead of what running them does.
+    #[arg(long)]
+    compile: bool,
     /// Print the table as Markdown at the end.
     #[arg(long)]
     markdown: bool,
@@ -46,6 +50,9 @@ fn main() -> ExitCode {
             println!("no workload `{name}`; there are {}, {W13}", NAMES.join(", "));
             return ExitCode::from(2);
         }
+    }
+    if arguments.compile {
+        return write_report(arguments.json.as_ref(), &json!({ "compile": compare_compiling(&arguments) }));
     }
     let only_lookups = arguments.search || (arguments.only.iter().any(|o| o == W13) && arguments.only.len() == 1);
     let input = Workload::new("W1").map(|workload| workload.input());
@@ -126,6 +133,29 @@ fn write_report(path: Option<&PathBuf>, report: &Value) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// What compiling each workload's rules costs, and keeping them.
+fn compare_compiling(arguments: &Arguments) -> Vec<Value> {
+    let columns = ["compile us", "cranelift us", "ratio", "code bytes", "kept heap", "kept pages"];
+    print!("{:8}", "");
+    columns.iter().for_each(|column| print!("{column:>14}"));
+    println!("\n");
+    let mut rows = Vec::new();
+    for name in NAMES.iter().filter(|n| arguments.only.is_empty() || arguments.only.iter().any(|o| o == *n)) {
+        let Some(workload) = Workload::new(name) else { continue };
+        let cost = compile_cost(&workload, arguments.rounds);
+        println!(
+            "{name:8}{:>14.1}{:>14.1}{:>14.2}{:>14}{:>14}{:>14}",
+            cost.total, cost.codegen, cost.ratio, cost.code_bytes, cost.kept_heap, cost.kept_pages
+        );
+        rows.push(json!({ "name": name, "us": round(cost.total), "cranelift_us": round(cost.codegen),
+            "ratio": round(cost.ratio), "code_bytes": cost.code_bytes, "kept_heap": cost.kept_heap, "kept_pages": cost.kept_pages }));
+    }
+    println!(
+        "\nmedians for all rules of a workload, from text to a program; `cranelift` is its part of them; kept: bytes for a rule"
+    );
+    rows
 }
 
 /// The times of ways that agree, in order.

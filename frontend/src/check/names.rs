@@ -28,7 +28,7 @@ pub(super) struct Local {
 pub(super) struct Names<'a> {
     /// Prefixes to try, longest first, each with its dot; the last is empty.
     scopes: Vec<String>,
-    variables: HashMap<&'a str, (u32, &'a Type)>,
+    declarations: &'a Declarations,
     functions: HashMap<&'a str, Vec<&'a Signature>>,
     pub(super) libraries: Libraries,
     /// Most components of a declared variable's or type's name, container included.
@@ -65,6 +65,9 @@ static TYPES: LazyLock<HashMap<String, (Library, Type)>> = LazyLock::new(|| {
     types
 });
 
+/// Most components of the name of a type.
+static LONGEST_TYPE: LazyLock<usize> = LazyLock::new(|| TYPES.keys().map(|name| components(name)).max().unwrap_or(1));
+
 impl<'a> Names<'a> {
     pub(super) fn new(declarations: &'a Declarations) -> Self {
         let mut scopes = Vec::new();
@@ -74,12 +77,7 @@ impl<'a> Names<'a> {
             prefix = prefix.rsplit_once('.').map_or("", |(outer, _)| outer);
         }
         scopes.push(String::new());
-        let mut variables = HashMap::new();
-        let mut longest = TYPES.keys().map(|n| components(n)).max().unwrap_or(1);
-        for (variable, index) in declarations.variables().iter().zip(0..) {
-            longest = longest.max(components(&variable.name));
-            variables.insert(&*variable.name, (index, &variable.ty));
-        }
+        let longest = declarations.most_dots.saturating_add(1).max(*LONGEST_TYPE);
         let mut functions: HashMap<&str, Vec<&Signature>> = HashMap::new();
         for function in declarations.functions() {
             functions.entry(&function.name).or_default().push(&function.signature);
@@ -87,7 +85,7 @@ impl<'a> Names<'a> {
         for definition in declarations.definitions() {
             functions.entry(&definition.name).or_default().push(&definition.signature);
         }
-        Self { scopes, variables, functions, libraries: declarations.libraries(), longest, locals: Vec::new() }
+        Self { scopes, declarations, functions, libraries: declarations.libraries(), longest, locals: Vec::new() }
     }
 
     fn scopes(&self, rooted: bool) -> &[String] {
@@ -128,8 +126,8 @@ impl<'a> Names<'a> {
     }
 
     fn meaning(&self, name: &str) -> Option<Meaning> {
-        if let Some((index, ty)) = self.variables.get(name) {
-            return Some(Meaning::Variable(*index, ground(ty)));
+        if let Some((index, variable)) = self.declarations.variable(name) {
+            return Some(Meaning::Variable(index, ground(&variable.ty)));
         }
         let (library, ty) = TYPES.get(name)?;
         self.libraries.contains(*library).then(|| Meaning::Type(ty.clone()))
@@ -154,14 +152,17 @@ impl<'a> Names<'a> {
         TABLE.libraries_of(name).find(|library| !self.libraries.contains(*library))
     }
 
+    /// The names of the variables.
+    fn variables(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.declarations.variables().iter().map(|variable| &*variable.name)
+    }
+
     /// The variables below a prefix, in some scope, as one would write them: sorted.
     pub(super) fn below(&self, prefix: &str, rooted: bool) -> Vec<&'a str> {
         let mut found: Vec<&str> = Vec::new();
         for scope in self.scopes(rooted) {
             let start = format!("{scope}{prefix}.");
-            found.extend(
-                self.variables.keys().filter(|n| n.starts_with(&start)).map(|n| n.get(scope.len()..).unwrap_or(n)),
-            );
+            found.extend(self.variables().filter(|n| n.starts_with(&start)).map(|n| n.get(scope.len()..).unwrap_or(n)));
         }
         found.sort_unstable();
         found.dedup();
@@ -171,8 +172,9 @@ impl<'a> Names<'a> {
     /// The names of variables and types, sorted.
     pub(super) fn values(&self) -> Vec<&str> {
         let types = TYPES.iter().filter(|(_, (library, _))| self.libraries.contains(*library));
-        let mut names: Vec<&str> = self.variables.keys().copied().chain(types.map(|(name, _)| name.as_str())).collect();
+        let mut names: Vec<&str> = self.variables().chain(types.map(|(name, _)| name.as_str())).collect();
         names.sort_unstable();
+        names.dedup();
         names
     }
 

@@ -10,20 +10,19 @@ use std::collections::HashSet;
 /// Most operands that flattening gives a node, since each step of a chain copies those before it.
 const MAX_OPERANDS: usize = 1024;
 
-/// `uses` counts the uses of nodes in the graph that is rebuilt.
-pub(super) fn node(builder: &mut Builder, draft: Draft<'_>, uses: &[u32]) -> NodeId {
-    let constant = |builder: &Builder, index: usize| matches!(builder.op(draft.arg(index)), Op::Const(_));
+pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
+    let constant = |builder: &Builder<'_>, index: usize| matches!(builder.op(draft.arg(index)), Op::Const(_));
     let swapped = constant(builder, 0) && !constant(builder, 1);
     match draft.op {
         Op::Not => not(builder, draft),
-        Op::And | Op::Or => flat(builder, draft, uses),
+        Op::And | Op::Or => flat(builder, draft),
         Op::Cmp(cmp) if swapped => builder.put(draft, Op::Cmp(mirrored(cmp)), &[draft.arg(1), draft.arg(0)]),
         Op::Arith(Arith::Add | Arith::Mul) if swapped => builder.put(draft, draft.op, &[draft.arg(1), draft.arg(0)]),
         _ => builder.keep(draft),
     }
 }
 
-fn not(builder: &mut Builder, draft: Draft<'_>) -> NodeId {
+fn not(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     let inner = draft.arg(0);
     match builder.op(inner) {
         Op::Not => builder.first(inner).unwrap_or(inner),
@@ -42,11 +41,11 @@ fn not(builder: &mut Builder, draft: Draft<'_>) -> NodeId {
 
 /// Takes over the operands of operands of the same operation, and leaves out repeated ones. Neither changes which operand
 /// fails first. An operand that is used elsewhere too stays, so that its value is shared and graphs don't grow.
-fn flat(builder: &mut Builder, draft: Draft<'_>, uses: &[u32]) -> NodeId {
+fn flat(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     let mut seen = HashSet::new();
     let mut kept = Vec::new();
     for (&arg, was) in draft.args.iter().zip(draft.was) {
-        let lone = uses.get(was.0 as usize) == Some(&1);
+        let lone = draft.uses.get(was.0 as usize) == Some(&1);
         let inner = if lone && builder.op(arg) == draft.op { builder.args(arg) } else { vec![arg] };
         kept.extend(inner.into_iter().filter(|&arg| seen.insert(arg) || !builder.is_pure(arg)));
     }

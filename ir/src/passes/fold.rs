@@ -18,7 +18,7 @@ use std::collections::HashSet;
 const MAX_SIZE: usize = 1 << 16;
 const MAX_DEPTH: usize = 32;
 
-pub(super) fn node(builder: &mut Builder, draft: Draft<'_>, evaluator: &dyn Evaluator) -> NodeId {
+pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator) -> NodeId {
     match draft.op {
         Op::And => connective(builder, draft, false),
         Op::Or => connective(builder, draft, true),
@@ -31,7 +31,7 @@ pub(super) fn node(builder: &mut Builder, draft: Draft<'_>, evaluator: &dyn Eval
 }
 
 /// An operation that evaluates its operands in order and fails with the first that fails.
-fn strict(builder: &mut Builder, draft: Draft<'_>, evaluator: &dyn Evaluator) -> NodeId {
+fn strict(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator) -> NodeId {
     for &arg in draft.args {
         if matches!(builder.op(arg), Op::Fail(_)) {
             return failure_of(builder, draft, arg);
@@ -79,13 +79,13 @@ fn strict(builder: &mut Builder, draft: Draft<'_>, evaluator: &dyn Evaluator) ->
 }
 
 /// The failure of an operand in the draft's place: of its type, at the operand's origin.
-fn failure_of(builder: &mut Builder, draft: Draft<'_>, failing: NodeId) -> NodeId {
+fn failure_of(builder: &mut Builder<'_>, draft: Draft<'_>, failing: NodeId) -> NodeId {
     let origin = builder.graph().origin(failing);
     builder.add(builder.op(failing), draft.ty, &[], origin)
 }
 
 /// `and` (decided by false) or `or` (decided by true): one operand that decides is enough, whatever fails before it.
-fn connective(builder: &mut Builder, draft: Draft<'_>, decisive: bool) -> NodeId {
+fn connective(builder: &mut Builder<'_>, draft: Draft<'_>, decisive: bool) -> NodeId {
     let decided = draft.args.iter().position(|&arg| builder.bool_constant(arg) == Some(decisive));
     let reached = draft.args.get(..decided.unwrap_or(draft.args.len())).unwrap_or(&[]);
     // With the decision taken, what comes before it matters only if it is not pure.
@@ -106,7 +106,7 @@ fn connective(builder: &mut Builder, draft: Draft<'_>, decisive: bool) -> NodeId
     }
 }
 
-fn cond(builder: &mut Builder, draft: Draft<'_>) -> NodeId {
+fn cond(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     let (condition, yes, no) = (draft.arg(0), draft.arg(1), draft.arg(2));
     match (builder.op(condition), builder.bool_constant(condition)) {
         (_, Some(true)) => yes,
@@ -122,8 +122,8 @@ fn cond(builder: &mut Builder, draft: Draft<'_>) -> NodeId {
 }
 
 /// Leaves out operands that are certainly passed over, and those after one that is certainly the result.
-fn coalesce(builder: &mut Builder, draft: Draft<'_>, catch: Catch) -> NodeId {
-    let fails = |builder: &Builder, arg: NodeId| matches!(builder.op(arg), Op::Fail(_));
+fn coalesce(builder: &mut Builder<'_>, draft: Draft<'_>, catch: Catch) -> NodeId {
+    let fails = |builder: &Builder<'_>, arg: NodeId| matches!(builder.op(arg), Op::Fail(_));
     let mut kept: Vec<NodeId> = Vec::with_capacity(draft.args.len());
     for (left, &arg) in (0..draft.args.len()).rev().zip(draft.args) {
         let is_null = builder.ty(arg) == Ty::Value && builder.constant(arg) == Some(&Constant::Null);
@@ -155,7 +155,7 @@ fn coalesce(builder: &mut Builder, draft: Draft<'_>, catch: Catch) -> NodeId {
 }
 
 /// A fold over a constant with no turn, or over what is no range.
-fn range(builder: &mut Builder, draft: Draft<'_>, kind: FoldKind) -> NodeId {
+fn range(builder: &mut Builder<'_>, draft: Draft<'_>, kind: FoldKind) -> NodeId {
     let range = draft.arg(0);
     if matches!(builder.op(range), Op::Fail(_)) {
         return failure_of(builder, draft, range);

@@ -88,40 +88,39 @@ pub enum TextTest {
     Contains(Arc<str>),
 }
 
+/// A pass: the new graph, or `None` if it is the old one.
+type Pass<'p> = &'p dyn Fn(&Graph) -> Option<Graph>;
+
 /// Rounds of all passes at most: each can make work for an earlier one, rarely twice.
 const ROUNDS: usize = 3;
 
 /// Runs the passes that are switched on. With none on, the graph is still freed of what no root uses.
 #[must_use]
 pub fn run(graph: &Graph, options: &Options, evaluator: &dyn Evaluator) -> Graph {
-    let mut graph = rebuild::rebuild(graph, |builder, draft| builder.keep(draft));
+    let mut graph = rebuild::compact(graph).unwrap_or_else(|| graph.clone());
     for _ in 0..ROUNDS {
-        let mut next = graph.clone();
-        if options.fold {
-            next = rebuild::rebuild(&next, |builder, draft| fold::node(builder, draft, evaluator));
+        let passes: [(bool, Pass<'_>); 6] = [
+            (options.fold, &|graph| rebuild::rebuild(graph, |builder, draft| fold::node(builder, draft, evaluator))),
+            (options.canonical, &|graph| rebuild::rebuild(graph, canonical::node)),
+            (options.sets, &|graph| rebuild::rebuild(graph, sets::node)),
+            (options.precompute, &|graph| {
+                rebuild::rebuild(graph, |builder, draft| precompute::node(builder, draft, evaluator))
+            }),
+            (options.raw, &|graph| rebuild::rebuild(graph, raw::node)),
+            (options.project, &|graph| project::graph(graph, evaluator)),
+        ];
+        let mut changed = false;
+        for (on, pass) in passes {
+            if on && let Some(next) = pass(&graph) {
+                graph = next;
+                changed = true;
+            }
         }
-        if options.canonical {
-            let uses = rebuild::uses(&next);
-            next = rebuild::rebuild(&next, |builder, draft| canonical::node(builder, draft, &uses));
-        }
-        if options.sets {
-            next = rebuild::rebuild(&next, sets::node);
-        }
-        if options.precompute {
-            next = rebuild::rebuild(&next, |builder, draft| precompute::node(builder, draft, evaluator));
-        }
-        if options.raw {
-            next = rebuild::rebuild(&next, raw::node);
-        }
-        if options.project {
-            next = project::graph(&next, evaluator);
-        }
-        // What a pass left unused goes, so that graphs can be compared.
-        next = rebuild::rebuild(&next, |builder, draft| builder.keep(draft));
-        if next == graph {
+        if !changed {
             break;
         }
-        graph = next;
+        // What a pass left unused goes.
+        graph = rebuild::compact(&graph).unwrap_or(graph);
     }
     graph
 }

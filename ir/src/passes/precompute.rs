@@ -10,7 +10,7 @@ use crate::op::{Cmp, Op};
 use crate::ty::Ty;
 use std::sync::Arc;
 
-pub(super) fn node(builder: &mut Builder, draft: Draft<'_>, evaluator: &dyn Evaluator) -> NodeId {
+pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator) -> NodeId {
     let Op::Call(helper) = draft.op else { return builder.keep(draft) };
     let text = match builder.constant(draft.arg(1)) {
         Some(Constant::Str(text)) => Some(text.clone()),
@@ -31,7 +31,7 @@ pub(super) fn node(builder: &mut Builder, draft: Draft<'_>, evaluator: &dyn Eval
     }
 }
 
-fn matches(builder: &mut Builder, draft: Draft<'_>, pattern: Arc<str>, decided: Pattern) -> NodeId {
+fn matches(builder: &mut Builder<'_>, draft: Draft<'_>, pattern: Arc<str>, decided: Pattern) -> NodeId {
     let subject = draft.arg(0);
     let tests = match decided {
         Pattern::AnyOf(tests) if tests.len() == 1 || builder.is_pure(subject) => tests,
@@ -49,7 +49,7 @@ fn matches(builder: &mut Builder, draft: Draft<'_>, pattern: Arc<str>, decided: 
     }
 }
 
-fn text_test(builder: &mut Builder, draft: Draft<'_>, test: TextTest) -> NodeId {
+fn text_test(builder: &mut Builder<'_>, draft: Draft<'_>, test: TextTest) -> NodeId {
     let subject = draft.arg(0);
     let (op, text) = match test {
         TextTest::Is(text) => (Op::Cmp(Cmp::Eq), text),

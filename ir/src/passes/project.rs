@@ -15,10 +15,11 @@ use crate::projection::{Projection, Step};
 use crate::ty::Ty;
 use std::collections::{BTreeMap, HashMap};
 
-pub(super) fn graph(old: &Graph, evaluator: &dyn Evaluator) -> Graph {
+/// The new graph, or `None` if it is the old one.
+pub(super) fn graph(old: &Graph, evaluator: &dyn Evaluator) -> Option<Graph> {
     let documents: Vec<NodeId> = old.ids().filter(|&id| is_document(old.op(id))).collect();
     if documents.is_empty() {
-        return old.clone();
+        return None;
     }
     let reads = Reads::new(old, evaluator);
     // By the text that is parsed: a document is the only node of its kind on it.

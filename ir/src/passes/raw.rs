@@ -6,7 +6,7 @@ use crate::graph::NodeId;
 use crate::op::Op;
 use crate::ty::Ty;
 
-pub(super) fn node(builder: &mut Builder, draft: Draft<'_>) -> NodeId {
+pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     let text = draft.arg(0);
     let (Op::Decode, Some(raw)) = (builder.op(text), builder.first(text)) else { return builder.keep(draft) };
     let constant = match draft.op {

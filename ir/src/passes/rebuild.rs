@@ -1,4 +1,7 @@
 //! Rebuilding a graph, node by node from its roots' operands upwards: what every pass is made of.
+//!
+//! Most passes find nothing to do. So nothing is built while every node comes out as it was: the new graph is then the
+//! beginning of the old one, and is copied when the first node differs.
 
 use crate::constant::{ConstId, Constant};
 use crate::error::{ErrorKind, Origin};
@@ -15,6 +18,8 @@ pub(super) struct Draft<'d> {
     pub(super) args: &'d [NodeId],
     /// The operands' ids in the old graph.
     pub(super) was: &'d [NodeId],
+    /// How often each node of the old graph is used.
+    pub(super) uses: &'d [u32],
     pub(super) origin: Origin,
 }
 
@@ -26,8 +31,11 @@ impl Draft<'_> {
 }
 
 /// The new graph, and what is known of its nodes.
-#[derive(Default)]
-pub(super) struct Builder {
+pub(super) struct Builder<'o> {
+    old: &'o Graph,
+    /// While the new graph is the beginning of the old one, with all its constants and functions: how many nodes.
+    same: Option<usize>,
+    /// The new graph, from when that no longer holds.
     graph: Graph,
     facts: Vec<Facts>,
 }
@@ -38,15 +46,47 @@ struct Facts {
     sure: bool,
 }
 
-impl Builder {
+impl<'o> Builder<'o> {
+    /// A builder that begins as the old graph does.
+    fn same(old: &'o Graph) -> Self {
+        Self { old, same: Some(0), graph: Graph::new(), facts: Vec::with_capacity(old.len()) }
+    }
+
+    /// A builder that begins with nothing.
+    fn anew(old: &'o Graph) -> Self {
+        Self { old, same: None, graph: Graph::sized_like(old), facts: Vec::with_capacity(old.len()) }
+    }
+
+    /// The new graph as one of its own.
+    fn own(&mut self) -> &mut Graph {
+        if let Some(len) = self.same.take() {
+            self.graph = self.old.prefix(len);
+        }
+        &mut self.graph
+    }
+
     pub(super) fn add(&mut self, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> NodeId {
-        let id = self.graph.add(op, ty, args, origin);
+        let id = self.place(op, ty, args, origin);
         if id.0 as usize == self.facts.len() {
             let pure = op.is_pure() && args.iter().all(|&arg| self.is_pure(arg));
             let sure = !fails_within_budget(op, ty) && args.iter().all(|&arg| self.is_sure(arg));
             self.facts.push(Facts { pure, sure });
         }
         id
+    }
+
+    fn place(&mut self, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> NodeId {
+        if let Some(len) = &mut self.same {
+            let next = NodeId(u32::try_from(*len).unwrap_or(u32::MAX));
+            if self.old.is(next, op, ty, args) && self.old.origin(next) == origin {
+                *len = len.saturating_add(1);
+                return next;
+            }
+            if let Some(id) = self.old.find(op, ty, args).filter(|id| *id < next) {
+                return id;
+            }
+        }
+        self.own().add(op, ty, args, origin)
     }
 
     /// The node as it is.
@@ -61,7 +101,7 @@ impl Builder {
 
     /// A constant in the draft's place.
     pub(super) fn put_constant(&mut self, draft: Draft<'_>, constant: Constant) -> NodeId {
-        let id = self.graph.constant(constant);
+        let id = self.intern(constant);
         self.put(draft, Op::Const(id), &[])
     }
 
@@ -71,35 +111,41 @@ impl Builder {
     }
 
     pub(super) fn intern(&mut self, constant: Constant) -> ConstId {
-        self.graph.constant(constant)
+        if self.same.is_some()
+            && let Some(id) = self.old.find_constant(&constant)
+        {
+            return id;
+        }
+        self.own().constant(constant)
     }
 
+    /// The new graph. There may be more in it than was added.
     pub(super) fn graph(&self) -> &Graph {
-        &self.graph
+        if self.same.is_some() { self.old } else { &self.graph }
     }
 
     pub(super) fn op(&self, id: NodeId) -> Op {
-        self.graph.op(id)
+        self.graph().op(id)
     }
 
     pub(super) fn ty(&self, id: NodeId) -> Ty {
-        self.graph.ty(id)
+        self.graph().ty(id)
     }
 
     /// A copy of a node's operands.
     pub(super) fn args(&self, id: NodeId) -> Vec<NodeId> {
-        self.graph.args(id).to_vec()
+        self.graph().args(id).to_vec()
     }
 
     /// The only or first operand of a node.
     pub(super) fn first(&self, id: NodeId) -> Option<NodeId> {
-        self.graph.args(id).first().copied()
+        self.graph().args(id).first().copied()
     }
 
     /// The constant that a node is.
     pub(super) fn constant(&self, id: NodeId) -> Option<&Constant> {
-        match self.graph.op(id) {
-            Op::Const(constant) => self.graph.constant_at(constant),
+        match self.graph().op(id) {
+            Op::Const(constant) => self.graph().constant_at(constant),
             _ => None,
         }
     }
@@ -127,44 +173,94 @@ impl Builder {
     }
 }
 
-/// Rebuilds what the roots of a graph use: `node` gives each node its place in the new graph.
-pub(super) fn rebuild(old: &Graph, mut node: impl FnMut(&mut Builder, Draft<'_>) -> NodeId) -> Graph {
-    let counts = uses(old);
-    let mut builder = Builder::default();
+/// Rebuilds what the roots of a graph use: `node` gives each node its place in the new graph. `None` if that is the old one.
+pub(super) fn rebuild(old: &Graph, node: impl FnMut(&mut Builder<'_>, Draft<'_>) -> NodeId) -> Option<Graph> {
+    let uses = uses(old);
+    let builder = if uses.contains(&0) { Builder::anew(old) } else { Builder::same(old) };
+    rebuild_with(builder, &uses, node)
+}
+
+/// Leaves out what no root uses. `None` if there is nothing of the kind.
+pub(super) fn compact(old: &Graph) -> Option<Graph> {
+    let uses = uses(old);
+    if !uses.contains(&0) && uses_all_payloads(old) {
+        return None;
+    }
+    rebuild_with(Builder::anew(old), &uses, |builder, draft| builder.keep(draft))
+}
+
+fn rebuild_with(
+    mut builder: Builder<'_>,
+    uses: &[u32],
+    mut node: impl FnMut(&mut Builder<'_>, Draft<'_>) -> NodeId,
+) -> Option<Graph> {
+    let old = builder.old;
+    // What begins as the old graph keeps its numbers of constants and functions.
+    let renumber = builder.same.is_none();
     let mut places: Vec<NodeId> = Vec::with_capacity(old.len());
-    let mut constants: Vec<Option<ConstId>> = vec![None; old.constants().len()];
+    let mut constants: Vec<Option<ConstId>> = vec![None; if renumber { old.constants().len() } else { 0 }];
     let mut args: Vec<NodeId> = Vec::new();
     for id in old.ids() {
-        if counts.get(id.0 as usize).is_none_or(|count| *count == 0) {
+        if uses.get(id.0 as usize).is_none_or(|count| *count == 0) {
             places.push(NodeId(u32::MAX));
             continue;
         }
         let mut op = old.op(id);
-        if let Op::Dispatch { function, pure } = op {
-            let name = old.functions().get(function as usize).map_or("", |name| name);
-            op = Op::Dispatch { function: builder.graph.function(name), pure };
-        }
-        if let Some(constant) = op.constant()
-            && let Some(slot) = constants.get_mut(constant.0 as usize)
-            && let Some(value) = old.constant_at(constant)
-        {
-            op = op.with_constant(*slot.get_or_insert_with(|| builder.graph.constant(value.clone())));
+        if renumber {
+            op = renumbered(&mut builder, &mut constants, op);
         }
         args.clear();
         args.extend(old.args(id).iter().filter_map(|arg| places.get(arg.0 as usize).copied()));
-        let draft = Draft { op, ty: old.ty(id), args: &args, was: old.args(id), origin: old.origin(id) };
+        let draft = Draft { op, ty: old.ty(id), args: &args, was: old.args(id), uses, origin: old.origin(id) };
         places.push(node(&mut builder, draft));
     }
-    for root in old.roots() {
-        if let Some(&place) = places.get(root.0 as usize) {
-            builder.graph.add_root(place);
+    let roots = || old.roots().iter().filter_map(|root| places.get(root.0 as usize).copied());
+    if builder.same == Some(old.len()) && roots().eq(old.roots().iter().copied()) {
+        return None;
+    }
+    builder.own();
+    let mut graph = builder.graph;
+    roots().for_each(|root| graph.add_root(root));
+    Some(graph)
+}
+
+/// An operation of the old graph with the numbers that its payload has in the new one.
+fn renumbered(builder: &mut Builder<'_>, constants: &mut [Option<ConstId>], op: Op) -> Op {
+    let old = builder.old;
+    if let Op::Dispatch { function, pure } = op {
+        let name = old.functions().get(function as usize).map_or("", |name| name);
+        return Op::Dispatch { function: builder.own().function(name), pure };
+    }
+    match op.constant() {
+        Some(constant)
+            if let (Some(slot), Some(value)) = (constants.get_mut(constant.0 as usize), old.constant_at(constant)) =>
+        {
+            op.with_constant(*slot.get_or_insert_with(|| builder.intern(value.clone())))
+        }
+        _ => op,
+    }
+}
+
+/// Whether there is no constant and no function that no node names.
+fn uses_all_payloads(graph: &Graph) -> bool {
+    let mut constants = vec![false; graph.constants().len()];
+    let mut functions = vec![false; graph.functions().len()];
+    for id in graph.ids() {
+        let op = graph.op(id);
+        if let Some(used) = op.constant().and_then(|constant| constants.get_mut(constant.0 as usize)) {
+            *used = true;
+        }
+        if let Op::Dispatch { function, .. } = op
+            && let Some(used) = functions.get_mut(function as usize)
+        {
+            *used = true;
         }
     }
-    builder.graph
+    constants.into_iter().chain(functions).all(|used| used)
 }
 
 /// How often each node is used by a root or a node that is used.
-pub(super) fn uses(graph: &Graph) -> Vec<u32> {
+fn uses(graph: &Graph) -> Vec<u32> {
     let mut counts = vec![0u32; graph.len()];
     let mut count = |id: NodeId| {
         if let Some(count) = counts.get_mut(id.0 as usize) {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Fewest comparisons that a lookup is better than.
 const FEWEST: usize = 3;
 
-pub(super) fn node(builder: &mut Builder, draft: Draft<'_>) -> NodeId {
+pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     match draft.op {
         Op::Or => chain(builder, draft, false),
         Op::And => chain(builder, draft, true),
@@ -60,7 +60,7 @@ impl Members {
     }
 
     /// The test of a subject, which is of their type.
-    fn test(self, builder: &mut Builder, draft: Draft<'_>, subject: NodeId) -> NodeId {
+    fn test(self, builder: &mut Builder<'_>, draft: Draft<'_>, subject: NodeId) -> NodeId {
         let op = match self {
             Self::Texts(mut members) => {
                 members.sort_unstable();
@@ -78,7 +78,7 @@ impl Members {
 }
 
 /// The subject and members that an operand tests, or with `negated` tests not to be.
-fn link(builder: &Builder, operand: NodeId, negated: bool) -> Option<(NodeId, Members)> {
+fn link(builder: &Builder<'_>, operand: NodeId, negated: bool) -> Option<(NodeId, Members)> {
     let (cmp, lookup) = match (negated, builder.op(operand)) {
         (false, _) => (Cmp::Eq, operand),
         (true, Op::Not) => (Cmp::Ne, builder.first(operand)?),
@@ -99,7 +99,7 @@ fn link(builder: &Builder, operand: NodeId, negated: bool) -> Option<(NodeId, Me
 }
 
 /// Joins the links of one subject at the place of the first.
-fn chain(builder: &mut Builder, draft: Draft<'_>, negated: bool) -> NodeId {
+fn chain(builder: &mut Builder<'_>, draft: Draft<'_>, negated: bool) -> NodeId {
     let mut found: HashMap<NodeId, Option<(Members, usize)>> = HashMap::new();
     for &operand in draft.args {
         if let Some((subject, members)) = link(builder, operand, negated) {
@@ -143,7 +143,7 @@ fn empty_like(members: &Members) -> Members {
 }
 
 /// `x in [..]` of a text or an integer and constants of the same type only: equality across types is another matter.
-fn membership(builder: &mut Builder, draft: Draft<'_>) -> NodeId {
+fn membership(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     let boxed = draft.arg(0);
     let (Op::Box, Some(subject)) = (builder.op(boxed), builder.first(boxed)) else { return builder.keep(draft) };
     let ty = builder.ty(subject);

@@ -125,6 +125,11 @@ impl Native {
         self.shape
     }
 
+    /// Bytes of machine code.
+    pub(crate) fn code_size(&self) -> usize {
+        self.compiled.code.size()
+    }
+
     /// Runs the code on a context.
     #[inline]
     pub(crate) fn run<'a, C: Context>(

@@ -1,0 +1,76 @@
+//! What compiling costs: time from text to a program, Cranelift's part of it, and what is kept.
+
+use crate::Workload;
+use crate::measure::allocated;
+use crate::workload::Extras;
+use celero::http::RequestContext;
+use celero::{Context, Engine, Env, Program, Tier};
+use std::time::Instant;
+
+/// Programs kept alive to see what one takes.
+const KEPT: usize = 10_000;
+/// Machine code is kept in pages.
+const PAGE: usize = 4096;
+
+/// What compiling all rules of a workload costs.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    /// Median microseconds from texts to programs.
+    pub total: f64,
+    /// Median microseconds of them in Cranelift's code generator.
+    pub codegen: f64,
+    /// Median of the ratio of one compilation's time to Cranelift's part of it.
+    pub ratio: f64,
+    /// Bytes of machine code.
+    pub code_bytes: usize,
+    /// Bytes that a kept program has allocated, on average over the rules. The [`CountingAllocator`](crate::CountingAllocator)
+    /// must be installed.
+    pub kept_heap: usize,
+    /// Bytes of the pages that hold its code.
+    pub kept_pages: usize,
+}
+
+/// Compiles a workload's rules `rounds` times over, five times each round, with an engine that is warm.
+#[must_use]
+pub fn compile_cost(workload: &Workload, rounds: usize) -> Cost {
+    if workload.reads_extras() {
+        cost_on::<Extras<'static>>(workload, rounds)
+    } else {
+        cost_on::<RequestContext<'static>>(workload, rounds)
+    }
+}
+
+fn cost_on<S: Context<Static = S> + 'static>(workload: &Workload, rounds: usize) -> Cost {
+    let engine = Engine::builder().tier(Tier::Native).build();
+    let env = Env::<S>::new();
+    let sources = workload.sources();
+    let compile = |source: &String| engine.compile(&env, source).expect("a rule that compiles");
+    let programs: Vec<Program<S>> = sources.iter().map(compile).collect();
+    let code_bytes = programs.iter().map(Program::code_size).sum();
+
+    let runs = rounds.saturating_mul(5).max(1);
+    let mut times: [Vec<f64>; 3] = Default::default();
+    for _ in 0..runs {
+        let (before, start) = (engine.codegen_time(), Instant::now());
+        let programs: Vec<_> = sources.iter().map(compile).collect();
+        let total = start.elapsed().as_secs_f64() * 1e6;
+        let codegen = engine.codegen_time().saturating_sub(before).as_secs_f64() * 1e6;
+        drop(programs);
+        for (times, time) in times.iter_mut().zip([total, codegen, total / codegen]) {
+            times.push(time);
+        }
+    }
+    let [total, codegen, ratio] = times.map(median);
+
+    let before = allocated();
+    let kept: Vec<_> = sources.iter().cycle().take(KEPT).map(compile).collect();
+    let of_vec = kept.capacity().saturating_mul(size_of::<Program<S>>());
+    let kept_heap = allocated().saturating_sub(before).saturating_sub(of_vec) / KEPT;
+    let kept_pages = kept.iter().map(|program| program.code_size().next_multiple_of(PAGE)).sum::<usize>() / KEPT;
+    Cost { total, codegen, ratio, code_bytes, kept_heap, kept_pages }
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
+}
