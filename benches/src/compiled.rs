@@ -4,7 +4,7 @@
 use crate::workload::Extras;
 use crate::{Runner, Workload};
 use celero::http::RequestContext;
-use celero::{Context, Engine, Env, Program, Scratch, Tier, Type, Value};
+use celero::{Context, Engine, Env, OnError, Program, Scratch, Tier, Type, Value};
 use std::cell::RefCell;
 
 fn programs<S: Context<Static = S> + 'static>(workload: &Workload, tier: Tier) -> Vec<Program<S>> {
@@ -35,8 +35,11 @@ macro_rules! runner_on {
     }};
 }
 
-/// The workload's rules compiled for a tier, one program after the other.
+/// The workload's rules compiled for a tier, as programs one after the other or as a set.
 pub(crate) fn runner(workload: &Workload, tier: Tier) -> Runner {
+    if workload.is_group() {
+        return group(workload, tier);
+    }
     match workload.name {
         _ if workload.reads_extras() => {
             runner_on!(programs::<Extras<'static>>(workload, tier), input => Extras::new(input))
@@ -50,4 +53,17 @@ pub(crate) fn runner(workload: &Workload, tier: Tier) -> Runner {
             input => RequestContext::new(&input.request).with_source(input.peer)
         ),
     }
+}
+
+fn group(workload: &Workload, tier: Tier) -> Runner {
+    let engine = Engine::builder().tier(tier).build();
+    let env = Env::<RequestContext<'static>>::new();
+    let rules = workload.sources().iter().fold(engine.rules(&env), |rules, s| rules.rule(s, s, ()));
+    let set = rules.on_error(OnError::Stop).build().expect("rules that compile");
+    Box::new(move |input| {
+        thread_local!(static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::new()));
+        let context = RequestContext::new(&input.request).with_source(input.peer);
+        let count = SCRATCH.with_borrow_mut(|scratch| set.count(&context, scratch));
+        count.map_or(u64::MAX, |count| count as u64)
+    })
 }

@@ -42,3 +42,17 @@ fn about(name: &str) -> &'static str {
         _ => "",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_readme_shows_the_record() {
+        let file = |name: &str| std::fs::read_to_string(format!("{}/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let record: Value = serde_json::from_str(&file("record/workloads.json")).unwrap();
+        let table = markdown(&record);
+        assert!(table.lines().count() > 10);
+        assert!(file("../README.md").contains(&table), "the README's table is that of another record:\n{table}");
+    }
+}

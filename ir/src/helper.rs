@@ -55,6 +55,9 @@ macro_rules! for_each_helper {
             /// Looks a prepared header name up in a header map at an address. A null address with a length of 0 is
             /// absence; with another length, failure of that code.
             header_get(map: word, name: word) -> maybe, cost 15;
+            /// Looks all names of a prepared table up in a header map at an address, and leaves two words for each, in the
+            /// table's order: what `header_get` answers.
+            headers_get(map: word, names: word, answers: word) -> nothing, cost 40;
             /// Valid UTF-8 as it is, else with replacement characters.
             text_decode(text: raw) -> try str, cost 5;
             /// An address as text.

@@ -15,6 +15,25 @@ pub mod frame {
     pub const RESULT: i32 = 24;
 }
 
+/// What a function of several rules is told and what it answers: these lie where a function of one leaves its result. Offsets
+/// from the start of the frame. The caller clears [`MATCHED`](group::MATCHED) and [`FAILED`](group::FAILED).
+pub mod group {
+    use super::frame::RESULT;
+
+    /// Most rules of a function: there is a bit for each.
+    pub const MOST: usize = 64;
+    /// The rules that are true, 64 bits, the first rule's the lowest.
+    pub const MATCHED: i32 = RESULT;
+    /// The rules that failed, likewise.
+    pub const FAILED: i32 = RESULT + 8;
+    /// Address of an [`ErrorWord`](crate::ErrorWord) for each rule; those of the failed rules are written.
+    pub const ERRORS: i32 = RESULT + 16;
+    /// Whether to end after a rule that is true, 32 bits.
+    pub const STOP_ON_MATCH: i32 = RESULT + 24;
+    /// Whether to end after a rule that failed, 32 bits.
+    pub const STOP_ON_ERROR: i32 = RESULT + 28;
+}
+
 /// A value of any type: 32 bytes, aligned to 8.
 pub mod value {
     /// Size in bytes.

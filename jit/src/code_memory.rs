@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use wasmtime_internal_jit_icache_coherence as icache;
 
 /// A function's code, position-independent and without relocations.
+#[derive(Debug)]
 pub(crate) struct Piece {
     pub(crate) bytes: Vec<u8>,
     pub(crate) align: u64,

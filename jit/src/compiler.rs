@@ -1,13 +1,13 @@
 //! From a unit to installed code: emission, code generation, limits, linking.
 
 use crate::code_memory::{CodeMemory, Piece};
-use crate::emit::{self, Task};
+use crate::emit::{self, Body, Task};
 use crate::entry::Entry;
 use crate::error::{Bound, Error};
 use crate::liveness;
 use crate::plan::Plan;
-use crate::unit::Unit;
-use celero_ir::{Helper, NodeId, Origin};
+use crate::unit::{HeaderTable, Rule, Unit};
+use celero_ir::{Helper, NodeId, Origin, layout};
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{AbiParam, Signature};
@@ -99,12 +99,49 @@ impl Compiler {
         let mut pieces = Vec::with_capacity(unit.graph.roots().len());
         for (number, &root) in unit.graph.roots().iter().enumerate() {
             self.context.clear();
-            let (code, bare) = self.generate(unit, number, root)?;
+            let (code, bare) = self.generate(unit, number, Body::Root(root), &[root])?;
             let (bytes, align) = (code.buffer.data().to_vec(), u64::from(code.buffer.alignment));
             pieces.push(Piece { bytes, align, bare });
         }
+        self.link(&pieces)
+    }
+
+    /// Compiles one function for up to 64 rules, which it evaluates in order: what [`layout::group`](celero_ir::layout::group)
+    /// says. Each has a budget of so many steps. Headers of a table are looked up together. The function is not installed yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLarge`] when the rules are too many for one function, or one of them is too large.
+    pub fn group(
+        &mut self,
+        unit: &Unit<'_>,
+        rules: &[Rule<'_>],
+        headers: &[HeaderTable<'_>],
+        steps: i64,
+    ) -> Result<Function, Error> {
+        if rules.len() > layout::group::MOST {
+            return Err(Error::Internal("more rules than a function has bits for".into()));
+        }
+        self.context.clear();
+        let roots: Vec<NodeId> = rules.iter().map(|rule| rule.root).collect();
+        let (code, bare) = self.generate(unit, 0, Body::Rules { rules, headers, steps }, &roots)?;
+        let (bytes, align) = (code.buffer.data().to_vec(), u64::from(code.buffer.alignment));
+        Ok(Function(Piece { bytes, align, bare }))
+    }
+
+    /// Installs functions into one region of memory, in this order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Memory`].
+    pub fn install(&self, functions: Vec<Function>) -> Result<Code, Error> {
+        let pieces: Vec<Piece> = functions.into_iter().map(|function| function.0).collect();
+        self.link(&pieces)
+    }
+
+    fn link(&self, pieces: &[Piece]) -> Result<Code, Error> {
         let bytes = pieces.iter().fold(0_usize, |sum, piece| sum.saturating_add(piece.bytes.len()));
-        let memory = CodeMemory::install(self.isa.clone(), &self.signature, &pieces).map_err(Error::Memory)?;
+        let memory = CodeMemory::install(self.isa.clone(), &self.signature, pieces).map_err(Error::Memory)?;
         Ok(Code { memory, bytes })
     }
 
@@ -125,7 +162,7 @@ impl Compiler {
         for (number, &root) in unit.graph.roots().iter().enumerate() {
             self.context.clear();
             self.context.set_disasm(true);
-            self.generate(unit, number, root)?;
+            self.generate(unit, number, Body::Root(root), &[root])?;
             let clif = with_names(&self.context.func.display().to_string(), unit.helpers);
             let code = self.context.take_compiled_code().ok_or_else(|| Error::Internal("no code".into()))?;
             let located = code.buffer.get_srclocs_sorted().iter().filter(|range| !range.loc.is_default());
@@ -143,10 +180,16 @@ impl Compiler {
         Ok(listings)
     }
 
-    fn generate(&mut self, unit: &Unit<'_>, number: usize, root: NodeId) -> Result<(&CompiledCode, bool), Error> {
+    fn generate(
+        &mut self,
+        unit: &Unit<'_>,
+        number: usize,
+        body: Body<'_>,
+        roots: &[NodeId],
+    ) -> Result<(&CompiledCode, bool), Error> {
         let limits = self.limits;
         let excess = |bound, limit| Error::TooLarge { root: number, bound, limit };
-        self.plan.make(unit, root);
+        self.plan.make(unit, roots);
         if self.plan.depth > limits.depth {
             return Err(excess(Bound::Depth, u64::from(limits.depth)));
         }
@@ -154,7 +197,7 @@ impl Compiler {
         let task = Task {
             unit: *unit,
             plan: &self.plan,
-            root,
+            body,
             number,
             instructions: limits.instructions,
             config: self.isa.frontend_config(),
@@ -234,6 +277,10 @@ fn host(wanted: &Settings) -> Result<OwnedTargetIsa, Error> {
     }
     Ok(isa)
 }
+
+/// A function that is compiled and not installed.
+#[derive(Debug)]
+pub struct Function(Piece);
 
 /// The functions of one unit. Owns their memory: it is unmapped when this goes.
 #[derive(Debug)]

@@ -6,6 +6,9 @@
 //! A function takes the address of the host's data and that of an evaluation frame. Its result is, for a root of type `bool`, 0 or 1; for any other
 //! root 0, the value's words being at [`frame::RESULT`](celero_ir::layout::frame::RESULT) (for a `value`, its 32 bytes).
 //! Every other result is an [`ErrorWord`](celero_ir::ErrorWord).
+//!
+//! A function of a [group](Compiler::group) of rules has 0 as its result; what it answers is in the frame, as
+//! [`layout::group`](celero_ir::layout::group) says.
 #![deny(unsafe_code)]
 
 #[expect(unsafe_code, reason = "maps and unmaps the pages of code")]
@@ -20,7 +23,7 @@ mod liveness;
 mod plan;
 mod unit;
 
-pub use compiler::{Code, Compiler, Limits, Listing, Settings, Span};
+pub use compiler::{Code, Compiler, Function, Limits, Listing, Settings, Span};
 pub use entry::Entry;
 pub use error::{Bound, Error};
-pub use unit::{ConstantAddress, Unit};
+pub use unit::{ConstantAddress, HeaderTable, Rule, Unit};

@@ -1,4 +1,4 @@
-//! What must be known of a root's nodes before the first is emitted: which there are, which can fail, which are used more
+//! What must be known of the nodes of a function's roots before the first is emitted: which there are, which can fail, which are used more
 //! than once, and how far out the variables that they depend on are bound.
 
 use crate::unit::Unit;
@@ -24,7 +24,7 @@ pub(crate) struct Facts {
     pub(crate) on_stack: bool,
 }
 
-/// The facts of one root's nodes, numbered densely.
+/// The facts of the nodes of a function's roots, numbered densely.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     /// Dense number plus one, by node; 0 for nodes that the root does not reach.
@@ -36,14 +36,14 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Plans a root. Memory of the last plan is reused.
-    pub(crate) fn make(&mut self, unit: &Unit<'_>, root: NodeId) {
-        self.collect(unit, root);
+    /// Plans what these roots need. Memory of the last plan is reused.
+    pub(crate) fn make(&mut self, unit: &Unit<'_>, roots: &[NodeId]) {
+        self.collect(unit, roots);
         let locals = self.find_failures(unit, None);
         if !locals.is_empty() || self.facts.iter().any(|facts| facts.free > 0) {
             self.find_failures(unit, Some(&locals));
         }
-        self.find_shared(unit, root);
+        self.find_shared(unit, roots);
         self.depth = self.find_depth(unit);
     }
 
@@ -62,14 +62,14 @@ impl Plan {
         self.number(id).and_then(|n| self.facts.get(n)).copied().unwrap_or_default()
     }
 
-    fn collect(&mut self, unit: &Unit<'_>, root: NodeId) {
+    fn collect(&mut self, unit: &Unit<'_>, roots: &[NodeId]) {
         for id in self.nodes.drain(..) {
             if let Some(number) = self.numbers.get_mut(id.0 as usize) {
                 *number = 0;
             }
         }
         self.numbers.resize(unit.graph.len(), 0);
-        let mut pending = vec![root];
+        let mut pending = roots.to_vec();
         while let Some(id) = pending.pop() {
             match self.numbers.get_mut(id.0 as usize) {
                 Some(number) if *number == 0 => *number = 1,
@@ -142,10 +142,14 @@ impl Plan {
     }
 
     /// Users first.
-    fn find_shared(&mut self, unit: &Unit<'_>, root: NodeId) {
+    fn find_shared(&mut self, unit: &Unit<'_>, roots: &[NodeId]) {
         let mut used = vec![false; self.nodes.len()];
-        if let Some(seen) = self.number(root).and_then(|n| used.get_mut(n)) {
-            *seen = true;
+        for &root in roots {
+            let Some(n) = self.number(root) else { continue };
+            if let (Some(facts), Some(seen)) = (self.facts.get_mut(n), used.get_mut(n)) {
+                facts.shared |= *seen;
+                *seen = true;
+            }
         }
         for n in (0..self.nodes.len()).rev() {
             let Some(&id) = self.nodes.get(n) else { continue };

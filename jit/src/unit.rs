@@ -3,7 +3,7 @@
 //! The compiler believes these addresses: whoever runs the code vouches for them (see [`Entry::call`](crate::Entry::call)).
 
 use celero_ir::layout::Field;
-use celero_ir::{ConstId, Constant, Graph, Helper, NodeId, Op, Ty};
+use celero_ir::{ConstId, Constant, Graph, Helper, NodeId, Op, Origin, Ty};
 
 /// Where a constant lies, in two forms; a form that no node asks for may be 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,25 @@ pub struct Unit<'a> {
     pub constants: &'a [ConstantAddress],
     /// Addresses of the helpers, by their place in the table.
     pub helpers: &'a [usize],
+}
+
+/// One of the rules of a function that evaluates several.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule<'a> {
+    /// What must be true: a node of type `bool`.
+    pub root: NodeId,
+    /// Where nodes came from in this rule's source, if not from where the graph says: a node that rules share has the origin
+    /// of the first of them there. Sorted by node.
+    pub origins: &'a [(NodeId, Origin)],
+}
+
+/// Headers that a function looks up together, as soon as it needs one of them.
+#[derive(Clone, Copy, Debug)]
+pub struct HeaderTable<'a> {
+    /// The lookups, [`Op::Header`] in one and the same field, in the table's order.
+    pub lookups: &'a [NodeId],
+    /// Address of the table of their names.
+    pub names: usize,
 }
 
 impl<'a> Unit<'a> {

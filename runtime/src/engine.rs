@@ -8,9 +8,10 @@ use crate::function::contained;
 use crate::library::Patterns;
 use crate::limits::Limits;
 use crate::lint;
-use crate::lower::lower;
+use crate::lower::{Lowered, lower};
 use crate::native::{Input, Native};
 use crate::program::{Program, Trees};
+use crate::rules::RuleSetBuilder;
 use celero_frontend::{
     CHECKER_CODES, Checked, CodeInfo, Diagnostic, FORMAT_CODES, PARSER_CODES, Severity, Span, Stage, Style,
 };
@@ -105,6 +106,15 @@ impl Engine {
         EngineBuilder::default()
     }
 
+    /// To compile rules that are evaluated together: [`RuleSet`](crate::RuleSet) says more.
+    pub fn rules<'e, C: Context, A>(&self, env: &'e Env<C>) -> RuleSetBuilder<'e, C, A> {
+        RuleSetBuilder::new(self.clone(), env)
+    }
+
+    pub(crate) fn tier(&self) -> Tier {
+        self.shared.tier
+    }
+
     /// The bounds.
     #[must_use]
     pub fn limits(&self) -> &Limits {
@@ -127,7 +137,7 @@ impl Engine {
         self.checked(env, source, &Patterns::default()).map(|(_, warnings)| warnings)
     }
 
-    fn checked<C: Context>(
+    pub(crate) fn checked<C: Context>(
         &self,
         env: &Env<C>,
         source: &str,
@@ -182,12 +192,27 @@ impl Engine {
                 Ok(native) => Some(native),
                 Err(_) if shared.tier == Tier::Auto => None,
                 Err(message) => {
-                    let end = u32::try_from(source.len()).unwrap_or(u32::MAX);
-                    return Err(CompileError::new(source, vec![limit(message, Span::new(0, end))]));
+                    return Err(not_native(source, message));
                 }
             },
         };
         Ok(Program::new(trees, warnings, env, native, shared.limits))
+    }
+
+    /// A tree as a graph, as it is and optimised.
+    pub(crate) fn lowered<C: Context>(
+        &self,
+        env: &Env<C>,
+        checked: &Checked,
+        patterns: &Patterns,
+    ) -> Result<(Lowered, Graph), String> {
+        let fields = env.fields();
+        let lowered = lower(checked, env.functions(), fields);
+        verify(&lowered.graph, fields)?;
+        let library = Library::new(&lowered.calls, env.functions(), patterns);
+        let graph = passes::run(&lowered.graph, &self.shared.passes, &library);
+        verify(&graph, fields)?;
+        Ok((lowered, graph))
     }
 
     fn native<C: Context>(
@@ -199,11 +224,7 @@ impl Engine {
     ) -> Result<Native, String> {
         let shared = &*self.shared;
         let fields = env.fields();
-        let lowered = lower(checked, env.functions(), fields);
-        verify(&lowered.graph, fields)?;
-        let library = Library::new(&lowered.calls, env.functions(), patterns);
-        let graph = passes::run(&lowered.graph, &shared.passes, &library);
-        verify(&graph, fields)?;
+        let (lowered, graph) = self.lowered(env, checked, patterns)?;
         let mut compiler = shared.compiler.lock().unwrap_or_else(PoisonError::into_inner);
         let constant_bytes = shared.limits.constants;
         let input = Input { graph: &graph, fields, calls: &lowered.calls, patterns, constant_bytes };
@@ -247,8 +268,10 @@ fn undeclarable(problem: &EnvError) -> Diagnostic {
     }
 }
 
-fn limit(message: String, span: Span) -> Diagnostic {
-    Diagnostic {
+/// The error for a rule that must be native code and can't be.
+pub(crate) fn not_native(source: &str, message: String) -> CompileError {
+    let span = Span::new(0, u32::try_from(source.len()).unwrap_or(u32::MAX));
+    let diagnostic = Diagnostic {
         severity: Severity::Error,
         stage: Stage::Limit,
         code: lint::NATIVE_CODE,
@@ -256,7 +279,8 @@ fn limit(message: String, span: Span) -> Diagnostic {
         span,
         labels: Vec::new(),
         help: vec!["the interpreter (`Tier::Interpret`) takes every rule".into()],
-    }
+    };
+    CompileError::new(source, vec![diagnostic])
 }
 
 /// What `explain` shows of the way, kept only where it is wanted.

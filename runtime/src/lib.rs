@@ -23,6 +23,9 @@
 //! [`test`](Program::test) asks for a truth value, [`eval`](Program::eval) for any [`Value`]. All three can be shared between
 //! threads, and evaluations share nothing that any of them writes.
 //!
+//! Many rules are a [`RuleSet`]: compiled together, so that what several of them read, look up or compute is done once, and asked
+//! together: for the first that matches, for all, for how many.
+//!
 //! # The host's data
 //!
 //! A context is a struct whose fields rules read. Derive [`Context`](derive@Context) for your own:
@@ -87,7 +90,7 @@
 //! [`EvalError`] says why an evaluation has no value: a small closed set of [kinds](ErrorKind) to match on, and the place in
 //! the source. A missing header is such an error (`no_such_key`), and `&&` and `||` hide an error where the other operand
 //! decides, as the language definition asks. Decide per rule what an error means: an allow list should read it as no, a deny
-//! list as yes.
+//! list as yes; for a set, [`OnError`] says it for all.
 //!
 //! # Tiers
 //!
@@ -129,6 +132,7 @@ mod lint;
 mod lower;
 mod native;
 mod program;
+mod rules;
 mod scratch;
 mod value;
 
@@ -149,6 +153,7 @@ pub use function::{Answer, Argument, Erased, Functions, HostFunction};
 pub use library::Cx;
 pub use limits::Limits;
 pub use program::Program;
+pub use rules::{Match, OnError, RuleError, RuleSet, RuleSetBuilder, RuleSetError};
 pub use scratch::Scratch;
 pub use value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
 

@@ -6,10 +6,10 @@ pub struct Limits {
     /// Bounds on source text and trees.
     pub source: celero_frontend::Limits,
     /// Steps an evaluation may take: a turn of a loop is one, building or scanning 64 bytes is about one. Default
-    /// 1,000,000, some ten milliseconds. Both tiers count, but not the same steps: a rule near the bound may exceed it in one
+    /// 1,000,000, some ten milliseconds. Each rule of a set has all of them. Both tiers count, but not the same steps: a rule near the bound may exceed it in one
     /// tier only.
     pub steps: u32,
-    /// Bytes that an evaluation may build. Default 16 MiB.
+    /// Bytes that an evaluation may build; of a set, each rule. Default 16 MiB.
     pub memory: usize,
     /// Bytes of text and values among the constants of a rule. Default 16 MiB.
     pub constants: usize,

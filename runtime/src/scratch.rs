@@ -1,12 +1,16 @@
 //! Memory that evaluations reuse.
 
 use crate::arena::Arena;
+use crate::rules::RuleError;
 use std::cell::Cell;
 
 /// Where an evaluation builds what it must. One per worker thread: a warm one makes evaluations free of allocation.
 #[derive(Debug)]
 pub struct Scratch {
-    arena: Arena,
+    pub(crate) arena: Arena,
+    /// The rules of a set that matched, and those that failed, at its last evaluation.
+    pub(crate) matched: Vec<usize>,
+    pub(crate) errors: Vec<RuleError>,
 }
 
 impl Default for Scratch {
@@ -19,7 +23,13 @@ impl Scratch {
     /// An empty one. Allocates nothing yet.
     #[must_use]
     pub fn new() -> Self {
-        Self { arena: Arena::new(usize::MAX) }
+        Self { arena: Arena::new(usize::MAX), matched: Vec::new(), errors: Vec::new() }
+    }
+
+    /// The errors of the last evaluation of a [`RuleSet`](crate::RuleSet) with this scratch, in the order of the rules.
+    #[must_use]
+    pub fn errors(&self) -> &[RuleError] {
+        &self.errors
     }
 
     /// The arena, emptied, with this limit.

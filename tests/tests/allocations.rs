@@ -183,6 +183,34 @@ fn what_is_built_reuses_memory() {
     assert!(bad.is_empty(), "{bad:#?}");
 }
 
+#[test]
+fn sets_take_nothing() {
+    let env = Env::<Call<'_>>::new();
+    let engine = Engine::builder().tier(Tier::Native).build();
+    let rules = (0..150).fold(engine.rules(&env), |rules, n| {
+        let source = match n % 5 {
+            0 => format!("request.headers['x-custom'] == 'test-value' && a == {n}"),
+            1 => format!("request.headers['x-{n}'] == 'none'"),
+            2 => format!("request.path.matches('/user/([^/]+)/view$') || b == {n}"),
+            3 => format!("request.method + '{n}' == 'GET{n}'"),
+            _ => format!("a / (b - 7) == {n}"),
+        };
+        rules.rule("r", &source, n)
+    });
+    let set = rules.build().unwrap();
+    let request = request("t");
+    let call = call(&request);
+    let mut scratch = Scratch::new();
+    let mut run = || {
+        let matched = set.all(&call, &mut scratch).unwrap().len();
+        assert_eq!((matched, scratch.errors().len()), (61, 60));
+        assert_eq!(set.first(&call, &mut scratch).unwrap().unwrap().index, 2);
+    };
+    run();
+    run();
+    assert_eq!(allocations(|| (0..ROUNDS).for_each(|_| run())), 0);
+}
+
 /// What must be decoded is built in the scratch of the caller, where there is one.
 #[test]
 fn a_scratch_is_reused() {

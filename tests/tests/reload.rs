@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use celero::http::RequestContext;
-use celero::{Engine, Env, Program, Tier};
+use celero::{Engine, Env, Program, Scratch, Tier};
 use celero_tests::shared::say;
 use std::sync::Mutex;
 
@@ -85,6 +85,34 @@ fn dropping_an_engine_leaves_its_programs_alive() {
     assert!(twin.test(&RequestContext::new(&request)).is_ok());
     drop(twin);
     assert_eq!(generated(), before);
+}
+
+#[test]
+fn dropped_sets_are_given_back() {
+    let _alone = ALONE.lock().unwrap();
+    let env = Env::<RequestContext<'_>>::new();
+    let engine = Engine::builder().tier(Tier::Native).build();
+    let request = http::Request::get("/a?b").body(()).unwrap();
+    let context = RequestContext::new(&request);
+    let before = generated();
+    let round = |round: usize| {
+        let rules = (0..150).fold(engine.rules(&env), |rules, n| {
+            let source = format!("request.path == '/{round}-{n}' || request.headers['x-{n}'].contains('{n}x')");
+            rules.rule("r", &source, n)
+        });
+        let set = rules.build().unwrap();
+        assert_eq!(set.native_rules(), 150);
+        assert!(generated() > before, "there is no code to look at");
+        assert_eq!(set.count(&context, &mut Scratch::new()), Ok(0));
+    };
+    (0..8).for_each(round);
+    let base = resident();
+    (8..28).for_each(round);
+    let grown = resident().saturating_sub(base);
+    say(&format!("reload: {grown} bytes grown in 20 sets"));
+    assert_eq!(generated(), before, "code stays mapped");
+    // The code alone of twenty sets of 150 rules has some 900 KB.
+    assert!(grown < 450_000, "{grown} bytes");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
 use celero_benches::lookups::{self, Hit, LENGTHS, Misses, NEEDLES, Way};
+use celero_benches::scaling::{SIZES, measure};
 use celero_benches::{
     CountingAllocator, ENGINES, Input, NAMES, Runner, Workload, allocations, compile_cost, interleaved, markdown,
     runner, scaling,
@@ -29,6 +30,9 @@ struct Arguments {
     /// What compiling the rules costs, instead of what running them does.
     #[arg(long)]
     compile: bool,
+    /// Only how the cost of a set grows with its rules.
+    #[arg(long)]
+    scaling: bool,
     /// Print the table as Markdown at the end.
     #[arg(long)]
     markdown: bool,
@@ -53,6 +57,9 @@ fn main() -> ExitCode {
     }
     if arguments.compile {
         return write_report(arguments.json.as_ref(), &json!({ "compile": compare_compiling(&arguments) }));
+    }
+    if arguments.scaling {
+        return write_report(arguments.json.as_ref(), &json!({ "scaling": compare_sizes() }));
     }
     let only_lookups = arguments.search || (arguments.only.iter().any(|o| o == W13) && arguments.only.len() == 1);
     let input = Workload::new("W1").map(|workload| workload.input());
@@ -119,6 +126,18 @@ fn show(record: &PathBuf) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The cost of a rule in sets of rising sizes.
+fn compare_sizes() -> Vec<Value> {
+    println!("{:>8}{:>16}{:>16}{:>16}{:>16}", "rules", "compile us", "bytes", "of them code", "evaluate ns");
+    let rows = SIZES.iter().map(|&size| {
+        let scale = measure(size);
+        println!("{size:>8}{:>16.1}{:>16.0}{:>16.0}{:>16.2}", scale.compile_us, scale.bytes, scale.code, scale.ns);
+        json!({ "rules": size, "compile_us": round(scale.compile_us), "bytes": scale.bytes.round(),
+            "code_bytes": scale.code.round(), "ns": round(scale.ns) })
+    });
+    rows.collect()
 }
 
 /// The name under which the header sets are asked for.

@@ -6,7 +6,7 @@
 use super::{Emitter, Known, broken};
 use crate::dominators::Place;
 use crate::error::Error;
-use celero_ir::{ErrorKind, ErrorWord, NodeId, Ty};
+use celero_ir::{ErrorKind, ErrorWord, NodeId, Origin, Ty};
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::types::{F64, I8, I64};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, StackSlot, Type, Value};
@@ -181,6 +181,24 @@ impl Emitter<'_, '_> {
         self.target = Target { way: Some(way), ways: 1, ..self.target };
     }
 
+    /// Ends the block with an error that nothing absorbs: it ends the rule.
+    pub(super) fn raise_finally(&mut self, word: Value) {
+        if self.rule.block.is_none() {
+            self.builder.ins().return_(&[word]);
+            return;
+        }
+        std::mem::swap(&mut self.target, &mut self.rule);
+        self.raise(word);
+        std::mem::swap(&mut self.target, &mut self.rule);
+    }
+
+    /// Where a node came from in the source of the rule that is being emitted.
+    pub(super) fn origin(&self, id: NodeId) -> Origin {
+        let elsewhere = self.origins.binary_search_by_key(&id, |(node, _)| *node);
+        let here = elsewhere.ok().and_then(|at| self.origins.get(at)).map(|(_, origin)| *origin);
+        here.unwrap_or_else(|| self.unit.graph.origin(id))
+    }
+
     /// Ends the block: with the error, unless the word is 0.
     pub(super) fn raise_or(&mut self, word: Value, go: Edge) {
         let fail = self.cold_block();
@@ -228,14 +246,14 @@ impl Emitter<'_, '_> {
     /// Starts the block, which fails.
     pub(super) fn fail_in(&mut self, block: Block, kind: ErrorKind, id: NodeId) {
         self.start(block);
-        let word = self.word(ErrorWord::new(kind, self.unit.graph.origin(id)).0.cast_signed());
+        let word = self.word(ErrorWord::new(kind, self.origin(id)).0.cast_signed());
         self.raise(word);
     }
 
     /// Starts the block, which fails with the kind whose code is `status`.
     pub(super) fn fail_with(&mut self, block: Block, status: Value, id: NodeId) {
         self.start(block);
-        let place = self.word(ErrorWord::place(self.unit.graph.origin(id)).cast_signed());
+        let place = self.word(ErrorWord::place(self.origin(id)).cast_signed());
         let word = self.builder.ins().bor(status, place);
         self.raise(word);
     }

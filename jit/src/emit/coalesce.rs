@@ -109,7 +109,7 @@ impl Emitter<'_, '_> {
         let (end, go) = (self.cold_block(), self.cold_block());
         self.brif(is_final, Edge::to(end), Edge::to(go));
         self.start(end);
-        self.builder.ins().return_(&[word]);
+        self.raise_finally(word);
         self.start(go);
     }
 

@@ -2,11 +2,15 @@
 //!
 //! A header that is asked for again where the first lookup does not dominate gets a place on the stack: the first lookup,
 //! though already emitted, is made to leave its answer there as well. In a loop the place is used from the start.
+//!
+//! Headers of a table are looked up all at once when the first of them is needed, and have places from the start.
 
 use super::block::{Edge, Words};
 use super::call::{Attempt, Attempted, Failure};
 use super::{Emitter, broken};
+use crate::dominators::Place;
 use crate::error::Error;
+use crate::unit::HeaderTable;
 use celero_ir::{Helper, NodeId, Op};
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -25,7 +29,54 @@ pub(super) enum Lookup {
     Kept(StackSlot),
 }
 
+/// Headers that are looked up together.
+pub(super) struct Table {
+    /// Address of their names.
+    names: usize,
+    /// Their answers. The length of the first is [`UNASKED`] before the lookup.
+    answers: StackSlot,
+    /// Where it is known that the lookup was made.
+    asked: Option<Place>,
+}
+
 impl Emitter<'_, '_> {
+    pub(super) fn prepare_tables(&mut self, headers: &[HeaderTable<'_>]) {
+        for header in headers {
+            let size = u32::try_from(header.lookups.len()).unwrap_or(u32::MAX).saturating_mul(16);
+            let answers = self.slot(size);
+            let number = self.tables.len();
+            self.tabled.extend(header.lookups.iter().zip((0..).step_by(16)).map(|(&id, at)| (id, (number, at))));
+            self.tables.push(Table { names: header.names, answers, asked: None });
+        }
+    }
+
+    /// The answer of a lookup that its table makes.
+    fn look_up_together(&mut self, id: NodeId, number: usize, at: i32) -> Result<Words, Error> {
+        let Some(&Table { names, answers, asked }) = self.tables.get(number) else {
+            return Err(broken("a table of headers that is none"));
+        };
+        if !asked.is_some_and(|asked| self.tree.dominates(asked, self.place)) {
+            let (ask, go) = (self.cold_block(), self.builder.create_block());
+            let first = self.builder.ins().stack_load(I64, I64, answers, 8);
+            let unasked = self.builder.ins().icmp_imm_s(IntCC::Equal, first, UNASKED);
+            self.brif(unasked, Edge::to(ask), Edge::to(go));
+            self.start(ask);
+            let map = self.header_map(id)?;
+            let names = self.address(names);
+            let room = self.builder.ins().stack_addr(I64, answers, 0);
+            self.call(Helper::headers_get, &[map, names, room])?;
+            self.jump(Edge::to(go));
+            self.start(go);
+            let here = self.place;
+            if let Some(table) = self.tables.get_mut(number) {
+                table.asked = Some(here);
+            }
+        }
+        let address = self.builder.ins().stack_load(I64, I64, answers, at);
+        let length = self.builder.ins().stack_load(I64, I64, answers, at.saturating_add(8));
+        Ok(Words::Two(address, length))
+    }
+
     pub(super) fn header(&mut self, id: NodeId) -> Result<Words, Error> {
         let attempt = self.looked_up(id)?;
         self.settle(id, attempt)?;
@@ -38,6 +89,10 @@ impl Emitter<'_, '_> {
             return Ok(attempt);
         }
         self.locate(id);
+        if let Some(&(number, at)) = self.tabled.get(&id) {
+            let words = self.look_up_together(id, number, at)?;
+            return Ok(self.note_attempt(Attempted::Node(id), id, words, Failure::NullWithCode));
+        }
         let words = match self.headers.get(&id).copied() {
             None if self.loops == 0 => {
                 let (address, length) = self.look_up(id)?;
@@ -86,13 +141,18 @@ impl Emitter<'_, '_> {
     }
 
     fn look_up(&mut self, id: NodeId) -> Result<(Value, Value), Error> {
-        let Op::Header { field, name } = self.unit.graph.op(id) else { return Err(broken("a header that is none")) };
-        let headers = self.unit.field(field).and_then(|field| field.headers.as_ref());
-        let headers = headers.ok_or_else(|| broken("a field without headers"))?;
+        let Op::Header { name, .. } = self.unit.graph.op(id) else { return Err(broken("a header that is none")) };
         let name = self.unit.address(name).ok_or_else(|| broken("no address for a constant"))?;
-        let map = self.end(headers)?;
+        let map = self.header_map(id)?;
         let name = self.address(name.data);
         self.call(Helper::header_get, &[map, name])?.0.two()
+    }
+
+    /// The address of the header map that a lookup is in.
+    fn header_map(&mut self, id: NodeId) -> Result<Value, Error> {
+        let Op::Header { field, .. } = self.unit.graph.op(id) else { return Err(broken("a header that is none")) };
+        let headers = self.unit.field(field).and_then(|field| field.headers.as_ref());
+        self.end(headers.ok_or_else(|| broken("a field without headers"))?)
     }
 
     /// Marks all places as holding no answer yet.
@@ -107,6 +167,7 @@ impl Emitter<'_, '_> {
             .collect();
         // Hash order would make the code differ from run to run.
         slots.sort_unstable();
+        slots.extend(self.tables.iter().map(|table| table.answers));
         for slot in slots {
             let unasked = self.word(UNASKED);
             self.builder.ins().stack_store(I64, unasked, slot, 8);

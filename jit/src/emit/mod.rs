@@ -1,4 +1,5 @@
-//! One root to one CLIF function: demand-driven from the root, each node emitted where it is first needed.
+//! One root, or a group of rules, to one CLIF function: demand-driven from the root, each node emitted where it is first
+//! needed.
 //!
 //! A failing operation goes to the current error target; `and`, `or`, `coalesce`, `let` and folds put a target of their own in its place
 //! while they emit an operand. A node's value is kept and used again wherever
@@ -16,6 +17,7 @@ mod divide;
 mod field;
 mod find;
 mod fold;
+mod group;
 mod header;
 mod ip;
 mod logic;
@@ -25,9 +27,9 @@ mod text;
 use crate::dominators::{Place, Tree};
 use crate::error::{Bound, Error};
 use crate::plan::Plan;
-use crate::unit::Unit;
+use crate::unit::{HeaderTable, Rule, Unit};
 use block::{Edge, Target, Words};
-use celero_ir::{Constant, ErrorWord, NodeId, Op, Ty, layout};
+use celero_ir::{Constant, ErrorWord, NodeId, Op, Origin, Ty, layout};
 use cranelift_codegen::ir::types::{F64, I8, I64};
 use cranelift_codegen::ir::{
     Block, Function, InstBuilder, MemFlagsData, SigRef, SourceLoc, StackSlot, StackSlotData, StackSlotKind, Type, Value,
@@ -48,12 +50,21 @@ const STACK_STEP: usize = 2 * 1024 * 1024;
 pub(crate) struct Task<'a> {
     pub(crate) unit: Unit<'a>,
     pub(crate) plan: &'a Plan,
-    pub(crate) root: NodeId,
-    /// The root's number, for errors.
+    pub(crate) body: Body<'a>,
+    /// The first root's number, for errors.
     pub(crate) number: usize,
     /// Most instructions.
     pub(crate) instructions: usize,
     pub(crate) config: TargetFrontendConfig,
+}
+
+/// What a function computes.
+#[derive(Clone, Copy)]
+pub(crate) enum Body<'a> {
+    /// The value of one root.
+    Root(NodeId),
+    /// Which of these rules are true, each with a budget of so many steps.
+    Rules { rules: &'a [Rule<'a>], headers: &'a [HeaderTable<'a>], steps: i64 },
 }
 
 /// A value that can be used again where `place` dominates and the variables it depends on are the same.
@@ -78,6 +89,10 @@ struct Emitter<'a, 'f> {
     reached: Vec<Option<Place>>,
     /// Where errors go.
     target: Target,
+    /// Where errors go that nothing absorbs.
+    rule: Target,
+    /// Where nodes came from in the source of the current rule, if not from where the graph says; sorted.
+    origins: &'a [(NodeId, Origin)],
     /// Where an error waits on its way to a target.
     error: Option<StackSlot>,
     /// The evaluation frame. Taken through [`frame`](Self::frame).
@@ -91,6 +106,10 @@ struct Emitter<'a, 'f> {
     scope: scope::Scope,
     signatures: HashMap<call::Callee, SigRef>,
     headers: HashMap<NodeId, header::Lookup>,
+    /// Headers that are looked up together.
+    tables: Vec<header::Table>,
+    /// By lookup: its table, and its place there.
+    tabled: HashMap<NodeId, (usize, i32)>,
     /// By field: where the address that it holds is put.
     addresses: HashMap<u32, StackSlot>,
     /// How many loops are around the current block.
@@ -122,6 +141,8 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
         place: top,
         reached: Vec::new(),
         target: Target::CALLER,
+        rule: Target::CALLER,
+        origins: &[],
         error: None,
         given_frame: frame,
         bare: true,
@@ -131,6 +152,8 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
         scope: scope::Scope::default(),
         signatures: HashMap::new(),
         headers: HashMap::new(),
+        tables: Vec::new(),
+        tabled: HashMap::new(),
         addresses: HashMap::new(),
         loops: 0,
         operands: None,
@@ -138,7 +161,13 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
     // Positions count from here; Cranelift would take the first one it sees.
     emitter.builder.set_srcloc(SourceLoc::new(0));
     emitter.start(body);
-    emitter.root(task.root)?;
+    match task.body {
+        Body::Root(root) => emitter.root(root)?,
+        Body::Rules { rules, headers, steps } => {
+            emitter.prepare_tables(headers);
+            emitter.rules(rules, steps)?;
+        }
+    }
     emitter.check_size()?;
     emitter.enter(entry, body);
     emitter.builder.seal_all_blocks();
@@ -216,7 +245,7 @@ impl Emitter<'_, '_> {
         match op {
             Op::Const(constant) => self.constant(constant, ty),
             Op::Fail(kind) => {
-                let word = self.word(ErrorWord::new(kind, self.unit.graph.origin(id)).0.cast_signed());
+                let word = self.word(ErrorWord::new(kind, self.origin(id)).0.cast_signed());
                 self.raise(word);
                 Ok(self.unreachable(ty))
             }

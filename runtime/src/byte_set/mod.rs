@@ -69,40 +69,57 @@ impl<const FOLD: bool> ByteSet<FOLD> {
     /// Whether the text is a member.
     #[inline(always)]
     pub(crate) fn contains(&self, text: &[u8]) -> bool {
-        self.contains_with(Ends::of(text), text)
+        self.find(Ends::of(text), text).is_some()
     }
 
     /// Whether the text, with these ends, is a member.
     #[inline(always)]
     pub(crate) fn contains_with(&self, ends: Ends<FOLD>, text: &[u8]) -> bool {
+        self.find(ends, text).is_some()
+    }
+
+    /// A number that the text, with these ends, has alone among the members, if it is one: less than
+    /// [`places`](Self::places).
+    #[inline(always)]
+    pub(crate) fn find(&self, ends: Ends<FOLD>, text: &[u8]) -> Option<usize> {
         if self.otherwise.is_some() {
-            return self.contains_otherwise(ends, text);
+            return self.find_otherwise(ends, text);
         }
-        self.table.contains(ends.hash(text.len(), self.table.seed), ends, text)
+        self.table.find(ends.hash(text.len(), self.table.seed), ends, text)
+    }
+
+    /// One more than the largest number that [`find`](Self::find) gives.
+    pub(crate) fn places(&self) -> usize {
+        match &self.otherwise {
+            Some(Otherwise::Sorted(members)) => members.len(),
+            _ => self.table.slots.len(),
+        }
     }
 
     /// Not inlined, as what is in the way of the usual case takes registers from it.
     #[inline(never)]
-    fn contains_otherwise(&self, ends: Ends<FOLD>, text: &[u8]) -> bool {
+    fn find_otherwise(&self, ends: Ends<FOLD>, text: &[u8]) -> Option<usize> {
         match &self.otherwise {
             Some(Otherwise::Whole { longest }) => {
-                text.len() <= *longest && self.table.contains(ends.hash_whole(text, self.table.seed), ends, text)
+                let known = text.len() <= *longest;
+                known.then(|| self.table.find(ends.hash_whole(text, self.table.seed), ends, text)).flatten()
             }
-            Some(Otherwise::Sorted(members)) => is_among::<FOLD>(members, text),
-            None => false,
+            Some(Otherwise::Sorted(members)) => place_among::<FOLD>(members, text),
+            None => None,
         }
     }
 }
 
 impl<const FOLD: bool> Table<FOLD> {
     #[inline(always)]
-    fn contains(&self, hash: u64, ends: Ends<FOLD>, text: &[u8]) -> bool {
-        let Some(pilot) = self.pilots.get(group(hash, self.shift)) else { return false };
-        let Some(slot) = self.slots.get(place(hash, *pilot, self.slots.len())) else { return false };
+    fn find(&self, hash: u64, ends: Ends<FOLD>, text: &[u8]) -> Option<usize> {
+        let pilot = self.pilots.get(group(hash, self.shift))?;
+        let place = place(hash, *pilot, self.slots.len());
+        let slot = self.slots.get(place)?;
         if slot.ends != ends || slot.length as usize != text.len() {
-            return false;
+            return None;
         }
-        !FOLD && text.len() <= 16 || self.goes_on(slot.at, text)
+        (!FOLD && text.len() <= 16 || self.goes_on(slot.at, text)).then_some(place)
     }
 
     /// Whether the rest of the member, which lies at a place, is that of the text, which has the same length and ends.
@@ -154,12 +171,12 @@ fn same_ends<const BYTES: usize>(a: &[u8], b: &[u8]) -> bool {
     a.first_chunk::<BYTES>() == b.first_chunk() && a.last_chunk::<BYTES>() == b.last_chunk()
 }
 
-fn is_among<const FOLD: bool>(members: &[Box<[u8]>], text: &[u8]) -> bool {
+fn place_among<const FOLD: bool>(members: &[Box<[u8]>], text: &[u8]) -> Option<usize> {
     let found = members.binary_search_by(|member| {
         let text = text.iter().map(|byte| if FOLD { byte.to_ascii_lowercase() } else { *byte });
         member.iter().copied().cmp(text)
     });
-    found.is_ok()
+    found.ok()
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod source;
 mod target;
 mod types;
 
+pub(crate) use header_set::HeaderTable;
 pub use header_set::{HeaderSet, HeaderSetError};
 pub use request::{Request, RequestContext};
 pub use source::Source;

@@ -103,6 +103,11 @@ impl Calls {
         number
     }
 
+    /// Adds the callees of another graph. A name means the same in all graphs of an environment.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.by_name.extend(other.by_name);
+    }
+
     /// The callee of a name in the graph.
     pub(crate) fn by_name(&self, name: &str) -> Option<&Callee> {
         self.by_name.get(name)

@@ -21,12 +21,25 @@ pub(crate) struct Frame<'a> {
     pub(super) panicked: Cell<bool>,
 }
 
-/// Where native code leaves a result that is not a truth value; which member is filled, the root's type says.
+/// Where native code leaves a result that is not a truth value; which member is filled, the root's type says. For several
+/// rules it is their group.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) union Outcome<'a> {
     pub(super) nothing: (),
     pub(super) value: Value<'a>,
+    pub(super) group: Group,
+}
+
+/// What a function of several rules is told and answers: laid out as `celero_ir::layout::group` says.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Group {
+    pub(super) matched: u64,
+    pub(super) failed: u64,
+    pub(super) errors: *mut u64,
+    pub(super) stop_on_match: u32,
+    pub(super) stop_on_error: u32,
 }
 
 /// Two words in the integer result registers.

@@ -1,15 +1,21 @@
 //! Compile-time proof that this crate's types lie in memory as `celero_ir::layout` says.
 
-use super::frame::Frame;
+use super::frame::{Frame, Group};
 use crate::library::Cx;
 use crate::value::{Timestamp, Value};
-use celero_ir::layout::{frame, value};
+use celero_ir::layout::{frame, group, value};
 use std::mem::{align_of, offset_of, size_of};
 
 const _: () = {
     assert!(offset_of!(Frame<'_>, cx) + Cx::FUEL_OFFSET == frame::FUEL as usize);
     assert!(offset_of!(Frame<'_>, out) == frame::OUT as usize);
     assert!(offset_of!(Frame<'_>, result) == frame::RESULT as usize);
+
+    assert!(offset_of!(Group, matched) == (group::MATCHED - frame::RESULT) as usize);
+    assert!(offset_of!(Group, failed) == (group::FAILED - frame::RESULT) as usize);
+    assert!(offset_of!(Group, errors) == (group::ERRORS - frame::RESULT) as usize);
+    assert!(offset_of!(Group, stop_on_match) == (group::STOP_ON_MATCH - frame::RESULT) as usize);
+    assert!(offset_of!(Group, stop_on_error) == (group::STOP_ON_ERROR - frame::RESULT) as usize);
 
     assert!(size_of::<Value<'_>>() == value::SIZE as usize);
     assert!(align_of::<Value<'_>>() == 8);

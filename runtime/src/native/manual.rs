@@ -52,6 +52,31 @@ pub(super) unsafe extern "C" fn header_get(
     guarded(frame, body, Pair(0, ErrorKind::Host as u64))
 }
 
+#[cfg(feature = "http")]
+pub(super) unsafe extern "C" fn headers_get(
+    frame: *const Frame<'_>,
+    map: *const http::HeaderMap,
+    table: *const crate::http::HeaderTable,
+    answers: *mut [u64; 2],
+) -> u64 {
+    let frame = frame!(frame);
+    // SAFETY: `map` is the address of a header map of the host, `table` that of a prepared table.
+    let (map, table) = unsafe { (&*map, &*table) };
+    // SAFETY: the native function's own room for two words for each name of the table, initialised or not: all are written
+    // before any is read.
+    let answers = unsafe {
+        answers.write_bytes(0, table.len());
+        std::slice::from_raw_parts_mut(answers, table.len())
+    };
+    guarded(frame, || table.look_up(map, frame.cx.arena(), answers), ());
+    0
+}
+
+#[cfg(not(feature = "http"))]
+pub(super) unsafe extern "C" fn headers_get(_: *const Frame<'_>, _: u64, _: u64, _: u64) -> u64 {
+    0
+}
+
 #[cfg(not(feature = "http"))]
 pub(super) unsafe extern "C" fn header_get(_: *const Frame<'_>, _: u64, _: u64) -> Pair {
     Pair(0, ErrorKind::Host as u64)

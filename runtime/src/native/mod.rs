@@ -7,12 +7,14 @@
 pub(crate) mod access;
 pub(crate) mod chunk;
 mod frame;
+mod group;
 mod layout;
 mod manual;
 mod pool;
 pub(crate) mod search;
 mod shims;
 
+pub(crate) use group::{Answer, Draft, Groups, Part, Stops};
 pub(crate) use pool::value as constant_value;
 
 use crate::context::{Context, Host};

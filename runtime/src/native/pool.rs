@@ -27,31 +27,61 @@ enum Prepared {
     Parts(Box<Parts>),
     #[cfg(feature = "http")]
     HeaderName(Box<http::HeaderName>),
+    #[cfg(feature = "http")]
+    HeaderTable(Box<crate::http::HeaderTable>),
 }
 
 /// All constants of a graph.
 #[derive(Debug)]
 pub(super) struct Pool {
     addresses: Vec<ConstantAddress>,
-    _prepared: Vec<Prepared>,
+    prepared: Vec<Prepared>,
     /// Text and values. Written only while the pool is built.
-    _arena: Arena,
+    arena: Arena,
 }
 
 // SAFETY: an arena is not `Sync` because allocating through a shared reference would race; nothing allocates in this one
-// after `Pool::new`, and the objects in it are plain data. All other members are `Sync` themselves.
+// through a shared reference, and the objects in it are plain data. All other members are `Sync` themselves.
 unsafe impl Sync for Pool {}
 
 impl Pool {
     /// Prepares the constants, in order.
     pub(super) fn new(constants: &[Constant], patterns: &Patterns, limit: usize) -> Built<Self> {
-        let arena = Arena::new(limit);
-        let mut addresses = Vec::with_capacity(constants.len());
-        let mut prepared = Vec::new();
-        for constant in constants {
-            addresses.push(address(constant, patterns, &arena, &mut prepared)?);
-        }
-        Ok(Self { addresses, _prepared: prepared, _arena: arena })
+        let mut pool = Self::empty(limit);
+        constants.iter().try_for_each(|constant| pool.add(constant, patterns))?;
+        Ok(pool)
+    }
+
+    /// One with no constants yet.
+    pub(super) fn empty(limit: usize) -> Self {
+        Self { addresses: Vec::new(), prepared: Vec::new(), arena: Arena::new(limit) }
+    }
+
+    /// Prepares the next constant. One that can't be prepared has no address.
+    pub(super) fn add(&mut self, constant: &Constant, patterns: &Patterns) -> Built<()> {
+        let added = address(constant, patterns, &self.arena, &mut self.prepared);
+        self.addresses.push(added.unwrap_or_default());
+        added.map(drop)
+    }
+
+    /// Prepares a table of header names; gives its address, and the names in its order.
+    #[cfg(feature = "http")]
+    pub(super) fn add_table(&mut self, names: &[&str]) -> Option<(usize, Vec<Box<str>>)> {
+        let table = Box::new(crate::http::HeaderTable::new(names)?);
+        let (address, names) = (std::ptr::from_ref(&*table) as usize, table.names().map(Into::into).collect());
+        self.prepared.push(Prepared::HeaderTable(table));
+        Some((address, names))
+    }
+
+    #[cfg(not(feature = "http"))]
+    pub(super) fn add_table(&mut self, _: &[&str]) -> Option<(usize, Vec<Box<str>>)> {
+        None
+    }
+
+    /// Forgets the addresses, which only compiling needs.
+    pub(super) fn forget_addresses(&mut self) {
+        self.addresses = Vec::new();
+        self.prepared.shrink_to_fit();
     }
 
     /// The addresses, by constant.

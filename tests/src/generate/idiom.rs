@@ -150,6 +150,10 @@ const PLAIN: &[Idiom] = &[
     }),
     (&[(Op, "project")], |w| format!("json({}){}.exists(x, x == {})", source(w), path(w), w.expr(&Type::Dyn))),
     (&[(Op, "project")], |w| format!("(toJson(json({}){}) == {})", source(w), path(w), text(w))),
+    (&[(Op, "find"), (Op, "reach"), (Group::Node, "found"), (Helper, "json_find")], |w| {
+        format!("(json({}){} == {})", source(w), chain(w), text(w))
+    }),
+    (&[(Op, "reach"), (Group::Node, "found")], |w| format!("(json({}){} != {})", source(w), chain(w), number(w))),
     (&[(Helper, "json_parse")], |w| format!("(toJson(json({})) == {})", source(w), text(w))),
     (&[(Helper, "json_parse")], |w| format!("(json({}) == json({}))", source(w), source(w))),
     (&[], |w| format!("(unvalidatedJwtPayload({}){} == 'x')", text(w), path(w))),
@@ -401,6 +405,11 @@ fn bound(w: &mut Writer<'_>, ty: Type) -> String {
 fn source(w: &mut Writer<'_>) -> String {
     let ty = if w.rng.chance(50) { Type::String } else { Type::Bytes };
     of(w, &ty)
+}
+
+/// A way into a document by names alone.
+fn chain(w: &mut Writer<'_>) -> String {
+    (0..=w.rng.below(3)).map(|_| *w.rng.pick(&[".a", ".b", ".c"])).collect()
 }
 
 /// A way into a document, of at least one step.

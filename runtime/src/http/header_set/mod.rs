@@ -2,6 +2,9 @@
 
 mod filter;
 mod prefixes;
+mod table;
+
+pub(crate) use table::HeaderTable;
 
 use crate::byte_set::{ByteSet, Ends};
 use filter::Filter;

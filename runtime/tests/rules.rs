@@ -1,0 +1,229 @@
+//! Sets of rules from the outside: building, asking, errors, budgets, memory.
+
+use celero::{
+    Bindings, Context, Engine, Env, ErrorKind, Limits, OnError, RuleSet, RuleSetError, Scratch, Tier, Type, Value,
+};
+use std::sync::Arc;
+
+#[derive(Context)]
+struct Call<'a> {
+    path: &'a str,
+    size: i64,
+    tags: Vec<String>,
+}
+
+fn call(path: &str) -> Call<'_> {
+    Call { path, size: 7, tags: vec!["red".into(), "blue".into()] }
+}
+
+const TIERS: [Tier; 2] = [Tier::Native, Tier::Interpret];
+
+fn engine(tier: Tier) -> Engine {
+    Engine::builder().tier(tier).build()
+}
+
+fn build(tier: Tier, sources: &[&str], policy: OnError) -> Result<RuleSet<Call<'static>, usize>, RuleSetError> {
+    let env = Env::<Call<'_>>::new();
+    let rules = engine(tier).rules(&env).on_error(policy);
+    sources.iter().enumerate().fold(rules, |rules, (n, source)| rules.rule(&format!("r{n}"), source, n)).build()
+}
+
+#[test]
+fn modes() {
+    for tier in TIERS {
+        let set = build(tier, &["path == '/a'", "size == 7", "path == '/b'", "size > 5"], OnError::NoMatch).unwrap();
+        let scratch = &mut Scratch::new();
+        assert_eq!(set.all(&call("/b"), scratch).unwrap(), [1, 2, 3]);
+        assert_eq!(set.count(&call("/b"), scratch), Ok(3));
+        assert_eq!(set.any(&call("/b"), scratch), Ok(true));
+        let first = set.first(&call("/b"), scratch).unwrap().unwrap();
+        assert_eq!((first.index, first.name, *first.action), (1, "r1", 1));
+        assert_eq!(set.all(&call("/a"), scratch).unwrap(), [0, 1, 3]);
+        assert_eq!((set.len(), set.source(2)), (4, Some("path == '/b'")));
+        assert_eq!(set.native_rules(), if tier == Tier::Native { 4 } else { 0 });
+    }
+}
+
+#[test]
+fn an_empty_set_matches_nothing() {
+    for tier in TIERS {
+        let set = build(tier, &[], OnError::Match).unwrap();
+        let scratch = &mut Scratch::new();
+        assert!(set.is_empty());
+        assert_eq!(set.any(&call("/"), scratch), Ok(false));
+        assert_eq!(set.all(&call("/"), scratch).unwrap(), [0_usize; 0]);
+        assert_eq!(set.first(&call("/"), scratch), Ok(None));
+    }
+}
+
+#[test]
+fn sizes_around_those_of_a_function() {
+    for count in [1, 2, 63, 64, 65, 128, 129, 1000] {
+        for tier in TIERS {
+            let env = Env::<Call<'_>>::new();
+            let rules = (0..count).fold(engine(tier).rules(&env), |rules, n| {
+                rules.rule("r", &format!("size == {} && path.startsWith('/{}')", 7 + n % 3, n % 5), n)
+            });
+            let set = rules.build().unwrap();
+            let want: Vec<usize> = (0..count).filter(|n| n % 3 == 0 && n % 5 == 2).collect();
+            let scratch = &mut Scratch::new();
+            assert_eq!(set.all(&call("/2"), scratch).unwrap(), want, "{count} in {tier:?}");
+            assert_eq!(set.first(&call("/2"), scratch).unwrap().map(|m| m.index), want.first().copied());
+        }
+    }
+}
+
+#[test]
+fn duplicates_all_match() {
+    for tier in TIERS {
+        let set = build(tier, &["path == '/a' || size == 1"; 5], OnError::NoMatch).unwrap();
+        assert_eq!(set.all(&call("/a"), &mut Scratch::new()).unwrap(), [0, 1, 2, 3, 4]);
+        assert_eq!(set.count(&call("/b"), &mut Scratch::new()), Ok(0));
+        let set = build(tier, &["1 / (size - 7) == 1"; 3], OnError::Match).unwrap();
+        assert_eq!(set.all(&call("/a"), &mut Scratch::new()).unwrap(), [0, 1, 2]);
+    }
+}
+
+#[test]
+fn an_error_is_of_its_rule() {
+    let sources = ["size == 7", "  1 / (size - 7) == 1", "1 / (size - 7) == 1", "path == '/'"];
+    for tier in TIERS {
+        let scratch = &mut Scratch::new();
+        let set = build(tier, &sources, OnError::NoMatch).unwrap();
+        assert_eq!(set.all(&call("/"), scratch).unwrap(), [0, 3]);
+        let places: Vec<_> = scratch.errors().iter().map(|e| (e.rule, e.error.kind, e.error.start)).collect();
+        let by_zero = ErrorKind::DivideByZero;
+        assert_eq!(places, [(1, by_zero, 2), (2, by_zero, 0)], "{tier:?}: each in its own source");
+        let set = build(tier, &sources, OnError::Match).unwrap();
+        assert_eq!(set.all(&call("/"), scratch).unwrap(), [0, 1, 2, 3]);
+        assert_eq!(scratch.errors().len(), 2);
+        let set = build(tier, &sources, OnError::Stop).unwrap();
+        assert_eq!(set.count(&call("/"), scratch).unwrap_err().rule, 1);
+        assert_eq!(scratch.errors().len(), 1);
+        assert_eq!(set.first(&call("/"), scratch).unwrap().map(|m| m.index), Some(0), "it matches before the error");
+        assert!(scratch.errors().is_empty());
+    }
+}
+
+#[test]
+fn every_rule_that_does_not_compile_is_reported() {
+    for tier in TIERS {
+        let error = build(tier, &["pth == '/'", "true", "size", "path =="], OnError::NoMatch).unwrap_err();
+        let names: Vec<&str> = error.rules().map(|(name, _)| name).collect();
+        assert_eq!(names, ["r0", "r2", "r3"]);
+        let codes: Vec<&str> = error.rules().flat_map(|(_, e)| e.diagnostics()).map(|d| d.code).collect();
+        assert_eq!(codes, ["undeclared-name", "not-bool", "unexpected-end"]);
+        assert!(error.to_string().contains("r2:1:1"), "{error}");
+    }
+}
+
+#[test]
+fn warnings_name_their_rule() {
+    let set = build(Tier::Native, &["size == 7", "path == '/' || true"], OnError::NoMatch).unwrap();
+    assert!(matches!(set.warnings(), [(1, warning)] if warning.code == "constant-condition"), "{:?}", set.warnings());
+}
+
+#[test]
+fn each_rule_has_its_own_steps() {
+    let limits = Limits { steps: 100, ..Limits::default() };
+    let env = Env::<Bindings<'static>>::dynamic().variable("l", Type::list(Type::Int));
+    let items = [Value::Int(1); 60];
+    let mut bindings = Bindings::new(&env);
+    bindings.set("l", Value::List(celero::List::Slice(&items))).unwrap();
+    for tier in TIERS {
+        let engine = Engine::builder().tier(tier).limits(limits).build();
+        let rules = engine.rules(&env).rule("long", "l.all(x, l.all(y, y == x))", ());
+        let set = (0..9).fold(rules, |rules, n| rules.rule("short", &format!("l.all(x, x > -{n} - 1)"), ())).build();
+        let scratch = &mut Scratch::new();
+        assert_eq!(set.unwrap().all(&bindings, scratch).unwrap(), [1, 2, 3, 4, 5, 6, 7, 8, 9], "{tier:?}");
+        let errors: Vec<_> = scratch.errors().iter().map(|e| (e.rule, e.error.kind)).collect();
+        assert_eq!(errors, [(0, ErrorKind::OutOfBudget)]);
+    }
+}
+
+#[test]
+fn each_rule_has_its_own_memory() {
+    let limits = Limits { memory: 4096, ..Limits::default() };
+    let env = Env::<Bindings<'static>>::dynamic().variable("s", Type::String);
+    let text = "a".repeat(1000);
+    let mut bindings = Bindings::new(&env);
+    bindings.set("s", Value::String(&text)).unwrap();
+    for tier in TIERS {
+        let engine = Engine::builder().tier(tier).limits(limits).build();
+        let rules =
+            (0..20).fold(engine.rules(&env), |rules, n| rules.rule("r", &format!("(s + '{n}').size() > 1000"), n));
+        let set = rules.rule("much", "(s + s + s + s + s + s).size() > 0", 20).build().unwrap();
+        let scratch = &mut Scratch::new();
+        assert_eq!(set.count(&bindings, scratch), Ok(20), "{tier:?}");
+        let errors: Vec<_> = scratch.errors().iter().map(|e| (e.rule, e.error.kind)).collect();
+        assert_eq!(errors, [(20, ErrorKind::OutOfBudget)]);
+    }
+}
+
+#[test]
+fn a_failing_function_of_the_host_ends_its_rule_alone() {
+    let env = Env::<Call<'_>>::new()
+        .function("bad", |_: i64| -> bool { std::panic::panic_any("host") })
+        .function("good", |n: i64| n == 7);
+    let quiet = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let mut answers = Vec::new();
+    for tier in TIERS {
+        let rules = engine(tier).rules(&env).rule("a", "good(size)", ()).rule("b", "bad(size)", ());
+        let set = rules.rule("c", "good(size) && path == '/'", ()).build().unwrap();
+        let scratch = &mut Scratch::new();
+        answers.push((set.all(&call("/"), scratch).unwrap().to_vec(), scratch.errors().to_vec()));
+    }
+    std::panic::set_hook(quiet);
+    for (matched, errors) in answers {
+        assert_eq!(matched, [0, 2]);
+        assert!(matches!(errors.as_slice(), [e] if e.rule == 1 && e.error.kind == ErrorKind::Host), "{errors:?}");
+    }
+}
+
+#[test]
+fn other_variables_fail_every_rule() {
+    let env = Env::<Bindings<'static>>::dynamic().variable("x", Type::Int);
+    let other = Env::<Bindings<'static>>::dynamic().variable("y", Type::Int);
+    for (policy, want) in [(OnError::NoMatch, Ok(0)), (OnError::Match, Ok(2)), (OnError::Stop, Err(0))] {
+        let rules = engine(Tier::Native).rules(&env).on_error(policy);
+        let set = rules.rule("a", "true", ()).rule("b", "x == 1", ()).build().unwrap();
+        let scratch = &mut Scratch::new();
+        assert_eq!(set.count(&Bindings::new(&other), scratch).map_err(|e| e.rule), want);
+        assert!(scratch.errors().iter().all(|e| e.error.kind == ErrorKind::Host));
+    }
+}
+
+#[test]
+fn a_rule_too_large_for_native_code_is_interpreted() {
+    let limits = Limits { constants: 64, ..Limits::default() };
+    let long = format!("path == '{}'", "b".repeat(1000));
+    let env = Env::<Call<'_>>::new();
+    let build = |tier| {
+        let engine = Engine::builder().tier(tier).limits(limits).build();
+        engine.rules(&env).rule("a", "size == 7", ()).rule("b", &long, ()).rule("c", "size > 2", ()).build()
+    };
+    let set = build(Tier::Auto).unwrap();
+    assert_eq!(set.native_rules(), 2);
+    assert_eq!(set.all(&call("/"), &mut Scratch::new()).unwrap(), [0, 2]);
+    assert_eq!(set.all(&call(&"b".repeat(1000)), &mut Scratch::new()).unwrap(), [0, 1, 2]);
+    let error = build(Tier::Native).unwrap_err();
+    assert!(error.rules().map(|(name, e)| (name, e.diagnostics().len())).eq([("b", 1)]), "{error}");
+}
+
+#[test]
+fn sets_can_be_shared_between_threads() {
+    let set =
+        Arc::new(build(Tier::Native, &["path == '/a'", "tags.exists(t, t == 'blue')"], OnError::NoMatch).unwrap());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let set = Arc::clone(&set);
+            scope.spawn(move || {
+                let scratch = &mut Scratch::new();
+                for _ in 0..1000 {
+                    assert_eq!(set.all(&call("/a"), scratch).unwrap(), [0, 1]);
+                }
+            });
+        }
+    });
+}
