@@ -34,6 +34,17 @@ pub mod group {
     pub const STOP_ON_ERROR: i32 = RESULT + 28;
 }
 
+/// The words of a [`Ty::Ip`](crate::Ty::Ip): the address as an IPv6 number, high word first; an IPv4 address in its mapped
+/// form (RFC 4291, section 2.5.5.2).
+#[must_use]
+pub const fn ip_words(ip: std::net::IpAddr) -> [u64; 2] {
+    let number = match ip {
+        std::net::IpAddr::V4(ip) => ip.to_ipv6_mapped().to_bits(),
+        std::net::IpAddr::V6(ip) => ip.to_bits(),
+    };
+    [(number >> 64) as u64, number as u64]
+}
+
 /// A value of any type: 32 bytes, aligned to 8.
 pub mod value {
     /// Size in bytes.

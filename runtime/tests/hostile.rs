@@ -3,7 +3,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use celero::{
-    Arena, Bindings, Built, Context, Engine, Env, EvalError, HostList, List, Map, Program, Scratch, Tier, Type, Value,
+    Arena, Bindings, Built, Context, Engine, Env, EvalError, HostList, Limits, List, Map, Program, Scratch, Tier, Type,
+    Value,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
@@ -366,5 +367,27 @@ fn bindings_of_another_environment_are_refused() {
         let mut bindings = Bindings::new(&same);
         bindings.set("b", Value::Int(2)).unwrap();
         all(&env, "b", &bindings, "Int(2)");
+    }
+}
+
+/// Turns of a loop over the host's own list are paid, however the loop is left.
+#[test]
+fn loops_that_fail_are_paid_for() {
+    #[derive(Context)]
+    struct Numbers {
+        numbers: Vec<i64>,
+    }
+    let numbers = Numbers { numbers: (0..1000).collect() };
+    let env = Env::<Numbers>::new();
+    for inner in ["exists_one", "exists", "all"] {
+        // The last number divides by zero; the outer loop goes on after the error.
+        let test = if inner == "all" { "1 / (n - 999) < 5" } else { "1 / (n - 999) > 5" };
+        let source = format!("lists.range(100).exists(x, numbers.{inner}(n, {test}) && x < 0)");
+        let limits = Limits { steps: 20_000, ..Limits::default() };
+        for tier in [Tier::Interpret, Tier::Native] {
+            let program = Engine::builder().tier(tier).limits(limits).build().compile(&env, &source).unwrap();
+            let outcome = program.test(&numbers).map_err(|error| error.kind.name());
+            assert_eq!(outcome, Err("out_of_budget"), "{tier:?} {source}");
+        }
     }
 }

@@ -207,12 +207,11 @@ impl<'a> Emitter<'a, '_> {
             }
             Range::Elements(elements, first, count) => {
                 let step = i64::from(elements.stride);
-                let (tab, count) = match fold.filter.filter(|&filter| self.is_quiet(filter)) {
-                    Some(_) => {
-                        let (tab, allowed) = self.open_tab(first, count);
-                        (Some(tab), allowed)
-                    }
-                    None => (None, count),
+                let (tab, count) = if self.pays_at_the_end(fold) {
+                    let (tab, allowed) = self.open_tab(first, count);
+                    (Some(tab), allowed)
+                } else {
+                    (None, count)
                 };
                 let size = self.builder.ins().imul_imm_s(count, step);
                 (first, self.builder.ins().iadd(first, size), step, tab)
@@ -254,6 +253,15 @@ impl<'a> Emitter<'a, '_> {
             }
         };
         Ok(Loop { body, position, end, step, tab, carried, done, left, first, last })
+    }
+
+    /// Whether the turns are paid together: nothing else is paid in them, and no error leaves the loop without paying, as one
+    /// of `exists_one` would; `all` and `exists` keep theirs to the end.
+    fn pays_at_the_end(&self, fold: &Fold) -> bool {
+        fold.filter.is_some_and(|filter| {
+            let leaves = fold.kind == FoldKind::ExistsOne && self.plan.facts(filter).fails;
+            !leaves && self.is_quiet(filter)
+        })
     }
 
     /// Binds a variable to an item of a list.

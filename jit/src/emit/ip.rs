@@ -3,6 +3,7 @@
 use super::block::Words;
 use super::{Emitter, broken};
 use crate::error::Error;
+use celero_ir::layout::ip_words;
 use celero_ir::{ConstId, Constant, NodeId};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
@@ -10,15 +11,6 @@ use std::net::IpAddr;
 
 /// The bits that all mapped IPv4 addresses share.
 const BLOCK: [u64; 2] = [u64::MAX, !0xffff_ffff];
-
-/// The words of an address.
-pub(super) fn words(ip: IpAddr) -> [u64; 2] {
-    let number = match ip {
-        IpAddr::V4(ip) => ip.to_ipv6_mapped().to_bits(),
-        IpAddr::V6(ip) => ip.to_bits(),
-    };
-    split(number)
-}
 
 fn split(number: u128) -> [u64; 2] {
     [(number >> 64) as u64, number as u64]
@@ -42,10 +34,10 @@ impl Emitter<'_, '_> {
             return Err(broken("a network that is none"));
         };
         let mask = mask(ip, prefix);
-        let inside = self.agrees(address, words(ip), mask);
+        let inside = self.agrees(address, ip_words(ip), mask);
         // IPv4 addresses have numbers in the middle of the others, and lie in no IPv6 network.
-        let block = words(IpAddr::from([0, 0, 0, 0]));
-        let bits = words(ip).into_iter().zip(block).map(|(ip, block)| ip ^ block);
+        let block = ip_words(IpAddr::from([0, 0, 0, 0]));
+        let bits = ip_words(ip).into_iter().zip(block).map(|(ip, block)| ip ^ block);
         let apart = bits.zip(mask).zip(BLOCK).any(|((bits, mask), block)| bits & mask & block != 0);
         if ip.is_ipv4() || apart {
             return Ok(Words::One(inside));

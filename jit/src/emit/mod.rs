@@ -322,7 +322,7 @@ impl Emitter<'_, '_> {
             }
             (Ty::Maybe, Constant::Null) => Words::Two(self.word(0), self.word(0)),
             (Ty::Ip, Constant::Ip(ip)) => {
-                let [high, low] = ip::words(*ip);
+                let [high, low] = layout::ip_words(*ip);
                 Words::Two(self.word(high.cast_signed()), self.word(low.cast_signed()))
             }
             _ => return Err(broken("a constant of another type than its node")),

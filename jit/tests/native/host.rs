@@ -13,11 +13,7 @@ thread_local! {
 extern "C" fn ip_accessor(ip: *const std::net::IpAddr, words: *mut [u64; 2]) -> u64 {
     // SAFETY: generated code passes the address of the field and that of two words of its own.
     let (ip, words) = unsafe { (&*ip, &mut *words) };
-    let number = match ip {
-        std::net::IpAddr::V4(ip) => ip.to_ipv6_mapped().to_bits(),
-        std::net::IpAddr::V6(ip) => ip.to_bits(),
-    };
-    *words = [(number >> 64) as u64, number as u64];
+    *words = celero_ir::layout::ip_words(*ip);
     1
 }
 

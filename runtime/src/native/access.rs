@@ -1,7 +1,7 @@
 //! Text and addresses of the host for native code: the C functions of [`Access::Text`], and the proof that slices lie in memory as
 //! [`Repr::Slice`](celero_ir::layout::Repr::Slice) says.
 
-use celero_ir::layout::{Access, Path};
+use celero_ir::layout::{self, Access, Path};
 use std::marker::PhantomData;
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -62,17 +62,7 @@ pub(crate) trait IpView {
     fn ip(source: &Self::Source) -> Option<IpAddr>;
 }
 
-/// An address as native code has it: an IPv6 number, the high word first. The mapped form of an IPv4 address is the address.
-pub(crate) fn ip_words(ip: IpAddr) -> [u64; 2] {
-    let number = match ip {
-        IpAddr::V4(ip) => ip.to_ipv6_mapped(),
-        IpAddr::V6(ip) => ip,
-    };
-    let number = number.to_bits();
-    [(number >> 64) as u64, number as u64]
-}
-
-/// The way back.
+/// The address of a `Ty::Ip`'s words; the mapped form of an IPv4 address is the address.
 pub(crate) fn ip_of_words([high, low]: [u64; 2]) -> IpAddr {
     Ipv6Addr::from_bits(u128::from(high) << 64 | u128::from(low)).to_canonical()
 }
@@ -86,7 +76,7 @@ unsafe extern "C" fn ip_of<V: IpView>(address: *const u8, words: *mut [u64; 2]) 
     let ip = V::ip(unsafe { &*address.cast::<V::Source>() });
     if let Some(ip) = ip {
         // SAFETY: the caller's promise: native code passes a place in its own frame.
-        unsafe { words.write(ip_words(ip)) };
+        unsafe { words.write(layout::ip_words(ip)) };
     }
     u64::from(ip.is_some())
 }
