@@ -7,6 +7,7 @@ use super::FieldType;
 use super::describe::read_by_call;
 use super::field_type::Element;
 use crate::arena::{Arena, Built};
+use crate::library::lossy;
 use crate::value::{HostMap, Map, Value};
 use celero_frontend::Type;
 use celero_ir::layout::{Field as Layout, Path};
@@ -39,28 +40,10 @@ fn lines<'s>(map: &'s HeaderMap, name: impl AsHeaderName, arena: &'s Arena) -> B
     Ok(Some(all.finish()))
 }
 
-/// Bytes as text, each invalid sequence read as U+FFFD; borrowed when there is none.
-///
-/// # Errors
-/// `out_of_budget` when the text must be built and does not fit the arena.
-pub(crate) fn decoded<'s>(bytes: &'s [u8], arena: &'s Arena) -> Built<&'s str> {
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return Ok(text);
-    }
-    let mut text = arena.vec();
-    for chunk in bytes.utf8_chunks() {
-        text.extend(chunk.valid().as_bytes())?;
-        if !chunk.invalid().is_empty() {
-            text.extend("\u{fffd}".as_bytes())?;
-        }
-    }
-    std::str::from_utf8(text.finish()).map_err(|_| celero_ir::ErrorKind::Host)
-}
-
 /// The value of a header as text.
 fn line<'s>(map: &'s HeaderMap, name: impl AsHeaderName, arena: &'s Arena) -> Built<Option<Value<'s>>> {
     match joined(map, name, arena)? {
-        Some(bytes) => Ok(Some(Value::String(decoded(bytes, arena)?))),
+        Some(bytes) => Ok(Some(Value::String(lossy(bytes, arena)?))),
         None => Ok(None),
     }
 }

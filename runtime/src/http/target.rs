@@ -1,8 +1,8 @@
 //! What a request is for: the parts of its URI, seen in place, its header map, and the host that both name.
 
 use crate::arena::{Arena, Built};
-use crate::context::headers::decoded;
 use crate::context::{Field, FieldType, Host, Nested, at_offset, behind_reference, read_by_call, viewed};
+use crate::library::lossy;
 use crate::native::access::TextView;
 use crate::value::Value;
 use celero_frontend::Type;
@@ -52,7 +52,7 @@ impl Target<'_> {
         if let Some(host) = self.uri.host() {
             return Ok(Some(Value::String(host)));
         }
-        let header = self.headers.get(header::HOST).map(|host| decoded(host.as_bytes(), arena)).transpose()?;
+        let header = self.headers.get(header::HOST).map(|host| lossy(host.as_bytes(), arena)).transpose()?;
         Ok(header.map(Value::String))
     }
 }

@@ -43,6 +43,8 @@ pub(crate) use self::matcher::Matcher;
 pub(crate) use self::network::cidr_from_string;
 pub(crate) use self::patterns::Patterns;
 pub(crate) use self::regex::regex_found;
+#[cfg(feature = "http")]
+pub(crate) use self::strings::lossy;
 pub(crate) use self::verbs::{Malformed, Piece, pieces};
 
 use crate::arena::{Arena, Built};

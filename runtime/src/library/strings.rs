@@ -1,6 +1,6 @@
 //! Text and bytes.
 
-use crate::arena::Built;
+use crate::arena::{Arena, Built};
 use crate::library::Cx;
 use celero_ir::ErrorKind;
 
@@ -73,19 +73,27 @@ pub(crate) fn bytes_compare<'a>(cx: &Cx<'a>, a: &'a [u8], b: &'a [u8]) -> i64 {
 /// The text of bytes from the host, each invalid sequence read as U+FFFD. Valid UTF-8 is not copied.
 pub(crate) fn text_decode<'a>(cx: &Cx<'a>, text: &'a [u8]) -> Built<&'a str> {
     cx.charge_bytes(text.len())?;
-    if let Some(text) = crate::native::ascii(text) {
+    lossy(text, cx.arena())
+}
+
+/// Bytes as text, each invalid sequence read as U+FFFD; borrowed where there is none.
+///
+/// # Errors
+/// `out_of_budget` when the text must be built and does not fit the arena.
+pub(crate) fn lossy<'a>(bytes: &'a [u8], arena: &'a Arena) -> Built<&'a str> {
+    if let Some(text) = crate::native::ascii(bytes) {
         return Ok(text);
     }
-    if let Ok(text) = std::str::from_utf8(text) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
         return Ok(text);
     }
-    let mut decoded = cx.arena().vec();
-    decoded.reserve(text.len())?;
-    for chunk in text.utf8_chunks() {
-        decoded.extend(chunk.valid().as_bytes())?;
+    let mut text = arena.vec();
+    text.reserve(bytes.len())?;
+    for chunk in bytes.utf8_chunks() {
+        text.extend(chunk.valid().as_bytes())?;
         if !chunk.invalid().is_empty() {
-            decoded.extend("\u{fffd}".as_bytes())?;
+            text.extend("\u{fffd}".as_bytes())?;
         }
     }
-    std::str::from_utf8(decoded.finish()).map_err(|_| ErrorKind::InvalidArgument)
+    std::str::from_utf8(text.finish()).map_err(|_| ErrorKind::InvalidArgument)
 }

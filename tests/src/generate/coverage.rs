@@ -115,26 +115,6 @@ pub(super) fn ranges(fold: &str) -> &'static [&'static str] {
 /// Types of elements that native code reads where they lie.
 pub(super) const ELEMENTS: [Type; 6] = [Type::Bool, Type::Int, Type::Uint, Type::Double, Type::String, Type::Bytes];
 
-/// The types of the language.
-const TYPES: &[&str] = &[
-    "null",
-    "bool",
-    "int",
-    "uint",
-    "double",
-    "string",
-    "bytes",
-    "duration",
-    "timestamp",
-    "list",
-    "map",
-    "type",
-    "optional",
-    "net.IP",
-    "net.CIDR",
-    "dyn",
-];
-
 impl Default for Coverage {
     fn default() -> Self {
         let mut coverage = Self { lines: BTreeMap::new() };
@@ -143,7 +123,7 @@ impl Default for Coverage {
         for fold in FOLDS {
             coverage.expect(Group::Syntax, ranges(fold).iter().map(|range| format!("{fold} over {range}").into()));
         }
-        coverage.expect(Group::Intermediate, TYPES.iter().map(|s| Cow::Borrowed(*s)));
+        coverage.expect(Group::Intermediate, Owned::KINDS.iter().copied().chain(["dyn"]).map(Cow::Borrowed));
         coverage.expect(Group::Operation, Op::EACH.iter().map(|op| op.decl().name.into()));
         coverage.expect(Group::Node, Ty::ALL.iter().map(|ty| ty.name().into()));
         coverage.expect(Group::Element, ELEMENTS.iter().filter_map(type_name).map(Cow::Borrowed));
