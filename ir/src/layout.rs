@@ -34,7 +34,7 @@ pub mod group {
     pub const STOP_ON_ERROR: i32 = RESULT + 28;
 }
 
-/// The words of a [`Ty::Ip`](crate::Ty::Ip): the address as an IPv6 number, high word first; an IPv4 address in its mapped
+/// The words of a [`Ty::Ip`]: the address as an IPv6 number, high word first; an IPv4 address in its mapped
 /// form (RFC 4291, section 2.5.5.2).
 #[must_use]
 pub const fn ip_words(ip: std::net::IpAddr) -> [u64; 2] {
