@@ -1,6 +1,9 @@
 //! The pages that hold code: one owner, writable or executable but never both, unmapped when the owner goes.
 //!
-//! All functions of one compilation share one region of exactly the size they need. cranelift-jit's module places and links
+//! All functions of one compilation share one region, of the pages that they need and no others. A compiler cuts small regions
+//! from a larger one that it holds in reserve: a system call for each takes longer than parsing a rule and checking it.
+//!
+//! cranelift-jit's module places and links
 //! the functions; it asks [`Provider`] for memory, and what it is given stays ours: the module is dropped at once after
 //! linking, and with the region in our hands its leak-by-default (its own providers never unmap) does not arise. Functions
 //! are compiled before the module exists and handed over as bytes, because only then is the size of the region known, and
@@ -34,13 +37,18 @@ pub(crate) struct CodeMemory {
 
 impl CodeMemory {
     /// Links the functions into a region of their own and makes it executable.
-    pub(crate) fn install(isa: OwnedTargetIsa, signature: &Signature, pieces: &[Piece]) -> Result<Self, String> {
+    pub(crate) fn install(
+        reserve: &mut Reserve,
+        isa: OwnedTargetIsa,
+        signature: &Signature,
+        pieces: &[Piece],
+    ) -> Result<Self, String> {
         let room = |sum: usize, piece: &Piece| {
             let align = usize::try_from(piece.align.max(isa.symbol_alignment())).ok()?;
             sum.checked_next_multiple_of(align.max(1))?.checked_add(piece.bytes.len())
         };
         let size = pieces.iter().try_fold(0, room).ok_or("the code is larger than the address space")?;
-        let region = Region { pages: Pages::map(size).map_err(|e| e.to_string())?, used: 0, sealed: false };
+        let region = Region { pages: reserve.take(size).map_err(|e| e.to_string())?, used: 0, sealed: false };
         let shared = Arc::new(Mutex::new(region));
 
         let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
@@ -92,40 +100,69 @@ unsafe impl Send for Function {}
 // SAFETY: as above.
 unsafe impl Sync for Function {}
 
-/// A mapping that this value alone owns.
+/// Bytes that are mapped at once for small regions.
+const CHUNK: usize = 64 * 1024;
+
+/// Pages for the next regions: writable, and without memory until they are written to.
+#[derive(Debug, Default)]
+pub(crate) struct Reserve(Option<Pages>);
+
+impl Reserve {
+    /// New writable pages, at least one.
+    fn take(&mut self, size: usize) -> io::Result<Pages> {
+        let len = size.max(1).checked_next_multiple_of(rustix::param::page_size()).ok_or(io::ErrorKind::OutOfMemory)?;
+        if len >= CHUNK {
+            return Pages::map(len);
+        }
+        let mut rest = match self.0.take() {
+            Some(rest) if rest.len >= len => rest,
+            _ => Pages::map(CHUNK)?,
+        };
+        let taken = rest.split(len);
+        self.0 = Some(rest);
+        Ok(taken)
+    }
+}
+
+/// Mapped pages that this value alone owns.
 #[derive(Debug)]
 struct Pages {
     start: NonNull<u8>,
     len: usize,
 }
 
-// SAFETY: the mapping belongs to this value and to no thread; after sealing nobody writes to it.
+// SAFETY: the pages belong to this value and to no thread; after sealing nobody writes to them.
 unsafe impl Send for Pages {}
 // SAFETY: shared access only reads and runs the pages.
 unsafe impl Sync for Pages {}
 
 impl Pages {
-    /// New writable pages, at least one.
-    fn map(size: usize) -> io::Result<Self> {
-        // All pages are written at once, which would otherwise cost a page fault each.
-        #[cfg(target_os = "linux")]
-        const FLAGS: MapFlags = MapFlags::PRIVATE.union(MapFlags::POPULATE);
-        #[cfg(not(target_os = "linux"))]
-        const FLAGS: MapFlags = MapFlags::PRIVATE;
-        let len = size.max(1).checked_next_multiple_of(rustix::param::page_size()).ok_or(io::ErrorKind::OutOfMemory)?;
+    /// New writable pages; `len` is a multiple of their size.
+    fn map(len: usize) -> io::Result<Self> {
         // SAFETY: a new private mapping at an address of the system's choice touches no other memory.
         let start = unsafe {
-            rustix::mm::mmap_anonymous(std::ptr::null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, FLAGS)?
+            let rights = ProtFlags::READ | ProtFlags::WRITE;
+            rustix::mm::mmap_anonymous(std::ptr::null_mut(), len, rights, MapFlags::PRIVATE)?
         };
         Ok(Self { start: NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?, len })
+    }
+
+    /// The first `len` bytes, whole pages of which there are enough; this value keeps the others, which may be none.
+    fn split(&mut self, len: usize) -> Self {
+        let len = len.min(self.len);
+        let first = Self { start: self.start, len };
+        // SAFETY: not more bytes on than there are.
+        self.start = unsafe { self.start.add(len) };
+        self.len = self.len.saturating_sub(len);
+        first
     }
 
     /// Takes the right to write and gives the right to execute.
     fn seal(&self) -> io::Result<()> {
         let start = self.start.as_ptr();
-        // SAFETY: `start` and `len` are those of the mapping that this value owns, which is readable.
+        // SAFETY: `start` and `len` are those of pages that this value owns, which are readable.
         unsafe { icache::clear_cache(start.cast(), self.len)? };
-        // SAFETY: the same mapping; nothing holds a reference into it.
+        // SAFETY: the same pages, whole ones; nothing holds a reference into them.
         unsafe { rustix::mm::mprotect(start.cast(), self.len, MprotectFlags::READ | MprotectFlags::EXEC)? };
         icache::pipeline_flush_mt()?;
         Ok(())
@@ -134,9 +171,11 @@ impl Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, mapped once in `map`; nobody runs it, because every `Entry` borrows its owner.
-        // An error would mean that it is not a mapping; there is nothing to do about it here.
-        let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len) };
+        if self.len > 0 {
+            // SAFETY: the pages are ours alone, mapped in `map`; nobody runs them, because every `Entry` borrows their owner.
+            // An error would mean that they are not mapped; there is nothing to do about it here.
+            let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len) };
+        }
     }
 }
 

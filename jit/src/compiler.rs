@@ -1,6 +1,6 @@
 //! From a unit to installed code: emission, code generation, limits, linking.
 
-use crate::code_memory::{CodeMemory, Piece};
+use crate::code_memory::{CodeMemory, Piece, Reserve};
 use crate::emit::{self, Body, Task};
 use crate::entry::Entry;
 use crate::error::{Bound, Error};
@@ -59,6 +59,7 @@ pub struct Compiler {
     context: Context,
     builder: FunctionBuilderContext,
     plan: Plan,
+    reserve: Reserve,
     codegen: Duration,
 }
 
@@ -86,6 +87,7 @@ impl Compiler {
             context: Context::new(),
             builder: FunctionBuilderContext::new(),
             plan: Plan::default(),
+            reserve: Reserve::default(),
             codegen: Duration::ZERO,
         })
     }
@@ -134,14 +136,15 @@ impl Compiler {
     /// # Errors
     ///
     /// [`Error::Memory`].
-    pub fn install(&self, functions: Vec<Function>) -> Result<Code, Error> {
+    pub fn install(&mut self, functions: Vec<Function>) -> Result<Code, Error> {
         let pieces: Vec<Piece> = functions.into_iter().map(|function| function.0).collect();
         self.link(&pieces)
     }
 
-    fn link(&self, pieces: &[Piece]) -> Result<Code, Error> {
+    fn link(&mut self, pieces: &[Piece]) -> Result<Code, Error> {
         let bytes = pieces.iter().fold(0_usize, |sum, piece| sum.saturating_add(piece.bytes.len()));
-        let memory = CodeMemory::install(self.isa.clone(), &self.signature, pieces).map_err(Error::Memory)?;
+        let memory =
+            CodeMemory::install(&mut self.reserve, self.isa.clone(), &self.signature, pieces).map_err(Error::Memory)?;
         Ok(Code { memory, bytes })
     }
 
