@@ -56,10 +56,10 @@ fn main() -> ExitCode {
         }
     }
     if arguments.compile {
-        return write_report(arguments.json.as_ref(), &json!({ "compile": compare_compiling(&arguments) }));
+        return write_report(arguments.json.as_ref(), json!({ "compile": compare_compiling(&arguments) }));
     }
     if arguments.scaling {
-        return write_report(arguments.json.as_ref(), &json!({ "scaling": compare_sizes() }));
+        return write_report(arguments.json.as_ref(), json!({ "scaling": compare_sizes() }));
     }
     let only_lookups = arguments.search || (arguments.only.iter().any(|o| o == W13) && arguments.only.len() == 1);
     let input = Workload::new("W1").map(|workload| workload.input());
@@ -80,9 +80,9 @@ fn main() -> ExitCode {
         }
     };
     if only_lookups {
-        return write_report(arguments.json.as_ref(), &json!({ "lookups": lookups }));
+        return write_report(arguments.json.as_ref(), json!({ "lookups": lookups }));
     }
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = threads();
     print!("{:8}", "");
     ENGINES.iter().for_each(|e| print!("{e:>26}"));
     println!("{:>22}", format!("native x{threads} threads"));
@@ -99,18 +99,11 @@ fn main() -> ExitCode {
         }
     }
     println!("\nns for an evaluation (median), ratio to handwritten, allocations");
-    let machine = json!({
-        "os": std::env::consts::OS, "arch": std::env::consts::ARCH, "threads": threads, "cpu": cpu(),
-    });
-    let command: Vec<String> = std::env::args().skip(1).collect();
-    let report = json!({
-        "command": format!("compare {}", command.join(" ")),
-        "machine": machine, "workloads": workloads, "rulesets": [], "lookups": lookups,
-    });
+    let report = json!({ "workloads": workloads, "rulesets": [], "lookups": lookups });
     if arguments.markdown {
         println!("\n{}", markdown(&report));
     }
-    let written = write_report(arguments.json.as_ref(), &report);
+    let written = write_report(arguments.json.as_ref(), report);
     if right { written } else { ExitCode::FAILURE }
 }
 
@@ -143,8 +136,15 @@ fn compare_sizes() -> Vec<Value> {
 /// The name under which the header sets are asked for.
 const W13: &str = "W13";
 
-fn write_report(path: Option<&PathBuf>, report: &Value) -> ExitCode {
+/// Writes the figures, and where they come from.
+fn write_report(path: Option<&PathBuf>, mut report: Value) -> ExitCode {
     let Some(path) = path else { return ExitCode::SUCCESS };
+    if let Some(members) = report.as_object_mut() {
+        let command: Vec<String> = std::env::args().skip(1).collect();
+        members.insert("command".into(), format!("compare {}", command.join(" ")).into());
+        let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+        members.insert("machine".into(), json!({ "os": os, "arch": arch, "threads": threads(), "cpu": cpu() }));
+    }
     match std::fs::write(path, format!("{report:#}\n")) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -275,6 +275,10 @@ fn compare(workload: &Workload, rounds: usize, threads: usize) -> Result<Value, 
 
 fn round(x: f64) -> f64 {
     (x * 100.0).round() / 100.0
+}
+
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn cpu() -> String {
