@@ -136,11 +136,23 @@ pub enum Access {
     /// Calls the C function at this address with the address at the end of the path; it answers with address and length
     /// of text. A null address means that the field is absent.
     Text(Path, usize),
+    /// As [`Text`](Access::Text), but that most values are one of a few texts, which is known without a call.
+    Named(Path, Names, usize),
     /// For [`Ty::Ip`]: calls the C function at this address with the address at the end of the path and that of two words,
     /// which it fills with those of the value; it answers whether the field is present.
     Ip(Path, usize),
     /// The helpers `field_get` and `field_has`.
     Get,
+}
+
+/// Texts that a byte of the host tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Names {
+    /// Where the byte lies, from the end of the path.
+    pub tag: u32,
+    /// Address of 256 pairs of address and length, of which the byte says which one is the text. A null address means that
+    /// the accessor must be asked.
+    pub table: usize,
 }
 
 /// A field of the host, as native code sees it.

@@ -177,6 +177,25 @@ struct Call<'a> {
 }
 
 #[test]
+fn methods_read_alike_whatever_they_are() {
+    let usual = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY"];
+    let others = ["G", "GE", "get", "GETT", "PROPFIND", "FIFTEEN-LETTERS", "MORE-THAN-SIXTEEN-LETTERS"];
+    let env = Env::<RequestContext>::new();
+    for text in usual.into_iter().chain(others) {
+        let request = http::Request::builder().method(text).body(()).unwrap();
+        let context = RequestContext::new(&request);
+        agree(&context);
+        for asked in usual.into_iter().chain(others) {
+            let rule = format!("request.method == '{asked}' && request.method.size() == {}", asked.len());
+            for tier in [Tier::Native, Tier::Interpret] {
+                let program = Engine::builder().tier(tier).build().compile(&env, &rule).unwrap();
+                assert_eq!(program.test(&context), Ok(text == asked), "{text}: {rule}");
+            }
+        }
+    }
+}
+
+#[test]
 fn parts_and_types_of_http_fit_into_contexts() {
     let request = request("/x");
     let call = Call {

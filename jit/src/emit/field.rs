@@ -4,7 +4,7 @@ use super::block::{Edge, Words};
 use super::call::{Attempted, Callee, Failure};
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
-use celero_ir::layout::{Access, Elements, Path, Repr};
+use celero_ir::layout::{Access, Elements, Names, Path, Repr};
 use celero_ir::{ErrorKind, Helper, NodeId, Op, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I8, I64};
@@ -26,8 +26,8 @@ impl Emitter<'_, '_> {
                 let (base, offset) = self.walk(self.host, path)?;
                 self.load(field.ty, *repr, base, offset)
             }
-            Access::Text(path, accessor) => {
-                let words = self.access(id, index, path, *accessor)?;
+            access @ (Access::Text(..) | Access::Named(..)) => {
+                let words = self.access(id, index, access)?;
                 let (address, _) = words.two()?;
                 if field.optional && field.ty != Ty::Maybe {
                     self.fail_unless(address, ErrorKind::NoSuchKey, id);
@@ -57,8 +57,8 @@ impl Emitter<'_, '_> {
         let field = self.unit.field(index).ok_or_else(|| broken("no such field"))?;
         match &field.access {
             Access::Load(..) => Ok(Words::One(self.builder.ins().iconst(I8, 1))),
-            Access::Text(path, accessor) => {
-                let (address, _) = self.access(id, index, path, *accessor)?.two()?;
+            access @ (Access::Text(..) | Access::Named(..)) => {
+                let (address, _) = self.access(id, index, access)?.two()?;
                 Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::NotEqual, address, 0)))
             }
             Access::Ip(path, accessor) => {
@@ -73,14 +73,50 @@ impl Emitter<'_, '_> {
     }
 
     /// The accessor's answer, whether it was asked for presence or for the value before.
-    fn access(&mut self, id: NodeId, index: u32, path: &Path, accessor: usize) -> Result<Words, Error> {
+    fn access(&mut self, id: NodeId, index: u32, access: &Access) -> Result<Words, Error> {
         if let Some(attempt) = self.recall_attempt(Attempted::Field(index), id) {
             return Ok(attempt.words);
         }
-        let at = self.end(path)?;
-        let words = self.call_accessor(Callee::Text, accessor, &[at])?;
+        let words = self.text_at(access, self.host)?;
         self.note_attempt(Attempted::Field(index), id, words, Failure::Never);
         Ok(words)
+    }
+
+    /// The text at the end of a path, which starts at an address.
+    fn text_at(&mut self, access: &Access, from: Value) -> Result<Words, Error> {
+        match access {
+            Access::Text(path, accessor) => {
+                let at = self.end_from(from, path)?;
+                self.call_accessor(Callee::Text, *accessor, &[at])
+            }
+            Access::Named(path, names, accessor) => {
+                let at = self.end_from(from, path)?;
+                self.named(*names, *accessor, at)
+            }
+            _ => Err(broken("an access that gives no text")),
+        }
+    }
+
+    /// The text that the table has for a value, else the accessor's answer.
+    fn named(&mut self, names: Names, accessor: usize, at: Value) -> Result<Words, Error> {
+        let offset = i32::try_from(names.tag).map_err(|_| broken("an offset over 2 GiB"))?;
+        let (known, ask, join) = (self.builder.create_block(), self.cold_block(), self.builder.create_block());
+        let address = self.builder.append_block_param(join, I64);
+        let length = self.builder.append_block_param(join, I64);
+        let tag = self.builder.ins().uload8(I64, MEM, at, offset);
+        let row = self.builder.ins().ishl_imm_u(tag, 4);
+        let table = self.address(names.table);
+        let row = self.builder.ins().iadd(table, row);
+        let text = self.builder.ins().load(I64, MEM, row, 0);
+        self.brif(text, Edge::to(known), Edge::to(ask));
+        self.start(known);
+        let size = self.builder.ins().load(I64, MEM, row, 8);
+        self.jump_with(join, &[text, size]);
+        self.start(ask);
+        let (other, size) = self.call_accessor(Callee::Text, accessor, &[at])?.two()?;
+        self.jump_with(join, &[other, size]);
+        self.start(join);
+        Ok(Words::Two(address, length))
     }
 
     /// The accessor's answer, and where it left the address.
@@ -139,10 +175,7 @@ impl Emitter<'_, '_> {
                 let (base, offset) = self.walk(at, path)?;
                 self.load(elements.ty, *repr, base, offset)
             }
-            Access::Text(path, accessor) => {
-                let at = self.end_from(at, path)?;
-                self.call_accessor(Callee::Text, *accessor, &[at])
-            }
+            access @ (Access::Text(..) | Access::Named(..)) => self.text_at(access, at),
             Access::Ip(..) | Access::Get => Err(broken("elements that can't be read in place")),
         }
     }

@@ -1,7 +1,7 @@
 //! Fields that are not plain loads, and headers.
 
 use crate::common::{BREAK_HEADERS, Build, Headers, Pair, calls, run};
-use celero_ir::layout::{Access, Field, Path, Repr};
+use celero_ir::layout::{Access, Field, Names, Path, Repr};
 use celero_ir::{Cmp, Constant, ErrorKind, FoldKind, Helper, NodeId, Op, Ty};
 use std::cell::Cell;
 
@@ -54,6 +54,31 @@ fn optional_text_is_asked_for_once() {
         assert_eq!(ASKED.get(), 1);
         assert_eq!(run(&code, 1, &host).bool(), plain);
         assert_eq!(run(&code, 2, &host).text().map(Some), host.1.map(Some).ok_or(ErrorKind::NoSuchKey));
+    }
+}
+
+#[test]
+fn named_text_is_asked_for_only_where_the_table_has_none() {
+    extern "C" fn accessor(host: *const [u8; 4]) -> Pair {
+        ASKED.set(ASKED.get() + 1);
+        // SAFETY: the field's path leads to this type.
+        let text = if unsafe { (*host)[2] } == 2 { "other" } else { "wrong" };
+        Pair(text.as_ptr() as u64, text.len() as u64)
+    }
+    let mut table = [[0_usize; 2]; 256];
+    for (tag, name) in [(1, "first"), (255, "last")] {
+        table[tag] = [name.as_ptr() as usize, name.len()];
+    }
+    let mut b = Build::default();
+    let names = Names { tag: 2, table: table.as_ptr() as usize };
+    b.fields.push(Field::new(Ty::Str, false, Access::Named(Path(vec![0]), names, accessor as *const () as usize)));
+    let text = b.add(Op::Field(0), Ty::Str, &[]);
+    b.graph.add_root(text);
+    let code = b.compile();
+    for (tag, name, asked) in [(1, "first", 0), (255, "last", 0), (2, "other", 1)] {
+        ASKED.set(0);
+        assert_eq!(run(&code, 0, &[9_u8, 9, tag, 9]).text(), Ok(name));
+        assert_eq!(ASKED.get(), asked);
     }
 }
 

@@ -2,12 +2,14 @@
 
 use crate::arena::{Arena, Built};
 use crate::context::{Element, FieldType, format_into, read_by_call, viewed};
-use crate::native::access::{OrAbsent, TextView};
+use crate::native::access::{OrAbsent, TextView, named_access};
+use crate::native::names::names;
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::Ty;
-use celero_ir::layout::Field as Layout;
+use celero_ir::layout::{Field as Layout, Names};
 use http::{Method, Uri, Version};
+use std::sync::OnceLock;
 
 /// The protocol as it stands on a request line, `HTTP/1.1`; without a number if it came after this was written.
 fn version(version: &Version) -> &'static str {
@@ -21,8 +23,22 @@ fn version(version: &Version) -> &'static str {
     }
 }
 
+/// The layout of a method: the usual ones are known by a byte.
+fn method() -> Layout {
+    static NAMES: OnceLock<Option<Names>> = OnceLock::new();
+    let names = NAMES.get_or_init(|| {
+        let usual = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
+        let others: Vec<String> = (1..=24).map(|length| "X".repeat(length)).collect();
+        names(&usual, &others, |text| Method::from_bytes(text.as_bytes()).ok())
+    });
+    match *names {
+        Some(names) => Layout::new(Ty::Str, false, named_access::<Method>(names)),
+        None => viewed::<Method>(Ty::Str, false),
+    }
+}
+
 macro_rules! texts {
-    ($($rust:ty: $text:expr;)*) => {$(
+    ($($rust:ty: $text:expr, $layout:expr;)*) => {$(
         impl TextView for $rust {
             type Source = Self;
 
@@ -32,14 +48,14 @@ macro_rules! texts {
             }
         }
 
-        // SAFETY: the view shows the text that `value` gives.
+        // SAFETY: the view shows the text that `value` gives; so do names, which are those of a type's values.
         unsafe impl FieldType for $rust {
             fn ty() -> Type {
                 Type::String
             }
 
             fn layout() -> Layout {
-                viewed::<Self>(Ty::Str, false)
+                $layout
             }
 
             fn optional_layout() -> Layout {
@@ -55,8 +71,8 @@ macro_rules! texts {
 }
 
 texts! {
-    Method: Method::as_str;
-    Version: |v| version(v);
+    Method: Method::as_str, method();
+    Version: |v| version(v), viewed::<Self>(Ty::Str, false);
 }
 
 impl Element for Method {}

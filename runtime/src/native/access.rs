@@ -1,6 +1,8 @@
 //! Text and addresses of the host for native code: the C functions of [`Access::Text`], and the proof that slices lie in memory as
 //! [`Repr::Slice`](celero_ir::layout::Repr::Slice) says.
 
+#[cfg(feature = "http")]
+use celero_ir::layout::Names;
 use celero_ir::layout::{self, Access, Path};
 use std::marker::PhantomData;
 use std::net::{IpAddr, Ipv6Addr};
@@ -51,6 +53,12 @@ unsafe extern "C" fn text_of<V: TextView>(address: *const u8) -> Words {
 /// How native code reads the text of a `V::Source` at an address.
 pub(crate) fn text_access<V: TextView>() -> Access {
     Access::Text(Path(vec![0]), text_of::<V> as *const () as usize)
+}
+
+/// How native code reads the text of a `V::Source` at an address, if most are among these names.
+#[cfg(feature = "http")]
+pub(crate) fn named_access<V: TextView>(names: Names) -> Access {
+    Access::Named(Path(vec![0]), names, text_of::<V> as *const () as usize)
 }
 
 /// A way to see a type as an IP address.

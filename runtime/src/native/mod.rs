@@ -10,6 +10,8 @@ mod frame;
 mod group;
 mod layout;
 mod manual;
+#[cfg(feature = "http")]
+pub(crate) mod names;
 mod pool;
 pub(crate) mod search;
 mod shims;

@@ -62,6 +62,17 @@ unsafe fn read<'a>(start: *const u8, field: &Field, arena: &'a Arena) -> Option<
     let ty = field.layout.ty;
     Some(match &field.layout.access {
         Access::Load(path, repr) => Some(unsafe { load(ty, *repr, follow(start, path)) }),
+        Access::Named(path, names, function) => {
+            let at = unsafe { follow(start, path) };
+            let (tag, table) = unsafe { (at.add(names.tag as usize).read(), names.table as *const Words) };
+            let Words { address, length } = unsafe { table.add(tag.into()).read() };
+            if address.is_null() {
+                let other =
+                    celero_ir::layout::Field { access: Access::Text(path.clone(), *function), ..field.layout.clone() };
+                return unsafe { read(start, &Field { layout: other, ..field.clone() }, arena) };
+            }
+            Some(unsafe { words(ty, address, length) })
+        }
         Access::Text(path, function) => {
             type Text = unsafe extern "C" fn(*const u8) -> Words;
             let function = unsafe { std::mem::transmute::<usize, Text>(*function) };
