@@ -33,7 +33,16 @@ impl Arena {
     /// Forgets what was built, and makes room for `limit` bytes. Memory that is kept comes on top: what is built next may
     /// not fit into it, and whether that is within the limit must not hang on what was built before. More than half of the
     /// limit is not kept, because the next piece of memory would be twice as large.
+    #[inline]
     pub(crate) fn recycle(&mut self, limit: usize) {
+        if self.bump.allocated_bytes() == 0 {
+            self.bump.set_allocation_limit(Some(limit));
+        } else {
+            self.recycle_memory(limit);
+        }
+    }
+
+    fn recycle_memory(&mut self, limit: usize) {
         self.reset();
         if self.bump.allocated_bytes() > limit / 2 {
             self.bump = Bump::new();

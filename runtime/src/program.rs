@@ -8,7 +8,7 @@ use crate::function::{Functions, contained};
 use crate::interpret::interpret;
 use crate::library::Cx;
 use crate::limits::Limits;
-use crate::native::{Native, Shape};
+use crate::native::{HOST, Native, Shape, failure, word_of};
 use crate::scratch::{Scratch, with_thread_scratch};
 use crate::value::Value;
 use crate::{Arena, Type};
@@ -132,30 +132,31 @@ impl<S: Context + 'static> Program<S> {
     /// The evaluation's error; `no_such_overload` when the result is not a truth value.
     #[inline]
     pub fn test<C: Context<Static = S>>(&self, context: &C) -> Result<bool, EvalError> {
-        match &self.native {
-            Some(native) if native.shape() == Shape::Bare => {
-                self.is_for(context)?;
+        // What becomes of the rule comes back in a register, so that no result has to be put together in memory.
+        let word = match &self.native {
+            Some(native) if native.shape() == Shape::Bare && self.is_for(context).is_ok() => {
                 native.decide_bare(context)
             }
             Some(native) if native.shape() == Shape::Framed => self.test_framed(native, context),
             _ => self.test_roomy(context),
-        }
+        };
+        if word <= 1 { Ok(word == 1) } else { Err(failure(word)) }
     }
 
     #[inline(never)]
-    fn test_framed<C: Context<Static = S>>(&self, native: &Native, context: &C) -> Result<bool, EvalError> {
-        self.is_for(context)?;
+    fn test_framed<C: Context<Static = S>>(&self, native: &Native, context: &C) -> u64 {
+        if let Err(error) = self.is_for(context) {
+            return word_of(&error);
+        }
         // An arena without room costs nothing, and is hardly ever asked for any.
         let nothing = ManuallyDrop::new(Arena::new(0));
-        match native.decide(context, &self.shared.functions, self.cx(&nothing)) {
-            Err(EvalError { kind: ErrorKind::OutOfBudget, .. }) => self.test_roomy(context),
-            result => result,
-        }
+        let word = native.decide(context, &self.shared.functions, self.cx(&nothing));
+        if word > 1 && failure(word).kind == ErrorKind::OutOfBudget { self.test_roomy(context) } else { word }
     }
 
     #[inline(never)]
-    fn test_roomy<C: Context<Static = S>>(&self, context: &C) -> Result<bool, EvalError> {
-        with_thread_scratch(|scratch| self.test_with(context, scratch))
+    fn test_roomy<C: Context<Static = S>>(&self, context: &C) -> u64 {
+        with_thread_scratch(|scratch| self.test_with(context, scratch)).map_or_else(|error| word_of(&error), u64::from)
     }
 
     /// [`test`](Self::test) with a scratch of the caller's.
@@ -201,7 +202,7 @@ impl<S: Context + 'static> Program<S> {
         Cx::new(i64::from(self.shared.limits.steps), arena)
     }
 
-    #[inline]
+    #[inline(never)]
     fn interpret<'a>(&'a self, host: &'a dyn Host, cx: &Cx<'a>) -> Result<Value<'a>, EvalError> {
         // A panic of the host's data ends the evaluation as it does in native code.
         let mut value = Value::Null;
@@ -211,6 +212,3 @@ impl<S: Context + 'static> Program<S> {
         Ok(value)
     }
 }
-
-/// The host's fault, at no place of the rule.
-const HOST: EvalError = EvalError { kind: ErrorKind::Host, start: 0, end: 0 };

@@ -164,8 +164,13 @@ impl<'a> Draft<'a> {
         let tables = self.tables(rules);
         let headers: Vec<HeaderTable<'_>> =
             tables.iter().map(|(lookups, names)| HeaderTable { lookups, names: *names }).collect();
-        let unit =
-            Unit { graph: &self.graph, fields: self.fields, constants: self.pool.addresses(), helpers: &*HELPERS };
+        let unit = Unit {
+            graph: &self.graph,
+            fields: self.fields,
+            constants: self.pool.addresses(),
+            helpers: &*HELPERS,
+            steps: None,
+        };
         let wanted: Vec<Rule<'_>> = rules.iter().map(|rule| Rule { root: rule.root, origins: &rule.origins }).collect();
         match self.compiler.group(&unit, &wanted, &headers, self.steps) {
             Ok(function) => {
@@ -273,7 +278,7 @@ impl Answer {
         let word = self.errors.get(rule as usize)?;
         // SAFETY: `failed` and `errors` are written by `Groups::call` alone, and the function that it calls writes the word
         // of each rule whose bit it sets.
-        Some(failure(unsafe { word.assume_init() }, false))
+        Some(failure(unsafe { word.assume_init() }))
     }
 
     /// Whether a rule ran out of budget. It shares memory with the other rules of the function, so that it need not alone.

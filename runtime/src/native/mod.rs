@@ -25,7 +25,7 @@ use crate::function::Functions;
 use crate::library::{Cx, Patterns};
 use crate::lower::{Callee, Calls};
 use crate::value::{Duration, Timestamp, Value};
-use celero_ir::{ErrorKind, ErrorWord, Graph, Op, Ty};
+use celero_ir::{ErrorKind, ErrorWord, Graph, Op, Origin, Ty};
 use celero_jit::{Code, Compiler, Entry, Listing, Unit};
 use frame::{Frame, Outcome};
 use pool::Pool;
@@ -143,33 +143,32 @@ impl Native {
         cx: Cx<'a>,
     ) -> Result<Value<'a>, EvalError> {
         let mut frame = self.frame(context, functions, cx);
-        match self.call(context, &mut frame)? {
-            0 if self.compiled.result == Ty::Bool => Ok(Value::Bool(false)),
-            1 if self.compiled.result == Ty::Bool => Ok(Value::Bool(true)),
-            _ => Ok(self.outcome(&frame)),
-        }
-    }
-
-    /// Runs code of the shape [`Shape::Framed`].
-    #[inline]
-    pub(crate) fn decide<'a, C: Context>(
-        &'a self,
-        context: &'a C,
-        functions: &'a Functions,
-        cx: Cx<'a>,
-    ) -> Result<bool, EvalError> {
-        self.call(context, &mut self.frame(context, functions, cx)).map(|word| word == 1)
-    }
-
-    /// Runs code of the shape [`Shape::Bare`].
-    #[inline]
-    pub(crate) fn decide_bare<C: Context>(&self, context: &C) -> Result<bool, EvalError> {
-        if !self.entry.is_bare() {
+        let word = self.call(context, &mut frame);
+        if frame.panicked.get() {
             return Err(HOST);
         }
+        if word > 1 {
+            return Err(failure(word));
+        }
+        self.outcome(word, &frame)
+    }
+
+    /// Runs code of the shape [`Shape::Framed`]: the truth value, or an [`ErrorWord`].
+    #[inline]
+    pub(crate) fn decide<'a, C: Context>(&'a self, context: &'a C, functions: &'a Functions, cx: Cx<'a>) -> u64 {
+        let mut frame = self.frame(context, functions, cx);
+        let word = self.call(context, &mut frame);
+        if frame.panicked.get() { word_of(&HOST) } else { word }
+    }
+
+    /// Runs code of the shape [`Shape::Bare`]: the truth value, or an [`ErrorWord`].
+    #[inline]
+    pub(crate) fn decide_bare<C: Context>(&self, context: &C) -> u64 {
+        if !self.entry.is_bare() {
+            return word_of(&HOST);
+        }
         // SAFETY: as in `call`, but that a bare function uses no frame.
-        let word = unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::null_mut()) };
-        if word <= 1 { Ok(word == 1) } else { Err(failure(word, false)) }
+        unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::null_mut()) }
     }
 
     #[inline]
@@ -187,45 +186,43 @@ impl Native {
 
     /// The context is the frame's host: of the type whose fields the code was compiled for, as `Program` knows.
     #[inline]
-    fn call<C: Context>(&self, context: &C, frame: &mut Frame<'_>) -> Result<u64, EvalError> {
+    fn call<C: Context>(&self, context: &C, frame: &mut Frame<'_>) -> u64 {
         // SAFETY: the frame is laid out as the code expects (`layout`), the context is of the type that the code was
         // compiled for, and the pool that the code refers to is alive in `self`.
-        let word = unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(frame).cast()) };
-        if word <= 1 && !frame.panicked.get() {
-            return Ok(word);
-        }
-        Err(failure(word, frame.panicked.get()))
+        unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(frame).cast()) }
     }
 
-    /// The result that the code left in the frame.
-    fn outcome<'a>(&self, frame: &Frame<'a>) -> Value<'a> {
+    /// The result: a truth value is the word that the code answered, others it left in the frame.
+    #[inline]
+    fn outcome<'a>(&self, word: u64, frame: &Frame<'a>) -> Result<Value<'a>, EvalError> {
         // SAFETY: native code that ends without an error leaves as many words here as the root's type has; a
         // whole value, which has bytes without content, is not read as words.
         //
         // Volatile, so that the words are read as they were written, one by one: a load of both waits for the stores.
-        let word = |i: usize| unsafe { (&raw const frame.result).cast::<u64>().add(i).read_volatile() };
-        let (first, second) = (|| word(0), || word(1));
+        let at = |i: usize| unsafe { (&raw const frame.result).cast::<u64>().add(i).read_volatile() };
+        let (first, second) = (|| at(0), || at(1));
         let slice = || {
             // SAFETY: the words of a root of type `str` or `bytes`: they outlive the evaluation's borrow `'a`.
             unsafe { std::slice::from_raw_parts(first() as *const u8, usize::try_from(second()).unwrap_or(0)) }
         };
+        // Each arm makes the whole answer: put together after them, it would be copied in pieces that don't fit its words.
         match self.compiled.result {
-            Ty::Bool => Value::Bool(first() & 0xff != 0),
-            Ty::Int => Value::Int(first().cast_signed()),
-            Ty::Uint => Value::Uint(first()),
-            Ty::Double => Value::Double(f64::from_bits(first())),
+            Ty::Bool => Ok(Value::Bool(word == 1)),
+            Ty::Int => Ok(Value::Int(first().cast_signed())),
+            Ty::Uint => Ok(Value::Uint(first())),
+            Ty::Double => Ok(Value::Double(f64::from_bits(first()))),
             // SAFETY: a `str` node is valid UTF-8.
-            Ty::Str => Value::String(unsafe { std::str::from_utf8_unchecked(slice()) }),
-            Ty::Bytes | Ty::Raw | Ty::Maybe => Value::Bytes(slice()),
-            Ty::Duration => Value::Duration(Duration(first().cast_signed())),
+            Ty::Str => Ok(Value::String(unsafe { std::str::from_utf8_unchecked(slice()) })),
+            Ty::Bytes | Ty::Raw | Ty::Maybe => Ok(Value::Bytes(slice())),
+            Ty::Duration => Ok(Value::Duration(Duration(first().cast_signed()))),
             Ty::Timestamp => {
-                Value::Timestamp(Timestamp { seconds: first().cast_signed(), nanos: second().cast_signed() })
+                Ok(Value::Timestamp(Timestamp { seconds: first().cast_signed(), nanos: second().cast_signed() }))
             }
             // No root is one.
-            Ty::Seq | Ty::Found => Value::Null,
-            Ty::Ip => Value::Ip(access::ip_of_words([first(), second()])),
+            Ty::Seq | Ty::Found => Ok(Value::Null),
+            Ty::Ip => Ok(Value::Ip(access::ip_of_words([first(), second()]))),
             // SAFETY: for a root of type `value` native code copies a whole value here.
-            Ty::Value => unsafe { frame.result.value },
+            Ty::Value => Ok(unsafe { frame.result.value }),
         }
     }
 }
@@ -237,15 +234,18 @@ pub(crate) fn ascii(text: &[u8]) -> Option<&str> {
 }
 
 /// The host's fault, at no place of the rule.
-const HOST: EvalError = EvalError { kind: ErrorKind::Host, start: 0, end: 0 };
+pub(crate) const HOST: EvalError = EvalError { kind: ErrorKind::Host, start: 0, end: 0 };
 
-#[cold]
-fn failure(word: u64, panicked: bool) -> EvalError {
-    if panicked {
-        return HOST;
-    }
+/// The error of a word that is no truth value.
+#[inline]
+pub(crate) fn failure(word: u64) -> EvalError {
     let (kind, origin) = ErrorWord(word).unpack();
     EvalError { kind, start: origin.start, end: origin.end }
+}
+
+/// The word of an error. None is lost: sources are shorter than an [`ErrorWord`] has room for.
+pub(crate) fn word_of(error: &EvalError) -> u64 {
+    ErrorWord::new(error.kind, Origin { start: error.start, end: error.end }).0
 }
 
 /// Whether evaluating the graph builds something as a rule.
