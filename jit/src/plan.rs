@@ -52,6 +52,11 @@ impl Plan {
         self.numbers.get(id.0 as usize).and_then(|n| n.checked_sub(1)).map(|n| n as usize)
     }
 
+    /// The nodes, operands first.
+    pub(crate) fn nodes(&self) -> &[NodeId] {
+        &self.nodes
+    }
+
     /// How many nodes there are.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()

@@ -27,6 +27,9 @@ pub struct Unit<'a> {
     pub constants: &'a [ConstantAddress],
     /// Addresses of the helpers, by their place in the table.
     pub helpers: &'a [usize],
+    /// The budget of every evaluation, if all have the same. A function that can spend nothing but the turns of one loop
+    /// then compares with this and leaves the budget in the frame alone.
+    pub steps: Option<i64>,
 }
 
 /// One of the rules of a function that evaluates several.

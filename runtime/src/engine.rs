@@ -226,8 +226,8 @@ impl Engine {
         let fields = env.fields();
         let (lowered, graph) = self.lowered(env, checked, patterns)?;
         let mut compiler = shared.compiler.lock().unwrap_or_else(PoisonError::into_inner);
-        let constant_bytes = shared.limits.constants;
-        let input = Input { graph: &graph, fields, calls: &lowered.calls, patterns, constant_bytes };
+        let (constant_bytes, steps) = (shared.limits.constants, i64::from(shared.limits.steps));
+        let input = Input { graph: &graph, fields, calls: &lowered.calls, patterns, constant_bytes, steps };
         let listings = stages.wanted.then_some(&mut stages.listings);
         let working = compiler.as_mut().map_err(|error| error.to_string())?;
         let native = contained(|| Native::compile(working, input, listings)).map_err(|()| {

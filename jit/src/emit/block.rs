@@ -147,6 +147,10 @@ impl Emitter<'_, '_> {
         block
     }
 
+    pub(super) fn is_cold(&self, block: Block) -> bool {
+        self.builder.func.layout.is_cold(block)
+    }
+
     /// A block whose parameters are a value of this type.
     pub(super) fn merge_block(&mut self, ty: Ty) -> (Block, SmallVec<[Value; 2]>) {
         let block = self.builder.create_block();

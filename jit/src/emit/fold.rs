@@ -75,10 +75,9 @@ impl<'a> Emitter<'a, '_> {
         let range = self.range(&fold)?;
         let none = fails.then(|| self.word(0));
         let turn = self.enter_loop(&fold, &range, none)?;
-        // The way out at a deciding element.
-        let paid = turn.tab.map(|tab| (tab, self.builder.create_block()));
-        let out = |edge| paid.map_or(edge, |(_, block)| Edge::to(block));
-        let (yes_in, no_in) = if all { (yes, out(no)) } else { (out(yes), no) };
+        // The way out at a deciding element: out of line, so that the code of a turn that goes on is in one piece.
+        let out = self.cold_block();
+        let (yes_in, no_in) = if all { (yes, Edge::to(out)) } else { (Edge::to(out), no) };
 
         let next = self.builder.create_block();
         let outer = self.target;
@@ -99,13 +98,12 @@ impl<'a> Emitter<'a, '_> {
         } else {
             self.predicate(filter, all, go, yes_in, no_in)?;
         }
-        if let Some((tab, block)) = paid {
-            self.start(block);
-            self.locate(id);
-            let after = self.builder.ins().iadd_imm_s(turn.position, turn.step);
-            self.pay(tab, after, turn.step);
-            self.jump(if all { no } else { yes });
+        self.start(out);
+        self.locate(id);
+        if let Some(tab) = turn.tab {
+            self.pay_through(tab, turn.position, turn.step);
         }
+        self.jump(if all { no } else { yes });
         self.start(next);
         self.turn(&fold, &turn, handed_on);
         self.start(turn.done);

@@ -112,6 +112,8 @@ struct Emitter<'a, 'f> {
     tabled: HashMap<NodeId, (usize, i32)>,
     /// By field: where the address that it holds is put.
     addresses: HashMap<u32, StackSlot>,
+    /// The budget, where it is not the frame's: see [`spent_once`](Self::spent_once).
+    steps: Option<i64>,
     /// How many loops are around the current block.
     loops: u32,
     /// Operands of `dispatch`, and for how many there must be room.
@@ -155,6 +157,7 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
         tables: Vec::new(),
         tabled: HashMap::new(),
         addresses: HashMap::new(),
+        steps: None,
         loops: 0,
         operands: None,
     };
@@ -162,7 +165,10 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
     emitter.builder.set_srcloc(SourceLoc::new(0));
     emitter.start(body);
     match task.body {
-        Body::Root(root) => emitter.root(root)?,
+        Body::Root(root) => {
+            emitter.steps = emitter.spent_once();
+            emitter.root(root)?;
+        }
         Body::Rules { rules, headers, steps } => {
             emitter.prepare_tables(headers);
             emitter.rules(rules, steps)?;

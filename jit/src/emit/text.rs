@@ -174,17 +174,24 @@ impl Emitter<'_, '_> {
             self.brif(equal.one()?, yes, no);
             return Ok(());
         }
-        // One chunk is compared; of several the differences are gathered, so that there is one jump.
+        // Most texts differ in the first chunk; the differences in what follows are gathered, so that there is one jump.
         let chunks = chunks(bytes);
-        if let [chunk] = chunks.as_slice() {
-            let loaded = self.load_chunk(at, chunk)?;
-            let expected = self.word(chunk.expected.cast_signed());
-            let equal = self.builder.ins().icmp(IntCC::Equal, loaded, expected);
+        let Some((first, others)) = chunks.split_first() else {
+            self.jump(yes);
+            return Ok(());
+        };
+        let loaded = self.load_chunk(at, first)?;
+        let expected = self.word(first.expected.cast_signed());
+        let equal = self.builder.ins().icmp(IntCC::Equal, loaded, expected);
+        if others.is_empty() {
             self.brif(equal, yes, no);
             return Ok(());
         }
+        let begun = if self.is_cold(yes.block) { self.cold_block() } else { self.builder.create_block() };
+        self.brif(equal, Edge::to(begun), no);
+        self.start(begun);
         let mut difference: Option<Value> = None;
-        for chunk in &chunks {
+        for chunk in others {
             let loaded = self.load_chunk(at, chunk)?;
             let expected = self.word(chunk.expected.cast_signed());
             let differs = self.builder.ins().bxor(loaded, expected);

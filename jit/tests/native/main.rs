@@ -10,6 +10,7 @@
 )]
 
 mod arith;
+mod budget;
 mod coalesce;
 mod common;
 mod host;

@@ -93,6 +93,8 @@ pub(crate) struct Input<'a> {
     pub(crate) patterns: &'a Patterns,
     /// Most bytes of text and values among the constants.
     pub(crate) constant_bytes: usize,
+    /// The budget of every evaluation.
+    pub(crate) steps: i64,
 }
 
 impl Native {
@@ -102,10 +104,10 @@ impl Native {
         input: Input<'_>,
         listings: Option<&mut Vec<Listing>>,
     ) -> Result<Self, NativeError> {
-        let Input { graph, fields, calls, patterns, constant_bytes } = input;
+        let Input { graph, fields, calls, patterns, constant_bytes, steps } = input;
         let callees = calls.numbered(graph).ok_or(NativeError::Function)?;
         let pool = Pool::new(graph.constants(), patterns, constant_bytes).map_err(NativeError::Constant)?;
-        let unit = Unit { graph, fields, constants: pool.addresses(), helpers: &*HELPERS };
+        let unit = Unit { graph, fields, constants: pool.addresses(), helpers: &*HELPERS, steps: Some(steps) };
         let code = compiler.compile(&unit).map_err(NativeError::Compile)?;
         if let Some(listings) = listings {
             *listings = compiler.explain(&unit).map_err(NativeError::Compile)?;
