@@ -180,7 +180,7 @@ struct Call<'a> {
 fn methods_read_alike_whatever_they_are() {
     let usual = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY"];
     let others = ["G", "GE", "get", "GETT", "PROPFIND", "FIFTEEN-LETTERS", "MORE-THAN-SIXTEEN-LETTERS"];
-    let env = Env::<RequestContext>::new();
+    let env = Env::<RequestContext<'_>>::new();
     for text in usual.into_iter().chain(others) {
         let request = http::Request::builder().method(text).body(()).unwrap();
         let context = RequestContext::new(&request);
