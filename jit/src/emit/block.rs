@@ -114,6 +114,16 @@ impl Emitter<'_, '_> {
         if let Some(slot) = self.reached.get_mut(index) {
             *slot = Some(slot.map_or(self.place, |other| self.tree.nearest(other, self.place)));
         }
+        if self.builder.current_block().is_some_and(|from| !self.is_cold(from)) {
+            self.warm.insert(block);
+        }
+    }
+
+    /// Puts a block out of line if all jumps to it so far are.
+    pub(super) fn cool(&mut self, block: Block) {
+        if !self.warm.contains(&block) {
+            self.builder.set_cold_block(block);
+        }
     }
 
     pub(super) fn jump(&mut self, to: Edge) {

@@ -36,7 +36,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// All memory that generated code touches is there: no access may be taken to trap.
 const MEM: MemFlagsData = MemFlagsData::new().with_notrap();
@@ -87,6 +87,8 @@ struct Emitter<'a, 'f> {
     place: Place,
     /// By block: the nearest place that dominates all jumps to it so far.
     reached: Vec<Option<Place>>,
+    /// Blocks to which there is a jump from one that is not out of line.
+    warm: HashSet<Block>,
     /// Where errors go.
     target: Target,
     /// Where errors go that nothing absorbs.
@@ -142,6 +144,7 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
         tree,
         place: top,
         reached: Vec::new(),
+        warm: HashSet::new(),
         target: Target::CALLER,
         rule: Target::CALLER,
         origins: &[],
@@ -202,6 +205,7 @@ impl Emitter<'_, '_> {
             let (yes, no) = (self.builder.create_block(), self.builder.create_block());
             self.branch(root, Edge::to(yes), Edge::to(no))?;
             for (block, answer) in [(yes, 1), (no, 0)] {
+                self.cool(block);
                 self.start(block);
                 let answer = self.word(answer);
                 self.builder.ins().return_(&[answer]);
