@@ -12,7 +12,8 @@ type Table = [[usize; 2]; 256];
 
 /// The names that a byte tells apart, and from all `others`, in a type whose values `make` makes from text.
 ///
-/// `None` where no byte shows that, or several do, and then native code asks an accessor.
+/// `None` where no byte shows that, or several do, and then native code asks an accessor. The tag always shows it, so that a
+/// byte that does so alone is the tag.
 pub(crate) fn names<T>(names: &[&'static str], others: &[String], make: impl Fn(&str) -> Option<T>) -> Option<Names> {
     let named: Vec<Vec<u8>> = names.iter().map(|name| make(name).map(bytes_of)).collect::<Option<_>>()?;
     let others: Vec<Vec<u8>> = others.iter().map(|other| make(other).map(bytes_of)).collect::<Option<_>>()?;
@@ -59,8 +60,9 @@ mod tests {
     #[test]
     fn methods_are_told_apart_by_one_byte() {
         let make = |text: &str| Method::from_bytes(text.as_bytes()).ok();
-        let others = ["G".to_owned(), "GETS".to_owned(), "A-METHOD-THAT-DOES-NOT-FIT-IN-PLACE".to_owned()];
-        let found = names(&["GET", "HEAD", "POST"], &others, make).unwrap();
+        let others: Vec<String> = (1..=24).map(|length| "X".repeat(length)).collect();
+        let usual = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
+        let found = names(&usual, &others, make).unwrap();
         assert!((found.tag as usize) < size_of::<Method>());
         // What is no name of the table does not read as one.
         assert!(names(&["GET", "HEAD"], &["GET".to_owned()], make).is_none());
