@@ -55,6 +55,88 @@ pub enum Constant {
     /// Parts of a document. Only as an operand of [`Op::Project`](crate::Op::Project) and
     /// [`Op::Find`](crate::Op::Find).
     Projection(Projection),
+    /// One that each rule has for itself, in code that rules share.
+    Parameter(Parameter),
+}
+
+/// A constant that is read from the [row](crate::layout::row) of the rule that is evaluated. It stands where a constant of
+/// its kind may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Parameter {
+    /// What it is.
+    pub kind: ParameterKind,
+    /// For text, that it is without U+FFFD: [`Constant::is_raw_comparable`].
+    pub plain: bool,
+    /// The number of its first word in the row.
+    pub at: u16,
+}
+
+/// The kinds of constants that a row can have, with their words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ParameterKind {
+    /// A signed integer: itself.
+    Int,
+    /// An unsigned integer: itself.
+    Uint,
+    /// A double: its bits.
+    Double,
+    /// Text: address and length.
+    Str,
+    /// A value of any type: its address.
+    Value,
+    /// A [`Constant::Searcher`]: its address.
+    Searcher,
+    /// A [`Constant::Regex`]: its address.
+    Regex,
+    /// A [`Constant::StrSet`]: its address.
+    StrSet,
+    /// A [`Constant::IntSet`]: its address.
+    IntSet,
+    /// A network that is not [around IPv4](crate::layout::Network::around_ipv4): the words of its bits and those of its mask.
+    Cidr,
+}
+
+impl ParameterKind {
+    /// All kinds.
+    pub const ALL: [Self; 10] = [
+        Self::Int,
+        Self::Uint,
+        Self::Double,
+        Self::Str,
+        Self::Value,
+        Self::Searcher,
+        Self::Regex,
+        Self::StrSet,
+        Self::IntSet,
+        Self::Cidr,
+    ];
+
+    /// How many words of the row it takes.
+    #[must_use]
+    pub const fn words(self) -> u16 {
+        match self {
+            Self::Str => 2,
+            Self::Cidr => 4,
+            _ => 1,
+        }
+    }
+
+    /// The name in the text form.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Int => "int",
+            Self::Uint => "uint",
+            Self::Double => "double",
+            Self::Str => "str",
+            Self::Value => "value",
+            Self::Searcher => "searcher",
+            Self::Regex => "regex",
+            Self::StrSet => "str_set",
+            Self::IntSet => "int_set",
+            Self::Cidr => "cidr",
+        }
+    }
 }
 
 impl Constant {
@@ -72,6 +154,13 @@ impl Constant {
             Constant::Duration(_) => Ty::Duration,
             Constant::Timestamp(..) => Ty::Timestamp,
             Constant::Ip(_) => Ty::Ip,
+            Constant::Parameter(parameter) => match parameter.kind {
+                ParameterKind::Int => Ty::Int,
+                ParameterKind::Uint => Ty::Uint,
+                ParameterKind::Double => Ty::Double,
+                ParameterKind::Str => Ty::Str,
+                _ => return None,
+            },
             _ => return None,
         })
     }
@@ -79,14 +168,18 @@ impl Constant {
     /// Whether it is prepared for one operation, and is no value.
     #[must_use]
     pub const fn is_prepared(&self) -> bool {
-        use Constant::{HeaderName, IntSet, Projection, Regex, Searcher, StrSet};
-        matches!(self, Searcher(_) | Regex(_) | StrSet(_) | IntSet(_) | HeaderName(_) | Projection(_))
+        use Constant::{HeaderName, IntSet, Parameter, Projection, Regex, Searcher, StrSet};
+        matches!(self, Searcher(_) | Regex(_) | StrSet(_) | IntSet(_) | HeaderName(_) | Projection(_) | Parameter(_))
     }
 
     /// Whether a node of this type can hold it.
     #[must_use]
     pub fn fits(&self, ty: Ty) -> bool {
-        if ty == Ty::Value { !self.is_prepared() } else { self.ty() == Some(ty) }
+        match self {
+            Self::Parameter(parameter) if ty == Ty::Value => parameter.kind == ParameterKind::Value,
+            _ if ty == Ty::Value => !self.is_prepared(),
+            _ => self.ty() == Some(ty),
+        }
     }
 
     /// Whether it is text that can be compared with the raw bytes of text: without U+FFFD, which stands for bytes that
@@ -97,6 +190,7 @@ impl Constant {
         match self {
             Constant::Str(text) | Constant::Searcher(text) => plain(text),
             Constant::StrSet(members) => members.iter().all(|member| plain(member)),
+            Constant::Parameter(parameter) => parameter.plain,
             _ => false,
         }
     }

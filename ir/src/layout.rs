@@ -45,6 +45,44 @@ pub const fn ip_words(ip: std::net::IpAddr) -> [u64; 2] {
     [(number >> 64) as u64, number as u64]
 }
 
+/// A network as words, with which addresses in the form of [`ip_words`] are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    /// The bits that its addresses share.
+    pub bits: [u64; 2],
+    /// Which bits these are.
+    pub mask: [u64; 2],
+    /// Whether IPv4 addresses, which it does not hold, lie among those with these bits.
+    pub around_ipv4: bool,
+}
+
+impl Network {
+    /// The bits that all IPv4 addresses share.
+    pub const IPV4: Self = Self {
+        bits: ip_words(std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED)),
+        mask: [u64::MAX, !0xffff_ffff],
+        around_ipv4: false,
+    };
+
+    /// A network by any address in it and the number of bits that all its addresses share.
+    #[must_use]
+    pub fn new(ip: std::net::IpAddr, prefix: u8) -> Self {
+        let free = if ip.is_ipv4() { 32_u32 } else { 128 };
+        let mask = u128::MAX.checked_shl(free.saturating_sub(u32::from(prefix))).unwrap_or(0);
+        let (bits, mask) = (ip_words(ip), [(mask >> 64) as u64, mask as u64]);
+        let words = bits.into_iter().zip(Self::IPV4.bits).zip(mask.into_iter().zip(Self::IPV4.mask));
+        let apart = words.into_iter().any(|((bits, ipv4), (mask, block))| (bits ^ ipv4) & mask & block != 0);
+        Self { bits, mask, around_ipv4: !ip.is_ipv4() && !apart }
+    }
+}
+
+/// The constants that a rule has for itself, in code that rules share. Their words lie one after the other, the address of
+/// the first where a function leaves a result that is not a truth value: such code has truth values only.
+pub mod row {
+    /// Where the address of the row is, from the start of the frame.
+    pub const ADDRESS: i32 = super::frame::RESULT;
+}
+
 /// A value of any type: 32 bytes, aligned to 8.
 pub mod value {
     /// Size in bytes.

@@ -18,7 +18,7 @@ mod table;
 mod ty;
 mod verify;
 
-pub use constant::{ConstId, Constant, MAX_CONSTANT_DEPTH};
+pub use constant::{ConstId, Constant, MAX_CONSTANT_DEPTH, Parameter, ParameterKind};
 pub use cost::Cost;
 pub use error::{ErrorKind, ErrorWord, Origin};
 pub use fallible::Fallible;

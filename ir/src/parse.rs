@@ -3,7 +3,7 @@
 //! Lines that are empty or start with `#` are skipped. Any text is safe to read: nesting of constants is bounded by
 //! [`MAX_CONSTANT_DEPTH`], all else is linear. What is read is well formed, not yet valid: see [`verify`](crate::verify()).
 
-use crate::constant::{ConstId, Constant, MAX_CONSTANT_DEPTH};
+use crate::constant::{ConstId, Constant, MAX_CONSTANT_DEPTH, Parameter, ParameterKind};
 use crate::error::{ErrorKind, Origin};
 use crate::graph::{Graph, NodeId};
 use crate::helper::Helper;
@@ -191,8 +191,17 @@ impl<'t> Line<'t> {
             "projection" => Constant::Projection(self.projection(depth)?),
             "str_set" => Constant::StrSet(self.list("[", "]", |line| Ok(line.string()?.into()))?),
             "int_set" => Constant::IntSet(self.list("[", "]", Self::number)?),
+            "parameter" => Constant::Parameter(self.parameter()?),
             other => return Err(format!("expected a constant, found `{other}` before `{}`", start(self.rest))),
         })
+    }
+
+    fn parameter(&mut self) -> Read<Parameter> {
+        let plain = self.word("plain");
+        let name = self.name();
+        let kind = ParameterKind::ALL.into_iter().find(|kind| kind.name() == name);
+        let kind = kind.ok_or_else(|| format!("no kind of parameter is called `{name}`"))?;
+        Ok(Parameter { kind, plain, at: self.number()? })
     }
 
     fn projection(&mut self, depth: usize) -> Read<Projection> {

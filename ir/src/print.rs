@@ -11,7 +11,7 @@
 //! A line is `vN: type = name payload operands @from..to`, where payloads stand one after the other, operands are parted by
 //! commas, and the origin `0..0` is left out.
 
-use crate::constant::Constant;
+use crate::constant::{Constant, Parameter};
 use crate::graph::{Graph, NodeId};
 use crate::op::Op;
 use std::fmt::{self, Write};
@@ -120,6 +120,9 @@ impl fmt::Display for Constant {
             }
             Constant::HeaderName(name) => named(f, "header_name", name),
             Constant::Projection(projection) => write!(f, "projection {projection}"),
+            Constant::Parameter(Parameter { kind, plain, at }) => {
+                write!(f, "parameter {}{} {at}", if *plain { "plain " } else { "" }, kind.name())
+            }
         }
     }
 }

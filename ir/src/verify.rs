@@ -2,7 +2,7 @@
 //! states. Linear in the graph times [`MAX_LEVEL`], and recursive only within a constant, down to
 //! [`MAX_CONSTANT_DEPTH`].
 
-use crate::constant::{Constant, MAX_CONSTANT_DEPTH};
+use crate::constant::{Constant, MAX_CONSTANT_DEPTH, ParameterKind};
 use crate::graph::{Graph, NodeId};
 use crate::helper::Param;
 use crate::layout::{self, Field};
@@ -251,6 +251,7 @@ impl Check<'_> {
             | (Op::InCidr(_), Constant::Cidr(..))
             | (Op::Project(_), Constant::Projection(_)) => true,
             (Op::Find(_), Constant::Projection(projection)) => projection.way().is_some(),
+            (op, Constant::Parameter(parameter)) => takes(op, parameter.kind),
             _ => false,
         };
         if !fits {
@@ -321,6 +322,18 @@ impl Check<'_> {
     fn elements(&self, field: u32) -> Option<&layout::Elements> {
         self.fields.get(field as usize)?.elements.as_ref()
     }
+}
+
+/// Whether the prepared constant of an operation may be a parameter of this kind.
+const fn takes(op: Op, kind: ParameterKind) -> bool {
+    matches!(
+        (op, kind),
+        (Op::ContainsConst(_), ParameterKind::Searcher)
+            | (Op::MatchesConst(_), ParameterKind::Regex)
+            | (Op::InStrSet(_), ParameterKind::StrSet)
+            | (Op::InIntSet(_), ParameterKind::IntSet)
+            | (Op::InCidr(_), ParameterKind::Cidr)
+    )
 }
 
 /// What is wrong with a constant, wherever it stands.

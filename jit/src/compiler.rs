@@ -7,7 +7,7 @@ use crate::error::{Bound, Error};
 use crate::liveness;
 use crate::plan::Plan;
 use crate::unit::{HeaderTable, Rule, Unit};
-use celero_ir::{Helper, NodeId, Origin, layout};
+use celero_ir::{Helper, NodeId, Origin, Ty, layout};
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{AbiParam, Signature};
@@ -101,9 +101,7 @@ impl Compiler {
         let mut pieces = Vec::with_capacity(unit.graph.roots().len());
         for (number, &root) in unit.graph.roots().iter().enumerate() {
             self.context.clear();
-            let (code, bare) = self.generate(unit, number, Body::Root(root), &[root])?;
-            let (bytes, align) = (code.buffer.data().to_vec(), u64::from(code.buffer.alignment));
-            pieces.push(Piece { bytes, align, bare });
+            pieces.push(self.generate(unit, number, Body::Root(root), &[root]).map(Function::new)?.0);
         }
         self.link(&pieces)
     }
@@ -126,9 +124,21 @@ impl Compiler {
         }
         self.context.clear();
         let roots: Vec<NodeId> = rules.iter().map(|rule| rule.root).collect();
-        let (code, bare) = self.generate(unit, 0, Body::Rules { rules, headers, steps }, &roots)?;
-        let (bytes, align) = (code.buffer.data().to_vec(), u64::from(code.buffer.alignment));
-        Ok(Function(Piece { bytes, align, bare }))
+        self.generate(unit, 0, Body::Rules { rules, headers, steps }, &roots).map(Function::new)
+    }
+
+    /// Compiles the function of a root of type `bool` whose [parameters](celero_ir::Parameter) are in the
+    /// [row](layout::row) that the frame tells. The function is not installed yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLarge`].
+    pub fn shape(&mut self, unit: &Unit<'_>, root: NodeId) -> Result<Function, Error> {
+        if unit.graph.ty(root) != Ty::Bool {
+            return Err(Error::Internal("a shape that is no truth value".into()));
+        }
+        self.context.clear();
+        self.generate(unit, 0, Body::Root(root), &[root]).map(Function::new)
     }
 
     /// Installs functions into one region of memory, in this order.
@@ -284,6 +294,12 @@ fn host(wanted: &Settings) -> Result<OwnedTargetIsa, Error> {
 /// A function that is compiled and not installed.
 #[derive(Debug)]
 pub struct Function(Piece);
+
+impl Function {
+    fn new((code, bare): (&CompiledCode, bool)) -> Self {
+        Self(Piece { bytes: code.buffer.data().to_vec(), align: u64::from(code.buffer.alignment), bare })
+    }
+}
 
 /// The functions of one unit. Owns their memory: it is unmapped when this goes.
 #[derive(Debug)]

@@ -8,6 +8,8 @@ mod evaluate;
 #[cfg(test)]
 mod facts;
 #[cfg(test)]
+mod parameter;
+#[cfg(test)]
 mod passes;
 #[cfg(test)]
 mod text;

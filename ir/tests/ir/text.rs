@@ -1,7 +1,7 @@
 //! The text form reads back as the graph it was printed from, and bad text is refused with its line.
 
 use crate::common::{ALL_OPS, Random, fields, mutated, random_graph};
-use celero_ir::{Constant, Graph, Op, Origin, Projection, Step, Ty, parse, verify};
+use celero_ir::{Constant, Graph, Op, Origin, Parameter, ParameterKind, Projection, Step, Ty, parse, verify};
 use std::collections::HashSet;
 
 #[test]
@@ -65,7 +65,9 @@ fn every_constant_reads_back() {
             .into(),
         }),
     ];
-    for constant in constants {
+    let parameters = ParameterKind::ALL.into_iter().zip(0..);
+    let parameters = parameters.map(|(kind, at)| Constant::Parameter(Parameter { kind, plain: at % 2 == 0, at }));
+    for constant in constants.into_iter().chain(parameters) {
         let mut graph = Graph::new();
         let id = graph.constant(constant.clone());
         graph.add(Op::Const(id), Ty::Value, &[], Origin { start: 1, end: u32::MAX });

@@ -102,12 +102,11 @@ impl Emitter<'_, '_> {
     /// A node that is a call with a prepared constant and its operands.
     pub(super) fn call_prepared(&mut self, id: NodeId, helper: Helper, constant: ConstId) -> Result<Words, Error> {
         let (_, _, args) = self.parts(id);
-        let address = self.unit.address(constant).ok_or_else(|| broken("no address for a constant"))?;
         let mut words = Args::new();
         for &arg in args {
             self.push(&mut words, arg)?;
         }
-        words.insert(0, self.address(address.data));
+        words.insert(0, self.prepared(constant)?);
         self.call_for(id, helper, &words)
     }
 

@@ -13,6 +13,7 @@ mod budget;
 mod build;
 mod call;
 mod coalesce;
+mod constant;
 mod divide;
 mod field;
 mod find;
@@ -29,7 +30,7 @@ use crate::error::{Bound, Error};
 use crate::plan::Plan;
 use crate::unit::{HeaderTable, Rule, Unit};
 use block::{Edge, Target, Words};
-use celero_ir::{Constant, ErrorWord, NodeId, Op, Origin, Ty, layout};
+use celero_ir::{ErrorWord, NodeId, Op, Origin, Ty, layout};
 use cranelift_codegen::ir::types::{F64, I8, I64};
 use cranelift_codegen::ir::{
     Block, Function, InstBuilder, MemFlagsData, SigRef, SourceLoc, StackSlot, StackSlotData, StackSlotKind, Type, Value,
@@ -308,35 +309,6 @@ impl Emitter<'_, '_> {
             Op::Dispatch { function, .. } => self.dispatch(id, function),
             Op::And | Op::Or => self.materialise(id),
         }
-    }
-
-    fn constant(&mut self, id: celero_ir::ConstId, ty: Ty) -> Result<Words, Error> {
-        let address = self.unit.address(id).ok_or_else(|| broken("no address for a constant"))?;
-        if ty == Ty::Value {
-            return Ok(Words::One(self.address(address.value)));
-        }
-        let constant = self.unit.graph.constant_at(id).ok_or_else(|| broken("no such constant"))?;
-        Ok(match (ty, constant) {
-            (Ty::Bool, Constant::Bool(b)) => Words::One(self.builder.ins().iconst(I8, i64::from(*b))),
-            (Ty::Int, Constant::Int(n)) | (Ty::Duration, Constant::Duration(n)) => Words::One(self.word(*n)),
-            (Ty::Uint, Constant::Uint(n)) => Words::One(self.word(n.cast_signed())),
-            (Ty::Double, Constant::Double(bits)) => {
-                let bits = cranelift_codegen::ir::immediates::Ieee64::with_bits(*bits);
-                Words::One(self.builder.ins().f64const(bits))
-            }
-            (Ty::Timestamp, Constant::Timestamp(seconds, nanos)) => {
-                Words::Two(self.word(*seconds), self.word(i64::from(*nanos)))
-            }
-            (Ty::Str | Ty::Raw | Ty::Maybe, Constant::Str(_)) | (Ty::Bytes, Constant::Bytes(_)) => {
-                Words::Two(self.address(address.data), self.address(address.len))
-            }
-            (Ty::Maybe, Constant::Null) => Words::Two(self.word(0), self.word(0)),
-            (Ty::Ip, Constant::Ip(ip)) => {
-                let [high, low] = layout::ip_words(*ip);
-                Words::Two(self.word(high.cast_signed()), self.word(low.cast_signed()))
-            }
-            _ => return Err(broken("a constant of another type than its node")),
-        })
     }
 
     /// A value for code that is never reached.

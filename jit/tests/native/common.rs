@@ -1,7 +1,7 @@
 //! A runtime just large enough to run compiled graphs: a frame, values, and the helpers that tests need.
 
-use celero_ir::layout::Field;
 use celero_ir::layout::value::tag;
+use celero_ir::layout::{self, Field};
 use celero_ir::{Constant, ErrorKind, ErrorWord, Graph, Helper, NodeId, Op, Origin, Ty};
 use celero_jit::{Code, Compiler, ConstantAddress, Error, Settings, Unit};
 use std::cell::Cell;
@@ -180,6 +180,10 @@ extern "C" fn string_starts_with(_: *mut Frame, a: u64, an: u64, b: u64, bn: u64
     u64::from(slice(a, an).starts_with(slice(b, bn)))
 }
 
+extern "C" fn string_ends_with(_: *mut Frame, a: u64, an: u64, b: u64, bn: u64) -> u64 {
+    u64::from(slice(a, an).ends_with(slice(b, bn)))
+}
+
 extern "C" fn str_set_has(_: *mut Frame, set: u64, text: u64, length: u64) -> u64 {
     // SAFETY: the constant is a vector of strings.
     let set = unsafe { &*(set as *const Vec<String>) };
@@ -218,8 +222,9 @@ extern "C" fn value_new(_: *mut Frame, tag: u64, first: u64, second: u64) -> Pai
     Pair(0, leak(Value { tag, first, second, third: 0 }))
 }
 
-extern "C" fn value_equal(_: *mut Frame, a: u64, b: u64) -> u64 {
-    u64::from(at(a).show() == at(b).show())
+extern "C" fn value_equal(_: *mut Frame, a: u64, b: u64) -> Pair {
+    count(Helper::value_equal);
+    Pair(0, u64::from(at(a).show() == at(b).show()))
 }
 
 extern "C" fn range_items(_: *mut Frame, range: u64) -> Pair {
@@ -331,6 +336,7 @@ pub(crate) fn helpers() -> Vec<usize> {
         Helper::bytes_equal => bytes_equal as *const () as usize,
         Helper::bytes_compare => bytes_compare as *const () as usize,
         Helper::string_starts_with => string_starts_with as *const () as usize,
+        Helper::string_ends_with => string_ends_with as *const () as usize,
         Helper::str_set_has => str_set_has as *const () as usize,
         Helper::searcher_find => searcher_find as *const () as usize,
         Helper::regex_find => regex_find as *const () as usize,
@@ -503,7 +509,17 @@ pub(crate) fn run<T>(code: &Code, root: usize, host: &T) -> Outcome {
 }
 
 pub(crate) fn run_with<T>(code: &Code, root: usize, host: &T, fuel: i64) -> Outcome {
-    let mut frame = Frame { fuel, rest: 0, out: 0, result: [u64::MAX; 4] };
+    start(code, root, host, Frame { fuel, rest: 0, out: 0, result: [u64::MAX; 4] })
+}
+
+/// Runs a function on a row of constants.
+pub(crate) fn run_row<T>(code: &Code, function: usize, host: &T, row: &[u64]) -> Outcome {
+    let mut result = [u64::MAX; 4];
+    result[(layout::row::ADDRESS - layout::frame::RESULT) as usize / 8] = row.as_ptr() as u64;
+    start(code, function, host, Frame { fuel: 1000, rest: 0, out: 0, result })
+}
+
+fn start<T>(code: &Code, root: usize, host: &T, mut frame: Frame) -> Outcome {
     let entry = code.entry(root).unwrap();
     // SAFETY: the frame is laid out as the compiler takes it to be, and the helpers are those of this file.
     let word = unsafe { entry.call(std::ptr::from_ref(host).cast(), std::ptr::from_mut(&mut frame).cast()) };

@@ -17,5 +17,6 @@ mod host;
 mod limits;
 mod logic;
 mod memory;
+mod shape;
 mod text;
 mod values;
