@@ -130,6 +130,8 @@ mod library;
 mod limits;
 mod lint;
 mod lower;
+#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "rule sets are to ask"))]
+mod maps;
 mod native;
 mod program;
 mod rules;

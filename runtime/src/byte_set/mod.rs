@@ -96,6 +96,19 @@ impl<const FOLD: bool> ByteSet<FOLD> {
         }
     }
 
+    /// Bytes that the set holds on the heap.
+    pub(crate) fn bytes(&self) -> usize {
+        let Table { pilots, slots, rests, .. } = &self.table;
+        let table = [size_of_val(&**pilots), size_of_val(&**slots), size_of_val(&**rests)];
+        let sorted = match &self.otherwise {
+            Some(Otherwise::Sorted(members)) => {
+                members.iter().map(|member| size_of_val(member).saturating_add(member.len())).sum()
+            }
+            _ => 0_usize,
+        };
+        table.into_iter().fold(sorted, usize::saturating_add)
+    }
+
     /// Not inlined, as what is in the way of the usual case takes registers from it.
     #[inline(never)]
     fn find_otherwise(&self, ends: Ends<FOLD>, text: &[u8]) -> Option<usize> {

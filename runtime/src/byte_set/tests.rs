@@ -46,11 +46,6 @@ fn prepared<const FOLD: bool>(members: &HashSet<Vec<u8>>) -> ByteSet<FOLD> {
     set
 }
 
-fn table_of<const FOLD: bool>(set: &ByteSet<FOLD>) -> usize {
-    let Table { pilots, slots, rests, .. } = &set.table;
-    size_of_val(&pilots[..]) + size_of_val(&slots[..]) + size_of_val(&rests[..])
-}
-
 #[test]
 fn agrees_with_a_list_of_the_members() {
     let mut rng = Rng(0x9e37_79b9_7f4a_7c15);
@@ -82,7 +77,7 @@ fn large_sets_are_small_and_found_by_their_ends() {
         let members: HashSet<Vec<u8>> = (0..count).map(name).collect();
         let set = prepared::<false>(&members);
         assert!(set.otherwise.is_none());
-        assert!(table_of(&set) < members.len() * 36, "{} for {}", table_of(&set), members.len());
+        assert!(set.bytes() < members.len() * 36, "{} for {}", set.bytes(), members.len());
     }
 }
 

@@ -5,12 +5,15 @@
 //! left to [`Regex`], which is good at finding places to begin.
 
 use super::pattern::{affix, syntax};
+use super::regex::compile_regex;
+use crate::maps::patterns::AsciiRegex;
 use ::regex::Regex;
 use regex_automata::dfa::{Automaton, StartKind, dense};
 use regex_automata::nfa::thompson;
 use regex_automata::util::{primitives::StateID, start};
 use regex_automata::{Anchored, MatchKind};
 use regex_syntax::hir::{Hir, Look};
+use std::sync::OnceLock;
 
 /// Largest program that a table is made from, in bytes.
 const MAX_PROGRAM: usize = 1 << 14;
@@ -28,30 +31,59 @@ pub(crate) enum Matcher {
     Backward(Table),
     /// Whatever there is.
     Search(Regex),
+    /// One for texts of ASCII, and what finds the others, made when one comes.
+    Ascii(Box<AsciiRegex>, Box<str>, OnceLock<Option<Regex>>),
+    /// A pattern for which one of the others is made when it is first asked for.
+    Later(Box<str>, OnceLock<Option<Box<Matcher>>>),
 }
 
 impl Matcher {
     /// The matcher of a valid pattern, which `regex` is.
     pub(crate) fn new(pattern: &str, regex: Regex) -> Self {
-        let Some(hir) = syntax(pattern) else { return Self::Search(regex) };
+        Self::table(pattern).unwrap_or(Self::Search(regex))
+    }
+
+    /// The table of states of a pattern that is bound to an end of the text, if it is a small one.
+    fn table(pattern: &str) -> Option<Self> {
+        let hir = syntax(pattern)?;
         let looks = hir.properties();
         if looks.look_set_prefix().contains(Look::Start)
             && let Some(table) = Table::new(&hir, false)
         {
-            return Self::Forward(table);
+            return Some(Self::Forward(table));
         }
         if looks.look_set_suffix().contains(Look::End)
             && let Some(table) = Table::new(&hir, true)
         {
-            return Self::Backward(table);
+            return Some(Self::Backward(table));
         }
-        Self::Search(regex)
+        None
     }
 
-    /// Whether the pattern matches somewhere in the text.
+    /// The matcher of a valid pattern, made when it is first asked for.
+    pub(crate) fn later(pattern: &str) -> Self {
+        Self::Later(pattern.into(), OnceLock::new())
+    }
+
+    /// The engine itself; `None` if the pattern is not valid after all.
+    #[inline]
+    pub(crate) fn ready(&self) -> Option<&Self> {
+        match self {
+            Self::Later(pattern, made) => made.get_or_init(|| made_from(pattern)).as_deref(),
+            ready => Some(ready),
+        }
+    }
+
+    /// Whether the pattern matches somewhere in the text. Of one that is not [`ready`](Self::ready) it is not known.
     #[inline]
     pub(crate) fn is_match(&self, text: &str) -> bool {
         match self {
+            Self::Ascii(ascii, ..) if text.is_ascii() => ascii.is_match(text),
+            Self::Ascii(_, pattern, other) => {
+                let regex = other.get_or_init(|| compile_regex(pattern).ok());
+                regex.as_ref().is_some_and(|regex| regex.is_match(text))
+            }
+            Self::Later(..) => false,
             Self::Forward(table) => {
                 (table.affix.is_empty() || text.as_bytes().starts_with(&table.affix))
                     && table.accepts(text.as_bytes().iter().skip(table.affix.len()))
@@ -63,6 +95,18 @@ impl Matcher {
             Self::Search(regex) => regex.is_match(text),
         }
     }
+}
+
+/// The engine of a valid pattern among many: most texts are ASCII, and a smaller engine is enough for these.
+#[cold]
+fn made_from(pattern: &str) -> Option<Box<Matcher>> {
+    if let Some(table) = Matcher::table(pattern) {
+        return Some(Box::new(table));
+    }
+    if let Some(ascii) = AsciiRegex::new(pattern) {
+        return Some(Box::new(Matcher::Ascii(Box::new(ascii), pattern.into(), OnceLock::new())));
+    }
+    compile_regex(pattern).ok().map(|regex| Box::new(Matcher::Search(regex)))
 }
 
 /// A pattern that is bound to one end of the text.

@@ -40,7 +40,10 @@ pub(crate) use self::invoke::invoke;
 pub(crate) use self::json::{End, Parts, find, project};
 pub(crate) use self::literals::{list_of, map_of};
 pub(crate) use self::matcher::Matcher;
+#[cfg(test)]
+pub(crate) use self::network::cidr_contains;
 pub(crate) use self::network::cidr_from_string;
+pub(crate) use self::pattern::syntax;
 pub(crate) use self::patterns::Patterns;
 pub(crate) use self::regex::regex_found;
 #[cfg(feature = "http")]

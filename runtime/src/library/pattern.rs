@@ -13,28 +13,29 @@ const MOST_PARTS: usize = 4;
 /// Longest of them in bytes.
 const LONGEST: usize = 1024;
 
-/// Longest pattern that surely compiles if it is [`plain`], in bytes: each takes less than 512 of the program.
-const SHORT: usize = 1024;
-
 /// The pattern as a tree. `None` if it is not valid.
-pub(super) fn syntax(pattern: &str) -> Option<Hir> {
+pub(crate) fn syntax(pattern: &str) -> Option<Hir> {
     ParserBuilder::new().nest_limit(MAX_NESTING).build().parse(pattern).ok()
 }
 
-/// What a pattern is the same as, and whether it is certain without trying that it can be compiled.
-pub(crate) struct Plain {
-    /// One of these holds.
+/// What can be said of a valid pattern without compiling it.
+pub(crate) struct Known {
+    /// It matches just when one of these holds. Without any it has to be run.
     pub(crate) tests: Vec<TextTest>,
-    /// Whether the pattern compiles within the limits.
-    pub(crate) certain: bool,
+    /// Its program has no more bytes than that.
+    pub(crate) size: usize,
+}
+
+/// What can be said of a pattern without compiling it; `None` if it is not valid.
+pub(crate) fn known(pattern: &str) -> Option<Known> {
+    let hir = syntax(pattern)?;
+    Some(Known { tests: plain_tests(&hir).unwrap_or_default(), size: size(&hir).saturating_add(SMALLEST) })
 }
 
 /// The tests on text of which one holds just when a pattern matches, if there are few.
-pub(crate) fn plain_tests(pattern: &str) -> Option<Plain> {
-    let hir = syntax(pattern)?;
-    let certain = pattern.len() <= SHORT && plain(&hir);
+fn plain_tests(hir: &Hir) -> Option<Vec<TextTest>> {
     let mut rest = Vec::new();
-    pieces(&hir, &mut rest);
+    pieces(hir, &mut rest);
     let mut rest = rest.as_slice();
     let (mut start, mut end) = (false, false);
     while let Some((first, others)) = rest.split_first() {
@@ -67,8 +68,7 @@ pub(crate) fn plain_tests(pattern: &str) -> Option<Plain> {
     let text = |text: &regex_syntax::hir::literal::Literal| {
         text.is_exact().then(|| std::str::from_utf8(text.as_bytes()).ok()).flatten().map(Into::into)
     };
-    let tests = texts.iter().map(|literal| text(literal).map(test)).collect::<Option<_>>()?;
-    Some(Plain { tests, certain })
+    texts.iter().map(|literal| text(literal).map(test)).collect()
 }
 
 /// What every match has at its beginning, or with `backward` at its end, anchors aside.
@@ -101,14 +101,32 @@ fn may_be_empty(hir: &Hir) -> bool {
     matches!(hir.kind(), HirKind::Repetition(repetition) if repetition.min == 0)
 }
 
-/// Whether the size of a pattern's program is in proportion to the pattern: nothing is repeated, and classes are small.
-fn plain(hir: &Hir) -> bool {
+/// What every program has, in bytes.
+const SMALLEST: usize = 2048;
+
+/// A bound on the bytes of a pattern's program, forwards and backwards, but for [`SMALLEST`].
+fn size(hir: &Hir) -> usize {
+    /// A state, with what leads to it.
+    const STATE: usize = 128;
+    /// A range of characters beyond ASCII, with the states of its bytes.
+    const WIDE: usize = 1024;
+    let own = |inner: usize| inner.saturating_add(STATE);
     match hir.kind() {
-        HirKind::Empty | HirKind::Literal(_) | HirKind::Look(_) => true,
-        HirKind::Class(Class::Unicode(class)) => class.ranges().len() <= 4,
-        HirKind::Class(Class::Bytes(_)) => true,
-        HirKind::Repetition(_) => false,
-        HirKind::Capture(group) => plain(&group.sub),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().all(plain),
+        HirKind::Empty | HirKind::Look(_) => STATE,
+        HirKind::Literal(text) => own(text.0.len().saturating_mul(STATE)),
+        HirKind::Class(Class::Bytes(class)) => own(class.ranges().len().saturating_mul(STATE)),
+        HirKind::Class(Class::Unicode(class)) => {
+            let of = |wide: bool| if wide { WIDE } else { STATE };
+            let ranges = class.ranges().iter().map(|range| of(!range.end().is_ascii()));
+            own(ranges.fold(0, usize::saturating_add))
+        }
+        HirKind::Repetition(repetition) => {
+            let copies = repetition.max.unwrap_or(repetition.min).max(1) as usize;
+            own(size(&repetition.sub)).saturating_mul(copies.saturating_add(1))
+        }
+        HirKind::Capture(group) => own(own(size(&group.sub))),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().fold(STATE, |sum, part| own(sum.saturating_add(size(part))))
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! The patterns of one rule, each compiled once: the lint, the passes and the native code ask for the same ones.
 
 use super::matcher::Matcher;
-use super::pattern::{Plain, plain_tests};
-use super::regex::{HEAVY_WEIGHT, LIGHT_PROGRAM, MAX_PROGRAM, within};
+use super::pattern::{Known, known};
+use super::regex::{HEAVY_WEIGHT, LIGHT_PROGRAM, MAX_PATTERN, MAX_PROGRAM, within};
 use ::regex::Regex;
 use celero_ir::passes::Pattern;
 use std::cell::RefCell;
@@ -33,20 +33,23 @@ impl Patterns {
     /// # Errors
     /// As [`regex`](Self::regex).
     pub(crate) fn check(&self, pattern: &str) -> Result<(), String> {
-        match plain_tests(pattern) {
-            Some(Plain { certain: true, .. }) => Ok(()),
+        match known(pattern) {
+            Some(Known { size, .. }) if size <= MAX_PROGRAM && pattern.len() <= MAX_PATTERN => Ok(()),
             _ => self.regex(pattern).map(drop),
         }
     }
 
-    /// What finding out about a pattern costs, 1 for most, and how to decide it: `None` if it can't be compiled.
+    /// What finding out about a pattern, and compiling it, costs, 1 for most, and how to decide it: `None` if it can't be compiled.
     pub(crate) fn decide(&self, pattern: &str) -> (u32, Option<Pattern>) {
-        let plain = plain_tests(pattern);
-        if let Some(Plain { tests, certain: true }) = plain {
-            return (1, Some(Pattern::AnyOf(tests)));
-        }
-        let Compiled { weight, regex } = self.compiled(pattern);
-        (weight, regex.is_ok().then(|| plain.map_or(Pattern::Engine, |plain| Pattern::AnyOf(plain.tests))))
+        let Some(Known { tests, size }) = known(pattern) else { return (1, None) };
+        let (weight, valid) = if size <= MAX_PROGRAM && pattern.len() <= MAX_PATTERN {
+            (if size <= LIGHT_PROGRAM || !tests.is_empty() { 1 } else { HEAVY_WEIGHT }, true)
+        } else {
+            let Compiled { weight, regex } = self.compiled(pattern);
+            (weight, regex.is_ok())
+        };
+        let decided = || if tests.is_empty() { Pattern::Engine } else { Pattern::AnyOf(tests) };
+        (weight, valid.then(decided))
     }
 
     /// The engine for a pattern.

@@ -2,9 +2,9 @@
 //! patterns are made of.
 
 use crate::library::matcher::Matcher;
-use crate::library::pattern::plain_tests;
+use crate::library::pattern::known;
 use celero_ir::passes::{Pattern, TextTest};
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 
 struct Random(u64);
 
@@ -120,19 +120,23 @@ fn generated_patterns_are_decided_as_the_engine_does() {
     for _ in 0..6000 {
         let pattern = random.pattern(2);
         let Ok(regex) = Regex::new(&pattern) else {
-            assert!(plain_tests(&pattern).is_none(), "{pattern:?}");
+            assert!(known(&pattern).is_none(), "{pattern:?}");
             continue;
         };
         let matcher = Matcher::new(&pattern, regex.clone());
+        let later = Matcher::later(&pattern);
         forward += usize::from(matches!(matcher, Matcher::Forward(_)));
         backward += usize::from(matches!(matcher, Matcher::Backward(_)));
-        let tests = plain_tests(&pattern).map(|plain| plain.tests);
+        let tests = plain_tests(&pattern);
+        within_bound(&pattern);
         plain += usize::from(tests.is_some());
         for text in ["", "a", "ab", "aab", "b\n", "é"] {
             agree(&pattern, &regex, &matcher, tests.as_deref(), text);
         }
         for _ in 0..40 {
-            agree(&pattern, &regex, &matcher, tests.as_deref(), &random.text());
+            let text = random.text();
+            agree(&pattern, &regex, &matcher, tests.as_deref(), &text);
+            agree(&pattern, &regex, later.ready().unwrap(), tests.as_deref(), &text);
         }
     }
     // Enough of each for this to say something.
@@ -175,6 +179,8 @@ fn each_pattern_has_its_engine() {
         Matcher::Forward(_) => "forward",
         Matcher::Backward(_) => "backward",
         Matcher::Search(_) => "search",
+        Matcher::Ascii(..) => "ascii",
+        Matcher::Later(..) => "later",
     };
     let cases = [
         ("^/user/([^/]+)/view$", "forward"),
@@ -222,12 +228,12 @@ fn plain_text_is_found() {
         ("^(GET|PUT|POST)$", &[Is("GET".into()), Is("PUT".into()), Is("POST".into())]),
     ];
     for (pattern, want) in cases {
-        let plain = plain_tests(pattern).unwrap_or_else(|| panic!("{pattern} is plain"));
-        assert_eq!(plain.tests, *want, "{pattern}");
+        let tests = plain_tests(pattern).unwrap_or_else(|| panic!("{pattern} is plain"));
+        assert_eq!(tests, *want, "{pattern}");
         let regex = Regex::new(pattern).unwrap();
         let matcher = Matcher::new(pattern, regex.clone());
         for text in PATHS {
-            agree(pattern, &regex, &matcher, Some(&plain.tests), text);
+            agree(pattern, &regex, &matcher, Some(&tests), text);
         }
     }
     // Not at an end of the text, not finite, too many, nothing, and what is no pattern.
@@ -237,15 +243,35 @@ fn plain_text_is_found() {
 }
 
 #[test]
-fn plain_text_is_certain_to_compile_only_if_it_is_small() {
-    let certain = |pattern: &str| plain_tests(pattern).map(|plain| plain.certain);
-    assert_eq!(certain("^(GET|POST)$"), Some(true));
-    assert_eq!(certain("(?i)^k$"), Some(true));
-    assert_eq!(certain(&"a".repeat(1024)), Some(true));
-    assert_eq!(certain(&format!("(?:{}|)", "a".repeat(1022))), None);
-    assert_eq!(certain(r"foo(?:\w{1000})*"), Some(false));
+fn a_pattern_is_decided_without_compiling_it_or_refused() {
     let patterns = crate::library::Patterns::default();
     assert_eq!(patterns.decide(r"foo(?:\w{1000})*").1, None);
     assert_eq!(patterns.decide("foo.*").1, Some(Pattern::AnyOf(vec![TextTest::Contains("foo".into())])));
     assert_eq!(patterns.decide("fo+b").1, Some(Pattern::Engine));
+}
+
+#[test]
+fn programs_are_within_their_bound() {
+    let classes =
+        [r"\w", r"\W", r"\d", r"\s", r"\S", r"\pL", r"\PL", r"\p{Greek}", r"\p{Lu}", r"\p{Cn}", ".", "(?s:.)", "[^a]"];
+    for class in classes {
+        for around in
+            ["{}", "{}+", "a{}*b", "{}{7}", "({}|x{})?", "(?i:k{}s)", "^{}{2,5}$", r"\b{}", "(?:{}){0}", "(?:{}*)*"]
+        {
+            within_bound(&around.replace("{}", class));
+        }
+    }
+    for literal in ["(?i)straße", "(?i)k", "[k-s]{3}", "", "^$", "(|a)(|b)", "(?:a{10}){10}", "x*y*z*", "(?P<name>a)"]
+    {
+        within_bound(literal);
+    }
+}
+
+fn within_bound(pattern: &str) {
+    let size = known(pattern).unwrap_or_else(|| panic!("{pattern} is valid")).size;
+    assert!(RegexBuilder::new(pattern).size_limit(size).build().is_ok(), "{pattern} takes more than {size}");
+}
+
+fn plain_tests(pattern: &str) -> Option<Vec<TextTest>> {
+    known(pattern).map(|known| known.tests).filter(|tests| !tests.is_empty())
 }

@@ -1,0 +1,333 @@
+//! Which texts a pattern requires: whatever it matches in has one of them.
+
+use super::rarity::chance;
+use crate::library::syntax;
+use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind, Look, Repetition};
+
+/// Shortest literal that is worth looking for, in bytes.
+pub(crate) const SHORTEST: usize = 2;
+/// Most literals of which one is required.
+const MOST: usize = 256;
+/// Most bytes of them together.
+const MOST_BYTES: usize = 4096;
+/// Most members of a class that are tried one by one.
+const MOST_OF_CLASS: usize = 16;
+
+/// What a text must have for a pattern to match in it. It may have it and the pattern not match.
+///
+/// Folded literals have no upper-case ASCII letters, and are to be looked for without regard to the case of those.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Required {
+    /// One of these is the whole text.
+    Whole(Literals),
+    /// The text begins with one of these.
+    Prefix(Literals),
+    /// The text ends with one of these.
+    Suffix(Literals),
+    /// One of these occurs. None is shorter than [`SHORTEST`].
+    Part(Literals),
+}
+
+/// Literals in order, each once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Literals {
+    pub(crate) literals: Box<[Box<[u8]>]>,
+    pub(crate) folded: bool,
+}
+
+/// What a valid pattern requires, if it is something worth looking for.
+pub(crate) fn required(pattern: &str) -> Option<Required> {
+    let hir = syntax(pattern)?;
+    let (mut start, mut end) = (false, false);
+    let inner = anchored(&hir, &mut start, &mut end);
+    let mut runs = Runs::default();
+    runs.all(&inner);
+    let whole = runs.is_whole();
+    let first = start.then(|| runs.first.clone()).flatten();
+    let last = end.then(|| runs.run.clone()).filter(|_| !whole || !start);
+    if start && end && whole {
+        return runs.run.literals(0, |text, literal| text == literal).map(Required::Whole);
+    }
+    let first = first.or_else(|| (start && whole).then(|| runs.run.clone()));
+    runs.cut();
+    let part = runs.best.map(|best| best.texts);
+    let mut found: Option<(f64, Required)> = None;
+    let mut offer = |texts: Option<Texts>, share: f64, holds: Holds, kind: fn(Literals) -> Required| {
+        let Some(texts) = texts else { return };
+        let Some(literals) = texts.literals(if share < 1.0 { 1 } else { SHORTEST }, holds) else { return };
+        let cost = texts.cost() * share;
+        if found.as_ref().is_none_or(|(least, _)| cost < *least) {
+            found = Some((cost, kind(literals)));
+        }
+    };
+    // A text has one beginning and one end, but as many other places as bytes.
+    offer(first, 1.0 / 32.0, <[u8]>::starts_with, Required::Prefix);
+    offer(last, 1.0 / 32.0, <[u8]>::ends_with, Required::Suffix);
+    offer(part, 1.0, |text, literal| text.windows(literal.len()).any(|part| part == literal), Required::Part);
+    found.map(|(_, required)| required)
+}
+
+/// A pattern without the anchors at its ends, and whether it has them.
+fn anchored(hir: &Hir, start: &mut bool, end: &mut bool) -> Vec<Hir> {
+    match hir.kind() {
+        HirKind::Capture(group) => anchored(&group.sub, start, end),
+        HirKind::Concat(parts) => {
+            let mut parts = parts.clone();
+            while let Some(HirKind::Look(Look::Start)) = parts.first().map(Hir::kind) {
+                *start = true;
+                parts.remove(0);
+            }
+            while let Some(HirKind::Look(Look::End)) = parts.last().map(Hir::kind) {
+                *end = true;
+                parts.pop();
+            }
+            parts
+        }
+        _ => vec![hir.clone()],
+    }
+}
+
+/// Whether a text has a literal in the way asked for.
+type Holds = fn(&[u8], &[u8]) -> bool;
+
+/// A text, and whether the case of its ASCII letters does not matter.
+type Text = (Vec<u8>, bool);
+
+/// Texts of which each thing that part of a pattern matches is one.
+#[derive(Debug, Clone)]
+struct Texts(Vec<Text>);
+
+impl Texts {
+    fn empty() -> Self {
+        Self(vec![(Vec::new(), false)])
+    }
+
+    fn fits(&self) -> bool {
+        self.0.len() <= MOST && self.0.iter().map(|(text, _)| text.len()).sum::<usize>() <= MOST_BYTES
+    }
+
+    /// Each of these followed by each of those, if they are not too many.
+    fn then(&self, next: &Self) -> Option<Self> {
+        if self.0.len().saturating_mul(next.0.len()) > MOST {
+            return None;
+        }
+        let mut all = Vec::new();
+        for (head, head_folded) in &self.0 {
+            for (tail, tail_folded) in &next.0 {
+                all.push(([head.as_slice(), tail].concat(), *head_folded || *tail_folded));
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        Some(Self(all)).filter(Self::fits)
+    }
+
+    fn or(mut self, other: &Self) -> Option<Self> {
+        self.0.extend(other.0.iter().cloned());
+        self.0.sort_unstable();
+        self.0.dedup();
+        Some(self).filter(Self::fits)
+    }
+
+    /// What looking for these costs: mostly the share of texts that have one but are not matched.
+    fn cost(&self) -> f64 {
+        let folded = self.0.iter().any(|(_, folded)| *folded);
+        self.0.iter().map(|(text, _)| chance(text, folded)).sum()
+    }
+
+    /// These as literals, without those that another one `holds` for too. `None` if some are shorter than `shortest`.
+    fn literals(&self, shortest: usize, holds: Holds) -> Option<Literals> {
+        let folded = self.0.iter().any(|(_, folded)| *folded);
+        if self.0.is_empty() || self.0.iter().any(|(text, _)| text.len() < shortest) {
+            return None;
+        }
+        let mut all: Vec<Box<[u8]>> = self
+            .0
+            .iter()
+            .map(|(text, _)| if folded { text.to_ascii_lowercase() } else { text.clone() }.into())
+            .collect();
+        all.sort_unstable_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
+        let mut literals: Vec<Box<[u8]>> = Vec::new();
+        for one in all {
+            if !literals.iter().any(|shorter| holds(&one, shorter)) {
+                literals.push(one);
+            }
+        }
+        literals.sort_unstable();
+        Some(Literals { literals: literals.into(), folded })
+    }
+}
+
+/// What was found best so far.
+#[derive(Debug, Clone)]
+struct Best {
+    texts: Texts,
+    cost: f64,
+}
+
+/// The texts that a sequence has one after the other: a run of parts that are few texts is a product of them, and ends where
+/// the next part is not few texts.
+#[derive(Debug)]
+struct Runs {
+    run: Texts,
+    /// The first run, once it has ended.
+    first: Option<Texts>,
+    best: Option<Best>,
+}
+
+impl Default for Runs {
+    fn default() -> Self {
+        Self { run: Texts::empty(), first: None, best: None }
+    }
+}
+
+impl Runs {
+    /// Whether all so far is one run.
+    fn is_whole(&self) -> bool {
+        self.first.is_none()
+    }
+
+    fn all(&mut self, parts: &[Hir]) {
+        for part in parts {
+            self.next(part);
+        }
+    }
+
+    fn next(&mut self, part: &Hir) {
+        match part.kind() {
+            HirKind::Empty | HirKind::Look(_) => {}
+            HirKind::Literal(literal) => self.texts(&Texts(vec![(literal.0.to_vec(), false)])),
+            HirKind::Class(class) => match class_texts(class) {
+                Some(texts) => self.texts(&texts),
+                None => self.cut(),
+            },
+            HirKind::Capture(group) => self.next(&group.sub),
+            HirKind::Concat(parts) => self.all(parts),
+            HirKind::Repetition(repetition) => self.repetition(repetition),
+            HirKind::Alternation(alternatives) => self.alternation(alternatives),
+        }
+    }
+
+    fn texts(&mut self, next: &Texts) {
+        match self.run.then(next) {
+            Some(run) => self.run = run,
+            None => {
+                self.cut();
+                self.run = next.clone();
+            }
+        }
+    }
+
+    /// What follows is more than one run.
+    fn runs(&mut self, next: Self) {
+        if let Some(first) = next.first {
+            self.texts(&first);
+            self.cut();
+        }
+        if let Some(best) = next.best {
+            self.offer(&best.texts);
+        }
+        self.run = next.run;
+    }
+
+    /// Ends the run.
+    fn cut(&mut self) {
+        let run = std::mem::replace(&mut self.run, Texts::empty());
+        self.offer(&run);
+        self.first.get_or_insert(run);
+    }
+
+    fn offer(&mut self, texts: &Texts) {
+        if texts.0.iter().any(|(text, _)| text.len() < SHORTEST) {
+            return;
+        }
+        let cost = texts.cost();
+        if self.best.as_ref().is_none_or(|best| cost < best.cost) {
+            self.best = Some(Best { texts: texts.clone(), cost });
+        }
+    }
+
+    fn repetition(&mut self, repetition: &Repetition) {
+        let Repetition { min, max, ref sub, .. } = *repetition;
+        let inner = Self::of(sub);
+        let exact = inner.is_whole().then_some(&inner.run);
+        match (min, max, exact) {
+            (_, Some(0), _) => {}
+            (0, Some(1), Some(texts)) => match texts.clone().or(&Texts::empty()) {
+                Some(texts) => self.texts(&texts),
+                None => self.cut(),
+            },
+            (0, ..) => self.cut(),
+            (_, _, Some(texts)) => {
+                // Up to the first few, and from the last few on.
+                const SEVERAL: u32 = 64;
+                for _ in 0..min.min(SEVERAL) {
+                    self.texts(texts);
+                }
+                if max != Some(min) || min > SEVERAL {
+                    self.cut();
+                    for _ in 0..min.min(SEVERAL) {
+                        self.texts(texts);
+                    }
+                }
+            }
+            (_, _, None) => {
+                self.runs(inner);
+                if max != Some(1) {
+                    self.cut();
+                }
+            }
+        }
+    }
+
+    fn alternation(&mut self, alternatives: &[Hir]) {
+        let inner: Vec<Self> = alternatives.iter().map(Self::of).collect();
+        if inner.iter().all(Self::is_whole) {
+            let all = inner.iter().try_fold(Texts(Vec::new()), |all, one| all.or(&one.run));
+            if let Some(all) = all {
+                self.texts(&all);
+                return;
+            }
+        }
+        self.cut();
+        let mut all = Some(Texts(Vec::new()));
+        for mut one in inner {
+            one.cut();
+            all = all.and_then(|all| all.or(&one.best?.texts));
+        }
+        if let Some(all) = all {
+            self.offer(&all);
+        }
+    }
+
+    fn of(hir: &Hir) -> Self {
+        let mut runs = Self::default();
+        runs.next(hir);
+        runs
+    }
+}
+
+/// The members of a class if they are few.
+fn class_texts(class: &Class) -> Option<Texts> {
+    let class = match class {
+        Class::Unicode(class) => class.clone(),
+        Class::Bytes(class) => class.to_unicode_class()?,
+    };
+    let count = class.iter().fold(0_usize, |count, range| count.saturating_add(range.len()));
+    if count > MOST_OF_CLASS.saturating_mul(2) {
+        return None;
+    }
+    let texts: Vec<Text> =
+        class.iter().flat_map(|range| range.start()..=range.end()).filter_map(|c| text(c, &class)).collect();
+    (!texts.is_empty() && texts.len() <= MOST_OF_CLASS).then_some(Texts(texts))
+}
+
+/// A member of a class, unless the lower-case letter that it is another case of stands for it.
+fn text(member: char, class: &ClassUnicode) -> Option<Text> {
+    let has = |c: char| class.iter().any(|range| range.start() <= c && c <= range.end());
+    if member.is_ascii_uppercase() && has(member.to_ascii_lowercase()) {
+        return None;
+    }
+    let folded = member.is_ascii_lowercase() && has(member.to_ascii_uppercase());
+    Some((member.encode_utf8(&mut [0; 4]).as_bytes().to_vec(), folded))
+}
