@@ -24,7 +24,9 @@
 //! threads, and evaluations share nothing that any of them writes.
 //!
 //! Many rules are a [`RuleSet`]: compiled together, so that what several of them read, look up or compute is done once, and asked
-//! together: for the first that matches, for all, for how many.
+//! together: for the first that matches, for all, for how many. [`RuleSetBuilder::explain`] tells of each rule how it is found,
+//! or why it is evaluated every time, and [`RuleSet::warnings`] of rules that can't match, repeat others, or come too late.
+//! Nothing of a set changes once it is built.
 //!
 //! # The host's data
 //!
@@ -130,7 +132,6 @@ mod library;
 mod limits;
 mod lint;
 mod lower;
-#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "rule sets are to ask"))]
 mod maps;
 mod native;
 mod program;
@@ -155,7 +156,10 @@ pub use function::{Answer, Argument, Erased, Functions, HostFunction};
 pub use library::Cx;
 pub use limits::Limits;
 pub use program::Program;
-pub use rules::{Match, OnError, RuleError, RuleSet, RuleSetBuilder, RuleSetError};
+pub use rules::{
+    EveryTime, Indexing, Match, OnError, RuleError, RuleExplanation, RuleSet, RuleSetBuilder, RuleSetError,
+    SetExplanation, Way,
+};
 pub use scratch::Scratch;
 pub use value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
 

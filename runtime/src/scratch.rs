@@ -1,7 +1,7 @@
 //! Memory that evaluations reuse.
 
 use crate::arena::Arena;
-use crate::rules::RuleError;
+use crate::rules::{RuleError, Search, Verdict};
 use std::cell::Cell;
 
 /// Where an evaluation builds what it must. One per worker thread: a warm one makes evaluations free of allocation.
@@ -10,7 +10,15 @@ pub struct Scratch {
     pub(crate) arena: Arena,
     /// The rules of a set that matched, and those that failed, at its last evaluation.
     pub(crate) matched: Vec<usize>,
+    /// By tag, the first rule that matched.
+    pub(crate) first: Vec<Option<usize>>,
     pub(crate) errors: Vec<RuleError>,
+    /// The errors of several sets that are asked as one.
+    pub(crate) gathered: Vec<RuleError>,
+    /// What the index of a set reads, the rules that it finds, and what became of all rules that may matter.
+    pub(crate) read: Arena,
+    pub(crate) search: Search,
+    pub(crate) verdicts: Vec<Verdict>,
 }
 
 impl Default for Scratch {
@@ -23,7 +31,16 @@ impl Scratch {
     /// An empty one. Allocates nothing yet.
     #[must_use]
     pub fn new() -> Self {
-        Self { arena: Arena::new(usize::MAX), matched: Vec::new(), errors: Vec::new() }
+        Self {
+            arena: Arena::new(usize::MAX),
+            matched: Vec::new(),
+            first: Vec::new(),
+            errors: Vec::new(),
+            gathered: Vec::new(),
+            read: Arena::new(usize::MAX),
+            search: Search::default(),
+            verdicts: Vec::new(),
+        }
     }
 
     /// The errors of the last evaluation of a [`RuleSet`](crate::RuleSet) with this scratch, in the order of the rules.

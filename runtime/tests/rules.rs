@@ -1,7 +1,8 @@
 //! Sets of rules from the outside: building, asking, errors, budgets, memory.
 
 use celero::{
-    Bindings, Context, Engine, Env, ErrorKind, Limits, OnError, RuleSet, RuleSetError, Scratch, Tier, Type, Value,
+    Bindings, Context, Engine, Env, ErrorKind, Indexing, Limits, OnError, RuleSet, RuleSetError, Scratch, Tier, Type,
+    Value,
 };
 use std::sync::Arc;
 
@@ -226,4 +227,60 @@ fn sets_can_be_shared_between_threads() {
             });
         }
     });
+}
+
+#[test]
+fn priorities_order_the_rules() {
+    let env = Env::<Call<'_>>::new();
+    let builder = engine(Tier::Native).rules(&env).rule("b", "true", 1).rule("c", "true", 2).priority(7);
+    let rules = builder.rule("a", "size == 7", 3).priority(-1).rule("b2", "true", 4).build().unwrap();
+    let names: Vec<&str> = (0..rules.len()).filter_map(|index| rules.get(index)).map(|rule| rule.name).collect();
+    assert_eq!(names, ["a", "b", "b2", "c"]);
+    assert_eq!(rules.source(0), Some("size == 7"));
+    let first = rules.first(&call("/"), &mut Scratch::new()).unwrap().unwrap();
+    assert_eq!((first.index, *first.action), (0, 3));
+}
+
+#[test]
+fn each_tag_has_its_first_match() {
+    for tier in TIERS {
+        let env = Env::<Call<'_>>::new();
+        let builder = engine(tier).rules(&env).rule("a", "path == '/a'", 1).tag("path").tag("any");
+        let builder = builder.rule("all", "true", 2).tag("any").tag("path").rule("none", "false", 3).tag("never");
+        let rules = builder.rule("bare", "true", 4).build().unwrap();
+        let mut scratch = Scratch::new();
+        let mut ask = |path: &str| {
+            let found = rules.first_per_tag(&call(path), &mut scratch).unwrap();
+            found.map(|(tag, rule)| (tag.to_owned(), rule.name.to_owned())).collect::<Vec<_>>()
+        };
+        let pair = |tag: &str, rule: &str| (tag.to_owned(), rule.to_owned());
+        assert_eq!(ask("/a"), [pair("path", "a"), pair("any", "a")]);
+        assert_eq!(ask("/b"), [pair("path", "all"), pair("any", "all")]);
+        assert_eq!(rules.tags(1).collect::<Vec<_>>(), ["path", "any"]);
+    }
+}
+
+#[test]
+fn lists_find_rules_by_values_of_any_type() {
+    let env = Env::dynamic().variable("v", Type::Dyn).variable("n", Type::Int);
+    let sources = ["v in ['a', 'b']", "v in ['b', 'c'] && n > 1", "v in ['a', 1]", "v in []", "!(v in ['a'])"];
+    for policy in [OnError::NoMatch, OnError::Match, OnError::Stop] {
+        let set = |indexing| {
+            let rules = Engine::new().rules(&env).on_error(policy).index(indexing);
+            sources.iter().fold(rules, |rules, source| rules.rule("r", source, ())).build().unwrap()
+        };
+        let (always, off) = (set(Indexing::Always), set(Indexing::Off));
+        assert!(always.indexed_rules() >= 2 && off.indexed_rules() == 0);
+        let values = [Value::String("a"), Value::String("b"), Value::String("d"), Value::Int(1), Value::Null];
+        for value in values.into_iter().map(Some).chain([None]) {
+            let mut bindings = Bindings::new(&env);
+            bindings.set("n", Value::Int(2)).unwrap();
+            if let Some(value) = value {
+                bindings.set("v", value).unwrap();
+            }
+            let (mut a, mut b) = (Scratch::new(), Scratch::new());
+            assert_eq!(always.all(&bindings, &mut a), off.all(&bindings, &mut b), "{value:?} {policy:?}");
+            assert!(policy == OnError::NoMatch || a.errors() == b.errors(), "{value:?} {policy:?}");
+        }
+    }
 }

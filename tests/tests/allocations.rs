@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use celero::http::RequestContext;
-use celero::{Context, Engine, Env, Scratch, Tier, Value};
+use celero::{Context, Engine, Env, Indexing, Live, OnError, RuleSet, Scratch, Tier, Value};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::net::IpAddr;
@@ -205,6 +205,80 @@ fn sets_take_nothing() {
         let matched = set.all(&call, &mut scratch).unwrap().len();
         assert_eq!((matched, scratch.errors().len()), (61, 60));
         assert_eq!(set.first(&call, &mut scratch).unwrap().unwrap().index, 2);
+    };
+    run();
+    run();
+    assert_eq!(allocations(|| (0..ROUNDS).for_each(|_| run())), 0);
+}
+
+/// What an index finds, by every kind of key, and what is left of it.
+#[test]
+fn indexed_sets_take_nothing() {
+    let env = Env::<Call<'_>>::new();
+    let engine = Engine::builder().tier(Tier::Native).build();
+    let source = |n: i64| match n % 12 {
+        0 => format!("request.host == '{n}.example.com' || request.path == '/api/user/{n}/view'"),
+        1 => format!("request.headers['x-custom'] == 'test-value' && a == {n} - {n} + 10"),
+        2 => format!("request.headers['x-{n}'] == 'none'"),
+        3 => format!("cidr('192.168.{}.0/24').containsIP(client.ip)", n % 7),
+        4 => format!("request.path.contains('/user/12{}')", n % 5),
+        5 => format!("request.path.matches('^/api/user/[0-9]+/view$') && b == {}", n % 8),
+        6 => format!("request.headers['user-agent'].matches('(?i)CHROME/1{}[0-9]') && a < {n}", n % 4),
+        7 => format!("request.path.startsWith('/api/u') && request.path.endsWith('{n}/view')"),
+        8 => format!("request.headers['x-bytes'].startsWith('a') && b == {}", n % 9),
+        9 => format!("request.headers['x-tenant'].lowerAscii() == 'tenant-{}'", n % 16),
+        10 => format!("b in [{n}, 7] && request.method == 'GET'"),
+        _ => format!(
+            "request.path.matches(r'/\\d{{{}}}/') && default(request.headers['x-twice'], '') == 'a,b'",
+            n % 5 + 1
+        ),
+    };
+    let built = |policy| {
+        let rules = engine.rules(&env).on_error(policy).index(Indexing::Always);
+        (0..360).fold(rules, |rules, n| rules.rule("r", &source(n), n)).build().unwrap()
+    };
+    let sets = [OnError::NoMatch, OnError::Match].map(built);
+    let mut request = request("Tenant-9");
+    for value in ["a", "b"] {
+        request.headers_mut().append("x-twice", http::HeaderValue::from_static(value));
+    }
+    let call = call(&request);
+    let mut scratch = Scratch::new();
+    let mut run = |set: &RuleSet<_, i64>| {
+        let all = set.all(&call, &mut scratch).unwrap().len();
+        let (errors, first) = (scratch.errors().len(), set.first(&call, &mut scratch).unwrap().unwrap().index);
+        assert_eq!((set.count(&call, &mut scratch), set.any(&call, &mut scratch)), (Ok(all), Ok(true)));
+        (all, errors, first, set.found(&call, &mut scratch).len())
+    };
+    for set in &sets {
+        assert!(set.indexed_rules() > 330 && set.native_rules() == 360, "{} indexed", set.indexed_rules());
+        let expected = run(set);
+        let (all, _, _, found) = expected;
+        assert!(all > 50 && found > 50 && found < 330, "{all} match, {found} found");
+        run(set);
+        assert_eq!(allocations(|| (0..ROUNDS / 10).for_each(|_| assert_eq!(run(set), expected))), 0);
+    }
+}
+
+#[test]
+fn live_rules_take_nothing() {
+    let live = Live::new(Engine::builder().tier(Tier::Native).build(), Env::<Call<'_>>::new());
+    let source = |n: i64| if n % 2 == 0 { format!("a < {n}") } else { format!("a / (b - 7) == {n}") };
+    live.replace(|set| (0..50).fold(set, |set, n| set.rule(&format!("r{n}"), &source(n), n))).unwrap();
+    live.edit(&[], |rules| rules.rule("before", "a == 10", 50).priority(-1)).unwrap();
+    live.edit(&[], |rules| rules.rule("fails", "b % (a - 10) == 0", 51).priority(-2)).unwrap();
+    assert_eq!(
+        (live.remove("r20"), live.disable("r21"), live.settle(std::time::Duration::from_secs(600))),
+        (1, 1, true)
+    );
+    assert!(live.status().sets > 1, "there is nothing to merge");
+    let request = request("t");
+    let (call, reader, mut scratch) = (call(&request), live.reader(), Scratch::new());
+    let mut run = || {
+        let rules = reader.load();
+        assert_eq!(rules.all(&call, &mut scratch).unwrap().len(), 19);
+        assert_eq!(scratch.errors().len(), 25);
+        assert_eq!(rules.first(&call, &mut scratch).unwrap().unwrap().name, "before");
     };
     run();
     run();

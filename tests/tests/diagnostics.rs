@@ -59,6 +59,9 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("constant-condition", "request.path == \"/\" || true"),
     ("invalid-header-name", "request.headers[\"X Team\"] == \"ops\""),
     ("header-name-case", "request.headers[\"X-Team\"] == \"ops\""),
+    ("never-matches", "\"/a\".startsWith(\"/b\") && request.method == \"GET\""),
+    ("duplicate-rule", "request.path == '/admin'"),
+    ("shadowed-rule", "request.path == \"/admin\" && request.method == \"POST\""),
     ("comment-inside", "request.path == // the root\n  \"/\""),
 ];
 
@@ -76,6 +79,16 @@ fn reported(code: &str, source: &str) -> Vec<celero::Diagnostic> {
     let engine = Engine::builder().limits(limits).tier(tier).build();
     let errors = |error: CompileError| error.diagnostics().to_vec();
     match code {
+        "never-matches" | "duplicate-rule" | "shadowed-rule" => {
+            let env = Env::<RequestContext<'_>>::new();
+            let rules = engine.rules(&env).rule("admin", "request.path == \"/admin\"", ()).rule("example", source, ());
+            rules.build().map_or_else(
+                |_| Vec::new(),
+                |set| {
+                    set.warnings().iter().filter(|(rule, _)| *rule == 1).map(|(_, warning)| warning.clone()).collect()
+                },
+            )
+        }
         "comment-inside" => engine.format(source).map_or_else(errors, |_| Vec::new()),
         "result-type" => defined("short(path: string) -> bool", source),
         "declaration" => defined(source, "path == '/'"),
@@ -103,7 +116,8 @@ What celero says about rules, by code. Codes are stable: programs may rely on th
 --json`). An error keeps a rule from being compiled, a warning doesn't; `celero check --deny-warnings` refuses both.
 
 This page is written by a test from the tables in the source, and the examples are what is really printed. Those about \
-limits are shown with limits much smaller than the defaults.
+limits are shown with limits much smaller than the defaults; those about sets of rules come after a rule \
+`admin: request.path == \"/admin\"`.
 ";
 
 #[test]

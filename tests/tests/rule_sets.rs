@@ -54,17 +54,25 @@ fn compare<C: Context>(
 ) -> usize {
     let alone: Vec<_> = programs.iter().map(|program| program.test(context)).collect();
     let (policy, sources) = (set.on_error(), || programs.iter().map(Program::source).collect::<Vec<_>>());
+    // Of failures that change nothing an index finds some.
+    let reported = |scratch: &Scratch, real: &[RuleError]| {
+        let same = match policy {
+            OnError::NoMatch => scratch.errors().iter().all(|error| real.contains(error)),
+            _ => scratch.errors() == real,
+        };
+        assert!(same, "{policy:?} {:#?}\n{:?}\n{real:?}", sources(), scratch.errors());
+    };
     let (all, all_errors) = expected(&alone, policy, false);
     assert_eq!(set.all(context, scratch).map(<[usize]>::to_vec), all, "{policy:?} {:#?}", sources());
-    assert_eq!(scratch.errors(), all_errors, "{policy:?} {:#?}", sources());
+    reported(scratch, &all_errors);
     assert_eq!(set.count(context, scratch), all.map(|all| all.len()), "{policy:?} {:#?}", sources());
-    assert_eq!(scratch.errors(), all_errors);
+    reported(scratch, &all_errors);
     let (once, once_errors) = expected(&alone, policy, true);
     let first = set.first(context, scratch).map(|found| found.map(|found| *found.action));
     assert_eq!(first, once.clone().map(|once| once.first().copied()), "{policy:?} {:#?}", sources());
-    assert_eq!(scratch.errors(), once_errors, "{policy:?} {:#?}", sources());
+    reported(scratch, &once_errors);
     assert_eq!(set.any(context, scratch), once.map(|once| !once.is_empty()), "{policy:?} {:#?}", sources());
-    assert_eq!(scratch.errors(), once_errors);
+    reported(scratch, &once_errors);
     all_errors.len()
 }
 

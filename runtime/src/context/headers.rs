@@ -60,6 +60,10 @@ impl HostMap for HeaderMap {
         }
     }
 
+    fn headers(&self) -> Option<&HeaderMap> {
+        Some(self)
+    }
+
     fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> Built<Option<(Value<'s>, Value<'s>)>> {
         let Some(name) = self.keys().nth(index) else { return Ok(None) };
         Ok(line(self, name, arena)?.map(|value| (Value::String(name.as_str()), value)))

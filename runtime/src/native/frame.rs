@@ -29,6 +29,8 @@ pub(super) union Outcome<'a> {
     pub(super) nothing: (),
     pub(super) value: Value<'a>,
     pub(super) group: Group,
+    /// The address of the row of the rule that is evaluated: `celero_ir::layout::row` says where.
+    pub(super) row: *const u64,
 }
 
 /// What a function of several rules is told and answers: laid out as `celero_ir::layout::group` says.

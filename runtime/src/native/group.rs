@@ -2,17 +2,19 @@
 
 use super::frame::{Frame, Group, Outcome};
 use super::pool::Pool;
-use super::{HELPERS, failure};
+use super::{HELPERS, HOST, builds, failure};
+use crate::arena::Built;
 use crate::context::Context;
 use crate::error::{ErrorKind, EvalError};
 use crate::function::Functions;
 use crate::library::{Cx, Patterns};
-use crate::lower::{Callee, Calls};
-use celero_ir::layout::{Field, group};
-use celero_ir::{ConstId, Constant, Graph, NodeId, Op, Origin, Ty, merge};
-use celero_jit::{Code, Compiler, Error, Function, HeaderTable, Rule, Settings, Unit};
+use crate::lower::Callee;
+use crate::rules::{Common, Placed, Row, Shape};
+use celero_ir::layout::{Field, Network, group};
+use celero_ir::{Constant, NodeId, Op, ParameterKind};
+use celero_jit::{Code, Compiler, ConstantAddress, Function, HeaderTable, Rule, Settings, Unit};
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 
 /// Rules of a function as a rule. More would share more, but keep more values alive at once.
@@ -21,10 +23,9 @@ const RULES: usize = group::MOST;
 /// Fewest headers that a function looks up in one pass over the map: with fewer, asking for each is faster.
 const TOGETHER: usize = 5;
 
-/// Rules one after the other, and the function that evaluates them, if there is one.
+/// So many rules, and the function that evaluates them, if there is one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
-    pub(crate) first: usize,
     pub(crate) count: usize,
     pub(crate) function: Option<usize>,
 }
@@ -32,61 +33,48 @@ pub(crate) struct Part {
 /// What became of a draft.
 pub(crate) struct Finished {
     pub(crate) groups: Groups,
-    /// All rules, in order.
+    /// The rules that were to be straight code, in order.
     pub(crate) parts: Vec<Part>,
-    /// Rules without a function, and why.
-    pub(crate) refused: Vec<(usize, String)>,
+    /// Rules that have no native code, by their numbers, and why.
+    pub(crate) refused: Vec<(u32, String)>,
 }
 
-/// A rule in the common graph.
-struct Placed {
-    /// Its number in the set.
-    number: usize,
-    root: NodeId,
-    origins: Vec<(NodeId, Origin)>,
-}
-
-/// A group under construction: rules are added in the order of the set.
+/// Rules of a set on their way to native code.
 pub(crate) struct Draft<'a> {
     compiler: Compiler,
+    common: &'a Common,
     fields: &'a [Field],
     patterns: &'a Patterns,
     steps: i64,
-    graph: Graph,
-    calls: Calls,
     pool: Pool,
-    /// Constants that could not be prepared.
-    unprepared: HashSet<ConstId>,
-    rules: Vec<Placed>,
-    /// By node: the last round of looking for headers that came by.
+    /// By node: the last round of looking at what rules use that came by.
     seen: Vec<u32>,
     round: u32,
     functions: Vec<Function>,
     parts: Vec<Part>,
-    refused: Vec<(usize, String)>,
+    refused: Vec<(u32, String)>,
 }
 
 impl<'a> Draft<'a> {
     /// An empty one: each rule gets so many steps, all constants together so many bytes.
     ///
     /// # Errors
-    /// Where there is no native code for the machine.
+    /// Where there is no native code for the machine, and for a graph that is not well formed.
     pub(crate) fn new(
+        common: &'a Common,
         fields: &'a [Field],
         patterns: &'a Patterns,
         steps: i64,
         constant_bytes: usize,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, String> {
+        celero_ir::verify(&common.graph, fields).map_err(|violation| format!("internal error: {violation}"))?;
         Ok(Self {
-            compiler: Compiler::new(&Settings::default())?,
+            compiler: Compiler::new(&Settings::default()).map_err(|error| error.to_string())?,
+            common,
             fields,
             patterns,
             steps,
-            graph: Graph::new(),
-            calls: Calls::default(),
             pool: Pool::empty(constant_bytes),
-            unprepared: HashSet::new(),
-            rules: Vec::new(),
             seen: Vec::new(),
             round: 0,
             functions: Vec::new(),
@@ -95,112 +83,148 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Adds a rule; `place` is where its whole source lies.
+    /// Compiles rules to functions, one after the other, unless the work is found to be `stale`.
     ///
     /// # Errors
-    /// Why it can't be native code.
-    pub(crate) fn add(&mut self, number: usize, rule: &Graph, calls: Calls, place: Origin) -> Result<(), String> {
-        let Some(&root) = rule.roots().first() else { return Err("internal error: a rule without a root".into()) };
-        if matches!(rule.ty(root), Ty::Raw | Ty::Maybe | Ty::Seq) {
-            return Err("internal error: a result that is no value".into());
-        }
-        self.calls.extend(calls);
-        let known = self.graph.constants().len();
-        let places = merge(&mut self.graph, rule);
-        for (id, constant) in (0..).zip(self.graph.constants()).skip(known) {
-            if self.pool.add(constant, self.patterns).is_err() {
-                self.unprepared.insert(ConstId(id));
+    /// When the work is stale.
+    pub(crate) fn straight(&mut self, rules: &[&Placed], stale: &dyn Fn() -> bool) -> Result<(), String> {
+        for rules in rules.chunks(RULES) {
+            if stale() {
+                return Err("nobody waits for it any more".into());
             }
+            self.compile(rules);
         }
-        let constants = places.iter().filter_map(|&place| self.graph.op(place).constant());
-        if !self.unprepared.is_empty() && constants.into_iter().any(|id| self.unprepared.contains(&id)) {
-            return Err("a constant cannot be prepared".into());
-        }
-        let mut root = places.get(root.0 as usize).copied().unwrap_or(root);
-        let pairs = rule.ids().zip(&places).map(|(id, &place)| (place, rule.origin(id)));
-        let mut origins: Vec<_> = pairs.filter(|(place, origin)| self.graph.origin(*place) != *origin).collect();
-        // What is no truth value fails, after all errors on the way to it.
-        let steps = match self.graph.ty(root) {
-            Ty::Bool => &[][..],
-            Ty::Value => &[(Op::Unbox(Ty::Bool), Ty::Bool)],
-            _ => &[(Op::Box, Ty::Value), (Op::Unbox(Ty::Bool), Ty::Bool)],
-        };
-        for &(op, ty) in steps {
-            root = self.graph.add(op, ty, &[root], place);
-            origins.retain(|(node, _)| *node != root);
-            origins.push((root, place));
-        }
-        origins.sort_unstable_by_key(|(node, _)| *node);
-        self.rules.push(Placed { number, root, origins });
         Ok(())
     }
 
-    /// Compiles what was added to functions, in a set of so many rules.
-    ///
-    /// # Errors
-    /// When nothing could be compiled, or code can't be installed.
-    pub(crate) fn finish(mut self, total: usize) -> Result<Finished, String> {
-        for root in self.rules.iter().map(|rule| rule.root).collect::<Vec<_>>() {
-            self.graph.add_root(root);
+    /// Compiles shapes, and fills the rows of rules that have them.
+    pub(crate) fn shapes(&mut self, shapes: &[Shape], rows: &[Row]) -> Shapes {
+        let shapes = shapes.iter().map(|shape| self.shape(shape)).collect();
+        let mut all = Shapes { shapes, rows: Vec::with_capacity(rows.len()), words: Vec::new() };
+        for row in rows {
+            let first = u32::try_from(all.words.len()).unwrap_or(u32::MAX);
+            all.rows.push(self.fill(row, &mut all.words).is_ok().then_some((row.shape, first)));
         }
-        celero_ir::verify(&self.graph, self.fields).map_err(|violation| format!("internal error: {violation}"))?;
-        let rules = std::mem::take(&mut self.rules);
-        for rules in rules.chunk_by(|a, b| a.number.saturating_add(1) == b.number) {
-            for rules in rules.chunks(RULES) {
-                self.compile(rules);
+        all.rows.shrink_to_fit();
+        all.words.shrink_to_fit();
+        all
+    }
+
+    fn shape(&mut self, shape: &Shape) -> Result<ShapeCode, String> {
+        let graph = &shape.graph;
+        celero_ir::verify(graph, self.fields).map_err(|violation| format!("internal error: {violation}"))?;
+        let callees = self.common.calls.numbered(graph).ok_or("internal error: the graph calls an unknown function")?;
+        let &root = graph.roots().first().ok_or("internal error: a shape without a root")?;
+        let constants: Built<Vec<_>> =
+            graph.constants().iter().map(|constant| self.pool.lone(constant, self.patterns)).collect();
+        let constants = constants.map_err(|_| "a constant cannot be prepared")?;
+        let unit = Unit { graph, fields: self.fields, constants: &constants, helpers: &*HELPERS, steps: None };
+        let function = self.compiler.shape(&unit, root).map_err(|error| error.to_string())?;
+        let number = self.functions.len();
+        self.functions.push(function);
+        Ok(ShapeCode { function: number, callees, words: shape.words, builds: builds(graph, self.fields) })
+    }
+
+    /// Appends the words of a row: its constants, then the places of its sites.
+    fn fill(&mut self, row: &Row, words: &mut Vec<u64>) -> Built<()> {
+        for &(kind, id) in &row.constants {
+            let graph = &self.common.graph;
+            let constant = graph.constant_at(id).ok_or(ErrorKind::Host)?;
+            match (kind, constant) {
+                (ParameterKind::Int, Constant::Int(number)) => words.push(number.cast_unsigned()),
+                (ParameterKind::Uint, Constant::Uint(number)) => words.push(*number),
+                (ParameterKind::Double, Constant::Double(bits)) => words.push(*bits),
+                (ParameterKind::Cidr, &Constant::Cidr(address, prefix)) => {
+                    let Network { bits, mask, .. } = Network::new(address, prefix);
+                    words.extend(bits.into_iter().chain(mask));
+                }
+                (ParameterKind::Regex, Constant::Regex(pattern)) => words.push(self.pool.later(id, pattern) as u64),
+                _ => {
+                    let ConstantAddress { data, len, value } = self.pool.prepare(id, graph, self.patterns)?;
+                    match kind {
+                        ParameterKind::Str => words.extend([data as u64, len as u64]),
+                        ParameterKind::Value => words.push(value as u64),
+                        _ => words.push(data as u64),
+                    }
+                }
             }
         }
-        let callees = self.calls.numbered(&self.graph).ok_or("internal error: the graph calls an unknown function")?;
+        words.extend(row.sites.iter().map(|site| u64::from(site.start) << 32 | u64::from(site.end)));
+        Ok(())
+    }
+
+    /// Installs what was compiled.
+    ///
+    /// # Errors
+    /// When code can't be installed.
+    pub(crate) fn finish(mut self, shapes: Shapes) -> Result<Finished, String> {
+        let graph = &self.common.graph;
+        let callees = self.common.calls.numbered(graph).ok_or("internal error: the graph calls an unknown function")?;
         let code = self.compiler.install(self.functions).map_err(|error| error.to_string())?;
         self.pool.forget_addresses();
-        let parts = with_gaps(self.parts, total);
-        let groups = Groups { code, _pool: self.pool, callees };
-        Ok(Finished { groups, parts, refused: self.refused })
+        let groups = Groups { code, _pool: self.pool, callees, shapes };
+        Ok(Finished { groups, parts: self.parts, refused: self.refused })
     }
 
     /// One function for these rules, or, if that is too large, for each half of them.
-    fn compile(&mut self, rules: &[Placed]) {
-        let Some(first) = rules.first() else { return };
-        let tables = self.tables(rules);
-        let headers: Vec<HeaderTable<'_>> =
-            tables.iter().map(|(lookups, names)| HeaderTable { lookups, names: *names }).collect();
-        let unit = Unit {
-            graph: &self.graph,
-            fields: self.fields,
-            constants: self.pool.addresses(),
-            helpers: &*HELPERS,
-            steps: None,
-        };
-        let wanted: Vec<Rule<'_>> = rules.iter().map(|rule| Rule { root: rule.root, origins: &rule.origins }).collect();
-        match self.compiler.group(&unit, &wanted, &headers, self.steps) {
-            Ok(function) => {
-                let number = self.functions.len();
-                self.functions.push(function);
-                self.parts.push(Part { first: first.number, count: rules.len(), function: Some(number) });
+    fn compile(&mut self, rules: &[&Placed]) {
+        let Err(why) = self.function(rules) else { return };
+        match rules {
+            &[only] => {
+                self.parts.push(Part { count: 1, function: None });
+                self.refused.push((only.number, why));
             }
-            Err(_) if rules.len() > 1 => {
+            _ => {
                 let (left, right) = rules.split_at(rules.len() / 2);
                 self.compile(left);
                 self.compile(right);
             }
-            Err(error) => self.refused.push((first.number, error.to_string())),
         }
     }
 
-    /// The headers that are looked up together: by field, if there are enough.
-    fn tables(&mut self, rules: &[Placed]) -> Vec<(Vec<NodeId>, usize)> {
-        let mut by_field: BTreeMap<u32, BTreeMap<&str, NodeId>> = BTreeMap::new();
+    fn function(&mut self, rules: &[&Placed]) -> Result<(), String> {
+        let graph = &self.common.graph;
+        let used = self.uses(rules);
+        for constant in used.iter().filter_map(|&id| graph.op(id).constant()) {
+            self.pool.prepare(constant, graph, self.patterns).map_err(|_| "a constant cannot be prepared")?;
+        }
+        let tables = self.tables(&used);
+        let headers: Vec<HeaderTable<'_>> =
+            tables.iter().map(|(lookups, names)| HeaderTable { lookups, names: *names }).collect();
+        let unit =
+            Unit { graph, fields: self.fields, constants: self.pool.addresses(), helpers: &*HELPERS, steps: None };
+        let wanted: Vec<Rule<'_>> = rules.iter().map(|rule| Rule { root: rule.root, origins: &rule.origins }).collect();
+        let function = self.compiler.group(&unit, &wanted, &headers, self.steps).map_err(|error| error.to_string())?;
+        self.parts.push(Part { count: rules.len(), function: Some(self.functions.len()) });
+        self.functions.push(function);
+        Ok(())
+    }
+
+    /// The nodes that rules use.
+    fn uses(&mut self, rules: &[&Placed]) -> Vec<NodeId> {
+        let graph = &self.common.graph;
         let mut pending: Vec<NodeId> = rules.iter().map(|rule| rule.root).collect();
-        self.seen.resize(self.graph.len(), 0);
+        let mut used = Vec::new();
+        self.seen.resize(graph.len(), 0);
         self.round = self.round.saturating_add(1);
         while let Some(id) = pending.pop() {
             match self.seen.get_mut(id.0 as usize) {
                 Some(seen) if *seen != self.round => *seen = self.round,
                 _ => continue,
             }
-            pending.extend_from_slice(self.graph.args(id));
-            if let Op::Header { field, name } = self.graph.op(id)
-                && let Some(Constant::HeaderName(name)) = self.graph.constant_at(name)
+            used.push(id);
+            pending.extend_from_slice(graph.args(id));
+        }
+        used
+    }
+
+    /// The headers that are looked up together: by field, if there are enough.
+    fn tables(&mut self, used: &[NodeId]) -> Vec<(Vec<NodeId>, usize)> {
+        let graph = &self.common.graph;
+        let mut by_field: BTreeMap<u32, BTreeMap<&str, NodeId>> = BTreeMap::new();
+        for &id in used {
+            if let Op::Header { field, name } = graph.op(id)
+                && let Some(Constant::HeaderName(name)) = graph.constant_at(name)
             {
                 by_field.entry(field).or_default().insert(name, id);
             }
@@ -218,22 +242,43 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// The parts, with those between them that have no function.
-fn with_gaps(parts: Vec<Part>, total: usize) -> Vec<Part> {
-    let mut all: Vec<Part> = Vec::with_capacity(parts.len());
-    let mut next = 0;
-    let end = Part { first: total, count: 0, function: None };
-    for part in parts.into_iter().chain([end]) {
-        let count = part.first.saturating_sub(next);
-        if count > 0 {
-            all.push(Part { first: next, count, function: None });
-        }
-        next = part.first.saturating_add(part.count);
-        if part.count > 0 {
-            all.push(part);
+/// The code of shapes, and the rows of the rules that have them.
+#[derive(Debug, Default)]
+pub(crate) struct Shapes {
+    shapes: Vec<Result<ShapeCode, String>>,
+    /// By number of the row: its shape, and its first word. `None` where a constant cannot be prepared.
+    rows: Vec<Option<(u32, u32)>>,
+    words: Vec<u64>,
+}
+
+#[derive(Debug)]
+struct ShapeCode {
+    function: usize,
+    callees: Box<[Callee]>,
+    /// Words of a row that are constants.
+    words: u16,
+    /// Whether it builds something as a rule.
+    builds: bool,
+}
+
+impl Shapes {
+    /// Why a row has no native code.
+    pub(crate) fn refusal(&self, row: u32) -> Option<&str> {
+        match self.rows.get(row as usize) {
+            Some(Some((shape, _))) => match self.shapes.get(*shape as usize) {
+                Some(Ok(_)) => None,
+                Some(Err(why)) => Some(why),
+                None => Some("internal error: a row without a shape"),
+            },
+            _ => Some("a constant cannot be prepared"),
         }
     }
-    all
+
+    /// Bytes that it holds beside code.
+    pub(crate) fn bytes(&self) -> usize {
+        let (rows, words) = (size_of_val(self.rows.as_slice()), size_of_val(self.words.as_slice()));
+        rows.saturating_add(words).saturating_add(size_of_val(self.shapes.as_slice()))
+    }
 }
 
 /// The functions of a set.
@@ -243,6 +288,7 @@ pub(crate) struct Groups {
     /// Holds what the code refers to by address.
     _pool: Pool,
     callees: Box<[Callee]>,
+    shapes: Shapes,
 }
 
 /// After which rules a function ends.
@@ -299,6 +345,56 @@ impl Groups {
     /// Bytes of machine code.
     pub(crate) fn size(&self) -> usize {
         self.code.size()
+    }
+
+    /// The shapes and rows.
+    pub(crate) fn shapes(&self) -> &Shapes {
+        &self.shapes
+    }
+
+    /// Whether the code of a row builds something as a rule, so that it needs an arena with room; `None` if it has no code.
+    #[inline]
+    pub(crate) fn builds(&self, row: u32) -> Option<bool> {
+        let (shape, _) = (*self.shapes.rows.get(row as usize)?)?;
+        self.shapes.shapes.get(shape as usize)?.as_ref().ok().map(|shape| shape.builds)
+    }
+
+    /// Runs the code of a row on a context.
+    #[inline]
+    pub(crate) fn test<'a, C: Context>(
+        &'a self,
+        row: u32,
+        context: &'a C,
+        functions: &'a Functions,
+        cx: Cx<'a>,
+    ) -> Result<bool, EvalError> {
+        let (shape, first) = self.shapes.rows.get(row as usize).copied().flatten().ok_or(HOST)?;
+        let shape = self.shapes.shapes.get(shape as usize).and_then(|shape| shape.as_ref().ok()).ok_or(HOST)?;
+        let words = self.shapes.words.get(first as usize..).ok_or(HOST)?;
+        let entry = self.code.entry(shape.function).ok_or(HOST)?;
+        let mut frame = Frame {
+            cx,
+            out: Cell::new(0),
+            result: Outcome { row: words.as_ptr() },
+            host: context,
+            functions,
+            callees: &shape.callees,
+            panicked: Cell::new(false),
+        };
+        // SAFETY: the frame is laid out as the code expects (`layout`), and has the address of a row that `Draft::fill` made
+        // for this shape; the context is of the type that the code was compiled for, as `RuleSet` knows; the pool that the
+        // code and the row refer to is alive in `self`.
+        let word = unsafe { entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut frame).cast()) };
+        if word <= 1 && !frame.panicked.get() {
+            return Ok(word == 1);
+        }
+        if frame.panicked.get() {
+            return Err(HOST);
+        }
+        // Where the place should be, it names a site.
+        let error = failure(word);
+        let place = words.get(usize::from(shape.words).saturating_add(error.start as usize)).ok_or(HOST)?;
+        Err(EvalError { kind: error.kind, start: (place >> 32) as u32, end: *place as u32 })
     }
 
     /// Runs a function on a context. `false` when its answer must not be used: something ran out of budget, which each rule

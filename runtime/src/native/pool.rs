@@ -5,9 +5,9 @@ use crate::arena::{Arena, Built};
 use crate::byte_set::ByteSet;
 use crate::library::{Cx, Matcher, Parts, Patterns};
 use crate::value::{List, MapBuilder, Value};
-use celero_ir::{Constant, ErrorKind};
+use celero_ir::{ConstId, Constant, ErrorKind, Graph};
 use celero_jit::ConstantAddress;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A needle made ready.
 pub(super) type PreparedSearcher = Searcher<Box<[u8]>>;
@@ -35,6 +35,8 @@ enum Prepared {
 #[derive(Debug)]
 pub(super) struct Pool {
     addresses: Vec<ConstantAddress>,
+    /// Of patterns that are compiled later.
+    later: HashMap<ConstId, usize>,
     prepared: Vec<Prepared>,
     /// Text and values. Written only while the pool is built.
     arena: Arena,
@@ -54,14 +56,42 @@ impl Pool {
 
     /// One with no constants yet.
     pub(super) fn empty(limit: usize) -> Self {
-        Self { addresses: Vec::new(), prepared: Vec::new(), arena: Arena::new(limit) }
+        Self { addresses: Vec::new(), later: HashMap::new(), prepared: Vec::new(), arena: Arena::new(limit) }
     }
 
-    /// Prepares the next constant. One that can't be prepared has no address.
-    pub(super) fn add(&mut self, constant: &Constant, patterns: &Patterns) -> Built<()> {
-        let added = address(constant, patterns, &self.arena, &mut self.prepared);
-        self.addresses.push(added.unwrap_or_default());
-        added.map(drop)
+    /// Prepares the next constant.
+    fn add(&mut self, constant: &Constant, patterns: &Patterns) -> Built<()> {
+        let added = address(constant, patterns, &self.arena, &mut self.prepared)?;
+        self.addresses.push(added);
+        Ok(())
+    }
+
+    /// Prepares a constant that no other call asks for.
+    pub(super) fn lone(&mut self, constant: &Constant, patterns: &Patterns) -> Built<ConstantAddress> {
+        address(constant, patterns, &self.arena, &mut self.prepared)
+    }
+
+    /// The address of a pattern of a graph that is compiled when it is first needed.
+    pub(super) fn later(&mut self, id: ConstId, pattern: &str) -> usize {
+        *self.later.entry(id).or_insert_with(|| {
+            let matcher = Box::new(Matcher::later(pattern));
+            let address = std::ptr::from_ref(&*matcher) as usize;
+            self.prepared.push(Prepared::Matcher(matcher));
+            address
+        })
+    }
+
+    /// Prepares a constant of a graph, and those constants only for which this was called.
+    pub(super) fn prepare(&mut self, id: ConstId, graph: &Graph, patterns: &Patterns) -> Built<ConstantAddress> {
+        if self.addresses.len() < graph.constants().len() {
+            self.addresses.resize(graph.constants().len(), ConstantAddress::default());
+        }
+        let place = self.addresses.get_mut(id.0 as usize).ok_or(ErrorKind::Host)?;
+        if *place == ConstantAddress::default() {
+            let constant = graph.constant_at(id).ok_or(ErrorKind::Host)?;
+            *place = address(constant, patterns, &self.arena, &mut self.prepared)?;
+        }
+        Ok(*place)
     }
 
     /// Prepares a table of header names; gives its address, and the names in its order.
@@ -81,6 +111,7 @@ impl Pool {
     /// Forgets the addresses, which only compiling needs.
     pub(super) fn forget_addresses(&mut self) {
         self.addresses = Vec::new();
+        self.later = HashMap::new();
         self.prepared.shrink_to_fit();
     }
 
@@ -137,6 +168,8 @@ fn address(
         }
         #[cfg(not(feature = "http"))]
         Constant::HeaderName(_) => Err(ErrorKind::InvalidArgument),
+        // Its words are in the row.
+        Constant::Parameter(_) => Ok(ConstantAddress::default()),
         plain => {
             let value = arena.alloc_value(value(plain, arena)?)?;
             let (data, len) = match value {
@@ -185,6 +218,7 @@ pub(crate) fn value<'a>(constant: &Constant, arena: &'a Arena) -> Built<Value<'a
         | Constant::StrSet(_)
         | Constant::IntSet(_)
         | Constant::HeaderName(_)
-        | Constant::Projection(_) => return Err(ErrorKind::Host),
+        | Constant::Projection(_)
+        | Constant::Parameter(_) => return Err(ErrorKind::Host),
     })
 }

@@ -31,6 +31,10 @@ impl Text {
         &self.source
     }
 
+    pub(super) fn into_source(self) -> Box<str> {
+        self.source
+    }
+
     /// Keeps the trees at hand.
     pub(super) fn keep(&self, trees: Trees) {
         let _ = self.trees.set(Some(Box::new(trees)));

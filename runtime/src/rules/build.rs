@@ -1,18 +1,21 @@
 //! From sources to a set: all of them or none.
 
 use super::alone::{Alone, Text};
-use super::{OnError, Rule, RuleSet};
+use super::index::Notes;
+use super::prepare::{Prepared, Settings};
+use super::{Indexing, OnError, Rule, RuleSet, SetExplanation};
 use crate::context::Context;
-use crate::engine::{CompileError, Engine, Tier, not_native};
+use crate::engine::{CompileError, Engine, Tier};
 use crate::env::Env;
-use crate::function::contained;
-use crate::library::Patterns;
-use crate::native::{Draft, Groups, Part};
-use crate::program::Trees;
-use celero_frontend::{Diagnostic, Severity, Span, Stage, Type};
-use celero_ir::Origin;
+use celero_frontend::Diagnostic;
 use std::fmt;
 use std::marker::PhantomData;
+
+#[derive(Debug)]
+struct Ordered<A> {
+    priority: i32,
+    rule: Rule<A>,
+}
 
 /// Gathers the rules of a [`RuleSet`].
 #[derive(Debug)]
@@ -20,18 +23,55 @@ use std::marker::PhantomData;
 pub struct RuleSetBuilder<'e, C, A> {
     engine: Engine,
     env: &'e Env<C>,
-    rules: Vec<Rule<A>>,
+    rules: Vec<Ordered<A>>,
+    tags: Vec<Box<str>>,
     on_error: OnError,
+    indexing: Indexing,
 }
 
 impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     pub(crate) fn new(engine: Engine, env: &'e Env<C>) -> Self {
-        Self { engine, env, rules: Vec::new(), on_error: OnError::default() }
+        Self {
+            engine,
+            env,
+            rules: Vec::new(),
+            tags: Vec::new(),
+            on_error: OnError::default(),
+            indexing: Indexing::Auto,
+        }
     }
 
     /// Adds a rule after those before. The name is for people: two rules may have the same.
     pub fn rule(mut self, name: &str, source: &str, action: A) -> Self {
-        self.rules.push(Rule { name: name.into(), text: Text::new(source.into()), action });
+        let text = Text::new(source.into());
+        self.rules.push(Ordered { priority: 0, rule: Rule { name: name.into(), text, action, tags: Box::default() } });
+        self
+    }
+
+    /// Gives the rule that was added last a place among the others: those of smaller numbers come first, and of those with the
+    /// same the one that was added first. Default 0.
+    pub fn priority(mut self, priority: i32) -> Self {
+        if let Some(last) = self.rules.last_mut() {
+            last.priority = priority;
+        }
+        self
+    }
+
+    /// Gives the rule that was added last a tag: [`RuleSet::first_per_tag`] asks for the first match of each. A rule can
+    /// have several.
+    pub fn tag(mut self, tag: &str) -> Self {
+        let known = self.tags.iter().position(|known| **known == *tag);
+        let number = known.unwrap_or_else(|| {
+            self.tags.push(tag.into());
+            self.tags.len().saturating_sub(1)
+        });
+        if let Some(Ordered { rule, .. }) = self.rules.last_mut() {
+            let mut tags = std::mem::take(&mut rule.tags).into_vec();
+            tags.push(u32::try_from(number).unwrap_or(u32::MAX));
+            tags.sort_unstable();
+            tags.dedup();
+            rule.tags = tags.into();
+        }
         self
     }
 
@@ -41,42 +81,80 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         self
     }
 
+    /// Which rules an index finds. Default [`Indexing::Auto`].
+    pub fn index(mut self, indexing: Indexing) -> Self {
+        self.indexing = indexing;
+        self
+    }
+
+    /// How the set of these rules is evaluated: by which keys its index finds each rule, what is left of it then, or why it is
+    /// evaluated every time. Compiles the rules; a set that is built keeps nothing of this.
+    ///
+    /// ```
+    /// use celero::http::RequestContext;
+    /// use celero::{Engine, Env};
+    ///
+    /// let env = Env::<RequestContext>::new();
+    /// let rules = (0..100).fold(Engine::new().rules(&env), |rules, n| {
+    ///     rules.rule("host", &format!(r#"request.host == "{n}.example" && size(request.path) > 9"#), ())
+    /// });
+    /// let explanation = rules.explain()?;
+    /// let way = &explanation.rules()[7].ways()[0];
+    /// assert_eq!(way.keys(), [r#"request.host is "7.example""#]);
+    /// assert_eq!(way.rest(), ["size(request.path) > 9"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`RuleSetError`] with every rule that does not compile.
+    pub fn explain(&self) -> Result<SetExplanation, RuleSetError> {
+        let mut order: Vec<&Ordered<A>> = self.rules.iter().collect();
+        order.sort_by_key(|ordered| ordered.priority);
+        let rules: Vec<&Rule<A>> = order.into_iter().map(|ordered| &ordered.rule).collect();
+        let settings =
+            Settings { tier: self.engine.tier(), on_error: self.on_error, indexing: self.indexing, stale: &|| false };
+        SetExplanation::new(&self.engine, self.env, &rules, settings)
+    }
+
     /// Compiles the rules.
     ///
     /// # Errors
     /// [`RuleSetError`] with every rule that does not compile.
     pub fn build(self) -> Result<RuleSet<C::Static, A>, RuleSetError> {
-        let Self { engine, env, rules, on_error } = self;
-        let patterns = Patterns::default();
-        let mut failed = Vec::new();
-        let mut fail = |rule: &Rule<A>, error| failed.push((rule.name.clone(), error));
-        let mut warnings = Vec::new();
-        let mut compiled = Compiled::new(&engine, env, &patterns, rules.len());
-        for (number, rule) in rules.iter().enumerate() {
-            let checked = engine.checked(env, rule.text.source(), &patterns);
-            match checked.and_then(|(trees, found)| Ok((is_truth(trees, rule.text.source())?, found))) {
-                Ok((trees, found)) => {
-                    warnings.extend(found.into_iter().map(|warning| (number, warning)));
-                    if let Some(trees) = compiled.add(number, trees) {
-                        rule.text.keep(trees);
-                    }
-                }
-                Err(error) => fail(rule, error),
-            }
-        }
-        let Finished { native, parts, refused } = compiled.finish();
-        if engine.tier() == Tier::Native {
-            for (rule, why) in refused.into_iter().filter_map(|(number, why)| Some((rules.get(number)?, why))) {
-                fail(rule, not_native(rule.text.source(), why));
-            }
-        }
-        if !failed.is_empty() {
-            return Err(RuleSetError { failed });
-        }
+        let tier = self.engine.tier();
+        self.build_as(tier, &|| false)
+    }
+
+    /// The rules as they were given, and the policy.
+    pub(crate) fn into_rules(self) -> (Vec<Given<A>>, OnError) {
+        let given = |Ordered { priority, rule: Rule { name, text, action, .. } }| {
+            let source = text.into_source();
+            Given { name, source, action, priority }
+        };
+        (self.rules.into_iter().map(given).collect(), self.on_error)
+    }
+
+    /// Compiles the rules for a tier, unless the work is found to be `stale` in the middle of it.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build); an error without rules if the work is stale.
+    pub(crate) fn build_as(self, tier: Tier, stale: &dyn Fn() -> bool) -> Result<RuleSet<C::Static, A>, RuleSetError> {
+        let Self { engine, env, mut rules, tags, on_error, indexing } = self;
+        rules.sort_by_key(|ordered| ordered.priority);
+        let rules: Vec<Rule<A>> = rules.into_iter().map(|ordered| ordered.rule).collect();
+        let order: Vec<&Rule<A>> = rules.iter().collect();
+        let Prepared { found, compiled, warnings, .. } =
+            Prepared::new(&engine, env, &order, Settings { tier, on_error, indexing, stale }, Notes::default())?;
+        let straight: Box<[u32]> = compiled.straight.into();
+        let in_order = found.is_none() && straight.is_sorted();
         Ok(RuleSet {
             rules: rules.into(),
-            parts: parts.into(),
-            native,
+            tags: tags.into(),
+            index: found.map(|found| found.index),
+            in_order,
+            straight,
+            parts: compiled.parts.into(),
+            native: compiled.native,
             alone: Alone::new(env, *engine.limits()),
             on_error,
             warnings: warnings.into(),
@@ -85,112 +163,37 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     }
 }
 
-/// Refuses a rule that has a value of another type.
-fn is_truth(trees: Trees, source: &str) -> Result<Trees, CompileError> {
-    let ty = trees.written.result_type();
-    if matches!(ty, Type::Bool | Type::Dyn | Type::Error) {
-        return Ok(trees);
-    }
-    let ast = trees.written.ast();
-    let diagnostic = Diagnostic {
-        severity: Severity::Error,
-        stage: Stage::Check,
-        code: "not-bool",
-        message: format!("a rule of a set must be a `bool`, this is a `{ty}`"),
-        span: ast.span(ast.root()),
-        labels: Vec::new(),
-        help: Vec::new(),
-    };
-    Err(CompileError::new(source, vec![diagnostic]))
-}
-
-/// The rules on their way to native code.
-struct Compiled<'a, C> {
-    engine: &'a Engine,
-    env: &'a Env<C>,
-    patterns: &'a Patterns,
-    total: usize,
-    /// `None` where there is no native code.
-    draft: Option<Draft<'a>>,
-    /// Rules that have none, and why.
-    refused: Vec<(usize, String)>,
-}
-
-/// What became of them.
-struct Finished {
-    native: Option<Groups>,
-    parts: Vec<Part>,
-    refused: Vec<(usize, String)>,
-}
-
-impl<'a, C: Context> Compiled<'a, C> {
-    fn new(engine: &'a Engine, env: &'a Env<C>, patterns: &'a Patterns, total: usize) -> Self {
-        let limits = engine.limits();
-        let bytes = limits.constants.saturating_mul(total.max(1));
-        let draft = (engine.tier() != Tier::Interpret).then(|| {
-            Draft::new(env.fields(), patterns, i64::from(limits.steps), bytes).map_err(|error| error.to_string())
-        });
-        let (draft, refused) = match draft {
-            None => (None, Vec::new()),
-            Some(Ok(draft)) => (Some(draft), Vec::new()),
-            Some(Err(why)) => (None, (0..total).map(|number| (number, why.clone())).collect()),
-        };
-        Self { engine, env, patterns, total, draft, refused }
-    }
-
-    /// Takes a rule to the common graph; gives it back if it stays with the interpreter.
-    fn add(&mut self, number: usize, trees: Trees) -> Option<Trees> {
-        let Some(draft) = &mut self.draft else { return Some(trees) };
-        let (engine, env, patterns) = (self.engine, self.env, self.patterns);
-        let added = engine.lowered(env, trees.evaluated(), patterns).and_then(|(lowered, graph)| {
-            let ast = trees.written.ast();
-            let Span { start, end } = ast.span(ast.root());
-            draft.add(number, &graph, lowered.calls, Origin { start, end })
-        });
-        match added {
-            Ok(()) => None,
-            Err(why) => {
-                self.refused.push((number, why));
-                Some(trees)
-            }
-        }
-    }
-
-    fn finish(self) -> Finished {
-        let Self { total, draft, mut refused, .. } = self;
-        let interpreted = vec![Part { first: 0, count: total, function: None }];
-        let Some(draft) = draft else { return Finished { native: None, parts: interpreted, refused } };
-        let finished = contained(|| draft.finish(total))
-            .unwrap_or_else(|()| Err("internal error: the code generator panicked".to_owned()));
-        match finished {
-            Ok(done) => {
-                refused.extend(done.refused);
-                Finished { native: Some(done.groups), parts: done.parts, refused }
-            }
-            Err(why) => {
-                refused.extend((0..total).map(|number| (number, why.clone())));
-                Finished { native: None, parts: interpreted, refused }
-            }
-        }
-    }
+/// A rule as it was given.
+#[derive(Debug)]
+pub(crate) struct Given<A> {
+    pub(crate) name: Box<str>,
+    pub(crate) source: Box<str>,
+    pub(crate) action: A,
+    /// Smaller ones come first.
+    pub(crate) priority: i32,
 }
 
 /// Why a set was rejected: every finding of every rule. Displays as the rendered diagnostics, each under its rule's name.
 #[derive(Clone)]
 pub struct RuleSetError {
-    failed: Vec<(Box<str>, CompileError)>,
+    pub(super) failed: Vec<(usize, Box<str>, CompileError)>,
 }
 
 impl RuleSetError {
     /// The rules that do not compile, by name, in the order of the set.
     pub fn rules(&self) -> impl ExactSizeIterator<Item = (&str, &CompileError)> {
-        self.failed.iter().map(|(name, error)| (&**name, error))
+        self.failed.iter().map(|(_, name, error)| (&**name, error))
+    }
+
+    /// Every finding, with the index that its rule would have in the set, in the order of the set.
+    pub fn diagnostics(&self) -> impl Iterator<Item = (usize, &Diagnostic)> {
+        self.failed.iter().flat_map(|(rule, _, error)| error.diagnostics().iter().map(|found| (*rule, found)))
     }
 
     /// The findings with the lines they are about; `color` asks for ANSI colours.
     #[must_use]
     pub fn render(&self, color: bool) -> String {
-        self.failed.iter().map(|(name, error)| error.render(name, color)).collect()
+        self.failed.iter().map(|(_, name, error)| error.render(name, color)).collect()
     }
 }
 

@@ -1,9 +1,12 @@
 //! Asking a set: part by part, rule by rule, until the answer is known.
 
 use super::alone::HOST;
-use super::{Match, OnError, Rule, RuleError, RuleSet};
+use super::index::{Search, Todo};
+use super::{LeftOut, Match, OnError, RuleError, RuleSet};
+use crate::arena::Arena;
 use crate::context::Context;
-use crate::error::EvalError;
+use crate::error::{ErrorKind, EvalError};
+use crate::function::contained;
 use crate::native::{Answer, Stops};
 use crate::scratch::Scratch;
 
@@ -18,7 +21,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         scratch: &mut Scratch,
     ) -> Result<Option<Match<'_, A>>, RuleError> {
         let mut found = None;
-        self.evaluate(context, scratch, true, |rule| found = Some(rule))?;
+        self.evaluate(context, scratch, None, true, |rule| found = Some(rule))?;
         Ok(found.and_then(|rule| self.get(rule)))
     }
 
@@ -28,7 +31,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     /// As [`first`](Self::first).
     pub fn any<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<bool, RuleError> {
         let mut found = false;
-        self.evaluate(context, scratch, true, |_| found = true)?;
+        self.evaluate(context, scratch, None, true, |_| found = true)?;
         Ok(found)
     }
 
@@ -38,7 +41,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     /// Under [`OnError::Stop`], the first error. Never under another policy.
     pub fn count<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<usize, RuleError> {
         let mut found = 0_usize;
-        self.evaluate(context, scratch, false, |_| found = found.saturating_add(1))?;
+        self.evaluate(context, scratch, None, false, |_| found = found.saturating_add(1))?;
         Ok(found)
     }
 
@@ -53,87 +56,249 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     ) -> Result<&'s [usize], RuleError> {
         let mut matched = std::mem::take(&mut scratch.matched);
         matched.clear();
-        let done = self.evaluate(context, scratch, false, |rule| matched.push(rule));
+        let done = self.evaluate(context, scratch, None, false, |rule| matched.push(rule));
         scratch.matched = matched;
         done.map(|()| &*scratch.matched)
     }
 
-    /// Evaluates the rules in order and tells which match; with `once` only until one does.
-    fn evaluate<C: Context<Static = S>>(
+    /// For each tag of which a rule matches, the first that does; in the order in which the builder was told of the tags.
+    ///
+    /// # Errors
+    /// As [`count`](Self::count).
+    pub fn first_per_tag<'s, C: Context<Static = S>>(
+        &'s self,
+        context: &C,
+        scratch: &'s mut Scratch,
+    ) -> Result<impl Iterator<Item = (&'s str, Match<'s, A>)> + use<'s, C, S, A>, RuleError> {
+        let mut first = std::mem::take(&mut scratch.first);
+        first.clear();
+        first.resize(self.tags.len(), None);
+        let done = self.evaluate(context, scratch, None, false, |rule| {
+            for &tag in self.rules.get(rule).map_or(&[][..], |rule| &rule.tags) {
+                if let Some(first) = first.get_mut(tag as usize) {
+                    first.get_or_insert(rule);
+                }
+            }
+        });
+        scratch.first = first;
+        done?;
+        let found = self.tags.iter().zip(&scratch.first);
+        Ok(found.filter_map(|(tag, rule)| Some((&**tag, self.get((*rule)?)?))))
+    }
+
+    /// The rules that the index finds for a context, in order: of the [`indexed_rules`](Self::indexed_rules), those that an
+    /// evaluation has to look at, because they may be true. For figures about a set; nothing is evaluated.
+    pub fn found<'s, C: Context<Static = S>>(&self, context: &C, scratch: &'s mut Scratch) -> &'s [usize] {
+        let Scratch { read, search, matched, .. } = scratch;
+        matched.clear();
+        if let Some(index) = &self.index {
+            read.recycle(usize::MAX);
+            match contained(|| index.find(context, read, search)).ok().flatten() {
+                Some(found) => matched.extend(found.map(|(rule, _)| rule as usize)),
+                None => matched.extend(index.rules().map(|rule| rule as usize)),
+            }
+        }
+        matched
+    }
+
+    /// Evaluates the rules, as if those that are left out were not there, and tells, in order, which match; with `once` only
+    /// the first.
+    pub(crate) fn evaluate<C: Context<Static = S>>(
         &self,
         context: &C,
         scratch: &mut Scratch,
+        left_out: Option<&LeftOut>,
         once: bool,
-        on_match: impl FnMut(usize),
+        mut on_match: impl FnMut(usize),
     ) -> Result<(), RuleError> {
-        let Scratch { arena, errors, .. } = scratch;
+        let Scratch { arena, errors, read, search, verdicts, .. } = scratch;
         errors.clear();
+        let mut stopped = None;
         let policy = self.on_error;
-        let mut verdicts = Verdicts { policy, once, errors, on_match };
-        if context.declarations().is_some_and(|declarations| declarations != self.alone.variables) {
-            for rule in 0..self.len() {
-                if verdicts.take(rule, Err(HOST))? {
-                    break;
+        let mut settle = |verdict: Verdict| {
+            let rule = verdict.rule as usize;
+            if let Some(error) = verdict.error {
+                let error = RuleError { rule, error };
+                errors.push(error);
+                match policy {
+                    OnError::Stop => stopped = Some(error),
+                    OnError::NoMatch => return,
+                    OnError::Match => {}
                 }
             }
-            return Ok(());
+            if stopped.is_none() {
+                on_match(rule);
+            }
+        };
+        let other = context.declarations().is_some_and(|declarations| declarations != self.alone.variables);
+        let mut evaluation = Evaluation { set: self, context, arena, left_out, once, end: u32::MAX };
+        if other {
+            evaluation.all(0..u32::try_from(self.len()).unwrap_or(u32::MAX), |_, _| Err(HOST), &mut settle);
+        } else if self.in_order {
+            evaluation.straight(&mut settle);
+        } else {
+            verdicts.clear();
+            evaluation.found(read, search, &mut |verdict| verdicts.push(verdict));
+            evaluation.straight(&mut |verdict| verdicts.push(verdict));
+            // What is behind the first rule that ends the evaluation is not wanted.
+            let end = evaluation.end;
+            verdicts.sort_unstable_by_key(|verdict| verdict.rule);
+            verdicts.iter().take_while(|verdict| verdict.rule <= end).for_each(|verdict| settle(*verdict));
         }
-        let on_error = policy == OnError::Stop || policy == OnError::Match && once;
-        let stops = Stops { on_match: once, on_error };
+        stopped.map_or(Ok(()), Err)
+    }
+}
+
+/// A rule that is true or failed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Verdict {
+    rule: u32,
+    error: Option<EvalError>,
+}
+
+/// The evaluation of a set on a context.
+struct Evaluation<'e, S, A, C> {
+    set: &'e RuleSet<S, A>,
+    context: &'e C,
+    arena: &'e mut Arena,
+    /// Rules that count as not there.
+    left_out: Option<&'e LeftOut>,
+    /// Whether rules after the first that matches are not wanted.
+    once: bool,
+    /// The first rule that ends the evaluation, of those that came by: no later one is wanted.
+    end: u32,
+}
+
+impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
+    /// Takes the answer of a rule.
+    #[inline]
+    fn take(&mut self, rule: u32, answer: Result<bool, EvalError>, tell: &mut impl FnMut(Verdict)) {
+        let policy = self.set.on_error;
+        let (error, ends) = match answer {
+            Ok(false) => return,
+            Ok(true) => (None, self.once),
+            Err(error) => (Some(error), policy == OnError::Stop || policy == OnError::Match && self.once),
+        };
+        if rule > self.end {
+            return;
+        }
+        tell(Verdict { rule, error });
+        if ends {
+            self.end = rule;
+        }
+    }
+
+    /// Takes the answers of rules, which come in order, as far as they are wanted.
+    fn all(
+        &mut self,
+        rules: impl Iterator<Item = u32>,
+        mut answer: impl FnMut(&mut Self, u32) -> Result<bool, EvalError>,
+        tell: &mut impl FnMut(Verdict),
+    ) {
+        for rule in rules {
+            if rule >= self.end {
+                return;
+            }
+            if self.is_left_out(rule) {
+                continue;
+            }
+            let answer = answer(self, rule);
+            self.take(rule, answer, tell);
+        }
+    }
+
+    fn is_left_out(&self, rule: u32) -> bool {
+        self.left_out.is_some_and(|left_out| left_out.has(rule as usize))
+    }
+
+    /// A rule by itself.
+    fn alone(&mut self, rule: u32) -> Result<bool, EvalError> {
+        let rule = self.set.rules.get(rule as usize).ok_or(HOST)?;
+        self.set.alone.test(&rule.text, self.context, self.arena)
+    }
+
+    /// The rules that the index finds.
+    fn found(&mut self, read: &mut Arena, search: &mut Search, tell: &mut impl FnMut(Verdict)) {
+        let Some(index) = &self.set.index else { return };
+        read.recycle(usize::MAX);
+        let context = self.context;
+        // A panic of the host's data ends as what can't be read does.
+        let found = contained(|| index.find(context, read, search)).ok().flatten();
+        let Some(found) = found else {
+            self.all(index.rules(), Self::alone, tell);
+            return;
+        };
+        self.arena.recycle(self.set.alone.limits.memory);
+        for (rule, todo) in found {
+            if rule >= self.end {
+                return;
+            }
+            if self.is_left_out(rule) {
+                continue;
+            }
+            let answer = match todo {
+                Todo::Matches => Ok(true),
+                Todo::Rest(row) => self.row(rule, row),
+                Todo::Whole => self.alone(rule),
+            };
+            self.take(rule, answer, tell);
+        }
+    }
+
+    /// What is left of a rule that was found.
+    fn row(&mut self, rule: u32, row: u32) -> Result<bool, EvalError> {
+        let set = self.set;
+        let Some((native, builds)) = set.native.as_ref().and_then(|native| Some((native, native.builds(row)?))) else {
+            return self.alone(rule);
+        };
+        if builds {
+            self.arena.recycle(set.alone.limits.memory);
+        }
+        let answer = native.test(row, self.context, &set.alone.functions, set.alone.cx(self.arena));
+        match answer {
+            // Others may have left too little memory.
+            Err(error) if error.kind == ErrorKind::OutOfBudget && !builds => self.alone(rule),
+            answer => answer,
+        }
+    }
+
+    /// The rules that the index leaves out.
+    fn straight(&mut self, tell: &mut impl FnMut(Verdict)) {
+        let set = self.set;
+        let policy = set.on_error;
+        let stops =
+            Stops { on_match: self.once, on_error: policy == OnError::Stop || policy == OnError::Match && self.once };
         let mut answer = Answer::new();
-        for part in &self.parts {
-            if let (Some(function), Some(native)) = (part.function, &self.native) {
-                arena.recycle(self.alone.limits.memory);
-                let cx = self.alone.cx(arena);
-                if native.call(function, context, &self.alone.functions, cx, stops, &mut answer) {
+        let mut rest = &*set.straight;
+        for part in &set.parts {
+            let Some((rules, others)) = rest.split_at_checked(part.count) else { return };
+            rest = others;
+            if rules.first().is_none_or(|first| *first >= self.end) {
+                continue;
+            }
+            let (without, never) = self
+                .left_out
+                .map_or((false, false), |left_out| left_out.among(rules.iter().map(|&rule| rule as usize)));
+            if let (Some(function), Some(native), false) = (part.function, &set.native, never) {
+                // A rule that is left out must not end the function.
+                let stops = if without { Stops { on_match: false, on_error: false } } else { stops };
+                self.arena.recycle(set.alone.limits.memory);
+                let cx = set.alone.cx(self.arena);
+                if native.call(function, self.context, &set.alone.functions, cx, stops, &mut answer) {
                     let mut left = answer.told();
                     while left != 0 {
                         let number = left.trailing_zeros();
-                        let verdict = answer.error(number).map_or(Ok(true), Err);
-                        if verdicts.take(part.first.saturating_add(number as usize), verdict)? {
-                            return Ok(());
+                        if let Some(&rule) = rules.get(number as usize)
+                            && !(without && self.is_left_out(rule))
+                        {
+                            self.take(rule, answer.error(number).map_or(Ok(true), Err), tell);
                         }
                         left &= left.wrapping_sub(1);
                     }
                     continue;
                 }
             }
-            let rules = self.rules.iter().enumerate().skip(part.first).take(part.count);
-            for (rule, Rule { text, .. }) in rules {
-                if verdicts.take(rule, self.alone.test(text, context, arena))? {
-                    return Ok(());
-                }
-            }
+            self.all(rules.iter().copied(), Self::alone, tell);
         }
-        Ok(())
-    }
-}
-
-/// What becomes of the rules' answers.
-struct Verdicts<'v, F> {
-    policy: OnError,
-    once: bool,
-    errors: &'v mut Vec<RuleError>,
-    on_match: F,
-}
-
-impl<F: FnMut(usize)> Verdicts<'_, F> {
-    /// Takes the answer of the next rule; `true` when no further one is wanted.
-    fn take(&mut self, rule: usize, verdict: Result<bool, EvalError>) -> Result<bool, RuleError> {
-        let matches = match verdict {
-            Ok(matches) => matches,
-            Err(error) => {
-                let error = RuleError { rule, error };
-                self.errors.push(error);
-                if self.policy == OnError::Stop {
-                    return Err(error);
-                }
-                self.policy == OnError::Match
-            }
-        };
-        if matches {
-            (self.on_match)(rule);
-        }
-        Ok(matches && self.once)
     }
 }

@@ -1,33 +1,61 @@
 //! Rules that are compiled and evaluated together.
 //!
-//! What a set answers is what its rules answer one by one, under the policy for errors. Rules are evaluated in their order by
-//! functions of up to 64 rules each; a rule without native code, and the rules of a function whose answer can't be told apart
-//! by rule, go to the interpreter one by one.
+//! What a set answers is what its rules answer one by one, under the policy for errors. Rules with a test that few requests pass
+//! are found by an index (`index`), and what is left of them is evaluated by code that rules of one shape share; all others
+//! are evaluated in their order by functions of up to 64 rules each. A rule without native code, and the rules of a function
+//! whose answer can't be told apart by rule, go to the interpreter one by one.
 
 mod alone;
 mod build;
+mod common;
 mod evaluate;
+mod explain;
+mod implied;
+mod index;
+mod left_out;
+mod prepare;
+mod warnings;
 
+pub(crate) use build::Given;
 pub use build::{RuleSetBuilder, RuleSetError};
+pub(crate) use common::{Common, Placed};
+pub(crate) use evaluate::Verdict;
+pub use explain::{EveryTime, RuleExplanation, SetExplanation, Way};
+pub(crate) use index::{Row, Search, Shape};
+pub(crate) use left_out::LeftOut;
 
 use crate::error::EvalError;
 use crate::native::{Groups, Part};
 use alone::Alone;
 use celero_frontend::Diagnostic;
+use index::Index;
 use std::fmt;
 use std::marker::PhantomData;
 
 /// What a rule that fails counts as. Allow lists and deny lists fail in opposite directions, so this is asked for once a set.
-/// Whatever it is, [`Scratch::errors`](crate::Scratch::errors) has the errors.
+/// [`Scratch::errors`](crate::Scratch::errors) has the errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnError {
-    /// It does not match: for rules that allow.
+    /// It does not match: for rules that allow. Failures then change no answer, and of rules that an index finds only those
+    /// are reported that it comes by.
     #[default]
     NoMatch,
     /// It matches: for rules that deny.
     Match,
     /// The evaluation of the set ends there, and its result is the error.
     Stop,
+}
+
+/// Which rules of a set an index finds. The answers are the same; it is there to be tested and measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Indexing {
+    /// Those for which that is expected to be faster than to evaluate them.
+    #[default]
+    Auto,
+    /// None.
+    Off,
+    /// All that can be found by anything, however few they are.
+    Always,
 }
 
 /// A rule that failed.
@@ -61,7 +89,12 @@ pub struct Match<'r, A> {
 /// Rules for contexts of one type, each with a name and an action, compiled together: what several rules read, look up or
 /// compute is shared. `Send` and `Sync` if actions are; evaluations share nothing that any of them writes.
 ///
-/// The answer is what [`Program::test`](crate::Program::test) of each rule would give, and errors are those too. Each rule has
+/// An index, made from the rules themselves, finds those that may match: the time of an evaluation depends on what a request
+/// matches, not on how many rules there are. [`RuleSetBuilder::explain`] tells what finds which rule.
+///
+/// The answer is what [`Program::test`](crate::Program::test) of each rule would give, and errors are those too, but that work
+/// which is not done costs nothing: a rule that would run out of its budget before it came to a test that is false may be
+/// false here. Each rule has
 /// the steps and the memory of [`Limits`](crate::Limits) for itself: one that spends too much takes nothing from the others.
 ///
 /// ```
@@ -88,7 +121,15 @@ pub struct Match<'r, A> {
 /// ```
 pub struct RuleSet<S, A = ()> {
     rules: Box<[Rule<A>]>,
-    /// All rules, in order.
+    /// The tags that rules have.
+    tags: Box<[Box<str>]>,
+    /// Finds the rules that it has, if there are enough of them.
+    index: Option<Index>,
+    /// The other rules, in order.
+    straight: Box<[u32]>,
+    /// Whether these are all rules, in their order.
+    in_order: bool,
+    /// What evaluates them, in their order.
     parts: Box<[Part]>,
     native: Option<Groups>,
     alone: Alone,
@@ -102,6 +143,8 @@ struct Rule<A> {
     name: Box<str>,
     text: alone::Text,
     action: A,
+    /// By number, each once.
+    tags: Box<[u32]>,
 }
 
 impl<S, A> RuleSet<S, A> {
@@ -123,6 +166,12 @@ impl<S, A> RuleSet<S, A> {
         self.rules.get(index).map(|rule| Match { index, name: &rule.name, action: &rule.action })
     }
 
+    /// The tags of the rule of an index.
+    pub fn tags(&self, index: usize) -> impl Iterator<Item = &str> {
+        let numbers = self.rules.get(index).map_or(&[][..], |rule| &rule.tags);
+        numbers.iter().filter_map(|&tag| self.tags.get(tag as usize)).map(|tag| &**tag)
+    }
+
     /// The text of the rule of an index.
     #[must_use]
     pub fn source(&self, index: usize) -> Option<&str> {
@@ -135,17 +184,43 @@ impl<S, A> RuleSet<S, A> {
         self.on_error
     }
 
-    /// What is valid in a rule, but probably not what its author means, with the rule's index.
+    /// What is valid in a rule, but probably not what its author means, with the rule's index, in the order of the rules.
+    /// Beside what a [`Program`](crate::Program) warns of these are rules that are never true, that have the condition of one
+    /// before them, or that are never the first match: at most 1000 of them.
     #[must_use]
     pub fn warnings(&self) -> &[(usize, Diagnostic)] {
         &self.warnings
     }
 
-    /// How many of the rules native code evaluates.
+    /// How many of the rules native code evaluates, or the index alone.
     #[must_use]
     pub fn native_rules(&self) -> usize {
         let native = self.parts.iter().filter(|part| part.function.is_some());
-        native.fold(0, |sum, part| sum.saturating_add(part.count))
+        let straight = native.fold(0, |sum: usize, part| sum.saturating_add(part.count));
+        let Some(groups) = &self.native else { return straight };
+        let indexed = self.index.as_ref().map_or(0, |index| index.len_with(|row| groups.builds(row).is_some()));
+        straight.saturating_add(indexed)
+    }
+
+    /// How many of the rules an index finds, so that they cost nothing where they are false. The others are evaluated every
+    /// time.
+    #[must_use]
+    pub fn indexed_rules(&self) -> usize {
+        self.index.as_ref().map_or(0, Index::len)
+    }
+
+    /// The rules that the index leaves out, so that they are evaluated every time, in order.
+    pub fn every_time(&self) -> impl Iterator<Item = usize> {
+        let mut rules: Vec<usize> = self.straight.iter().map(|&rule| rule as usize).collect();
+        rules.sort_unstable();
+        rules.into_iter()
+    }
+
+    /// Bytes that the index holds, beside code and the text of the rules.
+    #[must_use]
+    pub fn index_size(&self) -> usize {
+        let rows = self.native.as_ref().map_or(0, |native| native.shapes().bytes());
+        self.index.as_ref().map_or(0, Index::bytes).saturating_add(rows)
     }
 
     /// Bytes of machine code.

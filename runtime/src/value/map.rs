@@ -30,6 +30,13 @@ pub trait HostMap: Debug {
     /// `out_of_budget` when the arena is full.
     fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> Built<Option<(Value<'s>, Value<'s>)>>;
 
+    /// The map as HTTP headers, if that is what it is.
+    #[cfg(feature = "http")]
+    #[doc(hidden)]
+    fn headers(&self) -> Option<&http::HeaderMap> {
+        None
+    }
+
     /// All entries, in the order of [`entry`](Self::entry). Maps that find an entry by counting from the first override this,
     /// so that going over all of them is not quadratic.
     ///

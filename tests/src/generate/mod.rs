@@ -7,6 +7,7 @@
 mod coverage;
 mod definitions;
 mod expression;
+pub mod gateway;
 mod host;
 mod idiom;
 mod literal;

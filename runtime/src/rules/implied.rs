@@ -1,0 +1,178 @@
+//! What a conjunct says of one value: which conjuncts follow from it, and which it excludes.
+
+use celero_ir::{Cmp, Constant, Graph, Helper, NodeId, Op};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+/// Most comparisons of the members of two sets.
+const MOST_PAIRS: usize = 4096;
+/// Most members of a set, or operands of a disjunction, by which it is found.
+const MOST_MEMBERS: usize = 256;
+/// Most sets and disjunctions that are found by one of these.
+const MOST_FOUND: usize = 8;
+
+/// What a node says of another one.
+pub(super) struct Test<'g> {
+    subject: NodeId,
+    says: Says<'g>,
+}
+
+enum Says<'g> {
+    /// It is one of these texts.
+    Is(Cow<'g, [Arc<str>]>),
+    /// It starts with this text.
+    Prefix(&'g str),
+    /// It is a number from the first to the last.
+    Range(i128, i128),
+}
+
+impl<'g> Test<'g> {
+    pub(super) fn of(graph: &'g Graph, id: NodeId) -> Option<Self> {
+        if graph.op(id) != Op::Or {
+            return Self::single(graph, id);
+        }
+        // One of several texts, as in a set.
+        let mut subject = None;
+        let mut all = Vec::new();
+        for &arg in graph.args(id) {
+            let Test { subject: of, says: Says::Is(texts) } = Self::single(graph, arg)? else { return None };
+            if *subject.get_or_insert(of) != of {
+                return None;
+            }
+            all.extend_from_slice(&texts);
+        }
+        Some(Self { subject: subject?, says: Says::Is(all.into()) })
+    }
+
+    fn single(graph: &'g Graph, id: NodeId) -> Option<Self> {
+        let (op, args) = (graph.op(id), graph.args(id));
+        let subject = *args.first()?;
+        let payload = op.constant().and_then(|constant| graph.constant_at(constant));
+        let other = args.get(1).and_then(|&arg| match graph.op(arg) {
+            Op::Const(constant) => graph.constant_at(constant),
+            _ => None,
+        });
+        let says = match (op, payload, other) {
+            (Op::Cmp(Cmp::Eq) | Op::Call(Helper::value_equal), _, Some(Constant::Str(text))) => {
+                Says::Is(Cow::Borrowed(std::slice::from_ref(text)))
+            }
+            (Op::Cmp(cmp), _, Some(&Constant::Int(number))) => {
+                let number: i128 = number.into();
+                match cmp {
+                    Cmp::Eq => Says::Range(number, number),
+                    Cmp::Lt => Says::Range(i128::MIN, number.saturating_sub(1)),
+                    Cmp::Le => Says::Range(i128::MIN, number),
+                    Cmp::Gt => Says::Range(number.saturating_add(1), i128::MAX),
+                    Cmp::Ge => Says::Range(number, i128::MAX),
+                    Cmp::Ne => return None,
+                }
+            }
+            (Op::InStrSet(_), Some(Constant::StrSet(members)), _) => Says::Is(Cow::Borrowed(members)),
+            (Op::Call(Helper::in_container), _, Some(Constant::List(members))) => {
+                let text =
+                    |member: &Constant| if let Constant::Str(text) = member { Some(Arc::clone(text)) } else { None };
+                Says::Is(members.iter().map(text).collect::<Option<Vec<_>>>()?.into())
+            }
+            (Op::StartsWith, _, Some(Constant::Str(prefix))) => Says::Prefix(prefix),
+            _ => return None,
+        };
+        Some(Self { subject, says })
+    }
+
+    /// Whether no value is what both say.
+    pub(super) fn excludes(&self, other: &Self) -> bool {
+        let none_starts = |texts: &[Arc<str>], prefix: &str| texts.iter().all(|text| !text.starts_with(prefix));
+        self.subject == other.subject
+            && match (&self.says, &other.says) {
+                (Says::Is(a), Says::Is(b)) => {
+                    a.len().saturating_mul(b.len()) <= MOST_PAIRS && a.iter().all(|text| !b.contains(text))
+                }
+                (Says::Is(texts), Says::Prefix(prefix)) | (Says::Prefix(prefix), Says::Is(texts)) => {
+                    none_starts(texts, prefix)
+                }
+                (Says::Prefix(a), Says::Prefix(b)) => !a.starts_with(b) && !b.starts_with(a),
+                (Says::Range(from, to), Says::Range(other_from, other_to)) => to < other_from || other_to < from,
+                _ => false,
+            }
+    }
+}
+
+/// Conjuncts by what they follow from. It finds not all: what is needed to be told of rules is that it finds no others.
+#[derive(Default)]
+pub(super) struct Implied {
+    known: HashSet<NodeId>,
+    /// Sets of texts, by subject and member.
+    sets: HashMap<NodeId, HashMap<Arc<str>, Vec<NodeId>>>,
+    /// By subject.
+    prefixes: HashMap<NodeId, Prefixes>,
+    /// Disjunctions, by operand.
+    disjunctions: HashMap<NodeId, Vec<NodeId>>,
+}
+
+#[derive(Default)]
+struct Prefixes {
+    lengths: BTreeSet<usize>,
+    conjuncts: HashMap<Box<str>, NodeId>,
+}
+
+impl Implied {
+    /// Adds a conjunct.
+    pub(super) fn add(&mut self, graph: &Graph, conjunct: NodeId) {
+        if !self.known.insert(conjunct) {
+            return;
+        }
+        if graph.op(conjunct) == Op::Or {
+            for &arg in graph.args(conjunct).iter().take(MOST_MEMBERS) {
+                self.disjunctions.entry(arg).or_default().push(conjunct);
+            }
+        }
+        match Test::of(graph, conjunct) {
+            Some(Test { subject, says: Says::Is(texts) }) if texts.len() > 1 => {
+                let sets = self.sets.entry(subject).or_default();
+                for text in texts.iter().take(MOST_MEMBERS) {
+                    sets.entry(Arc::clone(text)).or_default().push(conjunct);
+                }
+            }
+            Some(Test { subject, says: Says::Prefix(prefix) }) => {
+                let prefixes = self.prefixes.entry(subject).or_default();
+                prefixes.lengths.insert(prefix.len());
+                prefixes.conjuncts.insert(prefix.into(), conjunct);
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds to these conjuncts those that are true wherever one of them is.
+    pub(super) fn extend(&self, graph: &Graph, conjuncts: &mut Vec<NodeId>) {
+        for at in 0..conjuncts.len() {
+            let Some(&conjunct) = conjuncts.get(at) else { return };
+            if let Some(disjunctions) = self.disjunctions.get(&conjunct) {
+                conjuncts.extend(disjunctions.iter().take(MOST_FOUND));
+            }
+            let Some(Test { subject, says }) = Test::of(graph, conjunct) else { continue };
+            let (texts, shortest): (&[Arc<str>], &str) = match &says {
+                Says::Is(texts) => (texts, texts.first().map_or("", |text| text)),
+                Says::Prefix(prefix) => (&[], prefix),
+                Says::Range(..) => continue,
+            };
+            if let Some(sets) = self.sets.get(&subject).and_then(|sets| sets.get(texts.first()?)) {
+                let wider = |set: &&NodeId| match Test::of(graph, **set) {
+                    Some(Test { says: Says::Is(others), .. }) => {
+                        texts.len().saturating_mul(others.len()) <= MOST_PAIRS
+                            && texts.iter().all(|text| others.contains(text))
+                    }
+                    _ => false,
+                };
+                conjuncts.extend(sets.iter().take(MOST_FOUND).filter(wider));
+            }
+            if let Some(Prefixes { lengths, conjuncts: ids }) = self.prefixes.get(&subject) {
+                let each = lengths.iter().filter_map(|&length| shortest.get(..length));
+                let wider = each.filter(|prefix| texts.iter().all(|text| text.starts_with(prefix)));
+                conjuncts.extend(wider.filter_map(|prefix| ids.get(prefix)));
+            }
+        }
+        conjuncts.sort_unstable();
+        conjuncts.dedup();
+    }
+}

@@ -1,0 +1,200 @@
+//! What is left to be tested of a rule that was found: its shape, which it shares with others, and its row of constants.
+//!
+//! A shape is an expression in which the constants that rules differ in are parameters. The failure of a node is told by the
+//! node's number among the sites of the shape; the row has the place of each site in the rule's source after the constants.
+
+use crate::rules::common::Placed;
+use celero_ir::layout::Network;
+use celero_ir::{ConstId, Constant, Graph, Helper, NodeId, Op, Origin, Parameter, ParameterKind, Ty};
+use foldhash::fast::FixedState;
+use std::collections::HashMap;
+
+/// Most words of a row that are constants.
+const MOST_WORDS: u16 = 1024;
+
+/// A node of a shape: its operation, with the constants that stay and without those that are parameters, its type, and how
+/// many operands and parameters it has.
+type Step = (Op, Ty, u32);
+
+/// What shapes are told apart by.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Signature {
+    steps: Vec<Step>,
+    operands: Vec<u32>,
+    parameters: Vec<Parameter>,
+    sites: Vec<u32>,
+}
+
+impl Signature {
+    fn clear(&mut self) {
+        self.steps.clear();
+        self.operands.clear();
+        self.parameters.clear();
+        self.sites.clear();
+    }
+}
+
+/// Code that rules share.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    /// What must be true, over parameters; origins are numbers of sites.
+    pub(crate) graph: Graph,
+    /// How many words of a row are constants.
+    pub(crate) words: u16,
+}
+
+/// What a rule has for itself.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) shape: u32,
+    /// The constants of the common graph that the parameters are, in order.
+    pub(crate) constants: Vec<(ParameterKind, ConstId)>,
+    /// The places of the sites.
+    pub(crate) sites: Vec<Origin>,
+}
+
+/// The shapes of a set.
+#[derive(Debug, Default)]
+pub(super) struct Shapes {
+    numbers: HashMap<Signature, u32, FixedState>,
+    pub(super) shapes: Vec<Shape>,
+    /// Working memory: the signature at hand.
+    signature: Signature,
+    /// Working memory: by node of the common graph, its place in the expression at hand.
+    nodes: Vec<NodeId>,
+    pending: Vec<NodeId>,
+    /// By node: the last round that came by.
+    seen: Vec<u32>,
+    round: u32,
+}
+
+impl Shapes {
+    /// The shape and row of an expression of the common graph.
+    pub(super) fn row(&mut self, graph: &Graph, rule: &Placed, root: NodeId) -> Option<Row> {
+        self.collect(graph, root);
+        let fixed = self.fixed(graph);
+        let mut signature = std::mem::take(&mut self.signature);
+        signature.clear();
+        let mut row = Row { shape: 0, constants: Vec::new(), sites: Vec::new() };
+        let mut words: u16 = 0;
+        for (place, &id) in self.nodes.iter().enumerate() {
+            let (mut op, ty) = (graph.op(id), graph.ty(id));
+            let stays = matches!(op, Op::Const(_)) && fixed.get(place).copied().unwrap_or(true);
+            if let Some(constant) = op.constant().filter(|_| !stays)
+                && let Some((kind, plain)) =
+                    graph.constant_at(constant).and_then(|constant| parameter(op, ty, constant))
+            {
+                row.constants.push((kind, constant));
+                signature.parameters.push(Parameter { kind, plain, at: words });
+                words = words.checked_add(kind.words()).filter(|words| *words <= MOST_WORDS)?;
+                op = op.with_constant(ConstId(u32::MAX));
+            }
+            let args = graph.args(id);
+            for arg in args {
+                signature.operands.push(u32::try_from(self.nodes.binary_search(arg).ok()?).ok()?);
+            }
+            signature.steps.push((op, ty, u32::try_from(args.len()).ok()?));
+            let origin = rule.origin(graph, id);
+            let site = row.sites.iter().position(|site| *site == origin).unwrap_or_else(|| {
+                row.sites.push(origin);
+                row.sites.len().saturating_sub(1)
+            });
+            signature.sites.push(u32::try_from(site).ok()?);
+        }
+        row.shape = match self.numbers.get(&signature) {
+            Some(&number) => number,
+            None => {
+                let number = u32::try_from(self.shapes.len()).ok()?;
+                self.shapes.push(Shape { graph: build(graph, &signature)?, words });
+                self.numbers.insert(signature.clone(), number);
+                number
+            }
+        };
+        self.signature = signature;
+        Some(row)
+    }
+
+    /// The nodes of an expression, in order.
+    fn collect(&mut self, graph: &Graph, root: NodeId) {
+        self.nodes.clear();
+        self.pending.clear();
+        self.pending.push(root);
+        self.seen.resize(graph.len(), 0);
+        self.round = self.round.saturating_add(1);
+        while let Some(id) = self.pending.pop() {
+            match self.seen.get_mut(id.0 as usize) {
+                Some(seen) if *seen != self.round => *seen = self.round,
+                _ => continue,
+            }
+            self.nodes.push(id);
+            self.pending.extend_from_slice(graph.args(id));
+        }
+        self.nodes.sort_unstable();
+    }
+
+    /// Which nodes keep their constants: those that are operands of what is compiled better, or only, with a constant known.
+    fn fixed(&self, graph: &Graph) -> Vec<bool> {
+        let mut fixed = vec![false; self.nodes.len()];
+        for &id in &self.nodes {
+            let (op, args) = (graph.op(id), graph.args(id));
+            let free = matches!(op, Op::Cmp(_) | Op::StartsWith | Op::EndsWith | Op::Call(Helper::value_equal));
+            for arg in args.iter().filter(|_| !free) {
+                if let Ok(place) = self.nodes.binary_search(arg)
+                    && let Some(fixed) = fixed.get_mut(place)
+                {
+                    *fixed = true;
+                }
+            }
+        }
+        fixed
+    }
+}
+
+/// The parameter that a constant can be.
+fn parameter(op: Op, ty: Ty, constant: &Constant) -> Option<(ParameterKind, bool)> {
+    let kind = match (op, constant) {
+        (Op::Const(_), Constant::Str(_)) if ty == Ty::Str => ParameterKind::Str,
+        (Op::Const(_), Constant::Str(_) | Constant::Int(_)) if ty == Ty::Value => ParameterKind::Value,
+        (Op::Const(_), Constant::Int(_)) if ty == Ty::Int => ParameterKind::Int,
+        (Op::Const(_), Constant::Uint(_)) if ty == Ty::Uint => ParameterKind::Uint,
+        (Op::Const(_), Constant::Double(_)) if ty == Ty::Double => ParameterKind::Double,
+        (_, Constant::Searcher(_)) => ParameterKind::Searcher,
+        (_, Constant::Regex(_)) => ParameterKind::Regex,
+        (_, Constant::StrSet(_)) => ParameterKind::StrSet,
+        (_, Constant::IntSet(_)) => ParameterKind::IntSet,
+        (_, &Constant::Cidr(address, prefix)) if !matches!(op, Op::Const(_)) => {
+            if Network::new(address, prefix).around_ipv4 {
+                return None;
+            }
+            ParameterKind::Cidr
+        }
+        _ => return None,
+    };
+    Some((kind, constant.is_raw_comparable()))
+}
+
+/// The graph of a shape.
+fn build(common: &Graph, signature: &Signature) -> Option<Graph> {
+    let mut graph = Graph::new();
+    let mut operands = signature.operands.iter();
+    let mut parameters = signature.parameters.iter();
+    let mut places: Vec<NodeId> = Vec::with_capacity(signature.steps.len());
+    for (&(op, ty, arity), &site) in signature.steps.iter().zip(&signature.sites) {
+        let mut op = op;
+        if let Some(id) = op.constant() {
+            let constant = match common.constant_at(id) {
+                Some(constant) => constant.clone(),
+                None => Constant::Parameter(*parameters.next()?),
+            };
+            op = op.with_constant(graph.constant(constant));
+        }
+        if let Op::Dispatch { function, pure } = op {
+            op = Op::Dispatch { function: graph.function(common.functions().get(function as usize)?), pure };
+        }
+        let taken = operands.by_ref().take(arity as usize);
+        let args: Option<Vec<NodeId>> = taken.map(|&operand| places.get(operand as usize).copied()).collect();
+        places.push(graph.add(op, ty, &args?, Origin { start: site, end: 0 }));
+    }
+    graph.add_root(*places.last()?);
+    Some(graph)
+}

@@ -1,0 +1,202 @@
+//! Warnings about rules that their set makes pointless: those that are never true, that an earlier rule repeats, or that are
+//! never the first to match.
+//!
+//! A rule is the set of its conjuncts, each a node of the common graph, so that equal ones are told by their numbers. What is
+//! true where all of a rule's conjuncts are, is true where that rule is: so is an earlier rule with no other conjuncts than
+//! these, or that follow from them (`implied`). Where this rule fails, that one is not false
+//! either, so the policy for errors makes no difference; but for a spent budget, of which a warning takes no account.
+
+use super::implied::{Implied, Test};
+use super::{Common, OnError, Placed};
+use crate::lint::{self, DUPLICATE_RULE, NEVER_MATCHES, SHADOWED_RULE};
+use celero_frontend::{Diagnostic, Label, Severity, Span, Stage};
+use celero_ir::{Constant, Graph, NodeId, Op};
+use std::collections::HashMap;
+
+/// Most warnings of a set, beside those of its rules by themselves.
+const MOST: usize = 1000;
+/// Most conjuncts of a rule that are compared with one another.
+const MOST_CONJUNCTS: usize = 32;
+/// Most earlier rules that one is compared with.
+const MOST_COMPARED: usize = 64;
+
+/// What is to be known of a rule beside its place in the common graph.
+pub(super) struct Facts<'r> {
+    pub(super) name: &'r str,
+    /// Sorted.
+    pub(super) tags: &'r [u32],
+    /// Its whole expression.
+    pub(super) span: Span,
+    /// Whether warnings of its own say why it is constant.
+    pub(super) explained: bool,
+}
+
+/// Whether warnings about a rule by itself say why it is constant, if it is.
+pub(super) fn explain(warnings: &[Diagnostic]) -> bool {
+    let explains = [lint::CONSTANT_CONDITION, lint::NEVER_EQUAL, lint::NEVER_VALID];
+    warnings.iter().any(|warning| explains.contains(&warning.code))
+}
+
+/// The warnings about a set, by rule, in order. The facts are of all rules; the work is about linear in the graph.
+pub(super) fn warnings(common: &Common, facts: &[Facts<'_>], on_error: OnError) -> Vec<(usize, Diagnostic)> {
+    let graph = &common.graph;
+    let mut counts = vec![0_u32; graph.len()];
+    let mut rules = Vec::with_capacity(common.rules.len());
+    for rule in &common.rules {
+        let condition = Condition::of(graph, rule.root);
+        if let Condition::Conjuncts(conjuncts) = &condition {
+            for conjunct in conjuncts {
+                if let Some(count) = counts.get_mut(conjunct.0 as usize) {
+                    *count = count.saturating_add(1);
+                }
+            }
+        }
+        rules.push((rule, condition));
+    }
+    let (always, by_conjunct, implied) = (Vec::new(), HashMap::new(), Implied::default());
+    let mut earlier = Earlier { graph, counts, facts, always, by_conjunct, implied };
+    let mut found = Vec::new();
+    for (rule, condition) in &rules {
+        let Some(of) = facts.get(rule.number as usize) else { continue };
+        if found.len() >= MOST {
+            break;
+        }
+        let warning = match condition {
+            Condition::Conjuncts(conjuncts) => match exclusive(graph, conjuncts) {
+                Some(_) if on_error == OnError::Match => None,
+                Some(both) => Some(contradiction(graph, rule, both, of)),
+                None => earlier.warning(rule.number, conjuncts, of),
+            },
+            Condition::Fails if on_error == OnError::Match => None,
+            _ if of.explained => None,
+            Condition::Fails => {
+                Some(warning(of, NEVER_MATCHES, "this rule never matches: its condition always fails".into(), ""))
+            }
+            Condition::Never => {
+                Some(warning(of, NEVER_MATCHES, "this rule never matches: its condition is always false".into(), ""))
+            }
+        };
+        found.extend(warning.map(|warning| (rule.number as usize, warning)));
+    }
+    found
+}
+
+fn warning(of: &Facts<'_>, code: &'static str, message: String, help: &str) -> Diagnostic {
+    let help = if help.is_empty() { Vec::new() } else { vec![help.to_owned()] };
+    let (severity, stage) = (Severity::Warning, Stage::Check);
+    Diagnostic { severity, stage, code, message, span: of.span, labels: Vec::new(), help }
+}
+
+/// Two conjuncts that are never true at once.
+fn exclusive(graph: &Graph, conjuncts: &[NodeId]) -> Option<[NodeId; 2]> {
+    let tests = conjuncts.iter().take(MOST_CONJUNCTS).filter_map(|&id| Some((id, Test::of(graph, id)?)));
+    let mut before: Vec<(NodeId, Test<'_>)> = Vec::new();
+    for (id, test) in tests {
+        if let Some((other, _)) = before.iter().find(|(_, other)| other.excludes(&test)) {
+            return Some([*other, id]);
+        }
+        before.push((id, test));
+    }
+    None
+}
+
+fn contradiction(graph: &Graph, rule: &Placed, both: [NodeId; 2], of: &Facts<'_>) -> Diagnostic {
+    let message = "this rule never matches: two of its conditions exclude each other".to_owned();
+    let label = |id: NodeId| {
+        let origin = rule.origin(graph, id);
+        Label { span: Span::new(origin.start, origin.end), text: "never true together with the other".to_owned() }
+    };
+    Diagnostic { labels: both.map(label).into(), ..warning(of, NEVER_MATCHES, message, "") }
+}
+
+/// When a rule is true.
+enum Condition {
+    /// Where all of these are; sorted, each once.
+    Conjuncts(Box<[NodeId]>),
+    Never,
+    Fails,
+}
+
+impl Condition {
+    fn of(graph: &Graph, root: NodeId) -> Self {
+        match graph.op(root) {
+            Op::Fail(_) => Self::Fails,
+            Op::Const(constant) => match graph.constant_at(constant) {
+                Some(Constant::Bool(true)) => Self::Conjuncts(Box::default()),
+                _ => Self::Never,
+            },
+            Op::And => {
+                let mut conjuncts = graph.args(root).to_vec();
+                conjuncts.sort_unstable();
+                conjuncts.dedup();
+                Self::Conjuncts(conjuncts.into())
+            }
+            _ => Self::Conjuncts([root].into()),
+        }
+    }
+}
+
+/// Rules that came before, without those that one before them makes pointless.
+struct Earlier<'c, 'r> {
+    graph: &'c Graph,
+    /// By node, of how many rules it is a conjunct.
+    counts: Vec<u32>,
+    facts: &'c [Facts<'r>],
+    /// Rules that are always true.
+    always: Vec<u32>,
+    /// The others, by the conjunct that the fewest rules have.
+    by_conjunct: HashMap<NodeId, Vec<(u32, &'c [NodeId])>>,
+    /// Their conjuncts.
+    implied: Implied,
+}
+
+impl<'c> Earlier<'c, '_> {
+    /// The warning about the next rule, which is an earlier one from now on.
+    fn warning(&mut self, number: u32, conjuncts: &'c [NodeId], of: &Facts<'_>) -> Option<Diagnostic> {
+        if let Some((other, repeated)) = self.covering(conjuncts, of) {
+            let name = self.facts.get(other as usize).map_or("", |other| other.name);
+            return Some(if repeated {
+                let message = format!("this is the condition of rule {other} (`{name}`) again");
+                warning(of, DUPLICATE_RULE, message, "")
+            } else {
+                let message = format!(
+                    "never the first match: rule {other} (`{name}`) comes before, and is true wherever this is"
+                );
+                warning(
+                    of,
+                    SHADOWED_RULE,
+                    message,
+                    "give this rule a smaller priority, or the other a narrower condition",
+                )
+            });
+        }
+        for &conjunct in conjuncts {
+            self.implied.add(self.graph, conjunct);
+        }
+        let count = |conjunct: &&NodeId| self.counts.get(conjunct.0 as usize).copied().unwrap_or(0);
+        match conjuncts.iter().min_by_key(count) {
+            Some(rarest) => self.by_conjunct.entry(*rarest).or_default().push((number, conjuncts)),
+            None => self.always.push(number),
+        }
+        None
+    }
+
+    /// An earlier rule that is true wherever one is with these conjuncts, and whether it is the same.
+    fn covering(&self, conjuncts: &[NodeId], of: &Facts<'_>) -> Option<(u32, bool)> {
+        // A rule that has a tag which the other has not can be the first of that tag.
+        let concerned = |other: u32| {
+            let other = self.facts.get(other as usize).map_or(&[][..], |other| other.tags);
+            of.tags.iter().all(|tag| other.binary_search(tag).is_ok())
+        };
+        if let Some(&other) = self.always.iter().take(MOST_COMPARED).find(|other| concerned(**other)) {
+            return Some((other, conjuncts.is_empty()));
+        }
+        let mut all = conjuncts.to_vec();
+        self.implied.extend(self.graph, &mut all);
+        let near = all.iter().filter_map(|conjunct| self.by_conjunct.get(conjunct)).flatten();
+        let has = |conjunct: &NodeId| all.binary_search(conjunct).is_ok();
+        let mut covering = near.take(MOST_COMPARED).filter(|(_, fewer)| fewer.iter().all(has));
+        let (other, fewer) = covering.find(|(other, _)| concerned(*other))?;
+        Some((*other, *fewer == conjuncts))
+    }
+}
