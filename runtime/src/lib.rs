@@ -26,7 +26,7 @@
 //! Many rules are a [`RuleSet`]: compiled together, so that what several of them read, look up or compute is done once, and asked
 //! together: for the first that matches, for all, for how many. [`RuleSetBuilder::explain`] tells of each rule how it is found,
 //! or why it is evaluated every time, and [`RuleSet::warnings`] of rules that can't match, repeat others, or come too late.
-//! Nothing of a set changes once it is built.
+//! [`Live`] is such a set that changes while it is used.
 //!
 //! # The host's data
 //!
@@ -131,6 +131,7 @@ mod interpret;
 mod library;
 mod limits;
 mod lint;
+mod live;
 mod lower;
 mod maps;
 mod native;
@@ -155,6 +156,7 @@ pub use fields::Fields;
 pub use function::{Answer, Argument, Erased, Functions, HostFunction};
 pub use library::Cx;
 pub use limits::Limits;
+pub use live::{Difference, Live, Reader, Rules, ShadowStatus, Status};
 pub use program::Program;
 pub use rules::{
     EveryTime, Indexing, Match, OnError, RuleError, RuleExplanation, RuleSet, RuleSetBuilder, RuleSetError,

@@ -1,0 +1,163 @@
+//! The rules of one moment, and how they are asked: segment by segment, with the answers merged in the order of the rules.
+//!
+//! A rule's index is its handle: it stays for the moment, and says nothing about the order.
+
+use super::segment::{Key, Segment};
+use crate::context::Context;
+use crate::rules::{LeftOut, Match, OnError, RuleError};
+use crate::scratch::Scratch;
+use std::sync::Arc;
+
+/// A segment at a moment.
+pub(super) struct View<S, A> {
+    pub(super) segment: Arc<Segment<S, A>>,
+    pub(super) left_out: Option<Arc<LeftOut>>,
+    /// The handle of its first rule.
+    pub(super) first: usize,
+}
+
+/// All rules of a moment.
+pub(super) struct Views<S, A> {
+    views: Box<[View<S, A>]>,
+    pub(super) on_error: OnError,
+    len: usize,
+}
+
+impl<S, A> Views<S, A> {
+    /// These segments.
+    pub(super) fn new<'s>(
+        segments: impl Iterator<Item = (&'s Arc<Segment<S, A>>, Option<&'s Arc<LeftOut>>)>,
+        on_error: OnError,
+    ) -> Self
+    where
+        S: 's,
+        A: 's,
+    {
+        let (mut first, mut len) = (0_usize, 0_usize);
+        let views = segments.map(|(segment, left_out)| {
+            let view = View { segment: Arc::clone(segment), left_out: left_out.map(Arc::clone), first };
+            let rules = segment.len();
+            first = first.saturating_add(rules);
+            let there = rules.saturating_sub(left_out.map_or(0, |left_out| left_out.count()));
+            len = len.saturating_add(there);
+            view
+        });
+        let views = views.collect();
+        Self { views, on_error, len }
+    }
+
+    pub(super) fn segments(&self) -> impl ExactSizeIterator<Item = &View<S, A>> {
+        self.views.iter()
+    }
+
+    /// How many rules there are.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The segment with the rule of a handle, and the rule's index there.
+    fn place(&self, handle: usize) -> Option<(&View<S, A>, usize)> {
+        let view = self.views.get(self.views.partition_point(|view| view.first <= handle).checked_sub(1)?)?;
+        Some((view, handle.checked_sub(view.first)?))
+    }
+
+    pub(super) fn get(&self, handle: usize) -> Option<Match<'_, A>> {
+        let (view, rule) = self.place(handle)?;
+        if view.left_out.as_ref().is_some_and(|left_out| left_out.has(rule)) {
+            return None;
+        }
+        let Match { name, action, .. } = view.segment.rule(rule)?;
+        Some(Match { index: handle, name, action: &action.action })
+    }
+
+    pub(super) fn source(&self, handle: usize) -> Option<&str> {
+        self.get(handle)?;
+        let (view, rule) = self.place(handle)?;
+        view.segment.set()?.source(rule)
+    }
+
+    /// The handles of all rules, in the order of the rules.
+    pub(super) fn handles(&self) -> Vec<usize> {
+        let all =
+            self.views.iter().flat_map(|view| (0..view.segment.len()).map(|rule| view.first.saturating_add(rule)));
+        let mut handles: Vec<usize> = all.filter(|&handle| self.get(handle).is_some()).collect();
+        handles.sort_unstable_by_key(|&handle| self.key(handle));
+        handles
+    }
+
+    fn key(&self, handle: usize) -> Key {
+        let rule = self.place(handle).and_then(|(view, rule)| view.segment.rule(rule));
+        rule.map_or(Key::LAST, |rule| rule.action.key())
+    }
+}
+
+impl<S: Context + 'static, A> Views<S, A> {
+    /// Evaluates the rules; with `once`, until the first matches. The scratch has the handles of those that match, and the
+    /// errors, both in the order of the rules.
+    pub(super) fn ask<C: Context<Static = S>>(
+        &self,
+        context: &C,
+        scratch: &mut Scratch,
+        once: bool,
+    ) -> Result<(), RuleError> {
+        let (mut matched, mut errors) = (std::mem::take(&mut scratch.matched), std::mem::take(&mut scratch.gathered));
+        matched.clear();
+        errors.clear();
+        let mut stopped: Option<(Key, RuleError)> = None;
+        for view in &self.views {
+            let result = view.ask(context, scratch, once, &mut matched);
+            let at = |error: &RuleError| RuleError { rule: view.first.saturating_add(error.rule), ..*error };
+            errors.extend(scratch.errors.iter().map(at));
+            if let Err(error) = result.as_ref().map_err(at) {
+                let key = self.key(error.rule);
+                if stopped.is_none_or(|(first, _)| key < first) {
+                    stopped = Some((key, error));
+                }
+            }
+        }
+        let result = self.merged(&mut matched, &mut errors, stopped, once);
+        scratch.gathered = std::mem::replace(&mut scratch.errors, errors);
+        scratch.matched = matched;
+        result
+    }
+
+    /// Makes of the answers of all segments those of one set.
+    fn merged(
+        &self,
+        matched: &mut Vec<usize>,
+        errors: &mut Vec<RuleError>,
+        stopped: Option<(Key, RuleError)>,
+        once: bool,
+    ) -> Result<(), RuleError> {
+        if self.views.len() > 1 {
+            matched.sort_unstable_by_key(|&handle| self.key(handle));
+            errors.sort_unstable_by_key(|error| self.key(error.rule));
+        }
+        // Where the evaluation of all rules one after the other would have ended.
+        let found = matched.first().filter(|_| once).map(|&handle| self.key(handle));
+        let (end, result) = match (found, stopped) {
+            (Some(found), Some((at, error))) if at < found => (at, Err(error)),
+            (Some(found), _) => (found, Ok(())),
+            (None, Some((at, error))) => (at, Err(error)),
+            (None, None) => return Ok(()),
+        };
+        matched.truncate(usize::from(once));
+        errors.retain(|error| self.key(error.rule) <= end);
+        result
+    }
+}
+
+impl<S: Context + 'static, A> View<S, A> {
+    /// Evaluates the rules of the segment, and adds the handles of those that match.
+    fn ask<C: Context<Static = S>>(
+        &self,
+        context: &C,
+        scratch: &mut Scratch,
+        once: bool,
+        matched: &mut Vec<usize>,
+    ) -> Result<(), RuleError> {
+        let Some(set) = self.segment.set() else { return Ok(()) };
+        let on_match = |rule| matched.push(self.first.saturating_add(rule));
+        set.evaluate(context, scratch, self.left_out.as_deref(), once, on_match)
+    }
+}

@@ -1,0 +1,103 @@
+//! The thread in the background: compiles what is only interpreted so far, merges small segments, and drops what nobody
+//! uses any more.
+
+use super::layer::Layer;
+use super::segment::{Graveyard, Segment, build};
+use super::state::Shared;
+use crate::context::Context;
+use crate::function::contained;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::thread::{Builder, Thread, park};
+
+/// Starts the thread. It ends when the rules are dropped.
+pub(super) fn start<S, A>(shared: &Arc<Shared<S, A>>) -> std::io::Result<Thread>
+where
+    S: Context<Static = S> + 'static,
+    A: Send + Sync + 'static,
+{
+    let (graveyard, shared) = (Arc::clone(&shared.graveyard), Arc::downgrade(shared));
+    let thread = Builder::new().name("celero-live".into()).spawn(move || keep(&graveyard, &shared))?;
+    Ok(thread.thread().clone())
+}
+
+fn keep<S: Context<Static = S> + 'static, A>(graveyard: &Graveyard<S, A>, shared: &Weak<Shared<S, A>>) {
+    loop {
+        graveyard.clear();
+        match shared.upgrade() {
+            Some(shared) if !shared.closed.load(Ordering::Acquire) => {
+                if work(&shared) {
+                    continue;
+                }
+            }
+            _ => return,
+        }
+        park();
+    }
+}
+
+/// Does the work that is due, if any is.
+fn work<S: Context<Static = S> + 'static, A>(shared: &Shared<S, A>) -> bool {
+    let plan = shared.lock().layers().find_map(Layer::plan);
+    let Some(plan) = plan else { return false };
+    let is_stale = || plan.stale.load(Ordering::Relaxed);
+    let built = contained(|| {
+        let (items, origins) = plan.rules();
+        let built = build(&shared.engine, &shared.env, shared.engine.tier(), &is_stale, &items, plan.on_error);
+        built.map(|content| (content, origins)).map_err(|error| error.to_string())
+    });
+    let built = built.unwrap_or_else(|()| Err("internal error: compiling rules of a set panicked".to_owned()));
+    let mut state = shared.lock();
+    // What nobody waits for any more is of no layer.
+    let layer = state.layers_mut().find(|layer| Arc::ptr_eq(&layer.stale, &plan.stale));
+    let mut old = None;
+    match (layer, built) {
+        (None, _) => (),
+        (Some(layer), Ok((content, origins))) => {
+            layer.merge(&plan, Segment::new(content, &shared.graveyard), &origins);
+            old = Some(shared.publish(&mut state));
+        }
+        (Some(layer), Err(why)) => {
+            layer.stuck = Some(why);
+        }
+    }
+    drop(state);
+    shared.settled.notify_all();
+    drop((old, plan));
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Live;
+    use super::super::layer::Disabled;
+    use super::super::segment::{Entry, Item};
+    use super::*;
+    use crate::engine::{Engine, Tier};
+    use crate::env::Env;
+    use crate::rules::OnError;
+    use celero_frontend::Type;
+    use std::time::Duration;
+
+    #[test]
+    fn work_that_fails_leaves_the_rules_as_they_are() {
+        let long = Duration::from_secs(600);
+        let live = Live::new(Engine::new(), Env::dynamic());
+        // Rules of another environment compile in that one only.
+        let env = Env::dynamic().variable("x", Type::Int);
+        let entry = Arc::new(Entry::new(0, 0, 1));
+        let items = [Item { name: "bad".into(), source: "x == 1".into(), entry }];
+        let content = build(&Engine::new(), &env, Tier::Interpret, &|| false, &items, OnError::NoMatch).unwrap();
+        let segment = Segment::new(content, &live.shared.graveyard);
+        live.shared.change(|state| state.live.push(segment, &Disabled::new()));
+        assert!(live.settle(long), "it is not tried again and again");
+        let failure = live.status().failure.unwrap();
+        assert!(failure.contains("bad:1:1") && failure.contains('x'), "{failure}");
+        live.insert("good", "true", 2).unwrap();
+        assert!(live.settle(long));
+        assert_eq!((live.load().len(), live.status().native_rules), (2, 0));
+        assert_eq!(live.remove("bad"), 1);
+        assert!(live.settle(long));
+        assert_eq!((live.status().failure, live.load().len()), (None, 1));
+    }
+}
