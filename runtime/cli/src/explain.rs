@@ -1,13 +1,15 @@
 //! `celero explain`: what becomes of an expression, stage by stage, and what it gives.
 
 use crate::failure::Failure;
-use crate::input::{Given, World, expression};
+use crate::input::{Given, World, expression, read_raw};
 use crate::outcome::{Answer, Engines, TierChoice, answer};
 use crate::output::Output;
-use crate::{DISAGREE, REJECTED};
+use crate::rules_file::RulesFile;
+use crate::sets::ErrorPolicy;
+use crate::{DISAGREE, REJECTED, explain_set};
 use celero::Engine;
-
 use serde_json::json;
+use std::path::PathBuf;
 
 /// Show what becomes of an expression: tree, types, graph before and after the passes, Cranelift IR, machine code. With
 /// --request or --bindings it is evaluated as well, in both tiers.
@@ -17,12 +19,24 @@ Examples:
   celero explain 'size(\"abc\") > 2'
   celero explain 'user.age >= 18' --vars 'user.age: int'
   celero explain 'request.path.startsWith(\"/api/\")' --request request.http
+  celero explain --rules site.rules
+  celero explain --rules site.rules --requests traffic.jsonl
 
-With --json: {\"sections\": [{\"title\": \"tree\", \"text\": ..}, ..], \"result\": {\"value\": ..}}.")]
+Of a file of rules it shows how each is found: by which keys of the set's index and what is left to be evaluated then, or why it is
+evaluated every time. With --requests it shows what the set costs for these, hottest rules first.
+With --json: {\"sections\": [{\"title\": \"tree\", \"text\": ..}, ..], \"result\": {\"value\": ..}}; of rules
+{\"rules\": [{\"name\": .., \"ways\": [{\"keys\": [..], \"chance\": 0.1, \"rest\": [..], \"shape\": 0}], ..}], ..,
+\"diagnostics\": [..], \"cost\": {..}}.")]
 pub(crate) struct Args {
     /// The expression.
-    #[arg(allow_hyphen_values = true)]
-    expr: String,
+    #[arg(required_unless_present = "rules", allow_hyphen_values = true)]
+    expr: Option<String>,
+    /// A file of rules, as `celero check --help` describes it, in place of an expression.
+    #[arg(long, value_name = "FILE", conflicts_with = "expr")]
+    rules: Option<PathBuf>,
+    /// What a rule of a set that fails counts as.
+    #[arg(long, value_enum, default_value_t = ErrorPolicy::NoMatch, requires = "rules")]
+    on_error: ErrorPolicy,
     /// Answer as JSON.
     #[arg(long)]
     json: bool,
@@ -31,7 +45,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
-    let source = expression(&args.expr)?;
+    if let Some(path) = &args.rules {
+        let file = RulesFile::parse(path.display().to_string(), read_raw(path)?)?;
+        return explain_set::run(&file, &args.given, args.on_error, args.json, output);
+    }
+    let Some(expr) = &args.expr else { return Err("an expression or --rules is needed".into()) };
+    let source = expression(expr)?;
     let engine = Engine::new();
     let world = args.given.world()?;
     let explained = match &world {

@@ -77,25 +77,28 @@ pub(crate) fn render(source: &str, diagnostics: &[Diagnostic], color: bool) -> S
     celero::render(source, "rule", diagnostics, style(color))
 }
 
-fn style(color: bool) -> celero::Style {
+/// How text for people is highlighted.
+pub(crate) fn style(color: bool) -> celero::Style {
     if color { celero::Style::Ansi } else { celero::Style::Plain }
 }
 
 /// Diagnostics for programs.
 pub(crate) fn diagnostics_json(diagnostics: &[Diagnostic]) -> Json {
+    diagnostics.iter().map(diagnostic_json).collect()
+}
+
+/// A diagnostic for programs.
+pub(crate) fn diagnostic_json(d: &Diagnostic) -> Json {
     let label = |label: &Label| json!({ "span": [label.span.start, label.span.end], "text": label.text });
-    let one = |d: &Diagnostic| {
-        json!({
-            "severity": if d.severity == Severity::Error { "error" } else { "warning" },
-            "kind": stage(d.stage),
-            "code": d.code,
-            "message": d.message,
-            "span": [d.span.start, d.span.end],
-            "labels": d.labels.iter().map(label).collect::<Vec<_>>(),
-            "help": d.help,
-        })
-    };
-    diagnostics.iter().map(one).collect()
+    json!({
+        "severity": if d.severity == Severity::Error { "error" } else { "warning" },
+        "kind": stage(d.stage),
+        "code": d.code,
+        "message": d.message,
+        "span": [d.span.start, d.span.end],
+        "labels": d.labels.iter().map(label).collect::<Vec<_>>(),
+        "help": d.help,
+    })
 }
 
 fn stage(stage: Stage) -> &'static str {

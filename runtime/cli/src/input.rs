@@ -1,5 +1,6 @@
 //! What a rule is given: the source, the declared variables, and the bindings or the request.
 
+use crate::requests::{self, Recorded};
 use crate::{request, types};
 use celero::http::RequestContext;
 use celero::{Arena, Bindings, Env, Type};
@@ -7,6 +8,9 @@ use serde_json::{Map, Value as Json};
 use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+
+/// Memory for the values that rules are given, in bytes.
+pub(crate) const GIVEN_MEMORY: usize = 256 << 20;
 
 /// The arguments that say what a rule may mention.
 #[derive(clap::Args)]
@@ -18,8 +22,10 @@ pub(crate) struct Given {
     /// Types of variables: `user.age: int, tags: list(string)`. May be repeated.
     #[arg(long, value_name = "NAME: TYPE, ..", conflicts_with = "request")]
     pub(crate) vars: Vec<String>,
-    /// An HTTP/1.1 request as text; rules see `request.method`, `request.headers["x"]`, `source.address` and so on.
-    #[arg(long, value_name = "FILE")]
+    /// An HTTP/1.1 request as text; rules see `request.method`, `request.headers["x"]`, `source.address` and so on. For files of
+    /// rules it may hold several, each after a line that starts with `###`, or be JSON, one object a line:
+    /// `{"method": "GET", "uri": "/", "headers": {"host": "a"}, "body": ""}`.
+    #[arg(long, visible_alias = "requests", value_name = "FILE")]
     pub(crate) request: Option<PathBuf>,
     /// Where the request came from.
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0", requires = "request")]
@@ -52,6 +58,14 @@ pub(crate) struct Request {
     pub(crate) definitions: Definitions,
 }
 
+/// What a set of rules may mention, read.
+pub(crate) enum SetWorld {
+    /// Named values.
+    Named(Named),
+    /// Requests, none if no file has any.
+    Requests { recorded: Recorded, peer: SocketAddr, env: Box<Env<RequestContext<'static>>> },
+}
+
 /// Functions defined in CEL: declaration and body.
 pub(crate) type Definitions = Vec<(String, String)>;
 
@@ -74,12 +88,37 @@ impl Given {
     /// # Errors
     /// The file that can't be read, and why.
     pub(crate) fn world(&self) -> Result<World, String> {
-        let definitions = self.define.iter().map(|text| types::definition(text));
-        let definitions = definitions.collect::<Result<_, _>>().map_err(|why| format!("--define: {why}"))?;
+        let definitions = self.definitions()?;
         if let Some(path) = &self.request {
             let message = request::parse(&read(path)?).map_err(|why| format!("{}: {why}", path.display()))?;
             return Ok(World::Request(Box::new(Request { message, peer: self.source, definitions })));
         }
+        self.named(definitions).map(World::Named)
+    }
+
+    /// Reads the files that a set of rules is given: its rules see a request, unless variables are declared or given.
+    ///
+    /// # Errors
+    /// The file that can't be read, and why.
+    pub(crate) fn set_world(&self) -> Result<SetWorld, String> {
+        let definitions = self.definitions()?;
+        if !self.vars.is_empty() || self.bindings.is_some() {
+            return self.named(definitions).map(SetWorld::Named);
+        }
+        let recorded = match &self.request {
+            Some(path) => requests::parse(&read(path)?).map_err(|why| format!("{}: {why}", path.display()))?,
+            None => Recorded::default(),
+        };
+        let env = defined(Env::new().container(&self.container).unchecked(self.no_check), &definitions)?;
+        Ok(SetWorld::Requests { recorded, peer: self.source, env: Box::new(env) })
+    }
+
+    fn definitions(&self) -> Result<Definitions, String> {
+        let definitions = self.define.iter().map(|text| types::definition(text));
+        definitions.collect::<Result<_, _>>().map_err(|why| format!("--define: {why}"))
+    }
+
+    fn named(&self, definitions: Definitions) -> Result<Named, String> {
         let (container, unchecked) = (self.container.clone(), self.no_check);
         let mut named = Named { container, unchecked, definitions, ..Named::default() };
         for text in &self.vars {
@@ -92,7 +131,7 @@ impl Given {
                 Err(error) => return Err(format!("{}: {error}", path.display())),
             };
         }
-        Ok(World::Named(named))
+        Ok(named)
     }
 }
 

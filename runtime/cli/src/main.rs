@@ -1,11 +1,14 @@
-//! The `celero` command: check, evaluate, explain and format rules. `celero --help` is its manual.
+//! The `celero` command: check, evaluate, explain, measure and format rules. `celero --help` is its manual.
 //!
 //! Exit codes: 0 fine, 1 a rule was rejected or its evaluation failed, 2 the command was not understood or a file can't be
 //! read, 3 the tiers disagree.
 
+mod bench;
 mod check;
+mod cost;
 mod eval;
 mod explain;
+mod explain_set;
 mod failure;
 mod fmt;
 mod input;
@@ -14,6 +17,9 @@ mod jsonl;
 mod outcome;
 mod output;
 mod request;
+mod requests;
+mod rules_file;
+mod sets;
 mod text;
 mod types;
 
@@ -28,7 +34,7 @@ const USAGE: u8 = 2;
 /// The tiers disagree.
 const DISAGREE: u8 = 3;
 
-/// Check, evaluate, explain and format CEL rules.
+/// Check, evaluate, explain, measure and format CEL rules.
 #[derive(Parser)]
 #[command(
     version,
@@ -39,6 +45,8 @@ Examples:
   celero eval 'request.host == \"example.com\"' --request request.http
   celero check rule.cel --vars 'user.age: int, tags: list(string)'
   celero explain 'size(\"abc\") > 2'
+  celero explain --rules site.rules --requests traffic.jsonl
+  celero bench site.rules --requests traffic.jsonl
   celero fmt --check rules/*.cel
   echo '{\"expr\": \"x + 1\", \"bindings\": {\"x\": 41}}' | celero eval --jsonl
 
@@ -55,6 +63,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Bench(bench::Args),
     Check(check::Args),
     Eval(eval::Args),
     Explain(explain::Args),
@@ -65,6 +74,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let mut output = Output::new(cli.color);
     let code = match cli.command {
+        Command::Bench(args) => bench::run(&args, &mut output),
         Command::Check(args) => check::run(&args, &mut output),
         Command::Eval(args) => eval::run(&args, &mut output),
         Command::Explain(args) => explain::run(&args, &mut output),

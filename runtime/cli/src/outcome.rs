@@ -1,14 +1,11 @@
 //! Evaluating an expression in one tier or both, and what comes out.
 
 use crate::failure::Failure;
-use crate::input::{Named, World};
+use crate::input::{GIVEN_MEMORY, Named, World};
 use crate::{json, text};
 use celero::http::RequestContext;
 use celero::{Arena, Context, Engine, Env, Scratch, Tier};
 use serde_json::{Value as Json, json};
-
-/// Memory for the values that an expression is given, in bytes.
-const GIVEN_MEMORY: usize = 256 << 20;
 
 /// Which tier a user asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

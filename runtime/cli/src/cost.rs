@@ -1,0 +1,223 @@
+//! What a set costs for given requests: how many rules are looked at, how many are true, how long it takes, and which rules take
+//! most of it.
+
+use celero::{Context, Engine, Env, RuleSet, Scratch};
+use serde_json::{Value as Json, json};
+use std::fmt;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// How long the set is measured, and each rule.
+const SET_TIME: Duration = Duration::from_millis(300);
+const RULE_TIME: Duration = Duration::from_millis(3);
+/// Most rules that are measured by themselves: those that are looked at most often.
+const MOST_RULES: usize = 200;
+/// Most requests on which a rule is measured.
+const MOST_REQUESTS: usize = 100;
+/// Evaluations of a round, if requests are fewer.
+const TURNS: usize = 1000;
+/// Most rules that people are shown.
+const MOST_SHOWN: usize = 20;
+
+/// The cost of a set for requests.
+pub(crate) struct Cost {
+    requests: usize,
+    /// Nanoseconds a request, of the fastest round.
+    pub(crate) all: f64,
+    pub(crate) first: f64,
+    looked_at: usize,
+    matched: usize,
+    failed: usize,
+    /// Those that were measured by themselves, hottest first.
+    rules: Vec<RuleCost>,
+}
+
+/// The cost of a rule.
+struct RuleCost {
+    number: usize,
+    name: String,
+    counts: Counts,
+    /// Whether the index finds it; else it is evaluated for each request.
+    indexed: bool,
+    /// Nanoseconds that it takes by itself, where it is looked at.
+    each: f64,
+    /// Of the time of all rules that were measured.
+    share: f64,
+}
+
+/// In how many requests a rule was looked at, was true, failed.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    looked_at: usize,
+    matched: usize,
+    failed: usize,
+}
+
+impl Cost {
+    /// Measures a set.
+    ///
+    /// # Errors
+    /// That there are no requests.
+    pub(crate) fn measure<E: Context, C: Context<Static = E::Static>>(
+        engine: &Engine,
+        env: &Env<E>,
+        set: &RuleSet<E::Static, ()>,
+        contexts: &[C],
+    ) -> Result<Self, String> {
+        if contexts.is_empty() {
+            return Err("there is no request to measure with".to_owned());
+        }
+        let mut scratch = Scratch::new();
+        let mut indexed = vec![true; set.len()];
+        let mut counts = vec![Counts::default(); set.len()];
+        for rule in set.every_time() {
+            if let (Some(indexed), Some(counts)) = (indexed.get_mut(rule), counts.get_mut(rule)) {
+                *indexed = false;
+                counts.looked_at = contexts.len();
+            }
+        }
+        let mut add = |rule: usize, which: fn(&mut Counts) -> &mut usize| {
+            if let Some(count) = counts.get_mut(rule).map(which) {
+                *count = count.saturating_add(1);
+            }
+        };
+        for context in contexts {
+            set.found(context, &mut scratch).iter().for_each(|rule| add(*rule, |counts| &mut counts.looked_at));
+            if let Ok(matched) = set.all(context, &mut scratch) {
+                matched.iter().for_each(|rule| add(*rule, |counts| &mut counts.matched));
+            }
+            scratch.errors().iter().for_each(|error| add(error.rule, |counts| &mut counts.failed));
+        }
+        let total = |of: fn(&Counts) -> usize| counts.iter().map(of).fold(0, usize::saturating_add);
+        let (looked_at, matched, failed) = (total(|c| c.looked_at), total(|c| c.matched), total(|c| c.failed));
+        let all = fastest(contexts, SET_TIME, |context| set.all(context, &mut scratch).map(<[_]>::len));
+        let first =
+            fastest(contexts, SET_TIME, |context| set.first(context, &mut scratch).map(|found| found.is_some()));
+        let rules = hottest(engine, env, set, &counts, &indexed, contexts);
+        Ok(Self { requests: contexts.len(), all, first, looked_at, matched, failed, rules })
+    }
+
+    /// How many of something there are for one request.
+    fn per_request(&self, count: usize) -> f64 {
+        number(count) / number(self.requests)
+    }
+
+    /// The form that programs read.
+    pub(crate) fn json(&self) -> Json {
+        let rule = |rule: &RuleCost| {
+            json!({
+                "rule": rule.number,
+                "name": rule.name,
+                "indexed": rule.indexed,
+                "looked_at": rule.counts.looked_at,
+                "matched": rule.counts.matched,
+                "failed": rule.counts.failed,
+                "ns": rule.each,
+                "share": rule.share,
+            })
+        };
+        json!({
+            "requests": self.requests,
+            "ns_per_request": { "all": self.all, "first": self.first },
+            "looked_at_per_request": self.per_request(self.looked_at),
+            "matched_per_request": self.per_request(self.matched),
+            "failed_per_request": self.per_request(self.failed),
+            "hottest": self.rules.iter().map(rule).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Nanoseconds for one of the contexts, in the fastest of rounds.
+fn fastest<C, R>(contexts: &[C], time: Duration, mut once: impl FnMut(&C) -> R) -> f64 {
+    // Enough of them for the clock to be exact.
+    let turns = TURNS.checked_div(contexts.len()).unwrap_or(1).max(1);
+    let start = Instant::now();
+    let mut best = f64::INFINITY;
+    for round in 0_usize.. {
+        let began = Instant::now();
+        for _ in 0..turns {
+            for context in contexts {
+                black_box(once(context));
+            }
+        }
+        best = best.min(began.elapsed().as_secs_f64());
+        if round >= 2 && start.elapsed() > time {
+            break;
+        }
+    }
+    best * 1e9 / number(contexts.len().saturating_mul(turns))
+}
+
+/// The rules that take most of the time, measured by themselves on requests for which they are looked at.
+fn hottest<E: Context, C: Context<Static = E::Static>>(
+    engine: &Engine,
+    env: &Env<E>,
+    set: &RuleSet<E::Static, ()>,
+    counts: &[Counts],
+    indexed: &[bool],
+    contexts: &[C],
+) -> Vec<RuleCost> {
+    let mut scratch = Scratch::new();
+    let mut order: Vec<(usize, Counts)> = counts.iter().copied().enumerate().collect();
+    order.retain(|(_, counts)| counts.looked_at > 0);
+    order.sort_by_key(|(_, counts)| std::cmp::Reverse(counts.looked_at));
+    order.truncate(MOST_RULES);
+    let mut places = vec![None; counts.len()];
+    for (place, (rule, _)) in order.iter().enumerate() {
+        if let Some(slot) = places.get_mut(*rule) {
+            *slot = Some(place);
+        }
+    }
+    let mut seen: Vec<Vec<&C>> = vec![Vec::new(); order.len()];
+    for context in contexts {
+        for &rule in set.found(context, &mut scratch) {
+            let seen = places.get(rule).copied().flatten().and_then(|place| seen.get_mut(place));
+            if let Some(seen) = seen.filter(|seen| seen.len() < MOST_REQUESTS) {
+                seen.push(context);
+            }
+        }
+    }
+    let mut rules = Vec::with_capacity(order.len());
+    for ((rule, counts), mut seen) in order.into_iter().zip(seen) {
+        let indexed = indexed.get(rule).copied().unwrap_or(false);
+        if !indexed {
+            seen = contexts.iter().take(MOST_REQUESTS).collect();
+        }
+        let Some(program) = set.source(rule).and_then(|source| engine.compile(env, source).ok()) else { continue };
+        let each = fastest(&seen, RULE_TIME, |context| program.test(*context));
+        let name = set.get(rule).map_or("", |rule| rule.name).to_owned();
+        rules.push(RuleCost { number: rule, name, counts, indexed, each, share: 0.0 });
+    }
+    let time = |rule: &RuleCost| rule.each * number(rule.counts.looked_at);
+    let total: f64 = rules.iter().map(time).sum();
+    for rule in &mut rules {
+        rule.share = time(rule) / total;
+    }
+    rules.sort_by(|a, b| b.share.total_cmp(&a.share));
+    rules
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "requests  {}", self.requests)?;
+        writeln!(f, "time      {:.0} ns a request for all matches, {:.0} ns for the first", self.all, self.first)?;
+        let (looked_at, matched) = (self.per_request(self.looked_at), self.per_request(self.matched));
+        let failed = self.per_request(self.failed);
+        writeln!(f, "rules     {looked_at:.2} looked at a request, of which {matched:.2} match and {failed:.2} fail")?;
+        writeln!(f, "\nhottest rules, each measured by itself where it is looked at:")?;
+        writeln!(f, "  share  looked at   true  failed  ns each  rule")?;
+        for rule in self.rules.iter().take(MOST_SHOWN) {
+            let Counts { looked_at, matched, failed } = rule.counts;
+            let when = if rule.indexed { "" } else { "  (every time)" };
+            let (share, each) = (rule.share * 100.0, rule.each);
+            let (number, name) = (rule.number, &rule.name);
+            writeln!(f, "{share:>6.1}% {looked_at:>10} {matched:>6} {failed:>7} {each:>8.1}  {number} `{name}`{when}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A count as a number to calculate with.
+pub(crate) fn number(count: usize) -> f64 {
+    u32::try_from(count).map_or(f64::INFINITY, f64::from)
+}

@@ -1,0 +1,88 @@
+//! `celero explain --rules`: how each rule of a set is found, and what the set costs for requests.
+
+use crate::cost::Cost;
+use crate::input::Given;
+use crate::output::Output;
+use crate::rules_file::RulesFile;
+use crate::sets::{ErrorPolicy, Task, builder, rejected, with_contexts};
+use celero::{Context, Engine, Env, RuleExplanation, SetExplanation, Way};
+use serde_json::{Value as Json, json};
+
+/// Explains the rules of a file.
+pub(crate) fn run(
+    file: &RulesFile,
+    given: &Given,
+    policy: ErrorPolicy,
+    json: bool,
+    output: &mut Output,
+) -> Result<u8, String> {
+    with_contexts(given, output, Explain { file, policy, json })
+}
+
+struct Explain<'a> {
+    file: &'a RulesFile,
+    policy: ErrorPolicy,
+    json: bool,
+}
+
+impl Task for Explain<'_> {
+    fn run<E: Context, C: Context<Static = E::Static>>(
+        self,
+        env: &Env<E>,
+        contexts: &[C],
+        output: &mut Output,
+    ) -> Result<u8, String> {
+        let Self { file, policy, json } = self;
+        let engine = Engine::new();
+        let builder = builder(&engine, env, file, policy);
+        let explanation = match builder.explain() {
+            Ok(explanation) => explanation,
+            Err(error) => return Ok(rejected(file, &error, json, output)),
+        };
+        let mut cost = None;
+        if !contexts.is_empty() {
+            let set = match builder.build() {
+                Ok(set) => set,
+                Err(error) => return Ok(rejected(file, &error, json, output)),
+            };
+            cost = Some(Cost::measure(&engine, env, &set, contexts)?);
+        }
+        if json {
+            output.line(&answer(file, &explanation, cost.as_ref()).to_string());
+            return Ok(0);
+        }
+        output.print(&explanation.to_string());
+        if let Some(cost) = &cost {
+            output.print(&format!("\n== cost\n{cost}"));
+        }
+        file.complain(explanation.warnings(), output);
+        Ok(0)
+    }
+}
+
+fn answer(file: &RulesFile, explanation: &SetExplanation, cost: Option<&Cost>) -> Json {
+    let way =
+        |way: &Way| json!({ "keys": way.keys(), "chance": way.chance(), "rest": way.rest(), "shape": way.shape() });
+    let rule = |rule: &RuleExplanation| {
+        json!({
+            "name": rule.name(),
+            "chance": rule.chance(),
+            "ways": rule.ways().iter().map(way).collect::<Vec<_>>(),
+            "every_time": rule.every_time().map(|why| why.to_string()),
+            "interpreted": rule.interpreted(),
+        })
+    };
+    json!({
+        "ok": true,
+        "rules": explanation.rules().iter().map(rule).collect::<Vec<_>>(),
+        "expected": explanation.expected(),
+        "slots": explanation.slots(),
+        "lookups": explanation.lookups(),
+        "first_lookups": explanation.first_lookups(),
+        "shapes": explanation.shapes(),
+        "index_bytes": explanation.index_size(),
+        "code_bytes": explanation.code_size(),
+        "diagnostics": file.diagnostics_json(explanation.warnings()),
+        "cost": cost.map(Cost::json),
+    })
+}

@@ -1,0 +1,98 @@
+//! What the commands about sets share: rules and what they are asked about, read and compiled.
+
+use crate::REJECTED;
+use crate::input::{GIVEN_MEMORY, Given, SetWorld};
+use crate::output::Output;
+use crate::requests::Recorded;
+use crate::rules_file::RulesFile;
+use celero::http::RequestContext;
+use celero::{Arena, Context, Diagnostic, Engine, Env, OnError, RuleSetBuilder, RuleSetError};
+use serde_json::json;
+
+/// What a rule that fails counts as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ErrorPolicy {
+    /// It does not match.
+    NoMatch,
+    /// It matches.
+    Match,
+    /// Nothing after it is evaluated.
+    Stop,
+}
+
+impl From<ErrorPolicy> for OnError {
+    fn from(policy: ErrorPolicy) -> Self {
+        match policy {
+            ErrorPolicy::NoMatch => Self::NoMatch,
+            ErrorPolicy::Match => Self::Match,
+            ErrorPolicy::Stop => Self::Stop,
+        }
+    }
+}
+
+/// What is done with rules and the contexts that they are asked about, whatever the type of these is.
+pub(crate) trait Task {
+    /// Gives the exit code.
+    ///
+    /// # Errors
+    /// What the user got wrong, for people.
+    fn run<E: Context, C: Context<Static = E::Static>>(
+        self,
+        env: &Env<E>,
+        contexts: &[C],
+        output: &mut Output,
+    ) -> Result<u8, String>;
+}
+
+/// Reads what rules are asked about, and does a task.
+///
+/// # Errors
+/// Files that can't be read, and those of the task.
+pub(crate) fn with_contexts(given: &Given, output: &mut Output, task: impl Task) -> Result<u8, String> {
+    match given.set_world()? {
+        SetWorld::Named(named) => {
+            let env = named.env()?;
+            let arena = Arena::new(GIVEN_MEMORY);
+            let bindings = if given.bindings.is_some() { vec![named.bindings(&env, &arena)?] } else { Vec::new() };
+            task.run(&env, &bindings, output)
+        }
+        SetWorld::Requests { recorded: Recorded { requests, left_out }, peer, env } => {
+            if let Some(first) = left_out.first() {
+                let count = left_out.len();
+                output.complain(&format!(
+                    "warning: requests that are not valid HTTP are left out: {count}, such as {first}"
+                ));
+            }
+            let context = |message| RequestContext::new(message).with_source(peer);
+            let contexts: Vec<_> = requests.iter().map(|m| context(m).with_body(m.body())).collect();
+            task.run(&*env, &contexts, output)
+        }
+    }
+}
+
+/// A builder with the rules of a file.
+pub(crate) fn builder<'e, E: Context>(
+    engine: &Engine,
+    env: &'e Env<E>,
+    file: &RulesFile,
+    policy: ErrorPolicy,
+) -> RuleSetBuilder<'e, E, ()> {
+    let rules = engine.rules(env).on_error(policy.into());
+    file.rules.iter().fold(rules, |rules, rule| rules.rule(&rule.name, &rule.source, ()))
+}
+
+/// Says why rules do not compile.
+pub(crate) fn rejected(file: &RulesFile, error: &RuleSetError, json: bool, output: &mut Output) -> u8 {
+    let found = failures(error);
+    if json {
+        output.line(&json!({ "ok": false, "diagnostics": file.diagnostics_json(&found) }).to_string());
+    } else {
+        file.complain(&found, output);
+    }
+    REJECTED
+}
+
+/// The diagnostics of the rules that do not compile, by rule.
+fn failures(error: &RuleSetError) -> Vec<(usize, Diagnostic)> {
+    error.diagnostics().map(|(rule, found)| (rule, found.clone())).collect()
+}
