@@ -111,6 +111,7 @@ resolved!(Request<'r>, this, key, {
     match key {
         "method" => Ok(string(request.method().as_str())),
         "path" => Ok(string(request.uri().path())),
+        "host" => Ok(string(request.headers().get("host").and_then(|v| v.to_str().ok()).unwrap_or_default())),
         "headers" => Ok(CowVal::owned(Headers(request.headers()))),
         "body" => {
             let body: &'r [u8] = this.body;
@@ -165,13 +166,32 @@ fn added(input: &Input, name: &str) -> Value {
     request.into()
 }
 
-/// The workload's rules compiled by the crate.
-pub(crate) fn runner(workload: &Workload, mode: Mode) -> Runner {
+/// The crate's functions and two of our own.
+fn env() -> Arc<Env> {
     let mut env = Env::stdlib();
     env.add_overload("cidrContains", "cidr_contains", vec![STRING_TYPE, STRING_TYPE], cidr_contains)
         .expect("a new function");
     env.add_overload("json", "json_bytes", vec![BYTES_TYPE], json).expect("a new function");
-    let env = Arc::new(env);
+    Arc::new(env)
+}
+
+/// Rules compiled by the crate: finds those that are true of a request from an address, one after the other with one
+/// context, whose values are resolved when they are read.
+pub(crate) fn all(sources: &[String]) -> impl Fn(&http::Request<()>, IpAddr, &mut Vec<usize>) + use<> {
+    let env = env();
+    let programs: Vec<Program> = sources.iter().map(|s| env.compile(s).expect("a rule that compiles")).collect();
+    move |request, address, matched| {
+        let mut context = Context::with_env(env.clone());
+        context.add_variable_as_val("request", Box::new(Request { head: request, body: &[] }));
+        context.add_variable_as_val("source", Box::new(Source(address)));
+        let numbered = programs.iter().enumerate();
+        matched.extend(numbered.filter(|(_, program)| answer(program, &context) == 1).map(|(number, _)| number));
+    }
+}
+
+/// The workload's rules compiled by the crate.
+pub(crate) fn runner(workload: &Workload, mode: Mode) -> Runner {
+    let env = env();
     let programs: Vec<Program> = workload
         .rules
         .iter()

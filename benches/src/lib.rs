@@ -8,6 +8,7 @@ mod handwritten;
 pub mod lookups;
 mod measure;
 mod rules;
+pub mod rulesets;
 pub mod scaling;
 mod table;
 mod workload;

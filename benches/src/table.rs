@@ -1,13 +1,52 @@
-//! The table of the README, from a record that `compare --json` wrote.
+//! The tables of the README, from records that `compare --json` wrote.
 
 use crate::ENGINES;
 use serde_json::Value;
 
-/// The workloads of a report as a table in Markdown: nanoseconds for an evaluation.
+/// What a report has as tables in Markdown: nanoseconds for an evaluation.
 #[must_use]
 pub fn markdown(report: &Value) -> String {
+    let rows = |member: &str| report.get(member).and_then(Value::as_array).filter(|rows| !rows.is_empty());
+    let tables = [rows("workloads").map(|rows| workloads(rows)), rows("rulesets").map(|rows| rulesets(rows))];
+    tables.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// The sizes of sets: microseconds for a request.
+fn rulesets(rows: &[Value]) -> String {
+    const COLUMNS: &[(&str, &str)] = &[
+        ("set, all", "indexed_ns"),
+        ("set, first", "first_ns"),
+        ("one by one", "one_by_one_ns"),
+        ("handwritten", "handwritten_ns"),
+        ("cel", "cel_ns"),
+    ];
+    let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
+    let mut table =
+        format!("| rules | {} | speedup |\n|---:|{}---:|\n", names.join(" | "), "---:|".repeat(COLUMNS.len()));
+    for row in rows {
+        let number = |member: &str| row.get(member).and_then(Value::as_f64);
+        let cell = |member: &str| number(member).map(|ns| microseconds(ns / 1000.0)).unwrap_or_default();
+        let cells: Vec<String> = COLUMNS.iter().map(|(_, member)| cell(member)).collect();
+        let rules = row.get("n").and_then(Value::as_u64).unwrap_or(0);
+        let speedup = number("speedup").unwrap_or(0.0);
+        let digits = if speedup < 10.0 { 1 } else { 0 };
+        table.push_str(&format!("| {rules} | {} | {speedup:.digits$} |\n", cells.join(" | ")));
+    }
+    table
+}
+
+fn microseconds(us: f64) -> String {
+    let digits = match us {
+        ..10.0 => 2,
+        10.0..100.0 => 1,
+        _ => 0,
+    };
+    format!("{us:.digits$}")
+}
+
+fn workloads(rows: &[Value]) -> String {
     let mut table = format!("| | {} |\n|---|{}\n", ENGINES.join(" | "), "---:|".repeat(ENGINES.len()));
-    for workload in report.get("workloads").and_then(Value::as_array).into_iter().flatten() {
+    for workload in rows {
         let (Some(name), Some(engines)) = (workload.get("name").and_then(Value::as_str), workload.get("engines"))
         else {
             continue;
@@ -48,11 +87,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_readme_shows_the_record() {
+    fn the_readme_shows_the_records() {
         let file = |name: &str| std::fs::read_to_string(format!("{}/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
-        let record: Value = serde_json::from_str(&file("record/workloads.json")).unwrap();
-        let table = markdown(&record);
-        assert!(table.lines().count() > 10);
-        assert!(file("../README.md").contains(&table), "the README's table is that of another record:\n{table}");
+        for (record, rows) in [("record/workloads.json", 10), ("record/rulesets.json", 6)] {
+            let table = markdown(&serde_json::from_str(&file(record)).unwrap());
+            assert!(table.lines().count() >= rows, "{record}");
+            assert!(file("../README.md").contains(&table), "the README's table is not that of {record}:\n{table}");
+        }
     }
 }

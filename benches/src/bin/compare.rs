@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
 use celero_benches::lookups::{self, Hit, LENGTHS, Misses, NEEDLES, Way};
+use celero_benches::rulesets::{Options, PARTS, compare_rule_sets, curve};
 use celero_benches::scaling::{SIZES, measure};
 use celero_benches::{
     CountingAllocator, ENGINES, Input, NAMES, Runner, Workload, allocations, compile_cost, interleaved, markdown,
@@ -33,6 +34,18 @@ struct Arguments {
     /// Only how the cost of a set grows with its rules.
     #[arg(long)]
     scaling: bool,
+    /// Only sets of 1 to 100,000 rules, hard ones and real ones.
+    #[arg(long)]
+    rulesets: bool,
+    /// With --rulesets: no sets with more rules than this.
+    #[arg(long, default_value_t = 100_000, value_name = "N")]
+    most: usize,
+    /// With --rulesets: only these parts of it, separated by commas.
+    #[arg(long, value_delimiter = ',', value_name = "sizes,pathologies,crs,crawlers")]
+    parts: Vec<String>,
+    /// With --rulesets: draw the curve to this file.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
     /// Print the table as Markdown at the end.
     #[arg(long)]
     markdown: bool,
@@ -54,6 +67,9 @@ fn main() -> ExitCode {
             println!("no workload `{name}`; there are {}, {W13}", NAMES.join(", "));
             return ExitCode::from(2);
         }
+    }
+    if arguments.rulesets {
+        return rule_sets(&arguments);
     }
     if arguments.compile {
         return write_report(arguments.json.as_ref(), json!({ "compile": compare_compiling(&arguments) }));
@@ -119,6 +135,32 @@ fn show(record: &PathBuf) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Sets of rules against their rules one by one.
+fn rule_sets(arguments: &Arguments) -> ExitCode {
+    if let Some(part) = arguments.parts.iter().find(|part| !PARTS.contains(&part.as_str())) {
+        println!("no part `{part}`; there are {}", PARTS.join(", "));
+        return ExitCode::from(2);
+    }
+    let options = Options { most: arguments.most, parts: arguments.parts.clone() };
+    let mut report = match compare_rule_sets(&options, &mut |line| println!("{line}")) {
+        Ok(report) => report,
+        Err(message) => {
+            println!("{message}");
+            return ExitCode::FAILURE;
+        }
+    };
+    if let (Some(path), Some(rows)) = (&arguments.svg, report.get("rulesets").and_then(Value::as_array))
+        && let Err(error) = std::fs::write(path, curve(rows))
+    {
+        println!("cannot write {}: {error}", path.display());
+        return ExitCode::FAILURE;
+    }
+    if let Some(report) = report.as_object_mut() {
+        report.insert("workloads".into(), json!([]));
+    }
+    write_report(arguments.json.as_ref(), report)
 }
 
 /// The cost of a rule in sets of rising sizes.

@@ -1,0 +1,125 @@
+//! The engines that are asked which rules of a set match.
+
+use super::generate::{Rule, Sample, in_cel, source};
+use super::handwritten;
+use crate::cel_crate;
+use crate::measure::allocated;
+use celero::http::RequestContext;
+use celero::{Engine, Env, OnError, Program, RuleSet, Scratch, Tier};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Instant;
+
+/// Adds the numbers of the rules that match to a list, in order.
+pub(crate) type Ask = Box<dyn Fn(&Sample, &mut Vec<usize>)>;
+
+/// A prepared engine.
+pub(crate) struct Asked {
+    pub(crate) name: &'static str,
+    pub(crate) ask: Ask,
+    /// Whether it stops at the first match.
+    pub(crate) once: bool,
+}
+
+impl Asked {
+    pub(crate) fn all(name: &'static str, ask: impl Fn(&Sample, &mut Vec<usize>) + 'static) -> Self {
+        Self { name, ask: Box::new(ask), once: false }
+    }
+}
+
+pub(crate) type Set = RuleSet<RequestContext<'static>>;
+
+/// What building a set costs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Built {
+    /// Microseconds for a rule.
+    pub(crate) us: f64,
+    /// Bytes for a rule beside its text: heap and code.
+    pub(crate) bytes: f64,
+    /// Of these, bytes of machine code.
+    pub(crate) code: f64,
+}
+
+/// Builds a set and says what that took: the least of several times for small sets.
+pub(crate) fn build(sources: &[String], policy: OnError) -> (Set, Built) {
+    let (mut set, mut built) = build_once(sources, policy);
+    let again = if sources.len() > 1_000 { 0 } else { 3 };
+    for _ in 0..again {
+        let (other, least) = build_once(sources, policy);
+        set = other;
+        let us = built.us.min(least.us);
+        built = Built { us, ..if least.bytes < built.bytes { least } else { built } };
+    }
+    (set, built)
+}
+
+fn build_once(sources: &[String], policy: OnError) -> (Set, Built) {
+    let engine = Engine::builder().tier(Tier::Native).build();
+    let env = Env::<RequestContext<'static>>::new();
+    let text: usize = sources.iter().map(|source| source.len().saturating_add("rule".len())).sum();
+    let (before, start) = (allocated(), Instant::now());
+    let rules = sources.iter().fold(engine.rules(&env), |rules, source| rules.rule("rule", source, ()));
+    let set = rules.on_error(policy).build().expect("rules that compile");
+    let took = start.elapsed().as_secs_f64() * 1e6;
+    let bytes = allocated().saturating_sub(before).saturating_add(set.code_size()).saturating_sub(text);
+    let each = |total: f64| total / sources.len().max(1) as f64;
+    let built = Built { us: each(took), bytes: each(bytes as f64), code: each(set.code_size() as f64) };
+    (set, built)
+}
+
+pub(crate) fn context(sample: &Sample) -> RequestContext<'_> {
+    RequestContext::new(&sample.request).with_source(sample.peer)
+}
+
+/// A set asked for all that match, and for the first.
+pub(crate) fn of_set(set: Set) -> [Asked; 2] {
+    let (set, scratch) = (Rc::new(set), || RefCell::new(Scratch::new()));
+    let (other, of_all, of_first) = (Rc::clone(&set), scratch(), scratch());
+    let all = Asked::all("indexed", move |sample, matched| {
+        let mut scratch = of_all.borrow_mut();
+        matched.extend(set.all(&context(sample), &mut scratch).unwrap_or_default());
+    });
+    let first = move |sample: &Sample, matched: &mut Vec<usize>| {
+        let found = other.first(&context(sample), &mut of_first.borrow_mut());
+        matched.extend(found.ok().flatten().map(|found| found.index));
+    };
+    [all, Asked { name: "first", ask: Box::new(first), once: true }]
+}
+
+/// Rules compiled each by itself, to native code.
+pub(crate) type Programs = Rc<Vec<Program<RequestContext<'static>>>>;
+
+pub(crate) fn compile(sources: &[String]) -> Programs {
+    let engine = Engine::builder().tier(Tier::Native).build();
+    let env = Env::<RequestContext<'static>>::new();
+    let compile = |source: &String| engine.compile(&env, source).expect("a rule that compiles");
+    Rc::new(sources.iter().map(compile).collect())
+}
+
+/// Programs asked one after the other; `failed` is what one that fails counts as.
+pub(crate) fn one_by_one(programs: &Programs, failed: bool) -> Asked {
+    let programs = Rc::clone(programs);
+    Asked::all("one_by_one", move |sample, matched| {
+        let context = context(sample);
+        let numbered = programs.iter().enumerate();
+        matched.extend(numbered.filter(|(_, program)| program.test(&context).unwrap_or(failed)).map(|(n, _)| n));
+    })
+}
+
+/// The loop that an expert writes.
+pub(crate) fn by_hand(rules: &[Rule]) -> Asked {
+    Asked::all("handwritten", handwritten::all(rules))
+}
+
+/// The `cel` crate, rule by rule.
+pub(crate) fn cel(rules: &[Rule]) -> Asked {
+    let sources: Vec<String> =
+        rules.iter().map(|rule| in_cel(rule, |network| format!("cidrContains({network:?}, source.address)"))).collect();
+    let ask = cel_crate::all(&sources);
+    Asked::all("cel", move |sample, matched| ask(&sample.request, sample.peer.ip(), matched))
+}
+
+/// The rules in celero's CEL.
+pub(crate) fn sources(rules: &[Rule]) -> Vec<String> {
+    rules.iter().map(source).collect()
+}
