@@ -7,6 +7,7 @@ pub mod conformance;
 pub mod differential;
 pub mod filetest;
 pub mod generate;
+pub mod heap;
 pub mod shape;
 pub mod shared;
 

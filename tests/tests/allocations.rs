@@ -1,58 +1,13 @@
-//! Evaluating a warm native rule takes nothing from the allocator: counted, per thread, by an allocator of the test's own.
+//! Evaluating a warm native rule takes nothing from the allocator: counted, per thread.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use celero::http::RequestContext;
 use celero::{Context, Engine, Env, Indexing, Live, OnError, RuleSet, Scratch, Tier, Value};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+use celero_tests::heap::{Heap, allocations};
 use std::net::IpAddr;
 
-struct Counting;
-
-thread_local! {
-    static TAKEN: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    // A thread that is ending has no counter any more, and nobody reads it.
-    let _ = TAKEN.try_with(|taken| taken.set(taken.get().wrapping_add(1)));
-}
-
-// SAFETY: each call goes to the system's allocator as it is; the counter neither allocates nor unwinds.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller keeps the contract of `alloc_zeroed`.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: the caller keeps the contract of `realloc`.
-        unsafe { System.realloc(memory, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`, and all memory is the system allocator's.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// How often `f` takes memory.
-fn allocations(mut f: impl FnMut()) -> u64 {
-    let before = TAKEN.get();
-    f();
-    TAKEN.get().wrapping_sub(before)
-}
+static HEAP: Heap = Heap;
 
 #[derive(Context)]
 struct Call<'a> {
