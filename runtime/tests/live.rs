@@ -2,7 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero::{
-    Bindings, Context, Engine, Env, ErrorKind, Limits, Live, OnError, RuleSet, Scratch, SourceLimits, Tier, Type, Value,
+    Bindings, Context, Engine, Env, ErrorKind, Limits, Live, OnError, RuleSet, RuleSetBuilder, Scratch, SourceLimits,
+    Tier, Type, Value,
 };
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -209,10 +210,26 @@ impl Model {
         let mut there: Vec<_> = self.rules.iter().filter(|rule| !self.disabled.contains(&rule.2)).collect();
         there.sort_by_key(|rule| rule.1);
         let rules = there.into_iter().fold(engine.rules(env).on_error(self.policy), |set, rule| {
-            set.rule(&rule.2, &rule.3, rule.1).priority(rule.0)
+            tagged(set.rule(&rule.2, &rule.3, rule.1).priority(rule.0), rule.1)
         });
         rules.build().unwrap()
     }
+}
+
+type Builder<'e> = RuleSetBuilder<'e, Call<'static>, u64>;
+
+/// Whether these are the same, in whatever order.
+fn same<'t>(some: impl Iterator<Item = &'t str>, others: impl Iterator<Item = &'t str>) -> bool {
+    let (mut some, mut others): (Vec<_>, Vec<_>) = (some.collect(), others.collect());
+    some.sort_unstable();
+    others.sort_unstable();
+    some == others
+}
+
+/// Gives the rule that was added last the tags that its action says.
+fn tagged(rules: Builder<'_>, action: u64) -> Builder<'_> {
+    let rules = if action.is_multiple_of(2) { rules.tag("even") } else { rules };
+    if action.is_multiple_of(5) { rules } else { rules.tag(&format!("t{}", action % 3)) }
 }
 
 /// Compares every answer about some calls with those of a fresh set.
@@ -242,6 +259,17 @@ fn compare(live: &Rules, fresh: &RuleSet<Call<'static>, u64>, place: &str) {
         errors(mine, theirs);
         let first = rules.first(&call, mine).map(|found| found.map(|rule| (rule.name, *rule.action)));
         let want = fresh.first(&call, theirs).map(|found| found.map(|rule| (rule.name, *rule.action)));
+        assert_eq!(first.map_err(|e| ours(e.rule)), want.map_err(|e| other(e.rule)), "{place}");
+        errors(mine, theirs);
+        let tags: Vec<Vec<&str>> = rules.iter().map(|rule| rules.tags(rule.index).collect()).collect();
+        assert!((0..fresh.len()).zip(tags).all(|(rule, tags)| same(fresh.tags(rule), tags.into_iter())), "{place}");
+        let first =
+            rules.first_per_tag(&call, mine).map(|found| found.map(|(tag, m)| (tag, m.name, *m.action)).collect());
+        let want = fresh.first_per_tag(&call, theirs).map(|found| {
+            let mut found: Vec<_> = found.map(|(tag, m)| (tag, m.name, *m.action)).collect();
+            found.sort();
+            found
+        });
         assert_eq!(first.map_err(|e| ours(e.rule)), want.map_err(|e| other(e.rule)), "{place}");
         errors(mine, theirs);
         let any = rules.any(&call, mine).map_err(|e| ours(e.rule));
@@ -287,7 +315,7 @@ fn changed_rules_answer_as_rebuilt_ones() {
                     }
                     live.replace(|set| {
                         rules.iter().fold(set.on_error(model.policy), |set, (action, priority, name, source)| {
-                            set.rule(name, source, *action).priority(*priority)
+                            tagged(set.rule(name, source, *action).priority(*priority), *action)
                         })
                     })
                     .unwrap();
@@ -295,14 +323,17 @@ fn changed_rules_answer_as_rebuilt_ones() {
                 3..55 => {
                     let priority = random(5) as i32 - 2;
                     let action = model.insert(priority, &name, source);
-                    live.edit(&[], |rules| rules.rule(&name, source, action).priority(priority)).unwrap();
+                    live.edit(&[], |rules| tagged(rules.rule(&name, source, action).priority(priority), action))
+                        .unwrap();
                 }
                 55..70 => assert_eq!(live.remove(&name), model.remove(&name)),
                 70..80 => {
                     let removed = model.remove(&name);
                     let (one, two) = (model.insert(0, &name, source), model.insert(1, "n0", source));
-                    let edit =
-                        live.edit(&[&name], |rules| rules.rule("n0", source, two).priority(1).rule(&name, source, one));
+                    let edit = live.edit(&[&name], |rules| {
+                        let rules = tagged(rules.rule("n0", source, two).priority(1), two);
+                        tagged(rules.rule(&name, source, one), one)
+                    });
                     assert_eq!(edit.unwrap(), removed);
                 }
                 80..90 => {

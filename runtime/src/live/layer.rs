@@ -222,7 +222,8 @@ impl<S, A> Plan<S, A> {
                 let is_removed = slot.left_out.as_ref().is_some_and(|left_out| left_out.is_removed(rule));
                 if let (Some(found), Some(source), false) = (set.get(rule), set.source(rule), is_removed) {
                     let entry = Arc::clone(found.action);
-                    let item = Item { name: found.name.into(), source: source.into(), entry };
+                    let tags = set.tags(rule).map(Arc::from).collect();
+                    let item = Item { name: found.name.into(), source: source.into(), tags, entry };
                     rules.push((item, Origin { segment: number, rule }));
                 }
             }

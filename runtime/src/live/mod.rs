@@ -339,9 +339,10 @@ where
     ) -> (Vec<Item<A>>, OnError) {
         let Shared { engine, env, .. } = &*self.shared;
         let (rules, on_error) = rules(engine.rules(env)).into_rules();
-        let item = |(sequence, Given { name, source, action, priority })| Item {
+        let item = |(sequence, Given { name, source, action, priority, tags })| Item {
             name,
             source,
+            tags,
             entry: Arc::new(Entry::new(priority, sequence, action)),
         };
         let mut items: Vec<Item<A>> = (0..).zip(rules).map(item).collect();

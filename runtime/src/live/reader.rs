@@ -88,6 +88,11 @@ impl<S, A> Rules<S, A> {
         self.snapshot.live.source(index)
     }
 
+    /// The tags of the rule of an index.
+    pub fn tags(&self, index: usize) -> impl Iterator<Item = &str> {
+        self.snapshot.live.tags(index)
+    }
+
     /// All rules in their order, those that are disabled left out. Sorts them: it is for people, not for requests.
     pub fn iter(&self) -> impl Iterator<Item = Match<'_, A>> {
         self.snapshot.live.handles().into_iter().filter_map(|handle| self.get(handle))
@@ -151,6 +156,22 @@ impl<S: Context + 'static, A> Rules<S, A> {
     ) -> Result<&'s [usize], RuleError> {
         self.ask(context, scratch, false)?;
         Ok(&scratch.matched)
+    }
+
+    /// For each tag of which a rule matches, the first that does; in the alphabetical order of the tags.
+    ///
+    /// # Errors
+    /// As [`count`](Self::count).
+    pub fn first_per_tag<'s, C: Context<Static = S>>(
+        &'s self,
+        context: &C,
+        scratch: &'s mut Scratch,
+    ) -> Result<impl Iterator<Item = (&'s str, Match<'s, A>)> + use<'s, C, S, A>, RuleError> {
+        self.ask(context, scratch, false)?;
+        let live = &self.snapshot.live;
+        live.first_of_tags(&scratch.matched, &mut scratch.first);
+        let found = live.all_tags().iter().zip(&scratch.first);
+        Ok(found.filter_map(|(tag, rule)| Some((&**tag, live.get((*rule)?)?))))
     }
 
     fn ask<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch, once: bool) -> Result<(), RuleError> {

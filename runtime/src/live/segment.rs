@@ -48,6 +48,7 @@ impl<A> Entry<A> {
 pub(super) struct Item<A> {
     pub(super) name: Box<str>,
     pub(super) source: Box<str>,
+    pub(super) tags: Vec<Arc<str>>,
     pub(super) entry: Arc<Entry<A>>,
 }
 
@@ -62,8 +63,8 @@ pub(super) fn build<S: Context<Static = S>, A>(
     items: &[Item<A>],
     on_error: OnError,
 ) -> Result<Content<S, A>, RuleSetError> {
-    let rules = items.iter().fold(engine.rules(env).on_error(on_error), |rules, Item { name, source, entry }| {
-        rules.rule(name, source, Arc::clone(entry))
+    let rules = items.iter().fold(engine.rules(env).on_error(on_error), |rules, Item { name, source, tags, entry }| {
+        tags.iter().fold(rules.rule(name, source, Arc::clone(entry)), |rules, tag| rules.tag(tag))
     });
     let set = rules.build_as(tier, stale)?;
     let mut by_name: Box<[usize]> = (0..set.len()).collect();
@@ -180,7 +181,7 @@ mod tests {
     fn stale_work_ends_soon() {
         let item = |n: u64| {
             let entry = Arc::new(Entry::new(0, n, ()));
-            Item { name: "r".into(), source: format!("{n} > 1").into(), entry }
+            Item { name: "r".into(), source: format!("{n} > 1").into(), tags: Vec::new(), entry }
         };
         let items: Vec<Item<()>> = (0..100).map(item).collect();
         let (engine, env) = (Engine::new(), Env::dynamic());

@@ -4,7 +4,7 @@
 
 use super::segment::{Key, Segment};
 use crate::context::Context;
-use crate::rules::{LeftOut, Match, OnError, RuleError};
+use crate::rules::{LeftOut, Match, OnError, RuleError, RuleSet};
 use crate::scratch::Scratch;
 use std::sync::Arc;
 
@@ -14,6 +14,8 @@ pub(super) struct View<S, A> {
     pub(super) left_out: Option<Arc<LeftOut>>,
     /// The handle of its first rule.
     pub(super) first: usize,
+    /// By number of a tag in the segment, that among the tags of all.
+    tags: Box<[u32]>,
 }
 
 /// All rules of a moment.
@@ -21,6 +23,8 @@ pub(super) struct Views<S, A> {
     views: Box<[View<S, A>]>,
     pub(super) on_error: OnError,
     len: usize,
+    /// The tags of all segments, sorted, each once.
+    tags: Box<[Box<str>]>,
 }
 
 impl<S, A> Views<S, A> {
@@ -33,9 +37,16 @@ impl<S, A> Views<S, A> {
         S: 's,
         A: 's,
     {
+        let segments: Vec<_> = segments.collect();
+        let of = |segment: &'s Arc<Segment<S, A>>| segment.set().map_or(&[][..], RuleSet::all_tags);
+        let mut tags: Vec<&Box<str>> = segments.iter().flat_map(|(segment, _)| of(segment)).collect();
+        tags.sort_unstable();
+        tags.dedup();
+        let number = |tag: &Box<str>| tags.binary_search(&tag).ok().and_then(|number| u32::try_from(number).ok());
         let (mut first, mut len) = (0_usize, 0_usize);
-        let views = segments.map(|(segment, left_out)| {
-            let view = View { segment: Arc::clone(segment), left_out: left_out.map(Arc::clone), first };
+        let views = segments.into_iter().map(|(segment, left_out)| {
+            let tags = of(segment).iter().map(|tag| number(tag).unwrap_or(u32::MAX)).collect();
+            let view = View { segment: Arc::clone(segment), left_out: left_out.map(Arc::clone), first, tags };
             let rules = segment.len();
             first = first.saturating_add(rules);
             let there = rules.saturating_sub(left_out.map_or(0, |left_out| left_out.count()));
@@ -43,7 +54,7 @@ impl<S, A> Views<S, A> {
             view
         });
         let views = views.collect();
-        Self { views, on_error, len }
+        Self { views, on_error, len, tags: tags.into_iter().cloned().collect() }
     }
 
     pub(super) fn segments(&self) -> impl ExactSizeIterator<Item = &View<S, A>> {
@@ -74,6 +85,33 @@ impl<S, A> Views<S, A> {
         self.get(handle)?;
         let (view, rule) = self.place(handle)?;
         view.segment.set()?.source(rule)
+    }
+
+    /// The tags of the rule of a handle.
+    pub(super) fn tags(&self, handle: usize) -> impl Iterator<Item = &str> {
+        let (view, rule) = self.get(handle).and_then(|_| self.place(handle)).unzip();
+        let set = view.and_then(|view: &View<S, A>| view.segment.set());
+        set.zip(rule).into_iter().flat_map(|(set, rule)| set.tags(rule))
+    }
+
+    /// Notes, by tag, the first of these rules that has it; they are in the order of the rules.
+    pub(super) fn first_of_tags(&self, matched: &[usize], first: &mut Vec<Option<usize>>) {
+        first.clear();
+        first.resize(self.tags.len(), None);
+        for &handle in matched {
+            let Some((view, rule)) = self.place(handle) else { continue };
+            for &tag in view.segment.set().map_or(&[][..], |set| set.tag_numbers(rule)) {
+                let tag = view.tags.get(tag as usize).and_then(|&tag| first.get_mut(tag as usize));
+                if let Some(first) = tag {
+                    first.get_or_insert(handle);
+                }
+            }
+        }
+    }
+
+    /// All tags, as [`first_of_tags`](Self::first_of_tags) numbers them.
+    pub(super) fn all_tags(&self) -> &[Box<str>] {
+        &self.tags
     }
 
     /// The handles of all rules, in the order of the rules.

@@ -8,8 +8,10 @@ use crate::context::Context;
 use crate::engine::{CompileError, Engine, Tier};
 use crate::env::Env;
 use celero_frontend::Diagnostic;
+use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 #[derive(Debug)]
 struct Ordered<A> {
@@ -24,7 +26,8 @@ pub struct RuleSetBuilder<'e, C, A> {
     engine: Engine,
     env: &'e Env<C>,
     rules: Vec<Ordered<A>>,
-    tags: Vec<Box<str>>,
+    /// By tag, its number: how many were told before it.
+    tags: HashMap<Box<str>, u32>,
     on_error: OnError,
     indexing: Indexing,
 }
@@ -35,7 +38,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
             engine,
             env,
             rules: Vec::new(),
-            tags: Vec::new(),
+            tags: HashMap::new(),
             on_error: OnError::default(),
             indexing: Indexing::Auto,
         }
@@ -60,14 +63,11 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     /// Gives the rule that was added last a tag: [`RuleSet::first_per_tag`] asks for the first match of each. A rule can
     /// have several.
     pub fn tag(mut self, tag: &str) -> Self {
-        let known = self.tags.iter().position(|known| **known == *tag);
-        let number = known.unwrap_or_else(|| {
-            self.tags.push(tag.into());
-            self.tags.len().saturating_sub(1)
-        });
+        let next = u32::try_from(self.tags.len()).unwrap_or(u32::MAX);
+        let number = *self.tags.entry(tag.into()).or_insert(next);
         if let Some(Ordered { rule, .. }) = self.rules.last_mut() {
             let mut tags = std::mem::take(&mut rule.tags).into_vec();
-            tags.push(u32::try_from(number).unwrap_or(u32::MAX));
+            tags.push(number);
             tags.sort_unstable();
             tags.dedup();
             rule.tags = tags.into();
@@ -127,9 +127,10 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
 
     /// The rules as they were given, and the policy.
     pub(crate) fn into_rules(self) -> (Vec<Given<A>>, OnError) {
-        let given = |Ordered { priority, rule: Rule { name, text, action, .. } }| {
-            let source = text.into_source();
-            Given { name, source, action, priority }
+        let names: Vec<Arc<str>> = by_number(self.tags).into_iter().map(Arc::from).collect();
+        let given = |Ordered { priority, rule: Rule { name, text, action, tags } }| {
+            let tags = tags.iter().filter_map(|&tag| names.get(tag as usize).cloned()).collect();
+            Given { name, source: text.into_source(), action, priority, tags }
         };
         (self.rules.into_iter().map(given).collect(), self.on_error)
     }
@@ -149,7 +150,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         let in_order = found.is_none() && straight.is_sorted();
         Ok(RuleSet {
             rules: rules.into(),
-            tags: tags.into(),
+            tags: by_number(tags).into(),
             index: found.map(|found| found.index),
             in_order,
             straight,
@@ -163,6 +164,13 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     }
 }
 
+/// Tags by their numbers.
+fn by_number(tags: HashMap<Box<str>, u32>) -> Vec<Box<str>> {
+    let mut tags: Vec<(Box<str>, u32)> = tags.into_iter().collect();
+    tags.sort_unstable_by_key(|(_, number)| *number);
+    tags.into_iter().map(|(tag, _)| tag).collect()
+}
+
 /// A rule as it was given.
 #[derive(Debug)]
 pub(crate) struct Given<A> {
@@ -171,6 +179,7 @@ pub(crate) struct Given<A> {
     pub(crate) action: A,
     /// Smaller ones come first.
     pub(crate) priority: i32,
+    pub(crate) tags: Vec<Arc<str>>,
 }
 
 /// Why a set was rejected: every finding of every rule. Displays as the rendered diagnostics, each under its rule's name.

@@ -74,7 +74,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         first.clear();
         first.resize(self.tags.len(), None);
         let done = self.evaluate(context, scratch, None, false, |rule| {
-            for &tag in self.rules.get(rule).map_or(&[][..], |rule| &rule.tags) {
+            for &tag in self.tag_numbers(rule) {
                 if let Some(first) = first.get_mut(tag as usize) {
                     first.get_or_insert(rule);
                 }

@@ -168,8 +168,17 @@ impl<S, A> RuleSet<S, A> {
 
     /// The tags of the rule of an index.
     pub fn tags(&self, index: usize) -> impl Iterator<Item = &str> {
-        let numbers = self.rules.get(index).map_or(&[][..], |rule| &rule.tags);
-        numbers.iter().filter_map(|&tag| self.tags.get(tag as usize)).map(|tag| &**tag)
+        self.tag_numbers(index).iter().filter_map(|&tag| self.tags.get(tag as usize)).map(|tag| &**tag)
+    }
+
+    /// The numbers of the tags of the rule of an index, each once.
+    pub(crate) fn tag_numbers(&self, index: usize) -> &[u32] {
+        self.rules.get(index).map_or(&[], |rule| &rule.tags)
+    }
+
+    /// The tags that rules have, by number.
+    pub(crate) fn all_tags(&self) -> &[Box<str>] {
+        &self.tags
     }
 
     /// The text of the rule of an index.
