@@ -28,7 +28,8 @@ start with `#` are comments. Such rules see a request, unless --vars or --bindin
   admin: request.path.startsWith(\"/admin\")
     && request.headers[\"x-team\"] == \"ops\"
   health: request.path == \"/health\"
-Rules that never match, repeat an earlier one, or are never the first to match, are warned of.
+  late [priority 10, tag api]: request.path.startsWith(\"/api\")
+Rules of smaller priorities come first, and have 0 if nothing is said. Rules that never match, repeat an earlier one, or are never the first to match, are warned of.
 
 A rule that is fine answers with its type. One that isn't is shown with carets, and the exit code is 1.
 Warnings (a pattern that is none, a condition that is constant, a header that can't exist) are shown and change nothing,

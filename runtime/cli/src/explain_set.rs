@@ -3,7 +3,7 @@
 use crate::cost::Cost;
 use crate::input::Given;
 use crate::output::Output;
-use crate::rules_file::RulesFile;
+use crate::rules_file::{Rule, RulesFile};
 use crate::sets::{ErrorPolicy, Task, builder, rejected, with_contexts};
 use celero::{Context, Engine, Env, RuleExplanation, SetExplanation, Way};
 use serde_json::{Value as Json, json};
@@ -63,9 +63,11 @@ impl Task for Explain<'_> {
 fn answer(file: &RulesFile, explanation: &SetExplanation, cost: Option<&Cost>) -> Json {
     let way =
         |way: &Way| json!({ "keys": way.keys(), "chance": way.chance(), "rest": way.rest(), "shape": way.shape() });
-    let rule = |rule: &RuleExplanation| {
+    let rule = |(rule, of_file): (&RuleExplanation, &Rule)| {
         json!({
             "name": rule.name(),
+            "priority": of_file.priority,
+            "tags": of_file.tags,
             "chance": rule.chance(),
             "ways": rule.ways().iter().map(way).collect::<Vec<_>>(),
             "every_time": rule.every_time().map(|why| why.to_string()),
@@ -74,7 +76,7 @@ fn answer(file: &RulesFile, explanation: &SetExplanation, cost: Option<&Cost>) -
     };
     json!({
         "ok": true,
-        "rules": explanation.rules().iter().map(rule).collect::<Vec<_>>(),
+        "rules": explanation.rules().iter().zip(&file.rules).map(rule).collect::<Vec<_>>(),
         "expected": explanation.expected(),
         "slots": explanation.slots(),
         "lookups": explanation.lookups(),

@@ -1,6 +1,7 @@
 //! Files of rules: `name: expression`, a rule a line. Lines that start with white space continue the rule above, those that start
-//! with `#` are comments, and blank ones mean nothing. No expression starts with a name and a colon, so that such a file is told
-//! from one that holds a single expression.
+//! with `#` are comments, and blank ones mean nothing. What a rule has beside them stands in brackets behind its name:
+//! `name [priority -10, tag api, tag admin]: expression`. No expression starts with a name and a colon, nor with such brackets
+//! between them, so that such a file is told from one that holds a single expression.
 
 use crate::failure::{diagnostic_json, style};
 use crate::output::Output;
@@ -15,6 +16,7 @@ pub(crate) struct RulesFile {
     /// Its name, for messages.
     pub(crate) path: String,
     pub(crate) text: String,
+    /// In the order of their set.
     pub(crate) rules: Vec<Rule>,
 }
 
@@ -24,6 +26,9 @@ pub(crate) struct Rule {
     pub(crate) name: String,
     /// The expression, with blanks for comments between its lines.
     pub(crate) source: String,
+    /// Rules of smaller ones come first.
+    pub(crate) priority: i32,
+    pub(crate) tags: Vec<String>,
     /// Where it starts in the file.
     start: usize,
 }
@@ -31,7 +36,7 @@ pub(crate) struct Rule {
 /// Whether a text is that of a file of rules.
 pub(crate) fn is_rules(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !is_nothing(line));
-    lines.next().is_some_and(|line| name(line).is_some())
+    lines.next().is_some_and(|line| head(line).is_some())
 }
 
 fn is_nothing(line: &str) -> bool {
@@ -39,18 +44,46 @@ fn is_nothing(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }
 
-/// The name that a line starts with, before a colon.
-fn name(line: &str) -> Option<&str> {
-    let (name, _) = line.split_once(':')?;
+/// What a line starts with, before a colon: a name, and what is in brackets behind it, if there are any.
+fn head(line: &str) -> Option<(&str, Option<&str>)> {
+    let (head, _) = line.split_once(':')?;
+    let (name, more) = match head.split_once('[') {
+        Some((name, more)) => {
+            (name, Some(more.trim_end().strip_suffix(']').filter(|more| !more.contains(['[', ']']))?))
+        }
+        None => (head, None),
+    };
     let fits = |c: char| c.is_alphanumeric() || "_-./ ".contains(c);
-    (name.starts_with(|c: char| c.is_alphanumeric() || c == '_') && name.chars().all(fits)).then(|| name.trim_end())
+    let is_name = name.starts_with(|c: char| c.is_alphanumeric() || c == '_') && name.chars().all(fits);
+    is_name.then(|| (name.trim_end(), more))
+}
+
+/// The priority and the tags that brackets tell.
+///
+/// # Errors
+/// What is none of them.
+fn attributes(text: &str) -> Result<(i32, Vec<String>), String> {
+    let (mut priority, mut tags) = (None, Vec::new());
+    for attribute in text.split(',').map(str::trim) {
+        match attribute.split_once(char::is_whitespace).map(|(key, value)| (key, value.trim())) {
+            Some(("priority", _)) if priority.is_some() => return Err("a second `priority`".to_owned()),
+            Some(("priority", number)) => {
+                let (least, most) = (i32::MIN, i32::MAX);
+                let valid = number.parse::<i32>();
+                priority = Some(valid.map_err(|_| format!("`{number}` is no integer from {least} to {most}"))?);
+            }
+            Some(("tag", tag)) => tags.push(tag.to_owned()),
+            _ => return Err(format!("expected `priority NUMBER` or `tag NAME`, found `{attribute}`")),
+        }
+    }
+    Ok((priority.unwrap_or(0), tags))
 }
 
 impl RulesFile {
     /// Reads the rules of a text.
     ///
     /// # Errors
-    /// The line that is none of a rule.
+    /// The line that is none of a rule, or has something in brackets that no rule has.
     pub(crate) fn parse(path: String, text: String) -> Result<Self, String> {
         let mut rules: Vec<Rule> = Vec::new();
         let mut at = 0_usize;
@@ -66,15 +99,19 @@ impl RulesFile {
                 let rule = rules.last_mut().ok_or_else(|| format!("{path}:{number}: this line continues no rule"))?;
                 rule.source.push_str(line);
             } else {
-                let name = name(line).ok_or_else(|| format!("{path}:{number}: expected `NAME: EXPRESSION`"))?;
+                let head = head(line).ok_or_else(|| format!("{path}:{number}: expected `NAME: EXPRESSION`"));
+                let (name, more) = head?;
+                let more = more.map_or(Ok((0, Vec::new())), attributes);
+                let (priority, tags) = more.map_err(|why| format!("{path}:{number}: {why}"))?;
                 let source = line.split_once(':').map_or("", |(_, source)| source);
                 let start = start.saturating_add(line.len().saturating_sub(source.len()));
-                rules.push(Rule { name: name.to_owned(), source: source.to_owned(), start });
+                rules.push(Rule { name: name.to_owned(), source: source.to_owned(), priority, tags, start });
             }
         }
         for rule in &mut rules {
             rule.source.truncate(rule.source.trim_end().len());
         }
+        rules.sort_by_key(|rule| rule.priority);
         Ok(Self { path, text, rules })
     }
 
@@ -141,6 +178,36 @@ mod tests {
     }
 
     #[test]
+    fn brackets_tell_of_priorities_and_tags() {
+        let text = "a [tag x, priority 7]: p\nb: q\nc d [ priority -7 ] :\n  r\ne [tag y/z, tag x]: s\n";
+        let rules = parse(text).unwrap();
+        let told: Vec<String> = rules
+            .iter()
+            .map(|Rule { name, source, priority, tags, .. }| format!("{name} {priority} {tags:?} {}", source.trim()))
+            .collect();
+        assert_eq!(told, ["c d -7 [] r", "b 0 [] q", r#"e 0 ["y/z", "x"] s"#, r#"a 7 ["x"] p"#]);
+        for rule in &rules {
+            assert!(text.get(rule.start..).unwrap().starts_with(&rule.source), "{rule:?}");
+        }
+    }
+
+    #[test]
+    fn what_no_rule_has_is_named() {
+        let expected = "expected `priority NUMBER` or `tag NAME`, found";
+        for (text, want) in [
+            ("", format!("{expected} ``")),
+            ("tag", format!("{expected} `tag`")),
+            ("tag x,", format!("{expected} ``")),
+            ("order 7", format!("{expected} `order 7`")),
+            ("priority 1, priority 1", "a second `priority`".to_owned()),
+            ("priority 1.5", "`1.5` is no integer from -2147483648 to 2147483647".to_owned()),
+            ("priority 2147483648", "`2147483648` is no integer from -2147483648 to 2147483647".to_owned()),
+        ] {
+            assert_eq!(parse(&format!("a: b\nc [{text}]: d")).unwrap_err(), format!("f:2: {want}"));
+        }
+    }
+
+    #[test]
     fn lines_of_no_rule_are_named() {
         assert_eq!(parse("# c\n  x == 1\n").unwrap_err(), "f:2: this line continues no rule");
         assert_eq!(parse("a: 1\nb == 1 ? 2 : 3\n").unwrap_err(), "f:2: expected `NAME: EXPRESSION`");
@@ -148,12 +215,25 @@ mod tests {
 
     #[test]
     fn an_expression_is_no_file_of_rules() {
-        for text in
-            ["a ? b : c", "a\n? b : c", "{a: b}", "", "// x: y\na", "'a:b' == c", "f(a, {b: c})", "# c", "-a: b"]
-        {
+        for text in [
+            "a ? b : c",
+            "a\n? b : c",
+            "{a: b}",
+            "",
+            "// x: y\na",
+            "'a:b' == c",
+            "f(a, {b: c})",
+            "# c",
+            "-a: b",
+            "a[b] ? c[d] : e",
+            "a[b ? c : d]",
+            "a[{b: c}]",
+            "[a]: b",
+            "a[b] || c ? d : e",
+        ] {
             assert!(!is_rules(text), "{text}");
         }
-        for text in ["a: b", "# c\n\n  # d\na b: c ? d : e", "a.b-c:", "1: x"] {
+        for text in ["a: b", "# c\n\n  # d\na b: c ? d : e", "a.b-c:", "1: x", "a [tag b]: c", "a [b] : c"] {
             assert!(is_rules(text), "{text}");
         }
     }

@@ -78,7 +78,10 @@ pub(crate) fn builder<'e, E: Context>(
     policy: ErrorPolicy,
 ) -> RuleSetBuilder<'e, E, ()> {
     let rules = engine.rules(env).on_error(policy.into());
-    file.rules.iter().fold(rules, |rules, rule| rules.rule(&rule.name, &rule.source, ()))
+    file.rules.iter().fold(rules, |rules, rule| {
+        let rules = rules.rule(&rule.name, &rule.source, ()).priority(rule.priority);
+        rule.tags.iter().fold(rules, |rules, tag| rules.tag(tag))
+    })
 }
 
 /// Says why rules do not compile.

@@ -392,6 +392,20 @@ fn check_takes_files_of_rules() {
     // Variables take the place of the request.
     assert_eq!(celero(&["check", &file("vars.rules", "a: n > 1\n"), "--vars", "n: int"]).code, 0);
 
+    // By priority; what has another tag is not shadowed.
+    let path = file("tags.rules", "a [priority 1]: 1 < n\nb [tag x]: 1 < n\nc [tag x]: 1 < n\nd [tag y]: 1 < n\n");
+    let json = celero(&["check", &path, "--vars", "n: int", "--json"]).json();
+    let found: Vec<_> = json["diagnostics"].as_array().unwrap().iter().map(|of| [&of["name"], &of["rule"]]).collect();
+    assert_eq!(found, [[&json!("c"), &json!(1)], [&json!("a"), &json!(3)]], "{json}");
+    let start = usize::try_from(json["diagnostics"][1]["span"][0].as_u64().unwrap()).unwrap();
+    assert_eq!(start, "a [priority 1]: ".len());
+    let json = celero(&["explain", "--rules", &path, "--vars", "n: int", "--json"]).json();
+    let rule = &json["rules"][3];
+    assert_eq!([&rule["name"], &rule["priority"], &json["rules"][0]["tags"]], [&json!("a"), &json!(1), &json!(["x"])]);
+
+    let run = celero(&["check", &file("wrong3.rules", "a [priority x]: true\n")]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains(":1: `x` is no integer from"), "{}", run.err);
     let run = celero(&["check", &file("broken.rules", "a: true\nb == c\n")]);
     assert_eq!(run.code, 2);
     assert!(run.err.contains(":2: expected `NAME: EXPRESSION`"), "{}", run.err);
