@@ -117,6 +117,7 @@
 mod arena;
 mod byte_set;
 mod context;
+mod counters;
 mod engine;
 mod env;
 mod error;
@@ -148,6 +149,7 @@ pub use celero_frontend::{
     parse_variables, render,
 };
 pub use context::{BindError, Bindings, Context, Element, Field, FieldType, Host, Nested};
+pub use counters::{Counts, RuleCounts};
 pub use engine::{CompileError, Engine, EngineBuilder, Tier, diagnostic_codes};
 pub use env::{Env, EnvError};
 pub use error::{ErrorKind, EvalError};

@@ -1,6 +1,7 @@
 //! Memory that evaluations reuse.
 
 use crate::arena::Arena;
+use crate::counters::Shards;
 use crate::rules::{RuleError, Search, Verdict};
 use std::cell::Cell;
 
@@ -19,6 +20,8 @@ pub struct Scratch {
     pub(crate) read: Arena,
     pub(crate) search: Search,
     pub(crate) verdicts: Vec<Verdict>,
+    /// What is counted of the sets that count.
+    pub(crate) shards: Shards,
 }
 
 impl Default for Scratch {
@@ -40,6 +43,7 @@ impl Scratch {
             read: Arena::new(usize::MAX),
             search: Search::default(),
             verdicts: Vec::new(),
+            shards: Shards::default(),
         }
     }
 

@@ -189,7 +189,7 @@ fn indexed_sets_take_nothing() {
         ),
     };
     let built = |policy| {
-        let rules = engine.rules(&env).on_error(policy).index(Indexing::Always);
+        let rules = engine.rules(&env).on_error(policy).index(Indexing::Always).counters(policy == OnError::Match);
         (0..360).fold(rules, |rules, n| rules.rule("r", &source(n), n)).build().unwrap()
     };
     let sets = [OnError::NoMatch, OnError::Match].map(built);
@@ -217,7 +217,13 @@ fn indexed_sets_take_nothing() {
 
 #[test]
 fn live_rules_take_nothing() {
-    let live = Live::new(Engine::builder().tier(Tier::Native).build(), Env::<Call<'_>>::new());
+    let (engine, env) = (Engine::builder().tier(Tier::Native).build(), Env::<Call<'_>>::new());
+    for live in [Live::new(engine.clone(), env.clone()), Live::with_counters(engine.clone(), env.clone())] {
+        live_takes_nothing(&live);
+    }
+}
+
+fn live_takes_nothing(live: &Live<<Call<'static> as Context>::Static, i64>) {
     let source = |n: i64| if n % 2 == 0 { format!("a < {n}") } else { format!("a / (b - 7) == {n}") };
     live.replace(|set| (0..50).fold(set, |set, n| set.rule(&format!("r{n}"), &source(n), n))).unwrap();
     live.edit(&[], |rules| rules.rule("before", "a == 10", 50).priority(-1)).unwrap();

@@ -19,6 +19,7 @@ pub use shadow::Difference;
 pub use status::{ShadowStatus, Status};
 
 use crate::context::Context;
+use crate::counters::{Board, Place};
 use crate::engine::{Engine, Tier};
 use crate::env::Env;
 use crate::rules::{Given, OnError, RuleSet, RuleSetBuilder, RuleSetError};
@@ -133,7 +134,18 @@ where
     /// No rules yet. Starts a thread; without one, which [`status`](Live::status) tells, the interpreter evaluates all rules.
     #[must_use]
     pub fn new(engine: Engine, env: Env<S>) -> Self {
-        let shared = Arc::new(Shared::new(engine, env));
+        Self::start(engine, env, None)
+    }
+
+    /// As [`new`](Self::new), and counts how often the rules are asked, and how often each matches and fails:
+    /// [`Rules::counts`]. What a [candidate](Live::shadow) does is not counted.
+    #[must_use]
+    pub fn with_counters(engine: Engine, env: Env<S>) -> Self {
+        Self::start(engine, env, Some(Arc::new(Board::new(0))))
+    }
+
+    fn start(engine: Engine, env: Env<S>, board: Option<Arc<Board>>) -> Self {
+        let shared = Arc::new(Shared::new(engine, env, board));
         match worker::start(&shared) {
             // There was none before.
             Ok(thread) => drop(shared.graveyard.keeper.set(thread)),
@@ -337,13 +349,13 @@ where
         &self,
         rules: impl FnOnce(RuleSetBuilder<'_, S, A>) -> RuleSetBuilder<'_, S, A>,
     ) -> (Vec<Item<A>>, OnError) {
-        let Shared { engine, env, .. } = &*self.shared;
+        let Shared { engine, env, board, .. } = &*self.shared;
         let (rules, on_error) = rules(engine.rules(env)).into_rules();
         let item = |(sequence, Given { name, source, action, priority, tags })| Item {
             name,
             source,
             tags,
-            entry: Arc::new(Entry::new(priority, sequence, action)),
+            entry: Arc::new(Entry::new(priority, sequence, board.as_ref().map(Place::new), action)),
         };
         let mut items: Vec<Item<A>> = (0..).zip(rules).map(item).collect();
         items.sort_by_key(|item| item.entry.key());

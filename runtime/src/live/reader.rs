@@ -4,6 +4,7 @@ use super::shadow::Shadow;
 use super::state::Shared;
 use super::views::Views;
 use crate::context::Context;
+use crate::counters::{Board, Counts, RuleCounts};
 use crate::rules::{Match, OnError, RuleError};
 use crate::scratch::Scratch;
 use arc_swap::Guard;
@@ -14,6 +15,8 @@ use std::sync::Arc;
 /// What is published at once.
 pub(super) struct Snapshot<S, A> {
     pub(super) generation: u64,
+    /// Where counts are kept, if they are wanted.
+    pub(super) board: Option<Arc<Board>>,
     pub(super) live: Views<S, A>,
     pub(super) shadow: Option<Shadow<S, A>>,
 }
@@ -104,6 +107,40 @@ impl<S, A> Rules<S, A> {
         self.snapshot.live.on_error
     }
 
+    /// What was counted so far; `None` unless the `Live` was [told](super::Live::with_counters) to count. The evaluations are those
+    /// of all generations; each rule counts from when it was added, also while it is merged or compiled with others. For people
+    /// and for metrics, not for requests.
+    ///
+    /// ```
+    /// # use celero::{Bindings, Engine, Env, Live, Scratch};
+    /// # let env = Env::dynamic();
+    /// let live = Live::with_counters(Engine::new(), env.clone());
+    /// live.insert("old", "true", ())?;
+    /// live.load().count(&Bindings::new(&env), &mut Scratch::new())?;
+    /// live.insert("new", "true", ())?;
+    /// live.load().count(&Bindings::new(&env), &mut Scratch::new())?;
+    /// let rules = live.load();
+    /// let counts = rules.counts().expect("counters are on");
+    /// assert_eq!(counts.evaluations, 2);
+    /// assert!(counts.rules.iter().map(|rule| (rule.name, rule.matches)).eq([("old", 2), ("new", 1)]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn counts(&self) -> Option<Counts<'_>> {
+        let Snapshot { board, live, .. } = &**self.snapshot;
+        let board = board.as_ref()?;
+        let rules = live.handles().into_iter().filter_map(|handle| Some((live.counted(handle)?, self.get(handle)?)));
+        let (places, rules): (Vec<u32>, Vec<Match<'_, A>>) = rules.unzip();
+        let mut counts = Vec::with_capacity(rules.len());
+        let mut rest = rules.iter();
+        board.read(places.into_iter(), |matches, errors| {
+            let rule = rest.next().map(|&Match { index, name, .. }| RuleCounts { index, name, matches, errors });
+            counts.extend(rule);
+        });
+        let (evaluations, mean_time) = board.evaluations();
+        Some(Counts { evaluations, mean_time, rules: counts })
+    }
+
     /// What is valid in a rule, but probably not what its author means, with the rule's index.
     pub fn warnings(&self) -> impl Iterator<Item = (usize, &Diagnostic)> {
         let of_all = self.snapshot.live.segments().flat_map(|view| {
@@ -175,8 +212,11 @@ impl<S: Context + 'static, A> Rules<S, A> {
     }
 
     fn ask<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch, once: bool) -> Result<(), RuleError> {
-        let Snapshot { live, shadow, .. } = &**self.snapshot;
-        let result = live.ask(context, scratch, once);
+        let Snapshot { board, live, shadow, .. } = &**self.snapshot;
+        let result = match board {
+            Some(board) => live.ask_counted(context, scratch, once, board),
+            None => live.ask(context, scratch, once),
+        };
         if let Some(shadow) = shadow {
             shadow.compare(live, context, scratch, &result, once);
         }

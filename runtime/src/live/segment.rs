@@ -4,6 +4,7 @@
 //! hands its set over when it goes, and a thread that changes rules, or the one in the background, drops it.
 
 use crate::context::Context;
+use crate::counters::Place;
 use crate::engine::{Engine, Tier};
 use crate::env::Env;
 use crate::function::contained;
@@ -31,12 +32,18 @@ pub(super) struct Entry<A> {
     priority: i32,
     /// Written for the last time before the rule can be seen.
     sequence: AtomicU64,
+    /// Where it is counted, if it is.
+    place: Option<Place>,
     pub(super) action: A,
 }
 
 impl<A> Entry<A> {
-    pub(super) fn new(priority: i32, sequence: u64, action: A) -> Self {
-        Self { priority, sequence: AtomicU64::new(sequence), action }
+    pub(super) fn new(priority: i32, sequence: u64, place: Option<Place>, action: A) -> Self {
+        Self { priority, sequence: AtomicU64::new(sequence), place, action }
+    }
+
+    pub(super) fn place(&self) -> Option<u32> {
+        self.place.as_ref().map(Place::number)
     }
 
     pub(super) fn key(&self) -> Key {
@@ -180,7 +187,7 @@ mod tests {
     #[test]
     fn stale_work_ends_soon() {
         let item = |n: u64| {
-            let entry = Arc::new(Entry::new(0, n, ()));
+            let entry = Arc::new(Entry::new(0, n, None, ()));
             Item { name: "r".into(), source: format!("{n} > 1").into(), tags: Vec::new(), entry }
         };
         let items: Vec<Item<()>> = (0..100).map(item).collect();

@@ -4,6 +4,7 @@ use super::layer::{Disabled, Layer};
 use super::reader::Snapshot;
 use super::segment::Graveyard;
 use super::shadow::{Shadow, Watch};
+use crate::counters::Board;
 use crate::engine::Engine;
 use crate::env::Env;
 use crate::rules::OnError;
@@ -16,6 +17,8 @@ pub(super) struct Shared<S, A> {
     pub(super) current: ArcSwap<Snapshot<S, A>>,
     pub(super) engine: Engine,
     pub(super) env: Env<S>,
+    /// Where counts are kept, if they are wanted.
+    pub(super) board: Option<Arc<Board>>,
     state: Mutex<State<S, A>>,
     /// Told when work in the background is done.
     pub(super) settled: Condvar,
@@ -63,22 +66,23 @@ impl<S, A> State<S, A> {
         rules
     }
 
-    pub(super) fn snapshot(&self) -> Snapshot<S, A> {
+    pub(super) fn snapshot(&self, board: Option<&Arc<Board>>) -> Snapshot<S, A> {
         let shadow =
             |(layer, watch): &(Layer<S, A>, Arc<Watch>)| Shadow { views: layer.views(), watch: Arc::clone(watch) };
         let shadow = self.candidate.as_ref().map(shadow);
-        Snapshot { generation: self.generation, live: self.live.views(), shadow }
+        Snapshot { generation: self.generation, board: board.map(Arc::clone), live: self.live.views(), shadow }
     }
 }
 
 impl<S, A> Shared<S, A> {
     /// No rules yet.
-    pub(super) fn new(engine: Engine, env: Env<S>) -> Self {
+    pub(super) fn new(engine: Engine, env: Env<S>, board: Option<Arc<Board>>) -> Self {
         let state = State::new();
         Self {
-            current: ArcSwap::from_pointee(state.snapshot()),
+            current: ArcSwap::from_pointee(state.snapshot(board.as_ref())),
             engine,
             env,
+            board,
             state: Mutex::new(state),
             settled: Condvar::new(),
             closed: AtomicBool::new(false),
@@ -93,7 +97,7 @@ impl<S, A> Shared<S, A> {
     /// Makes the state visible; gives what was visible before, to be dropped outside of the lock.
     pub(super) fn publish(&self, state: &mut State<S, A>) -> Arc<Snapshot<S, A>> {
         state.generation = state.generation.saturating_add(1);
-        self.current.swap(Arc::new(state.snapshot()))
+        self.current.swap(Arc::new(state.snapshot(self.board.as_ref())))
     }
 
     /// Changes the state and makes it visible. `change` gives what it has replaced, too.

@@ -4,6 +4,7 @@
 
 use super::segment::{Key, Segment};
 use crate::context::Context;
+use crate::counters::Board;
 use crate::rules::{LeftOut, Match, OnError, RuleError, RuleSet};
 use crate::scratch::Scratch;
 use std::sync::Arc;
@@ -123,6 +124,12 @@ impl<S, A> Views<S, A> {
         handles
     }
 
+    /// The place at which a rule is counted.
+    pub(super) fn counted(&self, handle: usize) -> Option<u32> {
+        let (view, rule) = self.place(handle)?;
+        view.segment.rule(rule)?.action.place()
+    }
+
     fn key(&self, handle: usize) -> Key {
         let rule = self.place(handle).and_then(|(view, rule)| view.segment.rule(rule));
         rule.map_or(Key::LAST, |rule| rule.action.key())
@@ -159,6 +166,25 @@ impl<S: Context + 'static, A> Views<S, A> {
         result
     }
 
+    /// As [`ask`](Self::ask), and counts it.
+    pub(super) fn ask_counted<C: Context<Static = S>>(
+        &self,
+        context: &C,
+        scratch: &mut Scratch,
+        once: bool,
+        board: &Board,
+    ) -> Result<(), RuleError> {
+        let mut shards = std::mem::take(&mut scratch.shards);
+        let mut counting = shards.begin(board);
+        let result = self.ask(context, scratch, once);
+        let place = |&handle: &usize| self.counted(handle);
+        scratch.matched.iter().filter_map(place).for_each(|place| counting.matched(place));
+        scratch.errors.iter().filter_map(|error| place(&error.rule)).for_each(|place| counting.failed(place));
+        counting.end();
+        scratch.shards = shards;
+        result
+    }
+
     /// Makes of the answers of all segments those of one set.
     fn merged(
         &self,
@@ -179,7 +205,10 @@ impl<S: Context + 'static, A> Views<S, A> {
             (None, Some((at, error))) => (at, Err(error)),
             (None, None) => return Ok(()),
         };
-        matched.truncate(usize::from(once));
+        matched.retain(|&handle| self.key(handle) <= end);
+        if once {
+            matched.truncate(1);
+        }
         errors.retain(|error| self.key(error.rule) <= end);
         result
     }

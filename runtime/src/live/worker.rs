@@ -85,7 +85,7 @@ mod tests {
         let live = Live::new(Engine::new(), Env::dynamic());
         // Rules of another environment compile in that one only.
         let env = Env::dynamic().variable("x", Type::Int);
-        let entry = Arc::new(Entry::new(0, 0, 1));
+        let entry = Arc::new(Entry::new(0, 0, None, 1));
         let items = [Item { name: "bad".into(), source: "x == 1".into(), tags: Vec::new(), entry }];
         let content = build(&Engine::new(), &env, Tier::Interpret, &|| false, &items, OnError::NoMatch).unwrap();
         let segment = Segment::new(content, &live.shared.graveyard);

@@ -5,6 +5,7 @@ use super::index::Notes;
 use super::prepare::{Prepared, Settings};
 use super::{Indexing, OnError, Rule, RuleSet, SetExplanation};
 use crate::context::Context;
+use crate::counters::Board;
 use crate::engine::{CompileError, Engine, Tier};
 use crate::env::Env;
 use celero_frontend::Diagnostic;
@@ -30,6 +31,7 @@ pub struct RuleSetBuilder<'e, C, A> {
     tags: HashMap<Box<str>, u32>,
     on_error: OnError,
     indexing: Indexing,
+    counters: bool,
 }
 
 impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
@@ -41,6 +43,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
             tags: HashMap::new(),
             on_error: OnError::default(),
             indexing: Indexing::Auto,
+            counters: false,
         }
     }
 
@@ -84,6 +87,32 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     /// Which rules an index finds. Default [`Indexing::Auto`].
     pub fn index(mut self, indexing: Indexing) -> Self {
         self.indexing = indexing;
+        self
+    }
+
+    /// Whether the set counts how often it is asked, and how often each rule matches and fails: [`RuleSet::counts`]. Default
+    /// false, which costs nothing. Threads that count write no memory in common: each [`Scratch`](crate::Scratch) has counters
+    /// of its own, of 16 bytes for each rule. A [`Live`](crate::Live) asks [elsewhere](crate::Live::with_counters).
+    ///
+    /// ```
+    /// use celero::{Bindings, Engine, Env, Scratch, Type, Value};
+    ///
+    /// let env = Env::dynamic().variable("age", Type::Int);
+    /// let rules = Engine::new().rules(&env).rule("adult", "age >= 18", ()).rule("share", "100 / (age - 17) > 60", ());
+    /// let rules = rules.counters(true).build()?;
+    /// let mut call = Bindings::new(&env);
+    /// for age in [17, 18, 19] {
+    ///     call.set("age", Value::Int(age))?;
+    ///     rules.count(&call, &mut Scratch::new())?;
+    /// }
+    /// let counts = rules.counts().expect("counters are on");
+    /// assert_eq!(counts.evaluations, 3);
+    /// let counted: Vec<_> = counts.rules.iter().map(|rule| (rule.name, rule.matches, rule.errors)).collect();
+    /// assert_eq!(counted, [("adult", 2, 0), ("share", 1, 1)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn counters(mut self, on: bool) -> Self {
+        self.counters = on;
         self
     }
 
@@ -140,7 +169,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     /// # Errors
     /// As [`build`](Self::build); an error without rules if the work is stale.
     pub(crate) fn build_as(self, tier: Tier, stale: &dyn Fn() -> bool) -> Result<RuleSet<C::Static, A>, RuleSetError> {
-        let Self { engine, env, mut rules, tags, on_error, indexing } = self;
+        let Self { engine, env, mut rules, tags, on_error, indexing, counters } = self;
         rules.sort_by_key(|ordered| ordered.priority);
         let rules: Vec<Rule<A>> = rules.into_iter().map(|ordered| ordered.rule).collect();
         let order: Vec<&Rule<A>> = rules.iter().collect();
@@ -149,6 +178,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         let straight: Box<[u32]> = compiled.straight.into();
         let in_order = found.is_none() && straight.is_sorted();
         Ok(RuleSet {
+            board: counters.then(|| Box::new(Board::new(rules.len()))),
             rules: rules.into(),
             tags: by_number(tags).into(),
             index: found.map(|found| found.index),

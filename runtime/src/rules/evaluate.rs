@@ -21,7 +21,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         scratch: &mut Scratch,
     ) -> Result<Option<Match<'_, A>>, RuleError> {
         let mut found = None;
-        self.evaluate(context, scratch, None, true, |rule| found = Some(rule))?;
+        self.ask(context, scratch, true, |rule| found = Some(rule))?;
         Ok(found.and_then(|rule| self.get(rule)))
     }
 
@@ -31,7 +31,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     /// As [`first`](Self::first).
     pub fn any<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<bool, RuleError> {
         let mut found = false;
-        self.evaluate(context, scratch, None, true, |_| found = true)?;
+        self.ask(context, scratch, true, |_| found = true)?;
         Ok(found)
     }
 
@@ -41,7 +41,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     /// Under [`OnError::Stop`], the first error. Never under another policy.
     pub fn count<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<usize, RuleError> {
         let mut found = 0_usize;
-        self.evaluate(context, scratch, None, false, |_| found = found.saturating_add(1))?;
+        self.ask(context, scratch, false, |_| found = found.saturating_add(1))?;
         Ok(found)
     }
 
@@ -56,7 +56,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     ) -> Result<&'s [usize], RuleError> {
         let mut matched = std::mem::take(&mut scratch.matched);
         matched.clear();
-        let done = self.evaluate(context, scratch, None, false, |rule| matched.push(rule));
+        let done = self.ask(context, scratch, false, |rule| matched.push(rule));
         scratch.matched = matched;
         done.map(|()| &*scratch.matched)
     }
@@ -73,7 +73,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         let mut first = std::mem::take(&mut scratch.first);
         first.clear();
         first.resize(self.tags.len(), None);
-        let done = self.evaluate(context, scratch, None, false, |rule| {
+        let done = self.ask(context, scratch, false, |rule| {
             for &tag in self.tag_numbers(rule) {
                 if let Some(first) = first.get_mut(tag as usize) {
                     first.get_or_insert(rule);
@@ -99,6 +99,30 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
             }
         }
         matched
+    }
+
+    /// Evaluates the rules and counts what they do, if that is wanted; tells as [`evaluate`](Self::evaluate) does.
+    fn ask<C: Context<Static = S>>(
+        &self,
+        context: &C,
+        scratch: &mut Scratch,
+        once: bool,
+        mut on_match: impl FnMut(usize),
+    ) -> Result<(), RuleError> {
+        let Some(board) = &self.board else {
+            return self.evaluate(context, scratch, None, once, on_match);
+        };
+        let mut shards = std::mem::take(&mut scratch.shards);
+        let mut counting = shards.begin(board);
+        let place = |rule: usize| u32::try_from(rule).unwrap_or(u32::MAX);
+        let result = self.evaluate(context, scratch, None, once, |rule| {
+            counting.matched(place(rule));
+            on_match(rule);
+        });
+        scratch.errors.iter().for_each(|error| counting.failed(place(error.rule)));
+        counting.end();
+        scratch.shards = shards;
+        result
     }
 
     /// Evaluates the rules, as if those that are left out were not there, and tells, in order, which match; with `once` only

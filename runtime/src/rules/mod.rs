@@ -24,6 +24,7 @@ pub use explain::{EveryTime, RuleExplanation, SetExplanation, Way};
 pub(crate) use index::{Row, Search, Shape};
 pub(crate) use left_out::LeftOut;
 
+use crate::counters::{Board, Counts, RuleCounts};
 use crate::error::EvalError;
 use crate::native::{Groups, Part};
 use alone::Alone;
@@ -134,6 +135,8 @@ pub struct RuleSet<S, A = ()> {
     native: Option<Groups>,
     alone: Alone,
     on_error: OnError,
+    /// Where counts are kept, if they are wanted: the place of a rule is its index.
+    board: Option<Box<Board>>,
     warnings: Box<[(usize, Diagnostic)]>,
     context: PhantomData<fn(&S)>,
 }
@@ -223,6 +226,20 @@ impl<S, A> RuleSet<S, A> {
         let mut rules: Vec<usize> = self.straight.iter().map(|&rule| rule as usize).collect();
         rules.sort_unstable();
         rules.into_iter()
+    }
+
+    /// What was counted so far; `None` unless the builder was [asked](RuleSetBuilder::counters) to count.
+    #[must_use]
+    pub fn counts(&self) -> Option<Counts<'_>> {
+        let board = self.board.as_ref()?;
+        let mut rules = Vec::with_capacity(self.len());
+        board.read(0..u32::try_from(self.len()).unwrap_or(u32::MAX), |matches, errors| {
+            let index = rules.len();
+            let name = self.rules.get(index).map_or("", |rule| &*rule.name);
+            rules.push(RuleCounts { index, name, matches, errors });
+        });
+        let (evaluations, mean_time) = board.evaluations();
+        Some(Counts { evaluations, mean_time, rules })
     }
 
     /// Bytes that the index holds, beside code and the text of the rules.
