@@ -5,6 +5,7 @@ use crate::value::Value;
 use bumpalo::Bump;
 use celero_ir::ErrorKind;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::net::IpAddr;
 
 /// A bump allocator with a limit. Running into the limit is the evaluation error `out_of_budget`.
@@ -13,12 +14,23 @@ pub struct Arena {
     bump: Bump,
 }
 
+thread_local! {
+    static WITHOUT_ROOM: ManuallyDrop<Arena> = ManuallyDrop::new(Arena::new(0));
+}
+
+/// Runs `f` with an arena in which nothing has room; `None` while the thread ends.
+#[inline]
+pub(crate) fn without_room<R>(f: impl FnOnce(&Arena) -> R) -> Option<R> {
+    WITHOUT_ROOM.try_with(|arena| f(arena)).ok()
+}
+
 /// The result of building something.
 pub type Built<T> = Result<T, ErrorKind>;
 
 impl Arena {
     /// An empty arena that will hold at most `limit` bytes. Allocates nothing yet.
     #[must_use]
+    #[inline]
     pub fn new(limit: usize) -> Self {
         let bump = Bump::new();
         bump.set_allocation_limit(Some(limit));

@@ -1,5 +1,6 @@
 //! A compiled expression.
 
+use crate::arena::without_room;
 use crate::context::{Context, Host};
 use crate::env::Env;
 use crate::error::{ErrorKind, EvalError};
@@ -15,7 +16,6 @@ use crate::{Arena, Type};
 use celero_frontend::{Checked, Diagnostic};
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 /// A compiled expression for contexts of one type. Cheap to clone, `Send` and `Sync`; evaluations share nothing that
@@ -149,9 +149,10 @@ impl<S: Context + 'static> Program<S> {
             return word_of(&error);
         }
         // An arena without room costs nothing, and is hardly ever asked for any.
-        let nothing = ManuallyDrop::new(Arena::new(0));
-        let word = native.decide(context, &self.shared.functions, self.cx(&nothing));
-        if word > 1 && failure(word).kind == ErrorKind::OutOfBudget { self.test_roomy(context) } else { word }
+        match without_room(|arena| native.decide(context, &self.shared.functions, self.cx(arena))) {
+            Some(word) if word <= 1 || failure(word).kind != ErrorKind::OutOfBudget => word,
+            _ => self.test_roomy(context),
+        }
     }
 
     #[inline(never)]

@@ -68,12 +68,14 @@ impl<'a> Cx<'a> {
 
     /// With a budget of `fuel` steps.
     #[must_use]
+    #[inline]
     pub fn new(fuel: i64, arena: &'a Arena) -> Self {
         Self { fuel: Cell::new(fuel), arena }
     }
 
     /// Where results are built.
     #[must_use]
+    #[inline]
     pub fn arena(&self) -> &'a Arena {
         self.arena
     }
@@ -82,6 +84,7 @@ impl<'a> Cx<'a> {
     ///
     /// # Errors
     /// `out_of_budget` once the budget falls below zero.
+    #[inline]
     pub fn charge(&self, steps: usize) -> Built<()> {
         let steps = i64::try_from(steps).unwrap_or(i64::MAX);
         if self.fuel.get() < steps {
@@ -101,11 +104,13 @@ impl<'a> Cx<'a> {
     ///
     /// # Errors
     /// `out_of_budget` once the budget falls below zero.
+    #[inline]
     pub fn charge_bytes(&self, bytes: usize) -> Built<()> {
         self.charge(bytes / BYTES_PER_STEP)
     }
 
     /// As [`charge_bytes`](Self::charge_bytes), for functions that can't fail: the next one that can will.
+    #[inline]
     pub(crate) fn spend_bytes(&self, bytes: usize) {
         // An error is not lost: what is left stays below zero.
         let _ = self.charge_bytes(bytes);

@@ -71,6 +71,7 @@ pub(crate) fn bytes_compare<'a>(cx: &Cx<'a>, a: &'a [u8], b: &'a [u8]) -> i64 {
 }
 
 /// The text of bytes from the host, each invalid sequence read as U+FFFD. Valid UTF-8 is not copied.
+#[inline]
 pub(crate) fn text_decode<'a>(cx: &Cx<'a>, text: &'a [u8]) -> Built<&'a str> {
     cx.charge_bytes(text.len())?;
     lossy(text, cx.arena())
@@ -80,10 +81,16 @@ pub(crate) fn text_decode<'a>(cx: &Cx<'a>, text: &'a [u8]) -> Built<&'a str> {
 ///
 /// # Errors
 /// `out_of_budget` when the text must be built and does not fit the arena.
+#[inline]
 pub(crate) fn lossy<'a>(bytes: &'a [u8], arena: &'a Arena) -> Built<&'a str> {
-    if let Some(text) = crate::native::ascii(bytes) {
-        return Ok(text);
+    match crate::native::ascii(bytes) {
+        Some(text) => Ok(text),
+        None => lossy_beyond_ascii(bytes, arena),
     }
+}
+
+#[inline(never)]
+fn lossy_beyond_ascii<'a>(bytes: &'a [u8], arena: &'a Arena) -> Built<&'a str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Ok(text);
     }

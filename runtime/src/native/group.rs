@@ -312,8 +312,15 @@ impl Answer {
     }
 
     /// The rules that are true or failed, as bits.
+    #[inline]
     pub(crate) fn told(&self) -> u64 {
         self.matched | self.failed
+    }
+
+    /// Whether any of them failed.
+    #[inline]
+    pub(crate) fn has_failures(&self) -> bool {
+        self.failed != 0
     }
 
     /// The error of the rule of this number in the function.

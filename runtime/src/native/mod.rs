@@ -230,6 +230,7 @@ impl Native {
 }
 
 /// Text that is ASCII, as nearly all of a request is: seen several times as fast as that it is UTF-8.
+#[inline]
 pub(crate) fn ascii(text: &[u8]) -> Option<&str> {
     // SAFETY: ASCII is UTF-8.
     text.is_ascii().then(|| unsafe { std::str::from_utf8_unchecked(text) })

@@ -23,6 +23,7 @@ pub(super) fn guarded<T>(frame: &Frame<'_>, body: impl FnOnce() -> T, after_pani
 }
 
 /// The status of a failed helper.
+#[inline(always)]
 pub(super) fn failure(kind: celero_ir::ErrorKind) -> Pair {
     Pair(kind as u64, 0)
 }
@@ -33,24 +34,28 @@ pub(super) trait Answer<'a> {
 }
 
 impl<'a> Answer<'a> for bool {
+    #[inline(always)]
     fn answer(self, _: &Frame<'a>) -> Built<u64> {
         Ok(u64::from(self))
     }
 }
 
 impl<'a> Answer<'a> for i64 {
+    #[inline(always)]
     fn answer(self, _: &Frame<'a>) -> Built<u64> {
         Ok(self.cast_unsigned())
     }
 }
 
 impl<'a> Answer<'a> for &'a str {
+    #[inline(always)]
     fn answer(self, frame: &Frame<'a>) -> Built<u64> {
         self.as_bytes().answer(frame)
     }
 }
 
 impl<'a> Answer<'a> for &'a [u8] {
+    #[inline(always)]
     fn answer(self, frame: &Frame<'a>) -> Built<u64> {
         frame.out.set(self.len() as u64);
         Ok(self.as_ptr() as u64)
@@ -58,12 +63,14 @@ impl<'a> Answer<'a> for &'a [u8] {
 }
 
 impl<'a> Answer<'a> for Duration {
+    #[inline(always)]
     fn answer(self, _: &Frame<'a>) -> Built<u64> {
         Ok(self.0.cast_unsigned())
     }
 }
 
 impl<'a> Answer<'a> for Timestamp {
+    #[inline(always)]
     fn answer(self, frame: &Frame<'a>) -> Built<u64> {
         frame.out.set(self.nanos.cast_unsigned());
         Ok(self.seconds.cast_unsigned())
@@ -71,12 +78,14 @@ impl<'a> Answer<'a> for Timestamp {
 }
 
 impl<'a> Answer<'a> for Value<'a> {
+    #[inline(always)]
     fn answer(self, frame: &Frame<'a>) -> Built<u64> {
         frame.cx.arena().alloc_value(self).map(|value| std::ptr::from_ref(value) as u64)
     }
 }
 
 /// Packs a fallible answer.
+#[inline(always)]
 pub(super) fn pack<'a, T: Answer<'a>>(frame: &Frame<'a>, result: Built<T>) -> Pair {
     match result.and_then(|value| value.answer(frame)) {
         Ok(word) => Pair(0, word),

@@ -194,6 +194,18 @@ struct Evaluation<'e, S, A, C> {
 }
 
 impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
+    /// Takes a rule that is true, as most are that are told of.
+    #[inline(always)]
+    fn take_match(&mut self, rule: u32, tell: &mut impl FnMut(Verdict)) {
+        if rule > self.end {
+            return;
+        }
+        tell(Verdict { rule, error: None });
+        if self.once {
+            self.end = rule;
+        }
+    }
+
     /// Takes the answer of a rule.
     #[inline]
     fn take(&mut self, rule: u32, answer: Result<bool, EvalError>, tell: &mut impl FnMut(Verdict)) {
@@ -286,6 +298,18 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
         }
     }
 
+    /// Takes what a function answered for these rules.
+    #[cold]
+    fn take_each(&mut self, rules: &[u32], answer: &Answer, tell: &mut impl FnMut(Verdict)) {
+        for number in Bits(answer.told()) {
+            if let Some(&rule) = rules.get(number as usize)
+                && !self.is_left_out(rule)
+            {
+                self.take(rule, answer.error(number).map_or(Ok(true), Err), tell);
+            }
+        }
+    }
+
     /// The rules that the index leaves out.
     fn straight(&mut self, tell: &mut impl FnMut(Verdict)) {
         let set = self.set;
@@ -309,20 +333,33 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
                 self.arena.recycle(set.alone.limits.memory);
                 let cx = set.alone.cx(self.arena);
                 if native.call(function, self.context, &set.alone.functions, cx, stops, &mut answer) {
-                    let mut left = answer.told();
-                    while left != 0 {
-                        let number = left.trailing_zeros();
-                        if let Some(&rule) = rules.get(number as usize)
-                            && !(without && self.is_left_out(rule))
-                        {
-                            self.take(rule, answer.error(number).map_or(Ok(true), Err), tell);
+                    if without || answer.has_failures() {
+                        self.take_each(rules, &answer, tell);
+                    } else {
+                        for number in Bits(answer.told()) {
+                            if let Some(&rule) = rules.get(number as usize) {
+                                self.take_match(rule, tell);
+                            }
                         }
-                        left &= left.wrapping_sub(1);
                     }
                     continue;
                 }
             }
             self.all(rules.iter().copied(), Self::alone, tell);
         }
+    }
+}
+
+/// The numbers of the bits that are set, in order.
+struct Bits(u64);
+
+impl Iterator for Bits {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        let left = self.0;
+        self.0 = left & left.wrapping_sub(1);
+        (left != 0).then(|| left.trailing_zeros())
     }
 }

@@ -8,7 +8,8 @@ use http::{HeaderMap, HeaderName};
 /// Names of headers, prepared to be looked up together.
 #[derive(Debug)]
 pub(crate) struct HeaderTable {
-    names: ByteSet<true>,
+    /// In small letters, as all names of a map are.
+    names: ByteSet<false>,
     /// By the number that a name has in `names`: its place among `headers`.
     places: Box<[usize]>,
     headers: Box<[HeaderName]>,
@@ -38,20 +39,30 @@ impl HeaderTable {
     }
 
     /// The address and length of each header's value; two zeros for one that is not there, and for one whose lines do not fit
-    /// the arena a zero and the error's code.
+    /// the arena a zero and the error's code. The answers are zeros before.
+    #[inline(always)]
     pub(crate) fn look_up(&self, map: &HeaderMap, arena: &Arena, answers: &mut [[u64; 2]]) {
-        answers.fill([0, 0]);
-        let words = |value: &[u8]| [value.as_ptr() as u64, value.len() as u64];
         if map.len() == map.keys_len() {
+            let mut missing = self.headers.len();
             for (name, value) in map {
                 let name = name.as_str().as_bytes();
                 let place = self.names.find(Ends::of(name), name).and_then(|number| self.places.get(number));
                 if let Some(answer) = place.and_then(|&place| answers.get_mut(place)) {
                     *answer = words(value.as_bytes());
+                    missing = missing.wrapping_sub(1);
+                    if missing == 0 {
+                        return;
+                    }
                 }
             }
-            return;
+        } else {
+            self.look_up_lines(map, arena, answers);
         }
+    }
+
+    /// As [`look_up`](Self::look_up), in a map that has several lines of a name.
+    #[cold]
+    fn look_up_lines(&self, map: &HeaderMap, arena: &Arena, answers: &mut [[u64; 2]]) {
         for (answer, name) in answers.iter_mut().zip(&self.headers) {
             *answer = match joined(map, name, arena) {
                 Ok(value) => value.map_or([0, 0], words),
@@ -59,4 +70,9 @@ impl HeaderTable {
             };
         }
     }
+}
+
+#[inline(always)]
+fn words(value: &[u8]) -> [u64; 2] {
+    [value.as_ptr() as u64, value.len() as u64]
 }
