@@ -98,7 +98,7 @@ impl Prepared {
             always,
             tables: always || settings.tier != Tier::Interpret,
         });
-        let found = wanted.and_then(|wanted| index::index(&mut common, env.fields(), wanted, &mut notes));
+        let found = wanted.and_then(|wanted| index::index(&common, env.fields(), wanted, &mut notes));
         let input = Input { engine, env, settings, patterns: &patterns, common: &common, found: found.as_ref() };
         let compiled = Compiled::new(&input, interpreted);
         if (settings.stale)() {

@@ -8,6 +8,8 @@ use super::slot::{Kind, Slot, Slots, Source};
 use crate::maps::patterns::{Literals, Required, required};
 use celero_ir::layout::{Access as FieldAccess, Field};
 use celero_ir::{Catch, Cmp, Constant, Graph, Helper, NodeId, Op, Ty};
+use foldhash::fast::FixedState;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Most keys of one access that are not members of a set.
@@ -27,24 +29,28 @@ pub(super) struct Finder<'g> {
     pub(super) keys: Keys,
     /// By node, if it was looked at.
     found: Vec<Option<Option<AccessId>>>,
+    /// Working memory: numbers of keys.
+    numbers: Vec<KeyId>,
+    /// By header node, the header: rules share the node, and asking for the name takes time.
+    headers: HashMap<NodeId, Option<Source>, FixedState>,
 }
 
 impl<'g> Finder<'g> {
     pub(super) fn new(graph: &'g Graph, fields: &'g [Field]) -> Self {
         let (slots, keys) = (Slots::default(), Keys::default());
-        Self { graph, fields, slots, keys, found: vec![None; graph.len()] }
-    }
-
-    /// The conjuncts of a rule, if it is a conjunction.
-    pub(super) fn conjuncts(&self, root: NodeId) -> &'g [NodeId] {
-        match self.graph.op(root) {
-            Op::And => self.graph.args(root),
-            _ => &[],
+        Self {
+            graph,
+            fields,
+            slots,
+            keys,
+            found: vec![None; graph.len()],
+            numbers: Vec::new(),
+            headers: HashMap::default(),
         }
     }
 
     /// What must have a value, or a conjunct is false.
-    pub(super) fn guards(&self, conjuncts: &[NodeId]) -> Vec<Source> {
+    pub(super) fn guards(&mut self, conjuncts: &[NodeId]) -> Vec<Source> {
         let presences = conjuncts.iter().filter_map(|&id| self.presence(id));
         presences.filter(|(_, present)| *present).map(|(source, _)| source).collect()
     }
@@ -74,42 +80,47 @@ impl<'g> Finder<'g> {
         match graph.op(id) {
             // Few keys are better than many; what is left is in the rest of the rule.
             Op::And => {
-                let each: Vec<AccessId> = args.iter().filter_map(|&arg| self.below(arg, deeper)).collect();
-                let best = each.into_iter().filter_map(|access| self.keys.get(access)).min_by_key(|a| a.keys.len())?;
-                let best = best.clone();
-                self.part(best)
+                let mut best: Option<Access> = None;
+                for &arg in args {
+                    if let Some(access) = self.below(arg, deeper).and_then(|access| self.keys.get(access))
+                        && best.is_none_or(|best| access.keys.len() < best.keys.len())
+                    {
+                        best = Some(access);
+                    }
+                }
+                self.part(best?)
             }
             Op::Or => {
                 let (mut keys, mut proving, mut undecided, mut exact) = (Vec::new(), Vec::new(), Vec::new(), true);
                 for (number, &arg) in args.iter().enumerate() {
                     let one = self.below(arg, deeper).filter(|_| number < MOST_BRANCHES)?;
                     let one = self.keys.get(one)?;
-                    keys.extend_from_slice(&one.keys);
-                    proving.extend_from_slice(&one.proving);
-                    undecided.extend_from_slice(&one.undecided);
+                    keys.extend_from_slice(self.keys.list(one.keys));
+                    proving.extend_from_slice(self.keys.list(one.proving));
+                    undecided.extend_from_slice(self.keys.list(one.undecided));
                     exact &= one.exact;
                 }
                 if keys.len() > MOST_KEYS {
                     return None;
                 }
-                self.keys.access(keys, exact, proving, undecided)
+                self.keys.access(&keys, exact, &proving, &undecided)
             }
             // `c ? a : false` is false where `c` is, and fails where `c` does.
             Op::Cond => {
                 let &[condition, _, otherwise] = args else { return None };
                 let never = matches!(self.constant(otherwise), Some(Constant::Bool(false)));
                 let one = self.below(condition, deeper).filter(|_| never)?;
-                let one = self.keys.get(one)?.clone();
-                self.part(one)
+                self.part(self.keys.get(one)?)
             }
             _ => self.atom(id),
         }
     }
 
     /// The access to something of which what an access finds is a part: nothing proves it.
-    fn part(&mut self, Access { mut keys, proving, undecided, .. }: Access) -> Option<AccessId> {
-        keys.extend(proving);
-        self.keys.access(keys, false, Vec::new(), undecided)
+    fn part(&mut self, Access { keys, proving, undecided, .. }: Access) -> Option<AccessId> {
+        let keys = [self.keys.list(keys), self.keys.list(proving)].concat();
+        let undecided = self.keys.list(undecided).to_vec();
+        self.keys.access(&keys, false, &[], &undecided)
     }
 
     fn atom(&mut self, id: NodeId) -> Option<AccessId> {
@@ -117,37 +128,34 @@ impl<'g> Finder<'g> {
         if let Some((source, present)) = self.presence(id) {
             let slot = self.slots.number(Slot { source, kind: Kind::Presence });
             let key = self.keys.number(slot, if present { Key::Present } else { Key::Absent });
-            return self.keys.access(vec![key], true, Vec::new(), Vec::new());
+            return self.keys.access(&[key], true, &[], &[]);
         }
         let (op, args) = (graph.op(id), graph.args(id));
         if let Op::Not = op {
             let &[inner] = args else { return None };
             let subject = self.subject(inner).filter(|subject| subject.ty == Ty::Bool)?;
-            return self.keyed(&subject, vec![Key::Truth(false)], true);
+            return self.keyed(subject, [Key::Truth(false)], true);
         }
         if matches!(op, Op::Field(_) | Op::Unbox(Ty::Bool)) {
             let subject = self.subject(id).filter(|subject| subject.ty == Ty::Bool)?;
-            return self.keyed(&subject, vec![Key::Truth(true)], true);
+            return self.keyed(subject, [Key::Truth(true)], true);
         }
         let subject = self.subject(*args.first()?)?;
         let payload = op.constant().and_then(|id| graph.constant_at(id));
         let other = args.get(1).and_then(|&arg| self.constant(arg));
-        let (keys, exact) = match (op, payload, other) {
-            (Op::Cmp(cmp), _, Some(constant)) => (vec![compared(cmp, constant)?], true),
+        let bytes = |text: &Arc<str>| Arc::<[u8]>::from(text.clone());
+        let key = match (op, payload, other) {
+            (Op::Cmp(cmp), _, Some(constant)) => compared(cmp, constant)?,
             // A value of another type than the constant is unequal, which no key of the slot's finds out: the slot is
             // unreadable then.
-            (Op::Call(Helper::value_equal), _, Some(constant @ Constant::Str(_))) => {
-                (vec![compared(Cmp::Eq, constant)?], true)
-            }
-            (Op::StartsWith, _, Some(Constant::Str(text))) => (vec![Key::Prefix(text.as_bytes().into())], true),
-            (Op::EndsWith, _, Some(Constant::Str(text))) => (vec![Key::Suffix(text.as_bytes().into())], true),
-            (Op::ContainsConst(_), Some(Constant::Searcher(text)), _) if !text.is_empty() => {
-                (vec![Key::Contains(text.as_bytes().into())], true)
-            }
+            (Op::Call(Helper::value_equal), _, Some(constant @ Constant::Str(_))) => compared(Cmp::Eq, constant)?,
+            (Op::StartsWith, _, Some(Constant::Str(text))) => Key::Prefix(bytes(text)),
+            (Op::EndsWith, _, Some(Constant::Str(text))) => Key::Suffix(bytes(text)),
+            (Op::ContainsConst(_), Some(Constant::Searcher(text)), _) if !text.is_empty() => Key::Contains(bytes(text)),
             (Op::MatchesConst(_), Some(Constant::Regex(pattern)), _) => {
                 let (keys, lower) = matched(pattern);
                 let subject = Subject { lower: lower || subject.lower, ..subject };
-                return self.keyed(&subject, keys, false);
+                return self.keyed(subject, keys, false);
             }
             // As with `value_equal`.
             (Op::Call(Helper::in_container), _, Some(Constant::List(members))) if !members.is_empty() => {
@@ -155,58 +163,72 @@ impl<'g> Finder<'g> {
                     Constant::Str(_) => compared(Cmp::Eq, member),
                     _ => None,
                 });
-                (keys.collect::<Option<Vec<Key>>>()?, true)
+                return self.keyed(subject, keys.collect::<Option<Vec<Key>>>()?, true);
             }
             (Op::InStrSet(_), Some(Constant::StrSet(members)), _) => {
-                (members.iter().map(|member| Key::Is(member.as_bytes().into())).collect(), true)
+                return self.keyed(subject, members.iter().map(|member| Key::Is(bytes(member))), true);
             }
             (Op::InIntSet(_), Some(Constant::IntSet(members)), _) => {
-                (members.iter().map(|&member| Key::Range(member.into(), member.into())).collect(), true)
+                let keys = members.iter().map(|&member| Key::Range(member.into(), member.into()));
+                return self.keyed(subject, keys, true);
             }
-            (Op::InCidr(_), Some(&Constant::Cidr(address, prefix)), _) => (vec![Key::Network(address, prefix)], true),
+            (Op::InCidr(_), Some(&Constant::Cidr(address, prefix)), _) => Key::Network(address, prefix),
             _ => return None,
         };
-        self.keyed(&subject, keys, exact)
+        self.keyed(subject, [key], true)
     }
 
     /// The access by keys of what a subject is.
-    fn keyed(&mut self, subject: &Subject, mut keys: Vec<Key>, exact: bool) -> Option<AccessId> {
-        if keys.len() > MOST_KEYS || !keys.iter().all(|key| key.fits(subject)) {
+    fn keyed(
+        &mut self,
+        subject: Subject,
+        keys: impl IntoIterator<Item = Key, IntoIter: ExactSizeIterator>,
+        exact: bool,
+    ) -> Option<AccessId> {
+        let mut tests = keys.into_iter().peekable();
+        if tests.len() > MOST_KEYS {
             return None;
         }
         let kind = match subject.ty {
             Ty::Str | Ty::Raw | Ty::Value if subject.lower => Kind::Lower,
             Ty::Str | Ty::Raw => Kind::Text,
             // Of the values of any type only text has keys.
-            Ty::Value if matches!(keys.first(), Some(Key::Is(_))) => Kind::Text,
+            Ty::Value if matches!(tests.peek(), Some(Key::Is(_))) => Kind::Text,
             Ty::Int | Ty::Uint => Kind::Number,
             Ty::Bool => Kind::Truth,
             Ty::Ip => Kind::Address,
             _ => return None,
         };
-        let mut undecided = subject.optional;
-        if let Some(default) = &subject.default {
-            // Without a value it is the default, of which the keys hold or not.
-            undecided = false;
-            if keys.iter().any(|key| key.may_hold(default.as_bytes())) {
-                keys.push(Key::Absent);
+        // The replacement character stands for bytes that differ.
+        let decoded = matches!(subject.source, Source::Header(..));
+        let slot = self.slots.number(Slot { source: subject.source, kind });
+        let (mut keys, mut proving) = (std::mem::take(&mut self.numbers), Vec::new());
+        keys.clear();
+        let mut absent = false;
+        for key in tests {
+            if decoded && key.has_replacement() {
+                return None;
             }
+            absent |= subject.default.as_ref().is_some_and(|default| key.may_hold(default.as_bytes()));
+            if let Key::Pattern(pattern) = &key {
+                proving.push(self.keys.number(slot, Key::Matched(pattern.clone())));
+            }
+            keys.push(self.keys.number(slot, key));
         }
-        let slot = self.slots.number(Slot { source: subject.source.clone(), kind });
-        let undecided = if undecided { vec![self.keys.number(slot, Key::Absent)] } else { Vec::new() };
-        let proving = keys.iter().filter_map(|key| match key {
-            Key::Pattern(pattern) => Some(self.keys.number(slot, Key::Matched(pattern.clone()))),
-            _ => None,
-        });
-        let proving = proving.collect();
-        let mut keys: Vec<KeyId> = keys.into_iter().map(|key| self.keys.number(slot, key)).collect();
+        // Without a value it is the default, of which the keys hold or not.
+        if absent {
+            keys.push(self.keys.number(slot, Key::Absent));
+        }
+        let undecided = (subject.optional && subject.default.is_none()).then(|| self.keys.number(slot, Key::Absent));
         keys.sort_unstable();
         keys.dedup();
-        self.keys.access(keys, exact, proving, undecided)
+        let access = self.keys.access(&keys, exact, &proving, undecided.as_slice());
+        self.numbers = keys;
+        access
     }
 
     /// What a test is of, if that is a slot.
-    fn subject(&self, id: NodeId) -> Option<Subject> {
+    fn subject(&mut self, id: NodeId) -> Option<Subject> {
         let (graph, args) = (self.graph, self.graph.args(id));
         let of = |ty: Ty, inner: Subject| Some(Subject { ty, ..inner });
         match (graph.op(id), args) {
@@ -216,8 +238,11 @@ impl<'g> Finder<'g> {
                 Some(Subject { source: Source::Field(field), ty: graph.ty(id), lower: false, optional, default: None })
             }
             (Op::Header { field, name }, _) => {
-                let Some(Constant::HeaderName(name)) = graph.constant_at(name) else { return None };
-                let source = Source::header(field, name)?;
+                let source = self.headers.entry(id).or_insert_with(|| match graph.constant_at(name) {
+                    Some(Constant::HeaderName(name)) => Source::header(field, name),
+                    _ => None,
+                });
+                let source = source.clone()?;
                 Some(Subject { source, ty: Ty::Maybe, lower: false, optional: true, default: None })
             }
             (Op::Require, &[inner]) => of(Ty::Raw, self.subject(inner).filter(|inner| inner.ty == Ty::Maybe)?),
@@ -263,7 +288,7 @@ impl<'g> Finder<'g> {
     }
 
     /// The source that a test asks for a value of, and whether it wants one.
-    fn presence(&self, id: NodeId) -> Option<(Source, bool)> {
+    fn presence(&mut self, id: NodeId) -> Option<(Source, bool)> {
         let (graph, args) = (self.graph, self.graph.args(id));
         match (graph.op(id), args) {
             (Op::IsPresent, &[header]) => Some((self.subject(header)?.source, true)),
@@ -297,17 +322,9 @@ struct Subject {
 }
 
 impl Key {
-    /// Whether the bytes of a slot decide it as the subject would.
-    fn fits(&self, subject: &Subject) -> bool {
-        let text = match self {
-            Self::Is(text) | Self::Prefix(text) | Self::Suffix(text) | Self::Contains(text) => text,
-            // Made from patterns, of text that stands as it is in whatever they match.
-            Self::ContainsFolded(text) => text,
-            _ => return true,
-        };
-        // The replacement character stands for bytes that differ.
-        let exact = matches!(subject.source, Source::Field(_));
-        exact || memchr::memmem::find(text, "\u{fffd}".as_bytes()).is_none()
+    /// Whether it is of text with a replacement character.
+    fn has_replacement(&self) -> bool {
+        self.text().windows(3).any(|part| part == "\u{fffd}".as_bytes())
     }
 
     /// False if it certainly does not hold of a text.
@@ -325,7 +342,7 @@ impl Key {
 /// The key of a comparison with a constant.
 fn compared(cmp: Cmp, constant: &Constant) -> Option<Key> {
     let number: i128 = match (cmp, constant) {
-        (Cmp::Eq, Constant::Str(text)) => return Some(Key::Is(text.as_bytes().into())),
+        (Cmp::Eq, Constant::Str(text)) => return Some(Key::Is(text.clone().into())),
         (_, Constant::Int(number)) => (*number).into(),
         (_, Constant::Uint(number)) => (*number).into(),
         _ => return None,

@@ -3,7 +3,10 @@
 use super::node::MapKind;
 use super::slot::SlotId;
 use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as TableEntry;
 use std::collections::HashMap;
+use std::hash::BuildHasher;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -36,18 +39,31 @@ pub(super) enum Key {
     Absent,
 }
 
-/// Keys of which one must hold where a conjunct is true.
-#[derive(Clone, Debug)]
+/// Numbers of keys or groups, one after the other among those of all accesses.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct List {
+    first: u32,
+    end: u32,
+}
+
+impl List {
+    pub(super) fn len(self) -> usize {
+        self.end.saturating_sub(self.first) as usize
+    }
+}
+
+/// Keys of which one must hold where a conjunct is true. [`Keys::list`] has the numbers.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
-    pub(super) keys: Vec<KeyId>,
+    pub(super) keys: List,
     /// The groups of the keys, each once.
-    pub(super) groups: Vec<GroupId>,
+    pub(super) groups: List,
     /// Whether the conjunct is true where a key holds.
     pub(super) exact: bool,
     /// Further keys, of which one may hold instead; where one does the conjunct is true.
-    pub(super) proving: Vec<KeyId>,
+    pub(super) proving: List,
     /// The absence of what leaves the conjunct undecided: it may fail.
-    pub(super) undecided: Vec<KeyId>,
+    pub(super) undecided: List,
 }
 
 #[derive(Debug)]
@@ -61,10 +77,12 @@ struct Entry {
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     entries: Vec<Entry>,
-    numbers: HashMap<(SlotId, Key), KeyId, FixedState>,
+    numbers: HashTable<KeyId>,
+    hasher: FixedState,
     groups: Vec<(SlotId, MapKind)>,
     group_numbers: HashMap<(SlotId, MapKind), GroupId, FixedState>,
     accesses: Vec<Access>,
+    lists: Vec<u32>,
 }
 
 fn next(length: usize) -> u32 {
@@ -74,39 +92,66 @@ fn next(length: usize) -> u32 {
 impl Keys {
     /// The number of a key.
     pub(super) fn number(&mut self, slot: SlotId, key: Key) -> KeyId {
-        let number = next(self.entries.len());
-        let (entries, groups, group_numbers) = (&mut self.entries, &mut self.groups, &mut self.group_numbers);
-        *self.numbers.entry((slot, key)).or_insert_with_key(|(_, key)| {
-            let group = *group_numbers.entry((slot, key.map())).or_insert_with(|| {
-                groups.push((slot, key.map()));
-                next(groups.len()).saturating_sub(1)
-            });
-            entries.push(Entry { slot, group, key: key.clone() });
-            number
-        })
+        let Self { entries, numbers, hasher, groups, group_numbers, .. } = self;
+        let hash = hasher.hash_one((slot, &key));
+        let of = |number: &KeyId| entries.get(*number as usize);
+        let same = |number: &KeyId| of(number).is_some_and(|entry| entry.slot == slot && entry.key == key);
+        let again = |number: &KeyId| of(number).map_or(0, |entry| hasher.hash_one((entry.slot, &entry.key)));
+        match numbers.entry(hash, same, again) {
+            TableEntry::Occupied(known) => *known.get(),
+            TableEntry::Vacant(place) => {
+                let number = next(entries.len());
+                place.insert(number);
+                let map = key.map();
+                let group = *group_numbers.entry((slot, map)).or_insert_with(|| {
+                    groups.push((slot, map));
+                    next(groups.len()).saturating_sub(1)
+                });
+                entries.push(Entry { slot, group, key });
+                number
+            }
+        }
     }
 
     /// The number of an access by keys of which one holds, if there are any.
     pub(super) fn access(
         &mut self,
-        keys: Vec<KeyId>,
+        keys: &[KeyId],
         exact: bool,
-        proving: Vec<KeyId>,
-        undecided: Vec<KeyId>,
+        proving: &[KeyId],
+        undecided: &[KeyId],
     ) -> Option<AccessId> {
-        let mut groups: Vec<GroupId> = keys.iter().filter_map(|&key| self.group_of(key)).collect();
-        groups.sort_unstable();
-        groups.dedup();
         let number = next(self.accesses.len());
-        let any = !groups.is_empty();
-        any.then(|| {
-            self.accesses.push(Access { keys, groups, exact, proving, undecided });
-            number
-        })
+        let groups = self.groups_of(keys)?;
+        let [keys, proving, undecided] = [keys, proving, undecided].map(|numbers| self.add(numbers));
+        self.accesses.push(Access { keys, groups, exact, proving, undecided });
+        Some(number)
     }
 
-    pub(super) fn get(&self, access: AccessId) -> Option<&Access> {
-        self.accesses.get(access as usize)
+    fn add(&mut self, numbers: &[u32]) -> List {
+        let first = next(self.lists.len());
+        self.lists.extend_from_slice(numbers);
+        List { first, end: next(self.lists.len()) }
+    }
+
+    /// The groups of keys, each once, if there are any.
+    fn groups_of(&mut self, keys: &[KeyId]) -> Option<List> {
+        let first = self.lists.len();
+        for &key in keys {
+            let group = self.group_of(key)?;
+            if self.lists.get(first..).is_some_and(|groups| !groups.contains(&group)) {
+                self.lists.push(group);
+            }
+        }
+        (self.lists.len() > first).then(|| List { first: next(first), end: next(self.lists.len()) })
+    }
+
+    pub(super) fn list(&self, List { first, end }: List) -> &[u32] {
+        self.lists.get(first as usize..end as usize).unwrap_or_default()
+    }
+
+    pub(super) fn get(&self, access: AccessId) -> Option<Access> {
+        self.accesses.get(access as usize).copied()
     }
 
     /// The slot and the test of a key.
@@ -120,5 +165,10 @@ impl Keys {
 
     pub(super) fn group(&self, group: GroupId) -> Option<(SlotId, MapKind)> {
         self.groups.get(group as usize).copied()
+    }
+
+    /// How many keys, groups and accesses there are.
+    pub(super) fn len(&self) -> [usize; 3] {
+        [self.entries.len(), self.groups.len(), self.accesses.len()]
     }
 }

@@ -1,10 +1,11 @@
 //! The index of a set: finds the rules that may be true without looking at the others.
 //!
 //! Each rule is found by one test that must hold where it is true (`access`), chosen so that few rules are found in vain
-//! (`plan`). Tests of one kind on one field or header (`slot`) are asked together (`node`). What is left of a rule that was
-//! found is evaluated by code that rules of the same shape share (`residual`).
+//! (`plan`, `estimate`). Tests of one kind on one field or header (`slot`) are asked together (`node`). What is left of a rule
+//! that was found is evaluated by code that rules of the same shape share (`residual`).
 
 mod access;
+mod estimate;
 mod keys;
 mod node;
 mod notes;
@@ -57,7 +58,7 @@ pub(super) struct Wanted {
 }
 
 /// The index of the rules for which one is worth while.
-pub(super) fn index(common: &mut Common, fields: &[Field], wanted: Wanted, notes: &mut Notes) -> Option<Indexed> {
+pub(super) fn index(common: &Common, fields: &[Field], wanted: Wanted, notes: &mut Notes) -> Option<Indexed> {
     let plan = plan::plan(common, fields, wanted, notes).filter(|plan| !plan.cases.is_empty())?;
     let index = Index { slots: plan.slots, nodes: plan.nodes, root: plan.root, cases: plan.cases.into() };
     Some(Indexed { index, shapes: plan.shapes.shapes, rows: plan.rows, straight: plan.straight })

@@ -93,7 +93,8 @@ impl Key {
         }
     }
 
-    fn text(&self) -> &[u8] {
+    /// The piece of text that it is of, if any.
+    pub(super) fn text(&self) -> &[u8] {
         match self {
             Self::Is(text)
             | Self::Prefix(text)
@@ -142,9 +143,9 @@ pub(super) struct Nodes {
 
 impl Nodes {
     /// A target of these cases.
-    pub(super) fn target(&mut self, cases: impl Iterator<Item = u32>, node: Option<u32>) -> Option<Target> {
+    pub(super) fn target(&mut self, cases: &[u32], node: Option<u32>) -> Option<Target> {
         let first = u32::try_from(self.postings.len()).ok()?;
-        self.postings.extend(cases);
+        self.postings.extend_from_slice(cases);
         let count = u32::try_from(self.postings.len()).ok()?.checked_sub(first)?;
         Some(Target { first, count, node: node.unwrap_or(NOWHERE) })
     }
@@ -271,9 +272,9 @@ impl Lookup {
             && self.targets.first().is_some_and(|absent| absent.count > 0 || absent.node != NOWHERE)
     }
 
-    /// Keys of one kind, which are distinct, with what they lead to.
-    pub(super) fn new(slot: SlotId, kind: MapKind, keys: Vec<(Key, Target)>) -> Option<Self> {
-        let texts = || keys.iter().map(|(key, _)| key.text()).collect::<Vec<_>>();
+    /// Keys of one kind, which are distinct, and what each leads to.
+    pub(super) fn new(slot: SlotId, kind: MapKind, keys: &[&Key], leads: Vec<Target>) -> Option<Self> {
+        let texts = || keys.iter().map(|key| key.text()).collect::<Vec<_>>();
         let map = match kind {
             MapKind::Is => Map::Is(Box::new(ExactMap::new(&texts()))),
             MapKind::Prefix => Map::Prefix(Box::new(PrefixMap::new(&texts())?)),
@@ -282,23 +283,23 @@ impl Lookup {
             MapKind::ContainsFolded => Map::ContainsFolded(Box::new(LiteralMap::new(&texts())?)),
             MapKind::Range => {
                 let range = |key: &Key| if let Key::Range(from, to) = *key { Some((from, to)) } else { None };
-                let ranges: Option<Vec<_>> = keys.iter().map(|(key, _)| range(key)).collect();
+                let ranges: Option<Vec<_>> = keys.iter().map(|key| range(key)).collect();
                 Map::Range(Box::new(RangeMap::new(&ranges?)))
             }
             MapKind::Network => {
                 let network = |key: &Key| if let Key::Network(ip, prefix) = *key { Some((ip, prefix)) } else { None };
-                let networks: Option<Vec<_>> = keys.iter().map(|(key, _)| network(key)).collect();
+                let networks: Option<Vec<_>> = keys.iter().map(|key| network(key)).collect();
                 Map::Network(Box::new(NetworkMap::new(&networks?)))
             }
             MapKind::Pattern => {
                 let mut by_pattern: BTreeMap<&str, [Target; 2]> = BTreeMap::new();
-                for (key, target) in &keys {
+                for (key, target) in keys.iter().zip(leads) {
                     let (pattern, place) = match key {
                         Key::Pattern(pattern) => (pattern, 0),
                         Key::Matched(pattern) => (pattern, 1),
                         _ => return None,
                     };
-                    *by_pattern.entry(pattern).or_insert([Target::NOTHING; 2]).get_mut(place)? = *target;
+                    *by_pattern.entry(pattern).or_insert([Target::NOTHING; 2]).get_mut(place)? = target;
                 }
                 let patterns: Vec<&str> = by_pattern.keys().copied().collect();
                 let map = Map::Pattern(Box::new(PatternGroups::new(&patterns, MOST_PATTERN_BYTES)));
@@ -306,7 +307,7 @@ impl Lookup {
             }
             MapKind::Truth | MapKind::Presence => {
                 let mut targets = [Target::NOTHING; 2];
-                for (key, target) in keys {
+                for (key, target) in keys.iter().zip(leads) {
                     let id = usize::from(matches!(key, Key::Truth(true) | Key::Present));
                     *targets.get_mut(id)? = target;
                 }
@@ -314,7 +315,7 @@ impl Lookup {
                 return Some(Self { slot, map, targets: targets.into() });
             }
         };
-        Some(Self { slot, map, targets: keys.into_iter().map(|(_, target)| target).collect() })
+        Some(Self { slot, map, targets: leads.into() })
     }
 }
 

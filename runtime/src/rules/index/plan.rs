@@ -2,16 +2,15 @@
 
 use super::Wanted;
 use super::access::Finder;
-use super::keys::{Access, AccessId, GroupId, Key, KeyId, Keys};
+use super::estimate::{COMMON, Estimates, FAILING};
+use super::keys::{Access, AccessId, GroupId, KeyId, Keys};
 use super::node::{Lookup, MapKind, Nodes, Target};
 use super::notes::{LeftOut, Notes};
 use super::residual::{Row, Shapes};
-use super::slot::{SlotId, Slots, Source};
+use super::slot::{Slots, Source};
 use crate::rules::common::{Common, Placed};
 use celero_ir::layout::Field;
-use celero_ir::{NodeId, Op, Ty};
-use foldhash::fast::FixedState;
-use std::collections::HashMap;
+use celero_ir::{NodeId, Op};
 
 /// Cases of one key from which on it is worth while to look at a second one.
 const CROWD: usize = 12;
@@ -19,15 +18,8 @@ const CROWD: usize = 12;
 const DEEPEST: usize = 3;
 /// Conjuncts of a rule that are looked at.
 const MOST_CONJUNCTS: usize = 64;
-/// Nanoseconds, about, that it takes to find cases at all: with less to win, rules are evaluated one after the other.
-const FINDING: f64 = 100.0;
-
-/// How much likelier a key is made by each further one of an access, of its own chance.
-const ALIKE: f64 = 0.1;
-/// Keys that are taken to hold more often than that find nothing.
-const COMMON: f64 = 0.9;
-/// How likely it is taken to be that a test fails for want of a value.
-const FAILING: f64 = 0.02;
+/// No number.
+const NONE: u32 = u32::MAX;
 
 /// What is to be done with a rule that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,29 +77,35 @@ struct Pending {
 }
 
 struct Planner<'p> {
-    common: &'p mut Common,
-    slots: &'p Slots,
+    common: &'p Common,
     keys: &'p Keys,
+    slots: &'p Slots,
     choices: Vec<Choice>,
+    estimates: Estimates<'p>,
     /// Whether what lookups are worth does not matter.
     always: bool,
     /// Whether patterns may become tables.
     tables: bool,
     nodes: Nodes,
-    cases: Vec<Case>,
-    numbers: HashMap<(u32, u64), u32, FixedState>,
+    cases: Cases,
     shapes: Shapes,
     rows: Vec<Row>,
     notes: &'p mut Notes,
+    /// Working memory, by key: how many there are, or where they go. Zero between uses.
+    counts: Vec<u32>,
+    /// Working memory: numbers of cases.
+    posted: Vec<u32>,
+    /// Working memory: what is left of a rule.
+    rest: Vec<NodeId>,
 }
 
 /// Makes a plan for these rules.
-pub(super) fn plan(common: &mut Common, fields: &[Field], wanted: Wanted, notes: &mut Notes) -> Option<Plan> {
+pub(super) fn plan(common: &Common, fields: &[Field], wanted: Wanted, notes: &mut Notes) -> Option<Plan> {
     let (mut pending, mut straight, mut choices) = (Vec::new(), Vec::new(), Vec::new());
     let mut finder = Finder::new(&common.graph, fields);
     for (place, rule) in (0_u32..).zip(&common.rules) {
         let first = choices.len();
-        choose_from(&mut finder, rule.root, wanted.errors, &mut choices);
+        choose_from(&mut finder, conjuncts(common, &rule.root), wanted.errors, &mut choices);
         let count = u32::try_from(choices.len().saturating_sub(first)).ok()?;
         if count == 0 {
             notes.left(place as usize, LeftOut::NoKey);
@@ -120,42 +118,38 @@ pub(super) fn plan(common: &mut Common, fields: &[Field], wanted: Wanted, notes:
     let Finder { mut slots, keys, .. } = finder;
     let mut planner = Planner {
         common,
-        slots: &slots,
         keys: &keys,
+        slots: &slots,
         choices,
+        estimates: Estimates::new(&keys, &slots),
         always: wanted.always,
         tables: wanted.tables,
         nodes: Nodes::default(),
-        cases: Vec::new(),
-        numbers: HashMap::default(),
+        cases: Cases::new(common.rules.len()),
         shapes: Shapes::default(),
         rows: Vec::new(),
         notes,
+        counts: vec![0; keys.len()[0]],
+        posted: Vec::new(),
+        rest: Vec::new(),
     };
-    let (root, left) = planner.node(pending, 0)?;
+    let (root, left) = planner.node(&pending, 0)?;
     straight.extend(left.iter().map(|pending| pending.rule as usize));
     straight.sort_unstable();
     let Planner { mut nodes, cases, shapes, rows, .. } = planner;
-    // By rule; of the cases of a rule the one that says most is first.
-    let mut order: Vec<(Case, u32)> = cases.into_iter().zip(0..).collect();
-    order.sort_unstable_by_key(|(case, _)| (case.rule, case.todo != Todo::Matches));
-    let mut numbers = vec![0; order.len()];
-    for (new, (_, old)) in (0..).zip(&order) {
-        *numbers.get_mut(*old as usize)? = new;
-    }
+    let (cases, numbers) = cases.in_order();
     nodes.renumber(&numbers);
-    let cases = order.into_iter().map(|(case, _)| case).collect();
     slots.finish();
     Some(Plan { slots, nodes, root, cases, shapes, rows, straight })
 }
 
+/// What must all be true for a rule to be.
+fn conjuncts<'c>(common: &'c Common, root: &'c NodeId) -> &'c [NodeId] {
+    if common.graph.op(*root) == Op::And { common.graph.args(*root) } else { std::slice::from_ref(root) }
+}
+
 /// Adds the conjuncts by which a rule can be found.
-fn choose_from(finder: &mut Finder<'_>, root: NodeId, errors: bool, choices: &mut Vec<Choice>) {
-    let alone = [root];
-    let conjuncts = match finder.conjuncts(root) {
-        [] => &alone,
-        conjuncts => conjuncts,
-    };
+fn choose_from(finder: &mut Finder<'_>, conjuncts: &[NodeId], errors: bool, choices: &mut Vec<Choice>) {
     let guards: Vec<Source> = if errors { finder.guards(conjuncts) } else { Vec::new() };
     for (conjunct, &id) in (0..).zip(conjuncts).take(MOST_CONJUNCTS) {
         let Some(access) = finder.access(id) else { continue };
@@ -165,206 +159,216 @@ fn choose_from(finder: &mut Finder<'_>, root: NodeId, errors: bool, choices: &mu
             let slot = finder.keys.key(*key).and_then(|(slot, _)| finder.slots.get(slot));
             slot.is_some_and(|slot| guards.contains(&slot.source))
         };
-        let may_fail = errors && !undecided.iter().all(guarded);
+        let may_fail = errors && !finder.keys.list(undecided).iter().all(guarded);
         choices.push(Choice { conjunct, access, may_fail });
     }
 }
 
-impl Planner<'_> {
-    /// The choices of a rule that are not made yet, each with its number.
-    fn left(&self, pending: &Pending) -> impl Iterator<Item = (u32, Choice)> {
-        let all = self.choices.get(pending.first as usize..).unwrap_or_default();
-        let left = pending.left;
-        (0..pending.count).zip(all.iter().copied()).filter(move |(number, _)| left.wrapping_shr(*number) & 1 != 0)
-    }
+/// The choices of a rule that are not made yet, each with its number.
+fn left(choices: &[Choice], pending: &Pending) -> impl Iterator<Item = (u32, Choice)> + Clone {
+    let all = choices.get(pending.first as usize..).unwrap_or_default();
+    let left = pending.left;
+    (0..pending.count).zip(all.iter().copied()).filter(move |(number, _)| left.wrapping_shr(*number) & 1 != 0)
+}
 
+impl<'p> Planner<'p> {
     /// A node that finds rules, and the rules that it leaves out.
-    fn node(&mut self, pending: Vec<Pending>, depth: usize) -> Option<(u32, Vec<Pending>)> {
-        let chances = self.chances(&pending);
+    fn node(&mut self, pending: &[Pending], depth: usize) -> Option<(u32, Vec<Pending>)> {
+        let choices = &self.choices;
+        let accesses = pending.iter().flat_map(|pending| left(choices, pending)).map(|(_, choice)| choice.access);
+        self.estimates.start(accesses);
         let mut chosen: Vec<(u32, Pending)> = Vec::with_capacity(pending.len());
-        let mut left = Vec::new();
+        let mut left_out = Vec::new();
         for pending in pending {
-            match self.best(&pending, &chances, |access| self.allowed(access, depth)) {
-                Some(choice) => chosen.push((choice, pending)),
-                None => left.push(pending),
+            match self.best(pending, |access| self.allowed(access, depth)) {
+                Some(choice) => chosen.push((choice, *pending)),
+                None => left_out.push(*pending),
             }
         }
-        let too_common = left.len();
+        let too_common = left_out.len();
         // Keys of which there are few are not worth their lookup. Their rules may be found by others.
         for _ in 0..if self.always { 0 } else { 2 } {
-            let worth = self.worth(&chosen, depth);
+            self.weigh(&chosen, depth);
             let mut again = Vec::with_capacity(chosen.len());
             for (_, pending) in chosen {
-                match self.best(&pending, &chances, |access| self.allowed(access, depth) && worth.covers(access)) {
+                match self.best(&pending, |access| self.allowed(access, depth) && self.estimates.covers(access)) {
                     Some(choice) => again.push((choice, pending)),
-                    None => left.push(pending),
+                    None => left_out.push(pending),
                 }
             }
             chosen = again;
         }
-        if depth == 0 && !self.always && self.worth(&chosen, depth).total < FINDING {
-            left.extend(chosen.drain(..).map(|(_, pending)| pending));
+        if depth == 0 && !self.always {
+            self.weigh(&chosen, depth);
+            if !self.estimates.is_worth_finding() {
+                left_out.extend(chosen.drain(..).map(|(_, pending)| pending));
+            }
         }
-        for (number, pending) in left.iter().enumerate().filter(|_| depth == 0) {
+        for (number, pending) in left_out.iter().enumerate().filter(|_| depth == 0) {
             let why = if number < too_common { LeftOut::TooCommon } else { LeftOut::TooFew };
             self.notes.left(pending.rule as usize, why);
         }
         let mut found = Vec::with_capacity(chosen.len());
         for (number, pending) in chosen {
-            self.lead(number, pending, &chances, &mut found)?;
+            self.lead(number, pending, &mut found)?;
         }
-        // Rules stay in order.
-        found.sort_by_key(|(group, key, _)| (*group, *key));
+        let ByKey { keys, pending: by_key } = self.by_key(&found)?;
+        let mut rest = by_key.as_slice();
         let mut lookups = Vec::new();
-        for of_group in found.chunk_by(|(a, ..), (b, ..)| a == b) {
-            let (slot, kind) = self.keys.group(of_group.first()?.0)?;
-            let mut targets = Vec::new();
-            for of_key in of_group.chunk_by(|(_, a, _), (_, b, _)| a == b) {
-                let (_, key) = self.keys.key(of_key.first()?.1)?;
-                let key = key.clone();
-                targets.push((key, self.target(of_key.iter().map(|(.., pending)| *pending).collect(), depth)?));
+        for of_group in keys.chunk_by(|a, b| a.group == b.group) {
+            let (slot, kind) = self.keys.group(of_group.first()?.group)?;
+            let mut targets = Vec::with_capacity(of_group.len());
+            for of_key in of_group {
+                let (pending, others) = rest.split_at_checked(of_key.count as usize)?;
+                rest = others;
+                targets.push(self.target(pending, depth)?);
             }
-            lookups.push((slot, Lookup::new(slot, kind, targets)?));
+            let tests: Option<Vec<_>> = of_group.iter().map(|of| self.keys.key(of.key).map(|(_, key)| key)).collect();
+            lookups.push((slot, Lookup::new(slot, kind, &tests?, targets)?));
         }
         lookups.sort_by_key(|(slot, _)| *slot);
         let lookups = lookups.into_iter().map(|(_, lookup)| lookup).collect();
-        Some((self.nodes.add(lookups, self.slots)?, left))
+        Some((self.nodes.add(lookups, self.slots)?, left_out))
+    }
+
+    fn weigh(&mut self, chosen: &[(u32, Pending)], depth: usize) {
+        let choice =
+            |(number, pending): &(u32, Pending)| self.choices.get(pending.first.saturating_add(*number) as usize);
+        self.estimates.weigh(chosen.iter().filter_map(choice).map(|choice| choice.access), depth == 0);
     }
 
     /// Puts a rule behind the keys of a choice.
-    fn lead(
-        &mut self,
-        number: u32,
-        pending: Pending,
-        chances: &Chances,
-        found: &mut Vec<(GroupId, KeyId, Pending)>,
-    ) -> Option<()> {
+    fn lead(&mut self, number: u32, pending: Pending, found: &mut Vec<(KeyId, Pending)>) -> Option<()> {
         let keys = self.keys;
         let Choice { conjunct, access, may_fail } = *self.choices.get(pending.first.saturating_add(number) as usize)?;
         let access = keys.get(access)?;
-        let left = pending.left & !1_u64.wrapping_shl(number);
-        let proven = if access.exact { pending.proven | 1_u64.wrapping_shl(conjunct) } else { pending.proven };
-        let proving = access.proving.iter().map(|key| (key, pending.proven | 1_u64.wrapping_shl(conjunct)));
-        for (&key, proven) in access.keys.iter().map(|key| (key, proven)).chain(proving) {
+        let left_then = pending.left & !1_u64.wrapping_shl(number);
+        let proved = pending.proven | 1_u64.wrapping_shl(conjunct);
+        let proven = if access.exact { proved } else { pending.proven };
+        let proving = keys.list(access.proving).iter().map(|key| (key, proved));
+        for (&key, proven) in keys.list(access.keys).iter().map(|key| (key, proven)).chain(proving) {
             let (slot, test) = keys.key(key)?;
-            let step = self.notes.step(pending.step, slot, test, || chances.of(keys, key));
-            found.push((keys.group_of(key)?, key, Pending { left, proven, step, ..pending }));
+            let step = self.notes.step(pending.step, slot, test, || self.estimates.of(key));
+            found.push((key, Pending { left: left_then, proven, step, ..pending }));
         }
-        for &absent in access.undecided.iter().filter(|_| may_fail) {
+        for &absent in keys.list(access.undecided).iter().filter(|_| may_fail) {
             // What fails for the same reason finds nothing else.
-            let fails =
-                |choice: &Choice| keys.get(choice.access).is_some_and(|access| access.undecided.contains(&absent));
-            let others = self.left(&pending).filter(|(_, choice)| fails(choice));
-            let left = others.fold(left, |left, (number, _)| left & !1_u64.wrapping_shl(number));
+            let fails = |choice: &Choice| {
+                keys.get(choice.access).is_some_and(|access| keys.list(access.undecided).contains(&absent))
+            };
+            let others = left(&self.choices, &pending).filter(|(_, choice)| fails(choice));
+            let left = others.fold(left_then, |left, (number, _)| left & !1_u64.wrapping_shl(number));
             let (slot, test) = keys.key(absent)?;
             let step = self.notes.step(pending.step, slot, test, || FAILING);
-            found.push((keys.group_of(absent)?, absent, Pending { left, step, ..pending }));
+            found.push((absent, Pending { left, step, ..pending }));
         }
         Some(())
     }
 
+    /// Sorts by group, then by key, and leaves those of a key in order; in linear time.
+    fn by_key(&mut self, found: &[(KeyId, Pending)]) -> Option<ByKey> {
+        let mut keys: Vec<OfKey> = Vec::new();
+        for &(key, _) in found {
+            let count = self.counts.get_mut(key as usize)?;
+            if *count == 0 {
+                keys.push(OfKey { group: self.keys.group_of(key)?, key, count: 0 });
+            }
+            *count = count.saturating_add(1);
+        }
+        // Of few groups, which is fast.
+        keys.sort_by_key(|of| of.group);
+        let mut first = 0_u32;
+        for of in &mut keys {
+            of.count = std::mem::replace(self.counts.get_mut(of.key as usize)?, first);
+            first = first.saturating_add(of.count);
+        }
+        let mut pending: Vec<Pending> = found.iter().map(|(_, pending)| *pending).collect();
+        for (key, of_key) in found {
+            let place = self.counts.get_mut(*key as usize)?;
+            *pending.get_mut(*place as usize)? = *of_key;
+            *place = place.saturating_add(1);
+        }
+        for of in &keys {
+            *self.counts.get_mut(of.key as usize)? = 0;
+        }
+        Some(ByKey { keys, pending })
+    }
+
     /// What a key leads to.
-    fn target(&mut self, mut pending: Vec<Pending>, depth: usize) -> Option<Target> {
-        let mut node = None;
+    fn target(&mut self, pending: &[Pending], depth: usize) -> Option<Target> {
+        let (mut node, mut here, own) = (None, pending, &mut Vec::new());
         let deeper = depth.saturating_add(1);
         let crowd = if self.always { 1 } else { CROWD };
         if pending.len() > crowd && deeper < DEEPEST {
-            let (more, done): (Vec<_>, Vec<_>) = pending.into_iter().partition(|pending| pending.left != 0);
-            pending = done;
+            let (more, done): (Vec<_>, Vec<_>) = pending.iter().partition(|pending| pending.left != 0);
+            *own = done;
             if more.len() > crowd {
-                let (number, left) = self.node(more, deeper)?;
+                let (number, left) = self.node(&more, deeper)?;
                 node = Some(number);
-                pending.extend(left);
+                own.extend(left);
             } else {
-                pending.extend(more);
+                own.extend(more);
             }
+            here = own;
         }
-        let mut cases = Vec::with_capacity(pending.len());
-        for pending in &pending {
-            let case = self.case(pending)?;
-            let todo = self.cases.get(case as usize)?.todo;
+        let mut cases = std::mem::take(&mut self.posted);
+        cases.clear();
+        for pending in here {
+            let (case, todo) = self.case(pending)?;
             self.notes.end(pending.rule as usize, pending.step, pending.proven, todo);
             cases.push(case);
         }
-        self.nodes.target(cases.into_iter(), node)
+        let target = self.nodes.target(&cases, node);
+        self.posted = cases;
+        target
     }
 
     /// The number of the case of a rule of which so much is proven.
-    fn case(&mut self, pending: &Pending) -> Option<u32> {
-        let key = (pending.rule, pending.proven);
-        if let Some(&number) = self.numbers.get(&key) {
-            return Some(number);
+    fn case(&mut self, pending: &Pending) -> Option<(u32, Todo)> {
+        if let Some(known) = self.cases.known(pending) {
+            return Some(known);
         }
         let rule = self.common.rules.get(pending.rule as usize)?;
-        let (number, root) = (rule.number, rule.root);
-        let todo = match self.rest(root, pending.proven) {
-            None => Todo::Matches,
-            Some(rest) => self.row(pending.rule as usize, rest).map_or(Todo::Whole, Todo::Rest),
-        };
-        let case = u32::try_from(self.cases.len()).ok()?;
-        self.cases.push(Case { rule: number, todo });
-        self.numbers.insert(key, case);
-        Some(case)
+        self.rest(rule, pending.proven);
+        let todo = if self.rest.is_empty() { Todo::Matches } else { self.row(rule).map_or(Todo::Whole, Todo::Rest) };
+        Some((self.cases.add(pending, Case { rule: rule.number, todo })?, todo))
     }
 
-    fn row(&mut self, rule: usize, rest: NodeId) -> Option<u32> {
-        let rule: &Placed = self.common.rules.get(rule)?;
-        let row = self.shapes.row(&self.common.graph, rule, rest)?;
+    fn row(&mut self, rule: &Placed) -> Option<u32> {
+        let row = self.shapes.row(&self.common.graph, rule, &self.rest)?;
         let number = u32::try_from(self.rows.len()).ok()?;
         self.rows.push(row);
         Some(number)
     }
 
-    /// A rule without the conjuncts that are true; `None` if there are no others.
-    fn rest(&mut self, root: NodeId, proven: u64) -> Option<NodeId> {
-        let graph = &mut self.common.graph;
+    /// Finds out what is left of a rule: the conjuncts that are not known to be true, or, if none is, all of it.
+    fn rest(&mut self, rule: &Placed, proven: u64) {
+        self.rest.clear();
         if proven == 0 {
-            return Some(root);
-        }
-        if graph.op(root) != Op::And {
-            return None;
+            self.rest.push(rule.root);
+            return;
         }
         let is_left = |number: u32| proven.checked_shr(number).unwrap_or(0) & 1 == 0;
-        let left: Vec<NodeId> =
-            (0..).zip(graph.args(root)).filter(|(number, _)| is_left(*number)).map(|(_, &id)| id).collect();
-        match left.as_slice() {
-            [] => None,
-            &[only] => Some(only),
-            left => {
-                let origin = graph.origin(root);
-                Some(graph.add(Op::And, Ty::Bool, left, origin))
-            }
-        }
+        let numbered = (0..).zip(conjuncts(self.common, &rule.root));
+        self.rest.extend(numbered.filter(|(number, _)| is_left(*number)).map(|(_, &id)| id));
     }
 
     /// Whether rules may be found in that way: tables of patterns are large, and there is one for all rules.
     fn allowed(&self, access: &Access, depth: usize) -> bool {
         let is_pattern = |&group: &GroupId| self.keys.group(group).is_some_and(|(_, kind)| kind == MapKind::Pattern);
-        depth == 0 && self.tables || !access.groups.iter().any(is_pattern)
-    }
-
-    /// What is known of the keys by which these rules can be found.
-    fn chances(&self, pending: &[Pending]) -> Chances {
-        let accesses = pending.iter().flat_map(|pending| self.left(pending));
-        let accesses = accesses.filter_map(|(_, choice)| self.keys.get(choice.access));
-        let mut all: Vec<(GroupId, KeyId)> =
-            accesses.flat_map(|access| &access.keys).filter_map(|&key| Some((self.keys.group_of(key)?, key))).collect();
-        all.sort_unstable();
-        all.dedup();
-        let of_group = |keys: &[(GroupId, KeyId)]| Some((keys.first()?.0, u32::try_from(keys.len()).ok()?));
-        Chances { distinct: all.chunk_by(|(a, _), (b, _)| a == b).filter_map(of_group).collect() }
+        depth == 0 && self.tables || !self.keys.list(access.groups).iter().any(is_pattern)
     }
 
     /// The best way to find a rule, of those that are allowed and better than none.
-    fn best(&self, pending: &Pending, chances: &Chances, allowed: impl Fn(&Access) -> bool) -> Option<u32> {
+    fn best(&self, pending: &Pending, allowed: impl Fn(&Access) -> bool) -> Option<u32> {
         let mut best: Option<(u32, f64)> = None;
-        for (number, choice) in self.left(pending) {
-            let Some(access) = self.keys.get(choice.access).filter(|access| allowed(access)) else { continue };
-            let mut chance = chances.of_any(self.keys, access);
-            if choice.may_fail {
-                // What fails without a value is found by its absence too.
-                chance += FAILING;
+        for (number, choice) in left(&self.choices, pending) {
+            if !self.keys.get(choice.access).is_some_and(|access| allowed(&access)) {
+                continue;
             }
+            // What fails without a value is found by its absence too.
+            let failing = if choice.may_fail { FAILING } else { 0.0 };
+            let chance = self.estimates.chance(choice.access) + failing;
             let most = if self.always { f64::INFINITY } else { COMMON };
             if chance < best.map_or(most, |(_, least)| least) {
                 best = Some((number, chance));
@@ -372,111 +376,76 @@ impl Planner<'_> {
         }
         best.map(|(number, _)| number)
     }
+}
 
-    /// What the lookups of these choices are worth.
-    fn worth(&self, chosen: &[(u32, Pending)], depth: usize) -> Worth {
-        let sent = |slot: SlotId| self.slots.get(slot).is_some_and(|slot| matches!(slot.source, Source::Header(..)));
-        let mut gains: HashMap<GroupId, f64, FixedState> = HashMap::default();
-        for (number, pending) in chosen {
-            let choice = self.choices.get(pending.first.saturating_add(*number) as usize);
-            let Some(access) = choice.and_then(|choice| self.keys.get(choice.access)) else { continue };
-            for &group in &access.groups {
-                let Some((slot, kind)) = self.keys.group(group) else { continue };
-                let failing = if sent(slot) { FAILING_TIME } else { 0.0 };
-                let test = if access.exact { test_time(kind) } else { SEARCH_TIME };
-                let saved = if depth == 0 { test + failing } else { 15.0 };
-                *gains.entry(group).or_insert_with(|| -lookup_time(kind)) += saved;
+/// Rules by the keys that lead to them.
+struct ByKey {
+    keys: Vec<OfKey>,
+    /// Those of the first key, then those of the second, and so on.
+    pending: Vec<Pending>,
+}
+
+struct OfKey {
+    group: GroupId,
+    key: KeyId,
+    count: u32,
+}
+
+/// The cases, and where those of a rule are.
+struct Cases {
+    cases: Vec<Case>,
+    /// By case: what is proven, and the case of the same rule before it.
+    before: Vec<(u64, u32)>,
+    /// By place of a rule in the common graph, its last case.
+    last: Vec<u32>,
+}
+
+impl Cases {
+    fn new(rules: usize) -> Self {
+        Self { cases: Vec::new(), before: Vec::new(), last: vec![NONE; rules] }
+    }
+
+    /// The cases of a rule, the last first, with what is proven in them.
+    fn of(&self, rule: u32) -> impl Iterator<Item = (u32, u64)> {
+        let mut next = self.last.get(rule as usize).copied();
+        std::iter::from_fn(move || {
+            let number = next.filter(|number| *number != NONE)?;
+            let (proven, before) = *self.before.get(number as usize)?;
+            next = Some(before);
+            Some((number, proven))
+        })
+    }
+
+    fn known(&self, pending: &Pending) -> Option<(u32, Todo)> {
+        let (number, _) = self.of(pending.rule).find(|(_, proven)| *proven == pending.proven)?;
+        self.cases.get(number as usize).map(|case| (number, case.todo))
+    }
+
+    fn add(&mut self, pending: &Pending, case: Case) -> Option<u32> {
+        let number = u32::try_from(self.cases.len()).ok().filter(|number| *number != NONE)?;
+        let last = self.last.get_mut(pending.rule as usize)?;
+        self.before.push((pending.proven, std::mem::replace(last, number)));
+        self.cases.push(case);
+        Some(number)
+    }
+
+    /// The cases by rule, of those of a rule the one that says most first; and the new number of each.
+    fn in_order(self) -> (Vec<Case>, Vec<u32>) {
+        let mut cases = Vec::with_capacity(self.cases.len());
+        let mut numbers = vec![0; self.cases.len()];
+        for rule in (0..).take(self.last.len()) {
+            for wanted in [true, false] {
+                for (old, _) in self.of(rule) {
+                    let Some(case) = self.cases.get(old as usize) else { continue };
+                    if (case.todo == Todo::Matches) == wanted
+                        && let (Some(number), Ok(new)) = (numbers.get_mut(old as usize), u32::try_from(cases.len()))
+                    {
+                        *number = new;
+                        cases.push(*case);
+                    }
+                }
             }
         }
-        let total = gains.values().filter(|gain| **gain > 0.0).sum();
-        Worth { gains, total }
-    }
-}
-
-/// What is known of keys: how many different ones there are, by group.
-struct Chances {
-    distinct: HashMap<GroupId, u32, FixedState>,
-}
-
-impl Chances {
-    /// How likely it is taken to be that a key of an access holds.
-    fn of_any(&self, keys: &Keys, access: &Access) -> f64 {
-        let sum: f64 = access.keys.iter().map(|&key| self.of(keys, key)).sum();
-        let of_texts = |group: &GroupId| keys.group(*group).is_some_and(|(_, kind)| kind.is_of_text());
-        if !matches!(access.groups.as_slice(), [group] if of_texts(group)) {
-            return sum;
-        }
-        // Texts of one pattern or list are mostly alike: one more of them makes the whole hardly likelier.
-        let most = access.keys.iter().map(|&key| self.of(keys, key)).fold(0.0, f64::max);
-        let others = i32::try_from(access.keys.len()).unwrap_or(i32::MAX).saturating_sub(1);
-        sum.min(most * (1.0 + ALIKE * f64::from(others)))
-    }
-
-    /// How likely a key is taken to hold.
-    fn of(&self, keys: &Keys, key: KeyId) -> f64 {
-        let distinct = keys.group_of(key).and_then(|group| self.distinct.get(&group)).copied().unwrap_or(0);
-        let other = 1.0 / (f64::from(distinct) + 1.0);
-        let length = |text: &[u8]| i32::try_from(text.len().min(64)).unwrap_or(64);
-        let Some((_, key)) = keys.key(key) else { return 1.0 };
-        match key {
-            Key::Is(_) => other,
-            Key::Prefix(text) | Key::Suffix(text) => 0.6_f64.powi(length(text)).max(other * 0.5),
-            // A scan is dearer than a lookup.
-            Key::Contains(text) => 0.5_f64.powi(length(text)).max(0.002) * 2.0,
-            Key::ContainsFolded(text) => 0.55_f64.powi(length(text)).max(0.002) * 2.0,
-            Key::Range(from, to) if from == to => other,
-            Key::Range(..) => 0.5,
-            Key::Network(address, prefix) => {
-                let bits = if address.is_ipv4() { 32.0 } else { 64.0 };
-                0.01_f64.powf(f64::from(*prefix) / bits).max(0.001)
-            }
-            // Keys of literals are better where there are some.
-            Key::Pattern(_) | Key::Matched(_) => 0.1,
-            Key::Truth(_) => 0.5,
-            Key::Present => 0.3,
-            Key::Absent => 0.7,
-        }
-    }
-}
-
-/// What looking keys up is worth, by group, in nanoseconds, about.
-struct Worth {
-    gains: HashMap<GroupId, f64, FixedState>,
-    total: f64,
-}
-
-impl Worth {
-    /// Whether all lookups of an access are worth while.
-    fn covers(&self, access: &Access) -> bool {
-        access.groups.iter().all(|group| self.gains.get(group).is_some_and(|gain| *gain > 0.0))
-    }
-}
-
-/// Nanoseconds, about, that a test takes more if it fails, as it does where a header is not sent.
-const FAILING_TIME: f64 = 4.0;
-
-/// Nanoseconds, about, that a test takes that its keys do not decide: mostly a pattern.
-const SEARCH_TIME: f64 = 30.0;
-
-/// Nanoseconds, about, that one such test takes in native code.
-const fn test_time(kind: MapKind) -> f64 {
-    match kind {
-        MapKind::Truth | MapKind::Presence => 1.0,
-        MapKind::Is | MapKind::Range | MapKind::Network => 3.0,
-        MapKind::Prefix | MapKind::Suffix => 4.0,
-        MapKind::Contains => 10.0,
-        MapKind::ContainsFolded => 25.0,
-        MapKind::Pattern => SEARCH_TIME,
-    }
-}
-
-/// Nanoseconds, about, that one lookup takes, however many keys there are, with reading what is looked at.
-const fn lookup_time(kind: MapKind) -> f64 {
-    match kind {
-        MapKind::Truth | MapKind::Presence => 5.0,
-        MapKind::Is | MapKind::Range => 15.0,
-        MapKind::Prefix | MapKind::Suffix => 25.0,
-        MapKind::Network | MapKind::Contains | MapKind::ContainsFolded => 60.0,
-        MapKind::Pattern => 200.0,
+        (cases, numbers)
     }
 }

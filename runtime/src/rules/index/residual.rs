@@ -12,8 +12,8 @@ use std::collections::HashMap;
 /// Most words of a row that are constants.
 const MOST_WORDS: u16 = 1024;
 
-/// A node of a shape: its operation, with the constants that stay and without those that are parameters, its type, and how
-/// many operands and parameters it has.
+/// A node of a shape: its operation, with the constant if that stays and without it if that is a parameter, its type, and how
+/// many operands it has.
 type Step = (Op, Ty, u32);
 
 /// What shapes are told apart by.
@@ -60,8 +60,10 @@ pub(super) struct Shapes {
     pub(super) shapes: Vec<Shape>,
     /// Working memory: the signature at hand.
     signature: Signature,
-    /// Working memory: by node of the common graph, its place in the expression at hand.
+    /// Working memory: the nodes of the expression at hand, in order.
     nodes: Vec<NodeId>,
+    /// Working memory: by place among these, whether the node keeps its constant.
+    fixed: Vec<bool>,
     pending: Vec<NodeId>,
     /// By node: the last round that came by.
     seen: Vec<u32>,
@@ -69,17 +71,17 @@ pub(super) struct Shapes {
 }
 
 impl Shapes {
-    /// The shape and row of an expression of the common graph.
-    pub(super) fn row(&mut self, graph: &Graph, rule: &Placed, root: NodeId) -> Option<Row> {
-        self.collect(graph, root);
-        let fixed = self.fixed(graph);
+    /// The shape and row of what must all be true of a rule.
+    pub(super) fn row(&mut self, graph: &Graph, rule: &Placed, conjuncts: &[NodeId]) -> Option<Row> {
+        self.collect(graph, conjuncts);
+        self.fix(graph);
         let mut signature = std::mem::take(&mut self.signature);
         signature.clear();
         let mut row = Row { shape: 0, constants: Vec::new(), sites: Vec::new() };
         let mut words: u16 = 0;
         for (place, &id) in self.nodes.iter().enumerate() {
             let (mut op, ty) = (graph.op(id), graph.ty(id));
-            let stays = matches!(op, Op::Const(_)) && fixed.get(place).copied().unwrap_or(true);
+            let stays = matches!(op, Op::Const(_)) && self.fixed.get(place).copied().unwrap_or(true);
             if let Some(constant) = op.constant().filter(|_| !stays)
                 && let Some((kind, plain)) =
                     graph.constant_at(constant).and_then(|constant| parameter(op, ty, constant))
@@ -89,17 +91,10 @@ impl Shapes {
                 words = words.checked_add(kind.words()).filter(|words| *words <= MOST_WORDS)?;
                 op = op.with_constant(ConstId(u32::MAX));
             }
-            let args = graph.args(id);
-            for arg in args {
-                signature.operands.push(u32::try_from(self.nodes.binary_search(arg).ok()?).ok()?);
-            }
-            signature.steps.push((op, ty, u32::try_from(args.len()).ok()?));
-            let origin = rule.origin(graph, id);
-            let site = row.sites.iter().position(|site| *site == origin).unwrap_or_else(|| {
-                row.sites.push(origin);
-                row.sites.len().saturating_sub(1)
-            });
-            signature.sites.push(u32::try_from(site).ok()?);
+            self.step(&mut signature, &mut row, (op, ty), graph.args(id), rule.origin(graph, id))?;
+        }
+        if conjuncts.len() > 1 {
+            self.step(&mut signature, &mut row, (Op::And, Ty::Bool), conjuncts, rule.origin(graph, rule.root))?;
         }
         row.shape = match self.numbers.get(&signature) {
             Some(&number) => number,
@@ -114,11 +109,32 @@ impl Shapes {
         Some(row)
     }
 
-    /// The nodes of an expression, in order.
-    fn collect(&mut self, graph: &Graph, root: NodeId) {
+    /// Adds a node to a signature.
+    fn step(
+        &self,
+        signature: &mut Signature,
+        row: &mut Row,
+        (op, ty): (Op, Ty),
+        args: &[NodeId],
+        origin: Origin,
+    ) -> Option<()> {
+        for arg in args {
+            signature.operands.push(u32::try_from(self.nodes.binary_search(arg).ok()?).ok()?);
+        }
+        signature.steps.push((op, ty, u32::try_from(args.len()).ok()?));
+        let site = row.sites.iter().position(|site| *site == origin).unwrap_or_else(|| {
+            row.sites.push(origin);
+            row.sites.len().saturating_sub(1)
+        });
+        signature.sites.push(u32::try_from(site).ok()?);
+        Some(())
+    }
+
+    /// Finds the nodes of expressions.
+    fn collect(&mut self, graph: &Graph, roots: &[NodeId]) {
         self.nodes.clear();
         self.pending.clear();
-        self.pending.push(root);
+        self.pending.extend_from_slice(roots);
         self.seen.resize(graph.len(), 0);
         self.round = self.round.saturating_add(1);
         while let Some(id) = self.pending.pop() {
@@ -132,21 +148,22 @@ impl Shapes {
         self.nodes.sort_unstable();
     }
 
-    /// Which nodes keep their constants: those that are operands of what is compiled better, or only, with a constant known.
-    fn fixed(&self, graph: &Graph) -> Vec<bool> {
-        let mut fixed = vec![false; self.nodes.len()];
+    /// Finds out which nodes keep their constants: those that are operands of what is compiled better, or only, with a constant
+    /// known.
+    fn fix(&mut self, graph: &Graph) {
+        self.fixed.clear();
+        self.fixed.resize(self.nodes.len(), false);
         for &id in &self.nodes {
             let (op, args) = (graph.op(id), graph.args(id));
             let free = matches!(op, Op::Cmp(_) | Op::StartsWith | Op::EndsWith | Op::Call(Helper::value_equal));
             for arg in args.iter().filter(|_| !free) {
                 if let Ok(place) = self.nodes.binary_search(arg)
-                    && let Some(fixed) = fixed.get_mut(place)
+                    && let Some(fixed) = self.fixed.get_mut(place)
                 {
                     *fixed = true;
                 }
             }
         }
-        fixed
     }
 }
 

@@ -4,6 +4,7 @@ use crate::arena::{Arena, Built};
 use crate::context::Host;
 use crate::value::{Map, Value};
 use celero_ir::ErrorKind;
+use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -78,7 +79,7 @@ pub(super) struct Unreadable;
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     slots: Vec<Ready>,
-    numbers: HashMap<Slot, SlotId>,
+    numbers: HashMap<Slot, SlotId, FixedState>,
 }
 
 #[derive(Debug)]
@@ -115,7 +116,7 @@ impl Slots {
 
     /// Forgets what only building needs.
     pub(super) fn finish(&mut self) {
-        self.numbers = HashMap::new();
+        self.numbers = HashMap::default();
         self.slots.shrink_to_fit();
     }
 
