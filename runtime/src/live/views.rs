@@ -40,10 +40,10 @@ impl<S, A> Views<S, A> {
     {
         let segments: Vec<_> = segments.collect();
         let of = |segment: &'s Arc<Segment<S, A>>| segment.set().map_or(&[][..], RuleSet::all_tags);
-        let mut tags: Vec<&Box<str>> = segments.iter().flat_map(|(segment, _)| of(segment)).collect();
+        let mut tags: Vec<&str> = segments.iter().flat_map(|(segment, _)| of(segment)).map(|tag| &**tag).collect();
         tags.sort_unstable();
         tags.dedup();
-        let number = |tag: &Box<str>| tags.binary_search(&tag).ok().and_then(|number| u32::try_from(number).ok());
+        let number = |tag: &str| tags.binary_search(&tag).ok().and_then(|number| u32::try_from(number).ok());
         let (mut first, mut len) = (0_usize, 0_usize);
         let views = segments.into_iter().map(|(segment, left_out)| {
             let tags = of(segment).iter().map(|tag| number(tag).unwrap_or(u32::MAX)).collect();
@@ -55,7 +55,7 @@ impl<S, A> Views<S, A> {
             view
         });
         let views = views.collect();
-        Self { views, on_error, len, tags: tags.into_iter().cloned().collect() }
+        Self { views, on_error, len, tags: tags.into_iter().map(Into::into).collect() }
     }
 
     pub(super) fn segments(&self) -> impl ExactSizeIterator<Item = &View<S, A>> {
