@@ -9,6 +9,7 @@
 //! are compiled before the module exists and handed over as bytes, because only then is the size of the region known, and
 //! because the module would otherwise format every function's CLIF for the host's log.
 
+use crate::profile::Installed;
 use cranelift_codegen::ir::Signature;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_jit::{BranchProtection, JITBuilder, JITMemoryKind, JITMemoryProvider, JITModule};
@@ -68,9 +69,10 @@ impl CodeMemory {
         let Region { pages, .. } = region.into_inner().unwrap_or_else(PoisonError::into_inner);
         let base = pages.start.addr().get();
         let functions = addresses.iter().zip(pieces).map(|(address, piece)| {
-            let start = Some(address.wrapping_sub(base)).filter(|&start| start < pages.len)?;
-            // SAFETY: `start` is within the mapping of `len` bytes, as just checked.
-            Some(Function { start: unsafe { pages.start.add(start) }, bare: piece.bare })
+            let (start, len) = (address.wrapping_sub(base), piece.bytes.len());
+            let start = Some(start).filter(|start| start.checked_add(len).is_some_and(|end| end <= pages.len))?;
+            // SAFETY: `start` is within the mapping, and so are `len` bytes from there, as just checked.
+            Some(Function { start: unsafe { pages.start.add(start) }, len, bare: piece.bare })
         });
         let functions = functions.collect::<Option<_>>().ok_or("a function outside the region")?;
         Ok(Self { pages, functions })
@@ -80,6 +82,16 @@ impl CodeMemory {
     #[inline]
     pub(crate) fn function(&self, index: usize) -> Option<(NonNull<u8>, bool)> {
         self.functions.get(index).map(|function| (function.start, function.bare))
+    }
+
+    /// The functions, to be told of.
+    pub(crate) fn installed(&self) -> impl Iterator<Item = Installed<'_>> {
+        self.functions.iter().map(|function| {
+            // SAFETY: these bytes are within the pages (`install`), which are readable, never written after sealing, and mapped
+            // as long as `self` is there.
+            let code = unsafe { std::slice::from_raw_parts(function.start.as_ptr(), function.len) };
+            Installed { address: function.start.addr().get(), code }
+        })
     }
 
     /// Bytes of address space.
@@ -92,6 +104,8 @@ impl CodeMemory {
 #[derive(Debug)]
 struct Function {
     start: NonNull<u8>,
+    /// Bytes of code.
+    len: usize,
     bare: bool,
 }
 

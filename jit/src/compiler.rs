@@ -6,6 +6,7 @@ use crate::entry::Entry;
 use crate::error::{Bound, Error};
 use crate::liveness;
 use crate::plan::Plan;
+use crate::profile::Installed;
 use crate::unit::{HeaderTable, Rule, Unit};
 use celero_ir::{Helper, NodeId, Origin, Ty, layout};
 use cranelift_codegen::control::ControlPlane;
@@ -313,6 +314,11 @@ impl Code {
     #[must_use]
     pub fn entry(&self, root: usize) -> Option<Entry<'_>> {
         self.memory.function(root).map(|(address, bare)| Entry::new(address, bare))
+    }
+
+    /// The functions, in order.
+    pub(crate) fn installed(&self) -> impl Iterator<Item = Installed<'_>> {
+        self.memory.installed()
     }
 
     /// Bytes of machine code.

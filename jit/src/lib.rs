@@ -1,7 +1,8 @@
 //! Expression graphs to native code through Cranelift.
 //!
 //! What is known here of the host: offsets of [`celero_ir::layout`], addresses, and the table of helpers. No value type, no
-//! request type. `unsafe` is in two files: `code_memory`, which owns the pages, and `entry`, which calls into them.
+//! request type. `unsafe` is in three files: `code_memory`, which owns the pages, `entry`, which calls into them, and
+//! `profile/marker`, which maps a page for profilers to see.
 //!
 //! A function takes the address of the host's data and that of an evaluation frame. Its result is, for a root of type `bool`, 0 or 1; for any other
 //! root 0, the value's words being at [`frame::RESULT`](celero_ir::layout::frame::RESULT) (for a `value`, its 32 bytes).
@@ -21,9 +22,11 @@ mod entry;
 mod error;
 mod liveness;
 mod plan;
+mod profile;
 mod unit;
 
 pub use compiler::{Code, Compiler, Function, Limits, Listing, Settings, Span};
 pub use entry::Entry;
 pub use error::{Bound, Error};
+pub use profile::{Profiler, Profiling};
 pub use unit::{ConstantAddress, HeaderTable, Rule, Unit};

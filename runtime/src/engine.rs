@@ -10,13 +10,14 @@ use crate::limits::Limits;
 use crate::lint;
 use crate::lower::{Lowered, lower};
 use crate::native::{Input, Native};
+use crate::profile;
 use crate::program::{Program, Trees};
 use crate::rules::RuleSetBuilder;
 use celero_frontend::{
     CHECKER_CODES, Checked, CodeInfo, Diagnostic, FORMAT_CODES, PARSER_CODES, Severity, Span, Stage, Style,
 };
 use celero_ir::{Graph, passes};
-use celero_jit::{Compiler, Settings};
+use celero_jit::{Compiler, Profiler, Profiling, Settings};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -45,6 +46,7 @@ struct Shared {
     tier: Tier,
     limits: Limits,
     passes: passes::Options,
+    profiler: Option<Profiler>,
     compiler: Mutex<Result<Compiler, celero_jit::Error>>,
 }
 
@@ -54,6 +56,7 @@ pub struct EngineBuilder {
     tier: Tier,
     limits: Limits,
     passes: passes::Options,
+    profiling: Option<Profiling>,
 }
 
 impl EngineBuilder {
@@ -79,11 +82,23 @@ impl EngineBuilder {
         self
     }
 
+    /// Whether profilers are told which machine code is which rule's. Default: they are not, and nothing is written.
+    ///
+    /// Functions are named `celero::rule::NAME`, and those of several rules, or of what several have in common,
+    /// `celero::rules::FIRST..LAST`; an expression without a name, by its text. What goes wrong is no error of a compilation:
+    /// [`Engine::profiling_failure`].
+    #[must_use]
+    pub fn profiling(mut self, profiling: Profiling) -> Self {
+        self.profiling = Some(profiling);
+        self
+    }
+
     /// The engine.
     #[must_use]
     pub fn build(self) -> Engine {
         let compiler = Mutex::new(Compiler::new(&Settings::default()));
-        Engine { shared: Arc::new(Shared { tier: self.tier, limits: self.limits, passes: self.passes, compiler }) }
+        let Self { tier, limits, passes, profiling } = self;
+        Engine { shared: Arc::new(Shared { tier, limits, passes, profiler: profiling.map(Profiler::new), compiler }) }
     }
 }
 
@@ -127,6 +142,16 @@ impl Engine {
     pub fn codegen_time(&self) -> Duration {
         let compiler = self.shared.compiler.lock().unwrap_or_else(PoisonError::into_inner);
         compiler.as_ref().map_or(Duration::ZERO, Compiler::codegen_time)
+    }
+
+    /// Why profilers could not be [told](EngineBuilder::profiling) of code, the first time that happened.
+    #[must_use]
+    pub fn profiling_failure(&self) -> Option<&str> {
+        self.profiler().and_then(Profiler::failure)
+    }
+
+    pub(crate) fn profiler(&self) -> Option<&Profiler> {
+        self.shared.profiler.as_ref()
     }
 
     /// Parses and checks an expression without compiling it, and gives the warnings.
@@ -189,7 +214,12 @@ impl Engine {
         let native = match shared.tier {
             Tier::Interpret => None,
             Tier::Native | Tier::Auto => match self.native(env, trees.evaluated(), &patterns, stages) {
-                Ok(native) => Some(native),
+                Ok(native) => {
+                    if let Some(profiler) = self.profiler() {
+                        profiler.record(native.code(), |_| profile::rule("", source));
+                    }
+                    Some(native)
+                }
                 Err(_) if shared.tier == Tier::Auto => None,
                 Err(message) => {
                     return Err(not_native(source, message));

@@ -136,6 +136,7 @@ mod live;
 mod lower;
 mod maps;
 mod native;
+mod profile;
 mod program;
 mod rules;
 mod scratch;
@@ -148,6 +149,7 @@ pub use celero_frontend::{
     CodeInfo, Diagnostic, Label, Limits as SourceLimits, NotationError, Severity, Span, Stage, Style, Type,
     parse_variables, render,
 };
+pub use celero_jit::Profiling;
 pub use context::{BindError, Bindings, Context, Element, Field, FieldType, Host, Nested};
 pub use counters::{Counts, RuleCounts};
 pub use engine::{CompileError, Engine, EngineBuilder, Tier, diagnostic_codes};

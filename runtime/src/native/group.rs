@@ -354,6 +354,17 @@ impl Groups {
         self.code.size()
     }
 
+    /// The code.
+    pub(crate) fn code(&self) -> &Code {
+        &self.code
+    }
+
+    /// The number of the function that a row has.
+    pub(crate) fn function_of(&self, row: u32) -> Option<usize> {
+        let (shape, _) = (*self.shapes.rows.get(row as usize)?)?;
+        self.shapes.shapes.get(shape as usize)?.as_ref().ok().map(|shape| shape.function)
+    }
+
     /// The shapes and rows.
     pub(crate) fn shapes(&self) -> &Shapes {
         &self.shapes

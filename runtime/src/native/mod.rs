@@ -131,6 +131,11 @@ impl Native {
         self.shape
     }
 
+    /// The code.
+    pub(crate) fn code(&self) -> &Code {
+        &self.compiled.code
+    }
+
     /// Bytes of machine code.
     pub(crate) fn code_size(&self) -> usize {
         self.compiled.code.size()

@@ -10,6 +10,7 @@ use crate::env::Env;
 use crate::function::contained;
 use crate::library::Patterns;
 use crate::native::{Draft, Finished, Groups, Part, Shapes};
+use crate::profile::Functions;
 use crate::program::Trees;
 use celero_frontend::{Diagnostic, Severity, Span, Stage, Type};
 use celero_ir::Origin;
@@ -100,7 +101,9 @@ impl Prepared {
         });
         let found = wanted.and_then(|wanted| index::index(&common, env.fields(), wanted, &mut notes));
         let input = Input { engine, env, settings, patterns: &patterns, common: &common, found: found.as_ref() };
-        let compiled = Compiled::new(&input, interpreted);
+        let compiled = Compiled::new(&input, interpreted, &|number: u32| {
+            rules.get(number as usize).map_or(("", ""), |rule| (&*rule.name, rule.text.source()))
+        });
         if (settings.stale)() {
             return Err(RuleSetError { failed: Vec::new() });
         }
@@ -158,9 +161,13 @@ pub(super) struct Compiled {
 }
 
 impl Compiled {
-    /// `refused` are rules that are not in the common graph.
-    fn new<C: Context>(input: &Input<'_, C>, mut refused: Vec<(u32, String)>) -> Self {
-        let &Input { settings, common, found, .. } = input;
+    /// `refused` are rules that are not in the common graph; `names` says the name and the text of a rule.
+    fn new<'r, C: Context>(
+        input: &Input<'_, C>,
+        mut refused: Vec<(u32, String)>,
+        names: &impl Fn(u32) -> (&'r str, &'r str),
+    ) -> Self {
+        let &Input { engine, settings, common, found, .. } = input;
         let straight: Vec<&Placed> = match found {
             Some(found) => found.straight.iter().filter_map(|&place| common.rules.get(place)).collect(),
             None => common.rules.iter().collect(),
@@ -173,6 +180,11 @@ impl Compiled {
             let compiled = compiled.unwrap_or_else(|()| Err("internal error: the code generator panicked".to_owned()));
             match compiled {
                 Ok(finished) => {
+                    if let Some(profiler) = engine.profiler() {
+                        let rows = found.iter().flat_map(|found| found.index.rows());
+                        let functions = Functions::new(&finished, &straight, rows);
+                        profiler.record(finished.groups.code(), |function| functions.name(function, names));
+                    }
                     let shapes = finished.groups.shapes();
                     let rows = found.iter().flat_map(|found| found.index.rows());
                     refused.extend(rows.filter_map(|(rule, row)| Some((rule, shapes.refusal(row)?.to_owned()))));

@@ -1,0 +1,98 @@
+//! Files in a folder that others can write to: made by us, or none at all.
+//!
+//! A name in `/tmp` can be guessed. So a link there is never followed, and a file that somebody else has put there is never written
+//! to.
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat, unlink};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+
+const FLAGS: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
+
+/// What becomes of a file that is there and ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Old {
+    /// It is continued.
+    Kept,
+    /// It is removed.
+    Replaced,
+}
+
+/// A file that we own, for this user alone. For reading too: it can be mapped.
+pub(super) fn own(path: &str, old: Old) -> io::Result<File> {
+    let new = || openat(CWD, path, FLAGS | OFlags::RDWR | OFlags::CREATE | OFlags::EXCL, Mode::RUSR | Mode::WUSR);
+    let opened: OwnedFd = match new() {
+        Err(Errno::EXIST) => {
+            // Opening what is no regular file must not wait for anybody.
+            let there = openat(CWD, path, FLAGS | OFlags::RDWR | OFlags::APPEND | OFlags::NONBLOCK, Mode::empty());
+            let there = there.map_err(|error| named(path, &error.to_string()))?;
+            let stat = fstat(&there)?;
+            let ours = stat.st_uid == rustix::process::geteuid().as_raw();
+            if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || !ours || stat.st_nlink != 1 {
+                return Err(named(path, "it is there already, and not a file of ours"));
+            }
+            match old {
+                Old::Kept => there,
+                Old::Replaced => {
+                    unlink(path)?;
+                    new().map_err(|error| named(path, &error.to_string()))?
+                }
+            }
+        }
+        opened => opened.map_err(|error| named(path, &error.to_string()))?,
+    };
+    Ok(File::from(opened))
+}
+
+fn named(path: &str, why: &str) -> io::Error {
+    io::Error::other(format!("{path}: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::path::PathBuf;
+
+    /// A folder of the test's own.
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("celero-{name}-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        folder
+    }
+
+    #[test]
+    fn what_others_planted_is_left_alone() {
+        let folder = folder("planted");
+        let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+        std::fs::write(path("victim"), "precious").unwrap();
+        std::os::unix::fs::symlink(path("victim"), path("link")).unwrap();
+        std::os::unix::fs::symlink(path("nowhere"), path("dangling")).unwrap();
+        std::fs::hard_link(path("victim"), path("hard")).unwrap();
+        std::fs::create_dir(path("folder")).unwrap();
+        for name in ["link", "dangling", "hard", "folder"] {
+            for old in [Old::Kept, Old::Replaced] {
+                let error = own(&path(name), old).unwrap_err().to_string();
+                assert!(error.contains(name), "{error}");
+            }
+        }
+        assert_eq!(std::fs::read_to_string(path("victim")).unwrap(), "precious");
+        assert!(!std::fs::exists(path("nowhere")).unwrap());
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn own_files_are_continued_or_replaced() {
+        let folder = folder("own");
+        let path = folder.join("file").to_str().unwrap().to_owned();
+        for (old, text) in [(Old::Kept, "a"), (Old::Kept, "b"), (Old::Replaced, "c")] {
+            own(&path, old).unwrap().write_all(text.as_bytes()).unwrap();
+            let mut found = String::new();
+            File::open(&path).unwrap().read_to_string(&mut found).unwrap();
+            assert_eq!(found, if text == "b" { "ab" } else { text });
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

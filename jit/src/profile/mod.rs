@@ -1,0 +1,133 @@
+//! Telling profilers which function of generated code is which.
+//!
+//! Two ways that `perf` of Linux knows: a file that names ranges of addresses ([`perf_map`]), and a file that has the code too
+//! ([`jitdump`]). There is one file of a kind for each process, whoever compiles. What can't be written is told by
+//! [`Profiler::failure`], and is no error of a compilation.
+
+mod file;
+mod jitdump;
+#[expect(unsafe_code, reason = "maps a page of the file, as perf asks for")]
+mod marker;
+mod perf_map;
+
+use crate::compiler::Code;
+use jitdump::Dump;
+use perf_map::PerfMap;
+use std::io;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// How profilers are told the names of compiled rules. For Linux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Profiling {
+    /// Lines in `/tmp/perf-PID.map`: a range of addresses, and a name. `perf record` and `perf report`, or `perf top`, read it.
+    /// Lines stay when code is dropped: where rules are replaced often, an address may have had several names.
+    PerfMap,
+    /// The code itself, with times, in `/tmp/jit-PID.dump`: `perf record -k mono`, `perf inject --jit -i perf.data -o
+    /// jit.data`, `perf report -i jit.data`, or `perf annotate` to see which instructions take the time. All code that was ever
+    /// compiled is in it: it grows with each compilation.
+    JitDump,
+}
+
+/// A function that is installed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Installed<'c> {
+    pub(crate) address: usize,
+    pub(crate) code: &'c [u8],
+}
+
+/// Tells profilers about code.
+#[derive(Debug)]
+pub struct Profiler {
+    kind: Profiling,
+    failure: OnceLock<String>,
+}
+
+/// The files of this process.
+static FILES: Mutex<Files> = Mutex::new(Files { perf_map: None, dump: None });
+
+struct Files {
+    perf_map: Option<PerfMap>,
+    dump: Option<Dump>,
+}
+
+impl Profiler {
+    /// For profilers of a kind. Writes nothing yet.
+    #[must_use]
+    pub fn new(kind: Profiling) -> Self {
+        Self { kind, failure: OnceLock::new() }
+    }
+
+    /// Tells of the functions of a unit, whose names `name` says by their numbers.
+    pub fn record(&self, code: &Code, name: impl Fn(usize) -> String) {
+        let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut record = || -> io::Result<()> {
+            for (number, function) in code.installed().enumerate() {
+                let name = printable(&name(number));
+                match self.kind {
+                    Profiling::PerfMap => of_this_process(&mut files.perf_map, PerfMap::new)?.record(function, &name),
+                    Profiling::JitDump => of_this_process(&mut files.dump, Dump::new)?.record(function, &name),
+                }?;
+            }
+            match self.kind {
+                Profiling::PerfMap => files.perf_map.as_mut().map_or(Ok(()), PerfMap::flush),
+                Profiling::JitDump => files.dump.as_mut().map_or(Ok(()), Dump::flush),
+            }
+        };
+        if let Err(error) = record() {
+            let what = match self.kind {
+                Profiling::PerfMap => "the map for perf",
+                Profiling::JitDump => "the dump for perf",
+            };
+            // The first one says most.
+            let _ = self.failure.set(format!("{what} cannot be written: {error}"));
+        }
+    }
+
+    /// Why code could not be told of, the first time that happened.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.get().map(String::as_str)
+    }
+}
+
+/// A file that knows of which process it is.
+trait OfProcess {
+    fn process(&self) -> u32;
+}
+
+/// The file of this process: a forked one begins its own.
+fn of_this_process<F: OfProcess>(file: &mut Option<F>, new: impl FnOnce(u32) -> io::Result<F>) -> io::Result<&mut F> {
+    let process = std::process::id();
+    if file.as_ref().is_some_and(|file| file.process() != process) {
+        *file = None;
+    }
+    match file {
+        Some(file) => Ok(file),
+        None => Ok(file.insert(new(process)?)),
+    }
+}
+
+/// Most characters of a name.
+const LONGEST: usize = 120;
+
+/// A name on one line.
+fn printable(name: &str) -> String {
+    let blank = |c: char| if c.is_whitespace() || c.is_control() { ' ' } else { c };
+    let mut short: String = name.chars().take(LONGEST).map(blank).collect();
+    if short.len() < name.len() {
+        short.push_str("...");
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn names_are_one_line() {
+        assert_eq!(printable("celero::rule::a\n7f00 10 evil\0\tb"), "celero::rule::a 7f00 10 evil  b");
+        assert_eq!(printable(&"ä".repeat(200)), "ä".repeat(120) + "...");
+    }
+}
