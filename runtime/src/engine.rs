@@ -13,6 +13,7 @@ use crate::native::{Input, Native};
 use crate::profile;
 use crate::program::{Program, Trees};
 use crate::rules::RuleSetBuilder;
+use crate::trace::{event, span};
 use celero_frontend::{
     CHECKER_CODES, Checked, CodeInfo, Diagnostic, FORMAT_CODES, PARSER_CODES, Severity, Span, Stage, Style,
 };
@@ -203,6 +204,21 @@ impl Engine {
     }
 
     fn build<C: Context>(
+        &self,
+        env: &Env<C>,
+        source: &str,
+        stages: &mut Stages,
+    ) -> Result<Program<C::Static>, CompileError> {
+        span!("celero.compile", bytes = source.len());
+        let program = self.program(env, source, stages);
+        match &program {
+            Ok(program) => event!(debug, "compiled", native = program.is_native(), warnings = program.warnings().len()),
+            Err(error) => event!(debug, "refused", errors = error.diagnostics().len()),
+        }
+        program
+    }
+
+    fn program<C: Context>(
         &self,
         env: &Env<C>,
         source: &str,

@@ -112,7 +112,9 @@
 //!
 //! # Features
 //!
-//! `http` (on by default): contexts and header maps of the `http` crate.
+//! - `http` (on by default): contexts and header maps of the `http` crate.
+//! - `tracing`: spans and events of the target `celero` for what compiles and changes rules: `celero.compile`, `celero.build` of a set,
+//!   `celero.background` of live rules, and each change of these. Never for a request.
 
 mod arena;
 mod byte_set;
@@ -140,6 +142,7 @@ mod profile;
 mod program;
 mod rules;
 mod scratch;
+mod trace;
 mod value;
 
 pub use arena::{Arena, ArenaVec, Built};

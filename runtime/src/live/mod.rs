@@ -23,6 +23,7 @@ use crate::counters::{Board, Place};
 use crate::engine::{Engine, Tier};
 use crate::env::Env;
 use crate::rules::{Given, OnError, RuleSet, RuleSetBuilder, RuleSetError};
+use crate::trace::{event, span};
 use layer::Layer;
 use segment::{Entry, Item, Segment, build};
 use shadow::Watch;
@@ -162,11 +163,14 @@ where
         &self,
         rules: impl FnOnce(RuleSetBuilder<'_, S, A>) -> RuleSetBuilder<'_, S, A>,
     ) -> Result<(), RuleSetError> {
+        span!("celero.replace");
         let mut layer = self.layer(rules)?;
-        self.shared.change(|state| {
+        let rules = self.shared.change(|state| {
             layer.disable_all(&state.disabled);
             state.live = layer;
+            state.live.views().len()
         });
+        event!(info, "rules replaced", rules = rules);
         // Where rules are replaced faster than the thread in the background drops them, memory must not grow.
         self.shared.graveyard.clear();
         Ok(())
@@ -182,7 +186,9 @@ where
 
     /// Removes all rules of a name, and says how many there were.
     pub fn remove(&self, name: &str) -> usize {
-        self.shared.change(|state| state.live.remove(name))
+        let removed = self.shared.change(|state| state.live.remove(name));
+        event!(info, "rule removed", name = name, rules = removed);
+        removed
     }
 
     /// Removes all rules of these names and adds others, as one change, and says how many it has removed. Each new rule comes after all
@@ -206,6 +212,7 @@ where
         removed: &[&str],
         added: impl FnOnce(RuleSetBuilder<'_, S, A>) -> RuleSetBuilder<'_, S, A>,
     ) -> Result<usize, RuleSetError> {
+        span!("celero.edit");
         let (added, _) = self.given(added);
         loop {
             let on_error = self.shared.lock().live.on_error;
@@ -223,6 +230,7 @@ where
                 Some(removed)
             });
             if let Some(removed) = done {
+                event!(info, "rules edited", removed = removed, added = added.len());
                 return Ok(removed);
             }
         }
@@ -231,18 +239,22 @@ where
     /// Switches a name off, and says how many live rules have it: they count as not there and are not evaluated, also those that get
     /// the name later, by whatever change, and those of a candidate, until the name is [enabled](Live::enable).
     pub fn disable(&self, name: &str) -> usize {
-        self.shared.change(|state| {
+        let rules = self.shared.change(|state| {
             state.disabled.insert(name.into());
             state.switch(name, true)
-        })
+        });
+        event!(info, "rule disabled", name = name, rules = rules);
+        rules
     }
 
     /// Switches a name on again, and says how many live rules have it.
     pub fn enable(&self, name: &str) -> usize {
-        self.shared.change(|state| {
+        let rules = self.shared.change(|state| {
             state.disabled.remove(name);
             state.switch(name, false)
-        })
+        });
+        event!(info, "rule enabled", name = name, rules = rules);
+        rules
     }
 
     /// The names that are switched off, in alphabetical order.
@@ -265,6 +277,7 @@ where
         rules: impl FnOnce(RuleSetBuilder<'_, S, A>) -> RuleSetBuilder<'_, S, A>,
         on_difference: impl Fn(&Difference<'_>) + Send + Sync + 'static,
     ) -> Result<(), RuleSetError> {
+        span!("celero.shadow");
         let mut layer = self.layer(rules)?;
         let watch = Arc::new(Watch::new(share, Box::new(on_difference)));
         let old = self.shared.change(|state| {
@@ -272,12 +285,14 @@ where
             state.candidate.replace((layer, watch))
         });
         drop(old);
+        event!(info, "candidate shadows", share = share);
         Ok(())
     }
 
     /// Drops the candidate, and says whether there was one.
     pub fn end_shadow(&self) -> bool {
         let old = self.shared.change(|state| state.candidate.take());
+        event!(info, "candidate dropped", found = old.is_some());
         old.is_some()
     }
 
@@ -288,6 +303,7 @@ where
             state.live = layer;
             Some(watch)
         });
+        event!(info, "candidate promoted", found = old.is_some());
         old.is_some()
     }
 

@@ -6,6 +6,7 @@ use super::segment::{Graveyard, Segment, build};
 use super::state::Shared;
 use crate::context::Context;
 use crate::function::contained;
+use crate::trace::{event, span};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::thread::{Builder, Thread, park};
@@ -40,6 +41,7 @@ fn keep<S: Context<Static = S> + 'static, A>(graveyard: &Graveyard<S, A>, shared
 fn work<S: Context<Static = S> + 'static, A>(shared: &Shared<S, A>) -> bool {
     let plan = shared.lock().layers().find_map(Layer::plan);
     let Some(plan) = plan else { return false };
+    span!("celero.background");
     let is_stale = || plan.stale.load(Ordering::Relaxed);
     let built = contained(|| {
         let (items, origins) = plan.rules();
@@ -47,6 +49,11 @@ fn work<S: Context<Static = S> + 'static, A>(shared: &Shared<S, A>) -> bool {
         built.map(|content| (content, origins)).map_err(|error| error.to_string())
     });
     let built = built.unwrap_or_else(|()| Err("internal error: compiling rules of a set panicked".to_owned()));
+    if let Err(why) = &built
+        && !is_stale()
+    {
+        event!(warn, "rules are not compiled", why = why);
+    }
     let mut state = shared.lock();
     // What nobody waits for any more is of no layer.
     let layer = state.layers_mut().find(|layer| Arc::ptr_eq(&layer.stale, &plan.stale));

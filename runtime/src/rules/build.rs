@@ -8,11 +8,13 @@ use crate::context::Context;
 use crate::counters::Board;
 use crate::engine::{CompileError, Engine, Tier};
 use crate::env::Env;
+use crate::trace::{event, span};
 use celero_frontend::Diagnostic;
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Instant;
 
 #[derive(Debug)]
 struct Ordered<A> {
@@ -169,6 +171,25 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     /// # Errors
     /// As [`build`](Self::build); an error without rules if the work is stale.
     pub(crate) fn build_as(self, tier: Tier, stale: &dyn Fn() -> bool) -> Result<RuleSet<C::Static, A>, RuleSetError> {
+        span!("celero.build", rules = self.rules.len(), native = tier != Tier::Interpret);
+        let start = Instant::now();
+        let built = self.built(tier, stale);
+        match &built {
+            Ok(set) => event!(
+                debug,
+                "built",
+                rules = set.len(),
+                native = set.native_rules(),
+                indexed = set.indexed_rules(),
+                code_bytes = set.code_size(),
+                microseconds = micros(start)
+            ),
+            Err(error) => event!(debug, "refused", rules = error.failed.len(), microseconds = micros(start)),
+        }
+        built
+    }
+
+    fn built(self, tier: Tier, stale: &dyn Fn() -> bool) -> Result<RuleSet<C::Static, A>, RuleSetError> {
         let Self { engine, env, mut rules, tags, on_error, indexing, counters } = self;
         rules.sort_by_key(|ordered| ordered.priority);
         let rules: Vec<Rule<A>> = rules.into_iter().map(|ordered| ordered.rule).collect();
@@ -199,6 +220,11 @@ fn by_number(tags: HashMap<Box<str>, u32>) -> Vec<Box<str>> {
     let mut tags: Vec<(Box<str>, u32)> = tags.into_iter().collect();
     tags.sort_unstable_by_key(|(_, number)| *number);
     tags.into_iter().map(|(tag, _)| tag).collect()
+}
+
+/// Microseconds since then.
+fn micros(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
 /// A rule as it was given.
