@@ -12,23 +12,23 @@ const SEEDS: u64 = 4;
 const PATIENCE: usize = 256;
 
 impl<const FOLD: bool> Table<FOLD> {
-    /// The table of these members, which are different, or none if they are too large or the hash, of a seed and a member,
-    /// does not tell them apart.
-    pub(super) fn new(members: &[Box<[u8]>], hash: impl Fn(u64, &[u8]) -> u64) -> Option<Self> {
+    /// The table of these members, or none if they are too large or the hash, of a seed and a member, does not tell them apart.
+    pub(super) fn new(members: &[&[u8]], hash: impl Fn(u64, &[u8]) -> u64) -> Option<Self> {
         let seeds = (1..=SEEDS).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         seeds.into_iter().find_map(|seed| {
-            let hashes = members.iter().map(|member| (hash(seed, member), &**member));
+            let hashes = members.iter().map(|member| (hash(seed, member), *member));
             Self::of_hashes(hashes.collect(), seed)
         })
     }
 
     fn of_hashes(mut members: Vec<(u64, &[u8])>, seed: u64) -> Option<Self> {
-        let groups = members.len().div_ceil(GROUP).next_power_of_two().max(2);
-        let shift = 64_u32.saturating_sub(groups.trailing_zeros());
         members.sort_unstable();
+        members.dedup();
         if members.windows(2).any(|two| matches!(two, [(a, _), (b, _)] if a == b)) {
             return None;
         }
+        let groups = members.len().div_ceil(GROUP).next_power_of_two().max(2);
+        let shift = 64_u32.saturating_sub(groups.trailing_zeros());
         let mut by_group: Vec<&[(u64, &[u8])]> =
             members.chunk_by(|(a, _), (b, _)| group(*a, shift) == group(*b, shift)).collect();
         // The more members a group has, the more room it needs.
@@ -41,9 +41,10 @@ impl<const FOLD: bool> Table<FOLD> {
         let mut pilots = vec![0; groups];
         let mut rests = Vec::with_capacity(members.iter().map(|(_, member)| rest::<FOLD>(member).len()).sum());
         let mut patience = members.len().saturating_mul(PATIENCE);
+        let mut places = Vec::new();
         for of_group in by_group {
-            let (pilot, places) = lead(of_group, &slots, &mut patience)?;
-            for (&(hash, member), at) in of_group.iter().zip(places) {
+            let pilot = lead(of_group, &slots, &mut patience, &mut places)?;
+            for (&(hash, member), &at) in of_group.iter().zip(&places) {
                 *pilots.get_mut(group(hash, shift))? = pilot;
                 let length = u32::try_from(member.len()).ok().filter(|length| *length != NOBODY)?;
                 *slots.get_mut(at)? = Slot { ends: Ends::of(member), length, at: u32::try_from(rests.len()).ok()? };
@@ -54,16 +55,16 @@ impl<const FOLD: bool> Table<FOLD> {
     }
 }
 
-/// A pilot that leads the members of a group to empty slots, each to its own, and which these are.
+/// A pilot that leads the members of a group to empty slots, each to its own; `places` is which these are.
 fn lead<const FOLD: bool>(
     members: &[(u64, &[u8])],
     slots: &[Slot<FOLD>],
     patience: &mut usize,
-) -> Option<(u32, Vec<usize>)> {
+    places: &mut Vec<usize>,
+) -> Option<u32> {
     if members.len() > MOST_IN_A_GROUP {
         return None;
     }
-    let mut places = Vec::with_capacity(members.len());
     for number in 0_u32.. {
         let pilot = number.wrapping_mul(0x9e37_79b9);
         places.clear();
@@ -76,7 +77,7 @@ fn lead<const FOLD: bool>(
             places.push(place);
         }
         if places.len() == members.len() {
-            return Some((pilot, places));
+            return Some(pilot);
         }
     }
     None

@@ -53,9 +53,8 @@ const NOBODY: u32 = u32::MAX;
 impl<const FOLD: bool> ByteSet<FOLD> {
     /// The set of these texts, in time and memory about linear in their size. If `FOLD`, they are in small letters.
     pub(crate) fn new(members: impl IntoIterator<Item: AsRef<[u8]>>) -> Self {
-        let mut members: Vec<Box<[u8]>> = members.into_iter().map(|member| member.as_ref().into()).collect();
-        members.sort();
-        members.dedup();
+        let members: Vec<_> = members.into_iter().collect();
+        let mut members: Vec<&[u8]> = members.iter().map(AsRef::as_ref).collect();
         if let Some(table) = Table::new(&members, |seed, member| Ends::<FOLD>::of(member).hash(member.len(), seed)) {
             return Self { table, otherwise: None };
         }
@@ -63,7 +62,10 @@ impl<const FOLD: bool> ByteSet<FOLD> {
             let longest = members.iter().map(|member| member.len()).max().unwrap_or(0);
             return Self { table, otherwise: Some(Otherwise::Whole { longest }) };
         }
-        Self { table: Table::default(), otherwise: Some(Otherwise::Sorted(members.into())) }
+        members.sort_unstable();
+        members.dedup();
+        let sorted = members.into_iter().map(Into::into).collect();
+        Self { table: Table::default(), otherwise: Some(Otherwise::Sorted(sorted)) }
     }
 
     /// Whether the text is a member.

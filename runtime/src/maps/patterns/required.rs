@@ -41,7 +41,7 @@ pub(crate) fn required(pattern: &str) -> Option<Required> {
     let (mut start, mut end) = (false, false);
     let inner = anchored(&hir, &mut start, &mut end);
     let mut runs = Runs::default();
-    runs.all(&inner);
+    runs.all(inner);
     let whole = runs.is_whole();
     let first = start.then(|| runs.first.clone()).flatten();
     let last = end.then(|| runs.run.clone()).filter(|_| !whole || !start);
@@ -67,23 +67,25 @@ pub(crate) fn required(pattern: &str) -> Option<Required> {
     found.map(|(_, required)| required)
 }
 
-/// A pattern without the anchors at its ends, and whether it has them.
-fn anchored(hir: &Hir, start: &mut bool, end: &mut bool) -> Vec<Hir> {
+/// The parts of a pattern without the anchors at its ends, and whether it has them.
+fn anchored<'h>(hir: &'h Hir, start: &mut bool, end: &mut bool) -> &'h [Hir] {
     match hir.kind() {
         HirKind::Capture(group) => anchored(&group.sub, start, end),
         HirKind::Concat(parts) => {
-            let mut parts = parts.clone();
-            while let Some(HirKind::Look(Look::Start)) = parts.first().map(Hir::kind) {
-                *start = true;
-                parts.remove(0);
+            let mut parts = parts.as_slice();
+            while let Some((first, rest)) = parts.split_first()
+                && matches!(first.kind(), HirKind::Look(Look::Start))
+            {
+                (*start, parts) = (true, rest);
             }
-            while let Some(HirKind::Look(Look::End)) = parts.last().map(Hir::kind) {
-                *end = true;
-                parts.pop();
+            while let Some((last, rest)) = parts.split_last()
+                && matches!(last.kind(), HirKind::Look(Look::End))
+            {
+                (*end, parts) = (true, rest);
             }
             parts
         }
-        _ => vec![hir.clone()],
+        _ => std::slice::from_ref(hir),
     }
 }
 
@@ -108,10 +110,11 @@ impl Texts {
 
     /// Each of these followed by each of those, if they are not too many.
     fn then(&self, next: &Self) -> Option<Self> {
-        if self.0.len().saturating_mul(next.0.len()) > MOST {
+        let count = self.0.len().saturating_mul(next.0.len());
+        if count > MOST {
             return None;
         }
-        let mut all = Vec::new();
+        let mut all = Vec::with_capacity(count);
         for (head, head_folded) in &self.0 {
             for (tail, tail_folded) in &next.0 {
                 all.push(([head.as_slice(), tail].concat(), *head_folded || *tail_folded));

@@ -77,7 +77,8 @@ impl Shapes {
         self.fix(graph);
         let mut signature = std::mem::take(&mut self.signature);
         signature.clear();
-        let mut row = Row { shape: 0, constants: Vec::new(), sites: Vec::new() };
+        let (constants, sites) = (Vec::with_capacity(2), Vec::with_capacity(self.nodes.len()));
+        let mut row = Row { shape: 0, constants, sites };
         let mut words: u16 = 0;
         for (place, &id) in self.nodes.iter().enumerate() {
             let (mut op, ty) = (graph.op(id), graph.ty(id));
