@@ -211,6 +211,15 @@ const CASES: &[Case] = &[
     ("size >= 9223372036854775807", &["size=9223372036854775807"], &["size=9223372036854775806"], &[]),
     ("size <= -9223372036854775808", &["size=-9223372036854775808"], &["size=-9223372036854775807"], &[]),
     ("size in [1, 5, 9]", &["size=1", "size=9"], &["size=2", "size=0"], &[]),
+    ("source.port == 4000", &["peer=10.1.2.3"], &["path=/"], &[]),
+    ("source.port == dyn(4000u)", &["peer=10.1.2.3"], &["path=/"], &[]),
+    ("source.port == 80", &[], &["peer=10.1.2.3", "path=/"], &[]),
+    ("source.port in [443, 4000]", &["peer=10.1.2.3"], &["path=/"], &[]),
+    ("source.port in [443, 8443]", &[], &["peer=10.1.2.3", "path=/"], &[]),
+    ("source.port > 1024", &["peer=10.1.2.3"], &["path=/"], &[]),
+    ("source.port < 1024", &[], &["peer=10.1.2.3", "path=/"], &[]),
+    ("size == dyn(3u)", &["size=3"], &["size=2"], &[]),
+    ("count == dyn(7)", &["count=7"], &["count=8"], &[]),
     ("count == 7u", &["count=7"], &["count=8"], &[]),
     ("count >= 9223372036854775808u", &["count=18446744073709551615"], &["count=9223372036854775807"], &[]),
     ("count < 1u", &["count=0"], &["count=1"], &[]),
@@ -267,6 +276,9 @@ const KEYLESS: &[&str] = &[
     "count_of(size) == 2",
     "size + 1 == 2",
     "client.ip == '10.1.2.3'",
+    "source.port in [dyn(4000), 'x']",
+    "source.port == dyn(4000.0)",
+    "source.port != 80",
 ];
 
 fn env() -> Env<Call<'static>> {

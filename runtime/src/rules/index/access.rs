@@ -148,7 +148,7 @@ impl<'g> Finder<'g> {
             (Op::Cmp(cmp), _, Some(constant)) => compared(cmp, constant)?,
             // A value of another type than the constant is unequal, which no key of the slot's finds out: the slot is
             // unreadable then.
-            (Op::Call(Helper::value_equal), _, Some(constant @ Constant::Str(_))) => compared(Cmp::Eq, constant)?,
+            (Op::Call(Helper::value_equal), _, Some(constant)) => compared(Cmp::Eq, constant)?,
             (Op::StartsWith, _, Some(Constant::Str(text))) => Key::Prefix(bytes(text)),
             (Op::EndsWith, _, Some(Constant::Str(text))) => Key::Suffix(bytes(text)),
             (Op::ContainsConst(_), Some(Constant::Searcher(text)), _) if !text.is_empty() => Key::Contains(bytes(text)),
@@ -159,11 +159,10 @@ impl<'g> Finder<'g> {
             }
             // As with `value_equal`.
             (Op::Call(Helper::in_container), _, Some(Constant::List(members))) if !members.is_empty() => {
-                let keys = members.iter().map(|member| match member {
-                    Constant::Str(_) => compared(Cmp::Eq, member),
-                    _ => None,
-                });
-                return self.keyed(subject, keys.collect::<Option<Vec<Key>>>()?, true);
+                let keys: Option<Vec<Key>> = members.iter().map(|member| compared(Cmp::Eq, member)).collect();
+                // A slot is either text or a number.
+                let keys = keys.filter(|keys| keys.chunk_by(|a, b| a.map() == b.map()).count() == 1)?;
+                return self.keyed(subject, keys, true);
             }
             (Op::InStrSet(_), Some(Constant::StrSet(members)), _) => {
                 return self.keyed(subject, members.iter().map(|member| Key::Is(bytes(member))), true);
@@ -190,10 +189,15 @@ impl<'g> Finder<'g> {
             return None;
         }
         let kind = match subject.ty {
-            Ty::Str | Ty::Raw | Ty::Value if subject.lower => Kind::Lower,
+            Ty::Str | Ty::Raw if subject.lower => Kind::Lower,
             Ty::Str | Ty::Raw => Kind::Text,
-            // Of the values of any type only text has keys.
-            Ty::Value if matches!(tests.peek(), Some(Key::Is(_))) => Kind::Text,
+            // Of the values of any type only text and numbers have keys.
+            Ty::Value => match tests.peek() {
+                Some(Key::Is(_)) if subject.lower => Kind::Lower,
+                Some(Key::Is(_)) => Kind::Text,
+                Some(Key::Range(..)) if !subject.lower => Kind::Number,
+                _ => return None,
+            },
             Ty::Int | Ty::Uint => Kind::Number,
             Ty::Bool => Kind::Truth,
             Ty::Ip => Kind::Address,
@@ -250,7 +254,8 @@ impl<'g> Finder<'g> {
             // What is no text fails here, and makes the slot unreadable.
             (Op::Unbox(ty), &[inner]) => of(ty, self.subject(inner).filter(|inner| inner.ty == Ty::Value)?),
             (Op::Box, &[inner]) => {
-                let inner = self.subject(inner).filter(|inner| matches!(inner.ty, Ty::Str | Ty::Raw))?;
+                let has_keys = |inner: &Subject| matches!(inner.ty, Ty::Str | Ty::Raw | Ty::Int | Ty::Uint);
+                let inner = self.subject(inner).filter(has_keys)?;
                 of(Ty::Value, inner)
             }
             (Op::Coalesce(Catch::Absence), &[inner, default]) => {
