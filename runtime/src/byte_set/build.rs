@@ -22,7 +22,7 @@ impl<const FOLD: bool> Table<FOLD> {
     }
 
     fn of_hashes(mut members: Vec<(u64, &[u8])>, seed: u64) -> Option<Self> {
-        members.sort_unstable();
+        members.sort_unstable_by_key(|(hash, _)| *hash);
         members.dedup();
         if members.windows(2).any(|two| matches!(two, [(a, _), (b, _)] if a == b)) {
             return None;
