@@ -191,6 +191,8 @@ pub struct Names {
     /// Address of 256 pairs of address and length, of which the byte says which one is the text. A null address means that
     /// the accessor must be asked.
     pub table: usize,
+    /// The texts of the table by their bytes. No value of another byte has one of them.
+    pub texts: &'static [(u8, &'static str)],
 }
 
 /// A field of the host, as native code sees it.

@@ -1,14 +1,16 @@
 //! Tests of text and bytes. Against a constant of up to 32 bytes they are loads in line, after the length has shown that
-//! the bytes are there; longer ones and unknown ones are a helper's work, after the lengths have been found to allow it.
+//! the bytes are there, or of the byte by which the host tells a few texts apart; longer ones and unknown ones are a helper's work, after the lengths have been found to allow it.
 
 use super::block::Edge;
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
 use celero_ir::layout::value::{FIRST, SECOND, TAG, tag_of};
+use celero_ir::layout::{Access, Field, Path};
 use celero_ir::{Cmp, ConstId, Constant, Helper, NodeId, Op, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};
+use smallvec::SmallVec;
 
 /// The longest constant that is compared in line.
 const INLINE: usize = 32;
@@ -44,6 +46,27 @@ fn chunks(bytes: &[u8]) -> Vec<Chunk> {
         Chunk { offset, width: widest, expected }
     };
     offsets.into_iter().map(chunk).collect()
+}
+
+/// A field of the host that shows by a byte whether it is one of some texts.
+struct Tagged<'a> {
+    path: &'a Path,
+    offset: u32,
+    /// The bytes of these texts, at least one.
+    tags: SmallVec<[u8; SMALL_SET]>,
+}
+
+impl<'a> Emitter<'a, '_> {
+    /// The field that a node is, if it shows by a byte which of these texts it is.
+    fn tagged(&self, text: NodeId, texts: &[&[u8]]) -> Option<Tagged<'a>> {
+        let Op::Field(index) = self.unit.graph.op(text) else { return None };
+        let fields: &'a [Field] = self.unit.fields;
+        let field = fields.get(index as usize).filter(|field| !field.optional && !texts.is_empty())?;
+        let Access::Named(path, names, _) = &field.access else { return None };
+        let tag = |text: &&[u8]| names.texts.iter().find(|(_, name)| name.as_bytes() == *text).map(|(tag, _)| *tag);
+        let tags = texts.iter().map(tag).collect::<Option<_>>()?;
+        Some(Tagged { path, offset: names.tag, tags })
+    }
 }
 
 impl Emitter<'_, '_> {
@@ -136,6 +159,9 @@ impl Emitter<'_, '_> {
         let [left, right] = self.two_args(args)?;
         for (text, constant) in [(left, right), (right, left)] {
             if let Some((bytes, constant)) = self.unit.text(constant) {
+                if let Some(tagged) = self.tagged(text, &[bytes]) {
+                    return self.test_tag(&tagged, yes, no);
+                }
                 let (text, length) = self.value(text)?.two()?;
                 self.locate(id);
                 let same = self.builder.create_block();
@@ -220,11 +246,15 @@ impl Emitter<'_, '_> {
 
     fn test_text_set(&mut self, id: NodeId, set: ConstId, yes: Edge, no: Edge) -> Result<(), Error> {
         let (_, _, args) = self.parts(id);
-        let (text, length) = self.value(self.one_arg(args)?)?.two()?;
-        self.locate(id);
         let Some(Constant::StrSet(members)) = self.unit.graph.constant_at(set) else {
             return Err(broken("a set that is none"));
         };
+        let texts: SmallVec<[&[u8]; SMALL_SET]> = members.iter().map(|member| member.as_bytes()).collect();
+        if let Some(tagged) = self.tagged(self.one_arg(args)?, &texts) {
+            return self.test_tag(&tagged, yes, no);
+        }
+        let (text, length) = self.value(self.one_arg(args)?)?.two()?;
+        self.locate(id);
         for member in members.iter() {
             let (same, next) = (self.builder.create_block(), self.builder.create_block());
             let equal = self.builder.ins().icmp_imm_s(IntCC::Equal, length, len(member.as_bytes())?);
@@ -234,6 +264,22 @@ impl Emitter<'_, '_> {
             self.start(next);
         }
         self.jump(no);
+        Ok(())
+    }
+
+    fn test_tag(&mut self, tagged: &Tagged<'_>, yes: Edge, no: Edge) -> Result<(), Error> {
+        let offset = i32::try_from(tagged.offset).map_err(|_| broken("an offset over 2 GiB"))?;
+        let at = self.end(tagged.path)?;
+        let found = self.builder.ins().uload8(I64, MEM, at, offset);
+        let mut left = tagged.tags.iter();
+        while let Some(&tag) = left.next() {
+            let next = if left.len() == 0 { no } else { Edge::to(self.builder.create_block()) };
+            let equal = self.builder.ins().icmp_imm_s(IntCC::Equal, found, i64::from(tag));
+            self.brif(equal, yes, next);
+            if left.len() > 0 {
+                self.start(next.block);
+            }
+        }
         Ok(())
     }
 

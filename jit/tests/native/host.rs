@@ -66,15 +66,47 @@ fn named_text_is_asked_for_only_where_the_table_has_none() {
         Pair(text.as_ptr() as u64, text.len() as u64)
     }
     let mut table = [[0_usize; 2]; 256];
-    for (tag, name) in [(1, "first"), (255, "last")] {
-        table[tag] = [name.as_ptr() as usize, name.len()];
+    let texts = &[(1, "first"), (255, "last")];
+    for (tag, name) in texts {
+        table[usize::from(*tag)] = [name.as_ptr() as usize, name.len()];
     }
     let mut b = Build::default();
-    let names = Names { tag: 2, table: table.as_ptr() as usize };
+    let names = Names { tag: 2, table: table.as_ptr() as usize, texts };
     b.fields.push(Field::new(Ty::Str, false, Access::Named(Path(vec![0]), names, accessor as *const () as usize)));
     let text = b.add(Op::Field(0), Ty::Str, &[]);
     b.graph.add_root(text);
+    // Texts of the table are told by the byte alone, and others by the text.
+    for name in ["first", "other"] {
+        let name = b.text(name);
+        for op in [Cmp::Eq, Cmp::Ne] {
+            let test = b.add(Op::Cmp(op), Ty::Bool, &[text, name]);
+            b.graph.add_root(test);
+        }
+    }
+    for members in [&["first", "last"][..], &["last", "other"], &[]] {
+        let set = b.graph.constant(Constant::StrSet(members.iter().map(|&member| member.into()).collect()));
+        let test = b.add(Op::InStrSet(set), Ty::Bool, &[text]);
+        b.graph.add_root(test);
+    }
     let code = b.compile();
+    for (tag, name) in [(1, "first"), (255, "last"), (2, "other")] {
+        let host = [9_u8, 9, tag, 9];
+        let is = |others: &[&str]| others.contains(&name);
+        let wanted = [
+            (1, is(&["first"]), 0),
+            (2, !is(&["first"]), 0),
+            (3, is(&["other"]), u32::from(tag == 2)),
+            (4, !is(&["other"]), u32::from(tag == 2)),
+            (5, is(&["first", "last"]), 0),
+            (6, is(&["last", "other"]), u32::from(tag == 2)),
+        ];
+        for (root, answer, asked) in wanted {
+            ASKED.set(0);
+            assert_eq!(run(&code, root, &host).bool(), Ok(answer), "{name} {root}");
+            assert_eq!(ASKED.get(), asked, "{name} {root}");
+        }
+        assert_eq!(run(&code, 7, &host).bool(), Ok(false));
+    }
     for (tag, name, asked) in [(1, "first", 0), (255, "last", 0), (2, "other", 1)] {
         ASKED.set(0);
         assert_eq!(run(&code, 0, &[9_u8, 9, tag, 9]).text(), Ok(name));

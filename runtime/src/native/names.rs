@@ -13,7 +13,7 @@ type Table = [[usize; 2]; 256];
 /// The names that a byte tells apart, and from all `others`, in a type whose values `make` makes from text.
 ///
 /// `None` where no byte shows that, or several do, and then native code asks an accessor. The tag always shows it, so that a
-/// byte that does so alone is the tag.
+/// byte that does so alone is the tag. Values of equal text must be equal in it: they are all made by what `make` calls.
 pub(crate) fn names<T>(names: &[&'static str], others: &[String], make: impl Fn(&str) -> Option<T>) -> Option<Names> {
     let named: Vec<Vec<u8>> = names.iter().map(|name| make(name).map(bytes_of)).collect::<Option<_>>()?;
     let others: Vec<Vec<u8>> = others.iter().map(|other| make(other).map(bytes_of)).collect::<Option<_>>()?;
@@ -28,12 +28,14 @@ pub(crate) fn names<T>(names: &[&'static str], others: &[String], make: impl Fn(
     let mut found = (0..size_of::<T>()).filter(tells);
     let tag = found.next().filter(|_| found.next().is_none())?;
     let mut table: Table = [[0; 2]; 256];
-    for (tag, name) in tags_at(tag, &named).into_iter().zip(names) {
-        *table.get_mut(usize::from(tag))? = [name.as_ptr().expose_provenance(), name.len()];
+    let texts: Box<[(u8, &'static str)]> = tags_at(tag, &named).into_iter().zip(names.iter().copied()).collect();
+    for (tag, name) in &texts {
+        *table.get_mut(usize::from(*tag))? = [name.as_ptr().expose_provenance(), name.len()];
     }
     // Read by code that may live as long as the process.
     let table: &'static Table = Box::leak(Box::new(table));
-    Some(Names { tag: u32::try_from(tag).ok()?, table: table.as_ptr().expose_provenance() })
+    let table = table.as_ptr().expose_provenance();
+    Some(Names { tag: u32::try_from(tag).ok()?, table, texts: Box::leak(texts) })
 }
 
 /// The bytes of a value, with zeros where it has none of its own.
