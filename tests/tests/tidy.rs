@@ -16,7 +16,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("celero-jit", &["celero-ir"]),
     ("celero-derive", &[]),
     ("celero", &["celero-derive", "celero-frontend", "celero-ir", "celero-jit"]),
-    ("celero-cli", &["celero"]),
+    ("celero-policy", &["celero"]),
+    ("celero-cli", &["celero", "celero-policy"]),
 ];
 
 #[test]

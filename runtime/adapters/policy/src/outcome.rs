@@ -1,0 +1,113 @@
+//! What a host hears from a policy, and what it tells it.
+
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
+use serde_json::Value as Json;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// A phase of a request's life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// Its head has come.
+    Request,
+    /// Its body has come.
+    RequestBody,
+    /// The head of the response has come.
+    Response,
+    /// It is over.
+    Log,
+}
+
+impl Phase {
+    /// As files name it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::RequestBody => "requestBody",
+            Self::Response => "response",
+            Self::Log => "log",
+        }
+    }
+}
+
+/// What becomes of a request or a response after a phase.
+#[derive(Clone, Debug)]
+#[must_use]
+pub enum Outcome {
+    /// It goes on, with [`Exchange::edits`](crate::Exchange::edits).
+    Continue,
+    /// It ends here with this answer.
+    Respond(Box<Answer>),
+}
+
+/// An answer in place of a server's.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its headers, without `content-length`.
+    pub headers: HeaderMap,
+    /// Its body.
+    pub body: Bytes,
+    /// The rule that gave it.
+    pub rule: Arc<str>,
+}
+
+/// How a request ended, for the log phase.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// When its head had come.
+    pub started: SystemTime,
+    /// How long it took from then on.
+    pub duration: Duration,
+    /// How many bytes of the response's body were sent.
+    pub bytes_sent: u64,
+}
+
+/// What a policy wants to be logged of a request: names and values, in the order of the file. Displays as a JSON object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LogFields {
+    fields: Vec<(Arc<str>, Json)>,
+}
+
+impl LogFields {
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// Names and values.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
+        self.fields.iter().map(|(name, value)| (&**name, value))
+    }
+}
+
+impl fmt::Display for LogFields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{")?;
+        for (position, (name, value)) in self.iter().enumerate() {
+            let comma = if position == 0 { "" } else { "," };
+            write!(f, "{comma}{}:{value}", Json::from(name))?;
+        }
+        f.write_str("}")
+    }
+}
+
+/// A rule of a policy, and what became of it so far.
+#[derive(Clone, Debug)]
+pub struct RuleInfo {
+    /// Its phase.
+    pub phase: Phase,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its place among the rules of its phase.
+    pub index: usize,
+    /// How often it matched.
+    pub matched: u64,
+    /// How often its condition or its action failed.
+    pub failed: u64,
+}
