@@ -89,6 +89,8 @@ pub struct Declarations {
     pub(crate) most_dots: usize,
     pub(crate) functions: Vec<HostFunction>,
     pub(crate) definitions: Vec<Arc<Definition>>,
+    /// The index of the definition without parameters that a name stands for.
+    aliases: HashMap<Arc<str>, u32>,
     pub(crate) unchecked: bool,
     pub(crate) libraries: Libraries,
 }
@@ -146,6 +148,36 @@ impl Declarations {
     pub fn add_definition(&mut self, mut definition: Definition) {
         definition.signature.overload = Overload::Defined(u32::try_from(self.definitions.len()).unwrap_or(u32::MAX));
         self.definitions.push(Arc::new(definition));
+    }
+
+    /// Adds a definition without parameters that rules mention by its name alone, as they do a variable.
+    pub fn add_alias(&mut self, definition: Definition) {
+        let name = Arc::clone(&definition.name);
+        self.add_definition(definition);
+        self.most_dots = self.most_dots.max(name.matches('.').count());
+        self.aliases.insert(name, u32::try_from(self.definitions.len().saturating_sub(1)).unwrap_or(u32::MAX));
+    }
+
+    /// The definition that a name stands for, with its index.
+    pub(crate) fn alias(&self, name: &str) -> Option<(u32, &Definition)> {
+        let index = *self.aliases.get(name)?;
+        Some((index, self.definitions.get(index as usize)?))
+    }
+
+    /// Whether a definition is mentioned by its name alone.
+    pub(crate) fn is_alias(&self, definition: &Definition) -> bool {
+        self.alias(&definition.name).is_some_and(|(_, alias)| alias.signature.overload == definition.signature.overload)
+    }
+
+    /// Whether a variable or a definition has this name.
+    #[must_use]
+    pub fn has_name(&self, name: &str) -> bool {
+        self.by_name.contains_key(name) || self.aliases.contains_key(name)
+    }
+
+    /// The names that stand for definitions.
+    pub(crate) fn aliases(&self) -> impl Iterator<Item = &str> {
+        self.aliases.keys().map(|name| &**name)
     }
 
     /// The variables, by index.

@@ -15,6 +15,7 @@ use crate::limits::{Limits, with_stack};
 use crate::parser::Code;
 use crate::span::Span;
 use crate::types::Type;
+use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -165,15 +166,18 @@ impl<'a> Writer<'a> {
     /// The call of a definition: arguments from the outermost binding inwards, then the body.
     fn call(&mut self, copy: &mut Copy<'_>, id: NodeId, definition: &Definition, place: (Span, Span)) -> Written {
         let ast = copy.from.ast();
-        let Expr::Call { target, args, .. } = ast.expr(id) else {
-            return self.push(Expr::Error, place, Type::Error, Reference::None);
+        let args: SmallVec<[NodeId; 4]> = match ast.expr(id) {
+            Expr::Call { target, args, .. } => {
+                let receiver = target.iter().filter(|_| definition.signature.receiver);
+                receiver.chain(ast.children(*args)).copied().collect()
+            }
+            // A name that stands for its body.
+            _ => SmallVec::new(),
         };
-        let receiver = target.iter().filter(|_| definition.signature.receiver);
-        let args = receiver.chain(ast.children(*args));
         let outside = self.level;
         let mut binds = Vec::new();
         let mut body = Copy { from: &definition.body, slots: Vec::new(), place: Some(place) };
-        for ((arg, name), ty) in args.zip(&*definition.parameters).zip(&*definition.signature.params) {
+        for ((arg, name), ty) in args.iter().zip(&*definition.parameters).zip(&*definition.signature.params) {
             let at = copy.place.unwrap_or((ast.span(*arg), ast.node(*arg).focus));
             let arg = self.copy(copy, *arg)?;
             let (fits, repeatable) = self.argument(arg, ty);

@@ -53,6 +53,15 @@ pub struct FunctionDeclaration {
     pub result: Option<Type>,
 }
 
+impl FunctionDeclaration {
+    /// A name without parameters, whose type is that of the body.
+    #[must_use]
+    pub fn alias(name: &str) -> Self {
+        let (name, span) = (name.to_owned(), Span::new(0, 0));
+        Self { name, span, receiver: None, parameters: Vec::new(), result: None }
+    }
+}
+
 /// Reads the notation in which types are displayed; also `timestamp`, `duration`, `optional(T)`, the names of protobuf's
 /// well-known types, and `list`, `map` without parameters, which are then `dyn`.
 ///

@@ -155,3 +155,40 @@ fn unchecked_environments_check_parameters_when_they_run() {
         assert_eq!(run("f(1, 2)"), Err(ErrorKind::NoSuchOverload));
     }
 }
+
+#[test]
+fn names_stand_for_expressions() {
+    let env = Env::dynamic()
+        .variable("peer", Type::String)
+        .alias("env.REGION", "'eu'")
+        .alias("is.internal", "cidr('10.0.0.0/8').containsIP(peer)")
+        .alias("is.known", "is.internal || peer == '192.0.2.1'")
+        .alias("all", "{'region': env.REGION, 'peer': peer}")
+        .define("all(x: int) -> int", "x + 1");
+    assert!(env.problems().is_empty(), "{:?}", env.problems());
+    let mut bindings = Bindings::new(&env);
+    bindings.set("peer", "10.1.2.3".into()).unwrap();
+    for tier in [Tier::Native, Tier::Interpret] {
+        let engine = Engine::builder().tier(tier).build();
+        for rule in [
+            "is.internal && is.known && .is.known",
+            "all.region == 'eu' && all.peer == '10.1.2.3' && has(all.region) && !has(all.none)",
+            "all(1) == 2",
+            "['us', 'eu'].exists(r, r == env.REGION) && env.REGION.startsWith('e')",
+        ] {
+            assert_eq!(engine.compile(&env, rule).unwrap().test(&bindings), Ok(true), "{rule}");
+        }
+    }
+    let typo = Engine::new().compile(&env, "env.REGIN == 'eu'").unwrap_err().to_string();
+    assert!(typo.contains("`env.REGION`"), "{typo}");
+    assert!(Engine::new().compile(&env, "env.REGION()").is_err());
+    assert!(Engine::new().compile(&env, "has(env.REGION)").is_err());
+    for wrong in [
+        Env::dynamic().alias("a", "a"),
+        Env::dynamic().alias("a-b", "1"),
+        Env::dynamic().variable("a", Type::Int).alias("a", "1"),
+        Env::dynamic().alias("a", "1").alias("a", "2"),
+    ] {
+        assert_eq!(wrong.problems().len(), 1);
+    }
+}

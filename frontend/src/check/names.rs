@@ -14,6 +14,8 @@ use super::infer::rebuild;
 pub(super) enum Meaning {
     /// A declared variable, with its type.
     Variable(u32, Type),
+    /// A definition without parameters, with its type.
+    Alias(u32, Type),
     /// A type used as a value.
     Type(Type),
 }
@@ -82,7 +84,7 @@ impl<'a> Names<'a> {
         for function in declarations.functions() {
             functions.entry(&function.name).or_default().push(&function.signature);
         }
-        for definition in declarations.definitions() {
+        for definition in declarations.definitions().iter().filter(|d| !declarations.is_alias(d)) {
             functions.entry(&definition.name).or_default().push(&definition.signature);
         }
         Self { scopes, declarations, functions, libraries: declarations.libraries(), longest, locals: Vec::new() }
@@ -129,6 +131,9 @@ impl<'a> Names<'a> {
         if let Some((index, variable)) = self.declarations.variable(name) {
             return Some(Meaning::Variable(index, ground(&variable.ty)));
         }
+        if let Some((index, definition)) = self.declarations.alias(name) {
+            return Some(Meaning::Alias(index, definition.signature.result.clone()));
+        }
         let (library, ty) = TYPES.get(name)?;
         self.libraries.contains(*library).then(|| Meaning::Type(ty.clone()))
     }
@@ -152,9 +157,9 @@ impl<'a> Names<'a> {
         TABLE.libraries_of(name).find(|library| !self.libraries.contains(*library))
     }
 
-    /// The names of the variables.
+    /// The names of the variables, and of the definitions that are mentioned as these are.
     fn variables(&self) -> impl Iterator<Item = &'a str> + use<'a> {
-        self.declarations.variables().iter().map(|variable| &*variable.name)
+        self.declarations.variables().iter().map(|variable| &*variable.name).chain(self.declarations.aliases())
     }
 
     /// The variables below a prefix, in some scope, as one would write them: sorted.

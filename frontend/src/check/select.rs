@@ -4,6 +4,7 @@ use super::names::Meaning;
 use super::{Checker, codes};
 use crate::ast::{Expr, Name, NodeId};
 use crate::checked::Reference;
+use crate::declarations::Overload;
 use crate::types::Type;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -80,6 +81,10 @@ impl<'a> Checker<'a> {
         let parts = self.path_parts(path);
         let (known, reference, ty) = match self.names.resolve(&parts, path.rooted) {
             Some((known, Meaning::Variable(index, ty))) => (known, Reference::Variable(index), ty),
+            Some((known, Meaning::Alias(index, ty))) if !self.is_test(path, known) => {
+                let overloads = Box::new([Overload::Defined(index)]);
+                (known, Reference::Call { overloads, receiver: false }, ty)
+            }
             Some((known, Meaning::Type(ty))) if !self.is_test(path, known) => {
                 (known, Reference::Type(ty.clone()), Type::Type(Arc::new(ty)))
             }

@@ -42,6 +42,40 @@ impl<C> Env<C> {
         self
     }
 
+    /// Defines a name for an expression: rules mention it as they do a variable, and it costs what the expression costs. It
+    /// may be qualified. Else as [`define`](Self::define).
+    ///
+    /// ```
+    /// # use celero::{Bindings, Engine, Env, Type};
+    /// let env = Env::dynamic()
+    ///     .variable("peer", Type::String)
+    ///     .alias("is.internal", "cidr('10.0.0.0/8').containsIP(peer)");
+    /// let rule = Engine::new().compile(&env, "!is.internal").unwrap();
+    /// let mut bindings = Bindings::new(&env);
+    /// bindings.set("peer", "192.0.2.1".into()).unwrap();
+    /// assert_eq!(rule.test(&bindings), Ok(true));
+    /// ```
+    #[must_use]
+    pub fn alias(mut self, name: &str, body: &str) -> Self {
+        if let Err(problem) = self.add_alias(name, body) {
+            self.problems.push(problem);
+        }
+        self
+    }
+
+    fn add_alias(&mut self, name: &str, body: &str) -> Result<(), EnvError> {
+        let wrong = |reason| EnvError::new(format!("name `{name}`: {reason}"));
+        names::variable(name).map_err(wrong)?;
+        if self.declarations.has_name(name) {
+            return Err(wrong("it is declared already".to_owned()));
+        }
+        let declaration = FunctionDeclaration::alias(name);
+        let definition = define(&self.declarations, &declaration, body, &Limits::default().source)
+            .map_err(|found| EnvError::of_definition(name, body, format!("body of `{name}`"), found))?;
+        self.declarations.add_alias(definition);
+        Ok(())
+    }
+
     fn add_definition(&mut self, text: &str, body: &str) -> Result<(), EnvError> {
         let wrong = |name: &str, span, message| {
             EnvError::of_definition(name, text, "declaration".to_owned(), vec![misdeclared(span, message)])

@@ -26,5 +26,5 @@ mod types;
 
 pub(crate) use header_set::HeaderTable;
 pub use header_set::{HeaderSet, HeaderSetError};
-pub use request::{Request, RequestContext};
+pub use request::{Request, RequestContext, RequestHead};
 pub use source::Source;

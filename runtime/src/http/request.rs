@@ -7,7 +7,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method, Version};
 use std::net::SocketAddr;
 
-/// A request. Building one copies references only.
+/// A request without its body. Building one copies references only.
 ///
 /// | field | CEL type | |
 /// |---|---|---|
@@ -20,14 +20,36 @@ use std::net::SocketAddr;
 /// | `host` | `string` | the host of the target, without port; else the first `Host` header as it is, with its port; else absent |
 /// | `version` | `string` | `HTTP/1.0`, `HTTP/1.1`, `HTTP/2.0`, `HTTP/3.0` |
 /// | `headers` | `map(string, string)` | names in lower case, lookups in any case; the lines of one name are joined with `,` |
-/// | `body` | `bytes` | absent unless [`with_body`](Request::with_body) gave it |
 #[derive(Clone, Copy, Debug, Context)]
 #[context(crate = "crate")]
-pub struct Request<'a> {
+pub struct RequestHead<'a> {
     method: &'a Method,
     #[context(flatten)]
     target: Target<'a>,
     version: Version,
+}
+
+impl<'a> RequestHead<'a> {
+    /// The fields of a request's head.
+    #[inline]
+    #[must_use]
+    pub fn from_parts(parts: &'a Parts) -> Self {
+        Self::assemble(&parts.method, &parts.uri, parts.version, &parts.headers)
+    }
+
+    #[inline]
+    fn assemble(method: &'a Method, uri: &'a http::Uri, version: Version, headers: &'a HeaderMap) -> Self {
+        Self { method, target: Target { uri, headers }, version }
+    }
+}
+
+/// A request: the fields of [`RequestHead`], and `body`, which is `bytes`, absent unless [`with_body`](Request::with_body) gave
+/// it.
+#[derive(Clone, Copy, Debug, Context)]
+#[context(crate = "crate")]
+pub struct Request<'a> {
+    #[context(flatten)]
+    head: RequestHead<'a>,
     body: Option<&'a [u8]>,
 }
 
@@ -36,14 +58,17 @@ impl<'a> Request<'a> {
     #[inline]
     #[must_use]
     pub fn new<B>(request: &'a http::Request<B>) -> Self {
-        Self::assemble(request.method(), request.uri(), request.version(), request.headers())
+        Self {
+            head: RequestHead::assemble(request.method(), request.uri(), request.version(), request.headers()),
+            body: None,
+        }
     }
 
     /// The fields of a request's head.
     #[inline]
     #[must_use]
     pub fn from_parts(parts: &'a Parts) -> Self {
-        Self::assemble(&parts.method, &parts.uri, parts.version, &parts.headers)
+        Self { head: RequestHead::from_parts(parts), body: None }
     }
 
     /// With a body.
@@ -51,11 +76,6 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn with_body(self, body: &'a [u8]) -> Self {
         Self { body: Some(body), ..self }
-    }
-
-    #[inline]
-    fn assemble(method: &'a Method, uri: &'a http::Uri, version: Version, headers: &'a HeaderMap) -> Self {
-        Self { method, target: Target { uri, headers }, version, body: None }
     }
 }
 
