@@ -71,14 +71,14 @@ impl<C> Env<C> {
         }
         let declaration = FunctionDeclaration::alias(name);
         let definition = define(&self.declarations, &declaration, body, &Limits::default().source)
-            .map_err(|found| EnvError::of_definition(name, body, format!("body of `{name}`"), found))?;
+            .map_err(|found| EnvError::of_body(name, body, found))?;
         self.declarations.add_alias(definition);
         Ok(())
     }
 
     fn add_definition(&mut self, text: &str, body: &str) -> Result<(), EnvError> {
         let wrong = |name: &str, span, message| {
-            EnvError::of_definition(name, text, "declaration".to_owned(), vec![misdeclared(span, message)])
+            EnvError::of_declaration(name, text, vec![misdeclared(span, message)])
         };
         let declaration =
             FunctionDeclaration::parse(text).map_err(|error| wrong(text.trim(), error.span, error.message))?;
@@ -89,7 +89,7 @@ impl<C> Env<C> {
             .map_err(|reason| wrong(name, *span, reason))?;
         named(receiver.is_some(), parameters).map_err(|(span, reason)| wrong(name, span, reason))?;
         let definition = define(&self.declarations, &declaration, body, &Limits::default().source)
-            .map_err(|found| EnvError::of_definition(name, body, format!("body of `{name}`"), found))?;
+            .map_err(|found| EnvError::of_body(name, body, found))?;
         self.declarations.add_definition(definition);
         Ok(())
     }

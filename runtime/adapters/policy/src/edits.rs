@@ -55,6 +55,10 @@ impl Edits {
         }
     }
 
+    pub(crate) fn push(&mut self, edit: Edit) {
+        self.edits.push(edit);
+    }
+
     pub(crate) fn clear(&mut self) {
         self.edits.clear();
     }

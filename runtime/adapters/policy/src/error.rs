@@ -1,29 +1,35 @@
 //! Why a policy was rejected.
 
+use crate::problems::Problems;
+use celero::{Diagnostic, Style};
 use std::fmt;
 
 /// Why a policy was rejected: everything that is wrong with it, each with file, line, column and a caret under the place.
+#[derive(Clone)]
 pub struct PolicyError {
-    text: String,
+    problems: Box<Problems>,
 }
 
 impl PolicyError {
-    /// A file that can't be read.
-    pub(crate) fn unreadable(file: &std::path::Path, error: &std::io::Error) -> Self {
-        Self { text: format!("error: {} can't be read: {error}", file.display()) }
+    pub(crate) fn new(problems: Problems) -> Self {
+        Self { problems: Box::new(problems) }
     }
 
-    /// The findings; `color` asks for ANSI colours.
+    /// The findings, warnings among them, each with the name of its file; places are bytes of that file.
+    pub fn diagnostics(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
+        self.problems.all()
+    }
+
+    /// The findings with the lines they are about; `color` asks for ANSI colours.
     #[must_use]
     pub fn render(&self, color: bool) -> String {
-        let _ = color;
-        self.text.clone()
+        self.problems.render(if color { Style::Ansi } else { Style::Plain })
     }
 }
 
 impl fmt::Display for PolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.render(false))
+        f.write_str(self.render(false).trim_end())
     }
 }
 

@@ -17,12 +17,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod auth;
+mod compile;
+mod context;
+mod counters;
+mod definitions;
+mod document;
 mod edits;
 mod error;
 mod exchange;
+mod expressions;
 mod live;
 mod outcome;
+mod phase;
 mod policy;
+mod problems;
+mod rule;
+mod schema;
+mod shape;
+mod shapes;
+mod template;
+mod values;
+mod yaml;
 
 pub use edits::{Edit, Edits};
 pub use error::PolicyError;
@@ -30,3 +46,4 @@ pub use exchange::Exchange;
 pub use live::LivePolicy;
 pub use outcome::{Answer, Ended, LogFields, Outcome, Phase, RuleInfo};
 pub use policy::Policy;
+pub use schema::schema;

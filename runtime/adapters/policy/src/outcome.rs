@@ -21,6 +21,9 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// All phases, in the order in which they come.
+    pub const ALL: [Self; 4] = [Self::Request, Self::RequestBody, Self::Response, Self::Log];
+
     /// As files name it.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -56,6 +59,12 @@ pub struct Answer {
     pub rule: Arc<str>,
 }
 
+impl Answer {
+    pub(crate) fn empty(status: StatusCode, rule: &Arc<str>) -> Self {
+        Self { status, headers: HeaderMap::new(), body: Bytes::new(), rule: Arc::clone(rule) }
+    }
+}
+
 /// How a request ended, for the log phase.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
@@ -74,6 +83,10 @@ pub struct LogFields {
 }
 
 impl LogFields {
+    pub(crate) fn new(fields: Vec<(Arc<str>, Json)>) -> Self {
+        Self { fields }
+    }
+
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {

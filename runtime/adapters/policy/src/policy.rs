@@ -1,15 +1,43 @@
 //! A compiled policy.
 
+use crate::auth::Auth;
+use crate::compile::{Compilation, Scope};
+use crate::context::{BodyData, LogData, Peer, RequestData, ResponseData, ResponseHead};
+use crate::counters::{Counters, Tally};
+use crate::definitions::Definitions;
+use crate::document::Document;
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
-use crate::outcome::{Ended, LogFields, Outcome, RuleInfo};
-use http::{request, response};
+use crate::expressions::{Names, Reads};
+use crate::outcome::{Answer, Ended, LogFields, Outcome, Phase, RuleInfo};
+use crate::phase::Rules;
+use crate::problems::Problems;
+use crate::shape::size;
+use celero::http::{Request, RequestHead};
+use celero::{Context, Diagnostic, Style};
+use http::{HeaderMap, StatusCode, request, response};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+
+/// The bytes of a body that are gathered where nothing is said.
+const BODY_LIMIT: usize = 64 << 10;
 
 /// One generation of a policy: immutable, to be shared between threads.
 #[derive(Debug)]
 pub struct Policy {
-    files: Vec<PathBuf>,
+    request: Rules<RequestData<'static>>,
+    body: Rules<BodyData<'static>>,
+    response: Rules<ResponseData<'static>>,
+    log: Rules<LogData<'static>>,
+    auth: Auth,
+    /// Which proofs phases after the first one read, when the headers may be gone.
+    late: Reads,
+    body_limit: usize,
+    /// Whether larger bodies go by.
+    body_skip: bool,
+    tally: Tally,
+    counter_names: Vec<String>,
+    problems: Problems,
 }
 
 impl Policy {
@@ -18,11 +46,17 @@ impl Policy {
     /// # Errors
     /// [`PolicyError`] with everything that is wrong.
     pub fn load(file: &Path) -> Result<Self, PolicyError> {
-        let text = std::fs::read_to_string(file).map_err(|error| PolicyError::unreadable(file, &error))?;
-        let base = file.parent().unwrap_or(Path::new("."));
-        let mut policy = Self::parse(&file.display().to_string(), &text, base)?;
-        policy.files.insert(0, file.to_owned());
-        Ok(policy)
+        let text = std::fs::read(file).map(String::from_utf8);
+        let mut problems = Problems::default();
+        problems.paths.push(file.to_owned());
+        let (name, base) = (file.display().to_string(), file.parent().unwrap_or(Path::new(".")));
+        let why = match text {
+            Ok(Ok(text)) => return Self::compile(&name, &text, base, problems),
+            Ok(Err(_)) => "it is not UTF-8".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        problems.unreadable(&name, &why);
+        Err(PolicyError::new(problems))
     }
 
     /// A policy from its text: `name` stands in messages, files that it mentions are looked for from `base`.
@@ -30,39 +64,118 @@ impl Policy {
     /// # Errors
     /// [`PolicyError`] with everything that is wrong.
     pub fn parse(name: &str, text: &str, base: &Path) -> Result<Self, PolicyError> {
-        let _ = (name, text, base);
-        Ok(Self { files: Vec::new() })
+        Self::compile(name, text, base, Problems::default())
+    }
+
+    fn compile(name: &str, text: &str, base: &Path, mut problems: Problems) -> Result<Self, PolicyError> {
+        let document = Document::read(name, text, base, &mut problems);
+        let definitions = Definitions::read(&document, &mut problems);
+        let auth = Auth::compile(&document, &mut problems);
+        let mut names = Names::default();
+        let request = Scope::<RequestData<'_>>::new(Phase::Request, &definitions, &mut names);
+        let body = Scope::<BodyData<'_>>::new(Phase::RequestBody, &definitions, &mut names);
+        let response = Scope::<ResponseData<'_>>::new(Phase::Response, &definitions, &mut names);
+        let log = Scope::<LogData<'_>>::new(Phase::Log, &definitions, &mut names);
+        names.broken =
+            definitions.report([&request.missing, &body.missing, &response.missing, &log.missing], &mut problems);
+        let configured = auth.configured();
+        let mut compilation = Compilation {
+            document: &document,
+            definitions: &definitions,
+            names: &names,
+            configured,
+            problems: &mut problems,
+            counter_names: Vec::new(),
+            rule_counters: 0,
+        };
+        let request = compilation.phase(&request);
+        let body = compilation.phase(&body);
+        let response = compilation.phase(&response);
+        let log = compilation.phase(&log);
+        let Compilation { counter_names, rule_counters, .. } = compilation;
+        let limit = document.setting("requestBody", "limit", &mut problems).and_then(|node| node.text());
+        let too_large = document.setting("requestBody", "tooLarge", &mut problems).and_then(|node| node.text());
+        let (Some(request), Some(body), Some(response), Some(log), false) =
+            (request, body, response, log, problems.has_errors())
+        else {
+            return Err(PolicyError::new(problems));
+        };
+        let late = body.reads.or(response.reads).or(log.reads);
+        let tally = Tally { rules: Counters::new(rule_counters), named: Counters::new(counter_names.len()) };
+        Ok(Self {
+            request: request.rules,
+            body: body.rules,
+            response: response.rules,
+            log: log.rules,
+            auth,
+            late,
+            body_limit: limit.and_then(|text| size(&text.text)).unwrap_or(BODY_LIMIT),
+            body_skip: too_large.is_some_and(|text| text.text == "skip"),
+            tally,
+            counter_names,
+            problems,
+        })
     }
 
     /// The request phase: the head of a request has come.
     pub fn request(&self, head: &request::Parts, exchange: &mut Exchange) -> Outcome {
-        let _ = head;
-        exchange.start();
-        Outcome::Continue
+        let Exchange { findings, labels, effects, peer, local } = exchange;
+        effects.edits.clear();
+        let proofs = self.auth.lazy(&head.headers, findings);
+        let context =
+            RequestData { request: RequestHead::from_parts(head), peer: Peer::new(*peer, *local, &proofs, labels) };
+        let answer = self.request.run(&context, &head.headers, effects, &self.tally);
+        // The next phase may see other headers.
+        for (wanted, proof) in
+            [(self.late.jwt, &proofs.jwt), (self.late.api_key, &proofs.api_key), (self.late.basic, &proofs.basic)]
+        {
+            if wanted {
+                proof.settle();
+            }
+        }
+        exchange.end_phase();
+        outcome(answer)
     }
 
     /// The requestBody phase: a body has come, of at most [`body_limit`](Self::body_limit) bytes.
     pub fn request_body(&self, head: &request::Parts, body: &[u8], exchange: &mut Exchange) -> Outcome {
-        let _ = (head, body);
-        exchange.start();
-        Outcome::Continue
+        let Exchange { findings, labels, effects, peer, local } = exchange;
+        effects.edits.clear();
+        let proofs = self.auth.lazy(&head.headers, findings);
+        let context = BodyData {
+            request: Request::from_parts(head).with_body(body),
+            peer: Peer::new(*peer, *local, &proofs, labels),
+        };
+        let answer = self.body.run(&context, &head.headers, effects, &self.tally);
+        exchange.end_phase();
+        outcome(answer)
     }
 
     /// In place of [`request_body`](Self::request_body): a body is larger than [`body_limit`](Self::body_limit). `Continue` means
     /// that it goes on without having been looked at.
     pub fn request_body_too_large(&self, exchange: &mut Exchange) -> Outcome {
-        exchange.start();
-        Outcome::Continue
+        exchange.effects.edits.clear();
+        let refused = || Answer::empty(StatusCode::PAYLOAD_TOO_LARGE, &Arc::from("requestBody.limit"));
+        outcome((!self.body_skip).then(refused))
     }
 
     /// The response phase: the head of a server's response has come. Answers of the policy itself do not come by here.
     pub fn response(&self, head: &request::Parts, response: &response::Parts, exchange: &mut Exchange) -> Outcome {
-        let _ = (head, response);
-        exchange.start();
-        Outcome::Continue
+        let Exchange { findings, labels, effects, peer, local } = exchange;
+        effects.edits.clear();
+        let proofs = self.auth.lazy(&head.headers, findings);
+        let context = ResponseData {
+            request: RequestHead::from_parts(head),
+            response: ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers },
+            peer: Peer::new(*peer, *local, &proofs, labels),
+        };
+        let answer = self.response.run(&context, &response.headers, effects, &self.tally);
+        exchange.end_phase();
+        outcome(answer)
     }
 
-    /// The log phase: the request is over. `response` is what was sent, the policy's own answers included.
+    /// The log phase: the request is over. `response` is what was sent, the policy's own answers included. The fields are those of
+    /// all phases.
     pub fn log(
         &self,
         head: &request::Parts,
@@ -70,42 +183,88 @@ impl Policy {
         end: &Ended,
         exchange: &mut Exchange,
     ) -> LogFields {
-        let _ = (head, response, end);
-        exchange.start();
-        LogFields::default()
+        static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
+        let Exchange { findings, labels, effects, peer, local } = exchange;
+        effects.edits.clear();
+        let proofs = self.auth.lazy(&head.headers, findings);
+        let headers = response.map_or(&*NONE, |response| &response.headers);
+        let context = LogData {
+            request: RequestHead::from_parts(head),
+            started: end.started,
+            duration: end.duration,
+            response: ResponseHead { code: response.map(|response| response.status.as_u16().into()), headers },
+            bytes_sent: i64::try_from(end.bytes_sent).unwrap_or(i64::MAX),
+            peer: Peer::new(*peer, *local, &proofs, labels),
+        };
+        // A rule that stops the phase leaves the fields so far.
+        let _ = self.log.run(&context, headers, effects, &self.tally);
+        exchange.end_phase();
+        LogFields::new(std::mem::take(&mut exchange.effects.fields))
     }
 
     /// How many bytes of a body are to be gathered for the requestBody phase; `None` if it has nothing to do.
     #[must_use]
     pub fn body_limit(&self) -> Option<usize> {
-        None
+        (!self.body.rules.is_empty()).then_some(self.body_limit)
     }
 
     /// Whether the response phase has anything to do.
     #[must_use]
     pub fn has_response_rules(&self) -> bool {
-        false
+        !self.response.rules.is_empty()
     }
 
-    /// Whether the log phase has anything to do.
+    /// Whether the log phase has anything to tell.
     #[must_use]
     pub fn has_log_fields(&self) -> bool {
-        false
+        fn logs<S>(rules: &Rules<S>) -> bool {
+            rules.rules.iter().any(|rule| !rule.fields.is_empty())
+        }
+        !self.log.rules.is_empty() || logs(&self.request) || logs(&self.body) || logs(&self.response)
     }
 
-    /// Its rules, phase by phase, in the order of the file.
+    /// Its rules, phase by phase, in the order in which they act.
     pub fn rules(&self) -> impl Iterator<Item = RuleInfo> {
-        std::iter::empty()
+        let Self { request, body, response, log, .. } = self;
+        self.of_phase(request).chain(self.of_phase(body)).chain(self.of_phase(response)).chain(self.of_phase(log))
+    }
+
+    fn of_phase<S: Context + 'static>(&self, rules: &Rules<S>) -> impl Iterator<Item = RuleInfo> {
+        rules.rules.iter().enumerate().map(|(index, rule)| {
+            let counter = rules.counter(index);
+            RuleInfo {
+                phase: rules.phase,
+                name: Arc::clone(&rule.name),
+                index,
+                matched: self.tally.rules.sum(counter),
+                failed: self.tally.rules.sum(counter.saturating_add(1)),
+            }
+        })
     }
 
     /// Its counters, by name, with their values.
     pub fn counters(&self) -> impl Iterator<Item = (&str, u64)> {
-        std::iter::empty()
+        self.counter_names.iter().enumerate().map(|(index, name)| (&**name, self.tally.named.sum(index)))
+    }
+
+    /// What is valid, but probably not what the author means, each with the name of its file; places are bytes of that file.
+    pub fn warnings(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
+        self.problems.warnings()
+    }
+
+    /// The warnings with the lines they are about; `color` asks for ANSI colours.
+    #[must_use]
+    pub fn render_warnings(&self, color: bool) -> String {
+        self.problems.render(if color { Style::Ansi } else { Style::Plain })
     }
 
     /// Every file that was read, to be watched for changes.
     #[must_use]
     pub fn files(&self) -> &[PathBuf] {
-        &self.files
+        &self.problems.paths
     }
+}
+
+fn outcome(answer: Option<Answer>) -> Outcome {
+    answer.map_or(Outcome::Continue, |answer| Outcome::Respond(Box::new(answer)))
 }

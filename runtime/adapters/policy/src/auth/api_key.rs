@@ -1,0 +1,66 @@
+//! Keys of clients. A policy has only their hashes, and finds a key by its hash, so that how long it takes tells nothing of keys.
+
+use super::jwt::header_name;
+use super::{Proof, only};
+use crate::document::Section;
+use crate::problems::Problems;
+use crate::yaml::Node;
+use http::{HeaderMap, HeaderName};
+use serde_json::{Map as JsonMap, Value as Json};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+
+/// The keys by their hashes.
+#[derive(Debug)]
+pub(crate) struct ApiKeys {
+    header: HeaderName,
+    keys: HashMap<[u8; 32], JsonMap<String, Json>>,
+}
+
+impl ApiKeys {
+    /// From its section; what is wrong with that is reported.
+    pub(crate) fn compile(section: Section<'_>, problems: &mut Problems) -> Self {
+        let Section { node, .. } = section;
+        let header = header_name(node, HeaderName::from_static("x-api-key"), problems);
+        let mut keys = HashMap::new();
+        for key in node.get("keys").map_or(&[][..], Node::elements) {
+            let (Some(name), Some(hash)) = (key.text_of("name"), key.text_of("sha256")) else { continue };
+            let Some(digest) = hexadecimal(&hash.text) else {
+                let message = "a SHA-256 in hexadecimal has 64 digits".to_owned();
+                problems.add("policy-value", hash.place, message).help("`printf %s KEY | sha256sum` writes it");
+                continue;
+            };
+            let mut known: JsonMap<String, Json> = JsonMap::new();
+            for entry in key.get("metadata").map_or(&[][..], Node::entries) {
+                known.insert(entry.key.text.clone(), entry.value.text().map_or(Json::Null, |text| text.text.into()));
+            }
+            known.insert("name".to_owned(), name.text.into());
+            if keys.insert(digest, known).is_some() {
+                problems.add("policy-duplicate", hash.place, "this key stands here a second time".to_owned());
+            }
+        }
+        Self { header, keys }
+    }
+}
+
+impl Proof for ApiKeys {
+    fn verify(&self, headers: &HeaderMap) -> Option<JsonMap<String, Json>> {
+        let key = only(headers, &self.header)?;
+        self.keys.get(&digest(key.as_bytes())).cloned()
+    }
+}
+
+pub(super) fn digest(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
+fn hexadecimal(text: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    if text.len() != 64 || !text.is_ascii() {
+        return None;
+    }
+    for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    }
+    Some(bytes)
+}

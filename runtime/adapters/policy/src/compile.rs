@@ -1,0 +1,346 @@
+//! From a document to the rules of a phase.
+
+use crate::definitions::{Definitions, Missing};
+use crate::document::Document;
+use crate::expressions::{ENGINE, Expressions, Names, Reads};
+use crate::outcome::Phase;
+use crate::phase::{OnFailure, Rules};
+use crate::problems::Problems;
+use crate::rule::{End, Field, HeaderEdit, HeaderWords, Named, Reply, Rule, Words, is_framing};
+use crate::shape::chance;
+use crate::yaml::{Entry, Node, Text};
+use bytes::Bytes;
+use celero::http::HeaderSet;
+use celero::{Context, Env, OnError, RuleSetBuilder};
+use http::{HeaderName, StatusCode, header};
+use std::sync::Arc;
+
+/// The priority of rules that have none.
+const USUAL_PRIORITY: u64 = 1000;
+
+/// The named counters of a policy.
+pub(crate) type CounterNames = Vec<String>;
+
+/// The environment of a phase, and what it does not have.
+pub(crate) struct Scope<C> {
+    pub(crate) phase: Phase,
+    pub(crate) env: Env<C>,
+    pub(crate) missing: Missing,
+}
+
+impl<C: Context> Scope<C> {
+    pub(crate) fn new(phase: Phase, definitions: &Definitions, names: &mut Names) -> Self {
+        let (env, missing) = definitions.env();
+        names.add(phase, &env);
+        Self { phase, env, missing }
+    }
+}
+
+/// What compiling a phase needs to know of the policy, and tells.
+pub(crate) struct Compilation<'d> {
+    pub(crate) document: &'d Document,
+    pub(crate) definitions: &'d Definitions,
+    pub(crate) names: &'d Names,
+    pub(crate) configured: Reads,
+    pub(crate) problems: &'d mut Problems,
+    pub(crate) counter_names: CounterNames,
+    /// How many counters of their own rules have so far.
+    pub(crate) rule_counters: usize,
+}
+
+/// A phase, and which proofs its expressions read.
+pub(crate) struct Compiled<S> {
+    pub(crate) rules: Rules<S>,
+    pub(crate) reads: Reads,
+}
+
+/// A rule with what decides its place and when it acts.
+struct Placed<S> {
+    priority: u64,
+    when: Option<Text>,
+    rule: Rule<S>,
+}
+
+impl Compilation<'_> {
+    /// Compiles a phase; nothing comes of it if there are errors.
+    pub(crate) fn phase<C: Context>(&mut self, scope: &Scope<C>) -> Option<Compiled<C::Static>> {
+        let (phase, document) = (scope.phase, self.document);
+        let expressions = Expressions {
+            phase,
+            env: &scope.env,
+            names: self.names,
+            configured: self.configured,
+            reads: Reads::default(),
+        };
+        self.definitions.variables().for_each(|body| expressions.lint(body, self.problems));
+        let mut compiler = RuleCompiler { expressions, compilation: self };
+        let mut placed: Vec<Placed<C::Static>> = Vec::new();
+        for (number, node) in document.rules(phase.name()).enumerate() {
+            if let Some(last) = placed.last()
+                && last.when.is_none()
+                && last.rule.sample.is_none()
+                && last.rule.end.is_some()
+                && last.priority == USUAL_PRIORITY
+                && node.get("priority").is_none()
+            {
+                let message =
+                    format!("no request comes to this rule: `{}` before it ends the phase always", last.rule.name);
+                compiler.compilation.problems.warn("policy-unreachable", node.place, message);
+            }
+            placed.push(compiler.rule(node, number));
+        }
+        let reads = compiler.expressions.reads;
+        placed.sort_by_key(|rule| rule.priority);
+        let (on_failure, error_status) = self.settings(phase);
+        if self.problems.has_errors() {
+            return None;
+        }
+        let set = match builder(&scope.env, &placed, on_failure).build() {
+            Ok(set) => set,
+            Err(error) => {
+                // What rules are by themselves was checked.
+                for (index, found) in error.diagnostics() {
+                    if let Some(text) = placed.get(index).and_then(|rule| rule.when.as_ref()) {
+                        self.problems.of_expression(text, 0, found);
+                    }
+                }
+                return None;
+            }
+        };
+        let rules: Box<[Rule<C::Static>]> = placed.into_iter().map(|placed| placed.rule).collect();
+        let counters = self.rule_counters;
+        self.rule_counters = counters.saturating_add(rules.len().saturating_mul(2));
+        let rules = Rules { phase, set, rules, on_failure, error_status, counters };
+        Some(Compiled { rules, reads })
+    }
+
+    fn settings(&mut self, phase: Phase) -> (OnFailure, StatusCode) {
+        let mut setting = |key| {
+            let own = self.document.setting(phase.name(), key, self.problems);
+            own.or_else(|| self.document.setting("defaults", key, self.problems)).and_then(Node::text)
+        };
+        let on_failure = match setting("onError").as_ref().map(|text| &*text.text) {
+            Some("noMatch") => OnFailure::NoMatch,
+            Some("match") => OnFailure::Match,
+            Some("stop") => OnFailure::Stop,
+            _ => OnFailure::Closed,
+        };
+        let status = setting("errorStatus").and_then(|text| text.text.parse().ok());
+        (on_failure, status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR))
+    }
+
+    fn header_name(&mut self, text: &Text) -> Option<HeaderName> {
+        let Ok(name) = HeaderName::from_bytes(text.text.as_bytes()) else {
+            let message = format!("`{}` is not the name of a header", text.text);
+            self.problems.add("policy-header", text.place, message);
+            return None;
+        };
+        if is_framing(&name) {
+            let message = format!("`{name}` says how a message is sent, which is not for a policy to change");
+            self.problems.add("policy-header", text.place, message);
+            return None;
+        }
+        Some(name)
+    }
+
+    fn header_set(&mut self, names: &[Text], prefixes: &[Text]) -> Option<HeaderSet> {
+        let mut fine = true;
+        let name = |text: &Text| HeaderSet::new([&text.text], [""; 0]);
+        let prefix = |text: &Text| HeaderSet::new([""; 0], [&text.text]);
+        let all = names.iter().map(|text| (text, name(text))).chain(prefixes.iter().map(|text| (text, prefix(text))));
+        for (text, set) in all {
+            if let Err(error) = set {
+                self.problems.add("policy-header", text.place, error.to_string());
+                fine = false;
+            }
+        }
+        let texts = |texts: &[Text]| texts.iter().map(|text| text.text.clone()).collect::<Vec<_>>();
+        fine.then(|| HeaderSet::new(texts(names), texts(prefixes)).ok()).flatten()
+    }
+
+    /// A set of headers that the policy defines.
+    fn named_set(&mut self, name: &Text) -> Option<HeaderSet> {
+        let sets = self.document.entries("headerSets", self.problems);
+        if let Some(Entry { value, .. }) = sets.iter().find(|entry| entry.key.text == name.text) {
+            return self.header_set(&value.texts_of("names"), &value.texts_of("prefixes"));
+        }
+        let known: Vec<&str> = sets.iter().map(|entry| &*entry.key.text).collect();
+        let message = format!("`headerSets` has no set `{}`", name.text);
+        let problem = self.problems.add("policy-header", name.place, message);
+        if let Some(name) = crate::shape::similar(&name.text, &known) {
+            problem.help(format!("did you mean `{name}`?"));
+        }
+        None
+    }
+
+    fn counter(&mut self, name: String) -> usize {
+        self.counter_names.iter().position(|known| *known == name).unwrap_or_else(|| {
+            self.counter_names.push(name);
+            self.counter_names.len().saturating_sub(1)
+        })
+    }
+}
+
+/// The conditions of rules as a set. A failing rule is then among those that match, unless failures change nothing.
+fn builder<'e, C: Context>(
+    env: &'e Env<C>,
+    rules: &[Placed<C::Static>],
+    on_failure: OnFailure,
+) -> RuleSetBuilder<'e, C, ()> {
+    let on_error = if on_failure == OnFailure::NoMatch { OnError::NoMatch } else { OnError::Match };
+    let sources =
+        rules.iter().map(|placed| (&*placed.rule.name, placed.when.as_ref().map_or("true", |when| &when.text)));
+    let builder = ENGINE.rules(env).on_error(on_error);
+    sources.fold(builder, |builder, (name, source)| builder.rule(name, source, ()))
+}
+
+/// Compiles rules of a phase.
+struct RuleCompiler<'c, 'd, C> {
+    expressions: Expressions<'c, C>,
+    compilation: &'c mut Compilation<'d>,
+}
+
+impl<C: Context> RuleCompiler<'_, '_, C> {
+    fn rule(&mut self, node: &Node, number: usize) -> Placed<C::Static> {
+        let number = number.saturating_add(1);
+        let name = node.text_of("name").map(|text| text.text);
+        let name: Arc<str> = name.unwrap_or_else(|| format!("{} #{number}", self.expressions.phase.name())).into();
+        let when = node.text_of("when");
+        if let Some(when) = &when {
+            self.expressions.condition(when, self.compilation.problems);
+        }
+        let rule = Rule {
+            name,
+            sample: node.text_of("sample").and_then(|text| chance(&text.text)),
+            edits: self.edits(node),
+            labels: self.labels(node),
+            fields: self.fields(node),
+            counter: node.text_of("count").map(|text| self.compilation.counter(text.text)),
+            end: self.end(node),
+        };
+        if node.entries().iter().all(|entry| matches!(&*entry.key.text, "name" | "when" | "priority" | "sample")) {
+            self.compilation.problems.warn("policy-idle", node.place, "this rule does nothing".to_owned());
+        }
+        let priority = node.text_of("priority").and_then(|text| text.text.parse().ok()).unwrap_or(USUAL_PRIORITY);
+        Placed { priority, when, rule }
+    }
+
+    /// Removals come first, so that a rule can clear what a client sent and set its own.
+    fn edits(&mut self, node: &Node) -> Box<[HeaderEdit<C::Static>]> {
+        let mut edits = Vec::new();
+        for name in node.texts_of("removeHeaders") {
+            edits.extend(self.compilation.header_name(&name).map(HeaderEdit::Remove));
+        }
+        if let prefixes @ [_, ..] = &*node.texts_of("removePrefixes") {
+            edits.extend(self.prefixes(prefixes).map(|set| HeaderEdit::RemoveSet(Box::new(set))));
+        }
+        for name in node.texts_of("removeHeaderSets") {
+            edits.extend(self.compilation.named_set(&name).map(|set| HeaderEdit::RemoveSet(Box::new(set))));
+        }
+        for (name, words) in self.headers(node.get("setHeaders")) {
+            edits.push(HeaderEdit::Set(name, words));
+        }
+        for (name, words) in self.headers(node.get("addHeaders")) {
+            edits.push(HeaderEdit::Add(name, words));
+        }
+        edits.into()
+    }
+
+    fn prefixes(&mut self, prefixes: &[Text]) -> Option<HeaderSet> {
+        self.compilation.header_set(&[], prefixes)
+    }
+
+    fn headers(&mut self, node: Option<&Node>) -> Vec<(HeaderName, HeaderWords<C::Static>)> {
+        let mut found = Vec::new();
+        for Entry { key, value } in node.map_or(&[][..], Node::entries) {
+            let name = self.compilation.header_name(key);
+            let Some(value) = value.text() else { continue };
+            let words = self.expressions.header(&value, self.compilation.problems);
+            found.extend(name.zip(words));
+        }
+        found
+    }
+
+    fn labels(&mut self, node: &Node) -> Named<Words<C::Static>> {
+        let mut found = Vec::new();
+        for Entry { key, value } in node.get("labels").map_or(&[][..], Node::entries) {
+            let words = value.text().and_then(|text| self.expressions.words(&text, self.compilation.problems));
+            found.extend(words.map(|words| (key.text.as_str().into(), words)));
+        }
+        found.into()
+    }
+
+    fn fields(&mut self, node: &Node) -> Named<Field<C::Static>> {
+        let mut found = Vec::new();
+        for Entry { key, value } in node.get("logFields").map_or(&[][..], Node::entries) {
+            let field = value.text().and_then(|text| self.expressions.field(&text, self.compilation.problems));
+            found.extend(field.map(|field| (key.text.as_str().into(), field)));
+        }
+        found.into()
+    }
+
+    /// How a rule ends the phase.
+    fn end(&mut self, node: &Node) -> Option<End<C::Static>> {
+        const ENDS: [&str; 4] = ["allow", "deny", "respond", "redirect"];
+        let mut ends = node.entries().iter().filter(|entry| ENDS.contains(&&*entry.key.text));
+        let Entry { key, value } = ends.next()?;
+        for other in ends {
+            let message = format!("a rule ends its phase once: it has `{}` already", key.text);
+            let problem = self.compilation.problems.add("policy-ends", other.key.place, message);
+            problem.also(key.place, "this one");
+        }
+        let reply = match &*key.text {
+            "allow" => return Some(End::Allow),
+            "deny" => self.deny(value),
+            "respond" => self.reply(value, StatusCode::OK),
+            _ => self.redirect(value),
+        };
+        reply.map(End::Answer)
+    }
+
+    /// `true`, a status, or an answer; what it doesn't say is that of `defaults`.
+    fn deny(&mut self, value: &Node) -> Option<Reply<C::Static>> {
+        let Compilation { document, problems, .. } = &mut *self.compilation;
+        let usual = document.setting("defaults", "deny", problems);
+        let status = |node: &Node| node.text_of("status").and_then(|text| text.text.parse::<StatusCode>().ok());
+        let usual_status = usual.and_then(status).unwrap_or(StatusCode::FORBIDDEN);
+        match (value.text(), usual) {
+            (None, _) => self.reply(value, usual_status),
+            (Some(text), usual) => {
+                let status = text.text.parse().unwrap_or(usual_status);
+                let mut reply = match usual {
+                    Some(usual) => self.reply(usual, status)?,
+                    None => Reply { status, headers: Box::default(), body: Words::Fixed(Bytes::new()) },
+                };
+                reply.status = status;
+                Some(reply)
+            }
+        }
+    }
+
+    fn reply(&mut self, node: &Node, usual: StatusCode) -> Option<Reply<C::Static>> {
+        let status = node.text_of("status").and_then(|text| text.text.parse().ok()).unwrap_or(usual);
+        let headers = self.headers(node.get("headers")).into();
+        let body = match node.text_of("body") {
+            Some(text) => {
+                if matches!(status.as_u16(), 204 | 205 | 304) {
+                    let message = format!("an answer with status {} has no body", status.as_u16());
+                    self.compilation.problems.add("policy-body", text.place, message);
+                }
+                self.expressions.words(&text, self.compilation.problems)?
+            }
+            None => Words::Fixed(Bytes::new()),
+        };
+        Some(Reply { status, headers, body })
+    }
+
+    fn redirect(&mut self, value: &Node) -> Option<Reply<C::Static>> {
+        let (to, status) = match value.text() {
+            Some(text) => (text, None),
+            None => (value.text_of("to")?, value.text_of("status")),
+        };
+        let status = status.and_then(|text| text.text.parse().ok()).unwrap_or(StatusCode::FOUND);
+        let to = self.expressions.header(&to, self.compilation.problems)?;
+        Some(Reply { status, headers: Box::new([(header::LOCATION, to)]), body: Words::Fixed(Bytes::new()) })
+    }
+}

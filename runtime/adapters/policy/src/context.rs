@@ -1,0 +1,100 @@
+//! What expressions read, phase by phase.
+
+use crate::auth::Proofs;
+use celero::http::{Request, RequestHead, Source};
+use celero::{Context, Value};
+use http::HeaderMap;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// The labels of a request.
+pub(crate) type Labels = BTreeMap<Arc<str>, String>;
+
+/// What all phases know of who asks.
+#[derive(Debug, Context)]
+#[context(rename_all = "camelCase")]
+pub(crate) struct Peer<'a> {
+    #[context(nested)]
+    pub(crate) source: Source,
+    #[context(nested)]
+    pub(crate) destination: Source,
+    pub(crate) jwt: Value<'a>,
+    pub(crate) api_key: Value<'a>,
+    pub(crate) basic_auth: Value<'a>,
+    pub(crate) labels: &'a Labels,
+}
+
+impl<'a> Peer<'a> {
+    pub(crate) fn new(
+        peer: Option<SocketAddr>,
+        local: Option<SocketAddr>,
+        proofs: &'a Proofs<'_>,
+        labels: &'a Labels,
+    ) -> Self {
+        let source = |address: Option<SocketAddr>| address.map_or_else(Source::default, Source::from);
+        Self {
+            source: source(peer),
+            destination: source(local),
+            jwt: proofs.jwt.value(),
+            api_key: proofs.api_key.value(),
+            basic_auth: proofs.basic.value(),
+            labels,
+        }
+    }
+}
+
+/// The request phase.
+#[derive(Debug, Context)]
+pub(crate) struct RequestData<'a> {
+    #[context(nested)]
+    pub(crate) request: RequestHead<'a>,
+    #[context(flatten)]
+    pub(crate) peer: Peer<'a>,
+}
+
+/// The requestBody phase.
+#[derive(Debug, Context)]
+pub(crate) struct BodyData<'a> {
+    #[context(nested)]
+    pub(crate) request: Request<'a>,
+    #[context(flatten)]
+    pub(crate) peer: Peer<'a>,
+}
+
+/// The head of a response.
+#[derive(Debug, Context)]
+pub(crate) struct ResponseHead<'a> {
+    /// Absent if there was no response.
+    pub(crate) code: Option<i64>,
+    pub(crate) headers: &'a HeaderMap,
+}
+
+/// The response phase.
+#[derive(Debug, Context)]
+pub(crate) struct ResponseData<'a> {
+    #[context(nested)]
+    pub(crate) request: RequestHead<'a>,
+    #[context(nested)]
+    pub(crate) response: ResponseHead<'a>,
+    #[context(flatten)]
+    pub(crate) peer: Peer<'a>,
+}
+
+/// The log phase.
+#[derive(Debug, Context)]
+pub(crate) struct LogData<'a> {
+    #[context(nested)]
+    pub(crate) request: RequestHead<'a>,
+    #[context(name = "request.startTime")]
+    pub(crate) started: SystemTime,
+    #[context(name = "request.duration")]
+    pub(crate) duration: Duration,
+    #[context(nested)]
+    pub(crate) response: ResponseHead<'a>,
+    #[context(name = "response.bytesSent")]
+    pub(crate) bytes_sent: i64,
+    #[context(flatten)]
+    pub(crate) peer: Peer<'a>,
+}

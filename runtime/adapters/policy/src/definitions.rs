@@ -1,0 +1,152 @@
+//! What a policy defines once and uses by name: functions, variables, and what it takes from the process's environment.
+//!
+//! A definition may use others, in any order, as long as none uses itself; and it may read what only some phases have: it exists
+//! in those phases alone.
+
+use crate::document::Document;
+use crate::problems::Problems;
+use crate::template::literal_of;
+use crate::yaml::Text;
+use celero::{Context, Env, EnvError};
+
+/// The definitions of a policy.
+#[derive(Debug)]
+pub(crate) struct Definitions {
+    constants: Vec<(String, String)>,
+    defined: Vec<Definition>,
+}
+
+#[derive(Debug)]
+struct Definition {
+    /// A function's declaration, or a variable's name.
+    declaration: Text,
+    is_function: bool,
+    body: Text,
+}
+
+/// Definitions that a phase does not have, with the reason.
+pub(crate) type Missing = Vec<(usize, EnvError)>;
+
+impl Definitions {
+    /// Those of a document; what is wrong with their names is reported.
+    pub(crate) fn read(document: &Document, problems: &mut Problems) -> Self {
+        let mut constants = Vec::new();
+        let names: Vec<Text> =
+            document.all("env").flat_map(|section| section.node.elements()).filter_map(|node| node.text()).collect();
+        for name in names {
+            let Some(value) = std::env::var_os(&name.text) else {
+                let message = format!("the environment has no variable `{}`", name.text);
+                problems.add("policy-env", name.place, message);
+                continue;
+            };
+            let constant = (format!("env.{}", name.text), literal_of(&value.to_string_lossy()));
+            if !constants.contains(&constant) {
+                constants.push(constant);
+            }
+        }
+        let mut defined = Vec::new();
+        for (section, is_function) in [("functions", true), ("variables", false)] {
+            for entry in document.entries(section, problems) {
+                let declaration = entry.key.clone();
+                let definition = entry.value.text().map(|body| Definition { declaration, is_function, body });
+                defined.extend(definition);
+            }
+        }
+        Self { constants, defined }
+    }
+
+    /// An environment with those definitions that it can have.
+    pub(crate) fn env<C: Context>(&self) -> (Env<C>, Missing) {
+        let mut env = Env::<C>::new();
+        for (name, literal) in &self.constants {
+            env = env.alias(name, literal);
+        }
+        let mut missing: Vec<usize> = (0..self.defined.len()).collect();
+        loop {
+            let mut failed = Vec::new();
+            let before = missing.len();
+            for index in missing {
+                let Some(definition) = self.defined.get(index) else { continue };
+                let next = definition.add_to(env.clone());
+                match next.problems() {
+                    [] => env = next,
+                    [problem, ..] => failed.push((index, problem.clone())),
+                }
+            }
+            if failed.len() == before {
+                return (env, failed);
+            }
+            missing = failed.into_iter().map(|(index, _)| index).collect();
+            if missing.is_empty() {
+                return (env, Vec::new());
+            }
+        }
+    }
+
+    /// The bodies of variables.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &Text> {
+        self.defined.iter().filter(|definition| !definition.is_function).map(|definition| &definition.body)
+    }
+
+    /// Reports definitions that no phase has, as the phase sees them that has most of what they read. Gives their names.
+    pub(crate) fn report(&self, phases: [&Missing; 4], problems: &mut Problems) -> Vec<String> {
+        let nowhere = |index: usize| {
+            let errors = phases.iter().map(|missing| missing.iter().find(|(i, _)| *i == index).map(|(_, error)| error));
+            let errors = errors.collect::<Option<Vec<&EnvError>>>()?;
+            errors.into_iter().min_by_key(|error| error.diagnostics().len())
+        };
+        let failed: Vec<(&Definition, &EnvError)> = self
+            .defined
+            .iter()
+            .enumerate()
+            .filter_map(|(index, definition)| Some((definition, nowhere(index)?)))
+            .collect();
+        // Where one is wrong, those that use it are so for that reason alone.
+        let names: Vec<String> = failed.iter().map(|(definition, _)| definition.name()).collect();
+        let follows = |error: &EnvError| {
+            let mut found = error.diagnostics().iter();
+            error.is_in_body()
+                && found.all(|found| names.iter().any(|name| found.message.contains(&format!("`{name}`"))))
+        };
+        let roots = failed.iter().filter(|(_, error)| !follows(error)).count();
+        for (definition, error) in &failed {
+            if roots == 0 || !follows(error) {
+                definition.report(error, problems);
+            }
+        }
+        names
+    }
+}
+
+impl Definition {
+    /// What expressions call it.
+    fn name(&self) -> String {
+        let text = &self.declaration.text;
+        if self.is_function {
+            text.split('(').next().unwrap_or(text).trim().to_owned()
+        } else {
+            format!("variables.{text}")
+        }
+    }
+
+    fn add_to<C: Context>(&self, env: Env<C>) -> Env<C> {
+        if self.is_function {
+            env.define(&self.declaration.text, &self.body.text)
+        } else {
+            env.alias(&self.name(), &self.body.text)
+        }
+    }
+
+    fn report(&self, error: &EnvError, problems: &mut Problems) {
+        if error.diagnostics().is_empty() {
+            problems.add("policy-definition", self.declaration.place, error.to_string());
+        }
+        let text = if error.is_in_body() { &self.body } else { &self.declaration };
+        for found in error.diagnostics() {
+            let mut found = found.clone();
+            // Here the order is of no matter.
+            found.help.retain(|help| !help.contains("defined before"));
+            problems.of_expression(text, 0, &found);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! A policy's files: the one that was asked for, and before it those that it includes.
+
+use crate::problems::{Place, Problems};
+use crate::shape::{Kind, check};
+use crate::shapes::DOCUMENT;
+use crate::yaml::{Entry, Node, Text, read};
+use std::path::{Path, PathBuf};
+
+/// Most files of a policy.
+const MOST_FILES: usize = 100;
+
+/// A policy as written. What doesn't fit the tables of `shapes.rs` was reported.
+#[derive(Debug, Default)]
+pub(crate) struct Document {
+    /// In the order of their content.
+    files: Vec<(Node, PathBuf)>,
+    /// What was included; what is so twice counts once.
+    included: Vec<PathBuf>,
+}
+
+/// A section of a file, and the folder from which its paths are meant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Section<'d> {
+    pub(crate) node: &'d Node,
+    pub(crate) base: &'d Path,
+}
+
+impl Document {
+    /// Reads a text and what it includes.
+    pub(crate) fn read(name: &str, text: &str, base: &Path, problems: &mut Problems) -> Self {
+        let mut document = Self::default();
+        let itself = Path::new(name).file_name().map(|file| identity(&base.join(file)));
+        document.add(name, text, base, problems, &mut itself.into_iter().collect());
+        document
+    }
+
+    fn add(&mut self, name: &str, text: &str, base: &Path, problems: &mut Problems, within: &mut Vec<PathBuf>) {
+        let file = problems.file(name.to_owned(), text);
+        let Some(root) = read(file, problems) else { return };
+        if root.is_nothing() {
+            return;
+        }
+        check(&root, &Kind::Object(&DOCUMENT), "a policy", problems);
+        for path in root.texts_of("include") {
+            self.include(&path, base, problems, within);
+        }
+        self.files.push((root, base.to_owned()));
+    }
+
+    fn include(&mut self, path: &Text, base: &Path, problems: &mut Problems, within: &mut Vec<PathBuf>) {
+        let file = base.join(&path.text);
+        let identity = identity(&file);
+        let refusal = if within.contains(&identity) {
+            Some(format!("`{}` includes itself", path.text))
+        } else {
+            (self.included.len() >= MOST_FILES).then(|| format!("a policy includes at most {MOST_FILES} files"))
+        };
+        if let Some(message) = refusal {
+            problems.add("policy-include", path.place, message);
+            return;
+        }
+        if self.included.contains(&identity) {
+            return;
+        }
+        self.included.push(identity.clone());
+        let Some(bytes) = read_file(&file, path, problems) else { return };
+        let Ok(text) = String::from_utf8(bytes) else {
+            problems.add("policy-file", path.place, format!("`{}` is not UTF-8", file.display()));
+            return;
+        };
+        within.push(identity);
+        let base = file.parent().unwrap_or(base);
+        self.add(&file.display().to_string(), &text, base, problems, within);
+        within.pop();
+    }
+
+    /// The sections of a name, of all files.
+    pub(crate) fn all<'d>(&'d self, name: &'static str) -> impl Iterator<Item = Section<'d>> {
+        self.files.iter().filter_map(move |(root, base)| Some(Section { node: root.get(name)?, base }))
+    }
+
+    /// The entries of the sections of a name; a key that an earlier file has is reported.
+    pub(crate) fn entries<'d>(&'d self, name: &'static str, problems: &mut Problems) -> Vec<&'d Entry> {
+        let mut found: Vec<&Entry> = Vec::new();
+        for entry in self.all(name).flat_map(|section| section.node.entries()) {
+            match found.iter().find(|known| known.key.text == entry.key.text) {
+                Some(known) if known.key.place.file != entry.key.place.file => {
+                    twice(&entry.key.text, entry.key.place, known.key.place, problems);
+                }
+                Some(_) => {}
+                None => found.push(entry),
+            }
+        }
+        found
+    }
+
+    /// The only section of a name.
+    pub(crate) fn one<'d>(&'d self, name: &'static str, problems: &mut Problems) -> Option<Section<'d>> {
+        let mut sections = self.all(name).filter(|section| !section.node.is_nothing());
+        let first = sections.next()?;
+        for other in sections {
+            twice(name, other.node.place, first.node.place, problems);
+        }
+        Some(first)
+    }
+
+    /// The value of a key in the sections of a name, which only one of them may have.
+    pub(crate) fn setting<'d>(
+        &'d self,
+        section: &'static str,
+        key: &'static str,
+        problems: &mut Problems,
+    ) -> Option<&'d Node> {
+        let mut values = self.all(section).filter_map(|section| section.node.get(key));
+        let first = values.next()?;
+        for other in values {
+            twice(key, other.place, first.place, problems);
+        }
+        Some(first)
+    }
+
+    /// The rules of a phase.
+    pub(crate) fn rules<'d>(&'d self, phase: &'static str) -> impl Iterator<Item = &'d Node> {
+        self.all(phase).flat_map(|section| {
+            section
+                .node
+                .get("rules")
+                .unwrap_or(section.node)
+                .elements()
+                .iter()
+                .filter(|rule| !rule.entries().is_empty())
+        })
+    }
+}
+
+/// What tells a file from others, whatever way leads to it.
+fn identity(file: &Path) -> PathBuf {
+    std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned())
+}
+
+fn twice(what: &str, place: Place, first: Place, problems: &mut Problems) {
+    let name = problems.name(first.file).to_owned();
+    let problem = problems.add("policy-duplicate", place, format!("`{what}` stands in two files"));
+    problem.help(format!("the first is in {name}"));
+}
+
+/// The content of a file that a policy names, which is then one to be watched; a problem at that place if it can't be read.
+pub(crate) fn read_file(file: &Path, at: &Text, problems: &mut Problems) -> Option<Vec<u8>> {
+    if !problems.paths.iter().any(|known| known == file) {
+        problems.paths.push(file.to_owned());
+    }
+    match std::fs::read(file) {
+        Ok(bytes) => Some(bytes),
+        Err(error) => {
+            problems.add("policy-file", at.place, format!("{} can't be read: {error}", file.display()));
+            None
+        }
+    }
+}

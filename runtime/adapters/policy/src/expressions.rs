@@ -1,0 +1,344 @@
+//! Expressions of a phase: checked, with everything that is wrong shown in the file, and compiled.
+
+use crate::outcome::Phase;
+use crate::problems::Problems;
+use crate::rule::{Field, HeaderWords, Words};
+use crate::template::{Piece, literal_of, pieces};
+use crate::yaml::Text;
+use bytes::Bytes;
+use celero::{Context, Diagnostic, Engine, Env, Program, Severity, Span, Stage, Tier, Type};
+use http::HeaderValue;
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// Compiles to native code.
+pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
+/// Only checks.
+static CHECKER: LazyLock<Engine> = LazyLock::new(|| Engine::builder().tier(Tier::Interpret).build());
+
+/// Warnings that are errors in a policy: what they are about never works.
+const NEVER_RIGHT: [&str; 2] = ["literal-never-valid", "invalid-header-name"];
+
+/// In which phases which names exist.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    phases: BTreeMap<String, Vec<Phase>>,
+    /// Names whose definitions are wrong, which was said.
+    pub(crate) broken: Vec<String>,
+}
+
+impl Names {
+    /// Adds those of a phase.
+    pub(crate) fn add<C: Context>(&mut self, phase: Phase, env: &Env<C>) {
+        let declared = env.declarations();
+        let variables = declared.variables().iter().map(|variable| variable.name.to_string());
+        for name in variables.chain(declared.definitions().iter().map(|definition| definition.name().to_owned())) {
+            let phases = self.phases.entry(name).or_default();
+            if !phases.contains(&phase) {
+                phases.push(phase);
+            }
+        }
+    }
+
+    /// The longest start of a qualified name that is declared in some phase, and in which.
+    fn find(&self, path: &str) -> Option<(String, &[Phase])> {
+        let mut name = path;
+        loop {
+            if let Some(phases) = self.phases.get(name) {
+                return Some((name.to_owned(), phases));
+            }
+            name = name.rsplit_once('.')?.0;
+        }
+    }
+
+    /// The phases with names below one.
+    fn below(&self, name: &str) -> Vec<Phase> {
+        let start = format!("{name}.");
+        let below = self.phases.iter().filter(|(known, _)| known.starts_with(&start));
+        let phases: Vec<Phase> = below.flat_map(|(_, phases)| phases).copied().collect();
+        Phase::ALL.into_iter().filter(|phase| phases.contains(phase)).collect()
+    }
+}
+
+/// Which proofs the expressions of a phase read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reads {
+    pub(crate) jwt: bool,
+    pub(crate) api_key: bool,
+    pub(crate) basic: bool,
+}
+
+impl Reads {
+    /// Those of both.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self { jwt: self.jwt || other.jwt, api_key: self.api_key || other.api_key, basic: self.basic || other.basic }
+    }
+}
+
+/// Compiles the expressions of a phase.
+pub(crate) struct Expressions<'a, C> {
+    pub(crate) phase: Phase,
+    pub(crate) env: &'a Env<C>,
+    pub(crate) names: &'a Names,
+    /// Which proofs the policy can verify.
+    pub(crate) configured: Reads,
+    pub(crate) reads: Reads,
+}
+
+impl<C: Context> Expressions<'_, C> {
+    /// Warns of what is in the body of a definition.
+    pub(crate) fn lint(&self, body: &Text, problems: &mut Problems) {
+        if let Ok(program) = CHECKER.compile(self.env, &body.text) {
+            warn(&program, body, 0, problems);
+        }
+    }
+
+    /// Checks a condition.
+    pub(crate) fn condition(&mut self, text: &Text, problems: &mut Problems) {
+        let Some(program) = self.checked(text, 0, &text.text, problems) else { return };
+        let ty = program.result_type();
+        if !matches!(ty, Type::Bool | Type::Dyn) {
+            let message = format!("a condition is `bool`, this is `{ty}`");
+            problems.add("policy-type", text.place, message);
+        }
+    }
+
+    /// The text of a template.
+    pub(crate) fn words(&mut self, text: &Text, problems: &mut Problems) -> Option<Words<C::Static>> {
+        Some(match self.computed(text, problems)? {
+            Err(fixed) => Words::Fixed(Bytes::from(fixed)),
+            Ok(program) => Words::Computed(program),
+        })
+    }
+
+    /// The value of a header.
+    pub(crate) fn header(&mut self, text: &Text, problems: &mut Problems) -> Option<HeaderWords<C::Static>> {
+        match self.computed(text, problems)? {
+            Ok(program) => Some(HeaderWords::Computed(program)),
+            Err(fixed) => match HeaderValue::from_str(fixed.trim())
+                .or_else(|_| HeaderValue::from_bytes(fixed.trim().as_bytes()))
+            {
+                Ok(value) => Some(HeaderWords::Fixed(value)),
+                Err(_) => {
+                    let message = "this can't be the value of a header: it has a line break or a control character";
+                    problems.add("policy-header", text.place, message.to_owned());
+                    None
+                }
+            },
+        }
+    }
+
+    /// The value of a field: that of an expression if there is nothing else, else text.
+    pub(crate) fn field(&mut self, text: &Text, problems: &mut Problems) -> Option<Field<C::Static>> {
+        if let Ok([Piece::Expression(source, start)]) = pieces(&text.text).as_deref() {
+            let program = self.checked(text, *start, source, problems)?;
+            let source = match program.result_type() {
+                Type::Timestamp | Type::Duration => as_text(source),
+                _ => source.clone(),
+            };
+            return ENGINE.compile(self.env, &source).ok().map(Field::Computed);
+        }
+        Some(match self.computed(text, problems)? {
+            Err(fixed) => Field::Fixed(Json::String(fixed)),
+            Ok(program) => Field::Computed(program),
+        })
+    }
+
+    /// A template as one expression, or as the text that it always is.
+    fn computed(&mut self, text: &Text, problems: &mut Problems) -> Option<Result<Program<C::Static>, String>> {
+        let pieces = match pieces(&text.text) {
+            Ok(pieces) => pieces,
+            Err(at) => {
+                let at = u32::try_from(at).unwrap_or(u32::MAX);
+                let place = problems.placed(text, 0, Span::new(at, at.saturating_add(2)));
+                let place = crate::problems::Place::new(text.place.file, place.start, place.end);
+                problems
+                    .add("policy-template", place, "this `${` is never closed".to_owned())
+                    .help("`$${` stands for the characters `${`");
+                return None;
+            }
+        };
+        let mut sources = Vec::new();
+        let mut fixed = Some(String::new());
+        let mut fine = true;
+        for piece in &pieces {
+            match piece {
+                Piece::Text(plain) => {
+                    sources.push(literal_of(plain));
+                    fixed = fixed.map(|fixed| fixed + plain);
+                }
+                Piece::Expression(source, start) => {
+                    fixed = None;
+                    match self.text_of(text, *start, source, problems) {
+                        Some(source) => sources.push(source),
+                        None => fine = false,
+                    }
+                }
+            }
+        }
+        if let Some(fixed) = fixed {
+            return Some(Err(fixed));
+        }
+        if !fine {
+            return None;
+        }
+        match ENGINE.compile(self.env, &sources.join(" + ")) {
+            Ok(program) => Some(Ok(program)),
+            Err(error) => {
+                let first = error.diagnostics().first().map_or("", |found| &found.message);
+                problems.add("policy-template", text.place, first.to_owned());
+                None
+            }
+        }
+    }
+
+    /// The source of an expression's text.
+    fn text_of(&mut self, text: &Text, start: usize, source: &str, problems: &mut Problems) -> Option<String> {
+        let program = self.checked(text, start, source, problems)?;
+        match program.result_type() {
+            Type::String => Some(format!("({source}\n)")),
+            Type::Bool
+            | Type::Int
+            | Type::Uint
+            | Type::Double
+            | Type::Bytes
+            | Type::Timestamp
+            | Type::Duration
+            | Type::Dyn
+            | Type::Opaque(..) => Some(as_text(source)),
+            ty => {
+                let message = format!("this is `{ty}`, which has no text");
+                let found = Diagnostic {
+                    severity: Severity::Error,
+                    stage: Stage::Check,
+                    code: "policy-type",
+                    message,
+                    span: Span::new(0, u32::try_from(source.len()).unwrap_or(u32::MAX)),
+                    labels: Vec::new(),
+                    help: vec!["`toJson(..)` makes text of any value, `.join(\", \")` of a list".to_owned()],
+                };
+                problems.of_expression(text, start, &found);
+                None
+            }
+        }
+    }
+
+    /// Checks an expression that begins at the byte `start` of a text.
+    fn checked(
+        &mut self,
+        text: &Text,
+        start: usize,
+        source: &str,
+        problems: &mut Problems,
+    ) -> Option<Program<C::Static>> {
+        match CHECKER.compile(self.env, source) {
+            Ok(program) => {
+                warn(&program, text, start, problems);
+                self.note_reads(&program, text, start, problems);
+                Some(program)
+            }
+            Err(error) => {
+                for found in error.diagnostics() {
+                    match self.undeclared(found, source) {
+                        Undeclared::Nowhere => problems.of_expression(text, start, found),
+                        Undeclared::Here(found) => problems.of_expression(text, start, &found),
+                        Undeclared::Broken => {}
+                    }
+                }
+                None
+            }
+        }
+    }
+
+    /// Notes which proofs an expression reads, and reports those that the policy can't verify.
+    fn note_reads(&mut self, program: &Program<C::Static>, text: &Text, start: usize, problems: &mut Problems) {
+        let Self { configured, reads, .. } = self;
+        for (name, configured, noted) in [
+            ("jwt", configured.jwt, &mut reads.jwt),
+            ("apiKey", configured.api_key, &mut reads.api_key),
+            ("basicAuth", configured.basic, &mut reads.basic),
+        ] {
+            if !program.fields().reads(name) {
+                continue;
+            }
+            *noted = true;
+            if !configured {
+                let at = program.source().find(name).unwrap_or(0);
+                let span = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+                let place = problems.placed(text, start, Span::new(span(at), span(at.saturating_add(name.len()))));
+                let place = crate::problems::Place::new(text.place.file, place.start, place.end);
+                let message = format!("`{name}` is never there: the policy does not say how it is verified");
+                problems.add("policy-auth", place, message).help(format!("add a section `{name}`"));
+            }
+        }
+    }
+
+    /// Says of a name that is not declared in this phase in which it is.
+    fn undeclared(&self, found: &Diagnostic, source: &str) -> Undeclared {
+        if !matches!(found.code, "undeclared-name" | "undeclared-function") {
+            return Undeclared::Nowhere;
+        }
+        // The finding is at the first part of a qualified name that is not known: the name reaches further to both sides.
+        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+        let (at, end) = (found.span.start as usize, found.span.end as usize);
+        let before = source.get(..at).unwrap_or("");
+        let start = before.trim_end_matches(is_part).len();
+        let rest = source.get(start..).unwrap_or("");
+        let path = rest.get(..rest.find(|c| !is_part(c)).unwrap_or(rest.len())).unwrap_or("");
+        let is_broken =
+            |name: &String| path.strip_prefix(name.as_str()).is_some_and(|rest| !rest.starts_with(|c| c != '.'));
+        if self.names.broken.iter().any(is_broken) {
+            return Undeclared::Broken;
+        }
+        let upto = source.get(start..end).unwrap_or("");
+        let (name, phases) = match self.names.find(path) {
+            Some((name, phases)) => (name, phases.to_vec()),
+            None => (upto.to_owned(), self.names.below(upto)),
+        };
+        if phases.is_empty() || phases.contains(&self.phase) {
+            return Undeclared::Nowhere;
+        }
+        let mut found = found.clone();
+        let names: Vec<String> = phases.iter().map(|phase| format!("`{}`", phase.name())).collect();
+        let (last, others) = names.split_last().map_or(("", &[][..]), |(last, others)| (last, others));
+        let list = if others.is_empty() {
+            format!("phase {last}")
+        } else {
+            format!("phases {} and {last}", others.join(", "))
+        };
+        found.message = format!("`{name}` exists in the {list}, not in `{}`", self.phase.name());
+        let start = u32::try_from(start).unwrap_or(found.span.start);
+        found.span = Span::new(start, start.saturating_add(u32::try_from(name.len()).unwrap_or(0)).max(found.span.end));
+        found.help.clear();
+        if phases == [Phase::RequestBody] {
+            found.help.push("rules under `requestBody` read it: the body is gathered for them".to_owned());
+        }
+        Undeclared::Here(found)
+    }
+}
+
+fn warn<S>(program: &Program<S>, text: &Text, start: usize, problems: &mut Problems) {
+    for warning in program.warnings() {
+        let mut warning = warning.clone();
+        if NEVER_RIGHT.contains(&warning.code) {
+            warning.severity = Severity::Error;
+        }
+        problems.of_expression(text, start, &warning);
+    }
+}
+
+/// What is known of a name that is not declared in a phase.
+enum Undeclared {
+    /// Nothing.
+    Nowhere,
+    /// Where it is, as a finding.
+    Here(Diagnostic),
+    /// Its definition is wrong, which was said.
+    Broken,
+}
+
+/// The source of an expression's text. It may end with a comment.
+fn as_text(source: &str) -> String {
+    format!("string({source}\n)")
+}

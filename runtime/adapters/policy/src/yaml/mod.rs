@@ -1,0 +1,116 @@
+//! YAML as a tree in which everything knows its place, so that what is wrong can be shown.
+//!
+//! Of YAML only what a policy needs is taken: mappings with scalar keys, sequences and scalars. Aliases, tags and several documents
+//! are refused, so that a file is as large as it looks.
+
+mod place;
+mod read;
+
+pub(crate) use place::offset_in_file;
+pub(crate) use read::read;
+
+use crate::problems::Place;
+use saphyr_parser::ScalarStyle;
+
+/// A part of a document.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) place: Place,
+    pub(crate) value: Value,
+}
+
+/// What a node is.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Scalar(Scalar),
+    List(Vec<Node>),
+    Map(Vec<Entry>),
+}
+
+/// A key with its value.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) key: Text,
+    pub(crate) value: Node,
+}
+
+/// Text in one of YAML's styles; what else it may be is for its reader to say.
+#[derive(Clone, Debug)]
+pub(crate) struct Scalar {
+    pub(crate) text: String,
+    pub(crate) style: ScalarStyle,
+}
+
+/// Text and its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Text {
+    pub(crate) text: String,
+    pub(crate) place: Place,
+    pub(crate) style: ScalarStyle,
+}
+
+impl Node {
+    /// Whether nothing is written: `key:` without a value, `null` or `~`.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.plain().is_some_and(|text| matches!(text, "" | "~" | "null" | "Null" | "NULL"))
+    }
+
+    /// The text of a scalar without quotes.
+    pub(crate) fn plain(&self) -> Option<&str> {
+        match &self.value {
+            Value::Scalar(scalar) if scalar.style == ScalarStyle::Plain => Some(&scalar.text),
+            _ => None,
+        }
+    }
+
+    /// The text of any scalar that is there.
+    pub(crate) fn text(&self) -> Option<Text> {
+        match &self.value {
+            Value::Scalar(Scalar { text, style }) if !self.is_nothing() => {
+                Some(Text { text: text.clone(), place: self.place, style: *style })
+            }
+            _ => None,
+        }
+    }
+
+    /// The value under a key.
+    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
+        self.entries().iter().find(|entry| entry.key.text == key).map(|entry| &entry.value)
+    }
+
+    /// The entries of a mapping; none of what is no mapping.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        match &self.value {
+            Value::Map(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// The elements of a sequence; none of what is no sequence.
+    pub(crate) fn elements(&self) -> &[Node] {
+        match &self.value {
+            Value::List(elements) => elements,
+            _ => &[],
+        }
+    }
+
+    /// The text under a key.
+    pub(crate) fn text_of(&self, key: &str) -> Option<Text> {
+        self.get(key)?.text()
+    }
+
+    /// The texts of a sequence under a key.
+    pub(crate) fn texts_of(&self, key: &str) -> Vec<Text> {
+        self.get(key).map_or(&[][..], Node::elements).iter().filter_map(Node::text).collect()
+    }
+
+    /// What it is, for messages.
+    pub(crate) fn kind(&self) -> &'static str {
+        match &self.value {
+            _ if self.is_nothing() => "nothing",
+            Value::Scalar(_) => "text",
+            Value::List(_) => "a list",
+            Value::Map(_) => "a mapping",
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Where in a file a character of a scalar stands, whatever the scalar's style.
+
+use saphyr_parser::ScalarStyle;
+use std::ops::Range;
+
+/// The offset in `file` of the byte `offset` of a scalar's text; the scalar is written in `range`.
+///
+/// The two are walked side by side: what YAML folds, escapes or indents is skipped in the file. Where they don't fit, the answer
+/// is the last place where they did.
+pub(crate) fn offset_in_file(file: &str, range: Range<usize>, text: &str, style: ScalarStyle, offset: usize) -> usize {
+    let raw = file.get(range.clone()).unwrap_or("");
+    let before = file.get(..range.start).unwrap_or("");
+    let mut walk = Walk::start(raw, before.rsplit('\n').next().unwrap_or(""), style);
+    for (at, character) in text.char_indices() {
+        if at >= offset {
+            break;
+        }
+        let next = text.get(at..).and_then(|rest| rest.chars().nth(1));
+        walk.step(character, next);
+    }
+    walk.skip_joints();
+    range.start.saturating_add(walk.at.min(raw.len()))
+}
+
+struct Walk<'r> {
+    raw: &'r str,
+    style: ScalarStyle,
+    at: usize,
+    /// Columns that begin each line of a block.
+    indent: usize,
+}
+
+impl<'r> Walk<'r> {
+    /// At the beginning of a scalar, which `before` precedes on its line.
+    fn start(raw: &'r str, before: &str, style: ScalarStyle) -> Self {
+        let mut walk = Self { raw, style, at: 0, indent: 0 };
+        match style {
+            ScalarStyle::Plain => {}
+            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => walk.at = 1,
+            ScalarStyle::Literal | ScalarStyle::Folded => {
+                // A block begins behind the blanks of its first line.
+                let first = raw.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
+                let blanks = first.len().saturating_sub(first.trim_start_matches(' ').len());
+                walk.indent = if raw.starts_with(first) { before.len().saturating_add(blanks) } else { blanks };
+            }
+        }
+        walk
+    }
+
+    fn rest(&self) -> &'r str {
+        self.raw.get(self.at..).unwrap_or("")
+    }
+
+    fn is_block(&self) -> bool {
+        matches!(self.style, ScalarStyle::Literal | ScalarStyle::Folded)
+    }
+
+    fn forward(&mut self, bytes: usize) {
+        self.at = self.at.saturating_add(bytes);
+    }
+
+    fn skip_indent(&mut self) {
+        let spaces = self.rest().bytes().take_while(|byte| *byte == b' ').count();
+        self.forward(spaces.min(self.indent));
+    }
+
+    /// Skips what stands for nothing: a line end behind a backslash in double quotes.
+    fn skip_joints(&mut self) {
+        while self.style == ScalarStyle::DoubleQuoted
+            && let Some(after) = self.rest().strip_prefix("\\\n").or_else(|| self.rest().strip_prefix("\\\r\n"))
+        {
+            self.at = self.raw.len().saturating_sub(after.trim_start_matches([' ', '\t']).len());
+        }
+    }
+
+    /// Goes over what is written for a character of the text.
+    fn step(&mut self, character: char, next: Option<char>) {
+        self.skip_joints();
+        let rest = self.rest();
+        if self.style == ScalarStyle::DoubleQuoted && rest.starts_with('\\') {
+            let length = match rest.as_bytes().get(1) {
+                Some(b'x') => 4,
+                Some(b'u') => 6,
+                Some(b'U') => 10,
+                _ => rest.chars().take(2).map(char::len_utf8).sum(),
+            };
+            return self.forward(length);
+        }
+        if self.style == ScalarStyle::SingleQuoted && character == '\'' && rest.starts_with("''") {
+            return self.forward(2);
+        }
+        let blanks = rest.len().saturating_sub(rest.trim_start_matches([' ', '\t']).len());
+        let after = rest.get(blanks..).unwrap_or("");
+        let ends_line = after.starts_with('\n') || after.starts_with("\r\n");
+        if matches!(character, ' ' | '\n') && ends_line && (!self.is_block() || blanks == 0) {
+            return self.line_end(blanks, next);
+        }
+        if rest.starts_with(character) {
+            self.forward(character.len_utf8());
+        }
+    }
+
+    /// Goes over a line end and what begins the next line.
+    fn line_end(&mut self, blanks: usize, next: Option<char>) {
+        self.forward(blanks);
+        let end = if self.rest().starts_with('\r') { 2 } else { 1 };
+        self.forward(end);
+        if self.style == ScalarStyle::Literal {
+            return self.skip_indent();
+        }
+        // Line ends are folded: one is a blank, of more the first is none.
+        loop {
+            let blanks = self.rest().bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+            let after = self.rest().get(blanks..).unwrap_or("");
+            let end = if after.starts_with("\r\n") { 2 } else { usize::from(after.starts_with('\n')) };
+            if end == 0 || next == Some('\n') {
+                if self.is_block() {
+                    self.skip_indent()
+                } else {
+                    self.forward(blanks)
+                }
+                return;
+            }
+            self.forward(blanks.saturating_add(end));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use saphyr_parser::{Event, Parser};
+
+    /// For each scalar of a document, that `@` is found where it is written.
+    fn check(document: &str) {
+        let mut found = Vec::new();
+        for event in Parser::new_from_str(document) {
+            let (Event::Scalar(text, style, ..), span) = event.unwrap() else { continue };
+            let range = span.start.index()..span.end.index();
+            for (at, _) in text.match_indices('@') {
+                let place = offset_in_file(document, range.clone(), &text, style, at);
+                let raw = document.get(range.clone());
+                assert_eq!(document.get(place..=place), Some("@"), "{style:?} {raw:?} {text:?} {at} {place}");
+                found.push(place);
+            }
+        }
+        assert_eq!(found.len(), document.matches('@').count(), "{document}");
+    }
+
+    #[test]
+    fn characters_are_found_in_every_style() {
+        check("a: x @ y\nb: @\n".replace("b: @", "b: x@").as_str());
+        check("a: 'it''s @ and '' @'\n");
+        check("a: \"\\t@ \\x41 \\u00e4@ \\\" @\"\n");
+        check("a: \"x \\\n    y@\n    z @\"\n");
+        check("a: one\n   two@\n   three @\n\n   four@\n");
+        check("a: 'one\n\n\n   two@\n   three @'\n");
+        check("a: |\n  x\n    y@\n\n  z @\nb: |-\n   @ @\n");
+        check("a: >\n  x\n  y@\n\n  z @\n\n\n  w@\n    v@\n  u@\n");
+        check("a: |\r\n  x@\r\n  y@\r\n");
+    }
+}

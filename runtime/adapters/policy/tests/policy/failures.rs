@@ -1,0 +1,200 @@
+//! What becomes of a request when an expression fails, and of a policy when its file is wrong.
+
+use crate::support::{Folder, answer, edits, exchange, head, log, policy, response, status};
+use celero_policy::{LivePolicy, Policy};
+
+/// A rule that denies and one that does not, both of which fail; with the header they are false.
+const FAILING: &str = r#"
+  errorStatus: 503
+  rules:
+    - name: idle
+      when: request.headers["x-n"] == "1"
+      setHeaders: {x-idle: "1"}
+    - when: request.path == "/deny" && request.headers["x-n"] == "1"
+      deny: 403
+"#;
+
+#[test]
+fn failing_conditions_count_as_the_policy_says() {
+    for (on_error, open, deny, edited) in
+        [("closed", 0, 403, 0), ("noMatch", 0, 0, 0), ("match", 403, 403, 0), ("stop", 503, 503, 0)]
+    {
+        for phase in ["request", "requestBody", "response"] {
+            let policy = policy(&format!("{phase}:\n  onError: {on_error}{FAILING}"));
+            let ask = |path: &str, headers: &[(&str, &str)]| {
+                let (head, mut exchange) = (head(path, headers), exchange());
+                let outcome = match phase {
+                    "request" => policy.request(&head, &mut exchange),
+                    "requestBody" => policy.request_body(&head, b"", &mut exchange),
+                    _ => policy.response(&head, &response(200, &[]), &mut exchange),
+                };
+                (status(outcome), edits(&exchange).len())
+            };
+            assert_eq!(ask("GET /deny", &[("x-n", "2")]), (0, 0), "{on_error}");
+            assert_eq!(ask("GET /deny", &[]), (deny, edited), "{on_error}");
+            // The second rule is false on another path; it does not fail there.
+            let open = if on_error == "match" { 0 } else { open };
+            let idle = usize::from(on_error == "match");
+            assert_eq!(ask("GET /open", &[]), (open, idle), "{on_error}");
+            let failed: u64 = policy.rules().map(|rule| rule.failed).sum();
+            assert!(failed >= 2, "{on_error} {failed}");
+        }
+    }
+    // `closed` is what counts where nothing is said, and `defaults` is for all phases.
+    let policy = crate::support::policy(&format!("request:{FAILING}"));
+    assert_eq!(status(policy.request(&head("GET /deny", &[]), &mut exchange())), 403);
+    let policy = crate::support::policy(&format!("defaults: {{onError: stop, errorStatus: 599}}\nrequest:{FAILING}"));
+    let stopped = answer(policy.request(&head("GET /open", &[]), &mut exchange()));
+    assert_eq!((stopped.status.as_u16(), &*stopped.rule), (503, "idle"));
+}
+
+#[test]
+fn an_answer_before_a_failure_stands() {
+    let policy = policy(
+        "request:\n  onError: stop\n  rules:\n  - when: request.path == '/ok'\n    allow: true\n  - when: request.headers['x'] == 'y'\n    deny: true\n",
+    );
+    assert_eq!(status(policy.request(&head("GET /ok", &[]), &mut exchange())), 0);
+    assert_eq!(status(policy.request(&head("GET /other", &[]), &mut exchange())), 500);
+}
+
+#[test]
+fn values_that_break_lines_never_become_headers() {
+    let text = r#"
+request:
+  onError: POLICY
+  rules:
+    - setHeaders: {x-user: "${string(json(request.headers['x-json']))}"}
+      addHeaders: {x-more: "${string(json(request.headers['x-json']))}"}
+"#;
+    for evil in ["\"a\\r\\nx-evil: 1\"", "\"a\\nb\"", "\"a\\rb\"", "\"a\\u0000b\"", "\"a\\u007fb\""] {
+        let head = head("GET /", &[("x-json", evil), ("x-user", "spoofed")]);
+        for open in ["closed", "noMatch", "match"] {
+            let policy = policy(&text.replace("POLICY", open));
+            let mut exchange = exchange();
+            assert_eq!(status(policy.request(&head, &mut exchange)), 0);
+            // What the client sent is not left in its place.
+            assert_eq!(edits(&exchange), ["- x-user"], "{evil}");
+            assert_eq!(policy.rules().next().unwrap().failed, 1);
+        }
+        let policy = policy(&text.replace("POLICY", "stop"));
+        let mut exchange = exchange();
+        assert_eq!(status(policy.request(&head, &mut exchange)), 500);
+        assert!(exchange.edits().is_empty());
+    }
+    let policy = policy(&text.replace("POLICY", "stop"));
+    let mut exchange = exchange();
+    assert_eq!(status(policy.request(&head("GET /", &[("x-json", "\"a b\\tc\"")]), &mut exchange)), 0);
+    assert_eq!(edits(&exchange).len(), 2);
+}
+
+#[test]
+fn answers_stand_without_what_has_no_value() {
+    let policy = policy(
+        r#"
+request:
+  - when: request.path == "/deny"
+    deny: {status: 401, headers: {x-a: "${request.headers['x']}", x-b: b}, body: "${request.headers['x']}"}
+  - when: request.path == "/go"
+    redirect: ${request.headers['x-to']}
+"#,
+    );
+    let deny = answer(policy.request(&head("GET /deny", &[]), &mut exchange()));
+    assert_eq!((deny.status.as_u16(), deny.headers.len(), deny.body.len()), (401, 1, 0));
+    assert_eq!(status(policy.request(&head("GET /go", &[("x-to", "/a")]), &mut exchange())), 302);
+    // A redirect to nowhere is none.
+    let nowhere = answer(policy.request(&head("GET /go", &[]), &mut exchange()));
+    assert_eq!((nowhere.status.as_u16(), nowhere.headers.len()), (500, 0));
+}
+
+#[test]
+fn the_log_goes_on_without_what_fails() {
+    let policy = policy(
+        "log:\n  onError: stop\n  rules:\n  - logFields: {a: '1', b: \"${request.headers['x']}\"}\n  - when: response.headers['x'] == '1'\n    logFields: {c: '3'}\n  - logFields: {d: '4'}\n",
+    );
+    assert_eq!(log(&policy, &head("GET /", &[]), None, &mut exchange()).to_string(), r#"{"a":"1"}"#);
+}
+
+#[test]
+fn a_bad_file_changes_nothing_and_says_why() {
+    let folder = Folder::new("live");
+    let file = folder.write("policy.yaml", "include: [more.yaml]\nrequest:\n- deny: 403\n");
+    folder.write("more.yaml", "response:\n- setHeaders: {x-a: b}\n");
+    let live = LivePolicy::load(&file).unwrap();
+    let ask = || status(live.current().request(&head("GET /", &[]), &mut exchange()));
+    assert_eq!(ask(), 403);
+    let started = live.current();
+    for (bad, why) in
+        [("request:\n- dny: 404\n", "did you mean `deny`?"), ("\u{0}", "YAML"), ("include: [gone.yaml]\n", "gone.yaml")]
+    {
+        std::fs::write(&file, bad).unwrap();
+        let error = live.reload().unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+        assert_eq!(ask(), 403);
+    }
+    std::fs::write(&file, [0xff]).unwrap();
+    assert!(live.reload().unwrap_err().to_string().contains("not UTF-8"));
+    std::fs::remove_file(&file).unwrap();
+    assert!(live.reload().unwrap_err().to_string().contains("policy.yaml can't be read"));
+    std::fs::write(&file, "request:\n- deny: 404\n").unwrap();
+    live.reload().unwrap();
+    assert_eq!(ask(), 404);
+    // A request keeps the policy that it started with.
+    assert_eq!(status(started.request(&head("GET /", &[]), &mut exchange())), 403);
+}
+
+#[test]
+fn included_files_come_first() {
+    let folder = Folder::new("include");
+    std::fs::create_dir_all(folder.path("sub")).unwrap();
+    folder.write("sub/a.yaml", "include: [b.yaml]\nvariables:\n  old: request.path == '/old'\nrequest:\n- name: a\n  when: variables.old || variables.new\n  count: a\n");
+    folder.write("sub/b.yaml", "request: {errorStatus: 501, rules: [{name: b, count: b}]}\nfunctions:\n  'is(p: string) -> bool': request.path == p\n");
+    let file = folder.write(
+        "policy.yaml",
+        "include: [sub/a.yaml]\nvariables:\n  new: is('/new')\nrequest:\n- name: own\n  count: own\n",
+    );
+    let policy = Policy::load(&file).unwrap();
+    assert_eq!(policy.rules().map(|rule| rule.name.to_string()).collect::<Vec<_>>(), ["b", "a", "own"]);
+    let names: Vec<_> = policy.files().iter().map(|file| file.file_name().unwrap().to_owned()).collect();
+    assert_eq!(names, ["policy.yaml", "a.yaml", "b.yaml"]);
+    for path in ["GET /new", "GET /old", "GET /other"] {
+        assert_eq!(status(policy.request(&head(path, &[]), &mut exchange())), 0);
+    }
+    assert_eq!(policy.counters().collect::<Vec<_>>(), [("b", 3), ("a", 2), ("own", 3)]);
+    let told = |file: &str, text: &str, why: &str| {
+        folder.write(file, text);
+        let error = Policy::load(&folder.path("policy.yaml")).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    };
+    told("sub/b.yaml", "request:\n- when: nme\n  deny: true\n", "b.yaml:2:9");
+    told("sub/b.yaml", "include: [a.yaml]\n", "`a.yaml` includes itself");
+    told("sub/b.yaml", "include: [../policy.yaml]\n", "includes itself");
+    told("sub/b.yaml", "variables:\n  old: 'true'\n", "`old` stands in two files");
+    told("sub/b.yaml", "request: {errorStatus: 501}\n", "undeclared");
+    folder.write("sub/a.yaml", "request: {errorStatus: 500}\n");
+    told("policy.yaml", "include: [sub/a.yaml, sub/b.yaml]\n", "`errorStatus` stands in two files");
+    told("policy.yaml", "include: [none.yaml]\n", "none.yaml can't be read");
+}
+
+#[test]
+fn the_environment_is_read_as_far_as_it_is_named() {
+    // Cargo sets this for tests.
+    let policy = policy("env: [CARGO_PKG_NAME]\nresponse:\n- setHeaders: {x-served-by: \"${env.CARGO_PKG_NAME}\"}\n");
+    let mut exchange = exchange();
+    assert_eq!(status(policy.response(&head("GET /", &[]), &response(200, &[]), &mut exchange)), 0);
+    assert_eq!(edits(&exchange), ["x-served-by = celero-policy"]);
+    let error =
+        crate::support::wrong("env: [CARGO_PKG_NAME]\nrequest:\n- when: env.CARGO_PKG_NAM == ''\n  deny: true\n");
+    assert!(error.contains("did you mean `env.CARGO_PKG_NAME`?"), "{error}");
+}
+
+#[test]
+fn suspicious_rules_are_warned_of() {
+    let policy = policy(
+        "request:\n- when: request.path == 'a' || true\n  deny: true\n- when: request.path == '/'\n- deny: true\n- count: never\n",
+    );
+    let warnings = policy.render_warnings(false);
+    for part in ["this rule does nothing", "`request #3` before it ends the phase always"] {
+        assert!(warnings.contains(part), "{warnings}");
+    }
+    assert_eq!(policy.warnings().count(), warnings.matches("warning[").count());
+}

@@ -1,0 +1,8 @@
+//! Policies as hosts and authors see them.
+#![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, clippy::string_slice, reason = "tests")]
+
+mod actions;
+mod auth;
+mod errors;
+mod failures;
+mod support;
