@@ -13,6 +13,7 @@ use bytes::Bytes;
 use celero::http::HeaderSet;
 use celero::{Context, Env, OnError, RuleSetBuilder};
 use http::{HeaderName, StatusCode, header};
+use std::fmt::Write;
 use std::sync::Arc;
 
 /// The priority of rules that have none.
@@ -46,6 +47,8 @@ pub(crate) struct Compilation<'d> {
     pub(crate) counter_names: CounterNames,
     /// How many counters of their own rules have so far.
     pub(crate) rule_counters: usize,
+    /// What is told of the phases, if that is wanted.
+    pub(crate) explanation: Option<String>,
 }
 
 /// A phase, and which proofs its expressions read.
@@ -58,6 +61,8 @@ pub(crate) struct Compiled<S> {
 struct Placed<S> {
     priority: u64,
     when: Option<Text>,
+    /// What it does, as written.
+    does: Vec<String>,
     rule: Rule<S>,
 }
 
@@ -95,6 +100,9 @@ impl Compilation<'_> {
         if self.problems.has_errors() {
             return None;
         }
+        if self.explanation.is_some() {
+            self.explain(&scope.env, &placed, on_failure, phase);
+        }
         let set = match builder(&scope.env, &placed, on_failure).build() {
             Ok(set) => set,
             Err(error) => {
@@ -112,6 +120,28 @@ impl Compilation<'_> {
         self.rule_counters = counters.saturating_add(rules.len().saturating_mul(2));
         let rules = Rules { phase, set, rules, on_failure, error_status, counters };
         Some(Compiled { rules, reads })
+    }
+
+    /// Tells what a phase does, and how its rules are found.
+    fn explain<C: Context>(&mut self, env: &Env<C>, placed: &[Placed<C::Static>], on_failure: OnFailure, phase: Phase) {
+        let Some(told) = &mut self.explanation else { return };
+        let _ = write!(told, "== {}: {} rules", phase.name(), placed.len());
+        if !placed.is_empty() {
+            let _ = write!(told, ", onError: {}", on_failure.name());
+        }
+        told.push('\n');
+        for (number, Placed { when, rule, does, .. }) in placed.iter().enumerate() {
+            let when = when.as_ref().map_or_else(|| "always".to_owned(), |when| format!("when {}", when.text.trim()));
+            let _ = writeln!(told, "{}. {}: {when}", number.saturating_add(1), rule.name);
+            for does in does {
+                let _ = writeln!(told, "     {does}");
+            }
+        }
+        if placed.iter().any(|placed| placed.when.is_some())
+            && let Ok(explanation) = builder(env, placed, on_failure).explain()
+        {
+            let _ = write!(told, "-- how they are found\n{explanation}");
+        }
     }
 
     fn settings(&mut self, phase: Phase) -> (OnFailure, StatusCode) {
@@ -218,11 +248,13 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             counter: node.text_of("count").map(|text| self.compilation.counter(text.text)),
             end: self.end(node),
         };
-        if node.entries().iter().all(|entry| matches!(&*entry.key.text, "name" | "when" | "priority" | "sample")) {
+        let actions = node.entries().iter().filter(|entry| !matches!(&*entry.key.text, "name" | "when" | "priority"));
+        let does: Vec<String> = actions.map(|entry| format!("{}: {}", entry.key.text, entry.value.json())).collect();
+        if does.iter().all(|does| does.starts_with("sample:")) {
             self.compilation.problems.warn("policy-idle", node.place, "this rule does nothing".to_owned());
         }
         let priority = node.text_of("priority").and_then(|text| text.text.parse().ok()).unwrap_or(USUAL_PRIORITY);
-        Placed { priority, when, rule }
+        Placed { priority, when, does, rule }
     }
 
     /// Removals come first, so that a rule can clear what a client sent and set its own.

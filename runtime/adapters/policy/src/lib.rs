@@ -18,6 +18,7 @@
 //! ```
 
 mod auth;
+mod cases;
 mod compile;
 mod context;
 mod counters;
@@ -40,6 +41,7 @@ mod template;
 mod values;
 mod yaml;
 
+pub use cases::TestReport;
 pub use edits::{Edit, Edits};
 pub use error::PolicyError;
 pub use exchange::Exchange;

@@ -20,6 +20,18 @@ pub(crate) enum OnFailure {
     Stop,
 }
 
+impl OnFailure {
+    /// As files name it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::NoMatch => "noMatch",
+            Self::Match => "match",
+            Self::Stop => "stop",
+        }
+    }
+}
+
 /// The rules of a phase.
 #[derive(Debug)]
 pub(crate) struct Rules<S> {

@@ -16,6 +16,7 @@ use crate::shape::size;
 use celero::http::{Request, RequestHead};
 use celero::{Context, Diagnostic, Style};
 use http::{HeaderMap, StatusCode, request, response};
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
@@ -46,17 +47,7 @@ impl Policy {
     /// # Errors
     /// [`PolicyError`] with everything that is wrong.
     pub fn load(file: &Path) -> Result<Self, PolicyError> {
-        let text = std::fs::read(file).map(String::from_utf8);
-        let mut problems = Problems::default();
-        problems.paths.push(file.to_owned());
-        let (name, base) = (file.display().to_string(), file.parent().unwrap_or(Path::new(".")));
-        let why = match text {
-            Ok(Ok(text)) => return Self::compile(&name, &text, base, problems),
-            Ok(Err(_)) => "it is not UTF-8".to_owned(),
-            Err(error) => error.to_string(),
-        };
-        problems.unreadable(&name, &why);
-        Err(PolicyError::new(problems))
+        Self::read(file, false).map(|(policy, _)| policy)
     }
 
     /// A policy from its text: `name` stands in messages, files that it mentions are looked for from `base`.
@@ -64,10 +55,43 @@ impl Policy {
     /// # Errors
     /// [`PolicyError`] with everything that is wrong.
     pub fn parse(name: &str, text: &str, base: &Path) -> Result<Self, PolicyError> {
-        Self::compile(name, text, base, Problems::default())
+        Self::compile(name, text, base, Problems::default(), false).map(|(policy, _)| policy)
     }
 
-    fn compile(name: &str, text: &str, base: &Path, mut problems: Problems) -> Result<Self, PolicyError> {
+    /// What a policy does, phase by phase: its rules in the order in which they act, and how those that match are found.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn explain(file: &Path) -> Result<String, PolicyError> {
+        let (policy, mut told) = Self::read(file, true)?;
+        if let Some(limit) = policy.body_limit() {
+            let larger = if policy.body_skip { "go by unseen" } else { "are answered with 413" };
+            let _ = writeln!(told, "bodies of requests are gathered, up to {limit} bytes; larger ones {larger}");
+        }
+        Ok(told)
+    }
+
+    fn read(file: &Path, explain: bool) -> Result<(Self, String), PolicyError> {
+        let text = std::fs::read(file).map(String::from_utf8);
+        let mut problems = Problems::default();
+        problems.paths.push(file.to_owned());
+        let (name, base) = (file.display().to_string(), file.parent().unwrap_or(Path::new(".")));
+        let why = match text {
+            Ok(Ok(text)) => return Self::compile(&name, &text, base, problems, explain),
+            Ok(Err(_)) => "it is not UTF-8".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        problems.unreadable(&name, &why);
+        Err(PolicyError::new(problems))
+    }
+
+    fn compile(
+        name: &str,
+        text: &str,
+        base: &Path,
+        mut problems: Problems,
+        explain: bool,
+    ) -> Result<(Self, String), PolicyError> {
         let document = Document::read(name, text, base, &mut problems);
         let definitions = Definitions::read(&document, &mut problems);
         let auth = Auth::compile(&document, &mut problems);
@@ -87,12 +111,13 @@ impl Policy {
             problems: &mut problems,
             counter_names: Vec::new(),
             rule_counters: 0,
+            explanation: explain.then(String::new),
         };
         let request = compilation.phase(&request);
         let body = compilation.phase(&body);
         let response = compilation.phase(&response);
         let log = compilation.phase(&log);
-        let Compilation { counter_names, rule_counters, .. } = compilation;
+        let Compilation { counter_names, rule_counters, explanation, .. } = compilation;
         let limit = document.setting("requestBody", "limit", &mut problems).and_then(|node| node.text());
         let too_large = document.setting("requestBody", "tooLarge", &mut problems).and_then(|node| node.text());
         let (Some(request), Some(body), Some(response), Some(log), false) =
@@ -102,7 +127,7 @@ impl Policy {
         };
         let late = body.reads.or(response.reads).or(log.reads);
         let tally = Tally { rules: Counters::new(rule_counters), named: Counters::new(counter_names.len()) };
-        Ok(Self {
+        let policy = Self {
             request: request.rules,
             body: body.rules,
             response: response.rules,
@@ -114,7 +139,8 @@ impl Policy {
             tally,
             counter_names,
             problems,
-        })
+        };
+        Ok((policy, explanation.unwrap_or_default()))
     }
 
     /// The request phase: the head of a request has come.

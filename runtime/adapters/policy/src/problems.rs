@@ -128,6 +128,10 @@ impl Problems {
         Span::new(first, last.max(first))
     }
 
+    pub(crate) fn count(&self) -> usize {
+        self.found.len()
+    }
+
     pub(crate) fn has_errors(&self) -> bool {
         self.found.iter().any(|problem| problem.diagnostic.severity == Severity::Error)
     }

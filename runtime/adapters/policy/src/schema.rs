@@ -32,6 +32,7 @@ fn of(kind: &Kind) -> Json {
     match kind {
         // What is text here may look like something else: `x-version: 1`.
         Kind::Text | Kind::Template => json!({ "type": ["string", "number", "boolean"] }),
+        Kind::Data => json!({}),
         Kind::Expression => json!({ "type": ["string", "boolean"] }),
         Kind::True => json!({ "const": true }),
         Kind::Integer { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),

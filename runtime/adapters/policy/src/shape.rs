@@ -28,6 +28,8 @@ pub(crate) enum Kind {
     Expression,
     /// Text in which `${..}` are expressions.
     Template,
+    /// Whatever JSON can hold.
+    Data,
     /// The word `true`.
     True,
     Integer {
@@ -112,6 +114,7 @@ impl Kind {
             Self::Text | Self::Expression | Self::Template => {
                 text().is_some_and(|text| !text.is_empty() || matches!(self, Self::Template))
             }
+            Self::Data => true,
             Self::True => plain(&|text| text == "true"),
             Self::Integer { least, most } => {
                 plain(&|text| text.parse().is_ok_and(|number: u64| (*least..=*most).contains(&number)))
@@ -139,6 +142,7 @@ impl Kind {
     pub(crate) fn expected(&self) -> String {
         match self {
             Self::Text | Self::Template => "text".to_owned(),
+            Self::Data => "anything".to_owned(),
             Self::Expression => "an expression".to_owned(),
             Self::True => "`true`".to_owned(),
             Self::Integer { least, most } => format!("a number from {least} to {most}"),

@@ -1,7 +1,7 @@
 //! The keys of a policy: their names, what they hold, and what they are for.
 
 use crate::shape::Kind::{
-    Any, Chance, Expression, Integer, List, Map, Object, Seconds, Size, Template, Text, True, Word,
+    Any, Chance, Data, Expression, Integer, List, Map, Object, Seconds, Size, Template, Text, True, Word,
 };
 use crate::shape::{Key, Kind, Shape};
 
@@ -212,4 +212,63 @@ static BASIC: Shape = Shape {
         Text,
         "A file with a line `name:hash` for each user, with hashes by bcrypt as `htpasswd -B` makes them.",
     )],
+};
+
+/// A file of examples.
+pub(crate) static CASES: Kind = List(&Object(&CASE));
+
+static CASE: Shape = Shape {
+    name: "a case",
+    keys: &[
+        required("name", Text, "What it shows."),
+        key("request", Object(&CASE_REQUEST), "The request; `GET /` if nothing is said."),
+        key("given", Object(&GIVEN), "What was verified of the client, so that a case needs no signatures."),
+        key("labels", Map(&Text), "Labels that the host gave the request."),
+        key("response", Object(&CASE_RESPONSE), "What the server answers; 200 if nothing is said."),
+        required("expect", Object(&EXPECT), "What must come of it; of what is not said everything is right."),
+    ],
+};
+
+static CASE_REQUEST: Shape = Shape {
+    name: "a request",
+    keys: &[
+        key("method", Text, "The method."),
+        key("uri", Text, "The request target."),
+        key("headers", Map(&TEXT_OR_TEXTS), "The headers; a list is one sent several times."),
+        key("body", Text, "The body."),
+        key("source", Text, "Where it comes from: `192.0.2.7:4711`."),
+        key("destination", Text, "Where it comes to: `10.0.0.1:443`."),
+    ],
+};
+
+const TEXT_OR_TEXTS: Kind = Any(&[List(&Text), Template]);
+
+static GIVEN: Shape = Shape {
+    name: "what is given",
+    keys: &[
+        key("jwt", Map(&Data), "The claims of a token."),
+        key("apiKey", Map(&Data), "What is known of the client's key: `name` and its metadata."),
+        key("basicAuth", Map(&Data), "`username`."),
+    ],
+};
+
+static CASE_RESPONSE: Shape = Shape {
+    name: "a response",
+    keys: &[
+        key("status", Integer { least: 100, most: 999 }, "The status."),
+        key("headers", Map(&TEXT_OR_TEXTS), "The headers."),
+    ],
+};
+
+static EXPECT: Shape = Shape {
+    name: "an expectation",
+    keys: &[
+        key("status", Integer { least: 100, most: 999 }, "The status that the client gets."),
+        key("rule", Text, "The rule that answers; `server` if none does."),
+        key("body", Template, "The body of the policy's answer."),
+        key("requestHeaders", Map(&Data), "Headers as the server gets them; `null` is none."),
+        key("responseHeaders", Map(&Data), "Headers as the client gets them; `null` is none."),
+        key("labels", Map(&Data), "Labels; `null` is none."),
+        key("log", Map(&Data), "Fields of the log entry; `null` is none."),
+    ],
 };

@@ -11,6 +11,7 @@ pub(crate) use read::read;
 
 use crate::problems::Place;
 use saphyr_parser::ScalarStyle;
+use serde_json::Value as Json;
 
 /// A part of a document.
 #[derive(Clone, Debug)]
@@ -102,6 +103,21 @@ impl Node {
     /// The texts of a sequence under a key.
     pub(crate) fn texts_of(&self, key: &str) -> Vec<Text> {
         self.get(key).map_or(&[][..], Node::elements).iter().filter_map(Node::text).collect()
+    }
+
+    /// As JSON: what is written without quotes and looks like a number, a truth value or nothing is that.
+    pub(crate) fn json(&self) -> Json {
+        match &self.value {
+            _ if self.is_nothing() => Json::Null,
+            Value::Scalar(scalar) => {
+                let plain = self.plain().and_then(|text| serde_json::from_str(text).ok());
+                plain
+                    .filter(|json: &Json| json.is_number() || json.is_boolean())
+                    .unwrap_or_else(|| scalar.text.clone().into())
+            }
+            Value::List(elements) => elements.iter().map(Self::json).collect(),
+            Value::Map(entries) => entries.iter().map(|entry| (entry.key.text.clone(), entry.value.json())).collect(),
+        }
     }
 
     /// What it is, for messages.

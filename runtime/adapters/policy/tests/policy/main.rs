@@ -4,5 +4,6 @@
 mod actions;
 mod auth;
 mod errors;
+mod examples;
 mod failures;
 mod support;
