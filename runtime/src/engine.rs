@@ -225,7 +225,7 @@ impl Engine {
         stages: &mut Stages,
     ) -> Result<Program<C::Static>, CompileError> {
         let shared = &*self.shared;
-        let patterns = Patterns::default();
+        let patterns = Patterns::within(shared.limits.patterns);
         let (trees, warnings) = self.checked(env, source, &patterns)?;
         let native = match shared.tier {
             Tier::Interpret => None,

@@ -13,10 +13,20 @@ pub struct Limits {
     pub memory: usize,
     /// Bytes of text and values among the constants of a rule. Default 16 MiB.
     pub constants: usize,
+    /// Bytes of the compiled patterns of a rule or a set, together; threads have some more for searching. A pattern for which
+    /// there is no room is compiled where it is needed, at the price of steps, as one that is not known before, and each thread
+    /// keeps a few of these. Default 256 MiB: ten thousand usual patterns.
+    pub patterns: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { source: celero_frontend::Limits::default(), steps: 1_000_000, memory: 16 << 20, constants: 16 << 20 }
+        Self {
+            source: celero_frontend::Limits::default(),
+            steps: 1_000_000,
+            memory: 16 << 20,
+            constants: 16 << 20,
+            patterns: 256 << 20,
+        }
     }
 }

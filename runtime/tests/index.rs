@@ -655,6 +655,56 @@ fn a_found_rule_has_the_budget_of_one_alone() {
     }
 }
 
+/// Patterns with tables of their own, found by literals and by tables of all, large, and of more than ASCII.
+fn pattern_rules() -> Vec<String> {
+    let of = |n: usize| {
+        let rest = format!("request.host == 'a' && request.path.matches('/{n}[a-z]+/x')");
+        let patterns = ["^/{n}/[^/]+$", "/user{n}.*view", "{n}[0-9]{2}", "[{n}-9][^a-z][a-z]$", "(?i){n}k+[äk]"];
+        let all = patterns.map(|pattern| format!("request.path.matches('{}')", pattern.replace("{n}", &n.to_string())));
+        [rest].into_iter().chain(all)
+    };
+    (1..8).flat_map(of).collect()
+}
+
+#[test]
+fn patterns_without_room_answer_as_those_with_it() {
+    let env = env();
+    let sources = pattern_rules();
+    let alone: Vec<_> = sources.iter().map(|source| engine(Tier::Native).compile(&env, source).unwrap()).collect();
+    let paths = ["/1/a", "/user3/view", "/x123", "/5abc/x", "/7-a", "/%C3%A4", "/2kkK"];
+    let inputs: Vec<Input> = paths.iter().map(|path| Input::new(&format!("path={path} :host=a"))).collect();
+    for patterns in [0, 1 << 12, 1 << 15, 1 << 18] {
+        let engine = Engine::builder().limits(Limits { patterns, ..Limits::default() }).build();
+        for indexing in [Indexing::Always, Indexing::Off] {
+            let set = build(&engine, &env, &sources, indexing, OnError::Match);
+            for _ in 0..2 {
+                inputs.iter().for_each(|input| as_alone(&set, &alone, &input.call()));
+            }
+        }
+        let programs = sources.iter().map(|source| engine.compile(&env, source).unwrap());
+        for (program, alone) in programs.zip(&alone) {
+            inputs.iter().for_each(|input| assert_eq!(program.test(&input.call()), alone.test(&input.call())));
+        }
+    }
+}
+
+#[test]
+fn a_pattern_without_room_is_paid_for_with_steps() {
+    let env = env();
+    let input = Input::new("path=/ab/x12y :host=h");
+    for (patterns, compiled) in [(0, false), (1 << 20, true)] {
+        for (indexing, rule) in [(Indexing::Always, "steps[0-9]"), (Indexing::Off, "steps[0-8]")] {
+            let limits = Limits { patterns, steps: 5000, ..Limits::default() };
+            let engine = Engine::builder().tier(Tier::Native).limits(limits).build();
+            let source = format!("request.host == 'h' && !request.path.matches('{rule}.*x')");
+            let set = build(&engine, &env, &[source], indexing, OnError::Stop);
+            let answer = set.any(&input.call(), &mut Scratch::new());
+            let wanted = if compiled { Ok(true) } else { Err(ErrorKind::OutOfBudget) };
+            assert_eq!(answer.map_err(|error| error.error.kind), wanted, "{indexing:?}");
+        }
+    }
+}
+
 #[test]
 fn rules_of_one_shape_share_code() {
     let env = env();

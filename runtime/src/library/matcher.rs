@@ -4,8 +4,9 @@
 //! is a small one: one lookup for each byte, no memory of its own, nothing that threads share but to read. All others are
 //! left to [`Regex`], which is good at finding places to begin.
 
-use super::pattern::{affix, syntax};
-use super::regex::compile_regex;
+use super::pattern::{affix, known, syntax};
+use super::regex::{MAX_PROGRAM as MAX_REGEX, compile_regex};
+use super::room::Room;
 use crate::maps::patterns::AsciiRegex;
 use ::regex::Regex;
 use regex_automata::dfa::{Automaton, StartKind, dense};
@@ -32,9 +33,30 @@ pub(crate) enum Matcher {
     /// Whatever there is.
     Search(Regex),
     /// One for texts of ASCII, and what finds the others, made when one comes.
-    Ascii(Box<AsciiRegex>, Box<str>, OnceLock<Option<Regex>>),
+    Ascii(Box<AsciiRegex>, Box<Later<Regex>>),
     /// A pattern for which one of the others is made when it is first asked for.
-    Later(Box<str>, OnceLock<Option<Box<Matcher>>>),
+    Later(Box<Later<Box<Matcher>>>),
+}
+
+/// A valid pattern whose engine is made when it is first asked for, if there is room for it.
+#[derive(Debug)]
+pub(crate) struct Later<E> {
+    pattern: Box<str>,
+    room: Room,
+    /// None if there was no room.
+    made: OnceLock<Option<E>>,
+}
+
+impl<E> Later<E> {
+    pub(crate) fn new(pattern: &str, room: &Room) -> Self {
+        Self { pattern: pattern.into(), room: room.clone(), made: OnceLock::new() }
+    }
+
+    /// The engine, which `make` makes.
+    #[inline]
+    pub(crate) fn get(&self, make: impl FnOnce(&str, &Room) -> Option<E>) -> Option<&E> {
+        self.made.get_or_init(|| make(&self.pattern, &self.room)).as_ref()
+    }
 }
 
 impl Matcher {
@@ -60,30 +82,42 @@ impl Matcher {
         None
     }
 
-    /// The matcher of a valid pattern, made when it is first asked for.
-    pub(crate) fn later(pattern: &str) -> Self {
-        Self::Later(pattern.into(), OnceLock::new())
+    /// The matcher of a valid pattern, made when it is first asked for, if there is room for it then.
+    pub(crate) fn later(pattern: &str, room: &Room) -> Self {
+        Self::Later(Box::new(Later::new(pattern, room)))
     }
 
-    /// The engine itself; `None` if the pattern is not valid after all.
-    #[inline]
-    pub(crate) fn ready(&self) -> Option<&Self> {
+    /// Bytes that the engine holds, at most; without what threads have for themselves while they search.
+    pub(crate) fn bytes(&self, pattern: &str) -> usize {
         match self {
-            Self::Later(pattern, made) => made.get_or_init(|| made_from(pattern)).as_deref(),
-            ready => Some(ready),
+            Self::Forward(table) | Self::Backward(table) => table.dfa.memory_usage(),
+            Self::Ascii(ascii, _) => ascii.bytes(),
+            Self::Search(_) => bound(pattern),
+            Self::Later(_) => 0,
         }
     }
 
-    /// Whether the pattern matches somewhere in the text. Of one that is not [`ready`](Self::ready) it is not known.
+    /// Whether the pattern matches somewhere in the text; the pattern, if there is no room for its engine.
     #[inline]
-    pub(crate) fn is_match(&self, text: &str) -> bool {
+    pub(crate) fn is_match(&self, text: &str) -> Result<bool, &str> {
         match self {
-            Self::Ascii(ascii, ..) if text.is_ascii() => ascii.is_match(text),
-            Self::Ascii(_, pattern, other) => {
-                let regex = other.get_or_init(|| compile_regex(pattern).ok());
-                regex.as_ref().is_some_and(|regex| regex.is_match(text))
-            }
-            Self::Later(..) => false,
+            Self::Later(later) => match later.get(made_from) {
+                Some(ready) => ready.matches(text),
+                None => Err(&later.pattern),
+            },
+            ready => ready.matches(text),
+        }
+    }
+
+    #[inline]
+    fn matches(&self, text: &str) -> Result<bool, &str> {
+        Ok(match self {
+            Self::Ascii(ascii, _) if text.is_ascii() => ascii.is_match(text),
+            Self::Ascii(_, others) => match others.get(regex_from) {
+                Some(regex) => regex.is_match(text),
+                None => return Err(&others.pattern),
+            },
+            Self::Later(later) => return Err(&later.pattern),
             Self::Forward(table) => {
                 (table.affix.is_empty() || text.as_bytes().starts_with(&table.affix))
                     && table.accepts(text.as_bytes().iter().skip(table.affix.len()))
@@ -93,20 +127,33 @@ impl Matcher {
                     && table.accepts(text.as_bytes().iter().rev().skip(table.affix.len()))
             }
             Self::Search(regex) => regex.is_match(text),
-        }
+        })
     }
 }
 
 /// The engine of a valid pattern among many: most texts are ASCII, and a smaller engine is enough for these.
 #[cold]
-fn made_from(pattern: &str) -> Option<Box<Matcher>> {
-    if let Some(table) = Matcher::table(pattern) {
-        return Some(Box::new(table));
-    }
-    if let Some(ascii) = AsciiRegex::new(pattern) {
-        return Some(Box::new(Matcher::Ascii(Box::new(ascii), pattern.into(), OnceLock::new())));
-    }
-    compile_regex(pattern).ok().map(|regex| Box::new(Matcher::Search(regex)))
+fn made_from(pattern: &str, room: &Room) -> Option<Box<Matcher>> {
+    let ascii = || {
+        let ascii = Box::new(AsciiRegex::new(pattern)?);
+        Some(Matcher::Ascii(ascii, Box::new(Later::new(pattern, room))))
+    };
+    let engine = match Matcher::table(pattern).or_else(ascii) {
+        Some(engine) => engine,
+        None => return regex_from(pattern, room).map(|regex| Box::new(Matcher::Search(regex))),
+    };
+    let bytes = engine.bytes(pattern);
+    room.keep(Box::new(engine), bytes)
+}
+
+#[cold]
+fn regex_from(pattern: &str, room: &Room) -> Option<Regex> {
+    room.take(bound(pattern)).then(|| compile_regex(pattern).ok()).flatten()
+}
+
+/// A bound on the bytes of a valid pattern's program.
+fn bound(pattern: &str) -> usize {
+    known(pattern).map_or(0, |known| known.size).min(MAX_REGEX)
 }
 
 /// A pattern that is bound to one end of the text.

@@ -29,6 +29,7 @@ mod patterns;
 mod recent;
 mod regex;
 mod regex_library;
+mod room;
 mod strings;
 mod text;
 mod time;
@@ -39,13 +40,14 @@ pub(crate) use self::dispatch::{dispatch, guard};
 pub(crate) use self::invoke::invoke;
 pub(crate) use self::json::{End, Parts, find, project};
 pub(crate) use self::literals::{list_of, map_of};
-pub(crate) use self::matcher::Matcher;
+pub(crate) use self::matcher::{Later, Matcher};
 #[cfg(test)]
 pub(crate) use self::network::cidr_contains;
 pub(crate) use self::network::cidr_from_string;
 pub(crate) use self::pattern::syntax;
 pub(crate) use self::patterns::Patterns;
 pub(crate) use self::regex::regex_found;
+pub(crate) use self::room::Room;
 #[cfg(feature = "http")]
 pub(crate) use self::strings::lossy;
 pub(crate) use self::verbs::{Malformed, Piece, pieces};

@@ -3,6 +3,7 @@
 use super::matcher::Matcher;
 use super::pattern::{Known, known};
 use super::regex::{HEAVY_WEIGHT, LIGHT_PROGRAM, MAX_PATTERN, MAX_PROGRAM, within};
+use super::room::Room;
 use ::regex::Regex;
 use celero_ir::passes::Pattern;
 use std::cell::RefCell;
@@ -15,11 +16,23 @@ struct Compiled {
     regex: Result<Regex, String>,
 }
 
-/// What was compiled so far.
+/// What was compiled so far, and how much room all that is kept may take.
 #[derive(Debug, Default)]
-pub(crate) struct Patterns(RefCell<HashMap<Box<str>, Compiled>>);
+pub(crate) struct Patterns {
+    compiled: RefCell<HashMap<Box<str>, Compiled>>,
+    room: Room,
+}
 
 impl Patterns {
+    /// Nothing yet, with so many bytes for what is kept.
+    pub(crate) fn within(bytes: usize) -> Self {
+        Self { compiled: RefCell::default(), room: Room::new(bytes) }
+    }
+
+    pub(crate) fn room(&self) -> &Room {
+        &self.room
+    }
+
     /// Compiles a pattern within the limits.
     ///
     /// # Errors
@@ -52,23 +65,25 @@ impl Patterns {
         (weight, valid.then(decided))
     }
 
-    /// The engine for a pattern.
+    /// The engine for a pattern, if there is room for it.
     ///
     /// # Errors
     /// As [`regex`](Self::regex).
     pub(crate) fn matcher(&self, pattern: &str) -> Result<Matcher, String> {
-        self.regex(pattern).map(|regex| Matcher::new(pattern, regex))
+        let matcher = self.regex(pattern).map(|regex| Matcher::new(pattern, regex))?;
+        let bytes = matcher.bytes(pattern);
+        Ok(self.room.keep(matcher, bytes).unwrap_or_else(|| Matcher::later(pattern, &self.room)))
     }
 
     fn compiled(&self, pattern: &str) -> Compiled {
-        if let Some(found) = self.0.borrow().get(pattern) {
+        if let Some(found) = self.compiled.borrow().get(pattern) {
             return found.clone();
         }
         let compiled = match within(pattern, LIGHT_PROGRAM) {
             Ok(regex) => Compiled { weight: 1, regex: Ok(regex) },
             Err(_) => Compiled { weight: HEAVY_WEIGHT, regex: within(pattern, MAX_PROGRAM) },
         };
-        self.0.borrow_mut().insert(pattern.into(), compiled.clone());
+        self.compiled.borrow_mut().insert(pattern.into(), compiled.clone());
         compiled
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn within(pattern: &str, size: usize) -> Result<Regex, String> {
 #[inline]
 pub(crate) fn regex_found(cx: &Cx<'_>, matcher: &Matcher, text: &str) -> Built<bool> {
     cx.charge(text.len() / BYTES_PER_STEP)?;
-    matcher.ready().map(|matcher| matcher.is_match(text)).ok_or(ErrorKind::InvalidArgument)
+    matcher.is_match(text).or_else(|pattern| with_recent(cx, pattern, |regex| regex.is_match(text)))
 }
 
 /// Whether a pattern that was not known before the evaluation matches somewhere.
@@ -68,6 +68,12 @@ pub(crate) fn string_matches<'a>(cx: &Cx<'a>, text: &'a str, pattern: &'a str) -
 /// Uses a pattern that was not known before the evaluation for a search of `text`.
 pub(super) fn with_regex<R>(cx: &Cx<'_>, text: &str, pattern: &str, search: impl FnOnce(&Regex) -> R) -> Built<R> {
     cx.charge(text.len() / BYTES_PER_STEP)?;
+    with_recent(cx, pattern, search)
+}
+
+/// Uses one of the few patterns that the thread keeps, or compiles it.
+#[cold]
+fn with_recent<R>(cx: &Cx<'_>, pattern: &str, search: impl FnOnce(&Regex) -> R) -> Built<R> {
     let compile = || {
         cx.charge(COMPILE_STEPS.saturating_add(pattern.len()))?;
         compile_regex(pattern).map_err(|_| ErrorKind::InvalidArgument)

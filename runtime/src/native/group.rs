@@ -138,7 +138,9 @@ impl<'a> Draft<'a> {
                     let Network { bits, mask, .. } = Network::new(address, prefix);
                     words.extend(bits.into_iter().chain(mask));
                 }
-                (ParameterKind::Regex, Constant::Regex(pattern)) => words.push(self.pool.later(id, pattern) as u64),
+                (ParameterKind::Regex, Constant::Regex(pattern)) => {
+                    words.push(self.pool.later(id, pattern, self.patterns) as u64);
+                }
                 _ => {
                     let ConstantAddress { data, len, value } = self.pool.prepare(id, graph, self.patterns)?;
                     match kind {

@@ -72,9 +72,9 @@ impl Pool {
     }
 
     /// The address of a pattern of a graph that is compiled when it is first needed.
-    pub(super) fn later(&mut self, id: ConstId, pattern: &str) -> usize {
+    pub(super) fn later(&mut self, id: ConstId, pattern: &str, patterns: &Patterns) -> usize {
         *self.later.entry(id).or_insert_with(|| {
-            let matcher = Box::new(Matcher::later(pattern));
+            let matcher = Box::new(Matcher::later(pattern, patterns.room()));
             let address = std::ptr::from_ref(&*matcher) as usize;
             self.prepared.push(Prepared::Matcher(matcher));
             address

@@ -51,7 +51,7 @@ impl Prepared {
         settings: Settings<'_>,
         mut notes: Notes,
     ) -> Result<Self, RuleSetError> {
-        let patterns = Patterns::default();
+        let patterns = Patterns::within(engine.limits().patterns);
         let mut failed = Vec::new();
         let mut fail = |number: u32, rule: &Rule<A>, error| failed.push((number as usize, rule.name.clone(), error));
         let mut warnings = Vec::new();
@@ -98,6 +98,7 @@ impl Prepared {
             errors,
             always,
             tables: always || settings.tier != Tier::Interpret,
+            room: patterns.room(),
         });
         let found = wanted.and_then(|wanted| index::index(&common, env.fields(), wanted, &mut notes));
         let input = Input { engine, env, settings, patterns: &patterns, common: &common, found: found.as_ref() };

@@ -2,10 +2,9 @@
 //! patterns whose states do not fit into a cache.
 
 use super::alphabet::reduce;
-use crate::library::syntax;
+use crate::library::{Room, syntax};
 use regex_automata::meta::{Config, Regex};
 use regex_automata::nfa::thompson::WhichCaptures;
-use regex_syntax::hir::Hir;
 
 /// Largest program in bytes.
 const MAX_PROGRAM: usize = 1 << 20;
@@ -19,17 +18,25 @@ pub(crate) struct AsciiRegex(Regex);
 impl AsciiRegex {
     /// `None` if the pattern is not valid, looks into characters or is too large.
     pub(crate) fn new(pattern: &str) -> Option<Self> {
-        Self::of(&reduce(&syntax(pattern)?)?.hir)
-    }
-
-    /// Of a pattern over the small alphabet.
-    pub(super) fn of(hir: &Hir) -> Option<Self> {
         let config = Config::new()
             .utf8_empty(false)
             .which_captures(WhichCaptures::None)
             .nfa_size_limit(Some(MAX_PROGRAM))
             .hybrid_cache_capacity(MAX_CACHE);
-        Regex::builder().configure(config).build_from_hir(hir).ok().map(Self)
+        let pattern = reduce(&syntax(pattern)?)?.hir;
+        Regex::builder().configure(config).build_from_hir(&pattern).ok().map(Self)
+    }
+
+    /// As [`new`](Self::new), if there is room for it.
+    pub(super) fn within(pattern: &str, room: &Room) -> Option<Self> {
+        let this = Self::new(pattern)?;
+        let bytes = this.bytes();
+        room.keep(this, bytes)
+    }
+
+    /// Bytes that it holds, without what threads have for themselves while they search.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.memory_usage()
     }
 
     /// Whether the pattern matches somewhere in the text, which is ASCII: of others the answer may be wrong.

@@ -3,6 +3,7 @@
 use super::alphabet::is_left_out;
 use super::rarity::bits;
 use super::typical::TEXTS;
+use foldhash::fast::FixedState;
 use regex_automata::Anchored;
 use regex_automata::hybrid::LazyStateID;
 use regex_automata::hybrid::dfa::{Cache, DFA};
@@ -44,11 +45,12 @@ pub(super) struct Explored {
 
 impl Explored {
     /// The states of the automaton of one pattern, at most about so many. All that are left out are one more state, out of
-    /// which nothing leads.
-    pub(super) fn new(dfa: &DFA, most: usize) -> Option<Self> {
+    /// which nothing leads. `None` if that takes more than is left of the work, which is none then.
+    pub(super) fn new(dfa: &DFA, most: usize, work: &mut u64) -> Option<Self> {
         let (columns, bytes) = columns(dfa)?;
-        let mut search = Search { dfa, cache: dfa.create_cache(), bytes, found: HashMap::new(), states: Vec::new() };
-        search.run(most.clamp(FEWEST, usize::from(u16::MAX).saturating_sub(2)))?;
+        let mut search =
+            Search { dfa, cache: dfa.create_cache(), bytes, found: HashMap::default(), states: Vec::new() };
+        search.run(most.clamp(FEWEST, usize::from(u16::MAX).saturating_sub(2)), work)?;
         let mut this = Self { columns: Box::new(columns), states: search.states() };
         this.merge();
         Some(this)
@@ -63,7 +65,8 @@ impl Explored {
         let mut kinds: Vec<u16> = vec![0; self.states.len()];
         let mut count = 0;
         loop {
-            let mut known: HashMap<State, u16> = HashMap::with_capacity(count);
+            let mut known: HashMap<State, u16, FixedState> =
+                HashMap::with_capacity_and_hasher(count, FixedState::default());
             let mut next_kinds = Vec::with_capacity(kinds.len());
             for state in &self.states {
                 let next = state.next.iter().map(|&to| kinds.get(usize::from(to)).copied().unwrap_or(0)).collect();
@@ -88,14 +91,17 @@ struct Search<'d> {
     /// By column.
     bytes: Vec<Representative>,
     /// States, with their number if they are taken.
-    found: HashMap<LazyStateID, Option<u16>>,
+    found: HashMap<LazyStateID, Option<u16>, FixedState>,
     /// Those that are taken: what follows, and what matches if the text ends there.
     states: Vec<(LazyStateID, Vec<LazyStateID>, u64)>,
 }
 
 impl Search<'_> {
     /// Takes states: where a text starts, then those of typical texts, then others.
-    fn run(&mut self, most: usize) -> Option<()> {
+    fn run(&mut self, most: usize, work: &mut u64) -> Option<()> {
+        // What one state takes: a step from each state of the program that it stands for, for each column.
+        let program = self.dfa.get_nfa().states().len().saturating_mul(self.bytes.len());
+        let of_state = u64::try_from(program).unwrap_or(u64::MAX);
         let start = self.dfa.start_state(&mut self.cache, &start::Config::new().anchored(Anchored::No)).ok()?;
         // By how unlikely, then in order of discovery.
         let mut queue = BinaryHeap::from([Reverse((i32::MIN, 0_usize, start))]);
@@ -110,6 +116,11 @@ impl Search<'_> {
             if let Some(Some(_)) = self.found.get(&state) {
                 continue;
             }
+            let Some(left) = work.checked_sub(of_state) else {
+                *work = 0;
+                return None;
+            };
+            *work = left;
             let row: Vec<LazyStateID> = self
                 .bytes
                 .iter()
@@ -130,7 +141,7 @@ impl Search<'_> {
 
     /// The states that typical texts lead through, and how often.
     fn visits(&mut self, start: LazyStateID) -> Option<Vec<(LazyStateID, i32)>> {
-        let mut visits: HashMap<LazyStateID, i32> = HashMap::new();
+        let mut visits: HashMap<LazyStateID, i32, FixedState> = HashMap::default();
         for text in TEXTS {
             let mut state = start;
             for byte in text.bytes() {

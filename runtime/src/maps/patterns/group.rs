@@ -3,10 +3,12 @@
 use super::alphabet::{Reduced, reduce};
 use super::ascii::AsciiRegex;
 use super::bytes_needed::{Bytes, bytes_needed};
-use super::part::{Part, merge};
+use super::part::{MOST_WORK, Part, merge};
 use super::table::{Found, Table};
-use crate::library::syntax;
+use crate::library::{Later, Room, syntax};
 
+/// Parts are merged as long as they take at most so many times as many bytes as all tables may.
+const MOST_EXPLORED: usize = 2;
 /// How many tables are gone through at a time.
 const LANES: usize = 4;
 
@@ -48,7 +50,7 @@ struct Member {
     /// One of which is in each text in which it matches.
     bytes: Bytes,
     /// What decides for texts of ASCII where the table doesn't, if there are such.
-    regex: Option<AsciiRegex>,
+    regex: Option<Later<AsciiRegex>>,
 }
 
 /// What is asked for.
@@ -60,11 +62,27 @@ struct Asked<'t> {
 }
 
 impl PatternGroups {
-    /// The groups of valid patterns, with tables of at most `most` bytes together.
-    pub(crate) fn new(patterns: &[&str], most: usize) -> Self {
+    /// The groups of valid patterns, with tables of at most `most` bytes together, and room for what decides where they don't.
+    pub(crate) fn new(patterns: &[&str], most: usize, room: &Room) -> Self {
+        Self::within(patterns, most, MOST_WORK, room)
+    }
+
+    /// As [`new`](Self::new), with no more than some work for automata: those of patterns for which none is left have no table.
+    pub(super) fn within(patterns: &[&str], most: usize, mut work: u64, room: &Room) -> Self {
         let reduced: Vec<Option<Reduced>> = patterns.iter().map(|pattern| reduce(&syntax(pattern)?)).collect();
-        let mut parts: Vec<Part> =
-            (0_u32..).zip(&reduced).filter_map(|(number, reduced)| Part::new(number, reduced.as_ref()?)).collect();
+        // The short ones first: most work goes into the long ones.
+        let mut order: Vec<(u32, &Reduced)> =
+            (0_u32..).zip(&reduced).filter_map(|(number, reduced)| Some((number, reduced.as_ref()?))).collect();
+        order.sort_by_key(|(number, _)| patterns.get(*number as usize).map_or(0, |pattern| pattern.len()));
+        let parts = order.into_iter().filter_map(|(number, reduced)| Part::new(number, reduced, &mut work));
+        let mut parts: Vec<Part> = parts.collect();
+        // Of what has no room hardly anything would have some as a part of larger ones.
+        parts.sort_by_key(|part| Table::bytes(&part.explored));
+        let mut explored = 0_usize;
+        parts.retain(|part| {
+            explored = explored.saturating_add(Table::bytes(&part.explored));
+            explored <= most.saturating_mul(MOST_EXPLORED)
+        });
         merge(&mut parts, most);
         parts.sort_by_key(|part| Table::bytes(&part.explored));
         let (mut groups, mut left) = (Vec::new(), most);
@@ -89,12 +107,12 @@ impl PatternGroups {
         }
         let alone =
             (0_u32..).zip(&decided).filter(|(_, decided)| decided.is_none()).map(|(number, _)| number).collect();
-        let member = |(reduced, decided): (&Option<Reduced>, Option<bool>)| {
+        let member = |((reduced, decided), pattern): ((&Option<Reduced>, Option<bool>), &&str)| {
             let Some(Reduced { hir, .. }) = reduced else { return Member { bytes: Bytes::ALL, regex: None } };
-            let regex = if decided == Some(true) { None } else { AsciiRegex::of(hir) };
+            let regex = (decided != Some(true)).then(|| Later::new(pattern, room));
             Member { bytes: bytes_needed(hir).unwrap_or(Bytes::ALL), regex }
         };
-        let members = reduced.iter().zip(decided).map(member).collect();
+        let members = reduced.iter().zip(decided).zip(patterns).map(member).collect();
         Self { groups, members, alone, bytes: most.saturating_sub(left) }
     }
 
@@ -159,13 +177,14 @@ impl PatternGroups {
     fn decide<const SYMBOLS: bool>(&self, number: u32, asked: Asked<'_>, found: &mut impl FnMut(u32, Answer)) {
         let member = usize::try_from(number).ok().and_then(|number| self.members.get(number));
         let Some(member) = member.filter(|member| member.bytes.meets(asked.bytes)) else { return };
-        match &member.regex {
-            Some(regex) if !SYMBOLS => {
+        let regex = member.regex.as_ref().filter(|_| !SYMBOLS).and_then(|regex| regex.get(AsciiRegex::within));
+        match regex {
+            Some(regex) => {
                 if regex.is_match(asked.text) {
                     found(number, Answer::Match);
                 }
             }
-            _ => found(number, Answer::Ask),
+            None => found(number, Answer::Ask),
         }
     }
 }

@@ -13,6 +13,8 @@ use regex_syntax::hir::Hir;
 const MAX_PROGRAM: usize = 1 << 19;
 /// Most memory for making the table of one pattern, in bytes.
 const MAX_MAKING: usize = 1 << 25;
+/// The work that goes into the automata of all patterns at most, in steps from a state of a program: some seconds.
+pub(super) const MOST_WORK: u64 = 1 << 32;
 /// Most states of one pattern.
 const MOST_STATES: usize = 1024;
 /// Tables are made one if the result takes at most this many bytes,
@@ -37,10 +39,13 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// The part of one pattern. `None` if it is too large.
-    pub(super) fn new(number: u32, pattern: &Reduced) -> Option<Self> {
+    /// The part of one pattern. `None` if it is too large, or not enough of the work is left.
+    pub(super) fn new(number: u32, pattern: &Reduced, work: &mut u64) -> Option<Self> {
+        if *work == 0 {
+            return None;
+        }
         Some(Self {
-            explored: Explored::new(&automaton(&pattern.hir)?, MOST_STATES)?,
+            explored: Explored::new(&automaton(&pattern.hir)?, MOST_STATES, work)?,
             bytes: bytes_needed(&pattern.hir).unwrap_or(Bytes::ALL),
             numbers: vec![number],
             ascii_only: u64::from(pattern.ascii_only),

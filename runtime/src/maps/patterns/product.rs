@@ -2,6 +2,7 @@
 
 use super::alphabet::is_left_out;
 use super::explore::{Columns, Explored, State};
+use foldhash::fast::FixedState;
 use std::collections::HashMap;
 
 /// A column of one and one of the other.
@@ -13,7 +14,8 @@ impl Explored {
     pub(super) fn and(&self, other: &Self, first: u32, most: impl FnOnce(usize) -> usize) -> Option<Self> {
         let (columns, pairs) = self.columns_of_both(other)?;
         let most = most(pairs.len()).min(usize::from(u16::MAX));
-        let mut numbers = HashMap::from([((0_u16, 0_u16), 0_u16)]);
+        let mut numbers: HashMap<(u16, u16), u16, FixedState> = HashMap::default();
+        numbers.insert((0, 0), 0);
         let mut found = vec![(0, 0)];
         let mut states = Vec::new();
         while let Some(&(one, two)) = found.get(states.len()) {

@@ -21,6 +21,7 @@ pub(crate) use residual::{Row, Shape};
 use super::common::Common;
 use crate::arena::Arena;
 use crate::context::Host;
+use crate::library::Room;
 use celero_ir::layout::Field;
 use node::Nodes;
 use plan::Case;
@@ -48,17 +49,19 @@ pub(super) struct Indexed {
 
 /// What an index is for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(super) struct Wanted<'w> {
     /// Whether rules that fail are found as well as those that are true.
     pub(super) errors: bool,
     /// Whether rules are found by it even if that is slower.
     pub(super) always: bool,
     /// Whether patterns may become tables of states, each of which takes milliseconds to make.
     pub(super) tables: bool,
+    /// For patterns that are compiled.
+    pub(super) room: &'w Room,
 }
 
 /// The index of the rules for which one is worth while.
-pub(super) fn index(common: &Common, fields: &[Field], wanted: Wanted, notes: &mut Notes) -> Option<Indexed> {
+pub(super) fn index(common: &Common, fields: &[Field], wanted: Wanted<'_>, notes: &mut Notes) -> Option<Indexed> {
     let plan = plan::plan(common, fields, wanted, notes).filter(|plan| !plan.cases.is_empty())?;
     let index = Index { slots: plan.slots, nodes: plan.nodes, root: plan.root, cases: plan.cases.into() };
     Some(Indexed { index, shapes: plan.shapes.shapes, rows: plan.rows, straight: plan.straight })

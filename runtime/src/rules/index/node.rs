@@ -3,6 +3,7 @@
 use super::keys::Key;
 use super::reader::Reader;
 use super::slot::{Loaded, SlotId, Slots, Source, Unreadable};
+use crate::library::Room;
 use crate::maps::exact::ExactMap;
 use crate::maps::literals::LiteralMap;
 use crate::maps::networks::NetworkMap;
@@ -272,8 +273,8 @@ impl Lookup {
             && self.targets.first().is_some_and(|absent| absent.count > 0 || absent.node != NOWHERE)
     }
 
-    /// Keys of one kind, which are distinct, and what each leads to.
-    pub(super) fn new(slot: SlotId, kind: MapKind, keys: &[&Key], leads: Vec<Target>) -> Option<Self> {
+    /// Keys of one kind, which are distinct, and what each leads to; `room` is for patterns that are compiled.
+    pub(super) fn new(slot: SlotId, kind: MapKind, keys: &[&Key], leads: Vec<Target>, room: &Room) -> Option<Self> {
         let texts = || keys.iter().map(|key| key.text()).collect::<Vec<_>>();
         let map = match kind {
             MapKind::Is => Map::Is(Box::new(ExactMap::new(&texts()))),
@@ -302,7 +303,7 @@ impl Lookup {
                     *by_pattern.entry(pattern).or_insert([Target::NOTHING; 2]).get_mut(place)? = target;
                 }
                 let patterns: Vec<&str> = by_pattern.keys().copied().collect();
-                let map = Map::Pattern(Box::new(PatternGroups::new(&patterns, MOST_PATTERN_BYTES)));
+                let map = Map::Pattern(Box::new(PatternGroups::new(&patterns, MOST_PATTERN_BYTES, room)));
                 return Some(Self { slot, map, targets: by_pattern.into_values().flatten().collect() });
             }
             MapKind::Truth | MapKind::Presence => {

@@ -8,6 +8,7 @@ use super::node::{Lookup, MapKind, Nodes, Target};
 use super::notes::{LeftOut, Notes};
 use super::residual::{Row, Shapes};
 use super::slot::{Slots, Source};
+use crate::library::Room;
 use crate::rules::common::{Common, Placed};
 use celero_ir::layout::Field;
 use celero_ir::{NodeId, Op};
@@ -86,6 +87,8 @@ struct Planner<'p> {
     always: bool,
     /// Whether patterns may become tables.
     tables: bool,
+    /// For patterns that are compiled.
+    room: &'p Room,
     nodes: Nodes,
     cases: Cases,
     shapes: Shapes,
@@ -100,7 +103,7 @@ struct Planner<'p> {
 }
 
 /// Makes a plan for these rules.
-pub(super) fn plan(common: &Common, fields: &[Field], wanted: Wanted, notes: &mut Notes) -> Option<Plan> {
+pub(super) fn plan(common: &Common, fields: &[Field], wanted: Wanted<'_>, notes: &mut Notes) -> Option<Plan> {
     let (mut pending, mut straight, mut choices) = (Vec::new(), Vec::new(), Vec::new());
     let mut finder = Finder::new(&common.graph, fields);
     for (place, rule) in (0_u32..).zip(&common.rules) {
@@ -124,6 +127,7 @@ pub(super) fn plan(common: &Common, fields: &[Field], wanted: Wanted, notes: &mu
         estimates: Estimates::new(&keys, &slots),
         always: wanted.always,
         tables: wanted.tables,
+        room: wanted.room,
         nodes: Nodes::default(),
         cases: Cases::new(common.rules.len()),
         shapes: Shapes::default(),
@@ -224,7 +228,7 @@ impl<'p> Planner<'p> {
                 targets.push(self.target(pending, depth)?);
             }
             let tests: Option<Vec<_>> = of_group.iter().map(|of| self.keys.key(of.key).map(|(_, key)| key)).collect();
-            lookups.push((slot, Lookup::new(slot, kind, &tests?, targets)?));
+            lookups.push((slot, Lookup::new(slot, kind, &tests?, targets, self.room)?));
         }
         lookups.sort_by_key(|(slot, _)| *slot);
         let lookups = lookups.into_iter().map(|(_, lookup)| lookup).collect();
