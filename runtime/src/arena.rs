@@ -54,6 +54,7 @@ impl Arena {
         }
     }
 
+    #[inline(never)]
     fn recycle_memory(&mut self, limit: usize) {
         self.reset();
         if self.bump.allocated_bytes() > limit / 2 {

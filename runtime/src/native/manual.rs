@@ -100,6 +100,25 @@ pub(super) unsafe extern "C" fn searcher_find(
     guarded(frame, body, failure(ErrorKind::Host))
 }
 
+/// [`searcher_find`] on processors that have what [`has_wide`](super::search::has_wide) asks for.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+pub(super) unsafe extern "C" fn searcher_find_wide(
+    frame: *const Frame<'_>,
+    searcher: *const PreparedSearcher,
+    p: *const u8,
+    n: usize,
+) -> Pair {
+    // SAFETY: the address of a prepared searcher.
+    let searcher = unsafe { &*searcher };
+    let frame = frame!(frame);
+    match frame.cx.charge_bytes(n) {
+        // SAFETY: the processor has what it takes, or this were not called. Nothing of it panics.
+        Ok(()) => Pair(0, u64::from(unsafe { searcher.is_in_wide(bytes(p, n)) })),
+        Err(kind) => failure(kind),
+    }
+}
+
 pub(super) unsafe extern "C" fn regex_find(
     frame: *const Frame<'_>,
     matcher: *const library::Matcher,

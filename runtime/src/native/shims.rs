@@ -156,11 +156,26 @@ macro_rules! shim {
     }};
 }
 
+/// The helpers of which there is a better form for this processor, and its address.
+fn for_this_processor() -> Vec<(Helper, usize)> {
+    #[cfg(target_arch = "x86_64")]
+    if super::search::has_wide() {
+        return vec![(Helper::searcher_find, manual::searcher_find_wide as *const () as usize)];
+    }
+    Vec::new()
+}
+
 macro_rules! addresses {
     ($($(#[doc = $doc:literal])* $name:ident($($param:ident: $ty:ident),*) -> $($result:ident)+, cost $cost:literal;)*) => {
         /// The addresses of all helpers, in the order of the table.
         pub(super) fn addresses() -> [usize; Helper::COUNT] {
-            [$(shim!(@types $name [$($result)+] [$($ty)*] () ())),*]
+            let mut all = [$(shim!(@types $name [$($result)+] [$($ty)*] () ())),*];
+            for (helper, better) in for_this_processor() {
+                if let Some(address) = all.get_mut(helper as usize) {
+                    *address = better;
+                }
+            }
+            all
         }
     };
 }

@@ -57,6 +57,28 @@ impl<N: AsRef<[u8]>> Searcher<N> {
         }
         scan::contains(self.level, text, needle, &self.pair)
     }
+
+    /// [`is_in`](Self::is_in) for callers that are compiled with what [`has_wide`] asks for.
+    ///
+    /// # Safety
+    /// The processor has it.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    #[inline]
+    pub(super) unsafe fn is_in_wide(&self, text: &[u8]) -> bool {
+        let needle = self.needle.as_ref();
+        if needle.len() < 2 || text.len() < needle.len() {
+            return self.is_in(text);
+        }
+        // SAFETY: the processor has the vectors, and the rest is what was just seen.
+        unsafe { scan::contains_avx2(text, needle, &self.pair) }
+    }
+}
+
+/// Whether the processor has AVX2, BMI1 and BMI2.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn has_wide() -> bool {
+    Level::detect() == Level::Avx2
 }
 
 #[cfg(test)]

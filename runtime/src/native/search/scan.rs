@@ -21,13 +21,7 @@ pub(super) fn contains(level: Level, text: &[u8], needle: &[u8], pair: &Pair) ->
     match level {
         // SAFETY: the processor has AVX2, BMI1 and BMI2. `Searcher` keeps the rest: it calls with needles that fit, and their own pairs.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe {
-            match starts(text, needle) {
-                ..16 => avx2_few(text, needle, pair),
-                16..64 => avx2_short(text, needle, pair),
-                64.. => avx2_long(text, needle, pair),
-            }
-        },
+        Level::Avx2 => unsafe { contains_avx2(text, needle, pair) },
         // SAFETY: all of this architecture have SSE2; the rest as above.
         #[cfg(target_arch = "x86_64")]
         Level::Sse2 => unsafe { scan::<std::arch::x86_64::__m128i>(text, needle, pair) },
@@ -75,8 +69,27 @@ unsafe fn avx2_byte(text: &[u8], byte: u8) -> bool {
     unsafe { one::<std::arch::x86_64::__m256i, std::arch::x86_64::__m128i>(text, byte) }
 }
 
+/// [`contains`] with AVX2, for callers that are compiled with it themselves.
+///
+/// # Safety
+/// The processor has AVX2, BMI1 and BMI2; `2 <= needle <= text`, and the pair is one of the needle's.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+pub(super) unsafe fn contains_avx2(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
+    // SAFETY: the contract, and as many starts as each needs.
+    unsafe {
+        match starts(text, needle) {
+            ..16 => avx2_few(text, needle, pair),
+            16..64 => avx2_short(text, needle, pair),
+            64.. => long::<std::arch::x86_64::__m256i>(text, needle, pair),
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline(never)]
 unsafe fn avx2_few(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     // SAFETY: the contract is the same.
     unsafe { few::<std::arch::x86_64::__m128i>(text, needle, pair) }
@@ -84,6 +97,7 @@ unsafe fn avx2_few(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline(never)]
 unsafe fn avx2_short(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     use std::arch::x86_64::{__m128i, __m256i};
     // SAFETY: the contract is the same.
@@ -98,9 +112,21 @@ unsafe fn avx2_short(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn avx2_long(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
+#[inline(never)]
+pub(super) unsafe fn avx2_long_from(text: &[u8], needle: &[u8], pair: &Pair, at: usize) -> bool {
     // SAFETY: the contract is the same.
-    unsafe { long::<std::arch::x86_64::__m256i>(text, needle, pair) }
+    unsafe { long_from::<std::arch::x86_64::__m256i>(text, needle, pair, at) }
+}
+
+/// [`long_from`] for vectors that all processors of the architecture have.
+///
+/// # Safety
+/// That of [`long_from`].
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(never)]
+pub(super) unsafe fn common_long_from<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair, at: usize) -> bool {
+    // SAFETY: the contract is the same.
+    unsafe { long_from::<V>(text, needle, pair, at) }
 }
 
 /// # Safety
@@ -176,8 +202,33 @@ unsafe fn columns(text: &[u8], pair: &Pair) -> (*const u8, *const u8) {
 unsafe fn long<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     let block = V::BYTES.wrapping_mul(2);
     let end = starts(text, needle).wrapping_sub(block);
-    let mut mistaken = MOST_BLOCKS;
     let mut at = 0;
+    // SAFETY: as in `long_from`.
+    unsafe {
+        let (first, second) = columns(text, pair);
+        let (rare, also) = (V::splat(pair.rare), V::splat(pair.also));
+        loop {
+            if pieces::<V>(first.add(at), second.add(at), V::BYTES, rare, also) != 0 {
+                return V::long_from(text, needle, pair, at);
+            }
+            if at == end {
+                return false;
+            }
+            at = at.wrapping_add(block).min(end);
+        }
+    }
+}
+
+/// [`long`] from a block on. Apart from it, because most texts have no start that looks right, and it calls nothing till then.
+///
+/// # Safety
+/// That of [`long`]; all starts from the block on are inside the text.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+pub(super) unsafe fn long_from<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair, mut at: usize) -> bool {
+    let block = V::BYTES.wrapping_mul(2);
+    let end = starts(text, needle).wrapping_sub(block);
+    let mut mistaken = MOST_BLOCKS;
     // SAFETY: the processor has the vectors. Every block begins at `end` at the latest, and so ends with the last start or
     // before it. The last one overlaps the one before.
     unsafe {

@@ -1,5 +1,8 @@
 //! The vectors of the processors, as far as a search needs them.
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use super::{Pair, scan};
+
 /// Which vectors a processor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
@@ -42,6 +45,9 @@ pub(super) trait Vector: Copy {
 
     /// A bit for each byte, the first byte's lowest: whether `a` equals `x` and `b` equals `y` there.
     unsafe fn both_equal(a: Self, x: Self, b: Self, y: Self) -> u32;
+
+    /// [`scan::long_from`], as a function of its own.
+    unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, at: usize) -> bool;
 }
 
 /// A vector of 16 bytes.
@@ -56,7 +62,7 @@ pub(super) trait Half: Vector {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Half, Vector};
+    use super::{Half, Pair, Vector, scan};
     use std::arch::x86_64::{
         __m128i, __m256i, _mm_and_si128, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set_epi64x,
         _mm_set1_epi8, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
@@ -82,6 +88,12 @@ mod x86 {
             // SAFETY: see above.
             let bits = unsafe { _mm_movemask_epi8(_mm_and_si128(_mm_cmpeq_epi8(a, x), _mm_cmpeq_epi8(b, y))) };
             bits.cast_unsigned()
+        }
+
+        #[inline(always)]
+        unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, at: usize) -> bool {
+            // SAFETY: see above.
+            unsafe { scan::common_long_from::<Self>(text, needle, pair, at) }
         }
     }
 
@@ -115,12 +127,18 @@ mod x86 {
             // SAFETY: see above.
             unsafe { _mm256_movemask_epi8(both) }.cast_unsigned()
         }
+
+        #[inline(always)]
+        unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, at: usize) -> bool {
+            // SAFETY: see above.
+            unsafe { scan::avx2_long_from(text, needle, pair, at) }
+        }
     }
 }
 
 #[cfg(target_arch = "aarch64")]
 mod arm {
-    use super::{Half, Vector};
+    use super::{Half, Pair, Vector, scan};
     use std::arch::aarch64::{
         uint8x16_t, vaddv_u8, vandq_u8, vceqq_u8, vcombine_u64, vcreate_u64, vdupq_n_u8, vget_high_u8, vget_low_u8,
         vld1q_u8, vreinterpretq_u8_u64,
@@ -151,6 +169,12 @@ mod arm {
                 (vaddv_u8(vget_low_u8(bits)), vaddv_u8(vget_high_u8(bits)))
             };
             u32::from(low) | u32::from(high) << 8
+        }
+
+        #[inline(always)]
+        unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, at: usize) -> bool {
+            // SAFETY: see above.
+            unsafe { scan::common_long_from::<Self>(text, needle, pair, at) }
         }
     }
 
