@@ -4,18 +4,20 @@ use crate::REJECTED;
 use crate::failure::{Failure, diagnostics_json, render};
 use crate::input::{Given, World, expression, read_raw};
 use crate::output::Output;
+use crate::policy::{self, is_policy};
 use crate::rules_file::{RulesFile, is_rules};
 use crate::sets::{ErrorPolicy, Task, builder, rejected, with_contexts};
 use celero::{CompileError, Context, Diagnostic, Engine, Env, Indexing, Tier, Type};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Check a rule, or a file of rules: names, types, literals.
+/// Check a rule, a file of rules, or a policy: names, types, literals.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   celero check rule.cel
   celero check site.rules                             # a file of rules
+  celero check policy.yaml                            # a policy
   celero check --expr 'user.age >= 18 && \"admin\" in user.roles' \\
       --vars 'user.age: int, user.roles: list(string)'
   celero check --deny-warnings rule.cel               # for CI
@@ -37,7 +39,7 @@ unless --deny-warnings is given.
 With --json: {\"ok\": true, \"type\": \"bool\", \"diagnostics\": []}; of a file of rules {\"ok\": true, \"rules\": 2, \"diagnostics\": []},
 each with \"rule\" and \"name\", and places in the file.")]
 pub(crate) struct Args {
-    /// A file that holds one expression, or a file of rules.
+    /// A file that holds one expression, a file of rules, or a policy (`.yaml`).
     #[arg(value_name = "RULE", required_unless_present = "expr")]
     file: Option<PathBuf>,
     /// The expression itself.
@@ -58,6 +60,9 @@ type Checked = Result<(Type, Vec<Diagnostic>), CompileError>;
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     let source = match (&args.expr, &args.file) {
         (Some(expr), _) => expression(expr)?,
+        (None, Some(path)) if is_policy(path) => {
+            return policy::check(path, args.deny_warnings, args.json, output);
+        }
         (None, Some(path)) => {
             let text = read_raw(path)?;
             if is_rules(&text) {

@@ -4,12 +4,13 @@ use crate::failure::Failure;
 use crate::input::{Given, World, expression, read_raw};
 use crate::outcome::{Answer, Engines, TierChoice, answer};
 use crate::output::Output;
+use crate::policy::{self, is_policy};
 use crate::rules_file::RulesFile;
 use crate::sets::ErrorPolicy;
 use crate::{DISAGREE, REJECTED, explain_set};
 use celero::Engine;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Show what becomes of an expression: tree, types, graph before and after the passes, Cranelift IR, machine code. With
 /// --request or --bindings it is evaluated as well, in both tiers.
@@ -21,6 +22,7 @@ Examples:
   celero explain 'request.path.startsWith(\"/api/\")' --request request.http
   celero explain --rules site.rules
   celero explain --rules site.rules --requests traffic.jsonl
+  celero explain policy.yaml
 
 Of a file of rules it shows how each is found: by which keys of the set's index and what is left to be evaluated then, or why it is
 evaluated every time. With --requests it shows what the set costs for these, hottest rules first.
@@ -28,7 +30,7 @@ With --json: {\"sections\": [{\"title\": \"tree\", \"text\": ..}, ..], \"result\
 {\"rules\": [{\"name\": .., \"ways\": [{\"keys\": [..], \"chance\": 0.1, \"rest\": [..], \"shape\": 0}], ..}], ..,
 \"diagnostics\": [..], \"cost\": {..}}.")]
 pub(crate) struct Args {
-    /// The expression.
+    /// The expression, or the file of a policy (`.yaml`).
     #[arg(required_unless_present = "rules", allow_hyphen_values = true)]
     expr: Option<String>,
     /// A file of rules, as `celero check --help` describes it, in place of an expression.
@@ -48,6 +50,9 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     if let Some(path) = &args.rules {
         let file = RulesFile::parse(path.display().to_string(), read_raw(path)?)?;
         return explain_set::run(&file, &args.given, args.on_error, args.json, output);
+    }
+    if let Some(path) = args.expr.as_deref().map(Path::new).filter(|path| is_policy(path) && path.is_file()) {
+        return Ok(policy::explain(path, args.json, output));
     }
     let Some(expr) = &args.expr else { return Err("an expression or --rules is needed".into()) };
     let source = expression(expr)?;

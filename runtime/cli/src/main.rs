@@ -1,4 +1,4 @@
-//! The `celero` command: check, evaluate, explain, measure and format rules. `celero --help` is its manual.
+//! The `celero` command: check, evaluate, explain, measure and format rules, and try policies. `celero --help` is its manual.
 //!
 //! Exit codes: 0 fine, 1 a rule was rejected or its evaluation failed, 2 the command was not understood or a file can't be
 //! read, 3 the tiers disagree.
@@ -16,6 +16,7 @@ mod json;
 mod jsonl;
 mod outcome;
 mod output;
+mod policy;
 mod request;
 mod requests;
 mod rules_file;
@@ -46,6 +47,8 @@ Examples:
   celero check rule.cel --vars 'user.age: int, tags: list(string)'
   celero explain 'size(\"abc\") > 2'
   celero explain --rules site.rules --requests traffic.jsonl
+  celero check policy.yaml
+  celero test policy.yaml cases.yaml
   celero bench site.rules --requests traffic.jsonl
   celero fmt --check rules/*.cel
   echo '{\"expr\": \"x + 1\", \"bindings\": {\"x\": 41}}' | celero eval --jsonl
@@ -68,6 +71,8 @@ enum Command {
     Eval(eval::Args),
     Explain(explain::Args),
     Fmt(fmt::Args),
+    Schema(policy::SchemaArgs),
+    Test(policy::TestArgs),
 }
 
 fn main() -> ExitCode {
@@ -79,6 +84,8 @@ fn main() -> ExitCode {
         Command::Eval(args) => eval::run(&args, &mut output),
         Command::Explain(args) => explain::run(&args, &mut output),
         Command::Fmt(args) => fmt::run(&args, &mut output),
+        Command::Schema(_) => Ok(policy::schema(&mut output)),
+        Command::Test(args) => policy::test(&args, &mut output),
     };
     let code = code.unwrap_or_else(|usage| {
         output.complain(&format!("error: {usage}"));

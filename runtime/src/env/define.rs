@@ -77,9 +77,7 @@ impl<C> Env<C> {
     }
 
     fn add_definition(&mut self, text: &str, body: &str) -> Result<(), EnvError> {
-        let wrong = |name: &str, span, message| {
-            EnvError::of_declaration(name, text, vec![misdeclared(span, message)])
-        };
+        let wrong = |name: &str, span, message| EnvError::of_declaration(name, text, vec![misdeclared(span, message)]);
         let declaration =
             FunctionDeclaration::parse(text).map_err(|error| wrong(text.trim(), error.span, error.message))?;
         let FunctionDeclaration { name, span, receiver, parameters, .. } = &declaration;

@@ -9,6 +9,7 @@ use crate::problems::{Place, Problems};
 use crate::shape::check;
 use crate::shapes::CASES;
 use crate::yaml::{Node, Text, read};
+use celero::Diagnostic;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, request, response};
 use serde_json::Value as Json;
 use std::net::SocketAddr;
@@ -38,6 +39,11 @@ impl TestReport {
     #[must_use]
     pub fn unmatched_rules(&self) -> &[String] {
         &self.unmatched
+    }
+
+    /// What came otherwise, each with the name of its file; places are bytes of that file.
+    pub fn diagnostics(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
+        self.problems.all()
     }
 
     /// What came otherwise, each at its place in the file; `color` asks for ANSI colours.

@@ -125,7 +125,8 @@ impl Compilation<'_> {
     /// Tells what a phase does, and how its rules are found.
     fn explain<C: Context>(&mut self, env: &Env<C>, placed: &[Placed<C::Static>], on_failure: OnFailure, phase: Phase) {
         let Some(told) = &mut self.explanation else { return };
-        let _ = write!(told, "== {}: {} rules", phase.name(), placed.len());
+        let gap = if told.is_empty() { "" } else { "\n" };
+        let _ = write!(told, "{gap}== {}: {} rules", phase.name(), placed.len());
         if !placed.is_empty() {
             let _ = write!(told, ", onError: {}", on_failure.name());
         }

@@ -28,7 +28,7 @@ impl LivePolicy {
         self.current.load_full()
     }
 
-    /// Reads the file again. One that is wrong changes nothing.
+    /// Reads the file again. One that is wrong changes nothing; with one that is right all counting begins anew.
     ///
     /// # Errors
     /// As [`Policy::load`].

@@ -23,7 +23,7 @@ use std::sync::{Arc, LazyLock};
 /// The bytes of a body that are gathered where nothing is said.
 const BODY_LIMIT: usize = 64 << 10;
 
-/// One generation of a policy: immutable, to be shared between threads.
+/// One generation of a policy: immutable but for what it counts, to be shared between threads.
 #[derive(Debug)]
 pub struct Policy {
     request: Rules<RequestData<'static>>,
@@ -151,11 +151,11 @@ impl Policy {
         let context =
             RequestData { request: RequestHead::from_parts(head), peer: Peer::new(*peer, *local, &proofs, labels) };
         let answer = self.request.run(&context, &head.headers, effects, &self.tally);
-        // The next phase may see other headers.
+        // The next phases may see other headers.
         for (wanted, proof) in
             [(self.late.jwt, &proofs.jwt), (self.late.api_key, &proofs.api_key), (self.late.basic, &proofs.basic)]
         {
-            if wanted {
+            if wanted && answer.is_none() {
                 proof.settle();
             }
         }

@@ -15,7 +15,7 @@ use crate::values::Object;
 use celero::{Arena, Built, HostMap, Map, Value};
 use http::HeaderMap;
 use serde_json::{Map as JsonMap, Value as Json};
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 /// What can be proven, and how.
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ pub(crate) struct Findings {
 }
 
 /// What one kind of proof has shown: nothing is an empty object.
-pub(crate) type Finding = OnceCell<JsonMap<String, Json>>;
+pub(crate) type Finding = OnceLock<JsonMap<String, Json>>;
 
 /// A proof as a map of expressions, verified when it is first read. One that fails is an empty map.
 #[derive(Debug)]

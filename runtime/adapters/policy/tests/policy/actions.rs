@@ -1,7 +1,7 @@
 //! Every action, in every phase.
 
 use crate::support::{answer, edits, exchange, head, log, policy, response, status};
-use celero_policy::{Outcome, Phase};
+use celero_policy::{Exchange, Outcome, Phase, Policy};
 use http::HeaderMap;
 
 const HEADERS: &str = r#"
@@ -307,4 +307,14 @@ fn an_empty_policy_does_nothing() {
         assert!(headers.is_empty());
         assert_eq!(log(&policy, &head, None, &mut exchange).to_string(), "{}");
     }
+}
+
+#[test]
+fn policies_and_exchanges_go_from_thread_to_thread() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Policy>();
+    shared::<celero_policy::LivePolicy>();
+    shared::<Exchange>();
+    shared::<Outcome>();
+    shared::<celero_policy::PolicyError>();
 }

@@ -52,7 +52,7 @@ fn places_are_right_in_every_style_of_yaml() {
     told("request:\r\n- when: |\r\n    true\r\n    && nme\r\n  deny: true\r\n", "4:8", "`nme`");
     told("variables:\n  a: request.path + nme\n", "2:21", "`nme`");
     told("functions:\n  'f(a: sting) -> string': a\n", "2:9", "sting");
-    told("functions:\n  'f(a: string) -> string': a + 1\n", "2:30", "no overload of `+`");
+    told("functions:\n  'f(a: string) -> string': a + 1\n", "2:31", "no overload of `+`");
 }
 
 #[test]
