@@ -1,0 +1,71 @@
+//! A proxy of one server with a policy: as little as it takes.
+//!
+//! ```console
+//! $ cargo run -p celero-pingora --example guarded -- examples/proxy-policy.yaml 127.0.0.1:9000
+//! $ curl -i http://127.0.0.1:6188/
+//! ```
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use celero_pingora::Guard;
+use celero_policy::LivePolicy;
+use pingora::http::ResponseHeader;
+use pingora::prelude::*;
+use pingora::proxy::FailToProxy;
+use std::io::Write;
+use std::path::Path;
+
+struct Guarded {
+    policy: LivePolicy,
+    server: String,
+}
+
+#[async_trait]
+impl ProxyHttp for Guarded {
+    type CTX = Guard;
+
+    fn new_ctx(&self) -> Guard {
+        Guard::new(self.policy.current())
+    }
+
+    async fn request_filter(&self, session: &mut Session, guard: &mut Guard) -> Result<bool> {
+        guard.request_filter(session).await
+    }
+
+    async fn upstream_peer(&self, _: &mut Session, _: &mut Guard) -> Result<Box<HttpPeer>> {
+        Ok(Box::new(HttpPeer::new(self.server.as_str(), false, String::new())))
+    }
+
+    async fn request_body_filter(&self, _: &mut Session, body: &mut Option<Bytes>, _: bool, guard: &mut Guard) -> Result<()> {
+        guard.request_body_filter(body);
+        Ok(())
+    }
+
+    async fn response_filter(&self, session: &mut Session, response: &mut ResponseHeader, guard: &mut Guard) -> Result<()> {
+        guard.response_filter(session, response)
+    }
+
+    async fn fail_to_proxy(&self, session: &mut Session, _: &Error, guard: &mut Guard) -> FailToProxy {
+        if let Some(sent) = guard.fail_to_proxy(session).await {
+            return sent;
+        }
+        let _ = session.respond_error(502).await;
+        FailToProxy { error_code: 502, can_reuse_downstream: false }
+    }
+
+    async fn logging(&self, session: &mut Session, _: Option<&Error>, guard: &mut Guard) {
+        let _ = writeln!(std::io::stdout(), "{}", guard.log(session));
+    }
+}
+
+fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let (policy, server) = arguments.next().zip(arguments.next()).ok_or("usage: guarded POLICY SERVER")?;
+    let policy = LivePolicy::load(Path::new(&policy))?;
+    let mut pingora = Server::new(None)?;
+    pingora.bootstrap();
+    let mut service = http_proxy_service(&pingora.configuration, Guarded { policy, server });
+    service.add_tcp("127.0.0.1:6188");
+    pingora.add_service(service);
+    pingora.run_forever();
+}

@@ -1,0 +1,25 @@
+//! Writes a policy's own answer.
+
+use celero_policy::Answer;
+use http::{Method, header};
+use pingora::Result;
+use pingora::http::ResponseHeader;
+use pingora::proxy::Session;
+
+/// Sends `answer` in place of a server's response; nothing of a response may have been sent.
+pub(crate) async fn write(session: &mut Session, answer: &Answer) -> Result<()> {
+    let mut head = ResponseHeader::build(answer.status, Some(answer.headers.len().saturating_add(1)))?;
+    for (name, value) in &answer.headers {
+        head.append_header(name.clone(), value.clone())?;
+    }
+    let bodiless = matches!(answer.status.as_u16(), 100..=199 | 204 | 304);
+    if !bodiless {
+        head.insert_header(header::CONTENT_LENGTH, answer.body.len())?;
+    }
+    let silent = bodiless || answer.body.is_empty() || session.req_header().method == Method::HEAD;
+    session.write_response_header(Box::new(head), silent).await?;
+    if !silent {
+        session.write_response_body(Some(answer.body.clone()), true).await?;
+    }
+    Ok(())
+}

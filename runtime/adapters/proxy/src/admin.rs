@@ -1,0 +1,30 @@
+//! The listener for those who run the proxy: `/metrics`.
+
+use crate::metrics;
+use crate::state::State;
+use async_trait::async_trait;
+use http::{Response, header};
+use pingora::apps::http_app::ServeHttp;
+use pingora::protocols::http::ServerSession;
+use std::sync::Arc;
+
+/// Serves the metrics.
+pub(crate) struct Admin {
+    pub(crate) state: Arc<State>,
+}
+
+#[async_trait]
+impl ServeHttp for Admin {
+    async fn response(&self, session: &mut ServerSession) -> Response<Vec<u8>> {
+        let (status, body) = match session.req_header().uri.path() {
+            "/metrics" => (200, metrics::render(&self.state)),
+            _ => (404, "there is only /metrics here\n".to_owned()),
+        };
+        let response = Response::builder()
+            .status(status)
+            .header(header::CONTENT_TYPE, "text/plain; version=0.0.4")
+            .header(header::CONTENT_LENGTH, body.len())
+            .body(body.into_bytes());
+        response.unwrap_or_default()
+    }
+}

@@ -1,0 +1,60 @@
+//! A line of the access log: what the proxy knows of a request, then the fields of its policy.
+
+use crate::route;
+use crate::service::Request;
+use celero_policy::LogFields;
+use pingora::Error;
+use pingora::proxy::Session;
+use serde_json::Value as Json;
+use std::fmt::Write;
+
+/// The line, without its end. Where the policy has a field of the same name, its value stands.
+pub(crate) fn line(session: &Session, request: &Request, fields: &LogFields, error: Option<&Error>) -> String {
+    let mut entry = Entry { text: String::with_capacity(384), fields };
+    let (guard, head) = (&request.guard, session.req_header());
+    let started = jiff::Timestamp::try_from(guard.started()).unwrap_or_default();
+    entry.add("time", || format!("{started:.3}").into());
+    entry.add("client", || guard.exchange().peer().map(|peer| peer.to_string()).into());
+    entry.add("method", || head.method.as_str().into());
+    entry.add("host", || route::host(head).into());
+    entry.add("path", || head.uri.path().into());
+    entry.add("protocol", || format!("{:?}", head.version).into());
+    entry.add("status", || session.response_written().map(|head| head.status.as_u16()).into());
+    entry.add("bytesSent", || session.body_bytes_sent().into());
+    entry.add("durationMs", || (guard.elapsed().as_micros() as f64 / 1e3).into());
+    if let Some(upstream) = request.upstream.and_then(|index| request.now.upstreams.get(index)) {
+        entry.add("upstream", || (*upstream.name).into());
+    }
+    if let Some(server) = request.server {
+        entry.add("server", || server.to_string().into());
+    }
+    if let Some(answer) = guard.answer() {
+        entry.add("rule", || (*answer.rule).into());
+    } else if let Some(error) = error {
+        entry.add("error", || error.to_string().into());
+    }
+    for (name, value) in fields.iter() {
+        entry.put(name, value);
+    }
+    entry.text.push_str(if entry.text.is_empty() { "{}" } else { "}" });
+    entry.text
+}
+
+struct Entry<'a> {
+    text: String,
+    fields: &'a LogFields,
+}
+
+impl Entry<'_> {
+    /// A field of the proxy, unless the policy has one of this name.
+    fn add(&mut self, name: &str, value: impl FnOnce() -> Json) {
+        if !self.fields.iter().any(|(taken, _)| taken == name) {
+            self.put(name, &value());
+        }
+    }
+
+    fn put(&mut self, name: &str, value: &Json) {
+        self.text.push(if self.text.is_empty() { '{' } else { ',' });
+        let _ = write!(self.text, "{}:{value}", Json::from(name));
+    }
+}

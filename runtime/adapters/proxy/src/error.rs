@@ -1,0 +1,37 @@
+//! Why a proxy does not start, or does not take a change.
+
+use celero_policy::PolicyError;
+use std::fmt;
+
+/// Why a proxy does not start, or does not take a change. Displays as what is to be told to the one who wrote the files.
+#[derive(Debug)]
+pub struct Error {
+    text: String,
+}
+
+impl Error {
+    /// With this message.
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into() }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<PolicyError> for Error {
+    fn from(error: PolicyError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        Self::new(format!("error: {error}"))
+    }
+}

@@ -1,0 +1,45 @@
+//! What can change while the proxy runs: policy, routes, upstreams, timeouts. All of it changes at once, or not at all.
+
+use crate::config::{Config, Route, Timeouts};
+use crate::error::Error;
+use crate::upstream::Upstream;
+use celero_policy::Policy;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// One state of what can change. A request keeps the one that it started with.
+pub(crate) struct Generation {
+    pub(crate) config: Config,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) upstreams: Vec<Arc<Upstream>>,
+}
+
+impl Generation {
+    /// Reads the policy and makes the upstreams. Those that are as in `before` go on as they are, with what is known of their servers.
+    pub(crate) fn new(config: Config, demo: SocketAddr, before: Option<&Self>) -> Result<Self, Error> {
+        let policy = Arc::new(Policy::load(&config.policy)?);
+        let known = |wanted: &_| before?.upstreams.iter().find(|upstream| upstream.wanted == *wanted).map(Arc::clone);
+        let mut upstreams = Vec::with_capacity(config.upstreams.len());
+        for wanted in &config.upstreams {
+            upstreams.push(match known(wanted) {
+                Some(upstream) => upstream,
+                None => Arc::new(Upstream::new(wanted, demo)?),
+            });
+        }
+        Ok(Self { config, policy, upstreams })
+    }
+
+    pub(crate) fn routes(&self) -> &[Route] {
+        &self.config.routes
+    }
+
+    pub(crate) fn timeouts(&self) -> &Timeouts {
+        &self.config.timeouts
+    }
+
+    /// The files of the policy.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        self.policy.files().to_vec()
+    }
+}

@@ -1,0 +1,52 @@
+//! `celero-proxy --config proxy.yaml`.
+
+use celero_proxy::config::Config;
+use celero_proxy::{Proxy, RunArgs, logger};
+use clap::Parser;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// A reverse proxy that does what a policy says.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    /// The configuration, in YAML.
+    #[arg(long, short, value_name = "FILE")]
+    config: PathBuf,
+    /// Only checks configuration and policy.
+    #[arg(long)]
+    check: bool,
+    /// How much to tell on standard error: error, warn, info, debug, trace.
+    #[arg(long, value_name = "LEVEL", default_value = "info", value_parser = level)]
+    log: log::LevelFilter,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    logger::start(arguments.log);
+    let done = if arguments.check { Config::check(&arguments.config) } else { run(&arguments) };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), celero_proxy::Error> {
+    let proxy = Proxy::bind(&arguments.config)?;
+    for address in proxy.addresses() {
+        log::info!("listening on {address}");
+    }
+    if let Some(address) = proxy.metrics() {
+        log::info!("metrics on http://{address}/metrics");
+    }
+    proxy.run(RunArgs::default());
+    Ok(())
+}
+
+fn level(text: &str) -> Result<log::LevelFilter, String> {
+    text.parse().map_err(|_| "it is one of off, error, warn, info, debug, trace".to_owned())
+}

@@ -1,0 +1,142 @@
+//! What is counted, and how it is shown to Prometheus.
+
+use crate::generation::Generation;
+use crate::state::State;
+use std::fmt::Write;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// What the proxy itself counts. Rules are counted by their policy.
+#[derive(Default)]
+pub(crate) struct Metrics {
+    /// Requests by the first digit of their status; 0: no answer was sent.
+    by_class: [AtomicU64; 6],
+    duration: AtomicU64,
+    open: AtomicI64,
+    upstream_failures: AtomicU64,
+    reloads: AtomicU64,
+    reload_failures: AtomicU64,
+}
+
+impl Metrics {
+    pub(crate) fn began(&self) {
+        self.open.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn ended(&self, status: Option<u16>, took: Duration) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
+        let class = usize::from(status.unwrap_or_default() / 100);
+        if let Some(counter) = self.by_class.get(class).or(self.by_class.first()) {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+        self.duration.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    pub(crate) fn upstream_failed(&self) {
+        self.upstream_failures.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn reloaded(&self, worked: bool) {
+        let counter = if worked { &self.reloads } else { &self.reload_failures };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// All metrics in Prometheus' text format.
+pub(crate) fn render(state: &State) -> String {
+    let mut page = Page::default();
+    let (metrics, now) = (&state.metrics, state.current());
+    let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    page.head("celero_requests_total", "counter", "Requests that are over, by the class of their status.");
+    let mut sum = 0_u64;
+    for (class, counter) in metrics.by_class.iter().enumerate() {
+        let label = if class == 0 { "none".to_owned() } else { format!("{class}xx") };
+        sum = sum.saturating_add(get(counter));
+        page.sample("celero_requests_total", &[("status", &label)], get(counter));
+    }
+    page.head("celero_request_duration_seconds", "summary", "How long requests took.");
+    page.sample("celero_request_duration_seconds_sum", &[], seconds(get(&metrics.duration)));
+    page.sample("celero_request_duration_seconds_count", &[], sum);
+    page.head("celero_requests_open", "gauge", "Requests that are being served.");
+    page.sample("celero_requests_open", &[], metrics.open.load(Ordering::Relaxed));
+    page.head("celero_upstream_connect_failures_total", "counter", "Failed attempts to connect to a server.");
+    page.sample("celero_upstream_connect_failures_total", &[], get(&metrics.upstream_failures));
+    page.head("celero_policy_reloads", "counter", "Changes of the files that were taken over.");
+    page.sample("celero_policy_reloads", &[], get(&metrics.reloads));
+    page.head("celero_policy_reload_failures", "counter", "Changes of the files that were rejected.");
+    page.sample("celero_policy_reload_failures", &[], get(&metrics.reload_failures));
+    page.head("celero_access_log_dropped_total", "counter", "Lines that the access log did not keep up with.");
+    page.sample("celero_access_log_dropped_total", &[], state.log.as_ref().map_or(0, |log| log.dropped()));
+    upstreams(&mut page, &now);
+    rules(&mut page, &now);
+    page.text
+}
+
+fn upstreams(page: &mut Page, now: &Generation) {
+    page.head("celero_upstream_servers", "gauge", "Servers of an upstream.");
+    for upstream in &now.upstreams {
+        page.sample("celero_upstream_servers", &[("upstream", &upstream.name)], upstream.health().0);
+    }
+    page.head("celero_upstream_servers_healthy", "gauge", "Servers of an upstream that work.");
+    for upstream in &now.upstreams {
+        page.sample("celero_upstream_servers_healthy", &[("upstream", &upstream.name)], upstream.health().1);
+    }
+}
+
+fn rules(page: &mut Page, now: &Generation) {
+    let rules: Vec<_> = now.policy.rules().collect();
+    page.head("celero_rule_matches_total", "counter", "How often a rule matched, since the policy was loaded.");
+    for rule in &rules {
+        page.sample("celero_rule_matches_total", &[("phase", rule.phase.name()), ("rule", &rule.name)], rule.matched);
+    }
+    page.head("celero_rule_errors_total", "counter", "How often a rule failed, since the policy was loaded.");
+    for rule in &rules {
+        page.sample("celero_rule_errors_total", &[("phase", rule.phase.name()), ("rule", &rule.name)], rule.failed);
+    }
+    page.head("celero_policy_counter_total", "counter", "The policy's own counters, since it was loaded.");
+    for (name, value) in now.policy.counters() {
+        page.sample("celero_policy_counter_total", &[("name", name)], value);
+    }
+}
+
+fn seconds(nanos: u64) -> f64 {
+    Duration::from_nanos(nanos).as_secs_f64()
+}
+
+#[derive(Default)]
+struct Page {
+    text: String,
+}
+
+impl Page {
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
+        self.text.push_str(name);
+        for (position, (label, text)) in labels.iter().enumerate() {
+            self.text.push(if position == 0 { '{' } else { ',' });
+            let _ = write!(
+                self.text,
+                "{label}=\"{}\"",
+                text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+            );
+        }
+        self.text.push_str(if labels.is_empty() { "" } else { "}" });
+        let _ = writeln!(self.text, " {value}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_escaped() {
+        let mut page = Page::default();
+        page.sample("a", &[("b", "x\"y\\z\n"), ("c", "d")], 3);
+        page.sample("e", &[], 0.5);
+        assert_eq!(page.text, "a{b=\"x\\\"y\\\\z\\n\",c=\"d\"} 3\ne 0.5\n");
+    }
+}

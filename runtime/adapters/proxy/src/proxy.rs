@@ -1,0 +1,125 @@
+//! A whole proxy: its services, put together and run.
+
+use crate::access_log::{AccessLog, Writer};
+use crate::admin::Admin;
+use crate::bound::{Bound, bind};
+use crate::config::Config;
+use crate::demo::DemoService;
+use crate::error::Error;
+use crate::generation::Generation;
+use crate::health::HealthService;
+use crate::service::Service;
+use crate::state::State;
+use crate::watch::WatchService;
+use pingora::apps::HttpServerOptions;
+use pingora::proxy::http_proxy_service_with_name;
+use pingora::server::configuration::ServerConf;
+use pingora::server::{RunArgs, Server};
+use pingora::services::background::background_service;
+use pingora::services::listening::Service as Listening;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A proxy that is ready to run: its files are read, its sockets bound.
+pub struct Proxy {
+    server: Server,
+    state: Arc<State>,
+    writer: Option<Writer>,
+    addresses: Vec<SocketAddr>,
+    metrics: Option<SocketAddr>,
+}
+
+impl Proxy {
+    /// Reads a configuration and its policy, and binds the sockets.
+    ///
+    /// # Errors
+    /// With a message for the one who wrote the files, or who took the port.
+    pub fn bind(file: &Path) -> Result<Self, Error> {
+        let config = Config::load(file)?;
+        let demo = bind((Ipv4Addr::LOCALHOST, 0).into())?;
+        let first = Generation::new(config.clone(), demo.local_addr()?, None)?;
+        let (log, writer) = config.access_log.as_ref().map(AccessLog::open).transpose()?.unzip();
+        let state = Arc::new(State::new(file.to_owned(), demo.local_addr()?, first, log));
+        let mut server = Server::new_with_opt_and_conf(None, server_conf(&config));
+
+        let mut addresses = Vec::with_capacity(config.listeners.len());
+        for listener in &config.listeners {
+            let socket = bind(listener.address)?;
+            addresses.push(socket.local_addr()?);
+            let service = Service { state: Arc::clone(&state) };
+            let mut service = http_proxy_service_with_name(&server.configuration, service, "proxy");
+            if let Some(proxy) = service.app_logic_mut() {
+                let mut options = HttpServerOptions::default();
+                options.h2c = listener.h2c;
+                proxy.server_options = Some(options);
+            }
+            service.threads = Some(config.threads);
+            server.add_service(Bound::new(service, socket)?);
+        }
+        let mut metrics = None;
+        if let Some(address) = config.metrics {
+            let socket = bind(address)?;
+            metrics = Some(socket.local_addr()?);
+            let admin = Listening::new("metrics".into(), Admin { state: Arc::clone(&state) });
+            server.add_service(Bound::new(admin, socket)?);
+        }
+        server.add_service(background_service("health", HealthService::new(Arc::clone(&state))));
+        server.add_service(background_service("files", WatchService::new(Arc::clone(&state))));
+        server.add_service(background_service("demo", DemoService::new(demo)));
+        Ok(Self { server, state, writer, addresses, metrics })
+    }
+
+    /// Where clients connect, in the order of the configuration.
+    #[must_use]
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Where metrics are served.
+    #[must_use]
+    pub fn metrics(&self) -> Option<SocketAddr> {
+        self.metrics
+    }
+
+    /// Something by which to make the proxy read its files again while it runs.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        Handle { state: Arc::clone(&self.state) }
+    }
+
+    /// Serves until it is told to stop: SIGTERM lets requests come to their end, SIGINT does not.
+    pub fn run(self, args: RunArgs) {
+        self.server.run(args);
+        if let Some(writer) = self.writer {
+            writer.end();
+        }
+    }
+}
+
+/// A running proxy, from outside.
+#[derive(Clone)]
+pub struct Handle {
+    state: Arc<State>,
+}
+
+impl Handle {
+    /// Reads the files again, as SIGHUP does.
+    ///
+    /// # Errors
+    /// What is wrong with them; they change nothing then.
+    pub fn reload(&self) -> Result<(), Error> {
+        self.state.reload()
+    }
+}
+
+fn server_conf(config: &Config) -> ServerConf {
+    ServerConf {
+        threads: 1,
+        // Nothing is awaited beyond the requests themselves.
+        grace_period_seconds: Some(0),
+        graceful_shutdown_timeout_seconds: Some(config.grace.as_secs()),
+        max_retries: config.retries.saturating_add(2),
+        ..ServerConf::default()
+    }
+}

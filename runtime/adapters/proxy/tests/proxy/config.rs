@@ -1,0 +1,85 @@
+//! What a newcomer gets wrong, and what the proxy says.
+
+use crate::running::{Folder, config};
+use celero_proxy::config::Config;
+
+const REST: &str = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\n";
+
+/// The message about a configuration and a policy.
+fn message(proxy: &str, policy: &str) -> String {
+    let folder = Folder::new();
+    folder.write("policy.yaml", policy);
+    let file = folder.write("proxy.yaml", proxy);
+    let error = Config::check(&file).expect_err("this is wrong").to_string();
+    error.replace(&format!("{}/", folder.0.display()), "")
+}
+
+#[track_caller]
+fn says(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "expected {part:?} in:\n{message}");
+    }
+}
+
+#[test]
+fn a_good_one_is_taken() {
+    let folder = Folder::new();
+    folder.write("policy.yaml", "");
+    let file = folder.write("proxy.yaml", &config(REST));
+    Config::check(&file).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn a_misspelt_field_is_named() {
+    says(
+        &message(&config(REST).replace("threads", "thraeds"), ""),
+        &["proxy.yaml:5:1", "no field `thraeds`", "did you mean `threads`?"],
+    );
+    says(&message(&config(REST).replace("h2c", "http2"), ""), &["proxy.yaml:1:37", "its fields are `address`, `h2c`"]);
+    says(&message(&config(REST), "reqest: []\n"), &["policy.yaml:1:1", "request"]);
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    says(&message(&config(REST).replace("policy: policy.yaml\n", ""), ""), &["needs the field `policy`"]);
+    says(&message("", ""), &["is empty"]);
+    says(&message(&config("upstreams: []\nroutes: []\n"), ""), &["`upstreams` must not be empty"]);
+    let missing = message(&config(REST).replace("policy.yaml", "polciy.yaml"), "");
+    says(&missing, &["polciy.yaml"]);
+}
+
+#[test]
+fn values_are_checked() {
+    says(
+        &message(&config(REST).replace("127.0.0.1:0, h2c", "127.0.0.1, h2c"), ""),
+        &["proxy.yaml:1:", "127.0.0.1:8080"],
+    );
+    says(&message(&config(REST).replace("threads: 1", "threads: 0"), ""), &["from 1 to 1024"]);
+    says(&message(&format!("{}timeouts: {{ read: 5 }}\n", config(REST)), ""), &["`5m`"]);
+    let rest = "upstreams: [{ name: demo, demo: true, balance: consistant }]\nroutes: [{ upstream: dmeo }]\n";
+    says(
+        &message(&config(rest), ""),
+        &["proxy.yaml:6:", "did you mean `consistent`?", "proxy.yaml:7:", "did you mean `demo`?"],
+    );
+    let rest = "upstreams: [{ name: a, demo: true }, { name: a, demo: true }]\nroutes: [{ upstream: a, label: x }]\n";
+    says(&message(&config(rest), ""), &["there is an upstream `a` already", "label: tier=canary"]);
+}
+
+#[test]
+fn what_is_no_yaml_is_shown() {
+    says(&message("listeners: [\n", ""), &["proxy.yaml:"]);
+}
+
+#[test]
+fn a_policy_with_mistakes_is_explained() {
+    let wrong = |policy: &str| message(&config(REST), policy);
+    // A name of a later phase.
+    says(&wrong("request:\n  - { when: response.code == 200, deny: true }\n"), &["policy.yaml:2:", "response"]);
+    // A regular expression that is none.
+    says(&wrong("request:\n  - { when: 'request.path.matches(\"(\")', deny: true }\n"), &["policy.yaml:2:"]);
+    // A file that is not there.
+    let jwt = "jwt:\n  keys:\n    - { pem: missing.pem, algorithm: RS256 }\n";
+    says(&wrong(jwt), &["policy.yaml:3:", "missing.pem"]);
+    // A misspelt action.
+    says(&wrong("request:\n  - { when: true, denny: true }\n"), &["policy.yaml:2:", "did you mean `deny`?"]);
+}

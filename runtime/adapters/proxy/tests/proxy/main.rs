@@ -1,0 +1,14 @@
+//! The real proxy, in this process, over sockets.
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+#![expect(clippy::arithmetic_side_effects, reason = "tests")]
+
+mod backend;
+mod client;
+mod config;
+mod example;
+mod h2;
+mod http1;
+mod phases;
+mod reload;
+mod running;
+mod upstreams;

@@ -1,0 +1,126 @@
+//! A proxy that runs while a test does.
+
+use async_trait::async_trait;
+use celero_proxy::{Handle, Proxy, RunArgs, ShutdownSignal, ShutdownSignalWatch};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+
+/// A folder of its own for a test.
+pub(crate) struct Folder(pub(crate) PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("celero-proxy-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        // As careful writers do: the file is whole whenever it is looked at.
+        let (path, new) = (self.0.join(name), self.0.join(format!(".{name}.new")));
+        std::fs::write(&new, text).unwrap();
+        std::fs::rename(&new, &path).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+struct Stop(Arc<Notify>);
+
+#[async_trait]
+impl ShutdownSignalWatch for Stop {
+    async fn recv(&self) -> ShutdownSignal {
+        self.0.notified().await;
+        ShutdownSignal::FastShutdown
+    }
+}
+
+/// A proxy in a thread, stopped when dropped.
+pub(crate) struct Running {
+    pub(crate) address: SocketAddr,
+    pub(crate) metrics: SocketAddr,
+    pub(crate) handle: Handle,
+    pub(crate) folder: Folder,
+    stop: Arc<Notify>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    /// With the demo server behind it.
+    pub(crate) fn demo(policy: &str) -> Self {
+        Self::with("upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\n", policy)
+    }
+
+    /// `rest` is the configuration but for listeners, metrics, policy and access log.
+    pub(crate) fn with(rest: &str, policy: &str) -> Self {
+        let folder = Folder::new();
+        folder.write("policy.yaml", policy);
+        let file = folder.write("proxy.yaml", &config(rest));
+        let proxy = Proxy::bind(&file).unwrap_or_else(|error| panic!("{error}"));
+        let (address, metrics, handle) = (proxy.addresses()[0], proxy.metrics().unwrap(), proxy.handle());
+        let stop = Arc::new(Notify::new());
+        let signal = Stop(Arc::clone(&stop));
+        let run = move || proxy.run(RunArgs { shutdown_signal: Box::new(signal) });
+        let thread = Some(std::thread::spawn(run));
+        Self { address, metrics, handle, folder, stop, thread }
+    }
+
+    /// The value of a metric, written as on its page.
+    pub(crate) fn metric(&self, name: &str) -> f64 {
+        let page = crate::client::get(self.metrics, "/metrics").text();
+        let line = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("no {name} in\n{page}")).parse().unwrap()
+    }
+
+    /// The lines of the access log, once there are as many.
+    pub(crate) fn log(&self, lines: usize) -> Vec<serde_json::Value> {
+        let file = self.folder.0.join("access.log");
+        let read = || std::fs::read_to_string(&file).unwrap_or_default();
+        eventually(|| read().lines().count() >= lines, || format!("{lines} lines, but there are:\n{}", read()));
+        read().lines().map(|line| serde_json::from_str(line).expect(line)).collect()
+    }
+}
+
+/// A whole configuration.
+pub(crate) fn config(rest: &str) -> String {
+    format!(
+        "listeners: [{{ address: 127.0.0.1:0, h2c: true }}]\nmetrics: 127.0.0.1:0\npolicy: policy.yaml\n\
+         accessLog: access.log\nthreads: 1\n{rest}"
+    )
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.notify_one();
+        if let Some(thread) = self.thread.take() {
+            let ended = thread.join();
+            assert!(ended.is_ok() || std::thread::panicking(), "the proxy panicked");
+        }
+    }
+}
+
+/// Waits for something that is to happen soon.
+pub(crate) fn eventually(mut happened: impl FnMut() -> bool, otherwise: impl Fn() -> String) {
+    let start = Instant::now();
+    while !happened() {
+        assert!(start.elapsed() < Duration::from_secs(10), "expected {}", otherwise());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The folder of the workspace.
+pub(crate) fn workspace() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).unwrap()
+}

@@ -1,0 +1,94 @@
+//! Where requests go, and what happens when servers die.
+
+use crate::backend::Backend;
+use crate::client::{get, get_with};
+use crate::running::{Running, eventually};
+use std::collections::BTreeSet;
+
+fn two(a: &Backend, b: &Backend, more: &str) -> String {
+    let (a, b) = (a.address, b.address);
+    format!("upstreams: [{{ name: pair, servers: [\"{a}\", \"{b}\"], {more} }}]\nroutes: [{{ upstream: pair }}]\n")
+}
+
+#[test]
+fn servers_take_turns() {
+    let (a, b) = (Backend::start("a"), Backend::start("b"));
+    let proxy = Running::with(&two(&a, &b, "balance: roundRobin"), "");
+    for _ in 0..10 {
+        assert_eq!(get(proxy.address, "/").status, 200);
+    }
+    assert_eq!((a.hits(), b.hits()), (5, 5));
+}
+
+#[test]
+fn chance_finds_all_servers() {
+    let (a, b) = (Backend::start("a"), Backend::start("b"));
+    let proxy = Running::with(&two(&a, &b, "balance: random"), "");
+    let seen: BTreeSet<String> = (0..40).map(|_| get(proxy.address, "/").text()).collect();
+    assert_eq!(seen.len(), 2);
+}
+
+#[test]
+fn a_key_leads_to_one_server() {
+    let (a, b) = (Backend::start("a"), Backend::start("b"));
+    let proxy = Running::with(&two(&a, &b, "balance: consistent, by: header x-user"), "");
+    let server = |user: usize| get_with(proxy.address, "/", &[&format!("x-user: {user}"), "connection: close"]).text();
+    let first: Vec<String> = (0..16).map(server).collect();
+    assert_eq!(first, (0..16).map(server).collect::<Vec<_>>());
+    assert_eq!(first.iter().collect::<BTreeSet<_>>().len(), 2, "one server has all keys");
+}
+
+#[test]
+fn a_dead_server_costs_no_request() {
+    let (a, b) = (Backend::start("a"), Backend::start("b"));
+    let proxy = Running::with(&two(&a, &b, "balance: roundRobin"), "");
+    drop(a);
+    for _ in 0..10 {
+        assert_eq!(get(proxy.address, "/").text(), "b");
+    }
+    assert!(proxy.metric("celero_upstream_connect_failures_total") >= 1.0);
+    drop(b);
+    let reply = get(proxy.address, "/");
+    assert_eq!(reply.status, 502);
+    assert!(proxy.log(11)[10]["error"].is_string());
+}
+
+#[test]
+fn health_checks_take_servers_out_and_back() {
+    let (a, b) = (Backend::start("a"), Backend::start("b"));
+    let health = "health: { path: /health, interval: 50ms, timeout: 1s, unhealthyAfter: 1 }";
+    let proxy = Running::with(&two(&a, &b, health), "");
+    let healthy = |wanted: f64| {
+        let now = || proxy.metric(r#"celero_upstream_servers_healthy{upstream="pair"}"#);
+        eventually(|| now() == wanted, || format!("{wanted} servers, not {}", now()));
+    };
+    healthy(2.0);
+    let address = a.address;
+    drop(a);
+    healthy(1.0);
+    let failed = proxy.metric("celero_upstream_connect_failures_total");
+    for _ in 0..4 {
+        assert_eq!(get(proxy.address, "/").text(), "b");
+    }
+    assert_eq!(proxy.metric("celero_upstream_connect_failures_total"), failed, "a dead server was asked");
+    let _a = Backend::at(address, "a");
+    healthy(2.0);
+}
+
+#[test]
+fn routes_go_by_host_path_and_label() {
+    let (a, b) = (Backend::start("a"), Backend::start("b"));
+    let config = format!(
+        "upstreams:\n- {{ name: a, servers: [\"{}\"] }}\n- {{ name: b, servers: [\"{}\"] }}\n- {{ name: demo, demo: true }}\n\
+         routes:\n- {{ label: tier=canary, upstream: b }}\n- {{ host: test.example, path: /a, upstream: a }}\n\
+         - {{ host: \"*.example\", path: /demo, upstream: demo }}\n",
+        a.address, b.address
+    );
+    let policy = "request:\n  - { name: canary, when: '\"x-canary\" in request.headers', labels: { tier: canary } }\n";
+    let proxy = Running::with(&config, policy);
+    assert_eq!(get(proxy.address, "/a/x").text(), "a");
+    assert_eq!(get_with(proxy.address, "/a/x", &["x-canary: 1"]).text(), "b");
+    assert_eq!(get(proxy.address, "/demo").echo().0["target"], "/demo");
+    let lost = get(proxy.address, "/elsewhere");
+    assert_eq!((lost.status, lost.text().as_str()), (404, "no route leads to an upstream\n"));
+}

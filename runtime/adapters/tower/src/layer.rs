@@ -1,0 +1,94 @@
+//! The layer, and the service that it makes of another.
+
+use crate::body::{RequestBody, ResponseBody};
+use crate::future::{Way, run};
+use crate::logged::Sink;
+use bytes::Bytes;
+use celero_policy::{LivePolicy, LogFields};
+use http::{Request, Response, request};
+use http_body::Body;
+use std::fmt;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tower_layer::Layer;
+use tower_service::Service;
+
+/// Finds the client's address.
+pub(crate) type Peer = Arc<dyn Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync>;
+
+/// Puts a policy around services.
+#[derive(Clone)]
+pub struct PolicyLayer {
+    pub(crate) policy: Arc<LivePolicy>,
+    pub(crate) peer: Peer,
+    pub(crate) sink: Option<Sink>,
+}
+
+impl PolicyLayer {
+    /// With this policy. The client's address is that which lies as a [`SocketAddr`] among the request's extensions, if one does.
+    #[must_use]
+    pub fn new(policy: Arc<LivePolicy>) -> Self {
+        let peer: Peer = Arc::new(|head| head.extensions.get::<SocketAddr>().copied());
+        Self { policy, peer, sink: None }
+    }
+
+    /// With another way to find the client's address. For axum: `.peer(|head| Some(head.extensions.get::<ConnectInfo<SocketAddr>>()?.0))`.
+    #[must_use]
+    pub fn peer(self, find: impl Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync + 'static) -> Self {
+        Self { peer: Arc::new(find), ..self }
+    }
+
+    /// With something that takes what the policy wants to be logged, when a response was sent or given up.
+    #[must_use]
+    pub fn on_log(self, sink: impl Fn(&LogFields) + Send + Sync + 'static) -> Self {
+        Self { sink: Some(Arc::new(sink)), ..self }
+    }
+}
+
+impl<S> Layer<S> for PolicyLayer {
+    type Service = PolicyService<S>;
+
+    fn layer(&self, inner: S) -> PolicyService<S> {
+        PolicyService { layer: self.clone(), inner }
+    }
+}
+
+impl fmt::Debug for PolicyLayer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PolicyLayer").field("policy", &self.policy).finish_non_exhaustive()
+    }
+}
+
+/// A service with a policy around it. Bodies must be [`Unpin`], as those of hyper, axum and tonic are.
+#[derive(Clone, Debug)]
+pub struct PolicyService<S> {
+    layer: PolicyLayer,
+    inner: S,
+}
+
+impl<S, B, R> Service<Request<B>> for PolicyService<S>
+where
+    S: Service<Request<RequestBody<B>>, Response = Response<R>> + Clone + Send + 'static,
+    S::Future: Send,
+    B: Body<Data = Bytes> + Unpin + Send + 'static,
+    B::Error: Send,
+    R: Body<Data = Bytes> + Unpin + Send + 'static,
+{
+    type Response = Response<ResponseBody<R>>;
+    type Error = S::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, S::Error>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        // The one that is ready is the one to be called.
+        let clone = self.inner.clone();
+        let inner = std::mem::replace(&mut self.inner, clone);
+        Box::pin(run(inner, Way::new(&self.layer), request))
+    }
+}

@@ -1,0 +1,152 @@
+//! The layer around axum, over sockets and without.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::ConnectInfo;
+use axum::http::{HeaderMap, Request, Response, StatusCode};
+use axum::routing::{get, post};
+use celero_policy::LivePolicy;
+use celero_tower::PolicyLayer;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tower::ServiceExt;
+
+/// A policy in a file of its own.
+struct Policy(PathBuf, Arc<LivePolicy>);
+
+impl Policy {
+    fn new(text: &str) -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let file = std::env::temp_dir().join(format!("celero-tower-{}-{number}.yaml", std::process::id()));
+        std::fs::write(&file, text).unwrap();
+        let policy = Arc::new(LivePolicy::load(&file).unwrap());
+        Self(file, policy)
+    }
+
+    fn layer(&self) -> PolicyLayer {
+        PolicyLayer::new(Arc::clone(&self.1))
+    }
+}
+
+impl Drop for Policy {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn app(layer: PolicyLayer) -> Router {
+    Router::new()
+        .route("/headers", get(|headers: HeaderMap| async move { format!("{headers:?}") }))
+        .route("/fail", get(|| async { StatusCode::INTERNAL_SERVER_ERROR }))
+        .route("/echo", post(|body: Bytes| async move { body }))
+        .layer(layer)
+}
+
+async fn ask(app: Router, request: Request<Body>) -> (Response<()>, String) {
+    let (head, body) = app.oneshot(request).await.unwrap().into_parts();
+    let body = to_bytes(body, usize::MAX).await.unwrap();
+    (Response::from_parts(head, ()), String::from_utf8(body.to_vec()).unwrap())
+}
+
+fn request(method: &str, path: &str, body: impl Into<Body>) -> Request<Body> {
+    Request::builder().method(method).uri(path).header("x-old", "1").body(body.into()).unwrap()
+}
+
+const POLICY: &str = r#"
+request:
+  - { name: no, when: 'request.path == "/no"', deny: { status: 403, body: no, headers: { x-why: policy } } }
+  - { name: from, when: 'has(source.address)', setHeaders: { x-from: "${source.address}" } }
+  - { name: edit, setHeaders: { x-new: "2" }, removeHeaders: [x-old] }
+requestBody:
+  limit: 1KiB
+  rules:
+    - { name: evil, when: 'request.body.contains("evil")', deny: 400 }
+response:
+  - { name: mark, setHeaders: { x-served-by: celero } }
+  - { name: hide, when: response.code == 500, respond: { status: 503, body: later } }
+log:
+  - logFields: { path: "${request.path}", code: "${response.code}", sent: "${bytesSent}" }
+"#;
+
+#[tokio::test]
+async fn all_phases_work() {
+    let policy = Policy::new(POLICY);
+    let lines: Arc<Mutex<Vec<String>>> = Arc::default();
+    let sink = Arc::clone(&lines);
+    let app = app(policy.layer().on_log(move |fields| sink.lock().unwrap().push(fields.to_string())));
+
+    let (response, text) = ask(app.clone(), request("GET", "/headers", "")).await;
+    assert_eq!((response.status(), &response.headers()["x-served-by"]), (StatusCode::OK, &"celero".parse().unwrap()));
+    assert!(text.contains("x-new") && !text.contains("x-old"), "{text}");
+
+    let (response, text) = ask(app.clone(), request("GET", "/no", "")).await;
+    assert_eq!((response.status().as_u16(), text.as_str()), (403, "no"));
+    assert_eq!(response.headers()["x-why"], "policy");
+    assert!(!response.headers().contains_key("x-served-by"), "answers of the policy are no responses of the service");
+
+    assert_eq!(ask(app.clone(), request("POST", "/echo", "good")).await.1, "good");
+    assert_eq!(ask(app.clone(), request("POST", "/echo", "some evil")).await.0.status(), 400);
+    assert_eq!(ask(app.clone(), request("POST", "/echo", "x".repeat(1024))).await.1.len(), 1024);
+    assert_eq!(ask(app.clone(), request("POST", "/echo", "x".repeat(1025))).await.0.status(), 413);
+
+    let (response, text) = ask(app.clone(), request("GET", "/fail", "")).await;
+    assert_eq!((response.status().as_u16(), text.as_str()), (503, "later"));
+
+    let lines = lines.lock().unwrap();
+    assert_eq!(lines.len(), 7);
+    let second: Vec<&str> = lines.iter().map(String::as_str).skip(1).take(2).collect();
+    assert_eq!(second, [r#"{"path":"/no","code":403,"sent":2}"#, r#"{"path":"/echo","code":200,"sent":4}"#]);
+}
+
+#[tokio::test]
+async fn larger_bodies_pass_if_the_policy_says_so() {
+    let policy = Policy::new(&POLICY.replace("limit: 1KiB", "limit: 1KiB\n  tooLarge: skip"));
+    let stream = Body::new(http_body_util::StreamBody::new(Pieces(50)));
+    let (response, text) = ask(app(policy.layer()), request("POST", "/echo", stream)).await;
+    assert_eq!((response.status().as_u16(), text.len()), (200, 5000));
+}
+
+/// A body of unknown length.
+struct Pieces(usize);
+
+impl futures_core::Stream for Pieces {
+    type Item = Result<http_body::Frame<Bytes>, std::convert::Infallible>;
+
+    fn poll_next(mut self: std::pin::Pin<&mut Self>, _: &mut std::task::Context<'_>) -> std::task::Poll<Option<Self::Item>> {
+        let left = self.0.checked_sub(1);
+        self.0 = left.unwrap_or_default();
+        std::task::Poll::Ready(left.map(|_| Ok(http_body::Frame::data(Bytes::from(vec![b'x'; 100])))))
+    }
+}
+
+#[tokio::test]
+async fn it_serves_over_sockets_and_reloads() {
+    let policy = Policy::new(POLICY);
+    let layer = policy.layer().peer(|head| head.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let service = app(layer).into_make_service_with_connect_info::<SocketAddr>();
+    let server = tokio::spawn(async move { axum::serve(listener, service).await });
+    let ask = async || {
+        let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+        stream.write_all(b"GET /headers HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").await.unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).await.unwrap();
+        text
+    };
+    let before = ask().await;
+    assert!(before.starts_with("HTTP/1.1 200") && before.contains("x-served-by: celero"), "{before}");
+    assert!(before.contains("\"x-from\": \"127.0.0.1"), "{before}");
+    std::fs::write(&policy.0, "request: [{ deny: [] }]").unwrap();
+    policy.1.reload().unwrap_err();
+    assert!(ask().await.starts_with("HTTP/1.1 200"));
+    std::fs::write(&policy.0, "request: [{ deny: true }]").unwrap();
+    policy.1.reload().unwrap();
+    assert!(ask().await.starts_with("HTTP/1.1 403"));
+    server.abort();
+}
