@@ -65,12 +65,12 @@ request:
 requestBody:
   limit: 1KiB
   rules:
-    - { name: evil, when: 'request.body.contains("evil")', deny: 400 }
+    - { name: evil, when: 'string(request.body).contains("evil")', deny: 400 }
 response:
   - { name: mark, setHeaders: { x-served-by: celero } }
   - { name: hide, when: response.code == 500, respond: { status: 503, body: later } }
 log:
-  - logFields: { path: "${request.path}", code: "${response.code}", sent: "${bytesSent}" }
+  - logFields: { path: "${request.path}", code: "${response.code}", sent: "${response.bytesSent}" }
 "#;
 
 #[tokio::test]

@@ -60,7 +60,7 @@ request:
 requestBody:
   limit: 200KiB
   rules:
-    - { name: evil, when: 'request.body.contains("evil")', deny: 400 }
+    - { name: evil, when: 'string(request.body).contains("evil")', deny: 400 }
 response:
   - { name: mark, setHeaders: { x-served-by: celero } }
   - { name: hide, when: response.code == 500, respond: { status: 503, body: later } }

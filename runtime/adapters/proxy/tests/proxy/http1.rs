@@ -8,7 +8,7 @@ const BODY_RULES: &str = r#"
 requestBody:
   limit: 300KiB
   rules:
-    - { name: evil, when: 'request.body.contains("evil")', deny: 400 }
+    - { name: evil, when: 'string(request.body).contains("evil")', deny: 400 }
 "#;
 
 #[test]

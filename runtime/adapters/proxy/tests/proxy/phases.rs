@@ -78,7 +78,7 @@ const BODY: &str = r#"
 requestBody:
   limit: 300KiB
   rules:
-    - { name: evil, when: 'request.body.contains("evil")', deny: { status: 400, body: "evil\n" } }
+    - { name: evil, when: 'string(request.body).contains("evil")', deny: { status: 400, body: "evil\n" } }
     - name: model
       when: request.path == "/model"
       setHeaders: { x-model: "${json(request.body).model}" }
@@ -146,7 +146,7 @@ request:
   - labels: { team: "${request.headers['x-team']}" }
 log:
   - name: all
-    logFields: { agent: "${request.headers['user-agent']}", team: "${labels.team}", code: "${response.code}", took: "${duration}" }
+    logFields: { agent: "${request.headers['user-agent']}", team: "${labels.team}", code: "${response.code}", took: "${request.duration}" }
   - { name: errors, when: response.code >= 400, logFields: { alarm: "yes" } }
 "#,
     );
