@@ -11,7 +11,9 @@ pub struct PolicyError {
 }
 
 impl PolicyError {
-    pub(crate) fn new(problems: Problems) -> Self {
+    /// Of what was found. Hosts use it for files of their own.
+    #[must_use]
+    pub fn new(problems: Problems) -> Self {
         Self { problems: Box::new(problems) }
     }
 

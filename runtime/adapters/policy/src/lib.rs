@@ -32,14 +32,14 @@ mod live;
 mod outcome;
 mod phase;
 mod policy;
-mod problems;
+pub mod problems;
 mod rule;
 mod schema;
 mod shape;
 mod shapes;
 mod template;
 mod values;
-mod yaml;
+pub mod yaml;
 
 pub use cases::TestReport;
 pub use edits::{Edit, Edits};

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 
 /// A range of bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub struct Place {
     /// Its number among the files.
-    pub(crate) file: usize,
-    pub(crate) start: u32,
-    pub(crate) end: u32,
+    pub file: usize,
+    /// The first byte.
+    pub start: u32,
+    /// The byte behind the last one.
+    pub end: u32,
 }
 
 impl Place {
@@ -32,14 +34,14 @@ struct File {
 
 /// A finding of a file.
 #[derive(Clone, Debug)]
-pub(crate) struct Problem {
+pub struct Problem {
     file: usize,
     diagnostic: Diagnostic,
 }
 
 impl Problem {
     /// Names a second place. One of another file is left out.
-    pub(crate) fn also(&mut self, place: Place, text: &str) -> &mut Self {
+    pub fn also(&mut self, place: Place, text: &str) -> &mut Self {
         if place.file == self.file {
             self.diagnostic.labels.push(Label { span: place.span(), text: text.to_owned() });
         }
@@ -47,15 +49,15 @@ impl Problem {
     }
 
     /// Says what to do about it.
-    pub(crate) fn help(&mut self, help: impl Into<String>) -> &mut Self {
+    pub fn help(&mut self, help: impl Into<String>) -> &mut Self {
         self.diagnostic.help.push(help.into());
         self
     }
 }
 
-/// The files of a policy and what is wrong with them.
+/// Files of one purpose, such as those of a policy, and what is wrong with them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Problems {
+pub struct Problems {
     files: Vec<File>,
     found: Vec<Problem>,
     /// What was read, to be watched.
@@ -64,7 +66,7 @@ pub(crate) struct Problems {
 
 impl Problems {
     /// Adds a file and gives its number.
-    pub(crate) fn file(&mut self, name: String, text: &str) -> usize {
+    pub fn file(&mut self, name: String, text: &str) -> usize {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
         self.files.push(File { name, text });
         self.files.len().saturating_sub(1)
@@ -85,7 +87,7 @@ impl Problems {
     }
 
     /// Adds an error.
-    pub(crate) fn add(&mut self, code: &'static str, place: Place, message: String) -> &mut Problem {
+    pub fn add(&mut self, code: &'static str, place: Place, message: String) -> &mut Problem {
         self.push(Severity::Error, code, place, message)
     }
 
@@ -132,7 +134,9 @@ impl Problems {
         self.found.len()
     }
 
-    pub(crate) fn has_errors(&self) -> bool {
+    /// Whether there is an error among the findings.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
         self.found.iter().any(|problem| problem.diagnostic.severity == Severity::Error)
     }
 

@@ -7,7 +7,7 @@ mod place;
 mod read;
 
 pub(crate) use place::offset_in_file;
-pub(crate) use read::read;
+pub use read::read;
 
 use crate::problems::Place;
 use saphyr_parser::ScalarStyle;
@@ -15,49 +15,60 @@ use serde_json::Value as Json;
 
 /// A part of a document.
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
-    pub(crate) place: Place,
-    pub(crate) value: Value,
+pub struct Node {
+    /// Where it stands.
+    pub place: Place,
+    /// What it is.
+    pub value: Value,
 }
 
 /// What a node is.
 #[derive(Clone, Debug)]
-pub(crate) enum Value {
+pub enum Value {
+    /// Text, or nothing.
     Scalar(Scalar),
+    /// A sequence.
     List(Vec<Node>),
+    /// A mapping.
     Map(Vec<Entry>),
 }
 
 /// A key with its value.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    pub(crate) key: Text,
-    pub(crate) value: Node,
+pub struct Entry {
+    /// The key.
+    pub key: Text,
+    /// Its value.
+    pub value: Node,
 }
 
 /// Text in one of YAML's styles; what else it may be is for its reader to say.
 #[derive(Clone, Debug)]
-pub(crate) struct Scalar {
+pub struct Scalar {
     pub(crate) text: String,
     pub(crate) style: ScalarStyle,
 }
 
 /// Text and its place.
 #[derive(Clone, Debug)]
-pub(crate) struct Text {
-    pub(crate) text: String,
-    pub(crate) place: Place,
+pub struct Text {
+    /// The text, as YAML reads it.
+    pub text: String,
+    /// Where it stands.
+    pub place: Place,
     pub(crate) style: ScalarStyle,
 }
 
 impl Node {
     /// Whether nothing is written: `key:` without a value, `null` or `~`.
-    pub(crate) fn is_nothing(&self) -> bool {
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
         self.plain().is_some_and(|text| matches!(text, "" | "~" | "null" | "Null" | "NULL"))
     }
 
     /// The text of a scalar without quotes.
-    pub(crate) fn plain(&self) -> Option<&str> {
+    #[must_use]
+    pub fn plain(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar(scalar) if scalar.style == ScalarStyle::Plain => Some(&scalar.text),
             _ => None,
@@ -65,7 +76,8 @@ impl Node {
     }
 
     /// The text of any scalar that is there.
-    pub(crate) fn text(&self) -> Option<Text> {
+    #[must_use]
+    pub fn text(&self) -> Option<Text> {
         match &self.value {
             Value::Scalar(Scalar { text, style }) if !self.is_nothing() => {
                 Some(Text { text: text.clone(), place: self.place, style: *style })
@@ -75,12 +87,14 @@ impl Node {
     }
 
     /// The value under a key.
-    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Node> {
         self.entries().iter().find(|entry| entry.key.text == key).map(|entry| &entry.value)
     }
 
     /// The entries of a mapping; none of what is no mapping.
-    pub(crate) fn entries(&self) -> &[Entry] {
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
         match &self.value {
             Value::Map(entries) => entries,
             _ => &[],
@@ -88,7 +102,8 @@ impl Node {
     }
 
     /// The elements of a sequence; none of what is no sequence.
-    pub(crate) fn elements(&self) -> &[Node] {
+    #[must_use]
+    pub fn elements(&self) -> &[Node] {
         match &self.value {
             Value::List(elements) => elements,
             _ => &[],
@@ -121,7 +136,8 @@ impl Node {
     }
 
     /// What it is, for messages.
-    pub(crate) fn kind(&self) -> &'static str {
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
         match &self.value {
             _ if self.is_nothing() => "nothing",
             Value::Scalar(_) => "text",

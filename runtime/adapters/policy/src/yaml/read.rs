@@ -8,7 +8,7 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span};
 const MOST_LEVELS: usize = 32;
 
 /// The tree of a file, `None` if it is empty or no YAML, which is then a problem.
-pub(crate) fn read(file: usize, problems: &mut Problems) -> Option<Node> {
+pub fn read(file: usize, problems: &mut Problems) -> Option<Node> {
     let text = problems.text(file).to_owned();
     let reader = Reader { file, offsets: Offsets::of(&text), open: Vec::new(), root: None, documents: 0 };
     reader.run(&text, problems)
@@ -86,18 +86,18 @@ impl Reader {
     }
 
     fn take(&mut self, event: Event<'_>, place: Place, problems: &mut Problems) -> Result<(), &'static str> {
-        const TAG: &str = "tags have no meaning in a policy";
+        const TAG: &str = "tags have no meaning here";
         match event {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
             Event::DocumentStart(_) => {
                 self.documents = self.documents.saturating_add(1);
                 if self.documents > 1 {
-                    return Err("a policy is one document: `---` may stand at its start only");
+                    return Err("a file is one document: `---` may stand at its start only");
                 }
             }
             Event::Alias(_) => {
                 return Err(
-                    "aliases are not taken: `variables`, `functions` and `headerSets` are defined once and used by name",
+                    "aliases are not taken: what is used twice is written twice, or defined once and used by name",
                 );
             }
             Event::Scalar(_, _, _, Some(_)) | Event::SequenceStart(_, Some(_)) | Event::MappingStart(_, Some(_)) => {
