@@ -36,12 +36,23 @@ impl ProxyHttp for Guarded {
         Ok(Box::new(HttpPeer::new(self.server.as_str(), false, String::new())))
     }
 
-    async fn request_body_filter(&self, _: &mut Session, body: &mut Option<Bytes>, _: bool, guard: &mut Guard) -> Result<()> {
+    async fn request_body_filter(
+        &self,
+        _: &mut Session,
+        body: &mut Option<Bytes>,
+        _: bool,
+        guard: &mut Guard,
+    ) -> Result<()> {
         guard.request_body_filter(body);
         Ok(())
     }
 
-    async fn response_filter(&self, session: &mut Session, response: &mut ResponseHeader, guard: &mut Guard) -> Result<()> {
+    async fn response_filter(
+        &self,
+        session: &mut Session,
+        response: &mut ResponseHeader,
+        guard: &mut Guard,
+    ) -> Result<()> {
         guard.response_filter(session, response)
     }
 

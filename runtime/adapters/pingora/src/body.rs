@@ -17,7 +17,7 @@ const REPLAY: usize = 64 << 10;
 pub(crate) enum Gathered {
     /// All of it.
     Whole(Bytes),
-    /// It is larger than allowed; this much was read, and is to be sent before the rest.
+    /// It is larger than allowed; this much was read, which Pingora will not send of itself before the rest.
     TooLarge(Bytes),
 }
 
@@ -37,7 +37,9 @@ pub(crate) async fn gather(session: &mut Session, limit: usize, patience: Durati
         let Some(piece) = read(session, patience).await? else { break };
         body.extend_from_slice(&piece);
         if body.len() > most {
-            return Ok(Gathered::TooLarge(body.freeze()));
+            // What is in Pingora's buffer it sends itself.
+            let lost = session.get_retry_buffer().is_none();
+            return Ok(Gathered::TooLarge(if lost { body.freeze() } else { Bytes::new() }));
         }
     }
     Ok(Gathered::Whole(body.freeze()))

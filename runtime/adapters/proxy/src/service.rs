@@ -43,7 +43,11 @@ impl ProxyHttp for Service {
     }
 
     async fn request_filter(&self, session: &mut Session, request: &mut Request) -> Result<bool> {
-        session.set_read_timeout(Some(request.now.timeouts().body));
+        let patience = request.now.timeouts().body;
+        session.set_read_timeout(Some(patience));
+        session.set_total_drain_timeout(Some(patience));
+        // A client that was answered before its body was read may have sent its next request already.
+        session.set_pipelining_enabled(true);
         if request.guard.request_filter(session).await? {
             return Ok(true);
         }

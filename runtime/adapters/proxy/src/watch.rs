@@ -23,36 +23,25 @@ const POLL: Duration = Duration::from_secs(2);
 /// The service that reads files again.
 pub(crate) struct WatchService {
     state: Arc<State>,
+    /// What the files looked like when they were read.
+    first: Look,
 }
 
 /// What a file looks like from outside.
 type Look = Vec<(PathBuf, Option<(SystemTime, u64)>)>;
 
 impl WatchService {
+    /// To be made as soon as the files were read: only what changes later is noticed.
     pub(crate) fn new(state: Arc<State>) -> Self {
-        Self { state }
-    }
-
-    fn look(&self) -> Look {
-        let of = |file: &Path| {
-            let about = std::fs::metadata(file).ok()?;
-            Some((about.modified().ok()?, about.len()))
-        };
-        self.state
-            .files()
-            .into_iter()
-            .map(|file| {
-                let about = of(&file);
-                (file, about)
-            })
-            .collect()
+        let first = look(&state);
+        Self { state, first }
     }
 
     async fn run(&self) {
         let touched = Arc::new(Notify::new());
         let mut watcher = Folders::new(Arc::clone(&touched));
         let mut hangup = signal(SignalKind::hangup()).ok();
-        let mut seen = self.look();
+        let mut seen = self.first.clone();
         loop {
             let told = watcher.watch(&seen);
             let asked = tokio::select! {
@@ -60,14 +49,20 @@ impl WatchService {
                 () = tokio::time::sleep(POLL), if !told => false,
                 () = next(&mut hangup) => true,
             };
-            let now = if asked { self.look() } else { self.settled(&seen).await };
+            let now = if asked { look(&self.state) } else { self.settled(&seen).await };
             if asked && let Some(log) = &self.state.log {
                 log.reopen();
             }
             if asked || now != seen {
                 // Whatever is wrong was logged and counted.
                 let _ = self.state.reload();
-                seen = self.look();
+                // Files that are new among those to be watched are taken as they look now.
+                seen = look(&self.state);
+                for (file, about) in &mut seen {
+                    if let Some((_, before)) = now.iter().find(|(known, _)| known == file) {
+                        *about = *before;
+                    }
+                }
             }
         }
     }
@@ -78,13 +73,26 @@ impl WatchService {
         loop {
             // Also the pace at which events of other files in these folders are looked into.
             tokio::time::sleep(QUIET).await;
-            let later = self.look();
+            let later = look(&self.state);
             if later == now {
                 return now;
             }
             now = later;
         }
     }
+}
+
+/// What the files look like.
+fn look(state: &State) -> Look {
+    let of = |file: &Path| {
+        let about = std::fs::metadata(file).ok()?;
+        Some((about.modified().ok()?, about.len()))
+    };
+    let look = |file: PathBuf| {
+        let about = of(&file);
+        (file, about)
+    };
+    state.files().into_iter().map(look).collect()
 }
 
 async fn next(signal: &mut Option<Signal>) {
@@ -96,17 +104,19 @@ async fn next(signal: &mut Option<Signal>) {
 
 /// The folders that are watched.
 struct Folders {
+    touched: Arc<Notify>,
     watcher: Option<notify::RecommendedWatcher>,
     folders: BTreeSet<PathBuf>,
 }
 
 impl Folders {
     fn new(touched: Arc<Notify>) -> Self {
-        let watcher = notify::recommended_watcher(move |_| touched.notify_one());
+        let told = Arc::clone(&touched);
+        let watcher = notify::recommended_watcher(move |_| told.notify_one());
         if let Err(error) = &watcher {
             log::warn!("the system does not tell of changed files ({error}): they are looked at every {POLL:?}");
         }
-        Self { watcher: watcher.ok(), folders: BTreeSet::new() }
+        Self { touched, watcher: watcher.ok(), folders: BTreeSet::new() }
     }
 
     /// Watches the folders of these files too. Whether the system will tell of all changes.
@@ -125,6 +135,8 @@ impl Folders {
                 return false;
             }
             self.folders.insert(folder.to_owned());
+            // What changed before this folder was watched is looked for too.
+            self.touched.notify_one();
         }
         true
     }

@@ -23,6 +23,14 @@ fn connections_stay() {
 }
 
 #[test]
+fn requests_may_come_before_their_predecessors_are_answered() {
+    let proxy = Running::demo("request:\n  - { name: no, when: 'request.path == \"/no\"', deny: true }\n");
+    let mut client = Client::connect(proxy.address);
+    client.request("GET /echo", &[], b"").request("POST /no", &[], b"body").request("GET /", &[], b"");
+    assert_eq!([client.reply().status, client.reply().status, client.reply().status], [200, 403, 200]);
+}
+
+#[test]
 fn large_bodies_pass_whole() {
     let proxy = Running::demo("");
     let body = vec![b'x'; 3 << 20];
