@@ -355,3 +355,22 @@ fn a_wrong_answer_is_found_and_shown_with_its_rule_alone() {
     assert!(wrong.contains(&format!("native, NoMatch, rules:\n  0: {}\n", pool.sources[41])), "{wrong}");
     assert!(!wrong.contains("\n  1: ") && wrong.contains(&format!("{:?}", pool.samples[planted])), "{wrong}");
 }
+
+/// What stands in the place of a header is looked at as a header would be: without regard to case, where the pattern has none.
+#[test]
+fn defaults_are_found_as_values_are() {
+    let env = Env::<RequestContext<'_>>::new();
+    let request = http::Request::get("/").body(()).unwrap();
+    let mut scratch = Scratch::new();
+    for (default, pattern, want) in
+        [("A-Bot/1", "(?i)^a-bot/", 1), ("a-bot/1", "(?i)^A-BOT/", 1), ("x", "(?i)^a-bot/", 0)]
+    {
+        let source = format!("default(request.headers['user-agent'], '{default}').matches('{pattern}')");
+        let rules = Engine::new().rules(&env).rule("r", &source, 0).index(Indexing::Always).build().unwrap();
+        assert_eq!(
+            (rules.indexed_rules(), rules.count(&RequestContext::new(&request), &mut scratch)),
+            (1, Ok(want)),
+            "{source}"
+        );
+    }
+}

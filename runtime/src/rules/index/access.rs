@@ -154,7 +154,9 @@ impl<'g> Finder<'g> {
             (Op::ContainsConst(_), Some(Constant::Searcher(text)), _) if !text.is_empty() => Key::Contains(bytes(text)),
             (Op::MatchesConst(_), Some(Constant::Regex(pattern)), _) => {
                 let (keys, lower) = matched(pattern);
-                let subject = Subject { lower: lower || subject.lower, ..subject };
+                // The keys are of the text in lower case: so must be what stands in its place.
+                let default = subject.default.map(|text| if lower { text.to_ascii_lowercase().into() } else { text });
+                let subject = Subject { lower: lower || subject.lower, default, ..subject };
                 return self.keyed(subject, keys, false);
             }
             // As with `value_equal`.
