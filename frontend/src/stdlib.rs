@@ -39,11 +39,13 @@ pub enum Library {
     /// What gateways have besides: the macros `with`, `mapValues`, `filterKeys`, `default`, `coalesce`; digests, random values,
     /// failing on purpose.
     Gateway,
+    /// Header maps in other forms, cookies, and parameters of queries.
+    Http,
 }
 
 impl Library {
     /// All libraries, in the order of the table.
-    pub const ALL: [Library; 13] = [
+    pub const ALL: [Library; 14] = [
         Self::Standard,
         Self::Optionals,
         Self::Network,
@@ -57,6 +59,7 @@ impl Library {
         Self::Comprehensions,
         Self::Bindings,
         Self::Gateway,
+        Self::Http,
     ];
 
     /// The name for people: `strings`.
@@ -76,6 +79,7 @@ impl Library {
             Self::Comprehensions => "comprehensions",
             Self::Bindings => "bindings",
             Self::Gateway => "gateway",
+            Self::Http => "http",
         }
     }
 }

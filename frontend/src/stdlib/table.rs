@@ -600,4 +600,24 @@ builtins! {
         /// A random number from 0 up to but not including 1. Not for secrets.
         Random Global impure "random"() -> double;
     }
+
+    Http {
+        /// Each value as a list: the lines that a request or response has of a header; text or a list of an ordinary map as it is.
+        RawMap Member "raw"({string string}) -> {string [string]};
+        RawLists Member "raw"({string [string]}) -> {string [string]};
+        /// Each value as text: the lines of a header, or the elements of a list, with commas in between.
+        JoinMap Member "join"({string string}) -> {string string};
+        JoinLists Member "join"({string [string]}) -> {string string};
+        /// Each value as the list of its members, which are between commas that are not in quoted strings; the lines of `set-cookie` as they are.
+        SplitMap Member "split"({string string}) -> {string [string]};
+        SplitLists Member "split"({string [string]}) -> {string [string]};
+        /// The map with `<redacted>` in the place of the values of `authorization`, `cookie`, `set-cookie`, `proxy-authorization` and `x-api-key`.
+        RedactedMap Member "redacted"({string string}) -> {string string};
+        RedactedLists Member "redacted"({string [string]}) -> {string [string]};
+        /// The value of a cookie that the header `cookie` of a map has; of several with the name, the first.
+        CookieOfMap Member "cookie"({string string}, string) -> string;
+        CookieOfLists Member "cookie"({string [string]}, string) -> string;
+        /// The values of a parameter in the query of a URI, or in text that is a query, decoded and in order.
+        Query Member "query"(string, string) -> [string];
+    }
 }

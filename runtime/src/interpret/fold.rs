@@ -47,7 +47,7 @@ impl<'a> Range<'a> {
             Value::List(list) => Ok(Self::List(list)),
             Value::Map(map) => {
                 cx.charge(map.len())?;
-                map.entries(arena).map(Self::Pairs)
+                map.all(cx).map(Self::Pairs)
             }
             _ => Err(ErrorKind::NoSuchOverload),
         }

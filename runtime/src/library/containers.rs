@@ -147,7 +147,7 @@ pub(crate) fn range_items<'a>(cx: &Cx<'a>, range: Value<'a>) -> Built<Value<'a>>
     cx.charge(map.len())?;
     let mut keys = cx.arena().vec();
     keys.reserve(map.len())?;
-    for (key, _) in map.entries(cx.arena())? {
+    for (key, _) in map.all(cx)? {
         keys.push(*key)?;
     }
     Ok(Value::List(List::Slice(keys.finish())))
@@ -173,7 +173,7 @@ pub(crate) fn range_pairs<'a>(cx: &Cx<'a>, range: Value<'a>) -> Built<Value<'a>>
     flat.reserve(count.saturating_mul(2))?;
     match range {
         Value::Map(map) => {
-            map.entries(cx.arena())?.iter().try_for_each(|(key, value)| flat.extend(&[*key, *value]))?;
+            map.all(cx)?.iter().try_for_each(|(key, value)| flat.extend(&[*key, *value]))?;
         }
         Value::List(list) => {
             for index in 0..count {

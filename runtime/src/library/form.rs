@@ -102,6 +102,33 @@ pub(super) fn decode<'a>(cx: &Cx<'a>, text: &'a str) -> Built<Map<'a>> {
     map.finish(cx)
 }
 
+/// The values of a parameter in the query of a URI, or in text that is a query itself, in order. A URI starts with `/`, `?`, or
+/// a scheme and `://`.
+pub(super) fn query<'a>(cx: &Cx<'a>, text: &'a str, name: &str) -> Built<List<'a>> {
+    cx.charge_bytes(text.len().saturating_mul(2))?;
+    let query = if is_uri(text) {
+        let before_fragment = text.split_once('#').map_or(text, |(before, _)| before);
+        before_fragment.split_once('?').map_or("", |(_, query)| query)
+    } else {
+        text
+    };
+    let mut values = cx.arena().vec();
+    for part in query.split('&').filter(|part| !part.is_empty()) {
+        cx.charge(1)?;
+        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        if decoded(cx, key)? == name {
+            values.push(Value::String(decoded(cx, value)?))?;
+        }
+    }
+    Ok(List::Slice(values.finish()))
+}
+
+fn is_uri(text: &str) -> bool {
+    let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
+    let in_scheme = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    text.starts_with(['/', '?']) || !scheme.is_empty() && scheme.bytes().all(in_scheme)
+}
+
 fn decoded<'a>(cx: &Cx<'a>, text: &'a str) -> Built<&'a str> {
     if !text.bytes().any(|b| matches!(b, b'+' | b'%')) {
         return Ok(text);
@@ -159,6 +186,29 @@ mod tests {
             ("a=%ff%C3", "a:\u{fffd}\u{fffd};"),
         ] {
             assert_eq!(read(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn parameters_are_found() {
+        for (text, want) in [
+            ("", &[][..]),
+            ("a=1&b=2&a=%41+b&%61", &["1", "A b", ""]),
+            ("/p?b=2&a=1#a=3", &["1"]),
+            ("/x&a=1", &[]),
+            ("?a=1?a=2", &["1?a=2"]),
+            ("https://h/p?a=http://x?a=1", &["http://x?a=1"]),
+            ("https://h/p&a=1", &[]),
+            ("b=x://y&a=1", &["1"]),
+            ("a=%ff&a=%", &["\u{fffd}", "%"]),
+            ("*", &[]),
+            ("h.example:443", &[]),
+        ] {
+            with(|cx| {
+                let List::Slice(values) = query(cx, text, "a").unwrap() else { panic!("{text}") };
+                let values = values.iter().map(|value| if let Value::String(text) = value { *text } else { "?" });
+                assert!(values.eq(want.iter().copied()), "{text}");
+            });
         }
     }
 

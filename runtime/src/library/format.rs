@@ -168,7 +168,7 @@ fn write_plain<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>, de
 fn write_map<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, map: &Map<'a>, depth: u32) -> Built<()> {
     cx.charge(map.len())?;
     let mut entries = cx.arena().vec();
-    for (key, value) in map.entries(cx.arena())? {
+    for (key, value) in map.all(cx)? {
         let mut text = Builder::new(cx);
         write_plain(cx, &mut text, key, depth)?;
         entries.push((text.finish()?, *value))?;

@@ -10,7 +10,7 @@ use super::strings::{
     string_starts_with,
 };
 use super::time::{Part, part, part_in, timestamp_add, timestamp_diff, timestamp_sub};
-use super::{encoders, form, format, gateway, json, lists, network, numbers, optionals, regex_library, text};
+use super::{encoders, form, format, gateway, json, lists, network, numbers, optionals, regex_library, text, views};
 use crate::arena::Built;
 use crate::library::Cx;
 use crate::value::order::{int_double, int_uint, uint_double};
@@ -393,6 +393,17 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> Built
         Sha256Bytes(V::Bytes(bytes)) tries gateway::digest::<Sha256>(cx, bytes);
         Md5String(V::String(text)) tries gateway::digest::<Md5>(cx, text.as_bytes());
         Md5Bytes(V::Bytes(bytes)) tries gateway::digest::<Md5>(cx, bytes);
+        RawMap(V::Map(map)) tries views::raw(cx, map);
+        RawLists(V::Map(map)) tries views::raw(cx, map);
+        JoinMap(V::Map(map)) tries views::join(cx, map);
+        JoinLists(V::Map(map)) tries views::join(cx, map);
+        SplitMap(V::Map(map)) tries views::split(cx, map);
+        SplitLists(V::Map(map)) tries views::split(cx, map);
+        RedactedMap(V::Map(map)) tries views::redacted(cx, map);
+        RedactedLists(V::Map(map)) tries views::redacted(cx, map);
+        CookieOfMap(V::Map(map), V::String(name)) tries views::cookie(cx, map, name);
+        CookieOfLists(V::Map(map), V::String(name)) tries views::cookie(cx, map, name);
+        Query(V::String(text), V::String(name)) tries form::query(cx, text, name);
         Uuid() tries gateway::uuid(cx);
         Random() gives gateway::random();
     }

@@ -34,6 +34,7 @@ mod strings;
 mod text;
 mod time;
 mod verbs;
+mod views;
 
 pub(crate) use self::by_helper::by_helper;
 pub(crate) use self::dispatch::{dispatch, guard};
@@ -51,6 +52,7 @@ pub(crate) use self::room::Room;
 #[cfg(feature = "http")]
 pub(crate) use self::strings::lossy;
 pub(crate) use self::verbs::{Malformed, Piece, pieces};
+pub(crate) use self::views::View;
 
 use crate::arena::{Arena, Built};
 use celero_ir::ErrorKind;

@@ -89,7 +89,7 @@ fn maps<'a>(a: &Map<'a>, b: &Map<'a>, cx: &Cx<'a>, depth: u32) -> Built<bool> {
         return Ok(false);
     }
     cx.charge(a.len())?;
-    for (key, value) in a.entries(cx.arena())? {
+    for (key, value) in a.all(cx)? {
         let same = match b.find(key, cx)? {
             Some(other) => equal(value, &other, cx, depth)?,
             None => false,

@@ -1,9 +1,9 @@
 //! Maps: entries sorted by key, or a map of the host read in place.
 
 use crate::arena::{Arena, ArenaVec, Built};
-use crate::library::Cx;
-use crate::value::Value;
+use crate::library::{Cx, View};
 use crate::value::order::{Key, key_order};
+use crate::value::{List, Value};
 use celero_ir::ErrorKind;
 use std::fmt::Debug;
 
@@ -34,6 +34,12 @@ pub trait HostMap: Debug {
     #[cfg(feature = "http")]
     #[doc(hidden)]
     fn headers(&self) -> Option<&http::HeaderMap> {
+        None
+    }
+
+    /// The view that it is, if it is one of the library's.
+    #[doc(hidden)]
+    fn view(&self) -> Option<View<'_>> {
         None
     }
 
@@ -97,7 +103,31 @@ impl<'a> Map<'a> {
     /// As [`get`](Self::get), charged to the evaluation's budget: what all of the library uses.
     pub(crate) fn find(&self, key: &Value<'_>, cx: &Cx<'a>) -> Built<Option<Value<'a>>> {
         charge_comparisons(key, self.len(), cx)?;
-        self.get(key, cx.arena())
+        let found = self.get(key, cx.arena())?;
+        if let Some(value) = &found {
+            self.charge_view(value, cx)?;
+        }
+        Ok(found)
+    }
+
+    /// As [`entries`](Self::entries), what views compute charged to the evaluation's budget.
+    pub(crate) fn all(&self, cx: &Cx<'a>) -> Built<&'a [(Value<'a>, Value<'a>)]> {
+        let entries = self.entries(cx.arena())?;
+        entries.iter().try_for_each(|(_, value)| self.charge_view(value, cx))?;
+        Ok(entries)
+    }
+
+    /// Pays for a value, if a view has computed it.
+    fn charge_view(&self, value: &Value<'a>, cx: &Cx<'a>) -> Built<()> {
+        match (self, value) {
+            (Self::Host(host), _) if host.view().is_none() => Ok(()),
+            (Self::Host(_), Value::String(text)) => cx.charge_bytes(text.len()),
+            (Self::Host(_), Value::List(List::Slice(values))) => values.iter().try_for_each(|value| {
+                cx.charge(1)?;
+                if let Value::String(text) = value { cx.charge_bytes(text.len()) } else { Ok(()) }
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// An entry by position: in the order of the keys, or the host's; `None` out of bounds.
@@ -187,7 +217,7 @@ impl<'a> MapBuilder<'a> {
     pub fn merge(&mut self, map: &Map<'a>, cx: &Cx<'a>) -> Built<()> {
         cx.charge(map.len())?;
         self.entries.reserve(map.len())?;
-        map.entries(cx.arena())?.iter().try_for_each(|(key, value)| self.insert(*key, *value))
+        map.all(cx)?.iter().try_for_each(|(key, value)| self.insert(*key, *value))
     }
 
     /// The map.

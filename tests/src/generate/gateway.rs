@@ -251,6 +251,17 @@ pub const ATOMS: &[(&str, Write)] = &[
         1 => format!("request.headers.exists(k, v, v == {})", word(rng, VALUES)),
         _ => format!("request.headers.all(k, v, size(v) < {})", rng.below(9)),
     }),
+    ("headers in another form", |rng| {
+        let (name, part) = (quoted(one(rng, HEADERS)), word(rng, VALUES));
+        match rng.below(6) {
+            0 => format!("request.headers.raw()[{name}] == [{part}]"),
+            1 => format!("{part} in request.headers.split()[{name}]"),
+            2 => format!("request.headers.join()[{name}] == {part}"),
+            3 => format!("request.headers.redacted()[{name}] == {part}"),
+            4 => format!("request.headers.cookie('a') == {part}"),
+            _ => format!("request.uri.query('a') == [{part}]"),
+        }
+    }),
     ("bound", |rng| {
         let (text, of) = field(rng);
         let (a, b) = (word(rng, of), quoted(one(rng, PARTS)));
@@ -370,6 +381,9 @@ fn headers(rng: &mut Rng, host: &str, into: &mut HeaderMap) {
     };
     if rng.chance(70) {
         add("host", host.as_bytes());
+    }
+    if rng.chance(20) {
+        add("cookie", b"b=a; a=b");
     }
     for name in HEADERS.iter().take(HEADERS.len() - 1) {
         if rng.chance(50) {

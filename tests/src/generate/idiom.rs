@@ -83,6 +83,7 @@ const PLAIN: &[Idiom] = &[
     (&[(Op, "ip_text"), (Helper, "ip_text")], |w| format!("({} < {})", address(w), text(w))),
     (&[(Op, "header"), (Op, "require"), (Helper, "header_get")], header),
     (&[(Op, "decode"), (Helper, "text_decode")], header),
+    (&[], view),
     (&[(Op, "is_present")], |w| format!("({} in {})", w.rng.pick(KEYS), headers(w))),
     (&[(Op, "is_present")], |w| format!("has({}.{})", headers(w), w.rng.pick(literal::FIELDS))),
     (&[(Helper, "has")], |w| {
@@ -360,7 +361,10 @@ fn headers(w: &mut Writer<'_>) -> String {
 
 /// A test of a header.
 fn header(w: &mut Writer<'_>) -> String {
-    let headers = headers(w);
+    let mut headers = headers(w);
+    if w.rng.chance(15) {
+        headers += w.rng.pick::<&str>(&[".join()", ".redacted()", ".raw().join()"]);
+    }
     let value = match w.rng.below(3) {
         0 => format!("{headers}.{}", w.rng.pick(literal::FIELDS)),
         1 => format!("{headers}[{}]", w.rng.pick(KEYS)),
@@ -376,6 +380,21 @@ fn header(w: &mut Writer<'_>) -> String {
         6 => format!("({value} in {})", w.rng.pick(TEXTS)),
         7 => format!("({value}.size() > 1)"),
         _ => format!("({value} + 'a' < {})", text(w)),
+    }
+}
+
+/// A test of a header, or of all, in another form.
+fn view(w: &mut Writer<'_>) -> String {
+    let headers = headers(w);
+    let form = *w.rng.pick(&[".raw()", ".split()", ".redacted().raw()", ".split().redacted()", ".join().split()"]);
+    match w.rng.below(7) {
+        0 => format!("({headers}{form}[{}] == ['a', 'b'])", w.rng.pick(KEYS)),
+        1 => format!("{headers}{form}.exists(k, v, v.exists(e, e == {}))", text(w)),
+        2 => format!("({headers}{form}.{}.size() > 1)", w.rng.pick(literal::FIELDS)),
+        3 => format!("({headers}{form} == {headers}.raw())"),
+        4 => format!("({headers}.cookie({}) < 'b')", w.rng.pick(KEYS)),
+        5 => format!("({} in {headers}{form})", w.rng.pick(KEYS)),
+        _ => format!("({}.query({}).size() > 0)", text(w), w.rng.pick(KEYS)),
     }
 }
 

@@ -123,7 +123,7 @@ impl<'a> Writer<'_, 'a> {
         let mut members = cx.arena().vec();
         members.reserve(map.len())?;
         let mut letters = 0_usize;
-        for (key, value) in map.entries(cx.arena())? {
+        for (key, value) in map.all(cx)? {
             let key = match *key {
                 Value::String(text) => text,
                 Value::Int(number) => string_from_int(cx, number)?,
