@@ -322,13 +322,12 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             let problem = self.compilation.problems.add("policy-ends", other.key.place, message);
             problem.also(key.place, "this one");
         }
-        let reply = match &*key.text {
-            "allow" => return Some(End::Allow),
-            "deny" => self.deny(value),
-            "respond" => self.reply(value, StatusCode::OK),
-            _ => self.redirect(value),
-        };
-        reply.map(End::Answer)
+        match &*key.text {
+            "allow" => Some(End::Allow),
+            "deny" => self.deny(value).map(End::Deny),
+            "respond" => self.reply(value, StatusCode::OK).map(End::Answer),
+            _ => self.redirect(value).map(End::Answer),
+        }
     }
 
     /// `true`, a status, or an answer; what it doesn't say is that of `defaults`.

@@ -11,7 +11,7 @@ use std::cell::Cell;
 /// What a rule that fails counts as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum OnFailure {
-    /// It matches if it answers in place of a server.
+    /// It matches if it denies.
     #[default]
     Closed,
     NoMatch,
@@ -103,7 +103,7 @@ impl<S: Context + 'static> Rules<S> {
                 self.count_failure(index, tally);
                 match self.on_failure {
                     OnFailure::Stop => return Some(Answer::empty(self.error_status, &rule.name)),
-                    OnFailure::Closed if !matches!(rule.end, Some(End::Answer(_))) => continue,
+                    OnFailure::Closed if !matches!(rule.end, Some(End::Deny(_))) => continue,
                     _ => {}
                 }
             }
@@ -160,7 +160,7 @@ impl<S: Context + 'static> Rules<S> {
         let step = match &rule.end {
             None => Step::Next,
             Some(End::Allow) => Step::End(None),
-            Some(End::Answer(reply)) => {
+            Some(End::Deny(reply) | End::Answer(reply)) => {
                 let (mut answer, complete) = reply.answer(context, &rule.name, scratch);
                 if answer.status.is_redirection() && !answer.headers.contains_key(header::LOCATION) && complete.is_err()
                 {

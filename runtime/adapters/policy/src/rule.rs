@@ -39,6 +39,8 @@ pub(crate) enum HeaderEdit<S> {
 #[derive(Debug)]
 pub(crate) enum End<S> {
     Allow,
+    Deny(Reply<S>),
+    /// Any other answer.
     Answer(Reply<S>),
 }
 

@@ -55,7 +55,7 @@ const PHASE_OR_RULES: Kind = Any(&[RULES, Object(&PHASE)]);
 const ON_ERROR_KEY: Key = key(
     "onError",
     Word(ON_ERROR),
-    "What a rule whose condition fails counts as: `closed` (it matches if it denies, responds or redirects), `noMatch`, `match`, or `stop` (the phase ends with an error).",
+    "What a rule whose condition fails counts as: `closed` (it matches if it denies), `noMatch`, `match`, or `stop` (the phase ends with an error).",
 );
 const ERROR_STATUS: Key =
     key("errorStatus", STATUS, "The status of the answer when the phase ends with an error; 500 if nothing is said.");

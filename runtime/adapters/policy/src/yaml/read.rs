@@ -68,7 +68,10 @@ impl Reader {
                 Err(error) => {
                     let at = self.offsets.at(*error.marker());
                     let place = Place::new(self.file, at, at.saturating_add(1));
-                    problems.add("policy-yaml", place, format!("this is no YAML: {}", error.info()));
+                    let problem = problems.add("policy-yaml", place, format!("this is no YAML: {}", error.info()));
+                    if error.info().contains("mapping values") {
+                        problem.help("text with `: ` in it needs quotes, or a block: `|` and lines that are indented");
+                    }
                     return None;
                 }
             };

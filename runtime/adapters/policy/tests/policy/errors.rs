@@ -58,6 +58,7 @@ fn places_are_right_in_every_style_of_yaml() {
 #[test]
 fn files_that_are_no_policies_are_refused() {
     told("a: [", "1:", "this is no YAML");
+    told("request:\n- when: request.path == '/' ? true : false\n", "2:", "needs quotes, or a block");
     told("- a\n", "1:1", "not a list");
     told("just text\n", "1:1", "`just text`");
     told("request: &a []\nresponse: *a\n", "2:11", "aliases are not taken");

@@ -6,4 +6,5 @@ mod auth;
 mod errors;
 mod examples;
 mod failures;
+mod reference;
 mod support;

@@ -1,0 +1,69 @@
+//! `docs/policy.md`: its policies compile, its cases hold, and it has every key.
+
+use crate::support::Folder;
+use celero_policy::{Policy, schema};
+use serde_json::Value as Json;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+fn page() -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/policy.md")).unwrap()
+}
+
+#[test]
+fn its_examples_are_right() {
+    let folder = Folder::new("reference");
+    std::fs::create_dir_all(folder.path("keys")).unwrap();
+    let jwks = r#"{"keys": [{"kty": "oct", "alg": "HS256", "k": "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY"}]}"#;
+    folder.write("keys/issuer.json", jwks);
+    let pem = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/keys/rsa.pub.pem");
+    folder.write("keys/partner.pem", std::fs::read(pem).unwrap());
+    folder.write("users", "# nobody yet\n");
+    folder.write("common.yaml", "functions:\n  'isPublic(path: string)': path == '/'\n");
+    let page = page();
+    let mut policy: Option<Policy> = None;
+    let (mut policies, mut cases) = (0, 0);
+    for block in page.split("\n```yaml\n").skip(1) {
+        let (text, _) = block.split_once("```").unwrap();
+        if text.starts_with("# cases") {
+            let report = policy.as_ref().unwrap().test("cases", text).unwrap();
+            assert!(report.passed(), "{}\n{text}", report.render(false));
+            cases += report.cases().count();
+        } else {
+            // The tests run with an environment of Cargo's.
+            let text = text.replace("REGION", "CARGO_PKG_NAME");
+            let read = Policy::load(&folder.write("policy.yaml", &text)).unwrap();
+            assert_eq!(read.warnings().count(), 0, "{}", read.render_warnings(false));
+            policy = Some(read);
+            policies += 1;
+        }
+    }
+    assert!(policies >= 6 && cases >= 15, "{policies} {cases}");
+}
+
+/// The names of all keys in a schema.
+fn keys(schema: &Json, found: &mut BTreeSet<String>) {
+    match schema {
+        Json::Object(members) => {
+            if let Some(Json::Object(properties)) = members.get("properties") {
+                found.extend(properties.keys().cloned());
+            }
+            members.values().for_each(|value| keys(value, found));
+        }
+        Json::Array(elements) => elements.iter().for_each(|value| keys(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_key_is_in_it() {
+    let page = page();
+    let mut found = BTreeSet::new();
+    keys(&schema(), &mut found);
+    assert!(found.len() > 50, "{found:?}");
+    let missing: Vec<_> = found
+        .iter()
+        .filter(|key| !page.contains(&format!("`{key}`")) && !page.contains(&format!("`{key}: ")))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
