@@ -291,3 +291,31 @@ fn the_ready_made_context_takes_nothing() {
     run();
     assert_eq!(allocations(run), 0);
 }
+
+#[test]
+fn a_warm_policy_takes_nothing_where_nothing_is_built() {
+    use celero_policy::{Exchange, Outcome, Policy};
+    let text = r#"
+headerSets: {internal: {names: [x-route], prefixes: [x-internal-]}}
+request:
+  - removeHeaderSets: [internal]
+    setHeaders: {x-served-by: celero}
+  - when: request.path.startsWith("/admin") && request.headers["x-team"] == "ops"
+    deny: 403
+  - when: source.address == "192.0.2.7" && labels.listener == "edge"
+    count: inside
+  - when: request.headers["x-missing"] == "1"
+    setHeaders: {x-a: b}
+"#;
+    let policy = Policy::parse("policy.yaml", text, std::path::Path::new(".")).unwrap();
+    let (head, ()) = request("acme").into_parts();
+    let mut exchange = Exchange::new(Some("192.0.2.7:80".parse().unwrap()), None);
+    exchange.set_label("listener", "edge");
+    let mut ask = || {
+        assert!(matches!(policy.request(&head, &mut exchange), Outcome::Continue));
+        assert_eq!(exchange.edits().iter().count(), 1);
+    };
+    ask();
+    assert_eq!(allocations(|| (0..ROUNDS).for_each(|_| ask())), 0);
+    assert_eq!(policy.counters().next(), Some(("inside", ROUNDS as u64 + 1)));
+}

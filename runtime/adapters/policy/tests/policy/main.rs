@@ -6,5 +6,6 @@ mod auth;
 mod errors;
 mod examples;
 mod failures;
+mod hostile;
 mod reference;
 mod support;

@@ -1,0 +1,111 @@
+//! Files and requests that mean no good: an answer or an error, never a panic, and in time.
+
+use crate::support::{exchange, head, log, policy, response};
+use celero_policy::Policy;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Numbers that are the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % bound
+    }
+}
+
+fn parse(text: &str) -> Result<Policy, String> {
+    Policy::parse("policy.yaml", text, Path::new("/nowhere")).map_err(|error| error.to_string())
+}
+
+#[test]
+fn mutated_policies_are_taken_or_refused() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples");
+    let text = std::fs::read_to_string(examples.join("policy.yaml")).unwrap();
+    let pieces = [
+        "\n", "  ", "- ", ": ", "{", "}", "[", "]", "\"", "'", "|", ">", "&a", "*a", "!x", "#", "${", "}", "\t", "\r",
+        "\u{0}", "ä", "\u{feff}", "---", "? ", "%",
+    ];
+    let mut random = Random(7);
+    let (mut taken, mut refused) = (0, 0);
+    for _ in 0..300 {
+        let mut changed: Vec<char> = text.chars().collect();
+        for _ in 0..=random.below(3) {
+            let at = random.below(changed.len());
+            let piece = pieces[random.below(pieces.len())];
+            match random.below(3) {
+                0 => drop(changed.remove(at)),
+                1 => drop(changed.splice(at..at, piece.chars())),
+                _ => changed.truncate(at + 1),
+            }
+        }
+        match parse(&changed.iter().collect::<String>()) {
+            Ok(_) => taken += 1,
+            Err(error) => {
+                assert!(error.contains("policy.yaml:") && error.contains("error["), "{error}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(taken > 20 && refused > 50, "{taken} {refused}");
+}
+
+#[test]
+fn large_files_take_little_time() {
+    let start = Instant::now();
+    let rules: String = (0..400)
+        .map(|n| format!("- when: request.path == '/{n}' && request.headers['x-a'] == '{n}'\n  deny: true\n"))
+        .collect();
+    let policy = parse(&format!("request:\n{rules}")).unwrap();
+    assert_eq!(policy.rules().count(), 400);
+    let wrong: String = (0..2000).map(|n| format!("  k{n}: 1\n")).collect();
+    assert!(parse(&format!("request:\n- when: 'true'\n{wrong}")).is_err());
+    for shape in [
+        "[".repeat(50_000),
+        "{a: ".repeat(50_000),
+        "- ".repeat(50_000),
+        "a:\n ".repeat(5_000),
+        format!("request: {}", "x".repeat(1_000_000)),
+        "&a ".repeat(10_000),
+        "? ".repeat(10_000),
+    ] {
+        assert!(parse(&shape).is_err());
+    }
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+}
+
+#[test]
+fn hostile_requests_are_answered() {
+    let policy = policy(
+        r#"
+request:
+  - setHeaders: {x-all: "${request.uri}${request.headers[?'x-a'].orValue('')}", x-json: "${toJson(request.headers)}"}
+  - when: request.path.matches("(a+)+$") || request.headers["x-a"].contains("b")
+    deny: true
+requestBody:
+  - when: json(request.body).a.b.c == 1 || form.decode(string(request.body)).x == "1"
+    labels: {a: "${request.body}"}
+response:
+  - setHeaders: {x-code: "${response.headers['x-a']}"}
+log:
+  - logFields: {body: "${request.headers}"}
+"#,
+    );
+    let deep = "[".repeat(100_000);
+    let long = "a".repeat(60_000);
+    let mut strange = head("GET /", &[("x-a", &long), ("x-b", "ok")]);
+    strange.headers.append("x-a", http::HeaderValue::from_bytes(b"\xff\xfe\x80").unwrap());
+    for head in
+        [head(&format!("GET /{long}"), &[]), strange, head("CONNECT a.example:443", &[]), head("OPTIONS *", &[])]
+    {
+        for body in [&b""[..], b"\xff", deep.as_bytes(), b"{\"a\":{\"b\":{\"c\":1}}}", b"x=1&x=%ff%00"] {
+            let mut exchange = exchange();
+            let _ = policy.request(&head, &mut exchange);
+            exchange.edits().apply(&mut head.headers.clone());
+            let _ = policy.request_body(&head, body, &mut exchange);
+            let _ = policy.response(&head, &response(599, &[]), &mut exchange);
+            let _ = log(&policy, &head, None, &mut exchange).to_string();
+        }
+    }
+}
