@@ -11,12 +11,14 @@ impl Log for Stderr {
     }
 
     fn log(&self, record: &Record<'_>) {
-        // Pingora's own notes are of use to those who look into Pingora.
-        if record.target().starts_with("pingora") && record.level() > log::max_level().min(LevelFilter::Warn) {
+        // The notes of libraries are of use to those who look into Pingora only.
+        let (target, level) = (record.target(), record.level());
+        let pingora = target.starts_with("pingora") && log::max_level() >= LevelFilter::Debug;
+        if level > LevelFilter::Warn && !pingora && !target.starts_with("celero") {
             return;
         }
         let now = jiff::Timestamp::now();
-        let line = format!("{now:.3} {:<5} {}\n", record.level(), record.args());
+        let line = format!("{now:.3} {level:<5} {}\n", record.args());
         // Nobody is left to be told that standard error is closed.
         let _ = std::io::stderr().write_all(line.as_bytes());
     }

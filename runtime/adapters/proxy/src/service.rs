@@ -13,6 +13,10 @@ use pingora::upstreams::peer::HttpPeer;
 use pingora::{Error, ErrorSource, ErrorType, Result};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the rest of a body is read that nobody wants any more.
+const DRAIN: Duration = Duration::from_secs(5);
 
 /// The proxy, as Pingora sees it.
 pub(crate) struct Service {
@@ -45,8 +49,10 @@ impl ProxyHttp for Service {
     async fn request_filter(&self, session: &mut Session, request: &mut Request) -> Result<bool> {
         let patience = request.now.timeouts().body;
         session.set_read_timeout(Some(patience));
-        session.set_total_drain_timeout(Some(patience));
-        // A client that was answered before its body was read may have sent its next request already.
+        // A client that is answered before its body was read would lose the answer if the connection were closed at once, and
+        // may have sent its next request already.
+        session.set_close_on_response_before_downstream_finish(false);
+        session.set_total_drain_timeout(Some(patience.min(DRAIN)));
         session.set_pipelining_enabled(true);
         if request.guard.request_filter(session).await? {
             return Ok(true);

@@ -59,6 +59,13 @@ impl Client {
         self.try_reply(true).expect("a response")
     }
 
+    /// Reads a response after which the connection stays.
+    pub(crate) fn kept(&mut self) -> Reply {
+        let reply = self.reply();
+        assert_eq!(reply.header("connection"), "keep-alive");
+        reply
+    }
+
     /// Reads a response, if the connection gives one.
     pub(crate) fn try_reply(&mut self, with_body: bool) -> std::io::Result<Reply> {
         let line = self.line()?;

@@ -17,7 +17,7 @@ fn connections_stay() {
     let mut client = Client::connect(proxy.address);
     for round in 0..20 {
         let path = if round % 2 == 0 { "/no" } else { "/echo" };
-        let reply = client.request(&format!("POST {path}"), &[], b"body").reply();
+        let reply = client.request(&format!("POST {path}"), &[], b"body").kept();
         assert_eq!(reply.status, if round % 2 == 0 { 403 } else { 200 });
     }
 }
@@ -27,7 +27,7 @@ fn requests_may_come_before_their_predecessors_are_answered() {
     let proxy = Running::demo("request:\n  - { name: no, when: 'request.path == \"/no\"', deny: true }\n");
     let mut client = Client::connect(proxy.address);
     client.request("GET /echo", &[], b"").request("POST /no", &[], b"body").request("GET /", &[], b"");
-    assert_eq!([client.reply().status, client.reply().status, client.reply().status], [200, 403, 200]);
+    assert_eq!([client.kept().status, client.kept().status, client.kept().status], [200, 403, 200]);
 }
 
 #[test]
