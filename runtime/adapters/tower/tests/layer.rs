@@ -1,5 +1,5 @@
 //! The layer around axum, over sockets and without.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
@@ -117,7 +117,10 @@ struct Pieces(usize);
 impl futures_core::Stream for Pieces {
     type Item = Result<http_body::Frame<Bytes>, std::convert::Infallible>;
 
-    fn poll_next(mut self: std::pin::Pin<&mut Self>, _: &mut std::task::Context<'_>) -> std::task::Poll<Option<Self::Item>> {
+    fn poll_next(
+        mut self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Self::Item>> {
         let left = self.0.checked_sub(1);
         self.0 = left.unwrap_or_default();
         std::task::Poll::Ready(left.map(|_| Ok(http_body::Frame::data(Bytes::from(vec![b'x'; 100])))))
