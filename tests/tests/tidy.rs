@@ -18,6 +18,9 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("celero", &["celero-derive", "celero-frontend", "celero-ir", "celero-jit"]),
     ("celero-policy", &["celero"]),
     ("celero-cli", &["celero", "celero-policy"]),
+    ("celero-tower", &["celero-policy"]),
+    ("celero-pingora", &["celero-policy"]),
+    ("celero-proxy", &["celero-pingora", "celero-policy"]),
 ];
 
 #[test]

@@ -5,6 +5,7 @@
 mod backend;
 mod client;
 mod config;
+mod docs;
 mod example;
 mod h2;
 mod http1;
