@@ -158,7 +158,7 @@ impl<'a> View<'a> {
             },
         };
         let is = |other: &&str| name.eq_ignore_ascii_case(other);
-        if self.redacted && CREDENTIALS.iter().any(|credential| is(&credential)) {
+        if self.redacted && CREDENTIALS.iter().any(is) {
             let hidden = Value::String(REDACTED);
             let is_list = is_list || self.form == Form::Same && matches!(value, Value::List(_));
             return Ok(Some(if is_list { list_of(&[hidden], arena)? } else { hidden }));

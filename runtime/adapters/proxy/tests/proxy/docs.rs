@@ -44,7 +44,7 @@ fn every_field_is_described() {
     ];
     let mut fields = 0;
     for place in places {
-        let indent = &place[..place.len() - place.trim_start().len()];
+        let indent = " ".repeat(place.len() - place.trim_start().len());
         let told = message(&example.replacen(place, &format!("{indent}unheard-of: 1\n{place}"), 1));
         let (_, list) = told.split_once("its fields are ").unwrap_or_else(|| panic!("{told}"));
         for field in list.lines().next().unwrap().split(", ") {
