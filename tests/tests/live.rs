@@ -174,7 +174,7 @@ fn readers_see_whole_generations_while_rules_are_replaced() {
     ));
     assert!(during <= before.saturating_mul(20), "loading took {before} ns, and {during} ns while rules were replaced");
     // The kernel may let a reader wait, when memory is mapped; a lock that is held while rules are replaced would do so each time.
-    assert!(waits < replacements / 1000 + 3, "{waits} waits in {replacements} replacements");
+    assert!(waits < replacements / 100 + 3, "{waits} waits in {replacements} replacements");
     assert!(busy.iter().all(|seen| seen.generations > 0), "the readers saw nothing of it");
     // A set lost in every eighth replacement would show; the readers' own records grow as well.
     assert!((grown as u64) < (replacements / 2 * 512).max(1 << 21), "{grown} bytes");

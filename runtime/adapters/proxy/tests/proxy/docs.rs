@@ -28,7 +28,7 @@ fn the_whole_configuration_is_one() {
     folder.write("policy.yaml", "");
     let file = folder.write("proxy.yaml", &example);
     Config::check(&file).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(message(&example.replace("servers:", "serves:")).lines().next(), block(&page(), "text").lines().next());
+    assert_eq!(message(&example.replace("servers:", "serves:")).trim(), block(&page(), "text").trim());
 }
 
 #[test]
