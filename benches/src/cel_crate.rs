@@ -5,6 +5,8 @@ use cel::common::traits::Indexer;
 use cel::common::types::{BYTES_TYPE, CelBool, CelBytes, CelString, MAP_TYPE, STRING_TYPE, Type};
 use cel::common::value::{CowVal, Val};
 use cel::{Context, Env, ExecutionError, Program, Value};
+use http::request::Parts;
+use http::{HeaderMap, Method, Uri};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -49,11 +51,20 @@ fn json<'b, 'v>(args: Vec<CowVal<'b, 'v>>) -> Result<CowVal<'b, 'v>, ExecutionEr
 
 #[derive(Clone, Copy, Debug)]
 struct Request<'r> {
-    head: &'r http::Request<()>,
+    method: &'r Method,
+    uri: &'r Uri,
+    headers: &'r HeaderMap,
     body: &'r [u8],
 }
+
+impl<'r> Request<'r> {
+    fn of(head: &'r http::Request<()>, body: &'r [u8]) -> Self {
+        Self { method: head.method(), uri: head.uri(), headers: head.headers(), body }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
-struct Headers<'r>(&'r http::HeaderMap);
+struct Headers<'r>(&'r HeaderMap);
 #[derive(Clone, Copy, Debug)]
 struct Source(IpAddr);
 
@@ -107,12 +118,20 @@ macro_rules! resolved {
 }
 
 resolved!(Request<'r>, this, key, {
-    let request: &'r http::Request<()> = this.head;
     match key {
-        "method" => Ok(string(request.method().as_str())),
-        "path" => Ok(string(request.uri().path())),
-        "host" => Ok(string(request.headers().get("host").and_then(|v| v.to_str().ok()).unwrap_or_default())),
-        "headers" => Ok(CowVal::owned(Headers(request.headers()))),
+        "method" => {
+            let method: &'r Method = this.method;
+            Ok(string(method.as_str()))
+        }
+        "path" => {
+            let uri: &'r Uri = this.uri;
+            Ok(string(uri.path()))
+        }
+        "host" => {
+            let headers: &'r HeaderMap = this.headers;
+            Ok(string(headers.get("host").and_then(|v| v.to_str().ok()).unwrap_or_default()))
+        }
+        "headers" => Ok(CowVal::owned(Headers(this.headers))),
         "body" => {
             let body: &'r [u8] = this.body;
             Ok(CowVal::owned(CelBytes::from(body)))
@@ -121,7 +140,7 @@ resolved!(Request<'r>, this, key, {
     }
 });
 resolved!(Headers<'r>, this, key, {
-    let map: &'r http::HeaderMap = this.0;
+    let map: &'r HeaderMap = this.0;
     let value = map.get(key).and_then(|v| v.to_str().ok());
     value.map(string).ok_or_else(|| ExecutionError::no_such_key(key))
 });
@@ -175,6 +194,44 @@ fn env() -> Arc<Env> {
     Arc::new(env)
 }
 
+/// The rules of a workload, compiled by the crate, for the heads of requests that a proxy has.
+pub struct HeadRules {
+    programs: Vec<Program>,
+    env: Arc<Env>,
+    shares_env: bool,
+}
+
+impl std::fmt::Debug for HeadRules {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HeadRules").field("rules", &self.programs.len()).finish_non_exhaustive()
+    }
+}
+
+impl HeadRules {
+    /// Compiles them. With `shares_env`, all evaluations have one environment, which its users have to know of; otherwise each
+    /// request has a default context, as the crate's documentation shows.
+    #[must_use]
+    pub fn new(workload: &Workload, shares_env: bool) -> Self {
+        let env = env();
+        Self { programs: programs(&env, workload), env, shares_env }
+    }
+
+    /// How many of them are true; values are resolved when they are read.
+    #[must_use]
+    pub fn count(&self, head: &Parts, address: IpAddr) -> u64 {
+        let mut context = Context::with_env(if self.shares_env { self.env.clone() } else { env() });
+        let request = Request { method: &head.method, uri: &head.uri, headers: &head.headers, body: &[] };
+        context.add_variable_as_val("request", Box::new(request));
+        context.add_variable_as_val("source", Box::new(Source(address)));
+        self.programs.iter().filter(|program| answer(program, &context) == 1).count() as u64
+    }
+}
+
+fn programs(env: &Env, workload: &Workload) -> Vec<Program> {
+    let source = |rule: &crate::rules::Rule| rule.cel(|net| format!("cidrContains({net:?}, source.address)"));
+    workload.rules.iter().map(|rule| env.compile(&source(rule)).expect("a rule that compiles")).collect()
+}
+
 /// Rules compiled by the crate: finds those that are true of a request from an address, one after the other with one
 /// context, whose values are resolved when they are read.
 pub(crate) fn all(sources: &[String]) -> impl Fn(&http::Request<()>, IpAddr, &mut Vec<usize>) + use<> {
@@ -182,7 +239,7 @@ pub(crate) fn all(sources: &[String]) -> impl Fn(&http::Request<()>, IpAddr, &mu
     let programs: Vec<Program> = sources.iter().map(|s| env.compile(s).expect("a rule that compiles")).collect();
     move |request, address, matched| {
         let mut context = Context::with_env(env.clone());
-        context.add_variable_as_val("request", Box::new(Request { head: request, body: &[] }));
+        context.add_variable_as_val("request", Box::new(Request::of(request, &[])));
         context.add_variable_as_val("source", Box::new(Source(address)));
         let numbered = programs.iter().enumerate();
         matched.extend(numbered.filter(|(_, program)| answer(program, &context) == 1).map(|(number, _)| number));
@@ -192,14 +249,7 @@ pub(crate) fn all(sources: &[String]) -> impl Fn(&http::Request<()>, IpAddr, &mu
 /// The workload's rules compiled by the crate.
 pub(crate) fn runner(workload: &Workload, mode: Mode) -> Runner {
     let env = env();
-    let programs: Vec<Program> = workload
-        .rules
-        .iter()
-        .map(|rule| {
-            let source = rule.cel(|network| format!("cidrContains({network:?}, source.address)"));
-            env.compile(&source).expect("a rule that compiles")
-        })
-        .collect();
+    let programs = programs(&env, workload);
     let name = workload.name;
     Box::new(move |input: &Input| {
         let mut context = Context::with_env(env.clone());
@@ -210,7 +260,7 @@ pub(crate) fn runner(workload: &Workload, mode: Mode) -> Runner {
                 context.add_variable_from_value("source", HashMap::from([("address".to_owned(), address)]));
             }
             Mode::Lazy => {
-                context.add_variable_as_val("request", Box::new(Request { head: &input.request, body: &input.body }));
+                context.add_variable_as_val("request", Box::new(Request::of(&input.request, &input.body)));
                 context.add_variable_as_val("source", Box::new(Source(input.peer.ip())));
             }
         }

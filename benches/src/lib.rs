@@ -13,6 +13,7 @@ pub mod scaling;
 mod table;
 mod workload;
 
+pub use cel_crate::HeadRules;
 pub use compiling::{Cost, compile_cost};
 pub use measure::{CountingAllocator, Sample, allocations, interleaved, scaling};
 pub use table::markdown;

@@ -38,6 +38,12 @@ pub struct Options {
 /// Where lines of the report go.
 pub type Say<'s> = dyn FnMut(&str) + 's;
 
+/// The rules of the mix, in CEL.
+#[must_use]
+pub fn sources(many: usize) -> Vec<String> {
+    engines::sources(&generate::rules(&Vocabulary::new(), many))
+}
+
 /// Measures, telling as it goes; the results as JSON.
 ///
 /// # Errors

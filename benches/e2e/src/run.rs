@@ -1,0 +1,125 @@
+//! Engines take turns, so that what disturbs the machine disturbs all of them; medians of the rounds are reported.
+
+use crate::Failure;
+use crate::jobs::{JOBS, Job};
+use crate::load::{Requests, Seen};
+use crate::process::Process;
+use crate::report;
+use clap::Args;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Only these jobs.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// How often each proxy is loaded.
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// How long each time.
+    #[arg(long, default_value_t = 3)]
+    seconds: u64,
+    /// Connections of the client.
+    #[arg(long, default_value_t = 32)]
+    connections: usize,
+    /// Threads of the proxy.
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    /// Write a record.
+    #[arg(long)]
+    json: Option<PathBuf>,
+    /// Draw charts into this directory.
+    #[arg(long)]
+    charts: Option<PathBuf>,
+}
+
+struct Turn {
+    seen: Seen,
+    cpu_us: f64,
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+fn measure(job: &'static Job, options: &Options) -> Result<Value, Failure> {
+    let upstream = Process::start(&["upstream"])?;
+    let coprocessor = Process::start(&["coprocessor"])?;
+    let (behind, beside) = (upstream.address.to_string(), coprocessor.address.to_string());
+    let threads = options.threads.to_string();
+    let mut proxies = Vec::new();
+    for engine in job.engines {
+        let arguments =
+            ["proxy", job.name, engine, "--upstream", &behind, "--coprocessor", &beside, "--threads", &threads];
+        let proxy = Process::start(&arguments)?;
+        job.examine(engine, &proxy.get(Job::TARGET, &job.headers())?)?;
+        proxies.push(proxy);
+    }
+    let requests = Requests::of(job)?;
+    let mut turns: Vec<Vec<Turn>> = job.engines.iter().map(|_| Vec::new()).collect();
+    // The first round warms up.
+    for round in 0..=options.rounds {
+        for (proxy, turns) in proxies.iter().zip(&mut turns) {
+            let spent = || Ok::<_, Failure>(proxy.cpu()?.saturating_add(coprocessor.cpu()?));
+            let before = spent()?;
+            let seen = requests.load(proxy.address, options.seconds, options.connections)?;
+            let spent = spent()?.saturating_sub(before);
+            if round > 0 {
+                turns.push(Turn { seen, cpu_us: spent.as_secs_f64() * 1e6 / seen.requests as f64 });
+            }
+        }
+    }
+    let row = |engine: &str, turns: &[Turn]| {
+        let of = |value: fn(&Turn) -> f64| (median(turns.iter().map(value).collect()) * 100.0).round() / 100.0;
+        json!({
+            "engine": engine,
+            "cpu_us": of(|turn| turn.cpu_us),
+            "per_second": of(|turn| turn.seen.per_second),
+            "p50_us": of(|turn| turn.seen.p50_us),
+            "p95_us": of(|turn| turn.seen.p95_us),
+            "p99_us": of(|turn| turn.seen.p99_us),
+        })
+    };
+    let rows: Vec<Value> = job.engines.iter().zip(&turns).map(|(engine, turns)| row(engine, turns)).collect();
+    Ok(json!({ "job": job.name, "engines": rows }))
+}
+
+fn machine() -> Value {
+    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ")).map(|(_, model)| model);
+    json!({ "cpu": model, "cores": std::thread::available_parallelism().map_or(0, usize::from) })
+}
+
+pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    for name in &options.only {
+        if Job::named(name).is_none() {
+            let names: Vec<&str> = JOBS.iter().map(|job| job.name).collect();
+            return Err(format!("no job {name}; there are {}", names.join(", ")).into());
+        }
+    }
+    let wanted = JOBS.iter().filter(|job| options.only.is_empty() || options.only.iter().any(|name| name == job.name));
+    let mut jobs = Vec::new();
+    for job in wanted {
+        eprintln!("{} ...", job.name);
+        let result = measure(job, options)?;
+        println!("{}", report::table(&result));
+        jobs.push(result);
+    }
+    let command: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('/')).collect();
+    let record = json!({
+        "command": format!("e2e {}", command.join(" ")),
+        "machine": machine(),
+        "threads": options.threads,
+        "connections": options.connections,
+        "jobs": jobs,
+    });
+    if let Some(file) = &options.json {
+        std::fs::write(file, format!("{record:#}\n"))?;
+    }
+    if let Some(place) = &options.charts {
+        report::draw(&record, place)?;
+    }
+    Ok(())
+}
