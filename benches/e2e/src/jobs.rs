@@ -130,6 +130,8 @@ pub(crate) fn internal() -> Vec<String> {
 pub(crate) fn wrk_script(job: &Job) -> String {
     let mut script = String::from("wrk.method = \"GET\"\n");
     for (name, value) in job.headers() {
+        // `wrk` adds one of its own unless it knows this one by its own spelling.
+        let name = if name == "host" { "Host" } else { &name };
         let _ = writeln!(script, "wrk.headers[{name:?}] = {value:?}");
     }
     script.push_str(

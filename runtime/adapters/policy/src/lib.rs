@@ -46,6 +46,6 @@ pub use edits::{Edit, Edits};
 pub use error::PolicyError;
 pub use exchange::Exchange;
 pub use live::LivePolicy;
-pub use outcome::{Answer, Ended, LogFields, Outcome, Phase, RuleInfo};
+pub use outcome::{Answer, Ended, LogFields, Outcome, Phase, PhaseInfo, RuleInfo};
 pub use policy::Policy;
 pub use schema::schema;

@@ -110,6 +110,19 @@ impl fmt::Display for LogFields {
     }
 }
 
+/// A phase of a policy, and what its rules cost so far.
+#[derive(Clone, Copy, Debug)]
+pub struct PhaseInfo {
+    /// The phase.
+    pub phase: Phase,
+    /// How often its rules were evaluated: all of them together, as far as the index leaves anything to do.
+    pub evaluated: u64,
+    /// How many of those evaluations were timed; about one in 64 on each thread.
+    pub timed: u64,
+    /// What the timed ones took, actions included.
+    pub time: Duration,
+}
+
 /// A rule of a policy, and what became of it so far.
 #[derive(Clone, Debug)]
 pub struct RuleInfo {

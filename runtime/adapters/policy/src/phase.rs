@@ -50,6 +50,8 @@ pub(crate) struct Rules<S> {
 struct Memory {
     scratch: Scratch,
     matched: Vec<usize>,
+    /// How many evaluations the thread saw.
+    tick: u32,
 }
 
 thread_local! {
@@ -70,7 +72,10 @@ impl<S: Context + 'static> Rules<S> {
         }
         // A thread that is ending has no place to keep it.
         let mut memory = MEMORY.try_with(Cell::take).ok().flatten().unwrap_or_default();
-        let answer = self.run_with(context, headers, effects, tally, &mut memory);
+        let mut tick = memory.tick;
+        let answer =
+            tally.phase(self.phase, &mut tick, || self.run_with(context, headers, effects, tally, &mut memory));
+        memory.tick = tick;
         let _ = MEMORY.try_with(|kept| kept.set(Some(memory)));
         if answer.is_some() {
             effects.edits.clear();
@@ -86,7 +91,7 @@ impl<S: Context + 'static> Rules<S> {
         tally: &Tally,
         memory: &mut Memory,
     ) -> Option<Answer> {
-        let Memory { scratch, matched } = memory;
+        let Memory { scratch, matched, .. } = memory;
         matched.clear();
         // Under the set's policies in use here the evaluation has no error.
         matched.extend_from_slice(self.set.all(context, scratch).unwrap_or(&[]));

@@ -3,13 +3,13 @@
 use crate::auth::Auth;
 use crate::compile::{Compilation, Scope};
 use crate::context::{BodyData, LogData, Peer, RequestData, ResponseData, ResponseHead};
-use crate::counters::{Counters, Tally};
+use crate::counters::Tally;
 use crate::definitions::Definitions;
 use crate::document::Document;
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
 use crate::expressions::{Names, Reads};
-use crate::outcome::{Answer, Ended, LogFields, Outcome, Phase, RuleInfo};
+use crate::outcome::{Answer, Ended, LogFields, Outcome, Phase, PhaseInfo, RuleInfo};
 use crate::phase::Rules;
 use crate::problems::Problems;
 use crate::shape::size;
@@ -126,7 +126,7 @@ impl Policy {
             return Err(PolicyError::new(problems));
         };
         let late = body.reads.or(response.reads).or(log.reads);
-        let tally = Tally { rules: Counters::new(rule_counters), named: Counters::new(counter_names.len()) };
+        let tally = Tally::new(rule_counters, counter_names.len());
         let policy = Self {
             request: request.rules,
             body: body.rules,
@@ -266,6 +266,18 @@ impl Policy {
                 failed: self.tally.rules.sum(counter.saturating_add(1)),
             }
         })
+    }
+
+    /// Its phases that have rules, and what these cost so far.
+    pub fn phases(&self) -> impl Iterator<Item = PhaseInfo> {
+        let empty = [
+            self.request.rules.is_empty(),
+            self.body.rules.is_empty(),
+            self.response.rules.is_empty(),
+            self.log.rules.is_empty(),
+        ];
+        let phases = Phase::ALL.into_iter().zip(empty).filter(|(_, empty)| !empty);
+        phases.map(|(phase, _)| self.tally.phase_info(phase))
     }
 
     /// Its counters, by name, with their values.

@@ -84,6 +84,17 @@ fn upstreams(page: &mut Page, now: &Generation) {
 }
 
 fn rules(page: &mut Page, now: &Generation) {
+    let phases: Vec<_> = now.policy.phases().collect();
+    page.head("celero_phase_evaluations_total", "counter", "How often the rules of a phase were evaluated.");
+    for info in &phases {
+        page.sample("celero_phase_evaluations_total", &[("phase", info.phase.name())], info.evaluated);
+    }
+    page.head("celero_phase_duration_seconds", "summary", "What the rules of a phase took, of one evaluation in 64.");
+    for info in &phases {
+        let labels = [("phase", info.phase.name())];
+        page.sample("celero_phase_duration_seconds_sum", &labels, info.time.as_secs_f64());
+        page.sample("celero_phase_duration_seconds_count", &labels, info.timed);
+    }
     let rules: Vec<_> = now.policy.rules().collect();
     page.head("celero_rule_matches_total", "counter", "How often a rule matched, since the policy was loaded.");
     for rule in &rules {

@@ -255,6 +255,20 @@ log:
     ];
     assert_eq!(rules, expected);
     assert_eq!(policy.counters().collect::<Vec<_>>(), [("hits", 4), ("all", 1)]);
+    let phases: Vec<_> = policy.phases().map(|info| (info.phase, info.evaluated)).collect();
+    assert_eq!(phases, [(Phase::Request, 4), (Phase::Log, 1)]);
+}
+
+#[test]
+fn some_evaluations_are_timed() {
+    let policy = policy("request:\n- when: request.path.matches('b+$')\n");
+    let mut exchange = exchange();
+    for _ in 0..6400 {
+        assert_eq!(status(policy.request(&head("GET /b", &[]), &mut exchange)), 0);
+    }
+    let info = policy.phases().next().unwrap();
+    assert_eq!((info.evaluated, info.timed), (6400, 100));
+    assert!(!info.time.is_zero());
 }
 
 #[test]
