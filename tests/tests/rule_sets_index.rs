@@ -7,7 +7,7 @@
 //!
 //! What a set must report: under [`OnError::Match`] and [`OnError::Stop`] exactly the errors of its rules up to where the
 //! evaluation ends; under [`OnError::NoMatch`] no others than these, because a set need not look for failures that can't
-//! change the answer.
+//! change the answer. Rules may have policies of their own.
 //!
 //! `CELERO_SEED` gives other rules, sets and requests.
 
@@ -40,7 +40,16 @@ const ARMS: &[Arm] = &[
     Arm { name: "interpreted with all there is of an index", tier: Tier::Interpret, indexing: Indexing::Always },
 ];
 
-const POLICIES: [OnError; 3] = [OnError::NoMatch, OnError::Match, OnError::Stop];
+/// The policy of all rules of a set, or none: each has its own.
+type Policy = Option<OnError>;
+
+const POLICIES: [Policy; 4] = [Some(OnError::NoMatch), Some(OnError::Match), Some(OnError::Stop), None];
+
+/// The policy of a rule, by its place in the pool.
+fn policy_of(policy: Policy, rule: usize) -> OnError {
+    let own = [OnError::NoMatch, OnError::Match, OnError::NoMatch, OnError::Match, OnError::Stop];
+    policy.unwrap_or(own[rule % own.len()])
+}
 
 /// Rules alone over all samples.
 struct Pool {
@@ -113,9 +122,13 @@ impl Pool {
         (first..first + many).collect()
     }
 
-    fn build(&self, engine: &Engine, arm: &Arm, policy: OnError, rules: &[usize]) -> Set {
-        let builder = engine.rules(&self.env).index(arm.indexing).on_error(policy);
-        rules.iter().fold(builder, |builder, &rule| builder.rule("r", &self.sources[rule], rule)).build().unwrap()
+    fn build(&self, engine: &Engine, arm: &Arm, policy: Policy, rules: &[usize]) -> Set {
+        let builder = engine.rules(&self.env).index(arm.indexing).on_error(policy.unwrap_or(OnError::Stop));
+        let builder = rules.iter().fold(builder, |builder, &rule| {
+            let builder = builder.rule("r", &self.sources[rule], rule);
+            if policy.is_none() { builder.rule_on_error(policy_of(policy, rule)) } else { builder }
+        });
+        builder.build().unwrap()
     }
 
     fn alone(&self, tier: Tier, rules: &[usize], sample: usize) -> Vec<Answer> {
@@ -125,9 +138,9 @@ impl Pool {
 }
 
 /// What a set must answer, from what its rules answer alone: the matches, and the errors up to the end of the evaluation.
-fn expected(alone: &[Answer], policy: OnError, once: bool) -> (Result<Vec<usize>, RuleError>, Vec<RuleError>) {
+fn expected(alone: &[Answer], policies: &[OnError], once: bool) -> (Result<Vec<usize>, RuleError>, Vec<RuleError>) {
     let (mut matched, mut errors) = (Vec::new(), Vec::new());
-    for (rule, answer) in alone.iter().enumerate() {
+    for (rule, (answer, &policy)) in alone.iter().zip(policies).enumerate() {
         let matches = answer.unwrap_or(policy == OnError::Match);
         if let Err(error) = *answer {
             errors.push(RuleError { rule, error });
@@ -150,30 +163,34 @@ fn same<T: PartialEq + Debug>(mode: &str, got: T, want: T) -> Result<(), String>
 }
 
 /// Whether the reported errors are what they must be.
-fn reported(mode: &str, policy: OnError, got: &[RuleError], real: &[RuleError]) -> Result<(), String> {
-    let right = if policy == OnError::NoMatch {
-        let mut left = real.iter();
-        got.iter().all(|error| left.any(|real| real == error))
-    } else {
-        got == real
-    };
+fn reported(mode: &str, policies: &[OnError], got: &[RuleError], real: &[RuleError]) -> Result<(), String> {
+    let mut left = real.iter();
+    let mut right = got.iter().all(|error| left.any(|real| real == error));
+    let matters = |error: &&RuleError| policies[error.rule] != OnError::NoMatch;
+    right &= got.iter().filter(matters).eq(real.iter().filter(matters));
     if right { Ok(()) } else { Err(format!("{mode} reports the errors {got:?}, the rules alone give {real:?}")) }
 }
 
 /// Asks a set in every mode.
-fn ask(set: &Set, alone: &[Answer], sample: &Sample, scratch: &mut Scratch) -> Result<(), String> {
-    let (policy, context) = (set.on_error(), context(sample));
-    let (all, errors) = expected(alone, policy, false);
+fn ask(
+    set: &Set,
+    alone: &[Answer],
+    policies: &[OnError],
+    sample: &Sample,
+    scratch: &mut Scratch,
+) -> Result<(), String> {
+    let context = context(sample);
+    let (all, errors) = expected(alone, policies, false);
     same("all", set.all(&context, scratch).map(<[usize]>::to_vec), all.clone())?;
-    reported("all", policy, scratch.errors(), &errors)?;
+    reported("all", policies, scratch.errors(), &errors)?;
     same("count", set.count(&context, scratch), all.map(|all| all.len()))?;
-    reported("count", policy, scratch.errors(), &errors)?;
-    let (once, errors) = expected(alone, policy, true);
+    reported("count", policies, scratch.errors(), &errors)?;
+    let (once, errors) = expected(alone, policies, true);
     let first = set.first(&context, scratch).map(|found| found.map(|found| found.index));
     same("first", first, once.clone().map(|once| once.first().copied()))?;
-    reported("first", policy, scratch.errors(), &errors)?;
+    reported("first", policies, scratch.errors(), &errors)?;
     same("any", set.any(&context, scratch), once.map(|once| !once.is_empty()))?;
-    reported("any", policy, scratch.errors(), &errors)
+    reported("any", policies, scratch.errors(), &errors)
 }
 
 /// What was asked, and what the rules alone say to it.
@@ -199,13 +216,14 @@ impl<'p> Check<'p> {
     }
 
     /// Asks a set of these rules about all samples, in every tier and mode.
-    fn set(&mut self, rules: &[usize], policies: &[OnError]) -> Result<(), String> {
+    fn set(&mut self, rules: &[usize], policies: &[Policy]) -> Result<(), String> {
         for (arm, engine) in ARMS.iter().zip(&self.engines) {
             for &policy in policies {
                 let set = self.pool.build(engine, arm, policy, rules);
+                let of_rules: Vec<OnError> = rules.iter().map(|&rule| policy_of(policy, rule)).collect();
                 for sample in 0..self.pool.samples.len() {
                     let alone = self.pool.alone(arm.tier, rules, sample);
-                    if let Err(wrong) = ask(&set, &alone, &self.pool.samples[sample], &mut self.scratch) {
+                    if let Err(wrong) = ask(&set, &alone, &of_rules, &self.pool.samples[sample], &mut self.scratch) {
                         return Err(self.explained(arm, engine, policy, rules, sample, &wrong));
                     }
                     self.asked.pairs += alone.len();
@@ -222,14 +240,16 @@ impl<'p> Check<'p> {
         &self,
         arm: &Arm,
         engine: &Engine,
-        policy: OnError,
+        policy: Policy,
         rules: &[usize],
         sample: usize,
         wrong: &str,
     ) -> String {
         let wrong_with = |rules: &[usize]| {
             let set = self.pool.build(engine, arm, policy, rules);
-            ask(&set, &self.pool.alone(arm.tier, rules, sample), &self.pool.samples[sample], &mut Scratch::new()).err()
+            let of_rules: Vec<OnError> = rules.iter().map(|&rule| policy_of(policy, rule)).collect();
+            let alone = self.pool.alone(arm.tier, rules, sample);
+            ask(&set, &alone, &of_rules, &self.pool.samples[sample], &mut Scratch::new()).err()
         };
         let (rules, wrong) = shrunk(rules.to_vec(), wrong.to_owned(), wrong_with);
         let alone = self.pool.alone(arm.tier, &rules, sample);
@@ -237,7 +257,8 @@ impl<'p> Check<'p> {
         let listed =
             listed.map(|(n, (&rule, alone))| format!("  {n}: {}\n     alone: {alone:?}\n", self.pool.sources[rule]));
         let (name, listed, sample) = (arm.name, listed.collect::<String>(), &self.pool.samples[sample]);
-        format!("{wrong}\n{name}, {policy:?}, rules:\n{listed}request:\n{sample:?}")
+        let policy = policy.map_or("policies of their own".into(), |policy| format!("{policy:?}"));
+        format!("{wrong}\n{name}, {policy}, rules:\n{listed}request:\n{sample:?}")
     }
 }
 

@@ -223,7 +223,8 @@ impl<S, A> Plan<S, A> {
                 if let (Some(found), Some(source), false) = (set.get(rule), set.source(rule), is_removed) {
                     let entry = Arc::clone(found.action);
                     let tags = set.tags(rule).map(Arc::from).collect();
-                    let item = Item { name: found.name.into(), source: source.into(), tags, entry };
+                    let on_error = Some(set.policy(rule));
+                    let item = Item { name: found.name.into(), source: source.into(), tags, on_error, entry };
                     rules.push((item, Origin { segment: number, rule }));
                 }
             }

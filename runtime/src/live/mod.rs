@@ -367,10 +367,11 @@ where
     ) -> (Vec<Item<A>>, OnError) {
         let Shared { engine, env, board, .. } = &*self.shared;
         let (rules, on_error) = rules(engine.rules(env)).into_rules();
-        let item = |(sequence, Given { name, source, action, priority, tags })| Item {
+        let item = |(sequence, Given { name, source, action, priority, tags, on_error })| Item {
             name,
             source,
             tags,
+            on_error,
             entry: Arc::new(Entry::new(priority, sequence, board.as_ref().map(Place::new), action)),
         };
         let mut items: Vec<Item<A>> = (0..).zip(rules).map(item).collect();

@@ -56,6 +56,7 @@ pub(super) struct Item<A> {
     pub(super) name: Box<str>,
     pub(super) source: Box<str>,
     pub(super) tags: Vec<Arc<str>>,
+    pub(super) on_error: Option<OnError>,
     pub(super) entry: Arc<Entry<A>>,
 }
 
@@ -70,8 +71,13 @@ pub(super) fn build<S: Context<Static = S>, A>(
     items: &[Item<A>],
     on_error: OnError,
 ) -> Result<Content<S, A>, RuleSetError> {
-    let rules = items.iter().fold(engine.rules(env).on_error(on_error), |rules, Item { name, source, tags, entry }| {
-        tags.iter().fold(rules.rule(name, source, Arc::clone(entry)), |rules, tag| rules.tag(tag))
+    let rules = items.iter().fold(engine.rules(env).on_error(on_error), |rules, item| {
+        let rules = rules.rule(&item.name, &item.source, Arc::clone(&item.entry));
+        let rules = match item.on_error {
+            Some(own) => rules.rule_on_error(own),
+            None => rules,
+        };
+        item.tags.iter().fold(rules, |rules, tag| rules.tag(tag))
     });
     let set = rules.build_as(tier, stale)?;
     let mut by_name: Box<[usize]> = (0..set.len()).collect();
@@ -188,7 +194,7 @@ mod tests {
     fn stale_work_ends_soon() {
         let item = |n: u64| {
             let entry = Arc::new(Entry::new(0, n, None, ()));
-            Item { name: "r".into(), source: format!("{n} > 1").into(), tags: Vec::new(), entry }
+            Item { name: "r".into(), source: format!("{n} > 1").into(), tags: Vec::new(), on_error: None, entry }
         };
         let items: Vec<Item<()>> = (0..100).map(item).collect();
         let (engine, env) = (Engine::new(), Env::dynamic());

@@ -93,7 +93,7 @@ mod tests {
         // Rules of another environment compile in that one only.
         let env = Env::dynamic().variable("x", Type::Int);
         let entry = Arc::new(Entry::new(0, 0, None, 1));
-        let items = [Item { name: "bad".into(), source: "x == 1".into(), tags: Vec::new(), entry }];
+        let items = [Item { name: "bad".into(), source: "x == 1".into(), tags: Vec::new(), on_error: None, entry }];
         let content = build(&Engine::new(), &env, Tier::Interpret, &|| false, &items, OnError::NoMatch).unwrap();
         let segment = Segment::new(content, &live.shared.graveyard);
         live.shared.change(|state| state.live.push(segment, &Disabled::new()));

@@ -52,7 +52,10 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     /// Adds a rule after those before. The name is for people: two rules may have the same.
     pub fn rule(mut self, name: &str, source: &str, action: A) -> Self {
         let text = Text::new(source.into());
-        self.rules.push(Ordered { priority: 0, rule: Rule { name: name.into(), text, action, tags: Box::default() } });
+        self.rules.push(Ordered {
+            priority: 0,
+            rule: Rule { name: name.into(), text, action, tags: Box::default(), on_error: None },
+        });
         self
     }
 
@@ -80,7 +83,30 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         self
     }
 
-    /// What a rule that fails counts as. Default [`OnError::NoMatch`].
+    /// What the rule that was added last counts as if it fails, whatever holds for the others.
+    ///
+    /// ```
+    /// use celero::http::RequestContext;
+    /// use celero::{Engine, Env, OnError, Scratch};
+    ///
+    /// let env = Env::<RequestContext>::new();
+    /// let team = r#"request.headers["x-team"] == "ops""#;
+    /// let rules = Engine::new().rules(&env).rule("allow", team, 200).rule("deny", team, 403);
+    /// let rules = rules.rule_on_error(OnError::Match).build()?;
+    /// let request = http::Request::new(());
+    /// let found = rules.first(&RequestContext::new(&request), &mut Scratch::new())?;
+    /// assert_eq!(found.map(|rule| *rule.action), Some(403));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn rule_on_error(mut self, policy: OnError) -> Self {
+        if let Some(last) = self.rules.last_mut() {
+            last.rule.on_error = Some(policy);
+        }
+        self
+    }
+
+    /// What rules that fail count as, but for those that are told [otherwise](Self::rule_on_error). Default
+    /// [`OnError::NoMatch`].
     pub fn on_error(mut self, policy: OnError) -> Self {
         self.on_error = policy;
         self
@@ -159,9 +185,9 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     /// The rules as they were given, and the policy.
     pub(crate) fn into_rules(self) -> (Vec<Given<A>>, OnError) {
         let names: Vec<Arc<str>> = by_number(self.tags).into_iter().map(Arc::from).collect();
-        let given = |Ordered { priority, rule: Rule { name, text, action, tags } }| {
+        let given = |Ordered { priority, rule: Rule { name, text, action, tags, on_error } }| {
             let tags = tags.iter().filter_map(|&tag| names.get(tag as usize).cloned()).collect();
-            Given { name, source: text.into_source(), action, priority, tags }
+            Given { name, source: text.into_source(), action, priority, tags, on_error }
         };
         (self.rules.into_iter().map(given).collect(), self.on_error)
     }
@@ -198,7 +224,9 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
             Prepared::new(&engine, env, &order, Settings { tier, on_error, indexing, stale }, Notes::default())?;
         let straight: Box<[u32]> = compiled.straight.into();
         let in_order = found.is_none() && straight.is_sorted();
+        let mixed = rules.iter().any(|rule| rule.on_error.is_some_and(|own| own != on_error));
         Ok(RuleSet {
+            mixed,
             board: counters.then(|| Box::new(Board::new(rules.len()))),
             rules: rules.into(),
             tags: by_number(tags).into(),
@@ -236,6 +264,7 @@ pub(crate) struct Given<A> {
     /// Smaller ones come first.
     pub(crate) priority: i32,
     pub(crate) tags: Vec<Arc<str>>,
+    pub(crate) on_error: Option<OnError>,
 }
 
 /// Why a set was rejected: every finding of every rule. Displays as the rendered diagnostics, each under its rule's name.

@@ -138,13 +138,12 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         let Scratch { arena, errors, read, search, verdicts, .. } = scratch;
         errors.clear();
         let mut stopped = None;
-        let policy = self.on_error;
         let mut settle = |verdict: Verdict| {
             let rule = verdict.rule as usize;
             if let Some(error) = verdict.error {
                 let error = RuleError { rule, error };
                 errors.push(error);
-                match policy {
+                match self.policy(rule) {
                     OnError::Stop => stopped = Some(error),
                     OnError::NoMatch => return,
                     OnError::Match => {}
@@ -209,11 +208,10 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
     /// Takes the answer of a rule.
     #[inline]
     fn take(&mut self, rule: u32, answer: Result<bool, EvalError>, tell: &mut impl FnMut(Verdict)) {
-        let policy = self.set.on_error;
         let (error, ends) = match answer {
             Ok(false) => return,
             Ok(true) => (None, self.once),
-            Err(error) => (Some(error), policy == OnError::Stop || policy == OnError::Match && self.once),
+            Err(error) => (Some(error), ends(self.set.policy(rule as usize), self.once)),
         };
         if rule > self.end {
             return;
@@ -313,9 +311,7 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
     /// The rules that the index leaves out.
     fn straight(&mut self, tell: &mut impl FnMut(Verdict)) {
         let set = self.set;
-        let policy = set.on_error;
-        let stops =
-            Stops { on_match: self.once, on_error: policy == OnError::Stop || policy == OnError::Match && self.once };
+        let stops = Stops { on_match: self.once, on_error: !set.mixed && ends(set.on_error, self.once) };
         let mut answer = Answer::new();
         let mut rest = &*set.straight;
         for part in &set.parts {
@@ -348,6 +344,11 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
             self.all(rules.iter().copied(), Self::alone, tell);
         }
     }
+}
+
+/// Whether a rule that fails ends the evaluation; with `once`, a match does.
+fn ends(policy: OnError, once: bool) -> bool {
+    policy == OnError::Stop || policy == OnError::Match && once
 }
 
 /// The numbers of the bits that are set, in order.

@@ -33,7 +33,8 @@ use index::Index;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What a rule that fails counts as. Allow lists and deny lists fail in opposite directions, so this is asked for once a set.
+/// What a rule that fails counts as. Allow lists and deny lists fail in opposite directions, so this is asked for once a set,
+/// and can be [said of a rule](RuleSetBuilder::rule_on_error).
 /// [`Scratch::errors`](crate::Scratch::errors) has the errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnError {
@@ -135,6 +136,8 @@ pub struct RuleSet<S, A = ()> {
     native: Option<Groups>,
     alone: Alone,
     on_error: OnError,
+    /// Whether rules fail in different ways.
+    mixed: bool,
     /// Where counts are kept, if they are wanted: the place of a rule is its index.
     board: Option<Box<Board>>,
     warnings: Box<[(usize, Diagnostic)]>,
@@ -148,6 +151,8 @@ struct Rule<A> {
     action: A,
     /// By number, each once.
     tags: Box<[u32]>,
+    /// What it counts as if it fails, unless it is as the set says.
+    on_error: Option<OnError>,
 }
 
 impl<S, A> RuleSet<S, A> {
@@ -190,10 +195,15 @@ impl<S, A> RuleSet<S, A> {
         self.rules.get(index).map(|rule| rule.text.source())
     }
 
-    /// What a rule that fails counts as.
+    /// What a rule that fails counts as, unless [it was given](RuleSetBuilder::rule_on_error) a policy of its own.
     #[must_use]
     pub fn on_error(&self) -> OnError {
         self.on_error
+    }
+
+    /// What the rule of an index counts as if it fails.
+    pub(crate) fn policy(&self, index: usize) -> OnError {
+        self.rules.get(index).and_then(|rule| rule.on_error).unwrap_or(self.on_error)
     }
 
     /// What is valid in a rule, but probably not what its author means, with the rule's index, in the order of the rules.

@@ -70,6 +70,7 @@ impl Prepared {
                     facts.push(Facts {
                         name: &rule.name,
                         tags: &rule.tags,
+                        on_error: rule.on_error.unwrap_or(settings.on_error),
                         span,
                         explained: warnings::explain(&found),
                     });
@@ -89,13 +90,13 @@ impl Prepared {
             }
         }
         if facts.len() == rules.len() {
-            warnings.extend(warnings::warnings(&common, &facts, settings.on_error));
+            warnings.extend(warnings::warnings(&common, &facts));
             warnings.sort_by_key(|(rule, _)| *rule);
         }
-        let errors = settings.on_error != OnError::NoMatch;
+        let errors = |rule: u32| facts.get(rule as usize).is_none_or(|facts| facts.on_error != OnError::NoMatch);
         let always = settings.indexing == Indexing::Always;
         let wanted = (settings.indexing != Indexing::Off).then_some(index::Wanted {
-            errors,
+            errors: &errors,
             always,
             tables: always || settings.tier != Tier::Interpret,
             room: patterns.room(),

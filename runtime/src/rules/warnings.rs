@@ -25,6 +25,7 @@ pub(super) struct Facts<'r> {
     pub(super) name: &'r str,
     /// Sorted.
     pub(super) tags: &'r [u32],
+    pub(super) on_error: OnError,
     /// Its whole expression.
     pub(super) span: Span,
     /// Whether warnings of its own say why it is constant.
@@ -38,7 +39,7 @@ pub(super) fn explain(warnings: &[Diagnostic]) -> bool {
 }
 
 /// The warnings about a set, by rule, in order. The facts are of all rules; the work is about linear in the graph.
-pub(super) fn warnings(common: &Common, facts: &[Facts<'_>], on_error: OnError) -> Vec<(usize, Diagnostic)> {
+pub(super) fn warnings(common: &Common, facts: &[Facts<'_>]) -> Vec<(usize, Diagnostic)> {
     let graph = &common.graph;
     let mut counts = vec![0_u32; graph.len()];
     let mut rules = Vec::with_capacity(common.rules.len());
@@ -63,11 +64,11 @@ pub(super) fn warnings(common: &Common, facts: &[Facts<'_>], on_error: OnError) 
         }
         let warning = match condition {
             Condition::Conjuncts(conjuncts) => match exclusive(graph, conjuncts) {
-                Some(_) if on_error == OnError::Match => None,
+                Some(_) if of.on_error == OnError::Match => None,
                 Some(both) => Some(contradiction(graph, rule, both, of)),
                 None => earlier.warning(rule.number, conjuncts, of),
             },
-            Condition::Fails if on_error == OnError::Match => None,
+            Condition::Fails if of.on_error == OnError::Match => None,
             _ if of.explained => None,
             Condition::Fails => {
                 Some(warning(of, NEVER_MATCHES, "this rule never matches: its condition always fails".into(), ""))

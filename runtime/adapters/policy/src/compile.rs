@@ -212,17 +212,21 @@ impl Compilation<'_> {
     }
 }
 
-/// The conditions of rules as a set. A failing rule is then among those that match, unless failures change nothing.
+/// The conditions of rules as a set. A failing rule is among those that match if that may change anything.
 fn builder<'e, C: Context>(
     env: &'e Env<C>,
     rules: &[Placed<C::Static>],
     on_failure: OnFailure,
 ) -> RuleSetBuilder<'e, C, ()> {
-    let on_error = if on_failure == OnFailure::NoMatch { OnError::NoMatch } else { OnError::Match };
-    let sources =
-        rules.iter().map(|placed| (&*placed.rule.name, placed.when.as_ref().map_or("true", |when| &when.text)));
-    let builder = ENGINE.rules(env).on_error(on_error);
-    sources.fold(builder, |builder, (name, source)| builder.rule(name, source, ()))
+    rules.iter().fold(ENGINE.rules(env), |builder, Placed { rule, when, .. }| {
+        let matters = match on_failure {
+            OnFailure::Closed => matches!(rule.end, Some(End::Deny(_))),
+            OnFailure::NoMatch => false,
+            OnFailure::Match | OnFailure::Stop => true,
+        };
+        let on_error = if matters { OnError::Match } else { OnError::NoMatch };
+        builder.rule(&rule.name, when.as_ref().map_or("true", |when| &when.text), ()).rule_on_error(on_error)
+    })
 }
 
 /// Compiles rules of a phase.

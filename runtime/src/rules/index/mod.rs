@@ -48,10 +48,10 @@ pub(super) struct Indexed {
 }
 
 /// What an index is for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct Wanted<'w> {
-    /// Whether rules that fail are found as well as those that are true.
-    pub(super) errors: bool,
+    /// Whether a rule, by its number, is found where it fails as well as where it is true.
+    pub(super) errors: &'w dyn Fn(u32) -> bool,
     /// Whether rules are found by it even if that is slower.
     pub(super) always: bool,
     /// Whether patterns may become tables of states, each of which takes milliseconds to make.

@@ -108,7 +108,7 @@ pub(super) fn plan(common: &Common, fields: &[Field], wanted: Wanted<'_>, notes:
     let mut finder = Finder::new(&common.graph, fields);
     for (place, rule) in (0_u32..).zip(&common.rules) {
         let first = choices.len();
-        choose_from(&mut finder, conjuncts(common, &rule.root), wanted.errors, &mut choices);
+        choose_from(&mut finder, conjuncts(common, &rule.root), (wanted.errors)(rule.number), &mut choices);
         let count = u32::try_from(choices.len().saturating_sub(first)).ok()?;
         if count == 0 {
             notes.left(place as usize, LeftOut::NoKey);
