@@ -212,6 +212,9 @@ impl Compilation<'_> {
     }
 }
 
+/// Names beyond so many are removed in one pass over the headers of a message, instead of one by one.
+const FEW_HEADERS: usize = 4;
+
 /// The conditions of rules as a set. A failing rule is among those that match if that may change anything.
 fn builder<'e, C: Context>(
     env: &'e Env<C>,
@@ -265,8 +268,11 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
     /// Removals come first, so that a rule can clear what a client sent and set its own.
     fn edits(&mut self, node: &Node) -> Box<[HeaderEdit<C::Static>]> {
         let mut edits = Vec::new();
-        for name in node.texts_of("removeHeaders") {
-            edits.extend(self.compilation.header_name(&name).map(HeaderEdit::Remove));
+        let names: Vec<HeaderName> =
+            node.texts_of("removeHeaders").iter().filter_map(|name| self.compilation.header_name(name)).collect();
+        match HeaderSet::new(&names, [""; 0]) {
+            Ok(set) if names.len() > FEW_HEADERS => edits.push(HeaderEdit::RemoveSet(Box::new(set))),
+            _ => edits.extend(names.into_iter().map(HeaderEdit::Remove)),
         }
         if let prefixes @ [_, ..] = &*node.texts_of("removePrefixes") {
             edits.extend(self.prefixes(prefixes).map(|set| HeaderEdit::RemoveSet(Box::new(set))));

@@ -55,6 +55,14 @@ impl Edits {
         }
     }
 
+    /// The names that were given values so far.
+    pub(crate) fn names_given(&self) -> impl Iterator<Item = &HeaderName> {
+        self.edits.iter().filter_map(|edit| match edit {
+            Edit::Set { name, .. } | Edit::Add { name, .. } => Some(name),
+            Edit::Remove { .. } => None,
+        })
+    }
+
     pub(crate) fn push(&mut self, edit: Edit) {
         self.edits.push(edit);
     }

@@ -158,7 +158,8 @@ impl<S: Context + 'static> HeaderEdit<S> {
             }
             Self::Remove(name) => edits.push(Edit::Remove { name: name.clone() }),
             Self::RemoveSet(set) => {
-                for name in set.find(headers).filter(|name| !is_framing(name)) {
+                let earlier: Vec<HeaderName> = edits.names_given().filter(|name| set.contains(name)).cloned().collect();
+                for name in set.find(headers).chain(&earlier).filter(|name| !is_framing(name)) {
                     edits.push(Edit::Remove { name: name.clone() });
                 }
             }

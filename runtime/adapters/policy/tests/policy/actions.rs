@@ -20,6 +20,25 @@ PHASE:
     setHeaders: {x-other: no}
 "#;
 
+/// Many names are removed in another way than few, with the same outcome: what an earlier rule set goes as well.
+#[test]
+fn what_earlier_rules_set_is_removed_with_the_rest() {
+    for removal in
+        ["removeHeaders: [x-a, x-b]", "removeHeaders: [x-a, x-b, x-c, x-d, x-e, x-f]", "removePrefixes: [x-]"]
+    {
+        let policy = policy(&format!(
+            "request:\n- setHeaders: {{x-a: new, y: new}}\n- {removal}\n- addHeaders: {{x-b: last}}\n"
+        ));
+        let (mut head, mut exchange) = (head("GET /", &[("x-b", "1"), ("x-b", "2"), ("z", "3")]), exchange());
+        assert_eq!(status(policy.request(&head, &mut exchange)), 0);
+        exchange.edits().apply(&mut head.headers);
+        let mut left: Vec<String> =
+            head.headers.iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect();
+        left.sort();
+        assert_eq!(left, ["x-b: last", "y: new", "z: 3"], "{removal}");
+    }
+}
+
 #[test]
 fn headers_of_requests_are_set_added_and_removed() {
     for phase in ["request", "requestBody"] {
