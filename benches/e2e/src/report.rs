@@ -38,10 +38,10 @@ pub(crate) fn job_of(job: &Value) -> Option<&'static Job> {
     Job::named(job.get("job")?.as_str()?)
 }
 
-/// A job's table in Markdown. Processor time is the proxy's and the coprocessor's; the ratio is to the second engine.
+/// A job's table in Markdown. Processor time is the proxy's and the coprocessor's; the ratio is to the second engine,
+/// as the median of the rounds.
 pub(crate) fn table(job: &Value) -> String {
     let heading = job_of(job).map_or("", |job| job.title);
-    let reference = rows(job).nth(1).map_or(f64::NAN, |(_, row)| number(row, "cpu_us"));
     let mut text = format!(
         "**{heading}**\n\n| | CPU µs a request | ratio | requests a second | p50 µs | p95 µs |\n|---|---|---|---|---|---|\n"
     );
@@ -51,7 +51,7 @@ pub(crate) fn table(job: &Value) -> String {
             "| {} | {:.1} | {:.2} | {:.0} | {:.0} | {:.0} |",
             title(engine),
             number(row, "cpu_us"),
-            number(row, "cpu_us") / reference,
+            number(row, "ratio"),
             number(row, "per_second"),
             number(row, "p50_us"),
             number(row, "p95_us"),

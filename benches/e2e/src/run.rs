@@ -61,7 +61,12 @@ fn measure(job: &'static Job, options: &Options) -> Result<Value, Failure> {
     let mut turns: Vec<Vec<Turn>> = job.engines.iter().map(|_| Vec::new()).collect();
     // The first round warms up.
     for round in 0..=options.rounds {
-        for (proxy, turns) in proxies.iter().zip(&mut turns) {
+        let mut in_turn: Vec<_> = proxies.iter().zip(&mut turns).collect();
+        // What a turn leaves to the next one must not always fall on the same proxy.
+        if round % 2 == 1 {
+            in_turn.reverse();
+        }
+        for (proxy, turns) in in_turn {
             let spent = || Ok::<_, Failure>(proxy.cpu()?.saturating_add(coprocessor.cpu()?));
             let before = spent()?;
             let seen = requests.load(proxy.address, options.seconds, options.connections)?;
@@ -71,11 +76,15 @@ fn measure(job: &'static Job, options: &Options) -> Result<Value, Failure> {
             }
         }
     }
+    let reference = turns.get(1).map_or(&[][..], Vec::as_slice);
     let row = |engine: &str, turns: &[Turn]| {
-        let of = |value: fn(&Turn) -> f64| (median(turns.iter().map(value).collect()) * 100.0).round() / 100.0;
+        let hundredths = |value: f64| (value * 100.0).round() / 100.0;
+        let of = |value: fn(&Turn) -> f64| hundredths(median(turns.iter().map(value).collect()));
+        let ratios = turns.iter().zip(reference).map(|(turn, reference)| turn.cpu_us / reference.cpu_us);
         json!({
             "engine": engine,
             "cpu_us": of(|turn| turn.cpu_us),
+            "ratio": hundredths(median(ratios.collect())),
             "per_second": of(|turn| turn.seen.per_second),
             "p50_us": of(|turn| turn.seen.p50_us),
             "p95_us": of(|turn| turn.seen.p95_us),
