@@ -73,6 +73,33 @@ fn a_replacement_answers_at_once_and_becomes_native_code() {
     }
 }
 
+/// Through insertions, merges and replacements.
+#[test]
+fn rules_keep_policies_of_their_own() {
+    for tier in TIERS {
+        let live = live(tier);
+        let fails = "1 / size == 1";
+        live.replace(|set| set.rule("a", fails, 0).rule("b", fails, 1).rule_on_error(OnError::Match)).unwrap();
+        for n in 0..40 {
+            let own = [OnError::NoMatch, OnError::Match][n % 2];
+            live.edit(&[], |set| set.rule(&format!("r{n}"), fails, 2).rule_on_error(own)).unwrap();
+        }
+        let right = |when| {
+            let found = matched(&live, &call("/", 0));
+            let mut expected = vec!["b".to_owned()];
+            expected.extend((1..40).step_by(2).map(|n| format!("r{n}")));
+            assert_eq!(found, expected, "{tier:?} {when}");
+        };
+        right("at once");
+        assert!(live.settle(LONG));
+        right("afterwards");
+        live.edit(&[], |set| set.rule("stops", fails, 3).rule_on_error(OnError::Stop)).unwrap();
+        let (rules, scratch) = (live.load(), &mut Scratch::new());
+        assert_eq!(rules.count(&call("/", 0), scratch).map_err(|error| error.error.kind), Err(ErrorKind::DivideByZero));
+        assert_eq!(rules.first(&call("/", 0), scratch).unwrap().map(|rule| rule.name), Some("b"));
+    }
+}
+
 #[test]
 fn a_moment_stays_what_it_was() {
     let live = live(Tier::Auto);
