@@ -79,3 +79,25 @@ pub(crate) fn show(record: &Path, charts: Option<&Path>) -> Result<(), Failure> 
     }
     charts.map_or(Ok(()), |place| draw(&record, place))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_shows_the_records() {
+        let file =
+            |path: &str| std::fs::read_to_string(format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"))).expect(path);
+        let page = file("docs/e2e.md");
+        for threads in ["one_thread", "two_threads"] {
+            let record: Value =
+                serde_json::from_str(&file(&format!("benches/record/e2e_{threads}.json"))).expect(threads);
+            let jobs = record["jobs"].as_array().expect("jobs");
+            assert_eq!(jobs.len(), crate::jobs::JOBS.len(), "{threads}");
+            for job in jobs {
+                let table = table(job);
+                assert!(page.contains(&table), "docs/e2e.md does not show e2e_{threads}.json:\n{table}");
+            }
+        }
+    }
+}
