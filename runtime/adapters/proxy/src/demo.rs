@@ -98,10 +98,10 @@ impl DemoService {
 
 #[async_trait]
 impl BackgroundService for DemoService {
-    async fn start(&self, mut shutdown: ShutdownWatch) {
-        tokio::select! {
-            ended = self.accept() => if let Err(error) = ended { log::error!("the demo server stopped: {error}") },
-            _ = shutdown.changed() => {}
+    /// Serves to the end: requests that the proxy still has want their answers.
+    async fn start(&self, _: ShutdownWatch) {
+        if let Err(error) = self.accept().await {
+            log::error!("the demo server stopped: {error}");
         }
     }
 }

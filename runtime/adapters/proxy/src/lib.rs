@@ -19,5 +19,5 @@ mod upstream;
 mod watch;
 
 pub use error::Error;
-pub use pingora::server::{RunArgs, ShutdownSignal, ShutdownSignalWatch};
+pub use pingora::server::{ShutdownSignal, ShutdownSignalWatch, UnixShutdownSignalWatch};
 pub use proxy::{Handle, Proxy};

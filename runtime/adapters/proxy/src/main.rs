@@ -1,7 +1,7 @@
 //! `celero-proxy --config proxy.yaml`.
 
 use celero_proxy::config::Config;
-use celero_proxy::{Proxy, RunArgs, logger};
+use celero_proxy::{Proxy, UnixShutdownSignalWatch, logger};
 use clap::Parser;
 use std::io::Write;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ fn run(arguments: &Arguments) -> Result<(), celero_proxy::Error> {
     if let Some(address) = proxy.metrics() {
         log::info!("metrics on http://{address}/metrics");
     }
-    proxy.run(RunArgs::default());
+    proxy.run(Box::new(UnixShutdownSignalWatch));
     Ok(())
 }
 

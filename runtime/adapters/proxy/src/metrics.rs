@@ -32,6 +32,11 @@ impl Metrics {
         self.duration.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
+    /// How many requests are being served.
+    pub(crate) fn open(&self) -> i64 {
+        self.open.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn upstream_failed(&self) {
         self.upstream_failures.fetch_add(1, Ordering::Relaxed);
     }
@@ -58,7 +63,7 @@ pub(crate) fn render(state: &State) -> String {
     page.sample("celero_request_duration_seconds_sum", &[], seconds(get(&metrics.duration)));
     page.sample("celero_request_duration_seconds_count", &[], sum);
     page.head("celero_requests_open", "gauge", "Requests that are being served.");
-    page.sample("celero_requests_open", &[], metrics.open.load(Ordering::Relaxed));
+    page.sample("celero_requests_open", &[], metrics.open());
     page.head("celero_upstream_connect_failures_total", "counter", "Failed attempts to connect to a server.");
     page.sample("celero_upstream_connect_failures_total", &[], get(&metrics.upstream_failures));
     page.head("celero_policy_reloads", "counter", "Changes of the files that were taken over.");

@@ -14,12 +14,15 @@ use crate::watch::WatchService;
 use pingora::apps::HttpServerOptions;
 use pingora::proxy::http_proxy_service_with_name;
 use pingora::server::configuration::ServerConf;
-use pingora::server::{RunArgs, Server};
+use pingora::server::{ExecutionPhase, RunArgs, Server, ShutdownSignalWatch};
 use pingora::services::background::background_service;
 use pingora::services::listening::Service as Listening;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
 
 /// A proxy that is ready to run: its files are read, its sockets bound.
 pub struct Proxy {
@@ -88,11 +91,39 @@ impl Proxy {
         Handle { state: Arc::clone(&self.state) }
     }
 
-    /// Serves until it is told to stop: SIGTERM lets requests come to their end, SIGINT does not.
-    pub fn run(self, args: RunArgs) {
-        self.server.run(args);
-        if let Some(writer) = self.writer {
+    /// Serves until a signal tells it to stop. A graceful end lets requests come to theirs, as long as the configuration
+    /// gives them, and comes when none is left. Threads of the server may outlive this by that time.
+    pub fn run(self, signal: Box<dyn ShutdownSignalWatch + Send>) {
+        let Self { server, state, writer, .. } = self;
+        let phases = server.watch_execution_phase();
+        let server = std::thread::spawn(move || server.run(RunArgs { shutdown_signal: signal }));
+        wait_for_grace(phases);
+        // Pingora waits all the time it is given, whether there is anything to wait for or not.
+        let mut quiet = 0_u32;
+        while !server.is_finished() && quiet < 2 {
+            std::thread::sleep(DRAIN);
+            quiet = if state.metrics.open() > 0 { 0 } else { quiet.saturating_add(1) };
+        }
+        if server.is_finished()
+            && let Err(panic) = server.join()
+        {
+            std::panic::resume_unwind(panic);
+        }
+        if let Some(writer) = writer {
             writer.end();
+        }
+    }
+}
+
+/// How often an ending proxy looks whether requests are left; twice without any, and it ends.
+const DRAIN: Duration = Duration::from_millis(50);
+
+/// Waits until no more connections are taken and those that are there have their time to end, or there is no server any more.
+fn wait_for_grace(mut phases: Receiver<ExecutionPhase>) {
+    loop {
+        match phases.blocking_recv() {
+            Ok(ExecutionPhase::ShutdownGracePeriod | ExecutionPhase::Terminated) | Err(RecvError::Closed) => return,
+            Ok(_) | Err(RecvError::Lagged(_)) => {}
         }
     }
 }
@@ -116,9 +147,9 @@ impl Handle {
 fn server_conf(config: &Config) -> ServerConf {
     ServerConf {
         threads: 1,
-        // Nothing is awaited beyond the requests themselves.
-        grace_period_seconds: Some(0),
-        graceful_shutdown_timeout_seconds: Some(config.grace.as_secs()),
+        // In the second of these times requests are not served any more.
+        grace_period_seconds: Some(config.grace.as_secs()),
+        graceful_shutdown_timeout_seconds: Some(0),
         max_retries: config.retries.saturating_add(2),
         ..ServerConf::default()
     }

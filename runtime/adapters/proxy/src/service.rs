@@ -182,11 +182,12 @@ impl ProxyHttp for Service {
 
     async fn logging(&self, session: &mut Session, error: Option<&Error>, request: &mut Request) {
         let status = session.response_written().map(|head| head.status.as_u16());
-        self.state.metrics.ended(status, request.guard.elapsed());
         let fields = request.guard.log(session);
         if let Some(log) = &self.state.log {
             log.line(entry::line(session, request, &fields, error));
         }
+        // At last: a proxy that is ending waits for nothing else.
+        self.state.metrics.ended(status, request.guard.elapsed());
     }
 
     /// What the policy answered is no failure.

@@ -10,6 +10,7 @@ mod example;
 mod h2;
 mod http1;
 mod phases;
+mod process;
 mod reload;
 mod running;
 mod upstreams;

@@ -1,7 +1,7 @@
 //! A proxy that runs while a test does.
 
 use async_trait::async_trait;
-use celero_proxy::{Handle, Proxy, RunArgs, ShutdownSignal, ShutdownSignalWatch};
+use celero_proxy::{Handle, Proxy, ShutdownSignal, ShutdownSignalWatch};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl Running {
         let (address, metrics, handle) = (proxy.addresses()[0], proxy.metrics().unwrap(), proxy.handle());
         let stop = Arc::new(Notify::new());
         let signal = Stop(Arc::clone(&stop));
-        let run = move || proxy.run(RunArgs { shutdown_signal: Box::new(signal) });
+        let run = move || proxy.run(Box::new(signal));
         let thread = Some(std::thread::spawn(run));
         Self { address, metrics, handle, folder, stop, thread }
     }
