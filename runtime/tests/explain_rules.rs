@@ -308,6 +308,14 @@ fn rules_behind_wider_ones_are_told() {
     };
     assert_eq!(tagged("x", "y"), []);
     assert_eq!(tagged("x", "x"), [(1, late, Some(0))]);
+    // And of a request on which both fail, if it counts as a match there and the other does not.
+    let failing = |a: OnError, b: OnError| {
+        let builder = engine().rules(&env).rule("a", "request.headers['a'] == 'b'", ()).rule_on_error(a);
+        warnings(builder.rule("b", "request.headers['a'] == 'b'", ()).rule_on_error(b))
+    };
+    assert_eq!(failing(OnError::NoMatch, OnError::Match), []);
+    assert_eq!(failing(OnError::Match, OnError::NoMatch), [(1, "duplicate-rule", Some(0))]);
+    assert_eq!(failing(OnError::Match, OnError::Match), [(1, "duplicate-rule", Some(0))]);
 }
 
 #[test]

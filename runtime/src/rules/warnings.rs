@@ -4,7 +4,7 @@
 //! A rule is the set of its conjuncts, each a node of the common graph, so that equal ones are told by their numbers. What is
 //! true where all of a rule's conjuncts are, is true where that rule is: so is an earlier rule with no other conjuncts than
 //! these, or that follow from them (`implied`). Where this rule fails, that one is not false
-//! either, so the policy for errors makes no difference; but for a spent budget, of which a warning takes no account.
+//! either, so the policy for errors makes no difference if they share it; but for a spent budget, of which a warning takes no account.
 
 use super::implied::{Implied, Test};
 use super::{Common, OnError, Placed};
@@ -184,10 +184,13 @@ impl<'c> Earlier<'c, '_> {
 
     /// An earlier rule that is true wherever one is with these conjuncts, and whether it is the same.
     fn covering(&self, conjuncts: &[NodeId], of: &Facts<'_>) -> Option<(u32, bool)> {
-        // A rule that has a tag which the other has not can be the first of that tag.
+        // A rule that has a tag which the other has not can be the first of that tag, and one that counts as another where it
+        // fails the first there.
         let concerned = |other: u32| {
-            let other = self.facts.get(other as usize).map_or(&[][..], |other| other.tags);
-            of.tags.iter().all(|tag| other.binary_search(tag).is_ok())
+            self.facts.get(other as usize).is_some_and(|other| {
+                let fails_alike = of.on_error == OnError::NoMatch || of.on_error == other.on_error;
+                fails_alike && of.tags.iter().all(|tag| other.tags.binary_search(tag).is_ok())
+            })
         };
         if let Some(&other) = self.always.iter().take(MOST_COMPARED).find(|other| concerned(**other)) {
             return Some((other, conjuncts.is_empty()));
