@@ -106,7 +106,11 @@ impl Job {
         let ok = match self.name {
             "twenty" => echo.contains("x-matched: 12\n"),
             "answered" => head.contains("x-matched: 12"),
-            "many" => echo.contains("x-matched: "),
+            "many" => {
+                let right = crate::policies::matching(engine, Self::TARGET, &self.headers())
+                    .map_err(|error| format!("the rules alone: {error}"))?;
+                echo.contains(&format!("x-matched: {right}\n"))
+            }
             "header" => echo.contains("x-gateway: celero\n"),
             "guids" => (0..10).all(|n| head.contains(&format!("x-guid-{n}: "))),
             "jwt" => echo.contains("x-client-name: checkout-web\n") && echo.contains("x-client-version: 4.2.1\n"),

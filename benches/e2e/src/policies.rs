@@ -2,8 +2,11 @@
 
 use crate::Failure;
 use crate::jobs::internal;
+use celero::http::RequestContext;
+use celero::{Engine, Env, Indexing, Scratch, Tier};
 use celero_policy::Policy;
 use std::fmt::Write as _;
+use std::net::Ipv4Addr;
 
 /// The text of a job's policy.
 pub(crate) fn text(job: &str, engine: &str) -> String {
@@ -19,8 +22,7 @@ pub(crate) fn text(job: &str, engine: &str) -> String {
         ("strip", _) => {
             format!("request:\n  - removeHeaders: [{}]\n", internal().join(", "))
         }
-        ("many", "policy_10000") => counting(&many(10_000)),
-        ("many", _) => counting(&many(20)),
+        ("many", _) => counting(&many(engine)),
         _ => counting(&celero_benches::Workload::new("W9").expect("a workload").sources()),
     }
 }
@@ -36,8 +38,20 @@ fn counting(rules: &[String]) -> String {
 }
 
 /// The mix of rules that sets are measured with.
-fn many(n: usize) -> Vec<String> {
-    celero_benches::rulesets::sources(n)
+fn many(engine: &str) -> Vec<String> {
+    celero_benches::rulesets::sources(if engine == "policy_10000" { 10_000 } else { 20 })
+}
+
+/// How many of the mix are true of a request from this machine, by another tier and without an index.
+pub(crate) fn matching(engine: &str, target: &str, headers: &[(String, String)]) -> Result<usize, Failure> {
+    let (env, rules) = (Env::<RequestContext<'_>>::new(), many(engine));
+    let interpreter = Engine::builder().tier(Tier::Interpret).build();
+    let builder = interpreter.rules(&env).index(Indexing::Off);
+    let set = rules.iter().fold(builder, |builder, rule| builder.rule("", rule, ())).build()?;
+    let request = headers.iter().fold(http::Request::get(target), |request, (name, value)| request.header(name, value));
+    let request = request.body(())?;
+    let context = RequestContext::new(&request).with_source((Ipv4Addr::LOCALHOST, 0).into());
+    Ok(set.count(&context, &mut Scratch::new())?)
 }
 
 /// A job's policy, compiled.

@@ -215,19 +215,14 @@ impl Compilation<'_> {
 /// Names beyond so many are removed in one pass over the headers of a message, instead of one by one.
 const FEW_HEADERS: usize = 4;
 
-/// The conditions of rules as a set. A failing rule is among those that match if that may change anything.
+/// The conditions of rules as a set.
 fn builder<'e, C: Context>(
     env: &'e Env<C>,
     rules: &[Placed<C::Static>],
     on_failure: OnFailure,
 ) -> RuleSetBuilder<'e, C, ()> {
     rules.iter().fold(ENGINE.rules(env), |builder, Placed { rule, when, .. }| {
-        let matters = match on_failure {
-            OnFailure::Closed => matches!(rule.end, Some(End::Deny(_))),
-            OnFailure::NoMatch => false,
-            OnFailure::Match | OnFailure::Stop => true,
-        };
-        let on_error = if matters { OnError::Match } else { OnError::NoMatch };
+        let on_error = if on_failure.selects(rule) { OnError::Match } else { OnError::NoMatch };
         builder.rule(&rule.name, when.as_ref().map_or("true", |when| &when.text), ()).rule_on_error(on_error)
     })
 }

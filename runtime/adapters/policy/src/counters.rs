@@ -29,10 +29,9 @@ impl Tally {
     }
 
     /// Counts an evaluation of a phase's rules, and times some of them. `tick` is the thread's own count.
-    pub(crate) fn phase<T>(&self, phase: Phase, tick: &mut u32, evaluate: impl FnOnce() -> T) -> T {
+    pub(crate) fn phase<T>(&self, phase: Phase, tick: u32, evaluate: impl FnOnce() -> T) -> T {
         let first = Self::of_phase(phase);
         self.phases.add(first);
-        *tick = tick.wrapping_add(1);
         if !tick.is_multiple_of(TIMED) {
             return evaluate();
         }

@@ -21,6 +21,15 @@ pub(crate) enum OnFailure {
 }
 
 impl OnFailure {
+    /// Whether a rule whose condition fails is to be among those that match.
+    pub(crate) fn selects<S>(self, rule: &Rule<S>) -> bool {
+        match self {
+            Self::Closed => matches!(rule.end, Some(End::Deny(_))),
+            Self::NoMatch => false,
+            Self::Match | Self::Stop => true,
+        }
+    }
+
     /// As files name it.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -72,10 +81,9 @@ impl<S: Context + 'static> Rules<S> {
         }
         // A thread that is ending has no place to keep it.
         let mut memory = MEMORY.try_with(Cell::take).ok().flatten().unwrap_or_default();
-        let mut tick = memory.tick;
-        let answer =
-            tally.phase(self.phase, &mut tick, || self.run_with(context, headers, effects, tally, &mut memory));
-        memory.tick = tick;
+        memory.tick = memory.tick.wrapping_add(1);
+        let tick = memory.tick;
+        let answer = tally.phase(self.phase, tick, || self.run_with(context, headers, effects, tally, &mut memory));
         let _ = MEMORY.try_with(|kept| kept.set(Some(memory)));
         if answer.is_some() {
             effects.edits.clear();
@@ -106,10 +114,8 @@ impl<S: Context + 'static> Rules<S> {
             if failed.first() == Some(&index) {
                 failed = failed.get(1..).unwrap_or(&[]);
                 self.count_failure(index, tally);
-                match self.on_failure {
-                    OnFailure::Stop => return Some(Answer::empty(self.error_status, &rule.name)),
-                    OnFailure::Closed if !matches!(rule.end, Some(End::Deny(_))) => continue,
-                    _ => {}
+                if self.on_failure == OnFailure::Stop {
+                    return Some(Answer::empty(self.error_status, &rule.name));
                 }
             }
             if rule.sample.is_some_and(|share| fastrand::f64() >= share) {
