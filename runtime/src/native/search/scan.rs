@@ -113,9 +113,9 @@ unsafe fn avx2_short(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
-pub(super) unsafe fn avx2_long_from(text: &[u8], needle: &[u8], pair: &Pair, at: usize) -> bool {
+pub(super) unsafe fn avx2_long_from(text: &[u8], needle: &[u8], pair: &Pair, bits: u64) -> bool {
     // SAFETY: the contract is the same.
-    unsafe { long_from::<std::arch::x86_64::__m256i>(text, needle, pair, at) }
+    unsafe { long_from::<std::arch::x86_64::__m256i>(text, needle, pair, bits) }
 }
 
 /// [`long_from`] for vectors that all processors of the architecture have.
@@ -124,9 +124,9 @@ pub(super) unsafe fn avx2_long_from(text: &[u8], needle: &[u8], pair: &Pair, at:
 /// That of [`long_from`].
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(never)]
-pub(super) unsafe fn common_long_from<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair, at: usize) -> bool {
+pub(super) unsafe fn common_long_from<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair, bits: u64) -> bool {
     // SAFETY: the contract is the same.
-    unsafe { long_from::<V>(text, needle, pair, at) }
+    unsafe { long_from::<V>(text, needle, pair, bits) }
 }
 
 /// # Safety
@@ -203,13 +203,14 @@ unsafe fn long<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     let block = V::BYTES.wrapping_mul(2);
     let end = starts(text, needle).wrapping_sub(block);
     let mut at = 0;
-    // SAFETY: as in `long_from`.
+    // SAFETY: as in `long_from`; `at` is at most `end`, which lies inside the text with the block that begins there.
     unsafe {
         let (first, second) = columns(text, pair);
         let (rare, also) = (V::splat(pair.rare), V::splat(pair.also));
         loop {
-            if pieces::<V>(first.add(at), second.add(at), V::BYTES, rare, also) != 0 {
-                return V::long_from(text, needle, pair, at);
+            let (low, high) = pieces::<V>(first.add(at), second.add(at), V::BYTES, rare, also);
+            if low.or(high).bits() != 0 {
+                return V::long_from(text.get_unchecked(at..), needle, pair, starts_of(low, high, V::BYTES));
             }
             if at == end {
                 return false;
@@ -219,23 +220,23 @@ unsafe fn long<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     }
 }
 
-/// [`long`] from a block on. Apart from it, because most texts have no start that looks right, and it calls nothing till then.
+/// [`long`] from a block on that has starts which look right. Apart from it, because most texts have none, and it calls
+/// nothing till then.
 ///
 /// # Safety
-/// That of [`long`]; all starts from the block on are inside the text.
+/// That of [`long`]; the bits are those of starts.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
-pub(super) unsafe fn long_from<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair, mut at: usize) -> bool {
+pub(super) unsafe fn long_from<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair, mut looks_right: u64) -> bool {
     let block = V::BYTES.wrapping_mul(2);
     let end = starts(text, needle).wrapping_sub(block);
-    let mut mistaken = MOST_BLOCKS;
+    let (mut at, mut mistaken) = (0_usize, MOST_BLOCKS);
     // SAFETY: the processor has the vectors. Every block begins at `end` at the latest, and so ends with the last start or
     // before it. The last one overlaps the one before.
     unsafe {
         let (first, second) = columns(text, pair);
         let (rare, also) = (V::splat(pair.rare), V::splat(pair.also));
         loop {
-            let looks_right = pieces::<V>(first.add(at), second.add(at), V::BYTES, rare, also);
             if looks_right != 0 {
                 mistaken = mistaken.wrapping_sub(1);
                 match verify(text, needle, at, looks_right) {
@@ -248,6 +249,8 @@ pub(super) unsafe fn long_from<V: Vector>(text: &[u8], needle: &[u8], pair: &Pai
                 return false;
             }
             at = at.wrapping_add(block).min(end);
+            let (low, high) = pieces::<V>(first.add(at), second.add(at), V::BYTES, rare, also);
+            looks_right = starts_of(low, high, V::BYTES);
         }
     }
 }
@@ -264,7 +267,8 @@ unsafe fn short<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     let looks_right = unsafe {
         let (first, second) = columns(text, pair);
         let between = starts(text, needle).wrapping_sub(V::BYTES);
-        pieces::<V>(first, second, between, V::splat(pair.rare), V::splat(pair.also))
+        let (low, high) = pieces::<V>(first, second, between, V::splat(pair.rare), V::splat(pair.also));
+        starts_of(low, high, between)
     };
     // SAFETY: bits were made for starts only.
     looks_right != 0 && unsafe { settle(text, needle, looks_right) }
@@ -308,7 +312,7 @@ unsafe fn ends<H: Half, T: Into<u64>>(text: &[u8], pair: &Pair, starts: usize) -
         let read = |from: *const u8| from.cast::<T>().read_unaligned().into();
         let column = |from: *const u8| H::of_words(read(from), read(from.add(between)));
         let (first, second) = columns(text, pair);
-        H::both_equal(column(first), H::splat(pair.rare), column(second), H::splat(pair.also))
+        H::both_equal(column(first), H::splat(pair.rare), column(second), H::splat(pair.also)).bits()
     };
     let mask = u32::MAX.wrapping_shr(32_u32.wrapping_sub(size_of::<T>() as u32));
     bits & mask | ((bits >> 8) & mask).wrapping_shl(between as u32)
@@ -330,9 +334,13 @@ unsafe fn one<V: Vector, H: Half>(text: &[u8], byte: u8) -> bool {
             2..4 => ends::<H, u16>(text, &pair, starts) != 0,
             4..8 => ends::<H, u32>(text, &pair, starts) != 0,
             8..16 => ends::<H, u64>(text, &pair, starts) != 0,
-            16..=32 => pieces::<H>(all, all, starts.wrapping_sub(16), H::splat(byte), H::splat(byte)) != 0,
+            16..=32 => {
+                let (low, high) = pieces::<H>(all, all, starts.wrapping_sub(16), H::splat(byte), H::splat(byte));
+                low.or(high).bits() != 0
+            }
             _ if starts <= V::BYTES.wrapping_mul(2) => {
-                pieces::<V>(all, all, starts.wrapping_sub(V::BYTES), V::splat(byte), V::splat(byte)) != 0
+                let (low, high) = pieces::<V>(all, all, starts.wrapping_sub(V::BYTES), V::splat(byte), V::splat(byte));
+                low.or(high).bits() != 0
             }
             _ => memchr::memchr(byte, text).is_some(),
         }
@@ -371,19 +379,30 @@ unsafe fn settle_others(text: &[u8], needle: &[u8], looks_right: u64) -> bool {
     }
 }
 
-/// The starts that look right among the first `V::BYTES` and among as many from `between` on, where the needle's bytes would
-/// be read from `a` and `b` on. Bits of starts that both pieces hold fall together.
+/// Which of the first `V::BYTES` starts look right, and which of as many from `between` on, where the needle's bytes would be
+/// read from `a` and `b` on.
 ///
 /// # Safety
 /// From both addresses `between + V::BYTES` bytes are readable, `between <= V::BYTES`, and the processor has the vectors.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
-unsafe fn pieces<V: Vector>(a: *const u8, b: *const u8, between: usize, rare: V, also: V) -> u64 {
+unsafe fn pieces<V: Vector>(a: *const u8, b: *const u8, between: usize, rare: V, also: V) -> (V, V) {
     // SAFETY: the contract.
-    let (low, high) = unsafe {
+    unsafe {
         let low = V::both_equal(V::load(a), rare, V::load(b), also);
         (low, V::both_equal(V::load(a.add(between)), rare, V::load(b.add(between)), also))
-    };
+    }
+}
+
+/// The starts of two pieces as bits. Those of starts that both hold fall together.
+///
+/// # Safety
+/// The processor has the vectors.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+unsafe fn starts_of<V: Vector>(low: V, high: V, between: usize) -> u64 {
+    // SAFETY: the contract.
+    let (low, high) = unsafe { (low.bits(), high.bits()) };
     u64::from(low) | u64::from(high).wrapping_shl(between as u32)
 }
 

@@ -43,11 +43,17 @@ pub(super) trait Vector: Copy {
     /// The bytes at an address, of which `BYTES` must be readable.
     unsafe fn load(from: *const u8) -> Self;
 
-    /// A bit for each byte, the first byte's lowest: whether `a` equals `x` and `b` equals `y` there.
-    unsafe fn both_equal(a: Self, x: Self, b: Self, y: Self) -> u32;
+    /// All ones in each byte where `a` equals `x` and `b` equals `y`, and zeros in the others.
+    unsafe fn both_equal(a: Self, x: Self, b: Self, y: Self) -> Self;
+
+    /// What either has.
+    unsafe fn or(self, other: Self) -> Self;
+
+    /// A bit for each byte, which is all ones or zero, the first byte's lowest.
+    unsafe fn bits(self) -> u32;
 
     /// [`scan::long_from`], as a function of its own.
-    unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, at: usize) -> bool;
+    unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, bits: u64) -> bool;
 }
 
 /// A vector of 16 bytes.
@@ -64,8 +70,9 @@ pub(super) trait Half: Vector {
 mod x86 {
     use super::{Half, Pair, Vector, scan};
     use std::arch::x86_64::{
-        __m128i, __m256i, _mm_and_si128, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set_epi64x,
-        _mm_set1_epi8, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
+        __m128i, __m256i, _mm_and_si128, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128,
+        _mm_set_epi64x, _mm_set1_epi8, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
+        _mm256_or_si256, _mm256_set1_epi8,
     };
 
     impl Vector for __m128i {
@@ -84,16 +91,27 @@ mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn both_equal(a: Self, x: Self, b: Self, y: Self) -> u32 {
+        unsafe fn both_equal(a: Self, x: Self, b: Self, y: Self) -> Self {
             // SAFETY: see above.
-            let bits = unsafe { _mm_movemask_epi8(_mm_and_si128(_mm_cmpeq_epi8(a, x), _mm_cmpeq_epi8(b, y))) };
-            bits.cast_unsigned()
+            unsafe { _mm_and_si128(_mm_cmpeq_epi8(a, x), _mm_cmpeq_epi8(b, y)) }
         }
 
         #[inline(always)]
-        unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, at: usize) -> bool {
+        unsafe fn or(self, other: Self) -> Self {
             // SAFETY: see above.
-            unsafe { scan::common_long_from::<Self>(text, needle, pair, at) }
+            unsafe { _mm_or_si128(self, other) }
+        }
+
+        #[inline(always)]
+        unsafe fn bits(self) -> u32 {
+            // SAFETY: see above.
+            unsafe { _mm_movemask_epi8(self) }.cast_unsigned()
+        }
+
+        #[inline(always)]
+        unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, bits: u64) -> bool {
+            // SAFETY: see above.
+            unsafe { scan::common_long_from::<Self>(text, needle, pair, bits) }
         }
     }
 
@@ -121,17 +139,27 @@ mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn both_equal(a: Self, x: Self, b: Self, y: Self) -> u32 {
+        unsafe fn both_equal(a: Self, x: Self, b: Self, y: Self) -> Self {
             // SAFETY: see above.
-            let both = unsafe { _mm256_and_si256(_mm256_cmpeq_epi8(a, x), _mm256_cmpeq_epi8(b, y)) };
-            // SAFETY: see above.
-            unsafe { _mm256_movemask_epi8(both) }.cast_unsigned()
+            unsafe { _mm256_and_si256(_mm256_cmpeq_epi8(a, x), _mm256_cmpeq_epi8(b, y)) }
         }
 
         #[inline(always)]
-        unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, at: usize) -> bool {
+        unsafe fn or(self, other: Self) -> Self {
             // SAFETY: see above.
-            unsafe { scan::avx2_long_from(text, needle, pair, at) }
+            unsafe { _mm256_or_si256(self, other) }
+        }
+
+        #[inline(always)]
+        unsafe fn bits(self) -> u32 {
+            // SAFETY: see above.
+            unsafe { _mm256_movemask_epi8(self) }.cast_unsigned()
+        }
+
+        #[inline(always)]
+        unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, bits: u64) -> bool {
+            // SAFETY: see above.
+            unsafe { scan::avx2_long_from(text, needle, pair, bits) }
         }
     }
 }
@@ -141,7 +169,7 @@ mod arm {
     use super::{Half, Pair, Vector, scan};
     use std::arch::aarch64::{
         uint8x16_t, vaddv_u8, vandq_u8, vceqq_u8, vcombine_u64, vcreate_u64, vdupq_n_u8, vget_high_u8, vget_low_u8,
-        vld1q_u8, vreinterpretq_u8_u64,
+        vld1q_u8, vorrq_u8, vreinterpretq_u8_u64,
     };
 
     impl Vector for uint8x16_t {
@@ -160,21 +188,33 @@ mod arm {
         }
 
         #[inline(always)]
-        unsafe fn both_equal(a: Self, x: Self, b: Self, y: Self) -> u32 {
+        unsafe fn both_equal(a: Self, x: Self, b: Self, y: Self) -> Self {
+            // SAFETY: see above.
+            unsafe { vandq_u8(vceqq_u8(a, x), vceqq_u8(b, y)) }
+        }
+
+        #[inline(always)]
+        unsafe fn or(self, other: Self) -> Self {
+            // SAFETY: see above.
+            unsafe { vorrq_u8(self, other) }
+        }
+
+        #[inline(always)]
+        unsafe fn bits(self) -> u32 {
             const BITS: u64 = 0x8040_2010_0804_0201;
             // SAFETY: see above. Each byte keeps the bit of its place, and the sum of eight different bits has all of them.
             let (low, high) = unsafe {
                 let places = vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(BITS), vcreate_u64(BITS)));
-                let bits = vandq_u8(vandq_u8(vceqq_u8(a, x), vceqq_u8(b, y)), places);
+                let bits = vandq_u8(self, places);
                 (vaddv_u8(vget_low_u8(bits)), vaddv_u8(vget_high_u8(bits)))
             };
             u32::from(low) | u32::from(high) << 8
         }
 
         #[inline(always)]
-        unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, at: usize) -> bool {
+        unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, bits: u64) -> bool {
             // SAFETY: see above.
-            unsafe { scan::common_long_from::<Self>(text, needle, pair, at) }
+            unsafe { scan::common_long_from::<Self>(text, needle, pair, bits) }
         }
     }
 
