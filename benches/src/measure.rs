@@ -125,7 +125,7 @@ pub fn interleaved(runners: &[Runner], input: &Input, rounds: usize) -> Vec<Samp
         .collect()
 }
 
-/// Evaluations a second by one thread, and by `threads` threads that share the runner; the median ratio of five pairs.
+/// Evaluations a second by one thread, and by `threads` threads that share the runner; the median ratio of 15 pairs.
 #[must_use]
 pub fn scaling(runner: &Runner, input: &Input, threads: usize) -> (f64, f64, f64) {
     let rate = |threads: usize| -> f64 {
@@ -148,12 +148,12 @@ pub fn scaling(runner: &Runner, input: &Input, threads: usize) -> (f64, f64, f64
                 })
                 .collect();
             barrier.wait();
-            std::thread::sleep(Duration::from_millis(150));
+            std::thread::sleep(Duration::from_millis(50));
             stop.store(true, Ordering::Relaxed);
             workers.into_iter().map(|w| w.join().unwrap_or(f64::NAN)).sum()
         })
     };
-    let mut pairs: Vec<(f64, f64)> = (0..5).map(|_| (rate(1), rate(threads))).collect();
+    let mut pairs: Vec<(f64, f64)> = (0..15).map(|_| (rate(1), rate(threads))).collect();
     pairs.sort_by(|a, b| (a.1 / a.0).total_cmp(&(b.1 / b.0)));
     let (one, many) = pairs.get(pairs.len() / 2).copied().unwrap_or((f64::NAN, f64::NAN));
     (one, many, many / one)
