@@ -7,7 +7,8 @@
 //! | result | cannot fail | can fail (`try`) |
 //! |---|---|---|
 //! | one word | that word | status, then the word (a double as its bits) |
-//! | two words | both words | status, then the first word; the second in [`frame::OUT`](crate::layout::frame::OUT) |
+//! | text or bytes | address and length | address and length; if it failed, a null address and the status |
+//! | other two words | both words | status, then the first word; the second in [`frame::OUT`](crate::layout::frame::OUT) |
 //!
 //! Two words come back in the two integer result registers of the C ABI. The status is 0 or the code of an
 //! [`ErrorKind`](crate::ErrorKind). A helper never unwinds and never keeps the address of an operand.

@@ -8,11 +8,11 @@ use crate::ty::Ty;
 pub mod frame {
     /// Budget left, 64 bit signed; an evaluation ends when it falls below zero.
     pub const FUEL: i32 = 0;
-    /// Second word of a helper's fallible two-word result.
+    /// Second word of a helper's fallible two-word result that is no text.
     pub const OUT: i32 = 16;
     /// Where a function leaves a result that is not a truth value: the words of its type, or a whole value (32 bytes) for
     /// [`Ty::Value`](crate::Ty::Value).
-    pub const RESULT: i32 = 24;
+    pub const RESULT: i32 = 32;
 }
 
 /// What a function of several rules is told and what it answers: these lie where a function of one leaves its result. Offsets

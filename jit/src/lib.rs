@@ -26,7 +26,7 @@ mod profile;
 mod unit;
 
 pub use compiler::{Code, Compiler, Function, Limits, Listing, Settings, Span};
-pub use entry::Entry;
+pub use entry::{BareEntry, Entry};
 pub use error::{Bound, Error};
 pub use profile::{Profiler, Profiling};
 pub use unit::{ConstantAddress, HeaderTable, Rule, Unit};

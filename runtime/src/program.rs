@@ -1,5 +1,6 @@
 //! A compiled expression.
 
+use crate::Type;
 use crate::arena::without_room;
 use crate::context::{Context, Host};
 use crate::env::Env;
@@ -9,10 +10,9 @@ use crate::function::{Functions, contained};
 use crate::interpret::interpret;
 use crate::library::Cx;
 use crate::limits::Limits;
-use crate::native::{HOST, Native, Shape, failure, word_of};
+use crate::native::{Framed, HOST, Native, failure, word_of};
 use crate::scratch::{Scratch, with_thread_scratch};
 use crate::value::Value;
-use crate::{Arena, Type};
 use celero_frontend::{Checked, Diagnostic};
 use std::fmt;
 use std::marker::PhantomData;
@@ -134,23 +134,34 @@ impl<S: Context + 'static> Program<S> {
     pub fn test<C: Context<Static = S>>(&self, context: &C) -> Result<bool, EvalError> {
         // What becomes of the rule comes back in a register, so that no result has to be put together in memory.
         let word = match &self.native {
-            Some(native) if native.shape() == Shape::Bare && self.is_for(context).is_ok() => {
-                native.decide_bare(context)
-            }
-            Some(native) if native.shape() == Shape::Framed => self.test_framed(native, context),
-            _ => self.test_roomy(context),
+            Some(native) => match (native.bare(), native.framed()) {
+                (Some(bare), _) if self.is_for(context).is_ok() => bare.decide(context),
+                (_, Some(framed)) => self.test_framed(framed, context),
+                _ => self.test_roomy(context),
+            },
+            None => self.test_roomy(context),
         };
         if word <= 1 { Ok(word == 1) } else { Err(failure(word)) }
     }
 
-    #[inline(never)]
-    fn test_framed<C: Context<Static = S>>(&self, native: &Native, context: &C) -> u64 {
+    #[inline]
+    fn test_framed<C: Context<Static = S>>(&self, framed: Framed<'_>, context: &C) -> u64 {
         if let Err(error) = self.is_for(context) {
             return word_of(&error);
         }
         // An arena without room costs nothing, and is hardly ever asked for any.
-        match without_room(|arena| native.decide(context, &self.shared.functions, self.cx(arena))) {
-            Some(word) if word <= 1 || failure(word).kind != ErrorKind::OutOfBudget => word,
+        match without_room(|arena| framed.decide(context, arena)) {
+            Some(word) if word <= 1 => word,
+            word => self.test_with_room(word, context),
+        }
+    }
+
+    /// Evaluates the rule again if it may have failed for want of room in the arena; else that word stands.
+    #[cold]
+    #[inline(never)]
+    fn test_with_room<C: Context<Static = S>>(&self, word: Option<u64>, context: &C) -> u64 {
+        match word {
+            Some(word) if failure(word).kind != ErrorKind::OutOfBudget => word,
             _ => self.test_roomy(context),
         }
     }
@@ -183,10 +194,10 @@ impl<S: Context + 'static> Program<S> {
         scratch: &'a mut Scratch,
     ) -> Result<Value<'a>, EvalError> {
         self.is_for(context)?;
-        let cx = self.cx(scratch.arena(self.shared.limits.memory));
+        let arena = scratch.arena(self.shared.limits.memory);
         match &self.native {
-            Some(native) => native.run(context, &self.shared.functions, cx),
-            None => self.interpret(context, &cx),
+            Some(native) => native.run(context, &self.shared.functions, arena),
+            None => self.interpret(context, &Cx::new(i64::from(self.shared.limits.steps), arena)),
         }
     }
 
@@ -197,10 +208,6 @@ impl<S: Context + 'static> Program<S> {
             Some(declarations) if declarations != self.shared.declarations => Err(HOST),
             _ => Ok(()),
         }
-    }
-
-    fn cx<'a>(&self, arena: &'a Arena) -> Cx<'a> {
-        Cx::new(i64::from(self.shared.limits.steps), arena)
     }
 
     #[inline(never)]

@@ -37,6 +37,8 @@ pub(super) enum Failure {
     Never,
     /// A code that isn't 0.
     Status(Value),
+    /// A null address; the length is the code.
+    Null,
     /// A null address with a length that isn't 0: the code.
     NullWithCode,
 }
@@ -68,6 +70,13 @@ impl Emitter<'_, '_> {
         match attempt.failure {
             Failure::Never => {}
             Failure::Status(status) => self.check_status(status, id),
+            Failure::Null => {
+                let (address, code) = attempt.words.two()?;
+                let (fail, go) = (self.cold_block(), self.builder.create_block());
+                self.brif(address, Edge::to(go), Edge::to(fail));
+                self.fail_with(fail, code, id);
+                self.start(go);
+            }
             Failure::NullWithCode => {
                 let (address, length) = attempt.words.two()?;
                 let (null, fail, go) = (self.cold_block(), self.cold_block(), self.builder.create_block());
@@ -163,6 +172,9 @@ impl Emitter<'_, '_> {
                 [word] => Ok((Words::One(self.narrow(*word, ty)), Failure::Never)),
                 _ => Ok((Words::of(&results)?, Failure::Never)),
             };
+        }
+        if matches!(ty, Ty::Str | Ty::Bytes | Ty::Raw) {
+            return Ok((Words::of(&results)?, Failure::Null));
         }
         let (status, first) = Words::of(&results)?.two()?;
         let words = if ty.words() == 2 {

@@ -6,19 +6,43 @@ use crate::library::Cx;
 use crate::lower::Callee;
 use crate::value::Value;
 use std::cell::Cell;
+use std::ops::Deref;
 
-/// What a compiled function gets beside the context. The offsets of the first three fields are `celero_ir::layout::frame`'s.
+/// What a compiled function gets beside the context, if its result is a truth value and it asks neither the host nor functions
+/// of no fixed type. Where `fuel` of the first field and the second lie, `celero_ir::layout::frame` says.
 #[repr(C)]
-pub(crate) struct Frame<'a> {
+pub(crate) struct Base<'a> {
     pub(super) cx: Cx<'a>,
     pub(super) out: Cell<u64>,
+    /// Set when a helper panicked: its answer, and so the evaluation's, is worthless.
+    pub(super) panicked: Cell<bool>,
+}
+
+impl<'a> Base<'a> {
+    #[inline]
+    pub(super) fn new(cx: Cx<'a>) -> Self {
+        Self { cx, out: Cell::new(0), panicked: Cell::new(false) }
+    }
+}
+
+/// What any compiled function gets. Where the result lies, `celero_ir::layout::frame` says.
+#[repr(C)]
+pub(crate) struct Frame<'a> {
+    pub(super) base: Base<'a>,
     pub(super) result: Outcome<'a>,
     /// The context, for the helpers.
     pub(super) host: &'a dyn Host,
     pub(super) functions: &'a Functions,
     pub(super) callees: &'a [Callee],
-    /// Set when a helper panicked: its answer, and so the evaluation's, is worthless.
-    pub(super) panicked: Cell<bool>,
+}
+
+impl<'a> Deref for Frame<'a> {
+    type Target = Base<'a>;
+
+    #[inline]
+    fn deref(&self) -> &Base<'a> {
+        &self.base
+    }
 }
 
 /// Where native code leaves a result that is not a truth value; which member is filled, the root's type says. For several

@@ -1,6 +1,6 @@
 //! Rules compiled together: one graph of all, functions of up to 64 rules, and the call of such a function.
 
-use super::frame::{Frame, Group, Outcome};
+use super::frame::{Base, Frame, Group, Outcome};
 use super::pool::Pool;
 use super::{HELPERS, HOST, builds, failure};
 use crate::arena::Built;
@@ -13,7 +13,6 @@ use crate::rules::{Common, Placed, Row, Shape};
 use celero_ir::layout::{Field, Network, group};
 use celero_ir::{Constant, NodeId, Op, ParameterKind};
 use celero_jit::{Code, Compiler, ConstantAddress, Function, HeaderTable, Rule, Settings, Unit};
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 
@@ -392,15 +391,8 @@ impl Groups {
         let shape = self.shapes.shapes.get(shape as usize).and_then(|shape| shape.as_ref().ok()).ok_or(HOST)?;
         let words = self.shapes.words.get(first as usize..).ok_or(HOST)?;
         let entry = self.code.entry(shape.function).ok_or(HOST)?;
-        let mut frame = Frame {
-            cx,
-            out: Cell::new(0),
-            result: Outcome { row: words.as_ptr() },
-            host: context,
-            functions,
-            callees: &shape.callees,
-            panicked: Cell::new(false),
-        };
+        let result = Outcome { row: words.as_ptr() };
+        let mut frame = Frame { base: Base::new(cx), result, host: context, functions, callees: &shape.callees };
         // SAFETY: the frame is laid out as the code expects (`layout`), and has the address of a row that `Draft::fill` made
         // for this shape; the context is of the type that the code was compiled for, as `RuleSet` knows; the pool that the
         // code and the row refer to is alive in `self`.
@@ -436,15 +428,8 @@ impl Groups {
             stop_on_match: u32::from(stops.on_match),
             stop_on_error: u32::from(stops.on_error),
         };
-        let mut frame = Frame {
-            cx,
-            out: Cell::new(0),
-            result: Outcome { group },
-            host: context,
-            functions,
-            callees: &self.callees,
-            panicked: Cell::new(false),
-        };
+        let result = Outcome { group };
+        let mut frame = Frame { base: Base::new(cx), result, host: context, functions, callees: &self.callees };
         // SAFETY: the frame is laid out as the code expects (`layout`) and has a word for each rule a function can have; the
         // context is of the type that the code was compiled for, as `RuleSet` knows; the pool that the code refers to is
         // alive in `self`.

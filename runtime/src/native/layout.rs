@@ -1,14 +1,15 @@
 //! Compile-time proof that this crate's types lie in memory as `celero_ir::layout` says.
 
-use super::frame::{Frame, Group};
+use super::frame::{Base, Frame, Group};
 use crate::library::Cx;
 use crate::value::{Timestamp, Value};
 use celero_ir::layout::{frame, group, value};
 use std::mem::{align_of, offset_of, size_of};
 
 const _: () = {
-    assert!(offset_of!(Frame<'_>, cx) + Cx::FUEL_OFFSET == frame::FUEL as usize);
-    assert!(offset_of!(Frame<'_>, out) == frame::OUT as usize);
+    assert!(offset_of!(Frame<'_>, base) == 0);
+    assert!(offset_of!(Base<'_>, cx) + Cx::FUEL_OFFSET == frame::FUEL as usize);
+    assert!(offset_of!(Base<'_>, out) == frame::OUT as usize);
     assert!(offset_of!(Frame<'_>, result) == frame::RESULT as usize);
 
     assert!(offset_of!(Group, matched) == (group::MATCHED - frame::RESULT) as usize);

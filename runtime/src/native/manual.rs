@@ -1,11 +1,12 @@
 //! The helpers with operands that only generated code makes: addresses of prepared constants, of builders, of operands.
 //!
 //! Safety: each is called by native code alone, with the frame of the running evaluation and operands as its row in
-//! `celero_ir::for_each_helper` says; an address named for a thing is that of a live thing of that type.
+//! `celero_ir::for_each_helper` says; an address named for a thing is that of a live thing of that type. Those that take a
+//! whole [`Frame`] are called by code that gets one alone: see [`builds`](super::builds).
 
-use super::frame::{Frame, Pair};
+use super::frame::{Base, Frame, Pair};
 use super::pool::{IntSet, PreparedSearcher, StrSet};
-use super::shims::{failure, guarded, pack};
+use super::shims::{attempt, failure, guarded, pack};
 use crate::arena::{ArenaVec, Built};
 use crate::library;
 use crate::lower::Callee;
@@ -25,8 +26,7 @@ macro_rules! frame {
 
 pub(super) unsafe extern "C" fn field_get(frame: *const Frame<'_>, index: u64) -> Pair {
     let frame = frame!(frame);
-    let body = || pack(frame, host_field(frame, index).and_then(|value| value.ok_or(ErrorKind::NoSuchKey)));
-    guarded(frame, body, failure(ErrorKind::Host))
+    attempt(frame, || host_field(frame, index).and_then(|value| value.ok_or(ErrorKind::NoSuchKey)))
 }
 
 pub(super) unsafe extern "C" fn field_has(frame: *const Frame<'_>, index: u64) -> u64 {
@@ -37,7 +37,7 @@ pub(super) unsafe extern "C" fn field_has(frame: *const Frame<'_>, index: u64) -
 
 #[cfg(feature = "http")]
 pub(super) unsafe extern "C" fn header_get(
-    frame: *const Frame<'_>,
+    frame: *const Base<'_>,
     map: *const http::HeaderMap,
     name: *const http::HeaderName,
 ) -> Pair {
@@ -54,7 +54,7 @@ pub(super) unsafe extern "C" fn header_get(
 
 #[cfg(feature = "http")]
 pub(super) unsafe extern "C" fn headers_get(
-    frame: *const Frame<'_>,
+    frame: *const Base<'_>,
     map: *const http::HeaderMap,
     table: *const crate::http::HeaderTable,
     answers: *mut [u64; 2],
@@ -88,7 +88,7 @@ fn bytes<'x>(p: *const u8, n: usize) -> &'x [u8] {
 }
 
 pub(super) unsafe extern "C" fn searcher_find(
-    frame: *const Frame<'_>,
+    frame: *const Base<'_>,
     searcher: *const PreparedSearcher,
     p: *const u8,
     n: usize,
@@ -96,15 +96,14 @@ pub(super) unsafe extern "C" fn searcher_find(
     // SAFETY: the address of a prepared searcher.
     let searcher = unsafe { &*searcher };
     let frame = frame!(frame);
-    let body = || pack(frame, frame.cx.charge_bytes(n).map(|()| searcher.is_in(bytes(p, n))));
-    guarded(frame, body, failure(ErrorKind::Host))
+    attempt(frame, || frame.cx.charge_bytes(n).map(|()| searcher.is_in(bytes(p, n))))
 }
 
 /// [`searcher_find`] on processors that have what [`has_wide`](super::search::has_wide) asks for.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) unsafe extern "C" fn searcher_find_wide(
-    frame: *const Frame<'_>,
+    frame: *const Base<'_>,
     searcher: *const PreparedSearcher,
     p: *const u8,
     n: usize,
@@ -120,7 +119,7 @@ pub(super) unsafe extern "C" fn searcher_find_wide(
 }
 
 pub(super) unsafe extern "C" fn regex_find(
-    frame: *const Frame<'_>,
+    frame: *const Base<'_>,
     matcher: *const library::Matcher,
     p: *const u8,
     n: usize,
@@ -128,15 +127,10 @@ pub(super) unsafe extern "C" fn regex_find(
     // SAFETY: the address of a prepared matcher; the words of a `str` node, which is valid UTF-8.
     let (matcher, text) = unsafe { (&*matcher, std::str::from_utf8_unchecked(bytes(p, n))) };
     let frame = frame!(frame);
-    guarded(frame, || pack(frame, library::regex_found(&frame.cx, matcher, text)), failure(ErrorKind::Host))
+    attempt(frame, || library::regex_found(&frame.cx, matcher, text))
 }
 
-pub(super) unsafe extern "C" fn str_set_has(
-    frame: *const Frame<'_>,
-    set: *const StrSet,
-    p: *const u8,
-    n: usize,
-) -> u64 {
+pub(super) unsafe extern "C" fn str_set_has(frame: *const Base<'_>, set: *const StrSet, p: *const u8, n: usize) -> u64 {
     // SAFETY: the address of a prepared set.
     let set = unsafe { &*set };
     let frame = frame!(frame);
@@ -144,14 +138,14 @@ pub(super) unsafe extern "C" fn str_set_has(
     guarded(frame, || u64::from(set.contains(bytes(p, n))), 0)
 }
 
-pub(super) unsafe extern "C" fn int_set_has(frame: *const Frame<'_>, set: *const IntSet, number: i64) -> u64 {
+pub(super) unsafe extern "C" fn int_set_has(frame: *const Base<'_>, set: *const IntSet, number: i64) -> u64 {
     // SAFETY: the address of a prepared set.
     let set = unsafe { &*set };
     guarded(frame!(frame), || u64::from(set.contains(&number)), 0)
 }
 
 pub(super) unsafe extern "C" fn json_project(
-    frame: *const Frame<'_>,
+    frame: *const Base<'_>,
     parts: *const library::Parts,
     p: *const u8,
     n: usize,
@@ -159,11 +153,11 @@ pub(super) unsafe extern "C" fn json_project(
     // SAFETY: the address of prepared parts.
     let parts = unsafe { &*parts };
     let frame = frame!(frame);
-    guarded(frame, || pack(frame, library::project(&frame.cx, bytes(p, n), parts)), failure(ErrorKind::Host))
+    attempt(frame, || library::project(&frame.cx, bytes(p, n), parts))
 }
 
 pub(super) unsafe extern "C" fn json_find(
-    frame: *const Frame<'_>,
+    frame: *const Base<'_>,
     parts: *const library::Parts,
     p: *const u8,
     n: usize,
@@ -181,7 +175,7 @@ pub(super) unsafe extern "C" fn json_find(
     guarded(frame, body, failure(ErrorKind::Host))
 }
 
-pub(super) unsafe extern "C" fn value_new(frame: *const Frame<'_>, tag: u64, first: u64, second: u64) -> Pair {
+pub(super) unsafe extern "C" fn value_new(frame: *const Base<'_>, tag: u64, first: u64, second: u64) -> Pair {
     use celero_ir::layout::value::tag as t;
     let frame = frame!(frame);
     let value = match u8::try_from(tag).unwrap_or(u8::MAX) {
@@ -211,7 +205,7 @@ fn list<'a>(value: Value<'a>) -> List<'a> {
     }
 }
 
-pub(super) unsafe extern "C" fn list_at(frame: *const Frame<'_>, value: *const Value<'_>, index: u64) -> Pair {
+pub(super) unsafe extern "C" fn list_at(frame: *const Base<'_>, value: *const Value<'_>, index: u64) -> Pair {
     let frame = frame!(frame);
     // SAFETY: the address of a value.
     let value = unsafe { *value };
@@ -232,7 +226,7 @@ pub(super) unsafe extern "C" fn list_at(frame: *const Frame<'_>, value: *const V
 
 type ListBuilder<'a> = ArenaVec<'a, Value<'a>>;
 
-pub(super) unsafe extern "C" fn list_begin(frame: *const Frame<'_>, capacity: u64) -> Pair {
+pub(super) unsafe extern "C" fn list_begin(frame: *const Base<'_>, capacity: u64) -> Pair {
     let frame = frame!(frame);
     let body = || {
         let mut builder: ListBuilder<'_> = frame.cx.arena().vec();
@@ -246,7 +240,7 @@ pub(super) unsafe extern "C" fn list_begin(frame: *const Frame<'_>, capacity: u6
 }
 
 pub(super) unsafe extern "C" fn list_push<'a>(
-    frame: *const Frame<'a>,
+    frame: *const Base<'a>,
     builder: *mut ListBuilder<'a>,
     element: *const Value<'a>,
 ) -> Pair {
@@ -256,18 +250,18 @@ pub(super) unsafe extern "C" fn list_push<'a>(
     guarded(frame!(frame), body, failure(ErrorKind::Host))
 }
 
-pub(super) unsafe extern "C" fn list_finish<'a>(frame: *const Frame<'a>, builder: *mut ListBuilder<'a>) -> Pair {
+pub(super) unsafe extern "C" fn list_finish<'a>(frame: *const Base<'a>, builder: *mut ListBuilder<'a>) -> Pair {
     let frame = frame!(frame);
     // SAFETY: as in `list_push`; native code does not use the builder again.
     let builder = unsafe { &mut *builder };
     let body = || {
         let elements = std::mem::replace(builder, frame.cx.arena().vec()).finish();
-        pack(frame, Ok(Value::List(List::Slice(elements))))
+        Ok(Value::List(List::Slice(elements)))
     };
-    guarded(frame, body, failure(ErrorKind::Host))
+    attempt(frame, body)
 }
 
-pub(super) unsafe extern "C" fn map_begin(frame: *const Frame<'_>, capacity: u64) -> Pair {
+pub(super) unsafe extern "C" fn map_begin(frame: *const Base<'_>, capacity: u64) -> Pair {
     let frame = frame!(frame);
     let body = || {
         let begun = MapBuilder::new(frame.cx.arena(), usize::try_from(capacity).unwrap_or(usize::MAX));
@@ -280,7 +274,7 @@ pub(super) unsafe extern "C" fn map_begin(frame: *const Frame<'_>, capacity: u64
 }
 
 pub(super) unsafe extern "C" fn map_insert<'a>(
-    frame: *const Frame<'a>,
+    frame: *const Base<'a>,
     builder: *mut MapBuilder<'a>,
     key: *const Value<'a>,
     element: *const Value<'a>,
@@ -292,7 +286,7 @@ pub(super) unsafe extern "C" fn map_insert<'a>(
 }
 
 pub(super) unsafe extern "C" fn map_merge<'a>(
-    frame: *const Frame<'a>,
+    frame: *const Base<'a>,
     builder: *mut MapBuilder<'a>,
     entries: *const Value<'a>,
 ) -> Pair {
@@ -306,16 +300,16 @@ pub(super) unsafe extern "C" fn map_merge<'a>(
     guarded(frame, body, failure(ErrorKind::Host))
 }
 
-pub(super) unsafe extern "C" fn map_finish<'a>(frame: *const Frame<'a>, builder: *mut MapBuilder<'a>) -> Pair {
+pub(super) unsafe extern "C" fn map_finish<'a>(frame: *const Base<'a>, builder: *mut MapBuilder<'a>) -> Pair {
     let frame = frame!(frame);
     // SAFETY: as in `map_insert`; native code does not use the builder again.
     let builder = unsafe { &mut *builder };
     let body = || {
         let empty = MapBuilder::new(frame.cx.arena(), 0);
         let entries = empty.and_then(|empty| std::mem::replace(builder, empty).finish(&frame.cx));
-        pack(frame, entries.map(Value::Map))
+        entries.map(Value::Map)
     };
-    guarded(frame, body, failure(ErrorKind::Host))
+    attempt(frame, body)
 }
 
 pub(super) unsafe extern "C" fn dispatch<'a>(
@@ -336,9 +330,9 @@ pub(super) unsafe extern "C" fn dispatch<'a>(
         // SAFETY: as said, each is the address of a value.
         let args: smallvec::SmallVec<[Value<'a>; 8]> = addresses.iter().map(|&value| unsafe { *value }).collect();
         let callee = frame.callees.get(usize::try_from(function).unwrap_or(usize::MAX));
-        pack(frame, run_callee(frame, callee, &args))
+        run_callee(frame, callee, &args)
     };
-    guarded(frame, body, failure(ErrorKind::Host))
+    attempt(frame, body)
 }
 
 fn run_callee<'a>(frame: &Frame<'a>, callee: Option<&Callee>, args: &[Value<'a>]) -> Built<Value<'a>> {

@@ -19,17 +19,17 @@ mod shims;
 pub(crate) use group::{Answer, Draft, Finished, Groups, Part, Shapes, Stops};
 pub(crate) use pool::value as constant_value;
 
-use crate::context::{Context, Host};
+use crate::arena::Arena;
+use crate::context::Context;
 use crate::error::EvalError;
 use crate::function::Functions;
 use crate::library::{Cx, Patterns};
 use crate::lower::{Callee, Calls};
 use crate::value::{Duration, Timestamp, Value};
 use celero_ir::{ErrorKind, ErrorWord, Graph, Op, Origin, Ty};
-use celero_jit::{Code, Compiler, Entry, Listing, Unit};
-use frame::{Frame, Outcome};
+use celero_jit::{BareEntry, Code, Compiler, Entry, Listing, Unit};
+use frame::{Base, Frame, Outcome};
 use pool::Pool;
-use std::cell::Cell;
 use std::sync::{Arc, LazyLock};
 
 static HELPERS: LazyLock<[usize; celero_ir::Helper::COUNT]> = LazyLock::new(shims::addresses);
@@ -37,21 +37,22 @@ static HELPERS: LazyLock<[usize; celero_ir::Helper::COUNT]> = LazyLock::new(shim
 /// The compiled form of one graph with one root. What a call needs first lies in it, and not behind its pointer.
 #[derive(Clone, Debug)]
 pub(crate) struct Native {
-    /// The function of `compiled`.
-    entry: Entry<'static>,
-    shape: Shape,
+    way: Way,
+    /// The budget of an evaluation.
+    steps: i64,
     compiled: Arc<Compiled>,
 }
 
-/// What an evaluation needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+/// The function of a [`Compiled`], and what calling it takes.
+#[derive(Clone, Copy, Debug)]
+enum Way {
     /// The context alone: the result is a truth value, and no helper is called.
-    Bare,
-    /// A frame: the result is a truth value, and the arena is used only where a header is sent twice or is not UTF-8.
-    Framed,
-    /// A frame and an arena with room.
-    Roomy,
+    Bare(BareEntry<'static>),
+    /// The base of a frame: the result is a truth value, and the arena is used only where a header is sent twice or is not
+    /// UTF-8.
+    Framed(Entry<'static>),
+    /// A frame, and an arena with room.
+    Roomy(Entry<'static>),
 }
 
 #[derive(Debug)]
@@ -115,20 +116,26 @@ impl Native {
         let result = graph.roots().first().map_or(Ty::Value, |&root| graph.ty(root));
         let compiled = Arc::new(Compiled { code, _pool: pool, callees, result });
         let entry = compiled.code.entry(0).ok_or(NativeError::Function)?;
-        let shape = match (result, builds(graph, fields)) {
-            (Ty::Bool, _) if entry.is_bare() => Shape::Bare,
-            (Ty::Bool, false) => Shape::Framed,
-            _ => Shape::Roomy,
-        };
         // SAFETY: the code that the entry borrows is owned by `compiled`, which goes with it, and nobody gets the entry.
         let entry = unsafe { std::mem::transmute::<Entry<'_>, Entry<'static>>(entry) };
-        Ok(Self { entry, shape, compiled })
+        let way = match (result, entry.bare()) {
+            (Ty::Bool, Some(bare)) => Way::Bare(bare),
+            (Ty::Bool, None) if !builds(graph, fields) => Way::Framed(entry),
+            _ => Way::Roomy(entry),
+        };
+        Ok(Self { way, steps, compiled })
     }
 
-    /// What an evaluation needs.
+    /// The code as a rule that gets the context alone, if it is one.
     #[inline]
-    pub(crate) fn shape(&self) -> Shape {
-        self.shape
+    pub(crate) fn bare(&self) -> Option<Bare<'_>> {
+        if let Way::Bare(entry) = self.way { Some(Bare(entry)) } else { None }
+    }
+
+    /// The code as a rule that gets the base of a frame, if it is one.
+    #[inline]
+    pub(crate) fn framed(&self) -> Option<Framed<'_>> {
+        if let Way::Framed(entry) = self.way { Some(Framed { entry, steps: self.steps }) } else { None }
     }
 
     /// The code.
@@ -147,10 +154,19 @@ impl Native {
         &'a self,
         context: &'a C,
         functions: &'a Functions,
-        cx: Cx<'a>,
+        arena: &'a Arena,
     ) -> Result<Value<'a>, EvalError> {
-        let mut frame = self.frame(context, functions, cx);
-        let word = self.call(context, &mut frame);
+        let (base, result) = (Base::new(Cx::new(self.steps, arena)), Outcome { nothing: () });
+        let mut frame = Frame { base, result, host: context, functions, callees: &self.compiled.callees };
+        let (host, given) = (std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut frame).cast());
+        // SAFETY: the frame is laid out as the code expects (`layout`), the context is of the type that the code was
+        // compiled for, as `Program` knows, and the pool that the code refers to is alive in `self`.
+        let word = unsafe {
+            match self.way {
+                Way::Bare(entry) => entry.call(host),
+                Way::Framed(entry) | Way::Roomy(entry) => entry.call(host, given),
+            }
+        };
         if frame.panicked.get() {
             return Err(HOST);
         }
@@ -158,45 +174,6 @@ impl Native {
             return Err(failure(word));
         }
         self.outcome(word, &frame)
-    }
-
-    /// Runs code of the shape [`Shape::Framed`]: the truth value, or an [`ErrorWord`].
-    #[inline]
-    pub(crate) fn decide<'a, C: Context>(&'a self, context: &'a C, functions: &'a Functions, cx: Cx<'a>) -> u64 {
-        let mut frame = self.frame(context, functions, cx);
-        let word = self.call(context, &mut frame);
-        if frame.panicked.get() { word_of(&HOST) } else { word }
-    }
-
-    /// Runs code of the shape [`Shape::Bare`]: the truth value, or an [`ErrorWord`].
-    #[inline]
-    pub(crate) fn decide_bare<C: Context>(&self, context: &C) -> u64 {
-        if !self.entry.is_bare() {
-            return word_of(&HOST);
-        }
-        // SAFETY: as in `call`, but that a bare function uses no frame.
-        unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::null_mut()) }
-    }
-
-    #[inline]
-    fn frame<'a>(&'a self, host: &'a dyn Host, functions: &'a Functions, cx: Cx<'a>) -> Frame<'a> {
-        Frame {
-            cx,
-            out: Cell::new(0),
-            result: Outcome { nothing: () },
-            host,
-            functions,
-            callees: &self.compiled.callees,
-            panicked: Cell::new(false),
-        }
-    }
-
-    /// The context is the frame's host: of the type whose fields the code was compiled for, as `Program` knows.
-    #[inline]
-    fn call<C: Context>(&self, context: &C, frame: &mut Frame<'_>) -> u64 {
-        // SAFETY: the frame is laid out as the code expects (`layout`), the context is of the type that the code was
-        // compiled for, and the pool that the code refers to is alive in `self`.
-        unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(frame).cast()) }
     }
 
     /// The result: a truth value is the word that the code answered, others it left in the frame.
@@ -234,11 +211,49 @@ impl Native {
     }
 }
 
+/// See [`Native::bare`].
+#[derive(Clone, Copy)]
+pub(crate) struct Bare<'a>(BareEntry<'a>);
+
+impl Bare<'_> {
+    /// Runs the code: the truth value, or an [`ErrorWord`].
+    #[inline]
+    pub(crate) fn decide<C: Context>(self, context: &C) -> u64 {
+        // SAFETY: as in `Native::run`.
+        unsafe { self.0.call(std::ptr::from_ref(context).cast()) }
+    }
+}
+
+/// See [`Native::framed`].
+#[derive(Clone, Copy)]
+pub(crate) struct Framed<'a> {
+    entry: Entry<'a>,
+    steps: i64,
+}
+
+impl Framed<'_> {
+    /// Runs the code: the truth value, or an [`ErrorWord`].
+    #[inline]
+    pub(crate) fn decide<C: Context>(self, context: &C, arena: &Arena) -> u64 {
+        let mut base = Base::new(Cx::new(self.steps, arena));
+        // SAFETY: as in `Native::run`; such code needs no more of a frame than its base.
+        let word = unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut base).cast()) };
+        if base.panicked.get() { word_of(&HOST) } else { word }
+    }
+}
+
 /// Text that is ASCII, as nearly all of a request is: seen several times as fast as that it is UTF-8.
 #[inline]
 pub(crate) fn ascii(text: &[u8]) -> Option<&str> {
+    const BEYOND: u64 = 0x8080_8080_8080_8080;
+    let word = |bytes: &[u8; 8]| u64::from_ne_bytes(*bytes);
+    // Most values of headers fit two words.
+    let is_ascii = match (text.first_chunk(), text.last_chunk()) {
+        (Some(first), Some(last)) if text.len() <= 16 => (word(first) | word(last)) & BEYOND == 0,
+        _ => text.is_ascii(),
+    };
     // SAFETY: ASCII is UTF-8.
-    text.is_ascii().then(|| unsafe { std::str::from_utf8_unchecked(text) })
+    is_ascii.then(|| unsafe { std::str::from_utf8_unchecked(text) })
 }
 
 /// The host's fault, at no place of the rule.
@@ -256,7 +271,8 @@ pub(crate) fn word_of(error: &EvalError) -> u64 {
     ErrorWord::new(error.kind, Origin { start: error.start, end: error.end }).0
 }
 
-/// Whether evaluating the graph builds something as a rule.
+/// Whether evaluating the graph builds something as a rule. Whatever asks the host or a function by number does, so that the
+/// helpers for that get a whole [`Frame`].
 fn builds(graph: &Graph, fields: &[celero_ir::layout::Field]) -> bool {
     (0..graph.len()).any(|i| {
         let id = celero_ir::NodeId(u32::try_from(i).unwrap_or(u32::MAX));

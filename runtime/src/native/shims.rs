@@ -5,17 +5,17 @@
 //! No helper unwinds: a panic below it, which would be a defect, is caught here and ends the evaluation with an error.
 
 use super::access::ip_of_words;
-use super::frame::{Frame, Pair};
+use super::frame::{Base, Pair};
 use super::manual;
 use crate::arena::Built;
 use crate::function::contained;
 use crate::library::helpers as library;
 use crate::value::{Duration, Timestamp, Value};
-use celero_ir::Helper;
+use celero_ir::{ErrorKind, Helper};
 
 /// Runs a helper's body; after a panic the frame is marked and the answer is `after_panic`.
 #[inline(always)]
-pub(super) fn guarded<T>(frame: &Frame<'_>, body: impl FnOnce() -> T, after_panic: T) -> T {
+pub(super) fn guarded<T>(frame: &Base<'_>, body: impl FnOnce() -> T, after_panic: T) -> T {
     contained(body).unwrap_or_else(|()| {
         frame.panicked.set(true);
         after_panic
@@ -24,73 +24,92 @@ pub(super) fn guarded<T>(frame: &Frame<'_>, body: impl FnOnce() -> T, after_pani
 
 /// The status of a failed helper.
 #[inline(always)]
-pub(super) fn failure(kind: celero_ir::ErrorKind) -> Pair {
+pub(super) fn failure(kind: ErrorKind) -> Pair {
     Pair(kind as u64, 0)
 }
 
-/// A result in words: the first is returned, the second, where there is one, left in the frame.
-pub(super) trait Answer<'a> {
-    fn answer(self, frame: &Frame<'a>) -> Built<u64>;
+/// A result in words.
+pub(super) trait Answer<'a>: Sized {
+    /// The words that are returned: for text both of its own, else 0 and the first; a second one is left in the frame.
+    fn words(self, frame: &Base<'a>) -> Built<Pair>;
+
+    /// The words of a failure.
+    #[inline(always)]
+    fn failure(kind: ErrorKind) -> Pair {
+        failure(kind)
+    }
 }
 
 impl<'a> Answer<'a> for bool {
     #[inline(always)]
-    fn answer(self, _: &Frame<'a>) -> Built<u64> {
-        Ok(u64::from(self))
+    fn words(self, _: &Base<'a>) -> Built<Pair> {
+        Ok(Pair(0, u64::from(self)))
     }
 }
 
 impl<'a> Answer<'a> for i64 {
     #[inline(always)]
-    fn answer(self, _: &Frame<'a>) -> Built<u64> {
-        Ok(self.cast_unsigned())
+    fn words(self, _: &Base<'a>) -> Built<Pair> {
+        Ok(Pair(0, self.cast_unsigned()))
     }
 }
 
 impl<'a> Answer<'a> for &'a str {
     #[inline(always)]
-    fn answer(self, frame: &Frame<'a>) -> Built<u64> {
-        self.as_bytes().answer(frame)
+    fn words(self, frame: &Base<'a>) -> Built<Pair> {
+        self.as_bytes().words(frame)
+    }
+
+    #[inline(always)]
+    fn failure(kind: ErrorKind) -> Pair {
+        <&[u8]>::failure(kind)
     }
 }
 
 impl<'a> Answer<'a> for &'a [u8] {
     #[inline(always)]
-    fn answer(self, frame: &Frame<'a>) -> Built<u64> {
-        frame.out.set(self.len() as u64);
-        Ok(self.as_ptr() as u64)
+    fn words(self, _: &Base<'a>) -> Built<Pair> {
+        Ok(Pair(self.as_ptr() as u64, self.len() as u64))
+    }
+
+    #[inline(always)]
+    fn failure(kind: ErrorKind) -> Pair {
+        Pair(0, kind as u64)
     }
 }
 
 impl<'a> Answer<'a> for Duration {
     #[inline(always)]
-    fn answer(self, _: &Frame<'a>) -> Built<u64> {
-        Ok(self.0.cast_unsigned())
+    fn words(self, _: &Base<'a>) -> Built<Pair> {
+        Ok(Pair(0, self.0.cast_unsigned()))
     }
 }
 
 impl<'a> Answer<'a> for Timestamp {
     #[inline(always)]
-    fn answer(self, frame: &Frame<'a>) -> Built<u64> {
+    fn words(self, frame: &Base<'a>) -> Built<Pair> {
         frame.out.set(self.nanos.cast_unsigned());
-        Ok(self.seconds.cast_unsigned())
+        Ok(Pair(0, self.seconds.cast_unsigned()))
     }
 }
 
 impl<'a> Answer<'a> for Value<'a> {
     #[inline(always)]
-    fn answer(self, frame: &Frame<'a>) -> Built<u64> {
-        frame.cx.arena().alloc_value(self).map(|value| std::ptr::from_ref(value) as u64)
+    fn words(self, frame: &Base<'a>) -> Built<Pair> {
+        frame.cx.arena().alloc_value(self).map(|value| Pair(0, std::ptr::from_ref(value) as u64))
     }
 }
 
 /// Packs a fallible answer.
 #[inline(always)]
-pub(super) fn pack<'a, T: Answer<'a>>(frame: &Frame<'a>, result: Built<T>) -> Pair {
-    match result.and_then(|value| value.answer(frame)) {
-        Ok(word) => Pair(0, word),
-        Err(kind) => failure(kind),
-    }
+pub(super) fn pack<'a, T: Answer<'a>>(frame: &Base<'a>, result: Built<T>) -> Pair {
+    result.and_then(|value| value.words(frame)).unwrap_or_else(T::failure)
+}
+
+/// Runs the body of a helper that can fail.
+#[inline(always)]
+pub(super) fn attempt<'a, T: Answer<'a>>(frame: &Base<'a>, body: impl FnOnce() -> Built<T>) -> Pair {
+    guarded(frame, || pack(frame, body()), T::failure(ErrorKind::Host))
 }
 
 /// Makes the address of one helper. Works through the operands' types one by one; each step's names are its own, because
@@ -139,18 +158,18 @@ macro_rules! shim {
         },))
     };
     (@types $name:ident [try $result:ident] [] ($($params:tt)*) ($($args:tt)*)) => {{
-        unsafe extern "C" fn $name<'a>(frame: *const Frame<'a>, $($params)*) -> Pair {
-            // SAFETY: native code passes on the frame that `Native::run` called it with.
+        unsafe extern "C" fn $name<'a>(frame: *const Base<'a>, $($params)*) -> Pair {
+            // SAFETY: native code passes on the frame that it was called with, which is one or begins with one.
             let frame = unsafe { &*frame };
-            guarded(frame, || pack(frame, library::$name(&frame.cx, $($args)*)), failure(celero_ir::ErrorKind::Host))
+            attempt(frame, || library::$name(&frame.cx, $($args)*))
         }
         $name as *const () as usize
     }};
     (@types $name:ident [$result:ident] [] ($($params:tt)*) ($($args:tt)*)) => {{
-        unsafe extern "C" fn $name<'a>(frame: *const Frame<'a>, $($params)*) -> u64 {
+        unsafe extern "C" fn $name<'a>(frame: *const Base<'a>, $($params)*) -> u64 {
             // SAFETY: as above.
             let frame = unsafe { &*frame };
-            guarded(frame, || library::$name(&frame.cx, $($args)*).answer(frame).unwrap_or(0), 0)
+            guarded(frame, || library::$name(&frame.cx, $($args)*).words(frame).map_or(0, |Pair(_, word)| word), 0)
         }
         $name as *const () as usize
     }};
