@@ -1,5 +1,6 @@
 //! From a document to the rules of a phase.
 
+use crate::counters::Turns;
 use crate::definitions::{Definitions, Missing};
 use crate::document::Document;
 use crate::expressions::{ENGINE, Expressions, Names, Reads};
@@ -118,7 +119,8 @@ impl Compilation<'_> {
         let rules: Box<[Rule<C::Static>]> = placed.into_iter().map(|placed| placed.rule).collect();
         let counters = self.rule_counters;
         self.rule_counters = counters.saturating_add(rules.len().saturating_mul(2));
-        let rules = Rules { phase, set, rules, on_failure, error_status, counters };
+        let turns = Turns::new(rules.len());
+        let rules = Rules { phase, set, rules, on_failure, error_status, counters, turns };
         Some(Compiled { rules, reads })
     }
 
@@ -221,7 +223,7 @@ fn builder<'e, C: Context>(
     rules: &[Placed<C::Static>],
     on_failure: OnFailure,
 ) -> RuleSetBuilder<'e, C, ()> {
-    rules.iter().fold(ENGINE.rules(env), |builder, Placed { rule, when, .. }| {
+    rules.iter().fold(ENGINE.rules(env).alone(true), |builder, Placed { rule, when, .. }| {
         let on_error = if on_failure.selects(rule) { OnError::Match } else { OnError::NoMatch };
         builder.rule(&rule.name, when.as_ref().map_or("true", |when| &when.text), ()).rule_on_error(on_error)
     })

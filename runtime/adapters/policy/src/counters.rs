@@ -20,7 +20,7 @@ pub(crate) struct Tally {
 }
 
 /// One evaluation in so many is timed: reading the clock costs what some rules do.
-const TIMED: u32 = 64;
+const TIMED: u64 = 64;
 
 impl Tally {
     pub(crate) fn new(rule_counters: usize, named: usize) -> Self {
@@ -28,19 +28,19 @@ impl Tally {
         Self { rules: Counters::new(rule_counters), named: Counters::new(named), phases }
     }
 
-    /// Counts an evaluation of a phase's rules, and times some of them. `tick` is the thread's own count.
-    pub(crate) fn phase<T>(&self, phase: Phase, tick: u32, evaluate: impl FnOnce() -> T) -> T {
+    /// Counts an evaluation of a phase's rules, and times some of them: whether it was this one stands beside what it gives.
+    pub(crate) fn phase<T>(&self, phase: Phase, evaluate: impl FnOnce() -> T) -> (T, bool) {
         let first = Self::of_phase(phase);
-        self.phases.add(first);
-        if !tick.is_multiple_of(TIMED) {
-            return evaluate();
+        let number = self.phases.add(first).wrapping_add(1);
+        if !number.is_multiple_of(TIMED) {
+            return (evaluate(), false);
         }
         let start = Instant::now();
         let answer = evaluate();
-        let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let nanos = nanos(start);
         self.phases.add(first.saturating_add(1));
         self.phases.add_many(first.saturating_add(2), nanos);
-        answer
+        (answer, true)
     }
 
     /// What was counted of a phase.
@@ -51,6 +51,50 @@ impl Tally {
 
     fn of_phase(phase: Phase) -> usize {
         (phase as usize).saturating_mul(3)
+    }
+}
+
+/// Nanoseconds since then.
+fn nanos(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// What rules take by themselves: one of them is timed now and then, in turn. Threads share the numbers, because they are written
+/// so rarely.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    next: AtomicUsize,
+    rules: Box<[Took]>,
+}
+
+#[derive(Debug, Default)]
+struct Took {
+    times: AtomicU64,
+    nanos: AtomicU64,
+}
+
+impl Turns {
+    pub(crate) fn new(rules: usize) -> Self {
+        Self { next: AtomicUsize::new(0), rules: (0..rules).map(|_| Took::default()).collect() }
+    }
+
+    /// Times the rule whose turn it is.
+    pub(crate) fn take<T>(&self, evaluate: impl FnOnce(usize) -> T) {
+        let turn = self.next.fetch_add(1, Ordering::Relaxed);
+        let Some(rule) = turn.checked_rem(self.rules.len()) else { return };
+        let Some(took) = self.rules.get(rule) else { return };
+        let start = Instant::now();
+        // Not for its answer.
+        let _ = evaluate(rule);
+        took.nanos.fetch_add(nanos(start), Ordering::Relaxed);
+        took.times.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often a rule was timed, and what it took.
+    pub(crate) fn of(&self, rule: usize) -> (u64, Duration) {
+        let took = self.rules.get(rule);
+        let read = |number: fn(&Took) -> &AtomicU64| took.map_or(0, |took| number(took).load(Ordering::Relaxed));
+        (read(|took| &took.times), Duration::from_nanos(read(|took| &took.nanos)))
     }
 }
 
@@ -88,15 +132,15 @@ impl Counters {
         Self { shards: (0..threads.min(MOST_SHARDS)).map(shard).collect() }
     }
 
-    pub(crate) fn add(&self, counter: usize) {
-        self.add_many(counter, 1);
+    /// Adds one. What was counted before where this thread counts is given.
+    pub(crate) fn add(&self, counter: usize) -> u64 {
+        self.add_many(counter, 1)
     }
 
-    pub(crate) fn add_many(&self, counter: usize, many: u64) {
+    pub(crate) fn add_many(&self, counter: usize, many: u64) -> u64 {
         let place = thread_number().checked_rem(self.shards.len()).unwrap_or(0);
-        if let Some(counter) = self.shards.get(place).and_then(|shard| shard.0.get(counter)) {
-            counter.fetch_add(many, Ordering::Relaxed);
-        }
+        let counter = self.shards.get(place).and_then(|shard| shard.0.get(counter));
+        counter.map_or(0, |counter| counter.fetch_add(many, Ordering::Relaxed))
     }
 
     pub(crate) fn sum(&self, counter: usize) -> u64 {

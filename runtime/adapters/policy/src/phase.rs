@@ -1,6 +1,6 @@
 //! A phase: its rules are asked together, and those that match act in their order until one ends the phase.
 
-use crate::counters::Tally;
+use crate::counters::{Tally, Turns};
 use crate::exchange::Effects;
 use crate::outcome::{Answer, Phase};
 use crate::rule::{End, Failed, Rule};
@@ -52,6 +52,8 @@ pub(crate) struct Rules<S> {
     pub(crate) error_status: StatusCode,
     /// Where the counters of the first rule lie; each has two.
     pub(crate) counters: usize,
+    /// What the conditions take by themselves.
+    pub(crate) turns: Turns,
 }
 
 /// What evaluations reuse.
@@ -59,8 +61,6 @@ pub(crate) struct Rules<S> {
 struct Memory {
     scratch: Scratch,
     matched: Vec<usize>,
-    /// How many evaluations the thread saw.
-    tick: u32,
 }
 
 thread_local! {
@@ -81,9 +81,10 @@ impl<S: Context + 'static> Rules<S> {
         }
         // A thread that is ending has no place to keep it.
         let mut memory = MEMORY.try_with(Cell::take).ok().flatten().unwrap_or_default();
-        memory.tick = memory.tick.wrapping_add(1);
-        let tick = memory.tick;
-        let answer = tally.phase(self.phase, tick, || self.run_with(context, headers, effects, tally, &mut memory));
+        let (answer, timed) = tally.phase(self.phase, || self.run_with(context, headers, effects, tally, &mut memory));
+        if timed {
+            self.turns.take(|rule| self.set.test(rule, context, &mut memory.scratch));
+        }
         let _ = MEMORY.try_with(|kept| kept.set(Some(memory)));
         if answer.is_some() {
             effects.edits.clear();

@@ -256,14 +256,19 @@ impl Policy {
     }
 
     fn of_phase<S: Context + 'static>(&self, rules: &Rules<S>) -> impl Iterator<Item = RuleInfo> {
-        rules.rules.iter().enumerate().map(|(index, rule)| {
+        let PhaseInfo { evaluated, .. } = self.tally.phase_info(rules.phase);
+        rules.rules.iter().enumerate().map(move |(index, rule)| {
             let counter = rules.counter(index);
+            let (timed, time) = rules.turns.of(index);
             RuleInfo {
                 phase: rules.phase,
                 name: Arc::clone(&rule.name),
                 index,
+                evaluated,
                 matched: self.tally.rules.sum(counter),
                 failed: self.tally.rules.sum(counter.saturating_add(1)),
+                timed,
+                time,
             }
         })
     }
