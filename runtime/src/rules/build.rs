@@ -121,7 +121,8 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     }
 
     /// Whether native code is made of each rule by itself too, which [`RuleSet::test`] then uses. Default false. Rules that differ
-    /// in constants only share it. [`explain`](Self::explain) leaves it out, and a [`Live`](crate::Live) makes none.
+    /// in constants only share it; patterns that no other code needs are compiled when they are first asked for, within
+    /// [`Limits::patterns`](crate::Limits). [`explain`](Self::explain) leaves it out, and a [`Live`](crate::Live) makes none.
     pub fn alone(mut self, on: bool) -> Self {
         self.alone = on;
         self
