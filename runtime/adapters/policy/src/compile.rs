@@ -1,6 +1,6 @@
 //! From a document to the rules of a phase.
 
-use crate::counters::Turns;
+use crate::counters::Tally;
 use crate::definitions::{Definitions, Missing};
 use crate::document::Document;
 use crate::expressions::{ENGINE, Expressions, Names, Reads};
@@ -46,8 +46,6 @@ pub(crate) struct Compilation<'d> {
     pub(crate) configured: Reads,
     pub(crate) problems: &'d mut Problems,
     pub(crate) counter_names: CounterNames,
-    /// How many counters of their own rules have so far.
-    pub(crate) rule_counters: usize,
     /// What is told of the phases, if that is wanted.
     pub(crate) explanation: Option<String>,
 }
@@ -117,10 +115,8 @@ impl Compilation<'_> {
             }
         };
         let rules: Box<[Rule<C::Static>]> = placed.into_iter().map(|placed| placed.rule).collect();
-        let counters = self.rule_counters;
-        self.rule_counters = counters.saturating_add(rules.len().saturating_mul(2));
-        let turns = Turns::new(rules.len());
-        let rules = Rules { phase, set, rules, on_failure, error_status, counters, turns };
+        let tally = Tally::new(rules.len());
+        let rules = Rules { phase, set, rules, on_failure, error_status, tally };
         Some(Compiled { rules, reads })
     }
 
