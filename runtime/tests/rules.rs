@@ -143,6 +143,39 @@ fn each_rule_has_its_own_steps() {
 }
 
 #[test]
+fn a_rule_alone_answers_as_in_its_set_and_leaves_no_trace() {
+    let limits = Limits { steps: 100, memory: 4096, ..Limits::default() };
+    let env = Env::<Bindings<'static>>::dynamic().variable("l", Type::list(Type::Int)).variable("s", Type::String);
+    let other = Env::<Bindings<'static>>::dynamic().variable("x", Type::Int);
+    let (items, text) = ([Value::Int(1); 60], "a".repeat(1000));
+    let mut bindings = Bindings::new(&env);
+    bindings.set("l", Value::List(celero::List::Slice(&items))).unwrap();
+    bindings.set("s", Value::String(&text)).unwrap();
+    for (tier, alone) in [(Tier::Native, true), (Tier::Native, false), (Tier::Interpret, true)] {
+        let engine = Engine::builder().tier(tier).limits(limits).build();
+        let rules = engine.rules(&env).alone(alone).counters(true).rule("true", "l.all(x, x == 1)", ());
+        let rules = rules.rule("many steps", "l.all(x, l.all(y, y == x))", ());
+        let rules = rules.rule("much memory", "(s + s + s + s + s + s).size() > 0", ());
+        let set = rules.rule("false", "(s + '1').size() > 3000", ()).rule("fails", "l[60] == 1", ()).build().unwrap();
+        let scratch = &mut Scratch::new();
+        assert_eq!(set.count(&bindings, scratch), Ok(1));
+        let errors = scratch.errors().to_vec();
+        assert_eq!(errors.iter().map(|e| e.rule).collect::<Vec<_>>(), [1, 2, 4]);
+        for rule in (0..set.len()).chain(0..set.len()) {
+            let error = errors.iter().find(|error| error.rule == rule);
+            let want = error.map_or(Ok(rule == 0), |error| Err(error.error));
+            assert_eq!(set.test(rule, &bindings, scratch), Some(want), "{tier:?} {alone}");
+        }
+        assert_eq!(set.test(5, &bindings, scratch), None);
+        assert_eq!(scratch.errors(), errors);
+        let counts = set.counts().unwrap();
+        assert_eq!((counts.evaluations, counts.rules.iter().map(|rule| rule.matches + rule.errors).sum()), (1, 4_u64));
+        let refused = set.test(0, &Bindings::new(&other), scratch);
+        assert!(refused.is_some_and(|answer| answer.is_err_and(|error| error.kind == ErrorKind::Host)));
+    }
+}
+
+#[test]
 fn each_rule_has_its_own_memory() {
     let limits = Limits { memory: 4096, ..Limits::default() };
     let env = Env::<Bindings<'static>>::dynamic().variable("s", Type::String);

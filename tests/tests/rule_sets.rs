@@ -73,11 +73,15 @@ fn compare<C: Context>(
     reported(scratch, &once_errors);
     assert_eq!(set.any(context, scratch), once.map(|once| !once.is_empty()), "{policy:?} {:#?}", sources());
     reported(scratch, &once_errors);
+    for (rule, alone) in alone.iter().enumerate() {
+        assert_eq!(set.test(rule, context, scratch), Some(*alone), "{}", programs[rule].source());
+    }
+    reported(scratch, &once_errors);
     all_errors.len()
 }
 
 fn build<C: Context>(engine: &Engine, env: &Env<C>, sources: &[String], policy: OnError) -> RuleSet<C::Static, usize> {
-    let rules = engine.rules(env).on_error(policy);
+    let rules = engine.rules(env).on_error(policy).alone(true);
     let numbered = sources.iter().enumerate();
     numbered.fold(rules, |rules, (n, source)| rules.rule("r", source, n)).build().unwrap()
 }

@@ -82,6 +82,11 @@ impl Job {
             "strip" => {
                 headers.extend(internal().into_iter().step_by(20).map(|name| (name, "1".to_owned())));
             }
+            "many" => {
+                let own = crate::policies::headers_of_many();
+                headers.retain(|(name, _)| !own.iter().any(|(known, _)| known == name));
+                headers.extend(own);
+            }
             _ => {}
         }
         headers
@@ -107,9 +112,8 @@ impl Job {
             "twenty" => echo.contains("x-matched: 12\n"),
             "answered" => head.contains("x-matched: 12"),
             "many" => {
-                let right = crate::policies::matching(engine, Self::TARGET, &self.headers())
-                    .map_err(|error| format!("the rules alone: {error}"))?;
-                echo.contains(&format!("x-matched: {right}\n"))
+                let right = crate::policies::matching().map_err(|error| format!("the rules alone: {error}"))?.len();
+                (5..=10).contains(&right) && echo.contains(&format!("x-matched: {right}\n"))
             }
             "header" => echo.contains("x-gateway: celero\n"),
             "guids" => (0..10).all(|n| head.contains(&format!("x-guid-{n}: "))),

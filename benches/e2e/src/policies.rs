@@ -1,7 +1,7 @@
 //! The jobs as celero policies.
 
 use crate::Failure;
-use crate::jobs::internal;
+use crate::jobs::{Job, internal};
 use celero::http::RequestContext;
 use celero::{Engine, Env, Indexing, Scratch, Tier};
 use celero_policy::Policy;
@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 
 /// The text of a job's policy.
-pub(crate) fn text(job: &str, engine: &str) -> String {
-    match (job, engine) {
+pub(crate) fn text(job: &str, engine: &str) -> Result<String, Failure> {
+    Ok(match (job, engine) {
         ("header", _) => "request:\n  - setHeaders: { x-gateway: celero }\n".into(),
         ("guids", _) => {
             let header = |n| format!("      x-guid-{n}: ${{uuid()}}\n");
@@ -22,9 +22,9 @@ pub(crate) fn text(job: &str, engine: &str) -> String {
         ("strip", _) => {
             format!("request:\n  - removeHeaders: [{}]\n", internal().join(", "))
         }
-        ("many", _) => counting(&many(engine)),
+        ("many", _) => counting(&many(engine)?),
         _ => counting(&celero_benches::Workload::new("W9").expect("a workload").sources()),
-    }
+    })
 }
 
 /// Rules that count where they are true.
@@ -37,21 +37,39 @@ fn counting(rules: &[String]) -> String {
     text
 }
 
-/// The mix of rules that sets are measured with.
-fn many(engine: &str) -> Vec<String> {
-    celero_benches::rulesets::sources(if engine == "policy_10000" { 10_000 } else { 20 })
+/// The rules of the large set.
+const MANY: usize = 10_000;
+
+/// The mix of rules that sets are measured with; of the small one those that match are the same.
+fn many(engine: &str) -> Result<Vec<String>, Failure> {
+    let rules = celero_benches::rulesets::sources(MANY);
+    if engine == "policy_10000" {
+        return Ok(rules);
+    }
+    let matching = matching()?;
+    let others = (0..rules.len()).filter(|rule| !matching.contains(rule));
+    let mut few: Vec<usize> = matching.iter().copied().chain(others).take(20).collect();
+    few.sort_unstable();
+    Ok(few.into_iter().filter_map(|rule| rules.get(rule).cloned()).collect())
 }
 
-/// How many of the mix are true of a request from this machine, by another tier and without an index.
-pub(crate) fn matching(engine: &str, target: &str, headers: &[(String, String)]) -> Result<usize, Failure> {
-    let (env, rules) = (Env::<RequestContext<'_>>::new(), many(engine));
+/// The headers in which the request of that job differs from the others.
+pub(crate) fn headers_of_many() -> Vec<(String, String)> {
+    celero_benches::rulesets::headers_for(MANY)
+}
+
+/// Which rules of the large set are true of the job's request from this machine, by another tier and without an index.
+pub(crate) fn matching() -> Result<Vec<usize>, Failure> {
+    let job = Job::named("many").ok_or("no such job")?;
+    let env = Env::<RequestContext<'_>>::new();
     let interpreter = Engine::builder().tier(Tier::Interpret).build();
     let builder = interpreter.rules(&env).index(Indexing::Off);
+    let rules = celero_benches::rulesets::sources(MANY);
     let set = rules.iter().fold(builder, |builder, rule| builder.rule("", rule, ())).build()?;
-    let request = headers.iter().fold(http::Request::get(target), |request, (name, value)| request.header(name, value));
-    let request = request.body(())?;
+    let request = http::Request::get(Job::TARGET);
+    let request = job.headers().iter().fold(request, |request, (name, value)| request.header(name, value)).body(())?;
     let context = RequestContext::new(&request).with_source((Ipv4Addr::LOCALHOST, 0).into());
-    Ok(set.count(&context, &mut Scratch::new())?)
+    Ok(set.all(&context, &mut Scratch::new())?.to_vec())
 }
 
 /// A job's policy, compiled.
@@ -59,7 +77,21 @@ pub(crate) fn load(job: &str, engine: &str) -> Result<Policy, Failure> {
     let place = std::env::temp_dir().join(format!("celero-e2e-{}", std::process::id()));
     std::fs::create_dir_all(&place)?;
     std::fs::write(place.join("secret"), crate::token::SECRET)?;
-    let policy = Policy::parse("policy.yaml", &text(job, engine), &place);
+    let policy = Policy::parse("policy.yaml", &text(job, engine)?, &place);
     std::fs::remove_dir_all(&place)?;
     Ok(policy.map_err(|error| error.to_string())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_few_match_of_many_and_of_twenty() {
+        let (all, few) = (many("policy_10000").expect("rules"), many("policy_20").expect("rules"));
+        assert_eq!((all.len(), few.len()), (10_000, 20));
+        let matching = matching().expect("rules");
+        assert!((5..=10).contains(&matching.len()), "{matching:?}");
+        assert!(matching.iter().all(|&rule| few.contains(&all[rule])));
+    }
 }

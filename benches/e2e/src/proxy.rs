@@ -14,7 +14,7 @@ use celero::{Engine as Celero, Env, RuleSet, Scratch};
 use celero_benches::{HeadRules, Workload};
 use celero_pingora::Guard;
 use celero_policy::Policy;
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName};
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::prelude::{Error, ErrorType, HttpPeer, Result, Server};
 use pingora::proxy::{ProxyHttp, Session, http_proxy_service};
@@ -85,6 +85,9 @@ struct Carried {
     matched: u64,
 }
 
+/// The header by which a request asks for the number of matches. Looking for it is not a part of the job.
+static ECHO: HeaderName = HeaderName::from_static("x-echo");
+
 thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::new());
 }
@@ -143,7 +146,7 @@ impl ProxyHttp for Proxy {
             if guard.request_filter(session).await? {
                 return Ok(true);
             }
-            if session.req_header().headers.contains_key("x-echo")
+            if session.req_header().headers.contains_key(&ECHO)
                 && let Engine::Policy(policy) = &self.engine
             {
                 carried.matched = policy.counters().map(|(_, value)| value).sum();
@@ -176,7 +179,7 @@ impl ProxyHttp for Proxy {
             Engine::Twenty(_) | Engine::Rules(_) | Engine::Cel(_) => {
                 head.insert_header("x-matched", carried.matched)?
             }
-            Engine::Policy(_) if head.headers.contains_key("x-echo") => {
+            Engine::Policy(_) if head.headers.contains_key(&ECHO) => {
                 head.insert_header("x-matched", carried.matched)?
             }
             Engine::Header => head.insert_header("x-gateway", "celero")?,

@@ -159,6 +159,33 @@ pub(crate) fn rules(vocabulary: &Vocabulary, many: usize) -> Vec<Rule> {
     rules
 }
 
+/// Headers of a request that a few of the rules are true for: of those with one condition the first on the host, the first four
+/// on the user agent, and the first three on other headers that mean nothing to a proxy.
+pub(crate) fn headers_for(rules: &[Rule]) -> Vec<(String, String)> {
+    let mut headers: Vec<(String, String)> = Vec::new();
+    let mut tokens = Vec::new();
+    for rule in rules {
+        match rule.as_slice() {
+            [Atom::Host(host)] if !headers.iter().any(|(name, _)| name == "host") => {
+                headers.push(("host".into(), host.clone()));
+            }
+            [Atom::Agent(token)] if tokens.len() < 4 => tokens.push(&**token),
+            [Atom::Header(name, value)]
+                if name.starts_with("x-")
+                    // Others do not arrive as they are sent.
+                    && value.trim() == value
+                    && !headers.iter().any(|(known, _)| known == name)
+                    && headers.iter().filter(|(known, _)| known.starts_with("x-")).count() < 3 =>
+            {
+                headers.push((name.clone(), value.clone()));
+            }
+            _ => {}
+        }
+    }
+    headers.push(("user-agent".into(), format!("Mozilla/5.0 (compatible; {})", tokens.join("; "))));
+    headers
+}
+
 /// Requests for the rules.
 pub(crate) fn samples(vocabulary: &Vocabulary, rules: &[Rule], many: usize) -> Vec<Sample> {
     let mut rng = Rng::new(rules.len() as u64 ^ 0x5a5a);

@@ -44,6 +44,12 @@ pub fn sources(many: usize) -> Vec<String> {
     engines::sources(&generate::rules(&Vocabulary::new(), many))
 }
 
+/// Headers of a request that a few rules of the mix are true for.
+#[must_use]
+pub fn headers_for(many: usize) -> Vec<(String, String)> {
+    generate::headers_for(&generate::rules(&Vocabulary::new(), many))
+}
+
 /// Measures, telling as it goes; the results as JSON.
 ///
 /// # Errors

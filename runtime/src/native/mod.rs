@@ -16,7 +16,7 @@ mod pool;
 pub(crate) mod search;
 mod shims;
 
-pub(crate) use group::{Answer, Draft, Finished, Groups, Part, Shapes, Stops};
+pub(crate) use group::{Answer, Draft, Finished, Groups, Part, Stops};
 pub(crate) use pool::value as constant_value;
 
 use crate::arena::Arena;

@@ -71,8 +71,13 @@ impl Pool {
         address(constant, patterns, &self.arena, &mut self.prepared)
     }
 
-    /// The address of a pattern of a graph that is compiled when it is first needed.
+    /// The address of a pattern of a graph: that of the prepared one, or one that is compiled when it is first needed.
     pub(super) fn later(&mut self, id: ConstId, pattern: &str, patterns: &Patterns) -> usize {
+        if let Some(prepared) = self.addresses.get(id.0 as usize)
+            && *prepared != ConstantAddress::default()
+        {
+            return prepared.data;
+        }
         *self.later.entry(id).or_insert_with(|| {
             let matcher = Box::new(Matcher::later(pattern, patterns.room()));
             let address = std::ptr::from_ref(&*matcher) as usize;

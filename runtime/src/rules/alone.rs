@@ -85,3 +85,34 @@ impl Alone {
         Some(Trees { written, inlined })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Bindings, Engine, Env, Indexing, RuleSet, Scratch, Type, Value};
+
+    #[test]
+    fn only_a_rule_without_native_code_by_itself_needs_trees() {
+        let env = Env::<Bindings<'static>>::dynamic().variable("n", Type::Int);
+        let mut call = Bindings::new(&env);
+        call.set("n", Value::Int(7)).unwrap();
+        let trees = |set: &RuleSet<_, ()>| {
+            let made = |rule: usize| {
+                assert_eq!(set.test(rule, &call, &mut Scratch::new()), Some(Ok(rule == 7)));
+                set.rules.get(rule).unwrap().text.trees.get().is_some()
+            };
+            (0..set.len()).map(made).collect::<Vec<_>>()
+        };
+        for indexing in [Indexing::Always, Indexing::Off] {
+            let build = |on| {
+                let rules =
+                    (0..20).fold(Engine::new().rules(&env), |rules, n| rules.rule("", &format!("n == {n}"), ()));
+                rules.index(indexing).alone(on).build().unwrap()
+            };
+            let (without, with) = (build(false), build(true));
+            assert_eq!(trees(&without), [true; 20]);
+            assert_eq!(trees(&with), [false; 20]);
+            // One function for all of them.
+            assert!(with.code_size() > without.code_size() && with.code_size() < without.code_size() + 400);
+        }
+    }
+}

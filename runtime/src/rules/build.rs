@@ -33,6 +33,7 @@ pub struct RuleSetBuilder<'e, C, A> {
     tags: HashMap<Box<str>, u32>,
     on_error: OnError,
     indexing: Indexing,
+    alone: bool,
     counters: bool,
 }
 
@@ -45,6 +46,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
             tags: HashMap::new(),
             on_error: OnError::default(),
             indexing: Indexing::Auto,
+            alone: false,
             counters: false,
         }
     }
@@ -118,6 +120,14 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         self
     }
 
+    /// Whether native code is made of each rule by itself too, which [`RuleSet::test`] then uses. Default false. Rules that differ
+    /// in constants only share it; patterns that no other code needs are compiled when they are first asked for, within
+    /// [`Limits::patterns`](crate::Limits). [`explain`](Self::explain) leaves it out, and a [`Live`](crate::Live) makes none.
+    pub fn alone(mut self, on: bool) -> Self {
+        self.alone = on;
+        self
+    }
+
     /// Whether the set counts how often it is asked, and how often each rule matches and fails: [`RuleSet::counts`]. Default
     /// false, which costs nothing. Threads that count write no memory in common: each [`Scratch`](crate::Scratch) has counters
     /// of its own, of 16 bytes for each rule. A [`Live`](crate::Live) asks [elsewhere](crate::Live::with_counters).
@@ -168,8 +178,13 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         let mut order: Vec<&Ordered<A>> = self.rules.iter().collect();
         order.sort_by_key(|ordered| ordered.priority);
         let rules: Vec<&Rule<A>> = order.into_iter().map(|ordered| &ordered.rule).collect();
-        let settings =
-            Settings { tier: self.engine.tier(), on_error: self.on_error, indexing: self.indexing, stale: &|| false };
+        let settings = Settings {
+            tier: self.engine.tier(),
+            on_error: self.on_error,
+            indexing: self.indexing,
+            alone: false,
+            stale: &|| false,
+        };
         SetExplanation::new(&self.engine, self.env, &rules, settings)
     }
 
@@ -216,12 +231,13 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     }
 
     fn built(self, tier: Tier, stale: &dyn Fn() -> bool) -> Result<RuleSet<C::Static, A>, RuleSetError> {
-        let Self { engine, env, mut rules, tags, on_error, indexing, counters } = self;
+        let Self { engine, env, mut rules, tags, on_error, indexing, alone, counters } = self;
         rules.sort_by_key(|ordered| ordered.priority);
         let rules: Vec<Rule<A>> = rules.into_iter().map(|ordered| ordered.rule).collect();
         let order: Vec<&Rule<A>> = rules.iter().collect();
-        let Prepared { found, compiled, warnings, .. } =
-            Prepared::new(&engine, env, &order, Settings { tier, on_error, indexing, stale }, Notes::default())?;
+        let settings = Settings { tier, on_error, indexing, alone, stale };
+        let Prepared { found, whole, compiled, warnings, .. } =
+            Prepared::new(&engine, env, &order, settings, Notes::default())?;
         let straight: Box<[u32]> = compiled.straight.into();
         let in_order = found.is_none() && straight.is_sorted();
         let mixed = rules.iter().any(|rule| rule.on_error.is_some_and(|own| own != on_error));
@@ -235,6 +251,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
             straight,
             parts: compiled.parts.into(),
             native: compiled.native,
+            whole: whole.into(),
             alone: Alone::new(env, *engine.limits()),
             on_error,
             warnings: warnings.into(),

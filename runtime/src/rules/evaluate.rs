@@ -2,7 +2,7 @@
 
 use super::alone::HOST;
 use super::index::{Search, Todo};
-use super::{LeftOut, Match, OnError, RuleError, RuleSet};
+use super::{LeftOut, Match, OnError, Rule, RuleError, RuleSet};
 use crate::arena::Arena;
 use crate::context::Context;
 use crate::error::{ErrorKind, EvalError};
@@ -101,6 +101,50 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         matched
     }
 
+    /// What [`Program::test`](crate::Program::test) of the rule of an index would answer; `None` if there is no such rule. The rule is
+    /// evaluated by itself, without the index: by native code if the builder was [asked](crate::RuleSetBuilder::alone) for it, else by the
+    /// interpreter. Nothing is counted, and [`Scratch::errors`] stay as they are.
+    ///
+    /// ```
+    /// use celero::{Bindings, Engine, Env, Scratch, Type, Value};
+    ///
+    /// let env = Env::dynamic().variable("age", Type::Int);
+    /// let rules = Engine::new().rules(&env).rule("adult", "age >= 18", ()).rule("share", "100 / age > 10", ());
+    /// let rules = rules.alone(true).build()?;
+    /// let mut call = Bindings::new(&env);
+    /// call.set("age", Value::Int(0))?;
+    /// let mut scratch = Scratch::new();
+    /// assert_eq!(rules.test(0, &call, &mut scratch), Some(Ok(false)));
+    /// assert!(rules.test(1, &call, &mut scratch).is_some_and(|answer| answer.is_err()));
+    /// assert_eq!(rules.test(2, &call, &mut scratch), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn test<C: Context<Static = S>>(
+        &self,
+        rule: usize,
+        context: &C,
+        scratch: &mut Scratch,
+    ) -> Option<Result<bool, EvalError>> {
+        let Rule { text, .. } = self.rules.get(rule)?;
+        if self.is_for_others(context) {
+            return Some(Err(HOST));
+        }
+        let (alone, arena) = (&self.alone, &mut scratch.arena);
+        let row = self.whole.get(rule).copied().flatten();
+        Some(match (row, &self.native) {
+            (Some(row), Some(native)) if native.builds(row).is_some() => {
+                arena.recycle(alone.limits.memory);
+                native.test(row, context, &alone.functions, alone.cx(arena))
+            }
+            _ => alone.test(text, context, arena),
+        })
+    }
+
+    /// Whether a context is one of the right type whose variables are others.
+    fn is_for_others<C: Context>(&self, context: &C) -> bool {
+        context.declarations().is_some_and(|declarations| declarations != self.alone.variables)
+    }
+
     /// Evaluates the rules and counts what they do, if that is wanted; tells as [`evaluate`](Self::evaluate) does.
     fn ask<C: Context<Static = S>>(
         &self,
@@ -153,9 +197,8 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
                 on_match(rule);
             }
         };
-        let other = context.declarations().is_some_and(|declarations| declarations != self.alone.variables);
         let mut evaluation = Evaluation { set: self, context, arena, left_out, once, end: u32::MAX };
-        if other {
+        if self.is_for_others(context) {
             evaluation.all(0..u32::try_from(self.len()).unwrap_or(u32::MAX), |_, _| Err(HOST), &mut settle);
         } else if self.in_order {
             evaluation.straight(&mut settle);

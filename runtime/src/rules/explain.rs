@@ -81,7 +81,7 @@ impl SetExplanation {
         rules: &[&Rule<A>],
         settings: Settings<'_>,
     ) -> Result<Self, RuleSetError> {
-        let Prepared { common, found, compiled, warnings, notes } =
+        let Prepared { common, found, shapes, compiled, warnings, notes, .. } =
             Prepared::new(engine, env, rules, settings, Notes::taken())?;
         let unknown = match settings.indexing {
             Indexing::Off => EveryTime::IndexOff,
@@ -120,9 +120,9 @@ impl SetExplanation {
         let Some(indexed) = found else { return Ok(explanation) };
         explanation.lookups = indexed.index.lookups();
         explanation.index_size = explanation.index_size.saturating_add(indexed.index.bytes());
-        explanation.shapes = vec![0; indexed.shapes.len()];
+        explanation.shapes = vec![0; shapes.shapes.len()];
         // By shape, the last rule that was counted.
-        let mut counted = vec![usize::MAX; indexed.shapes.len()];
+        let mut counted = vec![usize::MAX; shapes.shapes.len()];
         let variables = env.declarations().variables();
         let name = |field: u32| variables.get(field as usize).map_or_else(String::new, |field| field.name.to_string());
         let mut ways: Vec<_> = notes.found(&indexed.index, &name).collect();
@@ -132,7 +132,7 @@ impl SetExplanation {
             let number = placed.number as usize;
             let (Some(rule), Some(text)) = (explanation.rules.get_mut(number), rules.get(number)) else { continue };
             let shape = match way.todo {
-                Todo::Rest(row) => indexed.rows.get(row as usize).map(|row| row.shape as usize),
+                Todo::Rest(row) => shapes.rows.get(row as usize).map(|row| row.shape as usize),
                 Todo::Matches | Todo::Whole => None,
             };
             if let Some((rules, last)) =

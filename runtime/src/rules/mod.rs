@@ -134,6 +134,8 @@ pub struct RuleSet<S, A = ()> {
     /// What evaluates them, in their order.
     parts: Box<[Part]>,
     native: Option<Groups>,
+    /// By rule, the row of all of it, if it has native code by itself.
+    whole: Box<[Option<u32>]>,
     alone: Alone,
     on_error: OnError,
     /// Whether rules fail in different ways.

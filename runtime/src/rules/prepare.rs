@@ -1,7 +1,7 @@
 //! What a set is made of, from the sources of its rules: one graph of all, the index, native code, and warnings. All rules or
 //! none.
 
-use super::index::{self, Indexed, Notes};
+use super::index::{self, Indexed, Notes, Shapes};
 use super::warnings::{self, Facts};
 use super::{Common, Indexing, OnError, Placed, Rule, RuleSetError};
 use crate::context::Context;
@@ -9,7 +9,7 @@ use crate::engine::{CompileError, Engine, Tier, not_native};
 use crate::env::Env;
 use crate::function::contained;
 use crate::library::Patterns;
-use crate::native::{Draft, Finished, Groups, Part, Shapes};
+use crate::native::{Draft, Finished, Groups, Part};
 use crate::profile::Functions;
 use crate::program::Trees;
 use celero_frontend::{Diagnostic, Severity, Span, Stage, Type};
@@ -22,6 +22,8 @@ pub(super) struct Settings<'s> {
     pub(super) tier: Tier,
     pub(super) on_error: OnError,
     pub(super) indexing: Indexing,
+    /// Whether each rule has native code by itself too.
+    pub(super) alone: bool,
     /// Whether nobody waits for it any more.
     pub(super) stale: &'s dyn Fn() -> bool,
 }
@@ -33,6 +35,9 @@ const KEPT: usize = 10_000;
 pub(super) struct Prepared {
     pub(super) common: Common,
     pub(super) found: Option<Indexed>,
+    pub(super) shapes: Shapes,
+    /// By rule, the row of all of it, if it has one.
+    pub(super) whole: Vec<Option<u32>>,
     pub(super) compiled: Compiled,
     /// By rule, in order.
     pub(super) warnings: Vec<(usize, Diagnostic)>,
@@ -101,8 +106,27 @@ impl Prepared {
             tables: always || settings.tier != Tier::Interpret,
             room: patterns.room(),
         });
-        let found = wanted.and_then(|wanted| index::index(&common, env.fields(), wanted, &mut notes));
-        let input = Input { engine, env, settings, patterns: &patterns, common: &common, found: found.as_ref() };
+        let mut shapes = Shapes::default();
+        let found = wanted.and_then(|wanted| index::index(&common, env.fields(), wanted, &mut shapes, &mut notes));
+        let mut whole = Vec::new();
+        if settings.alone && settings.tier != Tier::Interpret {
+            whole.resize(rules.len(), None);
+            for rule in &common.rules {
+                if let Some(row) = whole.get_mut(rule.number as usize) {
+                    *row = shapes.add(&common.graph, rule, &[rule.root]);
+                }
+            }
+        }
+        let input = Input {
+            engine,
+            env,
+            settings,
+            patterns: &patterns,
+            common: &common,
+            found: found.as_ref(),
+            shapes: &shapes,
+            whole: &whole,
+        };
         let compiled = Compiled::new(&input, interpreted, &|number: u32| {
             rules.get(number as usize).map_or(("", ""), |rule| (&*rule.name, rule.text.source()))
         });
@@ -119,7 +143,7 @@ impl Prepared {
         if !failed.is_empty() {
             return Err(RuleSetError { failed });
         }
-        Ok(Self { common, found, compiled, warnings, notes })
+        Ok(Self { common, found, shapes, whole, compiled, warnings, notes })
     }
 }
 
@@ -150,6 +174,8 @@ struct Input<'i, C> {
     patterns: &'i Patterns,
     common: &'i Common,
     found: Option<&'i Indexed>,
+    shapes: &'i Shapes,
+    whole: &'i [Option<u32>],
 }
 
 /// What evaluates the rules.
@@ -169,7 +195,7 @@ impl Compiled {
         mut refused: Vec<(u32, String)>,
         names: &impl Fn(u32) -> (&'r str, &'r str),
     ) -> Self {
-        let &Input { engine, settings, common, found, .. } = input;
+        let &Input { engine, settings, common, found, whole, .. } = input;
         let straight: Vec<&Placed> = match found {
             Some(found) => found.straight.iter().filter_map(|&place| common.rules.get(place)).collect(),
             None => common.rules.iter().collect(),
@@ -184,7 +210,8 @@ impl Compiled {
                 Ok(finished) => {
                     if let Some(profiler) = engine.profiler() {
                         let rows = found.iter().flat_map(|found| found.index.rows());
-                        let functions = Functions::new(&finished, &straight, rows);
+                        let whole = (0..).zip(whole).filter_map(|(rule, row)| Some((rule, (*row)?)));
+                        let functions = Functions::new(&finished, &straight, rows.chain(whole));
                         profiler.record(finished.groups.code(), |function| functions.name(function, names));
                     }
                     let shapes = finished.groups.shapes();
@@ -208,11 +235,12 @@ impl Compiled {
 
 /// Native code for rules and for what is left of those that are found.
 fn compile<C: Context>(input: &Input<'_, C>, straight: &[&Placed]) -> Result<Finished, String> {
-    let &Input { engine, env, settings, patterns, common, found } = input;
+    let &Input { engine, env, settings, patterns, common, shapes, .. } = input;
     let limits = engine.limits();
-    let bytes = limits.constants.saturating_mul(common.rules.len().max(1));
+    let copies = if settings.alone { 2 } else { 1 };
+    let bytes = limits.constants.saturating_mul(common.rules.len().max(1)).saturating_mul(copies);
     let mut draft = Draft::new(common, env.fields(), patterns, i64::from(limits.steps), bytes)?;
     draft.straight(straight, settings.stale)?;
-    let shapes = found.map_or_else(Shapes::default, |found| draft.shapes(&found.shapes, &found.rows));
+    let shapes = draft.shapes(&shapes.shapes, &shapes.rows);
     draft.finish(shapes)
 }

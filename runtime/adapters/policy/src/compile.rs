@@ -1,5 +1,6 @@
 //! From a document to the rules of a phase.
 
+use crate::counters::Tally;
 use crate::definitions::{Definitions, Missing};
 use crate::document::Document;
 use crate::expressions::{ENGINE, Expressions, Names, Reads};
@@ -45,8 +46,6 @@ pub(crate) struct Compilation<'d> {
     pub(crate) configured: Reads,
     pub(crate) problems: &'d mut Problems,
     pub(crate) counter_names: CounterNames,
-    /// How many counters of their own rules have so far.
-    pub(crate) rule_counters: usize,
     /// What is told of the phases, if that is wanted.
     pub(crate) explanation: Option<String>,
 }
@@ -116,9 +115,8 @@ impl Compilation<'_> {
             }
         };
         let rules: Box<[Rule<C::Static>]> = placed.into_iter().map(|placed| placed.rule).collect();
-        let counters = self.rule_counters;
-        self.rule_counters = counters.saturating_add(rules.len().saturating_mul(2));
-        let rules = Rules { phase, set, rules, on_failure, error_status, counters };
+        let tally = Tally::new(rules.len());
+        let rules = Rules { phase, set, rules, on_failure, error_status, tally };
         Some(Compiled { rules, reads })
     }
 
@@ -221,7 +219,7 @@ fn builder<'e, C: Context>(
     rules: &[Placed<C::Static>],
     on_failure: OnFailure,
 ) -> RuleSetBuilder<'e, C, ()> {
-    rules.iter().fold(ENGINE.rules(env), |builder, Placed { rule, when, .. }| {
+    rules.iter().fold(ENGINE.rules(env).alone(true), |builder, Placed { rule, when, .. }| {
         let on_error = if on_failure.selects(rule) { OnError::Match } else { OnError::NoMatch };
         builder.rule(&rule.name, when.as_ref().map_or("true", |when| &when.text), ()).rule_on_error(on_error)
     })

@@ -8,56 +8,20 @@ use std::time::{Duration, Instant};
 /// Most places; threads beyond share them.
 const MOST_SHARDS: usize = 16;
 
-/// What is counted of a policy.
+/// One evaluation in so many is timed: reading the clock costs what some rules do.
+const TIMED: u64 = 64;
+
+/// How often the rules were evaluated, how often that was timed, and the nanoseconds of those times.
+const OF_ALL: [usize; 3] = [0, 1, 2];
+
+/// Matches and failures of a rule.
+const OF_RULE: usize = 2;
+
+/// What is counted of the rules of a phase.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    /// Matches and failures of each rule.
-    pub(crate) rules: Counters,
-    /// Those that rules name.
-    pub(crate) named: Counters,
-    /// Of each phase how often its rules were evaluated, how often that was timed, and the nanoseconds of those times.
-    pub(crate) phases: Counters,
-}
-
-/// One evaluation in so many is timed: reading the clock costs what some rules do.
-const TIMED: u32 = 64;
-
-impl Tally {
-    pub(crate) fn new(rule_counters: usize, named: usize) -> Self {
-        let phases = Counters::new(Phase::ALL.len().saturating_mul(3));
-        Self { rules: Counters::new(rule_counters), named: Counters::new(named), phases }
-    }
-
-    /// Counts an evaluation of a phase's rules, and times some of them. `tick` is the thread's own count.
-    pub(crate) fn phase<T>(&self, phase: Phase, tick: u32, evaluate: impl FnOnce() -> T) -> T {
-        let first = Self::of_phase(phase);
-        self.phases.add(first);
-        if !tick.is_multiple_of(TIMED) {
-            return evaluate();
-        }
-        let start = Instant::now();
-        let answer = evaluate();
-        let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.phases.add(first.saturating_add(1));
-        self.phases.add_many(first.saturating_add(2), nanos);
-        answer
-    }
-
-    /// What was counted of a phase.
-    pub(crate) fn phase_info(&self, phase: Phase) -> PhaseInfo {
-        let sum = |which| self.phases.sum(Self::of_phase(phase).saturating_add(which));
-        PhaseInfo { phase, evaluated: sum(0), timed: sum(1), time: Duration::from_nanos(sum(2)) }
-    }
-
-    fn of_phase(phase: Phase) -> usize {
-        (phase as usize).saturating_mul(3)
-    }
-}
-
-/// A number of counters.
-#[derive(Debug)]
-pub(crate) struct Counters {
     shards: Box<[Shard]>,
+    turns: Turns,
 }
 
 /// The counters of some threads, apart in memory from those of others.
@@ -81,26 +45,124 @@ fn thread_number() -> usize {
         .unwrap_or(0)
 }
 
-impl Counters {
-    pub(crate) fn new(count: usize) -> Self {
+impl Tally {
+    pub(crate) fn new(rules: usize) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let shard = |_| Shard((0..count).map(|_| AtomicU64::new(0)).collect());
-        Self { shards: (0..threads.min(MOST_SHARDS)).map(shard).collect() }
+        let shard = |_| Shard((0..of_rule(rules)).map(|_| AtomicU64::new(0)).collect());
+        Self { shards: (0..threads.min(MOST_SHARDS)).map(shard).collect(), turns: Turns::new(rules) }
     }
 
-    pub(crate) fn add(&self, counter: usize) {
-        self.add_many(counter, 1);
-    }
-
-    pub(crate) fn add_many(&self, counter: usize, many: u64) {
+    /// Where this thread counts.
+    pub(crate) fn own(&self) -> Own<'_> {
         let place = thread_number().checked_rem(self.shards.len()).unwrap_or(0);
-        if let Some(counter) = self.shards.get(place).and_then(|shard| shard.0.get(counter)) {
-            counter.fetch_add(many, Ordering::Relaxed);
-        }
+        Own(self.shards.get(place).map_or(&[], |shard| &shard.0))
     }
 
-    pub(crate) fn sum(&self, counter: usize) -> u64 {
+    /// What rules take by themselves.
+    pub(crate) fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    /// What was counted of all rules.
+    pub(crate) fn of_all(&self, phase: Phase) -> PhaseInfo {
+        let [evaluated, timed, nanos] = OF_ALL.map(|counter| self.sum(counter));
+        PhaseInfo { phase, evaluated, timed, time: Duration::from_nanos(nanos) }
+    }
+
+    /// How often a rule matched and failed.
+    pub(crate) fn of_rule(&self, rule: usize) -> (u64, u64) {
+        let first = of_rule(rule);
+        (self.sum(first), self.sum(first.saturating_add(1)))
+    }
+
+    fn sum(&self, counter: usize) -> u64 {
         let all = self.shards.iter().filter_map(|shard| shard.0.get(counter));
         all.fold(0, |sum, counter| sum.wrapping_add(counter.load(Ordering::Relaxed)))
+    }
+}
+
+/// The first counter of a rule.
+fn of_rule(rule: usize) -> usize {
+    rule.saturating_mul(OF_RULE).saturating_add(OF_ALL.len())
+}
+
+/// The counters that a thread writes.
+#[derive(Clone, Copy)]
+pub(crate) struct Own<'t>(&'t [AtomicU64]);
+
+impl Own<'_> {
+    /// Counts an evaluation, and times some of them: whether it was this one stands beside what it gives.
+    pub(crate) fn evaluation<T>(self, evaluate: impl FnOnce() -> T) -> (T, bool) {
+        let [evaluated, timed, nanoseconds] = OF_ALL;
+        let number = self.add(evaluated, 1).wrapping_add(1);
+        if !number.is_multiple_of(TIMED) {
+            return (evaluate(), false);
+        }
+        let start = Instant::now();
+        let answer = evaluate();
+        let nanos = nanos(start);
+        self.add(timed, 1);
+        self.add(nanoseconds, nanos);
+        (answer, true)
+    }
+
+    pub(crate) fn matched(self, rule: usize) {
+        self.add(of_rule(rule), 1);
+    }
+
+    pub(crate) fn failed(self, rule: usize) {
+        self.add(of_rule(rule).saturating_add(1), 1);
+    }
+
+    /// What was counted here before is given.
+    fn add(self, counter: usize, many: u64) -> u64 {
+        self.0.get(counter).map_or(0, |counter| counter.fetch_add(many, Ordering::Relaxed))
+    }
+}
+
+/// Nanoseconds since then.
+fn nanos(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// What rules take by themselves: one of them is timed now and then, in turn. Threads share the numbers, because they are written
+/// so rarely.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    next: AtomicUsize,
+    rules: Box<[Took]>,
+}
+
+#[derive(Debug, Default)]
+struct Took {
+    times: AtomicU64,
+    nanos: AtomicU64,
+}
+
+impl Turns {
+    fn new(rules: usize) -> Self {
+        Self { next: AtomicUsize::new(0), rules: (0..rules).map(|_| Took::default()).collect() }
+    }
+
+    /// Times the rule whose turn it is.
+    pub(crate) fn take<T>(&self, mut evaluate: impl FnMut(usize) -> T) {
+        let turn = self.next.fetch_add(1, Ordering::Relaxed);
+        let Some(rule) = turn.checked_rem(self.rules.len()) else { return };
+        let Some(took) = self.rules.get(rule) else { return };
+        // Never for its answer. What is made when a rule is first evaluated is not counted.
+        if took.times.load(Ordering::Relaxed) == 0 {
+            evaluate(rule);
+        }
+        let start = Instant::now();
+        evaluate(rule);
+        took.nanos.fetch_add(nanos(start), Ordering::Relaxed);
+        took.times.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often a rule was timed, and what it took.
+    pub(crate) fn of(&self, rule: usize) -> (u64, Duration) {
+        let took = self.rules.get(rule);
+        let read = |number: fn(&Took) -> &AtomicU64| took.map_or(0, |took| number(took).load(Ordering::Relaxed));
+        (read(|took| &took.times), Duration::from_nanos(read(|took| &took.nanos)))
     }
 }

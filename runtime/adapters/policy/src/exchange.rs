@@ -49,7 +49,10 @@ impl Exchange {
     pub fn reset(&mut self, peer: Option<SocketAddr>, local: Option<SocketAddr>) {
         (self.peer, self.local) = (peer, local);
         self.findings = Findings::default();
-        self.labels.clear();
+        // Emptying a map costs something even if it is empty.
+        if !self.labels.is_empty() {
+            self.labels.clear();
+        }
         self.effects.edits.clear();
         self.effects.labels.clear();
         self.effects.fields.clear();

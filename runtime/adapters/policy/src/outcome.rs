@@ -117,7 +117,7 @@ pub struct PhaseInfo {
     pub phase: Phase,
     /// How often its rules were evaluated: all of them together, as far as the index leaves anything to do.
     pub evaluated: u64,
-    /// How many of those evaluations were timed; about one in 64 on each thread.
+    /// How many of those evaluations were timed; about one in 64.
     pub timed: u64,
     /// What the timed ones took, actions included.
     pub time: Duration,
@@ -132,8 +132,15 @@ pub struct RuleInfo {
     pub name: Arc<str>,
     /// Its place among the rules of its phase.
     pub index: usize,
+    /// How often it was evaluated: as often as all rules of its phase.
+    pub evaluated: u64,
     /// How often it matched.
     pub matched: u64,
     /// How often its condition or its action failed.
     pub failed: u64,
+    /// How often its condition was evaluated by itself to be timed: after an evaluation of the phase that was timed, for one rule
+    /// in turn.
+    pub timed: u64,
+    /// What the condition took then, without the index and without what it shares with other rules.
+    pub time: Duration,
 }

@@ -1,12 +1,13 @@
 //! A phase: its rules are asked together, and those that match act in their order until one ends the phase.
 
-use crate::counters::Tally;
+use crate::counters::{Own, Tally};
 use crate::exchange::Effects;
-use crate::outcome::{Answer, Phase};
+use crate::outcome::{Answer, Phase, PhaseInfo, RuleInfo};
 use crate::rule::{End, Failed, Rule};
 use celero::{Context, RuleSet, Scratch};
 use http::{HeaderMap, StatusCode, header};
 use std::cell::Cell;
+use std::sync::Arc;
 
 /// What a rule that fails counts as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,8 +51,7 @@ pub(crate) struct Rules<S> {
     pub(crate) rules: Box<[Rule<S>]>,
     pub(crate) on_failure: OnFailure,
     pub(crate) error_status: StatusCode,
-    /// Where the counters of the first rule lie; each has two.
-    pub(crate) counters: usize,
+    pub(crate) tally: Tally,
 }
 
 /// What evaluations reuse.
@@ -59,8 +59,6 @@ pub(crate) struct Rules<S> {
 struct Memory {
     scratch: Scratch,
     matched: Vec<usize>,
-    /// How many evaluations the thread saw.
-    tick: u32,
 }
 
 thread_local! {
@@ -74,16 +72,17 @@ impl<S: Context + 'static> Rules<S> {
         context: &C,
         headers: &HeaderMap,
         effects: &mut Effects,
-        tally: &Tally,
     ) -> Option<Answer> {
         if self.rules.is_empty() {
             return None;
         }
         // A thread that is ending has no place to keep it.
         let mut memory = MEMORY.try_with(Cell::take).ok().flatten().unwrap_or_default();
-        memory.tick = memory.tick.wrapping_add(1);
-        let tick = memory.tick;
-        let answer = tally.phase(self.phase, tick, || self.run_with(context, headers, effects, tally, &mut memory));
+        let own = self.tally.own();
+        let (answer, timed) = own.evaluation(|| self.run_with(context, headers, effects, own, &mut memory));
+        if timed {
+            self.tally.turns().take(|rule| self.set.test(rule, context, &mut memory.scratch));
+        }
         let _ = MEMORY.try_with(|kept| kept.set(Some(memory)));
         if answer.is_some() {
             effects.edits.clear();
@@ -96,7 +95,7 @@ impl<S: Context + 'static> Rules<S> {
         context: &C,
         headers: &HeaderMap,
         effects: &mut Effects,
-        tally: &Tally,
+        own: Own<'_>,
         memory: &mut Memory,
     ) -> Option<Answer> {
         let Memory { scratch, matched, .. } = memory;
@@ -106,27 +105,25 @@ impl<S: Context + 'static> Rules<S> {
         let errors: smallvec::SmallVec<[usize; 4]> = scratch.errors().iter().map(|error| error.rule).collect();
         let mut failed = errors.as_slice();
         for &index in &*matched {
-            let before = failed.iter().take_while(|rule| **rule < index).count();
-            let rest = failed.get(before..).unwrap_or(&[]);
-            failed.iter().take(before).for_each(|rule| self.count_failure(*rule, tally));
-            failed = rest;
             let Some(rule) = self.rules.get(index) else { continue };
-            if failed.first() == Some(&index) {
-                failed = failed.get(1..).unwrap_or(&[]);
-                self.count_failure(index, tally);
-                if self.on_failure == OnFailure::Stop {
+            while let [next, rest @ ..] = failed
+                && *next <= index
+            {
+                own.failed(*next);
+                failed = rest;
+                if *next == index && self.on_failure == OnFailure::Stop {
                     return Some(Answer::empty(self.error_status, &rule.name));
                 }
             }
             if rule.sample.is_some_and(|share| fastrand::f64() >= share) {
                 continue;
             }
-            tally.rules.add(self.counter(index));
-            match self.act(rule, context, headers, effects, scratch, tally) {
+            own.matched(index);
+            match self.act(rule, context, headers, effects, scratch) {
                 (Step::Next, Ok(())) => {}
                 (Step::End(answer), Ok(())) => return answer.map(|answer| *answer),
                 (step, Err(Failed)) => {
-                    self.count_failure(index, tally);
+                    own.failed(index);
                     match step {
                         _ if self.on_failure == OnFailure::Stop => {
                             return Some(Answer::empty(self.error_status, &rule.name));
@@ -137,7 +134,7 @@ impl<S: Context + 'static> Rules<S> {
                 }
             }
         }
-        failed.iter().for_each(|rule| self.count_failure(*rule, tally));
+        failed.iter().for_each(|rule| own.failed(*rule));
         None
     }
 
@@ -148,12 +145,8 @@ impl<S: Context + 'static> Rules<S> {
         headers: &HeaderMap,
         effects: &mut Effects,
         scratch: &mut Scratch,
-        tally: &Tally,
     ) -> (Step, Result<(), Failed>) {
         let mut done = Ok(());
-        if let Some(counter) = rule.counter {
-            tally.named.add(counter);
-        }
         for edit in &rule.edits {
             done = edit.collect(context, headers, &mut effects.edits, scratch).and(done);
         }
@@ -184,13 +177,27 @@ impl<S: Context + 'static> Rules<S> {
         (step, done)
     }
 
-    /// Where the matches of a rule are counted.
-    pub(crate) fn counter(&self, rule: usize) -> usize {
-        self.counters.saturating_add(rule.saturating_mul(2))
+    /// The rules, and what was counted of each.
+    pub(crate) fn infos(&self) -> impl Iterator<Item = RuleInfo> {
+        let evaluated = self.tally.of_all(self.phase).evaluated;
+        self.rules.iter().enumerate().map(move |(index, rule)| {
+            let ((matched, failed), (timed, time)) = (self.tally.of_rule(index), self.tally.turns().of(index));
+            RuleInfo { phase: self.phase, name: Arc::clone(&rule.name), index, evaluated, matched, failed, timed, time }
+        })
     }
 
-    fn count_failure(&self, rule: usize, tally: &Tally) {
-        tally.rules.add(self.counter(rule).saturating_add(1));
+    /// What was counted of all rules, if there are any.
+    pub(crate) fn info(&self) -> Option<PhaseInfo> {
+        (!self.rules.is_empty()).then(|| self.tally.of_all(self.phase))
+    }
+
+    /// Adds what rules count to the counters that they name: each goes up where its rule acts.
+    pub(crate) fn add_named(&self, counters: &mut [u64]) {
+        for (index, rule) in self.rules.iter().enumerate() {
+            if let Some(counter) = rule.counter.and_then(|counter| counters.get_mut(counter)) {
+                *counter = counter.wrapping_add(self.tally.of_rule(index).0);
+            }
+        }
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::auth::Auth;
 use crate::compile::{Compilation, Scope};
 use crate::context::{BodyData, LogData, Peer, RequestData, ResponseData, ResponseHead};
-use crate::counters::Tally;
 use crate::definitions::Definitions;
 use crate::document::Document;
 use crate::error::PolicyError;
@@ -14,7 +13,7 @@ use crate::phase::Rules;
 use crate::problems::Problems;
 use crate::shape::size;
 use celero::http::{Request, RequestHead};
-use celero::{Context, Diagnostic, Style};
+use celero::{Diagnostic, Style};
 use http::{HeaderMap, StatusCode, request, response};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -36,7 +35,6 @@ pub struct Policy {
     body_limit: usize,
     /// Whether larger bodies go by.
     body_skip: bool,
-    tally: Tally,
     counter_names: Vec<String>,
     problems: Problems,
 }
@@ -110,14 +108,13 @@ impl Policy {
             configured,
             problems: &mut problems,
             counter_names: Vec::new(),
-            rule_counters: 0,
             explanation: explain.then(String::new),
         };
         let request = compilation.phase(&request);
         let body = compilation.phase(&body);
         let response = compilation.phase(&response);
         let log = compilation.phase(&log);
-        let Compilation { counter_names, rule_counters, explanation, .. } = compilation;
+        let Compilation { counter_names, explanation, .. } = compilation;
         let limit = document.setting("requestBody", "limit", &mut problems).and_then(|node| node.text());
         let too_large = document.setting("requestBody", "tooLarge", &mut problems).and_then(|node| node.text());
         let (Some(request), Some(body), Some(response), Some(log), false) =
@@ -126,7 +123,6 @@ impl Policy {
             return Err(PolicyError::new(problems));
         };
         let late = body.reads.or(response.reads).or(log.reads);
-        let tally = Tally::new(rule_counters, counter_names.len());
         let policy = Self {
             request: request.rules,
             body: body.rules,
@@ -136,7 +132,6 @@ impl Policy {
             late,
             body_limit: limit.and_then(|text| size(&text.text)).unwrap_or(BODY_LIMIT),
             body_skip: too_large.is_some_and(|text| text.text == "skip"),
-            tally,
             counter_names,
             problems,
         };
@@ -150,7 +145,7 @@ impl Policy {
         let proofs = self.auth.lazy(&head.headers, findings);
         let context =
             RequestData { request: RequestHead::from_parts(head), peer: Peer::new(*peer, *local, &proofs, labels) };
-        let answer = self.request.run(&context, &head.headers, effects, &self.tally);
+        let answer = self.request.run(&context, &head.headers, effects);
         // The next phases may see other headers.
         for (wanted, proof) in
             [(self.late.jwt, &proofs.jwt), (self.late.api_key, &proofs.api_key), (self.late.basic, &proofs.basic)]
@@ -172,7 +167,7 @@ impl Policy {
             request: Request::from_parts(head).with_body(body),
             peer: Peer::new(*peer, *local, &proofs, labels),
         };
-        let answer = self.body.run(&context, &head.headers, effects, &self.tally);
+        let answer = self.body.run(&context, &head.headers, effects);
         exchange.end_phase();
         outcome(answer)
     }
@@ -195,7 +190,7 @@ impl Policy {
             response: ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers },
             peer: Peer::new(*peer, *local, &proofs, labels),
         };
-        let answer = self.response.run(&context, &response.headers, effects, &self.tally);
+        let answer = self.response.run(&context, &response.headers, effects);
         exchange.end_phase();
         outcome(answer)
     }
@@ -223,7 +218,7 @@ impl Policy {
             peer: Peer::new(*peer, *local, &proofs, labels),
         };
         // A rule that stops the phase leaves the fields so far.
-        let _ = self.log.run(&context, headers, effects, &self.tally);
+        let _ = self.log.run(&context, headers, effects);
         exchange.end_phase();
         LogFields::new(std::mem::take(&mut exchange.effects.fields))
     }
@@ -252,37 +247,24 @@ impl Policy {
     /// Its rules, phase by phase, in the order in which they act.
     pub fn rules(&self) -> impl Iterator<Item = RuleInfo> {
         let Self { request, body, response, log, .. } = self;
-        self.of_phase(request).chain(self.of_phase(body)).chain(self.of_phase(response)).chain(self.of_phase(log))
-    }
-
-    fn of_phase<S: Context + 'static>(&self, rules: &Rules<S>) -> impl Iterator<Item = RuleInfo> {
-        rules.rules.iter().enumerate().map(|(index, rule)| {
-            let counter = rules.counter(index);
-            RuleInfo {
-                phase: rules.phase,
-                name: Arc::clone(&rule.name),
-                index,
-                matched: self.tally.rules.sum(counter),
-                failed: self.tally.rules.sum(counter.saturating_add(1)),
-            }
-        })
+        request.infos().chain(body.infos()).chain(response.infos()).chain(log.infos())
     }
 
     /// Its phases that have rules, and what these cost so far.
     pub fn phases(&self) -> impl Iterator<Item = PhaseInfo> {
-        let empty = [
-            self.request.rules.is_empty(),
-            self.body.rules.is_empty(),
-            self.response.rules.is_empty(),
-            self.log.rules.is_empty(),
-        ];
-        let phases = Phase::ALL.into_iter().zip(empty).filter(|(_, empty)| !empty);
-        phases.map(|(phase, _)| self.tally.phase_info(phase))
+        let Self { request, body, response, log, .. } = self;
+        [request.info(), body.info(), response.info(), log.info()].into_iter().flatten()
     }
 
     /// Its counters, by name, with their values.
     pub fn counters(&self) -> impl Iterator<Item = (&str, u64)> {
-        self.counter_names.iter().enumerate().map(|(index, name)| (&**name, self.tally.named.sum(index)))
+        let Self { request, body, response, log, counter_names, .. } = self;
+        let mut values = vec![0; counter_names.len()];
+        request.add_named(&mut values);
+        body.add_named(&mut values);
+        response.add_named(&mut values);
+        log.add_named(&mut values);
+        counter_names.iter().map(String::as_str).zip(values)
     }
 
     /// What is valid, but probably not what the author means, each with the name of its file; places are bytes of that file.

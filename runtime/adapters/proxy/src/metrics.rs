@@ -2,6 +2,7 @@
 
 use crate::generation::Generation;
 use crate::state::State;
+use celero_policy::RuleInfo;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
@@ -101,13 +102,20 @@ fn rules(page: &mut Page, now: &Generation) {
         page.sample("celero_phase_duration_seconds_count", &labels, info.timed);
     }
     let rules: Vec<_> = now.policy.rules().collect();
-    page.head("celero_rule_matches_total", "counter", "How often a rule matched, since the policy was loaded.");
+    let mut counter = |name, help, value: fn(&RuleInfo) -> u64| {
+        page.head(name, "counter", help);
+        for rule in &rules {
+            page.sample(name, &[("phase", rule.phase.name()), ("rule", &rule.name)], value(rule));
+        }
+    };
+    counter("celero_rule_evaluations_total", "How often a rule was evaluated, with its phase.", |rule| rule.evaluated);
+    counter("celero_rule_matches_total", "How often a rule matched, since the policy was loaded.", |rule| rule.matched);
+    counter("celero_rule_errors_total", "How often a rule failed, since the policy was loaded.", |rule| rule.failed);
+    page.head("celero_rule_duration_seconds", "summary", "What the condition of a rule takes by itself, now and then.");
     for rule in &rules {
-        page.sample("celero_rule_matches_total", &[("phase", rule.phase.name()), ("rule", &rule.name)], rule.matched);
-    }
-    page.head("celero_rule_errors_total", "counter", "How often a rule failed, since the policy was loaded.");
-    for rule in &rules {
-        page.sample("celero_rule_errors_total", &[("phase", rule.phase.name()), ("rule", &rule.name)], rule.failed);
+        let labels = [("phase", rule.phase.name()), ("rule", &*rule.name)];
+        page.sample("celero_rule_duration_seconds_sum", &labels, rule.time.as_secs_f64());
+        page.sample("celero_rule_duration_seconds_count", &labels, rule.timed);
     }
     page.head("celero_policy_counter_total", "counter", "The policy's own counters, since it was loaded.");
     for (name, value) in now.policy.counters() {

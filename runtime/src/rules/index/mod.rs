@@ -16,6 +16,7 @@ mod slot;
 
 pub(super) use notes::{LeftOut, Notes};
 pub(super) use plan::Todo;
+pub(super) use residual::Shapes;
 pub(crate) use residual::{Row, Shape};
 
 use super::common::Common;
@@ -38,11 +39,9 @@ pub(super) struct Index {
     cases: Box<[Case]>,
 }
 
-/// An index, and what is to be compiled for it.
+/// An index of some rules.
 pub(super) struct Indexed {
     pub(super) index: Index,
-    pub(super) shapes: Vec<Shape>,
-    pub(super) rows: Vec<Row>,
     /// The rules that it leaves out, by their places in the common graph.
     pub(super) straight: Vec<usize>,
 }
@@ -60,11 +59,17 @@ pub(super) struct Wanted<'w> {
     pub(super) room: &'w Room,
 }
 
-/// The index of the rules for which one is worth while.
-pub(super) fn index(common: &Common, fields: &[Field], wanted: Wanted<'_>, notes: &mut Notes) -> Option<Indexed> {
-    let plan = plan::plan(common, fields, wanted, notes).filter(|plan| !plan.cases.is_empty())?;
+/// The index of the rules for which one is worth while; what is left of them is added to `shapes`.
+pub(super) fn index(
+    common: &Common,
+    fields: &[Field],
+    wanted: Wanted<'_>,
+    shapes: &mut Shapes,
+    notes: &mut Notes,
+) -> Option<Indexed> {
+    let plan = plan::plan(common, fields, wanted, shapes, notes).filter(|plan| !plan.cases.is_empty())?;
     let index = Index { slots: plan.slots, nodes: plan.nodes, root: plan.root, cases: plan.cases.into() };
-    Some(Indexed { index, shapes: plan.shapes.shapes, rows: plan.rows, straight: plan.straight })
+    Some(Indexed { index, straight: plan.straight })
 }
 
 /// Working memory of a search.

@@ -6,7 +6,7 @@ use super::estimate::{COMMON, Estimates, FAILING};
 use super::keys::{Access, AccessId, GroupId, KeyId, Keys};
 use super::node::{Lookup, MapKind, Nodes, Target};
 use super::notes::{LeftOut, Notes};
-use super::residual::{Row, Shapes};
+use super::residual::Shapes;
 use super::slot::{Slots, Source};
 use crate::library::Room;
 use crate::rules::common::{Common, Placed};
@@ -46,8 +46,6 @@ pub(super) struct Plan {
     pub(super) nodes: Nodes,
     pub(super) root: u32,
     pub(super) cases: Vec<Case>,
-    pub(super) shapes: Shapes,
-    pub(super) rows: Vec<Row>,
     /// Rules that are evaluated in any case, by their place in the common graph.
     pub(super) straight: Vec<usize>,
 }
@@ -91,8 +89,7 @@ struct Planner<'p> {
     room: &'p Room,
     nodes: Nodes,
     cases: Cases,
-    shapes: Shapes,
-    rows: Vec<Row>,
+    shapes: &'p mut Shapes,
     notes: &'p mut Notes,
     /// Working memory, by key: how many there are, or where they go. Zero between uses.
     counts: Vec<u32>,
@@ -103,7 +100,13 @@ struct Planner<'p> {
 }
 
 /// Makes a plan for these rules.
-pub(super) fn plan(common: &Common, fields: &[Field], wanted: Wanted<'_>, notes: &mut Notes) -> Option<Plan> {
+pub(super) fn plan(
+    common: &Common,
+    fields: &[Field],
+    wanted: Wanted<'_>,
+    shapes: &mut Shapes,
+    notes: &mut Notes,
+) -> Option<Plan> {
     let (mut pending, mut straight, mut choices) = (Vec::new(), Vec::new(), Vec::new());
     let mut finder = Finder::new(&common.graph, fields);
     for (place, rule) in (0_u32..).zip(&common.rules) {
@@ -130,8 +133,7 @@ pub(super) fn plan(common: &Common, fields: &[Field], wanted: Wanted<'_>, notes:
         room: wanted.room,
         nodes: Nodes::default(),
         cases: Cases::new(common.rules.len()),
-        shapes: Shapes::default(),
-        rows: Vec::new(),
+        shapes,
         notes,
         counts: vec![0; keys.len()[0]],
         posted: Vec::new(),
@@ -140,11 +142,11 @@ pub(super) fn plan(common: &Common, fields: &[Field], wanted: Wanted<'_>, notes:
     let (root, left) = planner.node(&pending, 0)?;
     straight.extend(left.iter().map(|pending| pending.rule as usize));
     straight.sort_unstable();
-    let Planner { mut nodes, cases, shapes, rows, .. } = planner;
+    let Planner { mut nodes, cases, .. } = planner;
     let (cases, numbers) = cases.in_order();
     nodes.renumber(&numbers);
     slots.finish();
-    Some(Plan { slots, nodes, root, cases, shapes, rows, straight })
+    Some(Plan { slots, nodes, root, cases, straight })
 }
 
 /// What must all be true for a rule to be.
@@ -334,15 +336,12 @@ impl<'p> Planner<'p> {
         }
         let rule = self.common.rules.get(pending.rule as usize)?;
         self.rest(rule, pending.proven);
-        let todo = if self.rest.is_empty() { Todo::Matches } else { self.row(rule).map_or(Todo::Whole, Todo::Rest) };
+        let todo = if self.rest.is_empty() {
+            Todo::Matches
+        } else {
+            self.shapes.add(&self.common.graph, rule, &self.rest).map_or(Todo::Whole, Todo::Rest)
+        };
         Some((self.cases.add(pending, Case { rule: rule.number, todo })?, todo))
-    }
-
-    fn row(&mut self, rule: &Placed) -> Option<u32> {
-        let row = self.shapes.row(&self.common.graph, rule, &self.rest)?;
-        let number = u32::try_from(self.rows.len()).ok()?;
-        self.rows.push(row);
-        Some(number)
     }
 
     /// Finds out what is left of a rule: the conjuncts that are not known to be true, or, if none is, all of it.

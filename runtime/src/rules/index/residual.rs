@@ -53,11 +53,12 @@ pub(crate) struct Row {
     pub(crate) sites: Vec<Origin>,
 }
 
-/// The shapes of a set.
+/// The shapes and rows of a set.
 #[derive(Debug, Default)]
-pub(super) struct Shapes {
+pub(in crate::rules) struct Shapes {
     numbers: HashMap<Signature, u32, FixedState>,
-    pub(super) shapes: Vec<Shape>,
+    pub(in crate::rules) shapes: Vec<Shape>,
+    pub(in crate::rules) rows: Vec<Row>,
     /// Working memory: the signature at hand.
     signature: Signature,
     /// Working memory: the nodes of the expression at hand, in order.
@@ -71,8 +72,16 @@ pub(super) struct Shapes {
 }
 
 impl Shapes {
+    /// Adds what must all be true of a rule: the number of its row.
+    pub(in crate::rules) fn add(&mut self, graph: &Graph, rule: &Placed, conjuncts: &[NodeId]) -> Option<u32> {
+        let row = self.row(graph, rule, conjuncts)?;
+        let number = u32::try_from(self.rows.len()).ok()?;
+        self.rows.push(row);
+        Some(number)
+    }
+
     /// The shape and row of what must all be true of a rule.
-    pub(super) fn row(&mut self, graph: &Graph, rule: &Placed, conjuncts: &[NodeId]) -> Option<Row> {
+    fn row(&mut self, graph: &Graph, rule: &Placed, conjuncts: &[NodeId]) -> Option<Row> {
         self.collect(graph, conjuncts);
         self.fix(graph);
         let mut signature = std::mem::take(&mut self.signature);

@@ -1,7 +1,7 @@
 //! Every action, in every phase.
 
 use crate::support::{answer, edits, exchange, head, log, policy, response, status};
-use celero_policy::{Exchange, Outcome, Phase, Policy};
+use celero_policy::{Exchange, Outcome, Phase, Policy, RuleInfo};
 use http::HeaderMap;
 
 const HEADERS: &str = r#"
@@ -288,6 +288,45 @@ fn some_evaluations_are_timed() {
     let info = policy.phases().next().unwrap();
     assert_eq!((info.evaluated, info.timed), (6400, 100));
     assert!(!info.time.is_zero());
+}
+
+#[test]
+fn rules_are_timed_by_themselves_in_turn() {
+    let ten = "[1,2,3,4,5,6,7,8,9,10]";
+    let policy = policy(&format!(
+        r#"
+request:
+  - name: cheap
+    when: request.path == "/a"
+    count: cheap
+  - name: dear
+    when: '{ten}.all(a, {ten}.all(b, {ten}.all(c, a + b + c < 100 || request.path == "/b")))'
+  - name: failing
+    when: request.headers["x-n"] == "1"
+    deny: 400
+  - respond: {{status: 299}}
+response:
+  - when: response.code == 200
+"#
+    ));
+    let (request, answer, mut exchange) = (head("GET /a", &[("x-n", "2")]), response(200, &[]), exchange());
+    for _ in 0..640 {
+        // The phases take turns, and each is timed as often.
+        assert_eq!(status(policy.request(&request, &mut exchange)), 299);
+        assert_eq!(status(policy.response(&request, &answer, &mut exchange)), 0);
+    }
+    assert_eq!(policy.phases().map(|info| (info.evaluated, info.timed)).collect::<Vec<_>>(), [(640, 10), (640, 10)]);
+    let rules: Vec<_> = policy.rules().collect();
+    let counted = |rule: &RuleInfo| (rule.evaluated, rule.matched, rule.failed, rule.timed);
+    let expected = [(640, 640, 0, 3), (640, 640, 0, 3), (640, 0, 0, 2), (640, 640, 0, 2), (640, 640, 0, 10)];
+    assert_eq!(rules.iter().map(counted).collect::<Vec<_>>(), expected);
+    assert!(rules.iter().all(|rule| !rule.time.is_zero()));
+    assert!(rules[1].time > rules[0].time, "{rules:?}");
+    // Nor does it count that a rule fails.
+    for _ in 0..256 {
+        assert_eq!(status(policy.request(&head("GET /a", &[]), &mut exchange)), 400);
+    }
+    assert_eq!(policy.rules().nth(2).as_ref().map(counted), Some((896, 256, 256, 3)));
 }
 
 #[test]

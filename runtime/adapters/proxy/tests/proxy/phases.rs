@@ -66,6 +66,32 @@ fn a_request_is_answered_by_the_policy() {
 }
 
 #[test]
+fn rules_are_measured() {
+    let proxy = Running::demo(
+        r#"
+request:
+  - { name: open, when: 'request.path.startsWith("/open/")' }
+  - { name: team, when: 'request.headers["x-team"] == "ops"', deny: true }
+"#,
+    );
+    let mut client = Client::connect(proxy.address);
+    for n in 0..192 {
+        let headers: &[&str] = if n % 3 == 0 { &[] } else { &["x-team: web"] };
+        let path = if n % 2 == 0 { "GET /open/" } else { "GET /" };
+        assert_eq!(client.request(path, headers, b"").reply().status, if n % 3 == 0 { 403 } else { 200 });
+    }
+    let metric =
+        |name: &str, rule: &str| proxy.metric(&format!(r#"celero_rule_{name}{{phase="request",rule="{rule}"}}"#));
+    for (rule, matches, errors, timed) in [("open", 96.0, 0.0, 2.0), ("team", 64.0, 64.0, 1.0)] {
+        assert_eq!(metric("evaluations_total", rule), 192.0);
+        assert_eq!(metric("matches_total", rule), matches);
+        assert_eq!(metric("errors_total", rule), errors);
+        assert_eq!(metric("duration_seconds_count", rule), timed);
+        assert!(metric("duration_seconds_sum", rule) > 0.0);
+    }
+}
+
+#[test]
 fn an_answer_to_head_has_no_body() {
     let proxy = Running::demo(ANSWERS);
     let mut client = Client::connect(proxy.address);
