@@ -73,8 +73,8 @@ fn compare<C: Context>(
     reported(scratch, &once_errors);
     assert_eq!(set.any(context, scratch), once.map(|once| !once.is_empty()), "{policy:?} {:#?}", sources());
     reported(scratch, &once_errors);
-    for (rule, alone) in alone.iter().enumerate() {
-        assert_eq!(set.test(rule, context, scratch), Some(*alone), "{}", programs[rule].source());
+    for (rule, (program, alone)) in programs.iter().zip(&alone).enumerate() {
+        assert_eq!(set.test(rule, context, scratch), Some(*alone), "{}", program.source());
     }
     reported(scratch, &once_errors);
     all_errors.len()
