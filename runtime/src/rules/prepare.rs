@@ -14,6 +14,7 @@ use crate::profile::Functions;
 use crate::program::Trees;
 use celero_frontend::{Diagnostic, Severity, Span, Stage, Type};
 use celero_ir::Origin;
+use std::time::Instant;
 
 /// How a set is made.
 #[derive(Clone, Copy)]
@@ -94,14 +95,15 @@ impl Prepared {
             warnings.sort_by_key(|(rule, _)| *rule);
         }
         let errors = |rule: u32| facts.get(rule as usize).is_none_or(|facts| facts.on_error != OnError::NoMatch);
-        let always = settings.indexing == Indexing::Always;
         let wanted = (settings.indexing != Indexing::Off).then_some(index::Wanted {
             errors: &errors,
-            always,
-            tables: always || settings.tier != Tier::Interpret,
+            always: settings.indexing == Indexing::Always,
+            native: settings.tier != Tier::Interpret,
             room: patterns.room(),
         });
+        let start = Instant::now();
         let found = wanted.and_then(|wanted| index::index(&common, env.fields(), wanted, &mut notes));
+        engine.add_index_time(start.elapsed());
         let input = Input { engine, env, settings, patterns: &patterns, common: &common, found: found.as_ref() };
         let compiled = Compiled::new(&input, interpreted, &|number: u32| {
             rules.get(number as usize).map_or(("", ""), |rule| (&*rule.name, rule.text.source()))

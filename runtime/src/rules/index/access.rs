@@ -36,8 +36,9 @@ pub(super) struct Finder<'g> {
 }
 
 impl<'g> Finder<'g> {
-    pub(super) fn new(graph: &'g Graph, fields: &'g [Field]) -> Self {
-        let (slots, keys) = (Slots::default(), Keys::default());
+    /// For so many rules.
+    pub(super) fn new(graph: &'g Graph, fields: &'g [Field], rules: usize) -> Self {
+        let (slots, keys) = (Slots::default(), Keys::of_about(rules));
         Self {
             graph,
             fields,
@@ -58,6 +59,11 @@ impl<'g> Finder<'g> {
     /// The access to a node.
     pub(super) fn access(&mut self, id: NodeId) -> Option<AccessId> {
         self.below(id, 0)
+    }
+
+    /// The access to a node, unless that is a pattern.
+    pub(super) fn access_but_of_pattern(&mut self, id: NodeId) -> Option<AccessId> {
+        if matches!(self.graph.op(id), Op::MatchesConst(_)) { None } else { self.access(id) }
     }
 
     fn below(&mut self, id: NodeId, depth: u32) -> Option<AccessId> {

@@ -22,6 +22,8 @@ const ANYWHERE: f64 = 0.5;
 const ANYWHERE_FOLDED: f64 = 0.55;
 const RAREST: f64 = 0.002;
 const SCANNED: f64 = 2.0;
+/// No part of a text is taken to be rarer.
+pub(super) const LEAST_OF_PARTS: f64 = RAREST * SCANNED;
 /// How likely an address is to lie in a network of one address, and the least for all.
 const IN_HOST: f64 = 0.01;
 const IN_NETWORK: f64 = 0.001;
@@ -60,6 +62,11 @@ const fn lookup_time(kind: MapKind) -> f64 {
         MapKind::Network | MapKind::Contains | MapKind::ContainsFolded => 60.0,
         MapKind::Pattern => 200.0,
     }
+}
+
+/// How likely one of so many values is taken to be there: each as likely as any other, and as none of them.
+pub(super) fn chance_of_turn(distinct: u32) -> f64 {
+    1.0 / (f64::from(distinct) + 1.0)
 }
 
 /// What is known of the keys by which the rules of one node can be found. The tables are of all keys, and what is in them of
@@ -161,7 +168,7 @@ impl<'k> Estimates<'k> {
     pub(super) fn of(&self, key: KeyId) -> f64 {
         let group = self.keys.group_of(key).and_then(|group| self.groups.get(group as usize));
         let distinct = group.filter(|group| group.node == self.node).map_or(0, |group| group.distinct);
-        let other = 1.0 / (f64::from(distinct) + 1.0);
+        let other = chance_of_turn(distinct);
         let length = |text: &[u8]| i32::try_from(text.len().min(64)).unwrap_or(64);
         let Some((_, key)) = self.keys.key(key) else { return 1.0 };
         match key {
