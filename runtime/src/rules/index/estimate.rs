@@ -2,7 +2,7 @@
 //! alone: by which keys rules are found depends on them, and no answer does.
 
 use super::keys::{Access, AccessId, GroupId, Key, KeyId, Keys};
-use super::node::MapKind;
+use super::node::{MapKind, TOGETHER};
 use super::slot::{SlotId, Slots, Source};
 
 /// Nanoseconds, about, that it takes to find cases at all: with less to win, rules are evaluated one after the other.
@@ -85,6 +85,8 @@ pub(super) struct Estimates<'k> {
     weighing: u32,
     /// The groups that are weighed.
     weighed: Vec<GroupId>,
+    /// How many of them are of values of headers.
+    headers: usize,
 }
 
 /// What keys of one kind on one slot have in common.
@@ -96,6 +98,8 @@ struct Group {
     weighing: u32,
     /// What looking them up is worth, in nanoseconds, about.
     gain: f64,
+    /// What more it is worth where headers are asked for together: those that are not sent cost nothing then.
+    together: f64,
 }
 
 impl<'k> Estimates<'k> {
@@ -110,6 +114,7 @@ impl<'k> Estimates<'k> {
             chances: vec![(0, 0.0); accesses],
             weighing: 0,
             weighed: Vec::new(),
+            headers: 0,
         }
     }
 
@@ -194,6 +199,7 @@ impl<'k> Estimates<'k> {
     pub(super) fn weigh(&mut self, accesses: impl Iterator<Item = AccessId>, first: bool) {
         self.weighing = self.weighing.saturating_add(1);
         self.weighed.clear();
+        self.headers = 0;
         let (keys, slots) = (self.keys, self.slots);
         let sent = |slot: SlotId| slots.get(slot).is_some_and(|slot| matches!(slot.source, Source::Header(..)));
         for access in accesses.filter_map(|access| keys.get(access)) {
@@ -203,8 +209,12 @@ impl<'k> Estimates<'k> {
                     continue;
                 };
                 if group.weighing != self.weighing {
-                    (group.weighing, group.gain) = (self.weighing, -lookup_time(kind));
+                    (group.weighing, group.gain, group.together) = (self.weighing, -lookup_time(kind), 0.0);
                     self.weighed.push(number);
+                    if sent(slot) && kind != MapKind::Presence {
+                        group.together = lookup_time(kind) * (1.0 - PRESENT);
+                        self.headers = self.headers.saturating_add(1);
+                    }
                 }
                 let failing = if sent(slot) { FAILING_TIME } else { 0.0 };
                 let test = if access.exact { test_time(kind) } else { SEARCH_TIME };
@@ -215,17 +225,18 @@ impl<'k> Estimates<'k> {
 
     /// Whether all lookups of an access are worth while, of those weighed last.
     pub(super) fn covers(&self, access: &Access) -> bool {
-        self.keys.list(access.groups).iter().all(|&group| self.gain(group) > 0.0)
+        let together = if self.headers >= TOGETHER { 1.0 } else { 0.0 };
+        let is_worth = |group: &Group| group.gain + together * group.together > 0.0;
+        self.keys.list(access.groups).iter().all(|&group| self.weighed(group).is_some_and(is_worth))
     }
 
     /// Whether the lookups that were weighed last are worth it to find cases at all.
     pub(super) fn is_worth_finding(&self) -> bool {
-        let gains = self.weighed.iter().map(|&group| self.gain(group));
+        let gains = self.weighed.iter().filter_map(|&group| self.weighed(group)).map(|group| group.gain);
         gains.filter(|gain| *gain > 0.0).sum::<f64>() >= FINDING
     }
 
-    fn gain(&self, group: GroupId) -> f64 {
-        let group = self.groups.get(group as usize).filter(|group| group.weighing == self.weighing);
-        group.map_or(0.0, |group| group.gain)
+    fn weighed(&self, group: GroupId) -> Option<&Group> {
+        self.groups.get(group as usize).filter(|group| group.weighing == self.weighing)
     }
 }
