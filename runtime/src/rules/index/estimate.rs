@@ -22,6 +22,8 @@ const ANYWHERE: f64 = 0.5;
 const ANYWHERE_FOLDED: f64 = 0.55;
 const RAREST: f64 = 0.002;
 const SCANNED: f64 = 2.0;
+/// Literals of which one is taken to be in more than that share of all texts are not looked for.
+const OFTEN: f64 = 0.3;
 /// No part of a text is taken to be rarer.
 pub(super) const LEAST_OF_PARTS: f64 = RAREST * SCANNED;
 /// How likely an address is to lie in a network of one address, and the least for all.
@@ -62,6 +64,20 @@ const fn lookup_time(kind: MapKind) -> f64 {
         MapKind::Network | MapKind::Contains | MapKind::ContainsFolded => 60.0,
         MapKind::Pattern => 200.0,
     }
+}
+
+/// The share of texts that are taken to hold a literal, each byte of which makes it so likely.
+fn share_with(literal: &[u8], each: f64) -> f64 {
+    each.powi(length(literal)).max(RAREST)
+}
+
+fn length(text: &[u8]) -> i32 {
+    i32::try_from(text.len().min(64)).unwrap_or(64)
+}
+
+/// Whether few texts are taken to hold one of these.
+pub(super) fn are_rare(literals: &[Box<[u8]>]) -> bool {
+    literals.iter().map(|literal| share_with(literal, ANYWHERE)).sum::<f64>() < OFTEN
 }
 
 /// How likely one of so many values is taken to be there: each as likely as any other, and as none of them.
@@ -174,13 +190,12 @@ impl<'k> Estimates<'k> {
         let group = self.keys.group_of(key).and_then(|group| self.groups.get(group as usize));
         let distinct = group.filter(|group| group.node == self.node).map_or(0, |group| group.distinct);
         let other = chance_of_turn(distinct);
-        let length = |text: &[u8]| i32::try_from(text.len().min(64)).unwrap_or(64);
         let Some((_, key)) = self.keys.key(key) else { return 1.0 };
         match key {
             Key::Is(_) => other,
             Key::Prefix(text) | Key::Suffix(text) => AT_AN_END.powi(length(text)).max(other * 0.5),
-            Key::Contains(text) => ANYWHERE.powi(length(text)).max(RAREST) * SCANNED,
-            Key::ContainsFolded(text) => ANYWHERE_FOLDED.powi(length(text)).max(RAREST) * SCANNED,
+            Key::Contains(text) => share_with(text, ANYWHERE) * SCANNED,
+            Key::ContainsFolded(text) => share_with(text, ANYWHERE_FOLDED) * SCANNED,
             Key::Range(from, to) if from == to => other,
             Key::Range(..) => BY_SIZE,
             Key::Network(address, prefix) => {
