@@ -20,6 +20,7 @@ use celero_frontend::{
 use celero_ir::{Graph, passes};
 use celero_jit::{Compiler, Profiler, Profiling, Settings};
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -49,6 +50,8 @@ struct Shared {
     passes: passes::Options,
     profiler: Option<Profiler>,
     compiler: Mutex<Result<Compiler, celero_jit::Error>>,
+    /// Nanoseconds.
+    index_time: AtomicU64,
 }
 
 /// Chooses the settings of an [`Engine`].
@@ -99,7 +102,8 @@ impl EngineBuilder {
     pub fn build(self) -> Engine {
         let compiler = Mutex::new(Compiler::new(&Settings::default()));
         let Self { tier, limits, passes, profiling } = self;
-        Engine { shared: Arc::new(Shared { tier, limits, passes, profiler: profiling.map(Profiler::new), compiler }) }
+        let (profiler, index_time) = (profiling.map(Profiler::new), AtomicU64::new(0));
+        Engine { shared: Arc::new(Shared { tier, limits, passes, profiler, compiler, index_time }) }
     }
 }
 
@@ -143,6 +147,18 @@ impl Engine {
     pub fn codegen_time(&self) -> Duration {
         let compiler = self.shared.compiler.lock().unwrap_or_else(PoisonError::into_inner);
         compiler.as_ref().map_or(Duration::ZERO, Compiler::codegen_time)
+    }
+
+    /// How long making the indices of sets of [rules](Self::rules) has taken so far: a small part of the time that
+    /// [`build`](RuleSetBuilder::build) takes, most of which goes to the rules one by one.
+    #[must_use]
+    pub fn index_time(&self) -> Duration {
+        Duration::from_nanos(self.shared.index_time.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn add_index_time(&self, time: Duration) {
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.shared.index_time.fetch_add(nanoseconds, Ordering::Relaxed);
     }
 
     /// Why profilers could not be [told](EngineBuilder::profiling) of code, the first time that happened.

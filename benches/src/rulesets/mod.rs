@@ -4,6 +4,7 @@
 mod curve;
 mod engines;
 mod generate;
+mod growth;
 mod handwritten;
 mod pathologies;
 mod real;
@@ -25,7 +26,7 @@ const SIZES: &[usize] = &[1, 10, 100, 1_000, 10_000, 100_000];
 const REQUESTS: usize = 256;
 
 /// The parts of the comparison.
-pub const PARTS: &[&str] = &["sizes", "pathologies", "crs", "crawlers"];
+pub const PARTS: &[&str] = &["sizes", "growth", "pathologies", "crs", "crawlers"];
 
 /// What to measure.
 pub struct Options {
@@ -60,6 +61,9 @@ pub fn compare_rule_sets(options: &Options, say: &mut Say<'_>) -> Result<Value, 
     if wanted("sizes") {
         report.insert("rulesets".into(), sizes(options.most, say)?.into());
     }
+    if wanted("growth") {
+        report.insert("growth".into(), growth::measure(options.most, say)?.into());
+    }
     if wanted("pathologies") {
         report.insert("pathologies".into(), pathologies::measure(options.most, say)?.into());
     }
@@ -92,12 +96,13 @@ fn sizes(most: usize, say: &mut Say<'_>) -> Result<Vec<Value>, String> {
     let vocabulary = Vocabulary::new();
     say(&vocabulary.from);
     say(&format!(
-        "{:>8}{}{:>9}{:>9}{:>10}{:>8}{:>8}",
+        "{:>8}{}{:>9}{:>9}{:>10}{:>10}{:>8}{:>8}",
         "rules",
         COLUMNS.iter().map(|(name, _)| format!("{name:>14}")).collect::<String>(),
         "speedup",
         "matches",
         "us/rule",
+        "of index",
         "bytes",
         "of code"
     ));
@@ -108,7 +113,7 @@ fn sizes(most: usize, say: &mut Say<'_>) -> Result<Vec<Value>, String> {
         rows.push(row);
     }
     say("ns for a request (median); speedup: one_by_one / indexed; matches: rules that match a request, on average;");
-    say("us, bytes and bytes of code for each rule of the set");
+    say("us to build, us for the index without native code, bytes and bytes of code for each rule of the set");
     Ok(rows)
 }
 
@@ -117,6 +122,7 @@ fn size(vocabulary: &Vocabulary, n: usize) -> Result<(String, Value), String> {
     let samples = generate::samples(vocabulary, &rules, REQUESTS);
     let sources = engines::sources(&rules);
     let (set, built) = engines::build(&sources, OnError::NoMatch);
+    let index_us = engines::index_us(&sources);
     let [indexed, first] = engines::of_set(set);
     let by_hand = engines::by_hand(&rules);
     let start = Instant::now();
@@ -131,8 +137,10 @@ fn size(vocabulary: &Vocabulary, n: usize) -> Result<(String, Value), String> {
     let matches = found.len() as f64 / samples.len().max(1) as f64;
     let speedup = of("one_by_one") / of("indexed");
     let columns: String = COLUMNS.iter().map(|(name, _)| format!("{:>14.0}", of(name))).collect();
-    let line =
-        format!("{n:>8}{columns}{speedup:>9.1}{matches:>9.1}{:>10.1}{:>8.0}{:>8.0}", built.us, built.bytes, built.code);
+    let line = format!(
+        "{n:>8}{columns}{speedup:>9.1}{matches:>9.1}{:>10.1}{index_us:>10.2}{:>8.0}{:>8.0}",
+        built.us, built.bytes, built.code
+    );
     let mut row: Map<String, Value> =
         COLUMNS.iter().map(|(name, key)| ((*key).into(), rounded(of(name)).into())).collect();
     let timed: Map<String, Value> = timed.iter().map(|t| (t.name.into(), how(t))).collect();
@@ -141,6 +149,7 @@ fn size(vocabulary: &Vocabulary, n: usize) -> Result<(String, Value), String> {
         ("speedup".into(), rounded(speedup).into()),
         ("matches".into(), rounded(matches).into()),
         ("build_us_per_rule".into(), rounded(built.us).into()),
+        ("index_us_per_rule".into(), rounded(index_us).into()),
         ("one_by_one_us_per_rule".into(), rounded(compiled).into()),
         ("bytes_per_rule".into(), built.bytes.round().into()),
         ("code_bytes_per_rule".into(), built.code.round().into()),

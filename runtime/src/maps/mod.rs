@@ -10,6 +10,7 @@ pub(crate) mod networks;
 pub(crate) mod patterns;
 pub(crate) mod prefixes;
 pub(crate) mod ranges;
+mod rarity;
 
 #[cfg(test)]
 mod testing;

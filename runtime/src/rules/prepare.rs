@@ -14,6 +14,7 @@ use crate::profile::Functions;
 use crate::program::Trees;
 use celero_frontend::{Diagnostic, Severity, Span, Stage, Type};
 use celero_ir::Origin;
+use std::time::Instant;
 
 /// How a set is made.
 #[derive(Clone, Copy)]
@@ -99,15 +100,16 @@ impl Prepared {
             warnings.sort_by_key(|(rule, _)| *rule);
         }
         let errors = |rule: u32| facts.get(rule as usize).is_none_or(|facts| facts.on_error != OnError::NoMatch);
-        let always = settings.indexing == Indexing::Always;
         let wanted = (settings.indexing != Indexing::Off).then_some(index::Wanted {
             errors: &errors,
-            always,
-            tables: always || settings.tier != Tier::Interpret,
+            always: settings.indexing == Indexing::Always,
+            native: settings.tier != Tier::Interpret,
             room: patterns.room(),
         });
         let mut shapes = Shapes::default();
+        let start = Instant::now();
         let found = wanted.and_then(|wanted| index::index(&common, env.fields(), wanted, &mut shapes, &mut notes));
+        engine.add_index_time(start.elapsed());
         let mut whole = Vec::new();
         if settings.alone && settings.tier != Tier::Interpret {
             whole.resize(rules.len(), None);

@@ -1,6 +1,7 @@
 //! How often a window occurs in texts, as far as one can guess.
 
 use super::filter::hash_of_window;
+use crate::maps::rarity::{RAREST, bits};
 
 /// Guesses about windows of one length.
 pub(super) struct Rarity<const FOLD: bool> {
@@ -63,7 +64,9 @@ impl<const FOLD: bool> Rarity<FOLD> {
     /// The larger, the more often the window occurs: from 1 to some millions.
     pub(super) fn weight(&self, window: u32) -> u32 {
         let bytes = window.to_le_bytes();
-        let common = bytes.iter().take(self.window).map(|byte| commonness(*byte)).fold(0, u32::wrapping_add);
+        // From 1 to 6 for a byte.
+        let common = |byte: &u8| RAREST.saturating_sub(bits(*byte)).saturating_add(1).unsigned_abs();
+        let common = bytes.iter().take(self.window).map(common).fold(0, u32::wrapping_add);
         let seen = self.seen.get(self.place(window)).copied().unwrap_or(0);
         1_u32.wrapping_shl(common.saturating_sub(12)).saturating_add(u32::from(seen).wrapping_mul(KEY_COUNTS))
     }
@@ -72,16 +75,4 @@ impl<const FOLD: bool> Rarity<FOLD> {
 /// The windows of a text, of so many bytes, in order; what a window lacks in four bytes is zero.
 pub(super) fn windows(text: &[u8], bytes: usize) -> impl Iterator<Item = u32> {
     text.windows(bytes).map(|window| window.iter().rev().fold(0, |bytes, byte| bytes << 8 | u32::from(*byte)))
-}
-
-/// The logarithm of how often a byte occurs, from 0 to 6.
-fn commonness(byte: u8) -> u32 {
-    match byte {
-        b'e' | b't' | b'a' | b'o' | b'i' | b'n' | b's' | b'r' | b'l' | b'.' | b'/' | b' ' | b'0' | b'1' => 6,
-        b'j' | b'q' | b'x' | b'z' => 3,
-        b'a'..=b'z' | b'0'..=b'9' | b'-' | b';' | b'(' | b')' | b'_' | b'=' | b':' | b',' => 5,
-        b'A'..=b'Z' | b'%' | b'&' | b'+' | b'?' => 4,
-        0x21..=0x7e => 2,
-        _ => 1,
-    }
 }

@@ -1,6 +1,6 @@
 //! Bytes of which a text has one if a pattern matches in it.
 
-use super::rarity::bits;
+use crate::maps::rarity::bits;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// A set of bytes. The byte 0xFF, which is in no text, is in the set of each text, and of what needs no byte.
@@ -54,10 +54,7 @@ impl Bytes {
 
     /// The chance that a byte of a text is one of these, roughly.
     pub(super) fn chance(self) -> f64 {
-        (0..=u8::MAX)
-            .filter(|&byte| self.has(byte))
-            .map(|byte| f64::from(bits(byte, false).saturating_neg()).exp2())
-            .sum()
+        (0..=u8::MAX).filter(|&byte| self.has(byte)).map(|byte| f64::from(bits(byte).saturating_neg()).exp2()).sum()
     }
 }
 

@@ -1,8 +1,8 @@
 //! The states of a lazily built automaton, the likeliest first, up to a number of them.
 
 use super::alphabet::is_left_out;
-use super::rarity::bits;
 use super::typical::TEXTS;
+use crate::maps::rarity::bits;
 use foldhash::fast::FixedState;
 use regex_automata::Anchored;
 use regex_automata::hybrid::LazyStateID;
@@ -192,7 +192,7 @@ fn columns(dfa: &DFA) -> Option<(Columns, Vec<Representative>)> {
             }
         };
         let (_, likely) = bytes.get_mut(usize::from(*column))?;
-        *likely = bits(byte, false).min(*likely);
+        *likely = bits(byte).min(*likely);
     }
     Some((columns, bytes))
 }

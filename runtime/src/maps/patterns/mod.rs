@@ -11,7 +11,6 @@ mod explore;
 mod group;
 mod part;
 mod product;
-mod rarity;
 mod required;
 mod table;
 mod typical;

@@ -1,7 +1,7 @@
 //! Which texts a pattern requires: whatever it matches in has one of them.
 
-use super::rarity::chance;
 use crate::library::syntax;
+use crate::maps::rarity::bits;
 use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind, Look, Repetition};
 
 /// Shortest literal that is worth looking for, in bytes.
@@ -87,6 +87,15 @@ fn anchored<'h>(hir: &'h Hir, start: &mut bool, end: &mut bool) -> &'h [Hir] {
         }
         _ => std::slice::from_ref(hir),
     }
+}
+
+/// The chance of meeting a literal at one place of a text, not below a bound: no literal costs nothing.
+fn chance(literal: &[u8], folded: bool) -> f64 {
+    /// Among literals rarer than this, having fewer of them is better.
+    const RAREST: i32 = 36;
+    let met = |byte: u8| bits(if folded { byte.to_ascii_lowercase() } else { byte });
+    let total = literal.iter().fold(0_i32, |total, &byte| total.saturating_add(met(byte)));
+    f64::from(total.min(RAREST).saturating_neg()).exp2()
 }
 
 /// Whether a text has a literal in the way asked for.

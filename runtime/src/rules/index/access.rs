@@ -3,6 +3,7 @@
 //! What is relied on is that `false && error` is false (CEL's language definition, "Logical Operators"): a rule with a
 //! conjunct that is certainly false is false, whatever its other conjuncts do.
 
+use super::estimate::are_rare;
 use super::keys::{Access, AccessId, Key, KeyId, Keys};
 use super::slot::{Kind, Slot, Slots, Source};
 use crate::maps::patterns::{Literals, Required, required};
@@ -16,8 +17,6 @@ use std::sync::Arc;
 const MOST_BRANCHES: usize = 16;
 /// Most keys of one access.
 const MOST_KEYS: usize = 1024;
-/// Literals of which one is taken to be in more than that share of all texts are not looked for.
-const OFTEN: f64 = 0.3;
 /// How deep `&&` and `||` are followed.
 const DEEPEST: u32 = 8;
 
@@ -36,8 +35,9 @@ pub(super) struct Finder<'g> {
 }
 
 impl<'g> Finder<'g> {
-    pub(super) fn new(graph: &'g Graph, fields: &'g [Field]) -> Self {
-        let (slots, keys) = (Slots::default(), Keys::default());
+    /// For so many rules.
+    pub(super) fn new(graph: &'g Graph, fields: &'g [Field], rules: usize) -> Self {
+        let (slots, keys) = (Slots::default(), Keys::of_about(rules));
         Self {
             graph,
             fields,
@@ -58,6 +58,11 @@ impl<'g> Finder<'g> {
     /// The access to a node.
     pub(super) fn access(&mut self, id: NodeId) -> Option<AccessId> {
         self.below(id, 0)
+    }
+
+    /// The access to a node, unless that is a pattern.
+    pub(super) fn access_but_of_pattern(&mut self, id: NodeId) -> Option<AccessId> {
+        if matches!(self.graph.op(id), Op::MatchesConst(_)) { None } else { self.access(id) }
     }
 
     fn below(&mut self, id: NodeId, depth: u32) -> Option<AccessId> {
@@ -369,16 +374,12 @@ fn matched(pattern: &str) -> (Vec<Key>, bool) {
     let keys = |literals: &Literals, key: fn(Arc<[u8]>) -> Key| {
         literals.literals.iter().map(|literal| key((&**literal).into())).collect()
     };
-    // Short ones, and many, are in too many texts.
-    let is_rare = |literals: &Literals| {
-        let share = |literal: &[u8]| 0.5_f64.powi(i32::try_from(literal.len()).unwrap_or(64)).max(0.002);
-        literals.literals.iter().map(|literal| share(literal)).sum::<f64>() < OFTEN
-    };
     match required(pattern) {
         Some(Required::Whole(literals)) => (keys(&literals, Key::Is), literals.folded),
         Some(Required::Prefix(literals)) => (keys(&literals, Key::Prefix), literals.folded),
         Some(Required::Suffix(literals)) => (keys(&literals, Key::Suffix), literals.folded),
-        Some(Required::Part(literals)) if !is_rare(&literals) => (vec![Key::Pattern(pattern.into())], false),
+        // Short ones, and many, are in too many texts.
+        Some(Required::Part(literals)) if !are_rare(&literals.literals) => (vec![Key::Pattern(pattern.into())], false),
         Some(Required::Part(literals)) if literals.folded => (keys(&literals, Key::ContainsFolded), false),
         Some(Required::Part(literals)) => (keys(&literals, Key::Contains), false),
         None => (vec![Key::Pattern(pattern.into())], false),

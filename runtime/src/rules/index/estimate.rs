@@ -2,7 +2,7 @@
 //! alone: by which keys rules are found depends on them, and no answer does.
 
 use super::keys::{Access, AccessId, GroupId, Key, KeyId, Keys};
-use super::node::MapKind;
+use super::node::{MapKind, TOGETHER};
 use super::slot::{SlotId, Slots, Source};
 
 /// Nanoseconds, about, that it takes to find cases at all: with less to win, rules are evaluated one after the other.
@@ -22,6 +22,10 @@ const ANYWHERE: f64 = 0.5;
 const ANYWHERE_FOLDED: f64 = 0.55;
 const RAREST: f64 = 0.002;
 const SCANNED: f64 = 2.0;
+/// Literals of which one is taken to be in more than that share of all texts are not looked for.
+const OFTEN: f64 = 0.3;
+/// No part of a text is taken to be rarer.
+pub(super) const LEAST_OF_PARTS: f64 = RAREST * SCANNED;
 /// How likely an address is to lie in a network of one address, and the least for all.
 const IN_HOST: f64 = 0.01;
 const IN_NETWORK: f64 = 0.001;
@@ -62,6 +66,25 @@ const fn lookup_time(kind: MapKind) -> f64 {
     }
 }
 
+/// The share of texts that are taken to hold a literal, each byte of which makes it so likely.
+fn share_with(literal: &[u8], each: f64) -> f64 {
+    each.powi(length(literal)).max(RAREST)
+}
+
+fn length(text: &[u8]) -> i32 {
+    i32::try_from(text.len().min(64)).unwrap_or(64)
+}
+
+/// Whether few texts are taken to hold one of these.
+pub(super) fn are_rare(literals: &[Box<[u8]>]) -> bool {
+    literals.iter().map(|literal| share_with(literal, ANYWHERE)).sum::<f64>() < OFTEN
+}
+
+/// How likely one of so many values is taken to be there: each as likely as any other, and as none of them.
+pub(super) fn chance_of_turn(distinct: u32) -> f64 {
+    1.0 / (f64::from(distinct) + 1.0)
+}
+
 /// What is known of the keys by which the rules of one node can be found. The tables are of all keys, and what is in them of
 /// nodes before is old: a node costs what it looks at.
 pub(super) struct Estimates<'k> {
@@ -78,6 +101,8 @@ pub(super) struct Estimates<'k> {
     weighing: u32,
     /// The groups that are weighed.
     weighed: Vec<GroupId>,
+    /// How many of them are of values of headers.
+    headers: usize,
 }
 
 /// What keys of one kind on one slot have in common.
@@ -89,6 +114,8 @@ struct Group {
     weighing: u32,
     /// What looking them up is worth, in nanoseconds, about.
     gain: f64,
+    /// What more it is worth where headers are asked for together: those that are not sent cost nothing then.
+    together: f64,
 }
 
 impl<'k> Estimates<'k> {
@@ -103,6 +130,7 @@ impl<'k> Estimates<'k> {
             chances: vec![(0, 0.0); accesses],
             weighing: 0,
             weighed: Vec::new(),
+            headers: 0,
         }
     }
 
@@ -161,14 +189,13 @@ impl<'k> Estimates<'k> {
     pub(super) fn of(&self, key: KeyId) -> f64 {
         let group = self.keys.group_of(key).and_then(|group| self.groups.get(group as usize));
         let distinct = group.filter(|group| group.node == self.node).map_or(0, |group| group.distinct);
-        let other = 1.0 / (f64::from(distinct) + 1.0);
-        let length = |text: &[u8]| i32::try_from(text.len().min(64)).unwrap_or(64);
+        let other = chance_of_turn(distinct);
         let Some((_, key)) = self.keys.key(key) else { return 1.0 };
         match key {
             Key::Is(_) => other,
             Key::Prefix(text) | Key::Suffix(text) => AT_AN_END.powi(length(text)).max(other * 0.5),
-            Key::Contains(text) => ANYWHERE.powi(length(text)).max(RAREST) * SCANNED,
-            Key::ContainsFolded(text) => ANYWHERE_FOLDED.powi(length(text)).max(RAREST) * SCANNED,
+            Key::Contains(text) => share_with(text, ANYWHERE) * SCANNED,
+            Key::ContainsFolded(text) => share_with(text, ANYWHERE_FOLDED) * SCANNED,
             Key::Range(from, to) if from == to => other,
             Key::Range(..) => BY_SIZE,
             Key::Network(address, prefix) => {
@@ -187,6 +214,7 @@ impl<'k> Estimates<'k> {
     pub(super) fn weigh(&mut self, accesses: impl Iterator<Item = AccessId>, first: bool) {
         self.weighing = self.weighing.saturating_add(1);
         self.weighed.clear();
+        self.headers = 0;
         let (keys, slots) = (self.keys, self.slots);
         let sent = |slot: SlotId| slots.get(slot).is_some_and(|slot| matches!(slot.source, Source::Header(..)));
         for access in accesses.filter_map(|access| keys.get(access)) {
@@ -196,8 +224,12 @@ impl<'k> Estimates<'k> {
                     continue;
                 };
                 if group.weighing != self.weighing {
-                    (group.weighing, group.gain) = (self.weighing, -lookup_time(kind));
+                    (group.weighing, group.gain, group.together) = (self.weighing, -lookup_time(kind), 0.0);
                     self.weighed.push(number);
+                    if sent(slot) && kind != MapKind::Presence {
+                        group.together = lookup_time(kind) * (1.0 - PRESENT);
+                        self.headers = self.headers.saturating_add(1);
+                    }
                 }
                 let failing = if sent(slot) { FAILING_TIME } else { 0.0 };
                 let test = if access.exact { test_time(kind) } else { SEARCH_TIME };
@@ -208,17 +240,18 @@ impl<'k> Estimates<'k> {
 
     /// Whether all lookups of an access are worth while, of those weighed last.
     pub(super) fn covers(&self, access: &Access) -> bool {
-        self.keys.list(access.groups).iter().all(|&group| self.gain(group) > 0.0)
+        let together = if self.headers >= TOGETHER { 1.0 } else { 0.0 };
+        let is_worth = |group: &Group| group.gain + together * group.together > 0.0;
+        self.keys.list(access.groups).iter().all(|&group| self.weighed(group).is_some_and(is_worth))
     }
 
     /// Whether the lookups that were weighed last are worth it to find cases at all.
     pub(super) fn is_worth_finding(&self) -> bool {
-        let gains = self.weighed.iter().map(|&group| self.gain(group));
+        let gains = self.weighed.iter().filter_map(|&group| self.weighed(group)).map(|group| group.gain);
         gains.filter(|gain| *gain > 0.0).sum::<f64>() >= FINDING
     }
 
-    fn gain(&self, group: GroupId) -> f64 {
-        let group = self.groups.get(group as usize).filter(|group| group.weighing == self.weighing);
-        group.map_or(0.0, |group| group.gain)
+    fn weighed(&self, group: GroupId) -> Option<&Group> {
+        self.groups.get(group as usize).filter(|group| group.weighing == self.weighing)
     }
 }

@@ -90,6 +90,16 @@ fn next(length: usize) -> u32 {
 }
 
 impl Keys {
+    /// None yet, with room for about so many.
+    pub(super) fn of_about(many: usize) -> Self {
+        Self {
+            entries: Vec::with_capacity(many),
+            numbers: HashTable::with_capacity(many),
+            accesses: Vec::with_capacity(many),
+            ..Self::default()
+        }
+    }
+
     /// The number of a key.
     pub(super) fn number(&mut self, slot: SlotId, key: Key) -> KeyId {
         let Self { entries, numbers, hasher, groups, group_numbers, .. } = self;

@@ -9,6 +9,7 @@ mod estimate;
 mod keys;
 mod node;
 mod notes;
+mod patterns;
 mod plan;
 mod reader;
 mod residual;
@@ -53,8 +54,8 @@ pub(super) struct Wanted<'w> {
     pub(super) errors: &'w dyn Fn(u32) -> bool,
     /// Whether rules are found by it even if that is slower.
     pub(super) always: bool,
-    /// Whether patterns may become tables of states, each of which takes milliseconds to make.
-    pub(super) tables: bool,
+    /// Whether there will be native code: for what is left of rules, and worth milliseconds for a table of a pattern's states.
+    pub(super) native: bool,
     /// For patterns that are compiled.
     pub(super) room: &'w Room,
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Most bytes of the tables of all patterns on one slot.
 const MOST_PATTERN_BYTES: usize = 4 << 20;
 /// Fewest headers for which all that are sent are gone through: with fewer, asking for each is faster.
-const TOGETHER: usize = 5;
+pub(super) const TOGETHER: usize = 5;
 /// No node.
 const NOWHERE: u32 = u32::MAX;
 

@@ -6,6 +6,7 @@ use super::estimate::{COMMON, Estimates, FAILING};
 use super::keys::{Access, AccessId, GroupId, KeyId, Keys};
 use super::node::{Lookup, MapKind, Nodes, Target};
 use super::notes::{LeftOut, Notes};
+use super::patterns::Others;
 use super::residual::Shapes;
 use super::slot::{Slots, Source};
 use crate::library::Room;
@@ -14,11 +15,11 @@ use celero_ir::layout::Field;
 use celero_ir::{NodeId, Op};
 
 /// Cases of one key from which on it is worth while to look at a second one.
-const CROWD: usize = 12;
+pub(super) const CROWD: usize = 12;
 /// How many keys lie behind one another at most.
 const DEEPEST: usize = 3;
 /// Conjuncts of a rule that are looked at.
-const MOST_CONJUNCTS: usize = 64;
+pub(super) const MOST_CONJUNCTS: usize = 64;
 /// No number.
 const NONE: u32 = u32::MAX;
 
@@ -27,7 +28,7 @@ const NONE: u32 = u32::MAX;
 pub(in crate::rules) enum Todo {
     /// It is true.
     Matches,
-    /// What is left of it has to be evaluated: its row, by number.
+    /// What is left of it has to be evaluated, by native code: its row, by number.
     Rest(u32),
     /// All of it has to be evaluated, by itself.
     Whole,
@@ -85,6 +86,8 @@ struct Planner<'p> {
     always: bool,
     /// Whether patterns may become tables.
     tables: bool,
+    /// Whether what is left of rules is wanted.
+    rests: bool,
     /// For patterns that are compiled.
     room: &'p Room,
     nodes: Nodes,
@@ -108,10 +111,13 @@ pub(super) fn plan(
     notes: &mut Notes,
 ) -> Option<Plan> {
     let (mut pending, mut straight, mut choices) = (Vec::new(), Vec::new(), Vec::new());
-    let mut finder = Finder::new(&common.graph, fields);
+    let mut finder = Finder::new(&common.graph, fields, common.rules.len());
+    let others = (!wanted.always).then(|| Others::new(common, &mut finder));
     for (place, rule) in (0_u32..).zip(&common.rules) {
         let first = choices.len();
-        choose_from(&mut finder, conjuncts(common, &rule.root), (wanted.errors)(rule.number), &mut choices);
+        let conjuncts = conjuncts(common, &rule.root);
+        let patterns = others.as_ref().is_none_or(|others| !others.suffice(&mut finder, conjuncts));
+        choose_from(&mut finder, conjuncts, (wanted.errors)(rule.number), patterns, &mut choices);
         let count = u32::try_from(choices.len().saturating_sub(first)).ok()?;
         if count == 0 {
             notes.left(place as usize, LeftOut::NoKey);
@@ -129,7 +135,8 @@ pub(super) fn plan(
         choices,
         estimates: Estimates::new(&keys, &slots),
         always: wanted.always,
-        tables: wanted.tables,
+        tables: wanted.always || wanted.native,
+        rests: wanted.native || notes.wanted(),
         room: wanted.room,
         nodes: Nodes::default(),
         cases: Cases::new(common.rules.len()),
@@ -150,15 +157,16 @@ pub(super) fn plan(
 }
 
 /// What must all be true for a rule to be.
-fn conjuncts<'c>(common: &'c Common, root: &'c NodeId) -> &'c [NodeId] {
+pub(super) fn conjuncts<'c>(common: &'c Common, root: &'c NodeId) -> &'c [NodeId] {
     if common.graph.op(*root) == Op::And { common.graph.args(*root) } else { std::slice::from_ref(root) }
 }
 
-/// Adds the conjuncts by which a rule can be found.
-fn choose_from(finder: &mut Finder<'_>, conjuncts: &[NodeId], errors: bool, choices: &mut Vec<Choice>) {
+/// Adds the conjuncts by which a rule can be found, with or without `patterns`.
+fn choose_from(finder: &mut Finder<'_>, conjuncts: &[NodeId], errors: bool, patterns: bool, choices: &mut Vec<Choice>) {
     let guards: Vec<Source> = if errors { finder.guards(conjuncts) } else { Vec::new() };
     for (conjunct, &id) in (0..).zip(conjuncts).take(MOST_CONJUNCTS) {
-        let Some(access) = finder.access(id) else { continue };
+        let access = if patterns { finder.access(id) } else { finder.access_but_of_pattern(id) };
+        let Some(access) = access else { continue };
         let Some(Access { undecided, .. }) = finder.keys.get(access) else { continue };
         // Without a value that a conjunct asks for the rule is false.
         let guarded = |key: &KeyId| {
@@ -336,10 +344,12 @@ impl<'p> Planner<'p> {
         }
         let rule = self.common.rules.get(pending.rule as usize)?;
         self.rest(rule, pending.proven);
-        let todo = if self.rest.is_empty() {
-            Todo::Matches
-        } else {
-            self.shapes.add(&self.common.graph, rule, &self.rest).map_or(Todo::Whole, Todo::Rest)
+        let todo = match self.rest.is_empty() {
+            true => Todo::Matches,
+            false if self.rests => {
+                self.shapes.add(&self.common.graph, rule, &self.rest).map_or(Todo::Whole, Todo::Rest)
+            }
+            false => Todo::Whole,
         };
         Some((self.cases.add(pending, Case { rule: rule.number, todo })?, todo))
     }
