@@ -152,7 +152,7 @@ fn sets_take_nothing() {
         };
         rules.rule("r", &source, n)
     });
-    let set = rules.build().unwrap();
+    let set = rules.index(Indexing::Off).build().unwrap();
     let request = request("t");
     let call = call(&request);
     let mut scratch = Scratch::new();
