@@ -45,6 +45,30 @@ impl<'a> Deref for Frame<'a> {
     }
 }
 
+impl<'a> Frame<'a> {
+    /// A word of the result, of which there are two at most.
+    ///
+    /// # Safety
+    /// Native code has left as many there.
+    #[inline]
+    pub(super) unsafe fn word(&self, number: usize) -> u64 {
+        // Volatile, so that the words are read as they were written, one by one: a load of both waits for the stores.
+        //
+        // SAFETY: the contract; the outcome has room for four.
+        unsafe { (&raw const self.result).cast::<u64>().add(number).read_volatile() }
+    }
+
+    /// The result as bytes.
+    ///
+    /// # Safety
+    /// Native code has left the two words of a node that is text or bytes: they outlive the evaluation's borrow `'a`.
+    #[inline]
+    pub(super) unsafe fn bytes(&self) -> &'a [u8] {
+        // SAFETY: the contract.
+        unsafe { std::slice::from_raw_parts(self.word(0) as *const u8, usize::try_from(self.word(1)).unwrap_or(0)) }
+    }
+}
+
 /// Where native code leaves a result that is not a truth value; which member is filled, the root's type says. For several
 /// rules it is their group.
 #[derive(Clone, Copy)]

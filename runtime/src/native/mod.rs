@@ -40,6 +40,7 @@ pub(crate) struct Native {
     way: Way,
     /// The budget of an evaluation.
     steps: i64,
+    result: Ty,
     compiled: Arc<Compiled>,
 }
 
@@ -61,7 +62,6 @@ struct Compiled {
     /// Holds what the code refers to by address.
     _pool: Pool,
     callees: Box<[Callee]>,
-    result: Ty,
 }
 
 /// Why there is no native code.
@@ -114,7 +114,7 @@ impl Native {
             *listings = compiler.explain(&unit).map_err(NativeError::Compile)?;
         }
         let result = graph.roots().first().map_or(Ty::Value, |&root| graph.ty(root));
-        let compiled = Arc::new(Compiled { code, _pool: pool, callees, result });
+        let compiled = Arc::new(Compiled { code, _pool: pool, callees });
         let entry = compiled.code.entry(0).ok_or(NativeError::Function)?;
         // SAFETY: the code that the entry borrows is owned by `compiled`, which goes with it, and nobody gets the entry.
         let entry = unsafe { std::mem::transmute::<Entry<'_>, Entry<'static>>(entry) };
@@ -123,7 +123,7 @@ impl Native {
             (Ty::Bool, None) if !builds(graph, fields) => Way::Framed(entry),
             _ => Way::Roomy(entry),
         };
-        Ok(Self { way, steps, compiled })
+        Ok(Self { way, steps, result, compiled })
     }
 
     /// The code as a rule that gets the context alone, if it is one.
@@ -173,31 +173,29 @@ impl Native {
         if word > 1 {
             return Err(failure(word));
         }
-        self.outcome(word, &frame)
+        // What rules compute beside truth values mostly is text.
+        match self.result {
+            // SAFETY: as in `outcome`.
+            Ty::Str => Ok(Value::String(unsafe { std::str::from_utf8_unchecked(frame.bytes()) })),
+            _ => self.outcome(word, &frame),
+        }
     }
 
     /// The result: a truth value is the word that the code answered, others it left in the frame.
-    #[inline]
+    #[inline(never)]
     fn outcome<'a>(&self, word: u64, frame: &Frame<'a>) -> Result<Value<'a>, EvalError> {
-        // SAFETY: native code that ends without an error leaves as many words here as the root's type has; a
-        // whole value, which has bytes without content, is not read as words.
-        //
-        // Volatile, so that the words are read as they were written, one by one: a load of both waits for the stores.
-        let at = |i: usize| unsafe { (&raw const frame.result).cast::<u64>().add(i).read_volatile() };
-        let (first, second) = (|| at(0), || at(1));
-        let slice = || {
-            // SAFETY: the words of a root of type `str` or `bytes`: they outlive the evaluation's borrow `'a`.
-            unsafe { std::slice::from_raw_parts(first() as *const u8, usize::try_from(second()).unwrap_or(0)) }
-        };
+        // SAFETY: native code that ends without an error leaves as many words as the root's type has; a whole value, which
+        // has bytes without content, is not read as words. `bytes` is for roots of these types.
+        let (first, second, bytes) = unsafe { (|| frame.word(0), || frame.word(1), || frame.bytes()) };
         // Each arm makes the whole answer: put together after them, it would be copied in pieces that don't fit its words.
-        match self.compiled.result {
+        match self.result {
             Ty::Bool => Ok(Value::Bool(word == 1)),
             Ty::Int => Ok(Value::Int(first().cast_signed())),
             Ty::Uint => Ok(Value::Uint(first())),
             Ty::Double => Ok(Value::Double(f64::from_bits(first()))),
             // SAFETY: a `str` node is valid UTF-8.
-            Ty::Str => Ok(Value::String(unsafe { std::str::from_utf8_unchecked(slice()) })),
-            Ty::Bytes | Ty::Raw | Ty::Maybe => Ok(Value::Bytes(slice())),
+            Ty::Str => Ok(Value::String(unsafe { std::str::from_utf8_unchecked(bytes()) })),
+            Ty::Bytes | Ty::Raw | Ty::Maybe => Ok(Value::Bytes(bytes())),
             Ty::Duration => Ok(Value::Duration(Duration(first().cast_signed()))),
             Ty::Timestamp => {
                 Ok(Value::Timestamp(Timestamp { seconds: first().cast_signed(), nanos: second().cast_signed() }))
