@@ -175,7 +175,7 @@ pub use value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, V
 /// What the benchmarks measure by itself.
 #[doc(hidden)]
 pub mod bench_support {
-    pub use crate::native::search::Searcher;
+    pub use crate::native::search::Called;
 }
 
 /// What `#[derive(Context)]` writes refers to.

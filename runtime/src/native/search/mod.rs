@@ -13,7 +13,7 @@ use vector::Level;
 
 /// A needle made ready: which of its bytes to look for, and with which instructions.
 #[derive(Clone, Copy, Debug)]
-pub struct Searcher<N> {
+pub(crate) struct Searcher<N> {
     needle: N,
     pair: Pair,
     /// Never more than the processor has: only [`Level::detect`] makes one.
@@ -39,14 +39,14 @@ impl Pair {
 
 impl<N: AsRef<[u8]>> Searcher<N> {
     /// Prepares a needle, in time linear in its length.
-    pub fn new(needle: N) -> Self {
+    pub(crate) fn new(needle: N) -> Self {
         let pair = Pair::of(needle.as_ref(), rank::rarest(needle.as_ref()));
         Self { needle, pair, level: Level::detect() }
     }
 
     /// Whether the needle occurs in the text.
     #[inline(always)]
-    pub fn is_in(&self, text: &[u8]) -> bool {
+    pub(crate) fn is_in(&self, text: &[u8]) -> bool {
         let needle = self.needle.as_ref();
         if needle.len() < 2 || text.len() < needle.len() {
             return match needle {
@@ -79,6 +79,41 @@ impl<N: AsRef<[u8]>> Searcher<N> {
 #[cfg(target_arch = "x86_64")]
 pub(super) fn has_wide() -> bool {
     Level::detect() == Level::Avx2
+}
+
+/// A searcher as native code has it: called by the address of the form for this processor.
+#[derive(Debug)]
+pub struct Called<N> {
+    searcher: Searcher<N>,
+    /// Needs what this processor has.
+    form: unsafe fn(&Searcher<N>, &[u8]) -> bool,
+}
+
+impl<N: AsRef<[u8]>> Called<N> {
+    /// Prepares a needle, in time linear in its length.
+    pub fn new(needle: N) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if has_wide() {
+            return Self { searcher: Searcher::new(needle), form: wide };
+        }
+        Self { searcher: Searcher::new(needle), form: Searcher::is_in }
+    }
+
+    /// Whether the needle occurs in the text.
+    #[inline]
+    pub fn is_in(&self, text: &[u8]) -> bool {
+        // SAFETY: the form was chosen by what the processor has.
+        unsafe { (self.form)(&self.searcher, text) }
+    }
+}
+
+/// # Safety
+/// That of [`Searcher::is_in_wide`].
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn wide<N: AsRef<[u8]>>(searcher: &Searcher<N>, text: &[u8]) -> bool {
+    // SAFETY: the contract is the same.
+    unsafe { searcher.is_in_wide(text) }
 }
 
 #[cfg(test)]
