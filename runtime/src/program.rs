@@ -188,7 +188,6 @@ impl<S: Context + 'static> Program<S> {
     ///
     /// # Errors
     /// The evaluation's error.
-    #[inline]
     pub fn eval<'a, C: Context<Static = S>>(
         &'a self,
         context: &'a C,

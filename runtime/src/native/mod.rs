@@ -173,16 +173,11 @@ impl Native {
         if word > 1 {
             return Err(failure(word));
         }
-        // What rules compute beside truth values mostly is text.
-        match self.result {
-            // SAFETY: as in `outcome`.
-            Ty::Str => Ok(Value::String(unsafe { std::str::from_utf8_unchecked(frame.bytes()) })),
-            _ => self.outcome(word, &frame),
-        }
+        self.outcome(word, &frame)
     }
 
     /// The result: a truth value is the word that the code answered, others it left in the frame.
-    #[inline(never)]
+    #[inline]
     fn outcome<'a>(&self, word: u64, frame: &Frame<'a>) -> Result<Value<'a>, EvalError> {
         // SAFETY: native code that ends without an error leaves as many words as the root's type has; a whole value, which
         // has bytes without content, is not read as words. `bytes` is for roots of these types.
