@@ -4,7 +4,7 @@
 use crate::workload::Extras;
 use crate::{Runner, Workload};
 use celero::http::RequestContext;
-use celero::{Context, Engine, Env, OnError, Program, Scratch, Tier, Type, Value};
+use celero::{Context, Engine, Env, ErrorPolicy, Program, Scratch, Tier, Type, Value};
 use std::cell::RefCell;
 
 fn programs<S: Context<Static = S> + 'static>(workload: &Workload, tier: Tier) -> Vec<Program<S>> {
@@ -59,7 +59,7 @@ fn group(workload: &Workload, tier: Tier) -> Runner {
     let engine = Engine::builder().tier(tier).build();
     let env = Env::<RequestContext<'static>>::new();
     let rules = workload.sources().iter().fold(engine.rules(&env), |rules, s| rules.rule(s, s, ()));
-    let set = rules.on_error(OnError::Stop).build().expect("rules that compile");
+    let set = rules.on_error(ErrorPolicy::Stop).build().expect("rules that compile");
     Box::new(move |input| {
         thread_local!(static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::new()));
         let context = RequestContext::new(&input.request).with_source(input.peer);

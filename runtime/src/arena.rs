@@ -25,7 +25,7 @@ pub(crate) fn without_room<R>(f: impl FnOnce(&Arena) -> R) -> Option<R> {
 }
 
 /// The result of building something.
-pub type Built<T> = Result<T, ErrorKind>;
+pub type EvalResult<T> = Result<T, ErrorKind>;
 
 impl Arena {
     /// An empty arena that will hold at most `limit` bytes. Allocates nothing yet.
@@ -64,7 +64,7 @@ impl Arena {
     }
 
     /// Moves something under construction in. Its destructor never runs.
-    pub(crate) fn keep<T>(&self, value: T) -> Built<&mut T> {
+    pub(crate) fn keep<T>(&self, value: T) -> EvalResult<&mut T> {
         self.bump.try_alloc(value).map_err(|_| ErrorKind::OutOfBudget)
     }
 
@@ -72,7 +72,7 @@ impl Arena {
     ///
     /// # Errors
     /// `out_of_budget` when the limit is reached; so for the other methods.
-    pub fn alloc<T: Copy>(&self, value: T) -> Built<&T> {
+    pub fn alloc<T: Copy>(&self, value: T) -> EvalResult<&T> {
         self.bump.try_alloc(value).map(|v| &*v).map_err(|_| ErrorKind::OutOfBudget)
     }
 
@@ -80,7 +80,7 @@ impl Arena {
     ///
     /// # Errors
     /// `out_of_budget` when the limit is reached.
-    pub fn alloc_slice<T: Copy>(&self, slice: &[T]) -> Built<&[T]> {
+    pub fn alloc_slice<T: Copy>(&self, slice: &[T]) -> EvalResult<&[T]> {
         self.bump.try_alloc_slice_copy(slice).map(|v| &*v).map_err(|_| ErrorKind::OutOfBudget)
     }
 
@@ -88,7 +88,7 @@ impl Arena {
     ///
     /// # Errors
     /// `out_of_budget` when the limit is reached.
-    pub(crate) fn alloc_slice_with<T: Copy>(&self, count: usize, value: impl FnMut(usize) -> T) -> Built<&[T]> {
+    pub(crate) fn alloc_slice_with<T: Copy>(&self, count: usize, value: impl FnMut(usize) -> T) -> EvalResult<&[T]> {
         self.bump.try_alloc_slice_fill_with(count, value).map(|v| &*v).map_err(|_| ErrorKind::OutOfBudget)
     }
 
@@ -96,7 +96,7 @@ impl Arena {
     ///
     /// # Errors
     /// `out_of_budget` when the limit is reached.
-    pub fn alloc_str(&self, text: &str) -> Built<&str> {
+    pub fn alloc_str(&self, text: &str) -> EvalResult<&str> {
         self.bump.try_alloc_str(text).map(|v| &*v).map_err(|_| ErrorKind::OutOfBudget)
     }
 
@@ -104,7 +104,7 @@ impl Arena {
     ///
     /// # Errors
     /// `out_of_budget` when the limit is reached.
-    pub fn format(&self, text: fmt::Arguments<'_>) -> Built<&str> {
+    pub fn format(&self, text: fmt::Arguments<'_>) -> EvalResult<&str> {
         struct Writer<'a>(ArenaVec<'a, u8>);
         impl fmt::Write for Writer<'_> {
             fn write_str(&mut self, s: &str) -> fmt::Result {
@@ -120,7 +120,7 @@ impl Arena {
     ///
     /// # Errors
     /// `out_of_budget` when the limit is reached.
-    pub(crate) fn format_ip(&self, address: IpAddr) -> Built<&str> {
+    pub(crate) fn format_ip(&self, address: IpAddr) -> EvalResult<&str> {
         let IpAddr::V4(v4) = address else { return self.format(format_args!("{address}")) };
         // The formatting of the standard library takes longer than all else that rules do with an address.
         let mut text = [0; "255.255.255.255".len()];
@@ -156,7 +156,7 @@ impl Arena {
     ///
     /// # Errors
     /// `out_of_budget` when the limit is reached.
-    pub fn alloc_value<'a>(&'a self, value: Value<'a>) -> Built<&'a Value<'a>> {
+    pub fn alloc_value<'a>(&'a self, value: Value<'a>) -> EvalResult<&'a Value<'a>> {
         self.alloc(value)
     }
 }
@@ -170,7 +170,7 @@ impl<'a, T: Copy> ArenaVec<'a, T> {
     ///
     /// # Errors
     /// `out_of_budget` when the arena is full.
-    pub fn reserve(&mut self, more: usize) -> Built<()> {
+    pub fn reserve(&mut self, more: usize) -> EvalResult<()> {
         self.0.try_reserve(more).map_err(|_| ErrorKind::OutOfBudget)
     }
 
@@ -178,7 +178,7 @@ impl<'a, T: Copy> ArenaVec<'a, T> {
     ///
     /// # Errors
     /// `out_of_budget` when the arena is full.
-    pub fn push(&mut self, element: T) -> Built<()> {
+    pub fn push(&mut self, element: T) -> EvalResult<()> {
         self.reserve(1)?;
         self.0.push(element);
         Ok(())
@@ -188,7 +188,7 @@ impl<'a, T: Copy> ArenaVec<'a, T> {
     ///
     /// # Errors
     /// `out_of_budget` when the arena is full.
-    pub fn extend(&mut self, elements: &[T]) -> Built<()> {
+    pub fn extend(&mut self, elements: &[T]) -> EvalResult<()> {
         self.reserve(elements.len())?;
         self.0.extend_from_slice(elements);
         Ok(())

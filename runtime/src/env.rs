@@ -149,7 +149,7 @@ impl<C> Env<C> {
     /// assert!(env.problems().is_empty());
     /// ```
     ///
-    /// [`Argument`](crate::Argument) lists the types of parameters, [`Answer`](crate::Answer) those of results; there may be up
+    /// [`FromValue`](crate::FromValue) lists the types of parameters, [`IntoValue`](crate::IntoValue) those of results; there may be up
     /// to six parameters. A closure that panics is the evaluation error `host`.
     #[must_use]
     pub fn function<M>(self, name: &str, function: impl HostFunction<M>) -> Self {

@@ -2,9 +2,9 @@
 
 mod typed;
 
-pub use typed::{Answer, Argument, HostFunction};
+pub use typed::{FromValue, HostFunction, IntoValue};
 
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::library::Cx;
 use crate::value::Value;
 use celero_frontend::Type;
@@ -15,14 +15,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// A function of the host, with its types erased.
-pub type Erased = dyn for<'a> Fn(&Cx<'a>, &[Value<'a>]) -> Built<Value<'a>> + Send + Sync;
+pub type DynFunction = dyn for<'a> Fn(&Cx<'a>, &[Value<'a>]) -> EvalResult<Value<'a>> + Send + Sync;
 
 #[derive(Clone)]
 struct Entry {
     name: Arc<str>,
     params: Arc<[Type]>,
     pure: bool,
-    call: Arc<Erased>,
+    call: Arc<DynFunction>,
 }
 
 /// The host's functions, by the index of their declaration.
@@ -33,7 +33,7 @@ pub struct Functions {
 
 impl Functions {
     /// Adds a function; its index is the number of functions before it. `pure` ones may be folded and shared.
-    pub fn add(&mut self, name: &str, params: Arc<[Type]>, pure: bool, call: Arc<Erased>) {
+    pub fn add(&mut self, name: &str, params: Arc<[Type]>, pure: bool, call: Arc<DynFunction>) {
         self.entries.push(Entry { name: name.into(), params, pure, call });
     }
 
@@ -54,7 +54,7 @@ impl Functions {
     /// # Errors
     /// What the function fails with; `host` when it panics; `no_such_overload` when there is no such function or it does not
     /// take these arguments.
-    pub fn call<'a>(&self, index: u32, cx: &Cx<'a>, args: &[Value<'a>]) -> Built<Value<'a>> {
+    pub fn call<'a>(&self, index: u32, cx: &Cx<'a>, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
         let entry = self.entries.get(index as usize).ok_or(ErrorKind::NoSuchOverload)?;
         // Native code cannot be unwound through, so a panic of the host ends here, in both tiers alike.
         contained(|| (entry.call)(cx, args)).unwrap_or(Err(ErrorKind::Host))

@@ -92,7 +92,7 @@
 //! [`EvalError`] says why an evaluation has no value: a small closed set of [kinds](ErrorKind) to match on, and the place in
 //! the source. A missing header is such an error (`no_such_key`), and `&&` and `||` hide an error where the other operand
 //! decides, as the language definition asks. Decide per rule what an error means: an allow list should read it as no, a deny
-//! list as yes; for a set, [`OnError`] says it for all.
+//! list as yes; for a set, [`ErrorPolicy`] says it for all.
 //!
 //! # Tiers
 //!
@@ -145,7 +145,7 @@ mod scratch;
 mod trace;
 mod value;
 
-pub use arena::{Arena, ArenaVec, Built};
+pub use arena::{Arena, ArenaVec, EvalResult};
 pub use celero_derive::Context;
 pub use celero_frontend::stdlib::Library;
 pub use celero_frontend::{
@@ -160,13 +160,13 @@ pub use env::{Env, EnvError};
 pub use error::{ErrorKind, EvalError};
 pub use explain::Explanation;
 pub use fields::Fields;
-pub use function::{Answer, Argument, Erased, Functions, HostFunction};
+pub use function::{DynFunction, FromValue, Functions, HostFunction, IntoValue};
 pub use library::Cx;
 pub use limits::Limits;
 pub use live::{Difference, Live, Reader, Rules, ShadowStatus, Status};
 pub use program::Program;
 pub use rules::{
-    EveryTime, Indexing, Match, OnError, RuleError, RuleExplanation, RuleSet, RuleSetBuilder, RuleSetError,
+    ErrorPolicy, EveryTime, Indexing, Match, RuleError, RuleExplanation, RuleSet, RuleSetBuilder, RuleSetError,
     SetExplanation, Way,
 };
 pub use scratch::Scratch;

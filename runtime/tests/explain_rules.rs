@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::http::RequestContext;
-use celero::{Context, Engine, Env, EveryTime, Indexing, OnError, RuleSetBuilder, Scratch, SetExplanation, Tier};
+use celero::{Context, Engine, Env, ErrorPolicy, EveryTime, Indexing, RuleSetBuilder, Scratch, SetExplanation, Tier};
 
 type Rules<'e> = RuleSetBuilder<'e, RequestContext<'static>, ()>;
 
@@ -15,12 +15,12 @@ fn rules<'e>(env: &'e Env<RequestContext<'static>>, sources: &[&str]) -> Rules<'
     each.fold(engine().rules(env), |rules, (n, source)| rules.rule(&format!("r{n}"), source, ()))
 }
 
-fn explain(sources: &[&str], indexing: Indexing, on_error: OnError) -> SetExplanation {
+fn explain(sources: &[&str], indexing: Indexing, on_error: ErrorPolicy) -> SetExplanation {
     rules(&Env::new(), sources).index(indexing).on_error(on_error).explain().unwrap()
 }
 
 /// The ways of a rule that is found by itself.
-fn ways(source: &str, on_error: OnError) -> Vec<(Vec<String>, Vec<String>)> {
+fn ways(source: &str, on_error: ErrorPolicy) -> Vec<(Vec<String>, Vec<String>)> {
     let explanation = explain(&[source], Indexing::Always, on_error);
     explanation
         .rules()
@@ -43,11 +43,11 @@ fn keys_are_told_in_words() {
         ("'X-A' in request.headers", &["request.headers[\"x-a\"] is present"]),
         ("cidr('10.0.0.0/8').containsIP(source.address)", &["source.address is in 10.0.0.0/8"]),
     ] {
-        let found = ways(source, OnError::NoMatch);
+        let found = ways(source, ErrorPolicy::NoMatch);
         assert_eq!(found.iter().map(|(keys, _)| keys.concat()).collect::<Vec<_>>(), keys, "{source}");
         assert!(found.iter().all(|(_, rest)| rest.is_empty()), "{source}: {found:?}");
     }
-    let [(keys, rest)] = &ways("request.path.matches('(?i)^/.*wp-login')", OnError::NoMatch)[..] else { panic!() };
+    let [(keys, rest)] = &ways("request.path.matches('(?i)^/.*wp-login')", ErrorPolicy::NoMatch)[..] else { panic!() };
     assert_eq!(keys, &["request.path contains \"wp-login\" in any case"]);
     assert_eq!(rest, &["request.path.matches('(?i)^/.*wp-login')"]);
 }
@@ -76,11 +76,11 @@ fn keys_of_numbers_and_truths_are_told_in_words() {
 fn rules_that_may_fail_are_found_by_what_is_absent() {
     let source = "request.headers['x-a'] == '1' && size(request.path) > 3";
     let keys = |on_error| ways(source, on_error).into_iter().map(|(keys, _)| keys.concat()).collect::<Vec<_>>();
-    assert_eq!(keys(OnError::NoMatch), ["request.headers[\"x-a\"] is \"1\""]);
-    let mut with_errors = keys(OnError::Match);
+    assert_eq!(keys(ErrorPolicy::NoMatch), ["request.headers[\"x-a\"] is \"1\""]);
+    let mut with_errors = keys(ErrorPolicy::Match);
     with_errors.sort();
     assert_eq!(with_errors, ["request.headers[\"x-a\"] is \"1\"", "request.headers[\"x-a\"] is absent"]);
-    let rests: Vec<_> = ways(source, OnError::Match).into_iter().map(|(_, rest)| rest.len()).collect();
+    let rests: Vec<_> = ways(source, ErrorPolicy::Match).into_iter().map(|(_, rest)| rest.len()).collect();
     assert_eq!(rests.iter().sum::<usize>(), 3, "the absent header is told by evaluating all");
 }
 
@@ -90,7 +90,7 @@ fn a_crowd_is_found_by_a_second_key() {
         .map(|n| format!("request.host == 'a.example' && request.path.startsWith('/{n}/') && size(request.path) > {n}"))
         .collect();
     let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
-    let explanation = explain(&sources, Indexing::Auto, OnError::NoMatch);
+    let explanation = explain(&sources, Indexing::Auto, ErrorPolicy::NoMatch);
     for (n, rule) in explanation.rules().iter().enumerate() {
         let [way] = rule.ways() else { panic!("{explanation}") };
         assert!(way.keys().contains(&format!("request.path starts with \"/{n}/\"")), "{explanation}");
@@ -111,14 +111,14 @@ fn each_rule_is_found_or_says_why_not() {
     sources.push("request.path.startsWith('')".into());
     sources.push("'x' in request.headers || !('x' in request.headers)".into());
     let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
-    let explanation = explain(&sources, Indexing::Auto, OnError::NoMatch);
+    let explanation = explain(&sources, Indexing::Auto, ErrorPolicy::NoMatch);
     let why = |n: usize| explanation.rules()[n].every_time();
     assert_eq!((why(0), why(119)), (None, None));
     assert_eq!(
         (why(120), why(121), why(123)),
         (Some(EveryTime::NoKey), Some(EveryTime::TooFew), Some(EveryTime::TooCommon))
     );
-    let off = explain(&sources, Indexing::Off, OnError::NoMatch);
+    let off = explain(&sources, Indexing::Off, ErrorPolicy::NoMatch);
     assert!(off.rules().iter().all(|rule| rule.every_time() == Some(EveryTime::IndexOff)));
     assert!((off.expected() - 124.0).abs() < 1e-9 && explanation.expected() < 10.0);
 }
@@ -136,7 +136,7 @@ fn an_explanation_is_of_the_set_that_is_built() {
         })
         .collect();
     let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
-    for on_error in [OnError::NoMatch, OnError::Match] {
+    for on_error in [ErrorPolicy::NoMatch, ErrorPolicy::Match] {
         let builder = || rules(&env, &sources).on_error(on_error);
         let (explanation, set) = (builder().explain().unwrap(), builder().build().unwrap());
         let indexed = explanation.rules().iter().filter(|rule| rule.every_time().is_none()).count();
@@ -163,7 +163,7 @@ fn explanations_read_well() {
     sources[1] = "request.host in ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] && size(request.path) > 1".into();
     sources[2] = "size(request.path) > 2".into();
     let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
-    let text = explain(&sources, Indexing::Auto, OnError::NoMatch).to_string();
+    let text = explain(&sources, Indexing::Auto, ErrorPolicy::NoMatch).to_string();
     assert!(text.starts_with("rules    90: 89 found by the index, 1 evaluated every time\n"), "{text}");
     for part in [
         "\n  found if request.host is \"0.example\"\n    left: nothing\n",
@@ -197,7 +197,7 @@ fn rules_that_never_match_are_told() {
         ["1 == 2", "request.path == '/'", "'a'.startsWith('b') && request.path == '/a'", "{'a': 1}['b'] == 1"];
     let never = "never-matches";
     assert_eq!(warnings(rules(&env, &sources)), [(0, never, None), (2, never, None), (3, never, None)]);
-    let failing_matches = rules(&env, &sources).on_error(OnError::Match);
+    let failing_matches = rules(&env, &sources).on_error(ErrorPolicy::Match);
     assert_eq!(warnings(failing_matches), [(0, never, None), (2, never, None)]);
     // What the rule's own warnings say is not said again.
     let own = rules(&env, &["request.path == '/' && false", "type(request.path) == int", "request.path.matches('(')"]);
@@ -227,7 +227,7 @@ fn conditions_that_exclude_each_other_are_told() {
         let source = format!("{path} && request.method == 'GET' && {other}");
         let found = warnings(rules(&env, &[&source]));
         assert_eq!(found, if excludes { vec![(0, "never-matches", None)] } else { vec![] }, "{other}");
-        let failing_matches = rules(&env, &[&source]).on_error(OnError::Match);
+        let failing_matches = rules(&env, &[&source]).on_error(ErrorPolicy::Match);
         assert_eq!(warnings(failing_matches), [], "what fails would match");
     }
     let set = rules(&env, &["request.host == 'a' && request.method == 'GET' && request.host == 'b'"]).build().unwrap();
@@ -295,7 +295,7 @@ fn rules_behind_wider_ones_are_told() {
         "request.host == 'a' && request.scheme == 'http'",
         "request.method != 'GET' && request.host == 'b'",
     ];
-    for on_error in [OnError::NoMatch, OnError::Match, OnError::Stop] {
+    for on_error in [ErrorPolicy::NoMatch, ErrorPolicy::Match, ErrorPolicy::Stop] {
         let found = warnings(rules(&env, &sources).on_error(on_error));
         assert_eq!(found, [(2, late, Some(0)), (3, late, Some(1))], "{on_error:?}");
     }
@@ -309,13 +309,13 @@ fn rules_behind_wider_ones_are_told() {
     assert_eq!(tagged("x", "y"), []);
     assert_eq!(tagged("x", "x"), [(1, late, Some(0))]);
     // And of a request on which both fail, if it counts as a match there and the other does not.
-    let failing = |a: OnError, b: OnError| {
+    let failing = |a: ErrorPolicy, b: ErrorPolicy| {
         let builder = engine().rules(&env).rule("a", "request.headers['a'] == 'b'", ()).rule_on_error(a);
         warnings(builder.rule("b", "request.headers['a'] == 'b'", ()).rule_on_error(b))
     };
-    assert_eq!(failing(OnError::NoMatch, OnError::Match), []);
-    assert_eq!(failing(OnError::Match, OnError::NoMatch), [(1, "duplicate-rule", Some(0))]);
-    assert_eq!(failing(OnError::Match, OnError::Match), [(1, "duplicate-rule", Some(0))]);
+    assert_eq!(failing(ErrorPolicy::NoMatch, ErrorPolicy::Match), []);
+    assert_eq!(failing(ErrorPolicy::Match, ErrorPolicy::NoMatch), [(1, "duplicate-rule", Some(0))]);
+    assert_eq!(failing(ErrorPolicy::Match, ErrorPolicy::Match), [(1, "duplicate-rule", Some(0))]);
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn a_shadowed_rule_is_never_the_first() {
             })
             .collect();
         let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
-        for on_error in [OnError::NoMatch, OnError::Match, OnError::Stop] {
+        for on_error in [ErrorPolicy::NoMatch, ErrorPolicy::Match, ErrorPolicy::Stop] {
             let set = rules(&env, &sources).on_error(on_error).build().unwrap();
             let told: Vec<usize> = set.warnings().iter().map(|(rule, _)| *rule).collect();
             let expected = (0..15).filter(|&n| subsets[..n].iter().any(|before| before & subsets[n] == *before));
@@ -410,7 +410,7 @@ fn warnings_are_right_for_random_sets() {
             .map(|_| (0..=random(3)).map(|_| atoms[random(atoms.len())]).collect::<Vec<_>>().join(" && "))
             .collect();
         let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
-        let on_error = [OnError::NoMatch, OnError::Match, OnError::Stop][round % 3];
+        let on_error = [ErrorPolicy::NoMatch, ErrorPolicy::Match, ErrorPolicy::Stop][round % 3];
         let set = rules(&env, &sources).on_error(on_error).build().unwrap();
         let told = |code: &[&str]| -> Vec<usize> {
             set.warnings().iter().filter(|(_, w)| code.contains(&w.code)).map(|(rule, _)| *rule).collect()

@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use celero::{
-    Arena, Bindings, Built, Context, Engine, Env, EvalError, HostList, Limits, List, Map, Program, Scratch, Tier, Type,
-    Value,
+    Arena, Bindings, Context, Engine, Env, EvalError, EvalResult, HostList, Limits, List, Map, Program, Scratch, Tier,
+    Type, Value,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
@@ -37,7 +37,7 @@ impl HostList for Short {
         3
     }
 
-    fn get<'s>(&'s self, index: usize, _: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn get<'s>(&'s self, index: usize, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         Ok((index == 0).then_some(Value::Int(7)))
     }
 }
@@ -51,7 +51,7 @@ impl HostList for Endless {
         usize::MAX
     }
 
-    fn get<'s>(&'s self, _: usize, _: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn get<'s>(&'s self, _: usize, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         Ok(None)
     }
 }
@@ -74,7 +74,7 @@ impl HostList for Panics {
         3
     }
 
-    fn get<'s>(&'s self, _: usize, _: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn get<'s>(&'s self, _: usize, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         std::panic::panic_any(Bomb)
     }
 }

@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero::{
-    Bindings, Context, Engine, Env, ErrorKind, Limits, Live, OnError, RuleSet, RuleSetBuilder, Scratch, SourceLimits,
-    Tier, Type, Value,
+    Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Limits, Live, RuleSet, RuleSetBuilder, Scratch,
+    SourceLimits, Tier, Type, Value,
 };
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ fn call(path: &str, size: i64) -> Call<'_> {
 type Rules = Live<Call<'static>, u64>;
 
 const TIERS: [Tier; 3] = [Tier::Auto, Tier::Native, Tier::Interpret];
-const POLICIES: [OnError; 3] = [OnError::NoMatch, OnError::Match, OnError::Stop];
+const POLICIES: [ErrorPolicy; 3] = [ErrorPolicy::NoMatch, ErrorPolicy::Match, ErrorPolicy::Stop];
 const LONG: Duration = Duration::from_secs(600);
 
 fn engine(tier: Tier) -> Engine {
@@ -79,9 +79,9 @@ fn rules_keep_policies_of_their_own() {
     for tier in TIERS {
         let live = live(tier);
         let fails = "1 / size == 1";
-        live.replace(|set| set.rule("a", fails, 0).rule("b", fails, 1).rule_on_error(OnError::Match)).unwrap();
+        live.replace(|set| set.rule("a", fails, 0).rule("b", fails, 1).rule_on_error(ErrorPolicy::Match)).unwrap();
         for n in 0..40 {
-            let own = [OnError::NoMatch, OnError::Match][n % 2];
+            let own = [ErrorPolicy::NoMatch, ErrorPolicy::Match][n % 2];
             live.edit(&[], |set| set.rule(&format!("r{n}"), fails, 2).rule_on_error(own)).unwrap();
         }
         let right = |when| {
@@ -93,7 +93,7 @@ fn rules_keep_policies_of_their_own() {
         right("at once");
         assert!(live.settle(LONG));
         right("afterwards");
-        live.edit(&[], |set| set.rule("stops", fails, 3).rule_on_error(OnError::Stop)).unwrap();
+        live.edit(&[], |set| set.rule("stops", fails, 3).rule_on_error(ErrorPolicy::Stop)).unwrap();
         let (rules, scratch) = (live.load(), &mut Scratch::new());
         assert_eq!(rules.count(&call("/", 0), scratch).map_err(|error| error.error.kind), Err(ErrorKind::DivideByZero));
         assert_eq!(rules.first(&call("/", 0), scratch).unwrap().map(|rule| rule.name), Some("b"));
@@ -123,7 +123,7 @@ fn a_rejected_change_changes_nothing() {
         Limits { source: SourceLimits { max_source_bytes: 40, ..SourceLimits::default() }, ..Limits::default() };
     for tier in TIERS {
         let live = Live::new(Engine::builder().tier(tier).limits(limits).build(), Env::<Call<'_>>::new());
-        live.replace(|set| set.rule("a", "size > 1", 1).on_error(OnError::Stop)).unwrap();
+        live.replace(|set| set.rule("a", "size > 1", 1).on_error(ErrorPolicy::Stop)).unwrap();
         live.shadow(1.0, |set| set.rule("a", "size > 1", 1), |_| ()).unwrap();
         assert!(live.settle(LONG));
         let before = live.status();
@@ -142,7 +142,7 @@ fn a_rejected_change_changes_nothing() {
         assert!(place.contains("bad:2:"), "{place}");
         assert!(limit.contains("40"), "{limit}");
         assert_eq!(live.status(), before, "{tier:?}");
-        assert_eq!(live.load().on_error(), OnError::Stop);
+        assert_eq!(live.load().on_error(), ErrorPolicy::Stop);
         assert_eq!(matched(&live, &call("/", 2)), ["a"]);
     }
 }
@@ -199,7 +199,7 @@ fn rules_of_other_variables_fail_in_every_set() {
     let env = Env::dynamic().variable("x", Type::Int);
     let other = Env::dynamic().variable("y", Type::Int);
     let live = Live::new(engine(Tier::Interpret), env);
-    live.replace(|set| set.rule("a", "x == 1", 1).rule("b", "x == 1", 2).on_error(OnError::Match)).unwrap();
+    live.replace(|set| set.rule("a", "x == 1", 1).rule("b", "x == 1", 2).on_error(ErrorPolicy::Match)).unwrap();
     live.edit(&[], |rules| rules.rule("c", "x == 1", 3).priority(-1)).unwrap();
     live.disable("a");
     let (rules, scratch) = (live.load(), &mut Scratch::new());
@@ -215,7 +215,7 @@ struct Model {
     /// Priority, order of insertion, name, source.
     rules: Vec<(i32, u64, String, String)>,
     disabled: BTreeSet<String>,
-    policy: OnError,
+    policy: ErrorPolicy,
     next: u64,
 }
 
@@ -273,7 +273,7 @@ fn compare(live: &Rules, fresh: &RuleSet<Call<'static>, u64>, place: &str) {
             let mine: Vec<_> = mine.errors().iter().map(|error| (ours(error.rule), error.error)).collect();
             let theirs: Vec<_> = theirs.errors().iter().map(|error| (other(error.rule), error.error)).collect();
             // A failure that changes nothing need not be found.
-            if fresh.on_error() != OnError::NoMatch {
+            if fresh.on_error() != ErrorPolicy::NoMatch {
                 assert_eq!(mine, theirs, "{place}");
             }
         };
@@ -442,17 +442,17 @@ fn all_rules_have_one_policy() {
     let (of_env, armed) = (Arc::clone(&known), Arc::clone(&is_armed));
     let env = Env::new().function("tick", move |_: i64| {
         if armed.swap(false, Ordering::Relaxed) {
-            replace(&of_env.get().unwrap().upgrade().unwrap(), OnError::Match);
+            replace(&of_env.get().unwrap().upgrade().unwrap(), ErrorPolicy::Match);
         }
         true
     });
     let live = Arc::new(Live::new(engine(Tier::Native), env));
     known.set(Arc::downgrade(&live)).unwrap();
-    replace(&live, OnError::NoMatch);
+    replace(&live, ErrorPolicy::NoMatch);
     is_armed.store(true, Ordering::Relaxed);
     live.insert("fails", "tick(1) && 1 / (size - 1) == 1", 1).unwrap();
     assert!(!is_armed.load(Ordering::Relaxed), "nothing was replaced");
-    assert_eq!(live.load().on_error(), OnError::Match);
+    assert_eq!(live.load().on_error(), ErrorPolicy::Match);
     assert_eq!(matched(&live, &call("/", 1)), ["base", "fails"]);
 }
 

@@ -1,8 +1,8 @@
 //! Sets of rules from the outside: building, asking, errors, budgets, memory.
 
 use celero::{
-    Bindings, Context, Engine, Env, ErrorKind, Indexing, Limits, OnError, RuleSet, RuleSetError, Scratch, Tier, Type,
-    Value,
+    Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Indexing, Limits, RuleSet, RuleSetError, Scratch, Tier,
+    Type, Value,
 };
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn engine(tier: Tier) -> Engine {
     Engine::builder().tier(tier).build()
 }
 
-fn build(tier: Tier, sources: &[&str], policy: OnError) -> Result<RuleSet<Call<'static>, usize>, RuleSetError> {
+fn build(tier: Tier, sources: &[&str], policy: ErrorPolicy) -> Result<RuleSet<Call<'static>, usize>, RuleSetError> {
     let env = Env::<Call<'_>>::new();
     let rules = engine(tier).rules(&env).on_error(policy);
     sources.iter().enumerate().fold(rules, |rules, (n, source)| rules.rule(&format!("r{n}"), source, n)).build()
@@ -32,7 +32,8 @@ fn build(tier: Tier, sources: &[&str], policy: OnError) -> Result<RuleSet<Call<'
 #[test]
 fn modes() {
     for tier in TIERS {
-        let set = build(tier, &["path == '/a'", "size == 7", "path == '/b'", "size > 5"], OnError::NoMatch).unwrap();
+        let set =
+            build(tier, &["path == '/a'", "size == 7", "path == '/b'", "size > 5"], ErrorPolicy::NoMatch).unwrap();
         let scratch = &mut Scratch::new();
         assert_eq!(set.all(&call("/b"), scratch).unwrap(), [1, 2, 3]);
         assert_eq!(set.count(&call("/b"), scratch), Ok(3));
@@ -48,7 +49,7 @@ fn modes() {
 #[test]
 fn an_empty_set_matches_nothing() {
     for tier in TIERS {
-        let set = build(tier, &[], OnError::Match).unwrap();
+        let set = build(tier, &[], ErrorPolicy::Match).unwrap();
         let scratch = &mut Scratch::new();
         assert!(set.is_empty());
         assert_eq!(set.any(&call("/"), scratch), Ok(false));
@@ -77,10 +78,10 @@ fn sizes_around_those_of_a_function() {
 #[test]
 fn duplicates_all_match() {
     for tier in TIERS {
-        let set = build(tier, &["path == '/a' || size == 1"; 5], OnError::NoMatch).unwrap();
+        let set = build(tier, &["path == '/a' || size == 1"; 5], ErrorPolicy::NoMatch).unwrap();
         assert_eq!(set.all(&call("/a"), &mut Scratch::new()).unwrap(), [0, 1, 2, 3, 4]);
         assert_eq!(set.count(&call("/b"), &mut Scratch::new()), Ok(0));
-        let set = build(tier, &["1 / (size - 7) == 1"; 3], OnError::Match).unwrap();
+        let set = build(tier, &["1 / (size - 7) == 1"; 3], ErrorPolicy::Match).unwrap();
         assert_eq!(set.all(&call("/a"), &mut Scratch::new()).unwrap(), [0, 1, 2]);
     }
 }
@@ -90,15 +91,15 @@ fn an_error_is_of_its_rule() {
     let sources = ["size == 7", "  1 / (size - 7) == 1", "1 / (size - 7) == 1", "path == '/'"];
     for tier in TIERS {
         let scratch = &mut Scratch::new();
-        let set = build(tier, &sources, OnError::NoMatch).unwrap();
+        let set = build(tier, &sources, ErrorPolicy::NoMatch).unwrap();
         assert_eq!(set.all(&call("/"), scratch).unwrap(), [0, 3]);
         let places: Vec<_> = scratch.errors().iter().map(|e| (e.rule, e.error.kind, e.error.start)).collect();
         let by_zero = ErrorKind::DivideByZero;
         assert_eq!(places, [(1, by_zero, 2), (2, by_zero, 0)], "{tier:?}: each in its own source");
-        let set = build(tier, &sources, OnError::Match).unwrap();
+        let set = build(tier, &sources, ErrorPolicy::Match).unwrap();
         assert_eq!(set.all(&call("/"), scratch).unwrap(), [0, 1, 2, 3]);
         assert_eq!(scratch.errors().len(), 2);
-        let set = build(tier, &sources, OnError::Stop).unwrap();
+        let set = build(tier, &sources, ErrorPolicy::Stop).unwrap();
         assert_eq!(set.count(&call("/"), scratch).unwrap_err().rule, 1);
         assert_eq!(scratch.errors().len(), 1);
         assert_eq!(set.first(&call("/"), scratch).unwrap().map(|m| m.index), Some(0), "it matches before the error");
@@ -109,7 +110,7 @@ fn an_error_is_of_its_rule() {
 #[test]
 fn every_rule_that_does_not_compile_is_reported() {
     for tier in TIERS {
-        let error = build(tier, &["pth == '/'", "true", "size", "path =="], OnError::NoMatch).unwrap_err();
+        let error = build(tier, &["pth == '/'", "true", "size", "path =="], ErrorPolicy::NoMatch).unwrap_err();
         let names: Vec<&str> = error.rules().map(|(name, _)| name).collect();
         assert_eq!(names, ["r0", "r2", "r3"]);
         let codes: Vec<&str> = error.rules().flat_map(|(_, e)| e.diagnostics()).map(|d| d.code).collect();
@@ -120,7 +121,7 @@ fn every_rule_that_does_not_compile_is_reported() {
 
 #[test]
 fn warnings_name_their_rule() {
-    let set = build(Tier::Native, &["size == 7", "path == '/' || true"], OnError::NoMatch).unwrap();
+    let set = build(Tier::Native, &["size == 7", "path == '/' || true"], ErrorPolicy::NoMatch).unwrap();
     assert!(matches!(set.warnings(), [(1, warning)] if warning.code == "constant-condition"), "{:?}", set.warnings());
 }
 
@@ -219,7 +220,7 @@ fn a_failing_function_of_the_host_ends_its_rule_alone() {
 fn other_variables_fail_every_rule() {
     let env = Env::<Bindings<'static>>::dynamic().variable("x", Type::Int);
     let other = Env::<Bindings<'static>>::dynamic().variable("y", Type::Int);
-    for (policy, want) in [(OnError::NoMatch, Ok(0)), (OnError::Match, Ok(2)), (OnError::Stop, Err(0))] {
+    for (policy, want) in [(ErrorPolicy::NoMatch, Ok(0)), (ErrorPolicy::Match, Ok(2)), (ErrorPolicy::Stop, Err(0))] {
         let rules = engine(Tier::Native).rules(&env).on_error(policy);
         let set = rules.rule("a", "true", ()).rule("b", "x == 1", ()).build().unwrap();
         let scratch = &mut Scratch::new();
@@ -248,7 +249,7 @@ fn a_rule_too_large_for_native_code_is_interpreted() {
 #[test]
 fn sets_can_be_shared_between_threads() {
     let set =
-        Arc::new(build(Tier::Native, &["path == '/a'", "tags.exists(t, t == 'blue')"], OnError::NoMatch).unwrap());
+        Arc::new(build(Tier::Native, &["path == '/a'", "tags.exists(t, t == 'blue')"], ErrorPolicy::NoMatch).unwrap());
     std::thread::scope(|scope| {
         for _ in 0..4 {
             let set = Arc::clone(&set);
@@ -297,7 +298,7 @@ fn each_tag_has_its_first_match() {
 fn lists_find_rules_by_values_of_any_type() {
     let env = Env::dynamic().variable("v", Type::Dyn).variable("n", Type::Int);
     let sources = ["v in ['a', 'b']", "v in ['b', 'c'] && n > 1", "v in ['a', 1]", "v in []", "!(v in ['a'])"];
-    for policy in [OnError::NoMatch, OnError::Match, OnError::Stop] {
+    for policy in [ErrorPolicy::NoMatch, ErrorPolicy::Match, ErrorPolicy::Stop] {
         let set = |indexing| {
             let rules = Engine::new().rules(&env).on_error(policy).index(indexing);
             sources.iter().fold(rules, |rules, source| rules.rule("r", source, ())).build().unwrap()
@@ -313,7 +314,7 @@ fn lists_find_rules_by_values_of_any_type() {
             }
             let (mut a, mut b) = (Scratch::new(), Scratch::new());
             assert_eq!(always.all(&bindings, &mut a), off.all(&bindings, &mut b), "{value:?} {policy:?}");
-            assert!(policy == OnError::NoMatch || a.errors() == b.errors(), "{value:?} {policy:?}");
+            assert!(policy == ErrorPolicy::NoMatch || a.errors() == b.errors(), "{value:?} {policy:?}");
         }
     }
 }

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use celero::http::RequestContext;
-use celero::{Context, Engine, Env, Indexing, Live, OnError, RuleSet, Scratch, Tier, Value};
+use celero::{Context, Engine, Env, ErrorPolicy, Indexing, Live, RuleSet, Scratch, Tier, Value};
 use celero_tests::heap::{Heap, allocations};
 use std::net::IpAddr;
 
@@ -189,10 +189,10 @@ fn indexed_sets_take_nothing() {
         ),
     };
     let built = |policy| {
-        let rules = engine.rules(&env).on_error(policy).index(Indexing::Always).counters(policy == OnError::Match);
+        let rules = engine.rules(&env).on_error(policy).index(Indexing::Always).counters(policy == ErrorPolicy::Match);
         (0..360).fold(rules, |rules, n| rules.rule("r", &source(n), n)).build().unwrap()
     };
-    let sets = [OnError::NoMatch, OnError::Match].map(built);
+    let sets = [ErrorPolicy::NoMatch, ErrorPolicy::Match].map(built);
     let mut request = request("Tenant-9");
     for value in ["a", "b"] {
         request.headers_mut().append("x-twice", http::HeaderValue::from_static(value));

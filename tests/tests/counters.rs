@@ -2,7 +2,7 @@
 //! indexed, straight code or interpreted, and that are merged, added and removed meanwhile.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests")]
 
-use celero::{Bindings, Engine, Env, Indexing, Live, OnError, RuleSet, Scratch, Tier, Type, Value};
+use celero::{Bindings, Engine, Env, ErrorPolicy, Indexing, Live, RuleSet, Scratch, Tier, Type, Value};
 use std::thread;
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ fn source(n: i64) -> String {
     }
 }
 
-fn set(engine: &Engine, env: &Dynamic, policy: OnError) -> RuleSet<Bindings<'static>, i64> {
+fn set(engine: &Engine, env: &Dynamic, policy: ErrorPolicy) -> RuleSet<Bindings<'static>, i64> {
     let rules = engine.rules(env).on_error(policy).index(Indexing::Always).counters(true);
     (0..RULES).fold(rules, |rules, n| rules.rule(&format!("r{n}"), &source(n), n)).build().unwrap()
 }
@@ -71,10 +71,10 @@ impl Tally {
 fn sets_count_what_they_answer() {
     let (env, texts) = (env(), texts());
     for (tier, policy) in [
-        (Tier::Native, OnError::NoMatch),
-        (Tier::Native, OnError::Match),
-        (Tier::Native, OnError::Stop),
-        (Tier::Interpret, OnError::Match),
+        (Tier::Native, ErrorPolicy::NoMatch),
+        (Tier::Native, ErrorPolicy::Match),
+        (Tier::Native, ErrorPolicy::Stop),
+        (Tier::Interpret, ErrorPolicy::Match),
     ] {
         let set = set(&Engine::builder().tier(tier).build(), &env, policy);
         assert!(set.indexed_rules() >= 50 && set.indexed_rules() < 150);
@@ -92,7 +92,7 @@ fn sets_count_what_they_answer() {
                         tally.take(found.into_iter(), &scratch);
                     }
                     // Where an error stops the evaluation, what matched before it is counted and not told.
-                    _ if policy == OnError::Stop => drop(set.all(&call, &mut scratch)),
+                    _ if policy == ErrorPolicy::Stop => drop(set.all(&call, &mut scratch)),
                     _ => {
                         let matched = set.all(&call, &mut scratch).unwrap().to_vec();
                         tally.take(matched.into_iter(), &scratch);
@@ -111,7 +111,7 @@ fn sets_count_what_they_answer() {
         let counted: Vec<(u64, u64)> = counts.rules.iter().map(|rule| (rule.matches, rule.errors)).collect();
         let named = counts.rules.iter().enumerate();
         assert!(named.clone().all(|(index, rule)| rule.index == index && rule.name == format!("r{index}")));
-        if policy == OnError::Stop {
+        if policy == ErrorPolicy::Stop {
             assert!(counted.iter().any(|(_, errors)| *errors > 0));
             assert!(counted.iter().zip(&told.rules).all(|(counted, told)| counted.0 >= told.0 && counted.1 >= told.1));
         } else {
@@ -125,11 +125,11 @@ fn sets_count_what_they_answer() {
 fn a_stop_ends_what_is_counted() {
     let env = env();
     let texts = texts();
-    let rules = Engine::new().rules(&env).on_error(OnError::Stop).counters(true);
+    let rules = Engine::new().rules(&env).on_error(ErrorPolicy::Stop).counters(true);
     let set =
         rules.rule("yes", "a == 0", 0).rule("fails", "1 / a > 0", 1).rule("too late", "a == 0", 2).build().unwrap();
     let live = Live::with_counters(Engine::new(), env.clone());
-    live.replace(|rules| rules.rule("too late", "a == 0", 2).on_error(OnError::Stop)).unwrap();
+    live.replace(|rules| rules.rule("too late", "a == 0", 2).on_error(ErrorPolicy::Stop)).unwrap();
     live.edit(&[], |rules| rules.rule("yes", "a == 0", 0).rule("fails", "1 / a > 0", 1).priority(-1)).unwrap();
     live.edit(&["yes"], |rules| rules.rule("yes", "a == 0", 0).priority(-2)).unwrap();
     let mut scratch = Scratch::new();

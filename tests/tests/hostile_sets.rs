@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero::http::RequestContext;
-use celero::{Engine, Env, Indexing, Limits, OnError, RuleSet, Scratch, SourceLimits};
+use celero::{Engine, Env, ErrorPolicy, Indexing, Limits, RuleSet, Scratch, SourceLimits};
 use celero_tests::shared::say;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
@@ -154,7 +154,7 @@ fn build(
     engine: &Engine,
     sources: &[String],
     indexing: Indexing,
-    policy: OnError,
+    policy: ErrorPolicy,
 ) -> RuleSet<RequestContext<'static>, ()> {
     let env = Env::<RequestContext<'_>>::new();
     let rules = engine.rules(&env).index(indexing).on_error(policy);
@@ -170,7 +170,7 @@ fn building_sets_is_about_linear() {
     let mut scratch = Scratch::new();
     let mut steep: Vec<String> = Vec::new();
     for (name, make, most) in SHAPES {
-        for (indexing, policy) in [(Indexing::Auto, OnError::NoMatch), (Indexing::Always, OnError::Match)] {
+        for (indexing, policy) in [(Indexing::Auto, ErrorPolicy::NoMatch), (Indexing::Always, ErrorPolicy::Match)] {
             let mut once = |n: usize| {
                 let sources = make(n);
                 let start = cpu_time();

@@ -5,12 +5,12 @@
 
 use celero::http::RequestContext;
 use celero::{
-    Arena, Bindings, Context, Engine, Env, ErrorKind, EvalError, OnError, Program, RuleError, RuleSet, Scratch, Tier,
-    Type,
+    Arena, Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, EvalError, Program, RuleError, RuleSet, Scratch,
+    Tier, Type,
 };
 use celero_tests::generate::{Declared, Generator, Rng, declare};
 
-const POLICIES: [OnError; 3] = [OnError::NoMatch, OnError::Match, OnError::Stop];
+const POLICIES: [ErrorPolicy; 3] = [ErrorPolicy::NoMatch, ErrorPolicy::Match, ErrorPolicy::Stop];
 
 fn engines() -> Vec<Engine> {
     let ways = [(Tier::Native, true), (Tier::Native, false), (Tier::Interpret, true)];
@@ -20,7 +20,7 @@ fn engines() -> Vec<Engine> {
 /// What a set must answer, from what its rules answer alone: matches, and errors up to the end of the evaluation.
 fn expected(
     alone: &[Result<bool, EvalError>],
-    policy: OnError,
+    policy: ErrorPolicy,
     once: bool,
 ) -> (Result<Vec<usize>, RuleError>, Vec<RuleError>) {
     let (mut matched, mut errors) = (Vec::new(), Vec::new());
@@ -29,10 +29,10 @@ fn expected(
             Ok(matches) => matches,
             Err(error) => {
                 errors.push(RuleError { rule, error });
-                if policy == OnError::Stop {
+                if policy == ErrorPolicy::Stop {
                     return (Err(RuleError { rule, error }), errors);
                 }
-                policy == OnError::Match
+                policy == ErrorPolicy::Match
             }
         };
         if matches {
@@ -57,7 +57,7 @@ fn compare<C: Context>(
     // Of failures that change nothing an index finds some.
     let reported = |scratch: &Scratch, real: &[RuleError]| {
         let same = match policy {
-            OnError::NoMatch => scratch.errors().iter().all(|error| real.contains(error)),
+            ErrorPolicy::NoMatch => scratch.errors().iter().all(|error| real.contains(error)),
             _ => scratch.errors() == real,
         };
         assert!(same, "{policy:?} {:#?}\n{:?}\n{real:?}", sources(), scratch.errors());
@@ -80,7 +80,12 @@ fn compare<C: Context>(
     all_errors.len()
 }
 
-fn build<C: Context>(engine: &Engine, env: &Env<C>, sources: &[String], policy: OnError) -> RuleSet<C::Static, usize> {
+fn build<C: Context>(
+    engine: &Engine,
+    env: &Env<C>,
+    sources: &[String],
+    policy: ErrorPolicy,
+) -> RuleSet<C::Static, usize> {
     let rules = engine.rules(env).on_error(policy).alone(true);
     let numbered = sources.iter().enumerate();
     numbered.fold(rules, |rules, (n, source)| rules.rule("r", source, n)).build().unwrap()

@@ -5,8 +5,8 @@
 //! Each rule of a pool is evaluated alone once a request; sets are drawn from the pool. A variant of a set is right if
 //! its answers are those of its rules alone, which is also what makes it agree with the set it is a variant of.
 //!
-//! What a set must report: under [`OnError::Match`] and [`OnError::Stop`] exactly the errors of its rules up to where the
-//! evaluation ends; under [`OnError::NoMatch`] no others than these, because a set need not look for failures that can't
+//! What a set must report: under [`ErrorPolicy::Match`] and [`ErrorPolicy::Stop`] exactly the errors of its rules up to where the
+//! evaluation ends; under [`ErrorPolicy::NoMatch`] no others than these, because a set need not look for failures that can't
 //! change the answer. Rules may have policies of their own.
 //!
 //! `CELERO_SEED` gives other rules, sets and requests.
@@ -15,7 +15,7 @@
 #![expect(clippy::indexing_slicing, reason = "indices of this test's own making")]
 
 use celero::http::RequestContext;
-use celero::{Engine, Env, ErrorKind, EvalError, Indexing, OnError, RuleError, RuleSet, Scratch, Tier};
+use celero::{Engine, Env, ErrorKind, ErrorPolicy, EvalError, Indexing, RuleError, RuleSet, Scratch, Tier};
 use celero_tests::generate::Rng;
 use celero_tests::generate::gateway::{ATOMS, Sample, never, rule, sample};
 use celero_tests::shared::say;
@@ -41,13 +41,13 @@ const ARMS: &[Arm] = &[
 ];
 
 /// The policy of all rules of a set, or none: each has its own.
-type Policy = Option<OnError>;
+type Policy = Option<ErrorPolicy>;
 
-const POLICIES: [Policy; 4] = [Some(OnError::NoMatch), Some(OnError::Match), Some(OnError::Stop), None];
+const POLICIES: [Policy; 4] = [Some(ErrorPolicy::NoMatch), Some(ErrorPolicy::Match), Some(ErrorPolicy::Stop), None];
 
 /// The policy of a rule, by its place in the pool.
-fn policy_of(policy: Policy, rule: usize) -> OnError {
-    let own = [OnError::NoMatch, OnError::Match, OnError::NoMatch, OnError::Match, OnError::Stop];
+fn policy_of(policy: Policy, rule: usize) -> ErrorPolicy {
+    let own = [ErrorPolicy::NoMatch, ErrorPolicy::Match, ErrorPolicy::NoMatch, ErrorPolicy::Match, ErrorPolicy::Stop];
     policy.unwrap_or(own[rule % own.len()])
 }
 
@@ -123,7 +123,7 @@ impl Pool {
     }
 
     fn build(&self, engine: &Engine, arm: &Arm, policy: Policy, rules: &[usize]) -> Set {
-        let builder = engine.rules(&self.env).index(arm.indexing).on_error(policy.unwrap_or(OnError::Stop));
+        let builder = engine.rules(&self.env).index(arm.indexing).on_error(policy.unwrap_or(ErrorPolicy::Stop));
         let builder = rules.iter().fold(builder, |builder, &rule| {
             let builder = builder.rule("r", &self.sources[rule], rule);
             if policy.is_none() { builder.rule_on_error(policy_of(policy, rule)) } else { builder }
@@ -138,13 +138,13 @@ impl Pool {
 }
 
 /// What a set must answer, from what its rules answer alone: the matches, and the errors up to the end of the evaluation.
-fn expected(alone: &[Answer], policies: &[OnError], once: bool) -> (Result<Vec<usize>, RuleError>, Vec<RuleError>) {
+fn expected(alone: &[Answer], policies: &[ErrorPolicy], once: bool) -> (Result<Vec<usize>, RuleError>, Vec<RuleError>) {
     let (mut matched, mut errors) = (Vec::new(), Vec::new());
     for (rule, (answer, &policy)) in alone.iter().zip(policies).enumerate() {
-        let matches = answer.unwrap_or(policy == OnError::Match);
+        let matches = answer.unwrap_or(policy == ErrorPolicy::Match);
         if let Err(error) = *answer {
             errors.push(RuleError { rule, error });
-            if policy == OnError::Stop {
+            if policy == ErrorPolicy::Stop {
                 return (Err(RuleError { rule, error }), errors);
             }
         }
@@ -163,10 +163,10 @@ fn same<T: PartialEq + Debug>(mode: &str, got: T, want: T) -> Result<(), String>
 }
 
 /// Whether the reported errors are what they must be.
-fn reported(mode: &str, policies: &[OnError], got: &[RuleError], real: &[RuleError]) -> Result<(), String> {
+fn reported(mode: &str, policies: &[ErrorPolicy], got: &[RuleError], real: &[RuleError]) -> Result<(), String> {
     let mut left = real.iter();
     let mut right = got.iter().all(|error| left.any(|real| real == error));
-    let matters = |error: &&RuleError| policies[error.rule] != OnError::NoMatch;
+    let matters = |error: &&RuleError| policies[error.rule] != ErrorPolicy::NoMatch;
     right &= got.iter().filter(matters).eq(real.iter().filter(matters));
     if right { Ok(()) } else { Err(format!("{mode} reports the errors {got:?}, the rules alone give {real:?}")) }
 }
@@ -175,7 +175,7 @@ fn reported(mode: &str, policies: &[OnError], got: &[RuleError], real: &[RuleErr
 fn ask(
     set: &Set,
     alone: &[Answer],
-    policies: &[OnError],
+    policies: &[ErrorPolicy],
     sample: &Sample,
     scratch: &mut Scratch,
 ) -> Result<(), String> {
@@ -220,7 +220,7 @@ impl<'p> Check<'p> {
         for (arm, engine) in ARMS.iter().zip(&self.engines) {
             for &policy in policies {
                 let set = self.pool.build(engine, arm, policy, rules);
-                let of_rules: Vec<OnError> = rules.iter().map(|&rule| policy_of(policy, rule)).collect();
+                let of_rules: Vec<ErrorPolicy> = rules.iter().map(|&rule| policy_of(policy, rule)).collect();
                 for sample in 0..self.pool.samples.len() {
                     let alone = self.pool.alone(arm.tier, rules, sample);
                     if let Err(wrong) = ask(&set, &alone, &of_rules, &self.pool.samples[sample], &mut self.scratch) {
@@ -247,7 +247,7 @@ impl<'p> Check<'p> {
     ) -> String {
         let wrong_with = |rules: &[usize]| {
             let set = self.pool.build(engine, arm, policy, rules);
-            let of_rules: Vec<OnError> = rules.iter().map(|&rule| policy_of(policy, rule)).collect();
+            let of_rules: Vec<ErrorPolicy> = rules.iter().map(|&rule| policy_of(policy, rule)).collect();
             let alone = self.pool.alone(arm.tier, rules, sample);
             ask(&set, &alone, &of_rules, &self.pool.samples[sample], &mut Scratch::new()).err()
         };

@@ -5,7 +5,7 @@ use super::handwritten;
 use crate::cel_crate;
 use crate::measure::allocated;
 use celero::http::RequestContext;
-use celero::{Engine, Env, OnError, Program, RuleSet, Scratch, Tier};
+use celero::{Engine, Env, ErrorPolicy, Program, RuleSet, Scratch, Tier};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Instant;
@@ -41,7 +41,7 @@ pub(crate) struct Built {
 }
 
 /// Builds a set and says what that took: the least of several times for small sets.
-pub(crate) fn build(sources: &[String], policy: OnError) -> (Set, Built) {
+pub(crate) fn build(sources: &[String], policy: ErrorPolicy) -> (Set, Built) {
     let (mut set, mut built) = build_once(sources, policy);
     let again = if sources.len() > 1_000 { 0 } else { 3 };
     for _ in 0..again {
@@ -53,7 +53,7 @@ pub(crate) fn build(sources: &[String], policy: OnError) -> (Set, Built) {
     (set, built)
 }
 
-fn build_once(sources: &[String], policy: OnError) -> (Set, Built) {
+fn build_once(sources: &[String], policy: ErrorPolicy) -> (Set, Built) {
     let engine = Engine::builder().tier(Tier::Native).build();
     let env = Env::<RequestContext<'static>>::new();
     let text: usize = sources.iter().map(|source| source.len().saturating_add("rule".len())).sum();

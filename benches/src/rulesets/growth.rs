@@ -6,7 +6,7 @@ use super::engines::{self, Asked, Set, context};
 use super::generate::{self, Rule, Sample};
 use super::vocabulary::Vocabulary;
 use super::{REQUESTS, SIZES, Say, rounded, timing};
-use celero::{OnError, Scratch};
+use celero::{ErrorPolicy, Scratch};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -24,7 +24,7 @@ fn strangers(vocabulary: &Vocabulary, samples: &[Sample], many: usize) -> Vec<Ru
     while strangers.len() < many {
         asked = asked.saturating_add(many / 8);
         strangers = generate::rules(vocabulary, asked);
-        let (set, _) = engines::build(&engines::sources(&strangers), OnError::NoMatch);
+        let (set, _) = engines::build(&engines::sources(&strangers), ErrorPolicy::NoMatch);
         let mut scratch = Scratch::new();
         let mut found: HashSet<usize> = HashSet::new();
         for sample in samples {
@@ -75,7 +75,7 @@ pub(crate) fn measure(most: usize, say: &mut Say<'_>) -> Result<Vec<Value>, Stri
         .iter()
         .map(|n| {
             let rules = spread(&own, others.get(..n.saturating_sub(OWN)).unwrap_or_default());
-            Rc::new(engines::build(&engines::sources(&rules), OnError::NoMatch).0)
+            Rc::new(engines::build(&engines::sources(&rules), ErrorPolicy::NoMatch).0)
         })
         .collect();
     let engines: Vec<Asked> = sets.iter().zip(&sizes).map(|(set, n)| asked(set, n / OWN)).collect();
@@ -109,7 +109,7 @@ mod tests {
         let samples = generate::samples(&vocabulary, &own, 64);
         let all = spread(&own, &strangers(&vocabulary, &samples, 150));
         assert_eq!(all.len(), 200);
-        let set = Rc::new(engines::build(&engines::sources(&all), OnError::NoMatch).0);
+        let set = Rc::new(engines::build(&engines::sources(&all), ErrorPolicy::NoMatch).0);
         timing::compare(&[&engines::by_hand(&own), &asked(&set, 4)], &samples).unwrap();
     }
 }

@@ -14,7 +14,7 @@ mod vocabulary;
 
 pub use curve::curve;
 
-use celero::OnError;
+use celero::ErrorPolicy;
 use serde_json::{Map, Value, json};
 use std::time::Instant;
 use timing::Timing;
@@ -121,7 +121,7 @@ fn size(vocabulary: &Vocabulary, n: usize) -> Result<(String, Value), String> {
     let rules = generate::rules(vocabulary, n);
     let samples = generate::samples(vocabulary, &rules, REQUESTS);
     let sources = engines::sources(&rules);
-    let (set, built) = engines::build(&sources, OnError::NoMatch);
+    let (set, built) = engines::build(&sources, ErrorPolicy::NoMatch);
     let index_us = engines::index_us(&sources);
     let [indexed, first] = engines::of_set(set);
     let by_hand = engines::by_hand(&rules);
@@ -178,7 +178,7 @@ mod tests {
             let samples = generate::samples(&vocabulary, &rules, 64);
             let sources = engines::sources(&rules);
             let by_hand = engines::by_hand(&rules);
-            let [indexed, first] = engines::of_set(engines::build(&sources, OnError::NoMatch).0);
+            let [indexed, first] = engines::of_set(engines::build(&sources, ErrorPolicy::NoMatch).0);
             let others =
                 [indexed, first, engines::one_by_one(&engines::compile(&sources), false), engines::cel(&rules)];
             let mut found = 0_usize;

@@ -3,14 +3,14 @@
 use super::engines::{self, Asked};
 use super::generate::Sample;
 use super::{Say, rounded, timing};
-use celero::OnError;
+use celero::ErrorPolicy;
 use serde_json::{Value, json};
 use std::net::Ipv4Addr;
 
 /// Requests, and what they are asked under.
 struct Case {
     name: &'static str,
-    policy: OnError,
+    policy: ErrorPolicy,
     samples: Vec<Sample>,
 }
 
@@ -23,7 +23,7 @@ struct Group {
 fn case(name: &'static str, path: &str, headers: &[(&str, &str)]) -> Case {
     let headers: Vec<(&str, &[u8])> = headers.iter().map(|(name, value)| (*name, value.as_bytes())).collect();
     let samples = vec![Sample::new(path, &headers, Ipv4Addr::new(192, 0, 2, 7))];
-    Case { name, policy: OnError::NoMatch, samples }
+    Case { name, policy: ErrorPolicy::NoMatch, samples }
 }
 
 fn numbered(many: usize, rule: impl Fn(usize) -> String) -> Vec<String> {
@@ -63,7 +63,7 @@ const PATHOLOGIES: &[(usize, Make)] = &[
         let [present, absent] = [("header_present", &present[..]), ("absent_header", &present[..1])]
             .map(|(name, headers)| case(name, "/", headers));
         let all_fail = case("absent_header, errors match", "/", &[("host", "shop.example")]);
-        group(rules, [present, absent, Case { policy: OnError::Match, ..all_fail }])
+        group(rules, [present, absent, Case { policy: ErrorPolicy::Match, ..all_fail }])
     }),
     (10_000, |n| {
         let rules = numbered(n, |i| format!("request.headers['x-tenant'] == 'tenant-{i}' && request.path == '/{i}'"));
@@ -72,7 +72,7 @@ const PATHOLOGIES: &[(usize, Make)] = &[
             ("header_present of two, errors match", &present[..]),
             ("absent_header of two, errors match", &present[..1]),
         ]
-        .map(|(name, headers)| Case { policy: OnError::Match, ..case(name, "/0", headers) });
+        .map(|(name, headers)| Case { policy: ErrorPolicy::Match, ..case(name, "/0", headers) });
         group(rules, cases)
     }),
     (10_000, |n| {
@@ -104,7 +104,7 @@ pub(crate) fn measure(most: usize, say: &mut Say<'_>) -> Result<Vec<Value>, Stri
         for Case { name, policy, samples } in cases {
             let (set, _) = engines::build(&sources, policy);
             let [indexed, _]: [Asked; 2] = engines::of_set(set);
-            let alone = engines::one_by_one(&programs, policy == OnError::Match);
+            let alone = engines::one_by_one(&programs, policy == ErrorPolicy::Match);
             let timed = timing::compare(&[&alone, &indexed], &samples).map_err(|wrong| format!("{name}: {wrong}"))?;
             let of = |name: &str| timed.iter().find(|t| t.name == name).map_or(f64::NAN, |t| t.ns);
             let (indexed, alone, rules) = (of("indexed"), of("one_by_one"), sources.len());

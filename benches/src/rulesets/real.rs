@@ -4,7 +4,7 @@ use super::engines::{self, Asked};
 use super::generate::Sample;
 use super::vocabulary::{column, corpora};
 use super::{rounded, timing};
-use celero::{OnError, Program};
+use celero::{ErrorPolicy, Program};
 use http::HeaderValue;
 use regex::Regex;
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ fn measure(name: &str, patterns: Vec<String>, texts: &[String]) -> Measured {
         let text = std::str::from_utf8(text).unwrap_or_default();
         matched.extend(regexes.iter().enumerate().filter(|(_, regex)| regex.is_match(text)).map(|(n, _)| n));
     });
-    let (set, built) = engines::build(&sources, OnError::NoMatch);
+    let (set, built) = engines::build(&sources, ErrorPolicy::NoMatch);
     let [indexed, _] = engines::of_set(set);
     let alone = engines::one_by_one(&engines::compile(&sources), false);
     let timed = timing::compare(&[&by_loop, &indexed, &alone], &samples)?;

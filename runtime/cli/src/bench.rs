@@ -4,7 +4,7 @@ use crate::cost::{Cost, number};
 use crate::input::{Given, read_raw};
 use crate::output::Output;
 use crate::rules_file::RulesFile;
-use crate::sets::{ErrorPolicy, Task, builder, rejected, with_contexts};
+use crate::sets::{ErrorPolicyArg, Task, builder, rejected, with_contexts};
 use celero::{Context, Engine, Env};
 use serde_json::json;
 use std::path::PathBuf;
@@ -25,8 +25,8 @@ pub(crate) struct Args {
     #[arg(value_name = "RULES")]
     file: PathBuf,
     /// What a rule that fails counts as.
-    #[arg(long, value_enum, default_value_t = ErrorPolicy::NoMatch)]
-    on_error: ErrorPolicy,
+    #[arg(long, value_enum, default_value_t = ErrorPolicyArg::NoMatch)]
+    on_error: ErrorPolicyArg,
     /// Answer as JSON.
     #[arg(long)]
     json: bool,

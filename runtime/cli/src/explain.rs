@@ -6,7 +6,7 @@ use crate::outcome::{Answer, Engines, TierChoice, answer};
 use crate::output::Output;
 use crate::policy::{self, is_policy};
 use crate::rules_file::RulesFile;
-use crate::sets::ErrorPolicy;
+use crate::sets::ErrorPolicyArg;
 use crate::{DISAGREE, REJECTED, explain_set};
 use celero::Engine;
 use serde_json::json;
@@ -37,8 +37,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "expr")]
     rules: Option<PathBuf>,
     /// What a rule of a set that fails counts as.
-    #[arg(long, value_enum, default_value_t = ErrorPolicy::NoMatch, requires = "rules")]
-    on_error: ErrorPolicy,
+    #[arg(long, value_enum, default_value_t = ErrorPolicyArg::NoMatch, requires = "rules")]
+    on_error: ErrorPolicyArg,
     /// Answer as JSON.
     #[arg(long)]
     json: bool,

@@ -4,7 +4,7 @@ use crate::cost::Cost;
 use crate::input::Given;
 use crate::output::Output;
 use crate::rules_file::{Rule, RulesFile};
-use crate::sets::{ErrorPolicy, Task, builder, rejected, with_contexts};
+use crate::sets::{ErrorPolicyArg, Task, builder, rejected, with_contexts};
 use celero::{Context, Engine, Env, RuleExplanation, SetExplanation, Way};
 use serde_json::{Value as Json, json};
 
@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 pub(crate) fn run(
     file: &RulesFile,
     given: &Given,
-    policy: ErrorPolicy,
+    policy: ErrorPolicyArg,
     json: bool,
     output: &mut Output,
 ) -> Result<u8, String> {
@@ -21,7 +21,7 @@ pub(crate) fn run(
 
 struct Explain<'a> {
     file: &'a RulesFile,
-    policy: ErrorPolicy,
+    policy: ErrorPolicyArg,
     json: bool,
 }
 

@@ -7,14 +7,14 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use celero::{Arena, Built, Cx, Duration, ErrorKind, List, MapBuilder, Timestamp, Type, Value};
+use celero::{Arena, Cx, Duration, ErrorKind, EvalResult, List, MapBuilder, Timestamp, Type, Value};
 use serde_json::{Value as Json, json};
 
 /// The JSON of a value. The arena is for what lists and maps of the host must build.
 ///
 /// # Errors
 /// What the host's lists and maps fail with.
-pub(crate) fn from_value<'a>(value: &Value<'a>, arena: &'a Arena) -> Built<Json> {
+pub(crate) fn from_value<'a>(value: &Value<'a>, arena: &'a Arena) -> EvalResult<Json> {
     Ok(match *value {
         Value::Null => json!({ "null": null }),
         Value::Bool(v) => json!({ "bool": v }),
@@ -197,7 +197,7 @@ fn cidr<'a>(text: &str) -> Option<Value<'a>> {
     (prefix <= if ip.is_ipv4() { 32 } else { 128 }).then_some(Value::Cidr(ip, prefix))
 }
 
-fn time<T>(text: &str, what: &str, parsed: Built<T>) -> Result<T, String> {
+fn time<T>(text: &str, what: &str, parsed: EvalResult<T>) -> Result<T, String> {
     parsed.map_err(|why| format!("`{text}` is no {what}: {why}"))
 }
 

@@ -6,12 +6,12 @@ use crate::output::Output;
 use crate::requests::Recorded;
 use crate::rules_file::RulesFile;
 use celero::http::RequestContext;
-use celero::{Arena, Context, Diagnostic, Engine, Env, OnError, RuleSetBuilder, RuleSetError};
+use celero::{Arena, Context, Diagnostic, Engine, Env, ErrorPolicy, RuleSetBuilder, RuleSetError};
 use serde_json::json;
 
 /// What a rule that fails counts as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum ErrorPolicy {
+pub(crate) enum ErrorPolicyArg {
     /// It does not match.
     NoMatch,
     /// It matches.
@@ -20,12 +20,12 @@ pub(crate) enum ErrorPolicy {
     Stop,
 }
 
-impl From<ErrorPolicy> for OnError {
-    fn from(policy: ErrorPolicy) -> Self {
+impl From<ErrorPolicyArg> for ErrorPolicy {
+    fn from(policy: ErrorPolicyArg) -> Self {
         match policy {
-            ErrorPolicy::NoMatch => Self::NoMatch,
-            ErrorPolicy::Match => Self::Match,
-            ErrorPolicy::Stop => Self::Stop,
+            ErrorPolicyArg::NoMatch => Self::NoMatch,
+            ErrorPolicyArg::Match => Self::Match,
+            ErrorPolicyArg::Stop => Self::Stop,
         }
     }
 }
@@ -75,7 +75,7 @@ pub(crate) fn builder<'e, E: Context>(
     engine: &Engine,
     env: &'e Env<E>,
     file: &RulesFile,
-    policy: ErrorPolicy,
+    policy: ErrorPolicyArg,
 ) -> RuleSetBuilder<'e, E, ()> {
     let rules = engine.rules(env).on_error(policy.into());
     file.rules.iter().fold(rules, |rules, rule| {

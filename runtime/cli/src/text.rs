@@ -1,19 +1,19 @@
 //! Values as text for people: what an author would write to get them.
 
-use celero::{Arena, Built, Value};
+use celero::{Arena, EvalResult, Value};
 use std::fmt::Write;
 
 /// The text of a value. The arena is for what lists and maps of the host must build.
 ///
 /// # Errors
 /// What the host's lists and maps fail with.
-pub(crate) fn from_value<'a>(value: &Value<'a>, arena: &'a Arena) -> Built<String> {
+pub(crate) fn from_value<'a>(value: &Value<'a>, arena: &'a Arena) -> EvalResult<String> {
     let mut text = String::new();
     write(&mut text, value, arena)?;
     Ok(text)
 }
 
-fn write<'a>(out: &mut String, value: &Value<'a>, arena: &'a Arena) -> Built<()> {
+fn write<'a>(out: &mut String, value: &Value<'a>, arena: &'a Arena) -> EvalResult<()> {
     // Writing to a string can't fail.
     let _ = match *value {
         Value::Null => write!(out, "null"),

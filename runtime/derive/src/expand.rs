@@ -108,7 +108,7 @@ fn implementations(input: &DeriveInput, container: &Container, members: &[Member
                     &'celero self,
                     index: u32,
                     arena: &'celero #celero::Arena,
-                ) -> #celero::Built<::core::option::Option<#celero::Value<'celero>>> {
+                ) -> #celero::EvalResult<::core::option::Option<#celero::Value<'celero>>> {
                     match index {
                         #(#arms)*
                         _ => ::core::result::Result::Ok(::core::option::Option::None),

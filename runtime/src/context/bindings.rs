@@ -1,7 +1,7 @@
 //! Named values for an environment that is declared at run time: for hosts that have no Rust type for their data.
 
 use super::{Context, Field, Host};
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::env::{Env, Variables};
 use crate::value::Value;
 use celero_frontend::Type;
@@ -100,7 +100,7 @@ impl<'a> Bindings<'a> {
 }
 
 impl Host for Bindings<'_> {
-    fn field<'s>(&'s self, index: u32, _: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn field<'s>(&'s self, index: u32, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         Ok(self.values.get(index as usize).copied().flatten())
     }
 }

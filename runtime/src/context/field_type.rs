@@ -2,7 +2,7 @@
 //! says what is right.
 
 use super::describe::{behind_reference, read_by_call};
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::layout::{Access, Field as Layout, Path, Repr};
@@ -57,7 +57,7 @@ pub unsafe trait FieldType {
     ///
     /// # Errors
     /// `out_of_budget` when the arena is full, `overflow` when CEL cannot hold it.
-    fn value<'s>(&'s self, arena: &'s Arena) -> Built<Option<Value<'s>>>;
+    fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>>;
 }
 
 /// A [`FieldType`] that is never absent, and that may be an element of a list or map. `u8` is none: a row of them is `bytes`.
@@ -66,7 +66,7 @@ pub trait Element: FieldType + Debug {
     ///
     /// # Errors
     /// Those of [`FieldType::value`].
-    fn element<'s>(&'s self, arena: &'s Arena) -> Built<Value<'s>> {
+    fn element<'s>(&'s self, arena: &'s Arena) -> EvalResult<Value<'s>> {
         self.value(arena)?.ok_or(ErrorKind::NoSuchKey)
     }
 }
@@ -88,7 +88,7 @@ macro_rules! numbers {
                 number(Ty::$cel, $repr)
             }
 
-            fn value<'s>(&'s self, _: &'s Arena) -> Built<Option<Value<'s>>> {
+            fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
                 let widen: fn($rust) -> _ = $widen;
                 Ok(Some(Value::$variant(widen(*self))))
             }
@@ -122,7 +122,7 @@ unsafe impl FieldType for Value<'_> {
         read_by_call(false)
     }
 
-    fn value<'s>(&'s self, _: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         Ok(Some(*self))
     }
 }
@@ -137,7 +137,7 @@ unsafe impl<T: FieldType> FieldType for Option<T> {
         T::optional_layout()
     }
 
-    fn value<'s>(&'s self, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         self.as_ref().map_or(Ok(None), |inner| inner.value(arena))
     }
 }
@@ -154,7 +154,7 @@ unsafe impl<T: FieldType> FieldType for &T {
         layout
     }
 
-    fn value<'s>(&'s self, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         T::value(self, arena)
     }
 }

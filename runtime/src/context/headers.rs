@@ -6,7 +6,7 @@
 use super::FieldType;
 use super::describe::read_by_call;
 use super::field_type::Element;
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::library::lossy;
 use crate::value::{HostMap, Map, Value};
 use celero_frontend::Type;
@@ -18,7 +18,11 @@ use http::header::{AsHeaderName, HeaderMap};
 /// # Errors
 /// `out_of_budget` when the lines do not fit the arena.
 #[inline]
-pub(crate) fn joined<'s>(map: &'s HeaderMap, name: impl AsHeaderName, arena: &'s Arena) -> Built<Option<&'s [u8]>> {
+pub(crate) fn joined<'s>(
+    map: &'s HeaderMap,
+    name: impl AsHeaderName,
+    arena: &'s Arena,
+) -> EvalResult<Option<&'s [u8]>> {
     // As many values as names: no name has two lines, and the plain lookup does.
     if map.len() == map.keys_len() {
         return Ok(map.get(name).map(http::HeaderValue::as_bytes));
@@ -27,7 +31,7 @@ pub(crate) fn joined<'s>(map: &'s HeaderMap, name: impl AsHeaderName, arena: &'s
 }
 
 #[cold]
-fn lines<'s>(map: &'s HeaderMap, name: impl AsHeaderName, arena: &'s Arena) -> Built<Option<&'s [u8]>> {
+fn lines<'s>(map: &'s HeaderMap, name: impl AsHeaderName, arena: &'s Arena) -> EvalResult<Option<&'s [u8]>> {
     let mut lines = map.get_all(name).iter();
     let Some(first) = lines.next() else { return Ok(None) };
     let Some(second) = lines.next() else { return Ok(Some(first.as_bytes())) };
@@ -41,7 +45,7 @@ fn lines<'s>(map: &'s HeaderMap, name: impl AsHeaderName, arena: &'s Arena) -> B
 }
 
 /// The value of a header as text.
-fn line<'s>(map: &'s HeaderMap, name: impl AsHeaderName, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+fn line<'s>(map: &'s HeaderMap, name: impl AsHeaderName, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
     match joined(map, name, arena)? {
         Some(bytes) => Ok(Some(Value::String(lossy(bytes, arena)?))),
         None => Ok(None),
@@ -53,7 +57,7 @@ impl HostMap for HeaderMap {
         self.keys_len()
     }
 
-    fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         match key {
             Value::String(name) => line(self, *name, arena),
             _ => Ok(None),
@@ -64,12 +68,12 @@ impl HostMap for HeaderMap {
         Some(self)
     }
 
-    fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> Built<Option<(Value<'s>, Value<'s>)>> {
+    fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<(Value<'s>, Value<'s>)>> {
         let Some(name) = self.keys().nth(index) else { return Ok(None) };
         Ok(line(self, name, arena)?.map(|value| (Value::String(name.as_str()), value)))
     }
 
-    fn entries<'s>(&'s self, arena: &'s Arena) -> Built<&'s [(Value<'s>, Value<'s>)]> {
+    fn entries<'s>(&'s self, arena: &'s Arena) -> EvalResult<&'s [(Value<'s>, Value<'s>)]> {
         let mut entries = arena.vec();
         entries.reserve(self.keys_len())?;
         for name in self.keys() {
@@ -91,7 +95,7 @@ unsafe impl FieldType for HeaderMap {
         Layout { headers: Some(Path(vec![0])), ..read_by_call(false) }
     }
 
-    fn value<'s>(&'s self, _: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         Ok(Some(Value::Map(Map::Host(self))))
     }
 }

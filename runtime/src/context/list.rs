@@ -3,7 +3,7 @@
 use super::FieldType;
 use super::describe::read_by_call;
 use super::field_type::Element;
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::native::access::vec_layout;
 use crate::value::{HostList, List, Value};
 use celero_frontend::Type;
@@ -28,7 +28,7 @@ macro_rules! rows {
                 self[..].len()
             }
 
-            fn get<'s>(&'s self, index: usize, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+            fn get<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
                 self[..].get(index).map(|element| element.element(arena)).transpose()
             }
         }
@@ -43,7 +43,7 @@ macro_rules! rows {
                 Layout { elements: elements::<T>($words), ..read_by_call(false) }
             }
 
-            fn value<'s>(&'s self, _: &'s Arena) -> Built<Option<Value<'s>>> {
+            fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
                 Ok(Some(Value::List(List::Host(self))))
             }
         }
@@ -75,7 +75,7 @@ impl<T: Element> HostList for Row<'_, T> {
         self.0.len()
     }
 
-    fn get<'s>(&'s self, index: usize, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn get<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         self.0.get(index).map(|element| element.element(arena)).transpose()
     }
 }
@@ -90,7 +90,7 @@ unsafe impl<T: Element> FieldType for &[T] {
         Layout { elements: elements::<T>(SLICE), ..read_by_call(false) }
     }
 
-    fn value<'s>(&'s self, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         Ok(Some(Value::List(List::Host(arena.alloc(Row(self))?))))
     }
 }

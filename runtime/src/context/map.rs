@@ -3,7 +3,7 @@
 use super::FieldType;
 use super::describe::read_by_call;
 use super::field_type::Element;
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::value::{HostMap, Map, Value};
 use celero_frontend::Type;
 use celero_ir::layout::Field as Layout;
@@ -19,19 +19,19 @@ macro_rules! maps {
                 self.len()
             }
 
-            fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+            fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
                 match key {
                     Value::String(key) => self.get(*key).map(|value| value.element(arena)).transpose(),
                     _ => Ok(None),
                 }
             }
 
-            fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> Built<Option<(Value<'s>, Value<'s>)>> {
+            fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<(Value<'s>, Value<'s>)>> {
                 let entry = self.iter().nth(index);
                 entry.map(|(key, value)| Ok((Value::String(key.borrow()), value.element(arena)?))).transpose()
             }
 
-            fn entries<'s>(&'s self, arena: &'s Arena) -> Built<&'s [(Value<'s>, Value<'s>)]> {
+            fn entries<'s>(&'s self, arena: &'s Arena) -> EvalResult<&'s [(Value<'s>, Value<'s>)]> {
                 let mut entries = arena.vec();
                 entries.reserve(self.len())?;
                 for (key, value) in self {
@@ -51,7 +51,7 @@ macro_rules! maps {
                 read_by_call(false)
             }
 
-            fn value<'s>(&'s self, _: &'s Arena) -> Built<Option<Value<'s>>> {
+            fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
                 Ok(Some(Value::Map(Map::Host(self))))
             }
         }

@@ -21,7 +21,7 @@ pub(crate) use net::address;
 #[cfg(feature = "http")]
 pub(crate) use text::{format_into, viewed};
 
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::layout;
@@ -33,11 +33,11 @@ pub trait Host {
     /// # Errors
     /// `out_of_budget` when the arena is full; `overflow` for a time that CEL cannot hold; `host` when the host cannot give
     /// it.
-    fn field<'s>(&'s self, index: u32, arena: &'s Arena) -> Built<Option<Value<'s>>>;
+    fn field<'s>(&'s self, index: u32, arena: &'s Arena) -> EvalResult<Option<Value<'s>>>;
 }
 
 impl<H: Host> Host for &H {
-    fn field<'s>(&'s self, index: u32, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn field<'s>(&'s self, index: u32, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         H::field(self, index, arena)
     }
 }

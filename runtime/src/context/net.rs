@@ -6,7 +6,7 @@
 use super::FieldType;
 use super::describe::read_by_call;
 use super::field_type::Element;
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::native::access::{IpView, ip_access};
 use crate::value::Value;
 use celero_frontend::Type;
@@ -30,7 +30,7 @@ macro_rules! addresses {
                 $optional
             }
 
-            fn value<'s>(&'s self, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+            fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
                 let canonical: fn(&Self) -> IpAddr = $canonical;
                 Ok(Some(Value::String(arena.format_ip(canonical(self))?)))
             }

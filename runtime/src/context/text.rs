@@ -2,7 +2,7 @@
 
 use super::FieldType;
 use super::field_type::Element;
-use crate::arena::{Arena, ArenaVec, Built};
+use crate::arena::{Arena, ArenaVec, EvalResult};
 use crate::native::access::{OrAbsent, TextView, string_layout, text_access, vec_layout};
 use crate::value::Value;
 use celero_frontend::Type;
@@ -55,7 +55,7 @@ macro_rules! texts {
                 viewed::<OrAbsent<Self>>(Ty::$ty, true)
             }
 
-            fn value<'s>(&'s self, _: &'s Arena) -> Built<Option<Value<'s>>> {
+            fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
                 Ok(Some(Value::$variant(self)))
             }
         }
@@ -88,7 +88,7 @@ impl Write for Sink<'_> {
 ///
 /// # Errors
 /// `out_of_budget` when the arena is full.
-pub(crate) fn format_into<'a>(arena: &'a Arena, content: &impl fmt::Display) -> Built<&'a str> {
+pub(crate) fn format_into<'a>(arena: &'a Arena, content: &impl fmt::Display) -> EvalResult<&'a str> {
     let mut sink = Sink { bytes: arena.vec() };
     write!(sink, "{content}").map_err(|_| ErrorKind::OutOfBudget)?;
     std::str::from_utf8(sink.bytes.finish()).map_err(|_| ErrorKind::Host)

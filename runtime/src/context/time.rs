@@ -3,7 +3,7 @@
 use super::FieldType;
 use super::describe::read_by_call;
 use super::field_type::Element;
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::value::{Duration, Timestamp, Value};
 use celero_frontend::Type;
 use celero_ir::ErrorKind;
@@ -40,7 +40,7 @@ macro_rules! times {
                 read_by_call(false)
             }
 
-            fn value<'s>(&'s self, _: &'s Arena) -> Built<Option<Value<'s>>> {
+            fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
                 let convert: fn($rust) -> Option<$cel> = $convert;
                 convert(*self).map(|time| Some(Value::$cel(time))).ok_or(ErrorKind::Overflow)
             }

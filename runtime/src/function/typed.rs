@@ -1,7 +1,7 @@
 //! Closures as functions of rules: CEL's types follow from Rust's.
 
-use super::Erased;
-use crate::arena::{Arena, Built};
+use super::DynFunction;
+use crate::arena::{Arena, EvalResult};
 use crate::value::{Duration, List, Map, Timestamp, Value};
 use celero_frontend::Type;
 use celero_ir::ErrorKind;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// A type that a parameter of a host function may have: `bool`, `i64` (CEL's `int`), `u64` (`uint`), `f64` (`double`), `&str`,
 /// `&[u8]` (`bytes`), [`Duration`], [`Timestamp`], [`IpAddr`] (`net.IP`, what `ip("..")` gives), [`List`] (`list(dyn)`), [`Map`]
 /// (`map(dyn, dyn)`), [`Value`] (`dyn`).
-pub trait Argument {
+pub trait FromValue {
     /// The same type with another lifetime.
     type Of<'v>;
 
@@ -20,13 +20,13 @@ pub trait Argument {
     fn ty() -> Type;
 
     /// Reads a value, `None` if it is of another type.
-    fn take<'v>(value: &Value<'v>) -> Option<Self::Of<'v>>;
+    fn from_value<'v>(value: &Value<'v>) -> Option<Self::Of<'v>>;
 }
 
-/// A type that a host function may answer with: those of [`Argument`] (borrowed ones only if they are `'static`), `String`
+/// A type that a host function may answer with: those of [`FromValue`] (borrowed ones only if they are `'static`), `String`
 /// and `Vec<u8>` (copied into the evaluation's memory), and `Result` of one of these with any error that can be displayed,
 /// which is the evaluation error `host`.
-pub trait Answer {
+pub trait IntoValue {
     /// The CEL type.
     fn ty() -> Type;
 
@@ -34,7 +34,7 @@ pub trait Answer {
     ///
     /// # Errors
     /// `host` when the function failed, `out_of_budget` when the arena is full.
-    fn give<'v>(self, arena: &'v Arena) -> Built<Value<'v>>;
+    fn into_value<'v>(self, arena: &'v Arena) -> EvalResult<Value<'v>>;
 }
 
 /// The type of what `ip("..")` gives.
@@ -44,14 +44,14 @@ fn ip_type() -> Type {
 
 macro_rules! types {
     ($([$($life:lifetime)?] $rust:ty, $of:ty, $answer:ty: $variant:ident, $ty:expr;)*) => {$(
-        impl<$($life)?> Argument for $rust {
+        impl<$($life)?> FromValue for $rust {
             type Of<'v> = $of;
 
             fn ty() -> Type {
                 $ty
             }
 
-            fn take<'v>(value: &Value<'v>) -> Option<Self::Of<'v>> {
+            fn from_value<'v>(value: &Value<'v>) -> Option<Self::Of<'v>> {
                 match value {
                     Value::$variant(inner) => Some(*inner),
                     _ => None,
@@ -59,12 +59,12 @@ macro_rules! types {
             }
         }
 
-        impl Answer for $answer {
+        impl IntoValue for $answer {
             fn ty() -> Type {
                 $ty
             }
 
-            fn give<'v>(self, _: &'v Arena) -> Built<Value<'v>> {
+            fn into_value<'v>(self, _: &'v Arena) -> EvalResult<Value<'v>> {
                 Ok(Value::$variant(self))
             }
         }
@@ -85,64 +85,64 @@ types! {
     ['x] Map<'x>, Map<'v>, Map<'static>: Map, Type::map(Type::Dyn, Type::Dyn);
 }
 
-impl Argument for Value<'_> {
+impl FromValue for Value<'_> {
     type Of<'v> = Value<'v>;
 
     fn ty() -> Type {
         Type::Dyn
     }
 
-    fn take<'v>(value: &Value<'v>) -> Option<Self::Of<'v>> {
+    fn from_value<'v>(value: &Value<'v>) -> Option<Self::Of<'v>> {
         Some(*value)
     }
 }
 
-impl Answer for Value<'static> {
+impl IntoValue for Value<'static> {
     fn ty() -> Type {
         Type::Dyn
     }
 
-    fn give<'v>(self, _: &'v Arena) -> Built<Value<'v>> {
+    fn into_value<'v>(self, _: &'v Arena) -> EvalResult<Value<'v>> {
         Ok(self)
     }
 }
 
-impl Answer for String {
+impl IntoValue for String {
     fn ty() -> Type {
         Type::String
     }
 
-    fn give<'v>(self, arena: &'v Arena) -> Built<Value<'v>> {
+    fn into_value<'v>(self, arena: &'v Arena) -> EvalResult<Value<'v>> {
         arena.alloc_str(&self).map(Value::String)
     }
 }
 
-impl Answer for Vec<u8> {
+impl IntoValue for Vec<u8> {
     fn ty() -> Type {
         Type::Bytes
     }
 
-    fn give<'v>(self, arena: &'v Arena) -> Built<Value<'v>> {
+    fn into_value<'v>(self, arena: &'v Arena) -> EvalResult<Value<'v>> {
         arena.alloc_slice(&self).map(Value::Bytes)
     }
 }
 
-impl<T: Answer, E: Display> Answer for Result<T, E> {
+impl<T: IntoValue, E: Display> IntoValue for Result<T, E> {
     fn ty() -> Type {
         T::ty()
     }
 
-    fn give<'v>(self, arena: &'v Arena) -> Built<Value<'v>> {
-        self.map_err(|_| ErrorKind::Host)?.give(arena)
+    fn into_value<'v>(self, arena: &'v Arena) -> EvalResult<Value<'v>> {
+        self.map_err(|_| ErrorKind::Host)?.into_value(arena)
     }
 }
 
-/// A closure or `fn` that rules can call: up to six parameters, each an [`Argument`], and an [`Answer`]. `M` is the closure's
+/// A closure or `fn` that rules can call: up to six parameters, each a [`FromValue`], and a result that is [`IntoValue`]. `M` is the closure's
 /// signature and is always inferred; write the types of the parameters: `|path: &str, depth: i64| ..`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a function that rules can call",
-    note = "its parameters must be `celero::Argument`s with their types written out (`|text: &str, n: i64| ..`), at most six",
-    note = "its result must be a `celero::Answer`; what it builds it gives away (`String`), it cannot borrow from a parameter"
+    note = "its parameters must be `celero::FromValue`s with their types written out (`|text: &str, n: i64| ..`), at most six",
+    note = "its result must be a `celero::IntoValue`; what it builds it gives away (`String`), it cannot borrow from a parameter"
 )]
 pub trait HostFunction<M>: Send + Sync + 'static {
     /// The CEL types of the parameters.
@@ -152,7 +152,7 @@ pub trait HostFunction<M>: Send + Sync + 'static {
     fn result() -> Type;
 
     /// The function with its types erased.
-    fn erase(self) -> Arc<Erased>;
+    fn erase(self) -> Arc<DynFunction>;
 }
 
 macro_rules! arities {
@@ -161,8 +161,8 @@ macro_rules! arities {
         where
             // The first bound tells the parameters' types, the second that every lifetime will do.
             Func: Fn($($param),*) -> Out + for<'v> Fn($($param::Of<'v>),*) -> Out + Send + Sync + 'static,
-            Out: Answer,
-            $($param: Argument,)*
+            Out: IntoValue,
+            $($param: FromValue,)*
         {
             fn params() -> Vec<Type> {
                 vec![$($param::ty()),*]
@@ -172,11 +172,11 @@ macro_rules! arities {
                 Out::ty()
             }
 
-            fn erase(self) -> Arc<Erased> {
+            fn erase(self) -> Arc<DynFunction> {
                 Arc::new(move |cx, args| {
                     let [$($name),*] = args else { return Err(ErrorKind::NoSuchOverload) };
-                    $(let Some($name) = $param::take($name) else { return Err(ErrorKind::NoSuchOverload) };)*
-                    (self)($($name),*).give(cx.arena())
+                    $(let Some($name) = $param::from_value($name) else { return Err(ErrorKind::NoSuchOverload) };)*
+                    (self)($($name),*).into_value(cx.arena())
                 })
             }
         }

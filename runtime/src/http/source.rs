@@ -1,6 +1,6 @@
 //! The peer's address as the data of rules.
 
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::context::{Field, Host, Nested, address, at_offset, read_by_call};
 use crate::native::access::IpView;
 use crate::value::Value;
@@ -36,7 +36,7 @@ impl IpView for Address {
 }
 
 impl Host for Source {
-    fn field<'s>(&'s self, index: u32, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn field<'s>(&'s self, index: u32, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         let Some(peer) = &self.peer else { return Ok(None) };
         match index {
             0 => arena.format_ip(peer.ip().to_canonical()).map(|text| Some(Value::String(text))),

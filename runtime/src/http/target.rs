@@ -1,6 +1,6 @@
 //! What a request is for: the parts of its URI, seen in place, its header map, and the host that both name.
 
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::context::{Field, FieldType, Host, Nested, at_offset, behind_reference, read_by_call, viewed};
 use crate::library::lossy;
 use crate::native::access::TextView;
@@ -48,7 +48,7 @@ views! {
 
 impl Target<'_> {
     /// The host of the URI, else the first `Host` header.
-    fn host<'s>(&'s self, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn host<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         if let Some(host) = self.uri.host() {
             return Ok(Some(Value::String(host)));
         }
@@ -58,7 +58,7 @@ impl Target<'_> {
 }
 
 impl Host for Target<'_> {
-    fn field<'s>(&'s self, index: u32, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn field<'s>(&'s self, index: u32, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         let text = match index {
             0 => return self.uri.value(arena),
             1 => Scheme::of(self.uri),

@@ -1,6 +1,6 @@
 //! Types of the `http` crate as fields, all as text.
 
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::context::{Element, FieldType, format_into, read_by_call, viewed};
 use crate::native::access::{OrAbsent, TextView, named_access};
 use crate::native::names::names;
@@ -62,7 +62,7 @@ macro_rules! texts {
                 viewed::<OrAbsent<Self>>(Ty::Str, true)
             }
 
-            fn value<'s>(&'s self, _: &'s Arena) -> Built<Option<Value<'s>>> {
+            fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
                 let text: fn(&Self) -> &str = $text;
                 Ok(Some(Value::String(text(self))))
             }
@@ -89,7 +89,7 @@ unsafe impl FieldType for Uri {
         read_by_call(false)
     }
 
-    fn value<'s>(&'s self, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         format_into(arena, self).map(|text| Some(Value::String(text)))
     }
 }

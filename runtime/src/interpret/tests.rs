@@ -1,7 +1,7 @@
 //! What expressions give, as tables: the source, and its value or its error with the text that the error points at.
 
 use super::*;
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::value::{List, Map};
 use celero_frontend::{Declarations, Limits, Type, Variable, check, parse};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 struct Fields;
 
 impl Host for Fields {
-    fn field<'s>(&'s self, index: u32, _arena: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn field<'s>(&'s self, index: u32, _arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         const CLAIMS: &[(Value<'_>, Value<'_>)] = &[
             (Value::String("n"), Value::Int(2)),
             (Value::String("none"), Value::Null),

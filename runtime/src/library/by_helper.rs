@@ -2,7 +2,7 @@
 //! the native shims are.
 
 use super::{Cx, helpers};
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::value::{Duration, Timestamp, Value};
 use celero_ir::{ErrorKind, Helper};
 use std::net::IpAddr;
@@ -75,7 +75,7 @@ macro_rules! call {
 
 macro_rules! by_helper {
     ($($(#[doc = $doc:literal])* $name:ident($($param:ident: $ty:ident),*) -> $($result:ident)+, cost $cost:literal;)*) => {
-        fn run<'a>(cx: &Cx<'a>, helper: Helper, args: &[Value<'a>]) -> Option<Built<Value<'a>>> {
+        fn run<'a>(cx: &Cx<'a>, helper: Helper, args: &[Value<'a>]) -> Option<EvalResult<Value<'a>>> {
             let mut args = args.iter();
             match helper {
                 $(Helper::$name => call!(@types $name [$($result)+] [$($ty)*] cx args ())),*
@@ -87,6 +87,6 @@ macro_rules! by_helper {
 celero_ir::for_each_helper!(by_helper);
 
 /// Calls the helper with these operands; "no such overload" where it can't be called with plain values like these.
-pub(crate) fn by_helper<'a>(cx: &Cx<'a>, helper: Helper, args: &[Value<'a>]) -> Built<Value<'a>> {
+pub(crate) fn by_helper<'a>(cx: &Cx<'a>, helper: Helper, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
     run(cx, helper, args).unwrap_or(Err(ErrorKind::OutOfBudget))
 }

@@ -1,6 +1,6 @@
 //! Lists, maps, selection, membership, size.
 
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::library::Cx;
 use crate::library::optionals;
 use crate::library::strings::{bytes_size, length, string_size};
@@ -10,7 +10,7 @@ use celero_ir::ErrorKind;
 
 /// The position that an index stands for: an `int`, a `uint` or a whole `double`. Negative and huge ones are out of the
 /// bounds of every list.
-pub(crate) fn position(index: &Value<'_>) -> Built<usize> {
+pub(crate) fn position(index: &Value<'_>) -> EvalResult<usize> {
     match (index, Key::lookup(index)) {
         (Value::Int(_) | Value::Uint(_) | Value::Double(_), Some(Key::Number(n))) => {
             Ok(usize::try_from(n).unwrap_or(usize::MAX))
@@ -20,17 +20,17 @@ pub(crate) fn position(index: &Value<'_>) -> Built<usize> {
 }
 
 /// An element of a list; out of bounds is `invalid_argument`.
-pub(crate) fn list_index<'a>(cx: &Cx<'a>, list: List<'a>, index: Value<'a>) -> Built<Value<'a>> {
+pub(crate) fn list_index<'a>(cx: &Cx<'a>, list: List<'a>, index: Value<'a>) -> EvalResult<Value<'a>> {
     list.get(position(&index)?, cx.arena())?.ok_or(ErrorKind::InvalidArgument)
 }
 
 /// The value under a key; what can't be a key is not found.
-pub(crate) fn map_index<'a>(cx: &Cx<'a>, map: &Map<'a>, key: &Value<'_>) -> Built<Value<'a>> {
+pub(crate) fn map_index<'a>(cx: &Cx<'a>, map: &Map<'a>, key: &Value<'_>) -> EvalResult<Value<'a>> {
     map.find(key, cx)?.ok_or(ErrorKind::NoSuchKey)
 }
 
 /// `list[index]` of what is known to be a list, or `no_such_overload`.
-pub(crate) fn index_list<'a>(cx: &Cx<'a>, list: Value<'a>, index: i64) -> Built<Value<'a>> {
+pub(crate) fn index_list<'a>(cx: &Cx<'a>, list: Value<'a>, index: i64) -> EvalResult<Value<'a>> {
     match list {
         Value::List(list) => list_index(cx, list, Value::Int(index)),
         _ => Err(ErrorKind::NoSuchOverload),
@@ -38,7 +38,7 @@ pub(crate) fn index_list<'a>(cx: &Cx<'a>, list: Value<'a>, index: i64) -> Built<
 }
 
 /// `map[key]` of what is known to be a map, or `no_such_overload`.
-pub(crate) fn index_map<'a>(cx: &Cx<'a>, map: Value<'a>, key: Value<'a>) -> Built<Value<'a>> {
+pub(crate) fn index_map<'a>(cx: &Cx<'a>, map: Value<'a>, key: Value<'a>) -> EvalResult<Value<'a>> {
     match map {
         Value::Map(map) => map_index(cx, &map, &key),
         _ => Err(ErrorKind::NoSuchOverload),
@@ -46,7 +46,7 @@ pub(crate) fn index_map<'a>(cx: &Cx<'a>, map: Value<'a>, key: Value<'a>) -> Buil
 }
 
 /// `value.field`: of a map, the value under that key; of an optional, an optional of the same (absent stays absent).
-pub(crate) fn select<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> Built<Value<'a>> {
+pub(crate) fn select<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> EvalResult<Value<'a>> {
     match map {
         Value::Map(map) => map_index(cx, &map, &Value::String(field)),
         Value::Optional(inner) => optionals::select(cx, inner, field).map(Value::Optional),
@@ -55,7 +55,7 @@ pub(crate) fn select<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> Built<V
 }
 
 /// `has(value.field)`: whether [`select`] would find something.
-pub(crate) fn has<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> Built<bool> {
+pub(crate) fn has<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> EvalResult<bool> {
     match map {
         Value::Map(map) => Ok(map.find(&Value::String(field), cx)?.is_some()),
         Value::Optional(inner) => Ok(optionals::select(cx, inner, field)?.is_some()),
@@ -64,7 +64,7 @@ pub(crate) fn has<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> Built<bool
 }
 
 /// `element in list`
-pub(crate) fn in_list<'a>(cx: &Cx<'a>, element: Value<'a>, list: List<'a>) -> Built<bool> {
+pub(crate) fn in_list<'a>(cx: &Cx<'a>, element: Value<'a>, list: List<'a>) -> EvalResult<bool> {
     if let List::Slice(candidates) = list {
         for candidate in candidates {
             cx.charge(1)?;
@@ -86,12 +86,12 @@ pub(crate) fn in_list<'a>(cx: &Cx<'a>, element: Value<'a>, list: List<'a>) -> Bu
 }
 
 /// `key in map`
-pub(crate) fn in_map<'a>(cx: &Cx<'a>, key: Value<'a>, map: Map<'a>) -> Built<bool> {
+pub(crate) fn in_map<'a>(cx: &Cx<'a>, key: Value<'a>, map: Map<'a>) -> EvalResult<bool> {
     Ok(map.find(&key, cx)?.is_some())
 }
 
 /// `element in list` or `key in map`, by what the container is.
-pub(crate) fn in_container<'a>(cx: &Cx<'a>, element: Value<'a>, container: Value<'a>) -> Built<bool> {
+pub(crate) fn in_container<'a>(cx: &Cx<'a>, element: Value<'a>, container: Value<'a>) -> EvalResult<bool> {
     match container {
         Value::List(list) => in_list(cx, element, list),
         Value::Map(map) => in_map(cx, element, map),
@@ -100,7 +100,7 @@ pub(crate) fn in_container<'a>(cx: &Cx<'a>, element: Value<'a>, container: Value
 }
 
 /// Code points, bytes, elements or entries.
-pub(crate) fn size<'a>(cx: &Cx<'a>, value: Value<'a>) -> Built<i64> {
+pub(crate) fn size<'a>(cx: &Cx<'a>, value: Value<'a>) -> EvalResult<i64> {
     match value {
         Value::String(text) => string_size(cx, text),
         Value::Bytes(bytes) => Ok(bytes_size(cx, bytes)),
@@ -119,7 +119,7 @@ pub(crate) fn list_len<'a>(_: &Cx<'a>, list: Value<'a>) -> i64 {
 }
 
 /// `list + list`
-pub(crate) fn list_add<'a>(cx: &Cx<'a>, a: List<'a>, b: List<'a>) -> Built<List<'a>> {
+pub(crate) fn list_add<'a>(cx: &Cx<'a>, a: List<'a>, b: List<'a>) -> EvalResult<List<'a>> {
     if a.is_empty() || b.is_empty() {
         return Ok(if a.is_empty() { b } else { a });
     }
@@ -138,7 +138,7 @@ pub(crate) fn list_add<'a>(cx: &Cx<'a>, a: List<'a>, b: List<'a>) -> Built<List<
 }
 
 /// What a comprehension of one variable goes over: the elements of a list, the keys of a map.
-pub(crate) fn range_items<'a>(cx: &Cx<'a>, range: Value<'a>) -> Built<Value<'a>> {
+pub(crate) fn range_items<'a>(cx: &Cx<'a>, range: Value<'a>) -> EvalResult<Value<'a>> {
     let map = match range {
         Value::List(_) => return Ok(range),
         Value::Map(map) => map,
@@ -154,7 +154,7 @@ pub(crate) fn range_items<'a>(cx: &Cx<'a>, range: Value<'a>) -> Built<Value<'a>>
 }
 
 /// The value itself, which must be a map.
-pub(crate) fn map_only<'a>(_cx: &Cx<'a>, value: Value<'a>) -> Built<Value<'a>> {
+pub(crate) fn map_only<'a>(_cx: &Cx<'a>, value: Value<'a>) -> EvalResult<Value<'a>> {
     match value {
         Value::Map(_) => Ok(value),
         _ => Err(ErrorKind::NoSuchOverload),
@@ -162,7 +162,7 @@ pub(crate) fn map_only<'a>(_cx: &Cx<'a>, value: Value<'a>) -> Built<Value<'a>> {
 }
 
 /// What a comprehension of two variables goes over: index, element, index, element, .. of a list, key, value, .. of a map.
-pub(crate) fn range_pairs<'a>(cx: &Cx<'a>, range: Value<'a>) -> Built<Value<'a>> {
+pub(crate) fn range_pairs<'a>(cx: &Cx<'a>, range: Value<'a>) -> EvalResult<Value<'a>> {
     let count = match range {
         Value::List(list) => list.len(),
         Value::Map(map) => map.len(),
@@ -188,6 +188,6 @@ pub(crate) fn range_pairs<'a>(cx: &Cx<'a>, range: Value<'a>) -> Built<Value<'a>>
 }
 
 /// `==` of any two values.
-pub(crate) fn value_equal<'a>(cx: &Cx<'a>, a: Value<'a>, b: Value<'a>) -> Built<bool> {
+pub(crate) fn value_equal<'a>(cx: &Cx<'a>, a: Value<'a>, b: Value<'a>) -> EvalResult<bool> {
     a.equals(&b, cx)
 }

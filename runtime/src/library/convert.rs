@@ -1,6 +1,6 @@
 //! Conversions between types. Malformed text is `invalid_argument`, a number that the target can't hold `overflow`.
 
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::library::Cx;
 use crate::value::Timestamp;
 use celero_ir::ErrorKind::{InvalidArgument, Overflow};
@@ -8,11 +8,11 @@ use std::net::IpAddr;
 use std::num::{IntErrorKind, ParseIntError};
 
 /// Text that is about to be read from one end to the other.
-pub(crate) fn scanned<'a>(cx: &Cx<'a>, text: &'a str) -> Built<&'a str> {
+pub(crate) fn scanned<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len()).map(|()| text)
 }
 
-pub(crate) fn bool_from_string(text: &str) -> Built<bool> {
+pub(crate) fn bool_from_string(text: &str) -> EvalResult<bool> {
     match text {
         "1" | "t" | "true" | "TRUE" | "True" => Ok(true),
         "0" | "f" | "false" | "FALSE" | "False" => Ok(false),
@@ -20,30 +20,30 @@ pub(crate) fn bool_from_string(text: &str) -> Built<bool> {
     }
 }
 
-pub(crate) fn int_from_uint(n: u64) -> Built<i64> {
+pub(crate) fn int_from_uint(n: u64) -> EvalResult<i64> {
     i64::try_from(n).map_err(|_| Overflow)
 }
 
 /// Rounds toward zero. Both ends of the range are excluded: the doubles there stand for numbers on either side of them.
-pub(crate) fn int_from_double(d: f64) -> Built<i64> {
+pub(crate) fn int_from_double(d: f64) -> EvalResult<i64> {
     let end = 9_223_372_036_854_775_808.0;
     if d > -end && d < end { Ok(d as i64) } else { Err(Overflow) }
 }
 
-pub(crate) fn int_from_string(text: &str) -> Built<i64> {
+pub(crate) fn int_from_string(text: &str) -> EvalResult<i64> {
     text.parse().map_err(|e| not_integer(&e))
 }
 
-pub(crate) fn uint_from_int(n: i64) -> Built<u64> {
+pub(crate) fn uint_from_int(n: i64) -> EvalResult<u64> {
     u64::try_from(n).map_err(|_| Overflow)
 }
 
 /// Rounds toward zero; negative numbers are out of range.
-pub(crate) fn uint_from_double(d: f64) -> Built<u64> {
+pub(crate) fn uint_from_double(d: f64) -> EvalResult<u64> {
     if (0.0..18_446_744_073_709_551_616.0).contains(&d) { Ok(d as u64) } else { Err(Overflow) }
 }
 
-pub(crate) fn uint_from_string(text: &str) -> Built<u64> {
+pub(crate) fn uint_from_string(text: &str) -> EvalResult<u64> {
     if text.starts_with('+') {
         return Err(InvalidArgument);
     }
@@ -58,23 +58,23 @@ fn not_integer(error: &ParseIntError) -> celero_ir::ErrorKind {
 }
 
 /// Decimal notation, `inf`, `infinity` and `nan` in any case.
-pub(crate) fn double_from_string(text: &str) -> Built<f64> {
+pub(crate) fn double_from_string(text: &str) -> EvalResult<f64> {
     let number: f64 = text.parse().map_err(|_| InvalidArgument)?;
     let finite = text.bytes().any(|b| b.is_ascii_digit());
     if number.is_infinite() && finite { Err(Overflow) } else { Ok(number) }
 }
 
-pub(crate) fn string_from_int<'a>(cx: &Cx<'a>, n: i64) -> Built<&'a str> {
+pub(crate) fn string_from_int<'a>(cx: &Cx<'a>, n: i64) -> EvalResult<&'a str> {
     cx.arena().format(format_args!("{n}"))
 }
 
-pub(crate) fn string_from_uint<'a>(cx: &Cx<'a>, n: u64) -> Built<&'a str> {
+pub(crate) fn string_from_uint<'a>(cx: &Cx<'a>, n: u64) -> EvalResult<&'a str> {
     cx.arena().format(format_args!("{n}"))
 }
 
 /// The shortest text that reads back as the same double: plain from 0.0001 to below a million, else with an exponent of at
 /// least two digits (`1e+06`, `1.5e-07`).
-pub(crate) fn string_from_double<'a>(cx: &Cx<'a>, d: f64) -> Built<&'a str> {
+pub(crate) fn string_from_double<'a>(cx: &Cx<'a>, d: f64) -> EvalResult<&'a str> {
     if d.is_infinite() {
         return Ok(if d > 0.0 { "Infinity" } else { "-Infinity" });
     }
@@ -88,20 +88,20 @@ pub(crate) fn string_from_double<'a>(cx: &Cx<'a>, d: f64) -> Built<&'a str> {
     cx.arena().format(format_args!("{digits}e{exponent:+03}"))
 }
 
-pub(crate) fn string_from_bytes<'a>(cx: &Cx<'a>, bytes: &'a [u8]) -> Built<&'a str> {
+pub(crate) fn string_from_bytes<'a>(cx: &Cx<'a>, bytes: &'a [u8]) -> EvalResult<&'a str> {
     cx.charge_bytes(bytes.len())?;
     std::str::from_utf8(bytes).map_err(|_| InvalidArgument)
 }
 
-pub(crate) fn timestamp_from_int(seconds: i64) -> Built<Timestamp> {
+pub(crate) fn timestamp_from_int(seconds: i64) -> EvalResult<Timestamp> {
     Timestamp::new(seconds, 0)
 }
 
 /// An address in its canonical form (RFC 5952).
-pub(crate) fn string_from_ip<'a>(cx: &Cx<'a>, address: IpAddr) -> Built<&'a str> {
+pub(crate) fn string_from_ip<'a>(cx: &Cx<'a>, address: IpAddr) -> EvalResult<&'a str> {
     cx.arena().format_ip(address)
 }
 
-pub(crate) fn cidr_text<'a>(cx: &Cx<'a>, address: IpAddr, prefix: u8) -> Built<&'a str> {
+pub(crate) fn cidr_text<'a>(cx: &Cx<'a>, address: IpAddr, prefix: u8) -> EvalResult<&'a str> {
     cx.arena().format(format_args!("{address}/{prefix}"))
 }

@@ -1,6 +1,6 @@
 //! Calls whose overload the values' types choose.
 
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::function::Functions;
 use crate::library::{Cx, invoke};
 use crate::value::Value;
@@ -12,7 +12,7 @@ use celero_ir::ErrorKind;
 ///
 /// # Errors
 /// `no_such_overload` when it is not.
-pub(crate) fn guard<'a>(ty: &Type, args: &[Value<'a>]) -> Built<Value<'a>> {
+pub(crate) fn guard<'a>(ty: &Type, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
     match args {
         [value] if value.fits(ty) => Ok(*value),
         _ => Err(ErrorKind::NoSuchOverload),
@@ -28,7 +28,7 @@ pub(crate) fn dispatch<'a>(
     functions: &Functions,
     overloads: &[Overload],
     args: &[Value<'a>],
-) -> Built<Value<'a>> {
+) -> EvalResult<Value<'a>> {
     for overload in overloads {
         match *overload {
             Overload::Builtin(builtin) if takes(builtin, args) => return invoke(cx, builtin, args),

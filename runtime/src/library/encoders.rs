@@ -1,7 +1,7 @@
 //! Text encodings of bytes: base64 in both alphabets (cel-go's `ext.Encoders`), hexadecimal, and percent-encoding. Text that is no encoding
 //! is `invalid_argument`.
 
-use crate::arena::{ArenaVec, Built};
+use crate::arena::{ArenaVec, EvalResult};
 use crate::library::Cx;
 use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
@@ -25,12 +25,12 @@ pub(super) const BASE64_TOKEN: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::RequireNone),
 );
 
-pub(super) fn base64_encode<'a>(cx: &Cx<'a>, engine: &GeneralPurpose, bytes: &[u8]) -> Built<&'a str> {
+pub(super) fn base64_encode<'a>(cx: &Cx<'a>, engine: &GeneralPurpose, bytes: &[u8]) -> EvalResult<&'a str> {
     cx.charge_bytes(bytes.len().saturating_mul(2))?;
     cx.arena().format(format_args!("{}", Base64Display::new(bytes, engine)))
 }
 
-pub(super) fn base64_decode<'a>(cx: &Cx<'a>, engine: &GeneralPurpose, text: &str) -> Built<&'a [u8]> {
+pub(super) fn base64_decode<'a>(cx: &Cx<'a>, engine: &GeneralPurpose, text: &str) -> EvalResult<&'a [u8]> {
     cx.charge_bytes(text.len().saturating_mul(2))?;
     let mut bytes = cx.arena().vec();
     bytes.extend(text.as_bytes())?;
@@ -43,7 +43,7 @@ fn digit(n: u8, digits: &[u8; 16]) -> u8 {
     digits.get(usize::from(n)).copied().unwrap_or(b'0')
 }
 
-pub(super) fn hex_encode<'a>(cx: &Cx<'a>, bytes: &[u8]) -> Built<&'a str> {
+pub(super) fn hex_encode<'a>(cx: &Cx<'a>, bytes: &[u8]) -> EvalResult<&'a str> {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     cx.charge_bytes(bytes.len().saturating_mul(2))?;
     let mut text = cx.arena().vec();
@@ -55,7 +55,7 @@ pub(super) fn hex_encode<'a>(cx: &Cx<'a>, bytes: &[u8]) -> Built<&'a str> {
 }
 
 /// The byte that two digits of base 16 write.
-pub(super) fn pair(digits: &[u8]) -> Built<u8> {
+pub(super) fn pair(digits: &[u8]) -> EvalResult<u8> {
     let value = |digit: &u8| char::from(*digit).to_digit(16).and_then(|n| u8::try_from(n).ok());
     match digits {
         [high, low] => value(high).zip(value(low)).map(|(high, low)| (high << 4) | low).ok_or(InvalidArgument),
@@ -63,7 +63,7 @@ pub(super) fn pair(digits: &[u8]) -> Built<u8> {
     }
 }
 
-pub(super) fn hex_decode<'a>(cx: &Cx<'a>, text: &str) -> Built<&'a [u8]> {
+pub(super) fn hex_decode<'a>(cx: &Cx<'a>, text: &str) -> EvalResult<&'a [u8]> {
     cx.charge_bytes(text.len())?;
     let mut bytes = cx.arena().vec();
     bytes.reserve(text.len() / 2)?;
@@ -74,13 +74,13 @@ pub(super) fn hex_decode<'a>(cx: &Cx<'a>, text: &str) -> Built<&'a [u8]> {
 }
 
 /// A `%` and two digits.
-pub(super) fn percent_encode(out: &mut ArenaVec<'_, u8>, byte: u8) -> Built<()> {
+pub(super) fn percent_encode(out: &mut ArenaVec<'_, u8>, byte: u8) -> EvalResult<()> {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     out.extend(&[b'%', digit(byte >> 4, DIGITS), digit(byte & 15, DIGITS)])
 }
 
 /// Keeps the unreserved characters of RFC 3986.
-pub(super) fn url_encode<'a>(cx: &Cx<'a>, text: &str) -> Built<&'a str> {
+pub(super) fn url_encode<'a>(cx: &Cx<'a>, text: &str) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len().saturating_mul(3))?;
     let mut encoded = cx.arena().vec();
     for byte in text.bytes() {
@@ -94,7 +94,7 @@ pub(super) fn url_encode<'a>(cx: &Cx<'a>, text: &str) -> Built<&'a str> {
 }
 
 /// A `+` stands for itself. What is decoded must be UTF-8.
-pub(super) fn url_decode<'a>(cx: &Cx<'a>, text: &str) -> Built<&'a str> {
+pub(super) fn url_decode<'a>(cx: &Cx<'a>, text: &str) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
     let mut decoded = cx.arena().vec();
     let mut rest = text.as_bytes();

@@ -1,6 +1,6 @@
 //! `application/x-www-form-urlencoded` (the URL Standard, 5): bodies of forms, and queries.
 
-use crate::arena::{ArenaVec, Built};
+use crate::arena::{ArenaVec, EvalResult};
 use crate::library::Cx;
 use crate::library::convert::{string_from_double, string_from_int, string_from_uint};
 use crate::library::encoders::{pair, percent_encode};
@@ -11,7 +11,7 @@ use celero_ir::ErrorKind::{InvalidArgument, NoSuchOverload};
 
 /// A map as text, in the order of its keys. The elements of a list repeat the key, nulls are left out. Other values must be
 /// text, numbers or bools.
-pub(super) fn encode<'a>(cx: &Cx<'a>, map: Map<'a>) -> Built<&'a str> {
+pub(super) fn encode<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<&'a str> {
     let mut out = cx.arena().vec();
     for (key, value) in sorted(cx, map)? {
         cx.charge(1)?;
@@ -31,7 +31,7 @@ pub(super) fn encode<'a>(cx: &Cx<'a>, map: Map<'a>) -> Built<&'a str> {
 }
 
 /// Adds one value, if it is not null.
-fn add<'a>(cx: &Cx<'a>, out: &mut ArenaVec<'a, u8>, key: &str, value: &Value<'a>) -> Built<()> {
+fn add<'a>(cx: &Cx<'a>, out: &mut ArenaVec<'a, u8>, key: &str, value: &Value<'a>) -> EvalResult<()> {
     let value = match value {
         Value::Null => return Ok(()),
         Value::String(text) => text,
@@ -55,7 +55,7 @@ fn add<'a>(cx: &Cx<'a>, out: &mut ArenaVec<'a, u8>, key: &str, value: &Value<'a>
     component(cx, out, value)
 }
 
-fn component<'a>(cx: &Cx<'a>, out: &mut ArenaVec<'a, u8>, text: &str) -> Built<()> {
+fn component<'a>(cx: &Cx<'a>, out: &mut ArenaVec<'a, u8>, text: &str) -> EvalResult<()> {
     cx.charge_bytes(text.len().saturating_mul(3))?;
     for byte in text.bytes() {
         match byte {
@@ -70,7 +70,7 @@ fn component<'a>(cx: &Cx<'a>, out: &mut ArenaVec<'a, u8>, text: &str) -> Built<(
 
 /// Text as a map: of each key its value, or the list of its values if there are several. As the standard has it, any text
 /// can be read: a `%` that no two digits follow stands for itself, and what is not UTF-8 for U+FFFD.
-pub(super) fn decode<'a>(cx: &Cx<'a>, text: &'a str) -> Built<Map<'a>> {
+pub(super) fn decode<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<Map<'a>> {
     cx.charge_bytes(text.len().saturating_mul(3))?;
     let mut pairs = cx.arena().vec();
     for (position, part) in text.split('&').enumerate() {
@@ -104,7 +104,7 @@ pub(super) fn decode<'a>(cx: &Cx<'a>, text: &'a str) -> Built<Map<'a>> {
 
 /// The values of a parameter in the query of a URI, or in text that is a query itself, in order. A URI starts with `/`, `?`, or
 /// a scheme and `://`.
-pub(super) fn query<'a>(cx: &Cx<'a>, text: &'a str, name: &str) -> Built<List<'a>> {
+pub(super) fn query<'a>(cx: &Cx<'a>, text: &'a str, name: &str) -> EvalResult<List<'a>> {
     cx.charge_bytes(text.len().saturating_mul(2))?;
     let query = if is_uri(text) {
         let before_fragment = text.split_once('#').map_or(text, |(before, _)| before);
@@ -129,7 +129,7 @@ fn is_uri(text: &str) -> bool {
     text.starts_with(['/', '?']) || !scheme.is_empty() && scheme.bytes().all(in_scheme)
 }
 
-fn decoded<'a>(cx: &Cx<'a>, text: &'a str) -> Built<&'a str> {
+fn decoded<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<&'a str> {
     if !text.bytes().any(|b| matches!(b, b'+' | b'%')) {
         return Ok(text);
     }

@@ -1,7 +1,7 @@
 //! `"..".format([..])`: values in the places of verbs. What can't be formatted is `invalid_argument`: an unknown verb, too
 //! few values, a value of a type that the verb does not take.
 
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::library::Cx;
 use crate::library::convert::{string_from_bytes, string_from_int, string_from_uint};
 use crate::library::text::Builder;
@@ -14,7 +14,7 @@ use std::fmt::Write;
 const MAX_DEPTH: u32 = 64;
 
 /// Replaces the verbs of a text by values, in order. Values that are left over are not an error.
-pub(super) fn format<'a>(cx: &Cx<'a>, text: &'a str, args: List<'a>) -> Built<&'a str> {
+pub(super) fn format<'a>(cx: &Cx<'a>, text: &'a str, args: List<'a>) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
     let mut out = Builder::new(cx);
     let mut index = 0_usize;
@@ -55,7 +55,7 @@ fn special(d: f64) -> Option<&'static str> {
     }
 }
 
-fn decimal<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>) -> Built<()> {
+fn decimal<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>) -> EvalResult<()> {
     match value {
         Value::Int(n) => out.push(string_from_int(cx, *n)?),
         Value::Uint(n) => out.push(string_from_uint(cx, *n)?),
@@ -65,7 +65,7 @@ fn decimal<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>) -> Bui
 }
 
 /// All digits that the double needs, without an exponent.
-fn double<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, d: f64) -> Built<()> {
+fn double<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, d: f64) -> EvalResult<()> {
     match special(d) {
         Some(text) => out.push(text),
         None => out.push(cx.arena().format(format_args!("{d}"))?),
@@ -76,8 +76,8 @@ fn float<'a>(
     cx: &Cx<'a>,
     out: &mut Builder<'_, 'a>,
     value: &Value<'a>,
-    write: impl FnOnce(f64) -> Built<String>,
-) -> Built<()> {
+    write: impl FnOnce(f64) -> EvalResult<String>,
+) -> EvalResult<()> {
     let number = match value {
         Value::Double(d) => *d,
         Value::Int(n) => *n as f64,
@@ -92,7 +92,7 @@ fn float<'a>(
 }
 
 /// One digit, a point and more digits, and an exponent of at least two digits: `1.052033e+03`.
-fn scientific(d: f64, precision: usize) -> Built<String> {
+fn scientific(d: f64, precision: usize) -> EvalResult<String> {
     let text = format!("{d:.precision$e}");
     let (digits, exponent) = text.split_once('e').ok_or(InvalidArgument)?;
     let exponent: i32 = exponent.parse().map_err(|_| InvalidArgument)?;
@@ -105,7 +105,7 @@ fn integer<'a>(
     out: &mut Builder<'_, 'a>,
     value: &Value<'a>,
     write: impl FnOnce(u64) -> String,
-) -> Built<()> {
+) -> EvalResult<()> {
     let (negative, size) = match value {
         Value::Int(n) => (*n < 0, n.unsigned_abs()),
         Value::Uint(n) => (false, *n),
@@ -118,7 +118,7 @@ fn integer<'a>(
     out.push(&write(size))
 }
 
-fn hex<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>, upper: bool) -> Built<()> {
+fn hex<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>, upper: bool) -> EvalResult<()> {
     let bytes = match value {
         Value::String(text) => text.as_bytes(),
         Value::Bytes(bytes) => bytes,
@@ -136,7 +136,7 @@ fn hex<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>, upper: boo
 }
 
 /// A value as text for people. The entries of a map are in the order of their keys' text.
-fn write_plain<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>, depth: u32) -> Built<()> {
+fn write_plain<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>, depth: u32) -> EvalResult<()> {
     cx.charge(1)?;
     let depth = depth.checked_sub(1).ok_or(OutOfBudget)?;
     match value {
@@ -165,7 +165,7 @@ fn write_plain<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>, de
     }
 }
 
-fn write_map<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, map: &Map<'a>, depth: u32) -> Built<()> {
+fn write_map<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, map: &Map<'a>, depth: u32) -> EvalResult<()> {
     cx.charge(map.len())?;
     let mut entries = cx.arena().vec();
     for (key, value) in map.all(cx)? {
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use crate::arena::Arena;
 
-    fn check(text: &'static str, args: &[Value<'_>], want: Built<&str>) {
+    fn check(text: &'static str, args: &[Value<'_>], want: EvalResult<&str>) {
         let arena = Arena::new(1 << 20);
         let cx = Cx::new(1_000_000, &arena);
         let args = List::Slice(arena.alloc_slice(args).unwrap());

@@ -1,6 +1,6 @@
 //! The gateway library: failing on purpose, merging maps, prefixes and suffixes, digests, random values.
 
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::library::Cx;
 use crate::library::encoders::hex_encode;
 use crate::value::order::key_order;
@@ -16,12 +16,12 @@ const DIGEST_COST: usize = 8;
 const SYSTEM_STEPS: usize = 10;
 
 /// `fail(text)`: always the error `failed`.
-pub(super) fn fail<'a>(_: &str) -> Built<Value<'a>> {
+pub(super) fn fail<'a>(_: &str) -> EvalResult<Value<'a>> {
     Err(ErrorKind::Failed)
 }
 
 /// The entries of a map, in the order of their keys.
-pub(super) fn sorted<'a>(cx: &Cx<'a>, map: Map<'a>) -> Built<&'a [(Value<'a>, Value<'a>)]> {
+pub(super) fn sorted<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<&'a [(Value<'a>, Value<'a>)]> {
     if let Map::Sorted(entries) = map {
         return Ok(entries);
     }
@@ -31,7 +31,7 @@ pub(super) fn sorted<'a>(cx: &Cx<'a>, map: Map<'a>) -> Built<&'a [(Value<'a>, Va
 }
 
 /// The entries of both maps; of a key that both have, that of `b`.
-pub(super) fn merge<'a>(cx: &Cx<'a>, a: Map<'a>, b: Map<'a>) -> Built<Map<'a>> {
+pub(super) fn merge<'a>(cx: &Cx<'a>, a: Map<'a>, b: Map<'a>) -> EvalResult<Map<'a>> {
     if a.is_empty() || b.is_empty() {
         return Ok(if b.is_empty() { a } else { b });
     }
@@ -55,33 +55,33 @@ pub(super) fn merge<'a>(cx: &Cx<'a>, a: Map<'a>, b: Map<'a>) -> Built<Map<'a>> {
 }
 
 /// The text without `prefix` at its start.
-pub(super) fn strip_prefix<'a>(cx: &Cx<'a>, text: &'a str, prefix: &str) -> Built<&'a str> {
+pub(super) fn strip_prefix<'a>(cx: &Cx<'a>, text: &'a str, prefix: &str) -> EvalResult<&'a str> {
     cx.charge_bytes(prefix.len())?;
     Ok(text.strip_prefix(prefix).unwrap_or(text))
 }
 
 /// The text without `suffix` at its end.
-pub(super) fn strip_suffix<'a>(cx: &Cx<'a>, text: &'a str, suffix: &str) -> Built<&'a str> {
+pub(super) fn strip_suffix<'a>(cx: &Cx<'a>, text: &'a str, suffix: &str) -> EvalResult<&'a str> {
     cx.charge_bytes(suffix.len())?;
     Ok(text.strip_suffix(suffix).unwrap_or(text))
 }
 
 /// A digest in hexadecimal, in small letters.
-pub(super) fn digest<'a, D: Digest>(cx: &Cx<'a>, bytes: &[u8]) -> Built<&'a str> {
+pub(super) fn digest<'a, D: Digest>(cx: &Cx<'a>, bytes: &[u8]) -> EvalResult<&'a str> {
     cx.charge_bytes(bytes.len().saturating_mul(DIGEST_COST))?;
     hex_encode(cx, &D::digest(bytes))
 }
 
 /// A UUID of version 4 (RFC 9562, 5.4). Its bits are the operating system's, so that they are not foretold from others, and
 /// not repeated by a process that forks.
-pub(super) fn uuid<'a>(cx: &Cx<'a>) -> Built<&'a str> {
+pub(super) fn uuid<'a>(cx: &Cx<'a>) -> EvalResult<&'a str> {
     cx.charge(SYSTEM_STEPS)?;
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|_| ErrorKind::Host)?;
     uuid_of(cx, u128::from_be_bytes(bytes))
 }
 
-fn uuid_of<'a>(cx: &Cx<'a>, random: u128) -> Built<&'a str> {
+fn uuid_of<'a>(cx: &Cx<'a>, random: u128) -> EvalResult<&'a str> {
     const VERSION: (u128, u128) = (0xf << 76, 0x4 << 76);
     const VARIANT: (u128, u128) = (0b11 << 62, 0b10 << 62);
     let bits = (random & !VERSION.0 & !VARIANT.0) | VERSION.1 | VARIANT.1;

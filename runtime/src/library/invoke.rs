@@ -11,7 +11,7 @@ use super::strings::{
 };
 use super::time::{Part, part, part_in, timestamp_add, timestamp_diff, timestamp_sub};
 use super::{encoders, form, format, gateway, json, lists, network, numbers, optionals, regex_library, text, views};
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::library::Cx;
 use crate::value::order::{int_double, int_uint, uint_double};
 use crate::value::{Duration, Timestamp, Value as V};
@@ -41,7 +41,7 @@ macro_rules! rows {
 /// # Errors
 /// `no_such_overload` when the arguments are not of the row's types (an index of a list may be any number); what the
 /// function fails with.
-pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> Built<V<'a>> {
+pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalResult<V<'a>> {
     rows! { builtin, args:
         Not(V::Bool(a)) gives !a;
         Equal(ref a, ref b) tries a.equals(b, cx);

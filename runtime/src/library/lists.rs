@@ -1,6 +1,6 @@
 //! The lists and the sets library (cel-go's `ext.Lists` and `ext.Sets`).
 
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::library::Cx;
 use crate::library::containers::in_list;
 use crate::library::optionals;
@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 const MAX_DEPTH: u32 = 512;
 
 /// The elements from `start` up to `end`, both within the list.
-pub(super) fn slice<'a>(cx: &Cx<'a>, list: List<'a>, start: i64, end: i64) -> Built<List<'a>> {
+pub(super) fn slice<'a>(cx: &Cx<'a>, list: List<'a>, start: i64, end: i64) -> EvalResult<List<'a>> {
     let position = |at: i64| usize::try_from(at).ok().filter(|at| *at <= list.len()).ok_or(InvalidArgument);
     let (start, end) = (position(start)?, position(end)?);
     if start > end {
@@ -25,7 +25,7 @@ pub(super) fn slice<'a>(cx: &Cx<'a>, list: List<'a>, start: i64, end: i64) -> Bu
 }
 
 /// The elements at some positions.
-fn collect<'a>(cx: &Cx<'a>, list: List<'a>, positions: impl Iterator<Item = usize>) -> Built<List<'a>> {
+fn collect<'a>(cx: &Cx<'a>, list: List<'a>, positions: impl Iterator<Item = usize>) -> EvalResult<List<'a>> {
     let mut elements = cx.arena().vec();
     for index in positions {
         cx.charge(1)?;
@@ -37,7 +37,7 @@ fn collect<'a>(cx: &Cx<'a>, list: List<'a>, positions: impl Iterator<Item = usiz
 }
 
 /// The elements of lists in place of the lists, `levels` deep. A negative depth is `invalid_argument`.
-pub(super) fn flatten<'a>(cx: &Cx<'a>, list: List<'a>, levels: i64) -> Built<List<'a>> {
+pub(super) fn flatten<'a>(cx: &Cx<'a>, list: List<'a>, levels: i64) -> EvalResult<List<'a>> {
     let levels = u64::try_from(levels).map_err(|_| InvalidArgument)?;
     let mut flat = cx.arena().vec();
     flatten_into(cx, list, levels, MAX_DEPTH, &mut |element| flat.push(element))?;
@@ -49,8 +49,8 @@ fn flatten_into<'a>(
     list: List<'a>,
     levels: u64,
     depth: u32,
-    add: &mut dyn FnMut(Value<'a>) -> Built<()>,
-) -> Built<()> {
+    add: &mut dyn FnMut(Value<'a>) -> EvalResult<()>,
+) -> EvalResult<()> {
     let depth = depth.checked_sub(1).ok_or(OutOfBudget)?;
     for index in 0..list.len() {
         cx.charge(1)?;
@@ -64,7 +64,7 @@ fn flatten_into<'a>(
 }
 
 /// The order of two keys of one type that has an order; `invalid_argument` for others, and for NaN.
-fn compare(a: &Value<'_>, b: &Value<'_>) -> Built<Ordering> {
+fn compare(a: &Value<'_>, b: &Value<'_>) -> EvalResult<Ordering> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Ok(a.cmp(b)),
         (Value::Uint(a), Value::Uint(b)) => Ok(a.cmp(b)),
@@ -79,7 +79,7 @@ fn compare(a: &Value<'_>, b: &Value<'_>) -> Built<Ordering> {
 }
 
 /// The elements in the order of their keys; those of equal keys stay as they are.
-pub(super) fn sort<'a>(cx: &Cx<'a>, list: List<'a>, keys: List<'a>) -> Built<List<'a>> {
+pub(super) fn sort<'a>(cx: &Cx<'a>, list: List<'a>, keys: List<'a>) -> EvalResult<List<'a>> {
     if list.len() != keys.len() {
         return Err(InvalidArgument);
     }
@@ -111,7 +111,7 @@ pub(super) fn sort<'a>(cx: &Cx<'a>, list: List<'a>, keys: List<'a>) -> Built<Lis
 }
 
 /// The elements without those equal to an earlier one.
-pub(super) fn distinct<'a>(cx: &Cx<'a>, list: List<'a>) -> Built<List<'a>> {
+pub(super) fn distinct<'a>(cx: &Cx<'a>, list: List<'a>) -> EvalResult<List<'a>> {
     let mut kept = cx.arena().vec();
     for index in 0..list.len() {
         cx.charge(1)?;
@@ -132,7 +132,7 @@ pub(super) fn distinct<'a>(cx: &Cx<'a>, list: List<'a>) -> Built<List<'a>> {
 }
 
 /// The numbers from 0 up to `end`, which is not one of them. A negative end is `invalid_argument`.
-pub(super) fn range<'a>(cx: &Cx<'a>, end: i64) -> Built<List<'a>> {
+pub(super) fn range<'a>(cx: &Cx<'a>, end: i64) -> EvalResult<List<'a>> {
     let count = usize::try_from(end).map_err(|_| InvalidArgument)?;
     cx.charge(count)?;
     let mut numbers = cx.arena().vec();
@@ -141,12 +141,12 @@ pub(super) fn range<'a>(cx: &Cx<'a>, end: i64) -> Built<List<'a>> {
     Ok(List::Slice(numbers.finish()))
 }
 
-pub(super) fn reverse<'a>(cx: &Cx<'a>, list: List<'a>) -> Built<List<'a>> {
+pub(super) fn reverse<'a>(cx: &Cx<'a>, list: List<'a>) -> EvalResult<List<'a>> {
     collect(cx, list, (0..list.len()).rev())
 }
 
 /// The element at a position, if there is one.
-pub(super) fn element<'a>(cx: &Cx<'a>, list: List<'a>, index: usize) -> Built<Option<&'a Value<'a>>> {
+pub(super) fn element<'a>(cx: &Cx<'a>, list: List<'a>, index: usize) -> EvalResult<Option<&'a Value<'a>>> {
     match list.get(index, cx.arena())? {
         Some(element) => optionals::of(cx, element),
         None => Ok(None),
@@ -154,7 +154,7 @@ pub(super) fn element<'a>(cx: &Cx<'a>, list: List<'a>, index: usize) -> Built<Op
 }
 
 /// Whether `list` has an element equal to each of `others`.
-pub(super) fn contains_all<'a>(cx: &Cx<'a>, list: List<'a>, others: List<'a>) -> Built<bool> {
+pub(super) fn contains_all<'a>(cx: &Cx<'a>, list: List<'a>, others: List<'a>) -> EvalResult<bool> {
     for index in 0..others.len() {
         cx.charge(1)?;
         if let Some(other) = others.get(index, cx.arena())?
@@ -166,11 +166,11 @@ pub(super) fn contains_all<'a>(cx: &Cx<'a>, list: List<'a>, others: List<'a>) ->
     Ok(true)
 }
 
-pub(super) fn equivalent<'a>(cx: &Cx<'a>, a: List<'a>, b: List<'a>) -> Built<bool> {
+pub(super) fn equivalent<'a>(cx: &Cx<'a>, a: List<'a>, b: List<'a>) -> EvalResult<bool> {
     Ok(contains_all(cx, a, b)? && contains_all(cx, b, a)?)
 }
 
-pub(super) fn intersects<'a>(cx: &Cx<'a>, a: List<'a>, b: List<'a>) -> Built<bool> {
+pub(super) fn intersects<'a>(cx: &Cx<'a>, a: List<'a>, b: List<'a>) -> EvalResult<bool> {
     for index in 0..b.len() {
         cx.charge(1)?;
         if let Some(element) = b.get(index, cx.arena())?

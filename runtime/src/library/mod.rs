@@ -54,7 +54,7 @@ pub(crate) use self::strings::lossy;
 pub(crate) use self::verbs::{Malformed, Piece, pieces};
 pub(crate) use self::views::View;
 
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use celero_ir::ErrorKind;
 use std::cell::Cell;
 
@@ -89,7 +89,7 @@ impl<'a> Cx<'a> {
     /// # Errors
     /// `out_of_budget` once the budget falls below zero.
     #[inline]
-    pub fn charge(&self, steps: usize) -> Built<()> {
+    pub fn charge(&self, steps: usize) -> EvalResult<()> {
         let steps = i64::try_from(steps).unwrap_or(i64::MAX);
         if self.fuel.get() < steps {
             return self.overspend(steps);
@@ -99,7 +99,7 @@ impl<'a> Cx<'a> {
     }
 
     #[cold]
-    fn overspend(&self, steps: i64) -> Built<()> {
+    fn overspend(&self, steps: i64) -> EvalResult<()> {
         self.fuel.update(|fuel| fuel.saturating_sub(steps));
         Err(ErrorKind::OutOfBudget)
     }
@@ -109,7 +109,7 @@ impl<'a> Cx<'a> {
     /// # Errors
     /// `out_of_budget` once the budget falls below zero.
     #[inline]
-    pub fn charge_bytes(&self, bytes: usize) -> Built<()> {
+    pub fn charge_bytes(&self, bytes: usize) -> EvalResult<()> {
         self.charge(bytes / BYTES_PER_STEP)
     }
 

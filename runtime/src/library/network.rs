@@ -1,6 +1,6 @@
 //! Addresses and networks (cel-spec's network extension).
 
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::library::Cx;
 use crate::library::convert::{scanned, string_from_ip};
 use celero_ir::ErrorKind;
@@ -8,7 +8,7 @@ use ipnet::IpNet;
 use std::net::IpAddr;
 
 /// An address in text, without a zone. IPv4 addresses are not taken in IPv6 notation (`::ffff:192.0.2.1`).
-pub(crate) fn ip_from_string(text: &str) -> Built<IpAddr> {
+pub(crate) fn ip_from_string(text: &str) -> EvalResult<IpAddr> {
     let address: IpAddr = text.parse().map_err(|_| ErrorKind::InvalidArgument)?;
     match address {
         IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some() && text.contains('.') => Err(ErrorKind::InvalidArgument),
@@ -17,7 +17,7 @@ pub(crate) fn ip_from_string(text: &str) -> Built<IpAddr> {
 }
 
 /// `address/length`. Bits after the prefix may be set; they are kept.
-pub(crate) fn cidr_from_string(text: &str) -> Built<(IpAddr, u8)> {
+pub(crate) fn cidr_from_string(text: &str) -> EvalResult<(IpAddr, u8)> {
     let (address, length) = text.split_once('/').ok_or(ErrorKind::InvalidArgument)?;
     let address = ip_from_string(address)?;
     let plain = length == "0" || length.starts_with(|c: char| c.is_ascii_digit() && c != '0');
@@ -36,12 +36,12 @@ pub(crate) fn cidr_contains(network: IpAddr, prefix: u8, address: IpAddr) -> boo
 }
 
 /// The text of an address of the host.
-pub(crate) fn ip_text<'a>(cx: &Cx<'a>, address: IpAddr) -> Built<&'a str> {
+pub(crate) fn ip_text<'a>(cx: &Cx<'a>, address: IpAddr) -> EvalResult<&'a str> {
     cx.arena().format_ip(address)
 }
 
 /// As [`cidr_contains`], of an address in text.
-pub(crate) fn cidr_contains_string(network: IpAddr, prefix: u8, address: &str) -> Built<bool> {
+pub(crate) fn cidr_contains_string(network: IpAddr, prefix: u8, address: &str) -> EvalResult<bool> {
     ip_from_string(address).map(|address| cidr_contains(network, prefix, address))
 }
 
@@ -51,12 +51,12 @@ pub(crate) fn cidr_contains_cidr(network: (IpAddr, u8), other: (IpAddr, u8)) -> 
 }
 
 /// The address of a network with the bits after the prefix cleared.
-pub(crate) fn masked(address: IpAddr, prefix: u8) -> Built<IpAddr> {
+pub(crate) fn masked(address: IpAddr, prefix: u8) -> EvalResult<IpAddr> {
     IpNet::new(address, prefix).map(|network| network.network()).map_err(|_| ErrorKind::InvalidArgument)
 }
 
 /// Whether the text of an address is the canonical one.
-pub(crate) fn is_canonical<'a>(cx: &Cx<'a>, text: &'a str) -> Built<bool> {
+pub(crate) fn is_canonical<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<bool> {
     let address = ip_from_string(scanned(cx, text)?)?;
     Ok(string_from_ip(cx, address)? == text)
 }

@@ -1,6 +1,6 @@
 //! The math library (cel-go's `ext.Math`).
 
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::library::Cx;
 use crate::value::order::{int_double, int_uint, uint_double};
 use crate::value::{List, Value};
@@ -8,7 +8,7 @@ use celero_ir::ErrorKind::{InvalidArgument, NoSuchOverload, Overflow};
 use std::cmp::Ordering;
 
 /// The order of two numbers of any types. NaN has none: `invalid_argument`.
-fn compare(a: &Value<'_>, b: &Value<'_>) -> Built<Ordering> {
+fn compare(a: &Value<'_>, b: &Value<'_>) -> EvalResult<Ordering> {
     let order = match (*a, *b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
         (Value::Uint(a), Value::Uint(b)) => Some(a.cmp(&b)),
@@ -25,12 +25,12 @@ fn compare(a: &Value<'_>, b: &Value<'_>) -> Built<Ordering> {
 }
 
 /// The greater of two numbers; the first if they are equal.
-pub(super) fn greatest<'a>(a: &Value<'a>, b: &Value<'a>) -> Built<Value<'a>> {
+pub(super) fn greatest<'a>(a: &Value<'a>, b: &Value<'a>) -> EvalResult<Value<'a>> {
     Ok(if compare(a, b)?.is_lt() { *b } else { *a })
 }
 
 /// The smaller of two numbers; the first if they are equal.
-pub(super) fn least<'a>(a: &Value<'a>, b: &Value<'a>) -> Built<Value<'a>> {
+pub(super) fn least<'a>(a: &Value<'a>, b: &Value<'a>) -> EvalResult<Value<'a>> {
     Ok(if compare(a, b)?.is_gt() { *b } else { *a })
 }
 
@@ -38,8 +38,8 @@ pub(super) fn least<'a>(a: &Value<'a>, b: &Value<'a>) -> Built<Value<'a>> {
 pub(super) fn of_list<'a>(
     cx: &Cx<'a>,
     list: List<'a>,
-    choose: fn(&Value<'a>, &Value<'a>) -> Built<Value<'a>>,
-) -> Built<Value<'a>> {
+    choose: fn(&Value<'a>, &Value<'a>) -> EvalResult<Value<'a>>,
+) -> EvalResult<Value<'a>> {
     cx.charge(list.len())?;
     let mut best = list.get(0, cx.arena())?.ok_or(InvalidArgument)?;
     if !matches!(best, Value::Int(_) | Value::Uint(_) | Value::Double(_)) {
@@ -53,7 +53,7 @@ pub(super) fn of_list<'a>(
     Ok(best)
 }
 
-pub(super) fn abs_int(n: i64) -> Built<i64> {
+pub(super) fn abs_int(n: i64) -> EvalResult<i64> {
     n.checked_abs().ok_or(Overflow)
 }
 
@@ -63,16 +63,16 @@ pub(super) fn sign(d: f64) -> f64 {
 }
 
 /// How far a shift goes: `None` past the last bit.
-fn places(by: i64) -> Built<Option<u32>> {
+fn places(by: i64) -> EvalResult<Option<u32>> {
     let by = u64::try_from(by).map_err(|_| InvalidArgument)?;
     Ok(u32::try_from(by).ok().filter(|by| *by < u64::BITS))
 }
 
-pub(super) fn shift_left(n: u64, by: i64) -> Built<u64> {
+pub(super) fn shift_left(n: u64, by: i64) -> EvalResult<u64> {
     Ok(places(by)?.and_then(|by| n.checked_shl(by)).unwrap_or(0))
 }
 
-pub(super) fn shift_right(n: u64, by: i64) -> Built<u64> {
+pub(super) fn shift_right(n: u64, by: i64) -> EvalResult<u64> {
     Ok(places(by)?.and_then(|by| n.checked_shr(by)).unwrap_or(0))
 }
 

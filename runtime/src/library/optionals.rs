@@ -1,6 +1,6 @@
 //! Optional values (cel-spec's optionals extension).
 
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::library::Cx;
 use crate::library::containers::position;
 use crate::value::{Duration, List, Timestamp, Value};
@@ -9,12 +9,12 @@ use celero_ir::ErrorKind;
 type Optional<'a> = Option<&'a Value<'a>>;
 
 /// `optional.of(value)`
-pub(crate) fn of<'a>(cx: &Cx<'a>, value: Value<'a>) -> Built<Optional<'a>> {
+pub(crate) fn of<'a>(cx: &Cx<'a>, value: Value<'a>) -> EvalResult<Optional<'a>> {
     cx.arena().alloc_value(value).map(Some)
 }
 
 /// `optional.ofNonZeroValue(value)`: absent for the value that a field of its type has when nothing is set.
-pub(crate) fn of_non_zero<'a>(cx: &Cx<'a>, value: Value<'a>) -> Built<Optional<'a>> {
+pub(crate) fn of_non_zero<'a>(cx: &Cx<'a>, value: Value<'a>) -> EvalResult<Optional<'a>> {
     let zero = match value {
         Value::Null | Value::Bool(false) | Value::Int(0) | Value::Uint(0) | Value::Duration(Duration(0)) => true,
         Value::Timestamp(time) => time == Timestamp::default(),
@@ -29,16 +29,16 @@ pub(crate) fn of_non_zero<'a>(cx: &Cx<'a>, value: Value<'a>) -> Built<Optional<'
 }
 
 /// `optional.value()`
-pub(crate) fn value<'a>(optional: Optional<'a>) -> Built<Value<'a>> {
+pub(crate) fn value<'a>(optional: Optional<'a>) -> EvalResult<Value<'a>> {
     optional.copied().ok_or(ErrorKind::InvalidArgument)
 }
 
-fn wrap<'a>(cx: &Cx<'a>, value: Option<Value<'a>>) -> Built<Optional<'a>> {
+fn wrap<'a>(cx: &Cx<'a>, value: Option<Value<'a>>) -> EvalResult<Optional<'a>> {
     value.map(|value| cx.arena().alloc_value(value)).transpose()
 }
 
 /// `optional.field`, `optional.?field`: absent when the optional is, or the key is not there.
-pub(crate) fn select<'a>(cx: &Cx<'a>, optional: Optional<'a>, field: &'a str) -> Built<Optional<'a>> {
+pub(crate) fn select<'a>(cx: &Cx<'a>, optional: Optional<'a>, field: &'a str) -> EvalResult<Optional<'a>> {
     match optional {
         None => Ok(None),
         Some(Value::Map(map)) => wrap(cx, map.find(&Value::String(field), cx)?),
@@ -47,7 +47,7 @@ pub(crate) fn select<'a>(cx: &Cx<'a>, optional: Optional<'a>, field: &'a str) ->
 }
 
 /// `container[?index]`: absent where `container[index]` finds nothing.
-pub(crate) fn index<'a>(cx: &Cx<'a>, container: &Value<'a>, index: Value<'a>) -> Built<Optional<'a>> {
+pub(crate) fn index<'a>(cx: &Cx<'a>, container: &Value<'a>, index: Value<'a>) -> EvalResult<Optional<'a>> {
     match container {
         Value::List(list) => wrap(cx, list.get(position(&index)?, cx.arena())?),
         Value::Map(map) => wrap(cx, map.find(&index, cx)?),
@@ -56,12 +56,12 @@ pub(crate) fn index<'a>(cx: &Cx<'a>, container: &Value<'a>, index: Value<'a>) ->
 }
 
 /// `optional[index]`, `optional[?index]`: absent when the optional is, or nothing is found.
-pub(crate) fn index_optional<'a>(cx: &Cx<'a>, optional: Optional<'a>, by: Value<'a>) -> Built<Optional<'a>> {
+pub(crate) fn index_optional<'a>(cx: &Cx<'a>, optional: Optional<'a>, by: Value<'a>) -> EvalResult<Optional<'a>> {
     optional.map_or(Ok(None), |container| index(cx, container, by))
 }
 
 /// `optional.unwrap(list)`: what the optionals of a list hold, in order.
-pub(crate) fn unwrap<'a>(cx: &Cx<'a>, list: List<'a>) -> Built<List<'a>> {
+pub(crate) fn unwrap<'a>(cx: &Cx<'a>, list: List<'a>) -> EvalResult<List<'a>> {
     cx.charge(list.len())?;
     let mut held = cx.arena().vec();
     for index in 0..list.len() {

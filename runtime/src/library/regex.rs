@@ -5,7 +5,7 @@
 //! the size limit holds; flags may also be `x` and `R`, classes may nest and intersect (`[a-z&&[^b]]`). Both search in time
 //! linear in the text.
 
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::library::Cx;
 use crate::library::matcher::Matcher;
 use crate::library::recent::Recent;
@@ -55,25 +55,25 @@ pub(super) fn within(pattern: &str, size: usize) -> Result<Regex, String> {
 
 /// Whether an expression that was compiled before the evaluation matches somewhere.
 #[inline]
-pub(crate) fn regex_found(cx: &Cx<'_>, matcher: &Matcher, text: &str) -> Built<bool> {
+pub(crate) fn regex_found(cx: &Cx<'_>, matcher: &Matcher, text: &str) -> EvalResult<bool> {
     cx.charge(text.len() / BYTES_PER_STEP)?;
     matcher.is_match(text).or_else(|pattern| with_recent(cx, pattern, |regex| regex.is_match(text)))
 }
 
 /// Whether a pattern that was not known before the evaluation matches somewhere.
-pub(crate) fn string_matches<'a>(cx: &Cx<'a>, text: &'a str, pattern: &'a str) -> Built<bool> {
+pub(crate) fn string_matches<'a>(cx: &Cx<'a>, text: &'a str, pattern: &'a str) -> EvalResult<bool> {
     with_regex(cx, text, pattern, |regex| regex.is_match(text))
 }
 
 /// Uses a pattern that was not known before the evaluation for a search of `text`.
-pub(super) fn with_regex<R>(cx: &Cx<'_>, text: &str, pattern: &str, search: impl FnOnce(&Regex) -> R) -> Built<R> {
+pub(super) fn with_regex<R>(cx: &Cx<'_>, text: &str, pattern: &str, search: impl FnOnce(&Regex) -> R) -> EvalResult<R> {
     cx.charge(text.len() / BYTES_PER_STEP)?;
     with_recent(cx, pattern, search)
 }
 
 /// Uses one of the few patterns that the thread keeps, or compiles it.
 #[cold]
-fn with_recent<R>(cx: &Cx<'_>, pattern: &str, search: impl FnOnce(&Regex) -> R) -> Built<R> {
+fn with_recent<R>(cx: &Cx<'_>, pattern: &str, search: impl FnOnce(&Regex) -> R) -> EvalResult<R> {
     let compile = || {
         cx.charge(COMPILE_STEPS.saturating_add(pattern.len()))?;
         compile_regex(pattern).map_err(|_| ErrorKind::InvalidArgument)

@@ -1,7 +1,7 @@
 //! The regex library (cel-go's `ext.Regex`), and `regexReplace` of the gateway library. A pattern that is wrong, or has more
 //! groups than the function takes, is `invalid_argument`.
 
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::library::Cx;
 use crate::library::optionals;
 use crate::library::regex::with_regex;
@@ -19,7 +19,7 @@ fn extracted<'a>(captures: &Captures<'a>) -> Option<&'a str> {
     }
 }
 
-fn one_group_at_most(regex: &Regex) -> Built<()> {
+fn one_group_at_most(regex: &Regex) -> EvalResult<()> {
     if regex.captures_len() > 2 { Err(InvalidArgument) } else { Ok(()) }
 }
 
@@ -29,8 +29,8 @@ fn matches<'a>(
     regex: &Regex,
     text: &'a str,
     most: usize,
-    mut f: impl FnMut(&Captures<'a>) -> Built<()>,
-) -> Built<()> {
+    mut f: impl FnMut(&Captures<'a>) -> EvalResult<()>,
+) -> EvalResult<()> {
     for captures in regex.captures_iter(text).take(most) {
         let start = captures.get(0).map_or(0, |all| all.start());
         cx.charge(1)?;
@@ -41,7 +41,7 @@ fn matches<'a>(
 }
 
 /// The first match.
-pub(super) fn extract<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str) -> Built<Option<&'a Value<'a>>> {
+pub(super) fn extract<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str) -> EvalResult<Option<&'a Value<'a>>> {
     let found = with_regex(cx, text, pattern, |regex| {
         one_group_at_most(regex)?;
         Ok(regex.captures(text).and_then(|captures| extracted(&captures)))
@@ -50,7 +50,7 @@ pub(super) fn extract<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str) -> Built<Op
 }
 
 /// All matches.
-pub(super) fn extract_all<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str) -> Built<List<'a>> {
+pub(super) fn extract_all<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str) -> EvalResult<List<'a>> {
     with_regex(cx, text, pattern, |regex| {
         one_group_at_most(regex)?;
         let mut found = cx.arena().vec();
@@ -71,7 +71,7 @@ enum Part<'t> {
 }
 
 /// The parts of a replacement: `\0` to `\9` are groups, which the pattern must have, and `\\` is a backslash.
-fn numbered<'t>(template: &'t str, regex: &Regex) -> Built<Vec<Part<'t>>> {
+fn numbered<'t>(template: &'t str, regex: &Regex) -> EvalResult<Vec<Part<'t>>> {
     let mut parts = Vec::new();
     let mut rest = template;
     while let Some((plain, escaped)) = rest.split_once('\\') {
@@ -125,8 +125,8 @@ fn replaced<'a, 't>(
     text: &'a str,
     pattern: &str,
     most: usize,
-    parts: impl FnOnce(&Regex) -> Built<Vec<Part<'t>>>,
-) -> Built<&'a str> {
+    parts: impl FnOnce(&Regex) -> EvalResult<Vec<Part<'t>>>,
+) -> EvalResult<&'a str> {
     with_regex(cx, text, pattern, |regex| {
         let parts = parts(regex)?;
         let mut replaced = Builder::new(cx);
@@ -151,14 +151,14 @@ fn replaced<'a, 't>(
 }
 
 /// The text with the first `most` matches replaced, all if that is negative.
-pub(super) fn replace<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str, template: &str, most: i64) -> Built<&'a str> {
+pub(super) fn replace<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str, template: &str, most: i64) -> EvalResult<&'a str> {
     cx.charge_bytes(template.len())?;
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     replaced(cx, text, pattern, most, |regex| numbered(template, regex))
 }
 
 /// `text.regexReplace(pattern, template)`: the text with the first match replaced.
-pub(super) fn replace_once<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str, template: &str) -> Built<&'a str> {
+pub(super) fn replace_once<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str, template: &str) -> EvalResult<&'a str> {
     cx.charge_bytes(template.len().saturating_mul(2))?;
     replaced(cx, text, pattern, 1, |_| Ok(dollars(template)))
 }

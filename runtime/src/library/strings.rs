@@ -1,17 +1,17 @@
 //! Text and bytes.
 
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::library::Cx;
 use celero_ir::ErrorKind;
 
-pub(crate) fn string_add<'a>(cx: &Cx<'a>, a: &'a str, b: &'a str) -> Built<&'a str> {
+pub(crate) fn string_add<'a>(cx: &Cx<'a>, a: &'a str, b: &'a str) -> EvalResult<&'a str> {
     match (a, b) {
         (all, "") | ("", all) => Ok(all),
         _ => std::str::from_utf8(bytes_add(cx, a.as_bytes(), b.as_bytes())?).map_err(|_| ErrorKind::InvalidArgument),
     }
 }
 
-pub(crate) fn bytes_add<'a>(cx: &Cx<'a>, a: &'a [u8], b: &'a [u8]) -> Built<&'a [u8]> {
+pub(crate) fn bytes_add<'a>(cx: &Cx<'a>, a: &'a [u8], b: &'a [u8]) -> EvalResult<&'a [u8]> {
     let length = a.len().saturating_add(b.len());
     cx.charge_bytes(length)?;
     let mut both = cx.arena().vec();
@@ -22,7 +22,7 @@ pub(crate) fn bytes_add<'a>(cx: &Cx<'a>, a: &'a [u8], b: &'a [u8]) -> Built<&'a 
 }
 
 /// How many code points it has.
-pub(crate) fn string_size<'a>(cx: &Cx<'a>, text: &'a str) -> Built<i64> {
+pub(crate) fn string_size<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<i64> {
     cx.charge_bytes(text.len())?;
     Ok(length(text.chars().count()))
 }
@@ -39,7 +39,7 @@ pub(crate) fn length(n: usize) -> i64 {
 /// Longest text that is searched without preparation, in bytes.
 const SHORT: usize = 512;
 
-pub(crate) fn string_contains<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str) -> Built<bool> {
+pub(crate) fn string_contains<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str) -> EvalResult<bool> {
     cx.charge_bytes(text.len().saturating_add(needle.len()))?;
     // To get ready takes `memmem` longer than to search a short text; then it is the faster by far.
     Ok(if text.len() <= SHORT {
@@ -72,7 +72,7 @@ pub(crate) fn bytes_compare<'a>(cx: &Cx<'a>, a: &'a [u8], b: &'a [u8]) -> i64 {
 
 /// The text of bytes from the host, each invalid sequence read as U+FFFD. Valid UTF-8 is not copied.
 #[inline]
-pub(crate) fn text_decode<'a>(cx: &Cx<'a>, text: &'a [u8]) -> Built<&'a str> {
+pub(crate) fn text_decode<'a>(cx: &Cx<'a>, text: &'a [u8]) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
     lossy(text, cx.arena())
 }
@@ -82,7 +82,7 @@ pub(crate) fn text_decode<'a>(cx: &Cx<'a>, text: &'a [u8]) -> Built<&'a str> {
 /// # Errors
 /// `out_of_budget` when the text must be built and does not fit the arena.
 #[inline]
-pub(crate) fn lossy<'a>(bytes: &'a [u8], arena: &'a Arena) -> Built<&'a str> {
+pub(crate) fn lossy<'a>(bytes: &'a [u8], arena: &'a Arena) -> EvalResult<&'a str> {
     match crate::native::ascii(bytes) {
         Some(text) => Ok(text),
         None => lossy_beyond_ascii(bytes, arena),
@@ -90,7 +90,7 @@ pub(crate) fn lossy<'a>(bytes: &'a [u8], arena: &'a Arena) -> Built<&'a str> {
 }
 
 #[inline(never)]
-fn lossy_beyond_ascii<'a>(bytes: &'a [u8], arena: &'a Arena) -> Built<&'a str> {
+fn lossy_beyond_ascii<'a>(bytes: &'a [u8], arena: &'a Arena) -> EvalResult<&'a str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Ok(text);
     }

@@ -1,7 +1,7 @@
 //! The strings library (cel-go's `ext.Strings`). Positions count code points, from 0; one outside of the text is
 //! `invalid_argument`.
 
-use crate::arena::{ArenaVec, Built};
+use crate::arena::{ArenaVec, EvalResult};
 use crate::library::Cx;
 use crate::library::strings::length;
 use crate::value::{List, Value};
@@ -19,22 +19,22 @@ impl<'c, 'a> Builder<'c, 'a> {
         Self { cx, bytes: cx.arena().vec() }
     }
 
-    pub(super) fn push(&mut self, text: &str) -> Built<()> {
+    pub(super) fn push(&mut self, text: &str) -> EvalResult<()> {
         self.cx.charge_bytes(text.len())?;
         self.bytes.extend(text.as_bytes())
     }
 
-    pub(super) fn push_char(&mut self, c: char) -> Built<()> {
+    pub(super) fn push_char(&mut self, c: char) -> EvalResult<()> {
         self.bytes.extend(c.encode_utf8(&mut [0; 4]).as_bytes())
     }
 
-    pub(super) fn finish(self) -> Built<&'a str> {
+    pub(super) fn finish(self) -> EvalResult<&'a str> {
         std::str::from_utf8(self.bytes.finish()).map_err(|_| InvalidArgument)
     }
 }
 
 /// The text before and after a position.
-fn split_at(text: &str, position: i64) -> Built<(&str, &str)> {
+fn split_at(text: &str, position: i64) -> EvalResult<(&str, &str)> {
     let position = usize::try_from(position).map_err(|_| InvalidArgument)?;
     let end = std::iter::once(text.len());
     let byte = text.char_indices().map(|(at, _)| at).chain(end).nth(position);
@@ -46,7 +46,7 @@ fn count(text: &str) -> i64 {
 }
 
 /// The character at a position; none at the end.
-pub(super) fn char_at<'a>(cx: &Cx<'a>, text: &'a str, at: i64) -> Built<&'a str> {
+pub(super) fn char_at<'a>(cx: &Cx<'a>, text: &'a str, at: i64) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
     let (_, rest) = split_at(text, at)?;
     let first = rest.chars().next().map_or(0, char::len_utf8);
@@ -54,7 +54,7 @@ pub(super) fn char_at<'a>(cx: &Cx<'a>, text: &'a str, at: i64) -> Built<&'a str>
 }
 
 /// The first position from `from` on where `needle` occurs, or -1.
-pub(super) fn index_of<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str, from: i64) -> Built<i64> {
+pub(super) fn index_of<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str, from: i64) -> EvalResult<i64> {
     cx.charge_bytes(text.len().saturating_add(needle.len()))?;
     let (_, rest) = split_at(text, from)?;
     let found = memmem::find(rest.as_bytes(), needle.as_bytes());
@@ -62,7 +62,7 @@ pub(super) fn index_of<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str, from: i6
 }
 
 /// The last position, `to` or before, where `needle` occurs, or -1.
-pub(super) fn last_index_of<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str, to: Option<i64>) -> Built<i64> {
+pub(super) fn last_index_of<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str, to: Option<i64>) -> EvalResult<i64> {
     cx.charge_bytes(text.len().saturating_add(needle.len()))?;
     let mut searched = text.as_bytes();
     if let Some(to) = to {
@@ -74,7 +74,7 @@ pub(super) fn last_index_of<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str, to:
 }
 
 /// The texts of a list one after the other.
-pub(super) fn join<'a>(cx: &Cx<'a>, list: List<'a>, separator: &str) -> Built<&'a str> {
+pub(super) fn join<'a>(cx: &Cx<'a>, list: List<'a>, separator: &str) -> EvalResult<&'a str> {
     let mut joined = Builder::new(cx);
     for index in 0..list.len() {
         cx.charge(1)?;
@@ -90,7 +90,7 @@ pub(super) fn join<'a>(cx: &Cx<'a>, list: List<'a>, separator: &str) -> Built<&'
 }
 
 /// The text with its bytes changed by a function that keeps those beyond ASCII.
-pub(super) fn map_bytes<'a>(cx: &Cx<'a>, text: &'a str, f: fn(&u8) -> u8) -> Built<&'a str> {
+pub(super) fn map_bytes<'a>(cx: &Cx<'a>, text: &'a str, f: fn(&u8) -> u8) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
     if text.bytes().all(|b| f(&b) == b) {
         return Ok(text);
@@ -110,7 +110,7 @@ fn at_most(limit: i64) -> usize {
 
 /// The text with the first `most` occurrences of `from` replaced, all if that is negative. Empty text occurs before each
 /// character and at the end.
-pub(super) fn replace<'a>(cx: &Cx<'a>, text: &'a str, from: &str, to: &str, most: i64) -> Built<&'a str> {
+pub(super) fn replace<'a>(cx: &Cx<'a>, text: &'a str, from: &str, to: &str, most: i64) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
     let mut replaced = Builder::new(cx);
     let mut rest = 0;
@@ -126,7 +126,7 @@ pub(super) fn replace<'a>(cx: &Cx<'a>, text: &'a str, from: &str, to: &str, most
 
 /// The parts between the separators, at most `most` if that is not negative; the last one then holds the rest. An empty
 /// separator separates all characters.
-pub(super) fn split<'a>(cx: &Cx<'a>, text: &'a str, separator: &str, most: i64) -> Built<List<'a>> {
+pub(super) fn split<'a>(cx: &Cx<'a>, text: &'a str, separator: &str, most: i64) -> EvalResult<List<'a>> {
     cx.charge_bytes(text.len())?;
     let mut parts = cx.arena().vec();
     let most = at_most(most);
@@ -155,7 +155,7 @@ pub(super) fn split<'a>(cx: &Cx<'a>, text: &'a str, separator: &str, most: i64) 
 }
 
 /// The text from one position to another, or to its end.
-pub(super) fn substring<'a>(cx: &Cx<'a>, text: &'a str, start: i64, end: Option<i64>) -> Built<&'a str> {
+pub(super) fn substring<'a>(cx: &Cx<'a>, text: &'a str, start: i64, end: Option<i64>) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
     let before_end = match end {
         Some(end) => split_at(text, end)?.0,
@@ -165,7 +165,7 @@ pub(super) fn substring<'a>(cx: &Cx<'a>, text: &'a str, start: i64, end: Option<
 }
 
 /// The characters in reverse order.
-pub(super) fn reverse<'a>(cx: &Cx<'a>, text: &'a str) -> Built<&'a str> {
+pub(super) fn reverse<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
     let mut reversed = Builder::new(cx);
     text.chars().rev().try_for_each(|c| reversed.push_char(c))?;
@@ -173,7 +173,7 @@ pub(super) fn reverse<'a>(cx: &Cx<'a>, text: &'a str) -> Built<&'a str> {
 }
 
 /// The text in quotes; control characters that have a short escape, quotes and backslashes are escaped.
-pub(super) fn quote<'a>(cx: &Cx<'a>, text: &'a str) -> Built<&'a str> {
+pub(super) fn quote<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
     let mut quoted = Builder::new(cx);
     quoted.push("\"")?;

@@ -2,7 +2,7 @@
 //!
 //! A zone is a name of the IANA database, which is compiled in, or an offset from UTC: `+05:30`, `-08:00`, `02:00`.
 
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::library::Cx;
 use crate::library::recent::Recent;
 use crate::value::{Duration, Timestamp};
@@ -13,15 +13,15 @@ thread_local! {
     static ZONES: Recent<TimeZone> = const { Recent::new() };
 }
 
-pub(crate) fn timestamp_add<'a>(_: &Cx<'a>, time: Timestamp, duration: Duration) -> Built<Timestamp> {
+pub(crate) fn timestamp_add<'a>(_: &Cx<'a>, time: Timestamp, duration: Duration) -> EvalResult<Timestamp> {
     time.checked_add(duration)
 }
 
-pub(crate) fn timestamp_sub<'a>(_: &Cx<'a>, time: Timestamp, duration: Duration) -> Built<Timestamp> {
+pub(crate) fn timestamp_sub<'a>(_: &Cx<'a>, time: Timestamp, duration: Duration) -> EvalResult<Timestamp> {
     time.checked_sub(duration)
 }
 
-pub(crate) fn timestamp_diff<'a>(_: &Cx<'a>, a: Timestamp, b: Timestamp) -> Built<Duration> {
+pub(crate) fn timestamp_diff<'a>(_: &Cx<'a>, a: Timestamp, b: Timestamp) -> EvalResult<Duration> {
     a.since(b)
 }
 
@@ -42,12 +42,12 @@ pub(crate) enum Part {
 }
 
 /// A part of the date and time in UTC.
-pub(crate) fn part(time: Timestamp, part: Part) -> Built<i64> {
+pub(crate) fn part(time: Timestamp, part: Part) -> EvalResult<i64> {
     part_at(time, part, 0)
 }
 
 /// A part of the date and time in a zone. An unknown one is `invalid_argument`; a date past the year 9999, `overflow`.
-pub(crate) fn part_in(time: Timestamp, part: Part, zone: &str) -> Built<i64> {
+pub(crate) fn part_in(time: Timestamp, part: Part, zone: &str) -> EvalResult<i64> {
     let offset = match fixed_offset(zone) {
         Some(offset) => offset?,
         None => named_offset(time, zone)?,
@@ -55,7 +55,7 @@ pub(crate) fn part_in(time: Timestamp, part: Part, zone: &str) -> Built<i64> {
     part_at(time, part, offset)
 }
 
-fn part_at(time: Timestamp, part: Part, offset: i64) -> Built<i64> {
+fn part_at(time: Timestamp, part: Part, offset: i64) -> EvalResult<i64> {
     let local = time.civil(offset)?;
     Ok(match part {
         Part::Year => local.year().into(),
@@ -72,7 +72,7 @@ fn part_at(time: Timestamp, part: Part, offset: i64) -> Built<i64> {
 }
 
 /// The offset in seconds that `[+-]hh:mm` writes; `None` for what has no colon and so is a name.
-fn fixed_offset(zone: &str) -> Option<Built<i64>> {
+fn fixed_offset(zone: &str) -> Option<EvalResult<i64>> {
     let (hours, minutes) = zone.split_once(':')?;
     let (negative, hours) = match hours.strip_prefix('-') {
         Some(hours) => (true, hours),
@@ -89,7 +89,7 @@ fn fixed_offset(zone: &str) -> Option<Built<i64>> {
     Some(seconds.ok_or(ErrorKind::InvalidArgument))
 }
 
-fn named_offset(time: Timestamp, zone: &str) -> Built<i64> {
+fn named_offset(time: Timestamp, zone: &str) -> EvalResult<i64> {
     let lookup = || TimeZone::get(zone).map_err(|_| ErrorKind::InvalidArgument);
     // The last two days of year 9999 are outside what the database's code takes; no zone changes its offset then.
     let seconds = time.seconds.clamp(jiff::Timestamp::MIN.as_second(), jiff::Timestamp::MAX.as_second());

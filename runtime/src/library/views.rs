@@ -5,7 +5,7 @@
 //!
 //! Keys are the names of headers. Those of a header map of the host are compared as HTTP compares names, as without a view.
 
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::library::Cx;
 #[cfg(feature = "http")]
 use crate::library::lossy;
@@ -45,24 +45,24 @@ const REDACTED: &str = "<redacted>";
 const SET_COOKIE: &str = "set-cookie";
 
 /// Each value as a list: of headers, the lines; of text, itself; of a list, its elements.
-pub(super) fn raw<'a>(cx: &Cx<'a>, map: Map<'a>) -> Built<Map<'a>> {
+pub(super) fn raw<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<Map<'a>> {
     View { form: Form::Raw, ..View::of(map) }.shown(cx)
 }
 
 /// Each value as text: the lines of a header, or the elements of a list, joined with `,`.
-pub(super) fn join<'a>(cx: &Cx<'a>, map: Map<'a>) -> Built<Map<'a>> {
+pub(super) fn join<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<Map<'a>> {
     let view = View { form: Form::Join, ..View::of(map) };
     // Which is what headers are.
     if view.is_of_headers() && !view.redacted { Ok(view.base) } else { view.shown(cx) }
 }
 
 /// Each value as the list of its members.
-pub(super) fn split<'a>(cx: &Cx<'a>, map: Map<'a>) -> Built<Map<'a>> {
+pub(super) fn split<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<Map<'a>> {
     View { form: Form::Split, ..View::of(map) }.shown(cx)
 }
 
 /// The map with the values of headers that are credentials hidden.
-pub(super) fn redacted<'a>(cx: &Cx<'a>, map: Map<'a>) -> Built<Map<'a>> {
+pub(super) fn redacted<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<Map<'a>> {
     View { redacted: true, ..View::of(map) }.shown(cx)
 }
 
@@ -70,7 +70,7 @@ pub(super) fn redacted<'a>(cx: &Cx<'a>, map: Map<'a>) -> Built<Map<'a>> {
 ///
 /// # Errors
 /// `no_such_key` if there is none.
-pub(super) fn cookie<'a>(cx: &Cx<'a>, map: Map<'a>, name: &str) -> Built<&'a str> {
+pub(super) fn cookie<'a>(cx: &Cx<'a>, map: Map<'a>, name: &str) -> EvalResult<&'a str> {
     let view = View { form: Form::Raw, ..View::of(map) };
     let lines = match view.value("cookie", None, cx.arena())? {
         Some(Value::List(List::Slice(lines))) if !view.redacted => lines,
@@ -103,7 +103,7 @@ impl<'a> View<'a> {
         view.unwrap_or(Self { base: map, form: Form::Same, redacted: false })
     }
 
-    fn shown(self, cx: &Cx<'a>) -> Built<Map<'a>> {
+    fn shown(self, cx: &Cx<'a>) -> EvalResult<Map<'a>> {
         Ok(Map::Host(cx.arena().alloc(self)?))
     }
 
@@ -127,7 +127,7 @@ impl<'a> View<'a> {
 
     /// The lines of a header of the host; `None` if the map is none of headers.
     #[cfg(feature = "http")]
-    fn lines(&self, name: &str, arena: &'a Arena) -> Option<Built<&'a [Value<'a>]>> {
+    fn lines(&self, name: &str, arena: &'a Arena) -> Option<EvalResult<&'a [Value<'a>]>> {
         let headers = self.headers()?;
         let lines = || {
             let mut lines = arena.vec();
@@ -140,12 +140,12 @@ impl<'a> View<'a> {
     }
 
     #[cfg(not(feature = "http"))]
-    fn lines(&self, _: &str, _: &'a Arena) -> Option<Built<&'a [Value<'a>]>> {
+    fn lines(&self, _: &str, _: &'a Arena) -> Option<EvalResult<&'a [Value<'a>]>> {
         None
     }
 
     /// What is shown under a name: of the base's value if that is known, else of what it has there; `None` if it has nothing.
-    fn value(&self, name: &str, known: Option<Value<'a>>, arena: &'a Arena) -> Built<Option<Value<'a>>> {
+    fn value(&self, name: &str, known: Option<Value<'a>>, arena: &'a Arena) -> EvalResult<Option<Value<'a>>> {
         let is_list = matches!(self.form, Form::Raw | Form::Split);
         let lines = if is_list { self.lines(name, arena).transpose()? } else { None };
         let value = match (lines, known) {
@@ -167,7 +167,7 @@ impl<'a> View<'a> {
     }
 
     /// A value of the base in the form of the view.
-    fn converted(&self, value: Value<'a>, whole: bool, arena: &'a Arena) -> Built<Value<'a>> {
+    fn converted(&self, value: Value<'a>, whole: bool, arena: &'a Arena) -> EvalResult<Value<'a>> {
         Ok(match (self.form, value) {
             (Form::Same, _) | (Form::Raw, Value::List(_)) => value,
             (Form::Raw, _) => list_of(&[value], arena)?,
@@ -196,12 +196,12 @@ impl<'a> View<'a> {
     }
 }
 
-fn list_of<'a>(values: &[Value<'a>], arena: &'a Arena) -> Built<Value<'a>> {
+fn list_of<'a>(values: &[Value<'a>], arena: &'a Arena) -> EvalResult<Value<'a>> {
     Ok(Value::List(List::Slice(arena.alloc_slice(values)?)))
 }
 
 /// The elements with `,` in between; `None` if not all are text.
-fn joined<'a>(list: List<'a>, arena: &'a Arena) -> Built<Option<&'a str>> {
+fn joined<'a>(list: List<'a>, arena: &'a Arena) -> EvalResult<Option<&'a str>> {
     let mut all = arena.vec();
     for index in 0..list.len() {
         let Some(Value::String(text)) = list.get(index, arena)? else { return Ok(None) };
@@ -215,7 +215,7 @@ fn joined<'a>(list: List<'a>, arena: &'a Arena) -> Built<Option<&'a str>> {
 
 /// The members of a list in a header (RFC 9110, 5.6.1): what is between commas, without the blanks around it and without empty
 /// ones. A comma in a quoted string separates nothing; a quote that is never closed is a character as any other.
-fn members<'a>(text: &'a str, mut each: impl FnMut(&'a str) -> Built<()>) -> Built<()> {
+fn members<'a>(text: &'a str, mut each: impl FnMut(&'a str) -> EvalResult<()>) -> EvalResult<()> {
     let bytes = text.as_bytes();
     let (mut from, mut at, mut quotes) = (0_usize, 0_usize, true);
     loop {
@@ -258,7 +258,7 @@ impl HostMap for View<'_> {
         self.base.len()
     }
 
-    fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         let view: View<'s> = *self;
         match key {
             Value::String(name) => view.value(name, None, arena),
@@ -269,7 +269,7 @@ impl HostMap for View<'_> {
         }
     }
 
-    fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> Built<Option<(Value<'s>, Value<'s>)>> {
+    fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<(Value<'s>, Value<'s>)>> {
         let view: View<'s> = *self;
         let entry = view.base.entry(index, arena)?;
         entry.map(|entry| view.pair(entry, arena)).transpose()
@@ -279,7 +279,7 @@ impl HostMap for View<'_> {
         Some(*self)
     }
 
-    fn entries<'s>(&'s self, arena: &'s Arena) -> Built<&'s [(Value<'s>, Value<'s>)]> {
+    fn entries<'s>(&'s self, arena: &'s Arena) -> EvalResult<&'s [(Value<'s>, Value<'s>)]> {
         let view: View<'s> = *self;
         let base = view.base.entries(arena)?;
         let mut entries = arena.vec();
@@ -292,7 +292,7 @@ impl HostMap for View<'_> {
 }
 
 impl<'a> View<'a> {
-    fn pair(&self, (key, value): (Value<'a>, Value<'a>), arena: &'a Arena) -> Built<(Value<'a>, Value<'a>)> {
+    fn pair(&self, (key, value): (Value<'a>, Value<'a>), arena: &'a Arena) -> EvalResult<(Value<'a>, Value<'a>)> {
         let shown = match key {
             Value::String(name) => self.value(name, Some(value), arena)?.unwrap_or(value),
             _ => self.converted(value, false, arena)?,

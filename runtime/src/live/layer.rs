@@ -6,7 +6,7 @@
 
 use super::segment::{Item, Segment};
 use super::views::Views;
-use crate::rules::{LeftOut, OnError};
+use crate::rules::{ErrorPolicy, LeftOut};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +36,7 @@ pub(super) type Disabled = BTreeSet<Box<str>>;
 pub(super) struct Layer<S, A> {
     slots: Vec<Slot<S, A>>,
     /// That of all its segments.
-    pub(super) on_error: OnError,
+    pub(super) on_error: ErrorPolicy,
     /// How many rules it has been given.
     given: u64,
     /// Set when nobody waits for work on this layer any more. Says, by its address, which layer it is.
@@ -48,7 +48,7 @@ pub(super) struct Layer<S, A> {
 /// Work to be done: segments that are to be one.
 pub(super) struct Plan<S, A> {
     chosen: Vec<Slot<S, A>>,
-    pub(super) on_error: OnError,
+    pub(super) on_error: ErrorPolicy,
     pub(super) stale: Arc<AtomicBool>,
 }
 
@@ -60,12 +60,12 @@ pub(super) struct Origin {
 
 impl<S, A> Layer<S, A> {
     /// No rules.
-    pub(super) fn empty(on_error: OnError) -> Self {
+    pub(super) fn empty(on_error: ErrorPolicy) -> Self {
         Self { slots: Vec::new(), on_error, given: 0, stale: Arc::default(), stuck: None }
     }
 
     /// The rules of a segment, which are numbered from 0.
-    pub(super) fn new(segment: Segment<S, A>, on_error: OnError) -> Self {
+    pub(super) fn new(segment: Segment<S, A>, on_error: ErrorPolicy) -> Self {
         let mut layer = Self::empty(on_error);
         layer.push(segment, &Disabled::new());
         layer

@@ -22,7 +22,7 @@ use crate::context::Context;
 use crate::counters::{Board, Place};
 use crate::engine::{Engine, Tier};
 use crate::env::Env;
-use crate::rules::{Given, OnError, RuleSet, RuleSetBuilder, RuleSetError};
+use crate::rules::{ErrorPolicy, Given, RuleSet, RuleSetBuilder, RuleSetError};
 use crate::trace::{event, span};
 use layer::Layer;
 use segment::{Entry, Item, Segment, build};
@@ -45,14 +45,14 @@ use views::View;
 ///
 /// ```
 /// use celero::http::RequestContext;
-/// use celero::{Engine, Env, Live, OnError, Scratch};
+/// use celero::{Engine, Env, Live, ErrorPolicy, Scratch};
 ///
 /// let live = Live::new(Engine::new(), Env::<RequestContext>::new());
 /// live.replace(|rules| {
 ///     rules
 ///         .rule("admin", r#"request.path.startsWith("/admin")"#, "deny")
 ///         .rule("bots", r#""x-bot" in request.headers"#, "challenge")
-///         .on_error(OnError::Match)
+///         .on_error(ErrorPolicy::Match)
 /// })?; // in effect now; native code follows
 ///
 /// let reader = live.reader(); // one per worker thread
@@ -364,7 +364,7 @@ where
     fn given(
         &self,
         rules: impl FnOnce(RuleSetBuilder<'_, S, A>) -> RuleSetBuilder<'_, S, A>,
-    ) -> (Vec<Item<A>>, OnError) {
+    ) -> (Vec<Item<A>>, ErrorPolicy) {
         let Shared { engine, env, board, .. } = &*self.shared;
         let (rules, on_error) = rules(engine.rules(env)).into_rules();
         let item = |(sequence, Given { name, source, action, priority, tags, on_error })| Item {
@@ -380,7 +380,7 @@ where
     }
 
     /// A segment of rules, ready to be evaluated.
-    fn build(&self, items: &[Item<A>], on_error: OnError) -> Result<Segment<S, A>, RuleSetError> {
+    fn build(&self, items: &[Item<A>], on_error: ErrorPolicy) -> Result<Segment<S, A>, RuleSetError> {
         let Shared { engine, env, graveyard, .. } = &*self.shared;
         let tier = if engine.tier() == Tier::Native { Tier::Native } else { Tier::Interpret };
         let content = build(engine, env, tier, &|| false, items, on_error)?;

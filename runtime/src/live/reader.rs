@@ -5,7 +5,7 @@ use super::state::Shared;
 use super::views::Views;
 use crate::context::Context;
 use crate::counters::{Board, Counts, RuleCounts};
-use crate::rules::{Match, OnError, RuleError};
+use crate::rules::{ErrorPolicy, Match, RuleError};
 use crate::scratch::Scratch;
 use arc_swap::Guard;
 use celero_frontend::Diagnostic;
@@ -103,7 +103,7 @@ impl<S, A> Rules<S, A> {
 
     /// What a rule that fails counts as.
     #[must_use]
-    pub fn on_error(&self) -> OnError {
+    pub fn on_error(&self) -> ErrorPolicy {
         self.snapshot.live.on_error
     }
 
@@ -155,7 +155,7 @@ impl<S: Context + 'static, A> Rules<S, A> {
     /// The first rule that matches.
     ///
     /// # Errors
-    /// Under [`OnError::Stop`], the first error, if no rule before it matches. Never under another policy.
+    /// Under [`ErrorPolicy::Stop`], the first error, if no rule before it matches. Never under another policy.
     pub fn first<C: Context<Static = S>>(
         &self,
         context: &C,
@@ -177,7 +177,7 @@ impl<S: Context + 'static, A> Rules<S, A> {
     /// How many rules match.
     ///
     /// # Errors
-    /// Under [`OnError::Stop`], the first error. Never under another policy.
+    /// Under [`ErrorPolicy::Stop`], the first error. Never under another policy.
     pub fn count<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<usize, RuleError> {
         self.all(context, scratch).map(<[usize]>::len)
     }

@@ -8,7 +8,7 @@ use crate::counters::Place;
 use crate::engine::{Engine, Tier};
 use crate::env::Env;
 use crate::function::contained;
-use crate::rules::{Match, OnError, RuleSet, RuleSetError};
+use crate::rules::{ErrorPolicy, Match, RuleSet, RuleSetError};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, TryLockError};
@@ -56,7 +56,7 @@ pub(super) struct Item<A> {
     pub(super) name: Box<str>,
     pub(super) source: Box<str>,
     pub(super) tags: Vec<Arc<str>>,
-    pub(super) on_error: Option<OnError>,
+    pub(super) on_error: Option<ErrorPolicy>,
     pub(super) entry: Arc<Entry<A>>,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn build<S: Context<Static = S>, A>(
     tier: Tier,
     stale: &dyn Fn() -> bool,
     items: &[Item<A>],
-    on_error: OnError,
+    on_error: ErrorPolicy,
 ) -> Result<Content<S, A>, RuleSetError> {
     let rules = items.iter().fold(engine.rules(env).on_error(on_error), |rules, item| {
         let rules = rules.rule(&item.name, &item.source, Arc::clone(&item.entry));
@@ -205,10 +205,10 @@ mod tests {
                 asked.set(asked.get() + 1);
                 asked.get() > wanted
             };
-            let error = build(&engine, &env, Tier::Auto, &is_stale, &items, OnError::Match).err().unwrap();
+            let error = build(&engine, &env, Tier::Auto, &is_stale, &items, ErrorPolicy::Match).err().unwrap();
             assert_eq!(error.rules().len(), 0);
             assert!(asked.get() <= wanted + 2, "it went on after {wanted}");
         }
-        assert_eq!(build(&engine, &env, Tier::Auto, &|| false, &items, OnError::Match).unwrap().by_name.len(), 100);
+        assert_eq!(build(&engine, &env, Tier::Auto, &|| false, &items, ErrorPolicy::Match).unwrap().by_name.len(), 100);
     }
 }

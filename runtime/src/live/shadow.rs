@@ -18,7 +18,7 @@ const MILLION: u64 = 1_000_000;
 ///
 /// A rule is known by its name. Where the question was for the first rule that matches (`first`, `any`), at most one rule is
 /// gained and one is lost. Where it was for all (`all`, `count`), their order does not matter. An evaluation that an error ended
-/// ([`OnError::Stop`](crate::OnError::Stop)) has that error and no rules.
+/// ([`ErrorPolicy::Stop`](crate::ErrorPolicy::Stop)) has that error and no rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference<'r> {

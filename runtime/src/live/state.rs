@@ -7,7 +7,7 @@ use super::shadow::{Shadow, Watch};
 use crate::counters::Board;
 use crate::engine::Engine;
 use crate::env::Env;
-use crate::rules::OnError;
+use crate::rules::ErrorPolicy;
 use arc_swap::ArcSwap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -39,7 +39,7 @@ pub(super) struct State<S, A> {
 
 impl<S, A> State<S, A> {
     fn new() -> Self {
-        let live = Layer::empty(OnError::default());
+        let live = Layer::empty(ErrorPolicy::default());
         Self { generation: 0, live, candidate: None, disabled: Disabled::new(), threadless: None }
     }
 

@@ -5,7 +5,7 @@
 use super::segment::{Key, Segment};
 use crate::context::Context;
 use crate::counters::Board;
-use crate::rules::{LeftOut, Match, OnError, RuleError, RuleSet};
+use crate::rules::{ErrorPolicy, LeftOut, Match, RuleError, RuleSet};
 use crate::scratch::Scratch;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(super) struct View<S, A> {
 /// All rules of a moment.
 pub(super) struct Views<S, A> {
     views: Box<[View<S, A>]>,
-    pub(super) on_error: OnError,
+    pub(super) on_error: ErrorPolicy,
     len: usize,
     /// The tags of all segments, sorted, each once.
     tags: Box<[Box<str>]>,
@@ -32,7 +32,7 @@ impl<S, A> Views<S, A> {
     /// These segments.
     pub(super) fn new<'s>(
         segments: impl Iterator<Item = (&'s Arc<Segment<S, A>>, Option<&'s Arc<LeftOut>>)>,
-        on_error: OnError,
+        on_error: ErrorPolicy,
     ) -> Self
     where
         S: 's,

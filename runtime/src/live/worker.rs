@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::engine::{Engine, Tier};
     use crate::env::Env;
-    use crate::rules::OnError;
+    use crate::rules::ErrorPolicy;
     use celero_frontend::Type;
     use std::time::Duration;
 
@@ -94,7 +94,7 @@ mod tests {
         let env = Env::dynamic().variable("x", Type::Int);
         let entry = Arc::new(Entry::new(0, 0, None, 1));
         let items = [Item { name: "bad".into(), source: "x == 1".into(), tags: Vec::new(), on_error: None, entry }];
-        let content = build(&Engine::new(), &env, Tier::Interpret, &|| false, &items, OnError::NoMatch).unwrap();
+        let content = build(&Engine::new(), &env, Tier::Interpret, &|| false, &items, ErrorPolicy::NoMatch).unwrap();
         let segment = Segment::new(content, &live.shared.graveyard);
         live.shared.change(|state| state.live.push(segment, &Disabled::new()));
         assert!(live.settle(long), "it is not tried again and again");

@@ -1,6 +1,6 @@
 //! The functions that a graph calls by the types of its values: numbered in the graph, found here.
 
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::function::Functions;
 use crate::library::{self, Cx};
 use crate::value::{Value, type_name_of};
@@ -29,7 +29,7 @@ impl Callee {
     }
 
     /// Runs it.
-    pub(crate) fn call<'a>(&self, cx: &Cx<'a>, functions: &Functions, args: &[Value<'a>]) -> Built<Value<'a>> {
+    pub(crate) fn call<'a>(&self, cx: &Cx<'a>, functions: &Functions, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
         match self {
             Self::Overloads(overloads) => library::dispatch(cx, functions, overloads, args),
             Self::List(marks) => library::list_of(cx, args, marks),

@@ -3,7 +3,7 @@
 use super::frame::{Base, Frame, Group, Outcome};
 use super::pool::Pool;
 use super::{HELPERS, HOST, builds, failure};
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::context::Context;
 use crate::error::{ErrorKind, EvalError};
 use crate::function::Functions;
@@ -114,7 +114,7 @@ impl<'a> Draft<'a> {
         celero_ir::verify(graph, self.fields).map_err(|violation| format!("internal error: {violation}"))?;
         let callees = self.common.calls.numbered(graph).ok_or("internal error: the graph calls an unknown function")?;
         let &root = graph.roots().first().ok_or("internal error: a shape without a root")?;
-        let constants: Built<Vec<_>> =
+        let constants: EvalResult<Vec<_>> =
             graph.constants().iter().map(|constant| self.pool.lone(constant, self.patterns)).collect();
         let constants = constants.map_err(|_| "a constant cannot be prepared")?;
         let unit = Unit { graph, fields: self.fields, constants: &constants, helpers: &*HELPERS, steps: None };
@@ -125,7 +125,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Appends the words of a row: its constants, then the places of its sites.
-    fn fill(&mut self, row: &Row, words: &mut Vec<u64>) -> Built<()> {
+    fn fill(&mut self, row: &Row, words: &mut Vec<u64>) -> EvalResult<()> {
         for &(kind, id) in &row.constants {
             let graph = &self.common.graph;
             let constant = graph.constant_at(id).ok_or(ErrorKind::Host)?;

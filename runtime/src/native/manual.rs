@@ -7,13 +7,13 @@
 use super::frame::{Base, Frame, Pair};
 use super::pool::{IntSet, PreparedSearcher, StrSet};
 use super::shims::{attempt, failure, guarded, pack};
-use crate::arena::{ArenaVec, Built};
+use crate::arena::{ArenaVec, EvalResult};
 use crate::library;
 use crate::lower::Callee;
 use crate::value::{List, MapBuilder, Value};
 use celero_ir::ErrorKind;
 
-fn host_field<'a>(frame: &Frame<'a>, index: u64) -> Built<Option<Value<'a>>> {
+fn host_field<'a>(frame: &Frame<'a>, index: u64) -> EvalResult<Option<Value<'a>>> {
     frame.host.field(u32::try_from(index).unwrap_or(u32::MAX), frame.cx.arena())
 }
 
@@ -335,6 +335,6 @@ pub(super) unsafe extern "C" fn dispatch<'a>(
     attempt(frame, body)
 }
 
-fn run_callee<'a>(frame: &Frame<'a>, callee: Option<&Callee>, args: &[Value<'a>]) -> Built<Value<'a>> {
+fn run_callee<'a>(frame: &Frame<'a>, callee: Option<&Callee>, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
     callee.ok_or(ErrorKind::Host)?.call(&frame.cx, frame.functions, args)
 }

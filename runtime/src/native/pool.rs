@@ -1,7 +1,7 @@
 //! The prepared constants of a graph, each at an address that stays: native code has the addresses built in.
 
 use super::search::Searcher;
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::byte_set::ByteSet;
 use crate::library::{Cx, Matcher, Parts, Patterns};
 use crate::value::{List, MapBuilder, Value};
@@ -48,7 +48,7 @@ unsafe impl Sync for Pool {}
 
 impl Pool {
     /// Prepares the constants, in order.
-    pub(super) fn new(constants: &[Constant], patterns: &Patterns, limit: usize) -> Built<Self> {
+    pub(super) fn new(constants: &[Constant], patterns: &Patterns, limit: usize) -> EvalResult<Self> {
         let mut pool = Self::empty(limit);
         constants.iter().try_for_each(|constant| pool.add(constant, patterns))?;
         Ok(pool)
@@ -60,14 +60,14 @@ impl Pool {
     }
 
     /// Prepares the next constant.
-    fn add(&mut self, constant: &Constant, patterns: &Patterns) -> Built<()> {
+    fn add(&mut self, constant: &Constant, patterns: &Patterns) -> EvalResult<()> {
         let added = address(constant, patterns, &self.arena, &mut self.prepared)?;
         self.addresses.push(added);
         Ok(())
     }
 
     /// Prepares a constant that no other call asks for.
-    pub(super) fn lone(&mut self, constant: &Constant, patterns: &Patterns) -> Built<ConstantAddress> {
+    pub(super) fn lone(&mut self, constant: &Constant, patterns: &Patterns) -> EvalResult<ConstantAddress> {
         address(constant, patterns, &self.arena, &mut self.prepared)
     }
 
@@ -87,7 +87,7 @@ impl Pool {
     }
 
     /// Prepares a constant of a graph, and those constants only for which this was called.
-    pub(super) fn prepare(&mut self, id: ConstId, graph: &Graph, patterns: &Patterns) -> Built<ConstantAddress> {
+    pub(super) fn prepare(&mut self, id: ConstId, graph: &Graph, patterns: &Patterns) -> EvalResult<ConstantAddress> {
         if self.addresses.len() < graph.constants().len() {
             self.addresses.resize(graph.constants().len(), ConstantAddress::default());
         }
@@ -131,7 +131,7 @@ fn address(
     patterns: &Patterns,
     arena: &Arena,
     prepared: &mut Vec<Prepared>,
-) -> Built<ConstantAddress> {
+) -> EvalResult<ConstantAddress> {
     let mut object = |object: Prepared, address: usize| {
         prepared.push(object);
         Ok(ConstantAddress { data: address, len: 0, value: 0 })
@@ -188,7 +188,7 @@ fn address(
 }
 
 /// A plain constant as a value, built in the arena.
-pub(crate) fn value<'a>(constant: &Constant, arena: &'a Arena) -> Built<Value<'a>> {
+pub(crate) fn value<'a>(constant: &Constant, arena: &'a Arena) -> EvalResult<Value<'a>> {
     Ok(match constant {
         Constant::Null => Value::Null,
         Constant::Bool(v) => Value::Bool(*v),

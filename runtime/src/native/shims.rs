@@ -7,7 +7,7 @@
 use super::access::ip_of_words;
 use super::frame::{Base, Pair};
 use super::manual;
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::function::contained;
 use crate::library::helpers as library;
 use crate::value::{Duration, Timestamp, Value};
@@ -31,7 +31,7 @@ pub(super) fn failure(kind: ErrorKind) -> Pair {
 /// A result in words.
 pub(super) trait Answer<'a>: Sized {
     /// The words that are returned: for text both of its own, else 0 and the first; a second one is left in the frame.
-    fn words(self, frame: &Base<'a>) -> Built<Pair>;
+    fn words(self, frame: &Base<'a>) -> EvalResult<Pair>;
 
     /// The words of a failure.
     #[inline(always)]
@@ -42,21 +42,21 @@ pub(super) trait Answer<'a>: Sized {
 
 impl<'a> Answer<'a> for bool {
     #[inline(always)]
-    fn words(self, _: &Base<'a>) -> Built<Pair> {
+    fn words(self, _: &Base<'a>) -> EvalResult<Pair> {
         Ok(Pair(0, u64::from(self)))
     }
 }
 
 impl<'a> Answer<'a> for i64 {
     #[inline(always)]
-    fn words(self, _: &Base<'a>) -> Built<Pair> {
+    fn words(self, _: &Base<'a>) -> EvalResult<Pair> {
         Ok(Pair(0, self.cast_unsigned()))
     }
 }
 
 impl<'a> Answer<'a> for &'a str {
     #[inline(always)]
-    fn words(self, frame: &Base<'a>) -> Built<Pair> {
+    fn words(self, frame: &Base<'a>) -> EvalResult<Pair> {
         self.as_bytes().words(frame)
     }
 
@@ -68,7 +68,7 @@ impl<'a> Answer<'a> for &'a str {
 
 impl<'a> Answer<'a> for &'a [u8] {
     #[inline(always)]
-    fn words(self, _: &Base<'a>) -> Built<Pair> {
+    fn words(self, _: &Base<'a>) -> EvalResult<Pair> {
         Ok(Pair(self.as_ptr() as u64, self.len() as u64))
     }
 
@@ -80,14 +80,14 @@ impl<'a> Answer<'a> for &'a [u8] {
 
 impl<'a> Answer<'a> for Duration {
     #[inline(always)]
-    fn words(self, _: &Base<'a>) -> Built<Pair> {
+    fn words(self, _: &Base<'a>) -> EvalResult<Pair> {
         Ok(Pair(0, self.0.cast_unsigned()))
     }
 }
 
 impl<'a> Answer<'a> for Timestamp {
     #[inline(always)]
-    fn words(self, frame: &Base<'a>) -> Built<Pair> {
+    fn words(self, frame: &Base<'a>) -> EvalResult<Pair> {
         frame.out.set(self.nanos.cast_unsigned());
         Ok(Pair(0, self.seconds.cast_unsigned()))
     }
@@ -95,20 +95,20 @@ impl<'a> Answer<'a> for Timestamp {
 
 impl<'a> Answer<'a> for Value<'a> {
     #[inline(always)]
-    fn words(self, frame: &Base<'a>) -> Built<Pair> {
+    fn words(self, frame: &Base<'a>) -> EvalResult<Pair> {
         frame.cx.arena().alloc_value(self).map(|value| Pair(0, std::ptr::from_ref(value) as u64))
     }
 }
 
 /// Packs a fallible answer.
 #[inline(always)]
-pub(super) fn pack<'a, T: Answer<'a>>(frame: &Base<'a>, result: Built<T>) -> Pair {
+pub(super) fn pack<'a, T: Answer<'a>>(frame: &Base<'a>, result: EvalResult<T>) -> Pair {
     result.and_then(|value| value.words(frame)).unwrap_or_else(T::failure)
 }
 
 /// Runs the body of a helper that can fail.
 #[inline(always)]
-pub(super) fn attempt<'a, T: Answer<'a>>(frame: &Base<'a>, body: impl FnOnce() -> Built<T>) -> Pair {
+pub(super) fn attempt<'a, T: Answer<'a>>(frame: &Base<'a>, body: impl FnOnce() -> EvalResult<T>) -> Pair {
     guarded(frame, || pack(frame, body()), T::failure(ErrorKind::Host))
 }
 

@@ -3,7 +3,7 @@
 use super::alone::{Alone, Text};
 use super::index::Notes;
 use super::prepare::{Prepared, Settings};
-use super::{Indexing, OnError, Rule, RuleSet, SetExplanation};
+use super::{ErrorPolicy, Indexing, Rule, RuleSet, SetExplanation};
 use crate::context::Context;
 use crate::counters::Board;
 use crate::engine::{CompileError, Engine, Tier};
@@ -31,7 +31,7 @@ pub struct RuleSetBuilder<'e, C, A> {
     rules: Vec<Ordered<A>>,
     /// By tag, its number: how many were told before it.
     tags: HashMap<Box<str>, u32>,
-    on_error: OnError,
+    on_error: ErrorPolicy,
     indexing: Indexing,
     alone: bool,
     counters: bool,
@@ -44,7 +44,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
             env,
             rules: Vec::new(),
             tags: HashMap::new(),
-            on_error: OnError::default(),
+            on_error: ErrorPolicy::default(),
             indexing: Indexing::Auto,
             alone: false,
             counters: false,
@@ -89,18 +89,18 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     ///
     /// ```
     /// use celero::http::RequestContext;
-    /// use celero::{Engine, Env, OnError, Scratch};
+    /// use celero::{Engine, Env, ErrorPolicy, Scratch};
     ///
     /// let env = Env::<RequestContext>::new();
     /// let team = r#"request.headers["x-team"] == "ops""#;
     /// let rules = Engine::new().rules(&env).rule("allow", team, 200).rule("deny", team, 403);
-    /// let rules = rules.rule_on_error(OnError::Match).build()?;
+    /// let rules = rules.rule_on_error(ErrorPolicy::Match).build()?;
     /// let request = http::Request::new(());
     /// let found = rules.first(&RequestContext::new(&request), &mut Scratch::new())?;
     /// assert_eq!(found.map(|rule| *rule.action), Some(403));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn rule_on_error(mut self, policy: OnError) -> Self {
+    pub fn rule_on_error(mut self, policy: ErrorPolicy) -> Self {
         if let Some(last) = self.rules.last_mut() {
             last.rule.on_error = Some(policy);
         }
@@ -108,8 +108,8 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     }
 
     /// What rules that fail count as, but for those that are told [otherwise](Self::rule_on_error). Default
-    /// [`OnError::NoMatch`].
-    pub fn on_error(mut self, policy: OnError) -> Self {
+    /// [`ErrorPolicy::NoMatch`].
+    pub fn on_error(mut self, policy: ErrorPolicy) -> Self {
         self.on_error = policy;
         self
     }
@@ -198,7 +198,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     }
 
     /// The rules as they were given, and the policy.
-    pub(crate) fn into_rules(self) -> (Vec<Given<A>>, OnError) {
+    pub(crate) fn into_rules(self) -> (Vec<Given<A>>, ErrorPolicy) {
         let names: Vec<Arc<str>> = by_number(self.tags).into_iter().map(Arc::from).collect();
         let given = |Ordered { priority, rule: Rule { name, text, action, tags, on_error } }| {
             let tags = tags.iter().filter_map(|&tag| names.get(tag as usize).cloned()).collect();
@@ -281,7 +281,7 @@ pub(crate) struct Given<A> {
     /// Smaller ones come first.
     pub(crate) priority: i32,
     pub(crate) tags: Vec<Arc<str>>,
-    pub(crate) on_error: Option<OnError>,
+    pub(crate) on_error: Option<ErrorPolicy>,
 }
 
 /// Why a set was rejected: every finding of every rule. Displays as the rendered diagnostics, each under its rule's name.

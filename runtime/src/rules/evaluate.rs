@@ -2,7 +2,7 @@
 
 use super::alone::HOST;
 use super::index::{Search, Todo};
-use super::{LeftOut, Match, OnError, Rule, RuleError, RuleSet};
+use super::{ErrorPolicy, LeftOut, Match, Rule, RuleError, RuleSet};
 use crate::arena::Arena;
 use crate::context::Context;
 use crate::error::{ErrorKind, EvalError};
@@ -14,7 +14,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     /// The first rule that matches; those after it are not evaluated.
     ///
     /// # Errors
-    /// Under [`OnError::Stop`], the first error, if no rule before it matches. Never under another policy.
+    /// Under [`ErrorPolicy::Stop`], the first error, if no rule before it matches. Never under another policy.
     pub fn first<C: Context<Static = S>>(
         &self,
         context: &C,
@@ -38,7 +38,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     /// How many rules match.
     ///
     /// # Errors
-    /// Under [`OnError::Stop`], the first error. Never under another policy.
+    /// Under [`ErrorPolicy::Stop`], the first error. Never under another policy.
     pub fn count<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<usize, RuleError> {
         let mut found = 0_usize;
         self.ask(context, scratch, false, |_| found = found.saturating_add(1))?;
@@ -188,9 +188,9 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
                 let error = RuleError { rule, error };
                 errors.push(error);
                 match self.policy(rule) {
-                    OnError::Stop => stopped = Some(error),
-                    OnError::NoMatch => return,
-                    OnError::Match => {}
+                    ErrorPolicy::Stop => stopped = Some(error),
+                    ErrorPolicy::NoMatch => return,
+                    ErrorPolicy::Match => {}
                 }
             }
             if stopped.is_none() {
@@ -390,8 +390,8 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
 }
 
 /// Whether a rule that fails ends the evaluation; with `once`, a match does.
-fn ends(policy: OnError, once: bool) -> bool {
-    policy == OnError::Stop || policy == OnError::Match && once
+fn ends(policy: ErrorPolicy, once: bool) -> bool {
+    policy == ErrorPolicy::Stop || policy == ErrorPolicy::Match && once
 }
 
 /// The numbers of the bits that are set, in order.

@@ -37,7 +37,7 @@ use std::marker::PhantomData;
 /// and can be [said of a rule](RuleSetBuilder::rule_on_error).
 /// [`Scratch::errors`](crate::Scratch::errors) has the errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnError {
+pub enum ErrorPolicy {
     /// It does not match: for rules that allow. Failures then change no answer, and of rules that an index finds only those
     /// are reported that it comes by.
     #[default]
@@ -101,14 +101,14 @@ pub struct Match<'r, A> {
 ///
 /// ```
 /// use celero::http::RequestContext;
-/// use celero::{Engine, Env, OnError, Scratch};
+/// use celero::{Engine, Env, ErrorPolicy, Scratch};
 ///
 /// let env = Env::<RequestContext>::new();
 /// let rules = Engine::new()
 ///     .rules(&env)
 ///     .rule("admin", r#"request.path.startsWith("/admin") && request.headers["x-team"] != "ops""#, "deny")
 ///     .rule("bots", r#"request.headers["user-agent"].matches("(?i)curl|wget")"#, "challenge")
-///     .on_error(OnError::Match)
+///     .on_error(ErrorPolicy::Match)
 ///     .build()?; // all or nothing; every diagnostic, not only the first
 ///
 /// let mut scratch = Scratch::new(); // one per worker thread
@@ -137,7 +137,7 @@ pub struct RuleSet<S, A = ()> {
     /// By rule, the row of all of it, if it has native code by itself.
     whole: Box<[Option<u32>]>,
     alone: Alone,
-    on_error: OnError,
+    on_error: ErrorPolicy,
     /// Whether rules fail in different ways.
     mixed: bool,
     /// Where counts are kept, if they are wanted: the place of a rule is its index.
@@ -154,7 +154,7 @@ struct Rule<A> {
     /// By number, each once.
     tags: Box<[u32]>,
     /// What it counts as if it fails, unless it is as the set says.
-    on_error: Option<OnError>,
+    on_error: Option<ErrorPolicy>,
 }
 
 impl<S, A> RuleSet<S, A> {
@@ -199,12 +199,12 @@ impl<S, A> RuleSet<S, A> {
 
     /// What a rule that fails counts as, unless [it was given](RuleSetBuilder::rule_on_error) a policy of its own.
     #[must_use]
-    pub fn on_error(&self) -> OnError {
+    pub fn on_error(&self) -> ErrorPolicy {
         self.on_error
     }
 
     /// What the rule of an index counts as if it fails.
-    pub(crate) fn policy(&self, index: usize) -> OnError {
+    pub(crate) fn policy(&self, index: usize) -> ErrorPolicy {
         self.rules.get(index).and_then(|rule| rule.on_error).unwrap_or(self.on_error)
     }
 

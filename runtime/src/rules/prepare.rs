@@ -3,7 +3,7 @@
 
 use super::index::{self, Indexed, Notes, Shapes};
 use super::warnings::{self, Facts};
-use super::{Common, Indexing, OnError, Placed, Rule, RuleSetError};
+use super::{Common, ErrorPolicy, Indexing, Placed, Rule, RuleSetError};
 use crate::context::Context;
 use crate::engine::{CompileError, Engine, Tier, not_native};
 use crate::env::Env;
@@ -21,7 +21,7 @@ use std::time::Instant;
 pub(super) struct Settings<'s> {
     /// The tier that evaluates it.
     pub(super) tier: Tier,
-    pub(super) on_error: OnError,
+    pub(super) on_error: ErrorPolicy,
     pub(super) indexing: Indexing,
     /// Whether each rule has native code by itself too.
     pub(super) alone: bool,
@@ -99,7 +99,7 @@ impl Prepared {
             warnings.extend(warnings::warnings(&common, &facts));
             warnings.sort_by_key(|(rule, _)| *rule);
         }
-        let errors = |rule: u32| facts.get(rule as usize).is_none_or(|facts| facts.on_error != OnError::NoMatch);
+        let errors = |rule: u32| facts.get(rule as usize).is_none_or(|facts| facts.on_error != ErrorPolicy::NoMatch);
         let wanted = (settings.indexing != Indexing::Off).then_some(index::Wanted {
             errors: &errors,
             always: settings.indexing == Indexing::Always,

@@ -7,7 +7,7 @@
 //! either, so the policy for errors makes no difference if they share it; but for a spent budget, of which a warning takes no account.
 
 use super::implied::{Implied, Test};
-use super::{Common, OnError, Placed};
+use super::{Common, ErrorPolicy, Placed};
 use crate::lint::{self, DUPLICATE_RULE, NEVER_MATCHES, SHADOWED_RULE};
 use celero_frontend::{Diagnostic, Label, Severity, Span, Stage};
 use celero_ir::{Constant, Graph, NodeId, Op};
@@ -25,7 +25,7 @@ pub(super) struct Facts<'r> {
     pub(super) name: &'r str,
     /// Sorted.
     pub(super) tags: &'r [u32],
-    pub(super) on_error: OnError,
+    pub(super) on_error: ErrorPolicy,
     /// Its whole expression.
     pub(super) span: Span,
     /// Whether warnings of its own say why it is constant.
@@ -64,11 +64,11 @@ pub(super) fn warnings(common: &Common, facts: &[Facts<'_>]) -> Vec<(usize, Diag
         }
         let warning = match condition {
             Condition::Conjuncts(conjuncts) => match exclusive(graph, conjuncts) {
-                Some(_) if of.on_error == OnError::Match => None,
+                Some(_) if of.on_error == ErrorPolicy::Match => None,
                 Some(both) => Some(contradiction(graph, rule, both, of)),
                 None => earlier.warning(rule.number, conjuncts, of),
             },
-            Condition::Fails if of.on_error == OnError::Match => None,
+            Condition::Fails if of.on_error == ErrorPolicy::Match => None,
             _ if of.explained => None,
             Condition::Fails => {
                 Some(warning(of, NEVER_MATCHES, "this rule never matches: its condition always fails".into(), ""))
@@ -188,7 +188,7 @@ impl<'c> Earlier<'c, '_> {
         // fails the first there.
         let concerned = |other: u32| {
             self.facts.get(other as usize).is_some_and(|other| {
-                let fails_alike = of.on_error == OnError::NoMatch || of.on_error == other.on_error;
+                let fails_alike = of.on_error == ErrorPolicy::NoMatch || of.on_error == other.on_error;
                 fails_alike && of.tags.iter().all(|tag| other.tags.binary_search(tag).is_ok())
             })
         };

@@ -1,7 +1,7 @@
 //! Equality of values (language definition, "Equality"): never an error of types, exact between integers, by value in
 //! containers. NaN is unequal to itself, so a container that holds it is too.
 
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::library::Cx;
 use crate::value::order::{int_double, int_uint, uint_double};
 use crate::value::{List, Map, Value};
@@ -23,12 +23,12 @@ impl<'a> Value<'a> {
     /// # Errors
     /// `out_of_budget` when the evaluation's budget or arena is spent, or past 512 levels of nesting; no other but what a
     /// list or map of the host fails with.
-    pub fn equals(&self, other: &Value<'a>, cx: &Cx<'a>) -> Built<bool> {
+    pub fn equals(&self, other: &Value<'a>, cx: &Cx<'a>) -> EvalResult<bool> {
         equal(self, other, cx, MAX_DEPTH)
     }
 }
 
-fn equal<'a>(a: &Value<'a>, b: &Value<'a>, cx: &Cx<'a>, depth: u32) -> Built<bool> {
+fn equal<'a>(a: &Value<'a>, b: &Value<'a>, cx: &Cx<'a>, depth: u32) -> EvalResult<bool> {
     Ok(match (a, b) {
         (Value::Null, Value::Null) => true,
         (Value::Bool(a), Value::Bool(b)) => a == b,
@@ -54,12 +54,12 @@ fn equal<'a>(a: &Value<'a>, b: &Value<'a>, cx: &Cx<'a>, depth: u32) -> Built<boo
 }
 
 /// One level deeper, with stack for it.
-fn inside(depth: u32, compare: impl FnOnce(u32) -> Built<bool>) -> Built<bool> {
+fn inside(depth: u32, compare: impl FnOnce(u32) -> EvalResult<bool>) -> EvalResult<bool> {
     let depth = depth.checked_sub(1).ok_or(ErrorKind::OutOfBudget)?;
     stacker::maybe_grow(STACK_RESERVE, STACK_STEP, || compare(depth))
 }
 
-fn bytes(a: &[u8], b: &[u8], cx: &Cx<'_>) -> Built<bool> {
+fn bytes(a: &[u8], b: &[u8], cx: &Cx<'_>) -> EvalResult<bool> {
     if a.len() != b.len() {
         return Ok(false);
     }
@@ -67,7 +67,7 @@ fn bytes(a: &[u8], b: &[u8], cx: &Cx<'_>) -> Built<bool> {
     Ok(a == b)
 }
 
-fn lists<'a>(a: &List<'a>, b: &List<'a>, cx: &Cx<'a>, depth: u32) -> Built<bool> {
+fn lists<'a>(a: &List<'a>, b: &List<'a>, cx: &Cx<'a>, depth: u32) -> EvalResult<bool> {
     if a.len() != b.len() {
         return Ok(false);
     }
@@ -84,7 +84,7 @@ fn lists<'a>(a: &List<'a>, b: &List<'a>, cx: &Cx<'a>, depth: u32) -> Built<bool>
     Ok(true)
 }
 
-fn maps<'a>(a: &Map<'a>, b: &Map<'a>, cx: &Cx<'a>, depth: u32) -> Built<bool> {
+fn maps<'a>(a: &Map<'a>, b: &Map<'a>, cx: &Cx<'a>, depth: u32) -> EvalResult<bool> {
     if a.len() != b.len() {
         return Ok(false);
     }

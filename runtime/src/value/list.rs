@@ -1,6 +1,6 @@
 //! Lists: a slice of values, or a list of the host read in place.
 
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::value::Value;
 use std::fmt::Debug;
 
@@ -18,7 +18,7 @@ pub trait HostList: Debug {
     ///
     /// # Errors
     /// `out_of_budget` when the arena is full.
-    fn get<'s>(&'s self, index: usize, arena: &'s Arena) -> Built<Option<Value<'s>>>;
+    fn get<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<Value<'s>>>;
 }
 
 /// A list.
@@ -50,7 +50,7 @@ impl<'a> List<'a> {
     ///
     /// # Errors
     /// `out_of_budget` when the arena is full.
-    pub fn get(&self, index: usize, arena: &'a Arena) -> Built<Option<Value<'a>>> {
+    pub fn get(&self, index: usize, arena: &'a Arena) -> EvalResult<Option<Value<'a>>> {
         match self {
             Self::Slice(s) => Ok(s.get(index).copied()),
             Self::Host(h) => h.get(index, arena),

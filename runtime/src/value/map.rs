@@ -1,6 +1,6 @@
 //! Maps: entries sorted by key, or a map of the host read in place.
 
-use crate::arena::{Arena, ArenaVec, Built};
+use crate::arena::{Arena, ArenaVec, EvalResult};
 use crate::library::{Cx, View};
 use crate::value::order::{Key, key_order};
 use crate::value::{List, Value};
@@ -22,13 +22,13 @@ pub trait HostMap: Debug {
     ///
     /// # Errors
     /// `out_of_budget` when the arena is full.
-    fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> Built<Option<Value<'s>>>;
+    fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> EvalResult<Option<Value<'s>>>;
 
     /// An entry by position, in an order that stays the same for the evaluation; `None` out of bounds.
     ///
     /// # Errors
     /// `out_of_budget` when the arena is full.
-    fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> Built<Option<(Value<'s>, Value<'s>)>>;
+    fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<(Value<'s>, Value<'s>)>>;
 
     /// The map as HTTP headers, if that is what it is.
     #[cfg(feature = "http")]
@@ -48,7 +48,7 @@ pub trait HostMap: Debug {
     ///
     /// # Errors
     /// `out_of_budget` when the arena is full.
-    fn entries<'s>(&'s self, arena: &'s Arena) -> Built<&'s [(Value<'s>, Value<'s>)]> {
+    fn entries<'s>(&'s self, arena: &'s Arena) -> EvalResult<&'s [(Value<'s>, Value<'s>)]> {
         let mut entries = arena.vec();
         entries.reserve(self.len())?;
         for index in 0..self.len() {
@@ -89,7 +89,7 @@ impl<'a> Map<'a> {
     ///
     /// # Errors
     /// `out_of_budget` when the arena is full.
-    pub fn get(&self, key: &Value<'_>, arena: &'a Arena) -> Built<Option<Value<'a>>> {
+    pub fn get(&self, key: &Value<'_>, arena: &'a Arena) -> EvalResult<Option<Value<'a>>> {
         match self {
             Self::Sorted(entries) => {
                 let Some(key) = Key::lookup(key) else { return Ok(None) };
@@ -101,7 +101,7 @@ impl<'a> Map<'a> {
     }
 
     /// As [`get`](Self::get), charged to the evaluation's budget: what all of the library uses.
-    pub(crate) fn find(&self, key: &Value<'_>, cx: &Cx<'a>) -> Built<Option<Value<'a>>> {
+    pub(crate) fn find(&self, key: &Value<'_>, cx: &Cx<'a>) -> EvalResult<Option<Value<'a>>> {
         charge_comparisons(key, self.len(), cx)?;
         let found = self.get(key, cx.arena())?;
         if let Some(value) = &found {
@@ -111,14 +111,14 @@ impl<'a> Map<'a> {
     }
 
     /// As [`entries`](Self::entries), what views compute charged to the evaluation's budget.
-    pub(crate) fn all(&self, cx: &Cx<'a>) -> Built<&'a [(Value<'a>, Value<'a>)]> {
+    pub(crate) fn all(&self, cx: &Cx<'a>) -> EvalResult<&'a [(Value<'a>, Value<'a>)]> {
         let entries = self.entries(cx.arena())?;
         entries.iter().try_for_each(|(_, value)| self.charge_view(value, cx))?;
         Ok(entries)
     }
 
     /// Pays for a value, if a view has computed it.
-    fn charge_view(&self, value: &Value<'a>, cx: &Cx<'a>) -> Built<()> {
+    fn charge_view(&self, value: &Value<'a>, cx: &Cx<'a>) -> EvalResult<()> {
         match (self, value) {
             (Self::Host(host), _) if host.view().is_none() => Ok(()),
             (Self::Host(_), Value::String(text)) => cx.charge_bytes(text.len()),
@@ -134,7 +134,7 @@ impl<'a> Map<'a> {
     ///
     /// # Errors
     /// `out_of_budget` when the arena is full.
-    pub fn entry(&self, index: usize, arena: &'a Arena) -> Built<Option<(Value<'a>, Value<'a>)>> {
+    pub fn entry(&self, index: usize, arena: &'a Arena) -> EvalResult<Option<(Value<'a>, Value<'a>)>> {
         match self {
             Self::Sorted(entries) => Ok(entries.get(index).copied()),
             Self::Host(host) => host.entry(index, arena),
@@ -145,7 +145,7 @@ impl<'a> Map<'a> {
     ///
     /// # Errors
     /// `out_of_budget` when the arena is full.
-    pub fn entries(&self, arena: &'a Arena) -> Built<&'a [(Value<'a>, Value<'a>)]> {
+    pub fn entries(&self, arena: &'a Arena) -> EvalResult<&'a [(Value<'a>, Value<'a>)]> {
         match self {
             Self::Sorted(entries) => Ok(entries),
             Self::Host(host) => host.entries(arena),
@@ -154,7 +154,7 @@ impl<'a> Map<'a> {
 }
 
 /// Pays for finding the place of one key among `count`.
-fn charge_comparisons(key: &Value<'_>, count: usize, cx: &Cx<'_>) -> Built<()> {
+fn charge_comparisons(key: &Value<'_>, count: usize, cx: &Cx<'_>) -> EvalResult<()> {
     match key {
         Value::String(text) => {
             let comparisons = count.checked_ilog2().unwrap_or(0) as usize;
@@ -168,7 +168,7 @@ fn charge_comparisons(key: &Value<'_>, count: usize, cx: &Cx<'_>) -> Built<()> {
 ///
 /// # Errors
 /// `no_such_overload` for a key that is not `bool`, `int`, `uint` or `string`; `duplicate_key` for equal keys.
-pub(crate) fn sort_entries(entries: &mut [(Value<'_>, Value<'_>)]) -> Built<()> {
+pub(crate) fn sort_entries(entries: &mut [(Value<'_>, Value<'_>)]) -> EvalResult<()> {
     if entries.iter().any(|(key, _)| Key::entry(key).is_none()) {
         return Err(ErrorKind::NoSuchOverload);
     }
@@ -195,7 +195,7 @@ impl<'a> MapBuilder<'a> {
     ///
     /// # Errors
     /// `out_of_budget` when the arena is full.
-    pub fn new(arena: &'a Arena, capacity: usize) -> Built<Self> {
+    pub fn new(arena: &'a Arena, capacity: usize) -> EvalResult<Self> {
         let mut entries = arena.vec();
         entries.reserve(capacity)?;
         Ok(Self { entries })
@@ -206,7 +206,7 @@ impl<'a> MapBuilder<'a> {
     ///
     /// # Errors
     /// `out_of_budget` when the arena is full.
-    pub fn insert(&mut self, key: Value<'a>, value: Value<'a>) -> Built<()> {
+    pub fn insert(&mut self, key: Value<'a>, value: Value<'a>) -> EvalResult<()> {
         self.entries.push((key, value))
     }
 
@@ -214,7 +214,7 @@ impl<'a> MapBuilder<'a> {
     ///
     /// # Errors
     /// Those of [`insert`](Self::insert); `out_of_budget` when the evaluation's budget is spent.
-    pub fn merge(&mut self, map: &Map<'a>, cx: &Cx<'a>) -> Built<()> {
+    pub fn merge(&mut self, map: &Map<'a>, cx: &Cx<'a>) -> EvalResult<()> {
         cx.charge(map.len())?;
         self.entries.reserve(map.len())?;
         map.all(cx)?.iter().try_for_each(|(key, value)| self.insert(*key, *value))
@@ -224,7 +224,7 @@ impl<'a> MapBuilder<'a> {
     ///
     /// # Errors
     /// `no_such_overload` for a key that is not `bool`, `int`, `uint` or `string`; `duplicate_key` for equal keys; `out_of_budget` when the evaluation's budget is spent.
-    pub fn finish(mut self, cx: &Cx<'a>) -> Built<Map<'a>> {
+    pub fn finish(mut self, cx: &Cx<'a>) -> EvalResult<Map<'a>> {
         let count = self.entries.as_mut_slice().len();
         self.entries.as_mut_slice().iter().try_for_each(|(key, _)| charge_comparisons(key, count, cx))?;
         sort_entries(self.entries.as_mut_slice())?;
@@ -236,7 +236,7 @@ impl<'a> MapBuilder<'a> {
 mod tests {
     use super::*;
 
-    fn build<'a>(arena: &'a Arena, entries: &[(Value<'a>, Value<'a>)]) -> Built<Map<'a>> {
+    fn build<'a>(arena: &'a Arena, entries: &[(Value<'a>, Value<'a>)]) -> EvalResult<Map<'a>> {
         let mut builder = MapBuilder::new(arena, entries.len())?;
         for (key, value) in entries {
             builder.insert(*key, *value)?;

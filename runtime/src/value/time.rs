@@ -1,6 +1,6 @@
 //! Points in time and spans of time, with the ranges of the language definition, and their text forms.
 
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use celero_ir::ErrorKind;
 use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime};
@@ -34,7 +34,7 @@ impl Timestamp {
     ///
     /// # Errors
     /// `overflow` outside the years 1 to 9999.
-    pub fn new(seconds: i64, nanos: i64) -> Built<Self> {
+    pub fn new(seconds: i64, nanos: i64) -> EvalResult<Self> {
         let seconds = seconds.checked_add(nanos.div_euclid(NANOS_PER_SECOND)).ok_or(ErrorKind::Overflow)?;
         if !(Self::MIN_SECONDS..=Self::MAX_SECONDS).contains(&seconds) {
             return Err(ErrorKind::Overflow);
@@ -46,7 +46,7 @@ impl Timestamp {
     ///
     /// # Errors
     /// `invalid_argument` for other text, `overflow` for a point outside the years 1 to 9999.
-    pub fn parse(text: &str) -> Built<Self> {
+    pub fn parse(text: &str) -> EvalResult<Self> {
         let (local, nanos, offset) = rfc3339(text).ok_or(ErrorKind::InvalidArgument)?;
         let seconds = local.duration_since(EPOCH).as_secs();
         Self::new(seconds.checked_sub(offset).ok_or(ErrorKind::Overflow)?, nanos)
@@ -56,7 +56,7 @@ impl Timestamp {
     ///
     /// # Errors
     /// `overflow` past the year 9999.
-    pub(crate) fn civil(self, offset: i64) -> Built<DateTime> {
+    pub(crate) fn civil(self, offset: i64) -> EvalResult<DateTime> {
         // The fields are public: they may hold what no other function here lets through.
         let Self { seconds, nanos } = Self::new(self.seconds, self.nanos)?;
         let nanos = i32::try_from(nanos).map_err(|_| ErrorKind::Overflow)?;
@@ -68,7 +68,7 @@ impl Timestamp {
     ///
     /// # Errors
     /// `overflow` outside the years 1 to 9999; so for the other operations.
-    pub fn checked_add(self, span: Duration) -> Built<Self> {
+    pub fn checked_add(self, span: Duration) -> EvalResult<Self> {
         let (seconds, nanos) = span.parts();
         let seconds = self.seconds.checked_add(seconds).ok_or(ErrorKind::Overflow)?;
         Self::new(seconds, self.nanos.checked_add(nanos).ok_or(ErrorKind::Overflow)?)
@@ -78,7 +78,7 @@ impl Timestamp {
     ///
     /// # Errors
     /// `overflow` outside the years 1 to 9999.
-    pub fn checked_sub(self, span: Duration) -> Built<Self> {
+    pub fn checked_sub(self, span: Duration) -> EvalResult<Self> {
         let (seconds, nanos) = span.parts();
         let seconds = self.seconds.checked_sub(seconds).ok_or(ErrorKind::Overflow)?;
         Self::new(seconds, self.nanos.checked_sub(nanos).ok_or(ErrorKind::Overflow)?)
@@ -88,7 +88,7 @@ impl Timestamp {
     ///
     /// # Errors
     /// `overflow` when it is longer than a duration can be.
-    pub fn since(self, earlier: Self) -> Built<Duration> {
+    pub fn since(self, earlier: Self) -> EvalResult<Duration> {
         let all = |t: Self| i128::from(t.seconds).checked_mul(NANOS_PER_SECOND.into())?.checked_add(t.nanos.into());
         let nanos = all(self).zip(all(earlier)).and_then(|(a, b)| a.checked_sub(b));
         nanos.and_then(|n| i64::try_from(n).ok()).map(Duration).ok_or(ErrorKind::Overflow)
@@ -113,7 +113,7 @@ impl Duration {
     ///
     /// # Errors
     /// `invalid_argument` for other text, `overflow` for a span that nanoseconds in 64 bit can't hold.
-    pub fn parse(text: &str) -> Built<Self> {
+    pub fn parse(text: &str) -> EvalResult<Self> {
         let (negative, text) = match text.as_bytes() {
             [b'-', rest @ ..] => (true, rest),
             [b'+', rest @ ..] => (false, rest),
@@ -140,7 +140,7 @@ impl Duration {
     ///
     /// # Errors
     /// `overflow` outside 64 bit; so for the difference.
-    pub fn checked_add(self, other: Self) -> Built<Self> {
+    pub fn checked_add(self, other: Self) -> EvalResult<Self> {
         self.0.checked_add(other.0).map(Self).ok_or(ErrorKind::Overflow)
     }
 
@@ -148,7 +148,7 @@ impl Duration {
     ///
     /// # Errors
     /// `overflow` outside 64 bit.
-    pub fn checked_sub(self, other: Self) -> Built<Self> {
+    pub fn checked_sub(self, other: Self) -> EvalResult<Self> {
         self.0.checked_sub(other.0).map(Self).ok_or(ErrorKind::Overflow)
     }
 
@@ -215,7 +215,7 @@ fn nanoseconds(digits: &[u8]) -> i64 {
 }
 
 /// Reads one number with its unit as nanoseconds (`None`: too large) and gives the rest of the text.
-fn quantity(text: &[u8]) -> Built<(Option<i128>, &[u8])> {
+fn quantity(text: &[u8]) -> EvalResult<(Option<i128>, &[u8])> {
     let (whole, rest) = digits(text);
     let (part, rest) = match rest {
         [b'.', rest @ ..] => digits(rest),

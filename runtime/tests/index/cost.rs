@@ -2,7 +2,7 @@
 
 use crate::{Input, as_alone, build, engine, env};
 use celero::http::RequestContext;
-use celero::{Env, Indexing, OnError, Scratch, Tier};
+use celero::{Env, ErrorPolicy, Indexing, Scratch, Tier};
 use std::time::Instant;
 
 #[test]
@@ -11,7 +11,7 @@ fn rules_of_one_shape_share_code() {
     let build = |many: usize| {
         let sources: Vec<String> =
             (0..many).map(|n| format!("request.host == 'h{n}' && request.path.startsWith('/{n}/')")).collect();
-        build(&engine(Tier::Native), &env, &sources, Indexing::Auto, OnError::NoMatch)
+        build(&engine(Tier::Native), &env, &sources, Indexing::Auto, ErrorPolicy::NoMatch)
     };
     let (some, many) = (build(100), build(1000));
     assert_eq!((many.indexed_rules(), many.native_rules()), (1000, 1000));
@@ -41,7 +41,7 @@ fn rules_that_differ_in_any_constant_share_code() {
         })
         .collect();
     let native = engine(Tier::Native);
-    let set = build(&native, &env, &sources, Indexing::Auto, OnError::Match);
+    let set = build(&native, &env, &sources, Indexing::Auto, ErrorPolicy::Match);
     assert_eq!((set.indexed_rules(), set.native_rules()), (1600, 1600));
     assert!(set.code_size() < 16 << 10, "{} bytes", set.code_size());
     let alone: Vec<_> = sources.iter().map(|source| native.compile(&env, source).unwrap()).collect();
@@ -74,7 +74,7 @@ fn an_index_is_small() {
             source
         })
         .collect();
-    let set = build(&engine(Tier::Native), &env, &sources, Indexing::Auto, OnError::NoMatch);
+    let set = build(&engine(Tier::Native), &env, &sources, Indexing::Auto, ErrorPolicy::NoMatch);
     assert_eq!((set.indexed_rules(), set.native_rules()), (RULES, RULES));
     let beside = set.index_size().saturating_sub(literals) / RULES;
     assert!(beside <= 200, "{beside} bytes a rule beside literals");
@@ -89,7 +89,7 @@ fn patterns_of_found_rules_wait_until_they_are_needed() {
     let pattern = |n: usize| format!("^/{n}/[a-z0-9-]{{1000}}-{n}$");
     let source = |n: usize| format!("request.host == 'h{n}' && request.path.matches(r'{}')", pattern(n));
     let sources: Vec<String> = (0..RULES).map(source).collect();
-    let set = || build(&native, &env, &sources, Indexing::Auto, OnError::NoMatch);
+    let set = || build(&native, &env, &sources, Indexing::Auto, ErrorPolicy::NoMatch);
     let soon = || {
         let start = Instant::now();
         for n in 0..100 {

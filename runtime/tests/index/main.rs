@@ -5,8 +5,8 @@
 
 use celero::http::RequestContext;
 use celero::{
-    Arena, Bindings, Built, Context, Engine, Env, ErrorKind, Field, Host, Indexing, Limits, List, OnError, Program,
-    RuleError, RuleSet, Scratch, Tier, Type, Value,
+    Arena, Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, EvalResult, Field, Host, Indexing, Limits, List,
+    Program, RuleError, RuleSet, Scratch, Tier, Type, Value,
 };
 use celero_ir::Ty;
 use celero_ir::layout::{self, Access};
@@ -109,7 +109,7 @@ impl Input {
 }
 
 const TIERS: [Tier; 2] = [Tier::Native, Tier::Interpret];
-const POLICIES: [OnError; 3] = [OnError::NoMatch, OnError::Match, OnError::Stop];
+const POLICIES: [ErrorPolicy; 3] = [ErrorPolicy::NoMatch, ErrorPolicy::Match, ErrorPolicy::Stop];
 
 fn engine(tier: Tier) -> Engine {
     Engine::builder().tier(tier).build()
@@ -120,7 +120,7 @@ fn build<C: Context, T: AsRef<str>>(
     env: &Env<C>,
     sources: &[T],
     indexing: Indexing,
-    policy: OnError,
+    policy: ErrorPolicy,
 ) -> RuleSet<C::Static, ()> {
     let rules = engine.rules(env).index(indexing).on_error(policy);
     sources.iter().fold(rules, |rules, source| rules.rule("r", source.as_ref(), ())).build().unwrap()
@@ -137,12 +137,12 @@ fn as_alone<S: Context + 'static, C: Context<Static = S>>(set: &RuleSet<S, ()>, 
         for (rule, answer) in answers.iter().enumerate() {
             if let Err(error) = *answer {
                 errors.push(RuleError { rule, error });
-                if policy == OnError::Stop {
+                if policy == ErrorPolicy::Stop {
                     stopped = Some(RuleError { rule, error });
                     break;
                 }
             }
-            if answer.unwrap_or(policy == OnError::Match) {
+            if answer.unwrap_or(policy == ErrorPolicy::Match) {
                 matched.push(rule);
                 if once {
                     break;
@@ -156,7 +156,7 @@ fn as_alone<S: Context + 'static, C: Context<Static = S>>(set: &RuleSet<S, ()>, 
             set.all(context, &mut scratch).map(<[usize]>::to_vec)
         };
         assert_eq!(got, stopped.map_or(Ok(matched), Err), "{policy:?}, once: {once}, {:#?}", sources());
-        if policy == OnError::NoMatch {
+        if policy == ErrorPolicy::NoMatch {
             assert!(scratch.errors().iter().all(|error| errors.contains(error)), "{:?}", scratch.errors());
         } else {
             assert_eq!(scratch.errors(), errors, "{policy:?}, once: {once}, {:#?}", sources());
@@ -313,7 +313,7 @@ fn each_kind_of_key_finds_its_rule_alone() {
     for tier in TIERS {
         for (source, hits, misses, vain) in CASES {
             let sources: Vec<String> = std::iter::once((*source).to_owned()).chain(others()).collect();
-            let set = build(&engine(tier), &env, &sources, Indexing::Always, OnError::NoMatch);
+            let set = build(&engine(tier), &env, &sources, Indexing::Always, ErrorPolicy::NoMatch);
             let native = if tier == Tier::Native { sources.len() } else { 0 };
             if (set.indexed_rules(), set.native_rules()) != (sources.len(), native) {
                 wrong.push(format!("{source} in {tier:?}: {} indexed, {set:?}", set.indexed_rules()));
@@ -340,7 +340,7 @@ fn what_no_key_finds_is_evaluated() {
     for source in KEYLESS {
         let program = [engine(Tier::Interpret).compile(&env, source).unwrap()];
         for tier in TIERS {
-            let set = build(&engine(tier), &env, &[source], Indexing::Always, OnError::NoMatch);
+            let set = build(&engine(tier), &env, &[source], Indexing::Always, ErrorPolicy::NoMatch);
             assert_eq!(set.indexed_rules(), 0, "{source}");
             inputs.iter().for_each(|input| as_alone(&set, &program, &input.call()));
         }
@@ -411,7 +411,7 @@ fn a_guarded_header_is_not_found_where_it_is_absent() {
             for (written, found, _) in calls {
                 let input = Input::new(written);
                 // Where it matters that it fails, it is found where it does.
-                let found = found || written == "path=/" && policy != OnError::NoMatch;
+                let found = found || written == "path=/" && policy != ErrorPolicy::NoMatch;
                 assert_eq!(set.found(&input.call(), &mut scratch).len(), usize::from(found), "{written}, {policy:?}");
                 as_alone(&set, &alone, &input.call());
             }
@@ -492,7 +492,7 @@ enum Does {
 struct Odd([Does; 3]);
 
 impl Host for Odd {
-    fn field<'s>(&'s self, index: u32, _: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn field<'s>(&'s self, index: u32, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         match self.0.get(index as usize) {
             Some(Does::Text(text)) => Ok(Some(Value::String(text))),
             Some(Does::Number(number)) => Ok(Some(Value::Int(*number))),
@@ -644,7 +644,7 @@ fn a_found_rule_has_the_budget_of_one_alone() {
                 let _ = set.all(&bindings, &mut scratch);
                 let spent: Vec<usize> = scratch.errors().iter().map(|error| error.rule).collect();
                 let expected = match host {
-                    "a" if policy == OnError::Stop => vec![0],
+                    "a" if policy == ErrorPolicy::Stop => vec![0],
                     "a" => vec![0, 1],
                     "b3" => vec![sources.iter().position(|source| source.contains("'b3'")).unwrap()],
                     _ => vec![],
@@ -677,7 +677,7 @@ fn patterns_without_room_answer_as_those_with_it() {
     for patterns in [0, 1 << 12, 1 << 15, 1 << 18] {
         let engine = Engine::builder().limits(Limits { patterns, ..Limits::default() }).build();
         for indexing in [Indexing::Always, Indexing::Off] {
-            let set = build(&engine, &env, &sources, indexing, OnError::Match);
+            let set = build(&engine, &env, &sources, indexing, ErrorPolicy::Match);
             for _ in 0..2 {
                 inputs.iter().for_each(|input| as_alone(&set, &alone, &input.call()));
             }
@@ -698,7 +698,7 @@ fn a_pattern_without_room_is_paid_for_with_steps() {
             let limits = Limits { patterns, steps: 5000, ..Limits::default() };
             let engine = Engine::builder().tier(Tier::Native).limits(limits).build();
             let source = format!("request.host == 'h' && !request.path.matches('{rule}.*x')");
-            let set = build(&engine, &env, &[source], indexing, OnError::Stop);
+            let set = build(&engine, &env, &[source], indexing, ErrorPolicy::Stop);
             let answer = set.any(&input.call(), &mut Scratch::new());
             let wanted = if compiled { Ok(true) } else { Err(ErrorKind::OutOfBudget) };
             assert_eq!(answer.map_err(|error| error.error.kind), wanted, "{indexing:?}");

@@ -1,7 +1,7 @@
 //! Values as the suite writes them: owned, comparable by the suite's rules, convertible to and from celero's.
 
 use super::textproto::{Message, Node};
-use celero::{Arena, Built, Cx, Duration, ErrorKind, List, MapBuilder, Timestamp, Value};
+use celero::{Arena, Cx, Duration, ErrorKind, EvalResult, List, MapBuilder, Timestamp, Value};
 use std::fmt;
 
 /// A value of the suite.
@@ -100,7 +100,7 @@ impl Datum {
     ///
     /// # Errors
     /// What reading a list or a map fails with.
-    pub fn from_value<'a>(value: &Value<'a>, arena: &'a Arena) -> Built<Self> {
+    pub fn from_value<'a>(value: &Value<'a>, arena: &'a Arena) -> EvalResult<Self> {
         Ok(match *value {
             Value::Null => Self::Null,
             Value::Bool(v) => Self::Bool(v),
@@ -139,7 +139,7 @@ impl Datum {
     ///
     /// # Errors
     /// A full arena, a map whose keys can't be keys or are not distinct; `host` for what has no counterpart.
-    pub fn to_value<'a>(&self, arena: &'a Arena) -> Built<Value<'a>> {
+    pub fn to_value<'a>(&self, arena: &'a Arena) -> EvalResult<Value<'a>> {
         Ok(match self {
             Self::Null => Value::Null,
             Self::Bool(v) => Value::Bool(*v),

@@ -1,6 +1,6 @@
 //! Outcomes as text: values as one would write them in a rule, errors with their kind and the source they are about.
 
-use celero::{Arena, Built, EvalError, Value};
+use celero::{Arena, EvalError, EvalResult, Value};
 use std::fmt::Write;
 
 /// The text of an outcome of evaluating `source`.
@@ -23,7 +23,7 @@ pub(super) fn outcome(source: &str, outcome: &Result<Value<'_>, EvalError>) -> S
     }
 }
 
-fn show<'a>(out: &mut String, value: &Value<'a>, arena: &'a Arena) -> Built<()> {
+fn show<'a>(out: &mut String, value: &Value<'a>, arena: &'a Arena) -> EvalResult<()> {
     // Writing to a string can't fail.
     let _ = match *value {
         Value::Null => write!(out, "null"),

@@ -2,7 +2,7 @@
 
 use super::rng::Rng;
 use super::types;
-use celero::{Arena, Built, Duration, HostList, HostMap, List, Map, Timestamp, Type, Value};
+use celero::{Arena, Duration, EvalResult, HostList, HostMap, List, Map, Timestamp, Type, Value};
 use std::cmp::Ordering;
 use std::fmt;
 use std::net::IpAddr;
@@ -214,7 +214,7 @@ impl Owned {
     ///
     /// # Errors
     /// `out_of_budget` when the arena is full.
-    pub fn in_arena<'a>(&self, arena: &'a Arena) -> Built<Value<'a>> {
+    pub fn in_arena<'a>(&self, arena: &'a Arena) -> EvalResult<Value<'a>> {
         Ok(match self {
             Self::Null => Value::Null,
             Self::Bool(b) => Value::Bool(*b),
@@ -257,7 +257,7 @@ impl Owned {
     ///
     /// # Errors
     /// `out_of_budget` when the arena is too small to show a host's list or map.
-    pub fn of<'a>(value: &Value<'a>, arena: &'a Arena) -> Built<Self> {
+    pub fn of<'a>(value: &Value<'a>, arena: &'a Arena) -> EvalResult<Self> {
         Ok(match value {
             Value::Null => Self::Null,
             Value::Bool(b) => Self::Bool(*b),
@@ -277,7 +277,7 @@ impl Owned {
             }
             Value::Map(Map::Sorted(entries)) => {
                 let copy = |(k, v): &(Value<'a>, Value<'a>)| Ok((Self::of(k, arena)?, Self::of(v, arena)?));
-                Self::Map(entries.iter().map(copy).collect::<Built<_>>()?)
+                Self::Map(entries.iter().map(copy).collect::<EvalResult<_>>()?)
             }
             Value::Map(Map::Host(map)) => {
                 let mut entries = Vec::new();
@@ -370,7 +370,7 @@ impl HostList for Elements<'_> {
         self.0.len()
     }
 
-    fn get<'s>(&'s self, index: usize, _arena: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn get<'s>(&'s self, index: usize, _arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         Ok(self.0.get(index).copied())
     }
 }
@@ -384,11 +384,11 @@ impl HostMap for Entries<'_> {
         self.0.len()
     }
 
-    fn get<'s>(&'s self, key: &Value<'_>, _arena: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn get<'s>(&'s self, key: &Value<'_>, _arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         Ok(self.0.iter().find(|(k, _)| equal_keys(k, key)).map(|(_, v)| *v))
     }
 
-    fn entry<'s>(&'s self, index: usize, _arena: &'s Arena) -> Built<Option<(Value<'s>, Value<'s>)>> {
+    fn entry<'s>(&'s self, index: usize, _arena: &'s Arena) -> EvalResult<Option<(Value<'s>, Value<'s>)>> {
         Ok(self.0.get(index).copied())
     }
 }

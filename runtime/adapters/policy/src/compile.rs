@@ -12,7 +12,7 @@ use crate::shape::chance;
 use crate::yaml::{Entry, Node, Text};
 use bytes::Bytes;
 use celero::http::HeaderSet;
-use celero::{Context, Env, OnError, RuleSetBuilder};
+use celero::{Context, Env, ErrorPolicy, RuleSetBuilder};
 use http::{HeaderName, StatusCode, header};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -220,7 +220,7 @@ fn builder<'e, C: Context>(
     on_failure: OnFailure,
 ) -> RuleSetBuilder<'e, C, ()> {
     rules.iter().fold(ENGINE.rules(env).alone(true), |builder, Placed { rule, when, .. }| {
-        let on_error = if on_failure.selects(rule) { OnError::Match } else { OnError::NoMatch };
+        let on_error = if on_failure.selects(rule) { ErrorPolicy::Match } else { ErrorPolicy::NoMatch };
         builder.rule(&rule.name, when.as_ref().map_or("true", |when| &when.text), ()).rule_on_error(on_error)
     })
 }

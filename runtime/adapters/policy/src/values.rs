@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use celero::{Arena, Built, HostList, HostMap, List, Map, Value};
+use celero::{Arena, EvalResult, HostList, HostMap, List, Map, Value};
 use serde_json::{Map as JsonMap, Value as Json};
 
 /// Most levels of a value that is written as JSON.
@@ -16,7 +16,7 @@ pub(crate) struct Object<'j>(pub(crate) &'j JsonMap<String, Json>);
 struct Array<'j>(&'j [Json]);
 
 /// A document as a value, read in place; numbers are of the types that `json(..)` gives them.
-fn value<'s>(json: &'s Json, arena: &'s Arena) -> Built<Value<'s>> {
+fn value<'s>(json: &'s Json, arena: &'s Arena) -> EvalResult<Value<'s>> {
     Ok(match json {
         Json::Null => Value::Null,
         Json::Bool(flag) => Value::Bool(*flag),
@@ -36,14 +36,14 @@ impl HostMap for Object<'_> {
         self.0.len()
     }
 
-    fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         match key {
             Value::String(key) => self.0.get(*key).map(|json| value(json, arena)).transpose(),
             _ => Ok(None),
         }
     }
 
-    fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> Built<Option<(Value<'s>, Value<'s>)>> {
+    fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<(Value<'s>, Value<'s>)>> {
         let entry = self.0.iter().nth(index);
         entry.map(|(key, json)| Ok((Value::String(key), value(json, arena)?))).transpose()
     }
@@ -54,7 +54,7 @@ impl HostList for Array<'_> {
         self.0.len()
     }
 
-    fn get<'s>(&'s self, index: usize, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn get<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         self.0.get(index).map(|json| value(json, arena)).transpose()
     }
 }

@@ -4,7 +4,7 @@
 use super::scan::{Container, Sink, scan};
 use super::token::{Scalar, Text};
 use super::tree;
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::library::Cx;
 use crate::value::{List, Map, Value};
 use celero_ir::{ErrorKind, Projection};
@@ -38,7 +38,7 @@ pub(crate) enum End<T> {
 ///
 /// # Errors
 /// Those of [`scan`]; `out_of_budget` when the evaluation's budget is spent.
-pub(super) fn find<'a>(cx: &Cx<'a>, json: &'a [u8], way: &Way) -> Built<End<Value<'a>>> {
+pub(super) fn find<'a>(cx: &Cx<'a>, json: &'a [u8], way: &Way) -> EvalResult<End<Value<'a>>> {
     cx.charge_bytes(json.len())?;
     let mut search =
         Search { way, end: End::Failed(0, ErrorKind::NoSuchField), inside: 0, wanted: None, due: true, taking: false };
@@ -92,13 +92,13 @@ impl Search<'_, '_> {
 
 impl<'j> Sink<'j> for Search<'_, 'j> {
     #[inline(always)]
-    fn key(&mut self, key: Text<'j>) -> Built<()> {
+    fn key(&mut self, key: Text<'j>) -> EvalResult<()> {
         self.due = self.wanted.is_some_and(|wanted| key.is(wanted));
         Ok(())
     }
 
     #[inline(always)]
-    fn scalar(&mut self, scalar: Scalar<'j>) -> Built<()> {
+    fn scalar(&mut self, scalar: Scalar<'j>) -> EvalResult<()> {
         if std::mem::take(&mut self.due) {
             self.end = if self.is_last() {
                 End::At(Found::Scalar(scalar))
@@ -133,7 +133,7 @@ impl<'j> Sink<'j> for Search<'_, 'j> {
         }
     }
 
-    fn close(&mut self, _: Container) -> Built<()> {
+    fn close(&mut self, _: Container) -> EvalResult<()> {
         self.enter(self.inside.saturating_sub(1));
         Ok(())
     }

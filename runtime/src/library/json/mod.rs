@@ -14,7 +14,7 @@ pub(crate) use self::find::End;
 pub(crate) use self::project::{Parts, find, project};
 
 use super::encoders::{BASE64_TOKEN, base64_decode};
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::library::Cx;
 use crate::value::{Map, Value};
 use celero_ir::ErrorKind::InvalidArgument;
@@ -24,17 +24,17 @@ use celero_ir::ErrorKind::InvalidArgument;
 /// # Errors
 /// `invalid_argument` if it is not JSON, nests deeper than 128 or has a number beyond the range of a double; `out_of_budget`
 /// when the evaluation's budget is spent.
-pub(crate) fn json_parse<'a>(cx: &Cx<'a>, json: &'a [u8]) -> Built<Value<'a>> {
+pub(crate) fn json_parse<'a>(cx: &Cx<'a>, json: &'a [u8]) -> EvalResult<Value<'a>> {
     tree::parse(cx, json)
 }
 
 /// `toJson(value)`
-pub(super) fn to_json<'a>(cx: &Cx<'a>, value: &Value<'a>) -> Built<&'a str> {
+pub(super) fn to_json<'a>(cx: &Cx<'a>, value: &Value<'a>) -> EvalResult<&'a str> {
     write::write(cx, value)
 }
 
 /// `unvalidatedJwtPayload(token)`: the object in the middle of three parts. The other two are not looked at.
-pub(super) fn jwt_payload<'a>(cx: &Cx<'a>, token: &str) -> Built<Map<'a>> {
+pub(super) fn jwt_payload<'a>(cx: &Cx<'a>, token: &str) -> EvalResult<Map<'a>> {
     cx.charge_bytes(token.len())?;
     let mut parts = token.split('.');
     let (Some(_), Some(payload), Some(_), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {

@@ -8,7 +8,7 @@ use super::find::{self, End, Way};
 use super::scan::{Container, Sink, scan};
 use super::token::{Scalar, Text};
 use super::tree;
-use crate::arena::{ArenaVec, Built};
+use crate::arena::{ArenaVec, EvalResult};
 use crate::library::Cx;
 use crate::value::{List, Map, Value};
 use celero_ir::{Projection, Step};
@@ -72,7 +72,7 @@ fn add(projection: &Projection, parts: &mut Vec<Part>) -> usize {
 ///
 /// # Errors
 /// Those of [`scan`]; `out_of_budget` when the evaluation's budget is spent.
-pub(crate) fn project<'a>(cx: &Cx<'a>, json: &'a [u8], parts: &Parts) -> Built<Value<'a>> {
+pub(crate) fn project<'a>(cx: &Cx<'a>, json: &'a [u8], parts: &Parts) -> EvalResult<Value<'a>> {
     cx.charge_bytes(json.len())?;
     let mut found = cx.arena().vec();
     found.reserve(parts.parts.len())?;
@@ -88,7 +88,7 @@ pub(crate) fn project<'a>(cx: &Cx<'a>, json: &'a [u8], parts: &Parts) -> Built<V
 ///
 /// # Errors
 /// Those of [`project`].
-pub(crate) fn find<'a>(cx: &Cx<'a>, json: &'a [u8], parts: &Parts) -> Built<End<Value<'a>>> {
+pub(crate) fn find<'a>(cx: &Cx<'a>, json: &'a [u8], parts: &Parts) -> EvalResult<End<Value<'a>>> {
     find::find(cx, json, &parts.way)
 }
 
@@ -149,7 +149,7 @@ impl<'a> Search<'_, 'a> {
     }
 
     /// The value of a part, `None` if there is nothing in its place.
-    fn value(&mut self, cx: &Cx<'a>, part: usize) -> Built<Option<Value<'a>>> {
+    fn value(&mut self, cx: &Cx<'a>, part: usize) -> EvalResult<Option<Value<'a>>> {
         let parts = self.parts;
         let Some(described) = parts.at(part) else { return Ok(None) };
         let found = self.found.as_mut_slice().get(part).copied().unwrap_or(Found::Nothing);
@@ -181,14 +181,14 @@ impl<'a> Search<'_, 'a> {
 }
 
 impl<'a> Sink<'a> for Search<'_, 'a> {
-    fn key(&mut self, key: Text<'a>) -> Built<()> {
+    fn key(&mut self, key: Text<'a>) -> EvalResult<()> {
         let members = self.inside.last().and_then(|inside| self.parts.at(inside.part)).map(|part| &part.members);
         let member = members.and_then(|members| members.iter().find(|(name, _)| key.is(name)));
         self.named = member.map(|(_, part)| *part);
         Ok(())
     }
 
-    fn scalar(&mut self, scalar: Scalar<'a>) -> Built<()> {
+    fn scalar(&mut self, scalar: Scalar<'a>) -> EvalResult<()> {
         if let Some(part) = self.part() {
             self.note(part, Found::Scalar(scalar));
         }
@@ -216,7 +216,7 @@ impl<'a> Sink<'a> for Search<'_, 'a> {
         }
     }
 
-    fn close(&mut self, _: Container) -> Built<()> {
+    fn close(&mut self, _: Container) -> EvalResult<()> {
         if let Some(Inside { part, container: Container::Array, count }) = self.inside.pop()
             && let Some(found) = self.found.as_mut_slice().get_mut(part)
         {

@@ -2,7 +2,7 @@
 //! is accepted or refused whatever the sink does with it. Nothing recurses.
 
 use super::token::{Looked, Scalar, Text, is_blank, number, slice, string, visible, word};
-use crate::arena::Built;
+use crate::arena::EvalResult;
 use crate::native::chunk::{self, Chunks, Walk};
 use celero_ir::ErrorKind::InvalidArgument;
 
@@ -19,15 +19,15 @@ pub(super) enum Container {
 /// What is told of a document, in its order. In an object each value comes after its key.
 pub(super) trait Sink<'j> {
     /// The key of the next value.
-    fn key(&mut self, key: Text<'j>) -> Built<()>;
+    fn key(&mut self, key: Text<'j>) -> EvalResult<()>;
     /// A value.
-    fn scalar(&mut self, scalar: Scalar<'j>) -> Built<()>;
+    fn scalar(&mut self, scalar: Scalar<'j>) -> EvalResult<()>;
     /// A value that holds others begins. Whether to tell of them, and of its end.
     fn open(&mut self, container: Container) -> bool;
     /// All of a value that was not to be told of, as written.
     fn passed(&mut self, json: &'j [u8]);
     /// A value of which all was told ends.
-    fn close(&mut self, container: Container) -> Built<()>;
+    fn close(&mut self, container: Container) -> EvalResult<()>;
 }
 
 /// Takes no notice.
@@ -35,12 +35,12 @@ struct Nothing;
 
 impl<'j> Sink<'j> for Nothing {
     #[inline(always)]
-    fn key(&mut self, _: Text<'j>) -> Built<()> {
+    fn key(&mut self, _: Text<'j>) -> EvalResult<()> {
         Ok(())
     }
 
     #[inline(always)]
-    fn scalar(&mut self, _: Scalar<'j>) -> Built<()> {
+    fn scalar(&mut self, _: Scalar<'j>) -> EvalResult<()> {
         Ok(())
     }
 
@@ -53,7 +53,7 @@ impl<'j> Sink<'j> for Nothing {
     fn passed(&mut self, _: &'j [u8]) {}
 
     #[inline(always)]
-    fn close(&mut self, _: Container) -> Built<()> {
+    fn close(&mut self, _: Container) -> EvalResult<()> {
         Ok(())
     }
 }
@@ -63,7 +63,7 @@ impl<'j> Sink<'j> for Nothing {
 /// # Errors
 /// `invalid_argument` if it is not JSON, nests deeper than [`MAX_DEPTH`] or has a number beyond the range of a double; what
 /// the sink fails with.
-pub(super) fn scan<'j>(json: &'j [u8], sink: &mut impl Sink<'j>) -> Built<()> {
+pub(super) fn scan<'j>(json: &'j [u8], sink: &mut impl Sink<'j>) -> EvalResult<()> {
     let end = chunk::run(Reading { json, at: 0, room: MAX_DEPTH, sink })?;
     let rest = json.get(end..).unwrap_or(&[]);
     if rest.iter().all(|&byte| is_blank(byte)) { Ok(()) } else { Err(InvalidArgument) }
@@ -78,10 +78,10 @@ struct Reading<'j, 's, S> {
 }
 
 impl<'j, S: Sink<'j>> Walk for Reading<'j, '_, S> {
-    type Output = Built<usize>;
+    type Output = EvalResult<usize>;
 
     #[inline(always)]
-    fn walk<C: Chunks>(self, chunks: C) -> Built<usize> {
+    fn walk<C: Chunks>(self, chunks: C) -> EvalResult<usize> {
         value(self.json, self.at, self.room, self.sink, chunks)
     }
 }
@@ -93,7 +93,7 @@ fn value<'j>(
     room: usize,
     sink: &mut impl Sink<'j>,
     chunks: impl Chunks,
-) -> Built<usize> {
+) -> EvalResult<usize> {
     // The containers around the place: a bit for each, the innermost lowest, set for objects.
     let mut objects = 0_u128;
     let mut depth = 0_usize;

@@ -294,7 +294,7 @@ fn tokens() {
 #[test]
 fn work_is_charged() {
     let json = format!("[{}1]", "1,".repeat(100_000));
-    let spent = |run: &dyn Fn(&Cx<'_>, &[u8]) -> Built<()>, steps: i64| {
+    let spent = |run: &dyn Fn(&Cx<'_>, &[u8]) -> EvalResult<()>, steps: i64| {
         let arena = Arena::new(1 << 24);
         let bytes = Arena::new(1 << 24);
         let json = bytes.alloc_str(&json).unwrap();

@@ -4,7 +4,7 @@
 //! Functions take the document and a place in it, and give the place behind the token, `None` if it is not one: all in
 //! registers, because the hot loop of a scan is made of them.
 
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::native::chunk::{CHUNK, Chunks, Common};
 use crate::value::Value;
 use celero_ir::ErrorKind::InvalidArgument;
@@ -23,7 +23,7 @@ pub(super) enum Scalar<'j> {
 
 impl<'j> Scalar<'j> {
     /// The value: an integer is an `int`, else a `uint`, else a `double`, whichever holds it.
-    pub(super) fn value<'a>(self, arena: &'a Arena) -> Built<Value<'a>>
+    pub(super) fn value<'a>(self, arena: &'a Arena) -> EvalResult<Value<'a>>
     where
         'j: 'a,
     {
@@ -64,7 +64,7 @@ impl<'j> Text<'j> {
     }
 
     /// The text: borrowed if it has no escape, else built.
-    pub(super) fn read<'a>(self, arena: &'a Arena) -> Built<&'a str>
+    pub(super) fn read<'a>(self, arena: &'a Arena) -> EvalResult<&'a str>
     where
         'j: 'a,
     {

@@ -2,7 +2,7 @@
 
 use super::scan::{Container, Sink, scan};
 use super::token::{Scalar, Text};
-use crate::arena::{ArenaVec, Built};
+use crate::arena::{ArenaVec, EvalResult};
 use crate::library::Cx;
 use crate::value::{List, Map, Value};
 use celero_ir::ErrorKind::OutOfBudget;
@@ -11,7 +11,7 @@ use celero_ir::ErrorKind::OutOfBudget;
 ///
 /// # Errors
 /// Those of [`scan`]; `out_of_budget` when the evaluation's budget is spent.
-pub(super) fn parse<'a>(cx: &Cx<'a>, json: &'a [u8]) -> Built<Value<'a>> {
+pub(super) fn parse<'a>(cx: &Cx<'a>, json: &'a [u8]) -> EvalResult<Value<'a>> {
     cx.charge_bytes(json.len())?;
     let mut tree = Tree { cx, pending: cx.arena().vec(), open: cx.arena().vec(), room: true };
     scan(json, &mut tree)?;
@@ -37,11 +37,11 @@ struct Member<'a> {
 }
 
 impl<'a> Sink<'a> for Tree<'_, 'a> {
-    fn key(&mut self, key: Text<'a>) -> Built<()> {
+    fn key(&mut self, key: Text<'a>) -> EvalResult<()> {
         self.pending.push(Value::String(key.read(self.cx.arena())?))
     }
 
-    fn scalar(&mut self, scalar: Scalar<'a>) -> Built<()> {
+    fn scalar(&mut self, scalar: Scalar<'a>) -> EvalResult<()> {
         self.pending.push(scalar.value(self.cx.arena())?)
     }
 
@@ -53,7 +53,7 @@ impl<'a> Sink<'a> for Tree<'_, 'a> {
 
     fn passed(&mut self, _: &'a [u8]) {}
 
-    fn close(&mut self, container: Container) -> Built<()> {
+    fn close(&mut self, container: Container) -> EvalResult<()> {
         if !self.room {
             return Err(OutOfBudget);
         }
@@ -70,7 +70,7 @@ impl<'a> Sink<'a> for Tree<'_, 'a> {
 }
 
 /// The entries of an object from its keys and values in turn: sorted, and of equal keys the last.
-fn object<'a>(cx: &Cx<'a>, content: &[Value<'a>]) -> Built<&'a [(Value<'a>, Value<'a>)]> {
+fn object<'a>(cx: &Cx<'a>, content: &[Value<'a>]) -> EvalResult<&'a [(Value<'a>, Value<'a>)]> {
     let count = content.len() / 2;
     let mut members = cx.arena().vec();
     members.reserve(count)?;

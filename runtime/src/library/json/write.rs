@@ -2,7 +2,7 @@
 
 use super::super::convert::{cidr_text, string_from_int, string_from_ip, string_from_uint};
 use super::super::encoders::{BASE64, base64_encode};
-use crate::arena::{ArenaVec, Built};
+use crate::arena::{ArenaVec, EvalResult};
 use crate::library::Cx;
 use crate::value::{Map, Value};
 use celero_ir::ErrorKind::{DuplicateKey, InvalidArgument, NoSuchOverload, OutOfBudget};
@@ -30,7 +30,7 @@ const STACK_STEP: usize = 512 * 1024;
 /// # Errors
 /// `duplicate_key` for a map with two keys of the same text (`1` and `"1"`); `out_of_budget` when the evaluation's budget is
 /// spent, or past 512 levels of nesting.
-pub(super) fn write<'a>(cx: &Cx<'a>, value: &Value<'a>) -> Built<&'a str> {
+pub(super) fn write<'a>(cx: &Cx<'a>, value: &Value<'a>) -> EvalResult<&'a str> {
     let mut writer = Writer { cx, out: cx.arena().vec() };
     writer.value(value, MAX_DEPTH)?;
     std::str::from_utf8(writer.out.finish()).map_err(|_| InvalidArgument)
@@ -42,7 +42,7 @@ struct Writer<'c, 'a> {
 }
 
 impl<'a> Writer<'_, 'a> {
-    fn value(&mut self, value: &Value<'a>, depth: u32) -> Built<()> {
+    fn value(&mut self, value: &Value<'a>, depth: u32) -> EvalResult<()> {
         let cx = self.cx;
         cx.charge(1)?;
         match value {
@@ -74,16 +74,16 @@ impl<'a> Writer<'_, 'a> {
     }
 
     /// One level deeper, with stack for it.
-    fn inside(&mut self, depth: u32, write: impl FnOnce(&mut Self, u32) -> Built<()>) -> Built<()> {
+    fn inside(&mut self, depth: u32, write: impl FnOnce(&mut Self, u32) -> EvalResult<()>) -> EvalResult<()> {
         let depth = depth.checked_sub(1).ok_or(OutOfBudget)?;
         stacker::maybe_grow(STACK_RESERVE, STACK_STEP, || write(self, depth))
     }
 
-    fn plain(&mut self, text: &str) -> Built<()> {
+    fn plain(&mut self, text: &str) -> EvalResult<()> {
         self.out.extend(text.as_bytes())
     }
 
-    fn double(&mut self, value: f64) -> Built<()> {
+    fn double(&mut self, value: f64) -> EvalResult<()> {
         match value {
             f64::INFINITY => self.plain("\"Infinity\""),
             f64::NEG_INFINITY => self.plain("\"-Infinity\""),
@@ -93,7 +93,7 @@ impl<'a> Writer<'_, 'a> {
         }
     }
 
-    fn text(&mut self, text: &str) -> Built<()> {
+    fn text(&mut self, text: &str) -> EvalResult<()> {
         self.cx.charge_bytes(text.len())?;
         self.plain("\"")?;
         let mut rest = text;
@@ -117,7 +117,7 @@ impl<'a> Writer<'_, 'a> {
         self.plain("\"")
     }
 
-    fn object(&mut self, map: &Map<'a>, depth: u32) -> Built<()> {
+    fn object(&mut self, map: &Map<'a>, depth: u32) -> EvalResult<()> {
         let cx = self.cx;
         cx.charge(map.len())?;
         let mut members = cx.arena().vec();

@@ -164,7 +164,7 @@ fn every_row_refuses_what_it_does_not_take() {
 #[test]
 fn host_functions_take_part_in_dispatch() {
     let mut functions = Functions::default();
-    let name = |text: &'static str| -> std::sync::Arc<crate::function::Erased> {
+    let name = |text: &'static str| -> std::sync::Arc<crate::function::DynFunction> {
         std::sync::Arc::new(move |_: &Cx<'_>, _: &[Value<'_>]| Ok(S(text)))
     };
     functions.add("f", [celero_frontend::Type::Int].into(), true, name("int"));

@@ -80,7 +80,7 @@ fn maps() {
 fn ranges() {
     with(|cx| {
         let (l, m) = (list(cx, &[S("x"), S("y")]), map(cx, &[(I(2), S("b")), (I(1), S("a"))]));
-        let show = |v: Built<Value<'_>>| format!("{v:?}");
+        let show = |v: EvalResult<Value<'_>>| format!("{v:?}");
         assert_eq!(show(helpers::range_items(cx, l)), show(Ok(l)));
         assert_eq!(show(helpers::range_items(cx, m)), show(Ok(list(cx, &[I(1), I(2)]))));
         assert_eq!(show(helpers::range_pairs(cx, l)), show(Ok(list(cx, &[I(0), S("x"), I(1), S("y")]))));
@@ -197,7 +197,7 @@ impl HostList for Squares {
         self.0 as usize
     }
 
-    fn get<'s>(&'s self, index: usize, _: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn get<'s>(&'s self, index: usize, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         let i = index as i64;
         Ok((i < self.0).then_some(I(i.saturating_mul(i))))
     }
@@ -208,14 +208,14 @@ impl HostMap for Squares {
         self.0 as usize
     }
 
-    fn get<'s>(&'s self, key: &Value<'_>, _: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn get<'s>(&'s self, key: &Value<'_>, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         Ok(match key {
             I(i) if (0..self.0).contains(i) => Some(I(i.saturating_mul(*i))),
             _ => None,
         })
     }
 
-    fn entry<'s>(&'s self, index: usize, _: &'s Arena) -> Built<Option<(Value<'s>, Value<'s>)>> {
+    fn entry<'s>(&'s self, index: usize, _: &'s Arena) -> EvalResult<Option<(Value<'s>, Value<'s>)>> {
         let i = index as i64;
         Ok((i < self.0).then_some((I(i), I(i.saturating_mul(i)))))
     }

@@ -5,7 +5,7 @@ mod containers;
 mod patterns;
 mod scalars;
 
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::function::Functions;
 use crate::library::{Cx, dispatch, helpers, invoke};
 use crate::value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
@@ -19,14 +19,14 @@ use celero_ir::ErrorKind::{
 use std::net::IpAddr;
 
 /// Calls a function by its name, as unchecked code does: all its overloads are candidates.
-fn call<'a>(cx: &Cx<'a>, name: &str, args: &[Value<'a>]) -> Built<Value<'a>> {
+fn call<'a>(cx: &Cx<'a>, name: &str, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
     let overloads: Vec<Overload> = TABLE.signatures(name, Libraries::default()).map(|s| s.overload).collect();
     assert!(!overloads.is_empty(), "{name}");
     dispatch(cx, &Functions::default(), &overloads, args)
 }
 
 /// Asserts that a call gives a value of the very same type (NaN included) or this error.
-fn check<'a>(cx: &Cx<'a>, name: &str, args: &[Value<'a>], want: Built<Value<'a>>) {
+fn check<'a>(cx: &Cx<'a>, name: &str, args: &[Value<'a>], want: EvalResult<Value<'a>>) {
     let got = call(cx, name, args);
     assert_eq!(format!("{got:?}"), format!("{want:?}"), "{name} {args:?}");
 }

@@ -1,6 +1,6 @@
 //! What an index looks at: fields of the host and headers, each read at most once an evaluation.
 
-use crate::arena::{Arena, Built};
+use crate::arena::{Arena, EvalResult};
 use crate::context::Host;
 use crate::value::{Map, Value};
 use celero_ir::ErrorKind;
@@ -127,7 +127,11 @@ impl Slots {
 
     /// The header map that is a field.
     #[cfg(feature = "http")]
-    pub(super) fn headers<'a>(host: &'a dyn Host, field: u32, arena: &'a Arena) -> Built<Option<&'a http::HeaderMap>> {
+    pub(super) fn headers<'a>(
+        host: &'a dyn Host,
+        field: u32,
+        arena: &'a Arena,
+    ) -> EvalResult<Option<&'a http::HeaderMap>> {
         Ok(match host.field(field, arena)? {
             Some(Value::Map(Map::Host(map))) => map.headers(),
             _ => None,
@@ -171,13 +175,13 @@ impl Ready {
 
     /// The bytes of a header, if the field is a header map.
     #[cfg(feature = "http")]
-    fn header<'a>(&self, host: &'a dyn Host, field: u32, arena: &'a Arena) -> Built<Option<Option<&'a [u8]>>> {
+    fn header<'a>(&self, host: &'a dyn Host, field: u32, arena: &'a Arena) -> EvalResult<Option<Option<&'a [u8]>>> {
         let (Some(map), Some(name)) = (Slots::headers(host, field, arena)?, &self.name) else { return Ok(None) };
         crate::context::headers::joined(map, name, arena).map(Some)
     }
 
     #[cfg(not(feature = "http"))]
-    fn header<'a>(&self, _: &'a dyn Host, _: u32, _: &'a Arena) -> Built<Option<Option<&'a [u8]>>> {
+    fn header<'a>(&self, _: &'a dyn Host, _: u32, _: &'a Arena) -> EvalResult<Option<Option<&'a [u8]>>> {
         Ok(None)
     }
 }

@@ -12,7 +12,7 @@ use crate::document::Document;
 use crate::expressions::Reads;
 use crate::problems::Problems;
 use crate::values::Object;
-use celero::{Arena, Built, HostMap, Map, Value};
+use celero::{Arena, EvalResult, HostMap, Map, Value};
 use http::HeaderMap;
 use serde_json::{Map as JsonMap, Value as Json};
 use std::sync::OnceLock;
@@ -105,11 +105,11 @@ impl HostMap for Lazy<'_> {
         self.settle().len()
     }
 
-    fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> Built<Option<Value<'s>>> {
+    fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         arena.alloc(self.settle())?.get(key, arena)
     }
 
-    fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> Built<Option<(Value<'s>, Value<'s>)>> {
+    fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<(Value<'s>, Value<'s>)>> {
         arena.alloc(self.settle())?.entry(index, arena)
     }
 }
