@@ -11,6 +11,7 @@
 //! [`with_stack`]: crate::with_stack
 
 use crate::span::Span;
+use crate::types::Type;
 use std::sync::Arc;
 
 /// Index of a node in its [`Ast`].
@@ -47,6 +48,22 @@ pub enum Literal {
     String(Arc<str>),
     /// Any bytes form, escapes resolved.
     Bytes(Arc<[u8]>),
+}
+
+impl Literal {
+    /// The type of the value.
+    #[must_use]
+    pub fn ty(&self) -> Type {
+        match self {
+            Self::Null => Type::Null,
+            Self::Bool(_) => Type::Bool,
+            Self::Int(_) => Type::Int,
+            Self::Uint(_) => Type::Uint,
+            Self::Double(_) => Type::Double,
+            Self::String(_) => Type::String,
+            Self::Bytes(_) => Type::Bytes,
+        }
+    }
 }
 
 /// `!x` and `-x`.

@@ -3,7 +3,7 @@
 //! It is all that the interpreter and the lowering see; neither resolves a name again.
 
 use crate::ast::{Ast, NodeId};
-use crate::declarations::Overload;
+use crate::stdlib::Overload;
 use crate::types::Type;
 
 /// What a node's name or operator stands for.

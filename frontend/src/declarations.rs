@@ -4,7 +4,7 @@
 //! same index.
 
 use crate::checked::Checked;
-use crate::stdlib::{Builtin, Libraries, Library};
+use crate::stdlib::{Libraries, Library, Overload, Signature};
 use crate::types::Type;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,30 +18,6 @@ pub struct Variable {
     pub ty: Type,
     /// Whether it may be absent: reading it then is the error "no such key", and `has(..)` asks.
     pub optional: bool,
-}
-
-/// Which implementation an overload has: the standard library's, a function the host registered, or one defined in CEL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Overload {
-    /// Row of the standard library's table.
-    Builtin(Builtin),
-    /// Index of a host function, in the order of registration.
-    Host(u32),
-    /// Index of a function defined in CEL. It is the only candidate of its calls, and [`inline`](crate::inline) replaces these.
-    Defined(u32),
-}
-
-/// One signature of a function.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Signature {
-    /// What runs.
-    pub overload: Overload,
-    /// Whether the first parameter is the receiver: `x.f(y)`.
-    pub receiver: bool,
-    /// Parameter types, receiver first. May hold [`Type::Param`].
-    pub params: Arc<[Type]>,
-    /// Result type.
-    pub result: Type,
 }
 
 /// A host function's declaration.

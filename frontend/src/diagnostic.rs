@@ -49,3 +49,20 @@ pub struct Diagnostic {
     /// What to do about it ("did you mean `request.path`?").
     pub help: Vec<String>,
 }
+
+/// One row of a table of diagnostic codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodeInfo {
+    /// The stable name ([`Diagnostic::code`]).
+    pub code: &'static str,
+    /// The stage that reports it.
+    pub stage: Stage,
+    /// What it means, in a sentence.
+    pub summary: &'static str,
+}
+
+/// The code of a tree that is nested deeper than [`Limits::max_depth`](crate::Limits::max_depth).
+pub const TOO_DEEP: &str = "too-deep";
+
+/// The code of a tree with more nodes than [`Limits::max_nodes`](crate::Limits::max_nodes).
+pub const TOO_MANY_NODES: &str = "too-many-nodes";

@@ -7,13 +7,13 @@
 //!
 //! Bodies are inlined themselves, so each call copies one body, and the result is bounded as every tree is.
 
-use crate::ast::{Ast, Expr, Literal, Name, Node, NodeId, Nodes};
+use crate::ast::{Ast, Expr, Name, Node, NodeId, Nodes};
 use crate::checked::{Checked, Reference};
-use crate::declarations::{Declarations, Definition, Overload};
-use crate::diagnostic::Diagnostic;
+use crate::declarations::{Declarations, Definition};
+use crate::diagnostic::{Diagnostic, Severity, Stage, TOO_DEEP, TOO_MANY_NODES};
 use crate::limits::{Limits, with_stack};
-use crate::parser::Code;
 use crate::span::Span;
+use crate::stdlib::Overload;
 use crate::types::Type;
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -205,7 +205,7 @@ impl<'a> Writer<'a> {
         let expr = self.nodes.get(arg.0 as usize).map(|node| &node.expr);
         let any = *ty == Type::Dyn;
         match (expr, self.references.get(arg.0 as usize)) {
-            (Some(Expr::Literal(literal)), _) => (any || literal_type(literal) == *ty, true),
+            (Some(Expr::Literal(literal)), _) => (any || literal.ty() == *ty, true),
             (Some(Expr::Select { test: true, .. }), _) => (any || *ty == Type::Bool, false),
             // The host gives variables the types that they are declared with.
             (_, Some(Reference::Variable(index))) => {
@@ -336,17 +336,22 @@ impl<'a> Writer<'a> {
         let Limits { max_depth, max_nodes, .. } = *self.limits;
         let id = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
         let excess = if depth > max_depth {
-            Some((Code::TooDeep, format!("nests deeper than {max_depth} levels (`max_depth`)")))
+            Some((TOO_DEEP, format!("nests deeper than {max_depth} levels (`max_depth`)")))
         } else if id >= max_nodes {
-            Some((Code::TooManyNodes, format!("has more than {max_nodes} nodes (`max_nodes`)")))
+            Some((TOO_MANY_NODES, format!("has more than {max_nodes} nodes (`max_nodes`)")))
         } else {
             None
         };
         if let Some((code, what)) = excess {
-            let mut diagnostic =
-                code.at(focus, format!("with the functions it calls in their places the expression {what}"));
-            diagnostic.help.push("the body of a function defined in CEL counts at each of its calls".to_owned());
-            return Err(Box::new(diagnostic));
+            return Err(Box::new(Diagnostic {
+                severity: Severity::Error,
+                stage: Stage::Limit,
+                code,
+                message: format!("with the functions it calls in their places the expression {what}"),
+                span: focus,
+                labels: Vec::new(),
+                help: vec!["the body of a function defined in CEL counts at each of its calls".to_owned()],
+            }));
         }
         self.nodes.push(Node { expr, span, focus, depth });
         self.types.push(ty);
@@ -388,17 +393,5 @@ fn each_child(expr: &Expr, pool: &[NodeId], mut visit: impl FnMut(NodeId)) {
         Expr::Fold { range, filter, transform, .. } => {
             [Some(*range), *filter, *transform].into_iter().flatten().for_each(visit);
         }
-    }
-}
-
-pub(crate) fn literal_type(literal: &Literal) -> Type {
-    match literal {
-        Literal::Null => Type::Null,
-        Literal::Bool(_) => Type::Bool,
-        Literal::Int(_) => Type::Int,
-        Literal::Uint(_) => Type::Uint,
-        Literal::Double(_) => Type::Double,
-        Literal::String(_) => Type::String,
-        Literal::Bytes(_) => Type::Bytes,
     }
 }

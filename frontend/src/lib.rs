@@ -1,35 +1,29 @@
 //! CEL text to a checked syntax tree.
 mod ast;
-mod check;
+pub mod cel;
 mod checked;
 mod declarations;
 mod diagnostic;
 mod dump;
-mod format;
 mod inline;
-mod lexer;
 mod limits;
-mod notation;
-mod parser;
-mod quote;
 mod render;
 mod span;
 pub mod stdlib;
 mod types;
-mod unparse;
 
 pub use ast::{Ast, BinaryOp, Expr, FallbackKind, FoldKind, Literal, LogicOp, Name, Node, NodeId, Nodes, UnaryOp};
-pub use check::{CHECKER_CODES, RECEIVER, check, define, misdeclared};
+pub use cel::{
+    CHECKER_CODES, FORMAT_CODES, FunctionDeclaration, NotationError, PARSER_CODES, Parameter, RECEIVER, check, define,
+    format, layout, macro_library, misdeclared, parse, parse_variables, parse_with, unparse,
+};
 pub use checked::{Checked, Reference};
-pub use declarations::{Declarations, Definition, HostFunction, Overload, Signature, Variable};
-pub use diagnostic::{Diagnostic, Label, Severity, Stage};
+pub use declarations::{Declarations, Definition, HostFunction, Variable};
+pub use diagnostic::{CodeInfo, Diagnostic, Label, Severity, Stage, TOO_DEEP, TOO_MANY_NODES};
 pub use dump::{dump, dump_checked};
-pub use format::{FORMAT_CODES, format};
 pub use inline::inline;
 pub use limits::{Limits, with_stack};
-pub use notation::{FunctionDeclaration, NotationError, Parameter, parse_variables};
-pub use parser::{CodeInfo, PARSER_CODES, macro_library, parse, parse_with};
 pub use render::{Style, render};
 pub use span::Span;
+pub use stdlib::{Overload, Signature};
 pub use types::Type;
-pub use unparse::{layout, unparse};

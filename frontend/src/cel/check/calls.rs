@@ -1,18 +1,15 @@
 //! Operators and functions: which overloads fit the operands.
 
-use super::Checker;
 use super::infer::Instance;
 use super::report::{is_macro, symbol};
 use super::select::Path;
+use super::{Argument, Checker};
 use crate::ast::{BinaryOp, Expr, Name, NodeId, UnaryOp};
+use crate::cel::parser::macro_library;
 use crate::checked::Reference;
-use crate::declarations::{Overload, Signature};
-use crate::parser::macro_library;
+use crate::stdlib::{Overload, Signature};
 use crate::types::Type;
 use smallvec::SmallVec;
-
-/// An operand or argument: the node that it is and its type.
-pub(super) type Argument = (NodeId, Type);
 
 impl Checker<'_> {
     pub(super) fn check_unary(&mut self, id: NodeId, op: UnaryOp, operand: NodeId) -> Type {

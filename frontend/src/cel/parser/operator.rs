@@ -3,8 +3,8 @@
 use super::code::Code;
 use super::{Parse, Parser};
 use crate::ast::{BinaryOp, Expr, LogicOp, NodeId, UnaryOp};
+use crate::cel::lexer::Token;
 use crate::diagnostic::Label;
-use crate::lexer::Token;
 
 /// An operator between two operands.
 #[derive(Clone, Copy, PartialEq, Eq)]

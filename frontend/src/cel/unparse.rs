@@ -4,9 +4,9 @@
 //! writes one line; [`layout`] breaks what does not fit into a line at `&&`, `||`, `?:` and in brackets.
 
 use crate::ast::{Ast, BinaryOp, Expr, FallbackKind, FoldKind, Literal, LogicOp, Name, NodeId, UnaryOp};
+use crate::cel::parser::{RANGE, UNNAMED};
+use crate::cel::quote::{is_plain_name, quote_bytes, quote_string};
 use crate::limits::with_stack;
-use crate::parser::{RANGE, UNNAMED};
-use crate::quote::{is_plain_name, quote_bytes, quote_string};
 
 /// Writes a tree on one line.
 ///

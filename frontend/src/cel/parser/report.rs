@@ -2,8 +2,8 @@
 
 use super::code::Code;
 use super::{Bracket, Parse, Parser, Stop};
+use crate::cel::lexer::{Problem, Token};
 use crate::diagnostic::{Diagnostic, Label};
-use crate::lexer::{Problem, Token};
 use crate::span::Span;
 
 /// Longest piece of source quoted in a message, in characters.

@@ -1,15 +1,13 @@
 //! What the checker says, and how it words it.
 
-use super::calls::Argument;
 use super::infer::{Excess, MAX_TYPE_DEPTH, MAX_TYPE_PARTS};
 use super::names::is_operator;
 use super::select::Path;
-use super::{Checker, RECEIVER, codes};
+use super::{Argument, Checker, RECEIVER, codes};
 use crate::ast::{Name, NodeId};
-use crate::declarations::Signature;
 use crate::diagnostic::{Diagnostic, Label, Severity, Stage};
 use crate::span::Span;
-use crate::stdlib::Library;
+use crate::stdlib::{Library, Signature};
 use crate::types::Type;
 use std::fmt::Arguments;
 

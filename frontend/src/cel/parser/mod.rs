@@ -17,17 +17,17 @@ mod member;
 mod operator;
 mod report;
 
-pub use code::{CodeInfo, PARSER_CODES};
+pub use code::PARSER_CODES;
 pub use macros::macro_library;
 pub(crate) use macros::{RANGE, UNNAMED};
 
 use crate::ast::{Ast, Name, Node, NodeId};
+use crate::cel::lexer::{Lexer, Token};
 use crate::diagnostic::Diagnostic;
-use crate::lexer::{Lexer, Token};
 use crate::limits::{Limits, with_stack};
 use crate::span::Span;
 use crate::stdlib::Libraries;
-pub(crate) use code::Code;
+use code::Code;
 use std::collections::HashMap;
 use std::sync::Arc;
 

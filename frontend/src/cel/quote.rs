@@ -1,6 +1,6 @@
 //! Canonical text of strings, bytes and names: one way to write each value, on one line, safe to print.
 
-use crate::lexer::{Lexer, Token};
+use crate::cel::lexer::{Lexer, Token};
 use crate::render::is_hidden;
 use std::fmt::Write;
 

@@ -1,12 +1,12 @@
 //! Source text in canonical layout. Comments before the expression are kept; others have no place in a tree, and rather than
 //! losing one the text is refused.
 
-use crate::diagnostic::{Diagnostic, Severity, Stage};
-use crate::lexer::{Lexer, Token};
+use crate::cel::lexer::{Lexer, Token};
+use crate::cel::parser::parse;
+use crate::cel::unparse::layout;
+use crate::diagnostic::{CodeInfo, Diagnostic, Severity, Stage};
 use crate::limits::Limits;
-use crate::parser::{CodeInfo, parse};
 use crate::span::Span;
-use crate::unparse::layout;
 
 /// What can be reported besides what the parser reports.
 pub const FORMAT_CODES: &[CodeInfo] = &[CodeInfo {

@@ -1,8 +1,8 @@
 //! What is in scope: the declarations under their qualified names, the container's prefixes, the variables of macros.
 
 use crate::ast::Name;
-use crate::declarations::{Declarations, Signature};
-use crate::stdlib::{Libraries, Library, TABLE};
+use crate::declarations::Declarations;
+use crate::stdlib::{Libraries, Library, Signature, TABLE};
 use crate::types::Type;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};

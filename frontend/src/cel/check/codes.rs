@@ -1,7 +1,6 @@
 //! The codes of everything the checker can report: one table, from which the catalogue is made.
 
-use crate::diagnostic::Stage;
-use crate::parser::CodeInfo;
+use crate::diagnostic::{CodeInfo, Stage};
 
 macro_rules! codes {
     ($($name:ident $code:literal $stage:ident $summary:literal;)*) => {

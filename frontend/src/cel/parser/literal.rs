@@ -3,8 +3,8 @@
 use super::code::Code;
 use super::{Parse, Parser};
 use crate::ast::{Expr, Literal};
+use crate::cel::lexer::{StringForm, Token};
 use crate::diagnostic::Diagnostic;
-use crate::lexer::{StringForm, Token};
 use crate::span::Span;
 use std::sync::Arc;
 

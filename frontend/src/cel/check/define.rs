@@ -2,13 +2,14 @@
 
 use super::{Checker, codes, outcome};
 use crate::ast::Name;
+use crate::cel::notation::FunctionDeclaration;
 use crate::checked::Checked;
-use crate::declarations::{Declarations, Definition, Overload, Signature};
+use crate::declarations::{Declarations, Definition};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::inline::{guarded, inline_body};
 use crate::limits::{Limits, with_stack};
-use crate::notation::FunctionDeclaration;
 use crate::span::Span;
+use crate::stdlib::{Overload, Signature};
 use crate::types::Type;
 
 /// What the body of a function calls the value that the function is called on.
@@ -29,7 +30,7 @@ pub fn define(
     let FunctionDeclaration { name, receiver, parameters, result, .. } = declaration;
     let this = receiver.iter().map(|ty| (RECEIVER, ty));
     let parameters: Vec<(&str, &Type)> = this.chain(parameters.iter().map(|p| (&*p.name, &p.ty))).collect();
-    let ast = crate::parser::parse_with(body, limits, declarations.libraries)?;
+    let ast = crate::cel::parser::parse_with(body, limits, declarations.libraries)?;
     let checked = with_stack(super::levels(&ast), || {
         let mut checker = Checker::new(&ast, declarations, limits);
         checker.defining = Some(name);

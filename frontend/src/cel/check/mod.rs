@@ -18,7 +18,6 @@ use crate::ast::{Ast, Expr, FallbackKind, LogicOp, NodeId};
 use crate::checked::{Checked, Reference};
 use crate::declarations::Declarations;
 use crate::diagnostic::Diagnostic;
-use crate::inline::literal_type;
 use crate::limits::{Limits, with_stack};
 use crate::types::Type;
 pub use codes::CHECKER_CODES;
@@ -52,6 +51,9 @@ pub fn check(
     })
     .map(|(types, references, warnings)| (Checked { ast, types, references }, warnings))
 }
+
+/// An operand or argument: the node that it is and its type.
+type Argument = (NodeId, Type);
 
 /// How deep checking a tree recurses.
 fn levels(ast: &Ast) -> u32 {
@@ -117,7 +119,7 @@ impl<'a> Checker<'a> {
         let ast = self.ast;
         let ty = match ast.expr(id) {
             Expr::Error => Type::Error,
-            Expr::Literal(literal) => literal_type(literal),
+            Expr::Literal(literal) => literal.ty(),
             Expr::Ident { .. } | Expr::Select { .. } => return self.check_select(id),
             Expr::Unary { op, operand } => self.check_unary(id, *op, *operand),
             Expr::Binary { op, left, right } => self.check_binary(id, *op, *left, *right),

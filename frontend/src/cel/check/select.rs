@@ -4,7 +4,7 @@ use super::names::Meaning;
 use super::{Checker, codes};
 use crate::ast::{Expr, Name, NodeId};
 use crate::checked::Reference;
-use crate::declarations::Overload;
+use crate::stdlib::Overload;
 use crate::types::Type;
 use smallvec::SmallVec;
 use std::sync::Arc;

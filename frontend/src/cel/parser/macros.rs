@@ -5,7 +5,7 @@
 use super::code::Code;
 use super::{Parse, Parser};
 use crate::ast::{Expr, FallbackKind, FoldKind, Literal, Name, NodeId};
-use crate::lexer::Token;
+use crate::cel::lexer::Token;
 use crate::span::Span;
 use crate::stdlib::Library;
 

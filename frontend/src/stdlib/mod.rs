@@ -1,119 +1,16 @@
 //! The functions every environment has, as one table: the checker reads the signatures, the lowering and the library
 //! implement each row (both match on [`Builtin`] exhaustively, so a row without an implementation does not compile).
 
+mod library;
+mod signature;
 mod table;
 
-use crate::declarations::{Overload, Signature};
 use crate::types::Type;
+pub use library::{Libraries, Library};
+pub use signature::{Overload, Signature};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 pub use table::Builtin;
-
-/// A part of the table that an environment can have or not have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Library {
-    /// The functions and operators of the language definition. Always there.
-    Standard,
-    /// Optional values: `optional.of`, `a.?b`, `a[?b]`, `[?a]`, `optMap`.
-    Optionals,
-    /// Addresses and networks.
-    Network,
-    /// More functions of text.
-    Strings,
-    /// Functions of numbers.
-    Math,
-    /// Text encodings of bytes.
-    Encoders,
-    /// More functions of lists.
-    Lists,
-    /// Lists as sets.
-    Sets,
-    /// More functions of regular expressions.
-    Regex,
-    /// JSON text.
-    Json,
-    /// The macros of two variables: `all`, `exists`, `existsOne`, `transformList`, `transformMap`, `transformMapEntry`.
-    Comprehensions,
-    /// `cel.bind`.
-    Bindings,
-    /// What gateways have besides: the macros `with`, `mapValues`, `filterKeys`, `default`, `coalesce`; digests, random values,
-    /// failing on purpose.
-    Gateway,
-    /// Header maps in other forms, cookies, and parameters of queries.
-    Http,
-}
-
-impl Library {
-    /// All libraries, in the order of the table.
-    pub const ALL: [Library; 14] = [
-        Self::Standard,
-        Self::Optionals,
-        Self::Network,
-        Self::Strings,
-        Self::Math,
-        Self::Encoders,
-        Self::Lists,
-        Self::Sets,
-        Self::Regex,
-        Self::Json,
-        Self::Comprehensions,
-        Self::Bindings,
-        Self::Gateway,
-        Self::Http,
-    ];
-
-    /// The name for people: `strings`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Standard => "standard",
-            Self::Optionals => "optionals",
-            Self::Network => "network",
-            Self::Strings => "strings",
-            Self::Math => "math",
-            Self::Encoders => "encoders",
-            Self::Lists => "lists",
-            Self::Sets => "sets",
-            Self::Regex => "regex",
-            Self::Json => "json",
-            Self::Comprehensions => "comprehensions",
-            Self::Bindings => "bindings",
-            Self::Gateway => "gateway",
-            Self::Http => "http",
-        }
-    }
-}
-
-/// A set of libraries. The default is all of them; [`Library::Standard`] can't be taken out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Libraries(u32);
-
-impl Default for Libraries {
-    fn default() -> Self {
-        Self(u32::MAX)
-    }
-}
-
-impl Libraries {
-    fn bit(library: Library) -> u32 {
-        1_u32.wrapping_shl(library as u32)
-    }
-
-    /// Puts a library in, or takes it out.
-    pub fn set(&mut self, library: Library, on: bool) {
-        if on || library == Library::Standard {
-            self.0 |= Self::bit(library);
-        } else {
-            self.0 &= !Self::bit(library);
-        }
-    }
-
-    /// Whether a library is in the set.
-    #[must_use]
-    pub fn contains(self, library: Library) -> bool {
-        self.0 & Self::bit(library) != 0
-    }
-}
 
 /// How a function may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,19 +129,6 @@ mod tests {
         for row in TABLE.rows() {
             assert!(row.doc.ends_with('.') && !row.doc.contains('\n'), "{:?}: {:?}", row.builtin, row.doc);
             assert_eq!(TABLE.row(row.builtin).map(|r| r.builtin), Some(row.builtin));
-        }
-    }
-
-    #[test]
-    fn libraries_are_taken_out_one_by_one() {
-        for out in Library::ALL {
-            let mut libraries = Libraries::default();
-            libraries.set(out, false);
-            for library in Library::ALL {
-                assert_eq!(libraries.contains(library), library != out || library == Library::Standard);
-            }
-            libraries.set(out, true);
-            assert!(Library::ALL.iter().all(|l| libraries.contains(*l)));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Parse, Parser};
 use crate::ast::{Expr, Name, NodeId};
-use crate::lexer::Token;
+use crate::cel::lexer::Token;
 
 /// Which entries are marked `?`; empty until one is.
 #[derive(Default)]

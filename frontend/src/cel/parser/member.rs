@@ -3,7 +3,7 @@
 use super::code::Code;
 use super::{Parse, Parser};
 use crate::ast::{Expr, Literal, NodeId};
-use crate::lexer::Token;
+use crate::cel::lexer::Token;
 use crate::span::Span;
 
 impl Parser<'_> {
