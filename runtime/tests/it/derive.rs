@@ -1,22 +1,12 @@
 //! `#[derive(Context)]`: names, types, and that native code reads what `Host::field` gives.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "tests"
-)]
-#![expect(clippy::undocumented_unsafe_blocks, reason = "the support module reads as native code does")]
 
-mod support;
-
+use crate::layout::{Random, agree, show};
 use celero::{Arena, Context, Engine, Env, HostList, HostMap, Scratch, Tier, Timestamp, Type, Value};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use support::{Random, agree, show};
 
 #[derive(Context)]
 struct Everything<'a, 'b> {

@@ -1,7 +1,7 @@
 //! What profilers are told of generated code is so: names, addresses, and the code itself.
-#![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests")]
 
+use crate::exclusive;
 use celero::{Engine, Env, Indexing, Profiling, RuleSet, Tier, Type};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -49,6 +49,7 @@ fn check_names(names: &[String], expression: &str) {
 
 #[test]
 fn the_map_has_the_ranges_of_the_code() {
+    let _exclusive = exclusive();
     let path = format!("/tmp/perf-{}.map", std::process::id());
     let folder = std::env::temp_dir().join(format!("celero-victim-{}", std::process::id()));
     std::fs::write(&folder, "precious").unwrap();
@@ -88,6 +89,7 @@ fn the_map_has_the_ranges_of_the_code() {
 
 #[test]
 fn the_dump_has_the_code() {
+    let _exclusive = exclusive();
     let path = format!("/tmp/jit-{}.dump", std::process::id());
     // That of an earlier process.
     std::fs::write(&path, "stale").unwrap();

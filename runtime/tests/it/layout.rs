@@ -1,4 +1,12 @@
 //! An interpreter of `layout::Access`: reads a field as native code would, and compares with the safe reading.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "tests"
+)]
+#![expect(clippy::undocumented_unsafe_blocks, reason = "fields are read as native code reads them")]
 
 use celero::{Arena, Context, Duration, Field, Value};
 use celero_ir::Ty;

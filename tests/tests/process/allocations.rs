@@ -1,13 +1,11 @@
 //! Evaluating a warm native rule takes nothing from the allocator: counted, per thread.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+use crate::exclusive;
 use celero::http::RequestContext;
 use celero::{Context, Engine, Env, ErrorPolicy, Indexing, Live, RuleSet, Scratch, Tier, Value};
-use celero_tests::heap::{Heap, allocations};
+use celero_tests::heap::allocations;
 use std::net::IpAddr;
-
-#[global_allocator]
-static HEAP: Heap = Heap;
 
 #[derive(Context)]
 struct Call<'a> {
@@ -64,6 +62,7 @@ fn tenants() -> String {
 
 #[test]
 fn the_counter_counts() {
+    let _exclusive = exclusive();
     assert_eq!(allocations(|| drop(Box::new(1_u8))), 1);
     assert_eq!(allocations(|| drop(vec![0_u8; 100])), 1);
     let mut grown = vec![1_u8];
@@ -75,6 +74,7 @@ fn the_counter_counts() {
 
 #[test]
 fn workloads_take_nothing() {
+    let _exclusive = exclusive();
     let tenants = tenants();
     let rules = [
         ("W1", "request.method == 'GET'".to_owned(), true),
@@ -111,6 +111,7 @@ fn workloads_take_nothing() {
 
 #[test]
 fn errors_take_nothing() {
+    let _exclusive = exclusive();
     use celero::ErrorKind;
     for (source, kind) in [
         ("request.headers['x-none'] == 'a'", ErrorKind::NoSuchKey),
@@ -123,6 +124,7 @@ fn errors_take_nothing() {
 
 #[test]
 fn what_is_built_reuses_memory() {
+    let _exclusive = exclusive();
     let sources = [
         "request.headers['x-custom'].size() == 10",
         "request.method + request.path == 'GET/api/user/1234/view'",
@@ -140,6 +142,7 @@ fn what_is_built_reuses_memory() {
 
 #[test]
 fn sets_take_nothing() {
+    let _exclusive = exclusive();
     let env = Env::<Call<'_>>::new();
     let engine = Engine::builder().tier(Tier::Native).build();
     let rules = (0..150).fold(engine.rules(&env), |rules, n| {
@@ -169,6 +172,7 @@ fn sets_take_nothing() {
 /// What an index finds, by every kind of key, and what is left of it.
 #[test]
 fn indexed_sets_take_nothing() {
+    let _exclusive = exclusive();
     let env = Env::<Call<'_>>::new();
     let engine = Engine::builder().tier(Tier::Native).build();
     let source = |n: i64| match n % 12 {
@@ -217,6 +221,7 @@ fn indexed_sets_take_nothing() {
 
 #[test]
 fn live_rules_take_nothing() {
+    let _exclusive = exclusive();
     let (engine, env) = (Engine::builder().tier(Tier::Native).build(), Env::<Call<'_>>::new());
     for live in [Live::new(engine.clone(), env.clone()), Live::with_counters(engine.clone(), env.clone())] {
         live_takes_nothing(&live);
@@ -249,6 +254,7 @@ fn live_takes_nothing(live: &Live<<Call<'static> as Context>::Static, i64>) {
 /// What must be decoded is built in the scratch of the caller, where there is one.
 #[test]
 fn a_scratch_is_reused() {
+    let _exclusive = exclusive();
     let env = Env::<Call<'_>>::new();
     let engine = Engine::builder().tier(Tier::Native).build();
     let program = engine.compile(&env, "request.headers['x-bytes'].size() == 3").unwrap();
@@ -263,6 +269,7 @@ fn a_scratch_is_reused() {
 
 #[test]
 fn values_borrow() {
+    let _exclusive = exclusive();
     let env = Env::<Call<'_>>::new();
     let engine = Engine::builder().tier(Tier::Native).build();
     let program = engine.compile(&env, "request.headers['x-custom']").unwrap();
@@ -280,6 +287,7 @@ fn values_borrow() {
 
 #[test]
 fn the_ready_made_context_takes_nothing() {
+    let _exclusive = exclusive();
     let env = Env::<RequestContext<'_>>::new();
     let program = Engine::builder().tier(Tier::Native).build();
     let program = program.compile(&env, "request.headers['x-custom'] == 'test-value' && request.path != '/'").unwrap();
@@ -294,6 +302,7 @@ fn the_ready_made_context_takes_nothing() {
 
 #[test]
 fn a_warm_policy_takes_nothing_where_nothing_is_built() {
+    let _exclusive = exclusive();
     use celero_policy::{Exchange, Outcome, Policy};
     let text = r#"
 headerSets: {internal: {names: [x-route], prefixes: [x-internal-]}}

@@ -1,20 +1,11 @@
 //! The ready-made context for requests of the `http` crate.
 #![cfg(feature = "http")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "tests"
-)]
-#![expect(clippy::undocumented_unsafe_blocks, reason = "the support module reads as native code does")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-mod support;
-
+use crate::layout::{Random, agree, show};
 use celero::http::{Request, RequestContext, Source};
 use celero::{Arena, Context, Engine, Env, ErrorKind, FieldType, HostMap, Map, Scratch, Tier, Value};
 use http::{HeaderMap, HeaderName, HeaderValue, Version};
-use support::{Random, agree, show};
 
 fn request(target: &str) -> http::Request<()> {
     http::Request::get(target).body(()).unwrap()

@@ -1,54 +1,24 @@
 //! Live rules under load: readers at full speed while the rules are replaced, what one change costs, what is given back.
 //! `CELERO_REPLACEMENTS` and `CELERO_LIVE_RULES` ask for longer forms.
-#![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests")]
 
+use crate::{LONG, background_threads, exclusive, wait_for};
 use celero::http::RequestContext;
 use celero::{Engine, Env, Live, Scratch, Tier};
-use celero_tests::heap::{self, Heap};
+use celero_tests::heap;
 use celero_tests::shared::say;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-#[global_allocator]
-static HEAP: Heap = Heap;
-
-/// The tests look at the whole process: one at a time.
-static ALONE: Mutex<()> = Mutex::new(());
-
-const LONG: Duration = Duration::from_secs(600);
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |n| n.parse().unwrap())
-}
-
-/// The threads in the background.
-fn keepers() -> usize {
-    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
-    let name = |task: std::io::Result<std::fs::DirEntry>| std::fs::read_to_string(task.ok()?.path().join("comm")).ok();
-    tasks.filter_map(name).filter(|name| name.trim() == "celero-live").count()
 }
 
 /// Mappings of generated code.
 fn generated() -> usize {
     let text = std::fs::read_to_string("/proc/self/maps").unwrap();
     text.lines().filter(|line| line.contains("r-xp") && line.split_whitespace().count() == 5).count()
-}
-
-/// Waits for the other tests, and for what they have left to the background.
-fn alone() -> MutexGuard<'static, ()> {
-    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    wait_for(|| keepers() == 0);
-    alone
-}
-
-fn wait_for(done: impl Fn() -> bool) {
-    let end = Instant::now() + LONG;
-    while !done() {
-        assert!(Instant::now() < end, "it does not come");
-        std::thread::yield_now();
-    }
 }
 
 fn engine(tier: Tier) -> Engine {
@@ -129,7 +99,7 @@ fn replace(live: &Live<RequestContext<'static>, u64>, generation: u64) {
 
 #[test]
 fn readers_see_whole_generations_while_rules_are_replaced() {
-    let _alone = alone();
+    let _exclusive = exclusive();
     let live = Live::new(engine(Tier::Auto), Env::<RequestContext<'_>>::new());
     replace(&live, 0);
     assert!(live.settle(LONG));
@@ -184,7 +154,7 @@ fn readers_see_whole_generations_while_rules_are_replaced() {
 
 #[test]
 fn one_rule_costs_the_same_among_many() {
-    let _alone = alone();
+    let _exclusive = exclusive();
     let cost = |rules: u64| {
         let live = Live::new(engine(Tier::Interpret), Env::<RequestContext<'_>>::new());
         let source = |n: u64| format!("request.path == '/{n}'");
@@ -213,7 +183,7 @@ fn one_rule_costs_the_same_among_many() {
 
 #[test]
 fn what_is_removed_is_given_back() {
-    let _alone = alone();
+    let _exclusive = exclusive();
     let live = Live::new(engine(Tier::Auto), Env::<RequestContext<'_>>::new());
     live.replace(|set| (0..50).fold(set, |set, n| set.rule("base", &format!("request.path == '/{n}'"), n))).unwrap();
     let round = |round: u64| {
@@ -243,7 +213,7 @@ fn what_is_removed_is_given_back() {
 
 #[test]
 fn dropping_the_rules_ends_the_work() {
-    let _alone = alone();
+    let _exclusive = exclusive();
     let actions = Arc::new(AtomicU64::new(0));
     struct Counted(Arc<AtomicU64>);
     impl Drop for Counted {
@@ -270,6 +240,6 @@ fn dropping_the_rules_ends_the_work() {
         drop(live);
         assert!(rules.is_none_or(|rules| rules.len() == 100));
     }
-    wait_for(|| keepers() == 0 && actions.load(Ordering::SeqCst) == 0);
+    wait_for(|| background_threads() == 0 && actions.load(Ordering::SeqCst) == 0);
     assert_eq!(generated(), code, "code stays mapped");
 }

@@ -1,6 +1,6 @@
 //! What an index costs: code by shape, memory by rule, patterns by need.
 
-use crate::{Input, as_alone, build, engine, env};
+use super::{Input, as_alone, build, engine, env};
 use celero::http::RequestContext;
 use celero::{Env, ErrorPolicy, Indexing, Scratch, Tier};
 use std::time::Instant;

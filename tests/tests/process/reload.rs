@@ -1,19 +1,12 @@
 //! Rules come and go for years: what is dropped is given back, and code pages are never writable and executable at once.
 //! `CELERO_RELOADS=100000` runs the long form.
-#![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+use crate::exclusive;
 use celero::http::RequestContext;
 use celero::{Engine, Env, Program, Scratch, Tier};
-use celero_tests::heap::{self, Heap};
+use celero_tests::heap;
 use celero_tests::shared::say;
-use std::sync::{Mutex, PoisonError};
-
-#[global_allocator]
-static HEAP: Heap = Heap;
-
-/// The tests look at the whole process: one at a time.
-static ALONE: Mutex<()> = Mutex::new(());
 
 /// Permissions and names of the mappings of this process.
 fn mappings() -> Vec<(String, String)> {
@@ -46,7 +39,7 @@ fn compile(engine: &Engine, env: &Env<RequestContext<'static>>, i: u64) -> Progr
 
 #[test]
 fn dropped_rules_are_given_back() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _exclusive = exclusive();
     let env = Env::<RequestContext<'_>>::new();
     let engine = Engine::builder().tier(Tier::Native).build();
     let request = http::Request::get("/a?b").body(()).unwrap();
@@ -70,7 +63,7 @@ fn dropped_rules_are_given_back() {
 
 #[test]
 fn dropping_an_engine_leaves_its_programs_alive() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _exclusive = exclusive();
     let env = Env::<RequestContext<'_>>::new();
     let before = generated();
     let program = compile(&Engine::builder().tier(Tier::Native).build(), &env, 3);
@@ -85,7 +78,7 @@ fn dropping_an_engine_leaves_its_programs_alive() {
 
 #[test]
 fn dropped_sets_are_given_back() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _exclusive = exclusive();
     let env = Env::<RequestContext<'_>>::new();
     let engine = Engine::builder().tier(Tier::Native).build();
     let request = http::Request::get("/a?b").body(()).unwrap();
@@ -113,7 +106,7 @@ fn dropped_sets_are_given_back() {
 
 #[test]
 fn no_page_is_writable_and_executable() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _exclusive = exclusive();
     let env = Env::<RequestContext<'_>>::new();
     let engine = Engine::builder().tier(Tier::Native).build();
     let before = generated();

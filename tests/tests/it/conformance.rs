@@ -15,9 +15,9 @@ fn conformance() {
     let Some(dir) = dir.or_else(|| shared::find("conformance", "the conformance suite")) else { return };
     let cases = read_suite(&dir).unwrap_or_else(|error| panic!("{error}"));
     assert!(!cases.is_empty(), "{} holds no cases", dir.display());
-    let skipped = read_list(include_str!("../conformance-skipped-files.txt")).unwrap();
-    let instead = read_list(include_str!("../conformance-other-errors.txt")).unwrap();
-    let known = read_list(include_str!("../conformance-known-failures.txt")).unwrap();
+    let skipped = read_list(include_str!("../../conformance-skipped-files.txt")).unwrap();
+    let instead = read_list(include_str!("../../conformance-other-errors.txt")).unwrap();
+    let known = read_list(include_str!("../../conformance-known-failures.txt")).unwrap();
     for path in instead.keys() {
         assert!(cases.iter().any(|c| c.path() == *path), "conformance-other-errors.txt: there is no case {path}");
     }

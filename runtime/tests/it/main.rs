@@ -1,0 +1,17 @@
+//! Tests of celero's public interface, by example.
+
+mod bindings;
+mod definitions;
+mod derive;
+mod explain_rules;
+mod fields;
+mod functions;
+mod header_set;
+mod hostile_hosts;
+mod http;
+mod index;
+mod layout;
+mod lint;
+mod live;
+mod rules;
+mod tiers;

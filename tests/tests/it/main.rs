@@ -1,0 +1,18 @@
+//! Properties of the whole product: agreement of the tiers, conformance, hostile input, and the rules of this repository.
+
+mod conformance;
+mod corpus;
+mod counters;
+mod diagnostics;
+mod differential;
+mod docs;
+mod hostile_expressions;
+mod hostile_sets;
+mod json;
+mod patterns;
+mod random_indexed_sets;
+mod random_sets;
+mod requests;
+mod second_parser;
+mod tidy;
+mod unparse;
