@@ -1,4 +1,4 @@
-//! The tables of the README, from records that `compare --json` wrote.
+//! The tables of docs/performance.md, from records that `compare --json` wrote.
 
 use crate::ENGINES;
 use serde_json::Value;
@@ -86,13 +86,44 @@ fn about(name: &str) -> &'static str {
 mod tests {
     use super::*;
 
+    fn file(name: &str) -> String {
+        std::fs::read_to_string(format!("{}/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    }
+
+    /// The cells of the row of a record's table that starts with `label`.
+    fn row(record: &str, label: &str) -> Vec<String> {
+        let table = markdown(&serde_json::from_str(&file(record)).unwrap());
+        let row = table.lines().find(|line| line.starts_with(&format!("| {label} "))).unwrap().to_owned();
+        row.split('|').map(|cell| cell.trim().to_owned()).collect()
+    }
+
     #[test]
-    fn the_readme_shows_the_records() {
-        let file = |name: &str| std::fs::read_to_string(format!("{}/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    fn the_front_page_shows_the_records() {
+        let readme = file("../README.md");
+        let thousands = |cell: &str| match cell.split_at_checked(cell.len().saturating_sub(3)) {
+            Some((head, tail)) if !head.is_empty() => format!("{head},{tail}"),
+            _ => cell.to_owned(),
+        };
+        let (single, set) = (row("record/workloads.json", "W9"), row("record/workloads.json", "W9_group"));
+        let (many, micros) = (row("record/rulesets.json", "100000"), |cell: &str| cell.parse::<f64>().unwrap());
+        for wanted in [
+            format!("| {} ns | {} ns handwritten in Rust, {} ns with the", single[4], single[2], thousands(&single[6])),
+            format!("| {} ns | {} ns handwritten in Rust |", set[4], set[2]),
+            format!("| {:.1} µs | {} µs for the same rules", micros(&many[2]), thousands(&many[4])),
+        ] {
+            assert!(readme.contains(&wanted), "README.md does not say {wanted:?}");
+        }
+    }
+
+    #[test]
+    fn the_documents_show_the_records() {
         for (record, rows) in [("record/workloads.json", 10), ("record/rulesets.json", 6)] {
             let table = markdown(&serde_json::from_str(&file(record)).unwrap());
             assert!(table.lines().count() >= rows, "{record}");
-            assert!(file("../README.md").contains(&table), "the README's table is not that of {record}:\n{table}");
+            assert!(
+                file("../docs/performance.md").contains(&table),
+                "the table of docs/performance.md is not that of {record}:\n{table}"
+            );
         }
     }
 }
