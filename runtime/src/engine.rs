@@ -1,8 +1,8 @@
 //! The engine: compiles rules. One per process.
 
+use crate::constants::ConstantEvaluator;
 use crate::context::Context;
 use crate::env::{Env, EnvError};
-use crate::evaluator::Library;
 use crate::explain::Explanation;
 use crate::function::contained;
 use crate::library::Patterns;
@@ -271,7 +271,7 @@ impl Engine {
         let fields = env.fields();
         let lowered = lower(checked, env.functions(), fields);
         verify(&lowered.graph, fields)?;
-        let library = Library::new(&lowered.calls, env.functions(), patterns);
+        let library = ConstantEvaluator::new(&lowered.calls, env.functions(), patterns);
         let graph = passes::run(&lowered.graph, &self.shared.passes, &library);
         verify(&graph, fields)?;
         Ok((lowered, graph))

@@ -116,14 +116,16 @@
 //! - `tracing`: spans and events of the target `celero` for what compiles and changes rules: `celero.compile`, `celero.build` of a set,
 //!   `celero.background` of live rules, and each change of these. Never for a request.
 
+mod accessors;
 mod arena;
+mod bindings;
 mod byte_set;
+mod constants;
 mod context;
 mod counters;
 mod engine;
 mod env;
 mod error;
-mod evaluator;
 mod explain;
 mod fields;
 mod format;
@@ -146,6 +148,7 @@ mod trace;
 mod value;
 
 pub use arena::{Arena, ArenaVec, EvalResult};
+pub use bindings::{BindError, Bindings};
 pub use celero_derive::Context;
 pub use celero_frontend::stdlib::Library;
 pub use celero_frontend::{
@@ -153,7 +156,7 @@ pub use celero_frontend::{
     parse_variables, render,
 };
 pub use celero_jit::Profiling;
-pub use context::{BindError, Bindings, Context, Element, Field, FieldType, Host, Nested};
+pub use context::{Context, Element, Field, FieldType, Host, Nested};
 pub use counters::{Counts, RuleCounts};
 pub use engine::{CompileError, Engine, EngineBuilder, Tier, diagnostic_codes};
 pub use env::{Env, EnvError};

@@ -3,23 +3,20 @@
 use super::FieldType;
 use super::describe::read_by_call;
 use super::field_type::Element;
+use crate::accessors::vec_layout::{SLICE_OFFSETS, WordOffsets, vec_offsets};
 use crate::arena::{Arena, EvalResult};
-use crate::native::access::vec_layout;
 use crate::value::{HostList, List, Value};
 use celero_frontend::Type;
 use celero_ir::layout::{Access, Elements, Field as Layout, Path};
 
 /// The elements of a row, whose address and number lie `words` from the address of the row.
-fn elements<T: Element>(words: Option<(u32, i32)>) -> Option<Elements> {
+fn elements<T: Element>(words: Option<WordOffsets>) -> Option<Elements> {
     let (at, count) = words?;
     let stride = u32::try_from(size_of::<T>()).ok()?;
     let Layout { ty, optional: false, access, .. } = T::layout() else { return None };
     let in_place = matches!(access, Access::Load(..) | Access::Text(..) | Access::Named(..));
     in_place.then(|| Elements { path: Path(vec![at]), count, stride, ty, access })
 }
-
-/// A slice behind a reference: `native::access` shows that the address comes first.
-const SLICE: Option<(u32, i32)> = Some((0, 8));
 
 macro_rules! rows {
     ($([$($generics:tt)*] $rust:ty: $words:expr;)*) => {$(
@@ -33,7 +30,7 @@ macro_rules! rows {
             }
         }
 
-        // SAFETY: only `value` reads the list; its elements lie where `native::access` finds them.
+        // SAFETY: only `value` reads the list; its elements lie where `accessors::vec_layout` finds them.
         unsafe impl<$($generics)*> FieldType for $rust {
             fn ty() -> Type {
                 Type::list(T::ty())
@@ -53,7 +50,7 @@ macro_rules! rows {
 }
 
 rows! {
-    [T: Element] Vec<T>: vec_layout::<T>();
+    [T: Element] Vec<T>: vec_offsets::<T>();
     [T: Element] Box<[T]>: None;
     [T: Element, const N: usize] [T; N]: None;
 }
@@ -87,7 +84,7 @@ unsafe impl<T: Element> FieldType for &[T] {
     }
 
     fn layout() -> Layout {
-        Layout { elements: elements::<T>(SLICE), ..read_by_call(false) }
+        Layout { elements: elements::<T>(Some(SLICE_OFFSETS)), ..read_by_call(false) }
     }
 
     fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {

@@ -1,6 +1,5 @@
 //! The host's data as rules see it: fields by index, under the names that an environment declares.
 
-mod bindings;
 mod describe;
 mod field_type;
 #[cfg(feature = "http")]
@@ -11,7 +10,6 @@ mod net;
 mod text;
 mod time;
 
-pub use bindings::{BindError, Bindings};
 #[cfg(feature = "http")]
 pub(crate) use describe::{at_offset, behind_reference, read_by_call};
 pub use describe::{push_field, push_nested};

@@ -6,8 +6,8 @@
 use super::FieldType;
 use super::describe::read_by_call;
 use super::field_type::Element;
+use crate::accessors::ip::{IpView, ip_access};
 use crate::arena::{Arena, EvalResult};
-use crate::native::access::{IpView, ip_access};
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::Ty;

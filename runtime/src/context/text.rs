@@ -2,8 +2,9 @@
 
 use super::FieldType;
 use super::field_type::Element;
+use crate::accessors::text::{OrAbsent, TextView, text_access};
+use crate::accessors::vec_layout::{WordOffsets, string_offsets, vec_offsets};
 use crate::arena::{Arena, ArenaVec, EvalResult};
-use crate::native::access::{OrAbsent, TextView, string_layout, text_access, vec_layout};
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::layout::{Access, Field as Layout, Path, Repr};
@@ -23,7 +24,7 @@ fn slice(ty: Ty) -> Layout {
 }
 
 /// The layout of owned text or bytes, whose address and length lie `words` from its own address.
-fn owned<T: TextView>(ty: Ty, words: Option<(u32, i32)>) -> Layout {
+fn owned<T: TextView>(ty: Ty, words: Option<WordOffsets>) -> Layout {
     match words {
         Some((at, after)) => Layout::new(ty, false, Access::Load(Path(vec![at]), Repr::Slice(after))),
         None => viewed::<T>(ty, false),
@@ -41,7 +42,7 @@ macro_rules! texts {
             }
         }
 
-        // SAFETY: a slice lies as `native::access` asserts; a view shows the same bytes that `value` gives.
+        // SAFETY: a slice is laid out as `accessors::vec_layout` proves; a view shows the same bytes that `value` gives.
         unsafe impl<$($life)?> FieldType for $rust {
             fn ty() -> Type {
                 Type::$cel
@@ -66,12 +67,12 @@ macro_rules! texts {
 
 texts! {
     ['a] &'a str: String, Str, String, |text| text.as_bytes(), slice(Ty::Str);
-    [] String: String, Str, String, |text| text.as_bytes(), owned::<Self>(Ty::Str, string_layout());
+    [] String: String, Str, String, |text| text.as_bytes(), owned::<Self>(Ty::Str, string_offsets());
     ['a] Cow<'a, str>: String, Str, String, |text| text.as_bytes(), viewed::<Self>(Ty::Str, false);
     [] Box<str>: String, Str, String, |text| text.as_bytes(), viewed::<Self>(Ty::Str, false);
     [] Arc<str>: String, Str, String, |text| text.as_bytes(), viewed::<Self>(Ty::Str, false);
     ['a] &'a [u8]: Bytes, Bytes, Bytes, |bytes| bytes, slice(Ty::Bytes);
-    [] Vec<u8>: Bytes, Bytes, Bytes, |bytes| bytes, owned::<Self>(Ty::Bytes, vec_layout::<u8>());
+    [] Vec<u8>: Bytes, Bytes, Bytes, |bytes| bytes, owned::<Self>(Ty::Bytes, vec_offsets::<u8>());
 }
 
 struct Sink<'a> {

@@ -1,8 +1,8 @@
 //! The peer's address as the data of rules.
 
+use crate::accessors::ip::IpView;
 use crate::arena::{Arena, EvalResult};
 use crate::context::{Field, Host, Nested, address, at_offset, read_by_call};
-use crate::native::access::IpView;
 use crate::value::Value;
 use celero_frontend::Type;
 use std::mem::offset_of;

@@ -1,9 +1,9 @@
 //! What a request is for: the parts of its URI, seen in place, its header map, and the host that both name.
 
+use crate::accessors::text::TextView;
 use crate::arena::{Arena, EvalResult};
 use crate::context::{Field, FieldType, Host, Nested, at_offset, behind_reference, read_by_call, viewed};
 use crate::library::lossy;
-use crate::native::access::TextView;
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::Ty;

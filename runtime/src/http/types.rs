@@ -1,9 +1,9 @@
 //! Types of the `http` crate as fields, all as text.
 
+use crate::accessors::enum_tags::names;
+use crate::accessors::text::{OrAbsent, TextView, named_access};
 use crate::arena::{Arena, EvalResult};
 use crate::context::{Element, FieldType, format_into, read_by_call, viewed};
-use crate::native::access::{OrAbsent, TextView, named_access};
-use crate::native::names::names;
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::Ty;

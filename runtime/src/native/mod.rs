@@ -4,20 +4,16 @@
 //! [`lower`](crate::lower) builds and `celero_ir::verify` accepts, reads fields as the [`Context`](crate::Context) trait's
 //! contract says, and calls helpers as the table says; [`layout`] asserts the rest.
 
-pub(crate) mod access;
 pub(crate) mod chunk;
 mod frame;
 mod group;
 mod layout;
 mod manual;
-#[cfg(feature = "http")]
-pub(crate) mod names;
 mod pool;
 pub(crate) mod search;
 mod shims;
 
 pub(crate) use group::{Answer, Draft, Finished, Groups, Part, Stops};
-pub(crate) use pool::value as constant_value;
 
 use crate::arena::Arena;
 use crate::context::Context;
@@ -30,6 +26,7 @@ use celero_ir::{ErrorKind, ErrorWord, Graph, Op, Origin, Ty};
 use celero_jit::{BareEntry, Code, Compiler, Entry, Listing, Unit};
 use frame::{Base, Frame, Outcome};
 use pool::Pool;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, LazyLock};
 
 static HELPERS: LazyLock<[usize; celero_ir::Helper::COUNT]> = LazyLock::new(shims::addresses);
@@ -197,7 +194,7 @@ impl Native {
             }
             // No root is one.
             Ty::Seq | Ty::Found => Ok(Value::Null),
-            Ty::Ip => Ok(Value::Ip(access::ip_of_words([first(), second()]))),
+            Ty::Ip => Ok(Value::Ip(ip_of_words([first(), second()]))),
             // SAFETY: for a root of type `value` native code copies a whole value here.
             Ty::Value => Ok(unsafe { frame.result.value }),
         }
@@ -233,6 +230,11 @@ impl Framed<'_> {
         let word = unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut base).cast()) };
         if base.panicked.get() { word_of(&HOST) } else { word }
     }
+}
+
+/// The address that the two words of a [`Ty::Ip`] hold. An IPv4 address is stored in its IPv4-mapped form.
+fn ip_of_words([high, low]: [u64; 2]) -> IpAddr {
+    Ipv6Addr::from_bits(u128::from(high) << 64 | u128::from(low)).to_canonical()
 }
 
 /// Text that is ASCII, as nearly all of a request is: seen several times as fast as that it is UTF-8.

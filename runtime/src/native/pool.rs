@@ -3,8 +3,9 @@
 use super::search::Searcher;
 use crate::arena::{Arena, EvalResult};
 use crate::byte_set::ByteSet;
-use crate::library::{Cx, Matcher, Parts, Patterns};
-use crate::value::{List, MapBuilder, Value};
+use crate::constants::value_of;
+use crate::library::{Matcher, Parts, Patterns};
+use crate::value::Value;
 use celero_ir::{ConstId, Constant, ErrorKind, Graph};
 use celero_jit::ConstantAddress;
 use std::collections::{HashMap, HashSet};
@@ -176,7 +177,7 @@ fn address(
         // Its words are in the row.
         Constant::Parameter(_) => Ok(ConstantAddress::default()),
         plain => {
-            let value = arena.alloc_value(value(plain, arena)?)?;
+            let value = arena.alloc_value(value_of(plain, arena)?)?;
             let (data, len) = match value {
                 Value::String(text) => (text.as_ptr() as usize, text.len()),
                 Value::Bytes(bytes) => (bytes.as_ptr() as usize, bytes.len()),
@@ -185,45 +186,4 @@ fn address(
             Ok(ConstantAddress { data, len, value: of(value) })
         }
     }
-}
-
-/// A plain constant as a value, built in the arena.
-pub(crate) fn value<'a>(constant: &Constant, arena: &'a Arena) -> EvalResult<Value<'a>> {
-    Ok(match constant {
-        Constant::Null => Value::Null,
-        Constant::Bool(v) => Value::Bool(*v),
-        Constant::Int(v) => Value::Int(*v),
-        Constant::Uint(v) => Value::Uint(*v),
-        Constant::Double(bits) => Value::Double(f64::from_bits(*bits)),
-        Constant::Str(text) => Value::String(arena.alloc_str(text)?),
-        Constant::Bytes(bytes) => Value::Bytes(arena.alloc_slice(bytes)?),
-        Constant::Duration(nanos) => Value::Duration(crate::value::Duration(*nanos)),
-        Constant::Timestamp(seconds, nanos) => {
-            Value::Timestamp(crate::value::Timestamp { seconds: *seconds, nanos: i64::from(*nanos) })
-        }
-        Constant::Type(name) => Value::Type(arena.alloc_str(name)?),
-        Constant::Ip(ip) => Value::Ip(*ip),
-        Constant::Cidr(ip, prefix) => Value::Cidr(*ip, *prefix),
-        Constant::List(items) => {
-            let mut elements = arena.vec();
-            for item in items.iter() {
-                elements.push(value(item, arena)?)?;
-            }
-            Value::List(List::Slice(elements.finish()))
-        }
-        Constant::Map(entries) => {
-            let mut builder = MapBuilder::new(arena, entries.len())?;
-            for (key, element) in entries.iter() {
-                builder.insert(value(key, arena)?, value(element, arena)?)?;
-            }
-            Value::Map(builder.finish(&Cx::new(i64::MAX, arena))?)
-        }
-        Constant::Searcher(_)
-        | Constant::Regex(_)
-        | Constant::StrSet(_)
-        | Constant::IntSet(_)
-        | Constant::HeaderName(_)
-        | Constant::Projection(_)
-        | Constant::Parameter(_) => return Err(ErrorKind::Host),
-    })
 }

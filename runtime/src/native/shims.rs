@@ -4,8 +4,8 @@
 //!
 //! No helper unwinds: a panic below it, which would be a defect, is caught here and ends the evaluation with an error.
 
-use super::access::ip_of_words;
 use super::frame::{Base, Pair};
+use super::ip_of_words;
 use super::manual;
 use crate::arena::EvalResult;
 use crate::function::contained;

@@ -71,13 +71,14 @@ fn is_product(path: &str) -> bool {
 /// Where `unsafe` may stand. The derive writes it into its user's code; the files of `context` and `http` promise
 /// layouts with `unsafe impl` alone.
 const UNSAFE: &[&str] = &[
+    "runtime/src/accessors/",
     "runtime/src/native/",
     "jit/src/code_memory.rs",
     "jit/src/entry.rs",
     "jit/src/profile/marker.rs",
     "runtime/derive/src/",
 ];
-const UNSAFE_IMPL: &[&str] = &["runtime/src/context/", "runtime/src/http"];
+const UNSAFE_IMPL: &[&str] = &["runtime/src/bindings.rs", "runtime/src/context/", "runtime/src/http"];
 
 fn is_code(line: &str) -> bool {
     let line = line.trim_start();

@@ -7,7 +7,7 @@ mod problem;
 
 pub use problem::EnvError;
 
-use crate::context::{Bindings, Context};
+use crate::context::Context;
 use crate::function::{Functions, HostFunction};
 use celero_frontend::stdlib::Library;
 use celero_frontend::{Declarations, Type, Variable};
@@ -71,29 +71,9 @@ impl<C: Context> Env<C> {
     }
 }
 
-impl Env<Bindings<'static>> {
-    /// An environment without variables, for [`Bindings`]; [`variable`](Env::variable) declares them.
-    #[must_use]
-    pub fn dynamic() -> Self {
-        Self::empty()
-    }
-
-    /// Declares a variable. It is absent until [`Bindings::set`] gives it a value.
-    #[must_use]
-    pub fn variable(mut self, name: &str, ty: Type) -> Self {
-        if overlap::is_open(&ty) {
-            self.problems.push(EnvError::new(format!(
-                "variable `{name}` can't be of type `{ty}`: a variable has one known type"
-            )));
-            return self;
-        }
-        self.declare(name, ty, Layout::new(Ty::Value, true, Access::Get));
-        self
-    }
-}
-
 impl<C> Env<C> {
-    fn empty() -> Self {
+    /// An environment without variables and functions.
+    pub(crate) fn empty() -> Self {
         Self {
             declarations: Declarations::new(),
             variables: Arc::default(),
@@ -102,6 +82,16 @@ impl<C> Env<C> {
             problems: Vec::new(),
             context: PhantomData,
         }
+    }
+
+    /// Declares a variable that the host gives by its index alone, and that may be absent.
+    pub(crate) fn declare_by_index(&mut self, name: &str, ty: Type) {
+        if overlap::is_open(&ty) {
+            let message = format!("variable `{name}` can't be of type `{ty}`: a variable has one known type");
+            self.problems.push(EnvError::new(message));
+            return;
+        }
+        self.declare(name, ty, Layout::new(Ty::Value, true, Access::Get));
     }
 
     /// Names in rules are resolved inside this namespace first.

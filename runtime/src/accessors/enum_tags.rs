@@ -1,7 +1,7 @@
 //! Values that are one of a few texts, as native code tells them apart: by the byte that is their enum's tag.
 //!
 //! Which byte that is the language does not say, and such an enum may be private to its crate. It is read off values that are
-//! made for it, as `access` does it for vectors: where some variants hold nothing, all variants of a type have their tag in
+//! made for it, as `vec_layout` does it for vectors: where some variants hold nothing, all variants of a type have their tag in
 //! the same place, and it is all that values of those variants have.
 
 use celero_ir::layout::Names;

@@ -1,7 +1,7 @@
 //! Named values for an environment that is declared at run time: for hosts that have no Rust type for their data.
 
-use super::{Context, Field, Host};
 use crate::arena::{Arena, EvalResult};
+use crate::context::{Context, Field, Host};
 use crate::env::{Env, Variables};
 use crate::value::Value;
 use celero_frontend::Type;
@@ -50,6 +50,21 @@ impl fmt::Display for BindError {
 }
 
 impl std::error::Error for BindError {}
+
+impl Env<Bindings<'static>> {
+    /// An environment without variables, for [`Bindings`]; [`variable`](Env::variable) declares them.
+    #[must_use]
+    pub fn dynamic() -> Self {
+        Self::empty()
+    }
+
+    /// Declares a variable. It is absent until [`Bindings::set`] gives it a value.
+    #[must_use]
+    pub fn variable(mut self, name: &str, ty: Type) -> Self {
+        self.declare_by_index(name, ty);
+        self
+    }
+}
 
 impl<'a> Bindings<'a> {
     /// No values yet, for the variables of an environment.

@@ -1,0 +1,152 @@
+//! Constants of the graph: their conversion to and from values, and the evaluation of calls whose operands are constants.
+//!
+//! The passes of `celero_ir` know no values and no library. They fold calls through the trait [`Evaluator`], which
+//! [`ConstantEvaluator`] implements with the functions that evaluation uses, so that a folded call gives what the call would give.
+
+use crate::arena::{Arena, EvalResult};
+use crate::function::Functions;
+use crate::library::{self, Cx, Patterns};
+use crate::lower::{Callee, Calls};
+use crate::value::{Duration, List, Map, MapBuilder, Timestamp, Value};
+use celero_ir::{Constant, ErrorKind, Helper, passes::Evaluator, passes::Pattern};
+use std::cell::Cell;
+
+/// Budget of one folded call, in steps. A call that needs more is not folded.
+const STEPS: i64 = 10_000;
+
+/// Memory of one folded call, in bytes. A call that needs more is not folded.
+const BYTES: usize = 1 << 16;
+
+/// Sum of the weights of the patterns that are compiled for one rule, so that compiling the rule takes some tenths of a second at
+/// most. Further patterns are compiled when they are first needed.
+const PATTERN_WEIGHT: u32 = 2048;
+
+/// Evaluates calls of the library and of the host's pure functions while a graph is optimised.
+pub(crate) struct ConstantEvaluator<'a> {
+    calls: &'a Calls,
+    functions: &'a Functions,
+    patterns: &'a Patterns,
+    /// What is left of [`PATTERN_WEIGHT`].
+    weight_left: Cell<u32>,
+}
+
+impl<'a> ConstantEvaluator<'a> {
+    /// An evaluator for a graph with these callees.
+    pub(crate) fn new(calls: &'a Calls, functions: &'a Functions, patterns: &'a Patterns) -> Self {
+        Self { calls, functions, patterns, weight_left: Cell::new(PATTERN_WEIGHT) }
+    }
+}
+
+impl Evaluator for ConstantEvaluator<'_> {
+    fn dispatch(&self, function: &str, args: &[Constant]) -> Option<Result<Constant, ErrorKind>> {
+        let callee = self.calls.by_name(function)?;
+        with_values(args, |cx, args| callee.call(cx, self.functions, args))
+    }
+
+    fn call(&self, helper: Helper, args: &[Constant]) -> Option<Result<Constant, ErrorKind>> {
+        with_values(args, |cx, args| library::by_helper(cx, helper, args))
+    }
+
+    fn matches(&self, pattern: &str, text: &str) -> Option<bool> {
+        self.pattern(pattern)?;
+        self.patterns.regex(pattern).ok().map(|regex| regex.is_match(text))
+    }
+
+    fn is_selection(&self, function: &str) -> bool {
+        self.calls.by_name(function).is_some_and(Callee::is_selection)
+    }
+
+    fn pattern(&self, pattern: &str) -> Option<Pattern> {
+        let left = self.weight_left.get();
+        if left == 0 {
+            return None;
+        }
+        let (weight, decided) = self.patterns.decide(pattern);
+        self.weight_left.set(left.saturating_sub(weight));
+        decided
+    }
+}
+
+/// Runs `f` on the values of constants. `None` if the call exceeds its budget, or gives a value that is no constant.
+fn with_values(
+    args: &[Constant],
+    f: impl for<'a> FnOnce(&Cx<'a>, &[Value<'a>]) -> Result<Value<'a>, ErrorKind>,
+) -> Option<Result<Constant, ErrorKind>> {
+    let arena = Arena::new(BYTES);
+    let cx = Cx::new(STEPS, &arena);
+    let values: Result<Vec<Value<'_>>, ErrorKind> = args.iter().map(|c| value_of(c, &arena)).collect();
+    match f(&cx, &values.ok()?) {
+        Err(ErrorKind::OutOfBudget) => None,
+        Err(kind) => Some(Err(kind)),
+        Ok(value) => constant_of(&value).map(Ok),
+    }
+}
+
+/// Returns the value of a constant. Text and containers are copied into the arena.
+///
+/// # Errors
+/// `out_of_budget` if the arena is full; `host` for a constant that is prepared data and no value, such as a regular expression.
+pub(crate) fn value_of<'a>(constant: &Constant, arena: &'a Arena) -> EvalResult<Value<'a>> {
+    Ok(match constant {
+        Constant::Null => Value::Null,
+        Constant::Bool(v) => Value::Bool(*v),
+        Constant::Int(v) => Value::Int(*v),
+        Constant::Uint(v) => Value::Uint(*v),
+        Constant::Double(bits) => Value::Double(f64::from_bits(*bits)),
+        Constant::Str(text) => Value::String(arena.alloc_str(text)?),
+        Constant::Bytes(bytes) => Value::Bytes(arena.alloc_slice(bytes)?),
+        Constant::Duration(nanos) => Value::Duration(Duration(*nanos)),
+        Constant::Timestamp(seconds, nanos) => {
+            Value::Timestamp(Timestamp { seconds: *seconds, nanos: i64::from(*nanos) })
+        }
+        Constant::Type(name) => Value::Type(arena.alloc_str(name)?),
+        Constant::Ip(ip) => Value::Ip(*ip),
+        Constant::Cidr(ip, prefix) => Value::Cidr(*ip, *prefix),
+        Constant::List(items) => {
+            let mut elements = arena.vec();
+            for item in items.iter() {
+                elements.push(value_of(item, arena)?)?;
+            }
+            Value::List(List::Slice(elements.finish()))
+        }
+        Constant::Map(entries) => {
+            let mut builder = MapBuilder::new(arena, entries.len())?;
+            for (key, element) in entries.iter() {
+                builder.insert(value_of(key, arena)?, value_of(element, arena)?)?;
+            }
+            Value::Map(builder.finish(&Cx::new(i64::MAX, arena))?)
+        }
+        Constant::Searcher(_)
+        | Constant::Regex(_)
+        | Constant::StrSet(_)
+        | Constant::IntSet(_)
+        | Constant::HeaderName(_)
+        | Constant::Projection(_)
+        | Constant::Parameter(_) => return Err(ErrorKind::Host),
+    })
+}
+
+/// Returns the constant that equals a value; `None` for lists and maps of the host, and for optionals.
+pub(crate) fn constant_of(value: &Value<'_>) -> Option<Constant> {
+    Some(match value {
+        Value::Null => Constant::Null,
+        Value::Bool(v) => Constant::Bool(*v),
+        Value::Int(v) => Constant::Int(*v),
+        Value::Uint(v) => Constant::Uint(*v),
+        Value::Double(v) => Constant::Double(v.to_bits()),
+        Value::String(text) => Constant::Str((*text).into()),
+        Value::Bytes(bytes) => Constant::Bytes((*bytes).into()),
+        Value::Duration(duration) => Constant::Duration(duration.0),
+        Value::Timestamp(time) => Constant::Timestamp(time.seconds, u32::try_from(time.nanos).ok()?),
+        Value::Type(name) => Constant::Type((*name).into()),
+        Value::Ip(ip) => Constant::Ip(*ip),
+        Value::Cidr(ip, prefix) => Constant::Cidr(*ip, *prefix),
+        Value::List(List::Slice(items)) => {
+            Constant::List(items.iter().map(|item| constant_of(item)).collect::<Option<_>>()?)
+        }
+        Value::Map(Map::Sorted(entries)) => Constant::Map(
+            entries.iter().map(|(key, value)| Some((constant_of(key)?, constant_of(value)?))).collect::<Option<_>>()?,
+        ),
+        Value::List(List::Host(_)) | Value::Map(Map::Host(_)) | Value::Optional(_) => return None,
+    })
+}
