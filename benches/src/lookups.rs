@@ -1,8 +1,8 @@
 //! What is measured outside of rules: W13, internal headers among those of a request, and searches for text in text.
 //! Everything is asked for its answer before it is timed.
 
-use celero::bench_support::Called;
 use celero::http::HeaderSet;
+use celero_matching::search::DispatchedSearcher;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::collections::{BTreeSet, HashSet};
 
@@ -226,7 +226,7 @@ pub fn haystack(needle: &str, length: usize, hit: Hit) -> Option<String> {
 #[must_use]
 pub fn search(needle: &str, text: &str) -> Vec<Way> {
     let owned: &'static str = text.to_owned().leak();
-    let own = Called::<Box<[u8]>>::new(needle.as_bytes().into());
+    let own = DispatchedSearcher::<Box<[u8]>>::new(needle.as_bytes().into());
     let finder = memchr::memmem::Finder::new(needle).into_owned();
     let mut ways: Vec<Way> = vec![
         ("celero", Box::new(move || u64::from(own.is_in(std::hint::black_box(owned).as_bytes())))),

@@ -5,10 +5,12 @@
 
 use crate::arena::{Arena, EvalResult};
 use crate::function::Functions;
-use crate::library::{self, Cx, Patterns};
+use crate::library::{self, Cx};
 use crate::lower::{Callee, Calls};
 use crate::value::{Duration, List, Map, MapBuilder, Timestamp, Value};
-use celero_ir::{Constant, ErrorKind, Helper, passes::Evaluator, passes::Pattern};
+use celero_ir::passes::{Evaluator, Pattern, TextTest};
+use celero_ir::{Constant, ErrorKind, Helper};
+use celero_matching::pattern::{self, PatternCache, Strategy};
 use std::cell::Cell;
 
 /// Budget of one folded call, in steps. A call that needs more is not folded.
@@ -25,14 +27,14 @@ const PATTERN_WEIGHT: u32 = 2048;
 pub(crate) struct ConstantEvaluator<'a> {
     calls: &'a Calls,
     functions: &'a Functions,
-    patterns: &'a Patterns,
+    patterns: &'a PatternCache,
     /// What is left of [`PATTERN_WEIGHT`].
     weight_left: Cell<u32>,
 }
 
 impl<'a> ConstantEvaluator<'a> {
     /// An evaluator for a graph with these callees.
-    pub(crate) fn new(calls: &'a Calls, functions: &'a Functions, patterns: &'a Patterns) -> Self {
+    pub(crate) fn new(calls: &'a Calls, functions: &'a Functions, patterns: &'a PatternCache) -> Self {
         Self { calls, functions, patterns, weight_left: Cell::new(PATTERN_WEIGHT) }
     }
 }
@@ -61,9 +63,22 @@ impl Evaluator for ConstantEvaluator<'_> {
         if left == 0 {
             return None;
         }
-        let (weight, decided) = self.patterns.decide(pattern);
-        self.weight_left.set(left.saturating_sub(weight));
-        decided
+        let plan = self.patterns.plan(pattern);
+        self.weight_left.set(left.saturating_sub(plan.weight));
+        Some(match plan.strategy? {
+            Strategy::AnyOf(tests) => Pattern::AnyOf(tests.into_iter().map(text_test).collect()),
+            Strategy::Search => Pattern::Engine,
+        })
+    }
+}
+
+/// The test of a pattern as the passes know it.
+fn text_test(test: pattern::TextTest) -> TextTest {
+    match test {
+        pattern::TextTest::Is(text) => TextTest::Is(text.into()),
+        pattern::TextTest::StartsWith(text) => TextTest::StartsWith(text.into()),
+        pattern::TextTest::EndsWith(text) => TextTest::EndsWith(text.into()),
+        pattern::TextTest::Contains(text) => TextTest::Contains(text.into()),
     }
 }
 

@@ -5,7 +5,6 @@ use crate::context::Context;
 use crate::env::{Env, EnvError};
 use crate::explain::Explanation;
 use crate::function::contained;
-use crate::library::Patterns;
 use crate::limits::Limits;
 use crate::lint;
 use crate::lower::{Lowered, lower};
@@ -19,6 +18,7 @@ use celero_frontend::{
 };
 use celero_ir::{Graph, passes};
 use celero_jit::{Compiler, Profiler, Profiling, Settings};
+use celero_matching::pattern::PatternCache;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -176,14 +176,14 @@ impl Engine {
     /// # Errors
     /// [`CompileError`] with every diagnostic.
     pub fn check<C: Context>(&self, env: &Env<C>, source: &str) -> Result<Vec<Diagnostic>, CompileError> {
-        self.checked(env, source, &Patterns::default()).map(|(_, warnings)| warnings)
+        self.checked(env, source, &PatternCache::default()).map(|(_, warnings)| warnings)
     }
 
     pub(crate) fn checked<C: Context>(
         &self,
         env: &Env<C>,
         source: &str,
-        patterns: &Patterns,
+        patterns: &PatternCache,
     ) -> Result<(Trees, Vec<Diagnostic>), CompileError> {
         let failed = |diagnostics| CompileError::new(source, diagnostics);
         if !env.problems().is_empty() {
@@ -241,7 +241,7 @@ impl Engine {
         stages: &mut Stages,
     ) -> Result<Program<C::Static>, CompileError> {
         let shared = &*self.shared;
-        let patterns = Patterns::within(shared.limits.patterns);
+        let patterns = PatternCache::with_budget(shared.limits.patterns);
         let (trees, warnings) = self.checked(env, source, &patterns)?;
         let native = match shared.tier {
             Tier::Interpret => None,
@@ -266,7 +266,7 @@ impl Engine {
         &self,
         env: &Env<C>,
         checked: &Checked,
-        patterns: &Patterns,
+        patterns: &PatternCache,
     ) -> Result<(Lowered, Graph), String> {
         let fields = env.fields();
         let lowered = lower(checked, env.functions(), fields);
@@ -281,7 +281,7 @@ impl Engine {
         &self,
         env: &Env<C>,
         checked: &Checked,
-        patterns: &Patterns,
+        patterns: &PatternCache,
         stages: &mut Stages,
     ) -> Result<Native, String> {
         let shared = &*self.shared;

@@ -119,7 +119,6 @@
 mod accessors;
 mod arena;
 mod bindings;
-mod byte_set;
 mod constants;
 mod context;
 mod counters;
@@ -138,7 +137,6 @@ mod limits;
 mod lint;
 mod live;
 mod lower;
-mod maps;
 mod native;
 mod profile;
 mod program;
@@ -174,12 +172,6 @@ pub use rules::{
 };
 pub use scratch::Scratch;
 pub use value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
-
-/// What the benchmarks measure by itself.
-#[doc(hidden)]
-pub mod bench_support {
-    pub use crate::native::search::Called;
-}
 
 /// What `#[derive(Context)]` writes refers to.
 #[doc(hidden)]

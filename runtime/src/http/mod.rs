@@ -18,13 +18,11 @@
 //! }
 //! ```
 
-mod header_set;
 mod request;
 mod source;
 mod target;
 mod types;
 
-pub(crate) use header_set::HeaderTable;
-pub use header_set::{HeaderSet, HeaderSetError};
+pub use celero_matching::{HeaderSet, HeaderSetError};
 pub use request::{Request, RequestContext, RequestHead};
 pub use source::Source;

@@ -1,4 +1,4 @@
-//! Regular expressions: the limits that all of them have, and those that are only known at evaluation.
+//! Regular expressions: what searches cost, and patterns that are only known at evaluation.
 //!
 //! CEL's patterns are RE2's. The regex crate reads the same syntax but for these: `\C`, `\Q..\E` and `(?P=name)` are
 //! errors; the classes `\d \s \w` and `\b` know all of Unicode where RE2's know ASCII; `x{n}` may be larger than 1000 while
@@ -7,23 +7,10 @@
 
 use crate::arena::EvalResult;
 use crate::library::Cx;
-use crate::library::matcher::Matcher;
 use crate::library::recent::Recent;
-use ::regex::{Regex, RegexBuilder};
+use ::regex::Regex;
 use celero_ir::ErrorKind;
-
-/// Longest pattern in bytes.
-pub(super) const MAX_PATTERN: usize = 16 * 1024;
-/// Largest compiled program in bytes.
-pub(super) const MAX_PROGRAM: usize = 1 << 21;
-/// Largest compiled program of a pattern that weighs 1: the compilation takes some tens of microseconds.
-pub(super) const LIGHT_PROGRAM: usize = 1 << 14;
-/// The weight of all others, of which one may take some milliseconds.
-pub(super) const HEAVY_WEIGHT: u32 = 64;
-/// Largest cache of a lazily built automaton in bytes; past it the search goes on more slowly.
-const MAX_CACHE: usize = 1 << 20;
-/// Deepest nesting of a pattern.
-pub(super) const MAX_NESTING: u32 = 100;
+use celero_matching::{Matcher, pattern};
 
 /// What compiling a pattern at evaluation takes from the budget, besides a step for each of its bytes.
 const COMPILE_STEPS: usize = 20_000;
@@ -35,29 +22,11 @@ thread_local! {
     static COMPILED: Recent<Regex> = const { Recent::new() };
 }
 
-/// Compiles a pattern within the limits.
-pub(super) fn compile_regex(pattern: &str) -> Result<Regex, String> {
-    within(pattern, MAX_PROGRAM)
-}
-
-/// Compiles a pattern to a program of at most `size` bytes.
-pub(super) fn within(pattern: &str, size: usize) -> Result<Regex, String> {
-    if pattern.len() > MAX_PATTERN {
-        return Err(format!("pattern of {} bytes is longer than {MAX_PATTERN}", pattern.len()));
-    }
-    RegexBuilder::new(pattern)
-        .size_limit(size)
-        .dfa_size_limit(MAX_CACHE)
-        .nest_limit(MAX_NESTING)
-        .build()
-        .map_err(|e| e.to_string())
-}
-
 /// Whether an expression that was compiled before the evaluation matches somewhere.
 #[inline]
 pub(crate) fn regex_found(cx: &Cx<'_>, matcher: &Matcher, text: &str) -> EvalResult<bool> {
     cx.charge(text.len() / BYTES_PER_STEP)?;
-    matcher.is_match(text).or_else(|pattern| with_recent(cx, pattern, |regex| regex.is_match(text)))
+    matcher.is_match(text).or_else(|over| with_recent(cx, over.pattern, |regex| regex.is_match(text)))
 }
 
 /// Whether a pattern that was not known before the evaluation matches somewhere.
@@ -76,7 +45,7 @@ pub(super) fn with_regex<R>(cx: &Cx<'_>, text: &str, pattern: &str, search: impl
 fn with_recent<R>(cx: &Cx<'_>, pattern: &str, search: impl FnOnce(&Regex) -> R) -> EvalResult<R> {
     let compile = || {
         cx.charge(COMPILE_STEPS.saturating_add(pattern.len()))?;
-        compile_regex(pattern).map_err(|_| ErrorKind::InvalidArgument)
+        pattern::compile(pattern).map_err(|_| ErrorKind::InvalidArgument)
     };
     // While the thread ends, its memory may be gone already.
     COMPILED.try_with(|compiled| compiled.with(pattern, compile, search)).unwrap_or(Err(ErrorKind::OutOfBudget))
@@ -108,14 +77,6 @@ mod tests {
                 assert_eq!(string_matches(&cx, text, pattern), want, "{text} {pattern}");
             }
         }
-    }
-
-    #[test]
-    fn limits() {
-        assert!(compile_regex(&"a".repeat(MAX_PATTERN)).is_ok());
-        assert!(compile_regex(&"a".repeat(MAX_PATTERN + 1)).unwrap_err().contains("16384"));
-        assert!(compile_regex(&format!("{}a{}", "(".repeat(101), ")".repeat(101))).is_err());
-        assert!(compile_regex(r"\w{1000}").is_err());
     }
 
     #[test]

@@ -83,7 +83,7 @@ pub(crate) fn text_decode<'a>(cx: &Cx<'a>, text: &'a [u8]) -> EvalResult<&'a str
 /// `out_of_budget` when the text must be built and does not fit the arena.
 #[inline]
 pub(crate) fn lossy<'a>(bytes: &'a [u8], arena: &'a Arena) -> EvalResult<&'a str> {
-    match crate::native::ascii(bytes) {
+    match celero_matching::ascii_str(bytes) {
         Some(text) => Ok(text),
         None => lossy_beyond_ascii(bytes, arena),
     }

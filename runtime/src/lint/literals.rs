@@ -125,7 +125,7 @@ impl Lint<'_> {
             None => {
                 self.compiled = self.compiled.saturating_add(1);
                 let Err(reason) = self.patterns.check(pattern) else { return false };
-                (reason, 0..pattern.len())
+                (reason.to_string(), 0..pattern.len())
             }
         };
         let message = format!("this is not a regular expression: {}", reason.replace('\n', " "));

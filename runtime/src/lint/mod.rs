@@ -8,10 +8,10 @@ mod headers;
 mod literals;
 mod place;
 
-use crate::library::Patterns;
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Ast, Checked, CodeInfo, Diagnostic, Expr, NodeId, Overload, Reference, Severity, Span, Stage};
 use celero_ir::layout;
+use celero_matching::pattern::PatternCache;
 
 macro_rules! codes {
     ($($name:ident $code:literal $stage:ident $summary:literal;)*) => {
@@ -36,7 +36,7 @@ codes! {
 }
 
 /// Warnings about a checked expression over a host with these fields, in the order of the source.
-pub(crate) fn lint(checked: &Checked, fields: &[layout::Field], patterns: &Patterns) -> Vec<Diagnostic> {
+pub(crate) fn lint(checked: &Checked, fields: &[layout::Field], patterns: &PatternCache) -> Vec<Diagnostic> {
     let mut lint = Lint { checked, ast: checked.ast(), fields, patterns, found: Vec::new(), compiled: 0 };
     for (index, node) in checked.ast().nodes().iter().enumerate() {
         let id = NodeId(u32::try_from(index).unwrap_or(u32::MAX));
@@ -56,9 +56,9 @@ struct Lint<'c> {
     checked: &'c Checked,
     ast: &'c Ast,
     fields: &'c [layout::Field],
-    patterns: &'c Patterns,
+    patterns: &'c PatternCache,
     found: Vec<Diagnostic>,
-    /// Patterns compiled so far.
+    /// PatternCache compiled so far.
     compiled: u32,
 }
 

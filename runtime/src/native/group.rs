@@ -7,12 +7,13 @@ use crate::arena::EvalResult;
 use crate::context::Context;
 use crate::error::{ErrorKind, EvalError};
 use crate::function::Functions;
-use crate::library::{Cx, Patterns};
+use crate::library::Cx;
 use crate::lower::Callee;
 use crate::rules::{Common, Placed, Row, Shape};
 use celero_ir::layout::{Field, Network, group};
 use celero_ir::{Constant, NodeId, Op, ParameterKind};
 use celero_jit::{Code, Compiler, ConstantAddress, Function, HeaderTable, Rule, Settings, Unit};
+use celero_matching::pattern::PatternCache;
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 
@@ -43,7 +44,7 @@ pub(crate) struct Draft<'a> {
     compiler: Compiler,
     common: &'a Common,
     fields: &'a [Field],
-    patterns: &'a Patterns,
+    patterns: &'a PatternCache,
     steps: i64,
     pool: Pool,
     /// By node: the last round of looking at what rules use that came by.
@@ -62,7 +63,7 @@ impl<'a> Draft<'a> {
     pub(crate) fn new(
         common: &'a Common,
         fields: &'a [Field],
-        patterns: &'a Patterns,
+        patterns: &'a PatternCache,
         steps: i64,
         constant_bytes: usize,
     ) -> Result<Self, String> {

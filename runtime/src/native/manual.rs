@@ -56,7 +56,7 @@ pub(super) unsafe extern "C" fn header_get(
 pub(super) unsafe extern "C" fn headers_get(
     frame: *const Base<'_>,
     map: *const http::HeaderMap,
-    table: *const crate::http::HeaderTable,
+    table: *const super::header_table::HeaderTable,
     answers: *mut [u64; 2],
 ) -> u64 {
     let frame = frame!(frame);
@@ -99,7 +99,7 @@ pub(super) unsafe extern "C" fn searcher_find(
     attempt(frame, || frame.cx.charge_bytes(n).map(|()| searcher.is_in(bytes(p, n))))
 }
 
-/// [`searcher_find`] on processors that have what [`has_wide`](super::search::has_wide) asks for.
+/// [`searcher_find`] on processors that have what [`has_avx2`](celero_matching::search::has_avx2) asks for.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) unsafe extern "C" fn searcher_find_wide(
@@ -113,14 +113,14 @@ pub(super) unsafe extern "C" fn searcher_find_wide(
     let frame = frame!(frame);
     match frame.cx.charge_bytes(n) {
         // SAFETY: the processor has what it takes, or this were not called. Nothing of it panics.
-        Ok(()) => Pair(0, u64::from(unsafe { searcher.is_in_wide(bytes(p, n)) })),
+        Ok(()) => Pair(0, u64::from(unsafe { searcher.is_in_avx2(bytes(p, n)) })),
         Err(kind) => failure(kind),
     }
 }
 
 pub(super) unsafe extern "C" fn regex_find(
     frame: *const Base<'_>,
-    matcher: *const library::Matcher,
+    matcher: *const celero_matching::Matcher,
     p: *const u8,
     n: usize,
 ) -> Pair {

@@ -4,13 +4,13 @@
 //! [`lower`](crate::lower) builds and `celero_ir::verify` accepts, reads fields as the [`Context`](crate::Context) trait's
 //! contract says, and calls helpers as the table says; [`layout`] asserts the rest.
 
-pub(crate) mod chunk;
 mod frame;
 mod group;
+#[cfg(feature = "http")]
+mod header_table;
 mod layout;
 mod manual;
 mod pool;
-pub(crate) mod search;
 mod shims;
 
 pub(crate) use group::{Answer, Draft, Finished, Groups, Part, Stops};
@@ -19,11 +19,12 @@ use crate::arena::Arena;
 use crate::context::Context;
 use crate::error::EvalError;
 use crate::function::Functions;
-use crate::library::{Cx, Patterns};
+use crate::library::Cx;
 use crate::lower::{Callee, Calls};
 use crate::value::{Duration, Timestamp, Value};
 use celero_ir::{ErrorKind, ErrorWord, Graph, Op, Origin, Ty};
 use celero_jit::{BareEntry, Code, Compiler, Entry, Listing, Unit};
+use celero_matching::pattern::PatternCache;
 use frame::{Base, Frame, Outcome};
 use pool::Pool;
 use std::net::{IpAddr, Ipv6Addr};
@@ -88,7 +89,7 @@ pub(crate) struct Input<'a> {
     pub(crate) fields: &'a [celero_ir::layout::Field],
     pub(crate) calls: &'a Calls,
     /// The patterns among the constants.
-    pub(crate) patterns: &'a Patterns,
+    pub(crate) patterns: &'a PatternCache,
     /// Most bytes of text and values among the constants.
     pub(crate) constant_bytes: usize,
     /// The budget of every evaluation.
@@ -235,20 +236,6 @@ impl Framed<'_> {
 /// The address that the two words of a [`Ty::Ip`] hold. An IPv4 address is stored in its IPv4-mapped form.
 fn ip_of_words([high, low]: [u64; 2]) -> IpAddr {
     Ipv6Addr::from_bits(u128::from(high) << 64 | u128::from(low)).to_canonical()
-}
-
-/// Text that is ASCII, as nearly all of a request is: seen several times as fast as that it is UTF-8.
-#[inline]
-pub(crate) fn ascii(text: &[u8]) -> Option<&str> {
-    const BEYOND: u64 = 0x8080_8080_8080_8080;
-    let word = |bytes: &[u8; 8]| u64::from_ne_bytes(*bytes);
-    // Most values of headers fit two words.
-    let is_ascii = match (text.first_chunk(), text.last_chunk()) {
-        (Some(first), Some(last)) if text.len() <= 16 => (word(first) | word(last)) & BEYOND == 0,
-        _ => text.is_ascii(),
-    };
-    // SAFETY: ASCII is UTF-8.
-    is_ascii.then(|| unsafe { std::str::from_utf8_unchecked(text) })
 }
 
 /// The host's fault, at no place of the rule.

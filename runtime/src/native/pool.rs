@@ -1,13 +1,15 @@
 //! The prepared constants of a graph, each at an address that stays: native code has the addresses built in.
 
-use super::search::Searcher;
+#[cfg(feature = "http")]
+use super::header_table::HeaderTable;
 use crate::arena::{Arena, EvalResult};
-use crate::byte_set::ByteSet;
 use crate::constants::value_of;
-use crate::library::{Matcher, Parts, Patterns};
+use crate::library::Parts;
 use crate::value::Value;
 use celero_ir::{ConstId, Constant, ErrorKind, Graph};
 use celero_jit::ConstantAddress;
+use celero_matching::pattern::PatternCache;
+use celero_matching::{ByteSet, Matcher, Searcher};
 use std::collections::{HashMap, HashSet};
 
 /// A needle made ready.
@@ -29,7 +31,7 @@ enum Prepared {
     #[cfg(feature = "http")]
     HeaderName(Box<http::HeaderName>),
     #[cfg(feature = "http")]
-    HeaderTable(Box<crate::http::HeaderTable>),
+    HeaderTable(Box<HeaderTable>),
 }
 
 /// All constants of a graph.
@@ -49,7 +51,7 @@ unsafe impl Sync for Pool {}
 
 impl Pool {
     /// Prepares the constants, in order.
-    pub(super) fn new(constants: &[Constant], patterns: &Patterns, limit: usize) -> EvalResult<Self> {
+    pub(super) fn new(constants: &[Constant], patterns: &PatternCache, limit: usize) -> EvalResult<Self> {
         let mut pool = Self::empty(limit);
         constants.iter().try_for_each(|constant| pool.add(constant, patterns))?;
         Ok(pool)
@@ -61,26 +63,26 @@ impl Pool {
     }
 
     /// Prepares the next constant.
-    fn add(&mut self, constant: &Constant, patterns: &Patterns) -> EvalResult<()> {
+    fn add(&mut self, constant: &Constant, patterns: &PatternCache) -> EvalResult<()> {
         let added = address(constant, patterns, &self.arena, &mut self.prepared)?;
         self.addresses.push(added);
         Ok(())
     }
 
     /// Prepares a constant that no other call asks for.
-    pub(super) fn lone(&mut self, constant: &Constant, patterns: &Patterns) -> EvalResult<ConstantAddress> {
+    pub(super) fn lone(&mut self, constant: &Constant, patterns: &PatternCache) -> EvalResult<ConstantAddress> {
         address(constant, patterns, &self.arena, &mut self.prepared)
     }
 
     /// The address of a pattern of a graph: that of the prepared one, or one that is compiled when it is first needed.
-    pub(super) fn later(&mut self, id: ConstId, pattern: &str, patterns: &Patterns) -> usize {
+    pub(super) fn later(&mut self, id: ConstId, pattern: &str, patterns: &PatternCache) -> usize {
         if let Some(prepared) = self.addresses.get(id.0 as usize)
             && *prepared != ConstantAddress::default()
         {
             return prepared.data;
         }
         *self.later.entry(id).or_insert_with(|| {
-            let matcher = Box::new(Matcher::later(pattern, patterns.room()));
+            let matcher = Box::new(Matcher::lazy(pattern, patterns.budget()));
             let address = std::ptr::from_ref(&*matcher) as usize;
             self.prepared.push(Prepared::Matcher(matcher));
             address
@@ -88,7 +90,12 @@ impl Pool {
     }
 
     /// Prepares a constant of a graph, and those constants only for which this was called.
-    pub(super) fn prepare(&mut self, id: ConstId, graph: &Graph, patterns: &Patterns) -> EvalResult<ConstantAddress> {
+    pub(super) fn prepare(
+        &mut self,
+        id: ConstId,
+        graph: &Graph,
+        patterns: &PatternCache,
+    ) -> EvalResult<ConstantAddress> {
         if self.addresses.len() < graph.constants().len() {
             self.addresses.resize(graph.constants().len(), ConstantAddress::default());
         }
@@ -103,7 +110,7 @@ impl Pool {
     /// Prepares a table of header names; gives its address, and the names in its order.
     #[cfg(feature = "http")]
     pub(super) fn add_table(&mut self, names: &[&str]) -> Option<(usize, Vec<Box<str>>)> {
-        let table = Box::new(crate::http::HeaderTable::new(names)?);
+        let table = Box::new(HeaderTable::new(names)?);
         let (address, names) = (std::ptr::from_ref(&*table) as usize, table.names().map(Into::into).collect());
         self.prepared.push(Prepared::HeaderTable(table));
         Some((address, names))
@@ -129,7 +136,7 @@ impl Pool {
 
 fn address(
     constant: &Constant,
-    patterns: &Patterns,
+    patterns: &PatternCache,
     arena: &Arena,
     prepared: &mut Vec<Prepared>,
 ) -> EvalResult<ConstantAddress> {

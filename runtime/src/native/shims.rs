@@ -178,7 +178,7 @@ macro_rules! shim {
 /// The helpers of which there is a better form for this processor, and its address.
 fn for_this_processor() -> Vec<(Helper, usize)> {
     #[cfg(target_arch = "x86_64")]
-    if super::search::has_wide() {
+    if celero_matching::search::has_avx2() {
         return vec![(Helper::searcher_find, manual::searcher_find_wide as *const () as usize)];
     }
     Vec::new()

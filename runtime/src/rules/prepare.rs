@@ -8,12 +8,12 @@ use crate::context::Context;
 use crate::engine::{CompileError, Engine, Tier, not_native};
 use crate::env::Env;
 use crate::function::contained;
-use crate::library::Patterns;
 use crate::native::{Draft, Finished, Groups, Part};
 use crate::profile::Functions;
 use crate::program::Trees;
 use celero_frontend::{Diagnostic, Severity, Span, Stage, Type};
 use celero_ir::Origin;
+use celero_matching::pattern::PatternCache;
 use std::time::Instant;
 
 /// How a set is made.
@@ -57,7 +57,7 @@ impl Prepared {
         settings: Settings<'_>,
         mut notes: Notes,
     ) -> Result<Self, RuleSetError> {
-        let patterns = Patterns::within(engine.limits().patterns);
+        let patterns = PatternCache::with_budget(engine.limits().patterns);
         let mut failed = Vec::new();
         let mut fail = |number: u32, rule: &Rule<A>, error| failed.push((number as usize, rule.name.clone(), error));
         let mut warnings = Vec::new();
@@ -104,7 +104,7 @@ impl Prepared {
             errors: &errors,
             always: settings.indexing == Indexing::Always,
             native: settings.tier != Tier::Interpret,
-            room: patterns.room(),
+            room: patterns.budget(),
         });
         let mut shapes = Shapes::default();
         let start = Instant::now();
@@ -173,7 +173,7 @@ struct Input<'i, C> {
     engine: &'i Engine,
     env: &'i Env<C>,
     settings: Settings<'i>,
-    patterns: &'i Patterns,
+    patterns: &'i PatternCache,
     common: &'i Common,
     found: Option<&'i Indexed>,
     shapes: &'i Shapes,

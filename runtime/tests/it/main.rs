@@ -6,7 +6,6 @@ mod derive;
 mod explain_rules;
 mod fields;
 mod functions;
-mod header_set;
 mod hostile_hosts;
 mod http;
 mod index;

@@ -15,7 +15,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("celero-frontend", &[]),
     ("celero-jit", &["celero-ir"]),
     ("celero-derive", &[]),
-    ("celero", &["celero-derive", "celero-frontend", "celero-ir", "celero-jit"]),
+    ("celero-matching", &[]),
+    ("celero", &["celero-derive", "celero-frontend", "celero-ir", "celero-jit", "celero-matching"]),
     ("celero-policy", &["celero"]),
     ("celero-cli", &["celero", "celero-policy"]),
     ("celero-tower", &["celero-policy"]),
@@ -72,6 +73,12 @@ fn is_product(path: &str) -> bool {
 /// layouts with `unsafe impl` alone.
 const UNSAFE: &[&str] = &[
     "runtime/src/accessors/",
+    "runtime/matching/src/ascii.rs",
+    "runtime/matching/src/json_simd.rs",
+    "runtime/matching/src/search/mod.rs",
+    "runtime/matching/src/search/scan.rs",
+    "runtime/matching/src/search/tests.rs",
+    "runtime/matching/src/search/vector.rs",
     "runtime/src/native/",
     "jit/src/code_memory.rs",
     "jit/src/entry.rs",

@@ -3,8 +3,8 @@
 
 use super::token::{Looked, Scalar, Text, is_blank, number, slice, string, visible, word};
 use crate::arena::EvalResult;
-use crate::native::chunk::{self, Chunks, Walk};
 use celero_ir::ErrorKind::InvalidArgument;
+use celero_matching::json_simd::{self, ScanTask, Scanner};
 
 /// How deep objects and arrays may nest.
 pub(super) const MAX_DEPTH: usize = 128;
@@ -64,7 +64,7 @@ impl<'j> Sink<'j> for Nothing {
 /// `invalid_argument` if it is not JSON, nests deeper than [`MAX_DEPTH`] or has a number beyond the range of a double; what
 /// the sink fails with.
 pub(super) fn scan<'j>(json: &'j [u8], sink: &mut impl Sink<'j>) -> EvalResult<()> {
-    let end = chunk::run(Reading { json, at: 0, room: MAX_DEPTH, sink })?;
+    let end = json_simd::run(Reading { json, at: 0, room: MAX_DEPTH, sink })?;
     let rest = json.get(end..).unwrap_or(&[]);
     if rest.iter().all(|&byte| is_blank(byte)) { Ok(()) } else { Err(InvalidArgument) }
 }
@@ -77,11 +77,11 @@ struct Reading<'j, 's, S> {
     sink: &'s mut S,
 }
 
-impl<'j, S: Sink<'j>> Walk for Reading<'j, '_, S> {
+impl<'j, S: Sink<'j>> ScanTask for Reading<'j, '_, S> {
     type Output = EvalResult<usize>;
 
     #[inline(always)]
-    fn walk<C: Chunks>(self, chunks: C) -> EvalResult<usize> {
+    fn run_with<C: Scanner>(self, chunks: C) -> EvalResult<usize> {
         value(self.json, self.at, self.room, self.sink, chunks)
     }
 }
@@ -92,7 +92,7 @@ fn value<'j>(
     mut at: usize,
     room: usize,
     sink: &mut impl Sink<'j>,
-    chunks: impl Chunks,
+    chunks: impl Scanner,
 ) -> EvalResult<usize> {
     // The containers around the place: a bit for each, the innermost lowest, set for objects.
     let mut objects = 0_u128;

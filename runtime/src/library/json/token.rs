@@ -5,9 +5,9 @@
 //! registers, because the hot loop of a scan is made of them.
 
 use crate::arena::{Arena, EvalResult};
-use crate::native::chunk::{CHUNK, Chunks, Common};
 use crate::value::Value;
 use celero_ir::ErrorKind::InvalidArgument;
+use celero_matching::json_simd::{BLOCK_BYTES, Baseline, Scanner};
 
 /// Digits that a number may have, and powers of ten that its exponent may add, before it can be beyond a double's range.
 const SAFE_DIGITS: usize = 300;
@@ -176,20 +176,20 @@ pub(super) struct Looked<C> {
     stops: u64,
 }
 
-impl<C: Chunks> Looked<C> {
+impl<C: Scanner> Looked<C> {
     /// None yet, of the chunks from this place on.
     pub(super) fn nothing(chunks: C, at: usize) -> Self {
-        Self { chunks, end: at.wrapping_sub(at % CHUNK), stops: 0 }
+        Self { chunks, end: at.wrapping_sub(at % BLOCK_BYTES), stops: 0 }
     }
 
     /// Looks at the next chunk.
     #[inline(always)]
     fn advance(&mut self, json: &[u8]) {
         self.stops = match json.get(self.end..).and_then(<[u8]>::first_chunk) {
-            Some(chunk) => self.chunks.stops(chunk),
+            Some(chunk) => self.chunks.string_stops(chunk),
             None => last(json, self.end),
         };
-        self.end = self.end.wrapping_add(CHUNK);
+        self.end = self.end.wrapping_add(BLOCK_BYTES);
     }
 }
 
@@ -197,18 +197,18 @@ impl<C: Chunks> Looked<C> {
 #[cold]
 #[inline(never)]
 fn last(json: &[u8], start: usize) -> u64 {
-    let mut chunk = [0; CHUNK];
+    let mut chunk = [0; BLOCK_BYTES];
     chunk.iter_mut().zip(json.iter().skip(start)).for_each(|(to, from)| *to = *from);
-    Common.stops(&chunk)
+    Baseline.string_stops(&chunk)
 }
 
 /// Passes a string whose first quote is behind.
 #[inline(always)]
-pub(super) fn string(json: &[u8], start: usize, looked: &mut Looked<impl Chunks>) -> Option<usize> {
+pub(super) fn string(json: &[u8], start: usize, looked: &mut Looked<impl Scanner>) -> Option<usize> {
     while looked.end <= start {
         looked.advance(json);
     }
-    let left = looked.stops >> (start % CHUNK);
+    let left = looked.stops >> (start % BLOCK_BYTES);
     let end = if left != 0 {
         start.wrapping_add(left.trailing_zeros() as usize)
     } else {
@@ -332,15 +332,15 @@ pub(super) fn number(json: &[u8], start: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::chunk::{Walk, run};
+    use celero_matching::json_simd::{ScanTask, run};
 
     struct First<'j>(&'j [u8]);
 
-    impl Walk for First<'_> {
+    impl ScanTask for First<'_> {
         type Output = Option<usize>;
 
         #[inline(always)]
-        fn walk<C: Chunks>(self, chunks: C) -> Option<usize> {
+        fn run_with<C: Scanner>(self, chunks: C) -> Option<usize> {
             string(self.0, 0, &mut Looked::nothing(chunks, 0))
         }
     }

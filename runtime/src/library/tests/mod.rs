@@ -2,7 +2,6 @@
 
 mod bounds;
 mod containers;
-mod patterns;
 mod scalars;
 
 use crate::arena::{Arena, EvalResult};

@@ -6,9 +6,9 @@
 use super::estimate::are_rare;
 use super::keys::{Access, AccessId, Key, KeyId, Keys};
 use super::slot::{Kind, Slot, Slots, Source};
-use crate::maps::patterns::{Literals, Required, required};
 use celero_ir::layout::{Access as FieldAccess, Field};
 use celero_ir::{Catch, Cmp, Constant, Graph, Helper, NodeId, Op, Ty};
+use celero_matching::pattern::{Literals, RequiredLiterals, required_literals};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -374,14 +374,16 @@ fn matched(pattern: &str) -> (Vec<Key>, bool) {
     let keys = |literals: &Literals, key: fn(Arc<[u8]>) -> Key| {
         literals.literals.iter().map(|literal| key((&**literal).into())).collect()
     };
-    match required(pattern) {
-        Some(Required::Whole(literals)) => (keys(&literals, Key::Is), literals.folded),
-        Some(Required::Prefix(literals)) => (keys(&literals, Key::Prefix), literals.folded),
-        Some(Required::Suffix(literals)) => (keys(&literals, Key::Suffix), literals.folded),
+    match required_literals(pattern) {
+        Some(RequiredLiterals::Whole(literals)) => (keys(&literals, Key::Is), literals.folded),
+        Some(RequiredLiterals::Prefix(literals)) => (keys(&literals, Key::Prefix), literals.folded),
+        Some(RequiredLiterals::Suffix(literals)) => (keys(&literals, Key::Suffix), literals.folded),
         // Short ones, and many, are in too many texts.
-        Some(Required::Part(literals)) if !are_rare(&literals.literals) => (vec![Key::Pattern(pattern.into())], false),
-        Some(Required::Part(literals)) if literals.folded => (keys(&literals, Key::ContainsFolded), false),
-        Some(Required::Part(literals)) => (keys(&literals, Key::Contains), false),
+        Some(RequiredLiterals::Substring(literals)) if !are_rare(&literals.literals) => {
+            (vec![Key::Pattern(pattern.into())], false)
+        }
+        Some(RequiredLiterals::Substring(literals)) if literals.folded => (keys(&literals, Key::ContainsFolded), false),
+        Some(RequiredLiterals::Substring(literals)) => (keys(&literals, Key::Contains), false),
         None => (vec![Key::Pattern(pattern.into())], false),
     }
 }

@@ -23,8 +23,8 @@ pub(crate) use residual::{Row, Shape};
 use super::common::Common;
 use crate::arena::Arena;
 use crate::context::Host;
-use crate::library::Room;
 use celero_ir::layout::Field;
+use celero_matching::MemoryBudget;
 use node::Nodes;
 use plan::Case;
 use reader::{Memory, Reader};
@@ -57,7 +57,7 @@ pub(super) struct Wanted<'w> {
     /// Whether there will be native code: for what is left of rules, and worth milliseconds for a table of a pattern's states.
     pub(super) native: bool,
     /// For patterns that are compiled.
-    pub(super) room: &'w Room,
+    pub(super) room: &'w MemoryBudget,
 }
 
 /// The index of the rules for which one is worth while; what is left of them is added to `shapes`.

@@ -3,13 +3,9 @@
 use super::keys::Key;
 use super::reader::Reader;
 use super::slot::{Loaded, SlotId, Slots, Source, Unreadable};
-use crate::library::Room;
-use crate::maps::exact::ExactMap;
-use crate::maps::literals::LiteralMap;
-use crate::maps::networks::NetworkMap;
-use crate::maps::patterns::{Answer, PatternGroups};
-use crate::maps::prefixes::{PrefixMap, SuffixMap};
-use crate::maps::ranges::RangeMap;
+use celero_matching::{
+    ExactMap, LiteralMap, MemoryBudget, NetworkMap, PatternMatch, PatternSet, PrefixMap, RangeMap, SuffixMap,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -49,7 +45,7 @@ enum Map {
     ContainsFolded(Box<LiteralMap<true>>),
     Range(Box<RangeMap<i128>>),
     Network(Box<NetworkMap>),
-    Pattern(Box<PatternGroups>),
+    Pattern(Box<PatternSet>),
     /// The ids are 0 and 1.
     Truth,
     /// The ids are 0 of absence and 1 of presence.
@@ -204,7 +200,7 @@ impl Nodes {
         let of_lookups = lookups.map(|lookup| {
             size_of::<Lookup>().saturating_add(lookup.map.bytes()).saturating_add(size_of_val(&*lookup.targets))
         });
-        let of_sent = sent.map(|sent| sent.names.bytes().saturating_add(size_of_val(&*sent.spans)));
+        let of_sent = sent.map(|sent| sent.names.heap_bytes().saturating_add(size_of_val(&*sent.spans)));
         let nodes = self.nodes.capacity().saturating_mul(size_of::<Node>());
         let postings = self.postings.capacity().saturating_mul(size_of::<u32>());
         of_lookups.chain(of_sent).fold(nodes.saturating_add(postings), usize::saturating_add)
@@ -274,7 +270,13 @@ impl Lookup {
     }
 
     /// Keys of one kind, which are distinct, and what each leads to; `room` is for patterns that are compiled.
-    pub(super) fn new(slot: SlotId, kind: MapKind, keys: &[&Key], leads: Vec<Target>, room: &Room) -> Option<Self> {
+    pub(super) fn new(
+        slot: SlotId,
+        kind: MapKind,
+        keys: &[&Key],
+        leads: Vec<Target>,
+        room: &MemoryBudget,
+    ) -> Option<Self> {
         let texts = || keys.iter().map(|key| key.text()).collect::<Vec<_>>();
         let map = match kind {
             MapKind::Is => Map::Is(Box::new(ExactMap::new(&texts()))),
@@ -303,7 +305,7 @@ impl Lookup {
                     *by_pattern.entry(pattern).or_insert([Target::NOTHING; 2]).get_mut(place)? = target;
                 }
                 let patterns: Vec<&str> = by_pattern.keys().copied().collect();
-                let map = Map::Pattern(Box::new(PatternGroups::new(&patterns, MOST_PATTERN_BYTES, room)));
+                let map = Map::Pattern(Box::new(PatternSet::new(&patterns, MOST_PATTERN_BYTES, room)));
                 return Some(Self { slot, map, targets: by_pattern.into_values().flatten().collect() });
             }
             MapKind::Truth | MapKind::Presence => {
@@ -330,16 +332,16 @@ impl Map {
                     hit(id);
                 }
             }
-            (Self::Prefix(map), Loaded::Text(text)) => map.each(text, hit),
-            (Self::Suffix(map), Loaded::Text(text)) => map.each(text, hit),
-            (Self::Contains(map), Loaded::Text(text)) => map.each(text, hit),
-            (Self::ContainsFolded(map), Loaded::Text(text)) => map.each(text, hit),
-            (Self::Range(map), Loaded::Number(number)) => map.each(number, hit),
-            (Self::Network(map), Loaded::Address(address)) => map.each(address, hit),
+            (Self::Prefix(map), Loaded::Text(text)) => map.for_each(text, hit),
+            (Self::Suffix(map), Loaded::Text(text)) => map.for_each(text, hit),
+            (Self::Contains(map), Loaded::Text(text)) => map.for_each(text, hit),
+            (Self::ContainsFolded(map), Loaded::Text(text)) => map.for_each(text, hit),
+            (Self::Range(map), Loaded::Number(number)) => map.for_each(number, hit),
+            (Self::Network(map), Loaded::Address(address)) => map.for_each(address, hit),
             (Self::Pattern(map), Loaded::Text(text)) => {
                 // Two ids for each: that it may match, and that it does.
-                map.each(&String::from_utf8_lossy(text), |id, answer| {
-                    hit(id.saturating_mul(2).saturating_add((answer == Answer::Match).into()));
+                map.for_each(&String::from_utf8_lossy(text), |id, answer| {
+                    hit(id.saturating_mul(2).saturating_add((answer == PatternMatch::Certain).into()));
                 });
             }
             (Self::Truth, Loaded::Truth(truth)) => hit(truth.into()),
@@ -351,14 +353,14 @@ impl Map {
 
     fn bytes(&self) -> usize {
         match self {
-            Self::Is(map) => map.bytes().saturating_add(size_of_val(&**map)),
-            Self::Prefix(map) => map.bytes().saturating_add(size_of_val(&**map)),
-            Self::Suffix(map) => map.bytes().saturating_add(size_of_val(&**map)),
-            Self::Contains(map) => map.bytes().saturating_add(size_of_val(&**map)),
-            Self::ContainsFolded(map) => map.bytes().saturating_add(size_of_val(&**map)),
-            Self::Range(map) => map.bytes().saturating_add(size_of_val(&**map)),
-            Self::Network(map) => map.bytes().saturating_add(size_of_val(&**map)),
-            Self::Pattern(map) => map.bytes().saturating_add(size_of_val(&**map)),
+            Self::Is(map) => map.heap_bytes().saturating_add(size_of_val(&**map)),
+            Self::Prefix(map) => map.heap_bytes().saturating_add(size_of_val(&**map)),
+            Self::Suffix(map) => map.heap_bytes().saturating_add(size_of_val(&**map)),
+            Self::Contains(map) => map.heap_bytes().saturating_add(size_of_val(&**map)),
+            Self::ContainsFolded(map) => map.heap_bytes().saturating_add(size_of_val(&**map)),
+            Self::Range(map) => map.heap_bytes().saturating_add(size_of_val(&**map)),
+            Self::Network(map) => map.heap_bytes().saturating_add(size_of_val(&**map)),
+            Self::Pattern(map) => map.heap_bytes().saturating_add(size_of_val(&**map)),
             Self::Truth | Self::Presence => 0,
         }
     }

@@ -9,10 +9,10 @@ use super::notes::{LeftOut, Notes};
 use super::patterns::Others;
 use super::residual::Shapes;
 use super::slot::{Slots, Source};
-use crate::library::Room;
 use crate::rules::common::{Common, Placed};
 use celero_ir::layout::Field;
 use celero_ir::{NodeId, Op};
+use celero_matching::MemoryBudget;
 
 /// Cases of one key from which on it is worth while to look at a second one.
 pub(super) const CROWD: usize = 12;
@@ -89,7 +89,7 @@ struct Planner<'p> {
     /// Whether what is left of rules is wanted.
     rests: bool,
     /// For patterns that are compiled.
-    room: &'p Room,
+    room: &'p MemoryBudget,
     nodes: Nodes,
     cases: Cases,
     shapes: &'p mut Shapes,

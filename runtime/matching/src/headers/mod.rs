@@ -1,0 +1,126 @@
+//! A fixed set of header names and of prefixes of header names.
+
+mod filter;
+mod prefixes;
+
+use crate::byte_set::{ByteSet, Ends};
+use filter::Filter;
+use http::{HeaderMap, HeaderName};
+use prefixes::Prefixes;
+use smallvec::SmallVec;
+use std::collections::BTreeSet;
+
+/// A fixed set of header names and of prefixes of header names, such as those that a proxy uses internally and must not take
+/// from a client or pass on to a server.
+///
+/// It is prepared once; asking it takes a few nanoseconds for a name, whatever the name and however large the set. Asking
+/// allocates nothing, and threads may share it. Case does not matter.
+///
+/// ```
+/// use celero_matching::HeaderSet;
+///
+/// let internal = HeaderSet::new(["cf-int-ray", "cf-int-zone"], ["x-internal-"])?;
+/// let mut request = http::Request::get("/").header("CF-Int-Ray", "1").header("X-Internal-Route", "a").body(())?;
+///
+/// assert!(internal.contains("x-internal-route") && !internal.contains("host"));
+/// assert_eq!(internal.find(request.headers()).count(), 2);
+/// assert_eq!(internal.remove(request.headers_mut()), 2);
+/// assert!(request.headers().is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct HeaderSet {
+    filter: Filter,
+    names: ByteSet<true>,
+    prefixes: Prefixes,
+}
+
+impl HeaderSet {
+    /// The most names, and the most prefixes, of a set.
+    pub const MOST: usize = u16::MAX as usize;
+
+    /// The set of the headers that have one of the names, or a name that begins with one of the prefixes. Either may be empty.
+    ///
+    /// # Errors
+    /// If a name or prefix cannot be that of a header (it is empty, too long, or has a byte that names may not have), or there
+    /// are more than [`MOST`](Self::MOST).
+    pub fn new<N, P>(names: N, prefixes: P) -> Result<Self, HeaderSetError>
+    where
+        N: IntoIterator<Item: AsRef<[u8]>>,
+        P: IntoIterator<Item: AsRef<[u8]>>,
+    {
+        let names = checked("name", names)?;
+        let prefixes = checked("prefix", prefixes)?;
+        let mut filter = Filter::default();
+        names.iter().for_each(|name| filter.add_name(name));
+        prefixes.iter().for_each(|prefix| filter.add_prefix(prefix));
+        Ok(Self { filter, names: ByteSet::new(names), prefixes: Prefixes::new(prefixes) })
+    }
+
+    /// Whether a header of this name is in the set.
+    #[inline]
+    pub fn contains(&self, name: impl AsRef<[u8]>) -> bool {
+        let name = name.as_ref();
+        self.filter.lets_through(name) && self.holds(name)
+    }
+
+    fn holds(&self, name: &[u8]) -> bool {
+        let ends = Ends::of(name);
+        self.names.contains_with(ends, name) || self.prefixes.begin(ends, name)
+    }
+
+    /// The names in a header map that are in the set, each once, in the map's order.
+    pub fn find<'m, T>(&self, headers: &'m HeaderMap<T>) -> impl Iterator<Item = &'m HeaderName> + use<'m, '_, T> {
+        headers.keys().filter(|name| self.contains(name.as_str()))
+    }
+
+    /// Removes all headers that are in the set, with all their values. The answer is how many names were removed.
+    pub fn remove<T>(&self, headers: &mut HeaderMap<T>) -> usize {
+        let found: SmallVec<[HeaderName; 8]> = self.find(headers).cloned().collect();
+        for name in &found {
+            headers.remove(name);
+        }
+        found.len()
+    }
+}
+
+fn checked(kind: &'static str, given: impl IntoIterator<Item: AsRef<[u8]>>) -> Result<Vec<Box<[u8]>>, HeaderSetError> {
+    let mut checked = BTreeSet::new();
+    for text in given {
+        let text = text.as_ref();
+        let name = HeaderName::from_bytes(text).map_err(|_| HeaderSetError {
+            kind,
+            text: Some(String::from_utf8_lossy(text.get(..SHOWN).unwrap_or(text)).into_owned()),
+        })?;
+        checked.insert(Box::from(name.as_str().as_bytes()));
+        if checked.len() > HeaderSet::MOST {
+            return Err(HeaderSetError { kind, text: None });
+        }
+    }
+    Ok(checked.into_iter().collect())
+}
+
+/// So much of a name that is not one is shown.
+const SHOWN: usize = 100;
+
+/// Why a [`HeaderSet`] can't be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeaderSetError {
+    kind: &'static str,
+    /// What is not a name, or none if there are too many.
+    text: Option<String>,
+}
+
+impl std::fmt::Display for HeaderSetError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.text, self.kind) {
+            (Some(text), kind) if text.is_empty() => write!(f, "the {kind} of a header must not be empty"),
+            (Some(text), "name") => write!(f, "{text:?} is not the name of a header"),
+            (Some(text), _) => write!(f, "{text:?} cannot begin the name of a header"),
+            (None, "name") => write!(f, "a set of headers has at most {} names", HeaderSet::MOST),
+            (None, _) => write!(f, "a set of headers has at most {} prefixes", HeaderSet::MOST),
+        }
+    }
+}
+
+impl std::error::Error for HeaderSetError {}

@@ -1,0 +1,123 @@
+//! Against a search for each key.
+
+use super::*;
+use crate::testing::{Rng, distinct};
+
+fn found<const IGNORE_CASE: bool>(map: &LiteralMap<IGNORE_CASE>, text: &[u8]) -> Vec<u32> {
+    let mut ids = Vec::new();
+    assert!(map.within(text, u32::MAX, |id| ids.push(id)));
+    ids.sort_unstable();
+    ids
+}
+
+/// The ids of the keys by how often they occur, those of one byte once.
+fn right<const IGNORE_CASE: bool>(keys: &[Vec<u8>], text: &[u8]) -> Vec<u32> {
+    let same = |a: &[u8], b: &[u8]| if IGNORE_CASE { a.eq_ignore_ascii_case(b) } else { a == b };
+    let times = |key: &Vec<u8>| {
+        let times = text.windows(key.len()).filter(|part| same(part, key)).count();
+        if key.len() == 1 { times.min(1) } else { times }
+    };
+    (0..).zip(keys).flat_map(|(id, key)| vec![id; times(key)]).collect()
+}
+
+fn check<const IGNORE_CASE: bool>(keys: &[Vec<u8>], texts: &[Vec<u8>]) {
+    let map = LiteralMap::<IGNORE_CASE>::new(keys).unwrap();
+    for text in texts {
+        assert_eq!(found(&map, text), right::<IGNORE_CASE>(keys, text), "{text:?} in {keys:?}");
+    }
+}
+
+#[test]
+fn agrees_with_a_search_for_each_key() {
+    let mut rng = Rng::new(1);
+    for alphabet in [&b"a"[..], b"ab", b"aAb@`[{", b"abc\xff\xdf\0 ", b"abcdefghijklmnopqrstuvwxyzABCDE0123456789-/."] {
+        for shortest in [1, 2, 3, 4, 5, 7] {
+            for longest in [8, 12, 40] {
+                for _ in 0..3 {
+                    let mut key = || [rng.text(longest - shortest, alphabet), vec![alphabet[0]; shortest]].concat();
+                    let keys = distinct((0..40).map(|_| key()));
+                    let mut texts: Vec<_> = (0..20).map(|_| rng.text(90, alphabet)).collect();
+                    for key in keys.iter().step_by(4) {
+                        texts.push([&rng.text(40, alphabet)[..], key, &rng.text(40, alphabet)].concat());
+                        texts.push(key.clone());
+                    }
+                    texts.push(Vec::new());
+                    check::<false>(&keys, &texts);
+                    let small = distinct(keys.iter().map(|key| key.to_ascii_lowercase()));
+                    check::<true>(&small, &texts);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_is_found_at_every_place() {
+    for key in ["ab", "abc", "abcd", "abcde", "abcdef", "abcdefg", "abcdefghijk"] {
+        for before in 0..70 {
+            for after in 0..40 {
+                let text = [&vec![b'.'; before][..], key.as_bytes(), &vec![b'.'; after]].concat();
+                check::<false>(&[key.into()], std::slice::from_ref(&text));
+                check::<true>(&[key.into()], &[text.to_ascii_uppercase()]);
+            }
+        }
+    }
+}
+
+#[test]
+fn long_keys_and_texts_are_compared_whole() {
+    let key = b"0123456789".repeat(1_000);
+    let mut other = key.clone();
+    *other.last_mut().unwrap() = b'x';
+    let short = key[..9_999].to_vec();
+    check::<false>(&[key.clone(), other.clone()], &[key, other, short]);
+}
+
+#[test]
+fn too_many_steps_are_given_up() {
+    // No anchor tells these apart.
+    let keys: Vec<Vec<u8>> = (8..500).map(|length| vec![b'a'; length]).collect();
+    let map = LiteralMap::<false>::new(&keys).unwrap();
+    let text = vec![b'a'; 1_000];
+    let mut hits = 0;
+    assert!(!map.within(&text, 10_000, |_| hits += 1));
+    assert!(0 < hits && hits <= 10_000, "{hits}");
+    assert!(map.within(&text, 10_000_000, |_| ()));
+    assert!(map.within(b"nothing of it", 0, |_| ()));
+    // Then each is looked for by itself.
+    for (text, folded) in [(vec![b'a'; 1_000], false), (vec![b'A'; 300], true)] {
+        let (mut ids, many) = (Vec::new(), text.len().min(499) - 7);
+        if folded {
+            LiteralMap::<true>::new(&keys).unwrap().one_by_one(&text, |id| ids.push(id));
+        } else {
+            map.for_each(&text, |id| ids.push(id));
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids, (0..many as u32).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn keys_with_much_in_common_are_told_apart() {
+    let keys: Vec<Vec<u8>> = (0..10_000).map(|n| format!("/api/v1/tenants/{n:08}/reports/").into_bytes()).collect();
+    let map = LiteralMap::<false>::new(&keys).unwrap();
+    for (id, key) in (0..).zip(&keys).step_by(97) {
+        let mut ids = Vec::new();
+        assert!(map.within(key, 200, |id| ids.push(id)));
+        assert_eq!(ids, [id]);
+    }
+}
+
+#[test]
+fn many_keys_are_small() {
+    let mut rng = Rng::new(3);
+    let keys = distinct((0..100_000).map(|n| format!("{:x}{n}", rng.word() & 0xffff_ffff).into_bytes()));
+    let map = LiteralMap::<true>::new(&keys).unwrap();
+    for (id, key) in (0..).zip(&keys).step_by(31) {
+        let text = [b"Mozilla/5.0 (", &key.to_ascii_uppercase()[..], b"/1.0)"].concat();
+        assert!(found(&map, &text).contains(&id));
+    }
+    let own: usize = keys.iter().map(Vec::len).sum();
+    assert!(map.heap_bytes() < own + 40 * keys.len() + (1 << 19), "{} for {own}", map.heap_bytes());
+}

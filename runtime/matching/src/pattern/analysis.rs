@@ -1,0 +1,135 @@
+//! What a pattern says without being run: whether it is a plain text test, and how large its program is at most.
+
+use super::compile::parse;
+use regex_syntax::hir::literal::{Extractor, Literal};
+use regex_syntax::hir::{Class, Hir, HirKind, Look};
+
+/// Most texts that a pattern may stand for as whole texts, which are looked up in a set.
+const MAX_WHOLE_TEXTS: usize = 64;
+/// Most texts that a pattern may stand for as prefixes or suffixes, which are tried one after the other.
+const MAX_PARTIAL_TEXTS: usize = 4;
+/// Longest of these texts, in bytes.
+const MAX_TEXT_BYTES: usize = 1024;
+/// What every program has, in bytes.
+const MIN_PROGRAM_BYTES: usize = 2048;
+
+/// A plain test of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextTest {
+    /// The text equals this one.
+    Is(Box<str>),
+    /// The text starts with this one.
+    StartsWith(Box<str>),
+    /// The text ends with this one.
+    EndsWith(Box<str>),
+    /// The text contains this one.
+    Contains(Box<str>),
+}
+
+/// What is known of a valid pattern without compiling it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Analysis {
+    /// If not empty: the pattern matches if and only if one of these tests holds.
+    pub tests: Vec<TextTest>,
+    /// Upper bound of the size of its compiled program, in bytes.
+    pub program_bytes: usize,
+}
+
+/// Returns what is known of a pattern without compiling it, or `None` if it is not valid.
+///
+/// ```
+/// use celero_matching::pattern::{TextTest, analyze};
+///
+/// let tests = |pattern: &str| analyze(pattern).map(|analysis| analysis.tests);
+/// assert_eq!(tests("^/admin"), Some(vec![TextTest::StartsWith("/admin".into())]));
+/// assert_eq!(tests("a+b"), Some(vec![]));
+/// assert_eq!(tests("("), None);
+/// ```
+#[must_use]
+pub fn analyze(pattern: &str) -> Option<Analysis> {
+    let hir = parse(pattern)?;
+    let program_bytes = program_bytes(&hir).saturating_add(MIN_PROGRAM_BYTES);
+    Some(Analysis { tests: plain_tests(&hir).unwrap_or_default(), program_bytes })
+}
+
+/// Returns tests of which one holds if and only if the pattern matches, if there are few.
+fn plain_tests(hir: &Hir) -> Option<Vec<TextTest>> {
+    let mut rest = Vec::new();
+    flatten(hir, &mut rest);
+    let mut rest = rest.as_slice();
+    let (mut start, mut end) = (false, false);
+    while let Some((first, others)) = rest.split_first() {
+        start |= is_look(first, Look::Start);
+        // At an end without an anchor, what may be empty decides nothing.
+        if !is_look(first, Look::Start) && (start || !may_be_empty(first)) {
+            break;
+        }
+        rest = others;
+    }
+    while let Some((last, others)) = rest.split_last() {
+        end |= is_look(last, Look::End);
+        if !is_look(last, Look::End) && (end || !may_be_empty(last)) {
+            break;
+        }
+        rest = others;
+    }
+    let middle = Hir::concat(rest.iter().copied().cloned().collect());
+    if !middle.properties().look_set().is_empty() {
+        return None;
+    }
+    let (most, test): (usize, fn(_) -> _) = match (start, end) {
+        (true, true) => (MAX_WHOLE_TEXTS, TextTest::Is),
+        (true, false) => (MAX_PARTIAL_TEXTS, TextTest::StartsWith),
+        (false, true) => (MAX_PARTIAL_TEXTS, TextTest::EndsWith),
+        (false, false) => (1, TextTest::Contains),
+    };
+    let texts = Extractor::new().limit_literal_len(MAX_TEXT_BYTES).limit_total(most).extract(&middle);
+    let texts = texts.literals().filter(|all| !all.is_empty() && all.len() <= most)?;
+    let text =
+        |text: &Literal| text.is_exact().then(|| std::str::from_utf8(text.as_bytes()).ok()).flatten().map(Into::into);
+    texts.iter().map(|literal| text(literal).map(test)).collect()
+}
+
+/// Adds the elements of a sequence to `found`, those of groups and nested sequences too.
+pub(super) fn flatten<'h>(hir: &'h Hir, found: &mut Vec<&'h Hir>) {
+    match hir.kind() {
+        HirKind::Concat(parts) => parts.iter().for_each(|part| flatten(part, found)),
+        HirKind::Capture(group) => flatten(&group.sub, found),
+        _ => found.push(hir),
+    }
+}
+
+pub(super) fn is_look(hir: &Hir, look: Look) -> bool {
+    matches!(hir.kind(), HirKind::Look(found) if *found == look)
+}
+
+fn may_be_empty(hir: &Hir) -> bool {
+    matches!(hir.kind(), HirKind::Repetition(repetition) if repetition.min == 0)
+}
+
+/// Upper bound of the bytes of a pattern's program, for both search directions, without [`MIN_PROGRAM_BYTES`].
+fn program_bytes(hir: &Hir) -> usize {
+    /// A state, with its transitions, in bytes.
+    const STATE: usize = 128;
+    /// A range of characters that are not all ASCII, with the states of its bytes.
+    const WIDE: usize = 1024;
+    let own = |inner: usize| inner.saturating_add(STATE);
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => STATE,
+        HirKind::Literal(text) => own(text.0.len().saturating_mul(STATE)),
+        HirKind::Class(Class::Bytes(class)) => own(class.ranges().len().saturating_mul(STATE)),
+        HirKind::Class(Class::Unicode(class)) => {
+            let of = |wide: bool| if wide { WIDE } else { STATE };
+            let ranges = class.ranges().iter().map(|range| of(!range.end().is_ascii()));
+            own(ranges.fold(0, usize::saturating_add))
+        }
+        HirKind::Repetition(repetition) => {
+            let copies = repetition.max.unwrap_or(repetition.min).max(1) as usize;
+            own(program_bytes(&repetition.sub)).saturating_mul(copies.saturating_add(1))
+        }
+        HirKind::Capture(group) => own(own(program_bytes(&group.sub))),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().fold(STATE, |sum, part| own(sum.saturating_add(program_bytes(part))))
+        }
+    }
+}

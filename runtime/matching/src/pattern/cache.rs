@@ -1,0 +1,125 @@
+//! A cache of compiled patterns for one compilation, with a shared memory budget.
+
+use super::analysis::{Analysis, TextTest, analyze};
+use super::compile::{MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, compile_within};
+use super::matcher::Matcher;
+use crate::MemoryBudget;
+use regex::Regex;
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// Largest compiled program of a pattern of weight 1: compiling it takes some tens of microseconds.
+const LIGHT_PROGRAM_BYTES: usize = 1 << 14;
+/// The weight of every larger pattern: compiling it may take some milliseconds.
+const HEAVY_WEIGHT: u32 = 64;
+
+/// Compiles each distinct pattern once.
+///
+/// Use one while a set of rules is compiled: several stages ask for the same patterns, and the matchers that are kept share
+/// one [`MemoryBudget`].
+#[derive(Debug, Default)]
+pub struct PatternCache {
+    compiled: RefCell<HashMap<Box<str>, Compiled>>,
+    budget: MemoryBudget,
+}
+
+/// The outcome of compiling a pattern.
+#[derive(Debug, Clone)]
+struct Compiled {
+    weight: u32,
+    regex: Result<Regex, PatternError>,
+}
+
+/// How to decide a pattern, and what that costs to prepare.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// Relative cost of analysing and compiling the pattern: 1 for most, up to 64 for large ones.
+    pub weight: u32,
+    /// How to decide it. `None` if the pattern can't be compiled.
+    pub strategy: Option<Strategy>,
+}
+
+/// How to decide a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Strategy {
+    /// The pattern matches if and only if one of these tests holds.
+    AnyOf(Vec<TextTest>),
+    /// The pattern needs an engine: see [`PatternCache::matcher`].
+    Search,
+}
+
+impl PatternCache {
+    /// An empty cache, whose matchers may hold `bytes` bytes together.
+    #[must_use]
+    pub fn with_budget(bytes: usize) -> Self {
+        Self { compiled: RefCell::default(), budget: MemoryBudget::new(bytes) }
+    }
+
+    /// The memory budget of the matchers.
+    #[must_use]
+    pub fn budget(&self) -> &MemoryBudget {
+        &self.budget
+    }
+
+    /// Returns the compiled pattern.
+    ///
+    /// # Errors
+    /// See [`compile`](super::compile()).
+    pub fn regex(&self, pattern: &str) -> Result<Regex, PatternError> {
+        self.compiled(pattern).regex
+    }
+
+    /// Returns whether a pattern can be compiled, if possible without compiling it.
+    ///
+    /// # Errors
+    /// See [`compile`](super::compile()).
+    pub fn check(&self, pattern: &str) -> Result<(), PatternError> {
+        match analyze(pattern) {
+            Some(Analysis { program_bytes, .. })
+                if program_bytes <= MAX_PROGRAM_BYTES && pattern.len() <= MAX_PATTERN_BYTES =>
+            {
+                Ok(())
+            }
+            _ => self.regex(pattern).map(drop),
+        }
+    }
+
+    /// Returns how to decide a pattern, if possible without compiling it.
+    #[must_use]
+    pub fn plan(&self, pattern: &str) -> Plan {
+        let Some(Analysis { tests, program_bytes }) = analyze(pattern) else {
+            return Plan { weight: 1, strategy: None };
+        };
+        let (weight, valid) = if program_bytes <= MAX_PROGRAM_BYTES && pattern.len() <= MAX_PATTERN_BYTES {
+            let is_light = program_bytes <= LIGHT_PROGRAM_BYTES || !tests.is_empty();
+            (if is_light { 1 } else { HEAVY_WEIGHT }, true)
+        } else {
+            let Compiled { weight, regex } = self.compiled(pattern);
+            (weight, regex.is_ok())
+        };
+        let strategy = || if tests.is_empty() { Strategy::Search } else { Strategy::AnyOf(tests) };
+        Plan { weight, strategy: valid.then(strategy) }
+    }
+
+    /// Returns a matcher for a pattern: a [lazy](Matcher::lazy) one if the budget does not allow its engine.
+    ///
+    /// # Errors
+    /// See [`compile`](super::compile()).
+    pub fn matcher(&self, pattern: &str) -> Result<Matcher, PatternError> {
+        let matcher = self.regex(pattern).map(|regex| Matcher::from_regex(pattern, regex))?;
+        let bytes = matcher.heap_bytes(pattern);
+        Ok(self.budget.keep(matcher, bytes).unwrap_or_else(|| Matcher::lazy(pattern, &self.budget)))
+    }
+
+    fn compiled(&self, pattern: &str) -> Compiled {
+        if let Some(found) = self.compiled.borrow().get(pattern) {
+            return found.clone();
+        }
+        let compiled = match compile_within(pattern, LIGHT_PROGRAM_BYTES) {
+            Ok(regex) => Compiled { weight: 1, regex: Ok(regex) },
+            Err(_) => Compiled { weight: HEAVY_WEIGHT, regex: compile_within(pattern, MAX_PROGRAM_BYTES) },
+        };
+        self.compiled.borrow_mut().insert(pattern.into(), compiled.clone());
+        compiled
+    }
+}

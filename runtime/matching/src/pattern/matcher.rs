@@ -1,0 +1,166 @@
+//! The cheapest engine that decides whether a pattern matches somewhere in a text.
+
+use super::analysis::analyze;
+use super::anchored_dfa::AnchoredDfa;
+use super::ascii_regex::AsciiRegex;
+use super::compile::{MAX_PROGRAM_BYTES, PatternError, compile, parse};
+use super::lazy::LazyMatcher;
+use crate::MemoryBudget;
+use regex::Regex;
+use regex_syntax::hir::Look;
+
+/// Decides whether a pattern matches somewhere in a text, as [`Regex::is_match`] does.
+///
+/// A small pattern that matches only at the start of the text, or only at its end, becomes a dense automaton: one table lookup
+/// for each byte, and no memory that threads compete for. Every other pattern is a [`Regex`], which is good at finding
+/// the places where a match can begin.
+///
+/// ```
+/// use celero_matching::Matcher;
+///
+/// let matcher = Matcher::new("^/user/([^/]+)/view$")?;
+/// assert_eq!(matcher.is_match("/user/1234/view"), Ok(true));
+/// assert_eq!(matcher.is_match("/user//view"), Ok(false));
+/// # Ok::<(), celero_matching::pattern::PatternError>(())
+/// ```
+#[derive(Debug)]
+pub struct Matcher(pub(super) Engine);
+
+#[derive(Debug)]
+pub(super) enum Engine {
+    /// Reads the text from its start.
+    Forward(AnchoredDfa),
+    /// Reads the text from its end.
+    Backward(AnchoredDfa),
+    /// Any pattern.
+    Search(Regex),
+    /// An engine for ASCII texts, and one for all others that is built when such a text is met.
+    Ascii(Box<AsciiRegex>, Box<LazyMatcher<Regex>>),
+    /// One of the other engines, built on first use.
+    Lazy(Box<LazyMatcher<Box<Engine>>>),
+}
+
+/// The memory budget did not allow the engine of a lazy matcher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OverBudget<'m> {
+    /// The pattern, for a caller that wants to search with a temporary engine.
+    pub pattern: &'m str,
+}
+
+impl std::fmt::Display for OverBudget<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "no memory is left in the budget for the pattern {:?}", self.pattern)
+    }
+}
+
+impl std::error::Error for OverBudget<'_> {}
+
+impl Matcher {
+    /// Compiles a pattern.
+    ///
+    /// # Errors
+    /// See [`compile`].
+    pub fn new(pattern: &str) -> Result<Self, PatternError> {
+        compile(pattern).map(|regex| Self::from_regex(pattern, regex))
+    }
+
+    /// A matcher of `pattern`, which `regex` was compiled from.
+    #[must_use]
+    pub fn from_regex(pattern: &str, regex: Regex) -> Self {
+        Self(Engine::anchored(pattern).unwrap_or(Engine::Search(regex)))
+    }
+
+    /// A matcher of a valid pattern that is compiled on first use, with memory from `budget`.
+    #[must_use]
+    pub fn lazy(pattern: &str, budget: &MemoryBudget) -> Self {
+        Self(Engine::Lazy(Box::new(LazyMatcher::new(pattern, budget))))
+    }
+
+    /// Upper bound of the bytes that the engine holds, without what each searching thread caches.
+    pub(super) fn heap_bytes(&self, pattern: &str) -> usize {
+        self.0.heap_bytes(pattern)
+    }
+
+    /// Returns whether the pattern matches somewhere in `text`, in time linear in the text.
+    ///
+    /// # Errors
+    /// If the matcher is [lazy](Self::lazy) and the memory budget did not allow its engine.
+    #[inline]
+    pub fn is_match(&self, text: &str) -> Result<bool, OverBudget<'_>> {
+        match &self.0 {
+            Engine::Lazy(lazy) => match lazy.get(build) {
+                Some(engine) => engine.is_match(text),
+                None => Err(OverBudget { pattern: lazy.pattern() }),
+            },
+            engine => engine.is_match(text),
+        }
+    }
+}
+
+impl Engine {
+    /// The automaton of a pattern that is anchored to an end of the text, if it is small.
+    fn anchored(pattern: &str) -> Option<Self> {
+        let hir = parse(pattern)?;
+        let looks = hir.properties();
+        if looks.look_set_prefix().contains(Look::Start)
+            && let Some(dfa) = AnchoredDfa::new(&hir, false)
+        {
+            return Some(Self::Forward(dfa));
+        }
+        if looks.look_set_suffix().contains(Look::End)
+            && let Some(dfa) = AnchoredDfa::new(&hir, true)
+        {
+            return Some(Self::Backward(dfa));
+        }
+        None
+    }
+
+    fn heap_bytes(&self, pattern: &str) -> usize {
+        match self {
+            Self::Forward(dfa) | Self::Backward(dfa) => dfa.heap_bytes(),
+            Self::Ascii(ascii, _) => ascii.heap_bytes(),
+            Self::Search(_) => program_bound(pattern),
+            Self::Lazy(_) => 0,
+        }
+    }
+
+    #[inline]
+    fn is_match(&self, text: &str) -> Result<bool, OverBudget<'_>> {
+        Ok(match self {
+            Self::Ascii(ascii, _) if text.is_ascii() => ascii.is_match(text),
+            Self::Ascii(_, others) => match others.get(build_regex) {
+                Some(regex) => regex.is_match(text),
+                None => return Err(OverBudget { pattern: others.pattern() }),
+            },
+            Self::Lazy(lazy) => return Err(OverBudget { pattern: lazy.pattern() }),
+            Self::Forward(dfa) => dfa.matches_prefix(text.as_bytes()),
+            Self::Backward(dfa) => dfa.matches_suffix(text.as_bytes()),
+            Self::Search(regex) => regex.is_match(text),
+        })
+    }
+}
+
+/// Builds the engine of a lazy matcher. Most texts are ASCII, and a smaller engine is enough for them.
+#[cold]
+fn build(pattern: &str, budget: &MemoryBudget) -> Option<Box<Engine>> {
+    let ascii = || {
+        let ascii = Box::new(AsciiRegex::new(pattern)?);
+        Some(Engine::Ascii(ascii, Box::new(LazyMatcher::new(pattern, budget))))
+    };
+    let engine = match Engine::anchored(pattern).or_else(ascii) {
+        Some(engine) => engine,
+        None => return build_regex(pattern, budget).map(|regex| Box::new(Engine::Search(regex))),
+    };
+    let bytes = engine.heap_bytes(pattern);
+    budget.keep(Box::new(engine), bytes)
+}
+
+#[cold]
+fn build_regex(pattern: &str, budget: &MemoryBudget) -> Option<Regex> {
+    budget.take(program_bound(pattern)).then(|| compile(pattern).ok()).flatten()
+}
+
+/// Upper bound of the bytes of a valid pattern's program.
+fn program_bound(pattern: &str) -> usize {
+    analyze(pattern).map_or(0, |analysis| analysis.program_bytes).min(MAX_PROGRAM_BYTES)
+}

@@ -1,0 +1,28 @@
+//! Single patterns (regular expressions): the limits they are compiled within, the cheapest engine for each, and what can be
+//! said of a pattern without running it.
+//!
+//! The syntax is that of the [`regex`] crate. Every engine returns what [`regex::Regex::is_match`] returns.
+
+mod analysis;
+mod anchored_dfa;
+mod ascii_regex;
+mod cache;
+mod compile;
+mod lazy;
+mod matcher;
+mod required;
+mod small_alphabet;
+
+#[cfg(test)]
+mod tests;
+
+pub use analysis::{Analysis, TextTest, analyze};
+pub use ascii_regex::AsciiRegex;
+pub use cache::{PatternCache, Plan, Strategy};
+pub use compile::{MAX_NESTING, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, compile};
+pub use lazy::LazyMatcher;
+pub use matcher::{Matcher, OverBudget};
+pub use required::{Literals, RequiredLiterals, SHORTEST_SUBSTRING, required_literals};
+
+pub(crate) use compile::parse;
+pub(crate) use small_alphabet::{Reduced, is_left_out, reduce};

@@ -1,0 +1,352 @@
+//! Which texts a pattern requires: whatever it matches in has one of them.
+
+use super::compile::parse;
+use crate::byte_frequency::bits;
+use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind, Look, Repetition};
+
+/// Shortest literal that is worth looking for, in bytes.
+pub const SHORTEST_SUBSTRING: usize = 2;
+/// Most literals of which one is required.
+const MAX_LITERALS: usize = 256;
+/// Most bytes of them together.
+const MAX_LITERAL_BYTES: usize = 4096;
+/// Most members of a class that are tried one by one.
+const MAX_CLASS_MEMBERS: usize = 16;
+
+/// What a text must have for a pattern to match in it. It may have it and the pattern not match.
+///
+/// Folded literals have no upper-case ASCII letters, and are to be looked for without regard to the case of those.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RequiredLiterals {
+    /// One of these is the whole text.
+    Whole(Literals),
+    /// The text begins with one of these.
+    Prefix(Literals),
+    /// The text ends with one of these.
+    Suffix(Literals),
+    /// One of these occurs. None is shorter than [`SHORTEST_SUBSTRING`].
+    Substring(Literals),
+}
+
+/// Literals in order, each once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Literals {
+    /// In ascending order, each once.
+    pub literals: Box<[Box<[u8]>]>,
+    /// Whether the literals have to be looked for without regard to the case of ASCII letters. They are in lower case then.
+    pub folded: bool,
+}
+
+/// What a valid pattern requires, if it is something worth looking for.
+pub fn required_literals(pattern: &str) -> Option<RequiredLiterals> {
+    let hir = parse(pattern)?;
+    let (mut start, mut end) = (false, false);
+    let inner = anchored(&hir, &mut start, &mut end);
+    let mut runs = Runs::default();
+    runs.all(inner);
+    let whole = runs.is_whole();
+    let first = start.then(|| runs.first.clone()).flatten();
+    let last = end.then(|| runs.run.clone()).filter(|_| !whole || !start);
+    if start && end && whole {
+        return runs.run.literals(0, |text, literal| text == literal).map(RequiredLiterals::Whole);
+    }
+    let first = first.or_else(|| (start && whole).then(|| runs.run.clone()));
+    runs.cut();
+    let part = runs.best.map(|best| best.texts);
+    let mut found: Option<(f64, RequiredLiterals)> = None;
+    let mut offer = |texts: Option<TextSet>, share: f64, holds: Holds, kind: fn(Literals) -> RequiredLiterals| {
+        let Some(texts) = texts else { return };
+        let Some(literals) = texts.literals(if share < 1.0 { 1 } else { SHORTEST_SUBSTRING }, holds) else { return };
+        let cost = texts.cost() * share;
+        if found.as_ref().is_none_or(|(least, _)| cost < *least) {
+            found = Some((cost, kind(literals)));
+        }
+    };
+    // A text has one beginning and one end, but as many other places as bytes.
+    offer(first, 1.0 / 32.0, <[u8]>::starts_with, RequiredLiterals::Prefix);
+    offer(last, 1.0 / 32.0, <[u8]>::ends_with, RequiredLiterals::Suffix);
+    offer(
+        part,
+        1.0,
+        |text, literal| text.windows(literal.len()).any(|part| part == literal),
+        RequiredLiterals::Substring,
+    );
+    found.map(|(_, required)| required)
+}
+
+/// The parts of a pattern without the anchors at its ends, and whether it has them.
+fn anchored<'h>(hir: &'h Hir, start: &mut bool, end: &mut bool) -> &'h [Hir] {
+    match hir.kind() {
+        HirKind::Capture(group) => anchored(&group.sub, start, end),
+        HirKind::Concat(parts) => {
+            let mut parts = parts.as_slice();
+            while let Some((first, rest)) = parts.split_first()
+                && matches!(first.kind(), HirKind::Look(Look::Start))
+            {
+                (*start, parts) = (true, rest);
+            }
+            while let Some((last, rest)) = parts.split_last()
+                && matches!(last.kind(), HirKind::Look(Look::End))
+            {
+                (*end, parts) = (true, rest);
+            }
+            parts
+        }
+        _ => std::slice::from_ref(hir),
+    }
+}
+
+/// The chance of meeting a literal at one place of a text, not below a bound: no literal costs nothing.
+fn chance(literal: &[u8], folded: bool) -> f64 {
+    /// Among literals rarer than this, having fewer of them is better.
+    const RAREST: i32 = 36;
+    let met = |byte: u8| bits(if folded { byte.to_ascii_lowercase() } else { byte });
+    let total = literal.iter().fold(0_i32, |total, &byte| total.saturating_add(met(byte)));
+    f64::from(total.min(RAREST).saturating_neg()).exp2()
+}
+
+/// Whether a text has a literal in the way asked for.
+type Holds = fn(&[u8], &[u8]) -> bool;
+
+/// A text, and whether the case of its ASCII letters does not matter.
+type Text = (Vec<u8>, bool);
+
+/// TextSet of which each thing that part of a pattern matches is one.
+#[derive(Debug, Clone)]
+struct TextSet(Vec<Text>);
+
+impl TextSet {
+    fn empty() -> Self {
+        Self(vec![(Vec::new(), false)])
+    }
+
+    fn fits(&self) -> bool {
+        self.0.len() <= MAX_LITERALS && self.0.iter().map(|(text, _)| text.len()).sum::<usize>() <= MAX_LITERAL_BYTES
+    }
+
+    /// Each of these followed by each of those, if they are not too many.
+    fn then(&self, next: &Self) -> Option<Self> {
+        let count = self.0.len().saturating_mul(next.0.len());
+        if count > MAX_LITERALS {
+            return None;
+        }
+        let mut all = Vec::with_capacity(count);
+        for (head, head_folded) in &self.0 {
+            for (tail, tail_folded) in &next.0 {
+                all.push(([head.as_slice(), tail].concat(), *head_folded || *tail_folded));
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        Some(Self(all)).filter(Self::fits)
+    }
+
+    fn or(mut self, other: &Self) -> Option<Self> {
+        self.0.extend(other.0.iter().cloned());
+        self.0.sort_unstable();
+        self.0.dedup();
+        Some(self).filter(Self::fits)
+    }
+
+    /// What looking for these costs: mostly the share of texts that have one but are not matched.
+    fn cost(&self) -> f64 {
+        let folded = self.0.iter().any(|(_, folded)| *folded);
+        self.0.iter().map(|(text, _)| chance(text, folded)).sum()
+    }
+
+    /// These as literals, without those that another one `holds` for too. `None` if some are shorter than `shortest`.
+    fn literals(&self, shortest: usize, holds: Holds) -> Option<Literals> {
+        let folded = self.0.iter().any(|(_, folded)| *folded);
+        if self.0.is_empty() || self.0.iter().any(|(text, _)| text.len() < shortest) {
+            return None;
+        }
+        let mut all: Vec<Box<[u8]>> = self
+            .0
+            .iter()
+            .map(|(text, _)| if folded { text.to_ascii_lowercase() } else { text.clone() }.into())
+            .collect();
+        all.sort_unstable_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
+        let mut literals: Vec<Box<[u8]>> = Vec::new();
+        for one in all {
+            if !literals.iter().any(|shorter| holds(&one, shorter)) {
+                literals.push(one);
+            }
+        }
+        literals.sort_unstable();
+        Some(Literals { literals: literals.into(), folded })
+    }
+}
+
+/// What was found best so far.
+#[derive(Debug, Clone)]
+struct Best {
+    texts: TextSet,
+    cost: f64,
+}
+
+/// The texts that a sequence has one after the other: a run of parts that are few texts is a product of them, and ends where
+/// the next part is not few texts.
+#[derive(Debug)]
+struct Runs {
+    run: TextSet,
+    /// The first run, once it has ended.
+    first: Option<TextSet>,
+    best: Option<Best>,
+}
+
+impl Default for Runs {
+    fn default() -> Self {
+        Self { run: TextSet::empty(), first: None, best: None }
+    }
+}
+
+impl Runs {
+    /// Whether all so far is one run.
+    fn is_whole(&self) -> bool {
+        self.first.is_none()
+    }
+
+    fn all(&mut self, parts: &[Hir]) {
+        for part in parts {
+            self.next(part);
+        }
+    }
+
+    fn next(&mut self, part: &Hir) {
+        match part.kind() {
+            HirKind::Empty | HirKind::Look(_) => {}
+            HirKind::Literal(literal) => self.texts(&TextSet(vec![(literal.0.to_vec(), false)])),
+            HirKind::Class(class) => match class_texts(class) {
+                Some(texts) => self.texts(&texts),
+                None => self.cut(),
+            },
+            HirKind::Capture(group) => self.next(&group.sub),
+            HirKind::Concat(parts) => self.all(parts),
+            HirKind::Repetition(repetition) => self.repetition(repetition),
+            HirKind::Alternation(alternatives) => self.alternation(alternatives),
+        }
+    }
+
+    fn texts(&mut self, next: &TextSet) {
+        match self.run.then(next) {
+            Some(run) => self.run = run,
+            None => {
+                self.cut();
+                self.run = next.clone();
+            }
+        }
+    }
+
+    /// What follows is more than one run.
+    fn runs(&mut self, next: Self) {
+        if let Some(first) = next.first {
+            self.texts(&first);
+            self.cut();
+        }
+        if let Some(best) = next.best {
+            self.offer(&best.texts);
+        }
+        self.run = next.run;
+    }
+
+    /// Ends the run.
+    fn cut(&mut self) {
+        let run = std::mem::replace(&mut self.run, TextSet::empty());
+        self.offer(&run);
+        self.first.get_or_insert(run);
+    }
+
+    fn offer(&mut self, texts: &TextSet) {
+        if texts.0.iter().any(|(text, _)| text.len() < SHORTEST_SUBSTRING) {
+            return;
+        }
+        let cost = texts.cost();
+        if self.best.as_ref().is_none_or(|best| cost < best.cost) {
+            self.best = Some(Best { texts: texts.clone(), cost });
+        }
+    }
+
+    fn repetition(&mut self, repetition: &Repetition) {
+        let Repetition { min, max, ref sub, .. } = *repetition;
+        let inner = Self::of(sub);
+        let exact = inner.is_whole().then_some(&inner.run);
+        match (min, max, exact) {
+            (_, Some(0), _) => {}
+            (0, Some(1), Some(texts)) => match texts.clone().or(&TextSet::empty()) {
+                Some(texts) => self.texts(&texts),
+                None => self.cut(),
+            },
+            (0, ..) => self.cut(),
+            (_, _, Some(texts)) => {
+                // Up to the first few, and from the last few on.
+                const SEVERAL: u32 = 64;
+                for _ in 0..min.min(SEVERAL) {
+                    self.texts(texts);
+                }
+                if max != Some(min) || min > SEVERAL {
+                    self.cut();
+                    for _ in 0..min.min(SEVERAL) {
+                        self.texts(texts);
+                    }
+                }
+            }
+            (_, _, None) => {
+                self.runs(inner);
+                if max != Some(1) {
+                    self.cut();
+                }
+            }
+        }
+    }
+
+    fn alternation(&mut self, alternatives: &[Hir]) {
+        let inner: Vec<Self> = alternatives.iter().map(Self::of).collect();
+        if inner.iter().all(Self::is_whole) {
+            let all = inner.iter().try_fold(TextSet(Vec::new()), |all, one| all.or(&one.run));
+            if let Some(all) = all {
+                self.texts(&all);
+                return;
+            }
+        }
+        self.cut();
+        let mut all = Some(TextSet(Vec::new()));
+        for mut one in inner {
+            one.cut();
+            all = all.and_then(|all| all.or(&one.best?.texts));
+        }
+        if let Some(all) = all {
+            self.offer(&all);
+        }
+    }
+
+    fn of(hir: &Hir) -> Self {
+        let mut runs = Self::default();
+        runs.next(hir);
+        runs
+    }
+}
+
+/// The members of a class if they are few.
+fn class_texts(class: &Class) -> Option<TextSet> {
+    let class = match class {
+        Class::Unicode(class) => class.clone(),
+        Class::Bytes(class) => class.to_unicode_class()?,
+    };
+    let count = class.iter().fold(0_usize, |count, range| count.saturating_add(range.len()));
+    if count > MAX_CLASS_MEMBERS.saturating_mul(2) {
+        return None;
+    }
+    let texts: Vec<Text> =
+        class.iter().flat_map(|range| range.start()..=range.end()).filter_map(|c| text(c, &class)).collect();
+    (!texts.is_empty() && texts.len() <= MAX_CLASS_MEMBERS).then_some(TextSet(texts))
+}
+
+/// A member of a class, unless the lower-case letter that it is another case of stands for it.
+fn text(member: char, class: &ClassUnicode) -> Option<Text> {
+    let has = |c: char| class.iter().any(|range| range.start() <= c && c <= range.end());
+    if member.is_ascii_uppercase() && has(member.to_ascii_lowercase()) {
+        return None;
+    }
+    let folded = member.is_ascii_lowercase() && has(member.to_ascii_uppercase());
+    Some((member.encode_utf8(&mut [0; 4]).as_bytes().to_vec(), folded))
+}

@@ -1,0 +1,278 @@
+//! Patterns that are decided without searching: the answers are those of `Regex`, for patterns made of everything that
+//! patterns are made of.
+
+use super::analysis::{TextTest, analyze};
+use super::cache::{PatternCache, Strategy};
+use super::matcher::{Engine, Matcher};
+use crate::MemoryBudget;
+use regex::{Regex, RegexBuilder};
+
+struct Random(u64);
+
+impl Random {
+    fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        of[((self.0 >> 33) as usize).checked_rem(of.len()).unwrap()]
+    }
+
+    fn chance(&mut self, one_in: usize) -> bool {
+        self.pick(&["+", "-", "-", "-", "-", "-"][..one_in]) == "+"
+    }
+
+    fn text(&mut self) -> String {
+        let length = self.pick(&["", "-", "--", "---", "----", "-----", "------"]).len();
+        (0..length)
+            .map(|_| self.pick(&["a", "a", "b", "b", "A", "B", "\n", "\r\n", "é", "É", "ß", "K", "k", "_", " ", "."]))
+            .collect()
+    }
+
+    fn pattern(&mut self, depth: usize) -> String {
+        let mut pattern = String::new();
+        for _ in 0..self.pick(&["-", "--", "---", "----"]).len() {
+            if depth > 0 && self.chance(4) {
+                let open =
+                    self.pick(&["(", "(", "(?:", "(?i:", "(?m:", "(?s:", "(?U:", "(?-u:", "(?R:", "(?mR:", "(?x: "]);
+                let sub = self.pattern(depth.saturating_sub(1));
+                let other = if self.chance(2) { format!("|{}", self.pattern(0)) } else { String::new() };
+                pattern.push_str(&format!("{open}{sub}{other})"));
+            } else {
+                pattern.push_str(self.pick(&[
+                    "a",
+                    "b",
+                    "a",
+                    "b",
+                    "ab",
+                    "aab",
+                    "é",
+                    "K",
+                    "ß",
+                    "_",
+                    r"\.",
+                    ".",
+                    "^",
+                    "$",
+                    r"\A",
+                    r"\z",
+                    r"\b",
+                    r"\B",
+                    r"\b{start}",
+                    r"\b{end-half}",
+                    r"(?-u:\b)",
+                    r"\w",
+                    r"\W",
+                    r"\s",
+                    r"\d",
+                    r"\pL",
+                    r"\n",
+                    "[ab]",
+                    "[^a]",
+                    "[^ab]",
+                    "[a-z]",
+                    "[^\\s\\S]",
+                    "[[:alpha:]]",
+                    "(?i)",
+                    "(?m)",
+                    "(?s)",
+                    "(?-i)",
+                    "",
+                    "(?:)",
+                    "(?s:.)",
+                ]));
+            }
+            if self.chance(4) {
+                pattern.push_str(
+                    self.pick(&["*", "+", "?", "*?", "+?", "??", "{0}", "{1}", "{2}", "{0,2}", "{1,}", "{2,3}?"]),
+                );
+            }
+        }
+        match self.pick(&["", "", "", "^", "$", "^$", "(?i)^", "(?i)^$"]) {
+            "^" => format!("^{pattern}"),
+            "$" => format!("{pattern}$"),
+            "^$" => format!("^(?:{pattern})$"),
+            "(?i)^" => format!("(?i)^{pattern}"),
+            "(?i)^$" => format!("(?i)^{pattern}$"),
+            _ => pattern,
+        }
+    }
+}
+
+fn holds(tests: &[TextTest], text: &str) -> bool {
+    tests.iter().any(|test| match test {
+        TextTest::Is(whole) => text == &**whole,
+        TextTest::StartsWith(start) => text.starts_with(&**start),
+        TextTest::EndsWith(end) => text.ends_with(&**end),
+        TextTest::Contains(part) => text.contains(&**part),
+    })
+}
+
+/// Asserts that all ways to decide a pattern agree on a text.
+fn agree(pattern: &str, regex: &Regex, matcher: &Matcher, plain: Option<&[TextTest]>, text: &str) {
+    let want = regex.is_match(text);
+    assert_eq!(matcher.is_match(text), Ok(want), "{pattern:?} on {text:?}, {matcher:?}");
+    if let Some(tests) = plain {
+        assert_eq!(holds(tests, text), want, "{pattern:?} on {text:?}, {tests:?}");
+    }
+}
+
+#[test]
+fn generated_patterns_are_decided_as_the_engine_does() {
+    let mut random = Random(7);
+    let (mut forward, mut backward, mut plain) = (0, 0, 0);
+    for _ in 0..6000 {
+        let pattern = random.pattern(2);
+        let Ok(regex) = Regex::new(&pattern) else {
+            assert!(analyze(&pattern).is_none(), "{pattern:?}");
+            continue;
+        };
+        let matcher = Matcher::from_regex(&pattern, regex.clone());
+        let lazy = Matcher::lazy(&pattern, &MemoryBudget::default());
+        forward += usize::from(matches!(matcher.0, Engine::Forward(_)));
+        backward += usize::from(matches!(matcher.0, Engine::Backward(_)));
+        let tests = plain_tests(&pattern);
+        within_bound(&pattern);
+        plain += usize::from(tests.is_some());
+        for text in ["", "a", "ab", "aab", "b\n", "é"] {
+            agree(&pattern, &regex, &matcher, tests.as_deref(), text);
+        }
+        for _ in 0..40 {
+            let text = random.text();
+            agree(&pattern, &regex, &matcher, tests.as_deref(), &text);
+            agree(&pattern, &regex, &lazy, tests.as_deref(), &text);
+        }
+    }
+    // Enough of each for this to say something.
+    assert!(forward > 600 && backward > 200 && plain > 600, "{forward} {backward} {plain}");
+}
+
+const PATHS: &[&str] = &[
+    "",
+    "/",
+    "/user/1234/view",
+    "/user//view",
+    "/user/1/2/view",
+    "/user/é/view",
+    "/user/1/view\n",
+    "/user/1/views",
+    "/USER/1/VIEW",
+    "/us",
+    "/a.php",
+    "/a.PHP",
+    "/aphp",
+    "/a.phpx",
+    "/api/v1/users/12",
+    "/api/v1/users/",
+    "GET",
+    "get",
+    "GETS",
+    "\u{fffd}",
+    "a.b",
+    "axb",
+    "foo",
+    "xfoo",
+    "foox",
+    "foo\n",
+    "\nfoo",
+];
+
+#[test]
+fn each_pattern_has_its_engine() {
+    let engine = |pattern: &str| match Matcher::from_regex(pattern, Regex::new(pattern).unwrap()).0 {
+        Engine::Forward(_) => "forward",
+        Engine::Backward(_) => "backward",
+        Engine::Search(_) => "search",
+        Engine::Ascii(..) => "ascii",
+        Engine::Lazy(..) => "lazy",
+    };
+    let cases = [
+        ("^/user/([^/]+)/view$", "forward"),
+        (r"\A/api/v[0-9]+/users/[0-9]+\z", "forward"),
+        ("(?i)^/(user|admin)/", "forward"),
+        ("^a|^/b+", "forward"),
+        (r"\.(?i:php|asp)$", "backward"),
+        ("[0-9]+$", "backward"),
+        ("us[e]r.*view", "search"),
+        ("(?m)^foo$", "search"),
+        (r"^/user\b", "search"),
+        (r"^\w{50}$", "search"),
+        ("^(a|b)*[ab]{12}c$", "forward"),
+        ("^(a|b)*a(a|b){16}$", "backward"),
+        ("^(a|b)*a(a|b){16}", "search"),
+    ];
+    for (pattern, want) in cases {
+        assert_eq!(engine(pattern), want, "{pattern}");
+        let regex = Regex::new(pattern).unwrap();
+        let matcher = Matcher::from_regex(pattern, regex.clone());
+        for text in PATHS {
+            agree(pattern, &regex, &matcher, None, text);
+        }
+    }
+}
+
+#[test]
+fn plain_text_is_found() {
+    use TextTest::{Contains, EndsWith, Is, StartsWith};
+    let cases: &[(&str, &[TextTest])] = &[
+        ("foo", &[Contains("foo".into())]),
+        ("", &[Contains("".into())]),
+        (r"a\.b", &[Contains("a.b".into())]),
+        (".*foo.*", &[Contains("foo".into())]),
+        ("(f)o(o)", &[Contains("foo".into())]),
+        ("^foo", &[StartsWith("foo".into())]),
+        ("^foo.*", &[StartsWith("foo".into())]),
+        ("^(/user|/api)", &[StartsWith("/user".into()), StartsWith("/api".into())]),
+        ("foo$", &[EndsWith("foo".into())]),
+        (".*foo$", &[EndsWith("foo".into())]),
+        (r"\.(php|asp)$", &[EndsWith(".php".into()), EndsWith(".asp".into())]),
+        ("^foo$", &[Is("foo".into())]),
+        (r"\Afoo\z", &[Is("foo".into())]),
+        ("^$", &[Is("".into())]),
+        ("^(GET|PUT|POST)$", &[Is("GET".into()), Is("PUT".into()), Is("POST".into())]),
+    ];
+    for (pattern, want) in cases {
+        let tests = plain_tests(pattern).unwrap_or_else(|| panic!("{pattern} is plain"));
+        assert_eq!(tests, *want, "{pattern}");
+        let regex = Regex::new(pattern).unwrap();
+        let matcher = Matcher::from_regex(pattern, regex.clone());
+        for text in PATHS {
+            agree(pattern, &regex, &matcher, Some(&tests), text);
+        }
+    }
+    // Not at an end of the text, not finite, too many, nothing, and what is no pattern.
+    for pattern in ["(?m)^foo", "(?m)foo$", "^fo+$", "^foo.*$", "a.b", "foo|bar", r"\bfoo", "a^b", "[^\\s\\S]", "("] {
+        assert!(plain_tests(pattern).is_none(), "{pattern}");
+    }
+}
+
+#[test]
+fn a_pattern_is_decided_without_compiling_it_or_refused() {
+    let patterns = PatternCache::default();
+    assert_eq!(patterns.plan(r"foo(?:\w{1000})*").strategy, None);
+    assert_eq!(patterns.plan("foo.*").strategy, Some(Strategy::AnyOf(vec![TextTest::Contains("foo".into())])));
+    assert_eq!(patterns.plan("fo+b").strategy, Some(Strategy::Search));
+}
+
+#[test]
+fn programs_are_within_their_bound() {
+    let classes =
+        [r"\w", r"\W", r"\d", r"\s", r"\S", r"\pL", r"\PL", r"\p{Greek}", r"\p{Lu}", r"\p{Cn}", ".", "(?s:.)", "[^a]"];
+    for class in classes {
+        for around in
+            ["{}", "{}+", "a{}*b", "{}{7}", "({}|x{})?", "(?i:k{}s)", "^{}{2,5}$", r"\b{}", "(?:{}){0}", "(?:{}*)*"]
+        {
+            within_bound(&around.replace("{}", class));
+        }
+    }
+    for literal in ["(?i)straße", "(?i)k", "[k-s]{3}", "", "^$", "(|a)(|b)", "(?:a{10}){10}", "x*y*z*", "(?P<name>a)"]
+    {
+        within_bound(literal);
+    }
+}
+
+fn within_bound(pattern: &str) {
+    let size = analyze(pattern).unwrap_or_else(|| panic!("{pattern} is valid")).program_bytes;
+    assert!(RegexBuilder::new(pattern).size_limit(size).build().is_ok(), "{pattern} takes more than {size}");
+}
+
+fn plain_tests(pattern: &str) -> Option<Vec<TextTest>> {
+    analyze(pattern).map(|analysis| analysis.tests).filter(|tests| !tests.is_empty())
+}

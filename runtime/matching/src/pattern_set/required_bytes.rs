@@ -1,0 +1,86 @@
+//! ByteMask of which a text has one if a pattern matches in it.
+
+use crate::byte_frequency::bits;
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// A set of bytes. The byte 0xFF, which is in no text, is in the set of each text, and of what needs no byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ByteMask([u64; 4]);
+
+impl ByteMask {
+    const NONE: Self = Self([0; 4]);
+    pub(super) const ALL: Self = Self([u64::MAX; 4]);
+
+    /// The bytes of a text.
+    #[inline]
+    pub(super) fn of(text: &[u8]) -> Self {
+        let mut bytes = Self([0, 0, 0, 1 << 63]);
+        text.iter().for_each(|&byte| bytes.insert(byte));
+        bytes
+    }
+
+    fn one(byte: u8) -> Self {
+        let mut bytes = Self::NONE;
+        bytes.insert(byte);
+        bytes
+    }
+
+    #[inline]
+    fn insert(&mut self, byte: u8) {
+        if let Some(word) = self.0.get_mut(usize::from(byte >> 6)) {
+            *word |= 1 << (byte & 63);
+        }
+    }
+
+    fn has(self, byte: u8) -> bool {
+        self.0.get(usize::from(byte >> 6)).is_some_and(|word| word & (1 << (byte & 63)) != 0)
+    }
+
+    pub(super) fn or(self, other: Self) -> Self {
+        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
+        Self([a | e, b | f, c | g, d | h])
+    }
+
+    #[inline]
+    pub(super) fn meets(self, other: Self) -> bool {
+        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
+        (a & e) | (b & f) | (c & g) | (d & h) != 0
+    }
+
+    #[inline]
+    pub(super) fn is_ascii(self) -> bool {
+        let [_, _, c, d] = self.0;
+        c | d == 1 << 63
+    }
+
+    /// The chance that a byte of a text is one of these, roughly.
+    pub(super) fn chance(self) -> f64 {
+        (0..=u8::MAX).filter(|&byte| self.has(byte)).map(|byte| f64::from(bits(byte).saturating_neg()).exp2()).sum()
+    }
+}
+
+/// The rarest bytes of which each match has one: all bytes if there are none, since a match may be empty.
+pub(super) fn required_bytes(hir: &Hir) -> Option<ByteMask> {
+    let rarest = |sets: &mut dyn Iterator<Item = ByteMask>| sets.min_by(|a, b| a.chance().total_cmp(&b.chance()));
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => None,
+        HirKind::Literal(literal) => rarest(&mut literal.0.iter().map(|&byte| ByteMask::one(byte))),
+        HirKind::Class(class) => {
+            let mut bytes = ByteMask::NONE;
+            match class {
+                Class::Bytes(class) => {
+                    class.iter().flat_map(|range| range.start()..=range.end()).for_each(|byte| bytes.insert(byte));
+                }
+                Class::Unicode(_) => return None,
+            }
+            Some(bytes)
+        }
+        HirKind::Repetition(repetition) if repetition.min == 0 => None,
+        HirKind::Repetition(repetition) => required_bytes(&repetition.sub),
+        HirKind::Capture(group) => required_bytes(&group.sub),
+        HirKind::Concat(parts) => rarest(&mut parts.iter().filter_map(required_bytes)),
+        HirKind::Alternation(parts) => {
+            parts.iter().try_fold(ByteMask::NONE, |all, part| Some(all.or(required_bytes(part)?)))
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! What the tests of the structures share.
+
+#![expect(clippy::arithmetic_side_effects, reason = "tests")]
+
+use std::collections::BTreeSet;
+
+/// Numbers that are the same in every run.
+pub(crate) struct Rng(u64);
+
+impl Rng {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    pub(crate) fn word(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        ((u128::from(self.word()) * n as u128) >> 64) as usize
+    }
+
+    /// Of up to so many letters.
+    pub(crate) fn text(&mut self, longest: usize, alphabet: &[u8]) -> Vec<u8> {
+        (0..self.below(longest.saturating_add(1))).map(|_| alphabet[self.below(alphabet.len())]).collect()
+    }
+}
+
+/// Each item once, in the order of its first place.
+pub(crate) fn distinct<T: Clone + Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = BTreeSet::new();
+    items.filter(|item| seen.insert(item.clone())).collect()
+}
