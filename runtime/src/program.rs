@@ -10,10 +10,11 @@ use crate::function::{Functions, contained};
 use crate::interpret::interpret;
 use crate::library::Cx;
 use crate::limits::Limits;
+use crate::lower::is_pure;
 use crate::native::{Framed, HOST, Native, failure, word_of};
 use crate::scratch::{Scratch, with_thread_scratch};
 use crate::value::Value;
-use celero_frontend::{Checked, Diagnostic};
+use celero_frontend::{Checked, Diagnostic, NodeId, Reference};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -104,6 +105,19 @@ impl<S> Program<S> {
     #[must_use]
     pub fn fields(&self) -> &Fields {
         &self.shared.fields
+    }
+
+    /// Returns whether every evaluation with the same context gives the same result: whether the expression calls no impure
+    /// function, such as `random()`, `uuid()` or one that the host declared with [`Env::impure_function`]. Functions that are
+    /// defined in CEL count by their bodies. Walks the expression's tree.
+    #[must_use]
+    pub fn is_pure(&self) -> bool {
+        let checked = self.shared.trees.evaluated();
+        let mut ids = (0..u32::try_from(checked.ast().nodes().len()).unwrap_or(u32::MAX)).map(NodeId);
+        ids.all(|id| match checked.reference(id) {
+            Reference::Call { overloads, .. } => overloads.iter().all(|called| is_pure(called, &self.shared.functions)),
+            _ => true,
+        })
     }
 
     /// Whether native code evaluates it.

@@ -5,7 +5,7 @@ use crate::input::{Given, read_raw};
 use crate::output::Output;
 use crate::rules_file::RulesFile;
 use crate::sets::{ErrorPolicyArg, Task, builder, rejected, with_contexts};
-use celero::{Context, Engine, Env};
+use celero::{Context, Engine, Env, ErrorPolicy};
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     #[arg(value_name = "RULES")]
     file: PathBuf,
     /// What a rule that fails counts as.
-    #[arg(long, value_enum, default_value_t = ErrorPolicyArg::NoMatch)]
+    #[arg(long, value_enum, default_value_t = ErrorPolicyArg(ErrorPolicy::NoMatch))]
     on_error: ErrorPolicyArg,
     /// Answer as JSON.
     #[arg(long)]

@@ -7,7 +7,7 @@ use crate::output::Output;
 use crate::policy::{self, is_policy};
 use crate::rules_file::{RulesFile, is_rules};
 use crate::sets::{ErrorPolicyArg, Task, builder, rejected, with_contexts};
-use celero::{CompileError, Context, Diagnostic, Engine, Env, Indexing, Tier, Type};
+use celero::{CompileError, Context, Diagnostic, Engine, Env, ErrorPolicy, Indexing, Tier, Type};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -123,7 +123,7 @@ impl Task for CheckSet<'_> {
     ) -> Result<u8, String> {
         let Self { file, args } = self;
         let engine = Engine::builder().tier(Tier::Interpret).build();
-        let builder = builder(&engine, env, file, ErrorPolicyArg::NoMatch).index(Indexing::Off);
+        let builder = builder(&engine, env, file, ErrorPolicyArg(ErrorPolicy::NoMatch)).index(Indexing::Off);
         let set = match builder.build() {
             Ok(set) => set,
             Err(error) => return Ok(rejected(file, &error, args.json, output)),

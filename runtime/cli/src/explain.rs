@@ -8,7 +8,7 @@ use crate::policy::{self, is_policy};
 use crate::rules_file::RulesFile;
 use crate::sets::ErrorPolicyArg;
 use crate::{DISAGREE, REJECTED, explain_set};
-use celero::Engine;
+use celero::{Engine, ErrorPolicy};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "expr")]
     rules: Option<PathBuf>,
     /// What a rule of a set that fails counts as.
-    #[arg(long, value_enum, default_value_t = ErrorPolicyArg::NoMatch, requires = "rules")]
+    #[arg(long, value_enum, default_value_t = ErrorPolicyArg(ErrorPolicy::NoMatch), requires = "rules")]
     on_error: ErrorPolicyArg,
     /// Answer as JSON.
     #[arg(long)]

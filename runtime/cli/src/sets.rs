@@ -7,26 +7,37 @@ use crate::requests::Recorded;
 use crate::rules_file::RulesFile;
 use celero::http::RequestContext;
 use celero::{Arena, Context, Diagnostic, Engine, Env, ErrorPolicy, RuleSetBuilder, RuleSetError};
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use serde_json::json;
 
-/// What a rule that fails counts as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum ErrorPolicyArg {
-    /// It does not match.
-    NoMatch,
-    /// It matches.
-    Match,
-    /// Nothing after it is evaluated.
-    Stop,
-}
+/// A value of `--on-error`: the name of an [`ErrorPolicy`] in kebab case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ErrorPolicyArg(pub(crate) ErrorPolicy);
 
-impl From<ErrorPolicyArg> for ErrorPolicy {
-    fn from(policy: ErrorPolicyArg) -> Self {
-        match policy {
-            ErrorPolicyArg::NoMatch => Self::NoMatch,
-            ErrorPolicyArg::Match => Self::Match,
-            ErrorPolicyArg::Stop => Self::Stop,
+impl ValueEnum for ErrorPolicyArg {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: [ErrorPolicyArg; 3] = {
+            let [first, second, third] = ErrorPolicy::ALL;
+            [ErrorPolicyArg(first), ErrorPolicyArg(second), ErrorPolicyArg(third)]
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let help = match self.0 {
+            ErrorPolicy::NoMatch => "The rule does not match",
+            ErrorPolicy::Match => "The rule matches",
+            ErrorPolicy::Stop => "The evaluation ends with the error; no later rule is evaluated",
+        };
+        let mut name = String::new();
+        for letter in self.0.name().chars() {
+            if letter.is_ascii_uppercase() {
+                name.push('-');
+            }
+            name.push(letter.to_ascii_lowercase());
         }
+        Some(PossibleValue::new(name).help(help))
     }
 }
 
@@ -77,7 +88,7 @@ pub(crate) fn builder<'e, E: Context>(
     file: &RulesFile,
     policy: ErrorPolicyArg,
 ) -> RuleSetBuilder<'e, E, ()> {
-    let rules = engine.rules(env).on_error(policy.into());
+    let rules = engine.rules(env).on_error(policy.0);
     file.rules.iter().fold(rules, |rules, rule| {
         let rules = rules.rule(&rule.name, &rule.source, ()).priority(rule.priority);
         rule.tags.iter().fold(rules, |rules, tag| rules.tag(tag))

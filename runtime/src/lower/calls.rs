@@ -63,13 +63,18 @@ impl Callee {
     /// Whether equal operands give equal results.
     pub(crate) fn is_pure(&self, functions: &Functions) -> bool {
         match self {
-            Self::Overloads(overloads) => overloads.iter().all(|overload| match overload {
-                Overload::Builtin(builtin) => TABLE.row(*builtin).is_some_and(|row| row.pure),
-                Overload::Defined(_) => true,
-                Overload::Host(index) => functions.is_pure(*index),
-            }),
+            Self::Overloads(overloads) => overloads.iter().all(|overload| is_pure(overload, functions)),
             Self::List(_) | Self::Map(_) | Self::Guard(_) => true,
         }
+    }
+}
+
+/// Whether equal operands of a function give equal results.
+pub(crate) fn is_pure(overload: &Overload, functions: &Functions) -> bool {
+    match overload {
+        Overload::Builtin(builtin) => TABLE.row(*builtin).is_some_and(|row| row.pure),
+        Overload::Defined(_) => true,
+        Overload::Host(index) => functions.is_pure(*index),
     }
 }
 

@@ -12,7 +12,7 @@ mod calls;
 mod fold;
 mod select;
 
-pub(crate) use calls::{Callee, Calls};
+pub(crate) use calls::{Callee, Calls, is_pure};
 
 use crate::function::Functions;
 use celero_frontend::{

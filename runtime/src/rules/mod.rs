@@ -48,6 +48,22 @@ pub enum ErrorPolicy {
     Stop,
 }
 
+impl ErrorPolicy {
+    /// All policies, in the order in which they are documented.
+    pub const ALL: [Self; 3] = [Self::NoMatch, Self::Match, Self::Stop];
+
+    /// Returns the word for the policy in configuration files: `noMatch`, `match` or `stop`. Command lines write the same words in
+    /// kebab case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NoMatch => "noMatch",
+            Self::Match => "match",
+            Self::Stop => "stop",
+        }
+    }
+}
+
 /// Which rules of a set an index finds. The answers are the same; it is there to be tested and measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Indexing {

@@ -3,16 +3,18 @@
 use crate::counters::Tally;
 use crate::definitions::{Definitions, Missing};
 use crate::document::Document;
+use crate::error_policy::PhaseErrorPolicy;
 use crate::expressions::{ENGINE, Expressions, Names, Reads};
 use crate::outcome::Phase;
-use crate::phase::{OnFailure, Rules};
+use crate::phase::Rules;
 use crate::problems::Problems;
 use crate::rule::{End, Field, HeaderEdit, HeaderWords, Named, Reply, Rule, Words, is_framing};
+use crate::rule_times::RuleTimes;
 use crate::shape::chance;
 use crate::yaml::{Entry, Node, Text};
 use bytes::Bytes;
 use celero::http::HeaderSet;
-use celero::{Context, Env, ErrorPolicy, RuleSetBuilder};
+use celero::{Context, Env, RuleSetBuilder};
 use http::{HeaderName, StatusCode, header};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -60,6 +62,8 @@ pub(crate) struct Compiled<S> {
 struct Placed<S> {
     priority: u64,
     when: Option<Text>,
+    /// Whether its condition calls no impure function.
+    pure: bool,
     /// What it does, as written.
     does: Vec<String>,
     rule: Rule<S>,
@@ -95,14 +99,14 @@ impl Compilation<'_> {
         }
         let reads = compiler.expressions.reads;
         placed.sort_by_key(|rule| rule.priority);
-        let (on_failure, error_status) = self.settings(phase);
+        let (error_policy, error_status) = self.settings(phase);
         if self.problems.has_errors() {
             return None;
         }
         if self.explanation.is_some() {
-            self.explain(&scope.env, &placed, on_failure, phase);
+            self.explain(&scope.env, &placed, error_policy, phase);
         }
-        let set = match builder(&scope.env, &placed, on_failure).build() {
+        let set = match builder(&scope.env, &placed, error_policy).build() {
             Ok(set) => set,
             Err(error) => {
                 // What rules are by themselves was checked.
@@ -114,19 +118,26 @@ impl Compilation<'_> {
                 return None;
             }
         };
+        let times = RuleTimes::new(&placed.iter().map(|placed| placed.pure).collect::<Vec<_>>());
         let rules: Box<[Rule<C::Static>]> = placed.into_iter().map(|placed| placed.rule).collect();
         let tally = Tally::new(rules.len());
-        let rules = Rules { phase, set, rules, on_failure, error_status, tally };
+        let rules = Rules { phase, set, rules, error_policy, error_status, tally, times };
         Some(Compiled { rules, reads })
     }
 
     /// Tells what a phase does, and how its rules are found.
-    fn explain<C: Context>(&mut self, env: &Env<C>, placed: &[Placed<C::Static>], on_failure: OnFailure, phase: Phase) {
+    fn explain<C: Context>(
+        &mut self,
+        env: &Env<C>,
+        placed: &[Placed<C::Static>],
+        error_policy: PhaseErrorPolicy,
+        phase: Phase,
+    ) {
         let Some(told) = &mut self.explanation else { return };
         let gap = if told.is_empty() { "" } else { "\n" };
         let _ = write!(told, "{gap}== {}: {} rules", phase.name(), placed.len());
         if !placed.is_empty() {
-            let _ = write!(told, ", onError: {}", on_failure.name());
+            let _ = write!(told, ", onError: {}", error_policy.name());
         }
         told.push('\n');
         for (number, Placed { when, rule, does, .. }) in placed.iter().enumerate() {
@@ -137,25 +148,20 @@ impl Compilation<'_> {
             }
         }
         if placed.iter().any(|placed| placed.when.is_some())
-            && let Ok(explanation) = builder(env, placed, on_failure).explain()
+            && let Ok(explanation) = builder(env, placed, error_policy).explain()
         {
             let _ = write!(told, "-- how they are found\n{explanation}");
         }
     }
 
-    fn settings(&mut self, phase: Phase) -> (OnFailure, StatusCode) {
+    fn settings(&mut self, phase: Phase) -> (PhaseErrorPolicy, StatusCode) {
         let mut setting = |key| {
             let own = self.document.setting(phase.name(), key, self.problems);
             own.or_else(|| self.document.setting("defaults", key, self.problems)).and_then(Node::text)
         };
-        let on_failure = match setting("onError").as_ref().map(|text| &*text.text) {
-            Some("noMatch") => OnFailure::NoMatch,
-            Some("match") => OnFailure::Match,
-            Some("stop") => OnFailure::Stop,
-            _ => OnFailure::Closed,
-        };
+        let error_policy = setting("onError").and_then(|text| PhaseErrorPolicy::named(&text.text)).unwrap_or_default();
         let status = setting("errorStatus").and_then(|text| text.text.parse().ok());
-        (on_failure, status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR))
+        (error_policy, status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR))
     }
 
     fn header_name(&mut self, text: &Text) -> Option<HeaderName> {
@@ -217,11 +223,12 @@ const FEW_HEADERS: usize = 4;
 fn builder<'e, C: Context>(
     env: &'e Env<C>,
     rules: &[Placed<C::Static>],
-    on_failure: OnFailure,
+    error_policy: PhaseErrorPolicy,
 ) -> RuleSetBuilder<'e, C, ()> {
     rules.iter().fold(ENGINE.rules(env).alone(true), |builder, Placed { rule, when, .. }| {
-        let on_error = if on_failure.selects(rule) { ErrorPolicy::Match } else { ErrorPolicy::NoMatch };
-        builder.rule(&rule.name, when.as_ref().map_or("true", |when| &when.text), ()).rule_on_error(on_error)
+        builder
+            .rule(&rule.name, when.as_ref().map_or("true", |when| &when.text), ())
+            .rule_on_error(error_policy.of_rule(rule))
     })
 }
 
@@ -237,9 +244,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         let name = node.text_of("name").map(|text| text.text);
         let name: Arc<str> = name.unwrap_or_else(|| format!("{} #{number}", self.expressions.phase.name())).into();
         let when = node.text_of("when");
-        if let Some(when) = &when {
-            self.expressions.condition(when, self.compilation.problems);
-        }
+        let pure = when.as_ref().is_none_or(|when| self.expressions.condition(when, self.compilation.problems));
         let rule = Rule {
             name,
             sample: node.text_of("sample").and_then(|text| chance(&text.text)),
@@ -255,7 +260,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             self.compilation.problems.warn("policy-idle", node.place, "this rule does nothing".to_owned());
         }
         let priority = node.text_of("priority").and_then(|text| text.text.parse().ok()).unwrap_or(USUAL_PRIORITY);
-        Placed { priority, when, does, rule }
+        Placed { priority, when, pure, does, rule }
     }
 
     /// Removals come first, so that a rule can clear what a client sent and set its own.

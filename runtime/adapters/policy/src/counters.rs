@@ -21,7 +21,6 @@ const OF_RULE: usize = 2;
 #[derive(Debug)]
 pub(crate) struct Tally {
     shards: Box<[Shard]>,
-    turns: Turns,
 }
 
 /// The counters of some threads, apart in memory from those of others.
@@ -49,18 +48,13 @@ impl Tally {
     pub(crate) fn new(rules: usize) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let shard = |_| Shard((0..of_rule(rules)).map(|_| AtomicU64::new(0)).collect());
-        Self { shards: (0..threads.min(MOST_SHARDS)).map(shard).collect(), turns: Turns::new(rules) }
+        Self { shards: (0..threads.min(MOST_SHARDS)).map(shard).collect() }
     }
 
     /// Where this thread counts.
     pub(crate) fn own(&self) -> Own<'_> {
         let place = thread_number().checked_rem(self.shards.len()).unwrap_or(0);
         Own(self.shards.get(place).map_or(&[], |shard| &shard.0))
-    }
-
-    /// What rules take by themselves.
-    pub(crate) fn turns(&self) -> &Turns {
-        &self.turns
     }
 
     /// What was counted of all rules.
@@ -123,46 +117,4 @@ impl Own<'_> {
 /// Nanoseconds since then.
 fn nanos(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// What rules take by themselves: one of them is timed now and then, in turn. Threads share the numbers, because they are written
-/// so rarely.
-#[derive(Debug)]
-pub(crate) struct Turns {
-    next: AtomicUsize,
-    rules: Box<[Took]>,
-}
-
-#[derive(Debug, Default)]
-struct Took {
-    times: AtomicU64,
-    nanos: AtomicU64,
-}
-
-impl Turns {
-    fn new(rules: usize) -> Self {
-        Self { next: AtomicUsize::new(0), rules: (0..rules).map(|_| Took::default()).collect() }
-    }
-
-    /// Times the rule whose turn it is.
-    pub(crate) fn take<T>(&self, mut evaluate: impl FnMut(usize) -> T) {
-        let turn = self.next.fetch_add(1, Ordering::Relaxed);
-        let Some(rule) = turn.checked_rem(self.rules.len()) else { return };
-        let Some(took) = self.rules.get(rule) else { return };
-        // Never for its answer. What is made when a rule is first evaluated is not counted.
-        if took.times.load(Ordering::Relaxed) == 0 {
-            evaluate(rule);
-        }
-        let start = Instant::now();
-        evaluate(rule);
-        took.nanos.fetch_add(nanos(start), Ordering::Relaxed);
-        took.times.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// How often a rule was timed, and what it took.
-    pub(crate) fn of(&self, rule: usize) -> (u64, Duration) {
-        let took = self.rules.get(rule);
-        let read = |number: fn(&Took) -> &AtomicU64| took.map_or(0, |took| number(took).load(Ordering::Relaxed));
-        (read(|took| &took.times), Duration::from_nanos(read(|took| &took.nanos)))
-    }
 }

@@ -94,14 +94,15 @@ impl<C: Context> Expressions<'_, C> {
         }
     }
 
-    /// Checks a condition.
-    pub(crate) fn condition(&mut self, text: &Text, problems: &mut Problems) {
-        let Some(program) = self.checked(text, 0, &text.text, problems) else { return };
+    /// Checks a condition, and returns whether it calls no impure function.
+    pub(crate) fn condition(&mut self, text: &Text, problems: &mut Problems) -> bool {
+        let Some(program) = self.checked(text, 0, &text.text, problems) else { return false };
         let ty = program.result_type();
         if !matches!(ty, Type::Bool | Type::Dyn) {
             let message = format!("a condition is `bool`, this is `{ty}`");
             problems.add("policy-type", text.place, message);
         }
+        program.is_pure()
     }
 
     /// The text of a template.

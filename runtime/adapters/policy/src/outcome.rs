@@ -110,37 +110,39 @@ impl fmt::Display for LogFields {
     }
 }
 
-/// A phase of a policy, and what its rules cost so far.
+/// The counters of a phase since the policy was loaded.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct PhaseInfo {
     /// The phase.
     pub phase: Phase,
-    /// How often its rules were evaluated: all of them together, as far as the index leaves anything to do.
+    /// How often the rules of the phase were evaluated. They are evaluated together, so one request counts once.
     pub evaluated: u64,
-    /// How many of those evaluations were timed; about one in 64.
+    /// How many of these evaluations were timed: one in 64 per thread.
     pub timed: u64,
-    /// What the timed ones took, actions included.
+    /// The sum of the timed durations, actions included.
     pub time: Duration,
 }
 
-/// A rule of a policy, and what became of it so far.
+/// The counters of a rule since the policy was loaded.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct RuleInfo {
-    /// Its phase.
+    /// The phase that the rule belongs to.
     pub phase: Phase,
-    /// Its name.
+    /// The name of the rule.
     pub name: Arc<str>,
-    /// Its place among the rules of its phase.
+    /// The position of the rule among the rules of its phase.
     pub index: usize,
-    /// How often it was evaluated: as often as all rules of its phase.
+    /// How often the rule was evaluated: the same number for all rules of a phase.
     pub evaluated: u64,
-    /// How often it matched.
+    /// How often the rule matched and acted.
     pub matched: u64,
     /// How often its condition or its action failed.
     pub failed: u64,
-    /// How often its condition was evaluated by itself to be timed: after an evaluation of the phase that was timed, for one rule
-    /// in turn.
+    /// How often its condition was evaluated a second time, standalone, to be timed: after a timed evaluation of the phase, for
+    /// one rule in rotation. Always 0 for a rule whose condition calls an impure function such as `random()`.
     pub timed: u64,
-    /// What the condition took then, without the index and without what it shares with other rules.
+    /// The sum of these durations. It includes neither the index nor anything that the rule shares with other rules.
     pub time: Duration,
 }

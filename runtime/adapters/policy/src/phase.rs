@@ -1,46 +1,15 @@
 //! A phase: its rules are asked together, and those that match act in their order until one ends the phase.
 
 use crate::counters::{Own, Tally};
+use crate::error_policy::PhaseErrorPolicy;
 use crate::exchange::Effects;
 use crate::outcome::{Answer, Phase, PhaseInfo, RuleInfo};
 use crate::rule::{End, Failed, Rule};
+use crate::rule_times::RuleTimes;
 use celero::{Context, RuleSet, Scratch};
 use http::{HeaderMap, StatusCode, header};
 use std::cell::Cell;
 use std::sync::Arc;
-
-/// What a rule that fails counts as.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum OnFailure {
-    /// It matches if it denies.
-    #[default]
-    Closed,
-    NoMatch,
-    Match,
-    /// The phase ends with an error.
-    Stop,
-}
-
-impl OnFailure {
-    /// Whether a rule whose condition fails is to be among those that match.
-    pub(crate) fn selects<S>(self, rule: &Rule<S>) -> bool {
-        match self {
-            Self::Closed => matches!(rule.end, Some(End::Deny(_))),
-            Self::NoMatch => false,
-            Self::Match | Self::Stop => true,
-        }
-    }
-
-    /// As files name it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Closed => "closed",
-            Self::NoMatch => "noMatch",
-            Self::Match => "match",
-            Self::Stop => "stop",
-        }
-    }
-}
 
 /// The rules of a phase.
 #[derive(Debug)]
@@ -49,9 +18,10 @@ pub(crate) struct Rules<S> {
     /// The conditions, in the order of `rules`.
     pub(crate) set: RuleSet<S, ()>,
     pub(crate) rules: Box<[Rule<S>]>,
-    pub(crate) on_failure: OnFailure,
+    pub(crate) error_policy: PhaseErrorPolicy,
     pub(crate) error_status: StatusCode,
     pub(crate) tally: Tally,
+    pub(crate) times: RuleTimes,
 }
 
 /// What evaluations reuse.
@@ -81,7 +51,7 @@ impl<S: Context + 'static> Rules<S> {
         let own = self.tally.own();
         let (answer, timed) = own.evaluation(|| self.run_with(context, headers, effects, own, &mut memory));
         if timed {
-            self.tally.turns().take(|rule| self.set.test(rule, context, &mut memory.scratch));
+            self.times.measure_next(|rule| self.set.test(rule, context, &mut memory.scratch));
         }
         let _ = MEMORY.try_with(|kept| kept.set(Some(memory)));
         if answer.is_some() {
@@ -111,7 +81,7 @@ impl<S: Context + 'static> Rules<S> {
             {
                 own.failed(*next);
                 failed = rest;
-                if *next == index && self.on_failure == OnFailure::Stop {
+                if *next == index && self.error_policy.stops() {
                     return Some(Answer::empty(self.error_status, &rule.name));
                 }
             }
@@ -125,7 +95,7 @@ impl<S: Context + 'static> Rules<S> {
                 (step, Err(Failed)) => {
                     own.failed(index);
                     match step {
-                        _ if self.on_failure == OnFailure::Stop => {
+                        _ if self.error_policy.stops() => {
                             return Some(Answer::empty(self.error_status, &rule.name));
                         }
                         Step::Next => {}
@@ -181,7 +151,7 @@ impl<S: Context + 'static> Rules<S> {
     pub(crate) fn infos(&self) -> impl Iterator<Item = RuleInfo> {
         let evaluated = self.tally.of_all(self.phase).evaluated;
         self.rules.iter().enumerate().map(move |(index, rule)| {
-            let ((matched, failed), (timed, time)) = (self.tally.of_rule(index), self.tally.turns().of(index));
+            let ((matched, failed), (timed, time)) = (self.tally.of_rule(index), self.times.of(index));
             RuleInfo { phase: self.phase, name: Arc::clone(&rule.name), index, evaluated, matched, failed, timed, time }
         })
     }

@@ -1,5 +1,6 @@
 //! The keys of a policy: their names, what they hold, and what they are for.
 
+use crate::error_policy::PhaseErrorPolicy;
 use crate::shape::Kind::{
     Any, Chance, Data, Expression, Integer, List, Map, Object, Seconds, Size, Template, Text, True, Word,
 };
@@ -14,9 +15,6 @@ const fn required(name: &'static str, kind: Kind, about: &'static str) -> Key {
 }
 
 const STATUS: Kind = Integer { least: 200, most: 599 };
-
-/// What an expression that fails counts as.
-pub(crate) const ON_ERROR: &[&str] = &["closed", "noMatch", "match", "stop"];
 
 /// The algorithms of signatures.
 pub(crate) const ALGORITHMS: &[&str] =
@@ -54,7 +52,7 @@ const RULES: Kind = List(&Object(&RULE));
 const PHASE_OR_RULES: Kind = Any(&[RULES, Object(&PHASE)]);
 const ON_ERROR_KEY: Key = key(
     "onError",
-    Word(ON_ERROR),
+    Word(PhaseErrorPolicy::NAMES),
     "What a rule whose condition fails counts as: `closed` (it matches if it denies), `noMatch`, `match`, or `stop` (the phase ends with an error).",
 );
 const ERROR_STATUS: Key =

@@ -330,6 +330,26 @@ response:
 }
 
 #[test]
+fn rules_with_impure_calls_are_never_evaluated_a_second_time() {
+    let policy = policy(
+        r#"
+functions:
+  'lucky(share: double)': random() < share
+request:
+  - when: lucky(0.5)
+  - when: request.path == "/a"
+  - when: uuid() != request.path
+"#,
+    );
+    let (request, mut exchange) = (head("GET /a", &[]), exchange());
+    for _ in 0..640 {
+        assert_eq!(status(policy.request(&request, &mut exchange)), 0);
+    }
+    let timed: Vec<u64> = policy.rules().map(|rule| rule.timed).collect();
+    assert_eq!(timed, [0, 10, 0]);
+}
+
+#[test]
 fn a_sample_is_a_share_of_the_requests() {
     let policy = policy("request:\n- sample: 0.25\n  count: sampled\n- sample: 1\n  count: all\n");
     let (head, mut exchange) = (head("GET /", &[]), exchange());
