@@ -59,7 +59,7 @@ pub enum Constant {
     Parameter(Parameter),
 }
 
-/// A constant that is read from the [row](crate::layout::row) of the rule that is evaluated. It stands where a constant of
+/// A constant that is read from the [row](crate::layout::parameter_row) of the rule that is evaluated. It stands where a constant of
 /// its kind may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parameter {

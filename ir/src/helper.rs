@@ -26,8 +26,6 @@ pub struct HelperDecl {
     pub result: Param,
     /// Whether it can fail.
     pub fails: bool,
-    /// Cost in units of the budget's static estimate; an integer comparison is 1.
-    pub cost: u32,
 }
 
 /// An operand of a helper.
@@ -42,7 +40,7 @@ pub enum Param {
     Nothing,
 }
 
-/// Calls `$macro!` with all rows: `name(operand: type, ..) -> [try] type, cost N;`. Rows that the compiler itself emits
+/// Calls `$macro!` with all rows: `name(operand: type, ..) -> [try] type;`. Rows that the compiler itself emits
 /// (everything with a `word`) are not reachable by [`Op::Call`](crate::Op::Call).
 #[macro_export]
 macro_rules! for_each_helper {
@@ -50,82 +48,82 @@ macro_rules! for_each_helper {
         $macro! {
             // The host's data.
             /// An optional or boxed field of the host by index; absent is "no such key".
-            field_get(index: word) -> try value, cost 10;
+            field_get(index: word) -> try value;
             /// Whether a field of the host is present.
-            field_has(index: word) -> bool, cost 10;
+            field_has(index: word) -> bool;
             /// Looks a prepared header name up in a header map at an address. A null address with a length of 0 is
             /// absence; with another length, failure of that code.
-            header_get(map: word, name: word) -> maybe, cost 15;
+            header_get(map: word, name: word) -> maybe;
             /// Looks all names of a prepared table up in a header map at an address, and leaves two words for each, in the
             /// table's order: what `header_get` answers.
-            headers_get(map: word, names: word, answers: word) -> nothing, cost 40;
+            headers_get(map: word, names: word, answers: word) -> nothing;
             /// Valid UTF-8 as it is, else with replacement characters.
-            text_decode(text: raw) -> try str, cost 5;
+            text_decode(text: raw) -> try str;
             /// An address as text.
-            ip_text(address: ip) -> try str, cost 30;
+            ip_text(address: ip) -> try str;
 
             // Prepared constants.
             /// Bytes against bytes of the same length.
-            bytes_equal(a: bytes, b: bytes) -> bool, cost 2;
+            bytes_equal(a: bytes, b: bytes) -> bool;
             /// -1, 0 or 1.
-            bytes_compare(a: bytes, b: bytes) -> int, cost 2;
-            searcher_find(searcher: word, haystack: bytes) -> try bool, cost 10;
-            regex_find(regex: word, text: str) -> try bool, cost 25;
-            str_set_has(set: word, text: bytes) -> bool, cost 10;
-            int_set_has(set: word, number: int) -> bool, cost 10;
+            bytes_compare(a: bytes, b: bytes) -> int;
+            searcher_find(searcher: word, haystack: bytes) -> try bool;
+            regex_find(regex: word, text: str) -> try bool;
+            str_set_has(set: word, text: bytes) -> bool;
+            int_set_has(set: word, number: int) -> bool;
             /// The parts of a document that a projection names.
-            json_project(parts: word, json: bytes) -> try value, cost 500;
+            json_project(parts: word, json: bytes) -> try value;
             /// Where the one way that a projection names ends in a document, in a word of
             /// [`layout::found`](crate::layout::found).
-            json_find(parts: word, json: bytes) -> try word, cost 500;
+            json_find(parts: word, json: bytes) -> try word;
 
             // Values, lists, maps.
             /// A value of this tag and these words, in the arena.
-            value_new(tag: word, first: word, second: word) -> try value, cost 3;
-            value_equal(a: value, b: value) -> try bool, cost 5;
+            value_new(tag: word, first: word, second: word) -> try value;
+            value_equal(a: value, b: value) -> try bool;
             /// The value itself, which must be a map.
-            map_only(value: value) -> try value, cost 1;
+            map_only(value: value) -> try value;
             /// The elements of a list or the keys of a map, as a list.
-            range_items(range: value) -> try value, cost 5;
+            range_items(range: value) -> try value;
             /// index, element, .. of a list or key, value, .. of a map, as a list.
-            range_pairs(range: value) -> try value, cost 5;
-            list_len(list: value) -> int, cost 2;
+            range_pairs(range: value) -> try value;
+            list_len(list: value) -> int;
             /// An element; the index is in bounds.
-            list_at(list: value, index: word) -> try value, cost 3;
-            list_begin(capacity: word) -> try word, cost 5;
-            list_push(builder: word, element: value) -> try nothing, cost 3;
-            list_finish(builder: word) -> try value, cost 5;
-            map_begin(capacity: word) -> try word, cost 5;
-            map_insert(builder: word, key: value, element: value) -> try nothing, cost 10;
-            map_merge(builder: word, entries: value) -> try nothing, cost 20;
-            map_finish(builder: word) -> try value, cost 5;
+            list_at(list: value, index: word) -> try value;
+            list_begin(capacity: word) -> try word;
+            list_push(builder: word, element: value) -> try nothing;
+            list_finish(builder: word) -> try value;
+            map_begin(capacity: word) -> try word;
+            map_insert(builder: word, key: value, element: value) -> try nothing;
+            map_merge(builder: word, entries: value) -> try nothing;
+            map_finish(builder: word) -> try value;
             /// A function by the types of its operands, whose addresses lie one after the other at an address.
-            dispatch(function: word, operands: word, count: word) -> try value, cost 20;
+            dispatch(function: word, operands: word, count: word) -> try value;
 
             // Containers.
-            index_list(list: value, index: int) -> try value, cost 5;
-            index_map(map: value, key: value) -> try value, cost 10;
-            select(map: value, field: str) -> try value, cost 10;
-            has(map: value, field: str) -> try bool, cost 10;
-            in_container(element: value, container: value) -> try bool, cost 10;
-            size(value: value) -> try int, cost 3;
+            index_list(list: value, index: int) -> try value;
+            index_map(map: value, key: value) -> try value;
+            select(map: value, field: str) -> try value;
+            has(map: value, field: str) -> try bool;
+            in_container(element: value, container: value) -> try bool;
+            size(value: value) -> try int;
 
             // Strings and bytes.
-            string_add(a: str, b: str) -> try str, cost 10;
-            bytes_add(a: bytes, b: bytes) -> try bytes, cost 10;
-            string_size(text: str) -> try int, cost 5;
-            string_contains(text: str, needle: str) -> try bool, cost 15;
-            string_starts_with(text: str, prefix: str) -> bool, cost 5;
-            string_ends_with(text: str, suffix: str) -> bool, cost 5;
-            string_matches(text: str, pattern: str) -> try bool, cost 1000;
+            string_add(a: str, b: str) -> try str;
+            bytes_add(a: bytes, b: bytes) -> try bytes;
+            string_size(text: str) -> try int;
+            string_contains(text: str, needle: str) -> try bool;
+            string_starts_with(text: str, prefix: str) -> bool;
+            string_ends_with(text: str, suffix: str) -> bool;
+            string_matches(text: str, pattern: str) -> try bool;
 
             // Documents.
-            json_parse(json: bytes) -> try value, cost 1000;
+            json_parse(json: bytes) -> try value;
 
             // Time.
-            timestamp_add(time: timestamp, duration: duration) -> try timestamp, cost 5;
-            timestamp_sub(time: timestamp, duration: duration) -> try timestamp, cost 5;
-            timestamp_diff(a: timestamp, b: timestamp) -> try duration, cost 5;
+            timestamp_add(time: timestamp, duration: duration) -> try timestamp;
+            timestamp_sub(time: timestamp, duration: duration) -> try timestamp;
+            timestamp_diff(a: timestamp, b: timestamp) -> try duration;
         }
     };
 }
@@ -178,7 +176,7 @@ macro_rules! param {
 macro_rules! declare {
     (@result try $ty:ident) => { (param!($ty), true) };
     (@result $ty:ident) => { (param!($ty), false) };
-    ($($(#[doc = $doc:literal])* $name:ident($($param:ident: $ty:ident),*) -> $($result:ident)+, cost $cost:literal;)*) => {
+    ($($(#[doc = $doc:literal])* $name:ident($($param:ident: $ty:ident),*) -> $($result:ident)+;)*) => {
         /// A function of the runtime that native code calls.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[expect(non_camel_case_types, reason = "named as the functions are")]
@@ -202,7 +200,6 @@ macro_rules! declare {
                         params: &[$(param!($ty)),*],
                         result: declare!(@result $($result)+).0,
                         fails: declare!(@result $($result)+).1,
-                        cost: $cost,
                     }),*
                 }
             }

@@ -21,7 +21,7 @@ pub mod group {
     use super::frame::RESULT;
 
     /// Most rules of a function: there is a bit for each.
-    pub const MOST: usize = 64;
+    pub const MAX_RULES: usize = 64;
     /// The rules that are true, 64 bits, the first rule's the lowest.
     pub const MATCHED: i32 = RESULT;
     /// The rules that failed, likewise.
@@ -78,7 +78,7 @@ impl Network {
 
 /// The constants that a rule has for itself, in code that rules share. Their words lie one after the other, the address of
 /// the first where a function leaves a result that is not a truth value: such code has truth values only.
-pub mod row {
+pub mod parameter_row {
     /// Where the address of the row is, from the start of the frame.
     pub const ADDRESS: i32 = super::frame::RESULT;
 }
@@ -175,7 +175,7 @@ pub enum Access {
     /// of text. A null address means that the field is absent.
     Text(Path, usize),
     /// As [`Text`](Access::Text), but that most values are one of a few texts, which is known without a call.
-    Named(Path, Names, usize),
+    Tagged(Path, EnumTags, usize),
     /// For [`Ty::Ip`]: calls the C function at this address with the address at the end of the path and that of two words,
     /// which it fills with those of the value; it answers whether the field is present.
     Ip(Path, usize),
@@ -185,7 +185,7 @@ pub enum Access {
 
 /// Texts that a byte of the host tells apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Names {
+pub struct EnumTags {
     /// Where the byte lies, from the end of the path.
     pub tag: u32,
     /// Address of 256 pairs of address and length, of which the byte says which one is the text. A null address means that

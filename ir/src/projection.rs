@@ -38,7 +38,7 @@ impl Projection {
     /// The keys that lead to its only part, and whether all of that is read; `None` if there are several parts, none, or
     /// positions on the way.
     #[must_use]
-    pub fn way(&self) -> Option<(Vec<&Arc<str>>, bool)> {
+    pub fn key_path(&self) -> Option<(Vec<&Arc<str>>, bool)> {
         let (mut keys, mut inner) = (Vec::new(), self);
         while let [(Step::Key(key), part)] = &*inner.parts {
             keys.push(key);

@@ -1,5 +1,5 @@
-//! The table of operations: name, operands, result, failure, cost. Printer, parser, verifier and cost model read it, and
-//! nothing else says any of this.
+//! The table of operations: for each its name, operands, result type and ways to fail. Printer, parser, verifier, passes and
+//! compiler read it; nothing else states these facts.
 
 use crate::constant::ConstId;
 use crate::error::ErrorKind;
@@ -15,21 +15,18 @@ pub struct OpDecl {
     /// What the operands are.
     pub operands: Operands,
     /// What comes back.
-    pub result: Outcome,
+    pub result: ResultType,
     /// When the operation itself fails, its operands having values.
     pub fails: Fails,
     /// Whether it also takes a `raw` and, second, a constant `str` without U+FFFD.
     pub raw_and_constant: bool,
-    /// Cost in units of the budget's static estimate; an integer comparison is 1. Of a fold, the cost of a turn without
-    /// that of its operands.
-    pub cost: u32,
 }
 
 /// The operands of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operands {
     /// These, in order.
-    Each(&'static [Operand]),
+    Each(&'static [OperandType]),
     /// At least so many, all of this type.
     Many(usize, Ty),
     /// At least so many, all of the type of the first.
@@ -42,7 +39,7 @@ pub enum Operands {
 
 /// One operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operand {
+pub enum OperandType {
     /// Of this type.
     Is(Ty),
     /// Of one of these types.
@@ -55,7 +52,7 @@ pub enum Operand {
 
 /// The type of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ResultType {
     /// This one.
     Is(Ty),
     /// The type of the operand of this index.
@@ -83,13 +80,13 @@ pub enum Fails {
     WhenBoundToError,
 }
 
-use Operand::{Any, Is, OneOf, SameAs};
+use OperandType::{Any, Is, OneOf, SameAs};
 
 const SCALARS: &[Ty] = &[Ty::Bool, Ty::Int, Ty::Uint, Ty::Double, Ty::Str, Ty::Bytes, Ty::Duration, Ty::Timestamp];
 const TEXT: &[Ty] = &[Ty::Str, Ty::Raw];
 
-const fn row(name: &'static str, operands: &'static [Operand], result: Outcome, fails: Fails, cost: u32) -> OpDecl {
-    OpDecl { name, operands: Operands::Each(operands), result, fails, raw_and_constant: false, cost }
+const fn row(name: &'static str, operands: &'static [OperandType], result: ResultType, fails: Fails) -> OpDecl {
+    OpDecl { name, operands: Operands::Each(operands), result, fails, raw_and_constant: false }
 }
 
 impl Op {
@@ -97,86 +94,83 @@ impl Op {
     #[must_use]
     pub const fn decl(self) -> OpDecl {
         use Fails::{Maybe, Never, OnBudget, UnlessDouble, WhenAbsent, WhenBoundToError};
-        use Outcome::{Declared, Is as Gives, SameAs as Like};
-        const BOOL: Outcome = Outcome::Is(Ty::Bool);
-        const VALUE: Outcome = Outcome::Is(Ty::Value);
+        use ResultType::{Declared, Is as Gives, SameAs as Like};
+        const BOOL: ResultType = ResultType::Is(Ty::Bool);
+        const VALUE: ResultType = ResultType::Is(Ty::Value);
         match self {
-            Op::Const(_) => row("const", &[], Declared, Never, 0),
-            Op::Fail(_) => row("fail", &[], Declared, Maybe, 0),
-            Op::Field(_) => row("field", &[], Declared, WhenAbsent, 1),
-            Op::HasField(_) => row("has_field", &[], BOOL, Never, 1),
-            Op::Elements(_) => row("elements", &[], Gives(Ty::Seq), Never, 1),
-            Op::Header { .. } => row("header", &[], Gives(Ty::Maybe), OnBudget, 15),
-            Op::IsPresent => row("is_present", &[Is(Ty::Maybe)], BOOL, Never, 1),
-            Op::Require => row("require", &[Is(Ty::Maybe)], Gives(Ty::Raw), Maybe, 1),
-            Op::Decode => row("decode", &[Is(Ty::Raw)], Gives(Ty::Str), OnBudget, 5),
-            Op::IpText => row("ip_text", &[Is(Ty::Ip)], Gives(Ty::Str), OnBudget, 30),
-            Op::Local(_) => row("local", &[], Declared, WhenBoundToError, 0),
-            Op::Let(_) => row("let", &[Any, Any], Like(1), Never, 0),
+            Op::Const(_) => row("const", &[], Declared, Never),
+            Op::Fail(_) => row("fail", &[], Declared, Maybe),
+            Op::Field(_) => row("field", &[], Declared, WhenAbsent),
+            Op::HasField(_) => row("has_field", &[], BOOL, Never),
+            Op::Elements(_) => row("elements", &[], Gives(Ty::Seq), Never),
+            Op::Header { .. } => row("header", &[], Gives(Ty::Maybe), OnBudget),
+            Op::IsPresent => row("is_present", &[Is(Ty::Maybe)], BOOL, Never),
+            Op::Require => row("require", &[Is(Ty::Maybe)], Gives(Ty::Raw), Maybe),
+            Op::Decode => row("decode", &[Is(Ty::Raw)], Gives(Ty::Str), OnBudget),
+            Op::IpText => row("ip_text", &[Is(Ty::Ip)], Gives(Ty::Str), OnBudget),
+            Op::Local(_) => row("local", &[], Declared, WhenBoundToError),
+            Op::Let(_) => row("let", &[Any, Any], Like(1), Never),
             Op::Fold { kind, filtered, pairs, .. } => fold(kind, filtered, pairs),
-            Op::Not => row("not", &[Is(Ty::Bool)], BOOL, Never, 1),
-            Op::And => OpDecl { operands: Operands::Many(2, Ty::Bool), ..row("and", &[], BOOL, Never, 1) },
-            Op::Or => OpDecl { operands: Operands::Many(2, Ty::Bool), ..row("or", &[], BOOL, Never, 1) },
-            Op::Cond => row("cond", &[Is(Ty::Bool), Any, SameAs(1)], Like(1), Never, 1),
+            Op::Not => row("not", &[Is(Ty::Bool)], BOOL, Never),
+            Op::And => OpDecl { operands: Operands::Many(2, Ty::Bool), ..row("and", &[], BOOL, Never) },
+            Op::Or => OpDecl { operands: Operands::Many(2, Ty::Bool), ..row("or", &[], BOOL, Never) },
+            Op::Cond => row("cond", &[Is(Ty::Bool), Any, SameAs(1)], Like(1), Never),
             Op::Coalesce(catch) => {
                 let name = match catch {
                     Catch::Absence => "default",
                     Catch::Any => "coalesce",
                 };
-                OpDecl { operands: Operands::Alike(2), ..row(name, &[], Like(0), Never, 1) }
+                OpDecl { operands: Operands::Alike(2), ..row(name, &[], Like(0), Never) }
             }
             Op::Arith(arith) => {
-                const SUM: &[Operand] = &[OneOf(&[Ty::Int, Ty::Uint, Ty::Double, Ty::Duration]), SameAs(0)];
-                const PRODUCT: &[Operand] = &[OneOf(&[Ty::Int, Ty::Uint, Ty::Double]), SameAs(0)];
-                const REMAINDER: &[Operand] = &[OneOf(&[Ty::Int, Ty::Uint]), SameAs(0)];
+                const SUM: &[OperandType] = &[OneOf(&[Ty::Int, Ty::Uint, Ty::Double, Ty::Duration]), SameAs(0)];
+                const PRODUCT: &[OperandType] = &[OneOf(&[Ty::Int, Ty::Uint, Ty::Double]), SameAs(0)];
+                const REMAINDER: &[OperandType] = &[OneOf(&[Ty::Int, Ty::Uint]), SameAs(0)];
                 match arith {
-                    Arith::Add => row("arith.add", SUM, Like(0), UnlessDouble, 1),
-                    Arith::Sub => row("arith.sub", SUM, Like(0), UnlessDouble, 1),
-                    Arith::Mul => row("arith.mul", PRODUCT, Like(0), UnlessDouble, 2),
-                    Arith::Div => row("arith.div", PRODUCT, Like(0), UnlessDouble, 5),
-                    Arith::Rem => row("arith.rem", REMAINDER, Like(0), Maybe, 5),
+                    Arith::Add => row("arith.add", SUM, Like(0), UnlessDouble),
+                    Arith::Sub => row("arith.sub", SUM, Like(0), UnlessDouble),
+                    Arith::Mul => row("arith.mul", PRODUCT, Like(0), UnlessDouble),
+                    Arith::Div => row("arith.div", PRODUCT, Like(0), UnlessDouble),
+                    Arith::Rem => row("arith.rem", REMAINDER, Like(0), Maybe),
                 }
             }
-            Op::Neg => row("neg", &[OneOf(&[Ty::Int, Ty::Double])], Like(0), UnlessDouble, 1),
+            Op::Neg => row("neg", &[OneOf(&[Ty::Int, Ty::Double])], Like(0), UnlessDouble),
             Op::Cmp(cmp) => {
-                const SAME: &[Operand] = &[OneOf(SCALARS), SameAs(0)];
+                const SAME: &[OperandType] = &[OneOf(SCALARS), SameAs(0)];
                 let equality = matches!(cmp, Cmp::Eq | Cmp::Ne);
-                OpDecl { raw_and_constant: equality, ..row(cmp_name(cmp), SAME, BOOL, Never, 1) }
+                OpDecl { raw_and_constant: equality, ..row(cmp_name(cmp), SAME, BOOL, Never) }
             }
             Op::StartsWith => {
-                OpDecl { raw_and_constant: true, ..row("starts_with", &[Is(Ty::Str), Is(Ty::Str)], BOOL, Never, 3) }
+                OpDecl { raw_and_constant: true, ..row("starts_with", &[Is(Ty::Str), Is(Ty::Str)], BOOL, Never) }
             }
             Op::EndsWith => {
-                OpDecl { raw_and_constant: true, ..row("ends_with", &[Is(Ty::Str), Is(Ty::Str)], BOOL, Never, 3) }
+                OpDecl { raw_and_constant: true, ..row("ends_with", &[Is(Ty::Str), Is(Ty::Str)], BOOL, Never) }
             }
-            Op::ContainsConst(_) => {
-                row("contains_const", &[OneOf(TEXT)], BOOL, OnBudget, Helper::searcher_find.decl().cost)
-            }
-            Op::MatchesConst(_) => row("matches_const", &[Is(Ty::Str)], BOOL, OnBudget, Helper::regex_find.decl().cost),
-            Op::InStrSet(_) => row("in_str_set", &[OneOf(TEXT)], BOOL, Never, Helper::str_set_has.decl().cost),
-            Op::InIntSet(_) => row("in_int_set", &[Is(Ty::Int)], BOOL, Never, Helper::int_set_has.decl().cost),
-            Op::InCidr(_) => row("in_cidr", &[Is(Ty::Ip)], BOOL, Never, 2),
-            Op::AsBytes => row("as_bytes", &[Is(Ty::Str)], Gives(Ty::Bytes), Never, 0),
-            Op::Project(_) => row("project", &[Is(Ty::Bytes)], VALUE, Maybe, Helper::json_project.decl().cost),
-            Op::Find(_) => row("find", &[Is(Ty::Bytes)], Gives(Ty::Found), Maybe, Helper::json_find.decl().cost),
-            Op::Reach(_) => row("reach", &[Is(Ty::Found)], Declared, Maybe, 1),
-            Op::Box => row("box", &[OneOf(SCALARS)], VALUE, OnBudget, 3),
-            Op::Unbox(ty) => row("unbox", &[Is(Ty::Value)], Gives(ty), Maybe, 1),
-            Op::List => OpDecl { operands: Operands::Many(0, Ty::Value), ..row("list", &[], VALUE, OnBudget, 10) },
-            Op::Map => OpDecl { operands: Operands::Pairs(Ty::Value), ..row("map", &[], VALUE, Maybe, 20) },
+            Op::ContainsConst(_) => row("contains_const", &[OneOf(TEXT)], BOOL, OnBudget),
+            Op::MatchesConst(_) => row("matches_const", &[Is(Ty::Str)], BOOL, OnBudget),
+            Op::InStrSet(_) => row("in_str_set", &[OneOf(TEXT)], BOOL, Never),
+            Op::InIntSet(_) => row("in_int_set", &[Is(Ty::Int)], BOOL, Never),
+            Op::InCidr(_) => row("in_cidr", &[Is(Ty::Ip)], BOOL, Never),
+            Op::AsBytes => row("as_bytes", &[Is(Ty::Str)], Gives(Ty::Bytes), Never),
+            Op::Project(_) => row("project", &[Is(Ty::Bytes)], VALUE, Maybe),
+            Op::Find(_) => row("find", &[Is(Ty::Bytes)], Gives(Ty::Found), Maybe),
+            Op::Reach(_) => row("reach", &[Is(Ty::Found)], Declared, Maybe),
+            Op::Box => row("box", &[OneOf(SCALARS)], VALUE, OnBudget),
+            Op::Unbox(ty) => row("unbox", &[Is(Ty::Value)], Gives(ty), Maybe),
+            Op::List => OpDecl { operands: Operands::Many(0, Ty::Value), ..row("list", &[], VALUE, OnBudget) },
+            Op::Map => OpDecl { operands: Operands::Pairs(Ty::Value), ..row("map", &[], VALUE, Maybe) },
             Op::Call(helper) => {
                 let decl = helper.decl();
                 let result = match decl.result {
                     Param::Node(ty) => Gives(ty),
-                    Param::Word | Param::Nothing => Outcome::None,
+                    Param::Word | Param::Nothing => ResultType::None,
                 };
                 let fails = if decl.fails { Maybe } else { Never };
-                OpDecl { operands: Operands::Params(decl.params), ..row("call", &[], result, fails, decl.cost) }
+                OpDecl { operands: Operands::Params(decl.params), ..row("call", &[], result, fails) }
             }
-            Op::Dispatch { .. } => OpDecl {
-                operands: Operands::Many(0, Ty::Value),
-                ..row("dispatch", &[], VALUE, Maybe, Helper::dispatch.decl().cost)
-            },
+            Op::Dispatch { .. } => {
+                OpDecl { operands: Operands::Many(0, Ty::Value), ..row("dispatch", &[], VALUE, Maybe) }
+            }
         }
     }
 
@@ -278,6 +272,16 @@ impl Op {
         !matches!(self, Op::Dispatch { pure: false, .. })
     }
 
+    /// Whether the operation can fail with anything but [`ErrorKind::OutOfBudget`] when its operands have values. Assumes the
+    /// worst of the host's fields.
+    pub(crate) fn fails_within_budget(self, ty: Ty) -> bool {
+        match self.decl().fails {
+            Fails::Never | Fails::OnBudget => false,
+            Fails::UnlessDouble => ty != Ty::Double,
+            Fails::Maybe | Fails::WhenAbsent | Fails::WhenBoundToError => true,
+        }
+    }
+
     /// The variables bound: level of the first, how many, and the index of the first operand that sees them.
     #[must_use]
     pub const fn binds(self) -> Option<(u32, u32, usize)> {
@@ -301,10 +305,10 @@ const fn cmp_name(cmp: Cmp) -> &'static str {
 }
 
 const fn fold(kind: FoldKind, filtered: bool, pairs: bool) -> OpDecl {
-    const TEST: &[Operand] = &[OneOf(&[Ty::Value, Ty::Seq]), Is(Ty::Bool)];
-    const SELECTION: &[Operand] = &[Is(Ty::Value), Is(Ty::Bool)];
-    const TRANSFORM: &[Operand] = &[Is(Ty::Value), Is(Ty::Value)];
-    const FILTERED: &[Operand] = &[Is(Ty::Value), Is(Ty::Bool), Is(Ty::Value)];
+    const TEST: &[OperandType] = &[OneOf(&[Ty::Value, Ty::Seq]), Is(Ty::Bool)];
+    const SELECTION: &[OperandType] = &[Is(Ty::Value), Is(Ty::Bool)];
+    const TRANSFORM: &[OperandType] = &[Is(Ty::Value), Is(Ty::Value)];
+    const FILTERED: &[OperandType] = &[Is(Ty::Value), Is(Ty::Bool), Is(Ty::Value)];
     let test = if pairs { SELECTION } else { TEST };
     let transform = if filtered { FILTERED } else { TRANSFORM };
     let (name, operands, ty) = match kind {
@@ -316,5 +320,5 @@ const fn fold(kind: FoldKind, filtered: bool, pairs: bool) -> OpDecl {
         FoldKind::TransformMap => ("fold.transform_map", transform, Ty::Value),
         FoldKind::TransformMapEntry => ("fold.transform_map_entry", transform, Ty::Value),
     };
-    row(name, operands, Outcome::Is(ty), Fails::Maybe, 3)
+    row(name, operands, ResultType::Is(ty), Fails::Maybe)
 }

@@ -8,7 +8,7 @@ use crate::helper::Param;
 use crate::layout::{self, Field};
 use crate::op::{FoldKind, Op};
 use crate::projection::Projection;
-use crate::table::{Operand, Operands, Outcome};
+use crate::table::{OperandType, Operands, ResultType};
 use crate::ty::Ty;
 use smallvec::SmallVec;
 use std::collections::HashSet;
@@ -20,7 +20,7 @@ pub const MAX_LEVEL: u32 = 1024;
 
 /// The rule that a graph breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rule {
+pub enum Requirement {
     /// Operands have smaller ids than the node.
     Order,
     /// The operation takes that many operands.
@@ -51,7 +51,7 @@ pub struct Violation {
     /// The node.
     pub node: NodeId,
     /// The rule.
-    pub rule: Rule,
+    pub requirement: Requirement,
     /// What is wrong.
     pub reason: String,
 }
@@ -74,7 +74,7 @@ pub fn verify(graph: &Graph, fields: &[Field]) -> Result<(), Violation> {
         let check = Check { graph, fields, id, op: graph.op(id), ty: graph.ty(id), args: graph.args(id) };
         let scope = check.order().and_then(|()| check.operands()).and_then(|()| check.payload());
         let scope = scope.and_then(|()| check.scope(&scopes));
-        scopes.push(scope.map_err(|(rule, reason)| Violation { node: id, rule, reason })?);
+        scopes.push(scope.map_err(|(requirement, reason)| Violation { node: id, requirement, reason })?);
     }
     for &root in graph.roots() {
         let reason = match scopes.get(root.0 as usize) {
@@ -84,7 +84,7 @@ pub fn verify(graph: &Graph, fields: &[Field]) -> Result<(), Violation> {
                 None => continue,
             },
         };
-        return Err(Violation { node: root, rule: Rule::Root, reason });
+        return Err(Violation { node: root, requirement: Requirement::Root, reason });
     }
     Ok(())
 }
@@ -98,10 +98,10 @@ struct Scope {
     lowest: u32,
 }
 
-type Checked = Result<(), (Rule, String)>;
+type Checked = Result<(), (Requirement, String)>;
 
-fn fail<T>(rule: Rule, reason: impl Into<String>) -> Result<T, (Rule, String)> {
-    Err((rule, reason.into()))
+fn fail<T>(requirement: Requirement, reason: impl Into<String>) -> Result<T, (Requirement, String)> {
+    Err((requirement, reason.into()))
 }
 
 struct Check<'g> {
@@ -116,7 +116,7 @@ struct Check<'g> {
 impl Check<'_> {
     fn order(&self) -> Checked {
         match self.args.iter().find(|arg| **arg >= self.id) {
-            Some(arg) => fail(Rule::Order, format!("the operand {arg} does not come before the node")),
+            Some(arg) => fail(Requirement::Order, format!("the operand {arg} does not come before the node")),
             None => Ok(()),
         }
     }
@@ -127,11 +127,13 @@ impl Check<'_> {
         let arity = self.args.len();
         let ty_of = |index: usize| self.args.get(index).map(|&arg| self.graph.ty(arg));
         let wrong = |index: usize| match self.args.get(index) {
-            Some(&arg) => fail(Rule::OperandType, format!("`{name}` does not take {arg}, a {}", self.graph.ty(arg))),
-            None => fail(Rule::Arity, format!("`{name}` has no operand {index}")),
+            Some(&arg) => {
+                fail(Requirement::OperandType, format!("`{name}` does not take {arg}, a {}", self.graph.ty(arg)))
+            }
+            None => fail(Requirement::Arity, format!("`{name}` has no operand {index}")),
         };
         let count = |fits: bool| {
-            if fits { Ok(()) } else { fail(Rule::Arity, format!("`{name}` does not take {arity} operands")) }
+            if fits { Ok(()) } else { fail(Requirement::Arity, format!("`{name}` does not take {arity} operands")) }
         };
         let all = |ty: Ty| match (0..arity).find(|&index| ty_of(index) != Some(ty)) {
             Some(index) => wrong(index),
@@ -146,7 +148,7 @@ impl Check<'_> {
             Operands::Pairs(ty) => count(arity.is_multiple_of(2)).and_then(|()| all(ty))?,
             Operands::Params(params) => {
                 if params.iter().any(|param| !matches!(param, Param::Node(_))) {
-                    return fail(Rule::Payload, "a helper that only the compiler calls");
+                    return fail(Requirement::Payload, "a helper that only the compiler calls");
                 }
                 count(arity == params.len())?;
                 let bad = params.iter().enumerate().find(|(i, param)| ty_of(*i).map(Param::Node) != Some(**param));
@@ -160,10 +162,10 @@ impl Check<'_> {
                     let bad = operands.iter().enumerate().find(|(index, operand)| {
                         let ty = ty_of(*index);
                         !match operand {
-                            Operand::Is(wanted) => ty == Some(*wanted),
-                            Operand::OneOf(wanted) => ty.is_some_and(|ty| wanted.contains(&ty)),
-                            Operand::Any => true,
-                            Operand::SameAs(other) => ty == ty_of(*other),
+                            OperandType::Is(wanted) => ty == Some(*wanted),
+                            OperandType::OneOf(wanted) => ty.is_some_and(|ty| wanted.contains(&ty)),
+                            OperandType::Any => true,
+                            OperandType::SameAs(other) => ty == ty_of(*other),
                         }
                     });
                     bad.map_or(Ok(()), |(index, _)| wrong(index))?;
@@ -171,12 +173,16 @@ impl Check<'_> {
             }
         }
         let given = match decl.result {
-            Outcome::Is(ty) => Some(ty),
-            Outcome::SameAs(index) => ty_of(index),
-            Outcome::Declared => Some(self.ty),
-            Outcome::None => return fail(Rule::Payload, "a helper without a result"),
+            ResultType::Is(ty) => Some(ty),
+            ResultType::SameAs(index) => ty_of(index),
+            ResultType::Declared => Some(self.ty),
+            ResultType::None => return fail(Requirement::Payload, "a helper without a result"),
         };
-        if given == Some(self.ty) { Ok(()) } else { fail(Rule::ResultType, format!("`{name}` gives no {}", self.ty)) }
+        if given == Some(self.ty) {
+            Ok(())
+        } else {
+            fail(Requirement::ResultType, format!("`{name}` gives no {}", self.ty))
+        }
     }
 
     /// Operands that are a raw text and a constant.
@@ -186,8 +192,10 @@ impl Check<'_> {
             _ => None,
         });
         match second {
-            None => fail(Rule::Raw, "a raw text meets what is not a constant text"),
-            Some(constant) if !constant.is_raw_comparable() => fail(Rule::Raw, "a raw text meets U+FFFD in a constant"),
+            None => fail(Requirement::Raw, "a raw text meets what is not a constant text"),
+            Some(constant) if !constant.is_raw_comparable() => {
+                fail(Requirement::Raw, "a raw text meets U+FFFD in a constant")
+            }
             Some(_) => Ok(()),
         }
     }
@@ -196,50 +204,50 @@ impl Check<'_> {
         match self.op {
             Op::Field(field) => match self.fields.get(field as usize) {
                 Some(known) if known.ty == self.ty => Ok(()),
-                Some(known) => fail(Rule::Field, format!("field {field} is a {}, not a {}", known.ty, self.ty)),
-                None => fail(Rule::Field, format!("there is no field {field}")),
+                Some(known) => fail(Requirement::Field, format!("field {field} is a {}, not a {}", known.ty, self.ty)),
+                None => fail(Requirement::Field, format!("there is no field {field}")),
             },
             Op::HasField(field) if self.fields.get(field as usize).is_none() => {
-                fail(Rule::Field, format!("there is no field {field}"))
+                fail(Requirement::Field, format!("there is no field {field}"))
             }
             Op::Elements(field) if self.elements(field).is_none() => {
-                fail(Rule::Field, format!("field {field} is not a list of elements in one piece"))
+                fail(Requirement::Field, format!("field {field} is not a list of elements in one piece"))
             }
             Op::Header { field, .. } if self.fields.get(field as usize).is_none_or(|known| known.headers.is_none()) => {
-                fail(Rule::Field, format!("field {field} is not a header map"))
+                fail(Requirement::Field, format!("field {field} is not a header map"))
             }
             Op::Unbox(ty) if layout::value::tag_of(ty).is_none() => {
-                fail(Rule::ResultType, format!("no value holds a {ty}"))
+                fail(Requirement::ResultType, format!("no value holds a {ty}"))
             }
             Op::Reach(step) if step as usize >= Projection::MAX_DEPTH => {
-                fail(Rule::Payload, format!("no way has a step {step}"))
+                fail(Requirement::Payload, format!("no way has a step {step}"))
             }
             Op::Reach(_) if !matches!(self.ty, Ty::Found | Ty::Value) => {
-                fail(Rule::ResultType, format!("a step gives no {}", self.ty))
+                fail(Requirement::ResultType, format!("a step gives no {}", self.ty))
             }
             Op::Fold { kind, filtered: true, .. }
                 if !matches!(kind, FoldKind::Map | FoldKind::TransformMap | FoldKind::TransformMapEntry) =>
             {
-                fail(Rule::Payload, "a filter where the kind has none")
+                fail(Requirement::Payload, "a filter where the kind has none")
             }
             Op::Fold { .. }
                 if self.args.first().is_some_and(|&arg| {
                     self.graph.ty(arg) == Ty::Seq && !matches!(self.graph.op(arg), Op::Elements(_))
                 }) =>
             {
-                fail(Rule::Payload, "elements that are not the field's own")
+                fail(Requirement::Payload, "elements that are not the field's own")
             }
             Op::Dispatch { function, .. } if self.graph.functions().get(function as usize).is_none() => {
-                fail(Rule::Payload, format!("there is no function {function}"))
+                fail(Requirement::Payload, format!("there is no function {function}"))
             }
             _ => Ok(()),
         }?;
         let Some(id) = self.op.constant() else { return Ok(()) };
         let Some(constant) = self.graph.constant_at(id) else {
-            return fail(Rule::Payload, format!("there is no constant {}", id.0));
+            return fail(Requirement::Payload, format!("there is no constant {}", id.0));
         };
         if let Some(wrong) = malformed(constant, MAX_CONSTANT_DEPTH) {
-            return fail(Rule::Constant, wrong);
+            return fail(Requirement::Constant, wrong);
         }
         let fits = match (self.op, constant) {
             (Op::Const(_), constant) => constant.fits(self.ty),
@@ -250,29 +258,29 @@ impl Check<'_> {
             | (Op::InIntSet(_), Constant::IntSet(_))
             | (Op::InCidr(_), Constant::Cidr(..))
             | (Op::Project(_), Constant::Projection(_)) => true,
-            (Op::Find(_), Constant::Projection(projection)) => projection.way().is_some(),
+            (Op::Find(_), Constant::Projection(projection)) => projection.key_path().is_some(),
             (op, Constant::Parameter(parameter)) => takes(op, parameter.kind),
             _ => false,
         };
         if !fits {
             return fail(
-                Rule::Constant,
+                Requirement::Constant,
                 format!("`{}` of {} does not hold that constant", self.op.decl().name, self.ty),
             );
         }
         let raw = self.args.first().is_some_and(|&arg| self.graph.ty(arg) == Ty::Raw);
         if raw && !constant.is_raw_comparable() {
-            return fail(Rule::Raw, "a raw text meets U+FFFD in a constant");
+            return fail(Requirement::Raw, "a raw text meets U+FFFD in a constant");
         }
         Ok(())
     }
 
     /// The node's scope, from those of its operands.
-    fn scope(&self, scopes: &[Scope]) -> Result<Scope, (Rule, String)> {
+    fn scope(&self, scopes: &[Scope]) -> Result<Scope, (Requirement, String)> {
         let mut scope = Scope { free: SmallVec::new(), lowest: MAX_LEVEL };
         if let Op::Local(level) = self.op {
             if level >= MAX_LEVEL {
-                return fail(Rule::Level, format!("level {level} is not below {MAX_LEVEL}"));
+                return fail(Requirement::Level, format!("level {level} is not below {MAX_LEVEL}"));
             }
             scope.free.push((level, self.ty));
         }
@@ -285,7 +293,7 @@ impl Check<'_> {
             };
             if !bound.is_empty() && operand.lowest < bound.end {
                 let lowest = operand.lowest;
-                return fail(Rule::Level, format!("level {} is bound around level {lowest}", bound.start));
+                return fail(Requirement::Level, format!("level {} is bound around level {lowest}", bound.start));
             }
             scope.lowest = scope.lowest.min(operand.lowest);
             for &(level, ty) in &operand.free {
@@ -293,13 +301,16 @@ impl Check<'_> {
                     scope.free.push((level, ty));
                 } else if ty != self.bound_ty() {
                     let bound = self.bound_ty();
-                    return fail(Rule::LocalType, format!("the variable of level {level} is a {bound}, not a {ty}"));
+                    return fail(
+                        Requirement::LocalType,
+                        format!("the variable of level {level} is a {bound}, not a {ty}"),
+                    );
                 }
             }
         }
         if let Some((level, count, _)) = binds {
             if level.saturating_add(count) > MAX_LEVEL {
-                return fail(Rule::Level, format!("level {level} is not below {MAX_LEVEL}"));
+                return fail(Requirement::Level, format!("level {level} is not below {MAX_LEVEL}"));
             }
             scope.lowest = scope.lowest.min(level);
         }

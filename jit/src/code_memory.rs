@@ -1,15 +1,13 @@
-//! The pages that hold code: one owner, writable or executable but never both, unmapped when the owner goes.
+//! The pages that hold code: one owner, writable or executable but never both, unmapped when the owner is dropped.
 //!
-//! All functions of one compilation share one region, of the pages that they need and no others. A compiler cuts small regions
-//! from a larger one that it holds in reserve: a system call for each takes longer than parsing a rule and checking it.
+//! The functions of one compilation share one region of whole pages. A compiler cuts small regions
+//! from a larger one that it holds in reserve: a system call for each would take longer than parsing and checking a rule.
 //!
-//! cranelift-jit's module places and links
-//! the functions; it asks [`Provider`] for memory, and what it is given stays ours: the module is dropped at once after
-//! linking, and with the region in our hands its leak-by-default (its own providers never unmap) does not arise. Functions
-//! are compiled before the module exists and handed over as bytes, because only then is the size of the region known, and
-//! because the module would otherwise format every function's CLIF for the host's log.
+//! cranelift-jit's module places and links the functions. It asks [`RegionProvider`] for memory, which [`CodeMemory`] keeps: the
+//! module is dropped after linking, and because the region is not the module's, it cannot leak it (cranelift-jit's own providers
+//! never unmap). Functions are compiled before the module exists and handed over as bytes, because only then is the size of the
+//! region known, and because the module would otherwise format every function's CLIF for the host's log.
 
-use crate::profile::Installed;
 use cranelift_codegen::ir::Signature;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_jit::{BranchProtection, JITBuilder, JITMemoryKind, JITMemoryProvider, JITModule};
@@ -20,45 +18,53 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 use wasmtime_internal_jit_icache_coherence as icache;
 
-/// A function's code, position-independent and without relocations.
+/// A function that is compiled and not installed yet: position-independent code without relocations.
 #[derive(Debug)]
-pub(crate) struct Piece {
+pub struct CompiledFunction {
     pub(crate) bytes: Vec<u8>,
     pub(crate) align: u64,
-    pub(crate) bare: bool,
+    /// Whether it uses no evaluation frame.
+    pub(crate) context_only: bool,
+}
+
+/// An installed function: its address and its code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InstalledFunction<'c> {
+    pub(crate) address: usize,
+    pub(crate) code: &'c [u8],
 }
 
 /// Executable memory, with the functions in it.
 #[derive(Debug)]
 pub(crate) struct CodeMemory {
     pages: Pages,
-    /// The first bytes of the functions, each within the pages.
-    functions: Vec<Function>,
+    /// Where the functions start, each within the pages.
+    functions: Vec<FunctionRange>,
 }
 
 impl CodeMemory {
-    /// Links the functions into a region of their own and makes it executable.
+    /// Links the functions into a new region and makes it executable.
     pub(crate) fn install(
         reserve: &mut Reserve,
         isa: OwnedTargetIsa,
         signature: &Signature,
-        pieces: &[Piece],
+        functions: &[CompiledFunction],
     ) -> Result<Self, String> {
-        let room = |sum: usize, piece: &Piece| {
-            let align = usize::try_from(piece.align.max(isa.symbol_alignment())).ok()?;
-            sum.checked_next_multiple_of(align.max(1))?.checked_add(piece.bytes.len())
+        let add = |sum: usize, function: &CompiledFunction| {
+            let align = usize::try_from(function.align.max(isa.symbol_alignment())).ok()?;
+            sum.checked_next_multiple_of(align.max(1))?.checked_add(function.bytes.len())
         };
-        let size = pieces.iter().try_fold(0, room).ok_or("the code is larger than the address space")?;
+        let size = functions.iter().try_fold(0, add).ok_or("the code is larger than the address space")?;
         let region = Region { pages: reserve.take(size).map_err(|e| e.to_string())?, used: 0, sealed: false };
         let shared = Arc::new(Mutex::new(region));
 
         let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
-        builder.memory_provider(Box::new(Provider(Arc::clone(&shared))));
+        builder.memory_provider(Box::new(RegionProvider(Arc::clone(&shared))));
         let mut module = JITModule::new(builder);
-        let mut ids = Vec::with_capacity(pieces.len());
-        for piece in pieces {
+        let mut ids = Vec::with_capacity(functions.len());
+        for function in functions {
             let id = module.declare_anonymous_function(signature).map_err(|e| e.to_string())?;
-            module.define_function_bytes(id, piece.align, &piece.bytes, &[]).map_err(|e| e.to_string())?;
+            module.define_function_bytes(id, function.align, &function.bytes, &[]).map_err(|e| e.to_string())?;
             ids.push(id);
         }
         module.finalize_definitions().map_err(|e| e.to_string())?;
@@ -68,29 +74,29 @@ impl CodeMemory {
         let region = Arc::into_inner(shared).ok_or("the module kept its memory")?;
         let Region { pages, .. } = region.into_inner().unwrap_or_else(PoisonError::into_inner);
         let base = pages.start.addr().get();
-        let functions = addresses.iter().zip(pieces).map(|(address, piece)| {
-            let (start, len) = (address.wrapping_sub(base), piece.bytes.len());
+        let functions = addresses.iter().zip(functions).map(|(address, function)| {
+            let (start, len) = (address.wrapping_sub(base), function.bytes.len());
             let start = Some(start).filter(|start| start.checked_add(len).is_some_and(|end| end <= pages.len))?;
             // SAFETY: `start` is within the mapping, and so are `len` bytes from there, as just checked.
-            Some(Function { start: unsafe { pages.start.add(start) }, len, bare: piece.bare })
+            Some(FunctionRange { start: unsafe { pages.start.add(start) }, len, context_only: function.context_only })
         });
         let functions = functions.collect::<Option<_>>().ok_or("a function outside the region")?;
         Ok(Self { pages, functions })
     }
 
-    /// The first byte of a function, and whether it is bare.
+    /// The first byte of a function, and whether the function uses no evaluation frame.
     #[inline]
     pub(crate) fn function(&self, index: usize) -> Option<(NonNull<u8>, bool)> {
-        self.functions.get(index).map(|function| (function.start, function.bare))
+        self.functions.get(index).map(|function| (function.start, function.context_only))
     }
 
-    /// The functions, to be told of.
-    pub(crate) fn installed(&self) -> impl Iterator<Item = Installed<'_>> {
+    /// The functions, in order, with their code.
+    pub(crate) fn installed(&self) -> impl Iterator<Item = InstalledFunction<'_>> {
         self.functions.iter().map(|function| {
             // SAFETY: these bytes are within the pages (`install`), which are readable, never written after sealing, and mapped
             // as long as `self` is there.
             let code = unsafe { std::slice::from_raw_parts(function.start.as_ptr(), function.len) };
-            Installed { address: function.start.addr().get(), code }
+            InstalledFunction { address: function.start.addr().get(), code }
         })
     }
 
@@ -100,24 +106,24 @@ impl CodeMemory {
     }
 }
 
-/// A function in the pages beside it.
+/// A function within the pages of its [`CodeMemory`].
 #[derive(Debug)]
-struct Function {
+struct FunctionRange {
     start: NonNull<u8>,
     /// Bytes of code.
     len: usize,
-    bare: bool,
+    context_only: bool,
 }
 
 // SAFETY: as for `Pages`: what it points at belongs to no thread and is never written after sealing.
-unsafe impl Send for Function {}
+unsafe impl Send for FunctionRange {}
 // SAFETY: as above.
-unsafe impl Sync for Function {}
+unsafe impl Sync for FunctionRange {}
 
-/// Bytes that are mapped at once for small regions.
+/// Bytes that one system call maps for small regions.
 const CHUNK: usize = 64 * 1024;
 
-/// Pages for the next regions: writable, and without memory until they are written to.
+/// Pages for the next small regions: writable, and without physical memory until they are written to.
 #[derive(Debug, Default)]
 pub(crate) struct Reserve(Option<Pages>);
 
@@ -161,7 +167,7 @@ impl Pages {
         Ok(Self { start: NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?, len })
     }
 
-    /// The first `len` bytes, whole pages of which there are enough; this value keeps the others, which may be none.
+    /// Returns the first `len` bytes, which are whole pages; this value keeps the others. With `len` too large it returns all.
     fn split(&mut self, len: usize) -> Self {
         let len = len.min(self.len);
         let first = Self { start: self.start, len };
@@ -171,7 +177,7 @@ impl Pages {
         first
     }
 
-    /// Takes the right to write and gives the right to execute.
+    /// Makes the pages executable and no longer writable.
     fn seal(&self) -> io::Result<()> {
         let start = self.start.as_ptr();
         // SAFETY: `start` and `len` are those of pages that this value owns, which are readable.
@@ -200,10 +206,10 @@ struct Region {
     sealed: bool,
 }
 
-/// The module's view of the region. Freeing and unmapping are not its business.
-struct Provider(Arc<Mutex<Region>>);
+/// Gives the module memory from the region. Never frees: the region's owner unmaps it.
+struct RegionProvider(Arc<Mutex<Region>>);
 
-impl JITMemoryProvider for Provider {
+impl JITMemoryProvider for RegionProvider {
     fn allocate(&mut self, size: usize, align: u64, kind: JITMemoryKind) -> io::Result<*mut u8> {
         let mut region = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if region.sealed || !matches!(kind, JITMemoryKind::Executable) {

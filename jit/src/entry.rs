@@ -1,14 +1,15 @@
 //! The call from the host into native code.
 
+use crate::code_memory::CodeMemory;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-/// A compiled function. Borrows the code that it is part of, so that the pages stay mapped during a call.
+/// A compiled function. Borrows the [`Code`](crate::Code) that it is part of, so the pages stay mapped during a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
     address: NonNull<u8>,
-    bare: bool,
-    code: PhantomData<&'a crate::Code>,
+    context_only: bool,
+    code: PhantomData<&'a CodeMemory>,
 }
 
 // SAFETY: the address points at code that is never written while the borrow lasts (`code_memory::Pages`).
@@ -17,24 +18,26 @@ unsafe impl Send for Entry<'_> {}
 unsafe impl Sync for Entry<'_> {}
 
 impl<'a> Entry<'a> {
-    /// `address` is the first byte of a function of the code that `'a` borrows.
+    /// `address` is the first byte of a function in the memory that `'a` borrows; `context_only` says that it never reads its
+    /// second argument.
     #[inline]
-    pub(crate) fn new(address: NonNull<u8>, bare: bool) -> Self {
-        Self { address, bare, code: PhantomData }
+    pub(crate) fn new(address: NonNull<u8>, context_only: bool) -> Self {
+        Self { address, context_only, code: PhantomData }
     }
 
-    /// The function as one that gets no frame, if it uses none.
+    /// Returns the function as one that is called without an evaluation frame, if it uses none.
     #[must_use]
     #[inline]
-    pub fn bare(self) -> Option<BareEntry<'a>> {
-        self.bare.then_some(BareEntry { address: self.address, code: PhantomData })
+    pub fn context_only(self) -> Option<ContextEntry<'a>> {
+        self.context_only.then_some(ContextEntry { address: self.address, code: PhantomData })
     }
 
-    /// Runs the function on a host's data with an evaluation frame, and gives what the [crate](crate) says of results.
+    /// Runs the function on a host's data with an evaluation frame. The [crate](crate) documentation says what the returned
+    /// word means.
     ///
     /// # Safety
     ///
-    /// `frame` points at a frame in the layout of [`celero_ir::layout::frame`], with room for the root's result, that
+    /// `frame` points at a frame in the layout of [`celero_ir::layout::frame`], with space for the root's result, that
     /// nothing else uses during the call; `host` is laid out as the fields of the compiled [`Unit`](crate::Unit) say; and
     /// the helpers, constants and accessors at that unit's addresses exist and keep the contract of
     /// [`celero_ir::Helper`].
@@ -48,19 +51,20 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// A compiled function that uses no frame. Borrows the code that it is part of, as [`Entry`] does.
+/// A compiled function that uses no evaluation frame: it calls no helper and spends no budget. Borrows its code as
+/// [`Entry`] does.
 #[derive(Clone, Copy, Debug)]
-pub struct BareEntry<'a> {
+pub struct ContextEntry<'a> {
     address: NonNull<u8>,
-    code: PhantomData<&'a crate::Code>,
+    code: PhantomData<&'a CodeMemory>,
 }
 
 // SAFETY: as for `Entry`.
-unsafe impl Send for BareEntry<'_> {}
+unsafe impl Send for ContextEntry<'_> {}
 // SAFETY: as for `Entry`; a call changes nothing.
-unsafe impl Sync for BareEntry<'_> {}
+unsafe impl Sync for ContextEntry<'_> {}
 
-impl BareEntry<'_> {
+impl ContextEntry<'_> {
     /// Runs the function on a host's data.
     ///
     /// # Safety

@@ -3,7 +3,7 @@
 
 use crate::unit::Unit;
 use celero_ir::layout::Access;
-use celero_ir::{NodeId, Op, Ty};
+use celero_ir::{Fails, NodeId, Op, Ty};
 use std::collections::BTreeSet;
 
 /// Boxes with a place on the stack; those after them are made in the arena.
@@ -182,16 +182,16 @@ impl Plan {
     }
 }
 
-/// Whether the operation itself can fail, its operands aside.
+/// Whether the operation itself can fail when its operands have values. Boxes and variables are decided by the caller.
 fn fails(unit: &Unit<'_>, op: Op, ty: Ty) -> bool {
-    match op {
-        Op::Fail(_) | Op::Header { .. } | Op::Require | Op::Decode | Op::IpText => true,
-        Op::ContainsConst(_) | Op::MatchesConst(_) | Op::Project(_) | Op::Find(_) | Op::Reach(_) => true,
-        Op::Field(index) => unit.field(index).is_none_or(|field| field.optional || matches!(field.access, Access::Get)),
-        Op::Arith(_) | Op::Neg => ty != Ty::Double,
-        Op::Fold { .. } | Op::Unbox(_) | Op::List | Op::Map | Op::Dispatch { .. } => true,
-        Op::Call(helper) => helper.decl().fails,
-        _ => false,
+    match (op, op.decl().fails) {
+        (Op::Box, _) | (_, Fails::Never | Fails::WhenBoundToError) => false,
+        (_, Fails::Maybe | Fails::OnBudget) => true,
+        (_, Fails::UnlessDouble) => ty != Ty::Double,
+        (Op::Field(index), Fails::WhenAbsent) => {
+            unit.field(index).is_none_or(|field| field.optional || matches!(field.access, Access::Get))
+        }
+        (_, Fails::WhenAbsent) => true,
     }
 }
 

@@ -34,7 +34,7 @@ pub struct Unit<'a> {
 
 /// One of the rules of a function that evaluates several.
 #[derive(Clone, Copy, Debug)]
-pub struct Rule<'a> {
+pub struct GroupedRule<'a> {
     /// What must be true: a node of type `bool`.
     pub root: NodeId,
     /// Where nodes came from in this rule's source, if not from where the graph says: a node that rules share has the origin
@@ -44,7 +44,7 @@ pub struct Rule<'a> {
 
 /// Headers that a function looks up together, as soon as it needs one of them.
 #[derive(Clone, Copy, Debug)]
-pub struct HeaderTable<'a> {
+pub struct HeaderBatch<'a> {
     /// The lookups, [`Op::Header`] in one and the same field, in the table's order.
     pub lookups: &'a [NodeId],
     /// Address of the table of their names.

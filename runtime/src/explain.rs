@@ -24,7 +24,7 @@ impl Explanation {
         for listing in stages.listings {
             sections.push(("cranelift ir", listing.clif));
             sections.push(("machine code", listing.assembly));
-            sections.push(("source positions", positions(&listing.spans, program.source())));
+            sections.push(("source positions", positions(&listing.ranges, program.source())));
         }
         Self { sections }
     }
@@ -37,7 +37,7 @@ impl Explanation {
 }
 
 /// Which bytes of the code came from which node and which part of the source.
-fn positions(spans: &[celero_jit::Span], source: &str) -> String {
+fn positions(spans: &[celero_jit::CodeRange], source: &str) -> String {
     let mut text = String::new();
     for span in spans {
         let celero_ir::Origin { start, end } = span.origin;

@@ -122,7 +122,7 @@ impl<'g> Reads<'g> {
     /// The document and the selections from it that are the steps to the only part read, without the last. None if there
     /// is another reader on the way.
     fn way(&self, document: NodeId, projection: &Projection) -> Vec<NodeId> {
-        let Some((keys, _)) = projection.way() else { return Vec::new() };
+        let Some((keys, _)) = projection.key_path() else { return Vec::new() };
         let (mut way, mut id) = (Vec::new(), document);
         for key in keys {
             let Some(&[user]) = self.users.get(&id).map(Vec::as_slice) else { return Vec::new() };

@@ -5,7 +5,6 @@
 
 use crate::constant::{ConstId, Constant};
 use crate::error::{ErrorKind, Origin};
-use crate::fallible::fails_within_budget;
 use crate::graph::{Graph, NodeId};
 use crate::op::Op;
 use crate::ty::Ty;
@@ -69,7 +68,7 @@ impl<'o> Builder<'o> {
         let id = self.place(op, ty, args, origin);
         if id.0 as usize == self.facts.len() {
             let pure = op.is_pure() && args.iter().all(|&arg| self.is_pure(arg));
-            let sure = !fails_within_budget(op, ty) && args.iter().all(|&arg| self.is_sure(arg));
+            let sure = !op.fails_within_budget(ty) && args.iter().all(|&arg| self.is_sure(arg));
             self.facts.push(Facts { pure, sure });
         }
         id

@@ -510,7 +510,7 @@ impl Generator {
 
 fn op_result(op: Op) -> Ty {
     match op.decl().result {
-        celero_ir::Outcome::Is(ty) => ty,
+        celero_ir::ResultType::Is(ty) => ty,
         _ => Ty::Value,
     }
 }

@@ -6,8 +6,6 @@ mod common;
 #[cfg(test)]
 mod evaluate;
 #[cfg(test)]
-mod facts;
-#[cfg(test)]
 mod parameter;
 #[cfg(test)]
 mod passes;

@@ -2,18 +2,18 @@
 
 use crate::common::fields;
 use celero_ir::layout::{Network, ip_words};
-use celero_ir::{NodeId, ParameterKind, Rule, Ty, parse, verify};
+use celero_ir::{NodeId, ParameterKind, Requirement, Ty, parse, verify};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The first violation of a graph whose last node is this, over operands of each type.
-fn violation(line: &str) -> Option<(NodeId, Rule)> {
+fn violation(line: &str) -> Option<(NodeId, Requirement)> {
     let text = format!(
         "v0: str = field 4\nv1: raw = field 6\nv2: ip = field 10\nv3: int = field 1\nv4: value = field 11\n\
          v5: bytes = field 5\nv6: {line}\n"
     );
     let graph = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(parse(&graph.to_string()).unwrap(), graph, "{line}");
-    verify(&graph, &fields()).err().map(|violation| (violation.node, violation.rule))
+    verify(&graph, &fields()).err().map(|violation| (violation.node, violation.requirement))
 }
 
 /// The operations that hold a prepared constant that can be a parameter, and its kind.
@@ -40,7 +40,7 @@ fn a_kind_stands_with_its_operation_alone() {
         for &(op, takes, arg) in PREPARED {
             for plain in ["", "plain "] {
                 let found = violation(&format!("bool = {op} parameter {plain}{} 3 {arg}", kind.name()));
-                let expected = (kind != takes).then_some((NodeId(6), Rule::Constant));
+                let expected = (kind != takes).then_some((NodeId(6), Requirement::Constant));
                 assert_eq!(found, expected, "{op} with {kind:?}");
             }
         }
@@ -74,7 +74,7 @@ fn no_parameter_is_part_of_a_constant_or_names_what_is_looked_up() {
             format!("value = project parameter {name} 0 v5"),
             format!("found = find parameter {name} 0 v5"),
         ] {
-            assert_eq!(violation(&line), Some((NodeId(6), Rule::Constant)), "{line}");
+            assert_eq!(violation(&line), Some((NodeId(6), Requirement::Constant)), "{line}");
         }
     }
 }
@@ -84,11 +84,11 @@ fn raw_text_meets_plain_parameters_alone() {
     for op in ["contains_const parameter {}searcher 0 v1", "in_str_set parameter {}str_set 0 v1"] {
         let line = |plain: &str| format!("bool = {}", op.replace("{}", plain));
         assert_eq!(violation(&line("plain ")), None, "{op}");
-        assert_eq!(violation(&line("")), Some((NodeId(6), Rule::Raw)), "{op}");
+        assert_eq!(violation(&line("")), Some((NodeId(6), Requirement::Raw)), "{op}");
         assert_eq!(violation(&line("").replace("v1", "v0")), None, "{op}, of text that is decoded");
     }
     for op in ["cmp.eq", "cmp.ne", "starts_with", "ends_with"] {
-        for (plain, expected) in [("plain ", None), ("", Some((NodeId(7), Rule::Raw)))] {
+        for (plain, expected) in [("plain ", None), ("", Some((NodeId(7), Requirement::Raw)))] {
             let line = format!("str = const parameter {plain}str 2\nv7: bool = {op} v1, v6");
             assert_eq!(violation(&line), expected, "{line}");
             let decoded = line.replace("v1", "v0");

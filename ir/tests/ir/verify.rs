@@ -1,49 +1,52 @@
-//! The verifier finds a planted violation of each rule, at its node.
+//! The verifier finds a planted violation of each requirement, at its node.
 
 use crate::common::fields;
-use celero_ir::{Constant, Graph, MAX_CONSTANT_DEPTH, NodeId, Op, Origin, Rule, Ty, parse, verify};
+use celero_ir::{Constant, Graph, MAX_CONSTANT_DEPTH, NodeId, Op, Origin, Requirement, Ty, parse, verify};
 
-fn broken(text: &str) -> (NodeId, Rule) {
+fn broken(text: &str) -> (NodeId, Requirement) {
     let graph = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let violation = verify(&graph, &fields()).err().unwrap_or_else(|| panic!("accepted:\n{text}"));
-    (violation.node, violation.rule)
+    (violation.node, violation.requirement)
 }
 
 #[test]
-fn one_node_can_break_each_rule() {
-    for (rule, line) in [
-        (Rule::Order, "not v1"),
-        (Rule::Order, "not v7"),
-        (Rule::Arity, "and v0"),
-        (Rule::Arity, "not v0, v0"),
-        (Rule::Arity, "coalesce v0"),
-        (Rule::Arity, "call string_contains"),
-        (Rule::Arity, "fold.map 0 v0"),
-        (Rule::ResultType, "fold.map 0 v0, v0"),
-        (Rule::OperandType, "in_cidr cidr \"10.0.0.0/8\" v0"),
-        (Rule::OperandType, "cmp.eq v0, v0"),
-        (Rule::OperandType, "and v0, v0"),
-        (Rule::OperandType, "call has v0, v0"),
-        (Rule::ResultType, "coalesce v0, v0"),
-        (Rule::ResultType, "default v0, v0"),
-        (Rule::ResultType, "list v0"),
-        (Rule::ResultType, "call size v0"),
-        (Rule::ResultType, "unbox ip v0"),
-        (Rule::Payload, "call list_push v0"),
-        (Rule::Payload, "fold.all 0 filtered v0, v0"),
-        (Rule::Constant, "const 1"),
-        (Rule::Constant, "const regex \"a\""),
-        (Rule::Constant, "const [regex \"a\"]"),
-        (Rule::Field, "field 1"),
-        (Rule::Field, "field 13"),
-        (Rule::Field, "has_field 13"),
-        (Rule::Level, "local 1024"),
+fn one_node_can_break_each_requirement() {
+    for (requirement, line) in [
+        (Requirement::Order, "not v1"),
+        (Requirement::Order, "not v7"),
+        (Requirement::Arity, "and v0"),
+        (Requirement::Arity, "not v0, v0"),
+        (Requirement::Arity, "coalesce v0"),
+        (Requirement::Arity, "call string_contains"),
+        (Requirement::Arity, "fold.map 0 v0"),
+        (Requirement::ResultType, "fold.map 0 v0, v0"),
+        (Requirement::OperandType, "in_cidr cidr \"10.0.0.0/8\" v0"),
+        (Requirement::OperandType, "cmp.eq v0, v0"),
+        (Requirement::OperandType, "and v0, v0"),
+        (Requirement::OperandType, "call has v0, v0"),
+        (Requirement::ResultType, "coalesce v0, v0"),
+        (Requirement::ResultType, "default v0, v0"),
+        (Requirement::ResultType, "list v0"),
+        (Requirement::ResultType, "call size v0"),
+        (Requirement::ResultType, "unbox ip v0"),
+        (Requirement::Payload, "call list_push v0"),
+        (Requirement::Payload, "fold.all 0 filtered v0, v0"),
+        (Requirement::Constant, "const 1"),
+        (Requirement::Constant, "const regex \"a\""),
+        (Requirement::Constant, "const [regex \"a\"]"),
+        (Requirement::Field, "field 1"),
+        (Requirement::Field, "field 13"),
+        (Requirement::Field, "has_field 13"),
+        (Requirement::Level, "local 1024"),
     ] {
         let text = format!("v0: value = field 11\nv1: bool = {line}\n");
         let (node, found) = broken(&text);
-        // A rule checked earlier may be broken by the operands as well.
-        let close = matches!((rule, found), (Rule::ResultType | Rule::Payload, Rule::OperandType | Rule::ResultType));
-        assert!(found == rule || close, "{line}: {found:?}");
+        // A requirement checked earlier may be broken by the operands as well.
+        let close = matches!(
+            (requirement, found),
+            (Requirement::ResultType | Requirement::Payload, Requirement::OperandType | Requirement::ResultType)
+        );
+        assert!(found == requirement || close, "{line}: {found:?}");
         assert_eq!(node, NodeId(1), "{line}");
     }
 }
@@ -51,7 +54,7 @@ fn one_node_can_break_each_rule() {
 #[test]
 fn operands_that_are_alternatives_are_alike() {
     let text = "v0: value = field 11\nv1: bool = field 0\nv2: value = coalesce v0, v1\n";
-    assert_eq!(broken(text), (NodeId(2), Rule::OperandType));
+    assert_eq!(broken(text), (NodeId(2), Requirement::OperandType));
 }
 
 #[test]
@@ -70,7 +73,7 @@ fn constants_are_well_formed_and_where_they_belong() {
         "maybe = header 12 header_name \"X-Team\"",
         "maybe = header 12 \"x-team\"",
     ] {
-        assert_eq!(broken(&format!("v0: {line}")), (NodeId(0), Rule::Constant), "{line}");
+        assert_eq!(broken(&format!("v0: {line}")), (NodeId(0), Requirement::Constant), "{line}");
     }
     for line in [
         "contains_const regex \"a\" v0",
@@ -80,12 +83,12 @@ fn constants_are_well_formed_and_where_they_belong() {
         "in_str_set str_set [\"a\", \"a\"] v0",
     ] {
         let text = format!("v0: str = field 4\nv1: bool = {line}");
-        assert_eq!(broken(&text), (NodeId(1), Rule::Constant), "{line}");
+        assert_eq!(broken(&text), (NodeId(1), Requirement::Constant), "{line}");
     }
     let text = "v0: int = field 1\nv1: bool = in_int_set int_set [2, 1] v0";
-    assert_eq!(broken(text), (NodeId(1), Rule::Constant));
+    assert_eq!(broken(text), (NodeId(1), Requirement::Constant));
     let text = "v0: maybe = header 4 header_name \"x\"";
-    assert_eq!(broken(text), (NodeId(0), Rule::Field));
+    assert_eq!(broken(text), (NodeId(0), Requirement::Field));
 }
 
 #[test]
@@ -97,7 +100,7 @@ fn a_constant_that_nests_too_deep() {
     let mut graph = Graph::new();
     let id = graph.constant(constant);
     graph.add(Op::Const(id), Ty::Value, &[], Origin::default());
-    assert_eq!(verify(&graph, &[]).unwrap_err().rule, Rule::Constant);
+    assert_eq!(verify(&graph, &[]).unwrap_err().requirement, Requirement::Constant);
 }
 
 #[test]
@@ -107,7 +110,7 @@ fn payloads_of_another_graph() {
     for op in [Op::Const(id), Op::Dispatch { function: 0, pure: true }] {
         let mut graph = Graph::new();
         graph.add(op, Ty::Value, &[], Origin::default());
-        assert_eq!(verify(&graph, &[]).unwrap_err().rule, Rule::Payload);
+        assert_eq!(verify(&graph, &[]).unwrap_err().requirement, Requirement::Payload);
     }
 }
 
@@ -122,11 +125,11 @@ fn raw_text_meets_only_constants_without_replacement_characters() {
         "contains_const searcher \"a\\u{fffd}\" v0",
         "in_str_set str_set [\"a\", \"\\u{fffd}\"] v0",
     ] {
-        assert_eq!(broken(&format!("{head}v4: bool = {line}")), (NodeId(4), Rule::Raw), "{line}");
+        assert_eq!(broken(&format!("{head}v4: bool = {line}")), (NodeId(4), Requirement::Raw), "{line}");
     }
     for line in ["cmp.lt v0, v3", "cmp.eq v3, v0", "cmp.eq v0, v0", "matches_const regex \"a\" v0"] {
-        let (node, rule) = broken(&format!("{head}v4: bool = {line}"));
-        assert!(matches!(rule, Rule::OperandType | Rule::Raw), "{line}: {rule:?}");
+        let (node, requirement) = broken(&format!("{head}v4: bool = {line}"));
+        assert!(matches!(requirement, Requirement::OperandType | Requirement::Raw), "{line}: {requirement:?}");
         assert_eq!(node, NodeId(4));
     }
     verify(&parse(&format!("{head}v4: bool = cmp.eq v0, v3")).unwrap(), &fields()).unwrap();
@@ -135,21 +138,21 @@ fn raw_text_meets_only_constants_without_replacement_characters() {
 #[test]
 fn variables_are_bound_with_their_type() {
     let head = "v0: value = field 11\nv1: int = field 1\nv2: int = local 0\nv3: value = local 0\nv4: value = local 1\n";
-    for (node, rule, lines) in [
-        (2, Rule::Root, "root v2"),
-        (7, Rule::Root, "v5: bool = cmp.eq v2, v1\nv6: bool = not v5\nv7: bool = and v5, v6\nroot v7"),
-        (5, Rule::LocalType, "v5: value = let 0 v1, v3"),
-        (5, Rule::LocalType, "v5: int = let 0 v0, v2"),
-        (6, Rule::LocalType, "v5: bool = cmp.eq v2, v1\nv6: bool = fold.all 0 v0, v5"),
+    for (node, requirement, lines) in [
+        (2, Requirement::Root, "root v2"),
+        (7, Requirement::Root, "v5: bool = cmp.eq v2, v1\nv6: bool = not v5\nv7: bool = and v5, v6\nroot v7"),
+        (5, Requirement::LocalType, "v5: value = let 0 v1, v3"),
+        (5, Requirement::LocalType, "v5: int = let 0 v0, v2"),
+        (6, Requirement::LocalType, "v5: bool = cmp.eq v2, v1\nv6: bool = fold.all 0 v0, v5"),
         // Not bound: the second variable of a fold with one, a binder's own first operand, another path.
-        (5, Rule::Root, "v5: value = fold.map 0 v0, v4\nroot v5"),
-        (5, Rule::Root, "v5: value = fold.map 0 v3, v0\nroot v5"),
-        (6, Rule::Root, "v5: value = fold.map 0 v0, v3\nv6: value = list v5, v3\nroot v6"),
-        (6, Rule::Level, "v5: value = fold.map 0 v0, v3\nv6: value = fold.map 0 v0, v5"),
-        (6, Rule::Level, "v5: value = fold.map 1 v0, v4\nv6: value = fold.map 0 pairs v0, v5"),
-        (5, Rule::Level, "v5: value = fold.map 1023 pairs v0, v0"),
+        (5, Requirement::Root, "v5: value = fold.map 0 v0, v4\nroot v5"),
+        (5, Requirement::Root, "v5: value = fold.map 0 v3, v0\nroot v5"),
+        (6, Requirement::Root, "v5: value = fold.map 0 v0, v3\nv6: value = list v5, v3\nroot v6"),
+        (6, Requirement::Level, "v5: value = fold.map 0 v0, v3\nv6: value = fold.map 0 v0, v5"),
+        (6, Requirement::Level, "v5: value = fold.map 1 v0, v4\nv6: value = fold.map 0 pairs v0, v5"),
+        (5, Requirement::Level, "v5: value = fold.map 1023 pairs v0, v0"),
     ] {
-        assert_eq!(broken(&format!("{head}{lines}")), (NodeId(node), rule), "{lines}");
+        assert_eq!(broken(&format!("{head}{lines}")), (NodeId(node), requirement), "{lines}");
     }
     for lines in [
         "v5: value = fold.map 0 pairs v0, v4\nroot v5",
@@ -166,5 +169,5 @@ fn variables_are_bound_with_their_type() {
 
 #[test]
 fn roots_are_nodes() {
-    assert_eq!(broken("root v0"), (NodeId(0), Rule::Root));
+    assert_eq!(broken("root v0"), (NodeId(0), Requirement::Root));
 }

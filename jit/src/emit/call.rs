@@ -214,7 +214,7 @@ impl Emitter<'_, '_> {
         if let Some(&known) = self.signatures.get(&callee) {
             return known;
         }
-        let mut signature = Signature::new(self.config.default_call_conv);
+        let mut signature = Signature::new(self.machine.config.default_call_conv);
         let (mut params, mut returns) = (vec![I64], vec![]);
         match callee {
             Callee::Text => returns.extend([I64, I64]),

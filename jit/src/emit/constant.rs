@@ -3,7 +3,7 @@
 use super::block::Words;
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
-use celero_ir::layout::{self, row};
+use celero_ir::layout::{self, parameter_row};
 use celero_ir::{ConstId, Constant, Parameter, ParameterKind, Ty};
 use cranelift_codegen::ir::types::{F64, I8, I64};
 use cranelift_codegen::ir::{InstBuilder, Type, Value};
@@ -66,7 +66,7 @@ impl Emitter<'_, '_> {
 
     fn row_load(&mut self, ty: Type, at: u16) -> Value {
         let frame = self.frame();
-        let words = self.builder.ins().load(I64, MEM, frame, row::ADDRESS);
+        let words = self.builder.ins().load(I64, MEM, frame, parameter_row::ADDRESS);
         self.builder.ins().load(ty, MEM, words, i32::from(at).saturating_mul(8))
     }
 }

@@ -4,7 +4,7 @@ use super::block::{Edge, Words};
 use super::call::{Attempted, Callee, Failure};
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
-use celero_ir::layout::{Access, Elements, Names, Path, Repr};
+use celero_ir::layout::{Access, Elements, EnumTags, Path, Repr};
 use celero_ir::{ErrorKind, Helper, NodeId, Op, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I8, I64};
@@ -26,7 +26,7 @@ impl Emitter<'_, '_> {
                 let (base, offset) = self.walk(self.host, path)?;
                 self.load(field.ty, *repr, base, offset)
             }
-            access @ (Access::Text(..) | Access::Named(..)) => {
+            access @ (Access::Text(..) | Access::Tagged(..)) => {
                 let words = self.access(id, index, access)?;
                 let (address, _) = words.two()?;
                 if field.optional && field.ty != Ty::Maybe {
@@ -57,7 +57,7 @@ impl Emitter<'_, '_> {
         let field = self.unit.field(index).ok_or_else(|| broken("no such field"))?;
         match &field.access {
             Access::Load(..) => Ok(Words::One(self.builder.ins().iconst(I8, 1))),
-            access @ (Access::Text(..) | Access::Named(..)) => {
+            access @ (Access::Text(..) | Access::Tagged(..)) => {
                 let (address, _) = self.access(id, index, access)?.two()?;
                 Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::NotEqual, address, 0)))
             }
@@ -89,7 +89,7 @@ impl Emitter<'_, '_> {
                 let at = self.end_from(from, path)?;
                 self.call_accessor(Callee::Text, *accessor, &[at])
             }
-            Access::Named(path, names, accessor) => {
+            Access::Tagged(path, names, accessor) => {
                 let at = self.end_from(from, path)?;
                 self.named(*names, *accessor, at)
             }
@@ -98,7 +98,7 @@ impl Emitter<'_, '_> {
     }
 
     /// The text that the table has for a value, else the accessor's answer.
-    fn named(&mut self, names: Names, accessor: usize, at: Value) -> Result<Words, Error> {
+    fn named(&mut self, names: EnumTags, accessor: usize, at: Value) -> Result<Words, Error> {
         let offset = i32::try_from(names.tag).map_err(|_| broken("an offset over 2 GiB"))?;
         let (known, ask, join) = (self.builder.create_block(), self.cold_block(), self.builder.create_block());
         let address = self.builder.append_block_param(join, I64);
@@ -175,7 +175,7 @@ impl Emitter<'_, '_> {
                 let (base, offset) = self.walk(at, path)?;
                 self.load(elements.ty, *repr, base, offset)
             }
-            access @ (Access::Text(..) | Access::Named(..)) => self.text_at(access, at),
+            access @ (Access::Text(..) | Access::Tagged(..)) => self.text_at(access, at),
             Access::Ip(..) | Access::Get => Err(broken("elements that can't be read in place")),
         }
     }

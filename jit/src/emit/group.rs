@@ -4,13 +4,13 @@
 use super::block::{Edge, Target};
 use super::{Emitter, MEM};
 use crate::error::Error;
-use crate::unit::Rule;
+use crate::unit::GroupedRule;
 use celero_ir::layout::{frame, group};
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, InstBuilder};
 
 impl<'a> Emitter<'a, '_> {
-    pub(super) fn rules(&mut self, rules: &[Rule<'a>], steps: i64) -> Result<(), Error> {
+    pub(super) fn rules(&mut self, rules: &[GroupedRule<'a>], steps: i64) -> Result<(), Error> {
         let end = self.builder.create_block();
         for (number, rule) in (0_u8..).zip(rules) {
             let next = self.builder.create_block();
@@ -24,7 +24,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(())
     }
 
-    fn rule(&mut self, number: u8, rule: &Rule<'a>, steps: i64, next: Block, end: Block) -> Result<(), Error> {
+    fn rule(&mut self, number: u8, rule: &GroupedRule<'a>, steps: i64, next: Block, end: Block) -> Result<(), Error> {
         self.origins = rule.origins;
         self.locate(rule.root);
         let facts = self.plan.facts(rule.root);

@@ -10,7 +10,7 @@ use super::call::{Attempt, Attempted, Failure};
 use super::{Emitter, broken};
 use crate::dominators::Place;
 use crate::error::Error;
-use crate::unit::HeaderTable;
+use crate::unit::HeaderBatch;
 use celero_ir::{Helper, NodeId, Op};
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -40,7 +40,7 @@ pub(super) struct Table {
 }
 
 impl Emitter<'_, '_> {
-    pub(super) fn prepare_tables(&mut self, headers: &[HeaderTable<'_>]) {
+    pub(super) fn prepare_tables(&mut self, headers: &[HeaderBatch<'_>]) {
         for header in headers {
             let size = u32::try_from(header.lookups.len()).unwrap_or(u32::MAX).saturating_mul(16);
             let answers = self.slot(size);

@@ -28,14 +28,14 @@ mod text;
 use crate::dominators::{Place, Tree};
 use crate::error::{Bound, Error};
 use crate::plan::Plan;
-use crate::unit::{HeaderTable, Rule, Unit};
+use crate::target::TargetFacts;
+use crate::unit::{GroupedRule, HeaderBatch, Unit};
 use block::{Edge, Target, Words};
 use celero_ir::{ErrorWord, NodeId, Op, Origin, Ty, layout};
 use cranelift_codegen::ir::types::{F64, I8, I64};
 use cranelift_codegen::ir::{
     Block, Function, InstBuilder, MemFlagsData, SigRef, SourceLoc, StackSlot, StackSlotData, StackSlotKind, Type, Value,
 };
-use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use std::collections::{HashMap, HashSet};
 
@@ -56,7 +56,7 @@ pub(crate) struct Task<'a> {
     pub(crate) number: usize,
     /// Most instructions.
     pub(crate) instructions: usize,
-    pub(crate) config: TargetFrontendConfig,
+    pub(crate) target: TargetFacts,
 }
 
 /// What a function computes.
@@ -65,7 +65,7 @@ pub(crate) enum Body<'a> {
     /// The value of one root.
     Root(NodeId),
     /// Which of these rules are true, each with a budget of so many steps.
-    Rules { rules: &'a [Rule<'a>], headers: &'a [HeaderTable<'a>], steps: i64 },
+    Rules { rules: &'a [GroupedRule<'a>], headers: &'a [HeaderBatch<'a>], steps: i64 },
 }
 
 /// A value that can be used again where `place` dominates and the variables it depends on are the same.
@@ -81,7 +81,7 @@ struct Emitter<'a, 'f> {
     plan: &'a Plan,
     number: usize,
     instructions: usize,
-    config: TargetFrontendConfig,
+    machine: TargetFacts,
     builder: FunctionBuilder<'f>,
     tree: Tree,
     /// The current block in the tree.
@@ -100,8 +100,8 @@ struct Emitter<'a, 'f> {
     error: Option<StackSlot>,
     /// The evaluation frame. Taken through [`frame`](Self::frame).
     given_frame: Value,
-    /// Whether the frame is not used.
-    bare: bool,
+    /// Whether the frame has not been used so far.
+    context_only: bool,
     /// The host's data.
     host: Value,
     known: Vec<Option<Known>>,
@@ -140,7 +140,7 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
         plan: task.plan,
         number: task.number,
         instructions: task.instructions,
-        config: task.config,
+        machine: task.target,
         builder,
         tree,
         place: top,
@@ -151,7 +151,7 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
         origins: &[],
         error: None,
         given_frame: frame,
-        bare: true,
+        context_only: true,
         host,
         known: vec![None; task.plan.len()],
         attempts: HashMap::new(),
@@ -181,9 +181,9 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
     emitter.check_size()?;
     emitter.enter(entry, body);
     emitter.builder.seal_all_blocks();
-    let (config, bare) = (emitter.config, emitter.bare);
-    emitter.builder.finalize(config);
-    Ok(bare)
+    let (machine, context_only) = (emitter.machine, emitter.context_only);
+    emitter.builder.finalize(machine.config);
+    Ok(context_only)
 }
 
 impl Emitter<'_, '_> {
@@ -330,7 +330,7 @@ impl Emitter<'_, '_> {
     }
 
     fn frame(&mut self) -> Value {
-        self.bare = false;
+        self.context_only = false;
         self.given_frame
     }
 

@@ -62,7 +62,7 @@ impl<'a> Emitter<'a, '_> {
         let Op::Field(index) = self.unit.graph.op(text) else { return None };
         let fields: &'a [Field] = self.unit.fields;
         let field = fields.get(index as usize).filter(|field| !field.optional && !texts.is_empty())?;
-        let Access::Named(path, names, _) = &field.access else { return None };
+        let Access::Tagged(path, names, _) = &field.access else { return None };
         let tag = |text: &&[u8]| names.texts.iter().find(|(_, name)| name.as_bytes() == *text).map(|(tag, _)| *tag);
         let tags = texts.iter().map(tag).collect::<Option<_>>()?;
         Some(Tagged { path, offset: names.tag, tags })

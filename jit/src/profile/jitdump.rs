@@ -2,9 +2,10 @@
 //! and a record for each function. While it is written a page of it is mapped as if it were code: `perf record` notes the
 //! mapping, which is how `perf inject` finds the file.
 
+use super::OfProcess;
 use super::file::{Old, own};
 use super::marker::Marker;
-use super::{Installed, OfProcess};
+use crate::code_memory::InstalledFunction;
 use rustix::time::{ClockId, clock_gettime};
 use std::fs::File;
 use std::io::{self, Write};
@@ -64,7 +65,11 @@ impl Dump {
         Ok(Self { process, file, records: Vec::new(), next: 0, _marker: marker })
     }
 
-    pub(super) fn record(&mut self, Installed { address, code }: Installed<'_>, name: &str) -> io::Result<()> {
+    pub(super) fn record(
+        &mut self,
+        InstalledFunction { address, code }: InstalledFunction<'_>,
+        name: &str,
+    ) -> io::Result<()> {
         let size = name.len().saturating_add(1).saturating_add(code.len());
         let size = u32::try_from(size).ok().and_then(|size| size.checked_add(LOAD_HEAD));
         let size = size.ok_or_else(|| io::Error::other("a function of 4 GiB"))?;

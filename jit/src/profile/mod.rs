@@ -10,7 +10,7 @@ mod jitdump;
 mod marker;
 mod perf_map;
 
-use crate::compiler::Code;
+use crate::code::Code;
 use jitdump::Dump;
 use perf_map::PerfMap;
 use std::io;
@@ -27,13 +27,6 @@ pub enum Profiling {
     /// jit.data`, `perf report -i jit.data`, or `perf annotate` to see which instructions take the time. All code that was ever
     /// compiled is in it: it grows with each compilation.
     JitDump,
-}
-
-/// A function that is installed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Installed<'c> {
-    pub(crate) address: usize,
-    pub(crate) code: &'c [u8],
 }
 
 /// Tells profilers about code.

@@ -1,8 +1,9 @@
 //! `/tmp/perf-PID.map`: a line for each function, with its address, its size, both in hexadecimal, and its name. Other
 //! compilers of the process may write to the same file: lines are appended whole.
 
+use super::OfProcess;
 use super::file::{Old, own};
-use super::{Installed, OfProcess};
+use crate::code_memory::InstalledFunction;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,7 +19,11 @@ impl PerfMap {
         Ok(Self { process, file: own(&format!("/tmp/perf-{process}.map"), Old::Kept)?, lines: String::new() })
     }
 
-    pub(super) fn record(&mut self, Installed { address, code }: Installed<'_>, name: &str) -> io::Result<()> {
+    pub(super) fn record(
+        &mut self,
+        InstalledFunction { address, code }: InstalledFunction<'_>,
+        name: &str,
+    ) -> io::Result<()> {
         writeln!(self.lines, "{address:x} {:x} {name}", code.len()).map_err(io::Error::other)
     }
 

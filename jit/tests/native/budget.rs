@@ -35,7 +35,7 @@ fn one_loop_does_without_the_frame() {
     let mut b = numbers();
     let root = exists(&mut b, 7, 0);
     let code = compile(&mut b, root, 4);
-    assert!(code.entry(0).unwrap().bare().is_some());
+    assert!(code.entry(0).unwrap().context_only().is_some());
     let cases: [(&[i64], _); 6] = [
         (&[], Ok(false)),
         (&[1, 2, 3, 4], Ok(false)),
@@ -57,7 +57,7 @@ fn several_loops_share_the_budget_of_the_frame() {
     let loops = [exists(&mut b, 7, 0), exists(&mut b, 8, 0)];
     let root = b.add(Op::Or, Ty::Bool, &loops);
     let code = compile(&mut b, root, 6);
-    assert!(code.entry(0).unwrap().bare().is_none());
+    assert!(code.entry(0).unwrap().context_only().is_none());
     let host: &[i64] = &[1, 2, 3];
     assert_eq!(run_with(&code, 0, &host, 6).bool(), Ok(false));
     assert_eq!(run_with(&code, 0, &host, 5).bool(), Err(ErrorKind::OutOfBudget));

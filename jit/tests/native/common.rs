@@ -511,7 +511,7 @@ pub(crate) fn run_with<T>(code: &Code, root: usize, host: &T, fuel: i64) -> Outc
 /// Runs a function on a row of constants.
 pub(crate) fn run_row<T>(code: &Code, function: usize, host: &T, row: &[u64]) -> Outcome {
     let mut result = [u64::MAX; 4];
-    result[(layout::row::ADDRESS - layout::frame::RESULT) as usize / 8] = row.as_ptr() as u64;
+    result[(layout::parameter_row::ADDRESS - layout::frame::RESULT) as usize / 8] = row.as_ptr() as u64;
     start(code, function, host, Frame { fuel: 1000, rest: 0, out: 0, more: 0, result })
 }
 

@@ -1,7 +1,7 @@
 //! Fields that are not plain loads, and headers.
 
 use crate::common::{BREAK_HEADERS, Build, Headers, Pair, calls, run};
-use celero_ir::layout::{Access, Field, Names, Path, Repr};
+use celero_ir::layout::{Access, EnumTags, Field, Path, Repr};
 use celero_ir::{Cmp, Constant, ErrorKind, FoldKind, Helper, NodeId, Op, Ty};
 use std::cell::Cell;
 
@@ -71,8 +71,8 @@ fn named_text_is_asked_for_only_where_the_table_has_none() {
         table[usize::from(*tag)] = [name.as_ptr() as usize, name.len()];
     }
     let mut b = Build::default();
-    let names = Names { tag: 2, table: table.as_ptr() as usize, texts };
-    b.fields.push(Field::new(Ty::Str, false, Access::Named(Path(vec![0]), names, accessor as *const () as usize)));
+    let names = EnumTags { tag: 2, table: table.as_ptr() as usize, texts };
+    b.fields.push(Field::new(Ty::Str, false, Access::Tagged(Path(vec![0]), names, accessor as *const () as usize)));
     let text = b.add(Op::Field(0), Ty::Str, &[]);
     b.graph.add_root(text);
     // Texts of the table are told by the byte alone, and others by the text.

@@ -233,7 +233,7 @@ fn listings_show_code_and_its_source() {
     assert!(listing.clif.contains("sadd_overflow"), "{}", listing.clif);
     assert!(!listing.assembly.is_empty());
     assert_eq!(listing.size, b.compile().size());
-    let span = listing.spans.iter().find(|span| span.node == sum).unwrap();
+    let span = listing.ranges.iter().find(|span| span.node == sum).unwrap();
     assert_eq!(span.origin, b.graph.origin(sum));
     assert!(span.from < span.to && span.to as usize <= listing.size);
     let error = Error::TooLarge { root: 3, bound: Bound::Depth, limit: 7 }.to_string();

@@ -120,7 +120,7 @@ impl Draft {
     fn shape(&self) -> Code {
         let mut compiler = Compiler::new(&Settings::default()).unwrap();
         let root = self.build.graph.roots()[0];
-        let function = self.build.with_unit(|unit| compiler.shape(unit, root)).unwrap();
+        let function = self.build.with_unit(|unit| compiler.template(unit, root)).unwrap();
         compiler.install(vec![function]).unwrap()
     }
 }
@@ -412,11 +412,11 @@ fn a_shape_is_a_truth_value() {
     let mut compiler = Compiler::new(&Settings::default()).unwrap();
     for root in [number, text, value] {
         b.graph.add_root(root);
-        let refused = b.with_unit(|unit| compiler.shape(unit, root).err());
+        let refused = b.with_unit(|unit| compiler.template(unit, root).err());
         assert!(matches!(refused, Some(Error::Internal(_))), "{refused:?}");
     }
     // The compiler is as good as before.
-    let function = b.with_unit(|unit| compiler.shape(unit, truth)).unwrap();
+    let function = b.with_unit(|unit| compiler.template(unit, truth)).unwrap();
     let code = compiler.install(vec![function]).unwrap();
     assert_eq!(run_row(&code, 0, &0_u64, &[]).bool(), Ok(true));
 }

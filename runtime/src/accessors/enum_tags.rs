@@ -4,7 +4,7 @@
 //! made for it, as `vec_layout` does it for vectors: where some variants hold nothing, all variants of a type have their tag in
 //! the same place, and it is all that values of those variants have.
 
-use celero_ir::layout::Names;
+use celero_ir::layout::EnumTags;
 use std::mem::MaybeUninit;
 
 /// One for each value of a byte: address and length of a text, or zeros.
@@ -14,7 +14,11 @@ type Table = [[usize; 2]; 256];
 ///
 /// `None` where no byte shows that, or several do, and then native code asks an accessor. The tag always shows it, so that a
 /// byte that does so alone is the tag. Values of equal text must be equal in it: they are all made by what `make` calls.
-pub(crate) fn names<T>(names: &[&'static str], others: &[String], make: impl Fn(&str) -> Option<T>) -> Option<Names> {
+pub(crate) fn names<T>(
+    names: &[&'static str],
+    others: &[String],
+    make: impl Fn(&str) -> Option<T>,
+) -> Option<EnumTags> {
     let named: Vec<Vec<u8>> = names.iter().map(|name| make(name).map(bytes_of)).collect::<Option<_>>()?;
     let others: Vec<Vec<u8>> = others.iter().map(|other| make(other).map(bytes_of)).collect::<Option<_>>()?;
     let tags_at = |offset: usize, of: &[Vec<u8>]| -> Vec<u8> {
@@ -35,7 +39,7 @@ pub(crate) fn names<T>(names: &[&'static str], others: &[String], make: impl Fn(
     // Read by code that may live as long as the process.
     let table: &'static Table = Box::leak(Box::new(table));
     let table = table.as_ptr().expose_provenance();
-    Some(Names { tag: u32::try_from(tag).ok()?, table, texts: Box::leak(texts) })
+    Some(EnumTags { tag: u32::try_from(tag).ok()?, table, texts: Box::leak(texts) })
 }
 
 /// The bytes of a value, with zeros where it has none of its own.

@@ -14,7 +14,7 @@ fn elements<T: Element>(words: Option<WordOffsets>) -> Option<Elements> {
     let (at, count) = words?;
     let stride = u32::try_from(size_of::<T>()).ok()?;
     let Layout { ty, optional: false, access, .. } = T::layout() else { return None };
-    let in_place = matches!(access, Access::Load(..) | Access::Text(..) | Access::Named(..));
+    let in_place = matches!(access, Access::Load(..) | Access::Text(..) | Access::Tagged(..));
     in_place.then(|| Elements { path: Path(vec![at]), count, stride, ty, access })
 }
 

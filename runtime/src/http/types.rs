@@ -7,7 +7,7 @@ use crate::context::{Element, FieldType, format_into, read_by_call, viewed};
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::Ty;
-use celero_ir::layout::{Field as Layout, Names};
+use celero_ir::layout::{EnumTags, Field as Layout};
 use http::{Method, Uri, Version};
 use std::sync::OnceLock;
 
@@ -25,7 +25,7 @@ fn version(version: &Version) -> &'static str {
 
 /// The layout of a method: the usual ones are known by a byte.
 fn method() -> Layout {
-    static NAMES: OnceLock<Option<Names>> = OnceLock::new();
+    static NAMES: OnceLock<Option<EnumTags>> = OnceLock::new();
     let names = NAMES.get_or_init(|| {
         let usual = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
         let others: Vec<String> = (1..=24).map(|length| "X".repeat(length)).collect();

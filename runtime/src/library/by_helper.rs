@@ -74,7 +74,7 @@ macro_rules! call {
 }
 
 macro_rules! by_helper {
-    ($($(#[doc = $doc:literal])* $name:ident($($param:ident: $ty:ident),*) -> $($result:ident)+, cost $cost:literal;)*) => {
+    ($($(#[doc = $doc:literal])* $name:ident($($param:ident: $ty:ident),*) -> $($result:ident)+;)*) => {
         fn run<'a>(cx: &Cx<'a>, helper: Helper, args: &[Value<'a>]) -> Option<EvalResult<Value<'a>>> {
             let mut args = args.iter();
             match helper {

@@ -77,7 +77,7 @@ pub(super) union Outcome<'a> {
     pub(super) nothing: (),
     pub(super) value: Value<'a>,
     pub(super) group: Group,
-    /// The address of the row of the rule that is evaluated: `celero_ir::layout::row` says where.
+    /// The address of the row of the rule that is evaluated: `celero_ir::layout::parameter_row` says where.
     pub(super) row: *const u64,
 }
 

@@ -12,13 +12,13 @@ use crate::lower::Callee;
 use crate::rules::{Common, Placed, Row, Shape};
 use celero_ir::layout::{Field, Network, group};
 use celero_ir::{Constant, NodeId, Op, ParameterKind};
-use celero_jit::{Code, Compiler, ConstantAddress, Function, HeaderTable, Rule, Settings, Unit};
+use celero_jit::{Code, CompiledFunction, Compiler, ConstantAddress, GroupedRule, HeaderBatch, Settings, Unit};
 use celero_matching::pattern::PatternCache;
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 
 /// Rules of a function as a rule. More would share more, but keep more values alive at once.
-const RULES: usize = group::MOST;
+const RULES: usize = group::MAX_RULES;
 
 /// Fewest headers that a function looks up in one pass over the map: with fewer, asking for each is faster.
 const TOGETHER: usize = 5;
@@ -50,7 +50,7 @@ pub(crate) struct Draft<'a> {
     /// By node: the last round of looking at what rules use that came by.
     seen: Vec<u32>,
     round: u32,
-    functions: Vec<Function>,
+    functions: Vec<CompiledFunction>,
     parts: Vec<Part>,
     refused: Vec<(u32, String)>,
 }
@@ -119,7 +119,7 @@ impl<'a> Draft<'a> {
             graph.constants().iter().map(|constant| self.pool.lone(constant, self.patterns)).collect();
         let constants = constants.map_err(|_| "a constant cannot be prepared")?;
         let unit = Unit { graph, fields: self.fields, constants: &constants, helpers: &*HELPERS, steps: None };
-        let function = self.compiler.shape(&unit, root).map_err(|error| error.to_string())?;
+        let function = self.compiler.template(&unit, root).map_err(|error| error.to_string())?;
         let number = self.functions.len();
         self.functions.push(function);
         Ok(ShapeCode { function: number, callees, words: shape.words, builds: builds(graph, self.fields) })
@@ -191,11 +191,12 @@ impl<'a> Draft<'a> {
             self.pool.prepare(constant, graph, self.patterns).map_err(|_| "a constant cannot be prepared")?;
         }
         let tables = self.tables(&used);
-        let headers: Vec<HeaderTable<'_>> =
-            tables.iter().map(|(lookups, names)| HeaderTable { lookups, names: *names }).collect();
+        let headers: Vec<HeaderBatch<'_>> =
+            tables.iter().map(|(lookups, names)| HeaderBatch { lookups, names: *names }).collect();
         let unit =
             Unit { graph, fields: self.fields, constants: self.pool.addresses(), helpers: &*HELPERS, steps: None };
-        let wanted: Vec<Rule<'_>> = rules.iter().map(|rule| Rule { root: rule.root, origins: &rule.origins }).collect();
+        let wanted: Vec<GroupedRule<'_>> =
+            rules.iter().map(|rule| GroupedRule { root: rule.root, origins: &rule.origins }).collect();
         let function = self.compiler.group(&unit, &wanted, &headers, self.steps).map_err(|error| error.to_string())?;
         self.parts.push(Part { count: rules.len(), function: Some(self.functions.len()) });
         self.functions.push(function);
@@ -305,12 +306,12 @@ pub(crate) struct Answer {
     matched: u64,
     failed: u64,
     /// A word for each rule, of which those of failed rules are written.
-    errors: [MaybeUninit<u64>; group::MOST],
+    errors: [MaybeUninit<u64>; group::MAX_RULES],
 }
 
 impl Answer {
     pub(crate) fn new() -> Self {
-        Self { matched: 0, failed: 0, errors: [MaybeUninit::uninit(); group::MOST] }
+        Self { matched: 0, failed: 0, errors: [MaybeUninit::uninit(); group::MAX_RULES] }
     }
 
     /// The rules that are true or failed, as bits.

@@ -23,7 +23,7 @@ use crate::library::Cx;
 use crate::lower::{Callee, Calls};
 use crate::value::{Duration, Timestamp, Value};
 use celero_ir::{ErrorKind, ErrorWord, Graph, Op, Origin, Ty};
-use celero_jit::{BareEntry, Code, Compiler, Entry, Listing, Unit};
+use celero_jit::{Code, Compiler, ContextEntry, Entry, Listing, Unit};
 use celero_matching::pattern::PatternCache;
 use frame::{Base, Frame, Outcome};
 use pool::Pool;
@@ -46,7 +46,7 @@ pub(crate) struct Native {
 #[derive(Clone, Copy, Debug)]
 enum Way {
     /// The context alone: the result is a truth value, and no helper is called.
-    Bare(BareEntry<'static>),
+    Bare(ContextEntry<'static>),
     /// The base of a frame: the result is a truth value, and the arena is used only where a header is sent twice or is not
     /// UTF-8.
     Framed(Entry<'static>),
@@ -116,7 +116,7 @@ impl Native {
         let entry = compiled.code.entry(0).ok_or(NativeError::Function)?;
         // SAFETY: the code that the entry borrows is owned by `compiled`, which goes with it, and nobody gets the entry.
         let entry = unsafe { std::mem::transmute::<Entry<'_>, Entry<'static>>(entry) };
-        let way = match (result, entry.bare()) {
+        let way = match (result, entry.context_only()) {
             (Ty::Bool, Some(bare)) => Way::Bare(bare),
             (Ty::Bool, None) if !builds(graph, fields) => Way::Framed(entry),
             _ => Way::Roomy(entry),
@@ -204,7 +204,7 @@ impl Native {
 
 /// See [`Native::bare`].
 #[derive(Clone, Copy)]
-pub(crate) struct Bare<'a>(BareEntry<'a>);
+pub(crate) struct Bare<'a>(ContextEntry<'a>);
 
 impl Bare<'_> {
     /// Runs the code: the truth value, or an [`ErrorWord`].

@@ -185,7 +185,7 @@ fn for_this_processor() -> Vec<(Helper, usize)> {
 }
 
 macro_rules! addresses {
-    ($($(#[doc = $doc:literal])* $name:ident($($param:ident: $ty:ident),*) -> $($result:ident)+, cost $cost:literal;)*) => {
+    ($($(#[doc = $doc:literal])* $name:ident($($param:ident: $ty:ident),*) -> $($result:ident)+;)*) => {
         /// The addresses of all helpers, in the order of the table.
         pub(super) fn addresses() -> [usize; Helper::COUNT] {
             let mut all = [$(shim!(@types $name [$($result)+] [$($ty)*] () ())),*];

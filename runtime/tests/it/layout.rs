@@ -70,7 +70,7 @@ unsafe fn read<'a>(start: *const u8, field: &Field, arena: &'a Arena) -> Option<
     let ty = field.layout.ty;
     Some(match &field.layout.access {
         Access::Load(path, repr) => Some(unsafe { load(ty, *repr, follow(start, path)) }),
-        Access::Named(path, names, function) => {
+        Access::Tagged(path, names, function) => {
             let at = unsafe { follow(start, path) };
             let (tag, table) = unsafe { (at.add(names.tag as usize).read(), names.table as *const Words) };
             let Words { address, length } = unsafe { table.add(tag.into()).read() };

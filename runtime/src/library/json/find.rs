@@ -20,7 +20,7 @@ pub(crate) struct Way {
 impl Way {
     /// Prepares the way that a projection is; one without steps for others.
     pub(super) fn new(projection: &Projection) -> Self {
-        let (keys, whole) = projection.way().unwrap_or_default();
+        let (keys, whole) = projection.key_path().unwrap_or_default();
         Self { keys: keys.into_iter().map(|key| Box::from(&**key)).collect(), whole }
     }
 }

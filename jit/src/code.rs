@@ -1,0 +1,84 @@
+//! What a compilation returns: code that can be called, or a listing that can be read.
+
+use crate::code_memory::{CodeMemory, InstalledFunction};
+use crate::entry::Entry;
+use celero_ir::{Helper, NodeId, Origin};
+
+/// The installed functions of one compilation.
+///
+/// Owns their memory, which is unmapped when this is dropped; an [`Entry`] borrows it.
+#[derive(Debug)]
+pub struct Code {
+    pub(crate) memory: CodeMemory,
+    /// Bytes of machine code.
+    pub(crate) bytes: usize,
+}
+
+impl Code {
+    /// The function of a root or, if functions were [installed](crate::Compiler::install), the function of this index.
+    #[must_use]
+    pub fn entry(&self, function: usize) -> Option<Entry<'_>> {
+        self.memory.function(function).map(|(address, context_only)| Entry::new(address, context_only))
+    }
+
+    /// The functions, in order, with their code.
+    pub(crate) fn installed(&self) -> impl Iterator<Item = InstalledFunction<'_>> {
+        self.memory.installed()
+    }
+
+    /// Bytes of machine code.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.bytes
+    }
+
+    /// Bytes of memory that are mapped for the code: whole pages.
+    #[must_use]
+    pub fn mapped(&self) -> usize {
+        self.memory.size()
+    }
+}
+
+/// A compiled function as text, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// Cranelift's intermediate form; helpers are named at their addresses.
+    pub clif: String,
+    /// Disassembled machine code.
+    pub assembly: String,
+    /// Bytes of machine code.
+    pub size: usize,
+    /// Which machine code came from which part of the source, by rising addresses.
+    pub ranges: Vec<CodeRange>,
+}
+
+/// A range of machine code and the node that it computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodeRange {
+    /// First byte, from the start of the function.
+    pub from: u32,
+    /// One past the last byte.
+    pub to: u32,
+    /// The node.
+    pub node: NodeId,
+    /// The node's place in the source.
+    pub origin: Origin,
+}
+
+/// Replaces the addresses of helpers in a CLIF listing by the helpers' names. `addresses` is indexed by helper.
+pub(crate) fn name_helpers(clif: &str, addresses: &[usize]) -> String {
+    let mut text = String::with_capacity(clif.len());
+    let mut parts = clif.split(" = 0x");
+    text.extend(parts.next());
+    for part in parts {
+        let end = part.find(|c: char| c != '_' && !c.is_ascii_hexdigit()).unwrap_or(part.len());
+        let (number, rest) = part.split_at(end);
+        let address = usize::from_str_radix(&number.replace('_', ""), 16).ok();
+        let index = addresses.iter().position(|known| Some(*known) == address);
+        match index.and_then(|index| Helper::ALL.get(index)) {
+            Some(helper) => text.extend([" = ", helper.decl().name, rest]),
+            None => text.extend([" = 0x", number, rest]),
+        }
+    }
+    text
+}
