@@ -78,12 +78,6 @@ impl<const IGNORE_CASE: bool> ByteSet<IGNORE_CASE> {
         self.find(Ends::of(text), text).is_some()
     }
 
-    /// Whether the text, with these ends, is a member.
-    #[inline(always)]
-    pub(crate) fn contains_with(&self, ends: Ends<IGNORE_CASE>, text: &[u8]) -> bool {
-        self.find(ends, text).is_some()
-    }
-
     /// A number that the text, with these ends, has alone among the members, if it is one: less than
     /// [`places`](Self::places).
     #[inline(always)]

@@ -66,7 +66,7 @@ impl HeaderSet {
 
     fn holds(&self, name: &[u8]) -> bool {
         let ends = Ends::of(name);
-        self.names.contains_with(ends, name) || self.prefixes.begin(ends, name)
+        self.names.find(ends, name).is_some() || self.prefixes.begin(ends, name)
     }
 
     /// The names in a header map that are in the set, each once, in the map's order.
