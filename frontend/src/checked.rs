@@ -38,15 +38,37 @@ pub enum Reference {
     Undeclared,
 }
 
-/// An expression that passed the checker.
+/// An expression in which every node has a type and every name stands for something declared.
+///
+/// A [`Language`](crate::Language) builds one with [`TreeBuilder`](crate::TreeBuilder). Later stages rely on the following,
+/// which [`verify`](Self::verify) tests:
+///
+/// - The source and the tree keep the [`Limits`](crate::Limits) on bytes, nodes and depth.
+/// - A node's children have smaller ids, and its depth is one more than the deepest child's.
+/// - Spans are inside the source, at character boundaries.
+/// - An expression has the parts that its kind needs: a map keys and values in turn, a chain at least two operands.
+/// - Every node has a type without parameters, inference variables and errors, within the bounds on types.
+/// - Every evaluated name stands for a variable, a macro's variable or a type; every evaluated operator and call for
+///   functions that are declared, that take as many operands, and of types that these may have.
+/// - Every evaluated node has one parent, except names and literals, so that evaluating each node once for each parent takes
+///   time linear in the number of nodes.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    pub(crate) ast: Ast,
-    pub(crate) types: Vec<Type>,
-    pub(crate) references: Vec<Reference>,
+    ast: Ast,
+    types: Vec<Type>,
+    references: Vec<Reference>,
 }
 
 impl Checked {
+    /// Types and references by node, of a tree that keeps the invariants.
+    pub(crate) fn new_unverified(ast: Ast, types: Vec<Type>, references: Vec<Reference>) -> Self {
+        Self { ast, types, references }
+    }
+
+    pub(crate) fn references(&self) -> impl Iterator<Item = &Reference> {
+        self.references.iter()
+    }
+
     /// The tree.
     #[inline]
     #[must_use]

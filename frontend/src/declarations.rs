@@ -57,18 +57,18 @@ impl Definition {
 /// Everything declared for an expression.
 #[derive(Clone, Debug, Default)]
 pub struct Declarations {
-    pub(crate) container: Arc<str>,
-    pub(crate) variables: Vec<Variable>,
+    container: Arc<str>,
+    variables: Vec<Variable>,
     /// The index of the variable that a name stands for.
     by_name: HashMap<Arc<str>, u32>,
     /// Most dots in the name of a variable.
     pub(crate) most_dots: usize,
-    pub(crate) functions: Vec<HostFunction>,
-    pub(crate) definitions: Vec<Arc<Definition>>,
+    functions: Vec<HostFunction>,
+    definitions: Vec<Arc<Definition>>,
     /// The index of the definition without parameters that a name stands for.
     aliases: HashMap<Arc<str>, u32>,
-    pub(crate) unchecked: bool,
-    pub(crate) libraries: Libraries,
+    unchecked: bool,
+    libraries: Libraries,
 }
 
 impl Declarations {
@@ -89,6 +89,12 @@ impl Declarations {
         self.unchecked = unchecked;
     }
 
+    /// Whether static types are off.
+    #[must_use]
+    pub fn is_unchecked(&self) -> bool {
+        self.unchecked
+    }
+
     /// Turns a library on or off; all are on at first. The standard one stays on.
     pub fn set_library(&mut self, library: Library, on: bool) {
         self.libraries.set(library, on);
@@ -103,8 +109,9 @@ impl Declarations {
         index
     }
 
-    /// The variable of a qualified name, with its index.
-    pub(crate) fn variable(&self, name: &str) -> Option<(u32, &Variable)> {
+    /// The variable of a qualified name, with its index for [`Reference::Variable`](crate::Reference::Variable).
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<(u32, &Variable)> {
         let index = *self.by_name.get(name)?;
         Some((index, self.variables.get(index as usize)?))
     }

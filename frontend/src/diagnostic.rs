@@ -50,6 +50,21 @@ pub struct Diagnostic {
     pub help: Vec<String>,
 }
 
+impl Diagnostic {
+    /// An error without labels and help.
+    #[must_use]
+    pub fn error(stage: Stage, code: &'static str, span: Span, message: impl Into<String>) -> Self {
+        let (message, labels, help) = (message.into(), Vec::new(), Vec::new());
+        Self { severity: Severity::Error, stage, code, message, span, labels, help }
+    }
+
+    /// A warning of the checker or a lint, without labels and help.
+    #[must_use]
+    pub fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(Stage::Check, code, span, message) }
+    }
+}
+
 /// One row of a table of diagnostic codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodeInfo {

@@ -7,16 +7,15 @@
 //!
 //! Bodies are inlined themselves, so each call copies one body, and the result is bounded as every tree is.
 
-use crate::ast::{Ast, Expr, Name, Node, NodeId, Nodes};
+use crate::ast::{Expr, NodeId, Nodes};
 use crate::checked::{Checked, Reference};
 use crate::declarations::{Declarations, Definition};
 use crate::diagnostic::{Diagnostic, Severity, Stage, TOO_DEEP, TOO_MANY_NODES};
 use crate::limits::{Limits, with_stack};
-use crate::span::Span;
 use crate::stdlib::Overload;
+use crate::tree_builder::{Place, TreeBuilder};
 use crate::types::Type;
 use smallvec::SmallVec;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What the call of a guard is called in a tree shown as text.
@@ -42,16 +41,16 @@ pub(crate) fn inline_body(
     declarations: &Declarations,
     limits: &Limits,
 ) -> Result<Option<Checked>, Vec<Diagnostic>> {
-    if !checked.references.iter().any(|reference| definition_of(reference, declarations).is_some()) {
+    if !checked.references().any(|reference| definition_of(reference, declarations).is_some()) {
         return Ok(None);
     }
     // The deepest recursion is into a body below the deepest call.
     let bodies = declarations.definitions().iter().map(|d| d.body.ast().depth()).max().unwrap_or(0);
     with_stack(checked.ast().depth().saturating_add(bodies), || {
-        let mut writer = Writer::new(parameters, declarations, limits);
+        let mut writer = Writer::new(checked, parameters, declarations, limits);
         let mut copy = Copy::new(checked, parameters);
         let root = writer.copy(&mut copy, checked.ast().root()).map_err(|diagnostic| vec![*diagnostic])?;
-        Ok(Some(writer.finish(Arc::clone(checked.ast().source()), root)))
+        Ok(Some(writer.tree.finish_unverified(root)))
     })
 }
 
@@ -64,16 +63,16 @@ pub(crate) fn guarded(
 ) -> Result<Checked, Vec<Diagnostic>> {
     let declarations = Declarations::new();
     with_stack(checked.ast().depth(), || {
-        let mut writer = Writer::new(parameters, &declarations, limits);
+        let mut writer = Writer::new(checked, parameters, &declarations, limits);
         let root = checked.ast().root();
         let mut copy = Copy::new(checked, parameters);
         let node = checked.ast().node(root);
-        let place = (node.span, node.focus);
+        let place = Place { span: node.span, focus: node.focus };
         let root = writer
             .copy(&mut copy, root)
             .and_then(|root| writer.guard(root, ty, place))
             .map_err(|diagnostic| vec![*diagnostic])?;
-        Ok(writer.finish(Arc::clone(checked.ast().source()), root))
+        Ok(writer.tree.finish_unverified(root))
     })
 }
 
@@ -99,7 +98,7 @@ struct Copy<'c> {
     /// Its variables in scope, by their levels in it.
     slots: Vec<Slot>,
     /// For a body, the span and the focus of the call.
-    place: Option<(Span, Span)>,
+    place: Option<Place>,
 }
 
 impl<'c> Copy<'c> {
@@ -114,40 +113,22 @@ type Written<T = NodeId> = Result<T, Box<Diagnostic>>;
 struct Writer<'a> {
     declarations: &'a Declarations,
     limits: &'a Limits,
-    nodes: Vec<Node>,
-    pool: Vec<NodeId>,
-    names: Vec<Arc<str>>,
-    interned: HashMap<Arc<str>, Name>,
-    types: Vec<Type>,
-    references: Vec<Reference>,
-    /// How many variables are in scope.
+    tree: TreeBuilder,
+    /// The number of variables in scope.
     level: u32,
 }
 
 impl<'a> Writer<'a> {
-    fn new(level: u32, declarations: &'a Declarations, limits: &'a Limits) -> Self {
-        Self {
-            declarations,
-            limits,
-            nodes: Vec::new(),
-            pool: Vec::new(),
-            names: Vec::new(),
-            interned: HashMap::new(),
-            types: Vec::new(),
-            references: Vec::new(),
-            level,
-        }
-    }
-
-    fn finish(self, source: Arc<str>, root: NodeId) -> Checked {
-        let Self { nodes, pool, names, types, references, .. } = self;
-        Checked { ast: Ast::new(source, nodes, pool, names, root), types, references }
+    /// A writer of a tree with the source of `from`.
+    fn new(from: &Checked, level: u32, declarations: &'a Declarations, limits: &'a Limits) -> Self {
+        let tree = TreeBuilder::over(Arc::clone(from.ast().source()));
+        Self { declarations, limits, tree, level }
     }
 
     fn copy(&mut self, copy: &mut Copy<'_>, id: NodeId) -> Written {
         let from = copy.from;
         let (node, reference) = (from.ast().node(id), from.reference(id));
-        let place = copy.place.unwrap_or((node.span, node.focus));
+        let place = copy.place.unwrap_or(Place { span: node.span, focus: node.focus });
         if let Some(definition) = definition_of(reference, self.declarations) {
             return self.call(copy, id, definition, place);
         }
@@ -164,7 +145,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The call of a definition: arguments from the outermost binding inwards, then the body.
-    fn call(&mut self, copy: &mut Copy<'_>, id: NodeId, definition: &Definition, place: (Span, Span)) -> Written {
+    fn call(&mut self, copy: &mut Copy<'_>, id: NodeId, definition: &Definition, place: Place) -> Written {
         let ast = copy.from.ast();
         let args: SmallVec<[NodeId; 4]> = match ast.expr(id) {
             Expr::Call { target, args, .. } => {
@@ -178,7 +159,7 @@ impl<'a> Writer<'a> {
         let mut binds = Vec::new();
         let mut body = Copy { from: &definition.body, slots: Vec::new(), place: Some(place) };
         for ((arg, name), ty) in args.iter().zip(&*definition.parameters).zip(&*definition.signature.params) {
-            let at = copy.place.unwrap_or((ast.span(*arg), ast.node(*arg).focus));
+            let at = copy.place.unwrap_or(Place { span: ast.span(*arg), focus: ast.node(*arg).focus });
             let arg = self.copy(copy, *arg)?;
             let (fits, repeatable) = self.argument(arg, ty);
             if fits && repeatable {
@@ -186,13 +167,13 @@ impl<'a> Writer<'a> {
                 continue;
             }
             let init = if fits { arg } else { self.guard(arg, ty, at)? };
-            binds.push((self.name(name), init));
+            binds.push((self.tree.name(name), init));
             body.slots.push(Slot::Level(self.level));
             self.level = self.level.saturating_add(1);
         }
         let mut result = self.copy(&mut body, definition.body.ast().root())?;
         self.level = outside;
-        let ty = self.types.get(result.0 as usize).cloned().unwrap_or(Type::Error);
+        let ty = self.tree.type_of(result);
         for (var, init) in binds.into_iter().rev() {
             result =
                 self.push(Expr::Bind { var, init, body: result, with: false }, place, ty.clone(), Reference::None)?;
@@ -202,23 +183,22 @@ impl<'a> Writer<'a> {
 
     /// Whether an argument is certainly of a parameter's type, and whether it costs nothing to evaluate it again.
     fn argument(&self, arg: NodeId, ty: &Type) -> (bool, bool) {
-        let expr = self.nodes.get(arg.0 as usize).map(|node| &node.expr);
         let any = *ty == Type::Dyn;
-        match (expr, self.references.get(arg.0 as usize)) {
-            (Some(Expr::Literal(literal)), _) => (any || literal.ty() == *ty, true),
-            (Some(Expr::Select { test: true, .. }), _) => (any || *ty == Type::Bool, false),
+        match self.tree.node(arg) {
+            Some((Expr::Literal(literal), _)) => (any || literal.ty() == *ty, true),
+            Some((Expr::Select { test: true, .. }, _)) => (any || *ty == Type::Bool, false),
             // The host gives variables the types that they are declared with.
-            (_, Some(Reference::Variable(index))) => {
+            Some((_, Reference::Variable(index))) => {
                 (any || self.declarations.variables().get(*index as usize).is_some_and(|v| v.ty == *ty), true)
             }
-            (_, Some(Reference::Local(_))) => (any, true),
+            Some((_, Reference::Local(_))) => (any, true),
             _ => (any, false),
         }
     }
 
-    fn guard(&mut self, arg: NodeId, ty: &Type, place: (Span, Span)) -> Written {
-        let args = self.run(&[arg]);
-        let function = self.name(GUARD);
+    fn guard(&mut self, arg: NodeId, ty: &Type, place: Place) -> Written {
+        let args = self.tree.children(&[arg]);
+        let function = self.tree.name(GUARD);
         let expr = Expr::Call { target: None, function, rooted: false, args };
         self.push(expr, place, ty.clone(), Reference::Guard(ty.clone()))
     }
@@ -229,10 +209,10 @@ impl<'a> Writer<'a> {
         Ok(match expr {
             Expr::Error => Expr::Error,
             Expr::Literal(literal) => Expr::Literal(literal.clone()),
-            Expr::Ident { name, rooted } => Expr::Ident { name: self.name(ast.name(*name)), rooted: *rooted },
+            Expr::Ident { name, rooted } => Expr::Ident { name: self.tree.name(ast.name(*name)), rooted: *rooted },
             Expr::Select { operand, field, test, optional } => Expr::Select {
                 operand: self.copy(copy, *operand)?,
-                field: self.name(ast.name(*field)),
+                field: self.tree.name(ast.name(*field)),
                 test: *test,
                 optional: *optional,
             },
@@ -253,7 +233,7 @@ impl<'a> Writer<'a> {
             },
             Expr::Call { target, function, rooted, args } => Expr::Call {
                 target: target.map(|target| self.copy(copy, target)).transpose()?,
-                function: self.name(ast.name(*function)),
+                function: self.tree.name(ast.name(*function)),
                 rooted: *rooted,
                 args: self.children(copy, *args)?,
             },
@@ -264,8 +244,8 @@ impl<'a> Writer<'a> {
                 Expr::Map { entries: self.children(copy, *entries)?, optional: optional.clone() }
             }
             Expr::Message { name, fields, values, optional } => Expr::Message {
-                name: self.name(ast.name(*name)),
-                fields: fields.iter().map(|field| self.name(ast.name(*field))).collect(),
+                name: self.tree.name(ast.name(*name)),
+                fields: fields.iter().map(|field| self.tree.name(ast.name(*field))).collect(),
                 values: self.children(copy, *values)?,
                 optional: optional.clone(),
             },
@@ -276,14 +256,14 @@ impl<'a> Writer<'a> {
                     let filter = filter.map(|filter| writer.copy(copy, filter)).transpose()?;
                     Ok((filter, transform.map(|transform| writer.copy(copy, transform)).transpose()?))
                 })?;
-                let var = self.name(ast.name(*var));
-                let var2 = var2.map(|var2| self.name(ast.name(var2)));
+                let var = self.tree.name(ast.name(*var));
+                let var2 = var2.map(|var2| self.tree.name(ast.name(var2)));
                 Expr::Fold { kind: *kind, range, var, var2, filter, transform }
             }
             Expr::Bind { var, init, body, with } => {
                 let init = self.copy(copy, *init)?;
                 let body = self.within(copy, 1, |writer, copy| writer.copy(copy, *body))?;
-                Expr::Bind { var: self.name(ast.name(*var)), init, body, with: *with }
+                Expr::Bind { var: self.tree.name(ast.name(*var)), init, body, with: *with }
             }
             Expr::Fallback { kind, operands } => {
                 Expr::Fallback { kind: *kind, operands: self.children(copy, *operands)? }
@@ -291,7 +271,7 @@ impl<'a> Writer<'a> {
             Expr::OptMap { target, var, body, flat } => {
                 let target = self.copy(copy, *target)?;
                 let body = self.within(copy, 1, |writer, copy| writer.copy(copy, *body))?;
-                Expr::OptMap { target, var: self.name(ast.name(*var)), body, flat: *flat }
+                Expr::OptMap { target, var: self.tree.name(ast.name(*var)), body, flat: *flat }
             }
         })
     }
@@ -317,27 +297,15 @@ impl<'a> Writer<'a> {
     fn children(&mut self, copy: &mut Copy<'_>, nodes: Nodes) -> Written<Nodes> {
         let ids = copy.from.ast().children(nodes);
         let ids = ids.iter().map(|&id| self.copy(copy, id)).collect::<Written<Vec<NodeId>>>()?;
-        Ok(self.run(&ids))
+        Ok(self.tree.children(&ids))
     }
 
-    fn run(&mut self, ids: &[NodeId]) -> Nodes {
-        let start = u32::try_from(self.pool.len()).unwrap_or(u32::MAX);
-        self.pool.extend_from_slice(ids);
-        Nodes { start, len: u32::try_from(ids.len()).unwrap_or(u32::MAX) }
-    }
-
-    fn push(&mut self, expr: Expr, place: (Span, Span), ty: Type, reference: Reference) -> Written {
-        let (span, focus) = place;
-        let mut below = 0;
-        each_child(&expr, &self.pool, |child| {
-            below = below.max(self.nodes.get(child.0 as usize).map_or(0, |node| node.depth));
-        });
-        let depth = below.saturating_add(1);
+    fn push(&mut self, expr: Expr, place: Place, ty: Type, reference: Reference) -> Written {
+        let depth = self.tree.depth(&expr);
         let Limits { max_depth, max_nodes, .. } = *self.limits;
-        let id = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
         let excess = if depth > max_depth {
             Some((TOO_DEEP, format!("nests deeper than {max_depth} levels (`max_depth`)")))
-        } else if id >= max_nodes {
+        } else if self.tree.len() >= max_nodes as usize {
             Some((TOO_MANY_NODES, format!("has more than {max_nodes} nodes (`max_nodes`)")))
         } else {
             None
@@ -348,50 +316,11 @@ impl<'a> Writer<'a> {
                 stage: Stage::Limit,
                 code,
                 message: format!("with the functions it calls in their places the expression {what}"),
-                span: focus,
+                span: place.focus,
                 labels: Vec::new(),
                 help: vec!["the body of a function defined in CEL counts at each of its calls".to_owned()],
             }));
         }
-        self.nodes.push(Node { expr, span, focus, depth });
-        self.types.push(ty);
-        self.references.push(reference);
-        Ok(NodeId(id))
-    }
-
-    fn name(&mut self, text: &str) -> Name {
-        if let Some(&name) = self.interned.get(text) {
-            return name;
-        }
-        let name = Name(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
-        let text: Arc<str> = text.into();
-        self.names.push(Arc::clone(&text));
-        self.interned.insert(text, name);
-        name
-    }
-}
-
-fn each_child(expr: &Expr, pool: &[NodeId], mut visit: impl FnMut(NodeId)) {
-    let run = |nodes: &Nodes| {
-        let start = nodes.start as usize;
-        pool.get(start..start.saturating_add(nodes.len as usize)).unwrap_or(&[])
-    };
-    match expr {
-        Expr::Error | Expr::Literal(_) | Expr::Ident { .. } => {}
-        Expr::Select { operand, .. } | Expr::Unary { operand, .. } => visit(*operand),
-        Expr::Index { operand: a, index: b, .. }
-        | Expr::Binary { left: a, right: b, .. }
-        | Expr::Bind { init: a, body: b, .. }
-        | Expr::OptMap { target: a, body: b, .. } => [*a, *b].into_iter().for_each(visit),
-        Expr::Cond { condition, then, otherwise } => [*condition, *then, *otherwise].into_iter().for_each(visit),
-        Expr::Call { target, args, .. } => target.iter().chain(run(args)).copied().for_each(visit),
-        Expr::Logic { operands: nodes, .. }
-        | Expr::Fallback { operands: nodes, .. }
-        | Expr::List { elements: nodes, .. }
-        | Expr::Map { entries: nodes, .. }
-        | Expr::Message { values: nodes, .. } => run(nodes).iter().copied().for_each(visit),
-        Expr::Fold { range, filter, transform, .. } => {
-            [Some(*range), *filter, *transform].into_iter().flatten().for_each(visit);
-        }
+        Ok(self.tree.add(expr, place, ty, reference))
     }
 }

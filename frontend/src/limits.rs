@@ -13,6 +13,9 @@ pub struct Limits {
     pub max_diagnostics: u32,
 }
 
+/// Longest source whatever the limits say: offsets fit in 24 bits.
+pub(crate) const SOURCE_BYTES: u32 = 0xff_ffff;
+
 impl Default for Limits {
     fn default() -> Self {
         Self { max_source_bytes: 1 << 16, max_depth: 250, max_nodes: 1 << 16, max_diagnostics: 16 }

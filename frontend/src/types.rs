@@ -3,8 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
+/// Deepest nesting of a type in a checked tree: recursive walks over a type (printing, comparing, dropping) then need no
+/// stack of their own.
+pub(crate) const MAX_TYPE_DEPTH: u32 = 64;
+
+/// Most parts of a type in a checked tree.
+pub(crate) const MAX_TYPE_PARTS: u32 = 1024;
+
 /// A type. Cheap to clone; equality is structural. Those of a checked tree are nested at most 64 deep and have at most 1,024
-/// parts, so that walking one needs no care.
+/// parts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// The type of what already has a diagnostic: compatible with everything, never reported again.
@@ -71,6 +78,36 @@ impl Type {
     #[must_use]
     pub fn is_primitive(&self) -> bool {
         matches!(self, Self::Bool | Self::Int | Self::Uint | Self::Double | Self::String | Self::Bytes)
+    }
+
+    /// Whether `null` may stand for a value of the type (language definition, "Gradual Type Checking").
+    #[must_use]
+    pub fn is_nullable(&self) -> bool {
+        matches!(
+            self,
+            Self::Null | Self::Wrapper(_) | Self::Opaque(..) | Self::Duration | Self::Timestamp | Self::Optional(_)
+        )
+    }
+
+    /// Whether a node of a checked tree may have this type: bounded, without errors, parameters and inference variables.
+    pub(crate) fn is_concrete(&self) -> bool {
+        let mut parts = 0;
+        self.is_concrete_at(1, &mut parts)
+    }
+
+    fn is_concrete_at(&self, depth: u32, parts: &mut u32) -> bool {
+        *parts = parts.saturating_add(1);
+        if depth > MAX_TYPE_DEPTH || *parts > MAX_TYPE_PARTS {
+            return false;
+        }
+        let below = depth.saturating_add(1);
+        match self {
+            Self::Error | Self::Param(_) | Self::Var(_) => false,
+            Self::Type(t) | Self::List(t) | Self::Optional(t) | Self::Wrapper(t) => t.is_concrete_at(below, parts),
+            Self::Map(kv) => kv.0.is_concrete_at(below, parts) && kv.1.is_concrete_at(below, parts),
+            Self::Opaque(_, params) => params.iter().all(|t| t.is_concrete_at(below, parts)),
+            _ => true,
+        }
     }
 
     /// Whether this is `dyn` or the error type.

@@ -13,32 +13,14 @@ use smallvec::SmallVec;
 
 impl Checker<'_> {
     pub(super) fn check_unary(&mut self, id: NodeId, op: UnaryOp, operand: NodeId) -> Type {
-        let name = match op {
-            UnaryOp::Not => "!_",
-            UnaryOp::Neg => "-_",
-        };
         let ty = self.check(operand);
-        self.check_operator(id, name, &[(operand, ty)])
+        self.check_operator(id, op.function(), &[(operand, ty)])
     }
 
     pub(super) fn check_binary(&mut self, id: NodeId, op: BinaryOp, left: NodeId, right: NodeId) -> Type {
-        let name = match op {
-            BinaryOp::Add => "_+_",
-            BinaryOp::Sub => "_-_",
-            BinaryOp::Mul => "_*_",
-            BinaryOp::Div => "_/_",
-            BinaryOp::Rem => "_%_",
-            BinaryOp::Eq => "_==_",
-            BinaryOp::Ne => "_!=_",
-            BinaryOp::Lt => "_<_",
-            BinaryOp::Le => "_<=_",
-            BinaryOp::Gt => "_>_",
-            BinaryOp::Ge => "_>=_",
-            BinaryOp::In => "@in",
-        };
         let left_type = self.check(left);
         let right_type = self.check(right);
-        self.check_operator(id, name, &[(left, left_type), (right, right_type)])
+        self.check_operator(id, op.function(), &[(left, left_type), (right, right_type)])
     }
 
     pub(super) fn check_index(&mut self, id: NodeId, operand: NodeId, index: NodeId, optional: bool) -> Type {

@@ -30,14 +30,14 @@ pub fn define(
     let FunctionDeclaration { name, receiver, parameters, result, .. } = declaration;
     let this = receiver.iter().map(|ty| (RECEIVER, ty));
     let parameters: Vec<(&str, &Type)> = this.chain(parameters.iter().map(|p| (&*p.name, &p.ty))).collect();
-    let ast = crate::cel::parser::parse_with(body, limits, declarations.libraries)?;
+    let ast = crate::cel::parser::parse_with(body, limits, declarations.libraries())?;
     let checked = with_stack(super::levels(&ast), || {
         let mut checker = Checker::new(&ast, declarations, limits);
         checker.defining = Some(name);
         for (name, ty) in &parameters {
             // A name that the body never mentions is that of no node.
             let name = ast.find_name(name).unwrap_or(Name(u32::MAX));
-            let ty = if declarations.unchecked { Type::Dyn } else { Type::clone(ty) };
+            let ty = if declarations.is_unchecked() { Type::Dyn } else { Type::clone(ty) };
             checker.names.push(name, ty);
         }
         let root = ast.root();
@@ -52,7 +52,7 @@ pub fn define(
         checker.finish_types();
         outcome(checker)
     })
-    .map(|(types, references, _)| Checked { ast, types, references })?;
+    .map(|(types, references, _)| Checked::new_unverified(ast, types, references))?;
     let found = checked.result_type().clone();
     let levels = u32::try_from(parameters.len()).unwrap_or(u32::MAX);
     let mut body = inline_body(&checked, levels, declarations, limits)?.unwrap_or(checked);

@@ -6,16 +6,9 @@
 //! All work is counted: a walk over types takes one step for each part, and when the steps are used up every question is
 //! answered with "yes", quietly; [`Inference::exhausted`] says so and the checker reports it once.
 
-use crate::types::Type;
+use crate::types::{MAX_TYPE_DEPTH, MAX_TYPE_PARTS, Type};
 use smallvec::SmallVec;
 use std::sync::Arc;
-
-/// How deep a type may be nested: little enough for the recursive walks over it (printing, comparing, dropping) to need no
-/// care anywhere.
-pub(super) const MAX_TYPE_DEPTH: u32 = 64;
-
-/// Most parts of one type.
-pub(super) const MAX_TYPE_PARTS: u32 = 1024;
 
 /// The variables that stand for a signature's type parameters in one use of it.
 pub(super) type Instance = SmallVec<[(Arc<str>, Type); 4]>;
@@ -134,7 +127,7 @@ impl Inference {
                 true
             }
             (Type::Wrapper(a), Type::Wrapper(b)) => self.assign_at(a, b, below),
-            (Type::Null, other) | (other, Type::Null) => is_nullable(other),
+            (Type::Null, other) | (other, Type::Null) => other.is_nullable(),
             (Type::Wrapper(a), b) => self.assign_at(a, b, below),
             (a, Type::Wrapper(b)) => self.assign_at(a, b, below),
             (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => self.assign_at(a, b, below),
@@ -368,12 +361,4 @@ pub(super) fn is_leaf(ty: &Type) -> bool {
         Type::Opaque(_, params) => params.is_empty(),
         _ => true,
     }
-}
-
-/// Whether the language lets `null` stand for a value of the type.
-fn is_nullable(ty: &Type) -> bool {
-    matches!(
-        ty,
-        Type::Null | Type::Wrapper(_) | Type::Opaque(..) | Type::Duration | Type::Timestamp | Type::Optional(_)
-    )
 }

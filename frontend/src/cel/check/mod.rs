@@ -19,7 +19,7 @@ use crate::checked::{Checked, Reference};
 use crate::declarations::Declarations;
 use crate::diagnostic::Diagnostic;
 use crate::limits::{Limits, with_stack};
-use crate::types::Type;
+use crate::types::{MAX_TYPE_DEPTH, Type};
 pub use codes::CHECKER_CODES;
 pub use define::{RECEIVER, define, misdeclared};
 use infer::Inference;
@@ -49,7 +49,11 @@ pub fn check(
         checker.finish_types();
         outcome(checker)
     })
-    .map(|(types, references, warnings)| (Checked { ast, types, references }, warnings))
+    .map(|(types, references, warnings)| {
+        let checked = Checked::new_unverified(ast, types, references);
+        debug_assert_eq!(checked.verify(declarations, limits), Ok(()));
+        (checked, warnings)
+    })
 }
 
 /// An operand or argument: the node that it is and its type.
@@ -57,7 +61,7 @@ type Argument = (NodeId, Type);
 
 /// How deep checking a tree recurses.
 fn levels(ast: &Ast) -> u32 {
-    ast.depth().saturating_add(infer::MAX_TYPE_DEPTH.saturating_mul(2))
+    ast.depth().saturating_add(MAX_TYPE_DEPTH.saturating_mul(2))
 }
 
 /// Types and references by node, and the warnings; or everything found.
@@ -101,7 +105,7 @@ impl<'a> Checker<'a> {
             ast,
             names: Names::new(declarations),
             infer: Inference::new(steps),
-            unchecked: declarations.unchecked,
+            unchecked: declarations.is_unchecked(),
             defining: None,
             limits,
             steps,

@@ -1,21 +1,19 @@
 //! What the checker says, and how it words it.
 
-use super::infer::{Excess, MAX_TYPE_DEPTH, MAX_TYPE_PARTS};
+use super::infer::Excess;
 use super::names::is_operator;
 use super::select::Path;
 use super::{Argument, Checker, RECEIVER, codes};
 use crate::ast::{Name, NodeId};
 use crate::diagnostic::{Diagnostic, Label, Severity, Stage};
+use crate::similar::similar;
 use crate::span::Span;
 use crate::stdlib::{Library, Signature};
-use crate::types::Type;
+use crate::types::{MAX_TYPE_DEPTH, MAX_TYPE_PARTS, Type};
 use std::fmt::Arguments;
 
 /// Most names or signatures listed in one help.
 const MOST_LISTED: usize = 8;
-
-/// Longest name, in characters, for which similar ones are searched.
-const LONGEST_COMPARED: usize = 64;
 
 /// How the macros are written, for those who call one with the wrong arguments.
 const MACROS: &[(&str, &str)] = &[
@@ -239,19 +237,10 @@ impl Checker<'_> {
 
     /// The names most like `name`, if any is so near that it may be meant.
     pub(super) fn did_you_mean(&self, name: &str, names: &[&str]) -> Vec<String> {
-        let length = name.chars().count();
-        // A name of one or two characters is like every other.
-        if self.full() || !(3..=LONGEST_COMPARED).contains(&length) {
+        if self.full() {
             return Vec::new();
         }
-        let allowed = length.div_ceil(4).min(3);
-        names
-            .iter()
-            .filter_map(|n| distance(name, n, allowed).filter(|d| *d > 0).map(|d| (d, n)))
-            .min_by_key(|(d, _)| *d)
-            .map(|(_, n)| format!("did you mean `{n}`?"))
-            .into_iter()
-            .collect()
+        similar(name, names.iter().copied()).map(|n| format!("did you mean `{n}`?")).into_iter().collect()
     }
 }
 
@@ -341,32 +330,4 @@ fn show_call<S: AsRef<str>>(name: &str, receiver: bool, args: &[S]) -> String {
         (_, [target, rest @ ..]) if receiver => format!("{target}.{name}({})", rest.join(", ")),
         _ => format!("{name}({})", args.join(", ")),
     }
-}
-
-/// How many characters must be added, removed, replaced or swapped with their neighbour, if at most `allowed`.
-fn distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
-    if a.len().abs_diff(b.len()) > allowed.saturating_mul(4) {
-        return None;
-    }
-    let b: Vec<char> = b.chars().collect();
-    let mut before: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    let mut last = None;
-    for (i, x) in a.chars().enumerate() {
-        let mut next = vec![i.saturating_add(1)];
-        let mut left = None;
-        for (j, y) in b.iter().enumerate() {
-            let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX);
-            let mut cost = at(&row, j).saturating_add(usize::from(x != *y));
-            cost = cost.min(at(&row, j.saturating_add(1)).saturating_add(1)).min(at(&next, j).saturating_add(1));
-            if last == Some(*y) && left == Some(x) {
-                cost = cost.min(at(&before, j.saturating_sub(1)).saturating_add(1));
-            }
-            next.push(cost);
-            left = Some(*y);
-        }
-        before = std::mem::replace(&mut row, next);
-        last = Some(x);
-    }
-    row.last().copied().filter(|d| *d <= allowed)
 }

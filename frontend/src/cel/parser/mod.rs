@@ -24,7 +24,7 @@ pub(crate) use macros::{RANGE, UNNAMED};
 use crate::ast::{Ast, Name, Node, NodeId};
 use crate::cel::lexer::{Lexer, Token};
 use crate::diagnostic::Diagnostic;
-use crate::limits::{Limits, with_stack};
+use crate::limits::{Limits, SOURCE_BYTES, with_stack};
 use crate::span::Span;
 use crate::stdlib::Libraries;
 use code::Code;
@@ -35,9 +35,6 @@ use std::sync::Arc;
 struct Stop;
 
 type Parse<T = NodeId> = Result<T, Stop>;
-
-/// Longest source whatever the limits say: offsets fit in 24 bits.
-const SOURCE_BYTES: u32 = 0xff_ffff;
 
 /// Parses CEL, with the macros of all libraries.
 ///

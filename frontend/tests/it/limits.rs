@@ -1,5 +1,4 @@
 //! Every bound of the frontend, one below, at, and one above; the message names the bound and its value.
-#![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero_frontend::{Ast, Diagnostic, Limits, Stage, parse};
 

@@ -1,5 +1,4 @@
 //! Canonical text: what it looks like, and that it stands for the tree it was made from.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use celero_frontend::{Ast, FORMAT_CODES, Limits, dump, format, layout, parse, unparse};
 

@@ -1,5 +1,4 @@
 //! Input made to hurt: it ends, in a tree or in diagnostics, on a small stack, in time and memory linear in its length.
-#![expect(clippy::unwrap_used, clippy::string_slice, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero_frontend::{Ast, Diagnostic, Expr, Limits, Node, NodeId, Nodes, Stage, Style, dump, parse, render};
 use std::time::Duration;

@@ -1,35 +1,8 @@
-//! The syntax tree: one arena, built children first, with a span on every node.
-//!
-//! Nodes refer to each other by index, so dropping a tree, cloning it or walking all of it never recurses. A node's
-//! children always have smaller ids than the node, and the tree's depth is at most [`Limits::max_depth`], which the parser
-//! enforces: a walk that does recurse (the checker, the interpreter) does so inside [`with_stack`].
-//!
-//! Macros are expanded while parsing, into nodes of their own ([`Expr::Fold`], [`Expr::Bind`], [`Expr::OptMap`],
-//! [`Expr::Fallback`], and [`Expr::Select`] with `test`): later stages see what the author meant, not an encoding of it.
-//!
-//! [`Limits::max_depth`]: crate::Limits::max_depth
-//! [`with_stack`]: crate::with_stack
+//! Expressions: what one node of the syntax tree can be.
 
-use crate::span::Span;
+use super::{Name, NodeId, Nodes};
 use crate::types::Type;
 use std::sync::Arc;
-
-/// Index of a node in its [`Ast`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct NodeId(pub u32);
-
-/// Index of an interned name (identifier, field, function) in its [`Ast`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Name(pub u32);
-
-/// A run of node ids in [`Ast::children`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Nodes {
-    /// First index into the child pool.
-    pub start: u32,
-    /// How many.
-    pub len: u32,
-}
 
 /// A constant as written.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,6 +48,17 @@ pub enum UnaryOp {
     Neg,
 }
 
+impl UnaryOp {
+    /// The name of the operator in the [table of builtins](crate::stdlib::TABLE): `!_`, `-_`.
+    #[must_use]
+    pub fn function(self) -> &'static str {
+        match self {
+            Self::Not => "!_",
+            Self::Neg => "-_",
+        }
+    }
+}
+
 /// Binary operators that evaluate both operands. `&&` and `||` are [`Expr::Logic`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinaryOp {
@@ -102,6 +86,27 @@ pub enum BinaryOp {
     Ge,
     /// `in`
     In,
+}
+
+impl BinaryOp {
+    /// The name of the operator in the [table of builtins](crate::stdlib::TABLE): `_+_`, `@in`.
+    #[must_use]
+    pub fn function(self) -> &'static str {
+        match self {
+            Self::Add => "_+_",
+            Self::Sub => "_-_",
+            Self::Mul => "_*_",
+            Self::Div => "_/_",
+            Self::Rem => "_%_",
+            Self::Eq => "_==_",
+            Self::Ne => "_!=_",
+            Self::Lt => "_<_",
+            Self::Le => "_<=_",
+            Self::Gt => "_>_",
+            Self::Ge => "_>=_",
+            Self::In => "@in",
+        }
+    }
 }
 
 /// `&&` and `||`.
@@ -296,111 +301,4 @@ pub enum Expr {
         /// The operands, in order: two of `default`, at least one of `coalesce`.
         operands: Nodes,
     },
-}
-
-/// A node with its place in the source.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Node {
-    /// The expression.
-    pub expr: Expr,
-    /// The source text of the whole expression, parentheses around it excluded.
-    pub span: Span,
-    /// Where to point when this node fails: the operator, the field or the function's name.
-    pub focus: Span,
-    /// 1 for a leaf, else one more than the deepest child.
-    pub depth: u32,
-}
-
-/// A parsed expression.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ast {
-    source: Arc<str>,
-    nodes: Vec<Node>,
-    pool: Vec<NodeId>,
-    names: Vec<Arc<str>>,
-    root: NodeId,
-}
-
-static ERROR: Node =
-    Node { expr: Expr::Error, span: Span { start: 0, end: 0 }, focus: Span { start: 0, end: 0 }, depth: 1 };
-
-impl Ast {
-    /// Assembles a tree from what the parser built.
-    pub(crate) fn new(
-        source: Arc<str>,
-        nodes: Vec<Node>,
-        pool: Vec<NodeId>,
-        names: Vec<Arc<str>>,
-        root: NodeId,
-    ) -> Self {
-        Self { source, nodes, pool, names, root }
-    }
-
-    /// The text the tree was parsed from.
-    #[must_use]
-    pub fn source(&self) -> &Arc<str> {
-        &self.source
-    }
-
-    /// The node of the whole expression.
-    #[inline]
-    #[must_use]
-    pub fn root(&self) -> NodeId {
-        self.root
-    }
-
-    /// The node behind an id. An id of another tree gives an [`Expr::Error`] or some node of this one.
-    #[inline]
-    #[must_use]
-    pub fn node(&self, id: NodeId) -> &Node {
-        self.nodes.get(id.0 as usize).unwrap_or(&ERROR)
-    }
-
-    /// The expression behind an id.
-    #[inline]
-    #[must_use]
-    pub fn expr(&self, id: NodeId) -> &Expr {
-        &self.node(id).expr
-    }
-
-    /// The span of a node.
-    #[inline]
-    #[must_use]
-    pub fn span(&self, id: NodeId) -> Span {
-        self.node(id).span
-    }
-
-    /// The ids of a run of children.
-    #[inline]
-    #[must_use]
-    pub fn children(&self, nodes: Nodes) -> &[NodeId] {
-        let start = nodes.start as usize;
-        self.pool.get(start..start.saturating_add(nodes.len as usize)).unwrap_or(&[])
-    }
-
-    /// The text of a name.
-    #[inline]
-    #[must_use]
-    pub fn name(&self, name: Name) -> &str {
-        self.names.get(name.0 as usize).map_or("", |n| n)
-    }
-
-    /// The name of a text, if it occurs in the tree.
-    pub(crate) fn find_name(&self, text: &str) -> Option<Name> {
-        let index = self.names.iter().position(|name| **name == *text)?;
-        Some(Name(u32::try_from(index).unwrap_or(u32::MAX)))
-    }
-
-    /// All nodes, children before parents.
-    #[must_use]
-    pub fn nodes(&self) -> &[Node] {
-        &self.nodes
-    }
-
-    /// Depth of the tree: 1 for a single leaf.
-    #[inline]
-    #[must_use]
-    pub fn depth(&self) -> u32 {
-        self.node(self.root).depth
-    }
 }

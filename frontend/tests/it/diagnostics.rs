@@ -8,7 +8,7 @@ use celero_frontend::{Limits, PARSER_CODES, Stage, Style, parse, render};
 
 #[test]
 fn rendering_is_as_recorded() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/diagnostics.txt");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/diagnostics.txt");
     let recorded = std::fs::read_to_string(path).unwrap();
     let bless = std::env::var_os("CELERO_BLESS").is_some();
     let mut actual = String::new();

@@ -1,5 +1,4 @@
 //! Expressions other people wrote parse: the collected rules and the conformance suite's, where they are at hand.
-#![expect(clippy::unwrap_used, clippy::string_slice, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero_frontend::{Limits, Style, parse, render};
 use std::path::PathBuf;

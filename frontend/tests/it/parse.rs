@@ -1,5 +1,4 @@
 //! Every construct of the language gives the tree it should, with spans.
-#![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero_frontend::{Ast, Expr, Limits, Literal, Style, dump, parse, render};
 

@@ -1,5 +1,4 @@
 //! Functions defined in CEL: a call is inlined to the tree of the `cel.bind` that it stands for.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use celero_frontend::{
     Ast, Checked, Declarations, Diagnostic, Expr, FunctionDeclaration, Limits, NodeId, Reference, Type, Variable,

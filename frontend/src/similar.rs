@@ -1,0 +1,90 @@
+//! Similar names: what somebody who wrote an unknown name may have meant.
+
+/// Longest name, in characters, for which similar ones are searched.
+const LONGEST_COMPARED: usize = 64;
+
+/// Returns the candidate that is most like `name`, if it is like enough that it may be meant; the first of several.
+///
+/// At most one character in four may differ, and at most three; names of one or two characters are like every other and
+/// find nothing. A candidate equal to `name` is not what was meant.
+///
+/// ```
+/// assert_eq!(celero_frontend::similar("request.pth", ["request.path", "request.host"]), Some("request.path"));
+/// assert_eq!(celero_frontend::similar("request.pth", ["response.status"]), None);
+/// ```
+#[must_use]
+pub fn similar<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let length = name.chars().count();
+    if !(3..=LONGEST_COMPARED).contains(&length) {
+        return None;
+    }
+    let allowed = length.div_ceil(4).min(3);
+    candidates
+        .into_iter()
+        .filter_map(|candidate| edit_distance(name, candidate, allowed).filter(|d| *d > 0).map(|d| (d, candidate)))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Returns how many characters must be added, removed, replaced or swapped with their neighbour to turn `a` into `b`, if at
+/// most `allowed`.
+///
+/// Takes time proportional to the product of the lengths: bound them where they come from outside.
+#[must_use]
+pub fn edit_distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
+    // A character has at most four bytes.
+    if a.len().abs_diff(b.len()) > allowed.saturating_mul(4) {
+        return None;
+    }
+    let b: Vec<char> = b.chars().collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    let mut last = None;
+    for (i, x) in a.chars().enumerate() {
+        let mut next = vec![i.saturating_add(1)];
+        let mut left = None;
+        for (j, y) in b.iter().enumerate() {
+            let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX);
+            let mut cost = at(&row, j).saturating_add(usize::from(x != *y));
+            cost = cost.min(at(&row, j.saturating_add(1)).saturating_add(1)).min(at(&next, j).saturating_add(1));
+            if last == Some(*y) && left == Some(x) {
+                cost = cost.min(at(&before, j.saturating_sub(1)).saturating_add(1));
+            }
+            next.push(cost);
+            left = Some(*y);
+        }
+        before = std::mem::replace(&mut row, next);
+        last = Some(x);
+    }
+    row.last().copied().filter(|d| *d <= allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_are_counted_up_to_the_bound() {
+        for (a, b, edits) in [
+            ("", "", 0),
+            ("abc", "abc", 0),
+            ("abc", "acb", 1),
+            ("abc", "ab", 1),
+            ("abc", "xbc", 1),
+            ("kitten", "sitting", 3),
+        ] {
+            assert_eq!(edit_distance(a, b, 3), Some(edits), "{a} {b}");
+            assert_eq!(edit_distance(b, a, 3), Some(edits), "{b} {a}");
+        }
+        assert_eq!(edit_distance("kitten", "sitting", 2), None);
+        assert_eq!(edit_distance("a", "a much longer text", 3), None);
+    }
+
+    #[test]
+    fn the_nearest_candidate_is_found() {
+        assert_eq!(similar("listners", ["upstreams", "listener", "listeners"]), Some("listeners"));
+        assert_eq!(similar("ab", ["abc"]), None);
+        assert_eq!(similar("abc", ["abc"]), None);
+        assert_eq!(similar("é".repeat(65).as_str(), ["é".repeat(64).as_str()]), None);
+    }
+}

@@ -1,0 +1,87 @@
+//! Codes of the checker: each is reported, warnings and libraries that are off included.
+
+use super::{chain, check, host, parse, table};
+use celero_frontend::stdlib::Library;
+use celero_frontend::{Limits, Type};
+
+#[test]
+fn an_unused_binding_is_a_warning() {
+    let warnings = |text| celero_frontend::check(parse(text), &host(), &Limits::default()).unwrap().1;
+    assert!(warnings("cel.bind(x, 1, x)").is_empty());
+    let found = warnings("cel.bind(x, 1, 2)");
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].code, found[0].message.as_str()), ("unused-binding", "`x` is bound but not used"));
+}
+
+#[test]
+fn libraries_can_be_turned_off() {
+    let mut d = host();
+    for library in [Library::Strings, Library::Network, Library::Optionals, Library::Standard] {
+        d.set_library(library, false);
+    }
+    table(
+        &d,
+        &[
+            ("s.size() + size(s)", "int"),
+            ("s.charAt(1)", "library-off at \"charAt\": `charAt` is of the library `strings`, which is turned off"),
+            (
+                "strings.quote(s)",
+                "library-off at \"quote\": `strings.quote` is of the library `strings`, which is turned off",
+            ),
+            ("ip(s)", "library-off at \"ip\": `ip` is of the library `network`, which is turned off"),
+            ("type(1) == net.IP", "undeclared-name at \"net\": undeclared reference to `net`"),
+            ("any.?a", "library-off at \"a\": `.?` is of the library `optionals`, which is turned off"),
+            ("any[?1]", "library-off at \"[?1]\": `[?]` is of the library `optionals`, which is turned off"),
+            (
+                "[?any]",
+                "library-off at \"any\": an entry marked `?` is of the library `optionals`, which is turned off",
+            ),
+            (
+                "any.optMap(x, x)",
+                "library-off at \"optMap\": `optMap` is of the library `optionals`, which is turned off",
+            ),
+            ("string(any)", "string"),
+            (
+                "s.reverse()",
+                "no-matching-overload at \"reverse\": no overload of `reverse` fits `string.reverse()` (possible are \
+                 `list(A).reverse()`) (the library `strings`, which is turned off, has others)",
+            ),
+        ],
+    );
+    let d = host();
+    table(&d, &[("s.charAt(1)", "string"), ("any.?a.optMap(x, x)", "optional_type(dyn)"), ("ip(s)", "net.IP")]);
+    // A function of the host takes the place of one that is off.
+    let mut d = host();
+    d.set_library(Library::Strings, false);
+    d.add_function("charAt", true, vec![Type::String, Type::Int], Type::Int);
+    table(&d, &[("s.charAt(1)", "int")]);
+}
+
+/// Each code with an expression that earns it.
+#[test]
+fn every_code_is_reported() {
+    let wide = chain("{x: x}", 60);
+    let cases = [
+        ("undeclared-name", "nothing"),
+        ("undeclared-function", "nothing()"),
+        ("undeclared-type", "Nothing{}"),
+        ("call-form", "startsWith(s, s)"),
+        ("no-matching-overload", "1 + s"),
+        ("no-fields", "i.a"),
+        ("not-bool", "!true && 1"),
+        ("branch-types", "true ? 1 : s"),
+        ("not-iterable", "i.map(x, x)"),
+        ("not-optional", "[?1]"),
+        ("not-map", "ints.transformMapEntry(i, x, x)"),
+        ("type-too-complex", &wide),
+    ];
+    let mut seen = vec!["unused-binding", "library-off", "result-type", "declaration"];
+    for (code, text) in cases {
+        let errors = check(&host(), text).unwrap_err();
+        assert_eq!(errors.iter().map(|e| e.code).collect::<Vec<_>>(), [code], "{text}");
+        seen.push(code);
+    }
+    for info in celero_frontend::CHECKER_CODES {
+        assert!(seen.contains(&info.code), "{} has no case", info.code);
+    }
+}
