@@ -8,7 +8,7 @@ use crate::function::contained;
 use crate::limits::Limits;
 use crate::lint;
 use crate::lower::{Lowered, lower};
-use crate::native::{Input, Native};
+use crate::native::{Input, NativeProgram};
 use crate::profile;
 use crate::program::{Program, Trees};
 use crate::rules::RuleSetBuilder;
@@ -283,7 +283,7 @@ impl Engine {
         checked: &Checked,
         patterns: &PatternCache,
         stages: &mut Stages,
-    ) -> Result<Native, String> {
+    ) -> Result<NativeProgram, String> {
         let shared = &*self.shared;
         let fields = env.fields();
         let (lowered, graph) = self.lowered(env, checked, patterns)?;
@@ -292,7 +292,7 @@ impl Engine {
         let input = Input { graph: &graph, fields, calls: &lowered.calls, patterns, constant_bytes, steps };
         let listings = stages.wanted.then_some(&mut stages.listings);
         let working = compiler.as_mut().map_err(|error| error.to_string())?;
-        let native = contained(|| Native::compile(working, input, listings)).map_err(|()| {
+        let native = contained(|| NativeProgram::compile(working, input, listings)).map_err(|()| {
             // A defect of the code generator. What it was working with is not fit to be used again.
             *compiler = Compiler::new(&Settings::default());
             "internal error: the code generator panicked".to_owned()

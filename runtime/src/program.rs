@@ -11,7 +11,7 @@ use crate::interpret::interpret;
 use crate::library::Cx;
 use crate::limits::Limits;
 use crate::lower::is_pure;
-use crate::native::{Framed, HOST, Native, failure, word_of};
+use crate::native::{BaseFrameCode, HOST, NativeProgram, failure, word_of};
 use crate::scratch::{Scratch, with_thread_scratch};
 use crate::value::Value;
 use celero_frontend::{Checked, Diagnostic, NodeId, Reference};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// A compiled expression for contexts of one type. Cheap to clone, `Send` and `Sync`; evaluations share nothing that
 /// any of them writes.
 pub struct Program<S> {
-    native: Option<Native>,
+    native: Option<NativeProgram>,
     shared: Arc<Shared>,
     context: PhantomData<fn(&S)>,
 }
@@ -73,7 +73,7 @@ impl<S> Program<S> {
         trees: Trees,
         warnings: Vec<Diagnostic>,
         env: &Env<C>,
-        native: Option<Native>,
+        native: Option<NativeProgram>,
         limits: Limits,
     ) -> Self {
         let fields = Fields::of(trees.evaluated(), env.declarations().variables(), env.fields());
@@ -129,7 +129,7 @@ impl<S> Program<S> {
     /// Bytes of machine code; 0 where the interpreter evaluates it.
     #[must_use]
     pub fn code_size(&self) -> usize {
-        self.native.as_ref().map_or(0, Native::code_size)
+        self.native.as_ref().map_or(0, NativeProgram::code_size)
     }
 
     /// The tree as written.
@@ -148,9 +148,9 @@ impl<S: Context + 'static> Program<S> {
     pub fn test<C: Context<Static = S>>(&self, context: &C) -> Result<bool, EvalError> {
         // What becomes of the rule comes back in a register, so that no result has to be put together in memory.
         let word = match &self.native {
-            Some(native) => match (native.bare(), native.framed()) {
-                (Some(bare), _) if self.is_for(context).is_ok() => bare.decide(context),
-                (_, Some(framed)) => self.test_framed(framed, context),
+            Some(native) => match (native.context_only(), native.base_frame()) {
+                (Some(code), _) if self.is_for(context).is_ok() => code.run(context),
+                (_, Some(code)) => self.test_base_frame(code, context),
                 _ => self.test_roomy(context),
             },
             None => self.test_roomy(context),
@@ -159,12 +159,12 @@ impl<S: Context + 'static> Program<S> {
     }
 
     #[inline]
-    fn test_framed<C: Context<Static = S>>(&self, framed: Framed<'_>, context: &C) -> u64 {
+    fn test_base_frame<C: Context<Static = S>>(&self, code: BaseFrameCode<'_>, context: &C) -> u64 {
         if let Err(error) = self.is_for(context) {
             return word_of(&error);
         }
         // An arena without room costs nothing, and is hardly ever asked for any.
-        match without_room(|arena| framed.decide(context, arena)) {
+        match without_room(|arena| code.run(context, arena)) {
             Some(word) if word <= 1 => word,
             word => self.test_with_room(word, context),
         }

@@ -1,98 +1,146 @@
-//! The evaluation frame: what native code and its helpers share during one call.
+//! The evaluation frame: what compiled code and its helpers share during one call.
+//!
+//! Compiled code addresses the members by the offsets in `celero_ir::layout::frame`; `layout.rs` proves that these are right.
 
+use super::ip_of_words;
 use crate::context::Host;
+use crate::error::EvalError;
 use crate::function::Functions;
 use crate::library::Cx;
 use crate::lower::Callee;
-use crate::value::Value;
+use crate::value::{Duration, Timestamp, Value};
+use celero_ir::Ty;
 use std::cell::Cell;
 use std::ops::Deref;
 
-/// What a compiled function gets beside the context, if its result is a truth value and it asks neither the host nor functions
-/// of no fixed type. Where `fuel` of the first field and the second lie, `celero_ir::layout::frame` says.
+/// The base of a frame: the budget, and what every helper needs.
+///
+/// Code with a `bool` result that calls neither the host nor functions chosen by the values' types gets only this part (see
+/// [`EntryAbi::BaseFrame`](super::entry_abi::EntryAbi::BaseFrame)).
 #[repr(C)]
-pub(crate) struct Base<'a> {
+pub(crate) struct BaseFrame<'a> {
     pub(super) cx: Cx<'a>,
+    /// The second result word of a helper that returns two and a status.
     pub(super) out: Cell<u64>,
-    /// Set when a helper panicked: its answer, and so the evaluation's, is worthless.
+    /// Set when a helper panicked. The result of the evaluation must then not be used.
     pub(super) panicked: Cell<bool>,
 }
 
-impl<'a> Base<'a> {
+impl<'a> BaseFrame<'a> {
+    /// A base with the budget and the arena of `cx`.
     #[inline]
     pub(super) fn new(cx: Cx<'a>) -> Self {
         Self { cx, out: Cell::new(0), panicked: Cell::new(false) }
     }
 }
 
-/// What any compiled function gets. Where the result lies, `celero_ir::layout::frame` says.
+/// A whole frame: the base, the result, and what helpers need that call the host or functions.
 #[repr(C)]
 pub(crate) struct Frame<'a> {
-    pub(super) base: Base<'a>,
-    pub(super) result: Outcome<'a>,
-    /// The context, for the helpers.
+    pub(super) base: BaseFrame<'a>,
+    pub(super) result: ResultSlot<'a>,
+    /// The context.
     pub(super) host: &'a dyn Host,
+    /// The host's functions.
     pub(super) functions: &'a Functions,
+    /// The functions that the graph calls, indexed by their number in it.
     pub(super) callees: &'a [Callee],
 }
 
 impl<'a> Deref for Frame<'a> {
-    type Target = Base<'a>;
+    type Target = BaseFrame<'a>;
 
     #[inline]
-    fn deref(&self) -> &Base<'a> {
+    fn deref(&self) -> &BaseFrame<'a> {
         &self.base
     }
 }
 
 impl<'a> Frame<'a> {
-    /// A word of the result, of which there are two at most.
+    /// Returns the value that compiled code left for a root of type `ty`; `word` is the word that the code returned. Never an
+    /// error: the caller wants a `Result`, and wrapping the value there would copy it.
     ///
     /// # Safety
-    /// Native code has left as many there.
+    /// Code whose root has type `ty` was the last to run with this frame, and it returned `word`, which is 0 or 1.
     #[inline]
-    pub(super) unsafe fn word(&self, number: usize) -> u64 {
-        // Volatile, so that the words are read as they were written, one by one: a load of both waits for the stores.
+    pub(super) unsafe fn value(&self, ty: Ty, word: u64) -> Result<Value<'a>, EvalError> {
+        // SAFETY: the contract. Such code leaves as many words as a value of type `ty` has: an address and a length for text and
+        // bytes, which are valid UTF-8 for `Str`; a whole value for `Value`.
+        unsafe {
+            // Each arm makes the whole result. Put together after them, it would be copied in pieces that stall the loads.
+            match ty {
+                Ty::Bool => Ok(Value::Bool(word == 1)),
+                Ty::Int => Ok(Value::Int(self.word(0).cast_signed())),
+                Ty::Uint => Ok(Value::Uint(self.word(0))),
+                Ty::Double => Ok(Value::Double(f64::from_bits(self.word(0)))),
+                Ty::Str => Ok(Value::String(std::str::from_utf8_unchecked(self.bytes()))),
+                Ty::Bytes | Ty::Raw | Ty::Maybe => Ok(Value::Bytes(self.bytes())),
+                Ty::Duration => Ok(Value::Duration(Duration(self.word(0).cast_signed()))),
+                Ty::Timestamp => Ok(Value::Timestamp(Timestamp {
+                    seconds: self.word(0).cast_signed(),
+                    nanos: self.word(1).cast_signed(),
+                })),
+                // No root has one of these types.
+                Ty::Seq | Ty::Found => Ok(Value::Null),
+                Ty::Ip => Ok(Value::Ip(ip_of_words([self.word(0), self.word(1)]))),
+                Ty::Value => Ok(self.result.value),
+            }
+        }
+    }
+
+    /// Reads one of the first two words of the result.
+    ///
+    /// # Safety
+    /// Compiled code has written that word; `number` is 0 or 1.
+    #[inline]
+    unsafe fn word(&self, number: usize) -> u64 {
+        // Volatile, so that the words are read one by one, as they were written: one load of both would wait for the stores.
         //
-        // SAFETY: the contract; the outcome has room for four.
+        // SAFETY: the contract; the slot has four words.
         unsafe { (&raw const self.result).cast::<u64>().add(number).read_volatile() }
     }
 
-    /// The result as bytes.
+    /// Reads the result as bytes.
     ///
     /// # Safety
-    /// Native code has left the two words of a node that is text or bytes: they outlive the evaluation's borrow `'a`.
+    /// Compiled code has written the two words of a node that is text or bytes. Their content outlives the borrow `'a`.
     #[inline]
-    pub(super) unsafe fn bytes(&self) -> &'a [u8] {
+    unsafe fn bytes(&self) -> &'a [u8] {
         // SAFETY: the contract.
         unsafe { std::slice::from_raw_parts(self.word(0) as *const u8, usize::try_from(self.word(1)).unwrap_or(0)) }
     }
 }
 
-/// Where native code leaves a result that is not a truth value; which member is filled, the root's type says. For several
-/// rules it is their group.
+/// The part of a frame where compiled code leaves a result that is not a `bool`. The type of the root says which member is
+/// written.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub(super) union Outcome<'a> {
+pub(super) union ResultSlot<'a> {
     pub(super) nothing: (),
     pub(super) value: Value<'a>,
-    pub(super) group: Group,
-    /// The address of the row of the rule that is evaluated: `celero_ir::layout::parameter_row` says where.
+    /// For code of several rules.
+    pub(super) group: GroupSlot,
+    /// For code that several rules share: the address of the rule's parameter row (`celero_ir::layout::parameter_row`).
     pub(super) row: *const u64,
 }
 
-/// What a function of several rules is told and answers: laid out as `celero_ir::layout::group` says.
+/// Input and result of code of several rules, in the layout of `celero_ir::layout::group`.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub(super) struct Group {
+pub(super) struct GroupSlot {
+    /// One bit per rule: whether it matched.
     pub(super) matched: u64,
+    /// One bit per rule: whether it failed.
     pub(super) failed: u64,
+    /// One [`ErrorWord`](celero_ir::ErrorWord) per rule; written for those that failed.
     pub(super) errors: *mut u64,
+    /// Nonzero to stop after the first rule that matches.
     pub(super) stop_on_match: u32,
+    /// Nonzero to stop after the first rule that fails.
     pub(super) stop_on_error: u32,
 }
 
-/// Two words in the integer result registers.
+/// Two words in the integer result registers of the C ABI.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Pair(pub(super) u64, pub(super) u64);

@@ -1,8 +1,9 @@
 //! Rules compiled together: one graph of all, functions of up to 64 rules, and the call of such a function.
 
-use super::frame::{Base, Frame, Group, Outcome};
+use super::entry_abi::allocates;
+use super::frame::{BaseFrame, Frame, GroupSlot, ResultSlot};
 use super::pool::Pool;
-use super::{HELPERS, HOST, builds, failure};
+use super::{HELPERS, HOST, failure};
 use crate::arena::EvalResult;
 use crate::context::Context;
 use crate::error::{ErrorKind, EvalError};
@@ -122,7 +123,7 @@ impl<'a> Draft<'a> {
         let function = self.compiler.template(&unit, root).map_err(|error| error.to_string())?;
         let number = self.functions.len();
         self.functions.push(function);
-        Ok(ShapeCode { function: number, callees, words: shape.words, builds: builds(graph, self.fields) })
+        Ok(ShapeCode { function: number, callees, words: shape.words, builds: allocates(graph, self.fields) })
     }
 
     /// Appends the words of a row: its constants, then the places of its sites.
@@ -393,8 +394,8 @@ impl Groups {
         let shape = self.shapes.shapes.get(shape as usize).and_then(|shape| shape.as_ref().ok()).ok_or(HOST)?;
         let words = self.shapes.words.get(first as usize..).ok_or(HOST)?;
         let entry = self.code.entry(shape.function).ok_or(HOST)?;
-        let result = Outcome { row: words.as_ptr() };
-        let mut frame = Frame { base: Base::new(cx), result, host: context, functions, callees: &shape.callees };
+        let result = ResultSlot { row: words.as_ptr() };
+        let mut frame = Frame { base: BaseFrame::new(cx), result, host: context, functions, callees: &shape.callees };
         // SAFETY: the frame is laid out as the code expects (`layout`), and has the address of a row that `Draft::fill` made
         // for this shape; the context is of the type that the code was compiled for, as `RuleSet` knows; the pool that the
         // code and the row refer to is alive in `self`.
@@ -423,15 +424,15 @@ impl Groups {
         answer: &mut Answer,
     ) -> bool {
         let Some(entry) = self.code.entry(function) else { return false };
-        let group = Group {
+        let group = GroupSlot {
             matched: 0,
             failed: 0,
             errors: answer.errors.as_mut_ptr().cast(),
             stop_on_match: u32::from(stops.on_match),
             stop_on_error: u32::from(stops.on_error),
         };
-        let result = Outcome { group };
-        let mut frame = Frame { base: Base::new(cx), result, host: context, functions, callees: &self.callees };
+        let result = ResultSlot { group };
+        let mut frame = Frame { base: BaseFrame::new(cx), result, host: context, functions, callees: &self.callees };
         // SAFETY: the frame is laid out as the code expects (`layout`) and has a word for each rule a function can have; the
         // context is of the type that the code was compiled for, as `RuleSet` knows; the pool that the code refers to is
         // alive in `self`.

@@ -1,6 +1,6 @@
-//! Compile-time proof that this crate's types lie in memory as `celero_ir::layout` says.
+//! Compile-time proof that this crate's types have the layout that `celero_ir::layout` describes.
 
-use super::frame::{Base, Frame, Group};
+use super::frame::{BaseFrame, Frame, GroupSlot};
 use crate::library::Cx;
 use crate::value::{Timestamp, Value};
 use celero_ir::layout::{frame, group, value};
@@ -8,15 +8,15 @@ use std::mem::{align_of, offset_of, size_of};
 
 const _: () = {
     assert!(offset_of!(Frame<'_>, base) == 0);
-    assert!(offset_of!(Base<'_>, cx) + Cx::FUEL_OFFSET == frame::FUEL as usize);
-    assert!(offset_of!(Base<'_>, out) == frame::OUT as usize);
+    assert!(offset_of!(BaseFrame<'_>, cx) + Cx::FUEL_OFFSET == frame::FUEL as usize);
+    assert!(offset_of!(BaseFrame<'_>, out) == frame::OUT as usize);
     assert!(offset_of!(Frame<'_>, result) == frame::RESULT as usize);
 
-    assert!(offset_of!(Group, matched) == (group::MATCHED - frame::RESULT) as usize);
-    assert!(offset_of!(Group, failed) == (group::FAILED - frame::RESULT) as usize);
-    assert!(offset_of!(Group, errors) == (group::ERRORS - frame::RESULT) as usize);
-    assert!(offset_of!(Group, stop_on_match) == (group::STOP_ON_MATCH - frame::RESULT) as usize);
-    assert!(offset_of!(Group, stop_on_error) == (group::STOP_ON_ERROR - frame::RESULT) as usize);
+    assert!(offset_of!(GroupSlot, matched) == (group::MATCHED - frame::RESULT) as usize);
+    assert!(offset_of!(GroupSlot, failed) == (group::FAILED - frame::RESULT) as usize);
+    assert!(offset_of!(GroupSlot, errors) == (group::ERRORS - frame::RESULT) as usize);
+    assert!(offset_of!(GroupSlot, stop_on_match) == (group::STOP_ON_MATCH - frame::RESULT) as usize);
+    assert!(offset_of!(GroupSlot, stop_on_error) == (group::STOP_ON_ERROR - frame::RESULT) as usize);
 
     assert!(size_of::<Value<'_>>() == value::SIZE as usize);
     assert!(align_of::<Value<'_>>() == 8);
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_lie_as_the_table_says() {
+    fn variants_have_the_layout_of_the_table() {
         assert_eq!(words(&Value::Null).tag, tag::NULL);
         let v = Value::Bool(true);
         assert_eq!((words(&v).tag, words(&v).first & 0xff), (tag::BOOL, 1));

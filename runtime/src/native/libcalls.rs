@@ -1,16 +1,19 @@
-//! The helpers with operands that only generated code makes: addresses of prepared constants, of builders, of operands.
+//! The helpers with operands or results that only generated code has: addresses of prepared constants, of builders, of lists of
+//! operands. The table `celero_ir::for_each_helper` calls such an operand `word`.
 //!
-//! Safety: each is called by native code alone, with the frame of the running evaluation and operands as its row in
-//! `celero_ir::for_each_helper` says; an address named for a thing is that of a live thing of that type. Those that take a
-//! whole [`Frame`] are called by code that gets one alone: see [`builds`](super::builds).
+//! # Safety
+//!
+//! Only native code calls these functions. It passes the frame of the running evaluation, and operands of the kinds that the
+//! helper's row in the table names; the address of a thing is that of a live thing of that type. Functions that take a whole
+//! [`Frame`] are called only by code that gets a whole frame: [`allocates`](super::entry_abi::allocates) decides that.
 
-use super::frame::{Base, Frame, Pair};
+use super::frame::{BaseFrame, Frame, Pair};
+use super::libcall_wrappers::{attempt, failure, guarded, pack};
 use super::pool::{IntSet, PreparedSearcher, StrSet};
-use super::shims::{attempt, failure, guarded, pack};
 use crate::arena::{ArenaVec, EvalResult};
 use crate::library;
 use crate::lower::Callee;
-use crate::value::{List, MapBuilder, Value};
+use crate::value::{Duration, List, MapBuilder, Timestamp, Value};
 use celero_ir::ErrorKind;
 
 fn host_field<'a>(frame: &Frame<'a>, index: u64) -> EvalResult<Option<Value<'a>>> {
@@ -31,13 +34,13 @@ pub(super) unsafe extern "C" fn field_get(frame: *const Frame<'_>, index: u64) -
 
 pub(super) unsafe extern "C" fn field_has(frame: *const Frame<'_>, index: u64) -> u64 {
     let frame = frame!(frame);
-    // What is there but can't be read is there.
+    // A field that exists but can't be read is present.
     guarded(frame, || u64::from(!matches!(host_field(frame, index), Ok(None))), 0)
 }
 
 #[cfg(feature = "http")]
 pub(super) unsafe extern "C" fn header_get(
-    frame: *const Base<'_>,
+    frame: *const BaseFrame<'_>,
     map: *const http::HeaderMap,
     name: *const http::HeaderName,
 ) -> Pair {
@@ -54,7 +57,7 @@ pub(super) unsafe extern "C" fn header_get(
 
 #[cfg(feature = "http")]
 pub(super) unsafe extern "C" fn headers_get(
-    frame: *const Base<'_>,
+    frame: *const BaseFrame<'_>,
     map: *const http::HeaderMap,
     table: *const super::header_table::HeaderTable,
     answers: *mut [u64; 2],
@@ -62,8 +65,8 @@ pub(super) unsafe extern "C" fn headers_get(
     let frame = frame!(frame);
     // SAFETY: `map` is the address of a header map of the host, `table` that of a prepared table.
     let (map, table) = unsafe { (&*map, &*table) };
-    // SAFETY: the native function's own room for two words for each name of the table, initialised or not: all are written
-    // before any is read.
+    // SAFETY: the native function's own stack slot, with two words for each name of the table. They may be uninitialised: all
+    // are written here before any is read.
     let answers = unsafe {
         answers.write_bytes(0, table.len());
         std::slice::from_raw_parts_mut(answers, table.len())
@@ -82,44 +85,48 @@ pub(super) unsafe extern "C" fn header_get(_: *const Frame<'_>, _: u64, _: u64) 
     Pair(0, ErrorKind::Host as u64)
 }
 
-fn bytes<'x>(p: *const u8, n: usize) -> &'x [u8] {
-    // SAFETY: the two words of a node that is text or bytes; they outlive the evaluation, of which this is a part.
+/// The bytes that the two words of an operand describe.
+///
+/// # Safety
+/// The words are those of a node that is text or bytes, and `'x` ends before the evaluation does.
+unsafe fn bytes<'x>(p: *const u8, n: usize) -> &'x [u8] {
+    // SAFETY: the contract: the content of such a node outlives the evaluation.
     unsafe { std::slice::from_raw_parts(p, n) }
 }
 
 pub(super) unsafe extern "C" fn searcher_find(
-    frame: *const Base<'_>,
+    frame: *const BaseFrame<'_>,
     searcher: *const PreparedSearcher,
     p: *const u8,
     n: usize,
 ) -> Pair {
-    // SAFETY: the address of a prepared searcher.
-    let searcher = unsafe { &*searcher };
+    // SAFETY: the address of a prepared searcher; the words of a node that is text or bytes.
+    let (searcher, text) = unsafe { (&*searcher, bytes(p, n)) };
     let frame = frame!(frame);
-    attempt(frame, || frame.cx.charge_bytes(n).map(|()| searcher.is_in(bytes(p, n))))
+    attempt(frame, || frame.cx.charge_bytes(n).map(|()| searcher.is_in(text)))
 }
 
-/// [`searcher_find`] on processors that have what [`has_avx2`](celero_matching::search::has_avx2) asks for.
+/// [`searcher_find`] for processors on which [`has_avx2`](celero_matching::search::has_avx2) is true.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) unsafe extern "C" fn searcher_find_wide(
-    frame: *const Base<'_>,
+    frame: *const BaseFrame<'_>,
     searcher: *const PreparedSearcher,
     p: *const u8,
     n: usize,
 ) -> Pair {
-    // SAFETY: the address of a prepared searcher.
-    let searcher = unsafe { &*searcher };
+    // SAFETY: the address of a prepared searcher; the words of a node that is text or bytes.
+    let (searcher, text) = unsafe { (&*searcher, bytes(p, n)) };
     let frame = frame!(frame);
     match frame.cx.charge_bytes(n) {
-        // SAFETY: the processor has what it takes, or this were not called. Nothing of it panics.
-        Ok(()) => Pair(0, u64::from(unsafe { searcher.is_in_avx2(bytes(p, n)) })),
+        // SAFETY: `addresses` chooses this function only on processors with these features. The search does not panic.
+        Ok(()) => Pair(0, u64::from(unsafe { searcher.is_in_avx2(text) })),
         Err(kind) => failure(kind),
     }
 }
 
 pub(super) unsafe extern "C" fn regex_find(
-    frame: *const Base<'_>,
+    frame: *const BaseFrame<'_>,
     matcher: *const celero_matching::Matcher,
     p: *const u8,
     n: usize,
@@ -130,42 +137,47 @@ pub(super) unsafe extern "C" fn regex_find(
     attempt(frame, || library::regex_found(&frame.cx, matcher, text))
 }
 
-pub(super) unsafe extern "C" fn str_set_has(frame: *const Base<'_>, set: *const StrSet, p: *const u8, n: usize) -> u64 {
-    // SAFETY: the address of a prepared set.
-    let set = unsafe { &*set };
+pub(super) unsafe extern "C" fn str_set_has(
+    frame: *const BaseFrame<'_>,
+    set: *const StrSet,
+    p: *const u8,
+    n: usize,
+) -> u64 {
+    // SAFETY: the address of a prepared set; the words of a node that is text or bytes.
+    let (set, text) = unsafe { (&*set, bytes(p, n)) };
     let frame = frame!(frame);
     frame.cx.spend_bytes(n);
-    guarded(frame, || u64::from(set.contains(bytes(p, n))), 0)
+    guarded(frame, || u64::from(set.contains(text)), 0)
 }
 
-pub(super) unsafe extern "C" fn int_set_has(frame: *const Base<'_>, set: *const IntSet, number: i64) -> u64 {
+pub(super) unsafe extern "C" fn int_set_has(frame: *const BaseFrame<'_>, set: *const IntSet, number: i64) -> u64 {
     // SAFETY: the address of a prepared set.
     let set = unsafe { &*set };
     guarded(frame!(frame), || u64::from(set.contains(&number)), 0)
 }
 
 pub(super) unsafe extern "C" fn json_project(
-    frame: *const Base<'_>,
+    frame: *const BaseFrame<'_>,
     parts: *const library::Parts,
     p: *const u8,
     n: usize,
 ) -> Pair {
-    // SAFETY: the address of prepared parts.
-    let parts = unsafe { &*parts };
+    // SAFETY: the address of prepared parts; the words of a node that is text or bytes.
+    let (parts, document) = unsafe { (&*parts, bytes(p, n)) };
     let frame = frame!(frame);
-    attempt(frame, || library::project(&frame.cx, bytes(p, n), parts))
+    attempt(frame, || library::project(&frame.cx, document, parts))
 }
 
 pub(super) unsafe extern "C" fn json_find(
-    frame: *const Base<'_>,
+    frame: *const BaseFrame<'_>,
     parts: *const library::Parts,
     p: *const u8,
     n: usize,
 ) -> Pair {
-    // SAFETY: the address of prepared parts.
-    let parts = unsafe { &*parts };
+    // SAFETY: the address of prepared parts; the words of a node that is text or bytes.
+    let (parts, document) = unsafe { (&*parts, bytes(p, n)) };
     let frame = frame!(frame);
-    let body = || match library::find(&frame.cx, bytes(p, n), parts) {
+    let body = || match library::find(&frame.cx, document, parts) {
         Ok(library::End::At(value)) => pack(frame, Ok(value)),
         Ok(library::End::Failed(step, kind)) => {
             Pair(0, celero_ir::layout::found::failed(u32::try_from(step).unwrap_or(u32::MAX), kind))
@@ -175,7 +187,7 @@ pub(super) unsafe extern "C" fn json_find(
     guarded(frame, body, failure(ErrorKind::Host))
 }
 
-pub(super) unsafe extern "C" fn value_new(frame: *const Base<'_>, tag: u64, first: u64, second: u64) -> Pair {
+pub(super) unsafe extern "C" fn value_new(frame: *const BaseFrame<'_>, tag: u64, first: u64, second: u64) -> Pair {
     use celero_ir::layout::value::tag as t;
     let frame = frame!(frame);
     let value = match u8::try_from(tag).unwrap_or(u8::MAX) {
@@ -188,11 +200,10 @@ pub(super) unsafe extern "C" fn value_new(frame: *const Base<'_>, tag: u64, firs
         t::STRING => Value::String(unsafe {
             std::str::from_utf8_unchecked(bytes(first as *const u8, usize::try_from(second).unwrap_or(0)))
         }),
-        t::BYTES => Value::Bytes(bytes(first as *const u8, usize::try_from(second).unwrap_or(0))),
-        t::DURATION => Value::Duration(crate::value::Duration(first.cast_signed())),
-        t::TIMESTAMP => {
-            Value::Timestamp(crate::value::Timestamp { seconds: first.cast_signed(), nanos: second.cast_signed() })
-        }
+        // SAFETY: with this tag the words are those of a node that is bytes.
+        t::BYTES => Value::Bytes(unsafe { bytes(first as *const u8, usize::try_from(second).unwrap_or(0)) }),
+        t::DURATION => Value::Duration(Duration(first.cast_signed())),
+        t::TIMESTAMP => Value::Timestamp(Timestamp { seconds: first.cast_signed(), nanos: second.cast_signed() }),
         _ => return failure(ErrorKind::Host),
     };
     pack(frame, Ok(value))
@@ -205,13 +216,13 @@ fn list<'a>(value: Value<'a>) -> List<'a> {
     }
 }
 
-pub(super) unsafe extern "C" fn list_at(frame: *const Base<'_>, value: *const Value<'_>, index: u64) -> Pair {
+pub(super) unsafe extern "C" fn list_at(frame: *const BaseFrame<'_>, value: *const Value<'_>, index: u64) -> Pair {
     let frame = frame!(frame);
     // SAFETY: the address of a value.
     let value = unsafe { *value };
     let index = usize::try_from(index).unwrap_or(usize::MAX);
     let body = || match list(value) {
-        // Where it lies it outlives the evaluation.
+        // The item's own address, without a copy: the list outlives the evaluation.
         List::Slice(items) => match items.get(index) {
             Some(item) => Pair(0, std::ptr::from_ref(item) as u64),
             None => failure(ErrorKind::InvalidArgument),
@@ -226,7 +237,7 @@ pub(super) unsafe extern "C" fn list_at(frame: *const Base<'_>, value: *const Va
 
 type ListBuilder<'a> = ArenaVec<'a, Value<'a>>;
 
-pub(super) unsafe extern "C" fn list_begin(frame: *const Base<'_>, capacity: u64) -> Pair {
+pub(super) unsafe extern "C" fn list_begin(frame: *const BaseFrame<'_>, capacity: u64) -> Pair {
     let frame = frame!(frame);
     let body = || {
         let mut builder: ListBuilder<'_> = frame.cx.arena().vec();
@@ -240,7 +251,7 @@ pub(super) unsafe extern "C" fn list_begin(frame: *const Base<'_>, capacity: u64
 }
 
 pub(super) unsafe extern "C" fn list_push<'a>(
-    frame: *const Base<'a>,
+    frame: *const BaseFrame<'a>,
     builder: *mut ListBuilder<'a>,
     element: *const Value<'a>,
 ) -> Pair {
@@ -250,7 +261,7 @@ pub(super) unsafe extern "C" fn list_push<'a>(
     guarded(frame!(frame), body, failure(ErrorKind::Host))
 }
 
-pub(super) unsafe extern "C" fn list_finish<'a>(frame: *const Base<'a>, builder: *mut ListBuilder<'a>) -> Pair {
+pub(super) unsafe extern "C" fn list_finish<'a>(frame: *const BaseFrame<'a>, builder: *mut ListBuilder<'a>) -> Pair {
     let frame = frame!(frame);
     // SAFETY: as in `list_push`; native code does not use the builder again.
     let builder = unsafe { &mut *builder };
@@ -261,7 +272,7 @@ pub(super) unsafe extern "C" fn list_finish<'a>(frame: *const Base<'a>, builder:
     attempt(frame, body)
 }
 
-pub(super) unsafe extern "C" fn map_begin(frame: *const Base<'_>, capacity: u64) -> Pair {
+pub(super) unsafe extern "C" fn map_begin(frame: *const BaseFrame<'_>, capacity: u64) -> Pair {
     let frame = frame!(frame);
     let body = || {
         let begun = MapBuilder::new(frame.cx.arena(), usize::try_from(capacity).unwrap_or(usize::MAX));
@@ -274,7 +285,7 @@ pub(super) unsafe extern "C" fn map_begin(frame: *const Base<'_>, capacity: u64)
 }
 
 pub(super) unsafe extern "C" fn map_insert<'a>(
-    frame: *const Base<'a>,
+    frame: *const BaseFrame<'a>,
     builder: *mut MapBuilder<'a>,
     key: *const Value<'a>,
     element: *const Value<'a>,
@@ -286,7 +297,7 @@ pub(super) unsafe extern "C" fn map_insert<'a>(
 }
 
 pub(super) unsafe extern "C" fn map_merge<'a>(
-    frame: *const Base<'a>,
+    frame: *const BaseFrame<'a>,
     builder: *mut MapBuilder<'a>,
     entries: *const Value<'a>,
 ) -> Pair {
@@ -300,7 +311,7 @@ pub(super) unsafe extern "C" fn map_merge<'a>(
     guarded(frame, body, failure(ErrorKind::Host))
 }
 
-pub(super) unsafe extern "C" fn map_finish<'a>(frame: *const Base<'a>, builder: *mut MapBuilder<'a>) -> Pair {
+pub(super) unsafe extern "C" fn map_finish<'a>(frame: *const BaseFrame<'a>, builder: *mut MapBuilder<'a>) -> Pair {
     let frame = frame!(frame);
     // SAFETY: as in `map_insert`; native code does not use the builder again.
     let builder = unsafe { &mut *builder };
@@ -327,7 +338,7 @@ pub(super) unsafe extern "C" fn dispatch<'a>(
             // SAFETY: native code stored the addresses of `count` values there.
             unsafe { std::slice::from_raw_parts(operands, count) }
         };
-        // SAFETY: as said, each is the address of a value.
+        // SAFETY: each is the address of a value (see above).
         let args: smallvec::SmallVec<[Value<'a>; 8]> = addresses.iter().map(|&value| unsafe { *value }).collect();
         let callee = frame.callees.get(usize::try_from(function).unwrap_or(usize::MAX));
         run_callee(frame, callee, &args)

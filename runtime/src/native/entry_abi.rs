@@ -1,0 +1,88 @@
+//! The entry ABI of compiled code: which of context, evaluation frame and arena a call has to provide.
+
+use super::frame::BaseFrame;
+use super::{HOST, word_of};
+use crate::arena::Arena;
+use crate::context::Context;
+use crate::library::Cx;
+use celero_ir::layout::{Access, Field};
+use celero_ir::{Graph, NodeId, Op, Param, Ty};
+use celero_jit::{ContextEntry, Entry};
+
+/// A compiled function, and what a call to it provides.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum EntryAbi {
+    /// Only the context. The result is a `bool`, and the code calls no helper.
+    ContextOnly(ContextEntry<'static>),
+    /// The context and the base of a frame. The result is a `bool`. The code rarely allocates: only to join header lines of one
+    /// name, or to decode a header that is not UTF-8.
+    BaseFrame(Entry<'static>),
+    /// The context and a whole frame, whose arena has capacity.
+    FullFrame(Entry<'static>),
+}
+
+impl EntryAbi {
+    /// Chooses the cheapest ABI for a function that was compiled from `graph` and has a result of type `result`.
+    pub(super) fn choose(entry: Entry<'static>, result: Ty, graph: &Graph, fields: &[Field]) -> Self {
+        match (result, entry.context_only()) {
+            (Ty::Bool, Some(entry)) => Self::ContextOnly(entry),
+            (Ty::Bool, None) if !allocates(graph, fields) => Self::BaseFrame(entry),
+            _ => Self::FullFrame(entry),
+        }
+    }
+}
+
+/// Whether evaluation usually allocates. Calls into the host count as allocating.
+///
+/// Calls of host fields and of functions that are chosen by the values' types get a whole [`Frame`](super::frame::Frame), so code
+/// with such calls must be counted here.
+pub(super) fn allocates(graph: &Graph, fields: &[Field]) -> bool {
+    (0..graph.len()).any(|i| {
+        let id = NodeId(u32::try_from(i).unwrap_or(u32::MAX));
+        match graph.op(id) {
+            Op::Field(index) | Op::HasField(index) => {
+                fields.get(index as usize).is_some_and(|field| matches!(field.access, Access::Get))
+            }
+            // Elements of a host's list are read in place.
+            Op::Fold { .. } => graph.args(id).first().is_none_or(|&range| !matches!(graph.op(range), Op::Elements(_))),
+            Op::List | Op::Map | Op::Dispatch { .. } | Op::IpText | Op::Project(_) | Op::Find(_) => true,
+            Op::Call(helper) => {
+                matches!(helper.decl().result, Param::Node(Ty::Value | Ty::Str | Ty::Bytes))
+            }
+            _ => false,
+        }
+    })
+}
+
+/// Code with the ABI [`EntryAbi::ContextOnly`].
+#[derive(Clone, Copy)]
+pub(crate) struct ContextOnlyCode<'a>(pub(super) ContextEntry<'a>);
+
+impl ContextOnlyCode<'_> {
+    /// Runs the code. Returns 0 or 1, or an [`ErrorWord`](celero_ir::ErrorWord).
+    #[inline]
+    pub(crate) fn run<C: Context>(self, context: &C) -> u64 {
+        // SAFETY: as in `NativeProgram::run`.
+        unsafe { self.0.call(std::ptr::from_ref(context).cast()) }
+    }
+}
+
+/// Code with the ABI [`EntryAbi::BaseFrame`].
+#[derive(Clone, Copy)]
+pub(crate) struct BaseFrameCode<'a> {
+    pub(super) entry: Entry<'a>,
+    /// Budget of an evaluation, in steps.
+    pub(super) steps: i64,
+}
+
+impl BaseFrameCode<'_> {
+    /// Runs the code. Returns 0 or 1, or an [`ErrorWord`](celero_ir::ErrorWord). If `arena` has no capacity and the code needs
+    /// some, that is the error `out_of_budget`.
+    #[inline]
+    pub(crate) fn run<C: Context>(self, context: &C, arena: &Arena) -> u64 {
+        let mut base = BaseFrame::new(Cx::new(self.steps, arena));
+        // SAFETY: as in `NativeProgram::run`. Code with this ABI calls only helpers that use the base of the frame.
+        let word = unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut base).cast()) };
+        if base.panicked.get() { word_of(&HOST) } else { word }
+    }
+}

@@ -1,0 +1,135 @@
+//! The native code of one rule: prepared constants, machine code, and the call.
+
+use super::entry_abi::{BaseFrameCode, ContextOnlyCode, EntryAbi};
+use super::frame::{BaseFrame, Frame, ResultSlot};
+use super::pool::Pool;
+use super::{HELPERS, HOST, NativeError, failure};
+use crate::arena::Arena;
+use crate::context::Context;
+use crate::error::EvalError;
+use crate::function::Functions;
+use crate::library::Cx;
+use crate::lower::{Callee, Calls};
+use crate::value::Value;
+use celero_ir::layout::Field;
+use celero_ir::{Graph, Ty};
+use celero_jit::{Code, Compiler, Entry, Listing, Unit};
+use celero_matching::pattern::PatternCache;
+use std::sync::Arc;
+
+/// The compiled form of a graph with one root.
+///
+/// The members that every call reads come first and are stored here, not behind the pointer.
+#[derive(Clone, Debug)]
+pub(crate) struct NativeProgram {
+    abi: EntryAbi,
+    /// Budget of an evaluation, in steps.
+    steps: i64,
+    result: Ty,
+    compiled: Arc<Compiled>,
+}
+
+/// What the code refers to, shared by the clones of a program.
+#[derive(Debug)]
+struct Compiled {
+    code: Code,
+    /// The objects whose addresses are in the code.
+    _pool: Pool,
+    callees: Box<[Callee]>,
+}
+
+/// What a program is compiled from.
+pub(crate) struct Input<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) fields: &'a [Field],
+    pub(crate) calls: &'a Calls,
+    /// The compiled patterns that the graph's constants refer to.
+    pub(crate) patterns: &'a PatternCache,
+    /// Largest size of the text and values among the constants, in bytes.
+    pub(crate) constant_bytes: usize,
+    /// Budget of an evaluation, in steps.
+    pub(crate) steps: i64,
+}
+
+impl NativeProgram {
+    /// Compiles a graph. If `listings` is given, also writes the intermediate and the machine code as text to it.
+    ///
+    /// # Errors
+    /// See [`NativeError`].
+    pub(crate) fn compile(
+        compiler: &mut Compiler,
+        input: Input<'_>,
+        listings: Option<&mut Vec<Listing>>,
+    ) -> Result<Self, NativeError> {
+        let Input { graph, fields, calls, patterns, constant_bytes, steps } = input;
+        let callees = calls.numbered(graph).ok_or(NativeError::Function)?;
+        let pool = Pool::new(graph.constants(), patterns, constant_bytes).map_err(NativeError::Constant)?;
+        let unit = Unit { graph, fields, constants: pool.addresses(), helpers: &*HELPERS, steps: Some(steps) };
+        let code = compiler.compile(&unit).map_err(NativeError::Compile)?;
+        if let Some(listings) = listings {
+            *listings = compiler.explain(&unit).map_err(NativeError::Compile)?;
+        }
+        let result = graph.roots().first().map_or(Ty::Value, |&root| graph.ty(root));
+        let compiled = Arc::new(Compiled { code, _pool: pool, callees });
+        let entry = compiled.code.entry(0).ok_or(NativeError::Function)?;
+        // SAFETY: the entry borrows code that `compiled` owns and never changes. The entry is stored beside `compiled`, and is
+        // given away only with the lifetime of a borrow of the program.
+        let entry = unsafe { std::mem::transmute::<Entry<'_>, Entry<'static>>(entry) };
+        Ok(Self { abi: EntryAbi::choose(entry, result, graph, fields), steps, result, compiled })
+    }
+
+    /// Returns the code if it is called with the context alone.
+    #[inline]
+    pub(crate) fn context_only(&self) -> Option<ContextOnlyCode<'_>> {
+        if let EntryAbi::ContextOnly(entry) = self.abi { Some(ContextOnlyCode(entry)) } else { None }
+    }
+
+    /// Returns the code if it is called with the base of a frame.
+    #[inline]
+    pub(crate) fn base_frame(&self) -> Option<BaseFrameCode<'_>> {
+        if let EntryAbi::BaseFrame(entry) = self.abi { Some(BaseFrameCode { entry, steps: self.steps }) } else { None }
+    }
+
+    /// Returns the code, for profilers.
+    pub(crate) fn code(&self) -> &Code {
+        &self.compiled.code
+    }
+
+    /// Returns the size of the machine code in bytes.
+    pub(crate) fn code_size(&self) -> usize {
+        self.compiled.code.size()
+    }
+
+    /// Runs the code on a context, whatever its ABI.
+    ///
+    /// # Errors
+    /// The evaluation error; `host` if a helper panicked.
+    #[inline]
+    pub(crate) fn run<'a, C: Context>(
+        &'a self,
+        context: &'a C,
+        functions: &'a Functions,
+        arena: &'a Arena,
+    ) -> Result<Value<'a>, EvalError> {
+        let (base, result) = (BaseFrame::new(Cx::new(self.steps, arena)), ResultSlot { nothing: () });
+        let mut frame = Frame { base, result, host: context, functions, callees: &self.compiled.callees };
+        let (host, frame_address) = (std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut frame).cast());
+        // SAFETY: the frame has the layout that the code expects (`layout.rs` proves it); the context is of the type that the
+        // code was compiled for, which the type parameter of `Program` ensures; and `self` keeps alive the pool that the code
+        // refers to.
+        let word = unsafe {
+            match self.abi {
+                EntryAbi::ContextOnly(entry) => entry.call(host),
+                EntryAbi::BaseFrame(entry) | EntryAbi::FullFrame(entry) => entry.call(host, frame_address),
+            }
+        };
+        if frame.panicked.get() {
+            return Err(HOST);
+        }
+        if word > 1 {
+            return Err(failure(word));
+        }
+        // SAFETY: code for a root of type `self.result` has just run with this frame, and ended without an error.
+        unsafe { frame.value(self.result, word) }
+    }
+}
