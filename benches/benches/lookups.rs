@@ -9,9 +9,9 @@ fn main() {
 }
 
 /// Times the way at a place, if it agrees with the first.
-fn run(bencher: Bencher<'_, '_>, ways: &[celero_benches::lookups::Way], name: &str) {
-    let (_, first) = ways.first().expect("a way");
-    let Some((_, way)) = ways.iter().find(|(way, _)| *way == name) else { return };
+fn run(bencher: Bencher<'_, '_>, contenders: &[celero_benches::lookups::Contender], name: &str) {
+    let (_, first) = contenders.first().expect("a way");
+    let Some((_, way)) = contenders.iter().find(|(way, _)| *way == name) else { return };
     assert_eq!(way(), first(), "{name}");
     bencher.bench_local(way);
 }

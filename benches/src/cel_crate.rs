@@ -228,7 +228,7 @@ impl HeadRules {
 }
 
 fn programs(env: &Env, workload: &Workload) -> Vec<Program> {
-    let source = |rule: &crate::rules::Rule| rule.cel(|net| format!("cidrContains({net:?}, source.address)"));
+    let source = |rule: &crate::rules::WorkloadRule| rule.cel(|net| format!("cidrContains({net:?}, source.address)"));
     workload.rules.iter().map(|rule| env.compile(&source(rule)).expect("a rule that compiles")).collect()
 }
 

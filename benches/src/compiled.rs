@@ -1,5 +1,5 @@
-//! celero itself. The context is built for each evaluation, as a proxy would: the ready-made one for the rules about requests,
-//! one of the host's own for those about its own data.
+//! celero as an engine of the comparison. The context is built for each evaluation, as a proxy would: `RequestContext` for rules
+//! about requests, a derived context for rules about the host's own data.
 
 use crate::workload::Extras;
 use crate::{Runner, Workload};
@@ -13,7 +13,7 @@ fn programs<S: Context<Static = S> + 'static>(workload: &Workload, tier: Tier) -
     workload.sources().iter().map(|s| engine.compile(&env, s).expect("a rule that compiles")).collect()
 }
 
-/// The runner of programs on the context that an expression makes of the input.
+/// A runner that evaluates programs on the context that `$context` builds from the input.
 macro_rules! runner_on {
     ($programs:expr, $input:ident => $context:expr) => {{
         let programs = $programs;
@@ -35,7 +35,7 @@ macro_rules! runner_on {
     }};
 }
 
-/// The workload's rules compiled for a tier, as programs one after the other or as a set.
+/// The workload's rules compiled for a tier: programs that run one after the other, or one set.
 pub(crate) fn runner(workload: &Workload, tier: Tier) -> Runner {
     if workload.is_group() {
         return group(workload, tier);

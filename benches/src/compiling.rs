@@ -1,4 +1,4 @@
-//! What compiling costs: time from text to a program, Cranelift's part of it, and what is kept.
+//! What compiling costs: time from text to a program, Cranelift's part of that time, and the memory that a program keeps.
 
 use crate::Workload;
 use crate::measure::allocated;
@@ -7,32 +7,31 @@ use celero::http::RequestContext;
 use celero::{Context, Engine, Env, Program, Tier};
 use std::time::Instant;
 
-/// Programs kept alive to see what one takes.
+/// Programs kept alive at once to measure the memory of one.
 const KEPT: usize = 10_000;
-/// Machine code is kept in pages.
+/// Bytes of a page: machine code is kept in whole pages.
 const PAGE: usize = 4096;
 
 /// What compiling all rules of a workload costs.
 #[derive(Clone, Copy, Debug)]
-pub struct Cost {
+pub struct CompileCost {
     /// Median microseconds from texts to programs.
     pub total: f64,
-    /// Median microseconds of them in Cranelift's code generator.
+    /// Median microseconds of these in Cranelift's code generator.
     pub codegen: f64,
     /// Median of the ratio of one compilation's time to Cranelift's part of it.
     pub ratio: f64,
     /// Bytes of machine code.
     pub code_bytes: usize,
-    /// Bytes that a kept program has allocated, on average over the rules. The [`CountingAllocator`](crate::CountingAllocator)
-    /// must be installed.
+    /// Mean bytes of heap that a program keeps. The [`CountingAllocator`](crate::CountingAllocator) must be installed.
     pub kept_heap: usize,
-    /// Bytes of the pages that hold its code.
+    /// Mean bytes of the pages that hold a program's code.
     pub kept_pages: usize,
 }
 
-/// Compiles a workload's rules `rounds` times over, five times each round, with an engine that is warm.
+/// Measures compiling a workload's rules: medians over `5 * rounds` compilations with a warm engine.
 #[must_use]
-pub fn compile_cost(workload: &Workload, rounds: usize) -> Cost {
+pub fn compile_cost(workload: &Workload, rounds: usize) -> CompileCost {
     if workload.reads_extras() {
         cost_on::<Extras<'static>>(workload, rounds)
     } else {
@@ -40,7 +39,7 @@ pub fn compile_cost(workload: &Workload, rounds: usize) -> Cost {
     }
 }
 
-fn cost_on<S: Context<Static = S> + 'static>(workload: &Workload, rounds: usize) -> Cost {
+fn cost_on<S: Context<Static = S> + 'static>(workload: &Workload, rounds: usize) -> CompileCost {
     let engine = Engine::builder().tier(Tier::Native).build();
     let env = Env::<S>::new();
     let sources = workload.sources();
@@ -67,7 +66,7 @@ fn cost_on<S: Context<Static = S> + 'static>(workload: &Workload, rounds: usize)
     let of_vec = kept.capacity().saturating_mul(size_of::<Program<S>>());
     let kept_heap = allocated().saturating_sub(before).saturating_sub(of_vec) / KEPT;
     let kept_pages = kept.iter().map(|program| program.code_size().next_multiple_of(PAGE)).sum::<usize>() / KEPT;
-    Cost { total, codegen, ratio, code_bytes, kept_heap, kept_pages }
+    CompileCost { total, codegen, ratio, code_bytes, kept_heap, kept_pages }
 }
 
 fn median(mut times: Vec<f64>) -> f64 {

@@ -3,7 +3,7 @@
 //! `behind_pointer` calls the code through a pointer that the compiler can't see through, as any rule compiled at run time
 //! is called; `inline` lets it be merged with the loop that times it.
 
-use crate::rules::Rule;
+use crate::rules::WorkloadRule;
 use crate::{Input, Runner, Workload};
 use http::{HeaderName, Method};
 use ipnet::IpNet;
@@ -28,21 +28,21 @@ enum Prepared {
     BodyModel(String),
 }
 
-fn prepare(rule: &Rule) -> Prepared {
+fn prepare(rule: &WorkloadRule) -> Prepared {
     let name = |h: &str| h.parse::<HeaderName>().expect("a header name");
     match rule {
-        Rule::Method(m) => Prepared::Method(m.iter().map(|m| m.parse().expect("a method")).collect()),
-        Rule::Header(h) => Prepared::Header(name(h)),
-        Rule::HeaderIs(h, v) if v.len() <= 2 => Prepared::HeaderIs(name(h), v.clone()),
-        Rule::HeaderIs(h, v) => Prepared::HeaderIn(name(h), v.iter().map(|v| v.clone().into_bytes()).collect()),
-        Rule::HeaderContains(h, v) => Prepared::HeaderContains(name(h), Box::new(Finder::new(v).into_owned())),
-        Rule::HeaderStarts(h, v) => Prepared::HeaderStarts(name(h), v.clone()),
-        Rule::PathPrefix(p) => Prepared::PathPrefix(p.clone()),
-        Rule::PathMatches(p) => Prepared::PathMatches(Regex::new(p).expect("an expression")),
-        Rule::Network(a, b) => Prepared::Network(a.parse().expect("a network"), b.parse().expect("a network")),
-        Rule::Arithmetic => Prepared::Arithmetic,
-        Rule::Groups => Prepared::Groups,
-        Rule::BodyModel(model) => Prepared::BodyModel(model.clone()),
+        WorkloadRule::Method(m) => Prepared::Method(m.iter().map(|m| m.parse().expect("a method")).collect()),
+        WorkloadRule::Header(h) => Prepared::Header(name(h)),
+        WorkloadRule::HeaderIs(h, v) if v.len() <= 2 => Prepared::HeaderIs(name(h), v.clone()),
+        WorkloadRule::HeaderIs(h, v) => Prepared::HeaderIn(name(h), v.iter().map(|v| v.clone().into_bytes()).collect()),
+        WorkloadRule::HeaderContains(h, v) => Prepared::HeaderContains(name(h), Box::new(Finder::new(v).into_owned())),
+        WorkloadRule::HeaderStarts(h, v) => Prepared::HeaderStarts(name(h), v.clone()),
+        WorkloadRule::PathPrefix(p) => Prepared::PathPrefix(p.clone()),
+        WorkloadRule::PathMatches(p) => Prepared::PathMatches(Regex::new(p).expect("an expression")),
+        WorkloadRule::Network(a, b) => Prepared::Network(a.parse().expect("a network"), b.parse().expect("a network")),
+        WorkloadRule::Arithmetic => Prepared::Arithmetic,
+        WorkloadRule::Groups => Prepared::Groups,
+        WorkloadRule::BodyModel(model) => Prepared::BodyModel(model.clone()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Workloads, the engines that run them, and how they are timed. `METHODOLOGY.md` says how to read the figures.
 #![expect(clippy::expect_used, reason = "a benchmark whose preparation fails has nothing to measure")]
 
+mod build_profile;
 mod cel_crate;
 mod compiled;
 mod compiling;
@@ -13,22 +14,23 @@ pub mod scaling;
 mod table;
 mod workload;
 
+pub use build_profile::{build_line, build_record};
 pub use cel_crate::HeadRules;
-pub use compiling::{Cost, compile_cost};
-pub use measure::{CountingAllocator, Sample, allocations, interleaved, scaling};
+pub use compiling::{CompileCost, compile_cost};
+pub use measure::{CountingAllocator, Measurement, allocations, interleaved, scaling};
 pub use table::markdown;
 pub use workload::{Extras, Input, NAMES, Workload};
 
-/// Something that answers a workload's question again and again.
+/// Evaluates a workload's rules on an input once and returns the sum of their results.
 pub type Runner = Box<dyn Fn(&Input) -> u64 + Send + Sync>;
 
-/// The engines, in the order of the table. The first is what all others are compared with.
+/// The engines, in the order of the table's columns. All others are compared with the first.
 ///
 /// `cel` is the `cel` crate with the request's values added to a context, as its documentation shows; `cel_lazy` is the same
-/// crate with values of our own making that are resolved when they are read, the best that its API allows.
+/// crate with lazy values that are resolved when they are read, the fastest way that its API allows.
 pub const ENGINES: &[&str] = &["handwritten", "inline", "native", "interpret", "cel", "cel_lazy"];
 
-/// An engine made ready for a workload, or `None` where it has no answer to it.
+/// Prepares an engine for a workload. `None` for an unknown engine.
 #[must_use]
 pub fn runner(engine: &str, workload: &Workload) -> Option<Runner> {
     match engine {

@@ -1,15 +1,15 @@
-//! What is measured outside of rules: W13, internal headers among those of a request, and searches for text in text.
-//! Everything is asked for its answer before it is timed.
+//! What is measured outside of rules: W13 (finding internal headers among those of a request) and searches for text in text.
+//! All contenders must return the same answer before they are timed.
 
 use celero::http::HeaderSet;
 use celero_matching::search::DispatchedSearcher;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::collections::{BTreeSet, HashSet};
 
-/// A way to an answer: its name, and the function that is timed.
-pub type Way = (&'static str, Box<dyn Fn() -> u64 + Send + Sync>);
+/// A contender: its name, and the function that is timed.
+pub type Contender = (&'static str, Box<dyn Fn() -> u64 + Send + Sync>);
 
-/// The internal names of W13, 120 of them.
+/// The 120 internal names of W13.
 #[must_use]
 pub fn internal_names() -> Vec<String> {
     const WORDS: &[&str] = &[
@@ -101,7 +101,7 @@ const REAL: &[&str] = &[
     "early-data",
 ];
 
-/// What the names are that are not internal.
+/// Which names the headers have that are not internal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misses {
     /// Random letters.
@@ -110,7 +110,7 @@ pub enum Misses {
     Real,
 }
 
-/// Numbers that look random, the same in every run.
+/// Pseudo-random numbers (xorshift), the same in every run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -126,7 +126,7 @@ impl Numbers {
     }
 }
 
-/// Thirty headers, of which `rate` in a hundred are internal.
+/// Thirty headers, of which `rate` percent are internal.
 #[must_use]
 pub fn headers(rate: usize, misses: Misses) -> HeaderMap {
     let internal = internal_names();
@@ -148,10 +148,14 @@ pub fn headers(rate: usize, misses: Misses) -> HeaderMap {
     map
 }
 
-/// The ways to count the internal names among headers. The first is celero's, then come a trie and hash sets.
+/// The contenders that count the internal names among headers: celero first, then a trie, hash sets and a tree.
 #[must_use]
-pub fn w13(headers: &HeaderMap) -> Vec<Way> {
-    fn way(name: &'static str, headers: &HeaderMap, has: impl Fn(&str) -> bool + Send + Sync + 'static) -> Way {
+pub fn w13(headers: &HeaderMap) -> Vec<Contender> {
+    fn contender(
+        name: &'static str,
+        headers: &HeaderMap,
+        has: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Contender {
         let headers = headers.clone();
         (name, Box::new(move || std::hint::black_box(&headers).keys().filter(|name| has(name.as_str())).count() as u64))
     }
@@ -181,12 +185,12 @@ pub fn w13(headers: &HeaderMap) -> Vec<Way> {
     vec![
         ("header_set", Box::new(move || set.find(std::hint::black_box(&own)).count() as u64)),
         ("with_prefix", Box::new(move || prefixed.find(std::hint::black_box(&own_prefixed)).count() as u64)),
-        way("trie_hard", headers, move |name| trie.get(name).is_some()),
-        way("foldhash", headers, move |name| fold.contains(name)),
-        way("len_foldhash", headers, move |name| is_used(name) && after_length.contains(name)),
-        way("prefix_foldhash", headers, move |name| begins(name) && after_prefix.contains(name)),
-        way("std_hash", headers, move |name| sip.contains(name)),
-        way("btree", headers, move |name| tree.contains(name)),
+        contender("trie_hard", headers, move |name| trie.get(name).is_some()),
+        contender("foldhash", headers, move |name| fold.contains(name)),
+        contender("len_foldhash", headers, move |name| is_used(name) && after_length.contains(name)),
+        contender("prefix_foldhash", headers, move |name| begins(name) && after_prefix.contains(name)),
+        contender("std_hash", headers, move |name| sip.contains(name)),
+        contender("btree", headers, move |name| tree.contains(name)),
     ]
 }
 
@@ -207,28 +211,28 @@ pub enum Hit {
     Early,
 }
 
-/// A text of a length with the needle where it is to be; none if it does not fit in.
+/// A text of this length with the needle at `hit`; `None` if the needle is longer.
 #[must_use]
 pub fn haystack(needle: &str, length: usize, hit: Hit) -> Option<String> {
     const TEXT: &str = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/128.0.0.0 Safari/537.36 \
         session_id=9f8b3c1ad2e74f6f8e1a2b3c4d5e6f70; _ga=GA1.2.1234567890.1700000000; theme=dark; locale=en-US; \
         csrftoken=Zk3vW8mXq1sT9bL2pYcR; consent=1";
-    let room = length.checked_sub(needle.len())?;
+    let last = length.checked_sub(needle.len())?;
     let mut text = TEXT.get(..length)?.to_owned();
-    let at = if hit == Hit::End { room } else { room.min(2) };
+    let at = if hit == Hit::End { last } else { last.min(2) };
     if hit != Hit::Miss {
         text.replace_range(at..at.saturating_add(needle.len()), needle);
     }
     Some(text)
 }
 
-/// The ways to search: celero's, with what `contains` with a constant runs on, then its peers'.
+/// The contenders that search for a needle: celero, with the search behind `contains` with a constant, then its peers.
 #[must_use]
-pub fn search(needle: &str, text: &str) -> Vec<Way> {
+pub fn search(needle: &str, text: &str) -> Vec<Contender> {
     let owned: &'static str = text.to_owned().leak();
     let own = DispatchedSearcher::<Box<[u8]>>::new(needle.as_bytes().into());
     let finder = memchr::memmem::Finder::new(needle).into_owned();
-    let mut ways: Vec<Way> = vec![
+    let mut contenders: Vec<Contender> = vec![
         ("celero", Box::new(move || u64::from(own.is_in(std::hint::black_box(owned).as_bytes())))),
         ("memmem", Box::new(move || u64::from(finder.find(std::hint::black_box(owned).as_bytes()).is_some()))),
     ];
@@ -238,7 +242,7 @@ pub fn search(needle: &str, text: &str) -> Vec<Way> {
         let searcher = unsafe { sliceslice::x86::DynamicAvx2Searcher::<Box<[u8]>>::new(needle.as_bytes().into()) };
         // SAFETY: as above.
         let found = move || u64::from(unsafe { searcher.search_in(std::hint::black_box(owned).as_bytes()) });
-        ways.push(("sliceslice", Box::new(found)));
+        contenders.push(("sliceslice", Box::new(found)));
     }
-    ways
+    contenders
 }

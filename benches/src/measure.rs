@@ -1,5 +1,5 @@
-//! Timing: engines take turns in one process, so that what disturbs the machine disturbs all of them; medians, so that a
-//! disturbed turn does not count.
+//! Timing and counting of allocations. All engines run in one process, in every round, so what disturbs the machine disturbs all
+//! of them alike; figures are medians over the rounds, so a disturbed round does not count.
 
 use crate::{Input, Runner};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -14,7 +14,8 @@ thread_local! {
     static BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The system's allocator, counting each thread's allocations and bytes. A program that asks [`allocations`] must install it.
+/// The system's allocator, which also counts each thread's allocations and bytes. Programs that call [`allocations`] or
+/// [`compile_cost`](crate::compile_cost) must install it as the global allocator.
 #[derive(Debug)]
 pub struct CountingAllocator;
 
@@ -28,7 +29,7 @@ fn discount(bytes: usize) {
     let _ = BYTES.try_with(|n| n.set(n.get().wrapping_sub(bytes)));
 }
 
-/// Bytes that this thread has allocated and not freed.
+/// Bytes that this thread has allocated and not freed, if [`CountingAllocator`] is installed.
 pub(crate) fn allocated() -> usize {
     BYTES.with(Cell::get)
 }
@@ -55,7 +56,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
-/// Allocations for one evaluation of a warm runner.
+/// Mean number of allocations for one evaluation of a warm runner.
 #[must_use]
 pub fn allocations(runner: &Runner, input: &Input) -> f64 {
     const RUNS: u32 = 100;
@@ -72,14 +73,15 @@ pub fn allocations(runner: &Runner, input: &Input) -> f64 {
 
 /// What was measured of an engine.
 #[derive(Clone, Copy, Debug)]
-pub struct Sample {
+pub struct Measurement {
     /// Median nanoseconds for an evaluation.
     pub ns: f64,
-    /// The fastest turn's.
+    /// Nanoseconds for an evaluation in the fastest round.
     pub best: f64,
 }
 
-fn turn(runner: &Runner, input: &Input, runs: u32) -> f64 {
+/// Nanoseconds for an evaluation, averaged over `runs`.
+fn time_run(runner: &Runner, input: &Input, runs: u32) -> f64 {
     let start = Instant::now();
     for _ in 0..runs {
         black_box(runner(black_box(input)));
@@ -87,11 +89,11 @@ fn turn(runner: &Runner, input: &Input, runs: u32) -> f64 {
     start.elapsed().as_secs_f64() * 1e9 / f64::from(runs)
 }
 
-/// How many evaluations take about `target`, at least one.
+/// The number of evaluations that takes about `target`; at least 1.
 fn runs_for(runner: &Runner, input: &Input, target: Duration) -> u32 {
     let mut runs = 1;
     loop {
-        let took = turn(runner, input, runs) * f64::from(runs);
+        let took = time_run(runner, input, runs) * f64::from(runs);
         let target = target.as_secs_f64() * 1e9;
         if took >= target || runs >= 1 << 24 {
             let fit = f64::from(runs) * target / took.max(1.0);
@@ -101,16 +103,16 @@ fn runs_for(runner: &Runner, input: &Input, target: Duration) -> u32 {
     }
 }
 
-/// Times the runners in turns of about 200 µs each, `rounds` times, each round starting with another one.
+/// Times the runners. In each of `rounds` rounds every runner runs for about 200 µs; each round starts with another runner.
 #[must_use]
-pub fn interleaved(runners: &[Runner], input: &Input, rounds: usize) -> Vec<Sample> {
+pub fn interleaved(runners: &[Runner], input: &Input, rounds: usize) -> Vec<Measurement> {
     let runs: Vec<u32> = runners.iter().map(|r| runs_for(r, input, Duration::from_micros(200))).collect();
     let mut times: Vec<Vec<f64>> = vec![Vec::with_capacity(rounds); runners.len()];
     let mut order: Vec<usize> = (0..runners.len()).collect();
     for _ in 0..rounds {
         for &i in &order {
             if let (Some(runner), Some(runs), Some(times)) = (runners.get(i), runs.get(i), times.get_mut(i)) {
-                times.push(turn(runner, input, *runs));
+                times.push(time_run(runner, input, *runs));
             }
         }
         order.rotate_left(1.min(runners.len()));
@@ -120,12 +122,13 @@ pub fn interleaved(runners: &[Runner], input: &Input, rounds: usize) -> Vec<Samp
         .map(|mut t| {
             t.sort_by(f64::total_cmp);
             let at = |i: usize| t.get(i).copied().unwrap_or(f64::NAN);
-            Sample { ns: at(t.len() / 2), best: at(0) }
+            Measurement { ns: at(t.len() / 2), best: at(0) }
         })
         .collect()
 }
 
-/// Evaluations a second by one thread, and by `threads` threads that share the runner; the median ratio of 15 pairs.
+/// Measures how evaluation scales with threads: evaluations a second of one thread, of `threads` threads that share the runner,
+/// and their ratio. Of 15 pairs it returns the one with the median ratio.
 #[must_use]
 pub fn scaling(runner: &Runner, input: &Input, threads: usize) -> (f64, f64, f64) {
     let rate = |threads: usize| -> f64 {

@@ -1,13 +1,13 @@
-//! The rules of the workloads, as data: each engine says them in its own way.
+//! The rules of the workloads as data, from which each engine makes its own form.
 
-/// A rule.
+/// A rule of a workload.
 #[derive(Clone, Debug)]
-pub(crate) enum Rule {
+pub(crate) enum WorkloadRule {
     /// The method is one of these.
     Method(Vec<String>),
     /// The header's text.
     Header(String),
-    /// The header is one of these: few are compared, many are a set.
+    /// The header is one of these values. Up to two are written as comparisons, more as a list.
     HeaderIs(String, Vec<String>),
     /// The header holds this.
     HeaderContains(String, String),
@@ -35,8 +35,8 @@ fn list(texts: &[String]) -> String {
     texts.iter().map(|t| quoted(t)).collect::<Vec<_>>().join(", ")
 }
 
-impl Rule {
-    /// The rule in CEL. `network` writes the test of an address against a network, for which engines differ.
+impl WorkloadRule {
+    /// The rule in CEL. `network` writes the test of an address against a network, which differs between engines.
     pub(crate) fn cel(&self, network: impl Fn(&str) -> String) -> String {
         match self {
             Self::Method(m) if m.len() == 1 => format!("request.method == {}", list(m)),
@@ -76,29 +76,29 @@ fn texts(values: &[&str]) -> Vec<String> {
 }
 
 /// Twenty mixed rules, twelve of them true for the request.
-pub(crate) fn twenty() -> Vec<Rule> {
-    let is = |h: &str, v: &[&str]| Rule::HeaderIs(h.into(), texts(v));
-    let has = |h: &str, v: &str| Rule::HeaderContains(h.into(), v.into());
-    let starts = |h: &str, v: &str| Rule::HeaderStarts(h.into(), v.into());
+pub(crate) fn twenty() -> Vec<WorkloadRule> {
+    let is = |h: &str, v: &[&str]| WorkloadRule::HeaderIs(h.into(), texts(v));
+    let has = |h: &str, v: &str| WorkloadRule::HeaderContains(h.into(), v.into());
+    let starts = |h: &str, v: &str| WorkloadRule::HeaderStarts(h.into(), v.into());
     vec![
-        Rule::Method(texts(&["GET"])),
+        WorkloadRule::Method(texts(&["GET"])),
         is("x-custom", &["test-value"]),
         is("authorization", &["Bearer none"]),
-        Rule::PathPrefix("/api/".into()),
-        Rule::PathPrefix("/user/".into()),
+        WorkloadRule::PathPrefix("/api/".into()),
+        WorkloadRule::PathPrefix("/user/".into()),
         has("user-agent", "Googlebot"),
         has("user-agent", "Chrome"),
         has("cookie", "csrftoken="),
-        Rule::PathMatches("^/user/([^/]+)/view$".into()),
-        Rule::PathMatches("^/admin/.*[.]php$".into()),
+        WorkloadRule::PathMatches("^/user/([^/]+)/view$".into()),
+        WorkloadRule::PathMatches("^/admin/.*[.]php$".into()),
         has("user-agent", "sqlmap"),
-        Rule::Network("10.0.0.0/8".into(), "192.168.0.0/16".into()),
-        Rule::Network("172.16.0.0/12".into(), "127.0.0.0/8".into()),
-        Rule::HeaderIs("x-tenant".into(), tenants()),
-        Rule::HeaderIs("x-tenant".into(), (0..10).map(|i| format!("blocked-{i}")).collect()),
+        WorkloadRule::Network("10.0.0.0/8".into(), "192.168.0.0/16".into()),
+        WorkloadRule::Network("172.16.0.0/12".into(), "127.0.0.0/8".into()),
+        WorkloadRule::HeaderIs("x-tenant".into(), tenants()),
+        WorkloadRule::HeaderIs("x-tenant".into(), (0..10).map(|i| format!("blocked-{i}")).collect()),
         starts("referer", "https://shop.example.com/"),
         starts("accept", "text/html"),
-        Rule::Method(texts(&["POST", "PUT", "DELETE"])),
+        WorkloadRule::Method(texts(&["POST", "PUT", "DELETE"])),
         has("accept-encoding", "br"),
         is("host", &["shop.example.com", "www.example.com"]),
     ]

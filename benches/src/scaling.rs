@@ -1,4 +1,4 @@
-//! How the cost of a set grows with its rules: time to compile, memory, time to evaluate, for each rule.
+//! How the cost of a set grows with its number of rules: time to compile, memory and time to evaluate, for each rule.
 
 use crate::measure::allocated;
 use crate::{Input, Workload};
@@ -7,25 +7,25 @@ use celero::{Engine, Env, RuleSet, Scratch, Tier};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// The sizes, rising.
+/// Numbers of rules that are measured.
 pub const SIZES: &[usize] = &[10, 100, 1_000, 10_000];
 
-/// What one size costs, for each rule.
+/// The cost of a set of one size, divided by its number of rules.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
     /// How many rules.
     pub rules: usize,
     /// Microseconds to compile, best of several times.
     pub compile_us: f64,
-    /// Bytes of memory beside the rules' text: heap and code.
+    /// Bytes of heap and code, without the rules' text.
     pub bytes: f64,
-    /// Of these, bytes of machine code.
+    /// Bytes of machine code, part of `bytes`.
     pub code: f64,
     /// Nanoseconds to evaluate, best of several times.
     pub ns: f64,
 }
 
-/// Mixed rules, each with texts of its own.
+/// The rule of this number: eight kinds in rotation, each with its own constants.
 fn mixed(n: usize) -> String {
     let (team, number) = (n % 97, n % 13);
     match n % 8 {
@@ -49,7 +49,7 @@ fn build(
     rules.build().expect("rules that compile")
 }
 
-/// Measures a size.
+/// Measures a set of this many rules.
 #[must_use]
 pub fn measure(rules: usize) -> Scale {
     let engine = Engine::builder().tier(Tier::Native).build();
@@ -73,14 +73,14 @@ pub fn measure(rules: usize) -> Scale {
     let input: Input = Workload::new("W9").expect("a workload").input();
     let context = RequestContext::new(&input.request).with_source(input.peer);
     let mut scratch = Scratch::new();
-    let turns = 200_000_usize.div_ceil(rules.max(1));
+    let evaluations = 200_000_usize.div_ceil(rules.max(1));
     let mut best = f64::INFINITY;
     for _ in 0..20 {
         let start = Instant::now();
-        for _ in 0..turns {
+        for _ in 0..evaluations {
             let _ = black_box(set.count(black_box(&context), &mut scratch));
         }
-        best = best.min(start.elapsed().as_secs_f64() / turns as f64);
+        best = best.min(start.elapsed().as_secs_f64() / evaluations as f64);
     }
     Scale {
         rules,

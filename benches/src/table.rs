@@ -3,7 +3,7 @@
 use crate::ENGINES;
 use serde_json::Value;
 
-/// What a report has as tables in Markdown: nanoseconds for an evaluation.
+/// Returns the tables of a report in Markdown: workloads in nanoseconds for an evaluation, sets in microseconds for a request.
 #[must_use]
 pub fn markdown(report: &Value) -> String {
     let rows = |member: &str| report.get(member).and_then(Value::as_array).filter(|rows| !rows.is_empty());
@@ -61,7 +61,7 @@ fn workloads(rows: &[Value]) -> String {
     table
 }
 
-/// What a workload is, in a few words.
+/// A short description of a workload.
 fn about(name: &str) -> &'static str {
     match name {
         "W1" => "method ==",

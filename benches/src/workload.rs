@@ -1,6 +1,6 @@
-//! The workloads: a request with twelve headers and the rules asked about it.
+//! The workloads W1 to W12: a request with twelve headers, and the rules that are evaluated on it.
 
-use crate::rules::{Rule, tenants, twenty};
+use crate::rules::{WorkloadRule, tenants, twenty};
 use celero::Context;
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 pub const NAMES: &[&str] =
     &["W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W8_miss", "W9", "W9_group", "W10", "W11", "W12"];
 
-/// What a proxy holds when rules run.
+/// What a proxy has in hand when it evaluates rules.
 pub struct Input {
     /// The request.
     pub request: http::Request<()>,
@@ -18,13 +18,13 @@ pub struct Input {
     pub body: Vec<u8>,
     /// Sixteen groups; the last begins with `adm`.
     pub groups: Vec<String>,
-    /// A number.
+    /// A number that W10 reads.
     pub a: i64,
-    /// Another.
+    /// Another number that W10 reads.
     pub b: i64,
 }
 
-/// What W10 and W11 are about: data of the host's own.
+/// A context of the host's own data, which W10 and W11 read.
 #[derive(Context)]
 pub struct Extras<'a> {
     groups: &'a [String],
@@ -33,7 +33,7 @@ pub struct Extras<'a> {
 }
 
 impl<'a> Extras<'a> {
-    /// References to the input: what each evaluation starts with.
+    /// Borrows the input; built for each evaluation.
     #[inline]
     #[must_use]
     pub fn new(input: &'a Input) -> Self {
@@ -41,35 +41,35 @@ impl<'a> Extras<'a> {
     }
 }
 
-/// A request, rules, and the sum of their answers: 1 for true, the length for text.
+/// A request, rules, and the expected sum of their results: 1 for true, the length for text.
 pub struct Workload {
     /// Its name.
     pub name: &'static str,
-    pub(crate) rules: Vec<Rule>,
-    /// The right answer.
+    pub(crate) rules: Vec<WorkloadRule>,
+    /// The sum that every engine must return.
     pub expected: u64,
 }
 
 impl Workload {
-    /// The workload of a name in [`NAMES`].
+    /// Returns the workload of a name in [`NAMES`], or `None`.
     #[must_use]
     pub fn new(name: &str) -> Option<Self> {
         let name = *NAMES.iter().find(|n| **n == name)?;
-        let tenant = || Rule::HeaderIs("x-tenant".into(), tenants());
+        let tenant = || WorkloadRule::HeaderIs("x-tenant".into(), tenants());
         let (rules, expected) = match name {
-            "W1" => (vec![Rule::Method(vec!["GET".into()])], 1),
-            "W2" => (vec![Rule::Header("x-custom".into())], 10),
-            "W3" => (vec![Rule::HeaderIs("x-custom".into(), vec!["test-value".into()])], 1),
-            "W4" => (vec![Rule::PathPrefix("/api/".into())], 1),
-            "W5" => (vec![Rule::HeaderContains("user-agent".into(), "Googlebot".into())], 0),
-            "W6" => (vec![Rule::PathMatches("^/user/([^/]+)/view$".into())], 1),
-            "W7" => (vec![Rule::Network("10.0.0.0/8".into(), "192.168.0.0/16".into())], 1),
+            "W1" => (vec![WorkloadRule::Method(vec!["GET".into()])], 1),
+            "W2" => (vec![WorkloadRule::Header("x-custom".into())], 10),
+            "W3" => (vec![WorkloadRule::HeaderIs("x-custom".into(), vec!["test-value".into()])], 1),
+            "W4" => (vec![WorkloadRule::PathPrefix("/api/".into())], 1),
+            "W5" => (vec![WorkloadRule::HeaderContains("user-agent".into(), "Googlebot".into())], 0),
+            "W6" => (vec![WorkloadRule::PathMatches("^/user/([^/]+)/view$".into())], 1),
+            "W7" => (vec![WorkloadRule::Network("10.0.0.0/8".into(), "192.168.0.0/16".into())], 1),
             "W8" => (vec![tenant()], 1),
             "W8_miss" => (vec![tenant()], 0),
             "W9" | "W9_group" => (twenty(), 12),
-            "W10" => (vec![Rule::Arithmetic], 1),
-            "W11" => (vec![Rule::Groups], 1),
-            "W12" => (vec![Rule::BodyModel("gpt-4o-mini".into())], 1),
+            "W10" => (vec![WorkloadRule::Arithmetic], 1),
+            "W11" => (vec![WorkloadRule::Groups], 1),
+            "W12" => (vec![WorkloadRule::BodyModel("gpt-4o-mini".into())], 1),
             _ => return None,
         };
         Some(Self { name, rules, expected })
@@ -92,7 +92,7 @@ impl Workload {
         matches!(self.name, "W10" | "W11")
     }
 
-    /// What the rules are asked about.
+    /// The request and data that the rules are evaluated on.
     #[must_use]
     pub fn input(&self) -> Input {
         let path = if self.name == "W4" { "/api/v1/orders/1234" } else { "/user/1234/view?tab=orders" };

@@ -1,4 +1,4 @@
-//! The jobs as an expert would write them into the proxy.
+//! The jobs as an expert would write them in Rust, inside the proxy.
 
 use http::{HeaderMap, HeaderName, Method, request::Parts};
 use ipnet::IpNet;
@@ -7,8 +7,8 @@ use regex::Regex;
 use std::collections::HashSet;
 use std::net::IpAddr;
 
-/// The twenty rules.
-pub(crate) struct Twenty {
+/// The twenty rules, with header names, searchers, patterns and sets prepared.
+pub(crate) struct TwentyRules {
     custom: HeaderName,
     tenant: HeaderName,
     googlebot: Finder<'static>,
@@ -27,7 +27,7 @@ fn header<'h>(headers: &'h HeaderMap, name: &HeaderName) -> &'h [u8] {
     headers.get(name).map_or(b"", |value| value.as_bytes())
 }
 
-impl Twenty {
+impl TwentyRules {
     pub(crate) fn new() -> Self {
         let companies =
             ["acme", "globex", "initech", "umbrella", "hooli", "stark", "wayne", "wonka", "tyrell", "cyberdyne"];
@@ -87,16 +87,16 @@ impl Twenty {
     }
 }
 
-/// Internal headers, by name.
-pub(crate) struct Internal(HashSet<HeaderName>);
+/// The names of internal headers, as a hash set.
+pub(crate) struct InternalHeaders(HashSet<HeaderName>);
 
-impl Internal {
+impl InternalHeaders {
     pub(crate) fn new() -> Self {
-        Self(crate::jobs::internal().iter().map(|name| name.parse().expect("a name")).collect())
+        Self(crate::jobs::internal_names().iter().map(|name| name.parse().expect("a name")).collect())
     }
 
-    /// Those that a message has.
-    pub(crate) fn of(&self, headers: &HeaderMap) -> Vec<HeaderName> {
+    /// The internal headers of a message.
+    pub(crate) fn find(&self, headers: &HeaderMap) -> Vec<HeaderName> {
         headers.keys().filter(|name| self.0.contains(*name)).cloned().collect()
     }
 }

@@ -1,6 +1,6 @@
-//! A job's processor time a request as bars, in an SVG that reads well on light and on dark pages.
+//! Bar charts of CPU time for each request, as SVG that is readable on light and dark pages.
 
-use crate::report::{job_of, number, rows, title};
+use crate::record::{job_of, number, rows, title};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -22,7 +22,7 @@ fn colour(engine: &str) -> &'static str {
     }
 }
 
-/// Draws it.
+/// Draws the bar chart of a job's record.
 pub(crate) fn bars(job: &Value) -> String {
     let rows: Vec<(&str, f64)> = rows(job).map(|(engine, row)| (engine, number(row, "cpu_us"))).collect();
     let most = rows.iter().map(|row| row.1).fold(1.0, f64::max);

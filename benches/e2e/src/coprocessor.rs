@@ -1,5 +1,5 @@
-//! The jobs in a process of their own, asked over HTTP on loopback with the message's headers as JSON, as Apollo Router asks
-//! its coprocessors. The answer has the headers that are to be set.
+//! The jobs in a separate process. The proxy sends a message's headers as JSON over HTTP on loopback, as Apollo Router does with
+//! its coprocessors, and gets back the headers to set.
 
 use crate::Failure;
 use crate::token::Verifier;
@@ -24,7 +24,7 @@ struct Message {
     headers: BTreeMap<String, Vec<String>>,
 }
 
-/// What is to be set.
+/// The headers to set.
 #[derive(Default, Deserialize, Serialize)]
 struct Reply {
     set: Vec<(String, String)>,
@@ -59,14 +59,14 @@ pub(crate) fn serve(listen: SocketAddr) -> Result<(), Failure> {
     serve_with(listen, answer)
 }
 
-/// The proxy's side.
-pub(crate) struct Asking {
+/// The proxy's side of the protocol.
+pub(crate) struct CoprocessorClient {
     client: Client<HttpConnector, Full<Bytes>>,
     uri: http::Uri,
     job: String,
 }
 
-impl Asking {
+impl CoprocessorClient {
     pub(crate) fn new(job: &str, coprocessor: SocketAddr) -> Self {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
@@ -74,7 +74,7 @@ impl Asking {
         Self { client: Client::builder(TokioExecutor::new()).build(connector), uri, job: job.to_owned() }
     }
 
-    /// Sends the headers of a message, and gives what is to be set.
+    /// Sends the headers of a message, and returns the headers to set.
     pub(crate) async fn ask(&self, headers: &HeaderMap) -> Result<Vec<(String, String)>, Failure> {
         let mut message = Message { job: self.job.clone(), headers: BTreeMap::new() };
         for (name, value) in headers {

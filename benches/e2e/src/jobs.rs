@@ -1,17 +1,18 @@
-//! The jobs, the engines that do each, and what a request must meet before a figure counts.
-
-use std::fmt::Write as _;
+//! The table of jobs: what a proxy has to do to a message, and which engines do it.
+//!
+//! To add a job, add its row here, its requests in `requests.rs`, the check of its result in `check.rs`, and what each of its
+//! engines does in `proxy.rs`, `policies.rs` (celero), `script.rs` (Rhai) and `coprocessor.rs`.
 
 /// A job.
 #[derive(Debug)]
 pub(crate) struct Job {
     /// Its name in commands and records.
     pub(crate) name: &'static str,
-    /// What it is, for people.
+    /// Title in reports.
     pub(crate) title: &'static str,
-    /// Who does it. The first does nothing, the second is handwritten and what the others are compared with.
+    /// The engines that do it. The first does nothing; the second is handwritten Rust, with which the others are compared.
     pub(crate) engines: &'static [&'static str],
-    /// Whether the proxy answers by itself.
+    /// Whether the proxy answers the request instead of sending it to the server.
     pub(crate) answered: bool,
 }
 
@@ -62,92 +63,18 @@ pub(crate) const JOBS: &[Job] = &[
 ];
 
 impl Job {
+    /// The job of this name.
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
         JOBS.iter().find(|job| job.name == name)
     }
-
-    /// The headers of its requests.
-    pub(crate) fn headers(&self) -> Vec<(String, String)> {
-        let workload = celero_benches::Workload::new("W9").expect("a workload");
-        let request = workload.input().request;
-        let text = |value: &http::HeaderValue| value.to_str().expect("text").to_owned();
-        let mut headers: Vec<(String, String)> =
-            request.headers().iter().map(|(name, value)| (name.to_string(), text(value))).collect();
-        match self.name {
-            "jwt" => {
-                for (_, value) in headers.iter_mut().filter(|(name, _)| name == "authorization") {
-                    *value = format!("Bearer {}", crate::token::signed());
-                }
-            }
-            "strip" => {
-                headers.extend(internal().into_iter().step_by(20).map(|name| (name, "1".to_owned())));
-            }
-            "many" => {
-                let own = crate::policies::headers_of_many();
-                headers.retain(|(name, _)| !own.iter().any(|(known, _)| known == name));
-                headers.extend(own);
-            }
-            _ => {}
-        }
-        headers
-    }
-
-    /// The target of its requests: one that twelve of the twenty rules are true for.
-    pub(crate) const TARGET: &str = "/user/1234/view?tab=orders";
-
-    /// What an answer must show: `answer` is the head that came back, and a body in which the server tells the head that it got.
-    ///
-    /// # Errors
-    /// What is missing.
-    pub(crate) fn examine(&self, engine: &str, answer: &str) -> Result<(), String> {
-        let (head, echo) = answer.split_once("\r\n\r\n").ok_or("no head")?;
-        let fail = |what: &str| Err(format!("{} by {engine}: {what} in {answer}", self.name));
-        if !head.starts_with("HTTP/1.1 200") {
-            return fail("no 200");
-        }
-        if engine == "none" {
-            return Ok(());
-        }
-        let ok = match self.name {
-            "twenty" => echo.contains("x-matched: 12\n"),
-            "answered" => head.contains("x-matched: 12"),
-            "many" => {
-                let right = crate::policies::matching().map_err(|error| format!("the rules alone: {error}"))?.len();
-                (5..=10).contains(&right) && echo.contains(&format!("x-matched: {right}\n"))
-            }
-            "header" => echo.contains("x-gateway: celero\n"),
-            "guids" => (0..10).all(|n| head.contains(&format!("x-guid-{n}: "))),
-            "jwt" => echo.contains("x-client-name: checkout-web\n") && echo.contains("x-client-version: 4.2.1\n"),
-            "strip" => {
-                internal().iter().all(|name| !echo.contains(&format!("{name}: "))) && echo.contains("x-tenant: ")
-            }
-            _ => false,
-        };
-        if ok { Ok(()) } else { fail("the job is not done") }
-    }
 }
 
-/// Names of headers that only proxies of the house may set.
-pub(crate) fn internal() -> Vec<String> {
+/// How many rules the large set of the job "many" has.
+pub(crate) const MANY: usize = 10_000;
+
+/// The names of the job "strip": 120 headers that only internal proxies may set.
+pub(crate) fn internal_names() -> Vec<String> {
     let systems = ["auth", "cache", "edge", "bot", "waf", "geo", "trace", "lb", "origin", "tls", "quota", "ab"];
     let words = ["id", "score", "token", "region", "state", "version", "hash", "source", "flags", "time"];
     systems.iter().flat_map(|system| words.iter().map(move |word| format!("x-int-{system}-{word}"))).collect()
-}
-
-/// A script for `wrk`: the requests of a job, and a report of what it measured in one line.
-pub(crate) fn wrk_script(job: &Job) -> String {
-    let mut script = String::from("wrk.method = \"GET\"\n");
-    for (name, value) in job.headers() {
-        // `wrk` adds one of its own unless it knows this one by its own spelling.
-        let name = if name == "host" { "Host" } else { &name };
-        let _ = writeln!(script, "wrk.headers[{name:?}] = {value:?}");
-    }
-    script.push_str(
-        "done = function(summary, latency, requests)\n\
-         local e = summary.errors\n\
-         io.write(string.format(\"RESULT %d %d %d %.1f %.1f %.1f\\n\", summary.requests, summary.duration,\n\
-         e.connect + e.read + e.write + e.status + e.timeout, latency:percentile(50), latency:percentile(95), latency:percentile(99)))\n\
-         end\n",
-    );
-    script
 }

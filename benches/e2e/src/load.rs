@@ -1,19 +1,20 @@
-//! Load by `wrk`.
+//! Loads a proxy with `wrk` and reads what it measured.
 
 use crate::Failure;
-use crate::jobs::{Job, wrk_script};
+use crate::jobs::Job;
+use crate::requests::{TARGET, wrk_script};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A script of a job's requests in a file of its own.
-pub(crate) struct Requests {
+/// A job's `wrk` script in a temporary file, removed on drop.
+pub(crate) struct LoadScript {
     file: PathBuf,
 }
 
-/// What `wrk` saw.
+/// What `wrk` measured.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct LoadResult {
     pub(crate) requests: u64,
     pub(crate) per_second: f64,
     pub(crate) p50_us: f64,
@@ -21,7 +22,8 @@ pub(crate) struct Seen {
     pub(crate) p99_us: f64,
 }
 
-impl Requests {
+impl LoadScript {
+    /// Writes the script of a job.
     pub(crate) fn of(job: &Job) -> Result<Self, Failure> {
         let file = std::env::temp_dir().join(format!("celero-e2e-{}-{}.lua", std::process::id(), job.name));
         std::fs::write(&file, wrk_script(job))?;
@@ -32,11 +34,11 @@ impl Requests {
     ///
     /// # Errors
     /// Also when a request failed: figures of a proxy that fails mean nothing.
-    pub(crate) fn load(&self, address: SocketAddr, seconds: u64, connections: usize) -> Result<Seen, Failure> {
+    pub(crate) fn load(&self, address: SocketAddr, seconds: u64, connections: usize) -> Result<LoadResult, Failure> {
         let output = Command::new("wrk")
             .args(["-t1", &format!("-c{connections}"), &format!("-d{seconds}s"), "-s"])
             .arg(&self.file)
-            .arg(format!("http://{address}{}", Job::TARGET))
+            .arg(format!("http://{address}{}", TARGET))
             .output()
             .map_err(|error| format!("wrk: {error} (Debian has it as the package wrk)"))?;
         let text = String::from_utf8_lossy(&output.stdout);
@@ -49,11 +51,11 @@ impl Requests {
             return Err(format!("{errors} of {requests} requests failed").into());
         }
         let per_second = requests / (micros / 1e6);
-        Ok(Seen { requests: *requests as u64, per_second, p50_us: *p50_us, p95_us: *p95_us, p99_us: *p99_us })
+        Ok(LoadResult { requests: *requests as u64, per_second, p50_us: *p50_us, p95_us: *p95_us, p99_us: *p99_us })
     }
 }
 
-impl Drop for Requests {
+impl Drop for LoadScript {
     fn drop(&mut self) {
         // A file left behind in the temporary directory does no harm.
         let _ = std::fs::remove_file(&self.file);

@@ -1,17 +1,23 @@
-//! Real proxies on loopback: Pingora with the same job done by handwritten code, by celero, by the `cel` crate, by Rhai and by
-//! a coprocessor. `e2e run` starts the processes, loads them in turns with `wrk`, and reports the processor time of a request.
+//! Measures what rules cost in a real proxy: Pingora on loopback, with the same job done by handwritten code, by celero, by the
+//! `cel` crate, by Rhai and by a coprocessor.
+//!
+//! `e2e run` starts the processes, loads them one after the other with `wrk`, and reports the CPU time of a request.
+//! `jobs.rs` is the table of jobs and says how to add one.
 #![expect(clippy::expect_used, reason = "a benchmark whose preparation fails has nothing to measure")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command")]
 
 mod builtin;
 mod chart;
+mod check;
 mod coprocessor;
 mod jobs;
 mod load;
 mod policies;
 mod process;
 mod proxy;
+mod record;
 mod report;
+mod requests;
 mod run;
 mod script;
 mod token;
@@ -21,7 +27,7 @@ use clap::{Parser, Subcommand};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Whatever went wrong.
+/// Any error that ends the command.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Parser)]
@@ -33,9 +39,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Role {
-    /// Start everything, measure, report.
+    /// Start all processes, measure, and print tables.
     Run(run::Options),
-    /// Write tables and charts of a record.
+    /// Print the tables of a record, and draw its charts.
     Show {
         /// The record.
         record: PathBuf,
@@ -43,34 +49,34 @@ enum Role {
         #[arg(long)]
         charts: Option<PathBuf>,
     },
-    /// A proxy that does a job by an engine.
+    /// Run a proxy in which one engine does one job (`run` starts it).
     Proxy {
         /// The job.
         job: String,
         /// The engine.
         engine: String,
-        /// Where to listen.
+        /// Address to listen on.
         #[arg(long)]
         listen: SocketAddr,
-        /// The server behind.
+        /// Address of the server behind the proxy.
         #[arg(long)]
         upstream: SocketAddr,
-        /// The coprocessor.
+        /// Address of the coprocessor.
         #[arg(long)]
         coprocessor: SocketAddr,
-        /// Threads.
+        /// Worker threads.
         #[arg(long, default_value_t = 1)]
         threads: usize,
     },
-    /// A server that answers `ok`, and what it received to those who ask.
+    /// Run the server behind the proxies. It answers `ok`, or, to requests with `x-echo`, their own head.
     Upstream {
-        /// Where to listen.
+        /// Address to listen on.
         #[arg(long)]
         listen: SocketAddr,
     },
-    /// A server that does the jobs for proxies that ask it.
+    /// Run the coprocessor: an HTTP server that does the jobs for proxies.
     Coprocessor {
-        /// Where to listen.
+        /// Address to listen on.
         #[arg(long)]
         listen: SocketAddr,
     },
@@ -81,7 +87,7 @@ fn main() -> Result<(), Failure> {
         Role::Run(options) => run::run(&options),
         Role::Show { record, charts } => report::show(&record, charts.as_deref()),
         Role::Proxy { job, engine, listen, upstream, coprocessor, threads } => {
-            proxy::serve(&job, &engine, &proxy::Places { listen, upstream, coprocessor, threads })
+            proxy::serve(&job, &engine, &proxy::Addresses { listen, upstream, coprocessor, threads })
         }
         Role::Upstream { listen } => upstream::serve(listen),
         Role::Coprocessor { listen } => coprocessor::serve(listen),

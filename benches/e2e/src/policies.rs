@@ -1,7 +1,8 @@
-//! The jobs as celero policies.
+//! The jobs as celero policies: the text of each, and the policy compiled from it.
 
 use crate::Failure;
-use crate::jobs::{Job, internal};
+use crate::jobs::{Job, MANY, internal_names};
+use crate::requests;
 use celero::http::RequestContext;
 use celero::{Engine, Env, Indexing, Scratch, Tier};
 use celero_policy::Policy;
@@ -20,14 +21,14 @@ pub(crate) fn text(job: &str, engine: &str) -> Result<String, Failure> {
              x-client-name: ${jwt.client_name}\n      x-client-version: ${jwt.client_version}\n"
             .into(),
         ("strip", _) => {
-            format!("request:\n  - removeHeaders: [{}]\n", internal().join(", "))
+            format!("request:\n  - removeHeaders: [{}]\n", internal_names().join(", "))
         }
         ("many", _) => counting(&many(engine)?),
         _ => counting(&celero_benches::Workload::new("W9").expect("a workload").sources()),
     })
 }
 
-/// Rules that count where they are true.
+/// A policy that counts each rule that is true.
 fn counting(rules: &[String]) -> String {
     let mut text = String::from("request:\n");
     for (n, rule) in rules.iter().enumerate() {
@@ -37,10 +38,7 @@ fn counting(rules: &[String]) -> String {
     text
 }
 
-/// The rules of the large set.
-const MANY: usize = 10_000;
-
-/// The mix of rules that sets are measured with; of the small one those that match are the same.
+/// The generated rules of the job "many": all of them, or twenty that include every rule that matches the request.
 fn many(engine: &str) -> Result<Vec<String>, Failure> {
     let rules = celero_benches::rulesets::sources(MANY);
     if engine == "policy_10000" {
@@ -53,12 +51,8 @@ fn many(engine: &str) -> Result<Vec<String>, Failure> {
     Ok(few.into_iter().filter_map(|rule| rules.get(rule).cloned()).collect())
 }
 
-/// The headers in which the request of that job differs from the others.
-pub(crate) fn headers_of_many() -> Vec<(String, String)> {
-    celero_benches::rulesets::headers_for(MANY)
-}
-
-/// Which rules of the large set are true of the job's request from this machine, by another tier and without an index.
+/// The rules of the large set that are true for the job's request from this machine, as the interpreter finds them without an
+/// index: an independent check of what the proxy reports.
 pub(crate) fn matching() -> Result<Vec<usize>, Failure> {
     let job = Job::named("many").ok_or("no such job")?;
     let env = Env::<RequestContext<'_>>::new();
@@ -66,13 +60,14 @@ pub(crate) fn matching() -> Result<Vec<usize>, Failure> {
     let builder = interpreter.rules(&env).index(Indexing::Off);
     let rules = celero_benches::rulesets::sources(MANY);
     let set = rules.iter().fold(builder, |builder, rule| builder.rule("", rule, ())).build()?;
-    let request = http::Request::get(Job::TARGET);
-    let request = job.headers().iter().fold(request, |request, (name, value)| request.header(name, value)).body(())?;
+    let request = http::Request::get(requests::TARGET);
+    let request =
+        requests::headers(job).iter().fold(request, |request, (name, value)| request.header(name, value)).body(())?;
     let context = RequestContext::new(&request).with_source((Ipv4Addr::LOCALHOST, 0).into());
     Ok(set.all(&context, &mut Scratch::new())?.to_vec())
 }
 
-/// A job's policy, compiled.
+/// Compiles a job's policy.
 pub(crate) fn load(job: &str, engine: &str) -> Result<Policy, Failure> {
     let place = std::env::temp_dir().join(format!("celero-e2e-{}", std::process::id()));
     std::fs::create_dir_all(&place)?;

@@ -1,4 +1,4 @@
-//! Processes of our own on loopback: started, waited for, looked at, and ended with us.
+//! Child processes on loopback: started, waited for until they listen, measured, and killed on drop.
 
 use crate::Failure;
 use std::io::{Read as _, Write as _};
@@ -6,19 +6,19 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A process of this program in another role. It ends when this is dropped.
+/// This program as a child process in another role. Killed on drop.
 pub(crate) struct Process {
     child: Child,
     pub(crate) address: SocketAddr,
 }
 
-/// An address that nobody listens at.
+/// A loopback address with a free port.
 fn free() -> Result<SocketAddr, Failure> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }
 
 impl Process {
-    /// Starts a role with an address of its own to listen at, and waits until it does.
+    /// Starts a role on a free port, and waits up to 60 s until it listens.
     pub(crate) fn start(arguments: &[&str]) -> Result<Self, Failure> {
         let address = free()?;
         let child = Command::new(std::env::current_exe()?)
@@ -41,7 +41,7 @@ impl Process {
         Ok(process)
     }
 
-    /// Processor time of all its threads so far.
+    /// CPU time of all its threads so far.
     pub(crate) fn cpu(&self) -> Result<Duration, Failure> {
         let mut nanos: u64 = 0;
         for task in std::fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
@@ -52,7 +52,7 @@ impl Process {
         Ok(Duration::from_nanos(nanos))
     }
 
-    /// One request, and all of its answer.
+    /// Sends one request and returns the whole answer, head and body.
     pub(crate) fn get(&self, target: &str, headers: &[(String, String)]) -> Result<String, Failure> {
         let mut stream = TcpStream::connect(self.address)?;
         stream.set_read_timeout(Some(Duration::from_secs(10)))?;

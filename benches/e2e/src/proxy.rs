@@ -1,8 +1,8 @@
-//! One proxy for all engines but for what each does in its filters.
+//! The proxy that is measured: the same for all engines but for what each does in its filters.
 
 use crate::Failure;
-use crate::builtin::{Internal, Twenty};
-use crate::coprocessor::Asking;
+use crate::builtin::{InternalHeaders, TwentyRules};
+use crate::coprocessor::CoprocessorClient;
 use crate::jobs::Job;
 use crate::policies;
 use crate::script::Script;
@@ -10,7 +10,7 @@ use crate::token::Verifier;
 use async_trait::async_trait;
 use bytes::Bytes;
 use celero::http::RequestContext;
-use celero::{Engine as Celero, Env, RuleSet, Scratch};
+use celero::{Engine, Env, RuleSet, Scratch};
 use celero_benches::{HeadRules, Workload};
 use celero_pingora::Guard;
 use celero_policy::Policy;
@@ -23,41 +23,41 @@ use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-/// Where everybody is.
-pub(crate) struct Places {
+/// The addresses of a proxy and its peers, and the proxy's threads.
+pub(crate) struct Addresses {
     pub(crate) listen: SocketAddr,
     pub(crate) upstream: SocketAddr,
     pub(crate) coprocessor: SocketAddr,
     pub(crate) threads: usize,
 }
 
-/// Who does the job.
-enum Engine {
+/// What does the job.
+enum JobEngine {
     None,
-    Twenty(Box<Twenty>),
+    Twenty(Box<TwentyRules>),
     Rules(Box<RuleSet<RequestContext<'static>, ()>>),
     Cel(HeadRules),
     Header,
     Guids,
     Jwt(Box<Verifier>),
-    Strip(Internal),
+    Strip(InternalHeaders),
     Script(Box<Script>),
-    Coprocessor(Box<Asking>),
+    Coprocessor(Box<CoprocessorClient>),
     Policy(Arc<Policy>),
 }
 
-impl Engine {
-    fn new(job: &'static Job, engine: &str, places: &Places) -> Result<Self, Failure> {
+impl JobEngine {
+    fn new(job: &'static Job, engine: &str, addresses: &Addresses) -> Result<Self, Failure> {
         let twenty = || Workload::new("W9").expect("a workload");
         Ok(match (engine, job.name) {
             ("none", _) => Self::None,
-            ("handwritten", "twenty" | "answered") => Self::Twenty(Box::new(Twenty::new())),
+            ("handwritten", "twenty" | "answered") => Self::Twenty(Box::new(TwentyRules::new())),
             ("handwritten", "header") => Self::Header,
             ("handwritten", "guids") => Self::Guids,
             ("handwritten", "jwt") => Self::Jwt(Box::new(Verifier::new())),
-            ("handwritten", "strip") => Self::Strip(Internal::new()),
+            ("handwritten", "strip") => Self::Strip(InternalHeaders::new()),
             ("celero", _) => {
-                let engine = Celero::builder().tier(celero::Tier::Native).build();
+                let engine = Engine::builder().tier(celero::Tier::Native).build();
                 let env = Env::<RequestContext<'_>>::new();
                 let rules =
                     twenty().sources().iter().fold(engine.rules(&env), |rules, source| rules.rule("", source, ()));
@@ -67,7 +67,7 @@ impl Engine {
             ("cel_default", _) => Self::Cel(HeadRules::new(&twenty(), false)),
             ("rhai", name) => Self::Script(Box::new(Script::new(name, true))),
             ("rhai_no_interning", name) => Self::Script(Box::new(Script::new(name, false))),
-            ("coprocessor", name) => Self::Coprocessor(Box::new(Asking::new(name, places.coprocessor))),
+            ("coprocessor", name) => Self::Coprocessor(Box::new(CoprocessorClient::new(name, addresses.coprocessor))),
             (_, name) => Self::Policy(Arc::new(policies::load(name, engine)?)),
         })
     }
@@ -75,17 +75,17 @@ impl Engine {
 
 struct Proxy {
     job: &'static Job,
-    engine: Engine,
+    engine: JobEngine,
     upstream: SocketAddr,
 }
 
-/// What a request carries along.
-struct Carried {
+/// State of one request.
+struct RequestState {
     guard: Option<Guard>,
     matched: u64,
 }
 
-/// The header by which a request asks for the number of matches. Looking for it is not a part of the job.
+/// A request with this header gets the number of matches back: it is how `check.rs` looks at a proxy, and no part of the job.
 static ECHO: HeaderName = HeaderName::from_static("x-echo");
 
 thread_local! {
@@ -105,7 +105,7 @@ fn set_all(head: &mut impl FnMut(String, String) -> Result<()>, pairs: Vec<(Stri
     pairs.into_iter().try_for_each(|(name, value)| head(name, value))
 }
 
-/// The headers that a script set: what differs from what it was given.
+/// The headers that a script set: those that differ from the headers that it was given.
 fn set_by(script: &Script, headers: &HeaderMap) -> Result<Vec<(String, String)>> {
     let after = script.run(headers.clone()).map_err(bad)?;
     let new = after.iter().filter(|(name, value)| headers.get(*name) != Some(*value));
@@ -113,17 +113,17 @@ fn set_by(script: &Script, headers: &HeaderMap) -> Result<Vec<(String, String)>>
 }
 
 impl Proxy {
-    /// The rules that are true.
+    /// How many of the twenty rules are true.
     fn count(&self, head: &RequestHeader, peer: SocketAddr) -> u64 {
         let ip: IpAddr = peer.ip();
         match &self.engine {
-            Engine::Twenty(rules) => rules.count(head, ip),
-            Engine::Rules(rules) => {
+            JobEngine::Twenty(rules) => rules.count(head, ip),
+            JobEngine::Rules(rules) => {
                 let context = RequestContext::from_parts(head).with_source(peer);
                 let count = SCRATCH.with_borrow_mut(|scratch| rules.count(&context, scratch));
                 count.map_or(0, |count| count as u64)
             }
-            Engine::Cel(rules) => rules.count(head, ip),
+            JobEngine::Cel(rules) => rules.count(head, ip),
             _ => 0,
         }
     }
@@ -131,41 +131,41 @@ impl Proxy {
 
 #[async_trait]
 impl ProxyHttp for Proxy {
-    type CTX = Carried;
+    type CTX = RequestState;
 
-    fn new_ctx(&self) -> Carried {
+    fn new_ctx(&self) -> RequestState {
         let guard = match &self.engine {
-            Engine::Policy(policy) => Some(Guard::new(policy.clone())),
+            JobEngine::Policy(policy) => Some(Guard::new(policy.clone())),
             _ => None,
         };
-        Carried { guard, matched: 0 }
+        RequestState { guard, matched: 0 }
     }
 
-    async fn request_filter(&self, session: &mut Session, carried: &mut Carried) -> Result<bool> {
-        if let Some(guard) = &mut carried.guard {
+    async fn request_filter(&self, session: &mut Session, state: &mut RequestState) -> Result<bool> {
+        if let Some(guard) = &mut state.guard {
             if guard.request_filter(session).await? {
                 return Ok(true);
             }
             if session.req_header().headers.contains_key(&ECHO)
-                && let Engine::Policy(policy) = &self.engine
+                && let JobEngine::Policy(policy) = &self.engine
             {
-                carried.matched = policy.counters().map(|(_, value)| value).sum();
+                state.matched = policy.counters().map(|(_, value)| value).sum();
             }
         } else {
-            carried.matched = self.count(session.req_header(), peer(session));
+            state.matched = self.count(session.req_header(), peer(session));
         }
         if !self.job.answered {
             return Ok(false);
         }
         let mut head = ResponseHeader::build(200, Some(2))?;
         head.insert_header("content-length", "2")?;
-        head.insert_header("x-matched", carried.matched)?;
+        head.insert_header("x-matched", state.matched)?;
         session.write_response_header(Box::new(head), false).await?;
         session.write_response_body(Some(Bytes::from_static(b"ok")), true).await?;
         Ok(true)
     }
 
-    async fn upstream_peer(&self, _: &mut Session, _: &mut Carried) -> Result<Box<HttpPeer>> {
+    async fn upstream_peer(&self, _: &mut Session, _: &mut RequestState) -> Result<Box<HttpPeer>> {
         Ok(Box::new(HttpPeer::new(self.upstream, false, String::new())))
     }
 
@@ -173,34 +173,34 @@ impl ProxyHttp for Proxy {
         &self,
         _: &mut Session,
         head: &mut RequestHeader,
-        carried: &mut Carried,
+        state: &mut RequestState,
     ) -> Result<()> {
         match &self.engine {
-            Engine::Twenty(_) | Engine::Rules(_) | Engine::Cel(_) => {
-                head.insert_header("x-matched", carried.matched)?
+            JobEngine::Twenty(_) | JobEngine::Rules(_) | JobEngine::Cel(_) => {
+                head.insert_header("x-matched", state.matched)?
             }
-            Engine::Policy(_) if head.headers.contains_key(&ECHO) => {
-                head.insert_header("x-matched", carried.matched)?
+            JobEngine::Policy(_) if head.headers.contains_key(&ECHO) => {
+                head.insert_header("x-matched", state.matched)?
             }
-            Engine::Header => head.insert_header("x-gateway", "celero")?,
-            Engine::Jwt(verifier) => {
+            JobEngine::Header => head.insert_header("x-gateway", "celero")?,
+            JobEngine::Jwt(verifier) => {
                 let claims = head.headers.get("authorization").and_then(|value| verifier.claims(value.as_bytes()));
                 if let Some(claims) = claims {
                     head.insert_header("x-client-name", claims.client_name)?;
                     head.insert_header("x-client-version", claims.client_version)?;
                 }
             }
-            Engine::Strip(internal) => {
-                for name in internal.of(&head.headers) {
+            JobEngine::Strip(internal) => {
+                for name in internal.find(&head.headers) {
                     head.remove_header(&name);
                 }
             }
-            Engine::Script(script) if self.job.name != "guids" => {
+            JobEngine::Script(script) if self.job.name != "guids" => {
                 let pairs = set_by(script, &head.headers)?;
                 set_all(&mut |name, value| head.insert_header(name, value), pairs)?;
             }
-            Engine::Coprocessor(asking) if self.job.name != "guids" => {
-                let pairs = asking.ask(&head.headers).await.map_err(bad)?;
+            JobEngine::Coprocessor(client) if self.job.name != "guids" => {
+                let pairs = client.ask(&head.headers).await.map_err(bad)?;
                 set_all(&mut |name, value| head.insert_header(name, value), pairs)?;
             }
             _ => {}
@@ -212,19 +212,19 @@ impl ProxyHttp for Proxy {
         &self,
         session: &mut Session,
         head: &mut ResponseHeader,
-        carried: &mut Carried,
+        state: &mut RequestState,
     ) -> Result<()> {
         match &self.engine {
-            Engine::Policy(_) => carried.guard.as_mut().map_or(Ok(()), |guard| guard.response_filter(session, head)),
-            Engine::Guids => {
+            JobEngine::Policy(_) => state.guard.as_mut().map_or(Ok(()), |guard| guard.response_filter(session, head)),
+            JobEngine::Guids => {
                 (0..10).try_for_each(|n| head.insert_header(format!("x-guid-{n}"), uuid::Uuid::new_v4().to_string()))
             }
-            Engine::Script(script) if self.job.name == "guids" => {
+            JobEngine::Script(script) if self.job.name == "guids" => {
                 let pairs = set_by(script, &head.headers)?;
                 set_all(&mut |name, value| head.insert_header(name, value), pairs)
             }
-            Engine::Coprocessor(asking) if self.job.name == "guids" => {
-                let pairs = asking.ask(&head.headers).await.map_err(bad)?;
+            JobEngine::Coprocessor(client) if self.job.name == "guids" => {
+                let pairs = client.ask(&head.headers).await.map_err(bad)?;
                 set_all(&mut |name, value| head.insert_header(name, value), pairs)
             }
             _ => Ok(()),
@@ -233,17 +233,17 @@ impl ProxyHttp for Proxy {
 }
 
 /// Runs a proxy until it is killed.
-pub(crate) fn serve(job: &str, engine: &str, places: &Places) -> Result<(), Failure> {
+pub(crate) fn serve(job: &str, engine: &str, addresses: &Addresses) -> Result<(), Failure> {
     let job = Job::named(job).ok_or_else(|| format!("no job {job}"))?;
     if !job.engines.contains(&engine) {
         return Err(format!("{} is not done by {engine}", job.name).into());
     }
-    let proxy = Proxy { job, engine: Engine::new(job, engine, places)?, upstream: places.upstream };
-    let conf = ServerConf { threads: places.threads, upstream_keepalive_pool_size: 256, ..ServerConf::default() };
+    let proxy = Proxy { job, engine: JobEngine::new(job, engine, addresses)?, upstream: addresses.upstream };
+    let conf = ServerConf { threads: addresses.threads, upstream_keepalive_pool_size: 256, ..ServerConf::default() };
     let mut server = Server::new_with_opt_and_conf(None, conf);
     server.bootstrap();
     let mut service = http_proxy_service(&server.configuration, proxy);
-    service.add_tcp(&places.listen.to_string());
+    service.add_tcp(&addresses.listen.to_string());
     server.add_service(service);
     server.run_forever()
 }

@@ -1,45 +1,14 @@
-//! Tables and charts of a record.
+//! Prints a record as tables in Markdown and draws its charts.
 
 use crate::Failure;
 use crate::chart;
-use crate::jobs::Job;
+use crate::record::{job_of, number, rows, title};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// What people call an engine.
-pub(crate) fn title(engine: &str) -> &str {
-    match engine {
-        "none" => "Pingora alone",
-        "handwritten" => "handwritten Rust",
-        "celero" => "celero, embedded",
-        "policy" => "celero, policy",
-        "policy_20" => "celero, policy of 20 rules",
-        "policy_10000" => "celero, policy of 10,000 rules",
-        "cel" => "cel crate, shared environment",
-        "cel_default" => "cel crate, default context",
-        "rhai" => "Rhai",
-        "rhai_no_interning" => "Rhai without interning",
-        "coprocessor" => "coprocessor",
-        other => other,
-    }
-}
-
-pub(crate) fn rows(job: &Value) -> impl Iterator<Item = (&str, &Value)> {
-    let rows = job.get("engines").and_then(Value::as_array).into_iter().flatten();
-    rows.filter_map(|row| Some((row.get("engine")?.as_str()?, row)))
-}
-
-pub(crate) fn number(row: &Value, member: &str) -> f64 {
-    row.get(member).and_then(Value::as_f64).unwrap_or(f64::NAN)
-}
-
-pub(crate) fn job_of(job: &Value) -> Option<&'static Job> {
-    Job::named(job.get("job")?.as_str()?)
-}
-
-/// A job's table in Markdown. Processor time is the proxy's and the coprocessor's; the ratio is to the second engine,
-/// as the median of the rounds.
+/// A job's table in Markdown. CPU time is that of proxy and coprocessor together; the ratio is the median over the rounds of the
+/// ratio to the second engine.
 pub(crate) fn table(job: &Value) -> String {
     let heading = job_of(job).map_or("", |job| job.title);
     let mut text = format!(
@@ -60,7 +29,7 @@ pub(crate) fn table(job: &Value) -> String {
     text
 }
 
-/// Draws a chart for each job.
+/// Draws a chart for each job into a folder, `JOB.svg`.
 pub(crate) fn draw(record: &Value, place: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(place)?;
     for job in record.get("jobs").and_then(Value::as_array).into_iter().flatten() {
@@ -71,6 +40,7 @@ pub(crate) fn draw(record: &Value, place: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Prints the tables of a record file, and draws its charts if a folder is given.
 #[expect(clippy::print_stdout, reason = "a command")]
 pub(crate) fn show(record: &Path, charts: Option<&Path>) -> Result<(), Failure> {
     let record: Value = serde_json::from_str(&std::fs::read_to_string(record)?)?;

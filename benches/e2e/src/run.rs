@@ -1,23 +1,26 @@
-//! Engines take turns, so that what disturbs the machine disturbs all of them; medians of the rounds are reported.
+//! Runs the comparison: all proxies are loaded in every round, so what disturbs the machine disturbs all of them; medians over
+//! the rounds are reported.
 
 use crate::Failure;
+use crate::check::check;
 use crate::jobs::{JOBS, Job};
-use crate::load::{Requests, Seen};
+use crate::load::{LoadResult, LoadScript};
 use crate::process::Process;
 use crate::report;
+use crate::requests;
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Only these jobs.
+    /// Only these jobs, separated by commas.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// How often each proxy is loaded.
+    /// Rounds: how often each proxy is loaded. One more warms up.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// How long each time.
+    /// Seconds of load for each proxy and round.
     #[arg(long, default_value_t = 3)]
     seconds: u64,
     /// Connections of the client.
@@ -26,16 +29,17 @@ pub(crate) struct Options {
     /// Threads of the proxy.
     #[arg(long, default_value_t = 1)]
     threads: usize,
-    /// Write a record.
+    /// Write the measurements to this file as JSON.
     #[arg(long)]
     json: Option<PathBuf>,
-    /// Draw charts into this directory.
+    /// Draw a chart of each job into this folder.
     #[arg(long)]
     charts: Option<PathBuf>,
 }
 
-struct Turn {
-    seen: Seen,
+/// One proxy in one round.
+struct RoundResult {
+    load: LoadResult,
     cpu_us: f64,
 }
 
@@ -54,44 +58,44 @@ fn measure(job: &'static Job, options: &Options) -> Result<Value, Failure> {
         let arguments =
             ["proxy", job.name, engine, "--upstream", &behind, "--coprocessor", &beside, "--threads", &threads];
         let proxy = Process::start(&arguments)?;
-        job.examine(engine, &proxy.get(Job::TARGET, &job.headers())?)?;
+        check(job, engine, &proxy.get(requests::TARGET, &requests::headers(job))?)?;
         proxies.push(proxy);
     }
-    let requests = Requests::of(job)?;
-    let mut turns: Vec<Vec<Turn>> = job.engines.iter().map(|_| Vec::new()).collect();
+    let script = LoadScript::of(job)?;
+    let mut results: Vec<Vec<RoundResult>> = job.engines.iter().map(|_| Vec::new()).collect();
     // The first round warms up.
     for round in 0..=options.rounds {
-        let mut in_turn: Vec<_> = proxies.iter().zip(&mut turns).collect();
-        // What a turn leaves to the next one must not always fall on the same proxy.
+        let mut order: Vec<_> = proxies.iter().zip(&mut results).collect();
+        // Every second round runs backwards: what one load leaves behind must not always disturb the same proxy.
         if round % 2 == 1 {
-            in_turn.reverse();
+            order.reverse();
         }
-        for (proxy, turns) in in_turn {
+        for (proxy, results) in order {
             let spent = || Ok::<_, Failure>(proxy.cpu()?.saturating_add(coprocessor.cpu()?));
             let before = spent()?;
-            let seen = requests.load(proxy.address, options.seconds, options.connections)?;
+            let load = script.load(proxy.address, options.seconds, options.connections)?;
             let spent = spent()?.saturating_sub(before);
             if round > 0 {
-                turns.push(Turn { seen, cpu_us: spent.as_secs_f64() * 1e6 / seen.requests as f64 });
+                results.push(RoundResult { load, cpu_us: spent.as_secs_f64() * 1e6 / load.requests as f64 });
             }
         }
     }
-    let reference = turns.get(1).map_or(&[][..], Vec::as_slice);
-    let row = |engine: &str, turns: &[Turn]| {
+    let reference = results.get(1).map_or(&[][..], Vec::as_slice);
+    let row = |engine: &str, results: &[RoundResult]| {
         let hundredths = |value: f64| (value * 100.0).round() / 100.0;
-        let of = |value: fn(&Turn) -> f64| hundredths(median(turns.iter().map(value).collect()));
-        let ratios = turns.iter().zip(reference).map(|(turn, reference)| turn.cpu_us / reference.cpu_us);
+        let of = |value: fn(&RoundResult) -> f64| hundredths(median(results.iter().map(value).collect()));
+        let ratios = results.iter().zip(reference).map(|(result, reference)| result.cpu_us / reference.cpu_us);
         json!({
             "engine": engine,
-            "cpu_us": of(|turn| turn.cpu_us),
+            "cpu_us": of(|result| result.cpu_us),
             "ratio": hundredths(median(ratios.collect())),
-            "per_second": of(|turn| turn.seen.per_second),
-            "p50_us": of(|turn| turn.seen.p50_us),
-            "p95_us": of(|turn| turn.seen.p95_us),
-            "p99_us": of(|turn| turn.seen.p99_us),
+            "per_second": of(|result| result.load.per_second),
+            "p50_us": of(|result| result.load.p50_us),
+            "p95_us": of(|result| result.load.p95_us),
+            "p99_us": of(|result| result.load.p99_us),
         })
     };
-    let rows: Vec<Value> = job.engines.iter().zip(&turns).map(|(engine, turns)| row(engine, turns)).collect();
+    let rows: Vec<Value> = job.engines.iter().zip(&results).map(|(engine, results)| row(engine, results)).collect();
     Ok(json!({ "job": job.name, "engines": rows }))
 }
 
@@ -101,6 +105,7 @@ fn machine() -> Value {
     json!({ "cpu": model, "cores": std::thread::available_parallelism().map_or(0, usize::from) })
 }
 
+/// Measures the jobs, prints their tables, and writes record and charts where asked.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     for name in &options.only {
         if Job::named(name).is_none() {

@@ -1,4 +1,4 @@
-//! The jobs as Rhai scripts, compiled once: the host gives a message with its headers, as Apollo Router does.
+//! The jobs as Rhai scripts, compiled once. A script reads and changes the headers of a message, as in Apollo Router.
 
 use crate::token::Verifier;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -43,7 +43,7 @@ fn source(job: &str) -> &'static str {
 }
 
 impl Script {
-    /// The script of a job. Without interning, strings are not looked up in a table that all threads share.
+    /// Compiles the script of a job. Without interning, strings are not looked up in a table that all threads share.
     pub(crate) fn new(job: &str, interning: bool) -> Self {
         let mut engine = Engine::new();
         if !interning {
@@ -64,7 +64,7 @@ impl Script {
         Self { engine, ast }
     }
 
-    /// The headers as the script leaves them.
+    /// Runs the script and returns the headers as it leaves them.
     pub(crate) fn run(&self, headers: HeaderMap) -> Result<HeaderMap, Box<EvalAltResult>> {
         let message = Message(Arc::new(Mutex::new(headers)));
         self.engine.call_fn::<()>(&mut Scope::new(), &self.ast, "process", (message.clone(),))?;

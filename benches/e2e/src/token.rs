@@ -1,9 +1,9 @@
-//! The token of the requests, and the claims that the job is about.
+//! The token in the requests of the job "jwt", and the claims that the job reads.
 
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, encode};
 use serde::{Deserialize, Serialize};
 
-/// What signs and verifies.
+/// The key that signs and verifies.
 pub(crate) const SECRET: &str = "an-hs256-secret-of-at-least-thirty-two-bytes";
 
 /// The claims that are read.
@@ -15,7 +15,7 @@ pub(crate) struct Claims {
     exp: u64,
 }
 
-/// A token that lasts.
+/// Signs a token that is valid until the year 2100.
 pub(crate) fn signed() -> String {
     let claims = Claims {
         client_name: "checkout-web".into(),
@@ -37,7 +37,7 @@ impl Verifier {
         Self { key: DecodingKey::from_secret(SECRET.as_bytes()), validation: Validation::new(Algorithm::HS256) }
     }
 
-    /// The claims of the token of an `authorization` header, if it is good.
+    /// The claims of the token in an `authorization` header, if the token is valid.
     pub(crate) fn claims(&self, authorization: &[u8]) -> Option<Claims> {
         let token = authorization.strip_prefix(b"Bearer ")?;
         decode::<Claims>(token, &self.key, &self.validation).ok().map(|token| token.claims)

@@ -1,12 +1,12 @@
-//! Times every engine on every workload and prints the table; `--json` writes it for programs.
-#![expect(clippy::print_stdout, reason = "printing is what it is for")]
+//! Times every engine on every workload and prints the results; `--json` writes them as a record. METHODOLOGY.md says how.
+#![expect(clippy::print_stdout, reason = "a command")]
 
-use celero_benches::lookups::{self, Hit, LENGTHS, Misses, NEEDLES, Way};
+use celero_benches::lookups::{self, Contender, Hit, LENGTHS, Misses, NEEDLES};
 use celero_benches::rulesets::{Options, PARTS, compare_rule_sets, curve};
 use celero_benches::scaling::{SIZES, measure};
 use celero_benches::{
-    CountingAllocator, ENGINES, Input, NAMES, Runner, Workload, allocations, compile_cost, interleaved, markdown,
-    runner, scaling,
+    CountingAllocator, ENGINES, Input, NAMES, Runner, Workload, allocations, build_line, build_record, compile_cost,
+    interleaved, markdown, runner, scaling,
 };
 use clap::Parser;
 use serde_json::{Map, Value, json};
@@ -25,34 +25,34 @@ struct Arguments {
     /// Only these workloads, separated by commas.
     #[arg(long, value_delimiter = ',', value_name = "W3,W9")]
     only: Vec<String>,
-    /// Only the searches for text in text.
+    /// Time only searches for text in text.
     #[arg(long)]
     search: bool,
-    /// What compiling the rules costs, instead of what running them does.
+    /// Time compiling the rules instead of evaluating them.
     #[arg(long)]
     compile: bool,
-    /// Only how the cost of a set grows with its rules.
+    /// Measure only how the cost of a set grows with its number of rules.
     #[arg(long)]
     scaling: bool,
-    /// Only sets of 1 to 100,000 rules, hard ones and real ones.
+    /// Measure only sets of 1 to 100,000 rules, hard cases and real sets.
     #[arg(long)]
     rulesets: bool,
-    /// With --rulesets: no sets with more rules than this.
+    /// With --rulesets: the largest number of rules in a set.
     #[arg(long, default_value_t = 100_000, value_name = "N")]
     most: usize,
-    /// With --rulesets: only these parts of it, separated by commas.
-    #[arg(long, value_delimiter = ',', value_name = "sizes,pathologies,crs,crawlers")]
+    /// With --rulesets: only these parts, separated by commas.
+    #[arg(long, value_delimiter = ',', value_name = "sizes,growth,pathologies,crs,crawlers")]
     parts: Vec<String>,
-    /// With --rulesets: draw the curve to this file.
+    /// With --rulesets: draw the chart of time over rules to this file.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Print the table as Markdown at the end.
+    /// Print the results as Markdown tables at the end.
     #[arg(long)]
     markdown: bool,
-    /// Measure nothing: print the table of a record that --json wrote.
+    /// Measure nothing; print the Markdown tables of a record that --json wrote.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "only", "search"])]
     from: Option<PathBuf>,
-    /// Turns that each engine takes on each workload.
+    /// Number of rounds; in each, every engine runs about 200 µs on the workload.
     #[arg(long, default_value_t = 101)]
     rounds: usize,
 }
@@ -62,6 +62,7 @@ fn main() -> ExitCode {
     if let Some(record) = &arguments.from {
         return show(record);
     }
+    println!("{}\n", build_line());
     for name in &arguments.only {
         if !NAMES.contains(&name.as_str()) && name != W13 {
             println!("no workload `{name}`; there are {}, {W13}", NAMES.join(", "));
@@ -123,10 +124,14 @@ fn main() -> ExitCode {
     if right { written } else { ExitCode::FAILURE }
 }
 
+/// Prints the tables of a record.
 fn show(record: &PathBuf) -> ExitCode {
     let text = std::fs::read_to_string(record).map_err(|error| error.to_string());
     match text.and_then(|text| serde_json::from_str::<Value>(&text).map_err(|error| error.to_string())) {
         Ok(report) => {
+            if let Some(build) = report.get("build") {
+                println!("build: {build}\n");
+            }
             print!("{}", markdown(&report));
             ExitCode::SUCCESS
         }
@@ -137,7 +142,7 @@ fn show(record: &PathBuf) -> ExitCode {
     }
 }
 
-/// Sets of rules against their rules one by one.
+/// Measures sets of rules against the same rules one by one, by hand and with a peer.
 fn rule_sets(arguments: &Arguments) -> ExitCode {
     if let Some(part) = arguments.parts.iter().find(|part| !PARTS.contains(&part.as_str())) {
         println!("no part `{part}`; there are {}", PARTS.join(", "));
@@ -163,7 +168,7 @@ fn rule_sets(arguments: &Arguments) -> ExitCode {
     write_report(arguments.json.as_ref(), report)
 }
 
-/// The cost of a rule in sets of rising sizes.
+/// Measures the cost of a rule in sets of rising sizes.
 fn compare_sizes() -> Vec<Value> {
     println!("{:>8}{:>16}{:>16}{:>16}{:>16}", "rules", "compile us", "bytes", "of them code", "evaluate ns");
     let rows = SIZES.iter().map(|&size| {
@@ -175,15 +180,16 @@ fn compare_sizes() -> Vec<Value> {
     rows.collect()
 }
 
-/// The name under which the header sets are asked for.
+/// The name of the header sets for `--only`.
 const W13: &str = "W13";
 
-/// Writes the figures, and where they come from.
+/// Writes the figures as a record, with the command, the build and the machine.
 fn write_report(path: Option<&PathBuf>, mut report: Value) -> ExitCode {
     let Some(path) = path else { return ExitCode::SUCCESS };
     if let Some(members) = report.as_object_mut() {
         let command: Vec<String> = std::env::args().skip(1).collect();
         members.insert("command".into(), format!("compare {}", command.join(" ")).into());
+        members.insert("build".into(), build_record());
         let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
         members.insert("machine".into(), json!({ "os": os, "arch": arch, "threads": threads(), "cpu": cpu() }));
     }
@@ -196,7 +202,7 @@ fn write_report(path: Option<&PathBuf>, mut report: Value) -> ExitCode {
     }
 }
 
-/// What compiling each workload's rules costs, and keeping them.
+/// Measures what compiling each workload's rules costs, in time and memory.
 fn compare_compiling(arguments: &Arguments) -> Vec<Value> {
     let columns = ["compile us", "cranelift us", "ratio", "code bytes", "kept heap", "kept pages"];
     print!("{:8}", "");
@@ -219,14 +225,17 @@ fn compare_compiling(arguments: &Arguments) -> Vec<Value> {
     rows
 }
 
-/// The times of ways that agree, in order.
-fn time(ways: Vec<Way>, input: &Input, rounds: usize) -> Result<Vec<(&'static str, f64)>, String> {
-    let answers: Vec<u64> = ways.iter().map(|(_, run)| run()).collect();
+/// Times contenders, in their order.
+///
+/// # Errors
+/// A message if they return different answers.
+fn time(contenders: Vec<Contender>, input: &Input, rounds: usize) -> Result<Vec<(&'static str, f64)>, String> {
+    let answers: Vec<u64> = contenders.iter().map(|(_, run)| run()).collect();
     if answers.windows(2).any(|two| matches!(two, [a, b] if a != b)) {
-        let names: Vec<&str> = ways.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = contenders.iter().map(|(name, _)| *name).collect();
         return Err(format!("{names:?} answer {answers:?}"));
     }
-    let (names, runners): (Vec<&str>, Vec<Runner>) = ways
+    let (names, runners): (Vec<&str>, Vec<Runner>) = contenders
         .into_iter()
         .map(|(name, run)| {
             let run: Runner = Box::new(move |_| run());
@@ -237,7 +246,7 @@ fn time(ways: Vec<Way>, input: &Input, rounds: usize) -> Result<Vec<(&'static st
     Ok(names.into_iter().zip(samples.iter().map(|s| s.ns)).collect())
 }
 
-/// W13: nanoseconds for thirty names.
+/// W13: nanoseconds to find the internal names among thirty headers.
 fn compare_header_sets(input: &Input, rounds: usize) -> Result<Vec<Value>, String> {
     let mut rows = Vec::new();
     for misses in [Misses::Random, Misses::Real] {
@@ -254,7 +263,7 @@ fn compare_header_sets(input: &Input, rounds: usize) -> Result<Vec<Value>, Strin
     Ok(rows)
 }
 
-/// Searches: nanoseconds, and the ratio to the better peer.
+/// Searches: nanoseconds, and the ratio to the fastest peer.
 fn compare_searches(input: &Input, rounds: usize) -> Result<Vec<Value>, String> {
     let mut rows = Vec::new();
     for hit in [Hit::Miss, Hit::End, Hit::Early] {
@@ -274,6 +283,10 @@ fn compare_searches(input: &Input, rounds: usize) -> Result<Vec<Value>, String> 
     Ok(rows)
 }
 
+/// Times all engines on a workload.
+///
+/// # Errors
+/// A message if an engine returns a wrong answer.
 fn compare(workload: &Workload, rounds: usize, threads: usize) -> Result<Value, String> {
     let input = workload.input();
     let mut engines = Vec::new();

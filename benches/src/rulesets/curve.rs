@@ -1,15 +1,15 @@
-//! The curve of the cost of sets over their sizes, as an SVG that reads well on light and on dark pages.
+//! The chart of time over rules as SVG, readable on light and dark pages.
 
 use serde_json::Value;
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 440.0;
-/// Room for what is written left of, above, right of and below the plane.
-const ROOM: [f64; 4] = [80.0, 30.0, 130.0, 60.0];
+/// Margins in pixels: left, top, right, bottom.
+const MARGINS: [f64; 4] = [80.0, 30.0, 130.0, 60.0];
 const GREY: &str = "#808080";
 
-/// The engines: member of a row, name, colour.
+/// The engines: member of a row, name in the chart, colour.
 const SERIES: &[(&str, &str, &str)] = &[
     ("cel_ns", "cel crate", "#c2528b"),
     ("handwritten_ns", "handwritten loop", "#b8860b"),
@@ -18,7 +18,7 @@ const SERIES: &[(&str, &str, &str)] = &[
     ("first_ns", "set, first", "#27a376"),
 ];
 
-/// Where numbers lie in a picture with logarithmic axes.
+/// Maps numbers to pixels on logarithmic axes.
 struct Plane {
     /// Decimal logarithms of the ends of the axes.
     x: [f64; 2],
@@ -27,7 +27,7 @@ struct Plane {
 
 impl Plane {
     fn place(&self, x: f64, y: f64) -> (f64, f64) {
-        let [left, top, right, bottom] = ROOM;
+        let [left, top, right, bottom] = MARGINS;
         let part = |v: f64, [from, to]: [f64; 2]| (v.log10() - from) / (to - from).max(1.0);
         (left + part(x, self.x) * (WIDTH - left - right), HEIGHT - bottom - part(y, self.y) * (HEIGHT - top - bottom))
     }
@@ -62,7 +62,7 @@ fn count(decade: i32) -> String {
     }
 }
 
-/// Draws the rows of `rulesets` of a report: nanoseconds for a request over the number of rules.
+/// Draws the rows of `rulesets` in a report: time for a request over the number of rules.
 #[must_use]
 pub fn curve(rows: &[Value]) -> String {
     let all: Vec<(f64, f64)> = SERIES.iter().flat_map(|(member, ..)| points(rows, member)).collect();
@@ -90,7 +90,7 @@ pub fn curve(rows: &[Value]) -> String {
         }
         labels.extend(places.last().map(|place| (*place, *name, *colour)));
     }
-    // Names beside the ends of the lines, from above, none closer to the one before than a line of text.
+    // Names beside the ends of the lines, from top to bottom, at least one line of text apart.
     labels.sort_by(|a, b| a.0.1.total_cmp(&b.0.1));
     let mut lowest = f64::NEG_INFINITY;
     for ((x, y), name, colour) in labels {
@@ -101,7 +101,7 @@ pub fn curve(rows: &[Value]) -> String {
     svg
 }
 
-/// Lines at the powers of ten, with what they stand for.
+/// Grid lines and labels at powers of ten.
 fn grid(svg: &mut String, plane: &Plane) {
     let [x, y] = [plane.x, plane.y].map(|[from, to]| [from as i32, to as i32]);
     let corner = |x: i32, y: i32| plane.place(10_f64.powi(x), 10_f64.powi(y));

@@ -1,6 +1,6 @@
-//! The engines that are asked which rules of a set match.
+//! The engines that are compared on sets: each finds the rules of a set that match a request.
 
-use super::generate::{Rule, Sample, in_cel, source};
+use super::generate::{GeneratedRule, RequestSample, in_cel, source};
 use super::handwritten;
 use crate::cel_crate;
 use crate::measure::allocated;
@@ -10,50 +10,50 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Instant;
 
-/// Adds the numbers of the rules that match to a list, in order.
-pub(crate) type Ask = Box<dyn Fn(&Sample, &mut Vec<usize>)>;
+/// Appends the indices of the rules that match a request, in order.
+pub(crate) type FindMatches = Box<dyn Fn(&RequestSample, &mut Vec<usize>)>;
 
-/// A prepared engine.
-pub(crate) struct Asked {
+/// An engine with its rules prepared.
+pub(crate) struct PreparedEngine {
     pub(crate) name: &'static str,
-    pub(crate) ask: Ask,
+    pub(crate) find: FindMatches,
     /// Whether it stops at the first match.
     pub(crate) once: bool,
 }
 
-impl Asked {
-    pub(crate) fn all(name: &'static str, ask: impl Fn(&Sample, &mut Vec<usize>) + 'static) -> Self {
-        Self { name, ask: Box::new(ask), once: false }
+impl PreparedEngine {
+    pub(crate) fn all(name: &'static str, find: impl Fn(&RequestSample, &mut Vec<usize>) + 'static) -> Self {
+        Self { name, find: Box::new(find), once: false }
     }
 }
 
 pub(crate) type Set = RuleSet<RequestContext<'static>>;
 
-/// What building a set costs.
+/// What building a set costs, for each rule.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Built {
-    /// Microseconds for a rule.
+pub(crate) struct BuildCost {
+    /// Microseconds to build.
     pub(crate) us: f64,
-    /// Bytes for a rule beside its text: heap and code.
+    /// Bytes of heap and code, without the rule's text.
     pub(crate) bytes: f64,
     /// Of these, bytes of machine code.
     pub(crate) code: f64,
 }
 
-/// Builds a set and says what that took: the least of several times for small sets.
-pub(crate) fn build(sources: &[String], policy: ErrorPolicy) -> (Set, Built) {
+/// Builds a set and measures the cost: the least of four builds for sets of up to 1,000 rules.
+pub(crate) fn build(sources: &[String], policy: ErrorPolicy) -> (Set, BuildCost) {
     let (mut set, mut built) = build_once(sources, policy);
     let again = if sources.len() > 1_000 { 0 } else { 3 };
     for _ in 0..again {
         let (other, least) = build_once(sources, policy);
         set = other;
         let us = built.us.min(least.us);
-        built = Built { us, ..if least.bytes < built.bytes { least } else { built } };
+        built = BuildCost { us, ..if least.bytes < built.bytes { least } else { built } };
     }
     (set, built)
 }
 
-fn build_once(sources: &[String], policy: ErrorPolicy) -> (Set, Built) {
+fn build_once(sources: &[String], policy: ErrorPolicy) -> (Set, BuildCost) {
     let engine = Engine::builder().tier(Tier::Native).build();
     let env = Env::<RequestContext<'static>>::new();
     let text: usize = sources.iter().map(|source| source.len().saturating_add("rule".len())).sum();
@@ -63,12 +63,12 @@ fn build_once(sources: &[String], policy: ErrorPolicy) -> (Set, Built) {
     let took = start.elapsed().as_secs_f64() * 1e6;
     let bytes = allocated().saturating_sub(before).saturating_add(set.code_size()).saturating_sub(text);
     let each = |total: f64| total / sources.len().max(1) as f64;
-    let built = Built { us: each(took), bytes: each(bytes as f64), code: each(set.code_size() as f64) };
+    let built = BuildCost { us: each(took), bytes: each(bytes as f64), code: each(set.code_size() as f64) };
     (set, built)
 }
 
-/// Microseconds that the index of a set takes, for a rule: the median of several builds, without native code, because an index
-/// is of use before there is any.
+/// Microseconds for each rule that planning and building the index takes: the median of several builds with the interpreter, which
+/// needs the index too.
 pub(crate) fn index_us(sources: &[String]) -> f64 {
     let env = Env::<RequestContext<'static>>::new();
     let builds = if sources.len() > 10_000 { 5 } else { 15 };
@@ -84,26 +84,26 @@ pub(crate) fn index_us(sources: &[String]) -> f64 {
     times.get(builds / 2).copied().unwrap_or(f64::NAN)
 }
 
-pub(crate) fn context(sample: &Sample) -> RequestContext<'_> {
+pub(crate) fn context(sample: &RequestSample) -> RequestContext<'_> {
     RequestContext::new(&sample.request).with_source(sample.peer)
 }
 
-/// A set asked for all that match, and for the first.
-pub(crate) fn of_set(set: Set) -> [Asked; 2] {
+/// A set as two engines: one finds all rules that match, one the first.
+pub(crate) fn of_set(set: Set) -> [PreparedEngine; 2] {
     let (set, scratch) = (Rc::new(set), || RefCell::new(Scratch::new()));
     let (other, of_all, of_first) = (Rc::clone(&set), scratch(), scratch());
-    let all = Asked::all("indexed", move |sample, matched| {
+    let all = PreparedEngine::all("indexed", move |sample, matched| {
         let mut scratch = of_all.borrow_mut();
         matched.extend(set.all(&context(sample), &mut scratch).unwrap_or_default());
     });
-    let first = move |sample: &Sample, matched: &mut Vec<usize>| {
+    let first = move |sample: &RequestSample, matched: &mut Vec<usize>| {
         let found = other.first(&context(sample), &mut of_first.borrow_mut());
         matched.extend(found.ok().flatten().map(|found| found.index));
     };
-    [all, Asked { name: "first", ask: Box::new(first), once: true }]
+    [all, PreparedEngine { name: "first", find: Box::new(first), once: true }]
 }
 
-/// Rules compiled each by itself, to native code.
+/// Rules compiled to native code one by one.
 pub(crate) type Programs = Rc<Vec<Program<RequestContext<'static>>>>;
 
 pub(crate) fn compile(sources: &[String]) -> Programs {
@@ -113,10 +113,10 @@ pub(crate) fn compile(sources: &[String]) -> Programs {
     Rc::new(sources.iter().map(compile).collect())
 }
 
-/// Programs asked one after the other; `failed` is what one that fails counts as.
-pub(crate) fn one_by_one(programs: &Programs, failed: bool) -> Asked {
+/// Evaluates programs one after the other; a program that fails counts as `failed`.
+pub(crate) fn one_by_one(programs: &Programs, failed: bool) -> PreparedEngine {
     let programs = Rc::clone(programs);
-    Asked::all("one_by_one", move |sample, matched| {
+    PreparedEngine::all("one_by_one", move |sample, matched| {
         let context = context(sample);
         let numbered = programs.iter().enumerate();
         matched.extend(numbered.filter(|(_, program)| program.test(&context).unwrap_or(failed)).map(|(n, _)| n));
@@ -124,19 +124,19 @@ pub(crate) fn one_by_one(programs: &Programs, failed: bool) -> Asked {
 }
 
 /// The loop that an expert writes.
-pub(crate) fn by_hand(rules: &[Rule]) -> Asked {
-    Asked::all("handwritten", handwritten::all(rules))
+pub(crate) fn by_hand(rules: &[GeneratedRule]) -> PreparedEngine {
+    PreparedEngine::all("handwritten", handwritten::all(rules))
 }
 
 /// The `cel` crate, rule by rule.
-pub(crate) fn cel(rules: &[Rule]) -> Asked {
+pub(crate) fn cel(rules: &[GeneratedRule]) -> PreparedEngine {
     let sources: Vec<String> =
         rules.iter().map(|rule| in_cel(rule, |network| format!("cidrContains({network:?}, source.address)"))).collect();
-    let ask = cel_crate::all(&sources);
-    Asked::all("cel", move |sample, matched| ask(&sample.request, sample.peer.ip(), matched))
+    let find = cel_crate::all(&sources);
+    PreparedEngine::all("cel", move |sample, matched| find(&sample.request, sample.peer.ip(), matched))
 }
 
 /// The rules in celero's CEL.
-pub(crate) fn sources(rules: &[Rule]) -> Vec<String> {
+pub(crate) fn sources(rules: &[GeneratedRule]) -> Vec<String> {
     rules.iter().map(source).collect()
 }

@@ -1,6 +1,8 @@
-//! Rules and requests as a gateway with many tenants has them: of every hundred conditions 40 compare the host, 25 look
-//! at the beginning of the path, 10 compare a header, 10 look into the user agent, 10 are networks and 5 expressions on the
-//! path; one to three of them a rule. Of every hundred requests 30 are made for some rule to match.
+//! Generates rules and requests like those of a gateway with many tenants.
+//!
+//! A rule has one to three conditions. Of every hundred conditions 40 compare the host, 25 test a prefix of the path, 10 compare a
+//! header, 10 search the user agent, 10 are networks and 5 are expressions on the path. Of every hundred requests 30 are made so
+//! that some rule matches.
 
 use super::rng::Rng;
 use super::vocabulary::Vocabulary;
@@ -10,31 +12,31 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// A condition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Atom {
+pub(crate) enum Condition {
     /// The host is this.
     Host(String),
     /// The path begins with this.
     Prefix(String),
     /// The header is this.
     Header(String, String),
-    /// The user agent holds this.
+    /// The user agent contains this.
     Agent(String),
-    /// The peer lies in this network.
+    /// The peer is in this network.
     Network(Ipv4Addr, u8),
-    /// The path matches this expression, and so does the second text.
+    /// The path matches the first text, an expression; the second text is a path that does.
     Path(String, String),
 }
 
 /// Conditions that must all hold.
-pub(crate) type Rule = Vec<Atom>;
+pub(crate) type GeneratedRule = Vec<Condition>;
 
-/// What the rules are asked about.
-pub(crate) struct Sample {
+/// A request on which the rules are evaluated.
+pub(crate) struct RequestSample {
     pub(crate) request: Request<()>,
     pub(crate) peer: SocketAddr,
 }
 
-impl Sample {
+impl RequestSample {
     /// A request for a path, with headers.
     pub(crate) fn new(path: &str, headers: &[(&str, &[u8])], ip: Ipv4Addr) -> Self {
         let mut request = Request::get(path).body(()).expect("a path");
@@ -46,8 +48,8 @@ impl Sample {
     }
 }
 
-impl Atom {
-    /// The condition in CEL; `network` writes the test of an address, for which engines differ.
+impl Condition {
+    /// The condition in CEL; `network` writes the test of an address, which differs between engines.
     pub(crate) fn cel(&self, network: impl Fn(&str) -> String) -> String {
         match self {
             Self::Host(host) => format!("request.host == {host:?}"),
@@ -61,23 +63,23 @@ impl Atom {
 }
 
 /// A rule in celero's CEL.
-pub(crate) fn source(rule: &Rule) -> String {
+pub(crate) fn source(rule: &GeneratedRule) -> String {
     in_cel(rule, |network| format!("cidr({network:?}).containsIP(source.address)"))
 }
 
 /// A rule in CEL with networks written by `network`.
-pub(crate) fn in_cel(rule: &Rule, network: impl Fn(&str) -> String) -> String {
-    rule.iter().map(|atom| atom.cel(&network)).collect::<Vec<_>>().join(" && ")
+pub(crate) fn in_cel(rule: &GeneratedRule, network: impl Fn(&str) -> String) -> String {
+    rule.iter().map(|condition| condition.cel(&network)).collect::<Vec<_>>().join(" && ")
 }
 
-/// Addresses of a few large networks, so that some peers lie in some rules' ones.
+/// An address from one of three large networks, so that some peers are in the networks of some rules.
 fn address(rng: &mut Rng) -> Ipv4Addr {
     let first = *rng.pick(&[10, 192, 203]);
     let [_, a, b, c, ..] = rng.bits().to_le_bytes();
     Ipv4Addr::new(first, a, b, c)
 }
 
-struct Writer<'v> {
+struct RuleGenerator<'v> {
     vocabulary: &'v Vocabulary,
     rng: Rng,
     hosts: usize,
@@ -91,30 +93,30 @@ fn next(counter: &mut usize) -> usize {
     number
 }
 
-impl Writer<'_> {
-    /// A condition of a kind: hosts, headers and tokens are each used once.
-    fn atom(&mut self, kind: usize) -> Atom {
+impl RuleGenerator<'_> {
+    /// A condition of this kind. Each host, header and token is used once.
+    fn condition(&mut self, kind: usize) -> Condition {
         let (words, rng) = (self.vocabulary, &mut self.rng);
         match kind {
-            0 => Atom::Host(words.host(next(&mut self.hosts))),
-            1 => Atom::Prefix(words.prefix(rng)),
+            0 => Condition::Host(words.host(next(&mut self.hosts))),
+            1 => Condition::Prefix(words.prefix(rng)),
             2 => {
                 let (name, value) = words.header(next(&mut self.headers));
-                Atom::Header(name, value)
+                Condition::Header(name, value)
             }
-            3 => Atom::Agent(words.token(next(&mut self.tokens))),
+            3 => Condition::Agent(words.token(next(&mut self.tokens))),
             4 => {
                 let bits = *rng.pick(&[16_u8, 20, 22, 24, 24, 24, 24, 24, 28, 32]);
                 let mask = u32::MAX << 32_u32.saturating_sub(bits.into());
-                Atom::Network(Ipv4Addr::from(u32::from(address(rng)) & mask), bits)
+                Condition::Network(Ipv4Addr::from(u32::from(address(rng)) & mask), bits)
             }
             _ => {
                 let (a, b) = (words.segment(rng).to_owned(), words.segment(rng).to_owned());
                 let (escaped_a, escaped_b) = (regex::escape(&a), regex::escape(&b));
                 match rng.below(3) {
-                    0 => Atom::Path(format!("^/{escaped_a}/[^/]+/{escaped_b}$"), format!("/{a}/42/{b}")),
-                    1 => Atom::Path(format!("^/{escaped_a}/{escaped_b}/[0-9]+"), format!("/{a}/{b}/1234")),
-                    _ => Atom::Path(
+                    0 => Condition::Path(format!("^/{escaped_a}/[^/]+/{escaped_b}$"), format!("/{a}/42/{b}")),
+                    1 => Condition::Path(format!("^/{escaped_a}/{escaped_b}/[0-9]+"), format!("/{a}/{b}/1234")),
+                    _ => Condition::Path(
                         format!("(?i)/{escaped_a}/.*{escaped_b}\\.(php|aspx?)$"),
                         format!("/x/{a}/y/{b}.php"),
                     ),
@@ -123,7 +125,7 @@ impl Writer<'_> {
         }
     }
 
-    fn rule(&mut self) -> Rule {
+    fn rule(&mut self) -> GeneratedRule {
         let many = self.rng.below(3).saturating_add(1);
         let mut kinds: Vec<usize> = Vec::new();
         while kinds.len() < many {
@@ -135,23 +137,23 @@ impl Writer<'_> {
                 85..95 => 4,
                 _ => 5,
             };
-            // Two conditions on the path, or twice the same, would hardly ever hold.
+            // Two conditions on the path, or two of one kind, would hardly ever both hold.
             let of_path = |kind| kind == 1 || kind == 5;
             if !kinds.iter().any(|&other| other == kind || of_path(other) && of_path(kind)) {
                 kinds.push(kind);
             }
         }
-        kinds.into_iter().map(|kind| self.atom(kind)).collect()
+        kinds.into_iter().map(|kind| self.condition(kind)).collect()
     }
 }
 
-/// So many rules, no two the same.
-pub(crate) fn rules(vocabulary: &Vocabulary, many: usize) -> Vec<Rule> {
-    let mut writer = Writer { vocabulary, rng: Rng::new(many as u64), hosts: 0, headers: 0, tokens: 0 };
+/// `many` different rules; the same ones in every run.
+pub(crate) fn rules(vocabulary: &Vocabulary, many: usize) -> Vec<GeneratedRule> {
+    let mut generator = RuleGenerator { vocabulary, rng: Rng::new(many as u64), hosts: 0, headers: 0, tokens: 0 };
     let mut known = HashSet::new();
     let mut rules = Vec::with_capacity(many);
     while rules.len() < many {
-        let rule = writer.rule();
+        let rule = generator.rule();
         if known.insert(rule.clone()) {
             rules.push(rule);
         }
@@ -159,20 +161,20 @@ pub(crate) fn rules(vocabulary: &Vocabulary, many: usize) -> Vec<Rule> {
     rules
 }
 
-/// Headers of a request that a few of the rules are true for: of those with one condition the first on the host, the first four
-/// on the user agent, and the first three on other headers that mean nothing to a proxy.
-pub(crate) fn headers_for(rules: &[Rule]) -> Vec<(String, String)> {
+/// Headers of a request for which a few of the rules are true: of the rules with one condition the first on the host, the first
+/// four on the user agent, and the first three on `x-` headers.
+pub(crate) fn headers_for(rules: &[GeneratedRule]) -> Vec<(String, String)> {
     let mut headers: Vec<(String, String)> = Vec::new();
     let mut tokens = Vec::new();
     for rule in rules {
         match rule.as_slice() {
-            [Atom::Host(host)] if !headers.iter().any(|(name, _)| name == "host") => {
+            [Condition::Host(host)] if !headers.iter().any(|(name, _)| name == "host") => {
                 headers.push(("host".into(), host.clone()));
             }
-            [Atom::Agent(token)] if tokens.len() < 4 => tokens.push(&**token),
-            [Atom::Header(name, value)]
+            [Condition::Agent(token)] if tokens.len() < 4 => tokens.push(&**token),
+            [Condition::Header(name, value)]
                 if name.starts_with("x-")
-                    // Others do not arrive as they are sent.
+                    // A proxy trims the others.
                     && value.trim() == value
                     && !headers.iter().any(|(known, _)| known == name)
                     && headers.iter().filter(|(known, _)| known.starts_with("x-")).count() < 3 =>
@@ -186,13 +188,13 @@ pub(crate) fn headers_for(rules: &[Rule]) -> Vec<(String, String)> {
     headers
 }
 
-/// Requests for the rules.
-pub(crate) fn samples(vocabulary: &Vocabulary, rules: &[Rule], many: usize) -> Vec<Sample> {
+/// `many` requests for the rules; the same ones in every run.
+pub(crate) fn samples(vocabulary: &Vocabulary, rules: &[GeneratedRule], many: usize) -> Vec<RequestSample> {
     let mut rng = Rng::new(rules.len() as u64 ^ 0x5a5a);
     (0..many).map(|_| sample(vocabulary, rules, &mut rng)).collect()
 }
 
-fn sample(vocabulary: &Vocabulary, rules: &[Rule], rng: &mut Rng) -> Sample {
+fn sample(vocabulary: &Vocabulary, rules: &[GeneratedRule], rng: &mut Rng) -> RequestSample {
     let mut host = vocabulary.host(rng.below(vocabulary.hosts()));
     let mut path = rng.pick(&vocabulary.paths).clone();
     let mut agent = rng.pick(&vocabulary.agents).clone();
@@ -202,23 +204,23 @@ fn sample(vocabulary: &Vocabulary, rules: &[Rule], rng: &mut Rng) -> Sample {
         headers.push(vocabulary.header(rng.below(vocabulary.headers())));
     }
     if rng.chance(30) {
-        for atom in rng.pick(rules) {
-            match atom {
-                Atom::Host(of_rule) => host = of_rule.clone(),
-                Atom::Prefix(prefix) => path = format!("{prefix}/42?tab=orders"),
-                Atom::Header(name, value) => headers.push((name.clone(), value.clone())),
-                Atom::Agent(token) => {
+        for condition in rng.pick(rules) {
+            match condition {
+                Condition::Host(of_rule) => host = of_rule.clone(),
+                Condition::Prefix(prefix) => path = format!("{prefix}/42?tab=orders"),
+                Condition::Header(name, value) => headers.push((name.clone(), value.clone())),
+                Condition::Agent(token) => {
                     agent = format!("Mozilla/5.0 (compatible; {token}; +http://example.com/bot.html)")
                 }
-                Atom::Network(network, bits) => {
+                Condition::Network(network, bits) => {
                     let host = rng.bits() as u32 & u32::MAX.checked_shr((*bits).into()).unwrap_or(0);
                     ip = Ipv4Addr::from(u32::from(*network) | host);
                 }
-                Atom::Path(_, matching) => path = matching.clone(),
+                Condition::Path(_, matching) => path = matching.clone(),
             }
         }
     }
     let mut lines: Vec<(&str, &[u8])> = vec![("host", host.as_bytes()), ("user-agent", agent.as_bytes())];
     lines.extend(headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())));
-    Sample::new(&path, &lines, ip)
+    RequestSample::new(&path, &lines, ip)
 }

@@ -1,9 +1,9 @@
-//! What rules cost that no request has to do with: a set asked by itself, and as a part of larger ones whose other rules the
-//! index does not find for any of the requests. So the candidates are the same, and the matches.
+//! What unrelated rules cost: a set is measured alone, and as part of larger sets whose other rules the index finds for none of the
+//! requests. So the candidates and the matches are the same.
 #![expect(clippy::arithmetic_side_effects, reason = "divisors are at least one")]
 
-use super::engines::{self, Asked, Set, context};
-use super::generate::{self, Rule, Sample};
+use super::engines::{self, PreparedEngine, Set, context};
+use super::generate::{self, GeneratedRule, RequestSample};
 use super::vocabulary::Vocabulary;
 use super::{REQUESTS, SIZES, Say, rounded, timing};
 use celero::{ErrorPolicy, Scratch};
@@ -15,32 +15,32 @@ use std::rc::Rc;
 /// Rules of the set itself.
 const OWN: usize = 1_000;
 
-/// A number of no rule.
-const STRANGER: usize = usize::MAX;
+/// Stands for a match of a rule that must not match.
+const UNRELATED: usize = usize::MAX;
 
-/// So many rules of the mix that match no request, and that an index of them finds for none.
-fn strangers(vocabulary: &Vocabulary, samples: &[Sample], many: usize) -> Vec<Rule> {
-    let (mut strangers, mut asked) = (Vec::new(), many);
-    while strangers.len() < many {
-        asked = asked.saturating_add(many / 8);
-        strangers = generate::rules(vocabulary, asked);
-        let (set, _) = engines::build(&engines::sources(&strangers), ErrorPolicy::NoMatch);
+/// `many` rules of the mix that match none of the requests, and that their index finds for none.
+fn unrelated(vocabulary: &Vocabulary, samples: &[RequestSample], many: usize) -> Vec<GeneratedRule> {
+    let (mut unrelated, mut generated) = (Vec::new(), many);
+    while unrelated.len() < many {
+        generated = generated.saturating_add(many / 8);
+        unrelated = generate::rules(vocabulary, generated);
+        let (set, _) = engines::build(&engines::sources(&unrelated), ErrorPolicy::NoMatch);
         let mut scratch = Scratch::new();
         let mut found: HashSet<usize> = HashSet::new();
         for sample in samples {
             found.extend(set.found(&context(sample), &mut scratch));
-            // Of a small set some rules are evaluated without being found.
+            // A small set evaluates some rules without looking them up.
             found.extend(set.all(&context(sample), &mut scratch).unwrap_or_default());
         }
-        let mut number = 0..asked;
-        strangers.retain(|_| number.next().is_some_and(|number| !found.contains(&number)));
+        let mut number = 0..generated;
+        unrelated.retain(|_| number.next().is_some_and(|number| !found.contains(&number)));
     }
-    strangers.truncate(many);
-    strangers
+    unrelated.truncate(many);
+    unrelated
 }
 
-/// The rules, each with as many of the others after it as there are for each.
-fn spread(own: &[Rule], others: &[Rule]) -> Vec<Rule> {
+/// Spreads the others evenly among the rules.
+fn spread(own: &[GeneratedRule], others: &[GeneratedRule]) -> Vec<GeneratedRule> {
     let each = others.len() / own.len().max(1);
     let parts = own.iter().enumerate().map(|(n, rule)| {
         let others = others.iter().skip(n.saturating_mul(each)).take(each);
@@ -49,26 +49,26 @@ fn spread(own: &[Rule], others: &[Rule]) -> Vec<Rule> {
     parts.flatten().cloned().collect()
 }
 
-/// The set, as one that has only every so manyth rule.
-fn asked(set: &Rc<Set>, every: usize) -> Asked {
+/// The set as an engine that reports every `every`-th rule under its number among these.
+fn every_nth(set: &Rc<Set>, every: usize) -> PreparedEngine {
     let (set, scratch) = (Rc::clone(set), RefCell::new(Scratch::new()));
-    Asked::all("indexed", move |sample, matched| {
+    PreparedEngine::all("indexed", move |sample, matched| {
         let mut scratch = scratch.borrow_mut();
         let all = set.all(&context(sample), &mut scratch).unwrap_or_default();
-        matched.extend(all.iter().map(|rule| if rule % every == 0 { rule / every } else { STRANGER }));
+        matched.extend(all.iter().map(|rule| if rule % every == 0 { rule / every } else { UNRELATED }));
     })
 }
 
-/// Measures; a row for each size.
+/// Measures every size; returns a row for each.
 ///
 /// # Errors
-/// A set that finds other rules than the rules do by hand.
+/// A description of a set that finds other rules than the handwritten loop.
 pub(crate) fn measure(most: usize, say: &mut Say<'_>) -> Result<Vec<Value>, String> {
     let vocabulary = Vocabulary::new();
     let own = generate::rules(&vocabulary, OWN);
     let samples = generate::samples(&vocabulary, &own, REQUESTS);
     let largest = SIZES.iter().copied().filter(|n| *n <= most).max().unwrap_or(0);
-    let others = strangers(&vocabulary, &samples, largest.saturating_sub(OWN));
+    let others = unrelated(&vocabulary, &samples, largest.saturating_sub(OWN));
     let by_hand = engines::by_hand(&own);
     let sizes: Vec<usize> = SIZES.iter().copied().filter(|n| (OWN..=most).contains(n)).collect();
     let sets: Vec<Rc<Set>> = sizes
@@ -78,7 +78,7 @@ pub(crate) fn measure(most: usize, say: &mut Say<'_>) -> Result<Vec<Value>, Stri
             Rc::new(engines::build(&engines::sources(&rules), ErrorPolicy::NoMatch).0)
         })
         .collect();
-    let engines: Vec<Asked> = sets.iter().zip(&sizes).map(|(set, n)| asked(set, n / OWN)).collect();
+    let engines: Vec<PreparedEngine> = sets.iter().zip(&sizes).map(|(set, n)| every_nth(set, n / OWN)).collect();
     let timed = timing::compare(&std::iter::once(&by_hand).chain(&engines).collect::<Vec<_>>(), &samples)?;
 
     say(&format!(
@@ -103,13 +103,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strangers_change_no_answer() {
+    fn unrelated_rules_change_no_match() {
         let vocabulary = Vocabulary::new();
         let own = generate::rules(&vocabulary, 50);
         let samples = generate::samples(&vocabulary, &own, 64);
-        let all = spread(&own, &strangers(&vocabulary, &samples, 150));
+        let all = spread(&own, &unrelated(&vocabulary, &samples, 150));
         assert_eq!(all.len(), 200);
         let set = Rc::new(engines::build(&engines::sources(&all), ErrorPolicy::NoMatch).0);
-        timing::compare(&[&engines::by_hand(&own), &asked(&set, 4)], &samples).unwrap();
+        timing::compare(&[&engines::by_hand(&own), &every_nth(&set, 4)], &samples).unwrap();
     }
 }

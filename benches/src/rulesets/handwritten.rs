@@ -1,7 +1,7 @@
 //! What an expert would write by hand for rules that come from a file: a loop over prepared conditions that leaves a rule at the
-//! first one that does not hold; what all rules read is read once.
+//! first condition that is false. Fields that all rules read are read once.
 
-use super::generate::{Atom, Rule, Sample};
+use super::generate::{Condition, GeneratedRule, RequestSample};
 use http::HeaderName;
 use memchr::memmem::Finder;
 use regex::Regex;
@@ -16,22 +16,22 @@ enum Prepared {
     Path(Regex),
 }
 
-fn prepare(atom: &Atom) -> Prepared {
-    match atom {
-        Atom::Host(host) => Prepared::Host(host.as_str().into()),
-        Atom::Prefix(prefix) => Prepared::Prefix(prefix.as_str().into()),
-        Atom::Header(name, value) => Prepared::Header(name.parse().expect("a name"), value.as_str().into()),
-        Atom::Agent(token) => Prepared::Agent(Box::new(Finder::new(token).into_owned())),
-        Atom::Network(address, bits) => {
+fn prepare(condition: &Condition) -> Prepared {
+    match condition {
+        Condition::Host(host) => Prepared::Host(host.as_str().into()),
+        Condition::Prefix(prefix) => Prepared::Prefix(prefix.as_str().into()),
+        Condition::Header(name, value) => Prepared::Header(name.parse().expect("a name"), value.as_str().into()),
+        Condition::Agent(token) => Prepared::Agent(Box::new(Finder::new(token).into_owned())),
+        Condition::Network(address, bits) => {
             let mask = u32::MAX.checked_shl(32_u32.saturating_sub((*bits).into())).unwrap_or(0);
             Prepared::Network(u32::from(*address), mask)
         }
-        Atom::Path(pattern, _) => Prepared::Path(Regex::new(pattern).expect("an expression")),
+        Condition::Path(pattern, _) => Prepared::Path(Regex::new(pattern).expect("an expression")),
     }
 }
 
-/// Finds the rules that match.
-pub(crate) fn all(rules: &[Rule]) -> impl Fn(&Sample, &mut Vec<usize>) + use<> {
+/// Returns a function that finds the rules that match.
+pub(crate) fn all(rules: &[GeneratedRule]) -> impl Fn(&RequestSample, &mut Vec<usize>) + use<> {
     let rules: Vec<Box<[Prepared]>> = rules.iter().map(|rule| rule.iter().map(prepare).collect()).collect();
     move |sample, matched| {
         let (path, headers) = (sample.request.uri().path(), sample.request.headers());
@@ -43,7 +43,7 @@ pub(crate) fn all(rules: &[Rule]) -> impl Fn(&Sample, &mut Vec<usize>) + use<> {
             IpAddr::V6(_) => 0,
         };
         for (number, rule) in rules.iter().enumerate() {
-            let holds = rule.iter().all(|atom| match atom {
+            let holds = rule.iter().all(|condition| match condition {
                 Prepared::Host(is) => host == is.as_bytes(),
                 Prepared::Prefix(prefix) => path.starts_with(&**prefix),
                 Prepared::Header(name, is) => text(name) == Some(is.as_bytes()),

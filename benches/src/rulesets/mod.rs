@@ -1,5 +1,5 @@
-//! Sets of 1 to 100,000 rules: what finding the matching ones costs with the set's index, rule by rule, by hand and by a peer;
-//! rules and requests that are hard on an index; sets of real expressions.
+//! Sets of 1 to 100,000 rules: the cost of finding the rules that match with the set's index, rule by rule, by hand and with a peer;
+//! rules and requests that are hard for an index; sets of real expressions.
 
 mod curve;
 mod engines;
@@ -22,7 +22,7 @@ use vocabulary::Vocabulary;
 
 /// The numbers of rules.
 const SIZES: &[usize] = &[1, 10, 100, 1_000, 10_000, 100_000];
-/// Requests that each set is asked about.
+/// Number of requests on which each set is evaluated.
 const REQUESTS: usize = 256;
 
 /// The parts of the comparison.
@@ -30,13 +30,13 @@ pub const PARTS: &[&str] = &["sizes", "growth", "pathologies", "crs", "crawlers"
 
 /// What to measure.
 pub struct Options {
-    /// No sets with more rules than this.
+    /// The largest number of rules in a set.
     pub most: usize,
     /// Some of [`PARTS`]; none means all.
     pub parts: Vec<String>,
 }
 
-/// Where lines of the report go.
+/// Prints a line of the report.
 pub type Say<'s> = dyn FnMut(&str) + 's;
 
 /// The rules of the mix, in CEL.
@@ -45,16 +45,16 @@ pub fn sources(many: usize) -> Vec<String> {
     engines::sources(&generate::rules(&Vocabulary::new(), many))
 }
 
-/// Headers of a request that a few rules of the mix are true for.
+/// Headers of a request for which a few rules of the mix are true.
 #[must_use]
 pub fn headers_for(many: usize) -> Vec<(String, String)> {
     generate::headers_for(&generate::rules(&Vocabulary::new(), many))
 }
 
-/// Measures, telling as it goes; the results as JSON.
+/// Measures the parts, printing each line when it is known, and returns the results as JSON.
 ///
 /// # Errors
-/// An engine that finds other rules than the others do.
+/// A description of an engine that finds other rules than the others.
 pub fn compare_rule_sets(options: &Options, say: &mut Say<'_>) -> Result<Value, String> {
     let wanted = |part: &str| options.parts.is_empty() || options.parts.iter().any(|p| p == part);
     let mut report = Map::new();
@@ -133,7 +133,7 @@ fn size(vocabulary: &Vocabulary, n: usize) -> Result<(String, Value), String> {
     let of = |name: &str| timed.iter().find(|t| t.name == name).map_or(f64::NAN, |t| t.ns);
 
     let mut found = Vec::new();
-    samples.iter().for_each(|sample| (by_hand.ask)(sample, &mut found));
+    samples.iter().for_each(|sample| (by_hand.find)(sample, &mut found));
     let matches = found.len() as f64 / samples.len().max(1) as f64;
     let speedup = of("one_by_one") / of("indexed");
     let columns: String = COLUMNS.iter().map(|(name, _)| format!("{:>14.0}", of(name))).collect();
@@ -159,7 +159,7 @@ fn size(vocabulary: &Vocabulary, n: usize) -> Result<(String, Value), String> {
 }
 
 fn how(timing: &Timing) -> Value {
-    json!({ "requests": timing.requests, "turns": timing.turns })
+    json!({ "requests": timing.requests, "rounds": timing.rounds })
 }
 
 fn rounded(x: f64) -> f64 {
@@ -183,9 +183,9 @@ mod tests {
                 [indexed, first, engines::one_by_one(&engines::compile(&sources), false), engines::cel(&rules)];
             let mut found = 0_usize;
             for sample in &samples {
-                let answer = |engine: &engines::Asked| {
+                let answer = |engine: &engines::PreparedEngine| {
                     let mut matched = Vec::new();
-                    (engine.ask)(sample, &mut matched);
+                    (engine.find)(sample, &mut matched);
                     matched
                 };
                 let want = answer(&by_hand);

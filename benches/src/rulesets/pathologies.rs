@@ -1,28 +1,28 @@
-//! Rules and requests that are hard on an index: what a set costs there, against its rules one by one.
+//! Rules and requests that are hard for an index: what a set costs there, against its rules one by one.
 
-use super::engines::{self, Asked};
-use super::generate::Sample;
+use super::engines::{self, PreparedEngine};
+use super::generate::RequestSample;
 use super::{Say, rounded, timing};
 use celero::ErrorPolicy;
 use serde_json::{Value, json};
 use std::net::Ipv4Addr;
 
-/// Requests, and what they are asked under.
+/// A named case: requests and a policy for errors.
 struct Case {
     name: &'static str,
     policy: ErrorPolicy,
-    samples: Vec<Sample>,
+    samples: Vec<RequestSample>,
 }
 
-/// Rules, and cases of them.
-struct Group {
+/// Rules and the cases that are measured with them.
+struct Pathology {
     sources: Vec<String>,
     cases: Vec<Case>,
 }
 
 fn case(name: &'static str, path: &str, headers: &[(&str, &str)]) -> Case {
     let headers: Vec<(&str, &[u8])> = headers.iter().map(|(name, value)| (*name, value.as_bytes())).collect();
-    let samples = vec![Sample::new(path, &headers, Ipv4Addr::new(192, 0, 2, 7))];
+    let samples = vec![RequestSample::new(path, &headers, Ipv4Addr::new(192, 0, 2, 7))];
     Case { name, policy: ErrorPolicy::NoMatch, samples }
 }
 
@@ -30,8 +30,8 @@ fn numbered(many: usize, rule: impl Fn(usize) -> String) -> Vec<String> {
     (0..many).map(rule).collect()
 }
 
-fn group(sources: Vec<String>, cases: impl Into<Vec<Case>>) -> Group {
-    Group { sources, cases: cases.into() }
+fn group(sources: Vec<String>, cases: impl Into<Vec<Case>>) -> Pathology {
+    Pathology { sources, cases: cases.into() }
 }
 
 /// No condition that a table could answer.
@@ -44,14 +44,15 @@ fn unindexable(n: usize) -> String {
     }
 }
 
-/// The piece of text of a number.
+/// A text for each number, none of which contains another.
 fn literal(n: usize) -> String {
     format!("<{n:x}>")
 }
 
-type Make = fn(usize) -> Group;
+/// Makes a pathology with this many rules.
+type Make = fn(usize) -> Pathology;
 
-/// Each with the rules that it is about at most.
+/// The pathologies, each with its largest number of rules.
 const PATHOLOGIES: &[(usize, Make)] = &[
     (1_000, |n| {
         let headers = [("host", "shop.example"), ("user-agent", "curl/8.1")];
@@ -94,16 +95,19 @@ const PATHOLOGIES: &[(usize, Make)] = &[
     }),
 ];
 
-/// Measures them all, in sets of no more than `most` rules.
+/// Measures all pathologies, in sets of at most `most` rules.
+///
+/// # Errors
+/// A description of a set that finds other rules than its rules one by one.
 pub(crate) fn measure(most: usize, say: &mut Say<'_>) -> Result<Vec<Value>, String> {
     say(&format!("\n{:36}{:>8}{:>14}{:>14}{:>8}", "pathologies", "rules", "indexed", "one_by_one", "ratio"));
     let mut rows = Vec::new();
     for (usual, make) in PATHOLOGIES {
-        let Group { sources, cases } = make(most.min(*usual));
+        let Pathology { sources, cases } = make(most.min(*usual));
         let programs = engines::compile(&sources);
         for Case { name, policy, samples } in cases {
             let (set, _) = engines::build(&sources, policy);
-            let [indexed, _]: [Asked; 2] = engines::of_set(set);
+            let [indexed, _]: [PreparedEngine; 2] = engines::of_set(set);
             let alone = engines::one_by_one(&programs, policy == ErrorPolicy::Match);
             let timed = timing::compare(&[&alone, &indexed], &samples).map_err(|wrong| format!("{name}: {wrong}"))?;
             let of = |name: &str| timed.iter().find(|t| t.name == name).map_or(f64::NAN, |t| t.ns);
@@ -114,7 +118,7 @@ pub(crate) fn measure(most: usize, say: &mut Say<'_>) -> Result<Vec<Value>, Stri
                 "one_by_one_ns": rounded(alone), "ratio": (ratio * 1e6).round() / 1e6 }));
         }
     }
-    say("ratio: of the set's time to that of its rules one by one");
+    say("ratio: the set's time to that of its rules one by one");
     Ok(rows)
 }
 

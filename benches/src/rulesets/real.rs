@@ -1,7 +1,7 @@
 //! Sets of real expressions on real text: attack patterns of a firewall, and names of crawlers.
 
-use super::engines::{self, Asked};
-use super::generate::Sample;
+use super::engines::{self, PreparedEngine};
+use super::generate::RequestSample;
 use super::vocabulary::{column, corpora};
 use super::{rounded, timing};
 use celero::{ErrorPolicy, Program};
@@ -14,10 +14,10 @@ use std::net::Ipv4Addr;
 /// The header that holds the text; `matches` reads nothing else.
 const HEADER: &str = "user-agent";
 
-/// A line of the table and the same for programs.
+/// A line of the printed table and its row in the record, or a description of an engine that finds other rules.
 type Measured = Result<(String, Value), String>;
 
-/// Attack patterns over targets of requests, many of them attacks.
+/// Measures attack patterns on request targets, many of which are attacks. `None` without the shared corpora.
 pub(crate) fn crs() -> Option<Measured> {
     let directory = corpora()?;
     let patterns = column(&directory.join("crs_regexes.jsonl"), "regex");
@@ -25,7 +25,7 @@ pub(crate) fn crs() -> Option<Measured> {
     Some(measure("crs", patterns, &texts.into_iter().collect::<Vec<_>>()))
 }
 
-/// Patterns of crawlers over user agents.
+/// Measures patterns of crawlers on user agents. `None` without the shared corpora.
 pub(crate) fn crawlers() -> Option<Measured> {
     let directory = corpora()?;
     let patterns = column(&directory.join("crawler_patterns.jsonl"), "pattern");
@@ -34,30 +34,30 @@ pub(crate) fn crawlers() -> Option<Measured> {
     Some(measure("crawlers", patterns, &agents))
 }
 
-/// A pattern as a rule.
+/// A rule that searches with a pattern.
 fn source(pattern: &str) -> String {
-    // What JSON escapes, CEL does too.
+    // A JSON string is a CEL string.
     format!("request.headers[{HEADER:?}].matches({})", Value::from(pattern))
 }
 
-/// Each pattern as a rule, all of them on each text. Those that celero refuses as too large are left out, for all engines.
+/// Measures all patterns on each text. Patterns that celero refuses as too large are left out for all engines.
 fn measure(name: &str, patterns: Vec<String>, texts: &[String]) -> Measured {
     let patterns: BTreeSet<String> = patterns.into_iter().collect();
     let all: Vec<Regex> = patterns.iter().filter_map(|p| Regex::new(p).ok()).collect();
-    let empty = Sample::new("/", &[(HEADER, b"")], Ipv4Addr::LOCALHOST);
+    let empty = RequestSample::new("/", &[(HEADER, b"")], Ipv4Addr::LOCALHOST);
     let programs = engines::compile(&all.iter().map(|regex| source(regex.as_str())).collect::<Vec<_>>());
     let fits = |program: &Program<_>| program.test(&engines::context(&empty)).is_ok();
     let regexes = all.iter().zip(&*programs).filter(|(_, program)| fits(program));
     let regexes: Vec<Regex> = regexes.map(|(regex, _)| regex.clone()).collect();
     let refused = all.len().saturating_sub(regexes.len());
     let sources: Vec<String> = regexes.iter().map(|regex| source(regex.as_str())).collect();
-    let samples: Vec<Sample> = texts
+    let samples: Vec<RequestSample> = texts
         .iter()
         .filter(|text| HeaderValue::from_bytes(text.as_bytes()).is_ok())
-        .map(|text| Sample::new("/", &[(HEADER, text.as_bytes())], Ipv4Addr::LOCALHOST))
+        .map(|text| RequestSample::new("/", &[(HEADER, text.as_bytes())], Ipv4Addr::LOCALHOST))
         .collect();
     let rules = regexes.len();
-    let by_loop = Asked::all("loop", move |sample, matched| {
+    let by_loop = PreparedEngine::all("loop", move |sample, matched| {
         let text = sample.request.headers().get(HEADER).map_or(&b""[..], HeaderValue::as_bytes);
         let text = std::str::from_utf8(text).unwrap_or_default();
         matched.extend(regexes.iter().enumerate().filter(|(_, regex)| regex.is_match(text)).map(|(n, _)| n));

@@ -21,12 +21,12 @@ impl Rng {
         (self.bits() % end.max(1) as u64) as usize
     }
 
-    /// True `percent` times of a hundred.
+    /// True with a probability of `percent` in a hundred.
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of some things, of which there must be one.
+    /// One of `things`, which must not be empty.
     pub(crate) fn pick<'t, T>(&mut self, things: &'t [T]) -> &'t T {
         things.get(self.below(things.len())).expect("something to pick")
     }

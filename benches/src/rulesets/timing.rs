@@ -1,16 +1,16 @@
-//! Checks that engines agree, then times them on the same requests in turns.
+//! Checks that engines find the same rules, then times them on the same requests, all engines in every round.
 
-use super::engines::Asked;
-use super::generate::Sample;
+use super::engines::PreparedEngine;
+use super::generate::RequestSample;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Seconds that one turn should take: fast engines run over the requests again and again, slow ones over the first few.
-const TURN: f64 = 0.002;
-/// Seconds that a turn may take.
-const LONGEST: f64 = 1.5;
-/// Seconds for all turns of an engine.
-const TOTAL: f64 = 3.0;
+/// Seconds that a round should take. Fast engines repeat the requests until then; slow ones get the first few requests only.
+const ROUND_SECONDS: f64 = 0.002;
+/// Seconds that a round may take.
+const MAX_ROUND_SECONDS: f64 = 1.5;
+/// Seconds for all rounds of an engine together.
+const ENGINE_SECONDS: f64 = 3.0;
 
 /// What was measured of an engine.
 #[derive(Clone, Copy, Debug)]
@@ -20,49 +20,52 @@ pub(crate) struct Timing {
     pub(crate) ns: f64,
     /// How many different requests it was timed on.
     pub(crate) requests: usize,
-    pub(crate) turns: usize,
+    /// How many rounds the median is over.
+    pub(crate) rounds: usize,
 }
 
 /// How an engine is timed.
-struct Plan {
+struct TimingPlan {
+    /// How many of the requests it gets.
     requests: usize,
+    /// How often a round repeats them.
     passes: u32,
-    turns: usize,
+    rounds: usize,
 }
 
-fn pass(engine: &Asked, samples: &[Sample], matched: &mut Vec<usize>) -> f64 {
+fn pass(engine: &PreparedEngine, samples: &[RequestSample], matched: &mut Vec<usize>) -> f64 {
     let start = Instant::now();
     for sample in samples {
         matched.clear();
-        (engine.ask)(black_box(sample), matched);
+        (engine.find)(black_box(sample), matched);
         black_box(&*matched);
     }
     start.elapsed().as_secs_f64()
 }
 
-fn plan(engine: &Asked, samples: &[Sample], matched: &mut Vec<usize>) -> Plan {
+fn plan(engine: &PreparedEngine, samples: &[RequestSample], matched: &mut Vec<usize>) -> TimingPlan {
     let few = samples.get(..2).unwrap_or(samples);
     let each = pass(engine, few, matched) / few.len().max(1) as f64;
-    let requests = ((LONGEST / each) as usize).clamp(1, samples.len());
+    let requests = ((MAX_ROUND_SECONDS / each) as usize).clamp(1, samples.len());
     let one = pass(engine, samples.get(..requests).unwrap_or(samples), matched).max(1e-7);
-    let passes = ((TURN / one) as u32).max(1);
-    let turns = ((TOTAL / (one * f64::from(passes))) as usize).clamp(3, 31);
-    // A pass that takes this long is not disturbed by little things.
-    Plan { requests, passes, turns: if one > LONGEST { 1 } else { turns } }
+    let passes = ((ROUND_SECONDS / one) as u32).max(1);
+    let rounds = ((ENGINE_SECONDS / (one * f64::from(passes))) as usize).clamp(3, 31);
+    // A pass as long as this averages out short disturbances.
+    TimingPlan { requests, passes, rounds: if one > MAX_ROUND_SECONDS { 1 } else { rounds } }
 }
 
-/// The first request on which an engine disagrees with the reference. Slow engines are asked about the first few only.
-fn disagreement(reference: &Asked, engine: &Asked, samples: &[Sample]) -> Option<String> {
+/// Describes the first request on which an engine disagrees with the reference. Slow engines get the first few only.
+fn disagreement(reference: &PreparedEngine, engine: &PreparedEngine, samples: &[RequestSample]) -> Option<String> {
     let (mut want, mut got) = (Vec::new(), Vec::new());
     let start = Instant::now();
     for (number, sample) in samples.iter().enumerate() {
-        if number >= 2 && start.elapsed().as_secs_f64() > 2.0 * LONGEST {
+        if number >= 2 && start.elapsed().as_secs_f64() > 2.0 * MAX_ROUND_SECONDS {
             break;
         }
         want.clear();
         got.clear();
-        (reference.ask)(sample, &mut want);
-        (engine.ask)(sample, &mut got);
+        (reference.find)(sample, &mut want);
+        (engine.find)(sample, &mut got);
         want.truncate(if engine.once { 1 } else { usize::MAX });
         if want != got {
             let request = &sample.request;
@@ -73,29 +76,29 @@ fn disagreement(reference: &Asked, engine: &Asked, samples: &[Sample]) -> Option
     None
 }
 
-/// Times engines of which the first is the reference for the answers.
+/// Times engines. The first is the reference for which rules match.
 ///
 /// # Errors
-/// An engine that answers otherwise.
-pub(crate) fn compare(engines: &[&Asked], samples: &[Sample]) -> Result<Vec<Timing>, String> {
+/// A description of the first engine that finds other rules.
+pub(crate) fn compare(engines: &[&PreparedEngine], samples: &[RequestSample]) -> Result<Vec<Timing>, String> {
     if let Some((reference, others)) = engines.split_first() {
         let wrong = others.iter().find_map(|engine| disagreement(reference, engine, samples));
         wrong.map_or(Ok(()), Err)?;
     }
     let matched = &mut Vec::new();
-    let plans: Vec<Plan> = engines.iter().map(|engine| plan(engine, samples, matched)).collect();
+    let plans: Vec<TimingPlan> = engines.iter().map(|engine| plan(engine, samples, matched)).collect();
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); engines.len()];
-    let most = plans.iter().map(|plan| plan.turns).max().unwrap_or(0);
+    let most = plans.iter().map(|plan| plan.rounds).max().unwrap_or(0);
     let mut order: Vec<usize> = (0..engines.len()).collect();
-    for turn in 0..most {
+    for round in 0..most {
         for &i in &order {
             let (Some(engine), Some(plan), Some(times)) = (engines.get(i), plans.get(i), times.get_mut(i)) else {
                 continue;
             };
-            if turn < plan.turns {
-                let asked = samples.get(..plan.requests).unwrap_or(samples);
-                let took: f64 = (0..plan.passes).map(|_| pass(engine, asked, matched)).sum();
-                times.push(took * 1e9 / f64::from(plan.passes) / asked.len().max(1) as f64);
+            if round < plan.rounds {
+                let given = samples.get(..plan.requests).unwrap_or(samples);
+                let took: f64 = (0..plan.passes).map(|_| pass(engine, given, matched)).sum();
+                times.push(took * 1e9 / f64::from(plan.passes) / given.len().max(1) as f64);
             }
         }
         order.rotate_left(1.min(engines.len()));
@@ -103,7 +106,7 @@ pub(crate) fn compare(engines: &[&Asked], samples: &[Sample]) -> Result<Vec<Timi
     let timed = engines.iter().zip(plans).zip(times).map(|((engine, plan), mut times)| {
         times.sort_by(f64::total_cmp);
         let ns = times.get(times.len() / 2).copied().unwrap_or(f64::NAN);
-        Timing { name: engine.name, ns, requests: plan.requests, turns: plan.turns }
+        Timing { name: engine.name, ns, requests: plan.requests, rounds: plan.rounds }
     });
     Ok(timed.collect())
 }
@@ -115,12 +118,13 @@ mod tests {
 
     #[test]
     fn a_wrong_engine_is_not_timed() {
-        let samples = [Sample::new("/a", &[], Ipv4Addr::LOCALHOST), Sample::new("/b", &[], Ipv4Addr::LOCALHOST)];
-        let right = Asked::all("right", |_, matched| matched.extend([3, 5]));
-        let first = Asked { name: "first", ask: Box::new(|_, matched| matched.push(3)), once: true };
+        let samples =
+            [RequestSample::new("/a", &[], Ipv4Addr::LOCALHOST), RequestSample::new("/b", &[], Ipv4Addr::LOCALHOST)];
+        let right = PreparedEngine::all("right", |_, matched| matched.extend([3, 5]));
+        let first = PreparedEngine { name: "first", find: Box::new(|_, matched| matched.push(3)), once: true };
         let timed = compare(&[&right, &first], &samples).unwrap();
         assert_eq!(timed.iter().map(|t| (t.name, t.requests)).collect::<Vec<_>>(), [("right", 2), ("first", 2)]);
-        let wrong = Asked::all("wrong", |sample: &Sample, matched: &mut Vec<usize>| {
+        let wrong = PreparedEngine::all("wrong", |sample: &RequestSample, matched: &mut Vec<usize>| {
             matched.extend(if sample.request.uri() == "/b" { vec![3] } else { vec![3, 5] });
         });
         let message = compare(&[&right, &wrong], &samples).unwrap_err();

@@ -1,5 +1,5 @@
-//! The words that rules and requests are made of: of real traffic where the shared corpora are at hand, else a few built-in
-//! ones. Where more are asked for than there are, they are combined, the same way every time.
+//! The words from which rules and requests are generated: words of real traffic if the shared corpora are there, else a few
+//! built-in ones. If more are needed than there are, words are combined, in the same way in every run.
 #![expect(clippy::arithmetic_side_effects, reason = "divisors are at least one")]
 
 use super::rng::Rng;
@@ -15,11 +15,11 @@ pub(crate) struct Vocabulary {
     segments: Vec<String>,
     /// Names and values of headers other than `host` and `user-agent`.
     headers: Vec<(String, String)>,
-    /// What is looked for in user agents.
+    /// Texts to search for in user agents.
     tokens: Vec<String>,
     pub(crate) agents: Vec<String>,
     pub(crate) paths: Vec<String>,
-    /// What to say about where they are from.
+    /// A line for the report that says where the words are from.
     pub(crate) from: String,
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn json_lines(file: &Path) -> Vec<Value> {
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// The text under a name of each line.
+/// The text member of this name of each line.
 pub(crate) fn column(file: &Path, name: &str) -> Vec<String> {
     json_lines(file).iter().filter_map(|line| Some(line.get(name)?.as_str()?.to_owned())).collect()
 }
@@ -51,7 +51,7 @@ fn is_header(value: &str) -> bool {
     !value.is_empty() && HeaderValue::from_str(value).is_ok_and(|value| value.to_str().is_ok())
 }
 
-/// What stands between `://` and the next character that no host has.
+/// The host after `://` in a text.
 fn host_in(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("://")?;
     let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '-').unwrap_or(rest.len());
@@ -126,7 +126,7 @@ impl Vocabulary {
         }
     }
 
-    /// The host of a number: the known ones, then with labels before them.
+    /// The host of this number: first the known ones, then the same with a label before them.
     pub(crate) fn host(&self, number: usize) -> String {
         let host = word(&self.hosts, number);
         match number / self.hosts.len().max(1) {
@@ -135,7 +135,7 @@ impl Vocabulary {
         }
     }
 
-    /// A path of some parts.
+    /// A path of two to four segments.
     pub(crate) fn prefix(&self, rng: &mut Rng) -> String {
         let depth = *rng.pick(&[2, 2, 3, 3, 3, 3, 4, 4]);
         (0..depth).map(|_| format!("/{}", self.segment(rng))).collect()
@@ -145,7 +145,7 @@ impl Vocabulary {
         rng.pick::<String>(&self.segments)
     }
 
-    /// The header of a number: the known ones, then with numbers behind their values.
+    /// The header of this number: first the known ones, then the same with a number after the value.
     pub(crate) fn header(&self, number: usize) -> (String, String) {
         let count = self.headers.len().max(1);
         let (name, value) = self.headers.get(number % count).cloned().unwrap_or_default();
@@ -155,7 +155,7 @@ impl Vocabulary {
         }
     }
 
-    /// The part of user agents of a number: the known ones, then with versions behind them.
+    /// The token of this number: first the known ones, then the same with a version.
     pub(crate) fn token(&self, number: usize) -> String {
         let token = word(&self.tokens, number);
         match number / self.tokens.len().max(1) {
