@@ -1,4 +1,4 @@
-//! Constants of a graph: plain data, described here, built by the runtime at a fixed address.
+//! Constants of a graph. They are described here as plain data; the runtime builds each at a fixed address.
 
 use crate::projection::Projection;
 use crate::ty::Ty;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConstId(pub u32);
 
-/// How deep lists and maps nest in a constant at most: walks over constants recurse.
+/// Maximum nesting of lists and maps in a constant, because walks over constants recurse.
 pub const MAX_CONSTANT_DEPTH: usize = 256;
 
 /// A constant. Equality is by representation: `0.0` and `-0.0` differ, a NaN equals itself.
@@ -55,23 +55,23 @@ pub enum Constant {
     /// Parts of a document. Only as an operand of [`Op::Project`](crate::Op::Project) and
     /// [`Op::Find`](crate::Op::Find).
     Projection(Projection),
-    /// One that each rule has for itself, in code that rules share.
+    /// A constant that differs between the rules that share the code.
     Parameter(Parameter),
 }
 
-/// A constant that is read from the [row](crate::layout::parameter_row) of the rule that is evaluated. It stands where a constant of
-/// its kind may stand.
+/// A constant that native code reads from the [parameter row](crate::layout::parameter_row) of the rule that it evaluates. It may
+/// stand wherever a constant of its kind may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parameter {
-    /// What it is.
+    /// The kind of constant.
     pub kind: ParameterKind,
-    /// For text, that it is without U+FFFD: [`Constant::is_raw_comparable`].
+    /// Whether it is text without U+FFFD: see [`Constant::is_raw_comparable`].
     pub plain: bool,
-    /// The number of its first word in the row.
+    /// The index of its first word in the row.
     pub at: u16,
 }
 
-/// The kinds of constants that a row can have, with their words.
+/// The kinds of constants in a parameter row. For each: which words it has in the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ParameterKind {
     /// A signed integer: itself.
@@ -111,7 +111,7 @@ impl ParameterKind {
         Self::Cidr,
     ];
 
-    /// How many words of the row it takes.
+    /// The number of words in the row.
     #[must_use]
     pub const fn words(self) -> u16 {
         match self {
@@ -140,8 +140,8 @@ impl ParameterKind {
 }
 
 impl Constant {
-    /// The type of a node that holds the constant itself, if it is one that native code has in registers. Any constant that
-    /// is not prepared for one operation can also stand as a [`Ty::Value`].
+    /// The type of a node that has the constant in registers, or `None` if native code has no registers for it. Any constant that
+    /// is not [prepared](Self::is_prepared) can also be a node of type [`Ty::Value`].
     #[must_use]
     pub const fn ty(&self) -> Option<Ty> {
         Some(match self {
@@ -165,14 +165,14 @@ impl Constant {
         })
     }
 
-    /// Whether it is prepared for one operation, and is no value.
+    /// Whether it is prepared for one operation (a searcher, a set, ..), and so is not a value.
     #[must_use]
     pub const fn is_prepared(&self) -> bool {
         use Constant::{HeaderName, IntSet, Parameter, Projection, Regex, Searcher, StrSet};
         matches!(self, Searcher(_) | Regex(_) | StrSet(_) | IntSet(_) | HeaderName(_) | Projection(_) | Parameter(_))
     }
 
-    /// Whether a node of this type can hold it.
+    /// Whether a node of this type can be this constant.
     #[must_use]
     pub fn fits(&self, ty: Ty) -> bool {
         match self {
@@ -182,8 +182,7 @@ impl Constant {
         }
     }
 
-    /// Whether it is text that can be compared with the raw bytes of text: without U+FFFD, which stands for bytes that
-    /// differ.
+    /// Whether it is text that can be compared with undecoded bytes: without U+FFFD, to which different invalid bytes decode.
     #[must_use]
     pub fn is_raw_comparable(&self) -> bool {
         let plain = |text: &str| !text.contains(char::REPLACEMENT_CHARACTER);

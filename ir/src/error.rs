@@ -1,4 +1,4 @@
-//! How an evaluation fails: the kinds, and the word in which native code carries one.
+//! Why an evaluation fails: the kinds of errors, and the word in which native code returns one.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ macro_rules! kinds {
                 match self { $(Self::$kind => $name),* }
             }
 
-            /// One line for people.
+            /// The message of the kind, one line.
             #[must_use]
             pub const fn message(self) -> &'static str {
                 match self { $(Self::$kind => $text),* }
@@ -48,7 +48,7 @@ kinds! {
     ModulusByZero = 6, "modulus_by_zero", "modulus by zero";
     /// A result outside its type's range.
     Overflow = 7, "overflow", "value out of range";
-    /// An argument that the function does not take: malformed text, an index out of bounds.
+    /// An argument that the function does not accept: malformed text, an index out of bounds.
     InvalidArgument = 8, "invalid_argument", "invalid argument";
     /// A map literal or transform with the same key twice.
     DuplicateKey = 9, "duplicate_key", "duplicate map key";
@@ -61,7 +61,7 @@ kinds! {
 }
 
 impl ErrorKind {
-    /// Whether the failure ends the evaluation, so that nothing absorbs or catches it: exhaustion of the budget.
+    /// Whether the error ends the evaluation at once, so that no operation absorbs or catches it: an exhausted budget.
     #[must_use]
     pub const fn is_final(self) -> bool {
         matches!(self, Self::OutOfBudget)
@@ -83,25 +83,25 @@ pub struct Origin {
     pub end: u32,
 }
 
-/// A failure as native code returns it: kind in bits 0 to 7, start of the origin in 8 to 31, its end in 32 to 63.
+/// An error as native code returns it: kind in bits 0 to 7, start of the origin in 8 to 31, its end in 32 to 63.
 /// Never 0 or 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ErrorWord(pub u64);
 
 impl ErrorWord {
-    /// Packs a failure. A start over 24 bits is cut to the largest there is.
+    /// Packs an error. A start that does not fit into 24 bits becomes the largest that does.
     #[must_use]
     pub fn new(kind: ErrorKind, origin: Origin) -> Self {
         Self((kind as u64) | Self::place(origin))
     }
 
-    /// The bits of an origin alone; the kind's code is or-ed in.
+    /// The bits of an origin, without a kind.
     #[must_use]
     pub fn place(origin: Origin) -> u64 {
         (u64::from(origin.start.min(0x00ff_ffff)) << 8) | (u64::from(origin.end) << 32)
     }
 
-    /// The failure's kind and origin. An unknown code reads as [`ErrorKind::Host`].
+    /// The error's kind and origin. An unknown code is read as [`ErrorKind::Host`].
     #[must_use]
     pub fn unpack(self) -> (ErrorKind, Origin) {
         let kind = ErrorKind::from_code((self.0 & 0xff) as u8).unwrap_or(ErrorKind::Host);

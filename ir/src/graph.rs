@@ -1,7 +1,6 @@
-//! The graph: pure, typed, hash-consed. Equal expressions are one node, in all rules of a set.
+//! The graph: pure, typed and hash-consed, so equal expressions are one node, across all rules of a set.
 //!
-//! A node's operands always have smaller ids than the node, so a walk over ids in order sees operands first, and nothing
-//! recurses.
+//! A node's operands always have smaller ids than the node: a loop over ids sees operands first, and no walk recurses.
 
 use crate::constant::{ConstId, Constant};
 use crate::error::Origin;
@@ -15,10 +14,10 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub u32);
 
-/// One node.
+/// A node: an operation, its type and its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// What it does.
+    /// The operation.
     pub op: Op,
     /// The type of its value.
     pub ty: Ty,
@@ -28,7 +27,7 @@ pub struct Node {
     arity: u32,
 }
 
-/// A graph, with the nodes whose values are asked for: its roots.
+/// A graph. Its roots are the nodes whose values are wanted.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     nodes: Vec<Node>,
@@ -45,7 +44,7 @@ pub struct Graph {
 const NOTHING: Node = Node { op: Op::Fail(crate::ErrorKind::Host), ty: Ty::Value, args: 0, arity: 0 };
 
 fn next(len: usize) -> u32 {
-    // Budgets of the frontend keep every pool far below this.
+    // The limits of the frontend keep every pool far below this.
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 
@@ -56,8 +55,8 @@ impl Graph {
         Self::default()
     }
 
-    /// The node of this operation on these operands: a new one, or the one that exists (its origin stays). Impure
-    /// operations are never shared.
+    /// Returns the node of this operation on these operands. An equal node that exists is returned, with its old origin; otherwise
+    /// a node is added. Impure operations are always added.
     pub fn add(&mut self, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> NodeId {
         let hash = self.hasher.hash_one((op, ty, args));
         if let Some(id) = self.find_hashed(hash, op, ty, args) {
@@ -79,7 +78,7 @@ impl Graph {
         });
     }
 
-    /// The node of this operation on these operands, if there is one that may be shared.
+    /// The node of this operation on these operands, if it exists and may be shared.
     pub(crate) fn find(&self, op: Op, ty: Ty, args: &[NodeId]) -> Option<NodeId> {
         self.find_hashed(self.hasher.hash_one((op, ty, args)), op, ty, args)
     }
@@ -97,7 +96,7 @@ impl Graph {
         node.op == op && node.ty == ty && self.args(id) == args
     }
 
-    /// A graph for about as many nodes as another has.
+    /// An empty graph with capacity for as many nodes as another has.
     pub(crate) fn sized_like(other: &Self) -> Self {
         Self {
             nodes: Vec::with_capacity(other.nodes.len()),
@@ -126,7 +125,7 @@ impl Graph {
         graph
     }
 
-    /// The constant: a new one, or the equal one that exists.
+    /// Returns the id of a constant, which is added unless an equal one exists.
     pub fn constant(&mut self, constant: Constant) -> ConstId {
         let hash = self.hasher.hash_one(&constant);
         if let Some(&id) = self.constant_index.find(hash, |&id| self.constant_at(id) == Some(&constant)) {
@@ -147,7 +146,7 @@ impl Graph {
         self.constant_index.find(hash, |&id| self.constant_at(id) == Some(constant)).copied()
     }
 
-    /// The index of a function called through [`Op::Dispatch`], by a name that tells it from all others.
+    /// Returns the index of a function that is called through [`Op::Dispatch`]; its name identifies it.
     pub fn function(&mut self, name: &str) -> u32 {
         let found = self.functions.iter().position(|f| &**f == name);
         next(found.unwrap_or_else(|| {
@@ -156,12 +155,12 @@ impl Graph {
         }))
     }
 
-    /// Asks for a node's value: roots are numbered in this order.
+    /// Adds a root. Roots are numbered in the order in which they are added.
     pub fn add_root(&mut self, root: NodeId) {
         self.roots.push(root);
     }
 
-    /// The nodes whose values are asked for.
+    /// The nodes whose values are wanted, in the order in which they were added.
     #[must_use]
     pub fn roots(&self) -> &[NodeId] {
         &self.roots
@@ -184,7 +183,7 @@ impl Graph {
         self.nodes.is_empty()
     }
 
-    /// A node. An id of another graph gives a node that fails.
+    /// A node. For an id that is not in the graph it returns a node that fails.
     #[must_use]
     pub fn node(&self, id: NodeId) -> Node {
         self.nodes.get(id.0 as usize).copied().unwrap_or(NOTHING)
@@ -208,13 +207,13 @@ impl Graph {
         operands(&self.pool, self.node(id))
     }
 
-    /// The place in the source that a node first came from.
+    /// The place in the source from which a node was first added.
     #[must_use]
     pub fn origin(&self, id: NodeId) -> Origin {
         self.origins.get(id.0 as usize).copied().unwrap_or_default()
     }
 
-    /// A constant.
+    /// The constant of an id, if there is one.
     #[must_use]
     pub fn constant_at(&self, id: ConstId) -> Option<&Constant> {
         self.constants.get(id.0 as usize)
@@ -233,8 +232,8 @@ impl Graph {
     }
 }
 
-/// Equal structure: the same nodes in the same order with the same operands, types, origins, constants, functions and roots.
-/// How constants and functions are numbered, and whether some are unused, does not count.
+/// Compares structure: the same nodes in the same order, with the same operands, types, origins, constants, functions and roots.
+/// The numbers of constants and functions, and unused ones, do not count.
 impl PartialEq for Graph {
     fn eq(&self, other: &Self) -> bool {
         let same_op = |a: Op, b: Op| match (a, b) {

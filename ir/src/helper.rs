@@ -1,8 +1,18 @@
-//! The functions that native code calls: one table, from which this crate makes the declarations that the compiler reads,
-//! and the runtime the functions themselves. A row without an implementation does not compile.
+//! The functions of the runtime that native code calls. From one table this crate makes the declarations that the compiler reads,
+//! and the runtime makes the C functions and their addresses.
 //!
-//! How a helper is called: the evaluation frame's address, then the operands' words in order (`double` in a floating-point
-//! register, all others as 64 bit integers, `bool` zero-extended). How it answers:
+//! # How to add a helper
+//!
+//! 1. Here: a row of [`for_each_helper`](crate::for_each_helper), with a doc comment if the name does not say everything.
+//! 2. In the library of the runtime (`by_helper.rs` shows the module): a safe function of that name. The wrapper that native code
+//!    calls is generated from the row; a row without a function does not compile.
+//! 3. Emit calls: `Op::Call` in the lowering or in a pass, for rows without a `word`; otherwise in `celero-jit`'s `emit/`.
+//! 4. `ir/src/passes/` and the runtime's constant evaluator, if a call on constants should be folded.
+//!
+//! # Calling convention
+//!
+//! Arguments: the evaluation frame's address, then the operands' words in order (`double` in a floating-point
+//! register, all others as 64 bit integers, `bool` zero-extended). Results:
 //!
 //! | result | cannot fail | can fail (`try`) |
 //! |---|---|---|
@@ -10,19 +20,19 @@
 //! | text or bytes | address and length | address and length; if it failed, a null address and the status |
 //! | other two words | both words | status, then the first word; the second in [`frame::OUT`](crate::layout::frame::OUT) |
 //!
-//! Two words come back in the two integer result registers of the C ABI. The status is 0 or the code of an
+//! Two words are returned in the two integer result registers of the C ABI. The status is 0 or the code of an
 //! [`ErrorKind`](crate::ErrorKind). A helper never unwinds and never keeps the address of an operand.
 
 use crate::ty::Ty;
 
-/// A row of the table.
+/// The declaration of a helper: a row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HelperDecl {
     /// Name in the text form, and of the function in the runtime.
     pub name: &'static str,
-    /// What the operands are.
+    /// The operands.
     pub params: &'static [Param],
-    /// What comes back.
+    /// The result.
     pub result: Param,
     /// Whether it can fail.
     pub fails: bool,
@@ -33,39 +43,39 @@ pub struct HelperDecl {
 pub enum Param {
     /// A node's value.
     Node(Ty),
-    /// One word that only generated code produces: the address of a prepared constant, of a builder, of operands, or a
+    /// One word that only the compiler provides: the address of a prepared constant, of a builder, of operands, or a
     /// small number.
     Word,
     /// No result.
     Nothing,
 }
 
-/// Calls `$macro!` with all rows: `name(operand: type, ..) -> [try] type;`. Rows that the compiler itself emits
-/// (everything with a `word`) are not reachable by [`Op::Call`](crate::Op::Call).
+/// Calls `$macro!` with all rows: `name(operand: type, ..) -> [try] type;`, where `try` marks helpers that can fail. Rows with a
+/// `word` are called by the compiler only; the verifier refuses them in [`Op::Call`](crate::Op::Call).
 #[macro_export]
 macro_rules! for_each_helper {
     ($macro:ident) => {
         $macro! {
             // The host's data.
-            /// An optional or boxed field of the host by index; absent is "no such key".
+            /// An optional or boxed field of the host, by index; an absent field is the error "no such key".
             field_get(index: word) -> try value;
             /// Whether a field of the host is present.
             field_has(index: word) -> bool;
             /// Looks a prepared header name up in a header map at an address. A null address with a length of 0 is
             /// absence; with another length, failure of that code.
             header_get(map: word, name: word) -> maybe;
-            /// Looks all names of a prepared table up in a header map at an address, and leaves two words for each, in the
-            /// table's order: what `header_get` answers.
+            /// Looks all names of a prepared table up in a header map at an address, and writes two words for each, in the
+            /// table's order: the result of `header_get`.
             headers_get(map: word, names: word, answers: word) -> nothing;
-            /// Valid UTF-8 as it is, else with replacement characters.
+            /// The text, with U+FFFD in place of invalid UTF-8.
             text_decode(text: raw) -> try str;
             /// An address as text.
             ip_text(address: ip) -> try str;
 
             // Prepared constants.
-            /// Bytes against bytes of the same length.
+            /// Whether bytes of the same length are equal.
             bytes_equal(a: bytes, b: bytes) -> bool;
-            /// -1, 0 or 1.
+            /// The order: -1, 0 or 1.
             bytes_compare(a: bytes, b: bytes) -> int;
             searcher_find(searcher: word, haystack: bytes) -> try bool;
             regex_find(regex: word, text: str) -> try bool;
@@ -73,7 +83,7 @@ macro_rules! for_each_helper {
             int_set_has(set: word, number: int) -> bool;
             /// The parts of a document that a projection names.
             json_project(parts: word, json: bytes) -> try value;
-            /// Where the one way that a projection names ends in a document, in a word of
+            /// Follows the only path of keys of a projection into a document; the word is one of
             /// [`layout::found`](crate::layout::found).
             json_find(parts: word, json: bytes) -> try word;
 
@@ -85,7 +95,7 @@ macro_rules! for_each_helper {
             map_only(value: value) -> try value;
             /// The elements of a list or the keys of a map, as a list.
             range_items(range: value) -> try value;
-            /// index, element, .. of a list or key, value, .. of a map, as a list.
+            /// Index, element, .. of a list, or key, value, .. of a map, as a list.
             range_pairs(range: value) -> try value;
             list_len(list: value) -> int;
             /// An element; the index is in bounds.
@@ -97,7 +107,7 @@ macro_rules! for_each_helper {
             map_insert(builder: word, key: value, element: value) -> try nothing;
             map_merge(builder: word, entries: value) -> try nothing;
             map_finish(builder: word) -> try value;
-            /// A function by the types of its operands, whose addresses lie one after the other at an address.
+            /// Calls a function whose overload the operands' types choose. `operands` is the address of the operands' addresses.
             dispatch(function: word, operands: word, count: word) -> try value;
 
             // Containers.
@@ -180,7 +190,7 @@ macro_rules! declare {
         /// A function of the runtime that native code calls.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[expect(non_camel_case_types, reason = "named as the functions are")]
-        #[expect(missing_docs, reason = "the rows without a word of their own are the functions of that name")]
+        #[expect(missing_docs, reason = "helpers without documentation are the library functions of that name")]
         #[repr(u16)]
         pub enum Helper { $($(#[doc = $doc])* $name),* }
 
@@ -188,10 +198,10 @@ macro_rules! declare {
             /// All helpers, in the order of the table.
             pub const ALL: &'static [Helper] = &[$(Helper::$name),*];
 
-            /// How many there are.
+            /// The number of helpers.
             pub const COUNT: usize = Self::ALL.len();
 
-            /// The row.
+            /// The declaration.
             #[must_use]
             pub const fn decl(self) -> &'static HelperDecl {
                 match self {
@@ -204,7 +214,7 @@ macro_rules! declare {
                 }
             }
 
-            /// The helper of a name.
+            /// The helper of this name, if there is one.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|h| h.decl().name == name)

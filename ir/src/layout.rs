@@ -1,36 +1,36 @@
-//! Where things lie in memory: what compiler and runtime must agree on to the byte. The runtime asserts each of these
-//! against its own types at compile time.
+//! The memory layout on which compiler and runtime must agree to the byte. The runtime asserts each offset against its own types at
+//! compile time. Offsets and sizes are in bytes.
 
 use crate::ty::Ty;
 
 /// The evaluation frame: the second argument of a compiled function, after the address of the host's data, and the first of
-/// every helper. Offsets in bytes.
+/// every helper.
 pub mod frame {
-    /// Budget left, 64 bit signed; an evaluation ends when it falls below zero.
+    /// Steps left of the budget, 64 bit signed. The evaluation fails when it falls below zero.
     pub const FUEL: i32 = 0;
-    /// Second word of a helper's fallible two-word result that is no text.
+    /// Second word of a helper's result, if the helper can fail and returns two words that are not text.
     pub const OUT: i32 = 16;
-    /// Where a function leaves a result that is not a truth value: the words of its type, or a whole value (32 bytes) for
+    /// Result of a function, if it is not a truth value: the words of its type, or a whole value (32 bytes) for
     /// [`Ty::Value`](crate::Ty::Value).
     pub const RESULT: i32 = 32;
 }
 
-/// What a function of several rules is told and what it answers: these lie where a function of one leaves its result. Offsets
-/// from the start of the frame. The caller clears [`MATCHED`](group::MATCHED) and [`FAILED`](group::FAILED).
+/// Input and output of a function that evaluates several rules, in the place of [`frame::RESULT`]. Offsets from the start of the
+/// frame. The caller clears [`MATCHED`](group::MATCHED) and [`FAILED`](group::FAILED).
 pub mod group {
     use super::frame::RESULT;
 
-    /// Most rules of a function: there is a bit for each.
+    /// Maximum number of rules in a function: one bit for each.
     pub const MAX_RULES: usize = 64;
-    /// The rules that are true, 64 bits, the first rule's the lowest.
+    /// The rules that are true: 64 bits, the lowest for the first rule.
     pub const MATCHED: i32 = RESULT;
     /// The rules that failed, likewise.
     pub const FAILED: i32 = RESULT + 8;
-    /// Address of an [`ErrorWord`](crate::ErrorWord) for each rule; those of the failed rules are written.
+    /// Address of one [`ErrorWord`](crate::ErrorWord) for each rule. Only those of failed rules are written.
     pub const ERRORS: i32 = RESULT + 16;
-    /// Whether to end after a rule that is true, 32 bits.
+    /// Whether to return after a rule that is true, 32 bits.
     pub const STOP_ON_MATCH: i32 = RESULT + 24;
-    /// Whether to end after a rule that failed, 32 bits.
+    /// Whether to return after a rule that failed, 32 bits.
     pub const STOP_ON_ERROR: i32 = RESULT + 28;
 }
 
@@ -48,11 +48,11 @@ pub const fn ip_words(ip: std::net::IpAddr) -> [u64; 2] {
 /// A network as words, with which addresses in the form of [`ip_words`] are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
-    /// The bits that its addresses share.
+    /// The bits that all its addresses share.
     pub bits: [u64; 2],
-    /// Which bits these are.
+    /// A mask of these bits.
     pub mask: [u64; 2],
-    /// Whether IPv4 addresses, which it does not hold, lie among those with these bits.
+    /// Whether it is an IPv6 network whose bits mapped IPv4 addresses have too. They are not in the network.
     pub around_ipv4: bool,
 }
 
@@ -64,7 +64,7 @@ impl Network {
         around_ipv4: false,
     };
 
-    /// A network by any address in it and the number of bits that all its addresses share.
+    /// The network of this address and prefix length.
     #[must_use]
     pub fn new(ip: std::net::IpAddr, prefix: u8) -> Self {
         let free = if ip.is_ipv4() { 32_u32 } else { 128 };
@@ -76,10 +76,10 @@ impl Network {
     }
 }
 
-/// The constants that a rule has for itself, in code that rules share. Their words lie one after the other, the address of
-/// the first where a function leaves a result that is not a truth value: such code has truth values only.
+/// The parameter row: the constants of one rule, in code that several rules share (a template). The words of the constants are
+/// contiguous. The result of such code is a truth value, so the row's address is in the place of [`frame::RESULT`].
 pub mod parameter_row {
-    /// Where the address of the row is, from the start of the frame.
+    /// The address of the row, from the start of the frame.
     pub const ADDRESS: i32 = super::frame::RESULT;
 }
 
@@ -108,7 +108,7 @@ pub mod value {
         pub const TIMESTAMP: u8 = 8;
     }
 
-    /// The tag of the values that hold this type, if it is one that [`Op::Unbox`](crate::Op::Unbox) takes.
+    /// The tag of values of this type, if [`Op::Unbox`](crate::Op::Unbox) accepts the type.
     #[must_use]
     pub const fn tag_of(ty: crate::Ty) -> Option<u8> {
         match ty {
@@ -125,14 +125,14 @@ pub mod value {
     }
 }
 
-/// Where a way into a document ends: the address of a value, or, told from that by the lowest bit, the step of the way that
-/// fails and how.
+/// The result of following a path of keys into a document: the address of a value, or, with the lowest bit set, the step that
+/// failed and the kind of the error.
 pub mod found {
-    /// The lowest bit of a word that is a failure. Values are aligned, so no address has it.
+    /// The bit that marks a failure. Values are aligned, so no address has it.
     pub const FAILED: u64 = 1;
-    /// Where the code of the kind of error lies, eight bits.
+    /// Position of the error kind's code, eight bits.
     pub const KIND_SHIFT: u32 = 1;
-    /// Where the number of the step lies, the bits above.
+    /// Position of the number of the step: all bits above.
     pub const STEP_SHIFT: u32 = 9;
 
     /// The word of a failure.
@@ -142,12 +142,12 @@ pub mod found {
     }
 }
 
-/// A way from the host's data to a place in it: add the first offset; for each further one load an address there and add
-/// the offset to that.
+/// The path from the address of the host's data to a place in it: add the first offset; for each further offset, load an address
+/// there and add the offset to it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Path(pub Vec<u32>);
 
-/// How a field's bytes are read where they lie.
+/// How a field's bytes are read in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names are those of the Rust types")]
 pub enum Repr {
@@ -162,36 +162,36 @@ pub enum Repr {
     F32,
     F64,
     Bool,
-    /// Text or bytes: their address, and so many bytes after the address their length.
+    /// Text or bytes: their address; their length is this many bytes further.
     Slice(i32),
 }
 
-/// How native code gets at a field.
+/// How native code reads a field.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     /// Loads at the end of the path.
     Load(Path, Repr),
-    /// Calls the C function at this address with the address at the end of the path; it answers with address and length
-    /// of text. A null address means that the field is absent.
+    /// Calls the C function at this address with the address at the end of the path. It returns address and length of text; a
+    /// null address means that the field is absent.
     Text(Path, usize),
-    /// As [`Text`](Access::Text), but that most values are one of a few texts, which is known without a call.
+    /// As [`Text`](Access::Text), for a field most of whose values are one of a few texts, which a tag byte shows without a call.
     Tagged(Path, EnumTags, usize),
     /// For [`Ty::Ip`]: calls the C function at this address with the address at the end of the path and that of two words,
-    /// which it fills with those of the value; it answers whether the field is present.
+    /// which it fills with the value. It returns whether the field is present.
     Ip(Path, usize),
     /// The helpers `field_get` and `field_has`.
     Get,
 }
 
-/// Texts that a byte of the host tells apart.
+/// Texts that native code knows by one byte of the host's value: the discriminant of an enum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EnumTags {
-    /// Where the byte lies, from the end of the path.
+    /// Offset of the byte from the end of the path.
     pub tag: u32,
-    /// Address of 256 pairs of address and length, of which the byte says which one is the text. A null address means that
-    /// the accessor must be asked.
+    /// Address of 256 pairs of address and length, indexed by the byte: the text. For a null address the accessor must be
+    /// called.
     pub table: usize,
-    /// The texts of the table by their bytes. No value of another byte has one of them.
+    /// The texts of the table, each with its byte. No value with another byte has one of these texts.
     pub texts: &'static [(u8, &'static str)],
 }
 
@@ -204,31 +204,31 @@ pub struct Field {
     pub optional: bool,
     /// How to read it.
     pub access: Access,
-    /// For a header map, the way to it: what [`Op::Header`](crate::Op::Header) looks names up in.
+    /// For a header map, the path to it, for [`Op::Header`](crate::Op::Header).
     pub headers: Option<Path>,
-    /// For a list whose elements lie in one piece, the way to them: what [`Op::Elements`](crate::Op::Elements) gives.
+    /// For a list whose elements are contiguous, how to read them, for [`Op::Elements`](crate::Op::Elements).
     pub elements: Option<Elements>,
 }
 
 impl Field {
-    /// A field that is neither headers nor elements.
+    /// A field that is neither a header map nor a list of contiguous elements.
     #[must_use]
     pub const fn new(ty: Ty, optional: bool, access: Access) -> Self {
         Self { ty, optional, access, headers: None, elements: None }
     }
 }
 
-/// Elements that lie one after the other.
+/// How native code reads the elements of a list that are contiguous in memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Elements {
-    /// The way to the address of the first.
+    /// The path to the address of the first element.
     pub path: Path,
-    /// How many bytes after that address their number lies.
+    /// Offset of the number of elements from that address.
     pub count: i32,
-    /// Bytes from one to the next.
+    /// Bytes from one element to the next.
     pub stride: u32,
     /// The type of an element.
     pub ty: Ty,
-    /// How to read one; paths start at its address. Never [`Access::Get`].
+    /// How to read an element; paths start at its address. Never [`Access::Get`].
     pub access: Access,
 }

@@ -1,4 +1,18 @@
-//! The typed expression graph that celero compiles.
+//! The typed expression graph that celero compiles, and the passes that optimise it.
+//!
+//! Three files are the contract between the compiler (`celero-jit`) and the runtime (`celero`), which do not know each other: `op.rs`
+//! (what can be computed), `helper.rs` (which functions of the runtime native code may call) and `layout.rs` (where values are in
+//! memory). Their first lines say how to add to them; `passes/mod.rs` says how to add a pass.
+//!
+//! | file | content |
+//! |---|---|
+//! | `graph.rs` | nodes, hash-consed: equal expressions are one node |
+//! | `table.rs` | for each operation its name, operands, result type and ways to fail |
+//! | `constant.rs`, `projection.rs`, `ty.rs`, `error.rs` | what nodes are made of |
+//! | `print.rs`, `parse.rs` | the text form, and back |
+//! | `verify.rs` | checks a graph before it is compiled |
+//! | `merge.rs` | puts the graphs of several rules into one |
+//! | `passes/` | optimisations |
 #![forbid(unsafe_code)]
 
 mod constant;
@@ -12,6 +26,7 @@ mod parse;
 pub mod passes;
 mod print;
 mod projection;
+mod quoted;
 mod table;
 mod ty;
 mod verify;

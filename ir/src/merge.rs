@@ -1,29 +1,29 @@
-//! Putting a graph into another, where what both have becomes one.
+//! Merges the graph of a rule into the graph of a set: nodes that are equal become one node.
 
 use crate::constant::ConstId;
 use crate::graph::{Graph, NodeId};
 use crate::op::Op;
 
-/// Adds all nodes of a graph to another; gives the place of each, by its id. Roots are not taken over. A node that was there
-/// before keeps its origin.
+/// Adds all nodes of `from` to `into`. Returns the new ids, indexed by the old ones. Roots are not added. A node that existed
+/// in `into` keeps its origin.
 pub fn merge(into: &mut Graph, from: &Graph) -> Vec<NodeId> {
     let constants: Vec<ConstId> = from.constants().iter().map(|constant| into.constant(constant.clone())).collect();
     let functions: Vec<u32> = from.functions().iter().map(|name| into.function(name)).collect();
-    let mut places: Vec<NodeId> = Vec::with_capacity(from.len());
+    let mut ids: Vec<NodeId> = Vec::with_capacity(from.len());
     let mut args: Vec<NodeId> = Vec::new();
     for id in from.ids() {
         let mut op = from.op(id);
         if let Op::Dispatch { function, pure } = op {
             op = Op::Dispatch { function: functions.get(function as usize).copied().unwrap_or(u32::MAX), pure };
         }
-        if let Some(&place) = op.constant().and_then(|constant| constants.get(constant.0 as usize)) {
-            op = op.with_constant(place);
+        if let Some(&id) = op.constant().and_then(|constant| constants.get(constant.0 as usize)) {
+            op = op.with_constant(id);
         }
         args.clear();
-        args.extend(from.args(id).iter().filter_map(|arg| places.get(arg.0 as usize).copied()));
-        places.push(into.add(op, from.ty(id), &args, from.origin(id)));
+        args.extend(from.args(id).iter().filter_map(|arg| ids.get(arg.0 as usize).copied()));
+        ids.push(into.add(op, from.ty(id), &args, from.origin(id)));
     }
-    places
+    ids
 }
 
 #[cfg(test)]

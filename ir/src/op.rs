@@ -1,4 +1,19 @@
 //! The operations of the graph.
+//!
+//! # How to add an operation
+//!
+//! 1. Here: a variant of [`Op`] whose documentation states operands, result and errors; the verifier checks what it says. If a call
+//!    of a function of the runtime is enough, add a helper instead (`helper.rs`), and nothing else of this list.
+//! 2. `table.rs`: its row and its place in [`Op::EACH`]. Printer, parser, verifier and the compiler's failure analysis follow. A
+//!    payload also needs an arm in `print.rs` and `parse.rs`, a constant one in `Op::constant` and `Op::with_constant`.
+//! 3. `verify.rs`: what the table cannot say of its payload.
+//! 4. `celero-jit`: an arm of `Emitter::compute` in `emit/mod.rs`; `plan::ends` if it can exhaust the budget.
+//! 5. `passes/scalar.rs`: its value for constants, if it works on scalars.
+//! 6. Tests: a line in `ALL_OPS` of `ir/tests/ir/common.rs`, an arm of the generator in `ir/tests/ir/generate.rs`, and a test of the
+//!    code in `jit/tests/native/`.
+//!
+//! The compiler reports every missing arm: no `match` on [`Op`] that has to know it has a wildcard, except where operations without
+//! a payload are meant.
 
 use crate::constant::ConstId;
 use crate::error::ErrorKind;
@@ -30,17 +45,17 @@ pub enum Arith {
     Rem,
 }
 
-/// The errors that [`Op::Coalesce`] goes on after.
+/// The errors after which [`Op::Coalesce`] evaluates its next operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Catch {
-    /// [`ErrorKind::NoSuchKey`]. The last operand's result stands as it is.
+    /// [`ErrorKind::NoSuchKey`]. The last operand's value or error is the result.
     Absence,
-    /// All but the final ones. If the last operand is null, the last error is the result.
+    /// All errors that are not final. If the last operand is null, the last error is the result.
     Any,
 }
 
 impl Catch {
-    /// Whether an operand's error of this kind makes the next operand be evaluated.
+    /// Whether the next operand is evaluated after an error of this kind.
     #[must_use]
     pub const fn catches(self, kind: ErrorKind) -> bool {
         match self {
@@ -69,15 +84,15 @@ pub enum FoldKind {
     TransformMapEntry,
 }
 
-/// An operation. Payloads are compile-time data; operands are nodes.
+/// An operation. Payloads are data that is known at compile time; operands are nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// A constant. With the type [`Ty::Value`] it is the address of the prepared value, else the constant itself.
     Const(ConstId),
-    /// The error of this kind, in place of a value of any type.
+    /// Fails with this kind; of any type.
     Fail(ErrorKind),
 
-    /// A field of the host, in the type of its layout. Fails with [`ErrorKind::NoSuchKey`] if it is optional and absent.
+    /// A field of the host, of the type that its layout says. Fails with [`ErrorKind::NoSuchKey`] if it is optional and absent.
     Field(u32),
     /// Whether an optional field of the host is present.
     HasField(u32),
@@ -95,7 +110,7 @@ pub enum Op {
     IsPresent,
     /// `(maybe) -> raw`, or [`ErrorKind::NoSuchKey`].
     Require,
-    /// `(raw) -> str`: replaces invalid sequences by U+FFFD where there are any; the same bytes where there are none.
+    /// `(raw) -> str`: the text, with U+FFFD in place of invalid sequences.
     Decode,
     /// `(ip) -> str`: the address as text.
     IpText,
@@ -103,11 +118,11 @@ pub enum Op {
     /// The variable bound at this level by an enclosing `Let` or `Fold`. Levels count from the root inwards.
     Local(u32),
     /// `(init, body)`: evaluates `init` once, before `body`, and binds it at this level; its error surfaces where the
-    /// variable is used, or not at all, unless it is [final](ErrorKind::is_final).
+    /// variable is used (so not at all if it is not used), unless it is [final](ErrorKind::is_final).
     Let(u32),
     /// `(range, ..)`: see [`FoldKind`]. The range is a list or a map (else [`ErrorKind::NoSuchOverload`]). Without `pairs`
     /// the elements (keys, for a map) are bound at `level`; with it index and element (key and value) at `level` and
-    /// `level + 1`. All are of type [`Ty::Value`]. Each turn costs one unit of the budget.
+    /// `level + 1`. All are of type [`Ty::Value`]. Each iteration costs one unit of the budget.
     ///
     /// The tests (`All`, `Exists`, `ExistsOne`) without `pairs` also take an [`Elements`](Op::Elements) as their range; the
     /// variable is of the elements' type then.
@@ -133,7 +148,7 @@ pub enum Op {
     /// `(bool, T, T) -> T`: evaluates the condition and one branch.
     Cond,
     /// `(T, T, ..) -> T`, two or more: the first operand that is not null; one that is null, or fails with an error that is
-    /// [caught](Catch::catches), is passed over for the next. Of the last operand see [`Catch`].
+    /// [caught](Catch::catches), is skipped. For the last operand see [`Catch`].
     Coalesce(Catch),
 
     /// `(T, T) -> T` of `int`, `uint`, `double`, and `duration` for `Add` and `Sub`. Doubles have no `Rem`.
@@ -157,7 +172,7 @@ pub enum Op {
     InStrSet(ConstId),
     /// `(int) -> bool`: is in a [`Constant::IntSet`](crate::Constant::IntSet).
     InIntSet(ConstId),
-    /// `(ip) -> bool`: lies in a [`Constant::Cidr`](crate::Constant::Cidr).
+    /// `(ip) -> bool`: is in a [`Constant::Cidr`](crate::Constant::Cidr).
     InCidr(ConstId),
     /// `(str) -> bytes`: the same bytes.
     AsBytes,
@@ -165,10 +180,10 @@ pub enum Op {
     /// [`Constant::Projection`](crate::Constant::Projection) names. Fails where that fails.
     Project(ConstId),
     /// `(bytes) -> found`: as [`Project`](Op::Project), where the [`Constant::Projection`](crate::Constant::Projection) is a
-    /// single way of keys: follows it as far as it goes.
+    /// path of keys to a single part: follows it as far as possible.
     Find(ConstId),
-    /// `(found) -> found or value`: the step of this number of a way, the first being 0, or the failure that it ends with.
-    /// The last step gives the value.
+    /// `(found) -> found or value`: the step of this number on a path of keys, from 0. It fails if the path ended in a failure at
+    /// this step. The last step has the value.
     Reach(u32),
 
     /// `(T) -> value`.
@@ -182,14 +197,13 @@ pub enum Op {
     /// key that is not `int uint bool string`, or [`ErrorKind::DuplicateKey`].
     Map,
 
-    /// A function of the runtime, by its row in the table of helpers.
+    /// Calls a function of the runtime: a row of the table of helpers.
     Call(Helper),
-    /// `(value, ..) -> value`: a function chosen by the types that its operands have at evaluation; the index is of
-    /// [`Graph::function`](crate::Graph::function). `pure` is false where equal calls may differ.
+    /// `(value, ..) -> value`: calls a function whose overload is chosen by the operands' types at evaluation.
     Dispatch {
-        /// Which function.
+        /// The index from [`Graph::function`](crate::Graph::function).
         function: u32,
-        /// Whether it may be folded, shared and dropped.
+        /// Whether equal calls return equal results, so that calls may be folded, shared and dropped.
         pure: bool,
     },
 }

@@ -1,7 +1,7 @@
-//! Reads the text form that a graph prints as: `parse(print(g)) == g`.
+//! Reads the text form of a graph: `parse(print(g)) == g`.
 //!
-//! Lines that are empty or start with `#` are skipped. Any text is safe to read: nesting of constants is bounded by
-//! [`MAX_CONSTANT_DEPTH`], all else is linear. What is read is well formed, not yet valid: see [`verify`](crate::verify()).
+//! Empty lines and lines that start with `#` are skipped. Any text is safe to read: nesting of constants is bounded by
+//! [`MAX_CONSTANT_DEPTH`], and the time is linear. The graph is not verified: see [`verify`](crate::verify()).
 
 use crate::constant::{ConstId, Constant, MAX_CONSTANT_DEPTH, Parameter, ParameterKind};
 use crate::error::{ErrorKind, Origin};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub struct ParseError {
     /// The line, from 1.
     pub line: u32,
-    /// What was expected, and what stands there.
+    /// What was expected, and what was found.
     pub reason: String,
 }
 
@@ -33,7 +33,7 @@ impl std::error::Error for ParseError {}
 /// Reads a graph.
 ///
 /// # Errors
-/// The first line that is neither a node, a root nor a comment, and why; a node that repeats another.
+/// The first line that is neither a node, a root nor a comment, or that repeats a node.
 pub fn parse(text: &str) -> Result<Graph, ParseError> {
     let mut graph = Graph::new();
     for (index, text) in text.lines().enumerate() {
@@ -51,7 +51,7 @@ pub fn parse(text: &str) -> Result<Graph, ParseError> {
 
 type Read<T> = Result<T, String>;
 
-/// What is left of a line.
+/// The unread part of a line.
 struct Line<'t> {
     rest: &'t str,
 }
@@ -278,13 +278,13 @@ impl<'t> Line<'t> {
                 let (digits, rest) = braced.ok_or("expected `{` and `}` after `\\u`")?;
                 self.rest = rest;
                 let c = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32);
-                c.ok_or_else(|| format!("`{digits}` is not a character's number"))
+                c.ok_or_else(|| format!("`{digits}` is not the code of a character"))
             }
             _ => Err("unknown escape in text".to_owned()),
         }
     }
 
-    /// The rest of a byte string, after its first quote.
+    /// Reads a byte string after its opening quote.
     fn bytes(&mut self) -> Read<Vec<u8>> {
         let mut bytes = Vec::new();
         loop {
@@ -339,7 +339,7 @@ impl<'t> Line<'t> {
         name
     }
 
-    /// Whether the next name is this one; if so it is behind.
+    /// Reads the next name if it is this one, and returns whether it was.
     fn word(&mut self, word: &str) -> bool {
         let before = self.rest;
         let found = self.name() == word;
@@ -389,7 +389,7 @@ fn from_text<T: std::str::FromStr>(text: &str, what: &str) -> Read<T> {
     text.parse().map_err(|_| format!("`{text}` is not {what}"))
 }
 
-/// Enough of a text for a message.
+/// The beginning of a text, for a message.
 fn start(text: &str) -> String {
     text.chars().take(20).collect()
 }

@@ -1,5 +1,5 @@
-//! The text form of a graph: one node a line, constants in place, roots at the end. [`parse`](crate::parse) reads it back
-//! as an equal graph.
+//! Prints a graph as text: one node for each line, constants inline, roots at the end. [`parse`](crate::parse) reads the text back
+//! to an equal graph. Files of tests and `celero explain` show graphs in this form.
 //!
 //! ```text
 //! v0: str = field 0 @0..4
@@ -8,12 +8,13 @@
 //! root v2
 //! ```
 //!
-//! A line is `vN: type = name payload operands @from..to`, where payloads stand one after the other, operands are parted by
-//! commas, and the origin `0..0` is left out.
+//! A line is `vN: type = name payloads operands @from..to`: payloads are separated by spaces, operands by commas, and the origin
+//! `0..0` is omitted. Names are those of the [tables](crate::OpDecl).
 
 use crate::constant::{Constant, Parameter};
 use crate::graph::{Graph, NodeId};
 use crate::op::Op;
+use crate::quoted;
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
@@ -63,7 +64,7 @@ fn payload(graph: &Graph, op: Op, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Op::Dispatch { function, pure } => {
             f.write_str(if pure { " pure " } else { " impure " })?;
             match graph.functions().get(function as usize) {
-                Some(name) => string(f, name)?,
+                Some(name) => quoted::text(f, name)?,
                 None => f.write_char('?')?,
             }
         }
@@ -76,7 +77,7 @@ fn payload(graph: &Graph, op: Op, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// A constant as the text form has it.
+/// The constant in the text form.
 impl fmt::Display for Constant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -86,11 +87,11 @@ impl fmt::Display for Constant {
             Constant::Uint(value) => write!(f, "{value}u"),
             Constant::Double(bits) => {
                 let value = f64::from_bits(*bits);
-                // A NaN has a payload, which equality sees.
+                // Equality compares the payload of a NaN, so it is printed.
                 if value.is_nan() { write!(f, "nan {bits:x}") } else { write!(f, "{value:?}") }
             }
-            Constant::Str(text) => string(f, text),
-            Constant::Bytes(bytes) => byte_string(f, bytes),
+            Constant::Str(text) => quoted::text(f, text),
+            Constant::Bytes(bytes) => quoted::bytes(f, bytes),
             Constant::Duration(nanos) => write!(f, "duration {nanos}"),
             Constant::Timestamp(seconds, nanos) => write!(f, "timestamp {seconds} {nanos}"),
             Constant::Type(name) => named(f, "type", name),
@@ -110,7 +111,7 @@ impl fmt::Display for Constant {
             Constant::Regex(pattern) => named(f, "regex", pattern),
             Constant::StrSet(members) => {
                 f.write_str("str_set [")?;
-                list(f, "", members, |f, member| string(f, member))?;
+                list(f, "", members, |f, member| quoted::text(f, member))?;
                 f.write_char(']')
             }
             Constant::IntSet(members) => {
@@ -144,33 +145,5 @@ fn list<T>(
 
 fn named(f: &mut fmt::Formatter<'_>, name: &str, text: &Arc<str>) -> fmt::Result {
     write!(f, "{name} ")?;
-    string(f, text)
-}
-
-pub(crate) fn string(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
-    f.write_char('"')?;
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => write!(f, "\\{c}")?,
-            '\n' => f.write_str("\\n")?,
-            // What would break the line, or could not be seen.
-            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffd}') => {
-                write!(f, "\\u{{{:x}}}", u32::from(c))?;
-            }
-            c => f.write_char(c)?,
-        }
-    }
-    f.write_char('"')
-}
-
-fn byte_string(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
-    f.write_str("b\"")?;
-    for &byte in bytes {
-        match byte {
-            b'"' | b'\\' => write!(f, "\\{}", char::from(byte))?,
-            b' '..=b'~' => f.write_char(char::from(byte))?,
-            _ => write!(f, "\\x{byte:02x}")?,
-        }
-    }
-    f.write_char('"')
+    quoted::text(f, text)
 }

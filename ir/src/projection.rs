@@ -1,18 +1,19 @@
-//! Which parts of a document are read.
+//! Projections: which parts of a JSON document a rule reads.
 
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
-/// What is read of a value, of which only parts may be.
+/// The parts of a value that a rule reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Projection {
-    /// All of it. Else, besides its parts, only what it is, and what it holds if it is neither list nor map.
+    /// Whether all of the value is read. If not, only its parts are read, and of the value itself its type and, if it is neither
+    /// list nor map, its content.
     pub whole: bool,
-    /// The parts, sorted by their steps, which are distinct. None if all of it is read.
+    /// The parts, sorted by their steps, which are distinct. Empty if all of the value is read.
     pub parts: Arc<[(Step, Projection)]>,
 }
 
-/// The way from a value to a part.
+/// The step from a value to one of its parts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Step {
     /// The value under a key of a map.
@@ -22,21 +23,21 @@ pub enum Step {
 }
 
 impl Projection {
-    /// How many steps lead to a part at most.
+    /// Most steps from a document to a part.
     pub const MAX_DEPTH: usize = 8;
-    /// How many parts there are at most, parts of parts included.
+    /// Most parts of a projection, parts of parts included.
     pub const MAX_PARTS: usize = 64;
-    /// The last position that a step may have: lists are given up to there.
+    /// The largest position of a step: a list is read up to there.
     pub const MAX_INDEX: u32 = 255;
 
-    /// All of a value.
+    /// The projection that reads all of a value.
     #[must_use]
     pub fn all() -> Self {
         Self { whole: true, parts: Arc::new([]) }
     }
 
-    /// The keys that lead to its only part, and whether all of that is read; `None` if there are several parts, none, or
-    /// positions on the way.
+    /// The keys from the document to its only part, and whether all of that part is read. `None` if there are several parts or
+    /// none, or if a step is a position.
     #[must_use]
     pub fn key_path(&self) -> Option<(Vec<&Arc<str>>, bool)> {
         let (mut keys, mut inner) = (Vec::new(), self);
@@ -47,7 +48,7 @@ impl Projection {
         (!keys.is_empty() && inner.parts.is_empty()).then_some((keys, inner.whole))
     }
 
-    /// Whether it keeps the rules stated above.
+    /// Whether the projection is sorted and within the bounds above.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         let mut left = Self::MAX_PARTS;
@@ -80,7 +81,7 @@ impl fmt::Display for Projection {
         for (step, part) in self.parts.iter() {
             f.write_str(separator)?;
             match step {
-                Step::Key(key) => crate::print::string(f, key)?,
+                Step::Key(key) => crate::quoted::text(f, key)?,
                 Step::Index(index) => write!(f, "{index}")?,
             }
             write!(f, ": {part}")?;

@@ -7,18 +7,18 @@ use crate::helper::{Helper, Param};
 use crate::op::{Arith, Catch, Cmp, FoldKind, Op};
 use crate::ty::Ty;
 
-/// A row of the table.
+/// What is known of an operation: a row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpDecl {
     /// Name in the text form.
     pub name: &'static str,
     /// What the operands are.
     pub operands: Operands,
-    /// What comes back.
+    /// The type of the result.
     pub result: ResultType,
     /// When the operation itself fails, its operands having values.
     pub fails: Fails,
-    /// Whether it also takes a `raw` and, second, a constant `str` without U+FFFD.
+    /// Whether it also accepts a `raw` and, as second operand, a constant `str` without U+FFFD.
     pub raw_and_constant: bool,
 }
 
@@ -27,9 +27,9 @@ pub struct OpDecl {
 pub enum Operands {
     /// These, in order.
     Each(&'static [OperandType]),
-    /// At least so many, all of this type.
+    /// At least this many, all of this type.
     Many(usize, Ty),
-    /// At least so many, all of the type of the first.
+    /// At least this many, all of the type of the first.
     Alike(usize),
     /// An even number, all of this type.
     Pairs(Ty),
@@ -57,9 +57,9 @@ pub enum ResultType {
     Is(Ty),
     /// The type of the operand of this index.
     SameAs(usize),
-    /// What the node says; the payload decides what it may say.
+    /// The type that the node declares; the payload limits which types it may declare.
     Declared,
-    /// There is none: not a row that a node can hold.
+    /// No result: a helper that only the compiler calls.
     None,
 }
 
@@ -70,11 +70,11 @@ pub enum Fails {
     Never,
     /// Only with [`ErrorKind::OutOfBudget`].
     OnBudget,
-    /// It may.
+    /// It may fail.
     Maybe,
-    /// It may, unless the operands are doubles.
+    /// It may fail unless the operands are doubles.
     UnlessDouble,
-    /// When the field is absent, or can't be built within the budget.
+    /// When the field is absent, or when reading it exceeds the budget.
     WhenAbsent,
     /// When the variable was bound to an error by a `Let`.
     WhenBoundToError,
@@ -90,7 +90,7 @@ const fn row(name: &'static str, operands: &'static [OperandType], result: Resul
 }
 
 impl Op {
-    /// The operation's row. Rows of operations that differ only in payload are equal but for a call's.
+    /// The operation's row. The payload matters only for the rows of `Call` and `Unbox`.
     #[must_use]
     pub const fn decl(self) -> OpDecl {
         use Fails::{Maybe, Never, OnBudget, UnlessDouble, WhenAbsent, WhenBoundToError};
@@ -174,7 +174,7 @@ impl Op {
         }
     }
 
-    /// One operation of each name, with any payload.
+    /// One operation of each name, with an arbitrary payload: what the parser reads names with.
     pub const EACH: &'static [Op] = &[
         Op::Const(ConstId(0)),
         Op::Fail(ErrorKind::Host),
@@ -249,7 +249,7 @@ impl Op {
         }
     }
 
-    /// The same operation with another constant in the payload, if it has one there.
+    /// The same operation with another constant in the payload; unchanged if its payload has none.
     #[must_use]
     pub const fn with_constant(self, id: ConstId) -> Op {
         match self {
@@ -266,7 +266,7 @@ impl Op {
         }
     }
 
-    /// Whether equal evaluations give equal results, so that they may be folded, shared and dropped.
+    /// Whether equal evaluations return equal results, so that nodes may be folded, shared and dropped.
     #[must_use]
     pub const fn is_pure(self) -> bool {
         !matches!(self, Op::Dispatch { pure: false, .. })
@@ -282,7 +282,7 @@ impl Op {
         }
     }
 
-    /// The variables bound: level of the first, how many, and the index of the first operand that sees them.
+    /// The variables that it binds: level of the first, their number, and the index of the first operand that can use them.
     #[must_use]
     pub const fn binds(self) -> Option<(u32, u32, usize)> {
         match self {

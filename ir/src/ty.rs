@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The type of a node's value, and with it how many machine words hold it.
+/// The type of a node's value. It determines how many machine words hold the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ty {
     /// One byte, 0 or 1.
@@ -17,10 +17,10 @@ pub enum Ty {
     Str,
     /// Any bytes: address and length.
     Bytes,
-    /// Text from the host that is not known to be valid UTF-8: address and length. It stands for the text in which each
-    /// invalid sequence is read as U+FFFD. Only operations whose result on the raw bytes equals that on the text take it.
+    /// Text from the host that may not be valid UTF-8: address and length. It stands for the text with U+FFFD in place of
+    /// invalid sequences. Only operations whose result on the bytes equals the result on that text accept it.
     Raw,
-    /// A [`Ty::Raw`] that may be absent: the address is null then.
+    /// A [`Ty::Raw`] that may be absent: a null address.
     Maybe,
     /// Nanoseconds, 64 bit signed.
     Duration,
@@ -30,9 +30,9 @@ pub enum Ty {
     Ip,
     /// The address of a value of any type, in the layout of [`layout::value`](crate::layout::value).
     Value,
-    /// Elements that lie one after the other in the host: the address of the first, and how many there are.
+    /// Elements that are contiguous in the host: the address of the first, and their number.
     Seq,
-    /// Where a way into a document ends, in the words of [`layout::found`](crate::layout::found).
+    /// The result of following a path of keys into a document, as [`layout::found`](crate::layout::found) says.
     Found,
 }
 
@@ -55,7 +55,7 @@ impl Ty {
         Ty::Found,
     ];
 
-    /// How many machine words hold a value of this type: 1 or 2.
+    /// The number of machine words that hold a value of this type: 1 or 2.
     #[must_use]
     pub const fn words(self) -> usize {
         match self {

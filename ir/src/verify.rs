@@ -1,6 +1,6 @@
-//! Checks that a graph is one that the compiler may trust: every rule that the documentation of [`Op`] and [`Constant`]
-//! states. Linear in the graph times [`MAX_LEVEL`], and recursive only within a constant, down to
-//! [`MAX_CONSTANT_DEPTH`].
+//! Verifies a graph before the compiler trusts it: everything that the documentation of [`Op`] and [`Constant`] states.
+//!
+//! Takes time linear in the nodes times [`MAX_LEVEL`]; recurses only within a constant, down to [`MAX_CONSTANT_DEPTH`].
 
 use crate::constant::{Constant, MAX_CONSTANT_DEPTH, ParameterKind};
 use crate::graph::{Graph, NodeId};
@@ -15,42 +15,42 @@ use std::collections::HashSet;
 use std::fmt;
 use std::net::IpAddr;
 
-/// Levels of variables are below this.
+/// The levels of variables are below this number.
 pub const MAX_LEVEL: u32 = 1024;
 
-/// The rule that a graph breaks.
+/// A requirement of a well-formed graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Requirement {
     /// Operands have smaller ids than the node.
     Order,
-    /// The operation takes that many operands.
+    /// The operation accepts this number of operands.
     Arity,
-    /// The operation takes operands of these types.
+    /// The operation accepts operands of these types.
     OperandType,
-    /// The operation gives this type.
+    /// The operation has a result of this type.
     ResultType,
     /// A payload names a constant or function of the graph, or a helper that nodes may call.
     Payload,
-    /// A constant is well formed, and of the kind that its place asks for.
+    /// A constant is well formed, and of the kind that the operation needs.
     Constant,
-    /// A raw text meets only constants without U+FFFD.
+    /// A `raw` text is compared only with constants without U+FFFD.
     Raw,
-    /// A field exists, has that type, and is a header map where one is asked for.
+    /// A field exists, has the type of the node, and is a header map where the operation needs one.
     Field,
     /// Binders nest with rising levels below [`MAX_LEVEL`].
     Level,
-    /// A variable is of the type that its binder gives it.
+    /// A variable has the type with which it is bound.
     LocalType,
-    /// A root exists, and every variable below it is bound on the way there.
+    /// A root exists, and every variable below it is bound.
     Root,
 }
 
-/// A node that breaks a rule.
+/// A node that violates a requirement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The node.
     pub node: NodeId,
-    /// The rule.
+    /// The requirement.
     pub requirement: Requirement,
     /// What is wrong.
     pub reason: String,
@@ -64,10 +64,10 @@ impl fmt::Display for Violation {
 
 impl std::error::Error for Violation {}
 
-/// Checks a graph over a host with these fields.
+/// Verifies a graph over a host with these fields.
 ///
 /// # Errors
-/// The first node that breaks a rule.
+/// The first node that violates a requirement.
 pub fn verify(graph: &Graph, fields: &[Field]) -> Result<(), Violation> {
     let mut scopes: Vec<Scope> = Vec::with_capacity(graph.len());
     for id in graph.ids() {
@@ -89,12 +89,12 @@ pub fn verify(graph: &Graph, fields: &[Field]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// What a node needs of the binders around it.
+/// What a node requires of the binders around it.
 #[derive(Clone)]
 struct Scope {
     /// Variables used but not bound in it, with the type used; sorted.
     free: SmallVec<[(u32, Ty); 2]>,
-    /// The lowest level that it binds somewhere, or [`MAX_LEVEL`].
+    /// The lowest level that the node or an operand binds, or [`MAX_LEVEL`].
     lowest: u32,
 }
 
@@ -185,7 +185,7 @@ impl Check<'_> {
         }
     }
 
-    /// Operands that are a raw text and a constant.
+    /// Checks operands that are a raw text and a constant.
     fn raw_and_constant(&self) -> Checked {
         let second = self.args.get(1).and_then(|&arg| match self.graph.op(arg) {
             Op::Const(constant) if self.graph.ty(arg) == Ty::Str => self.graph.constant_at(constant),
@@ -220,7 +220,7 @@ impl Check<'_> {
                 fail(Requirement::ResultType, format!("no value holds a {ty}"))
             }
             Op::Reach(step) if step as usize >= Projection::MAX_DEPTH => {
-                fail(Requirement::Payload, format!("no way has a step {step}"))
+                fail(Requirement::Payload, format!("no path of keys has a step {step}"))
             }
             Op::Reach(_) if !matches!(self.ty, Ty::Found | Ty::Value) => {
                 fail(Requirement::ResultType, format!("a step gives no {}", self.ty))
@@ -259,7 +259,7 @@ impl Check<'_> {
             | (Op::InCidr(_), Constant::Cidr(..))
             | (Op::Project(_), Constant::Projection(_)) => true,
             (Op::Find(_), Constant::Projection(projection)) => projection.key_path().is_some(),
-            (op, Constant::Parameter(parameter)) => takes(op, parameter.kind),
+            (op, Constant::Parameter(parameter)) => accepts(op, parameter.kind),
             _ => false,
         };
         if !fits {
@@ -336,7 +336,7 @@ impl Check<'_> {
 }
 
 /// Whether the prepared constant of an operation may be a parameter of this kind.
-const fn takes(op: Op, kind: ParameterKind) -> bool {
+const fn accepts(op: Op, kind: ParameterKind) -> bool {
     matches!(
         (op, kind),
         (Op::ContainsConst(_), ParameterKind::Searcher)
@@ -347,7 +347,7 @@ const fn takes(op: Op, kind: ParameterKind) -> bool {
     )
 }
 
-/// What is wrong with a constant, wherever it stands.
+/// What is wrong with a constant, whatever the operation.
 fn malformed(constant: &Constant, depth: usize) -> Option<&'static str> {
     let Some(depth) = depth.checked_sub(1) else { return Some("a constant nests too deep") };
     let inner = |constant: &Constant| {

@@ -1,5 +1,4 @@
-//! One form for what can be written in several: no double negation, constants on the right, flat `and` and `or`, each of
-//! their operands once.
+//! Canonical form: no double negation, constants on the right, flat `and` and `or` with each operand once.
 
 use super::rebuild::{Builder, Draft};
 use crate::graph::NodeId;
@@ -7,7 +6,7 @@ use crate::op::{Arith, Cmp, Op};
 use crate::ty::Ty;
 use std::collections::HashSet;
 
-/// Most operands that flattening gives a node, since each step of a chain copies those before it.
+/// Maximum number of operands after flattening, because each step of a chain copies the operands before it.
 const MAX_OPERANDS: usize = 1024;
 
 pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
@@ -30,7 +29,7 @@ fn not(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
             let args = builder.args(inner);
             let double = args.first().is_some_and(|&arg| builder.ty(arg) == Ty::Double);
             match opposite(cmp) {
-                // A NaN is neither less than a number nor not less.
+                // With a NaN both `<` and `>=` are false.
                 _ if double && !matches!(cmp, Cmp::Eq | Cmp::Ne) => builder.keep(draft),
                 cmp => builder.put(draft, Op::Cmp(cmp), &args),
             }
@@ -39,8 +38,8 @@ fn not(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     }
 }
 
-/// Takes over the operands of operands of the same operation, and leaves out repeated ones. Neither changes which operand
-/// fails first. An operand that is used elsewhere too stays, so that its value is shared and graphs don't grow.
+/// Inlines operands that are the same operation, and drops repeated operands. Neither changes which operand fails first. An operand
+/// that is used elsewhere too is not inlined, so that its value stays shared and graphs do not grow.
 fn flat(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     let mut seen = HashSet::new();
     let mut kept = Vec::new();

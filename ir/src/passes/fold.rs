@@ -1,7 +1,8 @@
-//! Folds what hangs on constants only, and what constants decide alone: `and`, `or`, `cond`, `coalesce`, errors, empty ranges.
+//! Constant folding: evaluates what depends on constants only, and simplifies `and`, `or`, `cond`, `coalesce`, errors and empty
+//! ranges that a constant decides.
 //!
-//! A failure that is certain becomes [`Op::Fail`] at the place of the node that fails. An operation that is not pure is
-//! never left out where it would have been evaluated.
+//! A failure that is certain becomes [`Op::Fail`] with the origin of the node that fails. An impure operation that would have been
+//! evaluated is never dropped.
 
 use super::Evaluator;
 use super::rebuild::{Builder, Draft};
@@ -13,8 +14,8 @@ use crate::op::{Catch, FoldKind, Op};
 use crate::ty::Ty;
 use std::collections::HashSet;
 
-/// Largest constant that folding makes, in its parts and bytes, and how deep lists and maps nest in it. Without bounds,
-/// `x + x` of `x` of `x` would double it each time.
+/// Largest constant that folding makes: number of parts and bytes, and nesting of lists and maps. Without these bounds each `x + x`
+/// of a folded `x` would double the size.
 const MAX_SIZE: usize = 1 << 16;
 const MAX_DEPTH: usize = 32;
 
@@ -30,7 +31,7 @@ pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn 
     }
 }
 
-/// An operation that evaluates its operands in order and fails with the first that fails.
+/// An operation that evaluates all operands in order and fails with the first that fails.
 fn strict(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator) -> NodeId {
     for &arg in draft.args {
         if matches!(builder.op(arg), Op::Fail(_)) {
@@ -78,17 +79,17 @@ fn strict(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator
     }
 }
 
-/// The failure of an operand in the draft's place: of its type, at the operand's origin.
+/// Replaces the draft by the failure of an operand, with the operand's origin.
 fn failure_of(builder: &mut Builder<'_>, draft: Draft<'_>, failing: NodeId) -> NodeId {
     let origin = builder.graph().origin(failing);
     builder.add(builder.op(failing), draft.ty, &[], origin)
 }
 
-/// `and` (decided by false) or `or` (decided by true): one operand that decides is enough, whatever fails before it.
+/// `and` (decided by false) or `or` (decided by true). One deciding constant is enough, even if operands before it fail.
 fn connective(builder: &mut Builder<'_>, draft: Draft<'_>, decisive: bool) -> NodeId {
     let decided = draft.args.iter().position(|&arg| builder.bool_constant(arg) == Some(decisive));
     let reached = draft.args.get(..decided.unwrap_or(draft.args.len())).unwrap_or(&[]);
-    // With the decision taken, what comes before it matters only if it is not pure.
+    // Before a deciding constant only impure operands matter.
     let mut kept: Vec<NodeId> = reached
         .iter()
         .copied()
@@ -121,20 +122,20 @@ fn cond(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     }
 }
 
-/// Leaves out operands that are certainly passed over, and those after one that is certainly the result.
+/// Drops operands that are certainly skipped, and those after one that is certainly the result.
 fn coalesce(builder: &mut Builder<'_>, draft: Draft<'_>, catch: Catch) -> NodeId {
     let fails = |builder: &Builder<'_>, arg: NodeId| matches!(builder.op(arg), Op::Fail(_));
     let mut kept: Vec<NodeId> = Vec::with_capacity(draft.args.len());
     for (left, &arg) in (0..draft.args.len()).rev().zip(draft.args) {
         let is_null = builder.ty(arg) == Ty::Value && builder.constant(arg) == Some(&Constant::Null);
         let caught = matches!(builder.op(arg), Op::Fail(kind) if catch.catches(kind));
-        // The last operand of `default` is the result whatever it is. In `coalesce` an error may yet be it, and null is if
-        // there is nothing else.
-        let passed_over = match catch {
+        // The last operand of `default` is always the result. In `coalesce` an error may still be the result, and null is the
+        // result if there is nothing else.
+        let skipped = match catch {
             Catch::Absence => left > 0 && (is_null || caught),
             Catch::Any => is_null && (left > 0 || !kept.is_empty()),
         };
-        if passed_over {
+        if skipped {
             continue;
         }
         let has_value = builder.ty(arg) != Ty::Value || matches!(builder.op(arg), Op::Const(_) | Op::Box) && !is_null;

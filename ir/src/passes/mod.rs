@@ -1,8 +1,27 @@
-//! Passes: each takes a valid graph and gives a valid graph with the same roots, which have the same values or fail with the
-//! same kind of error at the same place, [`OutOfBudget`](crate::ErrorKind::OutOfBudget) aside: a pass may save budget.
+//! Optimisation passes. A pass rebuilds the graph, operands first, so unused nodes disappear and equal nodes become one.
 //!
-//! A pass rebuilds the graph from its roots upwards, so nodes that nothing uses vanish and what becomes equal becomes one.
-//! Levels of variables stay as they are.
+//! **Contract.** A pass gets a valid graph and returns a valid graph with the same roots. Each root has the same value, or fails with
+//! the same kind of error at the same place; only [`OutOfBudget`](crate::ErrorKind::OutOfBudget) may disappear, because a pass may
+//! save budget. An impure operation is evaluated exactly where it was. Levels of variables do not change.
+//!
+//! # How to add a pass
+//!
+//! 1. A file here with `fn node(builder, draft) -> NodeId`, which returns the replacement of one node: `builder.keep(draft)` if
+//!    nothing changes, `builder.put(..)` otherwise (`raw.rs` is the smallest example). A pass that needs to see the whole graph first
+//!    (`project.rs`) has `fn graph(..) -> Option<Graph>`.
+//! 2. In this file: the module, a field of [`Options`], and a row of the array in [`run`]. Its position is the order of passes.
+//! 3. If it needs the runtime's library (constant folding, patterns): a method of [`Evaluator`], implemented by `celero`.
+//! 4. Tests: `ir/tests/ir/passes.rs` compares random graphs before and after each pass with an interpreter of graphs, and has
+//!    examples; `tests/filetests/passes/` shows the effect on rules, down to CLIF.
+//!
+//! | pass | file | replaces |
+//! |---|---|---|
+//! | fold | `fold.rs`, `scalar.rs` | operations on constants, and what constants decide |
+//! | canonical | `canonical.rs` | several forms of one expression by one form |
+//! | sets | `sets.rs` | chains of comparisons and memberships by lookups in a set |
+//! | precompute | `precompute.rs` | searches with constants by prepared searchers and regular expressions |
+//! | raw | `raw.rs` | comparisons of decoded text by comparisons of its bytes |
+//! | project | `project.rs` | parsed JSON documents by the parts that are read |
 
 mod canonical;
 mod fold;
@@ -19,20 +38,20 @@ use crate::graph::Graph;
 use crate::helper::Helper;
 use std::sync::Arc;
 
-/// Which passes run.
+/// Which passes run. All do by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Evaluate what hangs on constants only.
+    /// Evaluate what depends on constants only.
     pub fold: bool,
-    /// One form for what can be written in several.
+    /// One form for expressions that can be written in several forms.
     pub canonical: bool,
-    /// Memberships and chains of comparisons as sets.
+    /// Memberships and chains of comparisons as lookups in sets.
     pub sets: bool,
-    /// Searchers and regular expressions, prepared at compile time.
+    /// Searchers and regular expressions that are prepared at compile time.
     pub precompute: bool,
-    /// Comparisons on the bytes of text from the host, without decoding it.
+    /// Comparisons on the bytes of text from the host, without decoding.
     pub raw: bool,
-    /// Of JSON documents, only the parts that are read.
+    /// Only those parts of JSON documents that are read.
     pub project: bool,
 }
 
@@ -50,51 +69,52 @@ impl Default for Options {
     }
 }
 
-/// The runtime's library, for constants. `None` means that it is better left to the evaluation: not known, too dear, or
-/// not the same at every time.
+/// The runtime's library, as passes need it for constants.
+///
+/// `None` leaves the operation to the evaluation: it is unknown, too expensive, or does not always have the same result.
 pub trait Evaluator {
-    /// What a helper answers.
+    /// The result of a helper.
     fn call(&self, helper: Helper, args: &[Constant]) -> Option<Result<Constant, ErrorKind>>;
-    /// What a pure function answers.
+    /// The result of a pure function.
     fn dispatch(&self, function: &str, args: &[Constant]) -> Option<Result<Constant, ErrorKind>>;
-    /// Whether a valid pattern matches somewhere in a text.
+    /// Whether a pattern, which is valid, matches somewhere in a text.
     fn matches(&self, pattern: &str, text: &str) -> Option<bool>;
-    /// Whether a pure function of a list or map and a key gives what stands under that key, or something that hangs on
-    /// nothing else in the list or map.
+    /// Whether a pure function of a list or map and a key depends on nothing in the list or map but the key's value.
     fn is_selection(&self, function: &str) -> bool;
-    /// How to decide whether a pattern matches somewhere in a text. `None` if it can't be compiled within the limits.
+    /// How to test whether a pattern matches somewhere in a text. `None` if it cannot be compiled within the limits.
     fn pattern(&self, pattern: &str) -> Option<Pattern>;
 }
 
-/// How a pattern is decided.
+/// How to test whether a pattern matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// By searching with it.
+    /// With the engine for regular expressions.
     Engine,
-    /// It matches just when one of these holds.
+    /// It matches if and only if one of these tests is true.
     AnyOf(Vec<TextTest>),
 }
 
-/// A test of a text against one that is known.
+/// A test of a text against a known text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextTest {
-    /// The whole text.
+    /// The text is equal.
     Is(Arc<str>),
-    /// Its start.
+    /// The text starts with it.
     StartsWith(Arc<str>),
-    /// Its end.
+    /// The text ends with it.
     EndsWith(Arc<str>),
-    /// Any part of it.
+    /// The text contains it.
     Contains(Arc<str>),
 }
 
-/// A pass: the new graph, or `None` if it is the old one.
+/// A pass: returns the new graph, or `None` if nothing changes.
 type Pass<'p> = &'p dyn Fn(&Graph) -> Option<Graph>;
 
-/// Rounds of all passes at most: each can make work for an earlier one, rarely twice.
+/// Maximum number of rounds of all passes. A pass can make work for an earlier one, rarely more than once.
 const ROUNDS: usize = 3;
 
-/// Runs the passes that are switched on. With none on, the graph is still freed of what no root uses.
+/// Runs the passes that `options` names until none changes the graph, at most three rounds. Nodes that no root uses are removed even
+/// without passes.
 #[must_use]
 pub fn run(graph: &Graph, options: &Options, evaluator: &dyn Evaluator) -> Graph {
     let mut graph = rebuild::compact(graph).unwrap_or_else(|| graph.clone());
@@ -119,7 +139,7 @@ pub fn run(graph: &Graph, options: &Options, evaluator: &dyn Evaluator) -> Graph
         if !changed {
             break;
         }
-        // What a pass left unused goes.
+        // Removes the nodes that a pass has left unused.
         graph = rebuild::compact(&graph).unwrap_or(graph);
     }
     graph

@@ -1,5 +1,5 @@
-//! Calls with a constant operand as operations on what is prepared from it at compile time. A pattern that is not valid
-//! stays a call, which fails only when it is reached.
+//! Replaces calls with a constant operand by operations on an object that is prepared from it at compile time: searchers and regular
+//! expressions. An invalid pattern stays a call, which fails only if it is evaluated.
 
 use super::rebuild::{Builder, Draft};
 use super::{Evaluator, Pattern, TextTest};
@@ -44,7 +44,7 @@ fn matches(builder: &mut Builder<'_>, draft: Draft<'_>, pattern: Arc<str>, decid
             builder.put(draft, Op::MatchesConst(regex), &[subject])
         }
         &[only] => only,
-        // The first fails as the subject does, which is how the pattern would have failed.
+        // The first test fails with the error of the subject, as the pattern would have.
         any => builder.put(draft, Op::Or, any),
     }
 }

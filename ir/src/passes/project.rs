@@ -1,9 +1,9 @@
-//! A JSON document of which a rule reads only parts, by keys and positions that are known, as those parts: one pass over its
-//! text finds them all, and nothing else is built.
+//! Projection of JSON documents: if a rule reads only parts with constant keys and positions, one pass over the text finds these parts,
+//! and nothing else is built.
 //!
-//! The operations that read stay as they are, on a value that lacks what none of them looks at. So their errors, their
-//! places and what absorbs them stay too. Where all there is to read is one part, selected key by key, each selection becomes
-//! a step of the way there, which fails in its place.
+//! The operations that read the document do not change; their operand lacks only what none of them reads. So errors, their places and
+//! what absorbs them do not change either. If the rule reads a single part, selected key by key, each selection becomes a step
+//! on the path to it, which fails at the selection's place.
 
 use super::Evaluator;
 use super::rebuild;
@@ -22,18 +22,18 @@ pub(super) fn graph(old: &Graph, evaluator: &dyn Evaluator) -> Option<Graph> {
         return None;
     }
     let reads = Reads::new(old, evaluator);
-    // By the text that is parsed: a document is the only node of its kind on it.
+    // Indexed by the node of the text: hash-consing leaves one document for each text.
     let mut parts: HashMap<NodeId, (Projection, bool)> = HashMap::new();
-    // By the operand of a selection that becomes a step: its number, and whether it is the last.
+    // Indexed by the operand of a selection that becomes a step: the number of the step, and whether it is the last.
     let mut steps: HashMap<NodeId, (u32, bool)> = HashMap::new();
     for document in documents {
         let need = reads.need(document, Projection::MAX_DEPTH);
         let projection = need.projection();
         if let (false, true, Some(&text)) = (projection.whole, projection.is_valid(), old.args(document).first()) {
-            let way = reads.way(document, &projection);
-            parts.insert(text, (projection, !way.is_empty()));
-            let last = way.len().saturating_sub(1);
-            for (step, from) in way.into_iter().enumerate() {
+            let path = reads.path(document, &projection);
+            parts.insert(text, (projection, !path.is_empty()));
+            let last = path.len().saturating_sub(1);
+            for (step, from) in path.into_iter().enumerate() {
                 steps.insert(from, (u32::try_from(step).unwrap_or(u32::MAX), step == last));
             }
         }
@@ -45,10 +45,10 @@ pub(super) fn graph(old: &Graph, evaluator: &dyn Evaluator) -> Option<Graph> {
             return builder.add(Op::Reach(step), ty, &[draft.arg(0)], draft.origin);
         }
         match parts.get(first).filter(|_| is_document(draft.op)) {
-            Some((projection, is_way)) => {
+            Some((projection, is_path)) => {
                 let constant = builder.intern(Constant::Projection(projection.clone()));
                 let (op, ty) =
-                    if *is_way { (Op::Find(constant), Ty::Found) } else { (Op::Project(constant), Ty::Value) };
+                    if *is_path { (Op::Find(constant), Ty::Found) } else { (Op::Project(constant), Ty::Value) };
                 builder.add(op, ty, draft.args, draft.origin)
             }
             None => builder.keep(draft),
@@ -60,7 +60,7 @@ fn is_document(op: Op) -> bool {
     op == Op::Call(Helper::json_parse)
 }
 
-/// What is needed of a value.
+/// Which parts of a value are needed.
 #[derive(Default)]
 struct Need {
     whole: bool,
@@ -84,7 +84,7 @@ impl Need {
     }
 }
 
-/// Who uses what in a graph.
+/// The users of each node, and the nodes of each variable.
 struct Reads<'g> {
     graph: &'g Graph,
     evaluator: &'g dyn Evaluator,
@@ -106,8 +106,8 @@ impl<'g> Reads<'g> {
         reads
     }
 
-    /// What the users of a node need of its value, looking so many steps into it. Recursive by as much, and by the `Let`s
-    /// that it is bound by: those are steps too.
+    /// Which parts of a node's value its users need. Looks at most `steps` into the value and through bindings, which bounds the
+    /// recursion.
     fn need(&self, id: NodeId, steps: usize) -> Need {
         let mut need = Need { whole: steps == 0 || self.graph.roots().contains(&id), parts: BTreeMap::new() };
         for &user in self.users.get(&id).map_or(&[][..], |users| users) {
@@ -119,33 +119,33 @@ impl<'g> Reads<'g> {
         need
     }
 
-    /// The document and the selections from it that are the steps to the only part read, without the last. None if there
-    /// is another reader on the way.
-    fn way(&self, document: NodeId, projection: &Projection) -> Vec<NodeId> {
+    /// The operands of the selections that lead from a document to the only part that is read. Empty if there is another reader on
+    /// the path.
+    fn path(&self, document: NodeId, projection: &Projection) -> Vec<NodeId> {
         let Some((keys, _)) = projection.key_path() else { return Vec::new() };
-        let (mut way, mut id) = (Vec::new(), document);
+        let (mut path, mut id) = (Vec::new(), document);
         for key in keys {
             let Some(&[user]) = self.users.get(&id).map(Vec::as_slice) else { return Vec::new() };
             let selects = self.graph.op(user) == Op::Call(Helper::select);
             if !selects || self.graph.roots().contains(&id) || self.step(user) != Some(Step::Key(key.clone())) {
                 return Vec::new();
             }
-            way.push(id);
+            path.push(id);
             id = user;
         }
-        way
+        path
     }
 
     fn need_of(&self, user: NodeId, id: NodeId, steps: usize) -> Need {
         let whole = Need { whole: true, ..Need::default() };
         let &[first, ref rest @ ..] = self.graph.args(user) else { return whole };
         match self.graph.op(user) {
-            // Only what it is matters, and what it holds if it is no list or map.
+            // Only the type matters, and the content of a value that is neither list nor map.
             Op::Unbox(_) => Need::default(),
             Op::Call(Helper::value_equal) if self.is_simple(first) || rest.iter().any(|&arg| self.is_simple(arg)) => {
                 Need::default()
             }
-            // The variables of a level are taken as one, whoever binds them: that is too much at most.
+            // Variables of one level are not told apart by binder: that can only need more than necessary.
             Op::Let(level) if first == id && !rest.contains(&id) => {
                 let mut need = Need::default();
                 for &local in self.locals.get(&level).map_or(&[][..], |locals| locals) {
@@ -164,7 +164,7 @@ impl<'g> Reads<'g> {
         }
     }
 
-    /// The step that a node takes into its first operand, if it does no more than that.
+    /// The step into its first operand that a node is, if it is no more than that.
     fn step(&self, id: NodeId) -> Option<Step> {
         let selects = match self.graph.op(id) {
             Op::Call(helper) => {
@@ -186,7 +186,7 @@ impl<'g> Reads<'g> {
         }
     }
 
-    /// Whether it is surely neither list nor map.
+    /// Whether it is certainly neither list nor map.
     fn is_simple(&self, id: NodeId) -> bool {
         let constant = self.constant(id);
         let simple = constant.is_some_and(|constant| !matches!(constant, Constant::List(_) | Constant::Map(_)));

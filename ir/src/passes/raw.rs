@@ -1,5 +1,5 @@
-//! Takes [`Op::Decode`] away where a test on the raw bytes gives the same answer: against constants without U+FFFD, which
-//! no invalid byte of the text can take part in matching.
+//! Removes [`Op::Decode`] where a test on the undecoded bytes has the same result: comparisons with constants without U+FFFD, which
+//! no invalid byte can be part of a match with.
 
 use super::rebuild::{Builder, Draft};
 use crate::graph::NodeId;

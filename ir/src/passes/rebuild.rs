@@ -1,7 +1,7 @@
-//! Rebuilding a graph, node by node from its roots' operands upwards: what every pass is made of.
+//! Rebuilds a graph node by node, operands first. Every pass uses this.
 //!
-//! Most passes find nothing to do. So nothing is built while every node comes out as it was: the new graph is then the
-//! beginning of the old one, and is copied when the first node differs.
+//! Most passes change nothing. So nothing is built while nodes are unchanged: the new graph is a prefix of the old one, which is
+//! copied when the first node differs.
 
 use crate::constant::{ConstId, Constant};
 use crate::error::{ErrorKind, Origin};
@@ -9,7 +9,7 @@ use crate::graph::{Graph, NodeId};
 use crate::op::Op;
 use crate::ty::Ty;
 
-/// A node about to be rebuilt: its payload and operands are already of the new graph.
+/// A node that is about to be rebuilt. Its payload and operands already belong to the new graph.
 #[derive(Clone, Copy)]
 pub(super) struct Draft<'d> {
     pub(super) op: Op,
@@ -23,18 +23,18 @@ pub(super) struct Draft<'d> {
 }
 
 impl Draft<'_> {
-    /// An operand. One that is not there gives an id of no graph, which nothing is known of.
+    /// An operand. For a missing one it returns an id that is in no graph.
     pub(super) fn arg(&self, index: usize) -> NodeId {
         self.args.get(index).copied().unwrap_or(NodeId(u32::MAX))
     }
 }
 
-/// The new graph, and what is known of its nodes.
+/// The new graph, and facts about its nodes.
 pub(super) struct Builder<'o> {
     old: &'o Graph,
-    /// While the new graph is the beginning of the old one, with all its constants and functions: how many nodes.
+    /// While the new graph is a prefix of the old one, with all its constants and functions: the number of nodes.
     same: Option<usize>,
-    /// The new graph, from when that no longer holds.
+    /// The new graph once it is no longer a prefix.
     graph: Graph,
     facts: Vec<Facts>,
 }
@@ -46,17 +46,17 @@ struct Facts {
 }
 
 impl<'o> Builder<'o> {
-    /// A builder that begins as the old graph does.
+    /// A builder that starts as a prefix of the old graph.
     fn same(old: &'o Graph) -> Self {
         Self { old, same: Some(0), graph: Graph::new(), facts: Vec::with_capacity(old.len()) }
     }
 
-    /// A builder that begins with nothing.
+    /// A builder that starts empty.
     fn anew(old: &'o Graph) -> Self {
         Self { old, same: None, graph: Graph::sized_like(old), facts: Vec::with_capacity(old.len()) }
     }
 
-    /// The new graph as one of its own.
+    /// The new graph as a copy that can be changed.
     fn own(&mut self) -> &mut Graph {
         if let Some(len) = self.same.take() {
             self.graph = self.old.prefix(len);
@@ -88,23 +88,23 @@ impl<'o> Builder<'o> {
         self.own().add(op, ty, args, origin)
     }
 
-    /// The node as it is.
+    /// Keeps the node.
     pub(super) fn keep(&mut self, draft: Draft<'_>) -> NodeId {
         self.add(draft.op, draft.ty, draft.args, draft.origin)
     }
 
-    /// Another operation in the draft's place.
+    /// Replaces the draft by another operation.
     pub(super) fn put(&mut self, draft: Draft<'_>, op: Op, args: &[NodeId]) -> NodeId {
         self.add(op, draft.ty, args, draft.origin)
     }
 
-    /// A constant in the draft's place.
+    /// Replaces the draft by a constant.
     pub(super) fn put_constant(&mut self, draft: Draft<'_>, constant: Constant) -> NodeId {
         let id = self.intern(constant);
         self.put(draft, Op::Const(id), &[])
     }
 
-    /// A failure in the draft's place.
+    /// Replaces the draft by a failure.
     pub(super) fn put_failure(&mut self, draft: Draft<'_>, kind: ErrorKind) -> NodeId {
         self.put(draft, Op::Fail(kind), &[])
     }
@@ -118,7 +118,7 @@ impl<'o> Builder<'o> {
         self.own().constant(constant)
     }
 
-    /// The new graph. There may be more in it than was added.
+    /// The new graph. While it is a prefix of the old one, nodes after the prefix are in it too.
     pub(super) fn graph(&self) -> &Graph {
         if self.same.is_some() { self.old } else { &self.graph }
     }
@@ -141,7 +141,7 @@ impl<'o> Builder<'o> {
         self.graph().args(id).first().copied()
     }
 
-    /// The constant that a node is.
+    /// The constant of a node, if it is one.
     pub(super) fn constant(&self, id: NodeId) -> Option<&Constant> {
         match self.graph().op(id) {
             Op::Const(constant) => self.graph().constant_at(constant),
@@ -161,25 +161,25 @@ impl<'o> Builder<'o> {
         self.facts.get(id.0 as usize).is_some_and(|facts| facts.pure)
     }
 
-    /// Whether the node has a value always, budget given.
+    /// Whether the node always has a value, if the budget suffices.
     pub(super) fn is_sure(&self, id: NodeId) -> bool {
         self.facts.get(id.0 as usize).is_some_and(|facts| facts.sure)
     }
 
-    /// Whether a node's evaluation can be left out without anybody seeing.
+    /// Whether dropping a node has no visible effect.
     pub(super) fn can_drop(&self, id: NodeId) -> bool {
         self.is_pure(id) && self.is_sure(id)
     }
 }
 
-/// Rebuilds what the roots of a graph use: `node` gives each node its place in the new graph. `None` if that is the old one.
+/// Rebuilds the nodes that the roots use; `node` returns the replacement of each. Returns `None` if nothing changes.
 pub(super) fn rebuild(old: &Graph, node: impl FnMut(&mut Builder<'_>, Draft<'_>) -> NodeId) -> Option<Graph> {
     let uses = uses(old);
     let builder = if uses.contains(&0) { Builder::anew(old) } else { Builder::same(old) };
     rebuild_with(builder, &uses, node)
 }
 
-/// Leaves out what no root uses. `None` if there is nothing of the kind.
+/// Removes nodes, constants and functions that no root uses. Returns `None` if there are none.
 pub(super) fn compact(old: &Graph) -> Option<Graph> {
     let uses = uses(old);
     if !uses.contains(&0) && uses_all_payloads(old) {
@@ -194,7 +194,7 @@ fn rebuild_with(
     mut node: impl FnMut(&mut Builder<'_>, Draft<'_>) -> NodeId,
 ) -> Option<Graph> {
     let old = builder.old;
-    // What begins as the old graph keeps its numbers of constants and functions.
+    // A prefix keeps the numbers of constants and functions.
     let renumber = builder.same.is_none();
     let mut places: Vec<NodeId> = Vec::with_capacity(old.len());
     let mut constants: Vec<Option<ConstId>> = vec![None; if renumber { old.constants().len() } else { 0 }];
@@ -223,7 +223,7 @@ fn rebuild_with(
     Some(graph)
 }
 
-/// An operation of the old graph with the numbers that its payload has in the new one.
+/// An operation of the old graph with the numbers of its constant or function in the new one.
 fn renumbered(builder: &mut Builder<'_>, constants: &mut [Option<ConstId>], op: Op) -> Op {
     let old = builder.old;
     if let Op::Dispatch { function, pure } = op {
@@ -240,7 +240,7 @@ fn renumbered(builder: &mut Builder<'_>, constants: &mut [Option<ConstId>], op: 
     }
 }
 
-/// Whether there is no constant and no function that no node names.
+/// Whether nodes use all constants and functions.
 fn uses_all_payloads(graph: &Graph) -> bool {
     let mut constants = vec![false; graph.constants().len()];
     let mut functions = vec![false; graph.functions().len()];

@@ -1,4 +1,4 @@
-//! What operations on scalars answer for constants, as [`Op`] says.
+//! The results of operations on scalar constants, as the documentation of [`Op`] defines them.
 
 use crate::constant::Constant;
 use crate::error::ErrorKind;
@@ -6,10 +6,10 @@ use crate::op::{Arith, Cmp, Op};
 use crate::ty::Ty;
 use std::cmp::Ordering;
 
-type Answer = Result<Constant, ErrorKind>;
+type ScalarResult = Result<Constant, ErrorKind>;
 
-/// The answer of an operation on these constants, which are of the types that it takes. `None` if it is not one on scalars.
-pub(super) fn evaluate(op: Op, args: &[Constant], payload: Option<&Constant>) -> Option<Answer> {
+/// The result of an operation on constants of the types that it accepts. `None` if it is not an operation on scalars.
+pub(super) fn evaluate(op: Op, args: &[Constant], payload: Option<&Constant>) -> Option<ScalarResult> {
     Some(match (op, args, payload) {
         (Op::Not, [Constant::Bool(value)], _) => Ok(Constant::Bool(!value)),
         (Op::Neg, [Constant::Int(value)], _) => value.checked_neg().map(Constant::Int).ok_or(ErrorKind::Overflow),
@@ -36,17 +36,17 @@ pub(super) fn evaluate(op: Op, args: &[Constant], payload: Option<&Constant>) ->
     })
 }
 
-/// What a value of any type gives as one of this type.
-fn unbox(ty: Ty, value: &Constant) -> Answer {
+/// The result of unboxing a value to this type.
+fn unbox(ty: Ty, value: &Constant) -> ScalarResult {
     if value.ty() == Some(ty) { Ok(value.clone()) } else { Err(ErrorKind::NoSuchOverload) }
 }
 
-/// A double; all NaNs are one, since what a processor makes of their bits differs.
+/// A double. All NaNs become the same one, because processors differ in the bits that they compute.
 fn double(value: f64) -> Constant {
     Constant::Double(if value.is_nan() { f64::NAN } else { value }.to_bits())
 }
 
-fn arithmetic(arith: Arith, a: &Constant, b: &Constant) -> Option<Answer> {
+fn arithmetic(arith: Arith, a: &Constant, b: &Constant) -> Option<ScalarResult> {
     let zero = match arith {
         Arith::Rem => ErrorKind::ModulusByZero,
         _ => ErrorKind::DivideByZero,
@@ -54,7 +54,7 @@ fn arithmetic(arith: Arith, a: &Constant, b: &Constant) -> Option<Answer> {
     let divides = matches!(arith, Arith::Div | Arith::Rem);
     Some(match (a, b) {
         (Constant::Int(_), Constant::Int(0)) | (Constant::Uint(_), Constant::Uint(0)) if divides => Err(zero),
-        // Whether this is 0 or out of range is for the evaluation to say.
+        // The evaluation decides whether this is 0 or out of range.
         (Constant::Int(i64::MIN), Constant::Int(-1)) if arith == Arith::Rem => return None,
         (&Constant::Int(a), &Constant::Int(b)) => match arith {
             Arith::Add => a.checked_add(b),

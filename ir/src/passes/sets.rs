@@ -1,4 +1,4 @@
-//! Chains of comparisons of one subject with constants, and memberships in constant lists, as one lookup in a set:
+//! Replaces chains of comparisons of one subject with constants, and memberships in constant lists, by one lookup in a set:
 //! `x == "a" || x == "b" || x == "c"`, `x != 1 && x != 2 && x != 3`, `x in ["a", "b"]`.
 //!
 //! A lookup fails as its subject does, which is how each comparison would have failed, the first of them first.
@@ -12,7 +12,7 @@ use crate::ty::Ty;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Fewest comparisons that a lookup is better than.
+/// Minimum number of comparisons that a lookup replaces.
 const FEWEST: usize = 3;
 
 pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
@@ -24,7 +24,7 @@ pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     }
 }
 
-/// What a subject is compared with, all of one kind.
+/// The constants with which a subject is compared, all of one kind.
 enum Members {
     Texts(Vec<Arc<str>>),
     Numbers(Vec<i64>),
@@ -42,7 +42,7 @@ impl Members {
         }
     }
 
-    /// Takes the others in, if they are of the same kind.
+    /// Adds the others if they are of the same kind.
     fn join(&mut self, others: Self) -> Option<()> {
         match (self, others) {
             (Self::Texts(members), Self::Texts(others)) => members.extend(others),
@@ -142,7 +142,7 @@ fn empty_like(members: &Members) -> Members {
     }
 }
 
-/// `x in [..]` of a text or an integer and constants of the same type only: equality across types is another matter.
+/// `x in [..]` of a text or an integer and constants of the same type. Equality across types would need more.
 fn membership(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     let boxed = draft.arg(0);
     let (Op::Box, Some(subject)) = (builder.op(boxed), builder.first(boxed)) else { return builder.keep(draft) };

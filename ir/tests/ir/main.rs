@@ -6,6 +6,8 @@ mod common;
 #[cfg(test)]
 mod evaluate;
 #[cfg(test)]
+mod generate;
+#[cfg(test)]
 mod parameter;
 #[cfg(test)]
 mod passes;

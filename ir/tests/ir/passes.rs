@@ -1,9 +1,8 @@
 //! Passes keep graphs valid and their roots' values, and each does what it is for.
 
-use crate::common::{
-    ALL_OPS, Random, SCALARS, field_of, fields, mutated, random_constant, random_graph, random_scalar_graph,
-};
+use crate::common::{ALL_OPS, Random, field_of, fields, mutated};
 use crate::evaluate::{Host, Val, evaluate};
+use crate::generate::{SCALARS, random_constant, random_graph, random_scalar_graph};
 use celero_ir::passes::{Evaluator, Options, Pattern, TextTest, run};
 use celero_ir::{Constant, ErrorKind, Graph, Helper, parse, verify};
 

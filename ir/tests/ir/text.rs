@@ -1,6 +1,7 @@
 //! The text form reads back as the graph it was printed from, and bad text is refused with its line.
 
-use crate::common::{ALL_OPS, Random, fields, mutated, random_graph};
+use crate::common::{ALL_OPS, Random, fields, mutated};
+use crate::generate::random_graph;
 use celero_ir::{Constant, Graph, Op, Origin, Parameter, ParameterKind, Projection, Step, Ty, parse, verify};
 use std::collections::HashSet;
 
