@@ -1,49 +1,49 @@
-//! The dominator tree of the blocks emitted so far, grown one leaf at a time.
+//! The dominator tree of the blocks emitted so far, to which leaves are added.
 //!
-//! Each node keeps, beside its parent, a jump to an ancestor further up (as in a skew-binary random-access list), so that
-//! both questions take a number of steps logarithmic in the depth.
+//! Each node has, besides its parent, a jump to an ancestor further up (as in a skew-binary random-access list), so both queries take
+//! a number of steps that is logarithmic in the depth.
 
 /// A node of the tree: a block that has been started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place(u32);
+pub(crate) struct DominatorNode(u32);
 
 #[derive(Clone, Copy)]
 struct Node {
     depth: u32,
-    parent: Place,
-    jump: Place,
+    parent: DominatorNode,
+    jump: DominatorNode,
 }
 
-const ROOT: Node = Node { depth: 0, parent: Place(0), jump: Place(0) };
+const ROOT: Node = Node { depth: 0, parent: DominatorNode(0), jump: DominatorNode(0) };
 
-pub(crate) struct Tree {
+pub(crate) struct DominatorTree {
     nodes: Vec<Node>,
 }
 
-impl Tree {
-    /// A tree of the entry block alone.
-    pub(crate) fn new() -> (Self, Place) {
-        (Self { nodes: vec![ROOT] }, Place(0))
+impl DominatorTree {
+    /// A tree with the entry block alone.
+    pub(crate) fn new() -> (Self, DominatorNode) {
+        (Self { nodes: vec![ROOT] }, DominatorNode(0))
     }
 
-    fn node(&self, place: Place) -> Node {
+    fn node(&self, place: DominatorNode) -> Node {
         self.nodes.get(place.0 as usize).copied().unwrap_or(ROOT)
     }
 
-    /// A new block, whose immediate dominator is `parent`.
-    pub(crate) fn add(&mut self, parent: Place) -> Place {
+    /// Adds a block whose immediate dominator is `parent`.
+    pub(crate) fn add(&mut self, parent: DominatorNode) -> DominatorNode {
         let up = self.node(parent);
         let over = self.node(up.jump);
         let beyond = self.node(over.jump);
         let even = up.depth.saturating_sub(over.depth) == over.depth.saturating_sub(beyond.depth);
         let jump = if even { over.jump } else { parent };
-        let place = Place(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        let place = DominatorNode(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
         self.nodes.push(Node { depth: up.depth.saturating_add(1), parent, jump });
         place
     }
 
-    /// The ancestor of this depth.
-    fn lift(&self, mut place: Place, depth: u32) -> Place {
+    /// The ancestor at this depth.
+    fn lift(&self, mut place: DominatorNode, depth: u32) -> DominatorNode {
         loop {
             let node = self.node(place);
             if node.depth <= depth {
@@ -53,13 +53,13 @@ impl Tree {
         }
     }
 
-    /// Whether `a` is `b` or above it.
-    pub(crate) fn dominates(&self, a: Place, b: Place) -> bool {
+    /// Whether `a` dominates `b`; a block dominates itself.
+    pub(crate) fn dominates(&self, a: DominatorNode, b: DominatorNode) -> bool {
         self.lift(b, self.node(a).depth) == a
     }
 
-    /// The lowest block above both.
-    pub(crate) fn nearest(&self, a: Place, b: Place) -> Place {
+    /// The nearest block that dominates both.
+    pub(crate) fn nearest(&self, a: DominatorNode, b: DominatorNode) -> DominatorNode {
         let depth = self.node(a).depth.min(self.node(b).depth);
         let (mut a, mut b) = (self.lift(a, depth), self.lift(b, depth));
         while a != b {
@@ -76,17 +76,17 @@ mod tests {
 
     #[test]
     fn agrees_with_walking_up() {
-        let (mut tree, root) = Tree::new();
+        let (mut tree, root) = DominatorTree::new();
         let mut parents = vec![root];
         let mut seed = 12345_u32;
         for i in 1..600_u32 {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             // Half of the nodes lengthen a chain, so that the tree gets deep.
-            let parent = if seed & 0x1000 == 0 { Place(i - 1) } else { Place((seed >> 16) % i) };
-            assert_eq!(tree.add(parent), Place(i));
+            let parent = if seed & 0x1000 == 0 { DominatorNode(i - 1) } else { DominatorNode((seed >> 16) % i) };
+            assert_eq!(tree.add(parent), DominatorNode(i));
             parents.push(parent);
         }
-        let up = |mut p: Place| {
+        let up = |mut p: DominatorNode| {
             let mut path = vec![p];
             while p != root {
                 p = parents[p.0 as usize];
@@ -94,9 +94,9 @@ mod tests {
             }
             path
         };
-        for a in (0..600).step_by(7).map(Place) {
+        for a in (0..600).step_by(7).map(DominatorNode) {
             let above = up(a);
-            for b in (0..600).map(Place) {
+            for b in (0..600).map(DominatorNode) {
                 let path = up(b);
                 assert_eq!(tree.dominates(a, b), path.contains(&a));
                 assert_eq!(tree.nearest(a, b), *path.iter().find(|p| above.contains(p)).unwrap());

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// What there can be too much of.
+/// What a function can have too much of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// Instructions before code generation.
     Instructions,
     /// Values alive at one point.
     LiveValues,
-    /// Expressions inside one another.
+    /// Nested expressions.
     Depth,
     /// Bytes of stack.
     Frame,
@@ -20,20 +20,20 @@ pub enum Bound {
 /// A failed compilation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// Native code can't be made for this machine.
+    /// There is no native code for this machine.
     Unsupported(String),
     /// A function is larger than the [`Limits`](crate::Limits) or Cranelift allow.
     TooLarge {
-        /// The root it was made for.
+        /// The number of the root.
         root: usize,
-        /// What there is too much of.
+        /// Which limit is exceeded.
         bound: Bound,
-        /// The most that there may be; 0 where the limit is Cranelift's own.
+        /// The limit; 0 where the limit is Cranelift's own.
         limit: u64,
     },
     /// The operating system gave no memory for code.
     Memory(String),
-    /// A graph that the verifier would refuse, or a defect of the compiler.
+    /// A graph that the verifier would refuse, or a defect in the compiler.
     Internal(String),
 }
 

@@ -1,13 +1,13 @@
-//! How many values a function keeps alive at once: the register allocator's time grows with the square of it.
+//! Estimates how many values a function keeps alive at once: the register allocator's time grows with the square of that number.
 //!
-//! The estimate takes a value to live from its definition to its last use in layout order. Emission is structured, so that is
-//! short of the truth only for values used in a loop and defined before it.
+//! A value is taken to live from its definition to its last use in layout order. Emission is structured, so the estimate is too low
+//! only for values that are defined before a loop and used in it.
 
 use cranelift_codegen::ir::Function;
 
 /// Whether more values than `limit` are alive between two instructions.
 pub(crate) fn exceeds(func: &Function, limit: usize) -> bool {
-    // Small functions have not even so many.
+    // Most functions have fewer values than that in total.
     func.dfg.num_values() > limit && widest(func) > limit
 }
 

@@ -1,42 +1,42 @@
-//! What must be known of the nodes of a function's roots before the first is emitted: which there are, which can fail, which are used more
-//! than once, and how far out the variables that they depend on are bound.
+//! Analysis before emission: which nodes a function has, which can fail, which are used more than once, and on which variables they
+//! depend.
 
 use crate::unit::Unit;
 use celero_ir::layout::Access;
 use celero_ir::{Fails, NodeId, Op, Ty};
 use std::collections::BTreeSet;
 
-/// Boxes with a place on the stack; those after them are made in the arena.
+/// Number of boxes that get a stack slot. Further boxes are made in the arena.
 const STACK_BOXES: u32 = 64;
 
-/// Facts about a node in the function that is being made.
+/// Facts about a node of the function.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Facts {
+pub(crate) struct NodeFacts {
     /// Whether evaluation may branch to the error target. Never false when it may.
     pub(crate) fails: bool,
-    /// Whether evaluation may fail for good: with an error that nothing absorbs. Never false when it may.
+    /// Whether evaluation may fail with a final error, which nothing absorbs. Never false when it may.
     pub(crate) ends: bool,
     /// Whether the expression, written out as a tree, has it more than once.
     pub(crate) shared: bool,
-    /// One more than the highest level of the variables that it may depend on; 0 when it depends on none.
+    /// One more than the highest level of the variables on which it may depend; 0 if it depends on none.
     pub(crate) free: u32,
-    /// For a box: whether it gets a place on the stack.
+    /// For a box: whether it gets a stack slot.
     pub(crate) on_stack: bool,
 }
 
 /// The facts of the nodes of a function's roots, numbered densely.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    /// Dense number plus one, by node; 0 for nodes that the root does not reach.
+    /// Indexed by node id: dense number plus one; 0 for nodes that the roots do not reach.
     numbers: Vec<u32>,
     nodes: Vec<NodeId>,
-    facts: Vec<Facts>,
+    facts: Vec<NodeFacts>,
     /// Longest chain of operands.
     pub(crate) depth: u32,
 }
 
 impl Plan {
-    /// Plans what these roots need. Memory of the last plan is reused.
+    /// Analyses the nodes of these roots. Reuses the memory of the last plan.
     pub(crate) fn make(&mut self, unit: &Unit<'_>, roots: &[NodeId]) {
         self.collect(unit, roots);
         let locals = self.find_failures(unit, None);
@@ -47,7 +47,7 @@ impl Plan {
         self.depth = self.find_depth(unit);
     }
 
-    /// The dense number of a node of the root.
+    /// The dense number of a node.
     pub(crate) fn number(&self, id: NodeId) -> Option<usize> {
         self.numbers.get(id.0 as usize).and_then(|n| n.checked_sub(1)).map(|n| n as usize)
     }
@@ -63,7 +63,7 @@ impl Plan {
     }
 
     /// A node's facts.
-    pub(crate) fn facts(&self, id: NodeId) -> Facts {
+    pub(crate) fn facts(&self, id: NodeId) -> NodeFacts {
         self.number(id).and_then(|n| self.facts.get(n)).copied().unwrap_or_default()
     }
 
@@ -90,11 +90,11 @@ impl Plan {
             }
         }
         self.facts.clear();
-        self.facts.resize(self.nodes.len(), Facts::default());
+        self.facts.resize(self.nodes.len(), NodeFacts::default());
     }
 
-    /// Operands first. `locals` are the levels of variables whose initialiser can fail; without them all are taken to. Gives
-    /// these levels.
+    /// Finds which nodes can fail, operands first. `locals` are the levels of variables whose initialiser can fail; `None` assumes
+    /// all. Returns these levels.
     fn find_failures(&mut self, unit: &Unit<'_>, locals: Option<&BTreeSet<u32>>) -> BTreeSet<u32> {
         let mut failing = BTreeSet::new();
         let mut boxes = 0_u32;
@@ -102,14 +102,14 @@ impl Plan {
             let Some(&id) = self.nodes.get(n) else { continue };
             let (op, args) = (unit.graph.op(id), unit.graph.args(id));
             let mut facts =
-                Facts { fails: fails(unit, op, unit.graph.ty(id)), ends: ends(unit, op), ..Facts::default() };
+                NodeFacts { fails: fails(unit, op, unit.graph.ty(id)), ends: ends(unit, op), ..NodeFacts::default() };
             for &arg in args {
                 let of_arg = self.facts(arg);
                 facts.fails |= of_arg.fails;
                 facts.ends |= of_arg.ends;
                 facts.free = facts.free.max(of_arg.free);
             }
-            // Inside a binding only levels up to its own are free, so that outside all those below it are.
+            // Outside of a binding only levels below its own are free.
             let outside = |free: u32, level: u32| free.min(level);
             match op {
                 Op::Box => {
@@ -146,7 +146,7 @@ impl Plan {
         failing
     }
 
-    /// Users first.
+    /// Finds which nodes are used more than once, users first.
     fn find_shared(&mut self, unit: &Unit<'_>, roots: &[NodeId]) {
         let mut used = vec![false; self.nodes.len()];
         for &root in roots {

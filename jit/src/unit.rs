@@ -1,11 +1,11 @@
-//! What is compiled: a graph, and the addresses of all it refers to.
+//! The input of a compilation: a graph, and the addresses of everything to which it refers.
 //!
-//! The compiler believes these addresses: whoever runs the code vouches for them (see [`Entry::call`](crate::Entry::call)).
+//! The compiler trusts these addresses; the caller of the code guarantees them (see [`Entry::call`](crate::Entry::call)).
 
 use celero_ir::layout::Field;
 use celero_ir::{ConstId, Constant, Graph, Helper, NodeId, Op, Origin, Ty};
 
-/// Where a constant lies, in two forms; a form that no node asks for may be 0.
+/// The address of a constant, in two forms. A form that no node needs may be 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConstantAddress {
     /// Address of the prepared object (searcher, set, network, header name, address), or of the bytes of text.
@@ -16,38 +16,38 @@ pub struct ConstantAddress {
     pub value: usize,
 }
 
-/// One compilation: a function for each root of the graph.
+/// The input of a compilation.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit<'a> {
     /// The expressions.
     pub graph: &'a Graph,
-    /// The host's fields, by the number in [`Op::Field`].
+    /// The host's fields, indexed by the number in [`Op::Field`].
     pub fields: &'a [Field],
-    /// The graph's constants, by their ids.
+    /// The graph's constants, indexed by id.
     pub constants: &'a [ConstantAddress],
-    /// Addresses of the helpers, by their place in the table.
+    /// Addresses of the helpers, indexed by [`Helper`].
     pub helpers: &'a [usize],
-    /// The budget of every evaluation, if all have the same. A function that can spend nothing but the turns of one loop
-    /// then compares with this and leaves the budget in the frame alone.
+    /// The budget of every evaluation in steps, if it is always the same. A function that spends only the iterations of one loop
+    /// compares with this number and does not access the budget in the frame.
     pub steps: Option<i64>,
 }
 
-/// One of the rules of a function that evaluates several.
+/// A rule in a function that evaluates several.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupedRule<'a> {
-    /// What must be true: a node of type `bool`.
+    /// The condition: a node of type `bool`.
     pub root: NodeId,
-    /// Where nodes came from in this rule's source, if not from where the graph says: a node that rules share has the origin
-    /// of the first of them there. Sorted by node.
+    /// Origins in this rule's source of nodes that have another origin in the graph: a node that rules share has the origin of
+    /// the first rule there. Sorted by node.
     pub origins: &'a [(NodeId, Origin)],
 }
 
-/// Headers that a function looks up together, as soon as it needs one of them.
+/// Headers that a function looks up with one call, as soon as it needs one of them.
 #[derive(Clone, Copy, Debug)]
 pub struct HeaderBatch<'a> {
-    /// The lookups, [`Op::Header`] in one and the same field, in the table's order.
+    /// The lookups: [`Op::Header`] nodes of one field, in the order of `names`.
     pub lookups: &'a [NodeId],
-    /// Address of the table of their names.
+    /// Address of the prepared table of their names.
     pub names: usize,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Unit<'a> {
         self.helpers.get(helper as usize).copied()
     }
 
-    /// The bytes of a node that is constant text, and its constant.
+    /// The bytes and the id of a node that is constant text.
     pub(crate) fn text(&self, node: NodeId) -> Option<(&'a [u8], ConstId)> {
         let graph: &'a Graph = self.graph;
         match graph.op(node) {

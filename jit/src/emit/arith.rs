@@ -1,5 +1,5 @@
-//! Numbers: arithmetic that fails where a result is out of range, and comparisons. No instruction that traps is ever
-//! executed: operands are tested before division.
+//! Arithmetic, which fails where a result is out of range, and comparisons. No trapping instruction is executed: operands are
+//! tested before a division.
 
 use super::block::Words;
 use super::{Emitter, broken};
@@ -97,7 +97,7 @@ impl Emitter<'_, '_> {
         Ok(Words::One(value))
     }
 
-    /// Comparisons that are no text tests, and the order of text.
+    /// Comparisons other than equality of text.
     pub(super) fn compare(&mut self, id: NodeId, cmp: Cmp) -> Result<Words, Error> {
         let (_, _, args) = self.parts(id);
         let [left, right] = self.two_args(args)?;

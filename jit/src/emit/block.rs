@@ -1,10 +1,10 @@
 //! Blocks, the jumps between them, and the values that are known in them.
 //!
-//! Every jump goes through here, so that the dominator of a block is known when it is started: by then all jumps to it have
-//! been emitted, but for the back edge of a loop, which never changes a dominator.
+//! All jumps are emitted here, so the dominator of a block is known when the block is started: by then all jumps to it have
+//! been emitted, except the back edge of a loop, which never changes a dominator.
 
-use super::{Emitter, Known, broken};
-use crate::dominators::Place;
+use super::{Emitter, KnownValue, broken};
+use crate::dominators::DominatorNode;
 use crate::error::Error;
 use celero_ir::{ErrorKind, ErrorWord, NodeId, Origin, Ty};
 use cranelift_codegen::entity::EntityRef;
@@ -60,30 +60,31 @@ pub(super) fn types(ty: Ty) -> &'static [Type] {
     }
 }
 
-/// Most ways into a block that errors go to.
+/// Maximum number of jumps into a block that collects errors.
 const FAN_IN: u32 = 16;
 
-/// Where errors go: to a block that begins with [`caught`](Emitter::caught), or out of the function.
+/// Where errors jump: to a block that starts with [`caught`](Emitter::caught), or out of the function.
 ///
-/// A block with thousands of ways in would cost time quadratic in their number, in the register allocator (for a parameter)
-/// and for its dominators. So the error's word waits in memory, and every so many ways share a block that goes on.
+/// A block with thousands of predecessors would cost time quadratic in their number, in the register allocator (for a parameter)
+/// and for its dominators. So the word of the error is kept in memory, and each group of at most 16 jumps shares a block that jumps
+/// on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Target {
+pub(super) struct ErrorTarget {
     block: Option<Block>,
-    /// What errors jump to now, and how many do.
-    way: Option<Block>,
-    ways: u32,
+    /// The block to which errors jump now, and the number of jumps to it.
+    collector: Option<Block>,
+    jumps: u32,
 }
 
-impl Target {
-    pub(super) const CALLER: Self = Self { block: None, way: None, ways: 0 };
+impl ErrorTarget {
+    pub(super) const CALLER: Self = Self { block: None, collector: None, jumps: 0 };
 
     pub(super) fn to(block: Block) -> Self {
-        Self { block: Some(block), way: Some(block), ways: 0 }
+        Self { block: Some(block), collector: Some(block), jumps: 0 }
     }
 }
 
-/// A way out: a block, and its argument if it takes one.
+/// The target of a jump: a block, and its argument if it has a parameter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) block: Block,
@@ -105,7 +106,7 @@ impl Edge {
 }
 
 impl Emitter<'_, '_> {
-    /// Notes a jump from the current block.
+    /// Records a jump from the current block, for dominators and block placement.
     pub(super) fn reach(&mut self, block: Block) {
         let index = block.index();
         if self.reached.len() <= index {
@@ -119,7 +120,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Puts a block out of line if all jumps to it so far are.
+    /// Puts a block out of line if all jumps to it so far are out of line.
     pub(super) fn cool(&mut self, block: Block) {
         if !self.warm.contains(&block) {
             self.builder.set_cold_block(block);
@@ -143,7 +144,7 @@ impl Emitter<'_, '_> {
         self.builder.ins().brif(condition, yes.block, &yes.args(), no.block, &no.args());
     }
 
-    /// Goes on in this block. The current one has ended.
+    /// Continues in this block. The current block has ended.
     pub(super) fn start(&mut self, block: Block) {
         self.builder.switch_to_block(block);
         let above = self.reached.get(block.index()).copied().flatten().unwrap_or(self.place);
@@ -175,14 +176,14 @@ impl Emitter<'_, '_> {
         if let Some(block) = self.target.block {
             self.reach(block);
         }
-        if let Some(way) = self.target.way.filter(|_| self.target.ways < FAN_IN) {
-            self.target.ways = self.target.ways.saturating_add(1);
-            self.builder.ins().jump(way, &[]);
+        if let Some(collector) = self.target.collector.filter(|_| self.target.jumps < FAN_IN) {
+            self.target.jumps = self.target.jumps.saturating_add(1);
+            self.builder.ins().jump(collector, &[]);
             return;
         }
-        let way = self.cold_block();
-        self.builder.ins().jump(way, &[]);
-        self.builder.switch_to_block(way);
+        let collector = self.cold_block();
+        self.builder.ins().jump(collector, &[]);
+        self.builder.switch_to_block(collector);
         match self.target.block {
             Some(block) => {
                 self.builder.ins().jump(block, &[]);
@@ -192,10 +193,10 @@ impl Emitter<'_, '_> {
                 self.builder.ins().return_(&[word]);
             }
         }
-        self.target = Target { way: Some(way), ways: 1, ..self.target };
+        self.target = ErrorTarget { collector: Some(collector), jumps: 1, ..self.target };
     }
 
-    /// Ends the block with an error that nothing absorbs: it ends the rule.
+    /// Ends the block with an error that nothing absorbs, which ends the rule.
     pub(super) fn raise_finally(&mut self, word: Value) {
         if self.rule.block.is_none() {
             self.builder.ins().return_(&[word]);
@@ -206,7 +207,7 @@ impl Emitter<'_, '_> {
         std::mem::swap(&mut self.target, &mut self.rule);
     }
 
-    /// Where a node came from in the source of the rule that is being emitted.
+    /// The origin of a node in the source of the rule that is being emitted.
     pub(super) fn origin(&self, id: NodeId) -> Origin {
         let elsewhere = self.origins.binary_search_by_key(&id, |(node, _)| *node);
         let here = elsewhere.ok().and_then(|at| self.origins.get(at)).map(|(_, origin)| *origin);
@@ -223,7 +224,7 @@ impl Emitter<'_, '_> {
         self.place = here;
     }
 
-    /// Starts a block that is an error target, and gives the error.
+    /// Starts a block that is an error target, and returns the error.
     pub(super) fn caught(&mut self, block: Block) -> Value {
         self.start(block);
         let slot = self.error_slot();
@@ -241,7 +242,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Fails with an error of this node where the condition holds, and goes on where it doesn't.
+    /// Fails with an error of this node if the condition is true, and continues otherwise.
     pub(super) fn fail_if(&mut self, condition: Value, kind: ErrorKind, id: NodeId) {
         let (fail, go) = (self.cold_block(), self.builder.create_block());
         self.brif(condition, Edge::to(fail), Edge::to(go));
@@ -278,18 +279,18 @@ impl Emitter<'_, '_> {
         self.holds(known.place, known.stamp, id).then_some(known.words)
     }
 
-    /// Whether what was made for a node there and then can be used here and now.
-    pub(super) fn holds(&self, place: Place, stamp: u64, id: NodeId) -> bool {
+    /// Whether what was emitted for a node at `place`, with the bindings of `stamp`, can be used here.
+    pub(super) fn holds(&self, place: DominatorNode, stamp: u64, id: NodeId) -> bool {
         stamp == self.stamp(id) && self.tree.dominates(place, self.place)
     }
 
-    /// The bindings that a node depends on now, as a number.
+    /// A number that identifies the current bindings of the variables on which a node depends.
     pub(super) fn stamp(&self, id: NodeId) -> u64 {
         self.scope.stamp(self.plan.facts(id).free)
     }
 
     pub(super) fn keep(&mut self, id: NodeId, words: Words) {
-        let known = Known { place: self.place, stamp: self.stamp(id), words };
+        let known = KnownValue { place: self.place, stamp: self.stamp(id), words };
         if let Some(slot) = self.plan.number(id).and_then(|n| self.known.get_mut(n)) {
             *slot = Some(known);
         }

@@ -1,4 +1,4 @@
-//! Values of any type made from typed ones, and back.
+//! Boxing of typed values into values of any type, and unboxing.
 
 use super::block::Words;
 use super::{Emitter, MEM, broken};
@@ -10,8 +10,8 @@ use cranelift_codegen::ir::types::{F64, I8, I64};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 
 impl Emitter<'_, '_> {
-    /// A value on the stack, or in the arena when there are many. Each emission has a place of its own: the same node under
-    /// another binding of its variables is another value, and both may be in use.
+    /// Boxes a value on the stack, or in the arena if there are many boxes. Each emission has its own slot: the same node under
+    /// another binding of its variables is another value, and both may be alive.
     pub(super) fn boxed(&mut self, id: NodeId) -> Result<Words, Error> {
         let (_, _, args) = self.parts(id);
         let arg = self.one_arg(args)?;
@@ -46,7 +46,7 @@ impl Emitter<'_, '_> {
         Ok(Words::One(at))
     }
 
-    /// The typed value in a value at an address, which fails as this node when it is of another type.
+    /// The typed value in the value at an address. Fails with an error of this node if it has another type.
     pub(super) fn unboxed(&mut self, id: NodeId, at: Value, ty: Ty) -> Result<Words, Error> {
         let tag = tag_of(ty).ok_or_else(|| broken("a type that has no values"))?;
         let found = self.builder.ins().uload8(I64, MEM, at, TAG);
@@ -57,7 +57,7 @@ impl Emitter<'_, '_> {
             Ty::Double => Words::One(self.builder.ins().load(F64, MEM, at, FIRST)),
             Ty::Timestamp => {
                 let seconds = self.builder.ins().load(I64, MEM, at, FIRST);
-                // Nanoseconds need 30 bits; what lies beside them does not matter.
+                // Nanoseconds need 30 bits; the upper half of the word is not defined.
                 Words::Two(seconds, self.builder.ins().uload32(MEM, at, SECOND))
             }
             Ty::Str | Ty::Bytes => {

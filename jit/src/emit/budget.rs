@@ -1,7 +1,8 @@
-//! What the turns of a loop cost. As a rule each turn takes its unit from the budget in memory; turns that nothing else is
-//! paid in, because they call no helper, are paid together when the loop is left, however that is.
+//! What the iterations of a loop cost: one step of the budget each.
+//!
+//! In general each iteration takes its step from the budget in memory. If the body calls no helper, and so spends nothing else, all
+//! iterations are charged together when the loop is left, on every way out.
 
-use super::fold::Loop;
 use super::{Emitter, MEM};
 use celero_ir::layout::{Access, frame};
 use celero_ir::{Cmp, ErrorKind, NodeId, Op, Ty};
@@ -9,16 +10,17 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
-/// Most nodes of a body that is looked at.
-const LOOKED_AT: usize = 64;
+/// Maximum number of nodes of a body that are inspected.
+const MAX_INSPECTED: usize = 64;
 
-/// Turns that are paid together.
+/// Iterations that are charged together.
 #[derive(Clone, Copy)]
-pub(super) struct Tab {
-    /// The position of the first turn.
+pub(super) struct LoopCharge {
+    /// The position of the first iteration.
     first: Value,
-    /// How many turns there are, and how many the budget allows.
+    /// The number of iterations.
     count: Value,
+    /// The number of iterations that the budget allows.
     allowed: Value,
 }
 
@@ -29,7 +31,7 @@ impl Emitter<'_, '_> {
         let mut next = 0;
         while let Some(&id) = seen.get(next) {
             next = next.saturating_add(1);
-            if !self.is_quiet_op(id) || seen.len() > LOOKED_AT {
+            if !self.is_quiet_op(id) || seen.len() > MAX_INSPECTED {
                 return false;
             }
             let (_, _, args) = self.parts(id);
@@ -53,7 +55,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The budget of an evaluation that spends it in one place at the most: in one loop that is passed once.
+    /// The budget of every evaluation, if it is known and if the function spends it in a single place: one loop that runs once. Then
+    /// the budget in the frame need not be read or written.
     pub(super) fn spent_once(&self) -> Option<i64> {
         let mut loops = self.plan.nodes().iter().filter(|&&id| !self.is_quiet_op(id));
         match (loops.next(), loops.next()) {
@@ -64,8 +67,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Starts a tab for so many turns; gives it and how many may be taken.
-    pub(super) fn open_tab(&mut self, first: Value, count: Value) -> (Tab, Value) {
+    /// Prepares to charge `count` iterations together; returns the charge and the number of iterations that the budget allows.
+    pub(super) fn begin_charge(&mut self, first: Value, count: Value) -> (LoopCharge, Value) {
         let fuel = match self.steps {
             Some(steps) => self.word(steps),
             None => {
@@ -76,37 +79,38 @@ impl Emitter<'_, '_> {
         let zero = self.word(0);
         let left = self.builder.ins().smax(fuel, zero);
         let allowed = self.builder.ins().smin(count, left);
-        (Tab { first, count, allowed }, allowed)
+        (LoopCharge { first, count, allowed }, allowed)
     }
 
-    /// Pays the turns up to the one at a position, if that matters to anything after.
-    pub(super) fn pay_through(&mut self, tab: Tab, position: Value, step: i64) {
+    /// Charges the iterations up to and including the one at a position, unless nothing after the loop spends budget.
+    pub(super) fn charge_through(&mut self, charge: LoopCharge, position: Value, step: i64) {
         if self.steps.is_none() {
             let after = self.builder.ins().iadd_imm_s(position, step);
-            self.pay(tab, after, step);
+            self.charge(charge, after, step);
         }
     }
 
-    /// Pays the turns before a position.
-    fn pay(&mut self, tab: Tab, position: Value, step: i64) {
-        let way = self.builder.ins().isub(position, tab.first);
-        let turns = match u64::try_from(step) {
-            Ok(step) if step >= 2 => self.quotient_unsigned(way, step),
-            _ => way,
+    /// Charges the iterations before a position.
+    fn charge(&mut self, charge: LoopCharge, position: Value, step: i64) {
+        let distance = self.builder.ins().isub(position, charge.first);
+        let iterations = match u64::try_from(step) {
+            Ok(step) if step >= 2 => self.quotient_unsigned(distance, step),
+            _ => distance,
         };
         let given = self.frame();
         let fuel = self.builder.ins().load(I64, MEM, given, frame::FUEL);
-        let left = self.builder.ins().isub(fuel, turns);
+        let left = self.builder.ins().isub(fuel, iterations);
         self.builder.ins().store(MEM, left, given, frame::FUEL);
     }
 
-    /// At the end of all turns that were allowed: pays them, and fails if more were wanted.
-    pub(super) fn close_tab(&mut self, turn: &Loop, id: NodeId) {
-        let Some(tab) = turn.tab else { return };
+    /// At the end of all iterations that were allowed: charges them, and fails if there are more. `end` is the position after the
+    /// last iteration.
+    pub(super) fn finish_charge(&mut self, charge: Option<LoopCharge>, end: Value, step: i64, id: NodeId) {
+        let Some(charge) = charge else { return };
         if self.steps.is_none() {
-            self.pay(tab, turn.end, turn.step);
+            self.charge(charge, end, step);
         }
-        let more = self.builder.ins().icmp(IntCC::NotEqual, tab.count, tab.allowed);
+        let more = self.builder.ins().icmp(IntCC::NotEqual, charge.count, charge.allowed);
         self.fail_if(more, ErrorKind::OutOfBudget, id);
     }
 }

@@ -1,5 +1,5 @@
-//! Lists and maps, element by element into a builder, so that never many values are alive at once; and functions chosen by
-//! their operands' types.
+//! Lists and maps, and functions whose overload the operands' types choose. Elements are pushed into a builder one by one, so few
+//! values are alive at once.
 
 use super::block::Words;
 use super::{Emitter, MEM, broken};
@@ -52,7 +52,7 @@ impl Emitter<'_, '_> {
             operands.push(self.element(arg)?);
         }
         self.locate(id);
-        // The place is shared by all dispatches: it is filled and read without anything between.
+        // All dispatches share one slot: nothing is emitted between filling and reading it.
         let count = u32::try_from(args.len()).map_err(|_| broken("too many operands"))?;
         let (slot, most) = match self.operands {
             Some(known) => known,

@@ -1,28 +1,28 @@
-//! Calls of helpers by the rows of their table, and of the host's accessors.
+//! Calls of helpers, as their table declares them, and of the host's accessors.
 //!
-//! A call that can fail is remembered at the call itself, before its failure is looked at: where the call dominates but its
-//! success does not (the next operand of an `or` that absorbs the failure), only the check is emitted again.
+//! A call that can fail is recorded before its failure is checked. Where the call dominates but its success does not (the next operand
+//! of an `or` that absorbs the failure), only the check is emitted again.
 
 use super::block::{Edge, Words, types};
 use super::{Emitter, MEM, broken};
-use crate::dominators::Place;
+use crate::dominators::DominatorNode;
 use crate::error::Error;
 use celero_ir::{ConstId, Helper, NodeId, Param, Ty, layout};
 use cranelift_codegen::ir::types::{F64, I8, I64};
 use cranelift_codegen::ir::{AbiParam, Inst, InstBuilder, MemFlagsData, SigRef, Signature, Value};
 use smallvec::SmallVec;
 
-/// What has a signature of its own.
+/// What is called: each has its own signature.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Callee {
     Helper(Helper),
-    /// An accessor of the host: an address to an address and a length.
+    /// An accessor of the host: takes an address, returns an address and a length.
     Text,
-    /// An accessor of the host: an address and that of two words to whether they are filled.
+    /// An accessor of the host: takes an address and the address of two words; returns whether it filled them.
     Ip,
 }
 
-/// What was called for.
+/// What a call is made for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Attempted {
     Node(NodeId),
@@ -30,16 +30,16 @@ pub(super) enum Attempted {
     Field(u32),
 }
 
-/// How a call tells that it failed.
+/// How a call reports failure.
 #[derive(Clone, Copy)]
 pub(super) enum Failure {
-    /// It can't.
+    /// It cannot fail.
     Never,
-    /// A code that isn't 0.
+    /// A status that is not 0: the code.
     Status(Value),
     /// A null address; the length is the code.
     Null,
-    /// A null address with a length that isn't 0: the code.
+    /// A null address with a length that is not 0: the code.
     NullWithCode,
 }
 
@@ -48,7 +48,7 @@ pub(super) enum Failure {
 pub(super) struct Attempt {
     pub(super) words: Words,
     pub(super) failure: Failure,
-    place: Place,
+    place: DominatorNode,
     stamp: u64,
 }
 
@@ -65,7 +65,7 @@ impl Emitter<'_, '_> {
         attempt
     }
 
-    /// Goes to the error target if the call failed, and on if it didn't.
+    /// Jumps to the error target if the call failed, and continues otherwise.
     pub(super) fn settle(&mut self, id: NodeId, attempt: Attempt) -> Result<(), Error> {
         match attempt.failure {
             Failure::Never => {}
@@ -90,7 +90,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// Fails where the status isn't 0.
+    /// Fails if the status is not 0.
     pub(super) fn check_status(&mut self, status: Value, id: NodeId) {
         let (fail, go) = (self.cold_block(), self.builder.create_block());
         self.brif(status, Edge::to(fail), Edge::to(go));
@@ -119,7 +119,7 @@ impl Emitter<'_, '_> {
         self.call_for(id, helper, &words)
     }
 
-    /// Evaluates an operand to the words that a helper takes.
+    /// Emits an operand as the words that a helper accepts.
     fn push(&mut self, args: &mut Args, id: NodeId) -> Result<(), Error> {
         let words = self.value(id)?;
         if self.unit.graph.ty(id) == Ty::Bool {
@@ -143,7 +143,7 @@ impl Emitter<'_, '_> {
         Ok(words)
     }
 
-    /// A call on the way to a node's value, whose failure is the node's.
+    /// A call that is part of computing a node; its failure is the node's.
     pub(super) fn call_within(&mut self, id: NodeId, helper: Helper, args: &[Value]) -> Result<Value, Error> {
         self.locate(id);
         let (words, failure) = self.call(helper, args)?;
@@ -153,7 +153,7 @@ impl Emitter<'_, '_> {
         words.one()
     }
 
-    /// The bare call. A helper without a result gives 0.
+    /// Emits the call itself. A helper without a result returns 0.
     pub(super) fn call(&mut self, helper: Helper, args: &[Value]) -> Result<(Words, Failure), Error> {
         let decl = helper.decl();
         let address = self.unit.helper(helper).ok_or_else(|| broken("no address for a helper"))?;
@@ -231,7 +231,7 @@ impl Emitter<'_, '_> {
                         Param::Word | Param::Nothing => params.push(I64),
                     }
                 }
-                // A status makes two words of any result.
+                // With a status every result is two words.
                 match decl.result {
                     _ if decl.fails => returns.extend([I64, I64]),
                     Param::Node(Ty::Double) => returns.push(F64),

@@ -1,6 +1,6 @@
-//! The first operand that has a value: each operand's error goes to the next operand, if it is one that is caught.
+//! `coalesce` and `default`: the first operand with a value. An operand's error, if it is caught, leads to the next operand.
 
-use super::block::{Edge, Target, Words};
+use super::block::{Edge, ErrorTarget, Words};
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
 use celero_ir::layout::value::{TAG, tag};
@@ -10,13 +10,12 @@ use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use smallvec::SmallVec;
 
-/// Most operands whose values meet in one block, the value of those before aside: a block with thousands of ways in and a
-/// parameter takes the register allocator time quadratic in their number.
+/// Number of operands after which their values are passed on to another block: a block with thousands of predecessors and a
+/// parameter costs the register allocator time quadratic in their number.
 const FAN_IN: usize = 16;
 
 impl Emitter<'_, '_> {
-    /// Where null is no error but the last error counts, that error is handed on from block to block: a word, 0 when there
-    /// is none.
+    /// Where the last error may be the result, it is passed from block to block: a word that is 0 if there is none.
     pub(super) fn coalesce(&mut self, id: NodeId, catch: Catch) -> Result<Words, Error> {
         let (_, ty, args) = self.parts(id);
         let Some((&last, before)) = args.split_last() else { return Err(broken("an operand is missing")) };
@@ -30,7 +29,7 @@ impl Emitter<'_, '_> {
             let caught = self.cold_block();
             let outer = self.target;
             if fails {
-                self.target = Target::to(caught);
+                self.target = ErrorTarget::to(caught);
             }
             let words = self.value(operand);
             self.target = outer;
@@ -41,7 +40,7 @@ impl Emitter<'_, '_> {
                 self.raise_unless_caught(word, operand, catch);
                 self.jump(Edge { block: next, arg: hands_on.then_some(word) });
             } else if ty != Ty::Value {
-                // It always is the result.
+                // It is always the result.
                 self.start(join);
                 return Words::of(self.builder.block_params(join));
             }
@@ -69,7 +68,7 @@ impl Emitter<'_, '_> {
         Words::of(self.builder.block_params(join))
     }
 
-    /// Goes to `join` with a value, and on where it is null.
+    /// Jumps to `join` with a value, or to `on` if it is null.
     fn accept(&mut self, words: Words, ty: Ty, join: Block, on: Edge) -> Result<(), Error> {
         if words.list().len() != ty.words() {
             return Err(broken("an operand of another type than its node"));
@@ -85,7 +84,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// Goes on only with an error of an operand that is caught.
+    /// Continues if an operand's error is caught, and raises it otherwise.
     fn raise_unless_caught(&mut self, word: Value, operand: NodeId, catch: Catch) {
         match catch {
             Catch::Any => self.raise_if_final(word, operand),
@@ -100,7 +99,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Ends the evaluation with the error of an operand if it is final: then no construct around absorbs it either.
+    /// Ends the evaluation with an operand's error if it is final: nothing absorbs such an error.
     pub(super) fn raise_if_final(&mut self, word: Value, operand: NodeId) {
         if !self.plan.facts(operand).ends {
             return;

@@ -1,4 +1,4 @@
-//! Constants: numbers and addresses in the code, or words that are read from the row of the rule that is evaluated.
+//! Constants: numbers and addresses in the code, or words that are read from the parameter row of the rule that is evaluated.
 
 use super::block::Words;
 use super::{Emitter, MEM, broken};
@@ -59,7 +59,7 @@ impl Emitter<'_, '_> {
         Ok(self.address(address.data))
     }
 
-    /// A word of the rule's row.
+    /// A word of the parameter row.
     pub(super) fn row_word(&mut self, at: u16) -> Value {
         self.row_load(I64, at)
     }

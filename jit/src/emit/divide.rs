@@ -1,4 +1,4 @@
-//! Division by a constant, as a multiplication by its inverse: the machine's own division takes several times as long.
+//! Division by a constant as multiplication by its inverse: the machine's division instruction takes several times as long.
 //!
 //! Source: T. Granlund and P. L. Montgomery, "Division by Invariant Integers using Multiplication", PLDI 1994: figure 4.1
 //! for unsigned and figure 5.2 for signed dividends, with words of 64 bits.

@@ -1,4 +1,4 @@
-//! Fields of the host, each by its way of access.
+//! Fields of the host, each read as its layout says.
 
 use super::block::{Edge, Words};
 use super::call::{Attempted, Callee, Failure};
@@ -72,7 +72,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The accessor's answer, whether it was asked for presence or for the value before.
+    /// The result of the accessor, which is called once for presence and value.
     fn access(&mut self, id: NodeId, index: u32, access: &Access) -> Result<Words, Error> {
         if let Some(attempt) = self.recall_attempt(Attempted::Field(index), id) {
             return Ok(attempt.words);
@@ -97,7 +97,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The text that the table has for a value, else the accessor's answer.
+    /// The text in the table for the value's tag, or else the accessor's result.
     fn named(&mut self, names: EnumTags, accessor: usize, at: Value) -> Result<Words, Error> {
         let offset = i32::try_from(names.tag).map_err(|_| broken("an offset over 2 GiB"))?;
         let (known, ask, join) = (self.builder.create_block(), self.cold_block(), self.builder.create_block());
@@ -219,7 +219,7 @@ impl Emitter<'_, '_> {
         Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::NotEqual, address, 0)))
     }
 
-    /// The text that may be absent, which is an error here. A header's own failure is told apart only on that way out.
+    /// A text that may be absent, which is an error here. Only the error path distinguishes absence from a failed header lookup.
     pub(super) fn require(&mut self, id: NodeId, args: &[NodeId]) -> Result<Words, Error> {
         let arg = self.one_arg(args)?;
         let header = matches!(self.unit.graph.op(arg), Op::Header { .. });

@@ -1,4 +1,4 @@
-//! Steps of a way into a document: what a helper found at its end goes through them, or fails in one.
+//! Steps of a path of keys into a document: one helper follows the whole path, and each step passes its result on or fails.
 
 use super::Emitter;
 use super::block::{Edge, Words};
@@ -10,7 +10,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 
 impl Emitter<'_, '_> {
-    /// What passes the step. The last one lets no failure through, so that what it gives is the address of a value.
+    /// Emits a step. The last step lets no failure through, so its result is the address of a value.
     pub(super) fn step(&mut self, id: NodeId, step: u32) -> Result<Words, Error> {
         let (_, ty, args) = self.parts(id);
         let found = self.value(self.one_arg(args)?)?.one()?;

@@ -1,7 +1,7 @@
-//! Comprehensions: a counting loop over the range as a list, with a unit of the budget for each turn.
+//! Comprehensions: a counting loop over the range as a list. Each iteration costs one step of the budget.
 
-use super::block::{Edge, Target, Words};
-use super::budget::Tab;
+use super::block::{Edge, ErrorTarget, Words};
+use super::budget::LoopCharge;
 use super::scope::Binding;
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
@@ -12,8 +12,8 @@ use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use smallvec::SmallVec;
 
-/// A comprehension's parts.
-struct Fold {
+/// The parts of a comprehension.
+struct FoldParts {
     id: NodeId,
     kind: FoldKind,
     level: u32,
@@ -23,29 +23,29 @@ struct Fold {
     transform: Option<NodeId>,
 }
 
-/// What a loop runs over.
-enum Range<'a> {
+/// What a loop iterates over.
+enum LoopRange<'a> {
     /// A list of values, which helpers read.
     List(Value),
-    /// Elements in the host, from an address, so many.
+    /// Contiguous elements in the host: the address of the first, and their number.
     Elements(&'a Elements, Value, Value),
 }
 
-/// A loop under construction, in its body.
-pub(super) struct Loop {
+/// A loop that is being emitted, from the start of its body.
+struct Loop {
     body: Block,
     /// The index of the element, or its address.
     position: Value,
     /// The position after the last element.
-    pub(super) end: Value,
-    /// What the next position is further on.
-    pub(super) step: i64,
-    /// What is to be paid when the loop is left, if the turns are paid together.
-    pub(super) tab: Option<Tab>,
-    /// What is carried from turn to turn: a count, or a pending error.
+    end: Value,
+    /// The difference between one position and the next.
+    step: i64,
+    /// The charge that is due when the loop is left, if iterations are charged together.
+    charge: Option<LoopCharge>,
+    /// A value that is passed from iteration to iteration: a count, or a pending error.
     carried: Option<Value>,
     done: Block,
-    /// What was carried out of the last turn.
+    /// That value after the last iteration.
     left: Option<Value>,
     /// The values of the first and of the last variable, which may be the same.
     first: Words,
@@ -53,7 +53,7 @@ pub(super) struct Loop {
 }
 
 impl<'a> Emitter<'a, '_> {
-    fn fold_parts(&self, id: NodeId) -> Result<Fold, Error> {
+    fn fold_parts(&self, id: NodeId) -> Result<FoldParts, Error> {
         let (op, _, args) = self.parts(id);
         let Op::Fold { kind, level, pairs, filtered } = op else { return Err(broken("a fold that is none")) };
         let tests = matches!(kind, FoldKind::All | FoldKind::Exists | FoldKind::ExistsOne | FoldKind::Filter);
@@ -63,10 +63,11 @@ impl<'a> Emitter<'a, '_> {
             (false, false, [range, transform]) => (*range, None, Some(*transform)),
             _ => return Err(broken("a fold with other operands than its kind has")),
         };
-        Ok(Fold { id, kind, level, pairs, range, filter, transform })
+        Ok(FoldParts { id, kind, level, pairs, range, filter, transform })
     }
 
-    /// `all` and `exists`: out of the loop at the first deciding element; an error waits for one.
+    /// `all` and `exists`: leave the loop at the first deciding element. An error is kept pending, because a later element may
+    /// decide.
     pub(super) fn fold_test(&mut self, id: NodeId, yes: Edge, no: Edge) -> Result<(), Error> {
         let fold = self.fold_parts(id)?;
         let filter = fold.filter.ok_or_else(|| broken("a test without a predicate"))?;
@@ -74,8 +75,8 @@ impl<'a> Emitter<'a, '_> {
         let fails = self.plan.facts(filter).fails;
         let range = self.range(&fold)?;
         let none = fails.then(|| self.word(0));
-        let turn = self.enter_loop(&fold, &range, none)?;
-        // The way out at a deciding element: out of line, so that the code of a turn that goes on is in one piece.
+        let current = self.enter_loop(&fold, &range, none)?;
+        // The exit at a deciding element is out of line, so that the code of an iteration is contiguous.
         let out = self.cold_block();
         let (yes_in, no_in) = if all { (yes, Edge::to(out)) } else { (Edge::to(out), no) };
 
@@ -83,11 +84,11 @@ impl<'a> Emitter<'a, '_> {
         let outer = self.target;
         let mut go = Edge::to(next);
         let mut handed_on = None;
-        if let Some(pending) = turn.carried {
+        if let Some(pending) = current.carried {
             handed_on = Some(self.builder.append_block_param(next, I64));
             go = Edge::with(next, pending);
             let caught = self.cold_block();
-            self.target = Target::to(caught);
+            self.target = ErrorTarget::to(caught);
             self.predicate(filter, all, go, yes_in, no_in)?;
             self.target = outer;
             let word = self.caught(caught);
@@ -100,16 +101,16 @@ impl<'a> Emitter<'a, '_> {
         }
         self.start(out);
         self.locate(id);
-        if let Some(tab) = turn.tab {
-            self.pay_through(tab, turn.position, turn.step);
+        if let Some(charge) = current.charge {
+            self.charge_through(charge, current.position, current.step);
         }
         self.jump(if all { no } else { yes });
         self.start(next);
-        self.turn(&fold, &turn, handed_on);
-        self.start(turn.done);
-        self.close_tab(&turn, id);
+        self.end_iteration(&fold, &current, handed_on);
+        self.start(current.done);
+        self.finish_charge(current.charge, current.end, current.step, id);
         let neutral = if all { yes } else { no };
-        match turn.left {
+        match current.left {
             Some(pending) => self.raise_or(pending, neutral),
             None => self.jump(neutral),
         }
@@ -120,14 +121,14 @@ impl<'a> Emitter<'a, '_> {
         if all { self.branch(filter, go, no) } else { self.branch(filter, yes, go) }
     }
 
-    /// The kinds that see every element.
+    /// The kinds of comprehensions that visit every element.
     pub(super) fn fold_value(&mut self, id: NodeId) -> Result<Words, Error> {
         let fold = self.fold_parts(id)?;
         let range = self.range(&fold)?;
         if fold.kind == FoldKind::ExistsOne {
             return self.exists_one(&fold, &range);
         }
-        let Range::List(list) = range else { return Err(broken("elements that are not values")) };
+        let LoopRange::List(list) = range else { return Err(broken("elements that are not values")) };
         let map = matches!(fold.kind, FoldKind::TransformMap | FoldKind::TransformMapEntry);
         let capacity = match fold.filter {
             Some(_) => self.word(0),
@@ -139,7 +140,7 @@ impl<'a> Emitter<'a, '_> {
         };
         let begin = if map { Helper::map_begin } else { Helper::list_begin };
         let builder = self.call_within(id, begin, &[capacity])?;
-        let turn = self.enter_loop(&fold, &range, None)?;
+        let current = self.enter_loop(&fold, &range, None)?;
         let next = self.builder.create_block();
         if let Some(filter) = fold.filter {
             let take = self.builder.create_block();
@@ -148,11 +149,11 @@ impl<'a> Emitter<'a, '_> {
         }
         let element = match fold.transform {
             Some(transform) => self.element(transform)?,
-            None => turn.last.one()?,
+            None => current.last.one()?,
         };
         match fold.kind {
             FoldKind::TransformMap => {
-                self.call_within(id, Helper::map_insert, &[builder, turn.first.one()?, element])?;
+                self.call_within(id, Helper::map_insert, &[builder, current.first.one()?, element])?;
             }
             FoldKind::TransformMapEntry => {
                 self.call_within(id, Helper::map_merge, &[builder, element])?;
@@ -163,56 +164,56 @@ impl<'a> Emitter<'a, '_> {
         }
         self.jump(Edge::to(next));
         self.start(next);
-        self.turn(&fold, &turn, None);
-        self.start(turn.done);
+        self.end_iteration(&fold, &current, None);
+        self.start(current.done);
         self.call_for(id, if map { Helper::map_finish } else { Helper::list_finish }, &[builder])
     }
 
-    fn exists_one(&mut self, fold: &Fold, range: &Range<'a>) -> Result<Words, Error> {
+    fn exists_one(&mut self, fold: &FoldParts, range: &LoopRange<'a>) -> Result<Words, Error> {
         let filter = fold.filter.ok_or_else(|| broken("a test without a predicate"))?;
         let zero = self.word(0);
-        let turn = self.enter_loop(fold, range, Some(zero))?;
-        let count = turn.carried.ok_or_else(|| broken("a count that is not carried"))?;
+        let current = self.enter_loop(fold, range, Some(zero))?;
+        let count = current.carried.ok_or_else(|| broken("a count that is not carried"))?;
         let more = self.builder.ins().iadd_imm_s(count, 1);
         let next = self.builder.create_block();
         let counted = self.builder.append_block_param(next, I64);
         self.branch(filter, Edge::with(next, more), Edge::with(next, count))?;
         self.start(next);
-        self.turn(fold, &turn, Some(counted));
-        self.start(turn.done);
-        self.close_tab(&turn, fold.id);
-        let count = turn.left.ok_or_else(|| broken("a count that is not carried"))?;
+        self.end_iteration(fold, &current, Some(counted));
+        self.start(current.done);
+        self.finish_charge(current.charge, current.end, current.step, fold.id);
+        let count = current.left.ok_or_else(|| broken("a count that is not carried"))?;
         Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::Equal, count, 1)))
     }
 
-    /// The elements in the host, or the range as a list: elements or keys, or pairs one after the other.
-    fn range(&mut self, fold: &Fold) -> Result<Range<'a>, Error> {
+    /// The elements in the host, or the range as a list: of elements or keys, or of index, element (key, value), ..
+    fn range(&mut self, fold: &FoldParts) -> Result<LoopRange<'a>, Error> {
         if let Op::Elements(field) = self.unit.graph.op(fold.range) {
             let (first, count) = self.value(fold.range)?.two()?;
-            return Ok(Range::Elements(self.elements_of(field)?, first, count));
+            return Ok(LoopRange::Elements(self.elements_of(field)?, first, count));
         }
         let range = self.element(fold.range)?;
         let helper = if fold.pairs { Helper::range_pairs } else { Helper::range_items };
-        Ok(Range::List(self.call_within(fold.id, helper, &[range])?))
+        Ok(LoopRange::List(self.call_within(fold.id, helper, &[range])?))
     }
 
-    /// Emits the loop's head and the start of its body, and binds the variables.
-    fn enter_loop(&mut self, fold: &Fold, range: &Range<'a>, carried: Option<Value>) -> Result<Loop, Error> {
-        let (start, end, step, tab) = match *range {
-            Range::List(list) => {
+    /// Emits the head of the loop and the start of its body, and binds the variables.
+    fn enter_loop(&mut self, fold: &FoldParts, range: &LoopRange<'a>, carried: Option<Value>) -> Result<Loop, Error> {
+        let (start, end, step, charge) = match *range {
+            LoopRange::List(list) => {
                 let (length, _) = self.call(Helper::list_len, &[list])?;
                 (self.word(0), length.one()?, if fold.pairs { 2 } else { 1 }, None)
             }
-            Range::Elements(elements, first, count) => {
+            LoopRange::Elements(elements, first, count) => {
                 let step = i64::from(elements.stride);
-                let (tab, count) = if self.pays_at_the_end(fold) {
-                    let (tab, allowed) = self.open_tab(first, count);
-                    (Some(tab), allowed)
+                let (charge, count) = if self.charges_together(fold) {
+                    let (charge, allowed) = self.begin_charge(first, count);
+                    (Some(charge), allowed)
                 } else {
                     (None, count)
                 };
                 let size = self.builder.ins().imul_imm_s(count, step);
-                (first, self.builder.ins().iadd(first, size), step, tab)
+                (first, self.builder.ins().iadd(first, size), step, charge)
             }
         };
         let (body, done) = (self.builder.create_block(), self.builder.create_block());
@@ -220,12 +221,12 @@ impl<'a> Emitter<'a, '_> {
         let initial = carried;
         let carried = initial.map(|_| self.builder.append_block_param(body, I64));
         let left = initial.map(|_| self.builder.append_block_param(done, I64));
-        self.turn_or_leave((start, end), initial, body, done);
+        self.iterate_or_leave((start, end), initial, body, done);
         self.start(body);
         self.loops = self.loops.saturating_add(1);
 
         self.locate(fold.id);
-        if tab.is_none() {
+        if charge.is_none() {
             let given = self.frame();
             let fuel = self.builder.ins().load(I64, MEM, given, frame::FUEL);
             let left = self.builder.ins().iadd_imm_s(fuel, -1);
@@ -235,12 +236,12 @@ impl<'a> Emitter<'a, '_> {
         }
 
         let (first, last) = match *range {
-            Range::Elements(elements, ..) => {
+            LoopRange::Elements(elements, ..) => {
                 let element = self.element_at(elements, position)?;
                 self.scope.enter(fold.level, Binding { error: None, words: element });
                 (element, element)
             }
-            Range::List(list) => {
+            LoopRange::List(list) => {
                 let first = self.variable_at(fold, fold.level, list, position)?;
                 if fold.pairs {
                     let after = self.builder.ins().iadd_imm_s(position, 1);
@@ -250,12 +251,12 @@ impl<'a> Emitter<'a, '_> {
                 }
             }
         };
-        Ok(Loop { body, position, end, step, tab, carried, done, left, first, last })
+        Ok(Loop { body, position, end, step, charge, carried, done, left, first, last })
     }
 
-    /// Whether the turns are paid together: nothing else is paid in them, and no error leaves the loop without paying, as one
-    /// of `exists_one` would; `all` and `exists` keep theirs to the end.
-    fn pays_at_the_end(&self, fold: &Fold) -> bool {
+    /// Whether iterations are charged together: nothing else spends budget in them, and no error leaves the loop early, as in
+    /// `exists_one` (`all` and `exists` keep errors until the end).
+    fn charges_together(&self, fold: &FoldParts) -> bool {
         fold.filter.is_some_and(|filter| {
             let leaves = fold.kind == FoldKind::ExistsOne && self.plan.facts(filter).fails;
             !leaves && self.is_quiet(filter)
@@ -263,22 +264,22 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// Binds a variable to an item of a list.
-    fn variable_at(&mut self, fold: &Fold, level: u32, list: Value, index: Value) -> Result<Words, Error> {
+    fn variable_at(&mut self, fold: &FoldParts, level: u32, list: Value, index: Value) -> Result<Words, Error> {
         let words = Words::One(self.call_within(fold.id, Helper::list_at, &[list, index])?);
         self.scope.enter(level, Binding { error: None, words });
         Ok(words)
     }
 
-    /// Emits the end of the body. The loop is left.
-    fn turn(&mut self, fold: &Fold, turn: &Loop, carried: Option<Value>) {
-        let next = self.builder.ins().iadd_imm_s(turn.position, turn.step);
-        self.turn_or_leave((next, turn.end), carried, turn.body, turn.done);
+    /// Emits the end of the body, and leaves the scope of the loop.
+    fn end_iteration(&mut self, fold: &FoldParts, current: &Loop, carried: Option<Value>) {
+        let next = self.builder.ins().iadd_imm_s(current.position, current.step);
+        self.iterate_or_leave((next, current.end), carried, current.body, current.done);
         self.scope.leave(fold.level);
         self.loops = self.loops.saturating_sub(1);
     }
 
-    /// Goes to the body with a position, or out of the loop if it is the end.
-    fn turn_or_leave(&mut self, (position, end): (Value, Value), carried: Option<Value>, body: Block, done: Block) {
+    /// Jumps to the body with a position, or out of the loop if the position is the end.
+    fn iterate_or_leave(&mut self, (position, end): (Value, Value), carried: Option<Value>, body: Block, done: Block) {
         self.reach(body);
         self.reach(done);
         let more = self.builder.ins().icmp(IntCC::NotEqual, position, end);

@@ -1,7 +1,9 @@
-//! Several rules in one function, one after the other. What one has loaded, looked up or computed where it was sure to come by,
-//! the later ones find known; each has its budget, and a way out of its own for errors, after which the next rule is evaluated.
+//! Several rules in one function, one after the other.
+//!
+//! Values that one rule has loaded, looked up or computed in a block that dominates are known to the later rules. Each rule has its own
+//! budget and its own error target, after which the next rule is evaluated.
 
-use super::block::{Edge, Target};
+use super::block::{Edge, ErrorTarget};
 use super::{Emitter, MEM};
 use crate::error::Error;
 use crate::unit::GroupedRule;
@@ -36,9 +38,9 @@ impl<'a> Emitter<'a, '_> {
         let matched = self.builder.create_block();
         let failed = facts.fails.then(|| self.cold_block());
         (self.target, self.rule) =
-            failed.map_or((Target::CALLER, Target::CALLER), |to| (Target::to(to), Target::to(to)));
+            failed.map_or((ErrorTarget::CALLER, ErrorTarget::CALLER), |to| (ErrorTarget::to(to), ErrorTarget::to(to)));
         self.branch(rule.root, Edge::to(matched), Edge::to(next))?;
-        (self.target, self.rule) = (Target::CALLER, Target::CALLER);
+        (self.target, self.rule) = (ErrorTarget::CALLER, ErrorTarget::CALLER);
 
         self.start(matched);
         self.note(number, group::MATCHED);
@@ -63,7 +65,7 @@ impl<'a> Emitter<'a, '_> {
         self.builder.ins().store(MEM, after, given, at);
     }
 
-    /// Ends the function if the frame says so, and goes on otherwise.
+    /// Ends the function if the frame says so, and continues otherwise.
     fn stop_if(&mut self, at: i32, next: Block, end: Block) {
         let given = self.frame();
         let stop = self.builder.ins().uload32(MEM, given, at);

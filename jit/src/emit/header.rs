@@ -1,14 +1,14 @@
 //! Header lookups: at most one for each header and evaluation.
 //!
-//! A header that is asked for again where the first lookup does not dominate gets a place on the stack: the first lookup,
-//! though already emitted, is made to leave its answer there as well. In a loop the place is used from the start.
+//! A header that is needed again where the first lookup does not dominate gets a stack slot: a store of the answer is inserted after
+//! the first lookup, which is already emitted. In a loop the slot is used from the start.
 //!
-//! Headers of a table are looked up all at once when the first of them is needed, and have places from the start.
+//! Headers of a batch are looked up with one call when the first of them is needed, and have stack slots from the start.
 
 use super::block::{Edge, Words};
 use super::call::{Attempt, Attempted, Failure};
 use super::{Emitter, broken};
-use crate::dominators::Place;
+use crate::dominators::DominatorNode;
 use crate::error::Error;
 use crate::unit::HeaderBatch;
 use celero_ir::{Helper, NodeId, Op};
@@ -17,59 +17,59 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, Value, ValueDef};
 
-/// The length in a place that holds no answer yet.
-const UNASKED: i64 = -1;
+/// The length in a slot that has no answer yet.
+const NOT_LOOKED_UP: i64 = -1;
 
-/// What is known of a header's lookups so far.
+/// The lookups of a header so far.
 #[derive(Clone, Copy)]
 pub(super) enum Lookup {
-    /// One, whose answer is these values.
+    /// One lookup, whose answer is these values.
     Once(Value, Value),
-    /// Its answer is kept here: address, length.
+    /// The answer is in this slot: address, length.
     Kept(StackSlot),
 }
 
 /// Headers that are looked up together.
-pub(super) struct Table {
+pub(super) struct Batch {
     /// Address of their names.
     names: usize,
-    /// Their answers. The length of the first is [`UNASKED`] before the lookup.
+    /// Their answers. The length of the first is [`NOT_LOOKED_UP`] before the lookup.
     answers: StackSlot,
-    /// Where it is known that the lookup was made.
-    asked: Option<Place>,
+    /// A block that is reached only after the lookup.
+    asked: Option<DominatorNode>,
 }
 
 impl Emitter<'_, '_> {
-    pub(super) fn prepare_tables(&mut self, headers: &[HeaderBatch<'_>]) {
+    pub(super) fn prepare_batches(&mut self, headers: &[HeaderBatch<'_>]) {
         for header in headers {
             let size = u32::try_from(header.lookups.len()).unwrap_or(u32::MAX).saturating_mul(16);
             let answers = self.slot(size);
-            let number = self.tables.len();
-            self.tabled.extend(header.lookups.iter().zip((0..).step_by(16)).map(|(&id, at)| (id, (number, at))));
-            self.tables.push(Table { names: header.names, answers, asked: None });
+            let number = self.batches.len();
+            self.batched.extend(header.lookups.iter().zip((0..).step_by(16)).map(|(&id, at)| (id, (number, at))));
+            self.batches.push(Batch { names: header.names, answers, asked: None });
         }
     }
 
-    /// The answer of a lookup that its table makes.
+    /// The answer of a lookup that its batch makes.
     fn look_up_together(&mut self, id: NodeId, number: usize, at: i32) -> Result<Words, Error> {
-        let Some(&Table { names, answers, asked }) = self.tables.get(number) else {
-            return Err(broken("a table of headers that is none"));
+        let Some(&Batch { names, answers, asked }) = self.batches.get(number) else {
+            return Err(broken("a batch of headers that is none"));
         };
         if !asked.is_some_and(|asked| self.tree.dominates(asked, self.place)) {
             let (ask, go) = (self.cold_block(), self.builder.create_block());
             let first = self.builder.ins().stack_load(I64, I64, answers, 8);
-            let unasked = self.builder.ins().icmp_imm_s(IntCC::Equal, first, UNASKED);
+            let unasked = self.builder.ins().icmp_imm_s(IntCC::Equal, first, NOT_LOOKED_UP);
             self.brif(unasked, Edge::to(ask), Edge::to(go));
             self.start(ask);
             let map = self.header_map(id)?;
             let names = self.address(names);
-            let room = self.builder.ins().stack_addr(I64, answers, 0);
-            self.call(Helper::headers_get, &[map, names, room])?;
+            let space = self.builder.ins().stack_addr(I64, answers, 0);
+            self.call(Helper::headers_get, &[map, names, space])?;
             self.jump(Edge::to(go));
             self.start(go);
             let here = self.place;
-            if let Some(table) = self.tables.get_mut(number) {
-                table.asked = Some(here);
+            if let Some(batch) = self.batches.get_mut(number) {
+                batch.asked = Some(here);
             }
         }
         let address = self.builder.ins().stack_load(I64, I64, answers, at);
@@ -83,13 +83,13 @@ impl Emitter<'_, '_> {
         Ok(attempt.words)
     }
 
-    /// The answer of the lookup, its failure not looked at.
+    /// The answer of the lookup; its failure is not checked.
     pub(super) fn looked_up(&mut self, id: NodeId) -> Result<Attempt, Error> {
         if let Some(attempt) = self.recall_attempt(Attempted::Node(id), id) {
             return Ok(attempt);
         }
         self.locate(id);
-        if let Some(&(number, at)) = self.tabled.get(&id) {
+        if let Some(&(number, at)) = self.batched.get(&id) {
             let words = self.look_up_together(id, number, at)?;
             return Ok(self.note_attempt(Attempted::Node(id), id, words, Failure::NullWithCode));
         }
@@ -112,7 +112,7 @@ impl Emitter<'_, '_> {
         Ok(self.note_attempt(Attempted::Node(id), id, words, Failure::NullWithCode))
     }
 
-    /// Makes a lookup that is already emitted leave its answer.
+    /// Stores the answer of a lookup that is already emitted.
     fn keep_earlier(&mut self, slot: StackSlot, address: Value, length: Value) {
         let ValueDef::Result(call, _) = self.builder.func.dfg.value_def(address) else { return };
         let mut cursor = FuncCursor::new(self.builder.func).after_inst(call);
@@ -126,7 +126,7 @@ impl Emitter<'_, '_> {
         let length = self.builder.append_block_param(join, I64);
         let kept_length = self.builder.ins().stack_load(I64, I64, slot, 8);
         let kept = self.builder.create_block();
-        let unasked = self.builder.ins().icmp_imm_s(IntCC::Equal, kept_length, UNASKED);
+        let unasked = self.builder.ins().icmp_imm_s(IntCC::Equal, kept_length, NOT_LOOKED_UP);
         self.brif(unasked, Edge::to(ask), Edge::to(kept));
         self.start(kept);
         let kept_address = self.builder.ins().stack_load(I64, I64, slot, 0);
@@ -155,7 +155,7 @@ impl Emitter<'_, '_> {
         self.end(headers.ok_or_else(|| broken("a field without headers"))?)
     }
 
-    /// Marks all places as holding no answer yet.
+    /// Marks all slots as having no answer yet.
     pub(super) fn forget_headers(&mut self) {
         let mut slots: Vec<StackSlot> = self
             .headers
@@ -165,11 +165,11 @@ impl Emitter<'_, '_> {
                 Lookup::Once(..) => None,
             })
             .collect();
-        // Hash order would make the code differ from run to run.
+        // In hash order the code would differ from run to run.
         slots.sort_unstable();
-        slots.extend(self.tables.iter().map(|table| table.answers));
+        slots.extend(self.batches.iter().map(|batch| batch.answers));
         for slot in slots {
-            let unasked = self.word(UNASKED);
+            let unasked = self.word(NOT_LOOKED_UP);
             self.builder.ins().stack_store(I64, unasked, slot, 8);
         }
     }

@@ -1,4 +1,4 @@
-//! Tests of addresses: two words, the address as an IPv6 number, IPv4 ones in their mapped form (RFC 4291, section 2.5.5.2).
+//! Tests of IP addresses. An address is two words: an IPv6 number, for IPv4 in the mapped form (RFC 4291, section 2.5.5.2).
 
 use super::block::Words;
 use super::{Emitter, broken};
@@ -44,7 +44,7 @@ impl Emitter<'_, '_> {
         self.builder.ins().icmp_imm_s(IntCC::Equal, differs, 0)
     }
 
-    /// Whether an address has a network's bits.
+    /// Whether an address has the bits of a network.
     fn agrees(&mut self, (high, low): (Value, Value), network: &Network) -> Value {
         let ([bits_high, bits_low], [mask_high, mask_low]) = (network.bits, network.mask);
         let high = self.difference(high, bits_high, mask_high);
@@ -52,7 +52,7 @@ impl Emitter<'_, '_> {
         self.are_zero(high, low)
     }
 
-    /// The bits in which a word differs, of those where the mask has ones.
+    /// The masked bits in which a word differs.
     fn difference(&mut self, word: Value, bits: u64, mask: u64) -> Value {
         let bits = self.word(bits.cast_signed());
         let differs = self.builder.ins().bxor(word, bits);

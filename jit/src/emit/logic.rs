@@ -1,7 +1,7 @@
-//! Truth values as control flow: `and`, `or`, `not`, conditions and tests jump where the answer leads, and only become a
-//! number where one is asked for.
+//! Truth values as control flow: `and`, `or`, `not`, conditions and tests jump to where their result leads. They become a number only
+//! where a value is needed.
 
-use super::block::{Edge, Target, Words};
+use super::block::{Edge, ErrorTarget, Words};
 use super::{Emitter, broken};
 use crate::error::Error;
 use celero_ir::{Constant, FoldKind, Helper, NodeId, Op, Ty};
@@ -9,7 +9,7 @@ use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 
 impl Emitter<'_, '_> {
-    /// Whether the node is control flow by nature, so that its value costs more than a jump on it.
+    /// Whether the node is emitted as control flow, so that a jump costs less than its value.
     pub(super) fn is_test(&self, id: NodeId) -> bool {
         let (op, ty, args) = self.parts(id);
         match op {
@@ -24,7 +24,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Goes to `yes` or `no`. Ends the block.
+    /// Jumps to `yes` or `no` by a truth value. Ends the block.
     pub(super) fn branch(&mut self, id: NodeId, yes: Edge, no: Edge) -> Result<(), Error> {
         self.check_size()?;
         stacker::maybe_grow(super::STACK_RESERVE, super::STACK_STEP, || self.branch_on(id, yes, no))
@@ -41,7 +41,7 @@ impl Emitter<'_, '_> {
             self.jump(if *value { yes } else { no });
             return Ok(());
         }
-        // What is used again is worth a value.
+        // A node that is used again is computed as a value.
         if self.is_test(id) && !self.plan.facts(id).shared {
             return self.test(id, yes, no);
         }
@@ -78,7 +78,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The number of a test.
+    /// The value of a test, as a number.
     pub(super) fn materialise(&mut self, id: NodeId) -> Result<Words, Error> {
         let (join, _) = self.merge_block(Ty::Bool);
         let (yes, no) = (self.builder.ins().iconst(I8, 1), self.builder.ins().iconst(I8, 0));
@@ -87,9 +87,9 @@ impl Emitter<'_, '_> {
         Words::of(self.builder.block_params(join))
     }
 
-    /// `and` and `or` of any number of operands. While operands are left an error is pending: a word handed on from block
-    /// to block, 0 when there is none; after the last operand the first error wins over the neutral answer. No operand is
-    /// emitted twice, and where none before can fail nothing is handed on.
+    /// `and` and `or` of any number of operands. An error stays pending while there are operands: a word that is passed from block
+    /// to block, 0 if there is none. After the last operand the first error wins over the neutral result. No operand is
+    /// emitted twice, and as long as no operand before can fail, no word is passed.
     fn connect(&mut self, id: NodeId, args: &[NodeId], all: bool, yes: Edge, no: Edge) -> Result<(), Error> {
         let operands = self.flatten(id, args);
         let Some((&last, before)) = operands.split_last() else { return Err(broken("an operand is missing")) };
@@ -119,7 +119,8 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// Emits an operand whose error goes to `then`, or to the target, unless one is pending, which goes before it.
+    /// Emits an operand. Its error, or the pending one if there is one, is passed to `then`, or raised if there is no further
+    /// operand.
     fn catching(
         &mut self,
         operand: NodeId,
@@ -131,7 +132,7 @@ impl Emitter<'_, '_> {
             return emit(self);
         }
         let caught = self.cold_block();
-        let outer = std::mem::replace(&mut self.target, Target::to(caught));
+        let outer = std::mem::replace(&mut self.target, ErrorTarget::to(caught));
         let done = emit(self);
         self.target = outer;
         done?;
@@ -149,7 +150,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// The operands, those of operands of the same kind in their place: both operations are associative, errors included.
+    /// The operands, with nested operands of the same kind inlined: both operations are associative, also for errors.
     fn flatten(&self, id: NodeId, args: &[NodeId]) -> Vec<NodeId> {
         let op = self.unit.graph.op(id);
         let mut stack: Vec<NodeId> = args.iter().rev().copied().collect();

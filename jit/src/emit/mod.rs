@@ -1,10 +1,24 @@
-//! One root, or a group of rules, to one CLIF function: demand-driven from the root, each node emitted where it is first
+//! Emits one CLIF function for a root or for a group of rules. Emission starts at the root, and emits each node where it is first
 //! needed.
 //!
-//! A failing operation goes to the current error target; `and`, `or`, `coalesce`, `let` and folds put a target of their own in its place
-//! while they emit an operand. A node's value is kept and used again wherever
-//! the block in which it was made dominates; nothing else decides about sharing. So no value of one branch is used in
-//! another, and the code is at most as long as the expression written out as a tree.
+//! A failing operation jumps to the current error target. `and`, `or`, `coalesce`, `let` and folds set their own target
+//! while they emit an operand. A node's value is used again wherever the block that computes it dominates; nothing else decides
+//! about sharing. So no value of one branch is used in another, and the code is at most as long as the expression written out as a
+//! tree.
+//!
+//! # How to add a lowering
+//!
+//! Each operation has an arm in `Emitter::compute`, which calls a method in the file of its subject: `arith.rs`, `text.rs`, `logic.rs`
+//! (truth values as jumps), `fold.rs`, `header.rs`, .. Every jump goes through `block.rs`, every call through `call.rs`.
+//!
+//! **For one machine only** (an aarch64 instruction, say): emission writes the same CLIF for every machine, and Cranelift selects the
+//! instructions. First look whether Cranelift has a CLIF instruction that becomes the wanted one. If the CLIF itself must differ:
+//!
+//! 1. `target.rs` decides by instruction set. Add a field to its `TargetFacts` and compute it from the ISA's triple and flags.
+//! 2. Branch on `self.machine` in the method that emits the operation, as `call.rs` does for the calling convention; the portable form
+//!    stays the other branch.
+//! 3. Tests: `jit/tests/native/` runs emitted code on the machine that builds it, so run it there too. `tests/filetests/passes/`
+//!    compares CLIF, which must not differ between machines for the rules in it.
 
 mod arith;
 mod block;
@@ -25,12 +39,12 @@ mod logic;
 mod scope;
 mod text;
 
-use crate::dominators::{Place, Tree};
+use crate::dominators::{DominatorNode, DominatorTree};
 use crate::error::{Bound, Error};
 use crate::plan::Plan;
 use crate::target::TargetFacts;
 use crate::unit::{GroupedRule, HeaderBatch, Unit};
-use block::{Edge, Target, Words};
+use block::{Edge, ErrorTarget, Words};
 use celero_ir::{ErrorWord, NodeId, Op, Origin, Ty, layout};
 use cranelift_codegen::ir::types::{F64, I8, I64};
 use cranelift_codegen::ir::{
@@ -39,22 +53,22 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use std::collections::{HashMap, HashSet};
 
-/// All memory that generated code touches is there: no access may be taken to trap.
+/// Flags of all loads and stores: the memory that generated code accesses is mapped, so no access traps.
 const MEM: MemFlagsData = MemFlagsData::new().with_notrap();
 
-/// Stack left at which emission goes on on a new one: it recurses as deep as the expression nests.
+/// Bytes of stack below which emission continues on a new stack: it recurses as deep as the expression nests.
 const STACK_RESERVE: usize = 128 * 1024;
-/// Size of such a stack.
+/// Bytes of such a stack.
 const STACK_STEP: usize = 2 * 1024 * 1024;
 
-/// What one function is made from.
+/// The input of emission.
 pub(crate) struct Task<'a> {
     pub(crate) unit: Unit<'a>,
     pub(crate) plan: &'a Plan,
     pub(crate) body: Body<'a>,
-    /// The first root's number, for errors.
+    /// The number of the first root, for errors.
     pub(crate) number: usize,
-    /// Most instructions.
+    /// Maximum number of instructions.
     pub(crate) instructions: usize,
     pub(crate) target: TargetFacts,
 }
@@ -64,14 +78,14 @@ pub(crate) struct Task<'a> {
 pub(crate) enum Body<'a> {
     /// The value of one root.
     Root(NodeId),
-    /// Which of these rules are true, each with a budget of so many steps.
+    /// Which of these rules are true. Each has a budget of `steps`.
     Rules { rules: &'a [GroupedRule<'a>], headers: &'a [HeaderBatch<'a>], steps: i64 },
 }
 
-/// A value that can be used again where `place` dominates and the variables it depends on are the same.
+/// A value that can be used again where `place` dominates, if the variables on which it depends are still bound as before.
 #[derive(Clone, Copy)]
-struct Known {
-    place: Place,
+struct KnownValue {
+    place: DominatorNode,
     stamp: u64,
     words: Words,
 }
@@ -83,20 +97,20 @@ struct Emitter<'a, 'f> {
     instructions: usize,
     machine: TargetFacts,
     builder: FunctionBuilder<'f>,
-    tree: Tree,
-    /// The current block in the tree.
-    place: Place,
-    /// By block: the nearest place that dominates all jumps to it so far.
-    reached: Vec<Option<Place>>,
+    tree: DominatorTree,
+    /// The current block.
+    place: DominatorNode,
+    /// Indexed by block: the nearest dominator of all jumps to it so far.
+    reached: Vec<Option<DominatorNode>>,
     /// Blocks to which there is a jump from one that is not out of line.
     warm: HashSet<Block>,
-    /// Where errors go.
-    target: Target,
-    /// Where errors go that nothing absorbs.
-    rule: Target,
-    /// Where nodes came from in the source of the current rule, if not from where the graph says; sorted.
+    /// Where errors jump.
+    target: ErrorTarget,
+    /// Where errors jump that nothing absorbs.
+    rule: ErrorTarget,
+    /// Origins in the source of the current rule that differ from those in the graph; sorted by node.
     origins: &'a [(NodeId, Origin)],
-    /// Where an error waits on its way to a target.
+    /// The stack slot that holds an error on its way to a target.
     error: Option<StackSlot>,
     /// The evaluation frame. Taken through [`frame`](Self::frame).
     given_frame: Value,
@@ -104,26 +118,26 @@ struct Emitter<'a, 'f> {
     context_only: bool,
     /// The host's data.
     host: Value,
-    known: Vec<Option<Known>>,
+    known: Vec<Option<KnownValue>>,
     attempts: HashMap<call::Attempted, call::Attempt>,
     scope: scope::Scope,
     signatures: HashMap<call::Callee, SigRef>,
     headers: HashMap<NodeId, header::Lookup>,
     /// Headers that are looked up together.
-    tables: Vec<header::Table>,
-    /// By lookup: its table, and its place there.
-    tabled: HashMap<NodeId, (usize, i32)>,
-    /// By field: where the address that it holds is put.
+    batches: Vec<header::Batch>,
+    /// For each lookup of a batch: the batch, and the offset of its answer.
+    batched: HashMap<NodeId, (usize, i32)>,
+    /// For each field of an address: the stack slot into which its accessor writes.
     addresses: HashMap<u32, StackSlot>,
-    /// The budget, where it is not the frame's: see [`spent_once`](Self::spent_once).
+    /// The budget, if it is known and not read from the frame: see [`spent_once`](Self::spent_once).
     steps: Option<i64>,
-    /// How many loops are around the current block.
+    /// Number of loops around the current block.
     loops: u32,
-    /// Operands of `dispatch`, and for how many there must be room.
+    /// The stack slot for operands of `dispatch`, and the largest number of them.
     operands: Option<(StackSlot, u32)>,
 }
 
-/// Fills an empty function, whose signature is set; tells whether it is bare, which is to say does not use its frame.
+/// Emits into an empty function whose signature is set. Returns whether the function uses no evaluation frame.
 pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, task: &Task<'_>) -> Result<bool, Error> {
     let mut builder = FunctionBuilder::new(func, context);
     let entry = builder.create_block();
@@ -134,7 +148,7 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
     };
     let body = builder.create_block();
 
-    let (tree, top) = Tree::new();
+    let (tree, top) = DominatorTree::new();
     let mut emitter = Emitter {
         unit: task.unit,
         plan: task.plan,
@@ -146,8 +160,8 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
         place: top,
         reached: Vec::new(),
         warm: HashSet::new(),
-        target: Target::CALLER,
-        rule: Target::CALLER,
+        target: ErrorTarget::CALLER,
+        rule: ErrorTarget::CALLER,
         origins: &[],
         error: None,
         given_frame: frame,
@@ -158,14 +172,14 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
         scope: scope::Scope::default(),
         signatures: HashMap::new(),
         headers: HashMap::new(),
-        tables: Vec::new(),
-        tabled: HashMap::new(),
+        batches: Vec::new(),
+        batched: HashMap::new(),
         addresses: HashMap::new(),
         steps: None,
         loops: 0,
         operands: None,
     };
-    // Positions count from here; Cranelift would take the first one it sees.
+    // Source locations are relative to this one; without it, to the first that Cranelift sees.
     emitter.builder.set_srcloc(SourceLoc::new(0));
     emitter.start(body);
     match task.body {
@@ -174,7 +188,7 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
             emitter.root(root)?;
         }
         Body::Rules { rules, headers, steps } => {
-            emitter.prepare_tables(headers);
+            emitter.prepare_batches(headers);
             emitter.rules(rules, steps)?;
         }
     }
@@ -187,7 +201,7 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
 }
 
 impl Emitter<'_, '_> {
-    /// The entry block comes last: only now is it known what has to be prepared there.
+    /// Emits the entry block, last: only now is it known what it has to prepare.
     fn enter(&mut self, entry: Block, body: Block) {
         if let Some((slot, count)) = self.operands
             && let Some(data) = self.builder.func.sized_stack_slots.get_mut(slot)
@@ -231,7 +245,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// A node's value, emitted now or taken from where it is known.
+    /// A node's value: a known one, or emitted now.
     fn value(&mut self, id: NodeId) -> Result<Words, Error> {
         if let Some(words) = self.recall(id) {
             return Ok(words);
@@ -311,7 +325,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A value for code that is never reached.
+    /// Starts a block that is never reached, and returns a value for it.
     fn unreachable(&mut self, ty: Ty) -> Words {
         let dead = self.builder.create_block();
         self.start(dead);
@@ -346,7 +360,7 @@ impl Emitter<'_, '_> {
         self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, size, 3))
     }
 
-    /// Marks what follows as code of this node.
+    /// Marks the code that follows as code of this node.
     fn locate(&mut self, id: NodeId) {
         self.builder.set_srcloc(SourceLoc::new(id.0));
     }

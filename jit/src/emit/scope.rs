@@ -1,6 +1,6 @@
-//! Variables: what is bound at each level, and when it was.
+//! Variables: the binding of each level, and a serial number that tells bindings apart.
 
-use super::block::{Edge, Target, Words, types};
+use super::block::{Edge, ErrorTarget, Words, types};
 use super::{Emitter, broken};
 use crate::error::Error;
 use celero_ir::NodeId;
@@ -15,7 +15,7 @@ pub(super) struct Binding {
     pub(super) words: Words,
 }
 
-/// The variables in force, by level.
+/// The current bindings, indexed by level.
 #[derive(Default)]
 pub(super) struct Scope {
     levels: Vec<(Option<Binding>, u64)>,
@@ -48,7 +48,7 @@ impl Scope {
 }
 
 impl Emitter<'_, '_> {
-    /// Evaluates `init` and binds it. Its error waits with it, unless nothing may absorb it.
+    /// Emits `init` and binds its value together with its error. A final error is raised at once.
     pub(super) fn bind(&mut self, level: u32, init: NodeId) -> Result<(), Error> {
         let binding = if self.plan.facts(init).fails {
             let ty = self.unit.graph.ty(init);
@@ -57,7 +57,7 @@ impl Emitter<'_, '_> {
             let params: SmallVec<[Value; 2]> =
                 types(ty).iter().map(|&ty| self.builder.append_block_param(join, ty)).collect();
             let caught = self.cold_block();
-            let outer = std::mem::replace(&mut self.target, Target::to(caught));
+            let outer = std::mem::replace(&mut self.target, ErrorTarget::to(caught));
             let words = self.value(init);
             self.target = outer;
             let mut args: SmallVec<[Value; 3]> = SmallVec::new();
@@ -80,7 +80,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// A variable's value; where it is used, its error surfaces.
+    /// A variable's value. If it was bound to an error, that is raised here.
     pub(super) fn local(&mut self, id: NodeId, level: u32) -> Result<Words, Error> {
         let binding = self.scope.get(level).ok_or_else(|| broken("a variable that is not bound"))?;
         if types(self.unit.graph.ty(id)).len() != binding.words.list().len() {

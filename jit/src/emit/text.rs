@@ -1,5 +1,7 @@
-//! Tests of text and bytes. Against a constant of up to 32 bytes they are loads in line, after the length has shown that
-//! the bytes are there, or of the byte by which the host tells a few texts apart; longer ones and unknown ones are a helper's work, after the lengths have been found to allow it.
+//! Tests of text and bytes.
+//!
+//! A test against a constant of up to 32 bytes is emitted inline: a comparison of lengths, then loads of the bytes; or, if the host has
+//! a tag byte for the text, a comparison of that. Tests against longer or unknown texts call a helper once the lengths allow a match.
 
 use super::block::Edge;
 use super::{Emitter, MEM, broken};
@@ -12,12 +14,12 @@ use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use smallvec::SmallVec;
 
-/// The longest constant that is compared in line.
+/// Bytes of the longest constant that is compared inline.
 const INLINE: usize = 32;
-/// The largest set that is compared in line.
+/// Number of members of the largest set that is compared inline.
 const SMALL_SET: usize = 4;
 
-/// A load of 1, 2, 4 or 8 bytes of a constant, and what it must give.
+/// A load of 1, 2, 4 or 8 bytes, and the expected word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Chunk {
     offset: usize,
@@ -25,7 +27,7 @@ struct Chunk {
     expected: u64,
 }
 
-/// Loads that cover a constant of 1 to 32 bytes and nothing beside it; the last may overlap the one before.
+/// Loads that cover exactly the bytes of a constant; the last may overlap the one before.
 fn chunks(bytes: &[u8]) -> Vec<Chunk> {
     let widest = match bytes.len() {
         0 => return Vec::new(),
@@ -48,16 +50,16 @@ fn chunks(bytes: &[u8]) -> Vec<Chunk> {
     offsets.into_iter().map(chunk).collect()
 }
 
-/// A field of the host that shows by a byte whether it is one of some texts.
+/// A field of the host whose tag byte shows whether it is one of some texts.
 struct Tagged<'a> {
     path: &'a Path,
     offset: u32,
-    /// The bytes of these texts, at least one.
+    /// The tags of these texts, at least one.
     tags: SmallVec<[u8; SMALL_SET]>,
 }
 
 impl<'a> Emitter<'a, '_> {
-    /// The field that a node is, if it shows by a byte which of these texts it is.
+    /// The field of a node, if its tag byte shows which of these texts it is.
     fn tagged(&self, text: NodeId, texts: &[&[u8]]) -> Option<Tagged<'a>> {
         let Op::Field(index) = self.unit.graph.op(text) else { return None };
         let fields: &'a [Field] = self.unit.fields;
@@ -89,7 +91,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Whether a node is a constant with which text is compared in line.
+    /// Whether a node is a constant with which text is compared inline.
     pub(super) fn is_inline(&self, id: NodeId) -> bool {
         self.unit.text(id).is_some_and(|(bytes, _)| bytes.len() <= INLINE)
     }
@@ -126,7 +128,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Of two values that are compared, the one that may be any, and the constant text or bytes in the other.
+    /// If one of two compared values is a boxed constant text or bytes: the other value, and the constant.
     pub(super) fn boxed_text(&self, args: &[NodeId]) -> Option<(NodeId, NodeId)> {
         let &[left, right] = args else { return None };
         [(left, right), (right, left)].into_iter().find_map(|(value, boxed)| match self.unit.graph.args(boxed) {
@@ -135,7 +137,7 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// A value that may be any against constant text or bytes, which it equals if it is of their type and has as many.
+    /// Compares a value of any type with a constant text or bytes: type, length, then content.
     fn value_equal(&mut self, id: NodeId, args: &[NodeId], yes: Edge, no: Edge) -> Result<(), Error> {
         let (value, constant) = self.boxed_text(args).ok_or_else(|| broken("no constant to compare with"))?;
         let (bytes, _) = self.unit.text(constant).ok_or_else(|| broken("no constant to compare with"))?;
@@ -183,7 +185,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// Whether the bytes at an address, of which there are enough, are these.
+    /// Whether the bytes at an address are these. There are as many, which the caller has checked.
     fn match_bytes(
         &mut self,
         at: Value,
@@ -200,7 +202,7 @@ impl Emitter<'_, '_> {
             self.brif(equal.one()?, yes, no);
             return Ok(());
         }
-        // Most texts differ in the first chunk; the differences in what follows are gathered, so that there is one jump.
+        // Most texts differ in the first chunk. Differences in the other chunks are combined, so that one jump tests them.
         let chunks = chunks(bytes);
         let Some((first, others)) = chunks.split_first() else {
             self.jump(yes);
@@ -299,7 +301,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// A prefix or suffix that is no constant.
+    /// A test for a prefix or suffix that is not a constant.
     pub(super) fn affix(&mut self, id: NodeId) -> Result<super::Words, Error> {
         let helper = match self.unit.graph.op(id) {
             Op::EndsWith => Helper::string_ends_with,

@@ -1,7 +1,6 @@
-//! Files in a folder that others can write to: made by us, or none at all.
+//! Files in a folder to which other users can write: only files that this user owns are written.
 //!
-//! A name in `/tmp` can be guessed. So a link there is never followed, and a file that somebody else has put there is never written
-//! to.
+//! A name in `/tmp` can be guessed. So links are never followed, and a file that another user has put there is never written to.
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat, unlink};
 use rustix::io::Errno;
@@ -11,21 +10,24 @@ use std::os::fd::OwnedFd;
 
 const FLAGS: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 
-/// What becomes of a file that is there and ours.
+/// What to do with a file that exists and is ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Old {
-    /// It is continued.
-    Kept,
-    /// It is removed.
-    Replaced,
+pub(super) enum Existing {
+    /// Append to it.
+    Append,
+    /// Remove it and create a new one.
+    Replace,
 }
 
-/// A file that we own, for this user alone. For reading too: it can be mapped.
-pub(super) fn own(path: &str, old: Old) -> io::Result<File> {
+/// Opens a file that only this user can access, for reading (so that it can be mapped) and appending.
+///
+/// # Errors
+/// Also for a link, a file of another user, and anything that is not a regular file.
+pub(super) fn own(path: &str, existing: Existing) -> io::Result<File> {
     let new = || openat(CWD, path, FLAGS | OFlags::RDWR | OFlags::CREATE | OFlags::EXCL, Mode::RUSR | Mode::WUSR);
     let opened: OwnedFd = match new() {
         Err(Errno::EXIST) => {
-            // Opening what is no regular file must not wait for anybody.
+            // Opening a pipe must not block.
             let there = openat(CWD, path, FLAGS | OFlags::RDWR | OFlags::APPEND | OFlags::NONBLOCK, Mode::empty());
             let there = there.map_err(|error| named(path, &error.to_string()))?;
             let stat = fstat(&there)?;
@@ -33,9 +35,9 @@ pub(super) fn own(path: &str, old: Old) -> io::Result<File> {
             if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || !ours || stat.st_nlink != 1 {
                 return Err(named(path, "it is there already, and not a file of ours"));
             }
-            match old {
-                Old::Kept => there,
-                Old::Replaced => {
+            match existing {
+                Existing::Append => there,
+                Existing::Replace => {
                     unlink(path)?;
                     new().map_err(|error| named(path, &error.to_string()))?
                 }
@@ -73,7 +75,7 @@ mod tests {
         std::fs::hard_link(path("victim"), path("hard")).unwrap();
         std::fs::create_dir(path("folder")).unwrap();
         for name in ["link", "dangling", "hard", "folder"] {
-            for old in [Old::Kept, Old::Replaced] {
+            for old in [Existing::Append, Existing::Replace] {
                 let error = own(&path(name), old).unwrap_err().to_string();
                 assert!(error.contains(name), "{error}");
             }
@@ -87,7 +89,7 @@ mod tests {
     fn own_files_are_continued_or_replaced() {
         let folder = folder("own");
         let path = folder.join("file").to_str().unwrap().to_owned();
-        for (old, text) in [(Old::Kept, "a"), (Old::Kept, "b"), (Old::Replaced, "c")] {
+        for (old, text) in [(Existing::Append, "a"), (Existing::Append, "b"), (Existing::Replace, "c")] {
             own(&path, old).unwrap().write_all(text.as_bytes()).unwrap();
             let mut found = String::new();
             File::open(&path).unwrap().read_to_string(&mut found).unwrap();

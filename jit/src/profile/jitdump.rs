@@ -3,7 +3,7 @@
 //! mapping, which is how `perf inject` finds the file.
 
 use super::OfProcess;
-use super::file::{Old, own};
+use super::file::{Existing, own};
 use super::marker::Marker;
 use crate::code_memory::InstalledFunction;
 use rustix::time::{ClockId, clock_gettime};
@@ -13,7 +13,7 @@ use std::io::{self, Write};
 const MAGIC: u32 = 0x4a69_5444;
 const VERSION: u32 = 1;
 const HEADER: u32 = 40;
-/// The kind of a record that has code.
+/// The kind of a record with code.
 const LOAD: u32 = 0;
 /// Bytes of such a record before the name.
 const LOAD_HEAD: u32 = 56;
@@ -42,7 +42,7 @@ fn now() -> u64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
 }
 
-/// The number of this thread, where threads have such.
+/// The id of this thread, where the system has one.
 fn thread() -> Option<u32> {
     #[cfg(target_os = "linux")]
     return Some(rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned());
@@ -52,8 +52,8 @@ fn thread() -> Option<u32> {
 
 impl Dump {
     pub(super) fn new(process: u32) -> io::Result<Self> {
-        // One that is there is that of an earlier process with this number.
-        let mut file = own(&format!("/tmp/jit-{process}.dump"), Old::Replaced)?;
+        // An existing file is that of an earlier process with this id.
+        let mut file = own(&format!("/tmp/jit-{process}.dump"), Existing::Replace)?;
         let mut header = Vec::new();
         for word in [MAGIC, VERSION, HEADER, MACHINE, 0, process] {
             header.extend(word.to_ne_bytes());

@@ -1,11 +1,11 @@
-//! A mapped page that nobody reads: that it is mapped, as if it were code, is what profilers see.
+//! A mapped page that nobody reads: profilers see the mapping, which looks like code, and find the file by it.
 
 use rustix::mm::{MapFlags, ProtFlags};
 use std::fs::File;
 use std::io;
 use std::ptr::NonNull;
 
-/// A page of a file, mapped until this goes.
+/// A mapped page of a file, unmapped on drop.
 pub(super) struct Marker {
     start: NonNull<u8>,
     len: usize,

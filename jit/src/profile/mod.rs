@@ -1,8 +1,8 @@
-//! Telling profilers which function of generated code is which.
+//! Tells profilers the names of compiled functions.
 //!
-//! Two ways that `perf` of Linux knows: a file that names ranges of addresses ([`perf_map`]), and a file that has the code too
-//! ([`jitdump`]). There is one file of a kind for each process, whoever compiles. What can't be written is told by
-//! [`Profiler::failure`], and is no error of a compilation.
+//! `perf` of Linux reads two kinds of files: one that names ranges of addresses ([`perf_map`]), and one that has the code too
+//! ([`jitdump`]). A process has one file of each kind, for all compilers. A failure to write is reported by [`Profiler::failure`]
+//! and is not an error of the compilation.
 
 mod file;
 mod jitdump;
@@ -16,7 +16,7 @@ use perf_map::PerfMap;
 use std::io;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// How profilers are told the names of compiled rules. For Linux.
+/// How profilers learn the names of compiled rules. For Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Profiling {
@@ -29,7 +29,7 @@ pub enum Profiling {
     JitDump,
 }
 
-/// Tells profilers about code.
+/// Writes the names of compiled functions for profilers.
 #[derive(Debug)]
 pub struct Profiler {
     kind: Profiling,
@@ -45,13 +45,13 @@ struct Files {
 }
 
 impl Profiler {
-    /// For profilers of a kind. Writes nothing yet.
+    /// Returns a profiler that writes files of this kind. Writes nothing yet.
     #[must_use]
     pub fn new(kind: Profiling) -> Self {
         Self { kind, failure: OnceLock::new() }
     }
 
-    /// Tells of the functions of a unit, whose names `name` says by their numbers.
+    /// Writes the functions of a compilation; `name` returns the name of a function by its index.
     pub fn record(&self, code: &Code, name: impl Fn(usize) -> String) {
         let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
         let mut record = || -> io::Result<()> {
@@ -72,24 +72,24 @@ impl Profiler {
                 Profiling::PerfMap => "the map for perf",
                 Profiling::JitDump => "the dump for perf",
             };
-            // The first one says most.
+            // The first failure says most.
             let _ = self.failure.set(format!("{what} cannot be written: {error}"));
         }
     }
 
-    /// Why code could not be told of, the first time that happened.
+    /// The first failure to write, if there was one.
     #[must_use]
     pub fn failure(&self) -> Option<&str> {
         self.failure.get().map(String::as_str)
     }
 }
 
-/// A file that knows of which process it is.
+/// A file of one process.
 trait OfProcess {
     fn process(&self) -> u32;
 }
 
-/// The file of this process: a forked one begins its own.
+/// The file of this process; a forked process starts its own.
 fn of_this_process<F: OfProcess>(file: &mut Option<F>, new: impl FnOnce(u32) -> io::Result<F>) -> io::Result<&mut F> {
     let process = std::process::id();
     if file.as_ref().is_some_and(|file| file.process() != process) {
@@ -101,13 +101,13 @@ fn of_this_process<F: OfProcess>(file: &mut Option<F>, new: impl FnOnce(u32) -> 
     }
 }
 
-/// Most characters of a name.
-const LONGEST: usize = 120;
+/// Maximum number of characters of a name.
+const MAX_NAME: usize = 120;
 
 /// A name on one line.
 fn printable(name: &str) -> String {
     let blank = |c: char| if c.is_whitespace() || c.is_control() { ' ' } else { c };
-    let mut short: String = name.chars().take(LONGEST).map(blank).collect();
+    let mut short: String = name.chars().take(MAX_NAME).map(blank).collect();
     if short.len() < name.len() {
         short.push_str("...");
     }

@@ -2,7 +2,7 @@
 //! compilers of the process may write to the same file: lines are appended whole.
 
 use super::OfProcess;
-use super::file::{Old, own};
+use super::file::{Existing, own};
 use crate::code_memory::InstalledFunction;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -16,7 +16,7 @@ pub(super) struct PerfMap {
 
 impl PerfMap {
     pub(super) fn new(process: u32) -> io::Result<Self> {
-        Ok(Self { process, file: own(&format!("/tmp/perf-{process}.map"), Old::Kept)?, lines: String::new() })
+        Ok(Self { process, file: own(&format!("/tmp/perf-{process}.map"), Existing::Append)?, lines: String::new() })
     }
 
     pub(super) fn record(

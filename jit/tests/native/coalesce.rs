@@ -1,6 +1,7 @@
 //! The first of several operands that has a value: all combinations of null, values and errors.
 
-use crate::common::{Build, Value, run, run_with};
+use crate::common::{Build, run, run_with};
+use crate::runtime::Value;
 use celero_ir::layout::value::tag;
 use celero_ir::layout::{Access, Field, Path, Repr};
 use celero_ir::{Catch, Cmp, Constant, ErrorKind, FoldKind, NodeId, Op, Ty};

@@ -1,6 +1,7 @@
 //! Fields that are not plain loads, and headers.
 
-use crate::common::{BREAK_HEADERS, Build, Headers, Pair, calls, run};
+use crate::common::{Build, run};
+use crate::runtime::{BREAK_HEADERS, Headers, Pair, calls};
 use celero_ir::layout::{Access, EnumTags, Field, Path, Repr};
 use celero_ir::{Cmp, Constant, ErrorKind, FoldKind, Helper, NodeId, Op, Ty};
 use std::cell::Cell;
@@ -297,7 +298,7 @@ fn one_lookup_where_no_lookup_dominates() {
     let cond = b.add(Op::Cond, Ty::Bool, &[condition, first, yes]);
     let negated = b.add(Op::Not, Ty::Bool, &[cond]);
     let either = b.add(Op::Or, Ty::Bool, &[negated, second]);
-    let list = b.value(crate::common::Value::ints(0..5));
+    let list = b.value(crate::runtime::Value::ints(0..5));
     let op = Op::Fold { kind: FoldKind::Exists, level: 0, pairs: false, filtered: false };
     let late = equals(&mut b, "z", "never");
     let fold = b.add(op, Ty::Bool, &[list, late]);

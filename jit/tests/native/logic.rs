@@ -1,7 +1,8 @@
 //! Logic with errors: `and` and `or` over all combinations of true, false and two errors, and random expressions with
 //! variables, loops, headers and sharing, against a walk over the graph that knows nothing of blocks or registers.
 
-use crate::common::{self, Build, Headers, Value, run, run_with};
+use crate::common::{Build, run, run_with};
+use crate::runtime::{Headers, Value, calls};
 use celero_ir::layout::{Access, Field, Path, Repr};
 use celero_ir::{Arith, Catch, Cmp, Constant, ErrorKind, FoldKind, Graph, Helper, NodeId, Op, Ty};
 
@@ -422,9 +423,9 @@ fn random_expressions_agree_with_a_walk_over_the_graph() {
             for (i, &root) in b.graph.roots().iter().enumerate() {
                 let mut walk = Walk { graph: &b.graph, host: &host, lists: &lists, fuel: 1_000_000 };
                 let expected = walk.eval(root, &mut vec![]);
-                common::calls(Helper::header_get);
+                calls(Helper::header_get);
                 let outcome = run_with(&code, i, &host, 1_000_000);
-                assert!(common::calls(Helper::header_get) <= 3, "a header is looked up twice: seed {seed}");
+                assert!(calls(Helper::header_get) <= 3, "a header is looked up twice: seed {seed}");
                 let got = match b.graph.ty(root) {
                     Ty::Bool => outcome.bool().map(Val::Bool),
                     _ => outcome.int().map(Val::Int),

@@ -1,4 +1,4 @@
-//! Graphs built by hand, compiled and run with helpers of the tests' own.
+//! Graphs that are built by hand, compiled, and run with the helpers of a test runtime.
 
 #![expect(
     clippy::unwrap_used,
@@ -17,6 +17,7 @@ mod host;
 mod limits;
 mod logic;
 mod memory;
-mod shape;
+mod runtime;
+mod template;
 mod text;
 mod values;

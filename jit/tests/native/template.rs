@@ -1,6 +1,7 @@
 //! Code whose constants are read from a row answers what code with the same constants answers, errors and places included.
 
-use crate::common::{BREAK_HEADERS, Build, Headers, run, run_row};
+use crate::common::{Build, run, run_row};
+use crate::runtime::{BREAK_HEADERS, Headers};
 use celero_ir::layout::{Access, Field, Network, Path, Repr, ip_words};
 use celero_ir::{
     Arith, Cmp, ConstId, Constant, ErrorKind, ErrorWord, Helper, NodeId, Op, Parameter, ParameterKind, Ty, parse,
@@ -28,14 +29,14 @@ extern "C" fn ip_accessor(ip: *const IpAddr, words: *mut [u64; 2]) -> u64 {
 }
 
 /// An expression, built with constants, or with parameters and the row of the same constants.
-struct Draft {
+struct TemplateBuilder {
     build: Build,
-    shaped: bool,
+    templated: bool,
     row: Vec<u64>,
 }
 
-impl Draft {
-    fn new(shaped: bool, expression: impl Fn(&mut Self) -> NodeId) -> Self {
+impl TemplateBuilder {
+    fn new(templated: bool, expression: impl Fn(&mut Self) -> NodeId) -> Self {
         let mut build = Build::default();
         let at = |offset: usize| Path(vec![offset as u32]);
         let text = at(std::mem::offset_of!(Host, text));
@@ -51,16 +52,16 @@ impl Draft {
         }
         let headers = Path(vec![std::mem::offset_of!(Host, headers) as u32, 0]);
         build.fields.push(Field { headers: Some(headers), ..Field::new(Ty::Value, false, Access::Get) });
-        let mut draft = Self { build, shaped, row: vec![0xdead] };
-        let root = expression(&mut draft);
-        draft.build.graph.add_root(root);
-        verify(&draft.build.graph, &draft.build.fields).unwrap();
-        draft
+        let mut builder = Self { build, templated, row: vec![0xdead] };
+        let root = expression(&mut builder);
+        builder.build.graph.add_root(root);
+        verify(&builder.build.graph, &builder.build.fields).unwrap();
+        builder
     }
 
     /// The constant, or a parameter that is it.
     fn id(&mut self, kind: ParameterKind, constant: Constant) -> ConstId {
-        if !self.shaped {
+        if !self.templated {
             return self.build.graph.constant(constant);
         }
         let (at, plain) = (self.row.len() as u16, constant.is_raw_comparable());
@@ -117,7 +118,7 @@ impl Draft {
         self.build.add(Op::Require, Ty::Raw, &[header])
     }
 
-    fn shape(&self) -> Code {
+    fn template(&self) -> Code {
         let mut compiler = Compiler::new(&Settings::default()).unwrap();
         let root = self.build.graph.roots()[0];
         let function = self.build.with_unit(|unit| compiler.template(unit, root)).unwrap();
@@ -147,26 +148,26 @@ fn hosts(headers: &'static [Headers]) -> Vec<Host> {
 
 const CMPS: [Cmp; 6] = [Cmp::Eq, Cmp::Ne, Cmp::Lt, Cmp::Le, Cmp::Gt, Cmp::Ge];
 
-type Expression = fn(&mut Draft) -> NodeId;
+type Expression = fn(&mut TemplateBuilder) -> NodeId;
 
 /// How often a rule was false, true, failed.
 type Counts = [u32; 3];
 
 /// Asks both about every host.
-fn compare(name: &str, expression: impl Fn(&mut Draft) -> NodeId) -> Counts {
+fn compare(name: &str, expression: impl Fn(&mut TemplateBuilder) -> NodeId) -> Counts {
     let headers: &'static [Headers] =
         Box::leak(Box::new(["abc", "BAD", "x", "", LONG].map(|value| Headers(vec![("x".into(), value.into())]))));
     let absent: &'static Headers = Box::leak(Box::new(Headers(vec![])));
-    let (fixed, shaped) = (Draft::new(false, &expression), Draft::new(true, &expression));
-    assert!(shaped.row.len() > 1, "{name} has no parameters");
-    let text = shaped.build.graph.to_string();
-    assert_eq!(parse(&text).unwrap(), shaped.build.graph, "{name}");
-    let (code, shape) = (fixed.build.compile(), shaped.shape());
+    let (fixed, templated) = (TemplateBuilder::new(false, &expression), TemplateBuilder::new(true, &expression));
+    assert!(templated.row.len() > 1, "{name} has no parameters");
+    let text = templated.build.graph.to_string();
+    assert_eq!(parse(&text).unwrap(), templated.build.graph, "{name}");
+    let (code, template) = (fixed.build.compile(), templated.template());
     let mut counts = [0; 3];
     let hosts = hosts(headers);
     let absent = hosts.iter().map(|host| Host { headers: absent, ..*host });
     for host in hosts.iter().copied().chain(absent) {
-        let (want, got) = (run(&code, 0, &host), run_row(&shape, 0, &host, &shaped.row));
+        let (want, got) = (run(&code, 0, &host), run_row(&template, 0, &host, &templated.row));
         let inputs = (host.text, host.int, host.uint, host.double, host.ip);
         assert_eq!(got.word, want.word, "{name} of {inputs:?}: {:?} {:?}", got.bool(), want.bool());
         counts[usize::from(got.word > 0) + usize::from(got.word > 1)] += 1;
@@ -175,7 +176,7 @@ fn compare(name: &str, expression: impl Fn(&mut Draft) -> NodeId) -> Counts {
 }
 
 /// Compares, where the rule must be met false and true, and failing if it can.
-fn check(name: &str, fails: bool, expression: impl Fn(&mut Draft) -> NodeId) {
+fn check(name: &str, fails: bool, expression: impl Fn(&mut TemplateBuilder) -> NodeId) {
     let [no, yes, failed] = compare(name, expression);
     assert!(no > 0 && yes > 0 && (failed > 0) == fails, "{name}: {no} false, {yes} true, {failed} failed");
 }
@@ -250,7 +251,7 @@ fn text() {
     }
 }
 
-fn each_text(d: &mut Draft, op: Op, turned: bool) -> NodeId {
+fn each_text(d: &mut TemplateBuilder, op: Op, turned: bool) -> NodeId {
     let field = d.field(0);
     let tests = ["", "abc", "é", "x\u{fffd}", LONG].map(|text| {
         let text = d.text(text);
@@ -313,7 +314,7 @@ fn what_is_prepared() {
     }
 }
 
-fn network(d: &mut Draft, ip: &str, prefix: u8) -> NodeId {
+fn network(d: &mut TemplateBuilder, ip: &str, prefix: u8) -> NodeId {
     let network = d.id(ParameterKind::Cidr, Constant::Cidr(ip.parse().unwrap(), prefix));
     let field = d.field(4);
     d.test(Op::InCidr(network), &[field])
@@ -368,17 +369,17 @@ fn failures_and_their_places() {
 #[test]
 fn an_error_has_the_place_that_the_graph_says() {
     let absent = Headers(vec![]);
-    let broken = |d: &mut Draft| {
+    let broken = |d: &mut TemplateBuilder| {
         let (header, text) = (d.header(), d.text("abc"));
         d.test(Op::Cmp(Cmp::Eq), &[header, text])
     };
-    let draft = Draft::new(true, broken);
+    let builder = TemplateBuilder::new(true, broken);
     let host = Host { headers: &absent, ..hosts(Box::leak(Box::new([Headers(vec![])])))[0] };
-    let graph = &draft.build.graph;
+    let graph = &builder.build.graph;
     let place =
         |wanted: fn(Op) -> bool| graph.ids().find(|&id| wanted(graph.op(id))).map(|id| graph.origin(id)).unwrap();
-    let shape = draft.shape();
-    let ask = || ErrorWord(run_row(&shape, 0, &host, &draft.row).word).unpack();
+    let template = builder.template();
+    let ask = || ErrorWord(run_row(&template, 0, &host, &builder.row).word).unpack();
     assert_eq!(ask(), (ErrorKind::NoSuchKey, place(|op| op == Op::Require)));
     BREAK_HEADERS.set(true);
     let failed = ask();
@@ -387,24 +388,24 @@ fn an_error_has_the_place_that_the_graph_says() {
 }
 
 #[test]
-fn one_shape_serves_many_rows() {
-    let draft = Draft::new(true, |d| {
+fn one_template_serves_many_rows() {
+    let builder = TemplateBuilder::new(true, |d| {
         let (field, text, number) = (d.field(0), d.text("abc"), d.int(7));
         let (one, field) = (d.test(Op::Cmp(Cmp::Eq), &[field, text]), d.field(1));
         let two = d.test(Op::Cmp(Cmp::Eq), &[field, number]);
         d.test(Op::And, &[one, two])
     });
-    let shape = draft.shape();
+    let template = builder.template();
     let host = Host { text: "number 70", int: 70, ..hosts(Box::leak(Box::new([Headers(vec![])])))[0] };
     for n in 0..100_u64 {
         let text = format!("number {n}");
         let row = [0, text.as_ptr() as u64, text.len() as u64, n];
-        assert_eq!(run_row(&shape, 0, &host, &row).bool(), Ok(n == 70), "{n}");
+        assert_eq!(run_row(&template, 0, &host, &row).bool(), Ok(n == 70), "{n}");
     }
 }
 
 #[test]
-fn a_shape_is_a_truth_value() {
+fn a_template_is_a_truth_value() {
     let mut b = Build::default();
     let (number, text) = (b.int(1), b.text("a"));
     let truth = b.bool(true);

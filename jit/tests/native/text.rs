@@ -1,6 +1,7 @@
 //! Text against constants of every length, with the text at the very end of its memory.
 
-use crate::common::{Build, calls, run};
+use crate::common::{Build, run};
+use crate::runtime::calls;
 use celero_ir::layout::{Access, Field, Path, Repr};
 use celero_ir::{Cmp, Constant, ErrorKind, Helper, NodeId, Op, Ty};
 

@@ -1,6 +1,7 @@
 //! Values of any type: boxes, lists, maps, variables, comprehensions, functions chosen at evaluation.
 
-use crate::common::{Build, MAP, Value, calls, run_with};
+use crate::common::{Build, run_with};
+use crate::runtime::{MAP, Value, calls};
 use celero_ir::layout::value::tag;
 use celero_ir::{Arith, Cmp, Constant, ErrorKind, FoldKind, Helper, NodeId, Op, Ty};
 
