@@ -1,17 +1,27 @@
-//! Why an evaluation has no value.
+//! The errors of compilations and evaluations.
 
 pub use celero_ir::ErrorKind;
+
+use celero_frontend::{Diagnostic, Style};
 use std::fmt;
+use std::sync::Arc;
 
 /// An evaluation error: what went wrong, and where in the rule's source.
+///
+/// Displays as `no such key (at 12..38)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvalError {
     /// What went wrong.
     pub kind: ErrorKind,
-    /// First byte of the expression that failed.
+    /// Byte offset in the source at which the failed expression starts.
     pub start: u32,
-    /// One past its last byte.
+    /// Byte offset at which it ends, exclusive.
     pub end: u32,
+}
+
+impl EvalError {
+    /// A failure of the host that belongs to no place of the rule.
+    pub(crate) const HOST: Self = Self { kind: ErrorKind::Host, start: 0, end: 0 };
 }
 
 impl fmt::Display for EvalError {
@@ -21,3 +31,62 @@ impl fmt::Display for EvalError {
 }
 
 impl std::error::Error for EvalError {}
+
+/// The error of one rule of a [`RuleSet`](crate::RuleSet) or of [`Rules`](crate::Rules).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RuleError {
+    /// The rule's index in its set.
+    pub rule: usize,
+    /// Why the rule has no result, and where in its source.
+    pub error: EvalError,
+}
+
+impl fmt::Display for RuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rule {}: {}", self.rule, self.error)
+    }
+}
+
+impl std::error::Error for RuleError {}
+
+/// Why an expression was rejected: all diagnostics, not only the first. Displays as source lines with carets under what is wrong.
+#[derive(Clone)]
+pub struct CompileError {
+    source: Arc<str>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl CompileError {
+    pub(crate) fn new(source: &str, diagnostics: Vec<Diagnostic>) -> Self {
+        Self { source: source.into(), diagnostics }
+    }
+
+    /// Returns all diagnostics, in the order of the source.
+    #[must_use]
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// Returns the diagnostics as text, with the source lines that they are about. `origin` names the source, such as a file; `color` adds
+    /// ANSI colours.
+    #[must_use]
+    pub fn render(&self, origin: &str, color: bool) -> String {
+        let style = if color { Style::Ansi } else { Style::Plain };
+        celero_frontend::render(&self.source, origin, &self.diagnostics, style)
+    }
+}
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render("rule", false))
+    }
+}
+
+impl fmt::Debug for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // As `Display`, because people `unwrap` it.
+        write!(f, "\n{self}")
+    }
+}
+
+impl std::error::Error for CompileError {}

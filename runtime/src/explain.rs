@@ -1,17 +1,32 @@
-//! What became of an expression, stage by stage, as text.
+//! [`Explanation`]: the stages of a compilation as text.
 
-use crate::engine::Stages;
+use crate::context::Context;
+use crate::engine::{Engine, Stages};
+use crate::env::Env;
+use crate::error::CompileError;
 use crate::program::Program;
 use std::fmt::{self, Write};
 
-/// The stages of an expression's way: each a title and a text.
+/// The stages of a compilation, each a title and a text. Displays as all of them.
 #[derive(Clone, Debug)]
 pub struct Explanation {
     sections: Vec<(&'static str, String)>,
 }
 
+impl Engine {
+    /// Compiles an expression and returns every stage of the compilation as text, for people who study what becomes of a rule.
+    ///
+    /// # Errors
+    /// [`CompileError`] with every diagnostic.
+    pub fn explain<C: Context>(&self, env: &Env<C>, source: &str) -> Result<Explanation, CompileError> {
+        let mut stages = Stages { wanted: true, ..Stages::default() };
+        let program = self.build(env, source, &mut stages)?;
+        Ok(Explanation::new(&program, stages))
+    }
+}
+
 impl Explanation {
-    pub(crate) fn new<S>(program: &Program<S>, stages: Stages) -> Self {
+    fn new<S>(program: &Program<S>, stages: Stages) -> Self {
         let checked = program.checked();
         let mut sections =
             vec![("tree", celero_frontend::dump_checked(checked)), ("type", format!("{}\n", program.result_type()))];
@@ -29,14 +44,14 @@ impl Explanation {
         Self { sections }
     }
 
-    /// Titles and texts, in order: `tree`, `type`, and, for native code, `graph`, `optimized graph`, `cranelift ir`,
-    /// `machine code`, `source positions`.
+    /// Returns titles and texts, in order: `tree`, `type`, and, for native code, `graph`, `optimized graph`, `cranelift ir`, `machine code`,
+    /// `source positions`.
     pub fn sections(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.sections.iter().map(|(title, text)| (*title, &**text))
     }
 }
 
-/// Which bytes of the code came from which node and which part of the source.
+/// From which node and which part of the source each range of code bytes comes.
 fn positions(spans: &[celero_jit::CodeRange], source: &str) -> String {
     let mut text = String::new();
     for span in spans {

@@ -1,8 +1,8 @@
 //! celero compiles CEL rules to native code and runs them on a proxy's own data.
 //!
 //! A rule is an expression in [CEL](https://cel.dev), such as `request.path.startsWith("/admin") && !("x-team" in
-//! request.headers)`. It is compiled once, and then run on each request: fields are read where they lie, nothing is
-//! converted, and, as a rule, nothing is allocated.
+//! request.headers)`. It is compiled once, and then run on each request: fields are read where the host stores them, nothing is
+//! converted, and usually nothing is allocated.
 //!
 //! # Use
 //!
@@ -19,14 +19,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Engine`] compiles; [`Env`] says which names and functions there are; [`Program`] is a compiled expression:
-//! [`test`](Program::test) asks for a truth value, [`eval`](Program::eval) for any [`Value`]. All three can be shared between
-//! threads, and evaluations share nothing that any of them writes.
+//! [`Engine`] compiles; [`Env`] declares names and functions; [`Program`] is a compiled expression: [`test`](Program::test) returns a
+//! `bool`, [`eval`](Program::eval) any [`Value`]. All three can be shared between threads, and evaluations never lock.
 //!
-//! Many rules are a [`RuleSet`]: compiled together, so that what several of them read, look up or compute is done once, and asked
-//! together: for the first that matches, for all, for how many. [`RuleSetBuilder::explain`] tells of each rule how it is found,
-//! or why it is evaluated every time, and [`RuleSet::warnings`] of rules that can't match, repeat others, or come too late.
-//! [`Live`] is such a set that changes while it is used.
+//! A [`RuleSet`] compiles many [rules](Rule) together, so that what several of them read, look up or compute is done once. It returns
+//! the first rule that matches, all of them, or their number. [`RuleSetBuilder::explain`] returns how each rule is found, or why it is
+//! evaluated every time; [`RuleSet::warnings`] reports rules that can't match, repeat others, or are hidden by earlier ones. [`Live`] is a
+//! set that changes while it is used.
 //!
 //! # The host's data
 //!
@@ -61,8 +60,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`FieldType`] lists the types that a field may have. [`http::RequestContext`] is a context for the `http` crate's requests
-//! under the names that CEL gateways use. A host without a Rust type declares variables at run time and binds values to them:
+//! [`FieldType`] lists the types that a field may have. [`http::RequestContext`] is a context for requests of the crate `http`, with
+//! the names that CEL gateways use. A host without a Rust type declares variables at run time and binds values to them:
 //!
 //! ```
 //! # use celero::{Bindings, Engine, Env, Type, Value};
@@ -74,8 +73,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What several rules have in common is a function: of the host ([`Env::function`]), or defined in CEL
-//! ([`Env::define`]), which costs what its body costs:
+//! Rules call functions of the host ([`Env::function`]) and functions defined in CEL ([`Env::define`]), which cost what their bodies
+//! cost:
 //!
 //! ```
 //! # use celero::{Bindings, Engine, Env, Type};
@@ -86,35 +85,39 @@
 //!
 //! # Errors
 //!
-//! [`CompileError`] holds every diagnostic of a rule, with the place, and displays as the source lines with carets. What is
-//! valid but hardly meant is in [`Program::warnings`].
+//! [`CompileError`] has all diagnostics of a rule, with their places, and displays as source lines with carets. [`Program::warnings`]
+//! reports what is valid, but probably not what the author means.
 //!
-//! [`EvalError`] says why an evaluation has no value: a small closed set of [kinds](ErrorKind) to match on, and the place in
-//! the source. A missing header is such an error (`no_such_key`), and `&&` and `||` hide an error where the other operand
-//! decides, as the language definition asks. Decide per rule what an error means: an allow list should read it as no, a deny
-//! list as yes; for a set, [`ErrorPolicy`] says it for all.
+//! [`EvalError`] says why an evaluation has no value: its [kind](ErrorKind) and the place in the source. A missing header is an error
+//! (`no_such_key`). `&&` and `||` hide an error if the other operand decides (CEL language definition, "Logical Operators"). Decide for
+//! each rule what an error means: an allow list should read it as no, a deny list as yes. [`ErrorPolicy`] sets it for rules of a set.
 //!
 //! # Tiers
 //!
-//! Native code runs where the processor is supported (x86-64 and, so far untested, aarch64, with the Unix calling convention);
-//! elsewhere, and for rules beyond the compiler's bounds, an interpreter does. Both give the same value or the same kind of
-//! error; [`Tier`] chooses. [`Engine::explain`] shows every stage down to the machine code.
+//! Native code runs where the processor is supported: x86-64 and, so far untested, aarch64, with the Unix calling convention. On other
+//! processors, and for rules beyond the compiler's limits, an interpreter evaluates. Both return the same value or the same kind of
+//! error; [`Tier`] chooses. [`Engine::explain`] returns every stage of a compilation down to the machine code.
 //!
 //! # Untrusted rules and requests
 //!
-//! Rules may come from tenants, and requests from anyone. [`Limits`] bounds source, depth, steps and memory; compiling takes
-//! time about linear in the source; `matches` takes time linear in the text. No rule and no request makes celero panic or
-//! overflow the stack: that is a defect, and so are tiers that disagree. Not bounded are the host's own functions, and the
-//! steps that both tiers count are not the same steps, so that a rule at the edge of its budget may exceed it in one tier only.
+//! Rules may come from tenants, and requests from anyone. [`Limits`] bounds source, depth, steps and memory. Compiling takes time about
+//! linear in the source; `matches` takes time linear in the text. A rule or a request that makes celero panic or overflow the stack is a
+//! defect, and so are tiers that disagree. The host's own functions are not bounded. Both tiers count steps, but not the same ones: a
+//! rule near its limit may exceed it in one tier only.
 //!
-//! Header values that are not UTF-8 are read as if each invalid sequence were U+FFFD; headers sent on several lines as one
-//! value, joined with `,`; header names without regard to case.
+//! In header values that are not UTF-8, each invalid sequence is read as U+FFFD. A header on several lines is one value, joined with `,`.
+//! The case of header names does not matter.
+//!
+//! # Other languages
+//!
+//! Rules are written in CEL by default. The module [`language`] has what is needed for another language: it checks a source and builds a
+//! tree, and everything else here works on that tree.
 //!
 //! # Features
 //!
 //! - `http` (on by default): contexts and header maps of the `http` crate.
-//! - `tracing`: spans and events of the target `celero` for what compiles and changes rules: `celero.compile`, `celero.build` of a set,
-//!   `celero.background` of live rules, and each change of these. Never for a request.
+//! - `tracing`: spans and events of the target `celero` for compiling and changing rules: `celero.compile`, `celero.build` for a set,
+//!   `celero.background` for live rules, and one for each change of these. None for evaluations.
 
 mod accessors;
 mod arena;
@@ -126,6 +129,7 @@ mod engine;
 mod env;
 mod error;
 mod explain;
+mod expression;
 mod fields;
 mod format;
 mod function;
@@ -156,10 +160,11 @@ pub use celero_frontend::{
 pub use celero_jit::Profiling;
 pub use context::{Context, Element, Field, FieldType, Host, Nested};
 pub use counters::{Counts, RuleCounts};
-pub use engine::{CompileError, Engine, EngineBuilder, Tier, diagnostic_codes};
+pub use engine::{Engine, EngineBuilder, Tier, diagnostic_codes};
 pub use env::{Env, EnvError};
-pub use error::{ErrorKind, EvalError};
+pub use error::{CompileError, ErrorKind, EvalError, RuleError};
 pub use explain::Explanation;
+pub use expression::{CheckedRule, TextPiece};
 pub use fields::Fields;
 pub use function::{DynFunction, FromValue, Functions, HostFunction, IntoValue};
 pub use library::Cx;
@@ -167,13 +172,13 @@ pub use limits::Limits;
 pub use live::{Difference, Live, Reader, Rules, ShadowStatus, Status};
 pub use program::Program;
 pub use rules::{
-    ErrorPolicy, EveryTime, Indexing, Match, RuleError, RuleExplanation, RuleSet, RuleSetBuilder, RuleSetError,
-    SetExplanation, Way,
+    ErrorPolicy, IndexEntry, Indexing, Match, Rule, RuleExplanation, RuleSet, RuleSetBuilder, RuleSetError,
+    SetExplanation, Unindexed,
 };
 pub use scratch::Scratch;
 pub use value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
 
-/// What `#[derive(Context)]` writes refers to.
+/// What the code generated by `#[derive(Context)]` refers to.
 #[doc(hidden)]
 pub mod derive_support {
     pub use crate::context::{push_field, push_nested};

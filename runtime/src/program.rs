@@ -1,26 +1,24 @@
 //! A compiled expression.
 
-use crate::Type;
 use crate::arena::without_room;
-use crate::context::{Context, Host};
+use crate::context::Context;
 use crate::env::Env;
 use crate::error::{ErrorKind, EvalError};
+use crate::expression::Expression;
 use crate::fields::Fields;
-use crate::function::{Functions, contained};
-use crate::interpret::interpret;
+use crate::function::Functions;
 use crate::library::Cx;
 use crate::limits::Limits;
 use crate::lower::is_pure;
-use crate::native::{BaseFrameCode, HOST, NativeProgram, failure, word_of};
+use crate::native::{BaseFrameCode, NativeProgram, failure, word_of};
 use crate::scratch::{Scratch, with_thread_scratch};
 use crate::value::Value;
-use celero_frontend::{Checked, Diagnostic, NodeId, Reference};
+use celero_frontend::{Checked, Diagnostic, NodeId, Reference, Type};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A compiled expression for contexts of one type. Cheap to clone, `Send` and `Sync`; evaluations share nothing that
-/// any of them writes.
+/// A compiled expression for contexts of one type. Cheap to clone, `Send` and `Sync`. Evaluations never lock.
 pub struct Program<S> {
     native: Option<NativeProgram>,
     shared: Arc<Shared>,
@@ -28,29 +26,12 @@ pub struct Program<S> {
 }
 
 struct Shared {
-    trees: Trees,
-    warnings: Vec<Diagnostic>,
+    expression: Arc<Expression>,
     fields: Fields,
     functions: Functions,
-    /// The variables' fingerprint.
+    /// Fingerprint of the variables.
     declarations: u64,
     limits: Limits,
-}
-
-/// The trees of an expression.
-#[derive(Debug)]
-pub(crate) struct Trees {
-    /// As written.
-    pub(crate) written: Checked,
-    /// With the functions defined in CEL in the places of their calls, if it calls any.
-    pub(crate) inlined: Option<Checked>,
-}
-
-impl Trees {
-    /// The tree that is evaluated.
-    pub(crate) fn evaluated(&self) -> &Checked {
-        self.inlined.as_ref().unwrap_or(&self.written)
-    }
 }
 
 impl<S> Clone for Program<S> {
@@ -70,38 +51,37 @@ impl<S> fmt::Debug for Program<S> {
 
 impl<S> Program<S> {
     pub(crate) fn new<C>(
-        trees: Trees,
-        warnings: Vec<Diagnostic>,
+        expression: Arc<Expression>,
         env: &Env<C>,
         native: Option<NativeProgram>,
         limits: Limits,
     ) -> Self {
-        let fields = Fields::of(trees.evaluated(), env.declarations().variables(), env.fields());
+        let fields = Fields::of(expression.evaluated(), env.declarations().variables(), env.fields());
         let (functions, declarations) = (env.functions().clone(), env.variables().fingerprint());
-        let shared = Arc::new(Shared { trees, warnings, fields, functions, declarations, limits });
+        let shared = Arc::new(Shared { expression, fields, functions, declarations, limits });
         Self { native, shared, context: PhantomData }
     }
 
-    /// The text it was compiled from.
+    /// Returns the source of the expression.
     #[must_use]
     pub fn source(&self) -> &str {
         self.checked().ast().source()
     }
 
-    /// The static type of its result.
+    /// Returns the static type of the result.
     #[must_use]
     pub fn result_type(&self) -> &Type {
         self.checked().result_type()
     }
 
-    /// What is valid, but probably not what the author means, in the order of the source. Rules with warnings run: a call
-    /// that always fails may stand where its error never matters.
+    /// Returns the warnings, in the order of the source: what is valid, but probably not what the author means. Such expressions run: a
+    /// call that always fails may be used where its error never matters.
     #[must_use]
     pub fn warnings(&self) -> &[Diagnostic] {
-        &self.shared.warnings
+        self.shared.expression.warnings()
     }
 
-    /// What it can read of the context.
+    /// Returns what an evaluation can read of the context.
     #[must_use]
     pub fn fields(&self) -> &Fields {
         &self.shared.fields
@@ -112,7 +92,7 @@ impl<S> Program<S> {
     /// defined in CEL count by their bodies. Walks the expression's tree.
     #[must_use]
     pub fn is_pure(&self) -> bool {
-        let checked = self.shared.trees.evaluated();
+        let checked = self.shared.expression.evaluated();
         let mut ids = (0..u32::try_from(checked.ast().nodes().len()).unwrap_or(u32::MAX)).map(NodeId);
         ids.all(|id| match checked.reference(id) {
             Reference::Call { overloads, .. } => overloads.iter().all(|called| is_pure(called, &self.shared.functions)),
@@ -120,33 +100,38 @@ impl<S> Program<S> {
         })
     }
 
-    /// Whether native code evaluates it.
+    /// Returns whether native code evaluates the expression.
     #[must_use]
     pub fn is_native(&self) -> bool {
         self.native.is_some()
     }
 
-    /// Bytes of machine code; 0 where the interpreter evaluates it.
+    /// Returns the bytes of machine code; 0 if the interpreter evaluates the expression.
     #[must_use]
     pub fn code_size(&self) -> usize {
         self.native.as_ref().map_or(0, NativeProgram::code_size)
     }
 
+    pub(crate) fn expression(&self) -> &Expression {
+        &self.shared.expression
+    }
+
     /// The tree as written.
     pub(crate) fn checked(&self) -> &Checked {
-        &self.shared.trees.written
+        self.shared.expression.written()
     }
 }
 
 impl<S: Context + 'static> Program<S> {
-    /// Evaluates a rule: an expression whose result is a truth value. Takes no lock. Allocates nothing once the thread has
-    /// evaluated before: the first evaluation that builds a string or a list makes room for it.
+    /// Evaluates the rule and returns whether it matches `context`.
+    ///
+    /// Does not lock. Does not allocate after the first evaluations on a thread.
     ///
     /// # Errors
-    /// The evaluation's error; `no_such_overload` when the result is not a truth value.
+    /// The evaluation's error. If the result is not a `bool`, its kind is [`NoSuchOverload`](ErrorKind::NoSuchOverload).
     #[inline]
     pub fn test<C: Context<Static = S>>(&self, context: &C) -> Result<bool, EvalError> {
-        // What becomes of the rule comes back in a register, so that no result has to be put together in memory.
+        // The outcome is a word in a register: no result has to be put together in memory.
         let word = match &self.native {
             Some(native) => match (native.context_only(), native.base_frame()) {
                 (Some(code), _) if self.is_for(context).is_ok() => code.run(context),
@@ -163,14 +148,14 @@ impl<S: Context + 'static> Program<S> {
         if let Err(error) = self.is_for(context) {
             return word_of(&error);
         }
-        // An arena without room costs nothing, and is hardly ever asked for any.
+        // A zero-capacity arena costs nothing, and these rules hardly ever allocate.
         match without_room(|arena| code.run(context, arena)) {
             Some(word) if word <= 1 => word,
             word => self.test_with_room(word, context),
         }
     }
 
-    /// Evaluates the rule again if it may have failed for want of room in the arena; else that word stands.
+    /// Evaluates the rule again, with a real arena, if it may have failed because the first one had no capacity.
     #[cold]
     #[inline(never)]
     fn test_with_room<C: Context<Static = S>>(&self, word: Option<u64>, context: &C) -> u64 {
@@ -185,20 +170,16 @@ impl<S: Context + 'static> Program<S> {
         with_thread_scratch(|scratch| self.test_with(context, scratch)).map_or_else(|error| word_of(&error), u64::from)
     }
 
-    /// [`test`](Self::test) with a scratch of the caller's.
+    /// Evaluates the rule as [`test`](Self::test) does, with a scratch of the caller instead of the thread's own.
     ///
     /// # Errors
     /// As [`test`](Self::test).
     pub fn test_with<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<bool, EvalError> {
-        if let Value::Bool(answer) = self.eval(context, scratch)? {
-            return Ok(answer);
-        }
-        let ast = self.checked().ast();
-        let span = ast.span(ast.root());
-        Err(EvalError { kind: ErrorKind::NoSuchOverload, start: span.start, end: span.end })
+        let value = self.eval(context, scratch)?;
+        self.shared.expression.truth(&value)
     }
 
-    /// Evaluates an expression. The value borrows from the program, the context and the scratch.
+    /// Evaluates the expression and returns its value, which borrows from the program, the context and the scratch.
     ///
     /// # Errors
     /// The evaluation's error.
@@ -211,26 +192,19 @@ impl<S: Context + 'static> Program<S> {
         let arena = scratch.arena(self.shared.limits.memory);
         match &self.native {
             Some(native) => native.run(context, &self.shared.functions, arena),
-            None => self.interpret(context, &Cx::new(i64::from(self.shared.limits.steps), arena)),
+            None => {
+                let Shared { expression, functions, limits, .. } = &*self.shared;
+                expression.interpret(functions, context, &Cx::new(i64::from(limits.steps), arena))
+            }
         }
     }
 
-    /// Refuses a context of the right type whose variables are others.
+    /// Refuses a context of the right type with other variables.
     #[inline]
     fn is_for<C: Context>(&self, context: &C) -> Result<(), EvalError> {
         match context.declarations() {
-            Some(declarations) if declarations != self.shared.declarations => Err(HOST),
+            Some(declarations) if declarations != self.shared.declarations => Err(EvalError::HOST),
             _ => Ok(()),
         }
-    }
-
-    #[inline(never)]
-    fn interpret<'a>(&'a self, host: &'a dyn Host, cx: &Cx<'a>) -> Result<Value<'a>, EvalError> {
-        // A panic of the host's data ends the evaluation as it does in native code.
-        let mut value = Value::Null;
-        let shared = &*self.shared;
-        contained(|| interpret(shared.trees.evaluated(), &shared.functions, host, cx, &mut value))
-            .unwrap_or(Err(HOST))?;
-        Ok(value)
     }
 }

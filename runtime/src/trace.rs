@@ -1,10 +1,9 @@
-//! What compiling and changing rules tells the host's `tracing` subscriber, if the feature `tracing` is on. Nothing that happens
-//! for each request does.
+//! Spans and events for the host's `tracing` subscriber, with the feature `tracing`: compiling and changing rules, never an evaluation.
 //!
-//! - A subscriber is the host's: none of these stands where a lock is held.
-//! - Without the feature they cost nothing: the values are not even computed.
+//! - A subscriber is code of the host: no lock is held while it runs.
+//! - Without the feature the macros cost nothing: their values are not computed.
 
-/// A span until the end of the block that it stands in.
+/// Enters a span until the end of the enclosing block.
 macro_rules! span {
     ($name:literal $(, $field:ident = $value:expr)*) => {
         #[cfg(feature = "tracing")]
@@ -14,7 +13,7 @@ macro_rules! span {
     };
 }
 
-/// Something that happened.
+/// Emits an event.
 macro_rules! event {
     ($level:ident, $message:literal $(, $field:ident = $value:expr)*) => {{
         #[cfg(feature = "tracing")]

@@ -28,7 +28,7 @@ fn unrelated(vocabulary: &Vocabulary, samples: &[RequestSample], many: usize) ->
         let mut scratch = Scratch::new();
         let mut found: HashSet<usize> = HashSet::new();
         for sample in samples {
-            found.extend(set.found(&context(sample), &mut scratch));
+            found.extend(set.candidates(&context(sample), &mut scratch));
             // A small set evaluates some rules without looking them up.
             found.extend(set.all(&context(sample), &mut scratch).unwrap_or_default());
         }
@@ -89,7 +89,7 @@ pub(crate) fn measure(most: usize, say: &mut Say<'_>) -> Result<Vec<Value>, Stri
     let mut first = None;
     for ((n, set), timing) in sizes.iter().zip(&sets).zip(timed.iter().skip(1)) {
         let mut scratch = Scratch::new();
-        let found: usize = samples.iter().map(|sample| set.found(&context(sample), &mut scratch).len()).sum();
+        let found: usize = samples.iter().map(|sample| set.candidates(&context(sample), &mut scratch).len()).sum();
         let candidates = found as f64 / samples.len().max(1) as f64;
         let ratio = timing.ns / *first.get_or_insert(timing.ns);
         say(&format!("{n:>8}{:>14.0}{ratio:>8.2}{candidates:>12.2}", timing.ns));

@@ -70,7 +70,7 @@ impl Cost {
         let mut scratch = Scratch::new();
         let mut indexed = vec![true; set.len()];
         let mut counts = vec![Counts::default(); set.len()];
-        for rule in set.every_time() {
+        for rule in set.unindexed() {
             if let (Some(indexed), Some(counts)) = (indexed.get_mut(rule), counts.get_mut(rule)) {
                 *indexed = false;
                 counts.looked_at = contexts.len();
@@ -82,7 +82,7 @@ impl Cost {
             }
         };
         for context in contexts {
-            set.found(context, &mut scratch).iter().for_each(|rule| add(*rule, |counts| &mut counts.looked_at));
+            set.candidates(context, &mut scratch).iter().for_each(|rule| add(*rule, |counts| &mut counts.looked_at));
             if let Ok(matched) = set.all(context, &mut scratch) {
                 matched.iter().for_each(|rule| add(*rule, |counts| &mut counts.matched));
             }
@@ -170,7 +170,7 @@ fn hottest<E: Context, C: Context<Static = E::Static>>(
     }
     let mut seen: Vec<Vec<&C>> = vec![Vec::new(); order.len()];
     for context in contexts {
-        for &rule in set.found(context, &mut scratch) {
+        for &rule in set.candidates(context, &mut scratch) {
             let seen = places.get(rule).copied().flatten().and_then(|place| seen.get_mut(place));
             if let Some(seen) = seen.filter(|seen| seen.len() < MOST_REQUESTS) {
                 seen.push(context);

@@ -5,7 +5,7 @@ use crate::input::Given;
 use crate::output::Output;
 use crate::rules_file::{Rule, RulesFile};
 use crate::sets::{ErrorPolicyArg, Task, builder, rejected, with_contexts};
-use celero::{Context, Engine, Env, RuleExplanation, SetExplanation, Way};
+use celero::{Context, Engine, Env, IndexEntry, RuleExplanation, SetExplanation};
 use serde_json::{Value as Json, json};
 
 /// Explains the rules of a file.
@@ -61,16 +61,18 @@ impl Task for Explain<'_> {
 }
 
 fn answer(file: &RulesFile, explanation: &SetExplanation, cost: Option<&Cost>) -> Json {
-    let way =
-        |way: &Way| json!({ "keys": way.keys(), "chance": way.chance(), "rest": way.rest(), "shape": way.shape() });
+    let entry = |entry: &IndexEntry| {
+        let (keys, chance) = (entry.keys(), entry.chance());
+        json!({ "keys": keys, "chance": chance, "rest": entry.residual(), "shape": entry.template() })
+    };
     let rule = |(rule, of_file): (&RuleExplanation, &Rule)| {
         json!({
             "name": rule.name(),
             "priority": of_file.priority,
             "tags": of_file.tags,
             "chance": rule.chance(),
-            "ways": rule.ways().iter().map(way).collect::<Vec<_>>(),
-            "every_time": rule.every_time().map(|why| why.to_string()),
+            "ways": rule.entries().iter().map(entry).collect::<Vec<_>>(),
+            "every_time": rule.unindexed().map(|why| why.to_string()),
             "interpreted": rule.interpreted(),
         })
     };
@@ -78,10 +80,10 @@ fn answer(file: &RulesFile, explanation: &SetExplanation, cost: Option<&Cost>) -
         "ok": true,
         "rules": explanation.rules().iter().zip(&file.rules).map(rule).collect::<Vec<_>>(),
         "expected": explanation.expected(),
-        "slots": explanation.slots(),
+        "slots": explanation.attributes(),
         "lookups": explanation.lookups(),
         "first_lookups": explanation.first_lookups(),
-        "shapes": explanation.shapes(),
+        "shapes": explanation.templates(),
         "index_bytes": explanation.index_size(),
         "code_bytes": explanation.code_size(),
         "diagnostics": file.diagnostics_json(explanation.warnings()),

@@ -6,7 +6,7 @@ use crate::output::Output;
 use crate::requests::Recorded;
 use crate::rules_file::RulesFile;
 use celero::http::RequestContext;
-use celero::{Arena, Context, Diagnostic, Engine, Env, ErrorPolicy, RuleSetBuilder, RuleSetError};
+use celero::{Arena, Context, Diagnostic, Engine, Env, ErrorPolicy, Rule, RuleSetBuilder, RuleSetError};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use serde_json::json;
@@ -90,8 +90,8 @@ pub(crate) fn builder<'e, E: Context>(
 ) -> RuleSetBuilder<'e, E, ()> {
     let rules = engine.rules(env).on_error(policy.0);
     file.rules.iter().fold(rules, |rules, rule| {
-        let rules = rules.rule(&rule.name, &rule.source, ()).priority(rule.priority);
-        rule.tags.iter().fold(rules, |rules, tag| rules.tag(tag))
+        let added = Rule::new(&rule.name, &rule.source, ()).priority(rule.priority);
+        rules.with_rule(rule.tags.iter().fold(added, |added, tag| added.tag(tag)))
     })
 }
 

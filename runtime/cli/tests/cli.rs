@@ -437,8 +437,8 @@ fn explain_takes_files_of_rules() {
     assert_eq!((run.code, &*run.err), (0, ""));
     for part in [
         "rules    41: 40 found by the index, 1 evaluated every time\n",
-        "  found if request.host is \"7.example\"\n    left: size(request.path) > 7   (shape 0, of 40 rules)\n",
-        "rule 40 `long`, expected always\n  every time: none of its conditions is a test that an index knows\n",
+        "  found if request.host is \"7.example\"\n    left: size(request.path) > 7   (template 0, of 40 rules)\n",
+        "rule 40 `long`, expected always\n  every time: none of its conditions is a test that an index supports\n",
     ] {
         assert!(run.out.contains(part), "{part} {}", run.out);
     }
@@ -451,7 +451,7 @@ fn explain_takes_files_of_rules() {
 
     let json = celero(&["explain", "--rules", &rules, "--requests", &requests, "--json"]).json();
     assert_eq!(json["rules"][7]["ways"][0]["keys"], json!(["request.host is \"7.example\""]));
-    assert_eq!(json["rules"][40]["every_time"], "none of its conditions is a test that an index knows");
+    assert_eq!(json["rules"][40]["every_time"], "none of its conditions is a test that an index supports");
     assert_eq!(json["cost"]["requests"], 3);
     let hottest = json["cost"]["hottest"].as_array().unwrap();
     let counts = |rule: u64| {

@@ -10,7 +10,7 @@ pub use problem::EnvError;
 use crate::context::Context;
 use crate::function::{Functions, HostFunction};
 use celero_frontend::stdlib::Library;
-use celero_frontend::{Declarations, Type, Variable};
+use celero_frontend::{Cel, Declarations, Language, Type, Variable};
 use celero_ir::Ty;
 use celero_ir::layout::{Access, Field as Layout};
 use std::collections::HashMap;
@@ -24,6 +24,7 @@ use std::sync::Arc;
 /// The methods that declare something never fail; what they could not declare is in [`problems`](Env::problems), and compiling
 /// with such an environment is an error that lists them.
 pub struct Env<C> {
+    language: Arc<dyn Language>,
     declarations: Declarations,
     variables: Arc<Variables>,
     fields: Vec<Layout>,
@@ -75,6 +76,7 @@ impl<C> Env<C> {
     /// An environment without variables and functions.
     pub(crate) fn empty() -> Self {
         Self {
+            language: Arc::new(Cel),
             declarations: Declarations::new(),
             variables: Arc::default(),
             fields: Vec::new(),
@@ -92,6 +94,19 @@ impl<C> Env<C> {
             return;
         }
         self.declare(name, ty, Layout::new(Ty::Value, true, Access::Get));
+    }
+
+    /// Sets the language in which rules are written. Default: [`Cel`](crate::language::Cel). Functions that are defined with
+    /// [`define`](Self::define) and [`alias`](Self::alias) are always written in CEL.
+    #[must_use]
+    pub fn language(mut self, language: impl Language + 'static) -> Self {
+        self.language = Arc::new(language);
+        self
+    }
+
+    /// The language in which rules are written.
+    pub(crate) fn rule_language(&self) -> &Arc<dyn Language> {
+        &self.language
     }
 
     /// Names in rules are resolved inside this namespace first.
@@ -229,6 +244,7 @@ impl<C: Context> Default for Env<C> {
 impl<C> Clone for Env<C> {
     fn clone(&self) -> Self {
         Self {
+            language: Arc::clone(&self.language),
             declarations: self.declarations.clone(),
             variables: Arc::clone(&self.variables),
             fields: self.fields.clone(),

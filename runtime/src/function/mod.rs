@@ -49,6 +49,12 @@ impl Functions {
         self.entries.get(index as usize).is_some_and(|e| e.pure)
     }
 
+    /// Whether these are the same functions: the same closures, in the same order.
+    pub(crate) fn are(&self, other: &Self) -> bool {
+        let same = |(one, other): (&Entry, &Entry)| Arc::ptr_eq(&one.call, &other.call);
+        self.entries.len() == other.entries.len() && self.entries.iter().zip(&other.entries).all(same)
+    }
+
     /// Calls a function.
     ///
     /// # Errors

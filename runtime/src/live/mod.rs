@@ -1,14 +1,14 @@
 //! Rules that change while they are used.
 //!
-//! What is published is immutable and swapped as one ([`reader`]), so that a reader never waits and never sees half of a
-//! change. Behind it ([`state`]) is what writers change under a lock: segments and what is left out of them ([`layer`]). Compiling is
-//! done outside of the lock, by the thread that changes rules as far as the interpreter needs it, and by one in the background
-//! ([`worker`]) for the rest.
+//! Readers see an immutable snapshot that is replaced as a whole ([`snapshot`], [`reader`]), so that they never wait and never see half of
+//! a change. Writers change the [`state`] under a lock: a list of segments and the rules excluded from them ([`layer`]). Compiling happens
+//! outside of the lock: the writer checks new rules for the interpreter, and a background thread makes native code ([`worker`]).
 
 mod layer;
 mod reader;
 mod segment;
 mod shadow;
+mod snapshot;
 mod state;
 mod status;
 mod views;
@@ -19,33 +19,33 @@ pub use shadow::Difference;
 pub use status::{ShadowStatus, Status};
 
 use crate::context::Context;
-use crate::counters::{Board, Place};
+use crate::counters::{CounterRegistry, CounterSlot};
 use crate::engine::{Engine, Tier};
 use crate::env::Env;
-use crate::rules::{ErrorPolicy, Given, RuleSet, RuleSetBuilder, RuleSetError};
+use crate::rules::{ErrorPolicy, Rule, RuleSet, RuleSetBuilder, RuleSetError};
 use crate::trace::{event, span};
 use layer::Layer;
-use segment::{Entry, Item, Segment, build};
+use segment::{LiveRule, Segment, build};
 use shadow::Watch;
 use state::{Shared, State};
 use std::fmt;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
-use views::View;
+use views::SegmentView;
 
-/// A set of rules that changes while others ask it: it can be replaced, single rules can be added, removed and switched off, and a
-/// candidate can be tried in its shadow. `Send` and `Sync`.
+/// A set of rules that changes while it is evaluated: all rules can be replaced, single rules added, removed and disabled, and a
+/// candidate set evaluated in its shadow. `Send` and `Sync`.
 ///
-/// # Asking
+/// # Evaluating
 ///
-/// Threads that answer requests have a [`Reader`] each. [`load`](Reader::load) gives the [`Rules`] of the moment, which are asked as a
-/// [`RuleSet`](crate::RuleSet) is. It takes no lock and never waits, and what it gives does not change any more: all answers
-/// about a request are of one generation.
+/// Each thread that answers requests has a [`Reader`]. [`load`](Reader::load) returns the current [`Rules`], which are evaluated as a
+/// [`RuleSet`](crate::RuleSet) is. It takes no lock and never waits. The rules that it returns do not change: all answers about a request
+/// come from one generation.
 ///
 /// ```
 /// use celero::http::RequestContext;
-/// use celero::{Engine, Env, Live, ErrorPolicy, Scratch};
+/// use celero::{Engine, Env, ErrorPolicy, Live, Rule, Scratch};
 ///
 /// let live = Live::new(Engine::new(), Env::<RequestContext>::new());
 /// live.replace(|rules| {
@@ -64,7 +64,7 @@ use views::View;
 /// assert_eq!((first.name, *first.action), ("admin", "deny"));
 /// assert_eq!(rules.count(&call, &mut scratch)?, 2);
 ///
-/// live.insert("mail", r#"request.path == "/mail""#, "allow")?; // after the others
+/// live.insert(Rule::new("mail", r#"request.path == "/mail""#, "allow"))?; // after the others
 /// live.disable("bots"); // the kill switch
 /// assert_eq!(reader.load().count(&call, &mut scratch)?, 1);
 /// assert_eq!(rules.count(&call, &mut scratch)?, 2, "these are still the rules of that moment");
@@ -73,27 +73,24 @@ use views::View;
 ///
 /// # Changing
 ///
-/// Changes by several threads happen one after the other. Each takes effect as a whole and at once, and is visible to each load after
-/// the call has returned. One that is refused changes nothing, and its error names every rule that is at fault, the place, and the
-/// limit if it exceeds one.
+/// Changes by several threads happen one after the other. Each takes effect as a whole, and is visible to every load after the call has
+/// returned. A refused change has no effect; its error names every rule that is wrong, the place, and the limit if one is exceeded.
 ///
-/// - [`replace`](Live::replace) puts a new set in the place of the old one. Its rules are checked, and interpreted, until a thread
-///   in the background has compiled them; one more replacement ends that work. An engine with [`Tier::Native`](crate::Tier::Native)
-///   asks for native code or an error: there the call takes as long as compiling does.
-/// - [`insert`](Live::insert), [`remove`](Live::remove) and, for several as one, [`edit`](Live::edit) change single rules. They cost
-///   what the rules in question cost, not what all rules do: well under a millisecond for one. In the background, the new
-///   rules become native code, and are merged with the old ones when there are enough.
-/// - [`disable`](Live::disable) and [`enable`](Live::enable) switch by name.
+/// - [`replace`](Live::replace) replaces all rules. The new rules are checked, and interpreted until the background thread has compiled
+///   them; another replacement cancels that work. With [`Tier::Native`](crate::Tier::Native) the call compiles to native code itself.
+/// - [`insert`](Live::insert), [`remove`](Live::remove) and [`edit`](Live::edit), for several changes at once, change single rules. The
+///   cost depends on the rules that change, not on all rules: well under a millisecond for one. In the background the new rules are
+///   compiled to native code, and merged with the old ones when there are enough.
+/// - [`disable`](Live::disable) and [`enable`](Live::enable) switch rules off and on by name.
 ///
-/// Rules are in the order of their priorities, smaller numbers first, and those of the same in the order of their insertion. Names
-/// need not be unique: what is done by name is done to all rules of it.
+/// Rules are sorted by priority, smaller numbers first, and rules of the same priority by insertion. Names need not be unique: an
+/// operation by name applies to all rules with it.
 ///
-/// # Trying
+/// # Shadowing
 ///
-/// [`shadow`](Live::shadow) has a candidate asked what the live rules are asked, on a share of the requests, and tells the
-/// differences. It answers nothing: its errors, and panics of the callback, are no business of the request's. [`promote`](Live::promote)
-/// makes it live. So rules can also be replaced by native code that is there already: a candidate with a share of 0,
-/// [`settle`](Live::settle), `promote`.
+/// [`shadow`](Live::shadow) evaluates a candidate set on a share of the requests, after the live rules, and reports the differences. It
+/// has no influence on answers: its errors, and panics of the callback, are contained. [`promote`](Live::promote) makes it live. This
+/// also replaces rules without an interpreted phase: a candidate with a share of 0, [`settle`](Live::settle), `promote`.
 ///
 /// ```
 /// use celero::{Bindings, Engine, Env, Live, Scratch, Type, Value};
@@ -121,8 +118,8 @@ use views::View;
 ///
 /// # Memory and threads
 ///
-/// A `Live` has one thread, which sleeps when there is nothing to do, and ends when the `Live` is dropped. Old rules go when nobody
-/// holds them any more, and not in the thread of a reader.
+/// A `Live` has one background thread, which sleeps when there is nothing to do and ends when the `Live` is dropped. Old rules are
+/// dropped when nobody holds them any more, never in the thread of a reader.
 pub struct Live<S, A = ()> {
     shared: Arc<Shared<S, A>>,
 }
@@ -132,30 +129,31 @@ where
     S: Context<Static = S> + 'static,
     A: Send + Sync + 'static,
 {
-    /// No rules yet. Starts a thread; without one, which [`status`](Live::status) tells, the interpreter evaluates all rules.
+    /// Creates a set without rules, and starts its background thread. If that fails, the interpreter evaluates all rules, and
+    /// [`status`](Live::status) says so.
     #[must_use]
     pub fn new(engine: Engine, env: Env<S>) -> Self {
         Self::start(engine, env, None)
     }
 
-    /// As [`new`](Self::new), and counts how often the rules are asked, and how often each matches and fails:
-    /// [`Rules::counts`]. What a [candidate](Live::shadow) does is not counted.
+    /// As [`new`](Self::new), with counters of evaluations, and of matches and failures of each rule: [`Rules::counts`]. A
+    /// [candidate](Live::shadow) is not counted.
     #[must_use]
     pub fn with_counters(engine: Engine, env: Env<S>) -> Self {
-        Self::start(engine, env, Some(Arc::new(Board::new(0))))
+        Self::start(engine, env, Some(Arc::new(CounterRegistry::new(0))))
     }
 
-    fn start(engine: Engine, env: Env<S>, board: Option<Arc<Board>>) -> Self {
-        let shared = Arc::new(Shared::new(engine, env, board));
+    fn start(engine: Engine, env: Env<S>, registry: Option<Arc<CounterRegistry>>) -> Self {
+        let shared = Arc::new(Shared::new(engine, env, registry));
         match worker::start(&shared) {
             // There was none before.
-            Ok(thread) => drop(shared.graveyard.keeper.set(thread)),
+            Ok(thread) => drop(shared.drop_queue.reclaimer.set(thread)),
             Err(error) => shared.lock().threadless = Some(format!("there is no thread in the background: {error}")),
         }
         Self { shared }
     }
 
-    /// Puts these rules, and their policy for errors, in the place of all others. Names that are [disabled](Live::disable) stay so.
+    /// Replaces all rules, and the policy for errors. Names that are [disabled](Live::disable) stay disabled.
     ///
     /// # Errors
     /// [`RuleSetError`] with every rule that does not compile. The rules are then what they were.
@@ -171,35 +169,36 @@ where
             state.live.views().len()
         });
         event!(info, "rules replaced", rules = rules);
-        // Where rules are replaced faster than the thread in the background drops them, memory must not grow.
-        self.shared.graveyard.clear();
+        // Memory must not grow if rules are replaced faster than the background thread drops them.
+        self.shared.drop_queue.clear();
         Ok(())
     }
 
-    /// Adds a rule after all others of priority 0.
+    /// Adds a rule after all others of its priority.
     ///
     /// # Errors
     /// As [`replace`](Live::replace).
-    pub fn insert(&self, name: &str, source: &str, action: A) -> Result<(), RuleSetError> {
-        self.edit(&[], |rules| rules.rule(name, source, action)).map(drop)
+    pub fn insert(&self, rule: Rule<A>) -> Result<(), RuleSetError> {
+        self.edit(&[], [rule]).map(drop)
     }
 
-    /// Removes all rules of a name, and says how many there were.
+    /// Removes all rules with a name. Returns how many there were.
     pub fn remove(&self, name: &str) -> usize {
         let removed = self.shared.change(|state| state.live.remove(name));
         event!(info, "rule removed", name = name, rules = removed);
         removed
     }
 
-    /// Removes all rules of these names and adds others, as one change, and says how many it has removed. Each new rule comes after all
-    /// others of its [priority](RuleSetBuilder::priority) and before those of greater ones. The policy for errors is what it was.
+    /// Removes all rules with these names and adds others, as one change. Returns the number of removed rules. Each new rule comes after
+    /// all others of its [priority](Rule::priority). The policy for errors does not change.
     ///
     /// ```
-    /// # use celero::{Bindings, Engine, Env, Live, Scratch};
+    /// # use celero::{Bindings, Engine, Env, Live, Rule, Scratch};
     /// # let env = Env::dynamic();
     /// # let live = Live::new(Engine::new(), env.clone());
     /// # live.replace(|rules| rules.rule("old", "true", 1).rule("other", "true", 1))?;
-    /// let removed = live.edit(&["old"], |rules| rules.rule("new", "1 < 2", 2).rule("newer", "2 < 3", 3).priority(-1))?;
+    /// let added = [Rule::new("new", "1 < 2", 2), Rule::new("newer", "2 < 3", 3).priority(-1)];
+    /// let removed = live.edit(&["old"], added)?;
     /// assert_eq!(removed, 1);
     /// assert!(live.load().iter().map(|rule| rule.name).eq(["newer", "other", "new"]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -207,13 +206,9 @@ where
     ///
     /// # Errors
     /// As [`replace`](Live::replace).
-    pub fn edit(
-        &self,
-        removed: &[&str],
-        added: impl FnOnce(RuleSetBuilder<'_, S, A>) -> RuleSetBuilder<'_, S, A>,
-    ) -> Result<usize, RuleSetError> {
+    pub fn edit(&self, removed: &[&str], added: impl IntoIterator<Item = Rule<A>>) -> Result<usize, RuleSetError> {
         span!("celero.edit");
-        let (added, _) = self.given(added);
+        let added = self.numbered(added);
         loop {
             let on_error = self.shared.lock().live.on_error;
             let mut segment = if added.is_empty() { None } else { Some(self.build(&added, on_error)?) };
@@ -236,8 +231,8 @@ where
         }
     }
 
-    /// Switches a name off, and says how many live rules have it: they count as not there and are not evaluated, also those that get
-    /// the name later, by whatever change, and those of a candidate, until the name is [enabled](Live::enable).
+    /// Disables a name. Returns the number of live rules with it. They are not evaluated, as if they did not exist, until the name is
+    /// [enabled](Live::enable). This includes rules of the name that are added later, and those of a candidate.
     pub fn disable(&self, name: &str) -> usize {
         let rules = self.shared.change(|state| {
             state.disabled.insert(name.into());
@@ -247,7 +242,7 @@ where
         rules
     }
 
-    /// Switches a name on again, and says how many live rules have it.
+    /// Enables a name again. Returns the number of live rules with it.
     pub fn enable(&self, name: &str) -> usize {
         let rules = self.shared.change(|state| {
             state.disabled.remove(name);
@@ -257,20 +252,20 @@ where
         rules
     }
 
-    /// The names that are switched off, in alphabetical order.
+    /// Returns the disabled names, in alphabetical order.
     #[must_use]
     pub fn disabled(&self) -> Vec<String> {
         self.shared.lock().disabled.iter().map(|name| name.to_string()).collect()
     }
 
-    /// Tries these rules in the shadow of the live ones, in the place of a candidate that is there already. On this share of the
-    /// requests, from 0 to 1 and to the millionth, spread evenly, they are asked what the live ones are asked, after these and in the same thread, and
-    /// `on_difference` is called with what differs. It is called by the threads that answer requests: it should be quick.
+    /// Evaluates a candidate set in the shadow of the live rules, in place of a previous candidate. On a share of the evaluations, from 0
+    /// to 1 in steps of one millionth and spread evenly, the candidate is evaluated after the live rules in the same thread, and
+    /// `on_difference` is called if the results differ. The callback delays the thread that answers the request: it should be fast.
     ///
-    /// Impure functions of the host are called by both.
+    /// Impure functions of the host are called by both sets.
     ///
     /// # Errors
-    /// As [`replace`](Live::replace). A candidate that was there before stays then.
+    /// As [`replace`](Live::replace). A previous candidate stays then.
     pub fn shadow(
         &self,
         share: f64,
@@ -289,14 +284,14 @@ where
         Ok(())
     }
 
-    /// Drops the candidate, and says whether there was one.
+    /// Drops the candidate. Returns whether there was one.
     pub fn end_shadow(&self) -> bool {
         let old = self.shared.change(|state| state.candidate.take());
         event!(info, "candidate dropped", found = old.is_some());
         old.is_some()
     }
 
-    /// Makes the candidate live, in the place of all rules that were, and says whether there was one. It is not compiled again.
+    /// Makes the candidate live, in place of all live rules. Returns whether there was one. It is not compiled again.
     pub fn promote(&self) -> bool {
         let old = self.shared.change(|state| {
             let (layer, watch) = state.candidate.take()?;
@@ -307,24 +302,24 @@ where
         old.is_some()
     }
 
-    /// The rules of this moment.
+    /// Returns the current rules.
     #[must_use]
     pub fn load(&self) -> Rules<S, A> {
         self.reader().load()
     }
 
-    /// A way to the rules for a thread that evaluates them.
+    /// Returns a reader, for a thread that evaluates the rules.
     #[must_use]
     pub fn reader(&self) -> Reader<S, A> {
         Reader { shared: Arc::clone(&self.shared) }
     }
 
-    /// How it is doing.
+    /// Returns the state of the rules and of the background work.
     #[must_use]
     pub fn status(&self) -> Status {
         let state = self.shared.lock();
         let views = state.live.views();
-        let native = |view: &View<S, A>| view.segment.set().map_or(0, RuleSet::native_rules);
+        let native = |view: &SegmentView<S, A>| view.segment.set().map_or(0, RuleSet::native_rules);
         let native_rules = views.segments().fold(0_usize, |sum, view| sum.saturating_add(native(view)));
         let stuck = || state.layers().find_map(|layer| layer.stuck.clone());
         let shadow = state.candidate.as_ref().map(|(layer, watch)| ShadowStatus {
@@ -343,48 +338,43 @@ where
         }
     }
 
-    /// Waits until there is no work left in the background, but no longer than so long, and says whether there is none. After it,
-    /// what can be native code is, or [`status`](Live::status) tells why not.
+    /// Waits until the background work is done, at most for `timeout`. Returns whether it is done. All rules that can be native code
+    /// are then, or [`status`](Live::status) returns why not.
     pub fn settle(&self, timeout: Duration) -> bool {
         let settled = &self.shared.settled;
         let waited = settled.wait_timeout_while(self.shared.lock(), timeout, |state| state.is_unsettled());
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
-    /// A layer of these rules alone.
+    /// A layer of these rules.
     fn layer(
         &self,
         rules: impl FnOnce(RuleSetBuilder<'_, S, A>) -> RuleSetBuilder<'_, S, A>,
     ) -> Result<Layer<S, A>, RuleSetError> {
-        let (items, on_error) = self.given(rules);
-        Ok(Layer::new(self.build(&items, on_error)?, on_error))
+        let Shared { engine, env, .. } = &*self.shared;
+        let (rules, on_error) = rules(engine.rules(env)).into_rules();
+        Ok(Layer::new(self.build(&self.numbered(rules), on_error)?, on_error))
     }
 
-    /// The rules that a closure gives, numbered from 0 and in their order, and their policy.
-    fn given(
-        &self,
-        rules: impl FnOnce(RuleSetBuilder<'_, S, A>) -> RuleSetBuilder<'_, S, A>,
-    ) -> (Vec<Item<A>>, ErrorPolicy) {
-        let Shared { engine, env, board, .. } = &*self.shared;
-        let (rules, on_error) = rules(engine.rules(env)).into_rules();
-        let item = |(sequence, Given { name, source, action, priority, tags, on_error })| Item {
-            name,
-            source,
-            tags,
-            on_error,
-            entry: Arc::new(Entry::new(priority, sequence, board.as_ref().map(Place::new), action)),
+    /// Rules numbered from 0, in their order.
+    fn numbered(&self, rules: impl IntoIterator<Item = Rule<A>>) -> Vec<Rule<Arc<LiveRule<A>>>> {
+        let registry = self.shared.registry.as_ref();
+        let live = |(sequence, rule): (u64, Rule<A>)| {
+            let Rule { name, condition, action, priority, tags, on_error } = rule;
+            let action = Arc::new(LiveRule::new(priority, sequence, registry.map(CounterSlot::new), action));
+            Rule { name, condition, action, priority, tags, on_error }
         };
-        let mut items: Vec<Item<A>> = (0..).zip(rules).map(item).collect();
-        items.sort_by_key(|item| item.entry.key());
-        (items, on_error)
+        let mut rules: Vec<Rule<Arc<LiveRule<A>>>> = (0..).zip(rules).map(live).collect();
+        rules.sort_by_key(|rule| rule.action.key());
+        rules
     }
 
     /// A segment of rules, ready to be evaluated.
-    fn build(&self, items: &[Item<A>], on_error: ErrorPolicy) -> Result<Segment<S, A>, RuleSetError> {
-        let Shared { engine, env, graveyard, .. } = &*self.shared;
+    fn build(&self, rules: &[Rule<Arc<LiveRule<A>>>], on_error: ErrorPolicy) -> Result<Segment<S, A>, RuleSetError> {
+        let Shared { engine, env, drop_queue, .. } = &*self.shared;
         let tier = if engine.tier() == Tier::Native { Tier::Native } else { Tier::Interpret };
-        let content = build(engine, env, tier, &|| false, items, on_error)?;
-        Ok(Segment::new(content, graveyard))
+        let content = build(engine, env, tier, &|| false, rules, on_error)?;
+        Ok(Segment::new(content, drop_queue))
     }
 }
 
@@ -392,7 +382,7 @@ impl<S, A> Drop for Live<S, A> {
     fn drop(&mut self) {
         self.shared.closed.store(true, Ordering::Release);
         self.shared.lock().layers().for_each(|layer| layer.stale.store(true, Ordering::Relaxed));
-        self.shared.graveyard.wake();
+        self.shared.drop_queue.wake();
     }
 }
 

@@ -1,34 +1,25 @@
-//! What threads that answer requests hold: a way to the rules of the moment, and these rules.
+//! [`Reader`] and [`Rules`]: what threads that answer requests use.
 
-use super::shadow::Shadow;
+use super::snapshot::Snapshot;
 use super::state::Shared;
-use super::views::Views;
 use crate::context::Context;
-use crate::counters::{Board, Counts, RuleCounts};
-use crate::rules::{ErrorPolicy, Match, RuleError};
+use crate::counters::{Counts, RuleCounts};
+use crate::error::RuleError;
+use crate::rules::{ErrorPolicy, Match};
 use crate::scratch::Scratch;
 use arc_swap::Guard;
 use celero_frontend::Diagnostic;
 use std::fmt;
 use std::sync::Arc;
 
-/// What is published at once.
-pub(super) struct Snapshot<S, A> {
-    pub(super) generation: u64,
-    /// Where counts are kept, if they are wanted.
-    pub(super) board: Option<Arc<Board>>,
-    pub(super) live: Views<S, A>,
-    pub(super) shadow: Option<Shadow<S, A>>,
-}
-
-/// A way to the rules of a [`Live`](super::Live) for a thread that evaluates them. Cheap to clone. It outlives the `Live`: the rules
-/// then stay as they are.
+/// Loads the current rules of a [`Live`](super::Live). Have one per thread; cheap to clone. It may outlive the `Live`, whose rules do not
+/// change any more then.
 pub struct Reader<S, A = ()> {
     pub(super) shared: Arc<Shared<S, A>>,
 }
 
 impl<S, A> Reader<S, A> {
-    /// The rules of this moment. Never waits, whatever happens to the rules meanwhile.
+    /// Returns the current rules. Never waits, whatever happens to the rules meanwhile.
     #[must_use]
     pub fn load(&self) -> Rules<S, A> {
         Rules { snapshot: self.shared.current.load() }
@@ -47,77 +38,75 @@ impl<S, A> fmt::Debug for Reader<S, A> {
     }
 }
 
-/// The rules of a [`Live`](super::Live) at a moment. All answers are of these rules, however often they are asked and whatever
-/// happens to the `Live` meanwhile: what a [`RuleSet`](crate::RuleSet) of the same rules in the same order would answer.
+/// The rules of a [`Live`](super::Live) of one generation. They do not change. Evaluations return what those of a
+/// [`RuleSet`](crate::RuleSet) of the same rules in the same order would.
 ///
-/// Load it for each request and let it go afterwards: as long as it is held, so is the memory of its rules.
+/// Load it for each request and drop it afterwards: it keeps the memory of its rules alive.
 ///
-/// The index of a rule is a handle: it stands for one rule as long as this value is there, and means nothing to another one. It
-/// does not tell the rule's place: where rules were [inserted](super::Live::insert), what [`all`](Rules::all) gives is in the order of
-/// the rules, but the indices are not ascending.
+/// The index of a rule is a handle, valid for this value only. Handles are not positions: where rules were
+/// [inserted](super::Live::insert), [`all`](Rules::all) returns rules in their order, but the indices are not ascending.
 pub struct Rules<S, A = ()> {
     snapshot: Guard<Arc<Snapshot<S, A>>>,
 }
 
 impl<S, A> Rules<S, A> {
-    /// Which generation this is: each change, also native code that takes the place of the interpreter, makes a new one with a
-    /// higher number.
+    /// Returns the number of the generation. Each change makes a new one with a higher number, and so does native code that replaces
+    /// the interpreter.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.snapshot.generation
     }
 
-    /// How many rules there are. Those that are disabled are not counted.
+    /// Returns the number of rules, without disabled ones.
     #[must_use]
     pub fn len(&self) -> usize {
         self.snapshot.live.len()
     }
 
-    /// Whether there are no rules.
+    /// Returns whether there are no rules.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The rule of an index, as a match. `None` if there is none, or it is disabled.
+    /// Returns the rule with this index; `None` if there is none, or it is disabled.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Match<'_, A>> {
         self.snapshot.live.get(index)
     }
 
-    /// The text of the rule of an index.
+    /// Returns the source of a rule.
     #[must_use]
     pub fn source(&self, index: usize) -> Option<&str> {
         self.snapshot.live.source(index)
     }
 
-    /// The tags of the rule of an index.
+    /// Returns the tags of a rule, in alphabetical order.
     pub fn tags(&self, index: usize) -> impl Iterator<Item = &str> {
         self.snapshot.live.tags(index)
     }
 
-    /// All rules in their order, those that are disabled left out. Sorts them: it is for people, not for requests.
+    /// Returns all rules in their order, without disabled ones. Sorts all rules: not for each request.
     pub fn iter(&self) -> impl Iterator<Item = Match<'_, A>> {
         self.snapshot.live.handles().into_iter().filter_map(|handle| self.get(handle))
     }
 
-    /// What a rule that fails counts as.
+    /// Returns what a rule that fails counts as, unless it has a policy of its own.
     #[must_use]
     pub fn on_error(&self) -> ErrorPolicy {
         self.snapshot.live.on_error
     }
 
-    /// What was counted so far; `None` unless the `Live` was [told](super::Live::with_counters) to count. The evaluations are those
-    /// of all generations; each rule counts from when it was added, also while it is merged or compiled with others. For people
-    /// and for metrics, not for requests.
+    /// Returns the counters; `None` unless the `Live` was made [with counters](super::Live::with_counters). Evaluations of all generations
+    /// are counted; each rule counts from the moment it was added. Takes time linear in the number of rules: not for each request.
     ///
     /// ```
-    /// # use celero::{Bindings, Engine, Env, Live, Scratch};
+    /// # use celero::{Bindings, Engine, Env, Live, Rule, Scratch};
     /// # let env = Env::dynamic();
     /// let live = Live::with_counters(Engine::new(), env.clone());
-    /// live.insert("old", "true", ())?;
+    /// live.insert(Rule::new("old", "true", ()))?;
     /// live.load().count(&Bindings::new(&env), &mut Scratch::new())?;
-    /// live.insert("new", "true", ())?;
+    /// live.insert(Rule::new("new", "true", ()))?;
     /// live.load().count(&Bindings::new(&env), &mut Scratch::new())?;
     /// let rules = live.load();
     /// let counts = rules.counts().expect("counters are on");
@@ -127,21 +116,21 @@ impl<S, A> Rules<S, A> {
     /// ```
     #[must_use]
     pub fn counts(&self) -> Option<Counts<'_>> {
-        let Snapshot { board, live, .. } = &**self.snapshot;
-        let board = board.as_ref()?;
+        let Snapshot { registry, live, .. } = &**self.snapshot;
+        let registry = registry.as_ref()?;
         let rules = live.handles().into_iter().filter_map(|handle| Some((live.counted(handle)?, self.get(handle)?)));
         let (places, rules): (Vec<u32>, Vec<Match<'_, A>>) = rules.unzip();
         let mut counts = Vec::with_capacity(rules.len());
         let mut rest = rules.iter();
-        board.read(places.into_iter(), |matches, errors| {
+        registry.read(places.into_iter(), |matches, errors| {
             let rule = rest.next().map(|&Match { index, name, .. }| RuleCounts { index, name, matches, errors });
             counts.extend(rule);
         });
-        let (evaluations, mean_time) = board.evaluations();
+        let (evaluations, mean_time) = registry.evaluations();
         Some(Counts { evaluations, mean_time, rules: counts })
     }
 
-    /// What is valid in a rule, but probably not what its author means, with the rule's index.
+    /// Returns the warnings with the indices of their rules: what is valid, but probably not what the author means.
     pub fn warnings(&self) -> impl Iterator<Item = (usize, &Diagnostic)> {
         let of_all = self.snapshot.live.segments().flat_map(|view| {
             let warnings = view.segment.set().map_or(&[][..], |set| set.warnings());
@@ -152,7 +141,7 @@ impl<S, A> Rules<S, A> {
 }
 
 impl<S: Context + 'static, A> Rules<S, A> {
-    /// The first rule that matches.
+    /// Returns the first rule that matches.
     ///
     /// # Errors
     /// Under [`ErrorPolicy::Stop`], the first error, if no rule before it matches. Never under another policy.
@@ -165,7 +154,7 @@ impl<S: Context + 'static, A> Rules<S, A> {
         Ok(scratch.matched.first().and_then(|&rule| self.get(rule)))
     }
 
-    /// Whether any rule matches.
+    /// Returns whether any rule matches.
     ///
     /// # Errors
     /// As [`first`](Self::first).
@@ -174,7 +163,7 @@ impl<S: Context + 'static, A> Rules<S, A> {
         Ok(!scratch.matched.is_empty())
     }
 
-    /// How many rules match.
+    /// Returns the number of rules that match.
     ///
     /// # Errors
     /// Under [`ErrorPolicy::Stop`], the first error. Never under another policy.
@@ -182,7 +171,7 @@ impl<S: Context + 'static, A> Rules<S, A> {
         self.all(context, scratch).map(<[usize]>::len)
     }
 
-    /// The indices of the rules that match, in the order of the rules.
+    /// Returns the indices of the rules that match, in the order of the rules.
     ///
     /// # Errors
     /// As [`count`](Self::count).
@@ -195,7 +184,8 @@ impl<S: Context + 'static, A> Rules<S, A> {
         Ok(&scratch.matched)
     }
 
-    /// For each tag of which a rule matches, the first that does; in the alphabetical order of the tags.
+    /// Returns, for each tag that a matching rule has, the first rule with it that matches. The tags are in the order of these rules;
+    /// several tags of one rule are in alphabetical order.
     ///
     /// # Errors
     /// As [`count`](Self::count).
@@ -206,15 +196,15 @@ impl<S: Context + 'static, A> Rules<S, A> {
     ) -> Result<impl Iterator<Item = (&'s str, Match<'s, A>)> + use<'s, C, S, A>, RuleError> {
         self.ask(context, scratch, false)?;
         let live = &self.snapshot.live;
-        live.first_of_tags(&scratch.matched, &mut scratch.first);
-        let found = live.all_tags().iter().zip(&scratch.first);
-        Ok(found.filter_map(|(tag, rule)| Some((&**tag, live.get((*rule)?)?))))
+        live.first_of_tags(&scratch.matched, &mut scratch.tags);
+        let found = scratch.tags.first.iter();
+        Ok(found.filter_map(|&(tag, rule)| Some((&**live.all_tags().get(tag as usize)?, live.get(rule)?))))
     }
 
     fn ask<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch, once: bool) -> Result<(), RuleError> {
-        let Snapshot { board, live, shadow, .. } = &**self.snapshot;
-        let result = match board {
-            Some(board) => live.ask_counted(context, scratch, once, board),
+        let Snapshot { registry, live, shadow, .. } = &**self.snapshot;
+        let result = match registry {
+            Some(registry) => live.ask_counted(context, scratch, once, registry),
             None => live.ask(context, scratch, once),
         };
         if let Some(shadow) = shadow {

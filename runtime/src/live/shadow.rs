@@ -1,34 +1,33 @@
-//! A candidate that is asked what the live rules were asked, on a share of the requests, and how its answers differ.
+//! The candidate set: evaluated after the live rules on a share of the requests, and compared with them.
 
-use super::views::Views;
+use super::views::SegmentViews;
 use crate::context::Context;
-use crate::error::{ErrorKind, EvalError};
+use crate::error::{ErrorKind, EvalError, RuleError};
 use crate::function::contained;
-use crate::rules::RuleError;
 use crate::scratch::{Scratch, with_thread_scratch};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Parts of a share.
+/// Resolution of a share.
 const MILLION: u64 = 1_000_000;
 
-/// How the answer of a candidate differs from that of the live rules to the same question: [`Live::shadow`](super::Live::shadow).
+/// How the results of a candidate differ from those of the live rules: [`Live::shadow`](super::Live::shadow).
 ///
-/// A rule is known by its name. Where the question was for the first rule that matches (`first`, `any`), at most one rule is
-/// gained and one is lost. Where it was for all (`all`, `count`), their order does not matter. An evaluation that an error ended
+/// Rules are compared by name. If only the first match was asked for (`first`, `any`), at most one rule is gained and one is lost. If all
+/// were (`all`, `count`), their order does not matter. An evaluation that an error ended
 /// ([`ErrorPolicy::Stop`](crate::ErrorPolicy::Stop)) has that error and no rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference<'r> {
-    /// Rules that match in the candidate only.
+    /// Rules that match only in the candidate.
     pub gained: Vec<&'r str>,
-    /// Rules that match in the live rules only.
+    /// Rules that match only in the live rules.
     pub lost: Vec<&'r str>,
-    /// Errors of rules that don't fail so in the live rules.
+    /// Errors of rules that do not fail like that in the live rules.
     pub failed: Vec<(&'r str, EvalError)>,
-    /// Errors of rules that don't fail so in the candidate.
+    /// Errors of rules that do not fail like that in the candidate.
     pub mended: Vec<(&'r str, EvalError)>,
 }
 
@@ -53,7 +52,7 @@ impl fmt::Display for Difference<'_> {
 
 pub(super) type OnDifference = dyn Fn(&Difference<'_>) + Send + Sync;
 
-/// What stays the same while a candidate is compiled.
+/// The settings and counters of a candidate. They stay the same while it is compiled.
 pub(super) struct Watch {
     /// In millionths.
     share: u64,
@@ -69,7 +68,7 @@ impl Watch {
         Self { share: millionths(share), on_difference, asked: zero(), compared: zero(), different: zero() }
     }
 
-    /// Whether this request is one of the share. They are spread evenly: of each so many requests in a row, so many are.
+    /// Whether the candidate is evaluated this time. These evaluations are spread evenly.
     fn chooses(&self) -> bool {
         let turn = self.asked.fetch_add(1, Ordering::Relaxed) % MILLION;
         let before = turn.saturating_mul(self.share) / MILLION;
@@ -86,18 +85,18 @@ fn millionths(share: f64) -> u64 {
     (share.clamp(0.0, 1.0) * 1e6).round() as u64
 }
 
-/// A candidate at a moment.
+/// The candidate of a snapshot.
 pub(super) struct Shadow<S, A> {
-    pub(super) views: Views<S, A>,
+    pub(super) views: SegmentViews<S, A>,
     pub(super) watch: Arc<Watch>,
 }
 
 impl<S: Context + 'static, A> Shadow<S, A> {
-    /// Asks the candidate too, if it is its turn: `live` has answered with this scratch.
+    /// Evaluates the candidate and compares the results, if this evaluation is chosen. `scratch` has the results of `live`.
     #[cold]
     pub(super) fn compare<C: Context<Static = S>>(
         &self,
-        live: &Views<S, A>,
+        live: &SegmentViews<S, A>,
         context: &C,
         scratch: &Scratch,
         result: &Result<(), RuleError>,
@@ -107,7 +106,7 @@ impl<S: Context + 'static, A> Shadow<S, A> {
         if !watch.chooses() {
             return;
         }
-        // A panic of the callback is no business of the request's.
+        // A panic of the callback must not reach the request.
         let _ = contained(|| {
             with_thread_scratch(|own| {
                 let candidate = views.ask(context, own, once);
@@ -122,14 +121,14 @@ impl<S: Context + 'static, A> Shadow<S, A> {
     }
 }
 
-/// What an evaluation said.
+/// The results of an evaluation.
 struct Facts<'r> {
     matched: Vec<&'r str>,
     errors: Vec<(&'r str, EvalError)>,
 }
 
 impl<'r> Facts<'r> {
-    fn of<S, A>(views: &'r Views<S, A>, scratch: &Scratch, result: &Result<(), RuleError>) -> Self {
+    fn of<S, A>(views: &'r SegmentViews<S, A>, scratch: &Scratch, result: &Result<(), RuleError>) -> Self {
         let name = |handle| views.get(handle).map_or("", |rule| rule.name);
         let matched =
             if result.is_ok() { scratch.matched.iter().map(|&rule| name(rule)).collect() } else { Vec::new() };
@@ -138,7 +137,7 @@ impl<'r> Facts<'r> {
 
     fn difference(&self, new: &Facts<'r>) -> Option<Difference<'r>> {
         let by_name = |name: &&'r str| *name;
-        // Where in its source a rule fails may change with the source.
+        // The place of an error changes with the source: compare the kind.
         let by_kind = |(name, error): &(&'r str, EvalError)| -> (&'r str, ErrorKind) { (*name, error.kind) };
         let difference = Difference {
             gained: without(&new.matched, &self.matched, by_name),
@@ -150,7 +149,7 @@ impl<'r> Facts<'r> {
     }
 }
 
-/// What is in `these` more often than in `those`.
+/// The elements of `these` that are not in `those`, counted with repetition.
 fn without<T: Copy, K: std::hash::Hash + Eq>(these: &[T], those: &[T], key: impl Fn(&T) -> K) -> Vec<T> {
     let mut counts: HashMap<K, usize> = HashMap::new();
     for that in those {

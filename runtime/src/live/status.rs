@@ -1,34 +1,33 @@
-//! What live rules tell of themselves.
+//! [`Status`]: the state of live rules.
 
-/// How a [`Live`](super::Live) is doing.
+/// The state of a [`Live`](super::Live) set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Status {
-    /// The newest generation.
+    /// The current generation.
     pub generation: u64,
-    /// How many rules there are. Those that are disabled are not counted.
+    /// Number of rules, without disabled ones.
     pub rules: usize,
-    /// How many rules native code evaluates: at most all, also those that have been removed or disabled since it was made.
+    /// Number of rules that native code evaluates, including those removed or disabled since it was made.
     pub native_rules: usize,
-    /// How many sets the rules lie in. Each is asked.
+    /// Number of sets in which the rules are stored. An evaluation evaluates each of them.
     pub sets: usize,
-    /// Whether there is work to be done in the background.
+    /// Whether there is background work to be done.
     pub is_working: bool,
-    /// Why the last work in the background came to nothing, if it did: the interpreter goes on with what should have been
-    /// compiled, until the rules change.
+    /// Why the last background work failed, if it did. The interpreter evaluates the rules concerned until the rules change.
     pub failure: Option<String>,
     /// The candidate, if there is one.
     pub shadow: Option<ShadowStatus>,
 }
 
-/// How a candidate is doing.
+/// The state of a candidate set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShadowStatus {
-    /// How many rules it has.
+    /// Number of its rules.
     pub rules: usize,
-    /// How many answers have been compared.
+    /// Number of compared evaluations.
     pub compared: u64,
-    /// How many of them differ.
+    /// Number of compared evaluations that differed.
     pub different: u64,
 }

@@ -1,37 +1,38 @@
-//! The rules of one moment, and how they are asked: segment by segment, with the answers merged in the order of the rules.
+//! The rules of a snapshot, and their evaluation: segment by segment, with the results merged in the order of the rules.
 //!
-//! A rule's index is its handle: it stays for the moment, and says nothing about the order.
+//! The public index of a rule is a handle, valid for the snapshot. Handles are not in the order of the rules.
 
-use super::segment::{Key, Segment};
+use super::segment::{RuleOrder, Segment};
 use crate::context::Context;
-use crate::counters::Board;
-use crate::rules::{ErrorPolicy, LeftOut, Match, RuleError, RuleSet};
-use crate::scratch::Scratch;
+use crate::counters::CounterRegistry;
+use crate::error::RuleError;
+use crate::rules::{ErrorPolicy, Excluded, Match, RuleSet};
+use crate::scratch::{FirstPerTag, Scratch};
 use std::sync::Arc;
 
-/// A segment at a moment.
-pub(super) struct View<S, A> {
+/// A segment of a snapshot.
+pub(super) struct SegmentView<S, A> {
     pub(super) segment: Arc<Segment<S, A>>,
-    pub(super) left_out: Option<Arc<LeftOut>>,
-    /// The handle of its first rule.
+    pub(super) excluded: Option<Arc<Excluded>>,
+    /// Handle of its first rule.
     pub(super) first: usize,
-    /// By number of a tag in the segment, that among the tags of all.
+    /// Indexed by tag of the segment: the number of the tag among those of all segments.
     tags: Box<[u32]>,
 }
 
-/// All rules of a moment.
-pub(super) struct Views<S, A> {
-    views: Box<[View<S, A>]>,
+/// All rules of a snapshot.
+pub(super) struct SegmentViews<S, A> {
+    views: Box<[SegmentView<S, A>]>,
     pub(super) on_error: ErrorPolicy,
     len: usize,
-    /// The tags of all segments, sorted, each once.
+    /// The tags of all segments, sorted.
     tags: Box<[Box<str>]>,
 }
 
-impl<S, A> Views<S, A> {
-    /// These segments.
+impl<S, A> SegmentViews<S, A> {
+    /// The rules of these segments, without excluded ones.
     pub(super) fn new<'s>(
-        segments: impl Iterator<Item = (&'s Arc<Segment<S, A>>, Option<&'s Arc<LeftOut>>)>,
+        segments: impl Iterator<Item = (&'s Arc<Segment<S, A>>, Option<&'s Arc<Excluded>>)>,
         on_error: ErrorPolicy,
     ) -> Self
     where
@@ -45,12 +46,12 @@ impl<S, A> Views<S, A> {
         tags.dedup();
         let number = |tag: &str| tags.binary_search(&tag).ok().and_then(|number| u32::try_from(number).ok());
         let (mut first, mut len) = (0_usize, 0_usize);
-        let views = segments.into_iter().map(|(segment, left_out)| {
+        let views = segments.into_iter().map(|(segment, excluded)| {
             let tags = of(segment).iter().map(|tag| number(tag).unwrap_or(u32::MAX)).collect();
-            let view = View { segment: Arc::clone(segment), left_out: left_out.map(Arc::clone), first, tags };
+            let view = SegmentView { segment: Arc::clone(segment), excluded: excluded.map(Arc::clone), first, tags };
             let rules = segment.len();
             first = first.saturating_add(rules);
-            let there = rules.saturating_sub(left_out.map_or(0, |left_out| left_out.count()));
+            let there = rules.saturating_sub(excluded.map_or(0, |excluded| excluded.count()));
             len = len.saturating_add(there);
             view
         });
@@ -58,24 +59,24 @@ impl<S, A> Views<S, A> {
         Self { views, on_error, len, tags: tags.into_iter().map(Into::into).collect() }
     }
 
-    pub(super) fn segments(&self) -> impl ExactSizeIterator<Item = &View<S, A>> {
+    pub(super) fn segments(&self) -> impl ExactSizeIterator<Item = &SegmentView<S, A>> {
         self.views.iter()
     }
 
-    /// How many rules there are.
+    /// Number of rules.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
     /// The segment with the rule of a handle, and the rule's index there.
-    fn place(&self, handle: usize) -> Option<(&View<S, A>, usize)> {
+    fn place(&self, handle: usize) -> Option<(&SegmentView<S, A>, usize)> {
         let view = self.views.get(self.views.partition_point(|view| view.first <= handle).checked_sub(1)?)?;
         Some((view, handle.checked_sub(view.first)?))
     }
 
     pub(super) fn get(&self, handle: usize) -> Option<Match<'_, A>> {
         let (view, rule) = self.place(handle)?;
-        if view.left_out.as_ref().is_some_and(|left_out| left_out.has(rule)) {
+        if view.excluded.as_ref().is_some_and(|excluded| excluded.has(rule)) {
             return None;
         }
         let Match { name, action, .. } = view.segment.rule(rule)?;
@@ -88,23 +89,21 @@ impl<S, A> Views<S, A> {
         view.segment.set()?.source(rule)
     }
 
-    /// The tags of the rule of a handle.
+    /// The tags of a rule.
     pub(super) fn tags(&self, handle: usize) -> impl Iterator<Item = &str> {
         let (view, rule) = self.get(handle).and_then(|_| self.place(handle)).unzip();
-        let set = view.and_then(|view: &View<S, A>| view.segment.set());
+        let set = view.and_then(|view: &SegmentView<S, A>| view.segment.set());
         set.zip(rule).into_iter().flat_map(|(set, rule)| set.tags(rule))
     }
 
-    /// Notes, by tag, the first of these rules that has it; they are in the order of the rules.
-    pub(super) fn first_of_tags(&self, matched: &[usize], first: &mut Vec<Option<usize>>) {
-        first.clear();
-        first.resize(self.tags.len(), None);
+    /// Notes the first rule of each tag. `matched` is in the order of the rules.
+    pub(super) fn first_of_tags(&self, matched: &[usize], first: &mut FirstPerTag) {
+        first.start(self.tags.len());
         for &handle in matched {
             let Some((view, rule)) = self.place(handle) else { continue };
             for &tag in view.segment.set().map_or(&[][..], |set| set.tag_numbers(rule)) {
-                let tag = view.tags.get(tag as usize).and_then(|&tag| first.get_mut(tag as usize));
-                if let Some(first) = tag {
-                    first.get_or_insert(handle);
+                if let Some(&tag) = view.tags.get(tag as usize) {
+                    first.add(tag, handle);
                 }
             }
         }
@@ -124,21 +123,21 @@ impl<S, A> Views<S, A> {
         handles
     }
 
-    /// The place at which a rule is counted.
+    /// The counter slot of a rule.
     pub(super) fn counted(&self, handle: usize) -> Option<u32> {
         let (view, rule) = self.place(handle)?;
         view.segment.rule(rule)?.action.place()
     }
 
-    fn key(&self, handle: usize) -> Key {
+    fn key(&self, handle: usize) -> RuleOrder {
         let rule = self.place(handle).and_then(|(view, rule)| view.segment.rule(rule));
-        rule.map_or(Key::LAST, |rule| rule.action.key())
+        rule.map_or(RuleOrder::LAST, |rule| rule.action.key())
     }
 }
 
-impl<S: Context + 'static, A> Views<S, A> {
-    /// Evaluates the rules; with `once`, until the first matches. The scratch has the handles of those that match, and the
-    /// errors, both in the order of the rules.
+impl<S: Context + 'static, A> SegmentViews<S, A> {
+    /// Evaluates the rules; with `once`, until the first match. Leaves the handles of the rules that match, and the errors, in the
+    /// scratch, both in the order of the rules.
     pub(super) fn ask<C: Context<Static = S>>(
         &self,
         context: &C,
@@ -148,7 +147,7 @@ impl<S: Context + 'static, A> Views<S, A> {
         let (mut matched, mut errors) = (std::mem::take(&mut scratch.matched), std::mem::take(&mut scratch.gathered));
         matched.clear();
         errors.clear();
-        let mut stopped: Option<(Key, RuleError)> = None;
+        let mut stopped: Option<(RuleOrder, RuleError)> = None;
         for view in &self.views {
             let result = view.ask(context, scratch, once, &mut matched);
             let at = |error: &RuleError| RuleError { rule: view.first.saturating_add(error.rule), ..*error };
@@ -166,16 +165,16 @@ impl<S: Context + 'static, A> Views<S, A> {
         result
     }
 
-    /// As [`ask`](Self::ask), and counts it.
+    /// As [`ask`](Self::ask), with counters.
     pub(super) fn ask_counted<C: Context<Static = S>>(
         &self,
         context: &C,
         scratch: &mut Scratch,
         once: bool,
-        board: &Board,
+        registry: &CounterRegistry,
     ) -> Result<(), RuleError> {
         let mut shards = std::mem::take(&mut scratch.shards);
-        let mut counting = shards.begin(board);
+        let mut counting = shards.begin(registry);
         let result = self.ask(context, scratch, once);
         let place = |&handle: &usize| self.counted(handle);
         scratch.matched.iter().filter_map(place).for_each(|place| counting.matched(place));
@@ -185,19 +184,19 @@ impl<S: Context + 'static, A> Views<S, A> {
         result
     }
 
-    /// Makes of the answers of all segments those of one set.
+    /// Merges the results of all segments to those of one set.
     fn merged(
         &self,
         matched: &mut Vec<usize>,
         errors: &mut Vec<RuleError>,
-        stopped: Option<(Key, RuleError)>,
+        stopped: Option<(RuleOrder, RuleError)>,
         once: bool,
     ) -> Result<(), RuleError> {
         if self.views.len() > 1 {
             matched.sort_unstable_by_key(|&handle| self.key(handle));
             errors.sort_unstable_by_key(|error| self.key(error.rule));
         }
-        // Where the evaluation of all rules one after the other would have ended.
+        // The rule at which an evaluation of all rules one after the other would have ended.
         let found = matched.first().filter(|_| once).map(|&handle| self.key(handle));
         let (end, result) = match (found, stopped) {
             (Some(found), Some((at, error))) if at < found => (at, Err(error)),
@@ -214,8 +213,8 @@ impl<S: Context + 'static, A> Views<S, A> {
     }
 }
 
-impl<S: Context + 'static, A> View<S, A> {
-    /// Evaluates the rules of the segment, and adds the handles of those that match.
+impl<S: Context + 'static, A> SegmentView<S, A> {
+    /// Evaluates the rules of the segment. Adds the handles of those that match.
     fn ask<C: Context<Static = S>>(
         &self,
         context: &C,
@@ -225,6 +224,6 @@ impl<S: Context + 'static, A> View<S, A> {
     ) -> Result<(), RuleError> {
         let Some(set) = self.segment.set() else { return Ok(()) };
         let on_match = |rule| matched.push(self.first.saturating_add(rule));
-        set.evaluate(context, scratch, self.left_out.as_deref(), once, on_match)
+        set.evaluate(context, scratch, self.excluded.as_deref(), once, on_match)
     }
 }

@@ -1,8 +1,7 @@
-//! The thread in the background: compiles what is only interpreted so far, merges small segments, and drops what nobody
-//! uses any more.
+//! The background thread: compiles rules that are only interpreted so far, merges small segments, and drops old sets.
 
 use super::layer::Layer;
-use super::segment::{Graveyard, Segment, build};
+use super::segment::{DropQueue, Segment, build};
 use super::state::Shared;
 use crate::context::Context;
 use crate::function::contained;
@@ -11,20 +10,20 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::thread::{Builder, Thread, park};
 
-/// Starts the thread. It ends when the rules are dropped.
+/// Starts the thread, which ends when the `Live` is dropped.
 pub(super) fn start<S, A>(shared: &Arc<Shared<S, A>>) -> std::io::Result<Thread>
 where
     S: Context<Static = S> + 'static,
     A: Send + Sync + 'static,
 {
-    let (graveyard, shared) = (Arc::clone(&shared.graveyard), Arc::downgrade(shared));
-    let thread = Builder::new().name("celero-live".into()).spawn(move || keep(&graveyard, &shared))?;
+    let (drop_queue, shared) = (Arc::clone(&shared.drop_queue), Arc::downgrade(shared));
+    let thread = Builder::new().name("celero-live".into()).spawn(move || keep(&drop_queue, &shared))?;
     Ok(thread.thread().clone())
 }
 
-fn keep<S: Context<Static = S> + 'static, A>(graveyard: &Graveyard<S, A>, shared: &Weak<Shared<S, A>>) {
+fn keep<S: Context<Static = S> + 'static, A>(drop_queue: &DropQueue<S, A>, shared: &Weak<Shared<S, A>>) {
     loop {
-        graveyard.clear();
+        drop_queue.clear();
         match shared.upgrade() {
             Some(shared) if !shared.closed.load(Ordering::Acquire) => {
                 if work(&shared) {
@@ -37,7 +36,7 @@ fn keep<S: Context<Static = S> + 'static, A>(graveyard: &Graveyard<S, A>, shared
     }
 }
 
-/// Does the work that is due, if any is.
+/// Does one piece of work. Returns whether there was any.
 fn work<S: Context<Static = S> + 'static, A>(shared: &Shared<S, A>) -> bool {
     let plan = shared.lock().layers().find_map(Layer::plan);
     let Some(plan) = plan else { return false };
@@ -55,13 +54,13 @@ fn work<S: Context<Static = S> + 'static, A>(shared: &Shared<S, A>) -> bool {
         event!(warn, "rules are not compiled", why = why);
     }
     let mut state = shared.lock();
-    // What nobody waits for any more is of no layer.
+    // Work that is stale belongs to no layer.
     let layer = state.layers_mut().find(|layer| Arc::ptr_eq(&layer.stale, &plan.stale));
     let mut old = None;
     match (layer, built) {
         (None, _) => (),
         (Some(layer), Ok((content, origins))) => {
-            layer.merge(&plan, Segment::new(content, &shared.graveyard), &origins);
+            layer.merge(&plan, Segment::new(content, &shared.drop_queue), &origins);
             old = Some(shared.publish(&mut state));
         }
         (Some(layer), Err(why)) => {
@@ -78,11 +77,11 @@ fn work<S: Context<Static = S> + 'static, A>(shared: &Shared<S, A>) -> bool {
 mod tests {
     use super::super::Live;
     use super::super::layer::Disabled;
-    use super::super::segment::{Entry, Item};
+    use super::super::segment::LiveRule;
     use super::*;
     use crate::engine::{Engine, Tier};
     use crate::env::Env;
-    use crate::rules::ErrorPolicy;
+    use crate::rules::{ErrorPolicy, Rule};
     use celero_frontend::Type;
     use std::time::Duration;
 
@@ -92,15 +91,15 @@ mod tests {
         let live = Live::new(Engine::new(), Env::dynamic());
         // Rules of another environment compile in that one only.
         let env = Env::dynamic().variable("x", Type::Int);
-        let entry = Arc::new(Entry::new(0, 0, None, 1));
-        let items = [Item { name: "bad".into(), source: "x == 1".into(), tags: Vec::new(), on_error: None, entry }];
+        let entry = Arc::new(LiveRule::new(0, 0, None, 1));
+        let items = [Rule::new("bad", "x == 1", entry)];
         let content = build(&Engine::new(), &env, Tier::Interpret, &|| false, &items, ErrorPolicy::NoMatch).unwrap();
-        let segment = Segment::new(content, &live.shared.graveyard);
+        let segment = Segment::new(content, &live.shared.drop_queue);
         live.shared.change(|state| state.live.push(segment, &Disabled::new()));
         assert!(live.settle(long), "it is not tried again and again");
         let failure = live.status().failure.unwrap();
         assert!(failure.contains("bad:1:1") && failure.contains('x'), "{failure}");
-        live.insert("good", "true", 2).unwrap();
+        live.insert(Rule::new("good", "true", 2)).unwrap();
         assert!(live.settle(long));
         assert_eq!((live.load().len(), live.status().native_rules), (2, 0));
         assert_eq!(live.remove("bad"), 1);

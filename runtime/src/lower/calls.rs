@@ -28,6 +28,11 @@ impl Callee {
         Self::Overloads(Box::new([Overload::Builtin(builtin)]))
     }
 
+    /// Whether it calls this function of the library, whatever the types of the values.
+    pub(crate) fn is_builtin(&self, builtin: Builtin) -> bool {
+        matches!(self, Self::Overloads(overloads) if **overloads == [Overload::Builtin(builtin)])
+    }
+
     /// Runs it.
     pub(crate) fn call<'a>(&self, cx: &Cx<'a>, functions: &Functions, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
         match self {

@@ -10,6 +10,7 @@
 mod builtin;
 mod calls;
 mod fold;
+pub(crate) mod merge;
 mod select;
 
 pub(crate) use calls::{Callee, Calls, is_pure};

@@ -1,9 +1,10 @@
 //! The entry ABI of compiled code: which of context, evaluation frame and arena a call has to provide.
 
 use super::frame::BaseFrame;
-use super::{HOST, word_of};
+use super::word_of;
 use crate::arena::Arena;
 use crate::context::Context;
+use crate::error::EvalError;
 use crate::library::Cx;
 use celero_ir::layout::{Access, Field};
 use celero_ir::{Graph, NodeId, Op, Param, Ty};
@@ -83,6 +84,6 @@ impl BaseFrameCode<'_> {
         let mut base = BaseFrame::new(Cx::new(self.steps, arena));
         // SAFETY: as in `NativeProgram::run`. Code with this ABI calls only helpers that use the base of the frame.
         let word = unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut base).cast()) };
-        if base.panicked.get() { word_of(&HOST) } else { word }
+        if base.panicked.get() { word_of(&EvalError::HOST) } else { word }
     }
 }

@@ -1,6 +1,6 @@
 //! The native tier: prepares constants, has graphs compiled, and calls the code.
 //!
-//! `program.rs` is the code of one rule, `group.rs` that of a set. Both call compiled functions with a frame (`frame.rs`), as the
+//! `program.rs` is the code of one rule, `set_compiler.rs` and `set_code.rs` are that of a set. Both call compiled functions with a frame (`frame.rs`), as the
 //! entry ABI says (`entry_abi.rs`). Compiled code refers to prepared constants (`pool.rs`) and calls library functions through
 //! wrappers: generated ones (`libcall_wrappers.rs`) and hand-written ones (`libcalls.rs`).
 //!
@@ -12,7 +12,6 @@
 
 mod entry_abi;
 mod frame;
-mod group;
 #[cfg(feature = "http")]
 mod header_table;
 mod layout;
@@ -20,10 +19,14 @@ mod libcall_wrappers;
 mod libcalls;
 mod pool;
 mod program;
+mod set_code;
+mod set_compiler;
+pub(crate) mod template;
 
 pub(crate) use entry_abi::BaseFrameCode;
-pub(crate) use group::{Answer, Draft, Finished, Groups, Part, Stops};
 pub(crate) use program::{Input, NativeProgram};
+pub(crate) use set_code::{LinearBlock, RuleBits, SetCode, StopConditions};
+pub(crate) use set_compiler::{CompiledRules, MIN_BATCHED_HEADERS, SetCompiler};
 
 use crate::error::EvalError;
 use celero_ir::{ErrorKind, ErrorWord, Origin};
@@ -58,9 +61,6 @@ impl std::fmt::Display for NativeError {
 fn ip_of_words([high, low]: [u64; 2]) -> IpAddr {
     Ipv6Addr::from_bits(u128::from(high) << 64 | u128::from(low)).to_canonical()
 }
-
-/// A failure of the host, which has no position in the rule.
-pub(crate) const HOST: EvalError = EvalError { kind: ErrorKind::Host, start: 0, end: 0 };
 
 /// Returns the error of a word that is neither 0 nor 1.
 #[inline]

@@ -3,7 +3,7 @@
 use super::entry_abi::{BaseFrameCode, ContextOnlyCode, EntryAbi};
 use super::frame::{BaseFrame, Frame, ResultSlot};
 use super::pool::Pool;
-use super::{HELPERS, HOST, NativeError, failure};
+use super::{HELPERS, NativeError, failure};
 use crate::arena::Arena;
 use crate::context::Context;
 use crate::error::EvalError;
@@ -124,7 +124,7 @@ impl NativeProgram {
             }
         };
         if frame.panicked.get() {
-            return Err(HOST);
+            return Err(EvalError::HOST);
         }
         if word > 1 {
             return Err(failure(word));

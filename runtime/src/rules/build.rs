@@ -1,136 +1,98 @@
-//! From sources to a set: all of them or none.
+//! [`RuleSetBuilder`]: collects rules and compiles them to a set, all or none.
 
-use super::alone::{Alone, Text};
-use super::index::Notes;
-use super::prepare::{Prepared, Settings};
-use super::{ErrorPolicy, Indexing, Rule, RuleSet, SetExplanation};
+use super::index::PlanTrace;
+use super::prepare::{Prepared, RuleInput, Settings};
+use super::rule::Rule;
+use super::standalone::{RuleSource, Standalone};
+use super::{ErrorPolicy, Indexing, RuleSet, SetExplanation, SetRule};
 use crate::context::Context;
-use crate::counters::Board;
-use crate::engine::{CompileError, Engine, Tier};
+use crate::counters::CounterRegistry;
+use crate::engine::{Engine, Tier};
 use crate::env::Env;
+use crate::error::CompileError;
+use crate::expression::Expression;
 use crate::trace::{event, span};
 use celero_frontend::Diagnostic;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Instant;
 
-#[derive(Debug)]
-struct Ordered<A> {
-    priority: i32,
-    rule: Rule<A>,
-}
-
-/// Gathers the rules of a [`RuleSet`].
+/// Collects the rules of a [`RuleSet`]. Made by [`Engine::rules`].
 #[derive(Debug)]
 #[must_use]
 pub struct RuleSetBuilder<'e, C, A> {
     engine: Engine,
     env: &'e Env<C>,
-    rules: Vec<Ordered<A>>,
-    /// By tag, its number: how many were told before it.
-    tags: HashMap<Box<str>, u32>,
+    rules: Vec<Rule<A>>,
     on_error: ErrorPolicy,
     indexing: Indexing,
-    alone: bool,
+    standalone: bool,
     counters: bool,
 }
 
+impl Engine {
+    /// Returns a builder for rules that are compiled and evaluated together: a [`RuleSet`].
+    pub fn rules<'e, C: Context, A>(&self, env: &'e Env<C>) -> RuleSetBuilder<'e, C, A> {
+        RuleSetBuilder::new(self.clone(), env)
+    }
+}
+
 impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
-    pub(crate) fn new(engine: Engine, env: &'e Env<C>) -> Self {
+    fn new(engine: Engine, env: &'e Env<C>) -> Self {
         Self {
             engine,
             env,
             rules: Vec::new(),
-            tags: HashMap::new(),
             on_error: ErrorPolicy::default(),
             indexing: Indexing::Auto,
-            alone: false,
+            standalone: false,
             counters: false,
         }
     }
 
-    /// Adds a rule after those before. The name is for people: two rules may have the same.
-    pub fn rule(mut self, name: &str, source: &str, action: A) -> Self {
-        let text = Text::new(source.into());
-        self.rules.push(Ordered {
-            priority: 0,
-            rule: Rule { name: name.into(), text, action, tags: Box::default(), on_error: None },
-        });
+    /// Adds a rule of priority 0 without tags: short for [`with_rule`](Self::with_rule) of [`Rule::new`].
+    pub fn rule(self, name: &str, source: &str, action: A) -> Self {
+        self.with_rule(Rule::new(name, source, action))
+    }
+
+    /// Adds a rule after all others of its [priority](Rule::priority).
+    pub fn with_rule(mut self, rule: Rule<A>) -> Self {
+        self.rules.push(rule);
         self
     }
 
-    /// Gives the rule that was added last a place among the others: those of smaller numbers come first, and of those with the
-    /// same the one that was added first. Default 0.
-    pub fn priority(mut self, priority: i32) -> Self {
-        if let Some(last) = self.rules.last_mut() {
-            last.priority = priority;
-        }
+    /// Adds rules, in their order.
+    pub fn with_rules(mut self, rules: impl IntoIterator<Item = Rule<A>>) -> Self {
+        self.rules.extend(rules);
         self
     }
 
-    /// Gives the rule that was added last a tag: [`RuleSet::first_per_tag`] asks for the first match of each. A rule can
-    /// have several.
-    pub fn tag(mut self, tag: &str) -> Self {
-        let next = u32::try_from(self.tags.len()).unwrap_or(u32::MAX);
-        let number = *self.tags.entry(tag.into()).or_insert(next);
-        if let Some(Ordered { rule, .. }) = self.rules.last_mut() {
-            let mut tags = std::mem::take(&mut rule.tags).into_vec();
-            tags.push(number);
-            tags.sort_unstable();
-            tags.dedup();
-            rule.tags = tags.into();
-        }
-        self
-    }
-
-    /// What the rule that was added last counts as if it fails, whatever holds for the others.
-    ///
-    /// ```
-    /// use celero::http::RequestContext;
-    /// use celero::{Engine, Env, ErrorPolicy, Scratch};
-    ///
-    /// let env = Env::<RequestContext>::new();
-    /// let team = r#"request.headers["x-team"] == "ops""#;
-    /// let rules = Engine::new().rules(&env).rule("allow", team, 200).rule("deny", team, 403);
-    /// let rules = rules.rule_on_error(ErrorPolicy::Match).build()?;
-    /// let request = http::Request::new(());
-    /// let found = rules.first(&RequestContext::new(&request), &mut Scratch::new())?;
-    /// assert_eq!(found.map(|rule| *rule.action), Some(403));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn rule_on_error(mut self, policy: ErrorPolicy) -> Self {
-        if let Some(last) = self.rules.last_mut() {
-            last.rule.on_error = Some(policy);
-        }
-        self
-    }
-
-    /// What rules that fail count as, but for those that are told [otherwise](Self::rule_on_error). Default
+    /// Sets what a rule that fails counts as, unless it has a [policy of its own](Rule::on_error). Default:
     /// [`ErrorPolicy::NoMatch`].
     pub fn on_error(mut self, policy: ErrorPolicy) -> Self {
         self.on_error = policy;
         self
     }
 
-    /// Which rules an index finds. Default [`Indexing::Auto`].
+    /// Sets which rules are indexed. Default: [`Indexing::Auto`].
     pub fn index(mut self, indexing: Indexing) -> Self {
         self.indexing = indexing;
         self
     }
 
-    /// Whether native code is made of each rule by itself too, which [`RuleSet::test`] then uses. Default false. Rules that differ
-    /// in constants only share it; patterns that no other code needs are compiled when they are first asked for, within
-    /// [`Limits::patterns`](crate::Limits). [`explain`](Self::explain) leaves it out, and a [`Live`](crate::Live) makes none.
-    pub fn alone(mut self, on: bool) -> Self {
-        self.alone = on;
+    /// Sets whether each rule also gets standalone native code, which [`RuleSet::test`] uses. Default: false. Rules that differ in
+    /// constants only share it. Patterns that only this code needs are compiled on first use, within
+    /// [`Limits::patterns`](crate::Limits). [`explain`](Self::explain) and [`Live`](crate::Live) ignore this.
+    pub fn standalone(mut self, on: bool) -> Self {
+        self.standalone = on;
         self
     }
 
-    /// Whether the set counts how often it is asked, and how often each rule matches and fails: [`RuleSet::counts`]. Default
-    /// false, which costs nothing. Threads that count write no memory in common: each [`Scratch`](crate::Scratch) has counters
-    /// of its own, of 16 bytes for each rule. A [`Live`](crate::Live) asks [elsewhere](crate::Live::with_counters).
+    /// Sets whether the set counts its evaluations, and how often each rule matches and fails: [`RuleSet::counts`]. Default: false.
+    /// Threads do not contend: each [`Scratch`](crate::Scratch) has its own counters, 16 bytes per rule. For live rules use
+    /// [`Live::with_counters`](crate::Live::with_counters) instead.
     ///
     /// ```
     /// use celero::{Bindings, Engine, Env, Scratch, Type, Value};
@@ -154,8 +116,8 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         self
     }
 
-    /// How the set of these rules is evaluated: by which keys its index finds each rule, what is left of it then, or why it is
-    /// evaluated every time. Compiles the rules; a set that is built keeps nothing of this.
+    /// Returns how the set of these rules is evaluated: by which keys the index finds each rule and which conditions remain, or why the
+    /// rule is unindexed. Compiles the rules, which takes as long as [`build`](Self::build).
     ///
     /// ```
     /// use celero::http::RequestContext;
@@ -166,29 +128,29 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     ///     rules.rule("host", &format!(r#"request.host == "{n}.example" && size(request.path) > 9"#), ())
     /// });
     /// let explanation = rules.explain()?;
-    /// let way = &explanation.rules()[7].ways()[0];
-    /// assert_eq!(way.keys(), [r#"request.host is "7.example""#]);
-    /// assert_eq!(way.rest(), ["size(request.path) > 9"]);
+    /// let entry = &explanation.rules()[7].entries()[0];
+    /// assert_eq!(entry.keys(), [r#"request.host is "7.example""#]);
+    /// assert_eq!(entry.residual(), ["size(request.path) > 9"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// [`RuleSetError`] with every rule that does not compile.
     pub fn explain(&self) -> Result<SetExplanation, RuleSetError> {
-        let mut order: Vec<&Ordered<A>> = self.rules.iter().collect();
-        order.sort_by_key(|ordered| ordered.priority);
-        let rules: Vec<&Rule<A>> = order.into_iter().map(|ordered| &ordered.rule).collect();
+        let mut rules: Vec<&Rule<A>> = self.rules.iter().collect();
+        rules.sort_by_key(|rule| rule.priority);
+        let tags = Tags::of(rules.iter().copied());
         let settings = Settings {
             tier: self.engine.tier(),
             on_error: self.on_error,
             indexing: self.indexing,
-            alone: false,
+            standalone: false,
             stale: &|| false,
         };
-        SetExplanation::new(&self.engine, self.env, &rules, settings)
+        SetExplanation::new(&self.engine, self.env, &inputs(rules.into_iter(), &tags.of_rules), settings)
     }
 
-    /// Compiles the rules.
+    /// Compiles the rules to a set.
     ///
     /// # Errors
     /// [`RuleSetError`] with every rule that does not compile.
@@ -197,17 +159,12 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         self.build_as(tier, &|| false)
     }
 
-    /// The rules as they were given, and the policy.
-    pub(crate) fn into_rules(self) -> (Vec<Given<A>>, ErrorPolicy) {
-        let names: Vec<Arc<str>> = by_number(self.tags).into_iter().map(Arc::from).collect();
-        let given = |Ordered { priority, rule: Rule { name, text, action, tags, on_error } }| {
-            let tags = tags.iter().filter_map(|&tag| names.get(tag as usize).cloned()).collect();
-            Given { name, source: text.into_source(), action, priority, tags, on_error }
-        };
-        (self.rules.into_iter().map(given).collect(), self.on_error)
+    /// The rules in the order in which they were added, and the policy.
+    pub(crate) fn into_rules(self) -> (Vec<Rule<A>>, ErrorPolicy) {
+        (self.rules, self.on_error)
     }
 
-    /// Compiles the rules for a tier, unless the work is found to be `stale` in the middle of it.
+    /// Compiles the rules for a tier, until `stale` says that the set is not wanted any more.
     ///
     /// # Errors
     /// As [`build`](Self::build); an error without rules if the work is stale.
@@ -231,28 +188,34 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     }
 
     fn built(self, tier: Tier, stale: &dyn Fn() -> bool) -> Result<RuleSet<C::Static, A>, RuleSetError> {
-        let Self { engine, env, mut rules, tags, on_error, indexing, alone, counters } = self;
-        rules.sort_by_key(|ordered| ordered.priority);
-        let rules: Vec<Rule<A>> = rules.into_iter().map(|ordered| ordered.rule).collect();
-        let order: Vec<&Rule<A>> = rules.iter().collect();
-        let settings = Settings { tier, on_error, indexing, alone, stale };
-        let Prepared { found, whole, compiled, warnings, .. } =
-            Prepared::new(&engine, env, &order, settings, Notes::default())?;
-        let straight: Box<[u32]> = compiled.straight.into();
-        let in_order = found.is_none() && straight.is_sorted();
+        let Self { engine, env, mut rules, on_error, indexing, standalone, counters } = self;
+        rules.sort_by_key(|rule| rule.priority);
+        let Tags { names: tags, of_rules } = Tags::of(rules.iter());
+        let settings = Settings { tier, on_error, indexing, standalone, stale };
+        let inputs = inputs(rules.iter(), &of_rules);
+        let Prepared { mut expressions, found, whole, compiled, warnings, .. } =
+            Prepared::new(&engine, env, &inputs, settings, PlanTrace::default())?;
+        expressions.resize(rules.len(), None);
+        let of_set = |((rule, tags), expression): ((Rule<A>, Vec<u32>), Option<Arc<Expression>>)| {
+            let source = RuleSource::new(rule.condition.source(), expression);
+            SetRule { name: rule.name, source, action: rule.action, tags: tags.into(), on_error: rule.on_error }
+        };
+        let rules: Vec<SetRule<A>> = rules.into_iter().zip(of_rules).zip(expressions).map(of_set).collect();
+        let linear: Box<[u32]> = compiled.linear.into();
+        let in_order = found.is_none() && linear.is_sorted();
         let mixed = rules.iter().any(|rule| rule.on_error.is_some_and(|own| own != on_error));
         Ok(RuleSet {
             mixed,
-            board: counters.then(|| Box::new(Board::new(rules.len()))),
+            registry: counters.then(|| Box::new(CounterRegistry::new(rules.len()))),
             rules: rules.into(),
-            tags: by_number(tags).into(),
+            tags: tags.into(),
             index: found.map(|found| found.index),
             in_order,
-            straight,
+            linear,
             parts: compiled.parts.into(),
             native: compiled.native,
             whole: whole.into(),
-            alone: Alone::new(env, *engine.limits()),
+            standalone: Standalone::new(env, *engine.limits()),
             on_error,
             warnings: warnings.into(),
             context: PhantomData,
@@ -260,48 +223,56 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     }
 }
 
-/// Tags by their numbers.
-fn by_number(tags: HashMap<Box<str>, u32>) -> Vec<Box<str>> {
-    let mut tags: Vec<(Box<str>, u32)> = tags.into_iter().collect();
-    tags.sort_unstable_by_key(|(_, number)| *number);
-    tags.into_iter().map(|(tag, _)| tag).collect()
+/// The tags of a set, numbered in alphabetical order.
+struct Tags {
+    names: Vec<Box<str>>,
+    /// Indexed by rule: the numbers of its tags, sorted.
+    of_rules: Vec<Vec<u32>>,
 }
 
-/// Microseconds since then.
+impl Tags {
+    fn of<'r, A: 'r>(rules: impl Iterator<Item = &'r Rule<A>> + Clone) -> Self {
+        let names: BTreeSet<&str> = rules.clone().flat_map(|rule| &rule.tags).map(|tag| &**tag).collect();
+        let numbers: HashMap<&str, u32> = names.iter().copied().zip(0..).collect();
+        let of = |rule: &Rule<A>| rule.tags.iter().filter_map(|tag| numbers.get(&**tag).copied()).collect();
+        let of_rules = rules.map(of).collect();
+        Self { names: names.into_iter().map(Into::into).collect(), of_rules }
+    }
+}
+
+fn inputs<'r, A: 'r>(rules: impl Iterator<Item = &'r Rule<A>>, tags: &'r [Vec<u32>]) -> Vec<RuleInput<'r>> {
+    let input = |(rule, tags): (&'r Rule<A>, &'r Vec<u32>)| RuleInput {
+        name: &rule.name,
+        condition: &rule.condition,
+        tags,
+        on_error: rule.on_error,
+    };
+    rules.zip(tags).map(input).collect()
+}
+
+/// Microseconds since `start`.
 fn micros(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
-/// A rule as it was given.
-#[derive(Debug)]
-pub(crate) struct Given<A> {
-    pub(crate) name: Box<str>,
-    pub(crate) source: Box<str>,
-    pub(crate) action: A,
-    /// Smaller ones come first.
-    pub(crate) priority: i32,
-    pub(crate) tags: Vec<Arc<str>>,
-    pub(crate) on_error: Option<ErrorPolicy>,
-}
-
-/// Why a set was rejected: every finding of every rule. Displays as the rendered diagnostics, each under its rule's name.
+/// Why a set was rejected: all diagnostics of all rules. Displays as source lines with carets, under the names of the rules.
 #[derive(Clone)]
 pub struct RuleSetError {
     pub(super) failed: Vec<(usize, Box<str>, CompileError)>,
 }
 
 impl RuleSetError {
-    /// The rules that do not compile, by name, in the order of the set.
+    /// Returns the rules that do not compile, by name, in the order of the set.
     pub fn rules(&self) -> impl ExactSizeIterator<Item = (&str, &CompileError)> {
         self.failed.iter().map(|(_, name, error)| (&**name, error))
     }
 
-    /// Every finding, with the index that its rule would have in the set, in the order of the set.
+    /// Returns all diagnostics, each with the index that its rule would have in the set, in the order of the set.
     pub fn diagnostics(&self) -> impl Iterator<Item = (usize, &Diagnostic)> {
         self.failed.iter().flat_map(|(rule, _, error)| error.diagnostics().iter().map(|found| (*rule, found)))
     }
 
-    /// The findings with the lines they are about; `color` asks for ANSI colours.
+    /// Returns the diagnostics as text, with the source lines that they are about. `color` adds ANSI colours.
     #[must_use]
     pub fn render(&self, color: bool) -> String {
         self.failed.iter().map(|(_, name, error)| error.render(name, color)).collect()

@@ -1,17 +1,16 @@
-//! Asking a set: part by part, rule by rule, until the answer is known.
+//! Evaluating a set: the candidates of the index, then the linear scan, until the answer is known.
 
-use super::alone::HOST;
-use super::index::{Search, Todo};
-use super::{ErrorPolicy, LeftOut, Match, Rule, RuleError, RuleSet};
+use super::index::Residual;
+use super::{ErrorPolicy, Excluded, Match, RuleSet, SetRule};
 use crate::arena::Arena;
 use crate::context::Context;
-use crate::error::{ErrorKind, EvalError};
+use crate::error::{ErrorKind, EvalError, RuleError};
 use crate::function::contained;
-use crate::native::{Answer, Stops};
-use crate::scratch::Scratch;
+use crate::native::{RuleBits, StopConditions};
+use crate::scratch::{IndexSearch, Scratch, Verdict};
 
 impl<S: Context + 'static, A> RuleSet<S, A> {
-    /// The first rule that matches; those after it are not evaluated.
+    /// Returns the first rule that matches. Later rules are not evaluated, as far as rules are evaluated one by one.
     ///
     /// # Errors
     /// Under [`ErrorPolicy::Stop`], the first error, if no rule before it matches. Never under another policy.
@@ -25,7 +24,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         Ok(found.and_then(|rule| self.get(rule)))
     }
 
-    /// Whether any rule matches. Rules after the first that does are not evaluated.
+    /// Returns whether any rule matches. Costs what [`first`](Self::first) does.
     ///
     /// # Errors
     /// As [`first`](Self::first).
@@ -35,7 +34,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         Ok(found)
     }
 
-    /// How many rules match.
+    /// Returns the number of rules that match.
     ///
     /// # Errors
     /// Under [`ErrorPolicy::Stop`], the first error. Never under another policy.
@@ -45,7 +44,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         Ok(found)
     }
 
-    /// The indices of the rules that match, in order.
+    /// Returns the indices of the rules that match, in order.
     ///
     /// # Errors
     /// As [`count`](Self::count).
@@ -61,7 +60,8 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         done.map(|()| &*scratch.matched)
     }
 
-    /// For each tag of which a rule matches, the first that does; in the order in which the builder was told of the tags.
+    /// Returns, for each tag that a matching rule has, the first rule with it that matches. The tags are in the order of these rules;
+    /// several tags of one rule are in alphabetical order.
     ///
     /// # Errors
     /// As [`count`](Self::count).
@@ -70,25 +70,22 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         context: &C,
         scratch: &'s mut Scratch,
     ) -> Result<impl Iterator<Item = (&'s str, Match<'s, A>)> + use<'s, C, S, A>, RuleError> {
-        let mut first = std::mem::take(&mut scratch.first);
-        first.clear();
-        first.resize(self.tags.len(), None);
+        let mut first = std::mem::take(&mut scratch.tags);
+        first.start(self.tags.len());
         let done = self.ask(context, scratch, false, |rule| {
             for &tag in self.tag_numbers(rule) {
-                if let Some(first) = first.get_mut(tag as usize) {
-                    first.get_or_insert(rule);
-                }
+                first.add(tag, rule);
             }
         });
-        scratch.first = first;
+        scratch.tags = first;
         done?;
-        let found = self.tags.iter().zip(&scratch.first);
-        Ok(found.filter_map(|(tag, rule)| Some((&**tag, self.get((*rule)?)?))))
+        let found = scratch.tags.first.iter();
+        Ok(found.filter_map(|&(tag, rule)| Some((&**self.tags.get(tag as usize)?, self.get(rule)?))))
     }
 
-    /// The rules that the index finds for a context, in order: of the [`indexed_rules`](Self::indexed_rules), those that an
-    /// evaluation has to look at, because they may be true. For figures about a set; nothing is evaluated.
-    pub fn found<'s, C: Context<Static = S>>(&self, context: &C, scratch: &'s mut Scratch) -> &'s [usize] {
+    /// Returns the candidates for a context: the [indexed rules](Self::indexed_rules) that an evaluation must look at, because they may be
+    /// true, in order. Evaluates no rule. For statistics about a set.
+    pub fn candidates<'s, C: Context<Static = S>>(&self, context: &C, scratch: &'s mut Scratch) -> &'s [usize] {
         let Scratch { read, search, matched, .. } = scratch;
         matched.clear();
         if let Some(index) = &self.index {
@@ -101,16 +98,16 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         matched
     }
 
-    /// What [`Program::test`](crate::Program::test) of the rule of an index would answer; `None` if there is no such rule. The rule is
-    /// evaluated by itself, without the index: by native code if the builder was [asked](crate::RuleSetBuilder::alone) for it, else by the
-    /// interpreter. Nothing is counted, and [`Scratch::errors`] stay as they are.
+    /// Evaluates one rule, without the index, and returns what [`Program::test`](crate::Program::test) of it would; `None` if there is no
+    /// such rule. Uses native code if the set has [standalone code](crate::RuleSetBuilder::standalone), otherwise the interpreter. Does not
+    /// count, and does not change [`Scratch::errors`].
     ///
     /// ```
     /// use celero::{Bindings, Engine, Env, Scratch, Type, Value};
     ///
     /// let env = Env::dynamic().variable("age", Type::Int);
     /// let rules = Engine::new().rules(&env).rule("adult", "age >= 18", ()).rule("share", "100 / age > 10", ());
-    /// let rules = rules.alone(true).build()?;
+    /// let rules = rules.standalone(true).build()?;
     /// let mut call = Bindings::new(&env);
     /// call.set("age", Value::Int(0))?;
     /// let mut scratch = Scratch::new();
@@ -125,27 +122,27 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         context: &C,
         scratch: &mut Scratch,
     ) -> Option<Result<bool, EvalError>> {
-        let Rule { text, .. } = self.rules.get(rule)?;
+        let SetRule { source, .. } = self.rules.get(rule)?;
         if self.is_for_others(context) {
-            return Some(Err(HOST));
+            return Some(Err(EvalError::HOST));
         }
-        let (alone, arena) = (&self.alone, &mut scratch.arena);
+        let (standalone, arena) = (&self.standalone, &mut scratch.arena);
         let row = self.whole.get(rule).copied().flatten();
         Some(match (row, &self.native) {
             (Some(row), Some(native)) if native.builds(row).is_some() => {
-                arena.recycle(alone.limits.memory);
-                native.test(row, context, &alone.functions, alone.cx(arena))
+                arena.recycle(standalone.limits.memory);
+                native.test(row, context, &standalone.functions, standalone.cx(arena))
             }
-            _ => alone.test(text, context, arena),
+            _ => standalone.test(source, context, arena),
         })
     }
 
-    /// Whether a context is one of the right type whose variables are others.
+    /// Whether a context of the right type has other variables than the set.
     fn is_for_others<C: Context>(&self, context: &C) -> bool {
-        context.declarations().is_some_and(|declarations| declarations != self.alone.variables)
+        context.declarations().is_some_and(|declarations| declarations != self.standalone.variables)
     }
 
-    /// Evaluates the rules and counts what they do, if that is wanted; tells as [`evaluate`](Self::evaluate) does.
+    /// Evaluates the rules as [`evaluate`](Self::evaluate) does, and updates the counters, if there are any.
     fn ask<C: Context<Static = S>>(
         &self,
         context: &C,
@@ -153,11 +150,11 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         once: bool,
         mut on_match: impl FnMut(usize),
     ) -> Result<(), RuleError> {
-        let Some(board) = &self.board else {
+        let Some(registry) = &self.registry else {
             return self.evaluate(context, scratch, None, once, on_match);
         };
         let mut shards = std::mem::take(&mut scratch.shards);
-        let mut counting = shards.begin(board);
+        let mut counting = shards.begin(registry);
         let place = |rule: usize| u32::try_from(rule).unwrap_or(u32::MAX);
         let result = self.evaluate(context, scratch, None, once, |rule| {
             counting.matched(place(rule));
@@ -169,13 +166,12 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         result
     }
 
-    /// Evaluates the rules, as if those that are left out were not there, and tells, in order, which match; with `once` only
-    /// the first.
+    /// Evaluates all rules that are not excluded. Calls `on_match` for those that match, in order; with `once` only for the first.
     pub(crate) fn evaluate<C: Context<Static = S>>(
         &self,
         context: &C,
         scratch: &mut Scratch,
-        left_out: Option<&LeftOut>,
+        excluded: Option<&Excluded>,
         once: bool,
         mut on_match: impl FnMut(usize),
     ) -> Result<(), RuleError> {
@@ -197,16 +193,16 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
                 on_match(rule);
             }
         };
-        let mut evaluation = Evaluation { set: self, context, arena, left_out, once, end: u32::MAX };
+        let mut evaluation = Evaluation { set: self, context, arena, excluded, once, end: u32::MAX };
         if self.is_for_others(context) {
-            evaluation.all(0..u32::try_from(self.len()).unwrap_or(u32::MAX), |_, _| Err(HOST), &mut settle);
+            evaluation.all(0..u32::try_from(self.len()).unwrap_or(u32::MAX), |_, _| Err(EvalError::HOST), &mut settle);
         } else if self.in_order {
-            evaluation.straight(&mut settle);
+            evaluation.linear(&mut settle);
         } else {
             verdicts.clear();
             evaluation.found(read, search, &mut |verdict| verdicts.push(verdict));
-            evaluation.straight(&mut |verdict| verdicts.push(verdict));
-            // What is behind the first rule that ends the evaluation is not wanted.
+            evaluation.linear(&mut |verdict| verdicts.push(verdict));
+            // Results after the first rule that ends the evaluation are not wanted.
             let end = evaluation.end;
             verdicts.sort_unstable_by_key(|verdict| verdict.rule);
             verdicts.iter().take_while(|verdict| verdict.rule <= end).for_each(|verdict| settle(*verdict));
@@ -215,28 +211,21 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     }
 }
 
-/// A rule that is true or failed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Verdict {
-    rule: u32,
-    error: Option<EvalError>,
-}
-
 /// The evaluation of a set on a context.
 struct Evaluation<'e, S, A, C> {
     set: &'e RuleSet<S, A>,
     context: &'e C,
     arena: &'e mut Arena,
-    /// Rules that count as not there.
-    left_out: Option<&'e LeftOut>,
+    /// Rules to be ignored.
+    excluded: Option<&'e Excluded>,
     /// Whether rules after the first that matches are not wanted.
     once: bool,
-    /// The first rule that ends the evaluation, of those that came by: no later one is wanted.
+    /// The first rule so far that ends the evaluation: later ones are not wanted.
     end: u32,
 }
 
 impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
-    /// Takes a rule that is true, as most are that are told of.
+    /// Takes a rule that matched.
     #[inline(always)]
     fn take_match(&mut self, rule: u32, tell: &mut impl FnMut(Verdict)) {
         if rule > self.end {
@@ -248,7 +237,7 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
         }
     }
 
-    /// Takes the answer of a rule.
+    /// Takes the result of a rule.
     #[inline]
     fn take(&mut self, rule: u32, answer: Result<bool, EvalError>, tell: &mut impl FnMut(Verdict)) {
         let (error, ends) = match answer {
@@ -265,7 +254,7 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
         }
     }
 
-    /// Takes the answers of rules, which come in order, as far as they are wanted.
+    /// Evaluates rules one by one, in order, until no more are wanted.
     fn all(
         &mut self,
         rules: impl Iterator<Item = u32>,
@@ -276,7 +265,7 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
             if rule >= self.end {
                 return;
             }
-            if self.is_left_out(rule) {
+            if self.is_excluded(rule) {
                 continue;
             }
             let answer = answer(self, rule);
@@ -284,79 +273,79 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
         }
     }
 
-    fn is_left_out(&self, rule: u32) -> bool {
-        self.left_out.is_some_and(|left_out| left_out.has(rule as usize))
+    fn is_excluded(&self, rule: u32) -> bool {
+        self.excluded.is_some_and(|excluded| excluded.has(rule as usize))
     }
 
-    /// A rule by itself.
-    fn alone(&mut self, rule: u32) -> Result<bool, EvalError> {
-        let rule = self.set.rules.get(rule as usize).ok_or(HOST)?;
-        self.set.alone.test(&rule.text, self.context, self.arena)
+    /// Interprets a rule.
+    fn standalone(&mut self, rule: u32) -> Result<bool, EvalError> {
+        let rule = self.set.rules.get(rule as usize).ok_or(EvalError::HOST)?;
+        self.set.standalone.test(&rule.source, self.context, self.arena)
     }
 
-    /// The rules that the index finds.
-    fn found(&mut self, read: &mut Arena, search: &mut Search, tell: &mut impl FnMut(Verdict)) {
+    /// Evaluates the rules that the index finds.
+    fn found(&mut self, read: &mut Arena, search: &mut IndexSearch, tell: &mut impl FnMut(Verdict)) {
         let Some(index) = &self.set.index else { return };
         read.recycle(usize::MAX);
         let context = self.context;
-        // A panic of the host's data ends as what can't be read does.
+        // A panic of the host's data counts as an attribute that can't be read.
         let found = contained(|| index.find(context, read, search)).ok().flatten();
         let Some(found) = found else {
-            self.all(index.rules(), Self::alone, tell);
+            self.all(index.rules(), Self::standalone, tell);
             return;
         };
-        self.arena.recycle(self.set.alone.limits.memory);
-        for (rule, todo) in found {
+        self.arena.recycle(self.set.standalone.limits.memory);
+        for (rule, residual) in found {
             if rule >= self.end {
                 return;
             }
-            if self.is_left_out(rule) {
+            if self.is_excluded(rule) {
                 continue;
             }
-            let answer = match todo {
-                Todo::Matches => Ok(true),
-                Todo::Rest(row) => self.row(rule, row),
-                Todo::Whole => self.alone(rule),
+            let answer = match residual {
+                Residual::None => Ok(true),
+                Residual::Native(row) => self.row(rule, row),
+                Residual::Interpreted => self.standalone(rule),
             };
             self.take(rule, answer, tell);
         }
     }
 
-    /// What is left of a rule that was found.
+    /// Evaluates a residual predicate.
     fn row(&mut self, rule: u32, row: u32) -> Result<bool, EvalError> {
         let set = self.set;
         let Some((native, builds)) = set.native.as_ref().and_then(|native| Some((native, native.builds(row)?))) else {
-            return self.alone(rule);
+            return self.standalone(rule);
         };
         if builds {
-            self.arena.recycle(set.alone.limits.memory);
+            self.arena.recycle(set.standalone.limits.memory);
         }
-        let answer = native.test(row, self.context, &set.alone.functions, set.alone.cx(self.arena));
+        let answer = native.test(row, self.context, &set.standalone.functions, set.standalone.cx(self.arena));
         match answer {
-            // Others may have left too little memory.
-            Err(error) if error.kind == ErrorKind::OutOfBudget && !builds => self.alone(rule),
+            // Other rules may have used up the memory.
+            Err(error) if error.kind == ErrorKind::OutOfBudget && !builds => self.standalone(rule),
             answer => answer,
         }
     }
 
-    /// Takes what a function answered for these rules.
+    /// Takes the results of a function, some of which are failures or excluded.
     #[cold]
-    fn take_each(&mut self, rules: &[u32], answer: &Answer, tell: &mut impl FnMut(Verdict)) {
-        for number in Bits(answer.told()) {
+    fn take_each(&mut self, rules: &[u32], answer: &RuleBits, tell: &mut impl FnMut(Verdict)) {
+        for number in Bits(answer.reported()) {
             if let Some(&rule) = rules.get(number as usize)
-                && !self.is_left_out(rule)
+                && !self.is_excluded(rule)
             {
                 self.take(rule, answer.error(number).map_or(Ok(true), Err), tell);
             }
         }
     }
 
-    /// The rules that the index leaves out.
-    fn straight(&mut self, tell: &mut impl FnMut(Verdict)) {
+    /// Evaluates the unindexed rules, block by block.
+    fn linear(&mut self, tell: &mut impl FnMut(Verdict)) {
         let set = self.set;
-        let stops = Stops { on_match: self.once, on_error: !set.mixed && ends(set.on_error, self.once) };
-        let mut answer = Answer::new();
-        let mut rest = &*set.straight;
+        let stops = StopConditions { on_match: self.once, on_error: !set.mixed && ends(set.on_error, self.once) };
+        let mut answer = RuleBits::new();
+        let mut rest = &*set.linear;
         for part in &set.parts {
             let Some((rules, others)) = rest.split_at_checked(part.count) else { return };
             rest = others;
@@ -364,18 +353,18 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
                 continue;
             }
             let (without, never) = self
-                .left_out
-                .map_or((false, false), |left_out| left_out.among(rules.iter().map(|&rule| rule as usize)));
+                .excluded
+                .map_or((false, false), |excluded| excluded.among(rules.iter().map(|&rule| rule as usize)));
             if let (Some(function), Some(native), false) = (part.function, &set.native, never) {
-                // A rule that is left out must not end the function.
-                let stops = if without { Stops { on_match: false, on_error: false } } else { stops };
-                self.arena.recycle(set.alone.limits.memory);
-                let cx = set.alone.cx(self.arena);
-                if native.call(function, self.context, &set.alone.functions, cx, stops, &mut answer) {
+                // An excluded rule must not end the function.
+                let stops = if without { StopConditions { on_match: false, on_error: false } } else { stops };
+                self.arena.recycle(set.standalone.limits.memory);
+                let cx = set.standalone.cx(self.arena);
+                if native.call(function, self.context, &set.standalone.functions, cx, stops, &mut answer) {
                     if without || answer.has_failures() {
                         self.take_each(rules, &answer, tell);
                     } else {
-                        for number in Bits(answer.told()) {
+                        for number in Bits(answer.reported()) {
                             if let Some(&rule) = rules.get(number as usize) {
                                 self.take_match(rule, tell);
                             }
@@ -384,7 +373,7 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
                     continue;
                 }
             }
-            self.all(rules.iter().copied(), Self::alone, tell);
+            self.all(rules.iter().copied(), Self::standalone, tell);
         }
     }
 }

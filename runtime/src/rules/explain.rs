@@ -1,27 +1,27 @@
-//! How a set is evaluated, rule by rule: by which keys the index finds a rule and what is left of it then, or why it is
-//! evaluated every time.
+//! [`SetExplanation`]: how a set is evaluated, rule by rule.
 
-use super::index::{LeftOut, Notes, Todo};
-use super::prepare::{Prepared, Settings};
-use super::{Indexing, Placed, Rule};
+use super::index::{PlanTrace, Residual, Unindexed};
+use super::prepare::{Prepared, RuleInput, Settings};
+use super::{Indexing, RuleSetError};
 use crate::context::Context;
 use crate::engine::{Engine, Tier};
 use crate::env::Env;
-use crate::{Diagnostic, RuleSetError};
+use crate::lower::merge::MergedRule;
+use celero_frontend::Diagnostic;
 use celero_ir::{Graph, Op};
 use std::fmt;
 
-/// Most ways to a rule that are printed.
-const MOST_WAYS: usize = 6;
+/// Most entries of a rule that are printed.
+const MOST_ENTRIES: usize = 6;
 
-/// How a set of rules is evaluated. Displays as text for people. Numbers of times are what is expected before any request
-/// was seen.
+/// How a set of rules is evaluated: [`RuleSetBuilder::explain`](crate::RuleSetBuilder::explain). Displays as text for people.
+/// Probabilities are estimates from the rules, before any request was seen.
 #[derive(Clone, Debug)]
 pub struct SetExplanation {
     rules: Vec<RuleExplanation>,
-    /// By number, how many rules have that shape.
-    shapes: Vec<usize>,
-    slots: usize,
+    /// Indexed by template: number of rules that use it.
+    templates: Vec<usize>,
+    attributes: usize,
     lookups: (usize, usize),
     index_size: usize,
     code_size: usize,
@@ -32,63 +32,35 @@ pub struct SetExplanation {
 #[derive(Clone, Debug)]
 pub struct RuleExplanation {
     name: Box<str>,
-    found: Result<Vec<Way>, EveryTime>,
+    found: Result<Vec<IndexEntry>, Unindexed>,
     interpreted: Option<Box<str>>,
 }
 
-/// Tests after which a rule is looked at: where none of a rule's ways is open, it is false without being looked at.
+/// Keys by which the index finds a rule. A rule is evaluated if all keys of one of its entries hold, and false otherwise.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct IndexEntry {
     keys: Vec<String>,
     chance: f64,
-    rest: Vec<String>,
-    shape: Option<usize>,
-}
-
-/// Why a rule is evaluated every time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum EveryTime {
-    /// The set has no index, as it was asked for.
-    IndexOff,
-    /// None of its conditions is a test that an index knows: they compare what is computed, or would fail.
-    NoKey,
-    /// What it could be found by holds too often.
-    TooCommon,
-    /// There are too few rules with tests like its own for a lookup to be faster than evaluating them.
-    TooFew,
-    /// It is too large for the graph that all rules share, so that the interpreter evaluates it.
-    TooLarge,
-}
-
-impl fmt::Display for EveryTime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::IndexOff => "the set has no index",
-            Self::NoKey => "none of its conditions is a test that an index knows",
-            Self::TooCommon => "what it could be found by holds too often",
-            Self::TooFew => "too few rules have tests like its own for a lookup to be worth while",
-            Self::TooLarge => "it is too large to be one of the others",
-        })
-    }
+    residual: Vec<String>,
+    template: Option<usize>,
 }
 
 impl SetExplanation {
-    /// Of rules in their order.
-    pub(super) fn new<C: Context, A>(
+    /// Explains the set of these rules.
+    pub(super) fn new<C: Context>(
         engine: &Engine,
         env: &Env<C>,
-        rules: &[&Rule<A>],
+        rules: &[RuleInput<'_>],
         settings: Settings<'_>,
     ) -> Result<Self, RuleSetError> {
-        let Prepared { common, found, shapes, compiled, warnings, notes, .. } =
-            Prepared::new(engine, env, rules, settings, Notes::taken())?;
+        let Prepared { merged, found, templates, compiled, warnings, trace, .. } =
+            Prepared::new(engine, env, rules, settings, PlanTrace::taken())?;
         let unknown = match settings.indexing {
-            Indexing::Off => EveryTime::IndexOff,
-            _ => EveryTime::TooLarge,
+            Indexing::Off => Unindexed::IndexOff,
+            _ => Unindexed::TooLarge,
         };
         let explained =
-            |rule: &&Rule<A>| RuleExplanation { name: rule.name.clone(), found: Err(unknown), interpreted: None };
+            |rule: &RuleInput<'_>| RuleExplanation { name: rule.name.into(), found: Err(unknown), interpreted: None };
         let mut explained: Vec<RuleExplanation> = rules.iter().map(explained).collect();
         if engine.tier() != Tier::Interpret {
             for (rule, why) in compiled.refused {
@@ -97,126 +69,124 @@ impl SetExplanation {
                 }
             }
         }
-        for &(place, why) in &notes.left {
-            let number = common.rules.get(place).map_or(u32::MAX, |rule| rule.number);
+        for &(place, why) in &trace.left {
+            let number = merged.rules.get(place).map_or(u32::MAX, |rule| rule.number);
             if let Some(rule) = explained.get_mut(number as usize) {
-                rule.found = Err(match why {
-                    LeftOut::NoKey => EveryTime::NoKey,
-                    LeftOut::TooCommon => EveryTime::TooCommon,
-                    LeftOut::TooFew => EveryTime::TooFew,
-                });
+                rule.found = Err(why);
             }
         }
         let native = compiled.native.as_ref();
         let mut explanation = Self {
             rules: explained,
-            shapes: Vec::new(),
-            slots: notes.slots(),
+            templates: Vec::new(),
+            attributes: trace.attributes(),
             lookups: (0, 0),
-            index_size: native.map_or(0, |native| native.shapes().bytes()),
-            code_size: native.map_or(0, crate::native::Groups::size),
+            index_size: native.map_or(0, |native| native.templates().bytes()),
+            code_size: native.map_or(0, crate::native::SetCode::size),
             warnings,
         };
         let Some(indexed) = found else { return Ok(explanation) };
         explanation.lookups = indexed.index.lookups();
         explanation.index_size = explanation.index_size.saturating_add(indexed.index.bytes());
-        explanation.shapes = vec![0; shapes.shapes.len()];
-        // By shape, the last rule that was counted.
-        let mut counted = vec![usize::MAX; shapes.shapes.len()];
+        explanation.templates = vec![0; templates.templates.len()];
+        // Indexed by template: the last rule that was counted.
+        let mut counted = vec![usize::MAX; templates.templates.len()];
         let variables = env.declarations().variables();
         let name = |field: u32| variables.get(field as usize).map_or_else(String::new, |field| field.name.to_string());
-        let mut ways: Vec<_> = notes.found(&indexed.index, &name).collect();
-        ways.sort_by_key(|way| way.rule);
-        for way in ways {
-            let Some(placed) = common.rules.get(way.rule) else { continue };
+        let mut entries: Vec<_> = trace.found(&indexed.index, &name).collect();
+        entries.sort_by_key(|entry| entry.rule);
+        for entry in entries {
+            let Some(placed) = merged.rules.get(entry.rule) else { continue };
             let number = placed.number as usize;
             let (Some(rule), Some(text)) = (explanation.rules.get_mut(number), rules.get(number)) else { continue };
-            let shape = match way.todo {
-                Todo::Rest(row) => shapes.rows.get(row as usize).map(|row| row.shape as usize),
-                Todo::Matches | Todo::Whole => None,
+            let template = match entry.residual {
+                Residual::Native(row) => templates.rows.get(row as usize).map(|row| row.template as usize),
+                Residual::None | Residual::Interpreted => None,
             };
-            if let Some((rules, last)) =
-                shape.and_then(|shape| Some((explanation.shapes.get_mut(shape)?, counted.get_mut(shape)?)))
+            if let Some((rules, last)) = template
+                .and_then(|template| Some((explanation.templates.get_mut(template)?, counted.get_mut(template)?)))
                 && *last != number
             {
                 *rules = rules.saturating_add(1);
                 *last = number;
             }
-            let rest = match way.todo {
-                Todo::Matches => Vec::new(),
-                Todo::Rest(_) | Todo::Whole => rest(&common.graph, placed, way.proven, text.text.source()),
+            let residual = match entry.residual {
+                Residual::None => Vec::new(),
+                Residual::Native(_) | Residual::Interpreted => {
+                    residual(&merged.graph, placed, entry.proven, text.condition.source())
+                }
             };
-            let way = Way { keys: way.keys, chance: way.chance, rest, shape };
+            let entry = IndexEntry { keys: entry.keys, chance: entry.chance, residual, template };
             match &mut rule.found {
-                Ok(ways) => ways.push(way),
-                Err(_) => rule.found = Ok(vec![way]),
+                Ok(entries) => entries.push(entry),
+                Err(_) => rule.found = Ok(vec![entry]),
             }
         }
         Ok(explanation)
     }
 
-    /// The rules, in their order.
+    /// Returns the rules, in their order.
     #[must_use]
     pub fn rules(&self) -> &[RuleExplanation] {
         &self.rules
     }
 
-    /// How many rules have what is left of them in common, but for the constants in it, by the number of the shape.
+    /// Returns the number of rules for each template: residual predicates that differ in constants only share one template.
     #[must_use]
-    pub fn shapes(&self) -> &[usize] {
-        &self.shapes
+    pub fn templates(&self) -> &[usize] {
+        &self.templates
     }
 
-    /// How many fields and headers the index looks at, counting what is looked at in another form, such as lower case, as
-    /// another one.
+    /// Returns the number of attributes that the index reads: fields and headers, counted once for each form in which they are read, such
+    /// as lower case.
     #[must_use]
-    pub fn slots(&self) -> usize {
-        self.slots
+    pub fn attributes(&self) -> usize {
+        self.attributes
     }
 
-    /// How many lookups the index has.
+    /// Returns the number of lookups in the index.
     #[must_use]
     pub fn lookups(&self) -> usize {
         self.lookups.0
     }
 
-    /// How many of the lookups are done in each evaluation; the others are done where a key of these holds.
+    /// Returns the number of lookups that each evaluation does; the others follow where their keys hold.
     #[must_use]
     pub fn first_lookups(&self) -> usize {
         self.lookups.1
     }
 
-    /// Bytes that the index holds, as [`RuleSet::index_size`](crate::RuleSet::index_size) tells of the set.
+    /// Returns what [`RuleSet::index_size`](crate::RuleSet::index_size) of the set returns.
     #[must_use]
     pub fn index_size(&self) -> usize {
         self.index_size
     }
 
-    /// Bytes of machine code.
+    /// Returns the bytes of machine code.
     #[must_use]
     pub fn code_size(&self) -> usize {
         self.code_size
     }
 
-    /// How many rules an evaluation is expected to look at.
+    /// Returns the expected number of rules that an evaluation looks at.
     #[must_use]
     pub fn expected(&self) -> f64 {
         self.rules.iter().map(RuleExplanation::chance).sum()
     }
 
-    /// As [`RuleSet::warnings`](crate::RuleSet::warnings).
+    /// Returns what [`RuleSet::warnings`](crate::RuleSet::warnings) of the set returns.
     #[must_use]
     pub fn warnings(&self) -> &[(usize, Diagnostic)] {
         &self.warnings
     }
 }
 
-/// The conjuncts of a rule that are not proven, as they are written.
-fn rest(graph: &Graph, rule: &Placed, proven: u64, source: &str) -> Vec<String> {
-    let alone = [rule.root];
+/// The sources of the conjuncts of a rule that are not proven.
+fn residual(graph: &Graph, rule: &MergedRule, proven: u64, source: &str) -> Vec<String> {
+    let standalone = [rule.root];
     let conjuncts = match graph.op(rule.root) {
         Op::And => graph.args(rule.root),
-        _ => &alone,
+        _ => &standalone,
     };
     let is_proven = |number: usize| {
         u32::try_from(number).ok().and_then(|number| proven.checked_shr(number)).is_some_and(|bits| bits & 1 != 0)
@@ -232,106 +202,110 @@ fn rest(graph: &Graph, rule: &Placed, proven: u64, source: &str) -> Vec<String> 
 }
 
 impl RuleExplanation {
-    /// The rule's name.
+    /// Returns the rule's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The ways on which the index finds it; none if it is evaluated every time.
+    /// Returns the entries by which the index finds the rule; empty if it is unindexed.
     #[must_use]
-    pub fn ways(&self) -> &[Way] {
+    pub fn entries(&self) -> &[IndexEntry] {
         self.found.as_deref().unwrap_or_default()
     }
 
-    /// Why it is evaluated every time; `None` if the index finds it.
+    /// Returns why the index leaves the rule out, so that it is evaluated every time; `None` if the index finds it.
     #[must_use]
-    pub fn every_time(&self) -> Option<EveryTime> {
+    pub fn unindexed(&self) -> Option<Unindexed> {
         self.found.as_ref().err().copied()
     }
 
-    /// Why the interpreter evaluates it, or what is left of it; `None` if native code does, or the engine has none.
+    /// Returns why the interpreter evaluates the rule, or its residual predicate; `None` if native code does, or the engine only interprets.
     #[must_use]
     pub fn interpreted(&self) -> Option<&str> {
         self.interpreted.as_deref()
     }
 
-    /// The share of evaluations, from 0 to 1, in which it is expected to be looked at.
+    /// Returns the estimated probability, from 0 to 1, that an evaluation looks at the rule.
     #[must_use]
     pub fn chance(&self) -> f64 {
         match &self.found {
-            Ok(ways) => ways.iter().map(Way::chance).sum::<f64>().min(1.0),
+            Ok(entries) => entries.iter().map(IndexEntry::chance).sum::<f64>().min(1.0),
             Err(_) => 1.0,
         }
     }
 }
 
-impl Way {
-    /// The tests, in words, such as `request.path starts with "/x"`, in the order in which they are looked up.
+impl IndexEntry {
+    /// Returns the keys in words, such as `request.path starts with "/x"`, in the order in which they are looked up.
     #[must_use]
     pub fn keys(&self) -> &[String] {
         &self.keys
     }
 
-    /// The share of evaluations, from 0 to 1, in which all of them are expected to hold.
+    /// Returns the estimated probability, from 0 to 1, that all keys hold.
     #[must_use]
     pub fn chance(&self) -> f64 {
         self.chance
     }
 
-    /// The conditions that are left to be evaluated then, as the rule writes them; none if the rule is true.
+    /// Returns the conditions that remain to be evaluated if the keys hold, as the rule writes them; empty if the rule is true then.
     #[must_use]
-    pub fn rest(&self) -> &[String] {
-        &self.rest
+    pub fn residual(&self) -> &[String] {
+        &self.residual
     }
 
-    /// The number of the shape of what is left; `None` if nothing is, or if the interpreter evaluates it.
+    /// Returns the number of the template of these conditions; `None` if none remain, or if the interpreter evaluates them.
     #[must_use]
-    pub fn shape(&self) -> Option<usize> {
-        self.shape
+    pub fn template(&self) -> Option<usize> {
+        self.template
     }
 }
 
 impl fmt::Display for SetExplanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let every_time = self.rules.iter().filter(|rule| rule.found.is_err()).count();
-        let indexed = self.rules.len().saturating_sub(every_time);
-        writeln!(f, "rules    {}: {indexed} found by the index, {every_time} evaluated every time", self.rules.len())?;
-        let (slots, (lookups, first)) = (self.slots, self.lookups);
+        let unindexed = self.rules.iter().filter(|rule| rule.found.is_err()).count();
+        let indexed = self.rules.len().saturating_sub(unindexed);
+        writeln!(f, "rules    {}: {indexed} found by the index, {unindexed} evaluated every time", self.rules.len())?;
+        let (attributes, (lookups, first)) = (self.attributes, self.lookups);
         writeln!(
             f,
             "index    {}, {first} of them every time, of {}",
             counted(lookups, "lookup"),
-            counted(slots, "slot")
+            counted(attributes, "attribute")
         )?;
         let (index, code) = (self.index_size, self.code_size);
-        writeln!(f, "memory   {index} bytes of index, {code} bytes of code, {}", counted(self.shapes.len(), "shape"))?;
+        writeln!(
+            f,
+            "memory   {index} bytes of index, {code} bytes of code, {}",
+            counted(self.templates.len(), "template")
+        )?;
         writeln!(f, "expected {:.2} rules looked at in each evaluation", self.expected())?;
         for (number, rule) in self.rules.iter().enumerate() {
             writeln!(f, "\nrule {number} `{}`, expected {}", rule.name, share(rule.chance()))?;
-            rule.write(f, &self.shapes)?;
+            rule.write(f, &self.templates)?;
         }
         Ok(())
     }
 }
 
 impl RuleExplanation {
-    fn write(&self, f: &mut fmt::Formatter<'_>, shapes: &[usize]) -> fmt::Result {
+    fn write(&self, f: &mut fmt::Formatter<'_>, templates: &[usize]) -> fmt::Result {
         match &self.found {
             Err(why) => writeln!(f, "  every time: {why}")?,
-            Ok(ways) => {
-                let shown = ways.get(..MOST_WAYS).unwrap_or(ways);
-                for (number, way) in shown.iter().enumerate() {
+            Ok(entries) => {
+                let shown = entries.get(..MOST_ENTRIES).unwrap_or(entries);
+                for (number, entry) in shown.iter().enumerate() {
                     let word = if number == 0 { "found if" } else { "or if" };
-                    writeln!(f, "  {word:>8} {}", way.keys.join(", and "))?;
-                    // What is left after several ways in a row is told once.
+                    writeln!(f, "  {word:>8} {}", entry.keys.join(", and "))?;
+                    // Print the residual predicate of several entries in a row once.
                     let next = shown.get(number.saturating_add(1));
-                    if next.is_none_or(|next| (&next.rest, next.shape) != (&way.rest, way.shape)) {
-                        way.write_rest(f, shapes)?;
+                    if next.is_none_or(|next| (&next.residual, next.template) != (&entry.residual, entry.template)) {
+                        entry.write_residual(f, templates)?;
                     }
                 }
-                if let Some(more) = ways.len().checked_sub(MOST_WAYS).filter(|more| *more > 0) {
-                    writeln!(f, "  or in {more} more ways")?;
+                if let Some(more) = entries.len().checked_sub(MOST_ENTRIES).filter(|more| *more > 0) {
+                    writeln!(f, "  or in {more} more entries")?;
                 }
             }
         }
@@ -342,14 +316,14 @@ impl RuleExplanation {
     }
 }
 
-impl Way {
-    fn write_rest(&self, f: &mut fmt::Formatter<'_>, shapes: &[usize]) -> fmt::Result {
-        if self.rest.is_empty() {
+impl IndexEntry {
+    fn write_residual(&self, f: &mut fmt::Formatter<'_>, templates: &[usize]) -> fmt::Result {
+        if self.residual.is_empty() {
             return writeln!(f, "    left: nothing");
         }
-        write!(f, "    left: {}", self.rest.join("\n          "))?;
-        match self.shape.and_then(|shape| Some((shape, shapes.get(shape)?))) {
-            Some((shape, rules)) => writeln!(f, "   (shape {shape}, of {})", counted(*rules, "rule")),
+        write!(f, "    left: {}", self.residual.join("\n          "))?;
+        match self.template.and_then(|template| Some((template, templates.get(template)?))) {
+            Some((template, rules)) => writeln!(f, "   (template {template}, of {})", counted(*rules, "rule")),
             None => writeln!(f),
         }
     }
@@ -359,7 +333,7 @@ fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// A share of evaluations for people.
+/// A probability as a percentage.
 fn share(chance: f64) -> String {
     match chance * 100.0 {
         percent if percent >= 99.95 => "always".to_owned(),

@@ -1,50 +1,47 @@
 //! Rules that are compiled and evaluated together.
 //!
-//! What a set answers is what its rules answer one by one, under the policy for errors. Rules with a test that few requests pass
-//! are found by an index (`index`), and what is left of them is evaluated by code that rules of one shape share; all others
-//! are evaluated in their order by functions of up to 64 rules each. A rule without native code, and the rules of a function
-//! whose answer can't be told apart by rule, go to the interpreter one by one.
+//! A set returns what its rules return one by one, under the policy for errors. Rules with a selective test are found by an index
+//! (`index`); their residual predicates are evaluated by code that similar rules share. All other rules are evaluated by a linear scan,
+//! in functions of up to 64 rules. The interpreter evaluates one by one the rules without native code, and the rules of a function that
+//! ran out of budget or panicked.
 
-mod alone;
 mod build;
-mod common;
 mod evaluate;
+mod excluded;
 mod explain;
+mod function_names;
 mod implied;
 mod index;
-mod left_out;
 mod prepare;
+mod rule;
+mod standalone;
 mod warnings;
 
-pub(crate) use build::Given;
 pub use build::{RuleSetBuilder, RuleSetError};
-pub(crate) use common::{Common, Placed};
-pub(crate) use evaluate::Verdict;
-pub use explain::{EveryTime, RuleExplanation, SetExplanation, Way};
-pub(crate) use index::{Row, Search, Shape};
-pub(crate) use left_out::LeftOut;
+pub(crate) use excluded::Excluded;
+pub use explain::{IndexEntry, RuleExplanation, SetExplanation};
+pub use index::Unindexed;
+pub use rule::Rule;
 
-use crate::counters::{Board, Counts, RuleCounts};
-use crate::error::EvalError;
-use crate::native::{Groups, Part};
-use alone::Alone;
+use crate::counters::{CounterRegistry, Counts, RuleCounts};
+use crate::native::{LinearBlock, SetCode};
 use celero_frontend::Diagnostic;
 use index::Index;
+use standalone::{RuleSource, Standalone};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What a rule that fails counts as. Allow lists and deny lists fail in opposite directions, so this is asked for once a set,
-/// and can be [said of a rule](RuleSetBuilder::rule_on_error).
-/// [`Scratch::errors`](crate::Scratch::errors) has the errors.
+/// What a rule that fails counts as: set for a [whole set](RuleSetBuilder::on_error) or for a [rule](Rule::on_error). Allow lists and deny
+/// lists need opposite policies. [`Scratch::errors`](crate::Scratch::errors) returns the errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ErrorPolicy {
-    /// It does not match: for rules that allow. Failures then change no answer, and of rules that an index finds only those
-    /// are reported that it comes by.
+    /// The rule does not match: for rules that allow. Failures then change no answer, and failures of rules that the index does not
+    /// find are not reported.
     #[default]
     NoMatch,
-    /// It matches: for rules that deny.
+    /// The rule matches: for rules that deny.
     Match,
-    /// The evaluation of the set ends there, and its result is the error.
+    /// The evaluation of the set ends at the rule, and its result is the error.
     Stop,
 }
 
@@ -64,34 +61,17 @@ impl ErrorPolicy {
     }
 }
 
-/// Which rules of a set an index finds. The answers are the same; it is there to be tested and measured.
+/// Which rules of a set are indexed. The answers are the same; for tests and measurements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Indexing {
-    /// Those for which that is expected to be faster than to evaluate them.
+    /// The rules for which that is expected to be faster than evaluating them.
     #[default]
     Auto,
-    /// None.
+    /// No rules.
     Off,
-    /// All that can be found by anything, however few they are.
+    /// All rules that can be indexed, even where that is slower.
     Always,
 }
-
-/// A rule that failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RuleError {
-    /// The rule's index in its set.
-    pub rule: usize,
-    /// Why it has no answer, and where in its source.
-    pub error: EvalError,
-}
-
-impl fmt::Display for RuleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rule {}: {}", self.rule, self.error)
-    }
-}
-
-impl std::error::Error for RuleError {}
 
 /// A rule that matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,20 +80,19 @@ pub struct Match<'r, A> {
     pub index: usize,
     /// Its name.
     pub name: &'r str,
-    /// What was given along with it.
+    /// Its action.
     pub action: &'r A,
 }
 
-/// Rules for contexts of one type, each with a name and an action, compiled together: what several rules read, look up or
-/// compute is shared. `Send` and `Sync` if actions are; evaluations share nothing that any of them writes.
+/// Rules for contexts of one type, compiled together, so that what several rules read, look up or compute is shared. `Send` and `Sync` if
+/// the actions are. Evaluations do not lock and share no memory that they write.
 ///
-/// An index, made from the rules themselves, finds those that may match: the time of an evaluation depends on what a request
-/// matches, not on how many rules there are. [`RuleSetBuilder::explain`] tells what finds which rule.
+/// An index built from the rules finds those that may match: the time of an evaluation depends on how many rules match, hardly on how
+/// many exist. [`RuleSetBuilder::explain`] returns how each rule is found.
 ///
-/// The answer is what [`Program::test`](crate::Program::test) of each rule would give, and errors are those too, but that work
-/// which is not done costs nothing: a rule that would run out of its budget before it came to a test that is false may be
-/// false here. Each rule has
-/// the steps and the memory of [`Limits`](crate::Limits) for itself: one that spends too much takes nothing from the others.
+/// Each rule has the result, or the error, of [`Program::test`](crate::Program::test), with one exception: a rule that would exceed its
+/// budget before it reaches a test that is false may be false here, because the index skips that work. Each rule has the steps and the
+/// memory of [`Limits`](crate::Limits) for itself.
 ///
 /// ```
 /// use celero::http::RequestContext;
@@ -138,149 +117,149 @@ pub struct Match<'r, A> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct RuleSet<S, A = ()> {
-    rules: Box<[Rule<A>]>,
-    /// The tags that rules have.
+    rules: Box<[SetRule<A>]>,
+    /// The tags that rules have, sorted.
     tags: Box<[Box<str>]>,
-    /// Finds the rules that it has, if there are enough of them.
+    /// The index; `None` if indexing no rule saves time.
     index: Option<Index>,
-    /// The other rules, in order.
-    straight: Box<[u32]>,
-    /// Whether these are all rules, in their order.
+    /// The unindexed rules, in order.
+    linear: Box<[u32]>,
+    /// Whether `linear` holds all rules, in their order.
     in_order: bool,
-    /// What evaluates them, in their order.
-    parts: Box<[Part]>,
-    native: Option<Groups>,
-    /// By rule, the row of all of it, if it has native code by itself.
+    /// The blocks that evaluate the unindexed rules.
+    parts: Box<[LinearBlock]>,
+    native: Option<SetCode>,
+    /// Indexed by rule: the parameter row of its whole condition, if it has standalone native code.
     whole: Box<[Option<u32>]>,
-    alone: Alone,
+    standalone: Standalone,
     on_error: ErrorPolicy,
-    /// Whether rules fail in different ways.
+    /// Whether rules have different policies for errors.
     mixed: bool,
-    /// Where counts are kept, if they are wanted: the place of a rule is its index.
-    board: Option<Box<Board>>,
+    /// The counters, if they are wanted. The slot of a rule is its index.
+    registry: Option<Box<CounterRegistry>>,
     warnings: Box<[(usize, Diagnostic)]>,
     context: PhantomData<fn(&S)>,
 }
 
+/// A rule of a set.
 #[derive(Debug)]
-struct Rule<A> {
+struct SetRule<A> {
     name: Box<str>,
-    text: alone::Text,
+    source: RuleSource,
     action: A,
-    /// By number, each once.
+    /// Numbers of its tags, sorted.
     tags: Box<[u32]>,
-    /// What it counts as if it fails, unless it is as the set says.
+    /// Its own policy for errors, if any.
     on_error: Option<ErrorPolicy>,
 }
 
 impl<S, A> RuleSet<S, A> {
-    /// How many rules there are.
+    /// Returns the number of rules.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rules.len()
     }
 
-    /// Whether there are no rules.
+    /// Returns whether there are no rules.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// The rule of an index, as a match.
+    /// Returns the rule with this index; `None` if there is none.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Match<'_, A>> {
         self.rules.get(index).map(|rule| Match { index, name: &rule.name, action: &rule.action })
     }
 
-    /// The tags of the rule of an index.
+    /// Returns the tags of a rule, in alphabetical order.
     pub fn tags(&self, index: usize) -> impl Iterator<Item = &str> {
         self.tag_numbers(index).iter().filter_map(|&tag| self.tags.get(tag as usize)).map(|tag| &**tag)
     }
 
-    /// The numbers of the tags of the rule of an index, each once.
+    /// The numbers of the tags of a rule, sorted.
     pub(crate) fn tag_numbers(&self, index: usize) -> &[u32] {
         self.rules.get(index).map_or(&[], |rule| &rule.tags)
     }
 
-    /// The tags that rules have, by number.
+    /// The tags of all rules, indexed by their numbers; sorted.
     pub(crate) fn all_tags(&self) -> &[Box<str>] {
         &self.tags
     }
 
-    /// The text of the rule of an index.
+    /// Returns the source of a rule.
     #[must_use]
     pub fn source(&self, index: usize) -> Option<&str> {
-        self.rules.get(index).map(|rule| rule.text.source())
+        self.rules.get(index).map(|rule| rule.source.text())
     }
 
-    /// What a rule that fails counts as, unless [it was given](RuleSetBuilder::rule_on_error) a policy of its own.
+    /// Returns what a rule that fails counts as, unless it has a [policy of its own](Rule::on_error).
     #[must_use]
     pub fn on_error(&self) -> ErrorPolicy {
         self.on_error
     }
 
-    /// What the rule of an index counts as if it fails.
+    /// What a rule counts as if it fails.
     pub(crate) fn policy(&self, index: usize) -> ErrorPolicy {
         self.rules.get(index).and_then(|rule| rule.on_error).unwrap_or(self.on_error)
     }
 
-    /// What is valid in a rule, but probably not what its author means, with the rule's index, in the order of the rules.
-    /// Beside what a [`Program`](crate::Program) warns of these are rules that are never true, that have the condition of one
-    /// before them, or that are never the first match: at most 1000 of them.
+    /// Returns the warnings with the indices of their rules, in the order of the rules: what is valid, but probably not what the author
+    /// means. In addition to the warnings of a [`Program`](crate::Program), at most 1,000 are about rules that are never true, repeat an
+    /// earlier rule, or are never the first match.
     #[must_use]
     pub fn warnings(&self) -> &[(usize, Diagnostic)] {
         &self.warnings
     }
 
-    /// How many of the rules native code evaluates, or the index alone.
+    /// Returns the number of rules that are evaluated without the interpreter.
     #[must_use]
     pub fn native_rules(&self) -> usize {
         let native = self.parts.iter().filter(|part| part.function.is_some());
-        let straight = native.fold(0, |sum: usize, part| sum.saturating_add(part.count));
-        let Some(groups) = &self.native else { return straight };
+        let linear = native.fold(0, |sum: usize, part| sum.saturating_add(part.count));
+        let Some(groups) = &self.native else { return linear };
         let indexed = self.index.as_ref().map_or(0, |index| index.len_with(|row| groups.builds(row).is_some()));
-        straight.saturating_add(indexed)
+        linear.saturating_add(indexed)
     }
 
-    /// How many of the rules an index finds, so that they cost nothing where they are false. The others are evaluated every
-    /// time.
+    /// Returns the number of indexed rules, which usually cost nothing where they are false. The others are evaluated every time.
     #[must_use]
     pub fn indexed_rules(&self) -> usize {
         self.index.as_ref().map_or(0, Index::len)
     }
 
-    /// The rules that the index leaves out, so that they are evaluated every time, in order.
-    pub fn every_time(&self) -> impl Iterator<Item = usize> {
-        let mut rules: Vec<usize> = self.straight.iter().map(|&rule| rule as usize).collect();
+    /// Returns the indices of the unindexed rules, in order. They are evaluated every time; [`RuleSetBuilder::explain`] returns why.
+    pub fn unindexed(&self) -> impl Iterator<Item = usize> {
+        let mut rules: Vec<usize> = self.linear.iter().map(|&rule| rule as usize).collect();
         rules.sort_unstable();
         rules.into_iter()
     }
 
-    /// What was counted so far; `None` unless the builder was [asked](RuleSetBuilder::counters) to count.
+    /// Returns the counters; `None` unless they were [switched on](RuleSetBuilder::counters). Takes time linear in the number of rules.
     #[must_use]
     pub fn counts(&self) -> Option<Counts<'_>> {
-        let board = self.board.as_ref()?;
+        let registry = self.registry.as_ref()?;
         let mut rules = Vec::with_capacity(self.len());
-        board.read(0..u32::try_from(self.len()).unwrap_or(u32::MAX), |matches, errors| {
+        registry.read(0..u32::try_from(self.len()).unwrap_or(u32::MAX), |matches, errors| {
             let index = rules.len();
             let name = self.rules.get(index).map_or("", |rule| &*rule.name);
             rules.push(RuleCounts { index, name, matches, errors });
         });
-        let (evaluations, mean_time) = board.evaluations();
+        let (evaluations, mean_time) = registry.evaluations();
         Some(Counts { evaluations, mean_time, rules })
     }
 
-    /// Bytes that the index holds, beside code and the text of the rules.
+    /// Returns the bytes of memory of the index, without machine code and the sources of the rules.
     #[must_use]
     pub fn index_size(&self) -> usize {
-        let rows = self.native.as_ref().map_or(0, |native| native.shapes().bytes());
+        let rows = self.native.as_ref().map_or(0, |native| native.templates().bytes());
         self.index.as_ref().map_or(0, Index::bytes).saturating_add(rows)
     }
 
-    /// Bytes of machine code.
+    /// Returns the bytes of machine code.
     #[must_use]
     pub fn code_size(&self) -> usize {
-        self.native.as_ref().map_or(0, Groups::size)
+        self.native.as_ref().map_or(0, SetCode::size)
     }
 }
 

@@ -1,102 +1,122 @@
-//! What a set is made of, from the sources of its rules: one graph of all, the index, native code, and warnings. All rules or
-//! none.
+//! The steps from rules to the parts of a set: merged graph, index, native code, warnings.
 
-use super::index::{self, Indexed, Notes, Shapes};
+use super::function_names::FunctionNames;
+use super::index::{self, Indexed, PlanTrace, Templates};
+use super::rule::Condition;
 use super::warnings::{self, Facts};
-use super::{Common, ErrorPolicy, Indexing, Placed, Rule, RuleSetError};
+use super::{ErrorPolicy, Indexing, RuleSetError};
 use crate::context::Context;
-use crate::engine::{CompileError, Engine, Tier, not_native};
+use crate::engine::{Engine, Tier, not_native};
 use crate::env::Env;
+use crate::error::CompileError;
+use crate::expression::Expression;
 use crate::function::contained;
-use crate::native::{Draft, Finished, Groups, Part};
-use crate::profile::Functions;
-use crate::program::Trees;
+use crate::lower::merge::{MergedGraph, MergedRule};
+use crate::native::{CompiledRules, LinearBlock, SetCode, SetCompiler};
+
 use celero_frontend::{Diagnostic, Severity, Span, Stage, Type};
 use celero_ir::Origin;
 use celero_matching::pattern::PatternCache;
+use std::sync::Arc;
 use std::time::Instant;
 
-/// How a set is made.
+/// How a set is compiled.
 #[derive(Clone, Copy)]
 pub(super) struct Settings<'s> {
-    /// The tier that evaluates it.
+    /// The tier that evaluates the set.
     pub(super) tier: Tier,
     pub(super) on_error: ErrorPolicy,
     pub(super) indexing: Indexing,
-    /// Whether each rule has native code by itself too.
-    pub(super) alone: bool,
-    /// Whether nobody waits for it any more.
+    /// Whether each rule also gets standalone native code.
+    pub(super) standalone: bool,
+    /// Returns whether the set is not wanted any more.
     pub(super) stale: &'s dyn Fn() -> bool,
 }
 
-/// Of a larger set that is interpreted the trees are made again for rules that are evaluated.
+/// Largest interpreted set that keeps the trees of all rules. In larger sets a rule is checked again when it is first evaluated.
 const KEPT: usize = 10_000;
 
-/// What a set is made of.
+/// A rule to be compiled.
+pub(super) struct RuleInput<'r> {
+    pub(super) name: &'r str,
+    pub(super) condition: &'r Condition,
+    /// Numbers of its tags, sorted.
+    pub(super) tags: &'r [u32],
+    pub(super) on_error: Option<ErrorPolicy>,
+}
+
+/// The parts of a set.
 pub(super) struct Prepared {
-    pub(super) common: Common,
+    /// Indexed by rule: the checked form, where it is worth keeping; empty if none is.
+    pub(super) expressions: Vec<Option<Arc<Expression>>>,
+    pub(super) merged: MergedGraph,
     pub(super) found: Option<Indexed>,
-    pub(super) shapes: Shapes,
-    /// By rule, the row of all of it, if it has one.
+    pub(super) templates: Templates,
+    /// Indexed by rule: the parameter row of its whole condition, if it has standalone code.
     pub(super) whole: Vec<Option<u32>>,
     pub(super) compiled: Compiled,
-    /// By rule, in order.
+    /// Sorted by rule.
     pub(super) warnings: Vec<(usize, Diagnostic)>,
-    pub(super) notes: Notes,
+    pub(super) trace: PlanTrace,
 }
 
 impl Prepared {
-    /// Of rules, in their order.
+    /// Compiles rules, which are in their order.
     ///
     /// # Errors
-    /// [`RuleSetError`] with every rule that does not compile; without any if the work is stale.
-    pub(super) fn new<C: Context, A>(
+    /// [`RuleSetError`] with every rule that does not compile; without rules if the work is stale.
+    pub(super) fn new<C: Context>(
         engine: &Engine,
         env: &Env<C>,
-        rules: &[&Rule<A>],
+        rules: &[RuleInput<'_>],
         settings: Settings<'_>,
-        mut notes: Notes,
+        mut trace: PlanTrace,
     ) -> Result<Self, RuleSetError> {
         let patterns = PatternCache::with_budget(engine.limits().patterns);
         let mut failed = Vec::new();
-        let mut fail = |number: u32, rule: &Rule<A>, error| failed.push((number as usize, rule.name.clone(), error));
+        let mut fail =
+            |number: u32, rule: &RuleInput<'_>, error| failed.push((number as usize, rule.name.into(), error));
+        let mut expressions = Vec::new();
         let mut warnings = Vec::new();
-        let mut common = Common::default();
+        let mut merged = MergedGraph::default();
         let mut interpreted = Vec::new();
         let mut facts = Vec::with_capacity(rules.len());
         for (number, rule) in (0_u32..).zip(rules) {
             if (settings.stale)() {
                 return Err(RuleSetError { failed: Vec::new() });
             }
-            let checked = engine.checked(env, rule.text.source(), &patterns);
-            match checked.and_then(|(trees, found)| Ok((is_truth(trees, rule.text.source())?, found))) {
-                Ok((trees, found)) => {
-                    let ast = trees.written.ast();
+            let checked = match rule.condition {
+                Condition::Source(source) => engine.expression(env, source, &patterns).map(Arc::new),
+                Condition::Checked(rule) => rule.expression_for(env),
+            };
+            match checked.and_then(is_truth) {
+                Ok(expression) => {
+                    let ast = expression.written().ast();
                     let span = ast.span(ast.root());
                     facts.push(Facts {
-                        name: &rule.name,
-                        tags: &rule.tags,
+                        name: rule.name,
+                        tags: rule.tags,
                         on_error: rule.on_error.unwrap_or(settings.on_error),
                         span,
-                        explained: warnings::explain(&found),
+                        explained: warnings::explain(expression.warnings()),
                     });
-                    warnings.extend(found.into_iter().map(|warning| (number as usize, warning)));
-                    let lowered = engine.lowered(env, trees.evaluated(), &patterns);
+                    warnings.extend(expression.warnings().iter().map(|warning| (number as usize, warning.clone())));
+                    let lowered = engine.lowered(env, expression.evaluated(), &patterns);
                     let Span { start, end } = span;
                     let added = lowered
-                        .and_then(|(lowered, graph)| common.add(number, &graph, lowered.calls, Origin { start, end }));
+                        .and_then(|(lowered, graph)| merged.add(number, &graph, lowered.calls, Origin { start, end }));
                     if let Err(why) = added {
                         interpreted.push((number, why));
                     }
-                    if settings.tier == Tier::Interpret && rules.len() <= KEPT && !notes.wanted() {
-                        rule.text.keep(trees);
+                    if settings.tier == Tier::Interpret && rules.len() <= KEPT && !trace.wanted() {
+                        expressions.push(Some(expression));
                     }
                 }
                 Err(error) => fail(number, rule, error),
             }
         }
         if facts.len() == rules.len() {
-            warnings.extend(warnings::warnings(&common, &facts));
+            warnings.extend(warnings::warnings(&merged, &facts));
             warnings.sort_by_key(|(rule, _)| *rule);
         }
         let errors = |rule: u32| facts.get(rule as usize).is_none_or(|facts| facts.on_error != ErrorPolicy::NoMatch);
@@ -104,18 +124,18 @@ impl Prepared {
             errors: &errors,
             always: settings.indexing == Indexing::Always,
             native: settings.tier != Tier::Interpret,
-            room: patterns.budget(),
+            budget: patterns.budget(),
         });
-        let mut shapes = Shapes::default();
+        let mut templates = Templates::default();
         let start = Instant::now();
-        let found = wanted.and_then(|wanted| index::index(&common, env.fields(), wanted, &mut shapes, &mut notes));
+        let found = wanted.and_then(|wanted| index::index(&merged, env.fields(), wanted, &mut templates, &mut trace));
         engine.add_index_time(start.elapsed());
         let mut whole = Vec::new();
-        if settings.alone && settings.tier != Tier::Interpret {
+        if settings.standalone && settings.tier != Tier::Interpret {
             whole.resize(rules.len(), None);
-            for rule in &common.rules {
+            for rule in &merged.rules {
                 if let Some(row) = whole.get_mut(rule.number as usize) {
-                    *row = shapes.add(&common.graph, rule, &[rule.root]);
+                    *row = templates.add(&merged.graph, rule, &[rule.root]);
                 }
             }
         }
@@ -124,13 +144,13 @@ impl Prepared {
             env,
             settings,
             patterns: &patterns,
-            common: &common,
+            merged: &merged,
             found: found.as_ref(),
-            shapes: &shapes,
+            templates: &templates,
             whole: &whole,
         };
         let compiled = Compiled::new(&input, interpreted, &|number: u32| {
-            rules.get(number as usize).map_or(("", ""), |rule| (&*rule.name, rule.text.source()))
+            rules.get(number as usize).map_or(("", ""), |rule| (rule.name, rule.condition.source()))
         });
         if (settings.stale)() {
             return Err(RuleSetError { failed: Vec::new() });
@@ -138,24 +158,24 @@ impl Prepared {
         if settings.tier == Tier::Native {
             for (number, why) in &compiled.refused {
                 if let Some(rule) = rules.get(*number as usize) {
-                    fail(*number, rule, not_native(rule.text.source(), why.clone()));
+                    fail(*number, rule, not_native(rule.condition.source(), why.clone()));
                 }
             }
         }
         if !failed.is_empty() {
             return Err(RuleSetError { failed });
         }
-        Ok(Self { common, found, shapes, whole, compiled, warnings, notes })
+        Ok(Self { expressions, merged, found, templates, whole, compiled, warnings, trace })
     }
 }
 
-/// Refuses a rule that has a value of another type.
-fn is_truth(trees: Trees, source: &str) -> Result<Trees, CompileError> {
-    let ty = trees.written.result_type();
+/// Refuses a rule whose result is no `bool`.
+fn is_truth(expression: Arc<Expression>) -> Result<Arc<Expression>, CompileError> {
+    let ty = expression.written().result_type();
     if matches!(ty, Type::Bool | Type::Dyn | Type::Error) {
-        return Ok(trees);
+        return Ok(expression);
     }
-    let ast = trees.written.ast();
+    let ast = expression.written().ast();
     let diagnostic = Diagnostic {
         severity: Severity::Error,
         stage: Stage::Check,
@@ -165,84 +185,85 @@ fn is_truth(trees: Trees, source: &str) -> Result<Trees, CompileError> {
         labels: Vec::new(),
         help: Vec::new(),
     };
-    Err(CompileError::new(source, vec![diagnostic]))
+    Err(CompileError::new(expression.source(), vec![diagnostic]))
 }
 
-/// What native code is made from.
+/// The input of native compilation.
 struct Input<'i, C> {
     engine: &'i Engine,
     env: &'i Env<C>,
     settings: Settings<'i>,
     patterns: &'i PatternCache,
-    common: &'i Common,
+    merged: &'i MergedGraph,
     found: Option<&'i Indexed>,
-    shapes: &'i Shapes,
+    templates: &'i Templates,
     whole: &'i [Option<u32>],
 }
 
-/// What evaluates the rules.
+/// The compiled parts of a set.
 pub(super) struct Compiled {
-    pub(super) native: Option<Groups>,
-    /// The rules that are evaluated in any case, in order.
-    pub(super) straight: Vec<u32>,
-    pub(super) parts: Vec<Part>,
-    /// Rules that have no native code, and why.
+    pub(super) native: Option<SetCode>,
+    /// The unindexed rules, in the order of the blocks.
+    pub(super) linear: Vec<u32>,
+    pub(super) parts: Vec<LinearBlock>,
+    /// Rules without native code, and why.
     pub(super) refused: Vec<(u32, String)>,
 }
 
 impl Compiled {
-    /// `refused` are rules that are not in the common graph; `names` says the name and the text of a rule.
+    /// `refused` are the rules that are not in the merged graph; `names` returns the name and the source of a rule.
     fn new<'r, C: Context>(
         input: &Input<'_, C>,
         mut refused: Vec<(u32, String)>,
         names: &impl Fn(u32) -> (&'r str, &'r str),
     ) -> Self {
-        let &Input { engine, settings, common, found, whole, .. } = input;
-        let straight: Vec<&Placed> = match found {
-            Some(found) => found.straight.iter().filter_map(|&place| common.rules.get(place)).collect(),
-            None => common.rules.iter().collect(),
+        let &Input { engine, settings, merged, found, whole, .. } = input;
+        let linear: Vec<&MergedRule> = match found {
+            Some(found) => found.linear.iter().filter_map(|&place| merged.rules.get(place)).collect(),
+            None => merged.rules.iter().collect(),
         };
         let mut native = None;
-        let mut parts = vec![Part { count: straight.len(), function: None }];
+        let mut parts = vec![LinearBlock { count: linear.len(), function: None }];
         let others: Vec<u32> = refused.iter().map(|(rule, _)| *rule).collect();
         if settings.tier != Tier::Interpret {
-            let compiled = contained(|| compile(input, &straight));
+            let compiled = contained(|| compile(input, &linear));
             let compiled = compiled.unwrap_or_else(|()| Err("internal error: the code generator panicked".to_owned()));
             match compiled {
                 Ok(finished) => {
+                    engine.add_codegen_time(finished.codegen_time);
                     if let Some(profiler) = engine.profiler() {
                         let rows = found.iter().flat_map(|found| found.index.rows());
                         let whole = (0..).zip(whole).filter_map(|(rule, row)| Some((rule, (*row)?)));
-                        let functions = Functions::new(&finished, &straight, rows.chain(whole));
-                        profiler.record(finished.groups.code(), |function| functions.name(function, names));
+                        let functions = FunctionNames::new(&finished, &linear, rows.chain(whole));
+                        profiler.record(finished.code.code(), |function| functions.name(function, names));
                     }
-                    let shapes = finished.groups.shapes();
+                    let templates = finished.code.templates();
                     let rows = found.iter().flat_map(|found| found.index.rows());
-                    refused.extend(rows.filter_map(|(rule, row)| Some((rule, shapes.refusal(row)?.to_owned()))));
+                    refused.extend(rows.filter_map(|(rule, row)| Some((rule, templates.refusal(row)?.to_owned()))));
                     refused.extend(finished.refused);
-                    native = Some(finished.groups);
-                    parts = finished.parts;
+                    native = Some(finished.code);
+                    parts = finished.blocks;
                 }
-                Err(why) => refused.extend(common.rules.iter().map(|rule| (rule.number, why.clone()))),
+                Err(why) => refused.extend(merged.rules.iter().map(|rule| (rule.number, why.clone()))),
             }
         }
-        let mut straight: Vec<u32> = straight.into_iter().map(|rule| rule.number).collect();
-        parts.push(Part { count: others.len(), function: None });
-        straight.extend(others);
+        let mut linear: Vec<u32> = linear.into_iter().map(|rule| rule.number).collect();
+        parts.push(LinearBlock { count: others.len(), function: None });
+        linear.extend(others);
         refused.sort_unstable();
         refused.dedup_by_key(|(rule, _)| *rule);
-        Self { native, straight, parts, refused }
+        Self { native, linear, parts, refused }
     }
 }
 
-/// Native code for rules and for what is left of those that are found.
-fn compile<C: Context>(input: &Input<'_, C>, straight: &[&Placed]) -> Result<Finished, String> {
-    let &Input { engine, env, settings, patterns, common, shapes, .. } = input;
+/// Compiles the linear scan and the residual predicates to native code.
+fn compile<C: Context>(input: &Input<'_, C>, linear: &[&MergedRule]) -> Result<CompiledRules, String> {
+    let &Input { engine, env, settings, patterns, merged, templates, .. } = input;
     let limits = engine.limits();
-    let copies = if settings.alone { 2 } else { 1 };
-    let bytes = limits.constants.saturating_mul(common.rules.len().max(1)).saturating_mul(copies);
-    let mut draft = Draft::new(common, env.fields(), patterns, i64::from(limits.steps), bytes)?;
-    draft.straight(straight, settings.stale)?;
-    let shapes = draft.shapes(&shapes.shapes, &shapes.rows);
-    draft.finish(shapes)
+    let copies = if settings.standalone { 2 } else { 1 };
+    let bytes = limits.constants.saturating_mul(merged.rules.len().max(1)).saturating_mul(copies);
+    let mut compiler = SetCompiler::new(merged, env.fields(), patterns, i64::from(limits.steps), bytes)?;
+    compiler.linear(linear, settings.stale)?;
+    let templates = compiler.templates(&templates.templates, &templates.rows);
+    compiler.finish(templates)
 }

@@ -1,14 +1,15 @@
 //! Warnings about rules that their set makes pointless: those that are never true, that an earlier rule repeats, or that are
 //! never the first to match.
 //!
-//! A rule is the set of its conjuncts, each a node of the common graph, so that equal ones are told by their numbers. What is
+//! A rule is the set of its conjuncts, each a node of the merged graph, so that equal ones are told by their numbers. What is
 //! true where all of a rule's conjuncts are, is true where that rule is: so is an earlier rule with no other conjuncts than
 //! these, or that follow from them (`implied`). Where this rule fails, that one is not false
 //! either, so the policy for errors makes no difference if they share it; but for a spent budget, of which a warning takes no account.
 
+use super::ErrorPolicy;
 use super::implied::{Implied, Test};
-use super::{Common, ErrorPolicy, Placed};
 use crate::lint::{self, DUPLICATE_RULE, NEVER_MATCHES, SHADOWED_RULE};
+use crate::lower::merge::{MergedGraph, MergedRule};
 use celero_frontend::{Diagnostic, Label, Severity, Span, Stage};
 use celero_ir::{Constant, Graph, NodeId, Op};
 use std::collections::HashMap;
@@ -20,7 +21,7 @@ const MOST_CONJUNCTS: usize = 32;
 /// Most earlier rules that one is compared with.
 const MOST_COMPARED: usize = 64;
 
-/// What is to be known of a rule beside its place in the common graph.
+/// What is to be known of a rule beside its place in the merged graph.
 pub(super) struct Facts<'r> {
     pub(super) name: &'r str,
     /// Sorted.
@@ -39,11 +40,11 @@ pub(super) fn explain(warnings: &[Diagnostic]) -> bool {
 }
 
 /// The warnings about a set, by rule, in order. The facts are of all rules; the work is about linear in the graph.
-pub(super) fn warnings(common: &Common, facts: &[Facts<'_>]) -> Vec<(usize, Diagnostic)> {
-    let graph = &common.graph;
+pub(super) fn warnings(merged: &MergedGraph, facts: &[Facts<'_>]) -> Vec<(usize, Diagnostic)> {
+    let graph = &merged.graph;
     let mut counts = vec![0_u32; graph.len()];
-    let mut rules = Vec::with_capacity(common.rules.len());
-    for rule in &common.rules {
+    let mut rules = Vec::with_capacity(merged.rules.len());
+    for rule in &merged.rules {
         let condition = Condition::of(graph, rule.root);
         if let Condition::Conjuncts(conjuncts) = &condition {
             for conjunct in conjuncts {
@@ -101,7 +102,7 @@ fn exclusive(graph: &Graph, conjuncts: &[NodeId]) -> Option<[NodeId; 2]> {
     None
 }
 
-fn contradiction(graph: &Graph, rule: &Placed, both: [NodeId; 2], of: &Facts<'_>) -> Diagnostic {
+fn contradiction(graph: &Graph, rule: &MergedRule, both: [NodeId; 2], of: &Facts<'_>) -> Diagnostic {
     let message = "this rule never matches: two of its conditions exclude each other".to_owned();
     let label = |id: NodeId| {
         let origin = rule.origin(graph, id);

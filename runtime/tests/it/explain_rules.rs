@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::http::RequestContext;
-use celero::{Context, Engine, Env, ErrorPolicy, EveryTime, Indexing, RuleSetBuilder, Scratch, SetExplanation, Tier};
+use celero::{
+    Context, Engine, Env, ErrorPolicy, Indexing, Rule, RuleSetBuilder, Scratch, SetExplanation, Tier, Unindexed,
+};
 
 type Rules<'e> = RuleSetBuilder<'e, RequestContext<'static>, ()>;
 
@@ -25,8 +27,8 @@ fn ways(source: &str, on_error: ErrorPolicy) -> Vec<(Vec<String>, Vec<String>)> 
     explanation
         .rules()
         .iter()
-        .flat_map(|rule| rule.ways())
-        .map(|way| (way.keys().to_vec(), way.rest().to_vec()))
+        .flat_map(|rule| rule.entries())
+        .map(|entry| (entry.keys().to_vec(), entry.residual().to_vec()))
         .collect()
 }
 
@@ -68,7 +70,7 @@ fn keys_of_numbers_and_truths_are_told_in_words() {
         ("!secure", "secure is false"),
     ] {
         let builder = engine().rules(&env).rule("a", source, ()).index(Indexing::Always);
-        assert_eq!(builder.explain().unwrap().rules()[0].ways()[0].keys(), [key]);
+        assert_eq!(builder.explain().unwrap().rules()[0].entries()[0].keys(), [key]);
     }
 }
 
@@ -92,15 +94,15 @@ fn a_crowd_is_found_by_a_second_key() {
     let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
     let explanation = explain(&sources, Indexing::Auto, ErrorPolicy::NoMatch);
     for (n, rule) in explanation.rules().iter().enumerate() {
-        let [way] = rule.ways() else { panic!("{explanation}") };
-        assert!(way.keys().contains(&format!("request.path starts with \"/{n}/\"")), "{explanation}");
-        assert_eq!(way.rest().last().unwrap(), &format!("size(request.path) > {n}"));
-        assert_eq!(explanation.shapes()[way.shape().unwrap()], 100);
-        assert!(way.chance() > 0.0 && way.chance() < 0.5 && rule.every_time().is_none());
+        let [entry] = rule.entries() else { panic!("{explanation}") };
+        assert!(entry.keys().contains(&format!("request.path starts with \"/{n}/\"")), "{explanation}");
+        assert_eq!(entry.residual().last().unwrap(), &format!("size(request.path) > {n}"));
+        assert_eq!(explanation.templates()[entry.template().unwrap()], 100);
+        assert!(entry.chance() > 0.0 && entry.chance() < 0.5 && rule.unindexed().is_none());
     }
-    assert_eq!((explanation.rules()[3].name(), explanation.shapes().len()), ("r3", 1));
+    assert_eq!((explanation.rules()[3].name(), explanation.templates().len()), ("r3", 1));
     assert!(explanation.lookups() >= explanation.first_lookups() && explanation.first_lookups() > 0);
-    assert!(explanation.index_size() > 0 && explanation.slots() > 0);
+    assert!(explanation.index_size() > 0 && explanation.attributes() > 0);
 }
 
 #[test]
@@ -112,14 +114,14 @@ fn each_rule_is_found_or_says_why_not() {
     sources.push("'x' in request.headers || !('x' in request.headers)".into());
     let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
     let explanation = explain(&sources, Indexing::Auto, ErrorPolicy::NoMatch);
-    let why = |n: usize| explanation.rules()[n].every_time();
+    let why = |n: usize| explanation.rules()[n].unindexed();
     assert_eq!((why(0), why(119)), (None, None));
     assert_eq!(
         (why(120), why(121), why(123)),
-        (Some(EveryTime::NoKey), Some(EveryTime::TooFew), Some(EveryTime::TooCommon))
+        (Some(Unindexed::NoKey), Some(Unindexed::TooFew), Some(Unindexed::TooCommon))
     );
     let off = explain(&sources, Indexing::Off, ErrorPolicy::NoMatch);
-    assert!(off.rules().iter().all(|rule| rule.every_time() == Some(EveryTime::IndexOff)));
+    assert!(off.rules().iter().all(|rule| rule.unindexed() == Some(Unindexed::IndexOff)));
     assert!((off.expected() - 124.0).abs() < 1e-9 && explanation.expected() < 10.0);
 }
 
@@ -139,21 +141,21 @@ fn an_explanation_is_of_the_set_that_is_built() {
     for on_error in [ErrorPolicy::NoMatch, ErrorPolicy::Match] {
         let builder = || rules(&env, &sources).on_error(on_error);
         let (explanation, set) = (builder().explain().unwrap(), builder().build().unwrap());
-        let indexed = explanation.rules().iter().filter(|rule| rule.every_time().is_none()).count();
+        let indexed = explanation.rules().iter().filter(|rule| rule.unindexed().is_none()).count();
         assert_eq!(indexed, set.indexed_rules());
-        let every_time = explanation.rules().iter().enumerate().filter(|(_, rule)| rule.every_time().is_some());
-        assert_eq!(set.every_time().collect::<Vec<_>>(), every_time.map(|(n, _)| n).collect::<Vec<_>>());
+        let unindexed = explanation.rules().iter().enumerate().filter(|(_, rule)| rule.unindexed().is_some());
+        assert_eq!(set.unindexed().collect::<Vec<_>>(), unindexed.map(|(n, _)| n).collect::<Vec<_>>());
         assert!(indexed >= 200);
         assert_eq!((explanation.index_size(), explanation.code_size()), (set.index_size(), set.code_size()));
         // What is found in vain is found by a key that holds.
         let request = http::Request::get("/6/7?x=a3bb").header("host", "h10").header("x-1", "7").body(()).unwrap();
         let context = RequestContext::new(&request);
         let (mut scratch, mut other) = (Scratch::new(), Scratch::new());
-        let found = set.found(&context, &mut scratch);
+        let found = set.candidates(&context, &mut scratch);
         for rule in set.all(&context, &mut other).unwrap() {
-            assert!(found.contains(rule) || explanation.rules()[*rule].every_time().is_some(), "{rule}");
+            assert!(found.contains(rule) || explanation.rules()[*rule].unindexed().is_some(), "{rule}");
         }
-        assert!(found.contains(&10) && found.iter().all(|rule| explanation.rules()[*rule].every_time().is_none()));
+        assert!(found.contains(&10) && found.iter().all(|rule| explanation.rules()[*rule].unindexed().is_none()));
     }
 }
 
@@ -167,8 +169,8 @@ fn explanations_read_well() {
     assert!(text.starts_with("rules    90: 89 found by the index, 1 evaluated every time\n"), "{text}");
     for part in [
         "\n  found if request.host is \"0.example\"\n    left: nothing\n",
-        "\n     or if request.host is \"f\"\n    left: size(request.path) > 1   (shape 0, of 1 rule)\n  or in 2 more ways\n",
-        "rule 2 `r2`, expected always\n  every time: none of its conditions is a test that an index knows\n",
+        "\n     or if request.host is \"f\"\n    left: size(request.path) > 1   (template 0, of 1 rule)\n  or in 2 more ways\n",
+        "rule 2 `r2`, expected always\n  every time: none of its conditions is a test that an index supports\n",
     ] {
         assert!(text.contains(part), "{part:?} is not in:\n{text}");
     }
@@ -279,7 +281,7 @@ fn rules_that_repeat_others_are_told() {
     let (same, late) = ("duplicate-rule", "shadowed-rule");
     assert_eq!(warnings(rules(&env, &sources)), [(2, same, Some(0)), (3, same, Some(1))]);
     // Priorities decide which is first: rule 0 is `request.host == 'b'` then.
-    let builder = rules(&env, &sources[..1]).rule("first", sources[1], ()).priority(-1);
+    let builder = rules(&env, &sources[..1]).with_rule(Rule::new("first", sources[1], ()).priority(-1));
     assert_eq!(warnings(builder), [(1, late, Some(0))]);
 }
 
@@ -303,15 +305,15 @@ fn rules_behind_wider_ones_are_told() {
     assert_eq!(warnings(builder), [(2, late, Some(1)), (3, "duplicate-rule", Some(1))]);
     // A rule can still be the first of a tag that the other has not.
     let tagged = |a: &str, b: &str| {
-        let builder = engine().rules(&env).rule("a", "request.host == 'a'", ()).tag(a);
-        warnings(builder.rule("b", "request.host == 'a' && request.path == '/'", ()).tag(b))
+        let builder = engine().rules(&env).with_rule(Rule::new("a", "request.host == 'a'", ()).tag(a));
+        warnings(builder.with_rule(Rule::new("b", "request.host == 'a' && request.path == '/'", ()).tag(b)))
     };
     assert_eq!(tagged("x", "y"), []);
     assert_eq!(tagged("x", "x"), [(1, late, Some(0))]);
     // And of a request on which both fail, if it counts as a match there and the other does not.
     let failing = |a: ErrorPolicy, b: ErrorPolicy| {
-        let builder = engine().rules(&env).rule("a", "request.headers['a'] == 'b'", ()).rule_on_error(a);
-        warnings(builder.rule("b", "request.headers['a'] == 'b'", ()).rule_on_error(b))
+        let rule = |name, policy| Rule::new(name, "request.headers['a'] == 'b'", ()).on_error(policy);
+        warnings(engine().rules(&env).with_rules([rule("a", a), rule("b", b)]))
     };
     assert_eq!(failing(ErrorPolicy::NoMatch, ErrorPolicy::Match), []);
     assert_eq!(failing(ErrorPolicy::Match, ErrorPolicy::NoMatch), [(1, "duplicate-rule", Some(0))]);

@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero::{
-    Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Limits, Live, RuleSet, RuleSetBuilder, Scratch,
-    SourceLimits, Tier, Type, Value,
+    Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Limits, Live, Rule, RuleSet, Scratch, SourceLimits, Tier,
+    Type, Value,
 };
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -79,10 +79,11 @@ fn rules_keep_policies_of_their_own() {
     for tier in TIERS {
         let live = live(tier);
         let fails = "1 / size == 1";
-        live.replace(|set| set.rule("a", fails, 0).rule("b", fails, 1).rule_on_error(ErrorPolicy::Match)).unwrap();
+        live.replace(|set| set.rule("a", fails, 0).with_rule(Rule::new("b", fails, 1).on_error(ErrorPolicy::Match)))
+            .unwrap();
         for n in 0..40 {
             let own = [ErrorPolicy::NoMatch, ErrorPolicy::Match][n % 2];
-            live.edit(&[], |set| set.rule(&format!("r{n}"), fails, 2).rule_on_error(own)).unwrap();
+            live.insert(Rule::new(&format!("r{n}"), fails, 2).on_error(own)).unwrap();
         }
         let right = |when| {
             let found = matched(&live, &call("/", 0));
@@ -93,7 +94,7 @@ fn rules_keep_policies_of_their_own() {
         right("at once");
         assert!(live.settle(LONG));
         right("afterwards");
-        live.edit(&[], |set| set.rule("stops", fails, 3).rule_on_error(ErrorPolicy::Stop)).unwrap();
+        live.insert(Rule::new("stops", fails, 3).on_error(ErrorPolicy::Stop)).unwrap();
         let (rules, scratch) = (live.load(), &mut Scratch::new());
         assert_eq!(rules.count(&call("/", 0), scratch).map_err(|error| error.error.kind), Err(ErrorKind::DivideByZero));
         assert_eq!(rules.first(&call("/", 0), scratch).unwrap().map(|rule| rule.name), Some("b"));
@@ -106,7 +107,7 @@ fn a_moment_stays_what_it_was() {
     live.replace(|set| set.rule("a", "true", 1)).unwrap();
     let reader = live.reader();
     let (old, scratch) = (reader.load(), &mut Scratch::new());
-    live.insert("b", "true", 2).unwrap();
+    live.insert(Rule::new("b", "true", 2)).unwrap();
     live.disable("a");
     live.replace(|set| set.rule("c", "size == 3", 3)).unwrap();
     assert_eq!(old.first(&call("/", 3), scratch).unwrap().map(|rule| (rule.name, *rule.action)), Some(("a", 1)));
@@ -130,9 +131,9 @@ fn a_rejected_change_changes_nothing() {
         let long = format!("path == '{}'", "x".repeat(40));
         let errors = [
             live.replace(|set| set.rule("good", "true", 1).rule("bad", "size ==\n size +", 2)).unwrap_err(),
-            live.insert("bad", "sizes > 1", 2).unwrap_err(),
-            live.edit(&["a"], |rules| rules.rule("good", "true", 2).rule("bad", "size", 3)).unwrap_err(),
-            live.insert("bad", &long, 2).unwrap_err(),
+            live.insert(Rule::new("bad", "sizes > 1", 2)).unwrap_err(),
+            live.edit(&["a"], [Rule::new("good", "true", 2), Rule::new("bad", "size", 3)]).unwrap_err(),
+            live.insert(Rule::new("bad", &long, 2)).unwrap_err(),
             live.shadow(1.0, |set| set.rule("bad", "path", 2), |_| ()).unwrap_err(),
         ];
         for error in &errors {
@@ -158,7 +159,7 @@ fn what_is_disabled_stays_so_until_it_is_enabled() {
         assert_eq!((live.disable("x"), live.load().len()), (2, 1));
         assert_eq!(live.load().first(&call("/", 1), &mut Scratch::new()).unwrap().map(|rule| *rule.action), Some(2));
         assert_eq!(live.load().get(0), None);
-        live.insert("x", "true", 4).unwrap();
+        live.insert(Rule::new("x", "true", 4)).unwrap();
         assert_eq!(matched(&live, &call("/", 1)), ["y"]);
         live.replace(|set| set.rule("y", "true", 1).rule("x", "true", 2).rule("z", "true", 3)).unwrap();
         assert_eq!(matched(&live, &call("/", 1)), ["y", "z"], "a replacement does not switch it on");
@@ -200,7 +201,7 @@ fn rules_of_other_variables_fail_in_every_set() {
     let other = Env::dynamic().variable("y", Type::Int);
     let live = Live::new(engine(Tier::Interpret), env);
     live.replace(|set| set.rule("a", "x == 1", 1).rule("b", "x == 1", 2).on_error(ErrorPolicy::Match)).unwrap();
-    live.edit(&[], |rules| rules.rule("c", "x == 1", 3).priority(-1)).unwrap();
+    live.insert(Rule::new("c", "x == 1", 3).priority(-1)).unwrap();
     live.disable("a");
     let (rules, scratch) = (live.load(), &mut Scratch::new());
     assert_eq!(rules.count(&Bindings::new(&other), scratch), Ok(2));
@@ -237,13 +238,11 @@ impl Model {
         let mut there: Vec<_> = self.rules.iter().filter(|rule| !self.disabled.contains(&rule.2)).collect();
         there.sort_by_key(|rule| rule.1);
         let rules = there.into_iter().fold(engine.rules(env).on_error(self.policy), |set, rule| {
-            tagged(set.rule(&rule.2, &rule.3, rule.1).priority(rule.0), rule.1)
+            set.with_rule(tagged((Rule::new(&rule.2, &rule.3, rule.1).priority(rule.0), rule.1)))
         });
         rules.build().unwrap()
     }
 }
-
-type Builder<'e> = RuleSetBuilder<'e, Call<'static>, u64>;
 
 /// Whether these are the same, in whatever order.
 fn same<'t>(some: impl Iterator<Item = &'t str>, others: impl Iterator<Item = &'t str>) -> bool {
@@ -253,10 +252,10 @@ fn same<'t>(some: impl Iterator<Item = &'t str>, others: impl Iterator<Item = &'
     some == others
 }
 
-/// Gives the rule that was added last the tags that its action says.
-fn tagged(rules: Builder<'_>, action: u64) -> Builder<'_> {
-    let rules = if action.is_multiple_of(2) { rules.tag("even") } else { rules };
-    if action.is_multiple_of(5) { rules } else { rules.tag(&format!("t{}", action % 3)) }
+/// A rule with tags that depend on its action.
+fn tagged((rule, action): (Rule<u64>, u64)) -> Rule<u64> {
+    let rule = if action.is_multiple_of(2) { rule.tag("even") } else { rule };
+    if action.is_multiple_of(5) { rule } else { rule.tag(&format!("t{}", action % 3)) }
 }
 
 /// Compares every answer about some calls with those of a fresh set.
@@ -292,11 +291,9 @@ fn compare(live: &Rules, fresh: &RuleSet<Call<'static>, u64>, place: &str) {
         assert!((0..fresh.len()).zip(tags).all(|(rule, tags)| same(fresh.tags(rule), tags.into_iter())), "{place}");
         let first =
             rules.first_per_tag(&call, mine).map(|found| found.map(|(tag, m)| (tag, m.name, *m.action)).collect());
-        let want = fresh.first_per_tag(&call, theirs).map(|found| {
-            let mut found: Vec<_> = found.map(|(tag, m)| (tag, m.name, *m.action)).collect();
-            found.sort();
-            found
-        });
+        let want = fresh
+            .first_per_tag(&call, theirs)
+            .map(|found| found.map(|(tag, m)| (tag, m.name, *m.action)).collect::<Vec<_>>());
         assert_eq!(first.map_err(|e| ours(e.rule)), want.map_err(|e| other(e.rule)), "{place}");
         errors(mine, theirs);
         let any = rules.any(&call, mine).map_err(|e| ours(e.rule));
@@ -342,7 +339,7 @@ fn changed_rules_answer_as_rebuilt_ones() {
                     }
                     live.replace(|set| {
                         rules.iter().fold(set.on_error(model.policy), |set, (action, priority, name, source)| {
-                            tagged(set.rule(name, source, *action).priority(*priority), *action)
+                            set.with_rule(tagged((Rule::new(name, source, *action).priority(*priority), *action)))
                         })
                     })
                     .unwrap();
@@ -350,17 +347,17 @@ fn changed_rules_answer_as_rebuilt_ones() {
                 3..55 => {
                     let priority = random(5) as i32 - 2;
                     let action = model.insert(priority, &name, source);
-                    live.edit(&[], |rules| tagged(rules.rule(&name, source, action).priority(priority), action))
-                        .unwrap();
+                    live.insert(tagged((Rule::new(&name, source, action).priority(priority), action))).unwrap();
                 }
                 55..70 => assert_eq!(live.remove(&name), model.remove(&name)),
                 70..80 => {
                     let removed = model.remove(&name);
                     let (one, two) = (model.insert(0, &name, source), model.insert(1, "n0", source));
-                    let edit = live.edit(&[&name], |rules| {
-                        let rules = tagged(rules.rule("n0", source, two).priority(1), two);
-                        tagged(rules.rule(&name, source, one), one)
-                    });
+                    let added = [
+                        tagged((Rule::new("n0", source, two).priority(1), two)),
+                        tagged((Rule::new(&name, source, one), one)),
+                    ];
+                    let edit = live.edit(&[&name], added);
                     assert_eq!(edit.unwrap(), removed);
                 }
                 80..90 => {
@@ -389,7 +386,7 @@ fn inserted_rules_are_merged() {
         let live = live(tier);
         live.replace(|set| (0..50).fold(set, |set, n| set.rule("r", &format!("size == {n}"), n))).unwrap();
         for n in 50..150 {
-            live.insert(&format!("r{n}"), &format!("size == {n}"), n).unwrap();
+            live.insert(Rule::new(&format!("r{n}"), &format!("size == {n}"), n)).unwrap();
         }
         assert!(live.settle(LONG));
         let status = live.status();
@@ -416,7 +413,7 @@ fn several_threads_may_change_rules() {
             scope.spawn(move || {
                 for n in 0..40 {
                     let name = format!("{thread}-{n}");
-                    live.insert(&name, &format!("size >= {n}"), n).unwrap();
+                    live.insert(Rule::new(&name, &format!("size >= {n}"), n)).unwrap();
                     assert!(n % 3 != 0 || live.remove(&name) == 1);
                     assert!(n % 3 != 1 || live.disable(&name) == 1);
                 }
@@ -450,7 +447,7 @@ fn all_rules_have_one_policy() {
     known.set(Arc::downgrade(&live)).unwrap();
     replace(&live, ErrorPolicy::NoMatch);
     is_armed.store(true, Ordering::Relaxed);
-    live.insert("fails", "tick(1) && 1 / (size - 1) == 1", 1).unwrap();
+    live.insert(Rule::new("fails", "tick(1) && 1 / (size - 1) == 1", 1)).unwrap();
     assert!(!is_armed.load(Ordering::Relaxed), "nothing was replaced");
     assert_eq!(live.load().on_error(), ErrorPolicy::Match);
     assert_eq!(matched(&live, &call("/", 1)), ["base", "fails"]);
@@ -609,7 +606,7 @@ fn a_panic_of_an_action_that_is_dropped_is_contained() {
         let live = Live::new(engine(Tier::Auto), Env::<Call<'_>>::new());
         for round in 0..5 {
             live.replace(|set| set.rule("a", "size == 1", Bomb(Arc::clone(&dropped)))).unwrap();
-            live.insert("b", "size == 1", Bomb(Arc::clone(&dropped))).unwrap();
+            live.insert(Rule::new("b", "size == 1", Bomb(Arc::clone(&dropped)))).unwrap();
             assert_eq!(live.remove("b"), 1);
             assert!(live.settle(LONG), "round {round}");
             assert_eq!(live.load().count(&call("/", 1), &mut Scratch::new()), Ok(1));
@@ -663,7 +660,7 @@ fn a_reader_does_not_drop_what_it_was_the_last_to_hold() {
 fn warnings_have_the_handle_of_their_rule() {
     let live = live(Tier::Interpret);
     live.replace(|set| set.rule("a", "size == 7", 1)).unwrap();
-    live.insert("b", "path == '/' || true", 2).unwrap();
+    live.insert(Rule::new("b", "path == '/' || true", 2)).unwrap();
     let rules = live.load();
     let named: Vec<_> = rules.warnings().map(|(rule, warning)| (rules.get(rule).unwrap().name, warning.code)).collect();
     assert_eq!(named, [("b", "constant-condition")]);
@@ -675,7 +672,7 @@ fn warnings_have_the_handle_of_their_rule() {
 fn bindings_can_be_asked_about() {
     let env = Env::dynamic().variable("x", Type::Int);
     let live = Live::new(engine(Tier::Auto), env.clone());
-    live.insert("a", "x == 4", "yes").unwrap();
+    live.insert(Rule::new("a", "x == 4", "yes")).unwrap();
     let mut bindings = Bindings::new(&env);
     bindings.set("x", Value::Int(4)).unwrap();
     assert!(live.settle(LONG));

@@ -1,6 +1,7 @@
 //! Tests of celero's public interface, by example.
 
 mod bindings;
+mod checked;
 mod definitions;
 mod derive;
 mod explain_rules;

@@ -1,8 +1,8 @@
 //! Sets of rules from the outside: building, asking, errors, budgets, memory.
 
 use celero::{
-    Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Indexing, Limits, RuleSet, RuleSetError, Scratch, Tier,
-    Type, Value,
+    Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Indexing, Limits, Rule, RuleSet, RuleSetError, Scratch,
+    Tier, Type, Value,
 };
 use std::sync::Arc;
 
@@ -154,7 +154,7 @@ fn a_rule_alone_answers_as_in_its_set_and_leaves_no_trace() {
     bindings.set("s", Value::String(&text)).unwrap();
     for (tier, alone) in [(Tier::Native, true), (Tier::Native, false), (Tier::Interpret, true)] {
         let engine = Engine::builder().tier(tier).limits(limits).build();
-        let rules = engine.rules(&env).alone(alone).counters(true).rule("true", "l.all(x, x == 1)", ());
+        let rules = engine.rules(&env).standalone(alone).counters(true).rule("true", "l.all(x, x == 1)", ());
         let rules = rules.rule("many steps", "l.all(x, l.all(y, y == x))", ());
         let rules = rules.rule("much memory", "(s + s + s + s + s + s).size() > 0", ());
         let set = rules.rule("false", "(s + '1').size() > 3000", ()).rule("fails", "l[60] == 1", ()).build().unwrap();
@@ -266,8 +266,9 @@ fn sets_can_be_shared_between_threads() {
 #[test]
 fn priorities_order_the_rules() {
     let env = Env::<Call<'_>>::new();
-    let builder = engine(Tier::Native).rules(&env).rule("b", "true", 1).rule("c", "true", 2).priority(7);
-    let rules = builder.rule("a", "size == 7", 3).priority(-1).rule("b2", "true", 4).build().unwrap();
+    let builder =
+        engine(Tier::Native).rules(&env).rule("b", "true", 1).with_rule(Rule::new("c", "true", 2).priority(7));
+    let rules = builder.with_rule(Rule::new("a", "size == 7", 3).priority(-1)).rule("b2", "true", 4).build().unwrap();
     let names: Vec<&str> = (0..rules.len()).filter_map(|index| rules.get(index)).map(|rule| rule.name).collect();
     assert_eq!(names, ["a", "b", "b2", "c"]);
     assert_eq!(rules.source(0), Some("size == 7"));
@@ -279,18 +280,23 @@ fn priorities_order_the_rules() {
 fn each_tag_has_its_first_match() {
     for tier in TIERS {
         let env = Env::<Call<'_>>::new();
-        let builder = engine(tier).rules(&env).rule("a", "path == '/a'", 1).tag("path").tag("any");
-        let builder = builder.rule("all", "true", 2).tag("any").tag("path").rule("none", "false", 3).tag("never");
-        let rules = builder.rule("bare", "true", 4).build().unwrap();
+        let rules = engine(tier).rules(&env).with_rules([
+            Rule::new("a", "path == '/a'", 1).tag("path").tag("any"),
+            Rule::new("all", "true", 2).tag("path").tag("any").tag("all"),
+            Rule::new("none", "false", 3).tag("never"),
+            Rule::new("bare", "true", 4),
+        ]);
+        let rules = rules.build().unwrap();
         let mut scratch = Scratch::new();
         let mut ask = |path: &str| {
             let found = rules.first_per_tag(&call(path), &mut scratch).unwrap();
             found.map(|(tag, rule)| (tag.to_owned(), rule.name.to_owned())).collect::<Vec<_>>()
         };
         let pair = |tag: &str, rule: &str| (tag.to_owned(), rule.to_owned());
-        assert_eq!(ask("/a"), [pair("path", "a"), pair("any", "a")]);
-        assert_eq!(ask("/b"), [pair("path", "all"), pair("any", "all")]);
-        assert_eq!(rules.tags(1).collect::<Vec<_>>(), ["path", "any"]);
+        // In the order of the rules, then of the alphabet.
+        assert_eq!(ask("/a"), [pair("any", "a"), pair("path", "a"), pair("all", "all")]);
+        assert_eq!(ask("/b"), [pair("all", "all"), pair("any", "all"), pair("path", "all")]);
+        assert_eq!(rules.tags(1).collect::<Vec<_>>(), ["all", "any", "path"]);
     }
 }
 

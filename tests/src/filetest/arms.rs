@@ -55,7 +55,7 @@ impl Arms {
         let engine = self.native();
         if stage == "diagnostics" {
             return Ok(match engine.check(env, source) {
-                Ok(warnings) => celero_frontend::render(source, "rule", &warnings, Style::Plain),
+                Ok(checked) => celero_frontend::render(source, "rule", checked.warnings(), Style::Plain),
                 Err(errors) => errors.render("rule", false),
             }
             .trim_end()

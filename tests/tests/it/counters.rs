@@ -2,7 +2,7 @@
 //! indexed, straight code or interpreted, and that are merged, added and removed meanwhile.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests")]
 
-use celero::{Bindings, Engine, Env, ErrorPolicy, Indexing, Live, RuleSet, Scratch, Tier, Type, Value};
+use celero::{Bindings, Engine, Env, ErrorPolicy, Indexing, Live, Rule, RuleSet, Scratch, Tier, Type, Value};
 use std::thread;
 use std::time::Duration;
 
@@ -130,8 +130,8 @@ fn a_stop_ends_what_is_counted() {
         rules.rule("yes", "a == 0", 0).rule("fails", "1 / a > 0", 1).rule("too late", "a == 0", 2).build().unwrap();
     let live = Live::with_counters(Engine::new(), env.clone());
     live.replace(|rules| rules.rule("too late", "a == 0", 2).on_error(ErrorPolicy::Stop)).unwrap();
-    live.edit(&[], |rules| rules.rule("yes", "a == 0", 0).rule("fails", "1 / a > 0", 1).priority(-1)).unwrap();
-    live.edit(&["yes"], |rules| rules.rule("yes", "a == 0", 0).priority(-2)).unwrap();
+    live.edit(&[], [Rule::new("yes", "a == 0", 0), Rule::new("fails", "1 / a > 0", 1).priority(-1)]).unwrap();
+    live.edit(&["yes"], [Rule::new("yes", "a == 0", 0).priority(-2)]).unwrap();
     let mut scratch = Scratch::new();
     assert!(set.all(&bind(&env, 0, &texts), &mut scratch).is_err());
     assert_eq!(
@@ -180,7 +180,7 @@ fn live_rules_count_through_all_changes() {
     let told = thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || reads(thread))).collect();
         for n in 0..60 {
-            live.edit(&[&format!("other{}", n - 5)], |rules| rules.rule(&format!("other{n}"), &source(n), -1)).unwrap();
+            live.edit(&[&format!("other{}", n - 5)], [Rule::new(&format!("other{n}"), &source(n), -1)]).unwrap();
             if n % 10 == 0 {
                 live.disable("kept1");
                 live.enable("kept1");

@@ -15,7 +15,7 @@
 #![expect(clippy::indexing_slicing, reason = "indices of this test's own making")]
 
 use celero::http::RequestContext;
-use celero::{Engine, Env, ErrorKind, ErrorPolicy, EvalError, Indexing, RuleError, RuleSet, Scratch, Tier};
+use celero::{Engine, Env, ErrorKind, ErrorPolicy, EvalError, Indexing, Rule, RuleError, RuleSet, Scratch, Tier};
 use celero_tests::generate::Rng;
 use celero_tests::generate::gateway::{ATOMS, Sample, never, rule, sample};
 use celero_tests::shared::say;
@@ -125,8 +125,8 @@ impl Pool {
     fn build(&self, engine: &Engine, arm: &Arm, policy: Policy, rules: &[usize]) -> Set {
         let builder = engine.rules(&self.env).index(arm.indexing).on_error(policy.unwrap_or(ErrorPolicy::Stop));
         let builder = rules.iter().fold(builder, |builder, &rule| {
-            let builder = builder.rule("r", &self.sources[rule], rule);
-            if policy.is_none() { builder.rule_on_error(policy_of(policy, rule)) } else { builder }
+            let added = Rule::new("r", &self.sources[rule], rule);
+            builder.with_rule(if policy.is_none() { added.on_error(policy_of(policy, rule)) } else { added })
         });
         builder.build().unwrap()
     }

@@ -86,7 +86,7 @@ fn build<C: Context>(
     sources: &[String],
     policy: ErrorPolicy,
 ) -> RuleSet<C::Static, usize> {
-    let rules = engine.rules(env).on_error(policy).alone(true);
+    let rules = engine.rules(env).on_error(policy).standalone(true);
     let numbered = sources.iter().enumerate();
     numbered.fold(rules, |rules, (n, source)| rules.rule("r", source, n)).build().unwrap()
 }

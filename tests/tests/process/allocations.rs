@@ -3,7 +3,7 @@
 
 use crate::exclusive;
 use celero::http::RequestContext;
-use celero::{Context, Engine, Env, ErrorPolicy, Indexing, Live, RuleSet, Scratch, Tier, Value};
+use celero::{Context, Engine, Env, ErrorPolicy, Indexing, Live, Rule, RuleSet, Scratch, Tier, Value};
 use celero_tests::heap::allocations;
 use std::net::IpAddr;
 
@@ -207,7 +207,7 @@ fn indexed_sets_take_nothing() {
         let all = set.all(&call, &mut scratch).unwrap().len();
         let (errors, first) = (scratch.errors().len(), set.first(&call, &mut scratch).unwrap().unwrap().index);
         assert_eq!((set.count(&call, &mut scratch), set.any(&call, &mut scratch)), (Ok(all), Ok(true)));
-        (all, errors, first, set.found(&call, &mut scratch).len())
+        (all, errors, first, set.candidates(&call, &mut scratch).len())
     };
     for set in &sets {
         assert!(set.indexed_rules() > 330 && set.native_rules() == 360, "{} indexed", set.indexed_rules());
@@ -231,8 +231,8 @@ fn live_rules_take_nothing() {
 fn live_takes_nothing(live: &Live<<Call<'static> as Context>::Static, i64>) {
     let source = |n: i64| if n % 2 == 0 { format!("a < {n}") } else { format!("a / (b - 7) == {n}") };
     live.replace(|set| (0..50).fold(set, |set, n| set.rule(&format!("r{n}"), &source(n), n))).unwrap();
-    live.edit(&[], |rules| rules.rule("before", "a == 10", 50).priority(-1)).unwrap();
-    live.edit(&[], |rules| rules.rule("fails", "b % (a - 10) == 0", 51).priority(-2)).unwrap();
+    live.insert(Rule::new("before", "a == 10", 50).priority(-1)).unwrap();
+    live.insert(Rule::new("fails", "b % (a - 10) == 0", 51).priority(-2)).unwrap();
     assert_eq!(
         (live.remove("r20"), live.disable("r21"), live.settle(std::time::Duration::from_secs(600))),
         (1, 1, true)

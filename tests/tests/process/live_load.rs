@@ -4,7 +4,7 @@
 
 use crate::{LONG, background_threads, exclusive, wait_for};
 use celero::http::RequestContext;
-use celero::{Engine, Env, Live, Scratch, Tier};
+use celero::{Engine, Env, Live, Rule, Scratch, Tier};
 use celero_tests::heap;
 use celero_tests::shared::say;
 use std::sync::Arc;
@@ -163,7 +163,7 @@ fn one_rule_costs_the_same_among_many() {
         for n in 0..50 {
             let nanos = |start: Instant| u64::try_from(start.elapsed().as_nanos()).unwrap();
             let start = Instant::now();
-            live.insert(&format!("new{n}"), &source(n), n).unwrap();
+            live.insert(Rule::new(&format!("new{n}"), &source(n), n)).unwrap();
             inserts.push(nanos(start));
             let start = Instant::now();
             assert_eq!(live.remove(&format!("r{}", n * 3)), 1);
@@ -189,7 +189,7 @@ fn what_is_removed_is_given_back() {
     let round = |round: u64| {
         for n in 0..5 {
             let name = format!("{round}-{n}");
-            live.insert(&name, &format!("request.path == '/{name}' || request.method == 'PUT'"), n).unwrap();
+            live.insert(Rule::new(&name, &format!("request.path == '/{name}' || request.method == 'PUT'"), n)).unwrap();
         }
         if round.is_multiple_of(3) {
             assert!(live.settle(LONG));

@@ -225,10 +225,9 @@ fn builder<'e, C: Context>(
     rules: &[Placed<C::Static>],
     error_policy: PhaseErrorPolicy,
 ) -> RuleSetBuilder<'e, C, ()> {
-    rules.iter().fold(ENGINE.rules(env).alone(true), |builder, Placed { rule, when, .. }| {
-        builder
-            .rule(&rule.name, when.as_ref().map_or("true", |when| &when.text), ())
-            .rule_on_error(error_policy.of_rule(rule))
+    rules.iter().fold(ENGINE.rules(env).standalone(true), |builder, Placed { rule, when, .. }| {
+        let source = when.as_ref().map_or("true", |when| &when.text);
+        builder.with_rule(celero::Rule::new(&rule.name, source, ()).on_error(error_policy.of_rule(rule)))
     })
 }
 

@@ -1,7 +1,6 @@
-//! The keys of all rules, each once, and the sets of keys by which conjuncts are found.
+//! The keys of an index, each stored once, and the access paths: sets of keys by which conjuncts are found.
 
-use super::node::MapKind;
-use super::slot::SlotId;
+use super::attribute::AttributeId;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as TableEntry;
@@ -10,36 +9,87 @@ use std::hash::BuildHasher;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// The number of a key.
+/// Number of a key.
 pub(super) type KeyId = u32;
-/// The number of an access.
-pub(super) type AccessId = u32;
-/// The number of what keys of one kind on one slot have in common.
-pub(super) type GroupId = u32;
+/// Number of an access path.
+pub(super) type AccessPathId = u32;
+/// Number of a group: all keys of one kind on one attribute.
+pub(super) type KeyGroupId = u32;
 
-/// A test of a slot.
+/// A test of an attribute against a constant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Key {
-    /// The whole text.
+pub(super) enum IndexKey {
+    /// The text is this.
     Is(Arc<[u8]>),
     Prefix(Arc<[u8]>),
     Suffix(Arc<[u8]>),
     Contains(Arc<[u8]>),
-    /// In lower case, whatever the case of ASCII letters in the text.
+    /// Contains this text, given in lower case; the case of ASCII letters does not matter.
     ContainsFolded(Arc<[u8]>),
-    /// From the first to the last.
+    /// The number is in this range, both ends included.
     Range(i128, i128),
     Network(IpAddr, u8),
-    /// A pattern that may match, as far as is known without running its own engine.
+    /// The pattern may match: its own engine decides.
     Pattern(Arc<str>),
-    /// A pattern that certainly matches: then [`Pattern`](Key::Pattern) does not hold.
+    /// The pattern certainly matches; [`Pattern`](IndexKey::Pattern) does not hold then.
     Matched(Arc<str>),
     Truth(bool),
     Present,
     Absent,
 }
 
-/// Numbers of keys or groups, one after the other among those of all accesses.
+/// The kinds of lookups. Each has a data structure of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum LookupKind {
+    Truth,
+    Presence,
+    Is,
+    Range,
+    Network,
+    Prefix,
+    Suffix,
+    Contains,
+    ContainsFolded,
+    Pattern,
+}
+
+impl LookupKind {
+    /// Whether the keys are pieces of text.
+    pub(super) const fn is_of_text(self) -> bool {
+        matches!(self, Self::Is | Self::Prefix | Self::Suffix | Self::Contains | Self::ContainsFolded)
+    }
+}
+
+impl IndexKey {
+    pub(super) fn map(&self) -> LookupKind {
+        match self {
+            Self::Is(_) => LookupKind::Is,
+            Self::Prefix(_) => LookupKind::Prefix,
+            Self::Suffix(_) => LookupKind::Suffix,
+            Self::Contains(_) => LookupKind::Contains,
+            Self::ContainsFolded(_) => LookupKind::ContainsFolded,
+            Self::Range(..) => LookupKind::Range,
+            Self::Network(..) => LookupKind::Network,
+            Self::Pattern(_) | Self::Matched(_) => LookupKind::Pattern,
+            Self::Truth(_) => LookupKind::Truth,
+            Self::Present | Self::Absent => LookupKind::Presence,
+        }
+    }
+
+    /// The text of the key; empty if it has none.
+    pub(super) fn text(&self) -> &[u8] {
+        match self {
+            Self::Is(text)
+            | Self::Prefix(text)
+            | Self::Suffix(text)
+            | Self::Contains(text)
+            | Self::ContainsFolded(text) => text,
+            _ => &[],
+        }
+    }
+}
+
+/// A range of [`Keys::list`]: numbers of keys or groups.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct List {
     first: u32,
@@ -52,36 +102,36 @@ impl List {
     }
 }
 
-/// Keys of which one must hold where a conjunct is true. [`Keys::list`] has the numbers.
+/// Keys of which at least one holds whenever a conjunct is true. [`Keys::list`] returns their numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Access {
+pub(super) struct AccessPath {
     pub(super) keys: List,
     /// The groups of the keys, each once.
     pub(super) groups: List,
-    /// Whether the conjunct is true where a key holds.
+    /// Whether a key that holds proves the conjunct.
     pub(super) exact: bool,
-    /// Further keys, of which one may hold instead; where one does the conjunct is true.
+    /// Further keys, of which one may hold instead. One that holds proves the conjunct.
     pub(super) proving: List,
-    /// The absence of what leaves the conjunct undecided: it may fail.
+    /// Keys for the absence of values without which the conjunct may fail.
     pub(super) undecided: List,
 }
 
 #[derive(Debug)]
-struct Entry {
-    slot: SlotId,
-    group: GroupId,
-    key: Key,
+struct KeyEntry {
+    attribute: AttributeId,
+    group: KeyGroupId,
+    key: IndexKey,
 }
 
-/// Keys and accesses, numbered.
+/// Keys and access paths, numbered.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    entries: Vec<Entry>,
+    entries: Vec<KeyEntry>,
     numbers: HashTable<KeyId>,
     hasher: FixedState,
-    groups: Vec<(SlotId, MapKind)>,
-    group_numbers: HashMap<(SlotId, MapKind), GroupId, FixedState>,
-    accesses: Vec<Access>,
+    groups: Vec<(AttributeId, LookupKind)>,
+    group_numbers: HashMap<(AttributeId, LookupKind), KeyGroupId, FixedState>,
+    accesses: Vec<AccessPath>,
     lists: Vec<u32>,
 }
 
@@ -90,7 +140,7 @@ fn next(length: usize) -> u32 {
 }
 
 impl Keys {
-    /// None yet, with room for about so many.
+    /// Without keys, with capacity for about `many`.
     pub(super) fn of_about(many: usize) -> Self {
         Self {
             entries: Vec::with_capacity(many),
@@ -100,41 +150,41 @@ impl Keys {
         }
     }
 
-    /// The number of a key.
-    pub(super) fn number(&mut self, slot: SlotId, key: Key) -> KeyId {
+    /// Returns the number of a key. Adds the key if it is new.
+    pub(super) fn number(&mut self, attribute: AttributeId, key: IndexKey) -> KeyId {
         let Self { entries, numbers, hasher, groups, group_numbers, .. } = self;
-        let hash = hasher.hash_one((slot, &key));
+        let hash = hasher.hash_one((attribute, &key));
         let of = |number: &KeyId| entries.get(*number as usize);
-        let same = |number: &KeyId| of(number).is_some_and(|entry| entry.slot == slot && entry.key == key);
-        let again = |number: &KeyId| of(number).map_or(0, |entry| hasher.hash_one((entry.slot, &entry.key)));
+        let same = |number: &KeyId| of(number).is_some_and(|entry| entry.attribute == attribute && entry.key == key);
+        let again = |number: &KeyId| of(number).map_or(0, |entry| hasher.hash_one((entry.attribute, &entry.key)));
         match numbers.entry(hash, same, again) {
             TableEntry::Occupied(known) => *known.get(),
             TableEntry::Vacant(place) => {
                 let number = next(entries.len());
                 place.insert(number);
                 let map = key.map();
-                let group = *group_numbers.entry((slot, map)).or_insert_with(|| {
-                    groups.push((slot, map));
+                let group = *group_numbers.entry((attribute, map)).or_insert_with(|| {
+                    groups.push((attribute, map));
                     next(groups.len()).saturating_sub(1)
                 });
-                entries.push(Entry { slot, group, key });
+                entries.push(KeyEntry { attribute, group, key });
                 number
             }
         }
     }
 
-    /// The number of an access by keys of which one holds, if there are any.
+    /// Adds an access path. Returns its number, or `None` if `keys` is empty.
     pub(super) fn access(
         &mut self,
         keys: &[KeyId],
         exact: bool,
         proving: &[KeyId],
         undecided: &[KeyId],
-    ) -> Option<AccessId> {
+    ) -> Option<AccessPathId> {
         let number = next(self.accesses.len());
         let groups = self.groups_of(keys)?;
         let [keys, proving, undecided] = [keys, proving, undecided].map(|numbers| self.add(numbers));
-        self.accesses.push(Access { keys, groups, exact, proving, undecided });
+        self.accesses.push(AccessPath { keys, groups, exact, proving, undecided });
         Some(number)
     }
 
@@ -144,7 +194,7 @@ impl Keys {
         List { first, end: next(self.lists.len()) }
     }
 
-    /// The groups of keys, each once, if there are any.
+    /// The groups of these keys, each once; `None` without keys.
     fn groups_of(&mut self, keys: &[KeyId]) -> Option<List> {
         let first = self.lists.len();
         for &key in keys {
@@ -160,24 +210,24 @@ impl Keys {
         self.lists.get(first as usize..end as usize).unwrap_or_default()
     }
 
-    pub(super) fn get(&self, access: AccessId) -> Option<Access> {
+    pub(super) fn get(&self, access: AccessPathId) -> Option<AccessPath> {
         self.accesses.get(access as usize).copied()
     }
 
-    /// The slot and the test of a key.
-    pub(super) fn key(&self, key: KeyId) -> Option<(SlotId, &Key)> {
-        self.entries.get(key as usize).map(|entry| (entry.slot, &entry.key))
+    /// The attribute and the test of a key.
+    pub(super) fn key(&self, key: KeyId) -> Option<(AttributeId, &IndexKey)> {
+        self.entries.get(key as usize).map(|entry| (entry.attribute, &entry.key))
     }
 
-    pub(super) fn group_of(&self, key: KeyId) -> Option<GroupId> {
+    pub(super) fn group_of(&self, key: KeyId) -> Option<KeyGroupId> {
         self.entries.get(key as usize).map(|entry| entry.group)
     }
 
-    pub(super) fn group(&self, group: GroupId) -> Option<(SlotId, MapKind)> {
+    pub(super) fn group(&self, group: KeyGroupId) -> Option<(AttributeId, LookupKind)> {
         self.groups.get(group as usize).copied()
     }
 
-    /// How many keys, groups and accesses there are.
+    /// The numbers of keys, groups and access paths.
     pub(super) fn len(&self) -> [usize; 3] {
         [self.entries.len(), self.groups.len(), self.accesses.len()]
     }

@@ -1,142 +1,145 @@
 //! The index of a set: finds the rules that may be true without looking at the others.
 //!
-//! Each rule is found by one test that must hold where it is true (`access`), chosen so that few rules are found in vain
-//! (`plan`, `estimate`). Tests of one kind on one field or header (`slot`) are asked together (`node`). What is left of a rule
-//! that was found is evaluated by code that rules of the same shape share (`residual`).
+//! For each rule one conjunct is chosen whose tests (*keys*) must hold if the rule is true (`access_path`, `plan`), so that few rules are
+//! found in vain (`estimate`). All keys of one kind on one field or header (an *attribute*) are looked up at once (`node`). What
+//! remains to be evaluated of a rule that was found, its *residual predicate*, is native code that similar rules share (`residual`).
 
-mod access;
+mod access_path;
+mod attribute;
+mod conjuncts;
 mod estimate;
+mod field_reader;
 mod keys;
 mod node;
-mod notes;
 mod patterns;
 mod plan;
-mod reader;
+mod plan_trace;
 mod residual;
-mod slot;
+mod unindexed;
 
-pub(super) use notes::{LeftOut, Notes};
-pub(super) use plan::Todo;
-pub(super) use residual::Shapes;
-pub(crate) use residual::{Row, Shape};
+pub(super) use plan_trace::PlanTrace;
+pub(super) use residual::{Residual, Templates};
+pub use unindexed::Unindexed;
 
-use super::common::Common;
 use crate::arena::Arena;
 use crate::context::Host;
+use crate::lower::merge::MergedGraph;
+use crate::scratch::IndexSearch;
+use attribute::Attributes;
 use celero_ir::layout::Field;
 use celero_matching::MemoryBudget;
+use field_reader::FieldReader;
 use node::Nodes;
-use plan::Case;
-use reader::{Memory, Reader};
-use slot::Slots;
+use plan::Candidate;
 
-/// Finds rules.
+/// The index of a rule set.
 #[derive(Debug)]
 pub(super) struct Index {
-    slots: Slots,
+    attributes: Attributes,
     nodes: Nodes,
     root: u32,
-    /// In the order of the rules.
-    cases: Box<[Case]>,
+    /// Sorted by rule.
+    candidates: Box<[Candidate]>,
 }
 
-/// An index of some rules.
+/// An index, and the rules that it leaves out.
 pub(super) struct Indexed {
     pub(super) index: Index,
-    /// The rules that it leaves out, by their places in the common graph.
-    pub(super) straight: Vec<usize>,
+    /// The unindexed rules, by their positions in the merged graph.
+    pub(super) linear: Vec<usize>,
 }
 
-/// What an index is for.
+/// How an index is built.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted<'w> {
-    /// Whether a rule, by its number, is found where it fails as well as where it is true.
+    /// Whether the rule of a number must be found where it fails, as well as where it is true.
     pub(super) errors: &'w dyn Fn(u32) -> bool,
-    /// Whether rules are found by it even if that is slower.
+    /// Whether rules are indexed even where that is slower.
     pub(super) always: bool,
-    /// Whether there will be native code: for what is left of rules, and worth milliseconds for a table of a pattern's states.
+    /// Whether the set is compiled to native code. Residual predicates and state tables of patterns are made only then.
     pub(super) native: bool,
-    /// For patterns that are compiled.
-    pub(super) room: &'w MemoryBudget,
+    /// Bounds the memory of compiled patterns.
+    pub(super) budget: &'w MemoryBudget,
 }
 
-/// The index of the rules for which one is worth while; what is left of them is added to `shapes`.
+/// Builds an index of the rules for which that is faster than evaluating them. Residual predicates are added to `templates`. `None` if
+/// no rule is worth indexing.
 pub(super) fn index(
-    common: &Common,
+    merged: &MergedGraph,
     fields: &[Field],
     wanted: Wanted<'_>,
-    shapes: &mut Shapes,
-    notes: &mut Notes,
+    templates: &mut Templates,
+    trace: &mut PlanTrace,
 ) -> Option<Indexed> {
-    let plan = plan::plan(common, fields, wanted, shapes, notes).filter(|plan| !plan.cases.is_empty())?;
-    let index = Index { slots: plan.slots, nodes: plan.nodes, root: plan.root, cases: plan.cases.into() };
-    Some(Indexed { index, straight: plan.straight })
-}
-
-/// Working memory of a search.
-#[derive(Debug, Default)]
-pub(crate) struct Search {
-    found: Vec<u32>,
-    pending: Vec<u32>,
-    memory: Memory,
+    let plan = plan::plan(merged, fields, wanted, templates, trace).filter(|plan| !plan.candidates.is_empty())?;
+    let index =
+        Index { attributes: plan.attributes, nodes: plan.nodes, root: plan.root, candidates: plan.candidates.into() };
+    Some(Indexed { index, linear: plan.linear })
 }
 
 impl Index {
-    /// How many rules it has.
+    /// Number of indexed rules.
     pub(super) fn len(&self) -> usize {
-        self.cases.chunk_by(|a, b| a.rule == b.rule).count()
+        self.candidates.chunk_by(|a, b| a.rule == b.rule).count()
     }
 
-    /// How many rules it has whose rows are all of a kind.
+    /// Number of indexed rules whose parameter rows all satisfy `row`.
     pub(super) fn len_with(&self, row: impl Fn(u32) -> bool) -> usize {
-        let fits = |case: &Case| match case.todo {
-            Todo::Matches => true,
-            Todo::Rest(number) => row(number),
-            Todo::Whole => false,
+        let fits = |candidate: &Candidate| match candidate.residual {
+            Residual::None => true,
+            Residual::Native(number) => row(number),
+            Residual::Interpreted => false,
         };
-        self.cases.chunk_by(|a, b| a.rule == b.rule).filter(|cases| cases.iter().all(fits)).count()
+        self.candidates.chunk_by(|a, b| a.rule == b.rule).filter(|candidates| candidates.iter().all(fits)).count()
     }
 
-    /// How many lookups it has, and how many of them are done whatever the others find.
+    /// Number of lookups, and of those that each evaluation does.
     pub(super) fn lookups(&self) -> (usize, usize) {
         (self.nodes.lookups(), self.nodes.lookups_of(self.root))
     }
 
-    /// All rules that it has, in order.
+    /// The indexed rules, in order.
     pub(super) fn rules(&self) -> impl Iterator<Item = u32> {
-        self.cases.chunk_by(|a, b| a.rule == b.rule).filter_map(|cases| cases.first()).map(|case| case.rule)
+        self.candidates
+            .chunk_by(|a, b| a.rule == b.rule)
+            .filter_map(|candidates| candidates.first())
+            .map(|candidate| candidate.rule)
     }
 
-    /// The rows, with the rules that they are of.
+    /// The parameter rows of residual predicates: pairs of rule and row.
     pub(super) fn rows(&self) -> impl Iterator<Item = (u32, u32)> {
-        self.cases.iter().filter_map(|case| match case.todo {
-            Todo::Rest(row) => Some((case.rule, row)),
+        self.candidates.iter().filter_map(|candidate| match candidate.residual {
+            Residual::Native(row) => Some((candidate.rule, row)),
             _ => None,
         })
     }
 
-    /// Bytes that it holds.
+    /// Bytes of memory.
     pub(super) fn bytes(&self) -> usize {
-        self.nodes.bytes().saturating_add(size_of_val(&*self.cases))
+        self.nodes.bytes().saturating_add(size_of_val(&*self.candidates))
     }
 
-    /// The rules that may be true, in order, each once, with what is to be done; `None` if something that must be known can't
-    /// be read. All others are false, or fail where such rules are not asked for.
+    /// Finds the rules that may be true, in order, each once, with what remains to be evaluated. All other indexed rules are false, or
+    /// fail without changing the answer. `None` if an attribute can't be read.
     pub(super) fn find<'s>(
         &'s self,
         host: &dyn Host,
         arena: &Arena,
-        search: &'s mut Search,
-    ) -> Option<impl Iterator<Item = (u32, Todo)> + 's> {
-        let Search { found, pending, memory } = search;
+        search: &'s mut IndexSearch,
+    ) -> Option<impl Iterator<Item = (u32, Residual)> + 's> {
+        let IndexSearch { found, pending, reads } = search;
         found.clear();
-        let mut reader = Reader::new(&self.slots, host, arena, memory);
+        let mut reader = FieldReader::new(&self.attributes, host, arena, reads);
         self.nodes.gather(self.root, &mut reader, found, pending).ok()?;
         found.sort_unstable();
         let mut last = None;
-        let cases = found.iter().filter_map(|&case| self.cases.get(case as usize));
-        Some(cases.filter_map(move |case| {
-            if last.replace(case.rule) == Some(case.rule) { None } else { Some((case.rule, case.todo)) }
+        let candidates = found.iter().filter_map(|&candidate| self.candidates.get(candidate as usize));
+        Some(candidates.filter_map(move |candidate| {
+            if last.replace(candidate.rule) == Some(candidate.rule) {
+                None
+            } else {
+                Some((candidate.rule, candidate.residual))
+            }
         }))
     }
 }

@@ -1,22 +1,21 @@
-//! A node of the index: lookups of slots, each with what it leads to. Asking gives the cases of all rules that may be true.
+//! The nodes of the index: lookups of attributes, each with the candidates and further nodes that its keys lead to.
 
-use super::keys::Key;
-use super::reader::Reader;
-use super::slot::{Loaded, SlotId, Slots, Source, Unreadable};
+use super::attribute::{AttributeId, AttributeSource, AttributeValue, Attributes, Unreadable};
+use super::field_reader::FieldReader;
+use super::keys::{IndexKey, LookupKind};
+use crate::native::MIN_BATCHED_HEADERS;
 use celero_matching::{
     ExactMap, LiteralMap, MemoryBudget, NetworkMap, PatternMatch, PatternSet, PrefixMap, RangeMap, SuffixMap,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Most bytes of the tables of all patterns on one slot.
+/// Most bytes of the state tables of all patterns on one attribute.
 const MOST_PATTERN_BYTES: usize = 4 << 20;
-/// Fewest headers for which all that are sent are gone through: with fewer, asking for each is faster.
-pub(super) const TOGETHER: usize = 5;
-/// No node.
+/// Stands for "no node".
 const NOWHERE: u32 = u32::MAX;
 
-/// What a key leads to: cases, and a node that knows more about further ones.
+/// What a key leads to: candidates, and a node whose lookups narrow down further candidates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     first: u32,
@@ -28,16 +27,16 @@ impl Target {
     const NOTHING: Self = Self { first: 0, count: 0, node: NOWHERE };
 }
 
-/// Keys of one kind on one slot, and their targets in the order of the keys' ids.
+/// The keys of one group, and their targets in the order of the ids that the matcher reports.
 #[derive(Debug)]
 pub(super) struct Lookup {
-    slot: SlotId,
-    map: Map,
+    attribute: AttributeId,
+    map: Matcher,
     targets: Box<[Target]>,
 }
 
 #[derive(Debug)]
-enum Map {
+enum Matcher {
     Is(Box<ExactMap<false>>),
     Prefix(Box<PrefixMap>),
     Suffix(Box<SuffixMap>),
@@ -46,75 +45,24 @@ enum Map {
     Range(Box<RangeMap<i128>>),
     Network(Box<NetworkMap>),
     Pattern(Box<PatternSet>),
-    /// The ids are 0 and 1.
+    /// Id 0 stands for false, 1 for true.
     Truth,
-    /// The ids are 0 of absence and 1 of presence.
+    /// Id 0 stands for absence, 1 for presence.
     Presence,
 }
 
-/// The kinds of maps, for what is known of each before there is one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum MapKind {
-    Truth,
-    Presence,
-    Is,
-    Range,
-    Network,
-    Prefix,
-    Suffix,
-    Contains,
-    ContainsFolded,
-    Pattern,
-}
-
-impl MapKind {
-    /// Whether keys are pieces of text.
-    pub(super) const fn is_of_text(self) -> bool {
-        matches!(self, Self::Is | Self::Prefix | Self::Suffix | Self::Contains | Self::ContainsFolded)
-    }
-}
-
-impl Key {
-    pub(super) fn map(&self) -> MapKind {
-        match self {
-            Self::Is(_) => MapKind::Is,
-            Self::Prefix(_) => MapKind::Prefix,
-            Self::Suffix(_) => MapKind::Suffix,
-            Self::Contains(_) => MapKind::Contains,
-            Self::ContainsFolded(_) => MapKind::ContainsFolded,
-            Self::Range(..) => MapKind::Range,
-            Self::Network(..) => MapKind::Network,
-            Self::Pattern(_) | Self::Matched(_) => MapKind::Pattern,
-            Self::Truth(_) => MapKind::Truth,
-            Self::Present | Self::Absent => MapKind::Presence,
-        }
-    }
-
-    /// The piece of text that it is of, if any.
-    pub(super) fn text(&self) -> &[u8] {
-        match self {
-            Self::Is(text)
-            | Self::Prefix(text)
-            | Self::Suffix(text)
-            | Self::Contains(text)
-            | Self::ContainsFolded(text) => text,
-            _ => &[],
-        }
-    }
-}
-
-/// What is asked at one place of the tree.
+/// A node of the tree of lookups.
 #[derive(Debug)]
 struct Node {
-    /// Of slots that are read one after the other; those of one slot stand together.
+    /// Lookups of attributes that are read one by one. Lookups of the same attribute are adjacent.
     asked: Box<[Lookup]>,
-    /// Of headers that matter only where they are sent: not the names are looked up among the headers, but the headers among
-    /// the names.
+    /// Lookups of headers that matter only if they are present. They are done in one pass over the request's headers, each of
+    /// which is looked up among the names.
     sent: Option<Box<Sent>>,
 }
 
 impl Node {
-    /// How many lookups it has.
+    /// Number of lookups.
     fn len(&self) -> usize {
         self.asked.len().saturating_add(self.sent.as_ref().map_or(0, |sent| sent.lookups.len()))
     }
@@ -123,15 +71,15 @@ impl Node {
 /// Lookups of headers, by name.
 #[derive(Debug)]
 struct Sent {
-    /// The field that is the header map.
+    /// The field that holds the header map.
     field: u32,
     names: ExactMap<true>,
-    /// By name: its lookups.
+    /// Indexed by name: the range of its lookups.
     spans: Box<[(u32, u32)]>,
     lookups: Box<[Lookup]>,
 }
 
-/// The nodes of an index, and the cases that they lead to.
+/// The nodes of an index, and the candidates that they lead to.
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
     nodes: Vec<Node>,
@@ -139,22 +87,22 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
-    /// A target of these cases.
-    pub(super) fn target(&mut self, cases: &[u32], node: Option<u32>) -> Option<Target> {
+    /// Makes a target of these candidates and a node.
+    pub(super) fn target(&mut self, candidates: &[u32], node: Option<u32>) -> Option<Target> {
         let first = u32::try_from(self.postings.len()).ok()?;
-        self.postings.extend_from_slice(cases);
+        self.postings.extend_from_slice(candidates);
         let count = u32::try_from(self.postings.len()).ok()?.checked_sub(first)?;
         Some(Target { first, count, node: node.unwrap_or(NOWHERE) })
     }
 
-    /// Adds a node of these lookups, of which those of one slot stand together; gives its number.
-    pub(super) fn add(&mut self, lookups: Vec<Lookup>, slots: &Slots) -> Option<u32> {
+    /// Adds a node of these lookups, in which those of one attribute are adjacent. Returns its number.
+    pub(super) fn add(&mut self, lookups: Vec<Lookup>, attributes: &Attributes) -> Option<u32> {
         let number = u32::try_from(self.nodes.len()).ok().filter(|number| *number != NOWHERE)?;
         let mut by_name: BTreeMap<(u32, Arc<str>), Vec<Lookup>> = BTreeMap::new();
         let mut asked = Vec::new();
         for lookup in lookups {
-            match slots.get(lookup.slot).map(|slot| &slot.source) {
-                Some(Source::Header(field, name)) => {
+            match attributes.get(lookup.attribute).map(|attribute| &attribute.source) {
+                Some(AttributeSource::Header(field, name)) => {
                     by_name.entry((*field, name.clone())).or_default().push(lookup);
                 }
                 _ => asked.push(lookup),
@@ -165,7 +113,7 @@ impl Nodes {
         let eligible = |key: &(u32, Arc<str>), lookups: &[Lookup]| {
             Some(key.0) == field && !lookups.iter().any(Lookup::asks_for_absence)
         };
-        let many = by_name.iter().filter(|(key, lookups)| eligible(key, lookups)).count() >= TOGETHER;
+        let many = by_name.iter().filter(|(key, lookups)| eligible(key, lookups)).count() >= MIN_BATCHED_HEADERS;
         for (key, lookups) in by_name {
             if many && eligible(&key, &lookups) {
                 let first = u32::try_from(sent.len()).ok()?;
@@ -184,16 +132,16 @@ impl Nodes {
         Some(number)
     }
 
-    /// Gives the cases other numbers.
+    /// Replaces the numbers of the candidates; `numbers` is indexed by the old ones.
     pub(super) fn renumber(&mut self, numbers: &[u32]) {
-        for case in &mut self.postings {
-            *case = numbers.get(*case as usize).copied().unwrap_or(*case);
+        for candidate in &mut self.postings {
+            *candidate = numbers.get(*candidate as usize).copied().unwrap_or(*candidate);
         }
         self.nodes.shrink_to_fit();
         self.postings.shrink_to_fit();
     }
 
-    /// Bytes that it holds.
+    /// Bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         let sent = self.nodes.iter().filter_map(|node| node.sent.as_ref());
         let lookups = self.nodes.iter().flat_map(|node| &node.asked).chain(sent.clone().flat_map(|sent| &sent.lookups));
@@ -206,21 +154,24 @@ impl Nodes {
         of_lookups.chain(of_sent).fold(nodes.saturating_add(postings), usize::saturating_add)
     }
 
-    /// How many lookups there are.
+    /// Number of lookups in all nodes.
     pub(super) fn lookups(&self) -> usize {
         self.nodes.iter().fold(0, |sum: usize, node| sum.saturating_add(node.len()))
     }
 
-    /// How many lookups a node has.
+    /// Number of lookups of a node.
     pub(super) fn lookups_of(&self, node: u32) -> usize {
         self.nodes.get(node as usize).map_or(0, Node::len)
     }
 
-    /// Adds the cases that a node leads to, in no order, some perhaps repeatedly. `pending` is working memory.
+    /// Adds to `found` the candidates that a node leads to, in no order; some may be repeated. `pending` is working memory.
+    ///
+    /// # Errors
+    /// An attribute can't be read.
     pub(super) fn gather<'a>(
         &self,
         root: u32,
-        reader: &mut Reader<'a, '_>,
+        reader: &mut FieldReader<'a, '_>,
         found: &mut Vec<u32>,
         pending: &mut Vec<u32>,
     ) -> Result<(), Unreadable> {
@@ -229,7 +180,7 @@ impl Nodes {
         while let Some(node) = pending.pop() {
             let Some(node) = self.nodes.get(node as usize) else { continue };
             for lookup in &node.asked {
-                let value = reader.read(lookup.slot)?;
+                let value = reader.read(lookup.attribute)?;
                 self.ask(lookup, value, found, pending);
             }
             if let Some(sent) = &node.sent {
@@ -237,7 +188,7 @@ impl Nodes {
                     let span = sent.names.get(name).and_then(|name| sent.spans.get(name as usize));
                     let lookups = span.and_then(|&(first, end)| sent.lookups.get(first as usize..end as usize));
                     for lookup in lookups.unwrap_or_default() {
-                        let value = reader.sent(lookup.slot, value)?;
+                        let value = reader.sent(lookup.attribute, value)?;
                         self.ask(lookup, value, found, pending);
                     }
                     Ok(())
@@ -247,14 +198,14 @@ impl Nodes {
         Ok(())
     }
 
-    /// Adds what a lookup leads to.
+    /// Adds the candidates and nodes that a lookup leads to.
     #[inline]
-    fn ask(&self, lookup: &Lookup, value: Loaded<'_>, found: &mut Vec<u32>, pending: &mut Vec<u32>) {
+    fn ask(&self, lookup: &Lookup, value: AttributeValue<'_>, found: &mut Vec<u32>, pending: &mut Vec<u32>) {
         lookup.map.each(value, |id| {
             let Some(target) = lookup.targets.get(id as usize) else { return };
             let first = target.first as usize;
-            let cases = self.postings.get(first..first.saturating_add(target.count as usize));
-            found.extend_from_slice(cases.unwrap_or_default());
+            let candidates = self.postings.get(first..first.saturating_add(target.count as usize));
+            found.extend_from_slice(candidates.unwrap_or_default());
             if target.node != NOWHERE {
                 pending.push(target.node);
             }
@@ -265,87 +216,88 @@ impl Nodes {
 impl Lookup {
     /// Whether the absence of a value leads anywhere.
     fn asks_for_absence(&self) -> bool {
-        matches!(self.map, Map::Presence)
+        matches!(self.map, Matcher::Presence)
             && self.targets.first().is_some_and(|absent| absent.count > 0 || absent.node != NOWHERE)
     }
 
-    /// Keys of one kind, which are distinct, and what each leads to; `room` is for patterns that are compiled.
+    /// Builds a lookup from distinct keys of one kind and what each leads to. `budget` bounds the memory of compiled patterns.
     pub(super) fn new(
-        slot: SlotId,
-        kind: MapKind,
-        keys: &[&Key],
+        attribute: AttributeId,
+        kind: LookupKind,
+        keys: &[&IndexKey],
         leads: Vec<Target>,
-        room: &MemoryBudget,
+        budget: &MemoryBudget,
     ) -> Option<Self> {
         let texts = || keys.iter().map(|key| key.text()).collect::<Vec<_>>();
         let map = match kind {
-            MapKind::Is => Map::Is(Box::new(ExactMap::new(&texts()))),
-            MapKind::Prefix => Map::Prefix(Box::new(PrefixMap::new(&texts())?)),
-            MapKind::Suffix => Map::Suffix(Box::new(SuffixMap::new(&texts())?)),
-            MapKind::Contains => Map::Contains(Box::new(LiteralMap::new(&texts())?)),
-            MapKind::ContainsFolded => Map::ContainsFolded(Box::new(LiteralMap::new(&texts())?)),
-            MapKind::Range => {
-                let range = |key: &Key| if let Key::Range(from, to) = *key { Some((from, to)) } else { None };
+            LookupKind::Is => Matcher::Is(Box::new(ExactMap::new(&texts()))),
+            LookupKind::Prefix => Matcher::Prefix(Box::new(PrefixMap::new(&texts())?)),
+            LookupKind::Suffix => Matcher::Suffix(Box::new(SuffixMap::new(&texts())?)),
+            LookupKind::Contains => Matcher::Contains(Box::new(LiteralMap::new(&texts())?)),
+            LookupKind::ContainsFolded => Matcher::ContainsFolded(Box::new(LiteralMap::new(&texts())?)),
+            LookupKind::Range => {
+                let range = |key: &IndexKey| if let IndexKey::Range(from, to) = *key { Some((from, to)) } else { None };
                 let ranges: Option<Vec<_>> = keys.iter().map(|key| range(key)).collect();
-                Map::Range(Box::new(RangeMap::new(&ranges?)))
+                Matcher::Range(Box::new(RangeMap::new(&ranges?)))
             }
-            MapKind::Network => {
-                let network = |key: &Key| if let Key::Network(ip, prefix) = *key { Some((ip, prefix)) } else { None };
+            LookupKind::Network => {
+                let network =
+                    |key: &IndexKey| if let IndexKey::Network(ip, prefix) = *key { Some((ip, prefix)) } else { None };
                 let networks: Option<Vec<_>> = keys.iter().map(|key| network(key)).collect();
-                Map::Network(Box::new(NetworkMap::new(&networks?)))
+                Matcher::Network(Box::new(NetworkMap::new(&networks?)))
             }
-            MapKind::Pattern => {
+            LookupKind::Pattern => {
                 let mut by_pattern: BTreeMap<&str, [Target; 2]> = BTreeMap::new();
                 for (key, target) in keys.iter().zip(leads) {
                     let (pattern, place) = match key {
-                        Key::Pattern(pattern) => (pattern, 0),
-                        Key::Matched(pattern) => (pattern, 1),
+                        IndexKey::Pattern(pattern) => (pattern, 0),
+                        IndexKey::Matched(pattern) => (pattern, 1),
                         _ => return None,
                     };
                     *by_pattern.entry(pattern).or_insert([Target::NOTHING; 2]).get_mut(place)? = target;
                 }
                 let patterns: Vec<&str> = by_pattern.keys().copied().collect();
-                let map = Map::Pattern(Box::new(PatternSet::new(&patterns, MOST_PATTERN_BYTES, room)));
-                return Some(Self { slot, map, targets: by_pattern.into_values().flatten().collect() });
+                let map = Matcher::Pattern(Box::new(PatternSet::new(&patterns, MOST_PATTERN_BYTES, budget)));
+                return Some(Self { attribute, map, targets: by_pattern.into_values().flatten().collect() });
             }
-            MapKind::Truth | MapKind::Presence => {
+            LookupKind::Truth | LookupKind::Presence => {
                 let mut targets = [Target::NOTHING; 2];
                 for (key, target) in keys.iter().zip(leads) {
-                    let id = usize::from(matches!(key, Key::Truth(true) | Key::Present));
+                    let id = usize::from(matches!(key, IndexKey::Truth(true) | IndexKey::Present));
                     *targets.get_mut(id)? = target;
                 }
-                let map = if kind == MapKind::Truth { Map::Truth } else { Map::Presence };
-                return Some(Self { slot, map, targets: targets.into() });
+                let map = if kind == LookupKind::Truth { Matcher::Truth } else { Matcher::Presence };
+                return Some(Self { attribute, map, targets: targets.into() });
             }
         };
-        Some(Self { slot, map, targets: leads.into() })
+        Some(Self { attribute, map, targets: leads.into() })
     }
 }
 
-impl Map {
-    /// The ids of the keys that hold.
+impl Matcher {
+    /// Reports the ids of the keys that hold for a value.
     #[inline]
-    fn each(&self, value: Loaded<'_>, mut hit: impl FnMut(u32)) {
+    fn each(&self, value: AttributeValue<'_>, mut hit: impl FnMut(u32)) {
         match (self, value) {
-            (Self::Is(map), Loaded::Text(text)) => {
+            (Self::Is(map), AttributeValue::Text(text)) => {
                 if let Some(id) = map.get(text) {
                     hit(id);
                 }
             }
-            (Self::Prefix(map), Loaded::Text(text)) => map.for_each(text, hit),
-            (Self::Suffix(map), Loaded::Text(text)) => map.for_each(text, hit),
-            (Self::Contains(map), Loaded::Text(text)) => map.for_each(text, hit),
-            (Self::ContainsFolded(map), Loaded::Text(text)) => map.for_each(text, hit),
-            (Self::Range(map), Loaded::Number(number)) => map.for_each(number, hit),
-            (Self::Network(map), Loaded::Address(address)) => map.for_each(address, hit),
-            (Self::Pattern(map), Loaded::Text(text)) => {
+            (Self::Prefix(map), AttributeValue::Text(text)) => map.for_each(text, hit),
+            (Self::Suffix(map), AttributeValue::Text(text)) => map.for_each(text, hit),
+            (Self::Contains(map), AttributeValue::Text(text)) => map.for_each(text, hit),
+            (Self::ContainsFolded(map), AttributeValue::Text(text)) => map.for_each(text, hit),
+            (Self::Range(map), AttributeValue::Number(number)) => map.for_each(number, hit),
+            (Self::Network(map), AttributeValue::Address(address)) => map.for_each(address, hit),
+            (Self::Pattern(map), AttributeValue::Text(text)) => {
                 // Two ids for each: that it may match, and that it does.
                 map.for_each(&String::from_utf8_lossy(text), |id, answer| {
                     hit(id.saturating_mul(2).saturating_add((answer == PatternMatch::Certain).into()));
                 });
             }
-            (Self::Truth, Loaded::Truth(truth)) => hit(truth.into()),
-            (Self::Presence, value) => hit((!matches!(value, Loaded::Absent)).into()),
+            (Self::Truth, AttributeValue::Truth(truth)) => hit(truth.into()),
+            (Self::Presence, value) => hit((!matches!(value, AttributeValue::Absent)).into()),
             // No key holds where there is no value.
             _ => {}
         }

@@ -1,184 +1,166 @@
-//! Which keys each rule is found by: the choice, by what is expected of each, and the tree of lookups that follows from it.
+//! The plan of an index: by which keys each rule is found, chosen by estimates, and the tree of lookups that results.
 
 use super::Wanted;
-use super::access::Finder;
-use super::estimate::{COMMON, Estimates, FAILING};
-use super::keys::{Access, AccessId, GroupId, KeyId, Keys};
-use super::node::{Lookup, MapKind, Nodes, Target};
-use super::notes::{LeftOut, Notes};
-use super::patterns::Others;
-use super::residual::Shapes;
-use super::slot::{Slots, Source};
-use crate::rules::common::{Common, Placed};
+use super::access_path::Finder;
+use super::attribute::{AttributeSource, Attributes};
+use super::conjuncts::{MOST_CONJUNCTS, conjuncts};
+use super::estimate::{COMMON, CROWD, Estimates, FAILING};
+use super::keys::{AccessPath, AccessPathId, KeyGroupId, KeyId, Keys, LookupKind};
+use super::node::{Lookup, Nodes, Target};
+use super::patterns::OtherKeys;
+use super::plan_trace::PlanTrace;
+use super::residual::{Residual, Templates};
+use super::unindexed::Unindexed;
+use crate::lower::merge::{MergedGraph, MergedRule};
+use celero_ir::NodeId;
 use celero_ir::layout::Field;
-use celero_ir::{NodeId, Op};
 use celero_matching::MemoryBudget;
 
-/// Cases of one key from which on it is worth while to look at a second one.
-pub(super) const CROWD: usize = 12;
-/// How many keys lie behind one another at most.
+/// Most lookups on the way to a rule.
 const DEEPEST: usize = 3;
-/// Conjuncts of a rule that are looked at.
-pub(super) const MOST_CONJUNCTS: usize = 64;
-/// No number.
+/// Stands for "no number".
 const NONE: u32 = u32::MAX;
 
-/// What is to be done with a rule that was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::rules) enum Todo {
-    /// It is true.
-    Matches,
-    /// What is left of it has to be evaluated, by native code: its row, by number.
-    Rest(u32),
-    /// All of it has to be evaluated, by itself.
-    Whole,
-}
-
-/// A rule that was found, in one of the ways in which that can happen.
+/// A rule that may be true, and what remains to be evaluated of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Case {
+pub(super) struct Candidate {
     pub(super) rule: u32,
-    pub(super) todo: Todo,
+    pub(super) residual: Residual,
 }
 
-/// The index of some rules, and which rules it leaves out.
+/// The parts of an index, and the rules that it leaves out.
 pub(super) struct Plan {
-    pub(super) slots: Slots,
+    pub(super) attributes: Attributes,
     pub(super) nodes: Nodes,
     pub(super) root: u32,
-    pub(super) cases: Vec<Case>,
-    /// Rules that are evaluated in any case, by their place in the common graph.
-    pub(super) straight: Vec<usize>,
+    pub(super) candidates: Vec<Candidate>,
+    /// The unindexed rules, by their positions in the merged graph.
+    pub(super) linear: Vec<usize>,
 }
 
 /// A conjunct by which a rule can be found.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
     conjunct: u32,
-    access: AccessId,
-    /// Whether the conjunct's failure has to be found too.
+    access: AccessPathId,
+    /// Whether evaluations in which the conjunct fails must find the rule too.
     may_fail: bool,
 }
 
-/// A rule on its way through the tree.
+/// A rule at a node of the tree.
 #[derive(Clone, Copy)]
 struct Pending {
-    /// Its place in the common graph.
+    /// Position in the merged graph.
     rule: u32,
-    /// Its first choice, and how many it has.
+    /// Its first choice, and their number.
     first: u32,
     count: u32,
-    /// The choices that are not made yet, as bits.
+    /// The choices that have not been used on the way here, as bits.
     left: u64,
     /// The conjuncts that are known to be true, as bits.
     proven: u64,
-    /// The number of the noted step behind which it is.
+    /// Number of the last step in the trace.
     step: u32,
 }
 
 struct Planner<'p> {
-    common: &'p Common,
+    merged: &'p MergedGraph,
     keys: &'p Keys,
-    slots: &'p Slots,
+    attributes: &'p Attributes,
     choices: Vec<Choice>,
     estimates: Estimates<'p>,
-    /// Whether what lookups are worth does not matter.
+    /// Whether rules are indexed even where that is slower.
     always: bool,
-    /// Whether patterns may become tables.
+    /// Whether state tables of patterns may be built.
     tables: bool,
-    /// Whether what is left of rules is wanted.
+    /// Whether residual predicates are compiled.
     rests: bool,
-    /// For patterns that are compiled.
-    room: &'p MemoryBudget,
+    /// Bounds the memory of compiled patterns.
+    budget: &'p MemoryBudget,
     nodes: Nodes,
-    cases: Cases,
-    shapes: &'p mut Shapes,
-    notes: &'p mut Notes,
-    /// Working memory, by key: how many there are, or where they go. Zero between uses.
+    candidates: Candidates,
+    templates: &'p mut Templates,
+    trace: &'p mut PlanTrace,
+    /// Working memory of `by_key`, indexed by key. Zero between uses.
     counts: Vec<u32>,
-    /// Working memory: numbers of cases.
+    /// Working memory: numbers of candidates.
     posted: Vec<u32>,
-    /// Working memory: what is left of a rule.
+    /// Working memory: the conjuncts of a residual predicate.
     rest: Vec<NodeId>,
 }
 
-/// Makes a plan for these rules.
+/// Plans the index of these rules. `None` if there are more than numbers allow.
 pub(super) fn plan(
-    common: &Common,
+    merged: &MergedGraph,
     fields: &[Field],
     wanted: Wanted<'_>,
-    shapes: &mut Shapes,
-    notes: &mut Notes,
+    templates: &mut Templates,
+    trace: &mut PlanTrace,
 ) -> Option<Plan> {
-    let (mut pending, mut straight, mut choices) = (Vec::new(), Vec::new(), Vec::new());
-    let mut finder = Finder::new(&common.graph, fields, common.rules.len());
-    let others = (!wanted.always).then(|| Others::new(common, &mut finder));
-    for (place, rule) in (0_u32..).zip(&common.rules) {
+    let (mut pending, mut linear, mut choices) = (Vec::new(), Vec::new(), Vec::new());
+    let mut finder = Finder::new(merged, fields);
+    let others = (!wanted.always).then(|| OtherKeys::new(merged, &mut finder));
+    for (place, rule) in (0_u32..).zip(&merged.rules) {
         let first = choices.len();
-        let conjuncts = conjuncts(common, &rule.root);
+        let conjuncts = conjuncts(merged, &rule.root);
         let patterns = others.as_ref().is_none_or(|others| !others.suffice(&mut finder, conjuncts));
         choose_from(&mut finder, conjuncts, (wanted.errors)(rule.number), patterns, &mut choices);
         let count = u32::try_from(choices.len().saturating_sub(first)).ok()?;
         if count == 0 {
-            notes.left(place as usize, LeftOut::NoKey);
-            straight.push(place as usize);
+            trace.left(place as usize, Unindexed::NoKey);
+            linear.push(place as usize);
         } else {
             let left = u64::MAX.checked_shr(64_u32.saturating_sub(count)).unwrap_or(0);
             pending.push(Pending { rule: place, first: u32::try_from(first).ok()?, count, left, proven: 0, step: 0 });
         }
     }
-    let Finder { mut slots, keys, .. } = finder;
+    let Finder { mut attributes, keys, .. } = finder;
     let mut planner = Planner {
-        common,
+        merged,
         keys: &keys,
-        slots: &slots,
+        attributes: &attributes,
         choices,
-        estimates: Estimates::new(&keys, &slots),
+        estimates: Estimates::new(&keys, &attributes),
         always: wanted.always,
         tables: wanted.always || wanted.native,
-        rests: wanted.native || notes.wanted(),
-        room: wanted.room,
+        rests: wanted.native || trace.wanted(),
+        budget: wanted.budget,
         nodes: Nodes::default(),
-        cases: Cases::new(common.rules.len()),
-        shapes,
-        notes,
+        candidates: Candidates::new(merged.rules.len()),
+        templates,
+        trace,
         counts: vec![0; keys.len()[0]],
         posted: Vec::new(),
         rest: Vec::new(),
     };
     let (root, left) = planner.node(&pending, 0)?;
-    straight.extend(left.iter().map(|pending| pending.rule as usize));
-    straight.sort_unstable();
-    let Planner { mut nodes, cases, .. } = planner;
-    let (cases, numbers) = cases.in_order();
+    linear.extend(left.iter().map(|pending| pending.rule as usize));
+    linear.sort_unstable();
+    let Planner { mut nodes, candidates, .. } = planner;
+    let (candidates, numbers) = candidates.in_order();
     nodes.renumber(&numbers);
-    slots.finish();
-    Some(Plan { slots, nodes, root, cases, straight })
+    attributes.finish();
+    Some(Plan { attributes, nodes, root, candidates, linear })
 }
 
-/// What must all be true for a rule to be.
-pub(super) fn conjuncts<'c>(common: &'c Common, root: &'c NodeId) -> &'c [NodeId] {
-    if common.graph.op(*root) == Op::And { common.graph.args(*root) } else { std::slice::from_ref(root) }
-}
-
-/// Adds the conjuncts by which a rule can be found, with or without `patterns`.
+/// Adds the conjuncts by which a rule can be found. `patterns` says whether patterns count.
 fn choose_from(finder: &mut Finder<'_>, conjuncts: &[NodeId], errors: bool, patterns: bool, choices: &mut Vec<Choice>) {
-    let guards: Vec<Source> = if errors { finder.guards(conjuncts) } else { Vec::new() };
+    let guards: Vec<AttributeSource> = if errors { finder.guards(conjuncts) } else { Vec::new() };
     for (conjunct, &id) in (0..).zip(conjuncts).take(MOST_CONJUNCTS) {
         let access = if patterns { finder.access(id) } else { finder.access_but_of_pattern(id) };
         let Some(access) = access else { continue };
-        let Some(Access { undecided, .. }) = finder.keys.get(access) else { continue };
-        // Without a value that a conjunct asks for the rule is false.
+        let Some(AccessPath { undecided, .. }) = finder.keys.get(access) else { continue };
+        // The rule is false if a value is absent whose presence another conjunct tests.
         let guarded = |key: &KeyId| {
-            let slot = finder.keys.key(*key).and_then(|(slot, _)| finder.slots.get(slot));
-            slot.is_some_and(|slot| guards.contains(&slot.source))
+            let attribute = finder.keys.key(*key).and_then(|(attribute, _)| finder.attributes.get(attribute));
+            attribute.is_some_and(|attribute| guards.contains(&attribute.source))
         };
         let may_fail = errors && !finder.keys.list(undecided).iter().all(guarded);
         choices.push(Choice { conjunct, access, may_fail });
     }
 }
 
-/// The choices of a rule that are not made yet, each with its number.
+/// The choices of a rule that have not been used yet, each with its number.
 fn left(choices: &[Choice], pending: &Pending) -> impl Iterator<Item = (u32, Choice)> + Clone {
     let all = choices.get(pending.first as usize..).unwrap_or_default();
     let left = pending.left;
@@ -186,7 +168,7 @@ fn left(choices: &[Choice], pending: &Pending) -> impl Iterator<Item = (u32, Cho
 }
 
 impl<'p> Planner<'p> {
-    /// A node that finds rules, and the rules that it leaves out.
+    /// Builds a node that finds rules. Returns its number and the rules that it leaves out.
     fn node(&mut self, pending: &[Pending], depth: usize) -> Option<(u32, Vec<Pending>)> {
         let choices = &self.choices;
         let accesses = pending.iter().flat_map(|pending| left(choices, pending)).map(|(_, choice)| choice.access);
@@ -200,7 +182,7 @@ impl<'p> Planner<'p> {
             }
         }
         let too_common = left_out.len();
-        // Keys of which there are few are not worth their lookup. Their rules may be found by others.
+        // A lookup with few keys costs more than it saves. Its rules may be found by other keys.
         for _ in 0..if self.always { 0 } else { 2 } {
             self.weigh(&chosen, depth);
             let mut again = Vec::with_capacity(chosen.len());
@@ -219,8 +201,8 @@ impl<'p> Planner<'p> {
             }
         }
         for (number, pending) in left_out.iter().enumerate().filter(|_| depth == 0) {
-            let why = if number < too_common { LeftOut::TooCommon } else { LeftOut::TooFew };
-            self.notes.left(pending.rule as usize, why);
+            let why = if number < too_common { Unindexed::TooCommon } else { Unindexed::TooFew };
+            self.trace.left(pending.rule as usize, why);
         }
         let mut found = Vec::with_capacity(chosen.len());
         for (number, pending) in chosen {
@@ -230,7 +212,7 @@ impl<'p> Planner<'p> {
         let mut rest = by_key.as_slice();
         let mut lookups = Vec::new();
         for of_group in keys.chunk_by(|a, b| a.group == b.group) {
-            let (slot, kind) = self.keys.group(of_group.first()?.group)?;
+            let (attribute, kind) = self.keys.group(of_group.first()?.group)?;
             let mut targets = Vec::with_capacity(of_group.len());
             for of_key in of_group {
                 let (pending, others) = rest.split_at_checked(of_key.count as usize)?;
@@ -238,11 +220,11 @@ impl<'p> Planner<'p> {
                 targets.push(self.target(pending, depth)?);
             }
             let tests: Option<Vec<_>> = of_group.iter().map(|of| self.keys.key(of.key).map(|(_, key)| key)).collect();
-            lookups.push((slot, Lookup::new(slot, kind, &tests?, targets, self.room)?));
+            lookups.push((attribute, Lookup::new(attribute, kind, &tests?, targets, self.budget)?));
         }
-        lookups.sort_by_key(|(slot, _)| *slot);
+        lookups.sort_by_key(|(attribute, _)| *attribute);
         let lookups = lookups.into_iter().map(|(_, lookup)| lookup).collect();
-        Some((self.nodes.add(lookups, self.slots)?, left_out))
+        Some((self.nodes.add(lookups, self.attributes)?, left_out))
     }
 
     fn weigh(&mut self, chosen: &[(u32, Pending)], depth: usize) {
@@ -251,7 +233,7 @@ impl<'p> Planner<'p> {
         self.estimates.weigh(chosen.iter().filter_map(choice).map(|choice| choice.access), depth == 0);
     }
 
-    /// Puts a rule behind the keys of a choice.
+    /// Puts a rule behind all keys of a choice.
     fn lead(&mut self, number: u32, pending: Pending, found: &mut Vec<(KeyId, Pending)>) -> Option<()> {
         let keys = self.keys;
         let Choice { conjunct, access, may_fail } = *self.choices.get(pending.first.saturating_add(number) as usize)?;
@@ -261,25 +243,25 @@ impl<'p> Planner<'p> {
         let proven = if access.exact { proved } else { pending.proven };
         let proving = keys.list(access.proving).iter().map(|key| (key, proved));
         for (&key, proven) in keys.list(access.keys).iter().map(|key| (key, proven)).chain(proving) {
-            let (slot, test) = keys.key(key)?;
-            let step = self.notes.step(pending.step, slot, test, || self.estimates.of(key));
+            let (attribute, test) = keys.key(key)?;
+            let step = self.trace.step(pending.step, attribute, test, || self.estimates.of(key));
             found.push((key, Pending { left: left_then, proven, step, ..pending }));
         }
         for &absent in keys.list(access.undecided).iter().filter(|_| may_fail) {
-            // What fails for the same reason finds nothing else.
+            // Other conjuncts that fail without the same value can't find the rule there.
             let fails = |choice: &Choice| {
                 keys.get(choice.access).is_some_and(|access| keys.list(access.undecided).contains(&absent))
             };
             let others = left(&self.choices, &pending).filter(|(_, choice)| fails(choice));
             let left = others.fold(left_then, |left, (number, _)| left & !1_u64.wrapping_shl(number));
-            let (slot, test) = keys.key(absent)?;
-            let step = self.notes.step(pending.step, slot, test, || FAILING);
+            let (attribute, test) = keys.key(absent)?;
+            let step = self.trace.step(pending.step, attribute, test, || FAILING);
             found.push((absent, Pending { left, step, ..pending }));
         }
         Some(())
     }
 
-    /// Sorts by group, then by key, and leaves those of a key in order; in linear time.
+    /// Sorts by group, then by key. Stable, in linear time.
     fn by_key(&mut self, found: &[(KeyId, Pending)]) -> Option<ByKey> {
         let mut keys: Vec<OfKey> = Vec::new();
         for &(key, _) in found {
@@ -289,7 +271,7 @@ impl<'p> Planner<'p> {
             }
             *count = count.saturating_add(1);
         }
-        // Of few groups, which is fast.
+        // There are few groups: this is fast.
         keys.sort_by_key(|of| of.group);
         let mut first = 0_u32;
         for of in &mut keys {
@@ -308,7 +290,7 @@ impl<'p> Planner<'p> {
         Some(ByKey { keys, pending })
     }
 
-    /// What a key leads to.
+    /// Builds the target of a key.
     fn target(&mut self, pending: &[Pending], depth: usize) -> Option<Target> {
         let (mut node, mut here, own) = (None, pending, &mut Vec::new());
         let deeper = depth.saturating_add(1);
@@ -325,61 +307,62 @@ impl<'p> Planner<'p> {
             }
             here = own;
         }
-        let mut cases = std::mem::take(&mut self.posted);
-        cases.clear();
+        let mut candidates = std::mem::take(&mut self.posted);
+        candidates.clear();
         for pending in here {
-            let (case, todo) = self.case(pending)?;
-            self.notes.end(pending.rule as usize, pending.step, pending.proven, todo);
-            cases.push(case);
+            let (candidate, residual) = self.candidate(pending)?;
+            self.trace.end(pending.rule as usize, pending.step, pending.proven, residual);
+            candidates.push(candidate);
         }
-        let target = self.nodes.target(&cases, node);
-        self.posted = cases;
+        let target = self.nodes.target(&candidates, node);
+        self.posted = candidates;
         target
     }
 
-    /// The number of the case of a rule of which so much is proven.
-    fn case(&mut self, pending: &Pending) -> Option<(u32, Todo)> {
-        if let Some(known) = self.cases.known(pending) {
+    /// Returns the candidate of a rule for these proven conjuncts, and what remains to be evaluated.
+    fn candidate(&mut self, pending: &Pending) -> Option<(u32, Residual)> {
+        if let Some(known) = self.candidates.known(pending) {
             return Some(known);
         }
-        let rule = self.common.rules.get(pending.rule as usize)?;
+        let rule = self.merged.rules.get(pending.rule as usize)?;
         self.rest(rule, pending.proven);
-        let todo = match self.rest.is_empty() {
-            true => Todo::Matches,
+        let residual = match self.rest.is_empty() {
+            true => Residual::None,
             false if self.rests => {
-                self.shapes.add(&self.common.graph, rule, &self.rest).map_or(Todo::Whole, Todo::Rest)
+                self.templates.add(&self.merged.graph, rule, &self.rest).map_or(Residual::Interpreted, Residual::Native)
             }
-            false => Todo::Whole,
+            false => Residual::Interpreted,
         };
-        Some((self.cases.add(pending, Case { rule: rule.number, todo })?, todo))
+        Some((self.candidates.add(pending, Candidate { rule: rule.number, residual })?, residual))
     }
 
-    /// Finds out what is left of a rule: the conjuncts that are not known to be true, or, if none is, all of it.
-    fn rest(&mut self, rule: &Placed, proven: u64) {
+    /// Collects the conjuncts that are not proven; the whole condition if none is.
+    fn rest(&mut self, rule: &MergedRule, proven: u64) {
         self.rest.clear();
         if proven == 0 {
             self.rest.push(rule.root);
             return;
         }
         let is_left = |number: u32| proven.checked_shr(number).unwrap_or(0) & 1 == 0;
-        let numbered = (0..).zip(conjuncts(self.common, &rule.root));
+        let numbered = (0..).zip(conjuncts(self.merged, &rule.root));
         self.rest.extend(numbered.filter(|(number, _)| is_left(*number)).map(|(_, &id)| id));
     }
 
-    /// Whether rules may be found in that way: tables of patterns are large, and there is one for all rules.
-    fn allowed(&self, access: &Access, depth: usize) -> bool {
-        let is_pattern = |&group: &GroupId| self.keys.group(group).is_some_and(|(_, kind)| kind == MapKind::Pattern);
+    /// Whether a node may use an access path. State tables of patterns are large, so that only the first node has them.
+    fn allowed(&self, access: &AccessPath, depth: usize) -> bool {
+        let is_pattern =
+            |&group: &KeyGroupId| self.keys.group(group).is_some_and(|(_, kind)| kind == LookupKind::Pattern);
         depth == 0 && self.tables || !self.keys.list(access.groups).iter().any(is_pattern)
     }
 
-    /// The best way to find a rule, of those that are allowed and better than none.
-    fn best(&self, pending: &Pending, allowed: impl Fn(&Access) -> bool) -> Option<u32> {
+    /// The number of the most selective choice of a rule among those that are allowed; `None` if no choice is worth a lookup.
+    fn best(&self, pending: &Pending, allowed: impl Fn(&AccessPath) -> bool) -> Option<u32> {
         let mut best: Option<(u32, f64)> = None;
         for (number, choice) in left(&self.choices, pending) {
             if !self.keys.get(choice.access).is_some_and(|access| allowed(&access)) {
                 continue;
             }
-            // What fails without a value is found by its absence too.
+            // The rule is also found where the value is absent.
             let failing = if choice.may_fail { FAILING } else { 0.0 };
             let chance = self.estimates.chance(choice.access) + failing;
             let most = if self.always { f64::INFINITY } else { COMMON };
@@ -394,31 +377,31 @@ impl<'p> Planner<'p> {
 /// Rules by the keys that lead to them.
 struct ByKey {
     keys: Vec<OfKey>,
-    /// Those of the first key, then those of the second, and so on.
+    /// The rules of the first key, then those of the second, and so on.
     pending: Vec<Pending>,
 }
 
 struct OfKey {
-    group: GroupId,
+    group: KeyGroupId,
     key: KeyId,
     count: u32,
 }
 
-/// The cases, and where those of a rule are.
-struct Cases {
-    cases: Vec<Case>,
-    /// By case: what is proven, and the case of the same rule before it.
+/// The candidates, linked by rule.
+struct Candidates {
+    candidates: Vec<Candidate>,
+    /// Indexed by candidate: the conjuncts that are proven, and the previous candidate of the same rule.
     before: Vec<(u64, u32)>,
-    /// By place of a rule in the common graph, its last case.
+    /// Indexed by position in the merged graph: the last candidate of the rule.
     last: Vec<u32>,
 }
 
-impl Cases {
+impl Candidates {
     fn new(rules: usize) -> Self {
-        Self { cases: Vec::new(), before: Vec::new(), last: vec![NONE; rules] }
+        Self { candidates: Vec::new(), before: Vec::new(), last: vec![NONE; rules] }
     }
 
-    /// The cases of a rule, the last first, with what is proven in them.
+    /// The candidates of a rule, the last first, with the conjuncts that are proven.
     fn of(&self, rule: u32) -> impl Iterator<Item = (u32, u64)> {
         let mut next = self.last.get(rule as usize).copied();
         std::iter::from_fn(move || {
@@ -429,36 +412,37 @@ impl Cases {
         })
     }
 
-    fn known(&self, pending: &Pending) -> Option<(u32, Todo)> {
+    fn known(&self, pending: &Pending) -> Option<(u32, Residual)> {
         let (number, _) = self.of(pending.rule).find(|(_, proven)| *proven == pending.proven)?;
-        self.cases.get(number as usize).map(|case| (number, case.todo))
+        self.candidates.get(number as usize).map(|candidate| (number, candidate.residual))
     }
 
-    fn add(&mut self, pending: &Pending, case: Case) -> Option<u32> {
-        let number = u32::try_from(self.cases.len()).ok().filter(|number| *number != NONE)?;
+    fn add(&mut self, pending: &Pending, candidate: Candidate) -> Option<u32> {
+        let number = u32::try_from(self.candidates.len()).ok().filter(|number| *number != NONE)?;
         let last = self.last.get_mut(pending.rule as usize)?;
         self.before.push((pending.proven, std::mem::replace(last, number)));
-        self.cases.push(case);
+        self.candidates.push(candidate);
         Some(number)
     }
 
-    /// The cases by rule, of those of a rule the one that says most first; and the new number of each.
-    fn in_order(self) -> (Vec<Case>, Vec<u32>) {
-        let mut cases = Vec::with_capacity(self.cases.len());
-        let mut numbers = vec![0; self.cases.len()];
+    /// Sorts the candidates by rule; of one rule, those without a residual predicate come first. Returns the new number of each.
+    fn in_order(self) -> (Vec<Candidate>, Vec<u32>) {
+        let mut candidates = Vec::with_capacity(self.candidates.len());
+        let mut numbers = vec![0; self.candidates.len()];
         for rule in (0..).take(self.last.len()) {
             for wanted in [true, false] {
                 for (old, _) in self.of(rule) {
-                    let Some(case) = self.cases.get(old as usize) else { continue };
-                    if (case.todo == Todo::Matches) == wanted
-                        && let (Some(number), Ok(new)) = (numbers.get_mut(old as usize), u32::try_from(cases.len()))
+                    let Some(candidate) = self.candidates.get(old as usize) else { continue };
+                    if (candidate.residual == Residual::None) == wanted
+                        && let (Some(number), Ok(new)) =
+                            (numbers.get_mut(old as usize), u32::try_from(candidates.len()))
                     {
                         *number = new;
-                        cases.push(*case);
+                        candidates.push(*candidate);
                     }
                 }
             }
         }
-        (cases, numbers)
+        (candidates, numbers)
     }
 }

@@ -1,22 +1,23 @@
-//! What is left to be tested of a rule that was found: its shape, which it shares with others, and its row of constants.
+//! Residual predicates: what remains to be evaluated of a rule that the index has found.
 //!
-//! A shape is an expression in which the constants that rules differ in are parameters. The failure of a node is told by the
-//! node's number among the sites of the shape; the row has the place of each site in the rule's source after the constants.
+//! Rules whose residual predicates differ in constants only share a *template*; each has a *parameter row* of its constants. Native
+//! code reports a failure by the number of a site of the template; the row has the place of each site in the rule's source.
 
-use crate::rules::common::Placed;
+use crate::lower::merge::MergedRule;
+use crate::native::template::{ParameterRow, Template};
 use celero_ir::layout::Network;
 use celero_ir::{ConstId, Constant, Graph, Helper, NodeId, Op, Origin, Parameter, ParameterKind, Ty};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 
-/// Most words of a row that are constants.
+/// Most words of constants in a row.
 const MOST_WORDS: u16 = 1024;
 
-/// A node of a shape: its operation, with the constant if that stays and without it if that is a parameter, its type, and how
+/// A node of a template: its operation, with the constant if that stays and without it if that is a parameter, its type, and how
 /// many operands it has.
 type Step = (Op, Ty, u32);
 
-/// What shapes are told apart by.
+/// What distinguishes templates.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Signature {
     steps: Vec<Step>,
@@ -34,60 +35,52 @@ impl Signature {
     }
 }
 
-/// Code that rules share.
-#[derive(Debug)]
-pub(crate) struct Shape {
-    /// What must be true, over parameters; origins are numbers of sites.
-    pub(crate) graph: Graph,
-    /// How many words of a row are constants.
-    pub(crate) words: u16,
+/// What remains to be evaluated of a rule that the index has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::rules) enum Residual {
+    /// Nothing: the rule is true.
+    None,
+    /// The conjuncts that the keys do not prove, by native code: the number of the parameter row.
+    Native(u32),
+    /// The whole rule, by the interpreter.
+    Interpreted,
 }
 
-/// What a rule has for itself.
-#[derive(Debug)]
-pub(crate) struct Row {
-    pub(crate) shape: u32,
-    /// The constants of the common graph that the parameters are, in order.
-    pub(crate) constants: Vec<(ParameterKind, ConstId)>,
-    /// The places of the sites.
-    pub(crate) sites: Vec<Origin>,
-}
-
-/// The shapes and rows of a set.
+/// The templates and parameter rows of a set.
 #[derive(Debug, Default)]
-pub(in crate::rules) struct Shapes {
+pub(in crate::rules) struct Templates {
     numbers: HashMap<Signature, u32, FixedState>,
-    pub(in crate::rules) shapes: Vec<Shape>,
-    pub(in crate::rules) rows: Vec<Row>,
-    /// Working memory: the signature at hand.
+    pub(in crate::rules) templates: Vec<Template>,
+    pub(in crate::rules) rows: Vec<ParameterRow>,
+    /// Working memory: the current signature.
     signature: Signature,
-    /// Working memory: the nodes of the expression at hand, in order.
+    /// Working memory: the nodes of the current expression, in order.
     nodes: Vec<NodeId>,
-    /// Working memory: by place among these, whether the node keeps its constant.
+    /// Working memory, parallel to `nodes`: whether the node keeps its constant.
     fixed: Vec<bool>,
     pending: Vec<NodeId>,
-    /// By node: the last round that came by.
+    /// Indexed by node: the last traversal that visited it.
     seen: Vec<u32>,
     round: u32,
 }
 
-impl Shapes {
-    /// Adds what must all be true of a rule: the number of its row.
-    pub(in crate::rules) fn add(&mut self, graph: &Graph, rule: &Placed, conjuncts: &[NodeId]) -> Option<u32> {
+impl Templates {
+    /// Adds a predicate, the conjunction of these nodes. Returns the number of its row; `None` if it has too many constants.
+    pub(in crate::rules) fn add(&mut self, graph: &Graph, rule: &MergedRule, conjuncts: &[NodeId]) -> Option<u32> {
         let row = self.row(graph, rule, conjuncts)?;
         let number = u32::try_from(self.rows.len()).ok()?;
         self.rows.push(row);
         Some(number)
     }
 
-    /// The shape and row of what must all be true of a rule.
-    fn row(&mut self, graph: &Graph, rule: &Placed, conjuncts: &[NodeId]) -> Option<Row> {
+    /// The row of a predicate. Adds the template if it is new.
+    fn row(&mut self, graph: &Graph, rule: &MergedRule, conjuncts: &[NodeId]) -> Option<ParameterRow> {
         self.collect(graph, conjuncts);
         self.fix(graph);
         let mut signature = std::mem::take(&mut self.signature);
         signature.clear();
         let (constants, sites) = (Vec::with_capacity(2), Vec::with_capacity(self.nodes.len()));
-        let mut row = Row { shape: 0, constants, sites };
+        let mut row = ParameterRow { template: 0, constants, sites };
         let mut words: u16 = 0;
         for (place, &id) in self.nodes.iter().enumerate() {
             let (mut op, ty) = (graph.op(id), graph.ty(id));
@@ -106,11 +99,11 @@ impl Shapes {
         if conjuncts.len() > 1 {
             self.step(&mut signature, &mut row, (Op::And, Ty::Bool), conjuncts, rule.origin(graph, rule.root))?;
         }
-        row.shape = match self.numbers.get(&signature) {
+        row.template = match self.numbers.get(&signature) {
             Some(&number) => number,
             None => {
-                let number = u32::try_from(self.shapes.len()).ok()?;
-                self.shapes.push(Shape { graph: build(graph, &signature)?, words });
+                let number = u32::try_from(self.templates.len()).ok()?;
+                self.templates.push(Template { graph: build(graph, &signature)?, words });
                 self.numbers.insert(signature.clone(), number);
                 number
             }
@@ -123,7 +116,7 @@ impl Shapes {
     fn step(
         &self,
         signature: &mut Signature,
-        row: &mut Row,
+        row: &mut ParameterRow,
         (op, ty): (Op, Ty),
         args: &[NodeId],
         origin: Origin,
@@ -140,7 +133,7 @@ impl Shapes {
         Some(())
     }
 
-    /// Finds the nodes of expressions.
+    /// Collects the nodes below these roots.
     fn collect(&mut self, graph: &Graph, roots: &[NodeId]) {
         self.nodes.clear();
         self.pending.clear();
@@ -158,8 +151,7 @@ impl Shapes {
         self.nodes.sort_unstable();
     }
 
-    /// Finds out which nodes keep their constants: those that are operands of what is compiled better, or only, with a constant
-    /// known.
+    /// Finds the constants that stay in the template: operands of operations that need a known constant, or are faster with one.
     fn fix(&mut self, graph: &Graph) {
         self.fixed.clear();
         self.fixed.resize(self.nodes.len(), false);
@@ -177,7 +169,7 @@ impl Shapes {
     }
 }
 
-/// The parameter that a constant can be.
+/// The kind of parameter that can replace a constant.
 fn parameter(op: Op, ty: Ty, constant: &Constant) -> Option<(ParameterKind, bool)> {
     let kind = match (op, constant) {
         (Op::Const(_), Constant::Str(_)) if ty == Ty::Str => ParameterKind::Str,
@@ -200,8 +192,8 @@ fn parameter(op: Op, ty: Ty, constant: &Constant) -> Option<(ParameterKind, bool
     Some((kind, constant.is_raw_comparable()))
 }
 
-/// The graph of a shape.
-fn build(common: &Graph, signature: &Signature) -> Option<Graph> {
+/// Builds the graph of a template.
+fn build(merged: &Graph, signature: &Signature) -> Option<Graph> {
     let mut graph = Graph::new();
     let mut operands = signature.operands.iter();
     let mut parameters = signature.parameters.iter();
@@ -209,14 +201,14 @@ fn build(common: &Graph, signature: &Signature) -> Option<Graph> {
     for (&(op, ty, arity), &site) in signature.steps.iter().zip(&signature.sites) {
         let mut op = op;
         if let Some(id) = op.constant() {
-            let constant = match common.constant_at(id) {
+            let constant = match merged.constant_at(id) {
                 Some(constant) => constant.clone(),
                 None => Constant::Parameter(*parameters.next()?),
             };
             op = op.with_constant(graph.constant(constant));
         }
         if let Op::Dispatch { function, pure } = op {
-            op = Op::Dispatch { function: graph.function(common.functions().get(function as usize)?), pure };
+            op = Op::Dispatch { function: graph.function(merged.functions().get(function as usize)?), pure };
         }
         let taken = operands.by_ref().take(arity as usize);
         let args: Option<Vec<NodeId>> = taken.map(|&operand| places.get(operand as usize).copied()).collect();

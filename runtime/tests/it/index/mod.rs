@@ -322,7 +322,7 @@ fn each_kind_of_key_finds_its_rule_alone() {
                 for written in *inputs {
                     let input = Input::new(written);
                     let call = input.call();
-                    let answer = (set.found(&call, &mut scratch) == [0], set.any(&call, &mut scratch));
+                    let answer = (set.candidates(&call, &mut scratch) == [0], set.any(&call, &mut scratch));
                     if answer != (found, Ok(matched)) {
                         wrong.push(format!("{source} for {written} in {tier:?}: {answer:?}"));
                     }
@@ -398,7 +398,7 @@ fn a_guarded_header_is_not_found_where_it_is_absent() {
                     );
                     let call = input.call();
                     assert_eq!(
-                        set.found(&call, &mut scratch).len(),
+                        set.candidates(&call, &mut scratch).len(),
                         usize::from(found),
                         "{source} for {written}, {policy:?}"
                     );
@@ -412,7 +412,11 @@ fn a_guarded_header_is_not_found_where_it_is_absent() {
                 let input = Input::new(written);
                 // Where it matters that it fails, it is found where it does.
                 let found = found || written == "path=/" && policy != ErrorPolicy::NoMatch;
-                assert_eq!(set.found(&input.call(), &mut scratch).len(), usize::from(found), "{written}, {policy:?}");
+                assert_eq!(
+                    set.candidates(&input.call(), &mut scratch).len(),
+                    usize::from(found),
+                    "{written}, {policy:?}"
+                );
                 as_alone(&set, &alone, &input.call());
             }
         }
@@ -575,7 +579,7 @@ fn hosts_that_cannot_be_read_are_asked_rule_by_rule() {
                 }
                 let unread = Odd([Does::Text("x"), Does::Panics, Does::Number(0)]);
                 let mut scratch = Scratch::new();
-                let found = set.found(&unread, &mut scratch).len();
+                let found = set.candidates(&unread, &mut scratch).len();
                 assert_eq!(found, set.indexed_rules(), "all that an index can't decide is found");
             }
         }

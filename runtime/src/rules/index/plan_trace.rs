@@ -1,40 +1,29 @@
-//! What planning learns about each rule, kept for those who ask: the keys that lead to it, what is proven of it there, and why
-//! a rule is left out.
+//! A trace of planning, for explanations: the keys that lead to each rule, what they prove, and why rules are unindexed.
 
 use super::Index;
-use super::keys::Key;
-use super::plan::Todo;
-use super::slot::{Kind, SlotId, Source};
+use super::attribute::{AttributeId, AttributeKind, AttributeSource};
+use super::keys::IndexKey;
+use super::residual::Residual;
+use super::unindexed::Unindexed;
 use std::collections::HashSet;
 
-/// Why a rule is not found by an index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::rules) enum LeftOut {
-    /// None of its conjuncts is a test that an index knows.
-    NoKey,
-    /// Its keys hold too often.
-    TooCommon,
-    /// Too few rules have keys of the kind for a lookup to be worth while.
-    TooFew,
-}
-
-/// Notes, if they are wanted.
+/// Records the decisions of the planner, if wanted.
 #[derive(Debug, Default)]
-pub(in crate::rules) struct Notes {
+pub(in crate::rules) struct PlanTrace {
     wanted: bool,
     steps: Vec<Step>,
     ends: Vec<End>,
-    /// By place in the common graph.
-    pub(in crate::rules) left: Vec<(usize, LeftOut)>,
+    /// The unindexed rules, by position in the merged graph, and why.
+    pub(in crate::rules) left: Vec<(usize, Unindexed)>,
 }
 
-/// A key on the way to rules.
+/// A key on a path to rules.
 #[derive(Debug)]
 struct Step {
-    /// The number of the step before it, counted from 1; 0 of the first.
+    /// Number of the previous step, counted from 1; 0 for the first step.
     before: u32,
-    slot: SlotId,
-    key: Key,
+    attribute: AttributeId,
+    key: IndexKey,
     chance: f64,
 }
 
@@ -43,24 +32,24 @@ struct End {
     rule: usize,
     last: u32,
     proven: u64,
-    todo: Todo,
+    residual: Residual,
 }
 
-/// A way to a rule.
+/// A path of keys to a rule.
 #[derive(Debug)]
 pub(in crate::rules) struct Found {
-    /// The rule's place in the common graph.
+    /// Position of the rule in the merged graph.
     pub(in crate::rules) rule: usize,
-    /// In words, in the order in which they are looked up.
+    /// The keys in words, in the order in which they are looked up.
     pub(in crate::rules) keys: Vec<String>,
-    /// How likely all of them are taken to hold.
+    /// Estimated probability that all keys hold.
     pub(in crate::rules) chance: f64,
-    /// The conjuncts that are known to be true, as bits.
+    /// The conjuncts that the keys prove, as bits.
     pub(in crate::rules) proven: u64,
-    pub(in crate::rules) todo: Todo,
+    pub(in crate::rules) residual: Residual,
 }
 
-impl Notes {
+impl PlanTrace {
     pub(in crate::rules) fn taken() -> Self {
         Self { wanted: true, ..Self::default() }
     }
@@ -69,34 +58,40 @@ impl Notes {
         self.wanted
     }
 
-    /// Notes a key behind others; gives the number of the step.
-    pub(super) fn step(&mut self, before: u32, slot: SlotId, key: &Key, chance: impl Fn() -> f64) -> u32 {
+    /// Records a key after other keys. Returns the number of the step.
+    pub(super) fn step(
+        &mut self,
+        before: u32,
+        attribute: AttributeId,
+        key: &IndexKey,
+        chance: impl Fn() -> f64,
+    ) -> u32 {
         if self.wanted {
-            self.steps.push(Step { before, slot, key: key.clone(), chance: chance() });
+            self.steps.push(Step { before, attribute, key: key.clone(), chance: chance() });
         }
         u32::try_from(self.steps.len()).unwrap_or(u32::MAX)
     }
 
-    /// Notes that a rule is found behind a step.
-    pub(super) fn end(&mut self, rule: usize, last: u32, proven: u64, todo: Todo) {
+    /// Records that a rule is found after a step.
+    pub(super) fn end(&mut self, rule: usize, last: u32, proven: u64, residual: Residual) {
         if self.wanted {
-            self.ends.push(End { rule, last, proven, todo });
+            self.ends.push(End { rule, last, proven, residual });
         }
     }
 
-    /// Notes that a rule is not found.
-    pub(super) fn left(&mut self, rule: usize, why: LeftOut) {
+    /// Records that a rule is unindexed.
+    pub(super) fn left(&mut self, rule: usize, why: Unindexed) {
         if self.wanted {
             self.left.push((rule, why));
         }
     }
 
-    /// How many different things are looked at.
-    pub(in crate::rules) fn slots(&self) -> usize {
-        self.steps.iter().map(|step| step.slot).collect::<HashSet<_>>().len()
+    /// Number of different attributes.
+    pub(in crate::rules) fn attributes(&self) -> usize {
+        self.steps.iter().map(|step| step.attribute).collect::<HashSet<_>>().len()
     }
 
-    /// The ways to all rules that are found. `name` gives the names of fields.
+    /// The paths to all indexed rules. `name` returns the name of a field.
     pub(in crate::rules) fn found<'n>(
         &'n self,
         index: &'n Index,
@@ -111,25 +106,25 @@ impl Notes {
                 at = step.before;
             }
             keys.reverse();
-            Found { rule: end.rule, keys, chance, proven: end.proven, todo: end.todo }
+            Found { rule: end.rule, keys, chance, proven: end.proven, residual: end.residual }
         })
     }
 }
 
 impl Step {
-    /// The test, as people would say it.
+    /// The test in words.
     fn words(&self, index: &Index, name: &dyn Fn(u32) -> String) -> String {
-        let Some(slot) = index.slots.get(self.slot) else { return String::new() };
-        let subject = match &slot.source {
-            Source::Field(field) => name(*field),
-            Source::Header(field, header) => format!("{}[{header:?}]", name(*field)),
+        let Some(attribute) = index.attributes.get(self.attribute) else { return String::new() };
+        let subject = match &attribute.source {
+            AttributeSource::Field(field) => name(*field),
+            AttributeSource::Header(field, header) => format!("{}[{header:?}]", name(*field)),
         };
-        let case = if slot.kind == Kind::Lower { " in lower case" } else { "" };
+        let case = if attribute.kind == AttributeKind::Lower { " in lower case" } else { "" };
         format!("{subject}{case} {}", self.key.words())
     }
 }
 
-impl Key {
+impl IndexKey {
     fn words(&self) -> String {
         let text = |text: &[u8]| format!("{:?}", String::from_utf8_lossy(text));
         match self {

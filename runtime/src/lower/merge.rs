@@ -1,40 +1,40 @@
-//! The rules of a set as one graph, in which equal expressions of all rules are one node.
+//! The merged graph of a rule set: equal expressions of all rules are one node.
 
-use crate::lower::Calls;
+use super::calls::Calls;
 use celero_ir::{Graph, NodeId, Op, Origin, Ty, merge};
 
-/// A rule in the common graph.
+/// A rule of a merged graph.
 #[derive(Debug)]
-pub(crate) struct Placed {
+pub(crate) struct MergedRule {
     /// Its number in the set.
     pub(crate) number: u32,
-    /// What must be true.
+    /// The node of its condition.
     pub(crate) root: NodeId,
-    /// Where nodes came from in its source, if not from where the graph says; sorted.
+    /// Places of nodes in its source, where they differ from those in the graph; sorted.
     pub(crate) origins: Box<[(NodeId, Origin)]>,
 }
 
-impl Placed {
-    /// Where a node came from in the rule's source.
+impl MergedRule {
+    /// The place of a node in the rule's source.
     pub(crate) fn origin(&self, graph: &Graph, node: NodeId) -> Origin {
         let found = self.origins.binary_search_by_key(&node, |(node, _)| *node);
         found.ok().and_then(|at| self.origins.get(at)).map_or_else(|| graph.origin(node), |(_, origin)| *origin)
     }
 }
 
-/// Rules in the order of the set.
+/// The graphs of all rules of a set, merged.
 #[derive(Debug, Default)]
-pub(crate) struct Common {
+pub(crate) struct MergedGraph {
     pub(crate) graph: Graph,
     pub(crate) calls: Calls,
-    pub(crate) rules: Vec<Placed>,
+    pub(crate) rules: Vec<MergedRule>,
 }
 
-impl Common {
-    /// Adds a rule; `place` is where its whole source lies.
+impl MergedGraph {
+    /// Adds a rule. `place` is the span of its whole condition.
     ///
     /// # Errors
-    /// Why it can't be one of them.
+    /// The rule can't be merged.
     pub(crate) fn add(&mut self, number: u32, rule: &Graph, calls: Calls, place: Origin) -> Result<(), String> {
         let Some(&root) = rule.roots().first() else { return Err("internal error: a rule without a root".into()) };
         if matches!(rule.ty(root), Ty::Raw | Ty::Maybe | Ty::Seq) {
@@ -45,7 +45,7 @@ impl Common {
         let mut root = places.get(root.0 as usize).copied().unwrap_or(root);
         let pairs = rule.ids().zip(&places).map(|(id, &place)| (place, rule.origin(id)));
         let mut origins: Vec<_> = pairs.filter(|(place, origin)| self.graph.origin(*place) != *origin).collect();
-        // What is no truth value fails, after all errors on the way to it.
+        // A result that is no `bool` is an error, after all other errors of the rule.
         let steps = match self.graph.ty(root) {
             Ty::Bool => &[][..],
             Ty::Value => &[(Op::Unbox(Ty::Bool), Ty::Bool)],
@@ -57,7 +57,7 @@ impl Common {
             origins.push((root, place));
         }
         origins.sort_unstable_by_key(|(node, _)| *node);
-        self.rules.push(Placed { number, root, origins: origins.into() });
+        self.rules.push(MergedRule { number, root, origins: origins.into() });
         Ok(())
     }
 }

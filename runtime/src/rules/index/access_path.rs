@@ -1,11 +1,14 @@
-//! The keys by which a rule can be found: tests of slots against constants of which one must hold where the rule is true.
+//! Access paths: the keys by which a conjunct can be found, of which one must hold if the conjunct is true.
 //!
-//! What is relied on is that `false && error` is false (CEL's language definition, "Logical Operators"): a rule with a
-//! conjunct that is certainly false is false, whatever its other conjuncts do.
+//! This relies on `false && error` being false (CEL language definition, "Logical Operators"): a rule with a conjunct that is
+//! false is false, whatever its other conjuncts do.
 
+use super::attribute::{Attribute, AttributeKind, AttributeSource, Attributes};
 use super::estimate::are_rare;
-use super::keys::{Access, AccessId, Key, KeyId, Keys};
-use super::slot::{Kind, Slot, Slots, Source};
+use super::keys::{AccessPath, AccessPathId, IndexKey, KeyId, Keys};
+use crate::lower::Calls;
+use crate::lower::merge::MergedGraph;
+use celero_frontend::stdlib::Builtin;
 use celero_ir::layout::{Access as FieldAccess, Field};
 use celero_ir::{Catch, Cmp, Constant, Graph, Helper, NodeId, Op, Ty};
 use celero_matching::pattern::{Literals, RequiredLiterals, required_literals};
@@ -13,35 +16,38 @@ use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Most keys of one access that are not members of a set.
+/// Most operands of an `||` that are followed.
 const MOST_BRANCHES: usize = 16;
-/// Most keys of one access.
+/// Most keys of one access path.
 const MOST_KEYS: usize = 1024;
-/// How deep `&&` and `||` are followed.
+/// Depth to which `&&` and `||` are followed.
 const DEEPEST: u32 = 8;
 
-/// Finds the accesses of a graph's nodes; a node that rules share is looked at once.
+/// Finds the access paths of a graph's nodes. A node that rules share is examined once.
 pub(super) struct Finder<'g> {
     graph: &'g Graph,
+    calls: &'g Calls,
     fields: &'g [Field],
-    pub(super) slots: Slots,
+    pub(super) attributes: Attributes,
     pub(super) keys: Keys,
-    /// By node, if it was looked at.
-    found: Vec<Option<Option<AccessId>>>,
+    /// Indexed by node: its access path, if it was examined.
+    found: Vec<Option<Option<AccessPathId>>>,
     /// Working memory: numbers of keys.
     numbers: Vec<KeyId>,
-    /// By header node, the header: rules share the node, and asking for the name takes time.
-    headers: HashMap<NodeId, Option<Source>, FixedState>,
+    /// The headers by node: rules share nodes, and making the name takes time.
+    headers: HashMap<NodeId, Option<AttributeSource>, FixedState>,
 }
 
 impl<'g> Finder<'g> {
-    /// For so many rules.
-    pub(super) fn new(graph: &'g Graph, fields: &'g [Field], rules: usize) -> Self {
-        let (slots, keys) = (Slots::default(), Keys::of_about(rules));
+    /// Finds access paths to the nodes of the merged graph.
+    pub(super) fn new(merged: &'g MergedGraph, fields: &'g [Field]) -> Self {
+        let MergedGraph { graph, calls, rules } = merged;
+        let (attributes, keys) = (Attributes::default(), Keys::of_about(rules.len()));
         Self {
             graph,
+            calls,
             fields,
-            slots,
+            attributes,
             keys,
             found: vec![None; graph.len()],
             numbers: Vec::new(),
@@ -49,23 +55,23 @@ impl<'g> Finder<'g> {
         }
     }
 
-    /// What must have a value, or a conjunct is false.
-    pub(super) fn guards(&mut self, conjuncts: &[NodeId]) -> Vec<Source> {
+    /// The attributes whose presence a conjunct tests: without a value the rule is false.
+    pub(super) fn guards(&mut self, conjuncts: &[NodeId]) -> Vec<AttributeSource> {
         let presences = conjuncts.iter().filter_map(|&id| self.presence(id));
         presences.filter(|(_, present)| *present).map(|(source, _)| source).collect()
     }
 
-    /// The access to a node.
-    pub(super) fn access(&mut self, id: NodeId) -> Option<AccessId> {
+    /// The access path of a node.
+    pub(super) fn access(&mut self, id: NodeId) -> Option<AccessPathId> {
         self.below(id, 0)
     }
 
-    /// The access to a node, unless that is a pattern.
-    pub(super) fn access_but_of_pattern(&mut self, id: NodeId) -> Option<AccessId> {
+    /// The access path of a node; `None` for a pattern.
+    pub(super) fn access_but_of_pattern(&mut self, id: NodeId) -> Option<AccessPathId> {
         if matches!(self.graph.op(id), Op::MatchesConst(_)) { None } else { self.access(id) }
     }
 
-    fn below(&mut self, id: NodeId, depth: u32) -> Option<AccessId> {
+    fn below(&mut self, id: NodeId, depth: u32) -> Option<AccessPathId> {
         if let Some(Some(found)) = self.found.get(id.0 as usize) {
             return *found;
         }
@@ -79,13 +85,13 @@ impl<'g> Finder<'g> {
         found
     }
 
-    fn look(&mut self, id: NodeId, depth: u32) -> Option<AccessId> {
+    fn look(&mut self, id: NodeId, depth: u32) -> Option<AccessPathId> {
         let (graph, args) = (self.graph, self.graph.args(id));
         let deeper = depth.saturating_add(1);
         match graph.op(id) {
-            // Few keys are better than many; what is left is in the rest of the rule.
+            // The operand with the fewest keys. The others remain in the residual predicate.
             Op::And => {
-                let mut best: Option<Access> = None;
+                let mut best: Option<AccessPath> = None;
                 for &arg in args {
                     if let Some(access) = self.below(arg, deeper).and_then(|access| self.keys.get(access))
                         && best.is_none_or(|best| access.keys.len() < best.keys.len())
@@ -121,29 +127,29 @@ impl<'g> Finder<'g> {
         }
     }
 
-    /// The access to something of which what an access finds is a part: nothing proves it.
-    fn part(&mut self, Access { keys, proving, undecided, .. }: Access) -> Option<AccessId> {
+    /// The access path of an expression that has the one found as a part, and is not proven by it.
+    fn part(&mut self, AccessPath { keys, proving, undecided, .. }: AccessPath) -> Option<AccessPathId> {
         let keys = [self.keys.list(keys), self.keys.list(proving)].concat();
         let undecided = self.keys.list(undecided).to_vec();
         self.keys.access(&keys, false, &[], &undecided)
     }
 
-    fn atom(&mut self, id: NodeId) -> Option<AccessId> {
+    fn atom(&mut self, id: NodeId) -> Option<AccessPathId> {
         let graph = self.graph;
         if let Some((source, present)) = self.presence(id) {
-            let slot = self.slots.number(Slot { source, kind: Kind::Presence });
-            let key = self.keys.number(slot, if present { Key::Present } else { Key::Absent });
+            let attribute = self.attributes.number(Attribute { source, kind: AttributeKind::Presence });
+            let key = self.keys.number(attribute, if present { IndexKey::Present } else { IndexKey::Absent });
             return self.keys.access(&[key], true, &[], &[]);
         }
         let (op, args) = (graph.op(id), graph.args(id));
         if let Op::Not = op {
             let &[inner] = args else { return None };
             let subject = self.subject(inner).filter(|subject| subject.ty == Ty::Bool)?;
-            return self.keyed(subject, [Key::Truth(false)], true);
+            return self.keyed(subject, [IndexKey::Truth(false)], true);
         }
         if matches!(op, Op::Field(_) | Op::Unbox(Ty::Bool)) {
             let subject = self.subject(id).filter(|subject| subject.ty == Ty::Bool)?;
-            return self.keyed(subject, [Key::Truth(true)], true);
+            return self.keyed(subject, [IndexKey::Truth(true)], true);
         }
         let subject = self.subject(*args.first()?)?;
         let payload = op.constant().and_then(|id| graph.constant_at(id));
@@ -151,12 +157,14 @@ impl<'g> Finder<'g> {
         let bytes = |text: &Arc<str>| Arc::<[u8]>::from(text.clone());
         let key = match (op, payload, other) {
             (Op::Cmp(cmp), _, Some(constant)) => compared(cmp, constant)?,
-            // A value of another type than the constant is unequal, which no key of the slot's finds out: the slot is
+            // A value of another type than the constant is unequal, which no key of the attribute's finds out: the attribute is
             // unreadable then.
             (Op::Call(Helper::value_equal), _, Some(constant)) => compared(Cmp::Eq, constant)?,
-            (Op::StartsWith, _, Some(Constant::Str(text))) => Key::Prefix(bytes(text)),
-            (Op::EndsWith, _, Some(Constant::Str(text))) => Key::Suffix(bytes(text)),
-            (Op::ContainsConst(_), Some(Constant::Searcher(text)), _) if !text.is_empty() => Key::Contains(bytes(text)),
+            (Op::StartsWith, _, Some(Constant::Str(text))) => IndexKey::Prefix(bytes(text)),
+            (Op::EndsWith, _, Some(Constant::Str(text))) => IndexKey::Suffix(bytes(text)),
+            (Op::ContainsConst(_), Some(Constant::Searcher(text)), _) if !text.is_empty() => {
+                IndexKey::Contains(bytes(text))
+            }
             (Op::MatchesConst(_), Some(Constant::Regex(pattern)), _) => {
                 let (keys, lower) = matched(pattern);
                 // The keys are of the text in lower case: so must be what stands in its place.
@@ -166,53 +174,53 @@ impl<'g> Finder<'g> {
             }
             // As with `value_equal`.
             (Op::Call(Helper::in_container), _, Some(Constant::List(members))) if !members.is_empty() => {
-                let keys: Option<Vec<Key>> = members.iter().map(|member| compared(Cmp::Eq, member)).collect();
-                // A slot is either text or a number.
+                let keys: Option<Vec<IndexKey>> = members.iter().map(|member| compared(Cmp::Eq, member)).collect();
+                // A attribute is either text or a number.
                 let keys = keys.filter(|keys| keys.chunk_by(|a, b| a.map() == b.map()).count() == 1)?;
                 return self.keyed(subject, keys, true);
             }
             (Op::InStrSet(_), Some(Constant::StrSet(members)), _) => {
-                return self.keyed(subject, members.iter().map(|member| Key::Is(bytes(member))), true);
+                return self.keyed(subject, members.iter().map(|member| IndexKey::Is(bytes(member))), true);
             }
             (Op::InIntSet(_), Some(Constant::IntSet(members)), _) => {
-                let keys = members.iter().map(|&member| Key::Range(member.into(), member.into()));
+                let keys = members.iter().map(|&member| IndexKey::Range(member.into(), member.into()));
                 return self.keyed(subject, keys, true);
             }
-            (Op::InCidr(_), Some(&Constant::Cidr(address, prefix)), _) => Key::Network(address, prefix),
+            (Op::InCidr(_), Some(&Constant::Cidr(address, prefix)), _) => IndexKey::Network(address, prefix),
             _ => return None,
         };
         self.keyed(subject, [key], true)
     }
 
-    /// The access by keys of what a subject is.
+    /// The access path by tests of a subject.
     fn keyed(
         &mut self,
         subject: Subject,
-        keys: impl IntoIterator<Item = Key, IntoIter: ExactSizeIterator>,
+        keys: impl IntoIterator<Item = IndexKey, IntoIter: ExactSizeIterator>,
         exact: bool,
-    ) -> Option<AccessId> {
+    ) -> Option<AccessPathId> {
         let mut tests = keys.into_iter().peekable();
         if tests.len() > MOST_KEYS {
             return None;
         }
         let kind = match subject.ty {
-            Ty::Str | Ty::Raw if subject.lower => Kind::Lower,
-            Ty::Str | Ty::Raw => Kind::Text,
+            Ty::Str | Ty::Raw if subject.lower => AttributeKind::Lower,
+            Ty::Str | Ty::Raw => AttributeKind::Text,
             // Of the values of any type only text and numbers have keys.
             Ty::Value => match tests.peek() {
-                Some(Key::Is(_)) if subject.lower => Kind::Lower,
-                Some(Key::Is(_)) => Kind::Text,
-                Some(Key::Range(..)) if !subject.lower => Kind::Number,
+                Some(IndexKey::Is(_)) if subject.lower => AttributeKind::Lower,
+                Some(IndexKey::Is(_)) => AttributeKind::Text,
+                Some(IndexKey::Range(..)) if !subject.lower => AttributeKind::Number,
                 _ => return None,
             },
-            Ty::Int | Ty::Uint => Kind::Number,
-            Ty::Bool => Kind::Truth,
-            Ty::Ip => Kind::Address,
+            Ty::Int | Ty::Uint => AttributeKind::Number,
+            Ty::Bool => AttributeKind::Truth,
+            Ty::Ip => AttributeKind::Address,
             _ => return None,
         };
         // The replacement character stands for bytes that differ.
-        let decoded = matches!(subject.source, Source::Header(..));
-        let slot = self.slots.number(Slot { source: subject.source, kind });
+        let decoded = matches!(subject.source, AttributeSource::Header(..));
+        let attribute = self.attributes.number(Attribute { source: subject.source, kind });
         let (mut keys, mut proving) = (std::mem::take(&mut self.numbers), Vec::new());
         keys.clear();
         let mut absent = false;
@@ -221,16 +229,17 @@ impl<'g> Finder<'g> {
                 return None;
             }
             absent |= subject.default.as_ref().is_some_and(|default| key.may_hold(default.as_bytes()));
-            if let Key::Pattern(pattern) = &key {
-                proving.push(self.keys.number(slot, Key::Matched(pattern.clone())));
+            if let IndexKey::Pattern(pattern) = &key {
+                proving.push(self.keys.number(attribute, IndexKey::Matched(pattern.clone())));
             }
-            keys.push(self.keys.number(slot, key));
+            keys.push(self.keys.number(attribute, key));
         }
         // Without a value it is the default, of which the keys hold or not.
         if absent {
-            keys.push(self.keys.number(slot, Key::Absent));
+            keys.push(self.keys.number(attribute, IndexKey::Absent));
         }
-        let undecided = (subject.optional && subject.default.is_none()).then(|| self.keys.number(slot, Key::Absent));
+        let undecided =
+            (subject.optional && subject.default.is_none()).then(|| self.keys.number(attribute, IndexKey::Absent));
         keys.sort_unstable();
         keys.dedup();
         let access = self.keys.access(&keys, exact, &proving, undecided.as_slice());
@@ -238,7 +247,7 @@ impl<'g> Finder<'g> {
         access
     }
 
-    /// What a test is of, if that is a slot.
+    /// What a test is about, if that is an attribute.
     fn subject(&mut self, id: NodeId) -> Option<Subject> {
         let (graph, args) = (self.graph, self.graph.args(id));
         let of = |ty: Ty, inner: Subject| Some(Subject { ty, ..inner });
@@ -246,11 +255,17 @@ impl<'g> Finder<'g> {
             (Op::Field(field), _) => {
                 let layout = self.fields.get(field as usize)?;
                 let optional = layout.optional || layout.access == FieldAccess::Get;
-                Some(Subject { source: Source::Field(field), ty: graph.ty(id), lower: false, optional, default: None })
+                Some(Subject {
+                    source: AttributeSource::Field(field),
+                    ty: graph.ty(id),
+                    lower: false,
+                    optional,
+                    default: None,
+                })
             }
             (Op::Header { field, name }, _) => {
                 let source = self.headers.entry(id).or_insert_with(|| match graph.constant_at(name) {
-                    Some(Constant::HeaderName(name)) => Source::header(field, name),
+                    Some(Constant::HeaderName(name)) => AttributeSource::header(field, name),
                     _ => None,
                 });
                 let source = source.clone()?;
@@ -258,7 +273,7 @@ impl<'g> Finder<'g> {
             }
             (Op::Require, &[inner]) => of(Ty::Raw, self.subject(inner).filter(|inner| inner.ty == Ty::Maybe)?),
             (Op::Decode, &[inner]) => of(Ty::Str, self.subject(inner)?),
-            // What is no text fails here, and makes the slot unreadable.
+            // What is no text fails here, and makes the attribute unreadable.
             (Op::Unbox(ty), &[inner]) => of(ty, self.subject(inner).filter(|inner| inner.ty == Ty::Value)?),
             (Op::Box, &[inner]) => {
                 let has_keys = |inner: &Subject| matches!(inner.ty, Ty::Str | Ty::Raw | Ty::Int | Ty::Uint);
@@ -272,19 +287,19 @@ impl<'g> Finder<'g> {
             }
             // `map[?"name"].orValue("..")`
             (Op::Cond, &[_, some, none]) => {
-                let &[optional, default] = self.dispatched(none, "OptionalOrValue")? else { return None };
-                let &[map, name] = self.dispatched(optional, "OptionalIndexMap")? else { return None };
+                let &[optional, default] = self.library_call(none, Builtin::OptionalOrValue)? else { return None };
+                let &[map, name] = self.library_call(optional, Builtin::OptionalIndexMap)? else { return None };
                 let (Op::Field(field), Some(Constant::Str(name))) = (graph.op(map), self.constant(name)) else {
                     return None;
                 };
                 self.fields.get(field as usize)?.headers.as_ref()?;
                 let Some(Constant::Str(default)) = self.constant(default) else { return None };
-                let same = self.dispatched(some, "OptionalValue")? == [optional];
-                let (source, default) = (Source::header(field, name)?, Some(default.clone()));
+                let same = self.library_call(some, Builtin::OptionalValue)? == [optional];
+                let (source, default) = (AttributeSource::header(field, name)?, Some(default.clone()));
                 same.then_some(Subject { source, ty: Ty::Value, lower: false, optional: true, default })
             }
             (Op::Dispatch { .. }, &[inner]) => {
-                self.dispatched(id, "LowerAscii")?;
+                self.library_call(id, Builtin::LowerAscii)?;
                 let inner = self.subject(inner).filter(|inner| inner.default.is_none())?;
                 Some(Subject { ty: Ty::Value, lower: true, ..inner })
             }
@@ -292,19 +307,19 @@ impl<'g> Finder<'g> {
         }
     }
 
-    /// The operands of the call of a library function.
-    fn dispatched(&self, id: NodeId, wanted: &str) -> Option<&'g [NodeId]> {
+    /// The operands of a node that calls exactly this library function.
+    fn library_call(&self, id: NodeId, builtin: Builtin) -> Option<&'g [NodeId]> {
         let Op::Dispatch { function, pure: true } = self.graph.op(id) else { return None };
-        let name = self.graph.functions().get(function as usize)?;
-        (**name == *wanted).then(|| self.graph.args(id))
+        let callee = self.calls.by_name(self.graph.functions().get(function as usize)?)?;
+        callee.is_builtin(builtin).then(|| self.graph.args(id))
     }
 
-    /// The source that a test asks for a value of, and whether it wants one.
-    fn presence(&mut self, id: NodeId) -> Option<(Source, bool)> {
+    /// For a test of presence: the attribute, and whether it must be present.
+    fn presence(&mut self, id: NodeId) -> Option<(AttributeSource, bool)> {
         let (graph, args) = (self.graph, self.graph.args(id));
         match (graph.op(id), args) {
             (Op::IsPresent, &[header]) => Some((self.subject(header)?.source, true)),
-            (Op::HasField(field), _) => Some((Source::Field(field), true)),
+            (Op::HasField(field), _) => Some((AttributeSource::Field(field), true)),
             (Op::Not, &[inner]) => match self.presence(inner)? {
                 (source, true) => Some((source, false)),
                 _ => None,
@@ -321,25 +336,25 @@ impl<'g> Finder<'g> {
     }
 }
 
-/// What a test is of.
+/// What a test is about.
 #[derive(Clone)]
 struct Subject {
-    source: Source,
+    source: AttributeSource,
     ty: Ty,
     lower: bool,
-    /// Whether there may be no value, and then the test fails.
+    /// Whether there may be no value; the test fails then.
     optional: bool,
-    /// What is tested where there is no value.
+    /// What is tested instead if there is no value.
     default: Option<Arc<str>>,
 }
 
-impl Key {
-    /// Whether it is of text with a replacement character.
+impl IndexKey {
+    /// Whether its text has a replacement character.
     fn has_replacement(&self) -> bool {
         self.text().windows(3).any(|part| part == "\u{fffd}".as_bytes())
     }
 
-    /// False if it certainly does not hold of a text.
+    /// Whether it may hold for a text; false if it certainly does not.
     fn may_hold(&self, text: &[u8]) -> bool {
         match self {
             Self::Is(key) => **key == *text,
@@ -352,38 +367,40 @@ impl Key {
 }
 
 /// The key of a comparison with a constant.
-fn compared(cmp: Cmp, constant: &Constant) -> Option<Key> {
+fn compared(cmp: Cmp, constant: &Constant) -> Option<IndexKey> {
     let number: i128 = match (cmp, constant) {
-        (Cmp::Eq, Constant::Str(text)) => return Some(Key::Is(text.clone().into())),
+        (Cmp::Eq, Constant::Str(text)) => return Some(IndexKey::Is(text.clone().into())),
         (_, Constant::Int(number)) => (*number).into(),
         (_, Constant::Uint(number)) => (*number).into(),
         _ => return None,
     };
     Some(match cmp {
-        Cmp::Eq => Key::Range(number, number),
-        Cmp::Lt => Key::Range(i128::MIN, number.saturating_sub(1)),
-        Cmp::Le => Key::Range(i128::MIN, number),
-        Cmp::Gt => Key::Range(number.saturating_add(1), i128::MAX),
-        Cmp::Ge => Key::Range(number, i128::MAX),
+        Cmp::Eq => IndexKey::Range(number, number),
+        Cmp::Lt => IndexKey::Range(i128::MIN, number.saturating_sub(1)),
+        Cmp::Le => IndexKey::Range(i128::MIN, number),
+        Cmp::Gt => IndexKey::Range(number.saturating_add(1), i128::MAX),
+        Cmp::Ge => IndexKey::Range(number, i128::MAX),
         Cmp::Ne => return None,
     })
 }
 
-/// What a text has in which a pattern matches: keys, and whether they are of the text in lower case.
-fn matched(pattern: &str) -> (Vec<Key>, bool) {
-    let keys = |literals: &Literals, key: fn(Arc<[u8]>) -> Key| {
+/// Keys of which one holds for each text in which a pattern matches, and whether they are tests of the text in lower case.
+fn matched(pattern: &str) -> (Vec<IndexKey>, bool) {
+    let keys = |literals: &Literals, key: fn(Arc<[u8]>) -> IndexKey| {
         literals.literals.iter().map(|literal| key((&**literal).into())).collect()
     };
     match required_literals(pattern) {
-        Some(RequiredLiterals::Whole(literals)) => (keys(&literals, Key::Is), literals.folded),
-        Some(RequiredLiterals::Prefix(literals)) => (keys(&literals, Key::Prefix), literals.folded),
-        Some(RequiredLiterals::Suffix(literals)) => (keys(&literals, Key::Suffix), literals.folded),
-        // Short ones, and many, are in too many texts.
+        Some(RequiredLiterals::Whole(literals)) => (keys(&literals, IndexKey::Is), literals.folded),
+        Some(RequiredLiterals::Prefix(literals)) => (keys(&literals, IndexKey::Prefix), literals.folded),
+        Some(RequiredLiterals::Suffix(literals)) => (keys(&literals, IndexKey::Suffix), literals.folded),
+        // Short literals, and many, occur in too many texts.
         Some(RequiredLiterals::Substring(literals)) if !are_rare(&literals.literals) => {
-            (vec![Key::Pattern(pattern.into())], false)
+            (vec![IndexKey::Pattern(pattern.into())], false)
         }
-        Some(RequiredLiterals::Substring(literals)) if literals.folded => (keys(&literals, Key::ContainsFolded), false),
-        Some(RequiredLiterals::Substring(literals)) => (keys(&literals, Key::Contains), false),
-        None => (vec![Key::Pattern(pattern.into())], false),
+        Some(RequiredLiterals::Substring(literals)) if literals.folded => {
+            (keys(&literals, IndexKey::ContainsFolded), false)
+        }
+        Some(RequiredLiterals::Substring(literals)) => (keys(&literals, IndexKey::Contains), false),
+        None => (vec![IndexKey::Pattern(pattern.into())], false),
     }
 }

@@ -1,21 +1,21 @@
-//! Rules of a set that count as not there: removed for good, or disabled for a while.
+//! Rules of a set that are excluded from evaluations: removed for good, or disabled.
 
-/// The rules that are left out.
+/// The excluded rules of a set.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LeftOut {
+pub(crate) struct Excluded {
     removed: Bits,
     disabled: Bits,
-    /// How many are one or the other.
+    /// Number of rules that are removed or disabled.
     count: usize,
 }
 
-impl LeftOut {
-    /// Leaves a rule out for good.
+impl Excluded {
+    /// Excludes a rule for good.
     pub(crate) fn remove(&mut self, rule: usize) {
         self.change(|this| this.removed.set(rule, true), rule);
     }
 
-    /// Leaves a rule out, or lets it in again unless it was removed.
+    /// Disables a rule or enables it again. A removed rule stays excluded.
     pub(crate) fn disable(&mut self, rule: usize, disabled: bool) {
         self.change(|this| this.disabled.set(rule, disabled), rule);
     }
@@ -30,7 +30,7 @@ impl LeftOut {
         }
     }
 
-    /// Whether a rule is left out.
+    /// Whether a rule is excluded.
     pub(crate) fn has(&self, rule: usize) -> bool {
         self.is_removed(rule) || self.is_disabled(rule)
     }
@@ -43,18 +43,18 @@ impl LeftOut {
         self.disabled.has(rule)
     }
 
-    /// How many rules are removed.
+    /// Number of removed rules.
     pub(crate) fn count_removed(&self) -> usize {
         self.removed.0.iter().fold(0_usize, |sum, word| sum.saturating_add(word.count_ones() as usize))
     }
 
-    /// How many rules are left out.
+    /// Number of excluded rules.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// Of these rules: whether some are left out, and whether some are disabled, which must not even be evaluated: what it costs
-    /// may be why.
+    /// Whether some of these rules are excluded, and whether some are disabled. Disabled rules must not be evaluated: the cost of
+    /// evaluation may be the reason for disabling them.
     pub(super) fn among(&self, rules: impl Iterator<Item = usize>) -> (bool, bool) {
         let (mut removed, mut disabled) = (false, false);
         for rule in rules {
@@ -86,7 +86,7 @@ impl Bits {
     }
 }
 
-/// The place of an index in its word.
+/// The bit of an index in its word.
 fn bit(index: usize) -> u32 {
     u32::try_from(index % 64).unwrap_or(0)
 }
@@ -96,29 +96,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_out_is_counted_once() {
-        let mut left_out = LeftOut::default();
-        left_out.disable(70, true);
-        left_out.remove(70);
-        left_out.remove(3);
-        assert_eq!(left_out.count(), 2);
-        left_out.disable(70, false);
-        assert!(left_out.has(70) && left_out.has(3) && !left_out.has(6));
-        left_out.disable(5, true);
-        left_out.disable(5, false);
-        assert_eq!(left_out.count(), 2);
+    fn what_is_excluded_is_counted_once() {
+        let mut excluded = Excluded::default();
+        excluded.disable(70, true);
+        excluded.remove(70);
+        excluded.remove(3);
+        assert_eq!(excluded.count(), 2);
+        excluded.disable(70, false);
+        assert!(excluded.has(70) && excluded.has(3) && !excluded.has(6));
+        excluded.disable(5, true);
+        excluded.disable(5, false);
+        assert_eq!(excluded.count(), 2);
     }
 
     #[test]
     fn some_of_many_are_found() {
-        let mut left_out = LeftOut::default();
-        left_out.remove(64);
-        left_out.disable(130, true);
-        assert_eq!(left_out.among(0..64), (false, false));
-        assert_eq!(left_out.among(60..65), (true, false));
-        assert_eq!(left_out.among(65..130), (false, false));
-        assert_eq!(left_out.among(65..900), (true, true));
-        left_out.disable(130, false);
-        assert_eq!(left_out.among(65..900), (false, false));
+        let mut excluded = Excluded::default();
+        excluded.remove(64);
+        excluded.disable(130, true);
+        assert_eq!(excluded.among(0..64), (false, false));
+        assert_eq!(excluded.among(60..65), (true, false));
+        assert_eq!(excluded.among(65..130), (false, false));
+        assert_eq!(excluded.among(65..900), (true, true));
+        excluded.disable(130, false);
+        assert_eq!(excluded.among(65..900), (false, false));
     }
 }

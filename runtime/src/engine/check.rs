@@ -1,0 +1,95 @@
+//! From source to checked expression: parsing, checking, lints, inlining. Every compilation begins here.
+
+use super::Engine;
+use crate::context::Context;
+use crate::env::{Env, EnvError};
+use crate::error::CompileError;
+use crate::expression::{CheckedRule, Expression, TextPiece, text};
+use crate::lint;
+use celero_frontend::{CHECKER_CODES, CodeInfo, Diagnostic, FORMAT_CODES, PARSER_CODES, Severity, Span, Stage};
+use celero_matching::pattern::PatternCache;
+use std::sync::Arc;
+
+impl Engine {
+    /// Parses and checks an expression without compiling it.
+    ///
+    /// # Errors
+    /// [`CompileError`] with every diagnostic.
+    pub fn check<C: Context>(&self, env: &Env<C>, source: &str) -> Result<CheckedRule, CompileError> {
+        self.expression(env, source, &PatternCache::default()).map(|expression| CheckedRule::new(expression, env))
+    }
+
+    /// Returns an expression whose result is the text of these pieces, one after the other: a `string`. A result becomes text as
+    /// by the function `string` (CEL language definition, "String Conversions"); a `string` stays what it is.
+    ///
+    /// For templates: the expressions in it are checked one by one, then put together without being parsed again.
+    ///
+    /// ```
+    /// use celero::{Bindings, Engine, Env, Scratch, TextPiece, Type, Value};
+    ///
+    /// let (engine, env) = (Engine::new(), Env::dynamic().variable("age", Type::Int));
+    /// let next = engine.check(&env, "age + 1")?;
+    /// let text = engine.text(&env, &[TextPiece::Literal("next year: "), TextPiece::Result(&next)])?;
+    /// let program = engine.compile_checked(&env, &text)?;
+    /// let mut call = Bindings::new(&env);
+    /// call.set("age", Value::Int(41))?;
+    /// assert!(matches!(program.eval(&call, &mut Scratch::new())?, Value::String("next year: 42")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`CompileError`] if a result has no text (a list, a map, `null`), if an expression was checked for another environment, or if
+    /// the whole exceeds the engine's [limits](crate::SourceLimits).
+    pub fn text<C: Context>(&self, env: &Env<C>, pieces: &[TextPiece<'_>]) -> Result<CheckedRule, CompileError> {
+        for piece in pieces {
+            if let TextPiece::Result(rule) = piece {
+                rule.expression_for(env)?;
+            }
+        }
+        let limits = &self.limits().source;
+        let written = text(pieces, env.declarations(), limits)
+            .map_err(|(source, diagnostics)| CompileError::new(&source, diagnostics))?;
+        let source = Arc::clone(written.ast().source());
+        let expression = Expression::of_cel(written, env.declarations(), limits)
+            .map_err(|diagnostics| CompileError::new(&source, diagnostics))?;
+        Ok(CheckedRule::new(expression, env))
+    }
+
+    /// Parses, checks and lints an expression, and puts the bodies of functions defined in CEL in the places of their calls.
+    pub(crate) fn expression<C: Context>(
+        &self,
+        env: &Env<C>,
+        source: &str,
+        patterns: &PatternCache,
+    ) -> Result<Expression, CompileError> {
+        let failed = |diagnostics| CompileError::new(source, diagnostics);
+        if !env.problems().is_empty() {
+            return Err(failed(env.problems().iter().map(undeclarable).collect()));
+        }
+        let limits = &self.limits().source;
+        let expression = Expression::of(source, env.rule_language(), env.declarations(), limits).map_err(failed)?;
+        let mut warnings = expression.warnings().to_vec();
+        warnings.extend(lint::lint(expression.written(), env.fields(), patterns));
+        warnings.sort_by_key(|warning| warning.span.start);
+        warnings.truncate(limits.max_diagnostics as usize);
+        Ok(expression.with_warnings(warnings))
+    }
+}
+
+/// Returns every code that a [`Diagnostic`] can have, with its meaning. Codes do not change between versions.
+pub fn diagnostic_codes() -> impl Iterator<Item = &'static CodeInfo> {
+    [PARSER_CODES, CHECKER_CODES, lint::CODES, FORMAT_CODES].into_iter().flatten()
+}
+
+/// A declaration that the environment could not make.
+fn undeclarable(problem: &EnvError) -> Diagnostic {
+    Diagnostic {
+        severity: Severity::Error,
+        stage: Stage::Check,
+        code: lint::ENVIRONMENT,
+        message: problem.message().to_owned(),
+        span: Span::new(0, 0),
+        labels: Vec::new(),
+        help: problem.diagnostics().first().map_or_else(Vec::new, |found| found.help.clone()),
+    }
+}

@@ -1,0 +1,160 @@
+//! The engine: its settings, and what its compilations share.
+
+mod check;
+mod compile;
+
+pub use check::diagnostic_codes;
+pub(crate) use compile::{Stages, not_native};
+
+use crate::limits::Limits;
+use celero_ir::passes;
+use celero_jit::{Compiler, Profiler, Profiling, Settings};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Which tier evaluates. Both give the same results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tier {
+    /// Native code if the processor is supported and the rule is within the compiler's limits; otherwise the interpreter.
+    #[default]
+    Auto,
+    /// Native code. Where that is not possible, compiling is an error.
+    Native,
+    /// The interpreter.
+    Interpret,
+}
+
+/// Compiles rules. Create one per process; clones are cheap and share everything.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    tier: Tier,
+    limits: Limits,
+    passes: passes::Options,
+    profiler: Option<Profiler>,
+    compiler: Mutex<Result<Compiler, celero_jit::Error>>,
+    /// In nanoseconds.
+    codegen_time: AtomicU64,
+    /// In nanoseconds.
+    index_time: AtomicU64,
+}
+
+/// Chooses the settings of an [`Engine`].
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct EngineBuilder {
+    tier: Tier,
+    limits: Limits,
+    passes: passes::Options,
+    profiling: Option<Profiling>,
+}
+
+impl EngineBuilder {
+    /// Sets which tier evaluates. Default: [`Tier::Auto`].
+    pub fn tier(mut self, tier: Tier) -> Self {
+        self.tier = tier;
+        self
+    }
+
+    /// Sets the limits of sources, evaluations and compiled code. Default: [`Limits::default`].
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets whether graphs are optimised before they are compiled. Default: true. Without it rules give the same results more slowly,
+    /// which is useful for testing celero only.
+    pub fn optimize(mut self, on: bool) -> Self {
+        self.passes = if on { passes::Options::default() } else { passes::Options::NONE };
+        self
+    }
+
+    /// Writes the names of compiled functions for profilers such as `perf`. Default: nothing is written.
+    ///
+    /// Functions are named `celero::rule::NAME`; those of several rules, or of what several rules share, `celero::rules::FIRST..LAST`;
+    /// an expression without a name, by its text. A failure to write is not an error of a compilation:
+    /// [`Engine::profiling_failure`] returns it.
+    pub fn profiling(mut self, profiling: Profiling) -> Self {
+        self.profiling = Some(profiling);
+        self
+    }
+
+    /// Creates the engine.
+    #[must_use]
+    pub fn build(self) -> Engine {
+        let compiler = Mutex::new(Compiler::new(&Settings::default()));
+        let Self { tier, limits, passes, profiling } = self;
+        let profiler = profiling.map(Profiler::new);
+        let (codegen_time, index_time) = (AtomicU64::new(0), AtomicU64::new(0));
+        Engine { shared: Arc::new(Shared { tier, limits, passes, profiler, compiler, codegen_time, index_time }) }
+    }
+}
+
+impl Default for Engine {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Engine {
+    /// Creates an engine with the default settings.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::builder().build()
+    }
+
+    /// Returns a builder, for other settings than the defaults.
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::default()
+    }
+
+    pub(crate) fn tier(&self) -> Tier {
+        self.shared.tier
+    }
+
+    /// Returns the limits.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.shared.limits
+    }
+
+    /// Returns the total time that the code generator underneath, Cranelift, has spent on programs and rule sets, except sets whose
+    /// code could not be installed. The rest of a compilation's time is celero's own: parsing, checking, optimising, indexing.
+    #[must_use]
+    pub fn codegen_time(&self) -> Duration {
+        Duration::from_nanos(self.shared.codegen_time.load(Ordering::Relaxed))
+    }
+
+    /// Returns the total time that planning and building the indexes of rule sets has taken.
+    #[must_use]
+    pub fn index_time(&self) -> Duration {
+        Duration::from_nanos(self.shared.index_time.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn add_codegen_time(&self, time: Duration) {
+        add(&self.shared.codegen_time, time);
+    }
+
+    pub(crate) fn add_index_time(&self, time: Duration) {
+        add(&self.shared.index_time, time);
+    }
+
+    /// Returns the first failure to write function names for [profilers](EngineBuilder::profiling); `None` if there was none.
+    #[must_use]
+    pub fn profiling_failure(&self) -> Option<&str> {
+        self.profiler().and_then(Profiler::failure)
+    }
+
+    pub(crate) fn profiler(&self) -> Option<&Profiler> {
+        self.shared.profiler.as_ref()
+    }
+}
+
+fn add(total: &AtomicU64, time: Duration) {
+    total.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+}

@@ -1,0 +1,150 @@
+//! [`CheckedRule`]: an expression that was checked once, to be compiled in several ways without being parsed again.
+
+use super::Expression;
+use crate::env::Env;
+use crate::error::CompileError;
+use crate::fields::Fields;
+use crate::function::Functions;
+use crate::lint;
+use celero_frontend::stdlib::Libraries;
+use celero_frontend::{Definition, Diagnostic, Language, Severity, Span, Stage, Type};
+use std::fmt;
+use std::sync::Arc;
+
+/// An expression that was parsed and checked for an environment. Cheap to clone, `Send` and `Sync`.
+///
+/// Made by [`Engine::check`](crate::Engine::check), for hosts that must know the type of an expression, its warnings or what it reads
+/// before they decide how to compile it. [`Engine::compile_checked`](crate::Engine::compile_checked) and
+/// [`Rule::checked`](crate::Rule::checked) take it without parsing it again.
+///
+/// It belongs to the environment that it was checked for, to clones of it, and to environments that declare the same variables,
+/// functions and libraries in the same order. Compiling it for another one is a [`CompileError`].
+///
+/// ```
+/// use celero::{Bindings, Engine, Env, Rule, Scratch, Type, Value};
+///
+/// let (engine, env) = (Engine::new(), Env::dynamic().variable("age", Type::Int));
+/// let adult = engine.check(&env, "age >= 18")?;
+/// assert_eq!(adult.result_type(), &Type::Bool);
+/// assert!(adult.fields().names().eq(["age"]));
+///
+/// let program = engine.compile_checked(&env, &adult)?;
+/// let rules = engine.rules(&env).with_rule(Rule::checked("adult", adult, "welcome")).build()?;
+/// let mut call = Bindings::new(&env);
+/// call.set("age", Value::Int(41))?;
+/// assert!(program.test(&call)? && rules.any(&call, &mut Scratch::new())?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct CheckedRule {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    expression: Arc<Expression>,
+    fields: Fields,
+    environment: Environment,
+}
+
+/// What tells environments apart, as far as trees depend on it.
+struct Environment {
+    language: Arc<dyn Language>,
+    /// Fingerprint of the names and types of the variables.
+    variables: u64,
+    functions: Functions,
+    definitions: Vec<Arc<Definition>>,
+    libraries: Libraries,
+    container: String,
+}
+
+impl Environment {
+    fn of<C>(env: &Env<C>) -> Self {
+        let declarations = env.declarations();
+        Self {
+            language: Arc::clone(env.rule_language()),
+            variables: env.variables().fingerprint(),
+            functions: env.functions().clone(),
+            definitions: declarations.definitions().to_vec(),
+            libraries: declarations.libraries(),
+            container: declarations.container().to_owned(),
+        }
+    }
+
+    fn is<C>(&self, env: &Env<C>) -> bool {
+        let Self { language, variables, functions, definitions, libraries, container } = self;
+        let declarations = env.declarations();
+        let others = declarations.definitions();
+        language.name() == env.rule_language().name()
+            && *variables == env.variables().fingerprint()
+            && functions.are(env.functions())
+            && definitions.len() == others.len()
+            && definitions.iter().zip(others).all(|(one, other)| Arc::ptr_eq(one, other))
+            && *libraries == declarations.libraries()
+            && container == declarations.container()
+    }
+}
+
+impl CheckedRule {
+    pub(crate) fn new<C>(expression: Expression, env: &Env<C>) -> Self {
+        let fields = Fields::of(expression.evaluated(), env.declarations().variables(), env.fields());
+        let environment = Environment::of(env);
+        Self { shared: Arc::new(Shared { expression: Arc::new(expression), fields, environment }) }
+    }
+
+    /// Returns the text of the expression.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        self.shared.expression.source()
+    }
+
+    /// Returns the static type of the result; [`Type::Dyn`] if it is known at evaluation only.
+    #[must_use]
+    pub fn result_type(&self) -> &Type {
+        self.shared.expression.written().result_type()
+    }
+
+    /// Returns the warnings, in the order of the source: what is valid, but probably not what the author means.
+    #[must_use]
+    pub fn warnings(&self) -> &[Diagnostic] {
+        self.shared.expression.warnings()
+    }
+
+    /// Returns what an evaluation can read of the context.
+    #[must_use]
+    pub fn fields(&self) -> &Fields {
+        &self.shared.fields
+    }
+
+    pub(crate) fn expression(&self) -> &Arc<Expression> {
+        &self.shared.expression
+    }
+
+    /// The expression, if it was checked for this environment.
+    ///
+    /// # Errors
+    /// It was checked for another one.
+    pub(crate) fn expression_for<C>(&self, env: &Env<C>) -> Result<Arc<Expression>, CompileError> {
+        if self.shared.environment.is(env) {
+            return Ok(Arc::clone(&self.shared.expression));
+        }
+        let diagnostic = Diagnostic {
+            severity: Severity::Error,
+            stage: Stage::Check,
+            code: lint::ENVIRONMENT,
+            message: "this rule was checked for another environment".to_owned(),
+            span: Span::new(0, u32::try_from(self.source().len()).unwrap_or(u32::MAX)),
+            labels: Vec::new(),
+            help: vec!["check it with the environment that it is compiled for".to_owned()],
+        };
+        Err(CompileError::new(self.source(), vec![diagnostic]))
+    }
+}
+
+impl fmt::Debug for CheckedRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CheckedRule")
+            .field("source", &self.source())
+            .field("result_type", self.result_type())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,15 @@
+//! Snapshots: the live rules and the candidate of one generation, published as a whole.
+
+use super::shadow::Shadow;
+use super::views::SegmentViews;
+use crate::counters::CounterRegistry;
+use std::sync::Arc;
+
+/// An immutable version of the rules.
+pub(super) struct Snapshot<S, A> {
+    pub(super) generation: u64,
+    /// The counters, if they are wanted.
+    pub(super) registry: Option<Arc<CounterRegistry>>,
+    pub(super) live: SegmentViews<S, A>,
+    pub(super) shadow: Option<Shadow<S, A>>,
+}

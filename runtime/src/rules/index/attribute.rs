@@ -1,0 +1,207 @@
+//! Attributes: what an index reads of the context. Each is a field or a header, read as one kind of value.
+
+use crate::arena::{Arena, EvalResult};
+use crate::context::Host;
+use crate::value::{Map, Value};
+use celero_ir::ErrorKind;
+use foldhash::fast::FixedState;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// Number of an attribute in its index.
+pub(super) type AttributeId = u32;
+
+/// Where an attribute's value comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum AttributeSource {
+    /// A field of the host.
+    Field(u32),
+    /// A header: the field that holds the header map, and the name in lower case.
+    Header(u32, Arc<str>),
+}
+
+impl AttributeSource {
+    /// A header; `None` if no header can have this name.
+    #[cfg(feature = "http")]
+    pub(super) fn header(field: u32, name: &str) -> Option<Self> {
+        let name = http::HeaderName::from_bytes(name.as_bytes()).ok()?;
+        Some(Self::Header(field, name.as_str().into()))
+    }
+
+    #[cfg(not(feature = "http"))]
+    pub(super) fn header(_: u32, _: &str) -> Option<Self> {
+        None
+    }
+}
+
+/// As what an attribute is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum AttributeKind {
+    /// Text, as bytes: headers may not be UTF-8.
+    Text,
+    /// Text with ASCII letters in lower case.
+    Lower,
+    /// An `int` or `uint`.
+    Number,
+    /// A `bool`.
+    Truth,
+    /// An IP address.
+    Address,
+    /// Whether there is a value.
+    Presence,
+}
+
+/// A field or a header, and as what it is read.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Attribute {
+    pub(super) source: AttributeSource,
+    pub(super) kind: AttributeKind,
+}
+
+/// The value of an attribute.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum AttributeValue<'a> {
+    /// There is no value.
+    Absent,
+    Text(&'a [u8]),
+    Number(i128),
+    Truth(bool),
+    Address(IpAddr),
+    /// There is a value, which was not read.
+    Present,
+}
+
+/// A value could not be read, or has another type than declared. All indexed rules are then evaluated one by one.
+pub(super) struct Unreadable;
+
+/// The attributes of an index, numbered.
+#[derive(Debug, Default)]
+pub(super) struct Attributes {
+    attributes: Vec<NumberedAttribute>,
+    numbers: HashMap<Attribute, AttributeId, FixedState>,
+}
+
+#[derive(Debug)]
+struct NumberedAttribute {
+    attribute: Attribute,
+    #[cfg(feature = "http")]
+    name: Option<http::HeaderName>,
+}
+
+impl Attributes {
+    /// Returns the number of an attribute. Adds it if it is new.
+    pub(super) fn number(&mut self, attribute: Attribute) -> AttributeId {
+        let next = AttributeId::try_from(self.attributes.len()).unwrap_or(AttributeId::MAX);
+        *self.numbers.entry(attribute).or_insert_with_key(|attribute| {
+            self.attributes.push(NumberedAttribute {
+                attribute: attribute.clone(),
+                #[cfg(feature = "http")]
+                name: match &attribute.source {
+                    AttributeSource::Header(_, name) => http::HeaderName::from_bytes(name.as_bytes()).ok(),
+                    AttributeSource::Field(_) => None,
+                },
+            });
+            next
+        })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.attributes.len()
+    }
+
+    pub(super) fn get(&self, id: AttributeId) -> Option<&Attribute> {
+        self.attributes.get(id as usize).map(|ready| &ready.attribute)
+    }
+
+    /// Frees the memory that only planning needs.
+    pub(super) fn finish(&mut self) {
+        self.numbers = HashMap::default();
+        self.attributes.shrink_to_fit();
+    }
+
+    /// The value of an attribute whose header was sent with this value.
+    pub(super) fn sent<'a>(
+        &self,
+        id: AttributeId,
+        bytes: &'a [u8],
+        arena: &'a Arena,
+    ) -> Result<AttributeValue<'a>, Unreadable> {
+        self.attributes.get(id as usize).ok_or(Unreadable)?.sent(bytes, arena)
+    }
+
+    /// The header map in a field; `None` if the field is none.
+    #[cfg(feature = "http")]
+    pub(super) fn headers<'a>(
+        host: &'a dyn Host,
+        field: u32,
+        arena: &'a Arena,
+    ) -> EvalResult<Option<&'a http::HeaderMap>> {
+        Ok(match host.field(field, arena)? {
+            Some(Value::Map(Map::Host(map))) => map.headers(),
+            _ => None,
+        })
+    }
+
+    /// Reads an attribute.
+    pub(super) fn load<'a>(
+        &self,
+        id: AttributeId,
+        host: &'a dyn Host,
+        arena: &'a Arena,
+    ) -> Result<AttributeValue<'a>, Unreadable> {
+        let ready = self.attributes.get(id as usize).ok_or(Unreadable)?;
+        let value = match &ready.attribute.source {
+            AttributeSource::Field(field) => host.field(*field, arena).map_err(|_: ErrorKind| Unreadable)?,
+            AttributeSource::Header(field, _) => {
+                let found = ready.header(host, *field, arena).map_err(|_: ErrorKind| Unreadable)?;
+                return found.ok_or(Unreadable)?.map_or(Ok(AttributeValue::Absent), |bytes| ready.sent(bytes, arena));
+            }
+        };
+        let Some(value) = value else { return Ok(AttributeValue::Absent) };
+        Ok(match (ready.attribute.kind, value) {
+            (AttributeKind::Presence, _) => AttributeValue::Present,
+            (AttributeKind::Text, Value::String(text)) => AttributeValue::Text(text.as_bytes()),
+            (AttributeKind::Lower, Value::String(text)) => AttributeValue::Text(lower(text.as_bytes(), arena)?),
+            (AttributeKind::Number, Value::Int(number)) => AttributeValue::Number(number.into()),
+            (AttributeKind::Number, Value::Uint(number)) => AttributeValue::Number(number.into()),
+            (AttributeKind::Truth, Value::Bool(truth)) => AttributeValue::Truth(truth),
+            (AttributeKind::Address, Value::Ip(address)) => AttributeValue::Address(address),
+            (AttributeKind::Address, Value::String(text)) => {
+                AttributeValue::Address(text.parse().map_err(|_| Unreadable)?)
+            }
+            _ => return Err(Unreadable),
+        })
+    }
+}
+
+impl NumberedAttribute {
+    /// The value of a header that was sent.
+    fn sent<'a>(&self, bytes: &'a [u8], arena: &'a Arena) -> Result<AttributeValue<'a>, Unreadable> {
+        Ok(match self.attribute.kind {
+            AttributeKind::Presence => AttributeValue::Present,
+            AttributeKind::Lower => AttributeValue::Text(lower(bytes, arena)?),
+            _ => AttributeValue::Text(bytes),
+        })
+    }
+
+    /// The value of a header; `None` if the field is no header map.
+    #[cfg(feature = "http")]
+    fn header<'a>(&self, host: &'a dyn Host, field: u32, arena: &'a Arena) -> EvalResult<Option<Option<&'a [u8]>>> {
+        let (Some(map), Some(name)) = (Attributes::headers(host, field, arena)?, &self.name) else { return Ok(None) };
+        crate::context::headers::joined(map, name, arena).map(Some)
+    }
+
+    #[cfg(not(feature = "http"))]
+    fn header<'a>(&self, _: &'a dyn Host, _: u32, _: &'a Arena) -> EvalResult<Option<Option<&'a [u8]>>> {
+        Ok(None)
+    }
+}
+
+fn lower<'a>(text: &'a [u8], arena: &'a Arena) -> Result<&'a [u8], Unreadable> {
+    if !text.iter().any(u8::is_ascii_uppercase) {
+        return Ok(text);
+    }
+    let letter = |at: usize| text.get(at).map_or(0, u8::to_ascii_lowercase);
+    arena.alloc_slice_with(text.len(), letter).map_err(|_| Unreadable)
+}

@@ -1,0 +1,99 @@
+//! Reads attributes of the context during a search, each at most once.
+
+use super::attribute::{AttributeId, AttributeValue, Attributes, Unreadable};
+use crate::arena::{Arena, ArenaVec};
+use crate::context::Host;
+#[cfg(feature = "http")]
+use crate::context::headers::joined;
+use crate::scratch::ReadLog;
+
+/// Reads attributes, and keeps their values until the search ends.
+pub(super) struct FieldReader<'a, 'r> {
+    attributes: &'r Attributes,
+    host: &'a dyn Host,
+    arena: &'a Arena,
+    reads: &'r mut ReadLog,
+    /// The values that were read, in the order of reading.
+    read: ArenaVec<'a, AttributeValue<'a>>,
+}
+
+impl<'a, 'r> FieldReader<'a, 'r> {
+    pub(super) fn new(
+        attributes: &'r Attributes,
+        host: &'a dyn Host,
+        arena: &'a Arena,
+        reads: &'r mut ReadLog,
+    ) -> Self {
+        reads.start(attributes.len());
+        Self { attributes, host, arena, reads, read: arena.vec() }
+    }
+
+    /// Returns the value of an attribute.
+    ///
+    /// # Errors
+    /// It can't be read.
+    #[inline]
+    pub(super) fn read(&mut self, attribute: AttributeId) -> Result<AttributeValue<'a>, Unreadable> {
+        match self.known(attribute) {
+            Some(value) => Ok(value),
+            None => {
+                self.attributes.load(attribute, self.host, self.arena).and_then(|value| self.keep(attribute, value))
+            }
+        }
+    }
+
+    /// Returns the value of an attribute whose header was sent with this value.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub(super) fn sent(&mut self, attribute: AttributeId, bytes: &'a [u8]) -> Result<AttributeValue<'a>, Unreadable> {
+        match self.known(attribute) {
+            Some(value) => Ok(value),
+            None => self.attributes.sent(attribute, bytes, self.arena).and_then(|value| self.keep(attribute, value)),
+        }
+    }
+
+    #[inline]
+    fn known(&mut self, attribute: AttributeId) -> Option<AttributeValue<'a>> {
+        let position = self.reads.position(attribute)?;
+        self.read.as_mut_slice().get(position as usize).copied()
+    }
+
+    fn keep(&mut self, attribute: AttributeId, value: AttributeValue<'a>) -> Result<AttributeValue<'a>, Unreadable> {
+        let position = u32::try_from(self.read.as_mut_slice().len()).map_err(|_| Unreadable)?;
+        self.read.push(value).map_err(|_| Unreadable)?;
+        self.reads.note(attribute, position);
+        Ok(value)
+    }
+
+    /// Calls `each` with the name and the value of all headers in a field.
+    ///
+    /// # Errors
+    /// The field can't be read, or `each` fails.
+    #[cfg(feature = "http")]
+    pub(super) fn headers(
+        &mut self,
+        field: u32,
+        mut each: impl FnMut(&mut Self, &[u8], &'a [u8]) -> Result<(), Unreadable>,
+    ) -> Result<(), Unreadable> {
+        let map = Attributes::headers(self.host, field, self.arena).ok().flatten().ok_or(Unreadable)?;
+        if map.len() == map.keys_len() {
+            return map.iter().try_for_each(|(name, value)| each(self, name.as_str().as_bytes(), value.as_bytes()));
+        }
+        for name in map.keys() {
+            if let Some(value) = joined(map, name, self.arena).map_err(|_| Unreadable)? {
+                each(self, name.as_str().as_bytes(), value)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(not(feature = "http"))]
+    pub(super) fn headers(
+        &mut self,
+        _: u32,
+        _: impl FnMut(&mut Self, &[u8], &'a [u8]) -> Result<(), Unreadable>,
+    ) -> Result<(), Unreadable> {
+        Err(Unreadable)
+    }
+}

@@ -1,0 +1,99 @@
+//! Rules of a set that are evaluated one by one, with their whole budgets.
+
+use crate::arena::Arena;
+use crate::context::Host;
+use crate::env::Env;
+use crate::error::EvalError;
+use crate::expression::Expression;
+use crate::function::Functions;
+use crate::library::Cx;
+use crate::limits::Limits;
+use celero_frontend::{Declarations, Language};
+use std::sync::{Arc, OnceLock};
+
+/// The source of a rule, and its checked form where that is needed: a rule with native code is checked again when it is first
+/// interpreted.
+#[derive(Debug)]
+pub(super) struct RuleSource {
+    source: Box<str>,
+    expression: OnceLock<Option<Arc<Expression>>>,
+}
+
+impl RuleSource {
+    /// `expression` is kept if it is given.
+    pub(super) fn new(source: &str, expression: Option<Arc<Expression>>) -> Self {
+        let expression = expression.map_or_else(OnceLock::new, |expression| OnceLock::from(Some(expression)));
+        Self { source: source.into(), expression }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.source
+    }
+}
+
+/// What the rules of a set are evaluated with.
+pub(super) struct Standalone {
+    language: Arc<dyn Language>,
+    declarations: Declarations,
+    pub(super) functions: Functions,
+    pub(super) limits: Limits,
+    /// The fingerprint of the variables.
+    pub(super) variables: u64,
+}
+
+impl Standalone {
+    pub(super) fn new<C>(env: &Env<C>, limits: Limits) -> Self {
+        let (declarations, functions) = (env.declarations().clone(), env.functions().clone());
+        let language = Arc::clone(env.rule_language());
+        Self { language, declarations, functions, limits, variables: env.variables().fingerprint() }
+    }
+
+    pub(super) fn cx<'a>(&self, arena: &'a Arena) -> Cx<'a> {
+        Cx::new(i64::from(self.limits.steps), arena)
+    }
+
+    /// Interprets a rule. Returns what [`Program::test`](crate::Program::test) of it would.
+    pub(super) fn test(&self, rule: &RuleSource, host: &dyn Host, arena: &mut Arena) -> Result<bool, EvalError> {
+        let expression = rule.expression.get_or_init(|| self.checked(&rule.source)).as_ref().ok_or(EvalError::HOST)?;
+        arena.recycle(self.limits.memory);
+        let value = expression.interpret(&self.functions, host, &self.cx(arena))?;
+        expression.truth(&value)
+    }
+
+    /// The checked form of a source that compiled before.
+    fn checked(&self, source: &str) -> Option<Arc<Expression>> {
+        let (declarations, limits) = (&self.declarations, &self.limits.source);
+        Expression::of(source, &self.language, declarations, limits).ok().map(Arc::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Bindings, Engine, Env, Indexing, RuleSet, Scratch, Type, Value};
+
+    #[test]
+    fn only_a_rule_without_native_code_by_itself_needs_trees() {
+        let env = Env::<Bindings<'static>>::dynamic().variable("n", Type::Int);
+        let mut call = Bindings::new(&env);
+        call.set("n", Value::Int(7)).unwrap();
+        let trees = |set: &RuleSet<_, ()>| {
+            let made = |rule: usize| {
+                assert_eq!(set.test(rule, &call, &mut Scratch::new()), Some(Ok(rule == 7)));
+                set.rules.get(rule).unwrap().source.expression.get().is_some()
+            };
+            (0..set.len()).map(made).collect::<Vec<_>>()
+        };
+        for indexing in [Indexing::Always, Indexing::Off] {
+            let build = |on| {
+                let rules =
+                    (0..20).fold(Engine::new().rules(&env), |rules, n| rules.rule("", &format!("n == {n}"), ()));
+                rules.index(indexing).standalone(on).build().unwrap()
+            };
+            let (without, with) = (build(false), build(true));
+            assert_eq!(trees(&without), [true; 20]);
+            assert_eq!(trees(&with), [false; 20]);
+            // One function for all of them.
+            assert!(with.code_size() > without.code_size() && with.code_size() < without.code_size() + 400);
+        }
+    }
+}
