@@ -2,7 +2,7 @@
 //!
 //! The form is for people and for tests; nothing reads it back.
 
-use crate::ast::{Ast, BinaryOp, Expr, FallbackKind, FoldKind, Literal, LogicOp, NodeId, UnaryOp};
+use crate::ast::{Ast, BinaryOp, Expr, FallbackKind, Literal, LogicOp, NodeId, UnaryOp};
 use crate::checked::Checked;
 use std::fmt::Write;
 
@@ -120,7 +120,7 @@ fn describe(ast: &Ast, id: NodeId, children: &mut Children) -> String {
                 child(*transform, "transform: ");
             }
             let second = var2.map_or_else(String::new, |v| format!(", {}", name(v)));
-            format!("{} {}{second}", fold(*kind), name(*var))
+            format!("{} {}{second}", kind.name(), name(*var))
         }
         Expr::Bind { var, init, body, with } => {
             child(*init, "init: ");
@@ -176,20 +176,5 @@ fn binary(op: BinaryOp) -> &'static str {
         BinaryOp::Gt => ">",
         BinaryOp::Ge => ">=",
         BinaryOp::In => "in",
-    }
-}
-
-fn fold(kind: FoldKind) -> &'static str {
-    match kind {
-        FoldKind::All => "all",
-        FoldKind::Exists => "exists",
-        FoldKind::ExistsOne => "exists_one",
-        FoldKind::Filter => "filter",
-        FoldKind::Map => "map",
-        FoldKind::TransformList => "transformList",
-        FoldKind::TransformMap => "transformMap",
-        FoldKind::TransformMapEntry => "transformMapEntry",
-        FoldKind::MapValues => "mapValues",
-        FoldKind::FilterKeys => "filterKeys",
     }
 }

@@ -1,34 +1,37 @@
-//! Memory for what an evaluation must build: strings, lists, maps. Reset, not freed, between evaluations, so that a warm
-//! evaluation does not touch the global allocator.
+//! Memory for the results of an evaluation: text, lists, maps.
+//!
+//! An arena is reset between evaluations, not freed, so that later evaluations on the same thread do not call the global
+//! allocator.
 
-use crate::value::Value;
 use bumpalo::Bump;
 use celero_ir::ErrorKind;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::net::IpAddr;
 
-/// A bump allocator with a limit. Running into the limit is the evaluation error `out_of_budget`.
+/// The result of an operation that may fail during an evaluation.
+pub type EvalResult<T> = Result<T, ErrorKind>;
+
+/// A bump allocator with a limit. An allocation beyond the limit fails with `out_of_budget`.
 #[derive(Debug)]
 pub struct Arena {
     bump: Bump,
 }
 
 thread_local! {
-    static WITHOUT_ROOM: ManuallyDrop<Arena> = ManuallyDrop::new(Arena::new(0));
+    static ZERO_CAPACITY: ManuallyDrop<Arena> = ManuallyDrop::new(Arena::new(0));
 }
 
-/// Runs `f` with an arena in which nothing has room; `None` while the thread ends.
+/// Calls `f` with the thread's zero-capacity arena, in which every allocation fails. Returns `None` while the thread ends.
+///
+/// For evaluations that rarely allocate: trying without memory first spares looking up an arena.
 #[inline]
-pub(crate) fn without_room<R>(f: impl FnOnce(&Arena) -> R) -> Option<R> {
-    WITHOUT_ROOM.try_with(|arena| f(arena)).ok()
+pub(crate) fn with_zero_capacity<R>(f: impl FnOnce(&Arena) -> R) -> Option<R> {
+    ZERO_CAPACITY.try_with(|arena| f(arena)).ok()
 }
-
-/// The result of building something.
-pub type EvalResult<T> = Result<T, ErrorKind>;
 
 impl Arena {
-    /// An empty arena that will hold at most `limit` bytes. Allocates nothing yet.
+    /// Returns an empty arena that holds at most `limit` bytes. Does not allocate yet.
     #[must_use]
     #[inline]
     pub fn new(limit: usize) -> Self {
@@ -37,14 +40,17 @@ impl Arena {
         Self { bump }
     }
 
-    /// Forgets what was built and keeps the memory.
+    /// Discards the content and keeps the memory.
+    #[inline]
     pub fn reset(&mut self) {
         self.bump.reset();
     }
 
-    /// Forgets what was built, and makes room for `limit` bytes. Memory that is kept comes on top: what is built next may
-    /// not fit into it, and whether that is within the limit must not hang on what was built before. More than half of the
-    /// limit is not kept, because the next piece of memory would be twice as large.
+    /// Discards the content and sets the limit to `limit` bytes.
+    ///
+    /// Memory that is kept does not count toward the limit: whether an allocation succeeds must not depend on earlier
+    /// evaluations, and a new allocation may not fit into the kept chunk. A chunk larger than half of the limit is freed,
+    /// because the next chunk would be twice as large.
     #[inline]
     pub(crate) fn recycle(&mut self, limit: usize) {
         if self.bump.allocated_bytes() == 0 {
@@ -63,47 +69,52 @@ impl Arena {
         self.bump.set_allocation_limit(Some(limit.saturating_add(self.bump.allocated_bytes())));
     }
 
-    /// Moves something under construction in. Its destructor never runs.
+    /// Moves `value` into the arena and returns it for changes in place. Its destructor never runs.
+    #[inline]
     pub(crate) fn keep<T>(&self, value: T) -> EvalResult<&mut T> {
         self.bump.try_alloc(value).map_err(|_| ErrorKind::OutOfBudget)
     }
 
-    /// Moves a value in. Its destructor never runs, which is why it must be `Copy`.
+    /// Moves `value` into the arena. Its destructor never runs, hence `Copy`.
     ///
     /// # Errors
-    /// `out_of_budget` when the limit is reached; so for the other methods.
+    /// `out_of_budget` at the limit.
+    #[inline]
     pub fn alloc<T: Copy>(&self, value: T) -> EvalResult<&T> {
         self.bump.try_alloc(value).map(|v| &*v).map_err(|_| ErrorKind::OutOfBudget)
     }
 
-    /// Copies a slice in.
+    /// Copies a slice into the arena.
     ///
     /// # Errors
-    /// `out_of_budget` when the limit is reached.
+    /// `out_of_budget` at the limit.
+    #[inline]
     pub fn alloc_slice<T: Copy>(&self, slice: &[T]) -> EvalResult<&[T]> {
         self.bump.try_alloc_slice_copy(slice).map(|v| &*v).map_err(|_| ErrorKind::OutOfBudget)
     }
 
-    /// Makes a slice of `count` values, each from its index.
+    /// Returns a new slice of `count` elements; `value` computes each from its index.
     ///
     /// # Errors
-    /// `out_of_budget` when the limit is reached.
+    /// `out_of_budget` at the limit.
+    #[inline]
     pub(crate) fn alloc_slice_with<T: Copy>(&self, count: usize, value: impl FnMut(usize) -> T) -> EvalResult<&[T]> {
         self.bump.try_alloc_slice_fill_with(count, value).map(|v| &*v).map_err(|_| ErrorKind::OutOfBudget)
     }
 
-    /// Copies text in.
+    /// Copies text into the arena.
     ///
     /// # Errors
-    /// `out_of_budget` when the limit is reached.
+    /// `out_of_budget` at the limit.
+    #[inline]
     pub fn alloc_str(&self, text: &str) -> EvalResult<&str> {
         self.bump.try_alloc_str(text).map(|v| &*v).map_err(|_| ErrorKind::OutOfBudget)
     }
 
-    /// Writes text in.
+    /// Formats text into the arena.
     ///
     /// # Errors
-    /// `out_of_budget` when the limit is reached.
+    /// `out_of_budget` at the limit.
     pub fn format(&self, text: fmt::Arguments<'_>) -> EvalResult<&str> {
         struct Writer<'a>(ArenaVec<'a, u8>);
         impl fmt::Write for Writer<'_> {
@@ -116,13 +127,13 @@ impl Arena {
         std::str::from_utf8(writer.0.finish()).map_err(|_| ErrorKind::OutOfBudget)
     }
 
-    /// The text of an address.
+    /// Returns the canonical text of an address (RFC 5952 for IPv6).
     ///
     /// # Errors
-    /// `out_of_budget` when the limit is reached.
+    /// `out_of_budget` at the limit.
     pub(crate) fn format_ip(&self, address: IpAddr) -> EvalResult<&str> {
         let IpAddr::V4(v4) = address else { return self.format(format_args!("{address}")) };
-        // The formatting of the standard library takes longer than all else that rules do with an address.
+        // By hand: `fmt` takes longer than the rest of a typical rule about an address.
         let mut text = [0; "255.255.255.255".len()];
         let mut places = text.iter_mut();
         let mut put = |byte| {
@@ -147,17 +158,10 @@ impl Arena {
         self.alloc_str(std::str::from_utf8(used).map_err(|_| ErrorKind::OutOfBudget)?)
     }
 
-    /// An empty vector that grows inside the arena.
+    /// Returns an empty vector that grows inside the arena.
+    #[inline]
     pub fn vec<T: Copy>(&self) -> ArenaVec<'_, T> {
         ArenaVec(bumpalo::collections::Vec::new_in(&self.bump))
-    }
-
-    /// Copies a value in and gives its address.
-    ///
-    /// # Errors
-    /// `out_of_budget` when the limit is reached.
-    pub fn alloc_value<'a>(&'a self, value: Value<'a>) -> EvalResult<&'a Value<'a>> {
-        self.alloc(value)
     }
 }
 
@@ -166,10 +170,11 @@ impl Arena {
 pub struct ArenaVec<'a, T>(bumpalo::collections::Vec<'a, T>);
 
 impl<'a, T: Copy> ArenaVec<'a, T> {
-    /// Makes room for `more` elements.
+    /// Reserves memory for `more` elements.
     ///
     /// # Errors
-    /// `out_of_budget` when the arena is full.
+    /// `out_of_budget` at the arena's limit.
+    #[inline]
     pub fn reserve(&mut self, more: usize) -> EvalResult<()> {
         self.0.try_reserve(more).map_err(|_| ErrorKind::OutOfBudget)
     }
@@ -177,7 +182,8 @@ impl<'a, T: Copy> ArenaVec<'a, T> {
     /// Appends an element.
     ///
     /// # Errors
-    /// `out_of_budget` when the arena is full.
+    /// `out_of_budget` at the arena's limit.
+    #[inline]
     pub fn push(&mut self, element: T) -> EvalResult<()> {
         self.reserve(1)?;
         self.0.push(element);
@@ -187,30 +193,35 @@ impl<'a, T: Copy> ArenaVec<'a, T> {
     /// Appends all elements of a slice.
     ///
     /// # Errors
-    /// `out_of_budget` when the arena is full.
+    /// `out_of_budget` at the arena's limit.
+    #[inline]
     pub fn extend(&mut self, elements: &[T]) -> EvalResult<()> {
         self.reserve(elements.len())?;
         self.0.extend_from_slice(elements);
         Ok(())
     }
 
-    /// Takes the last element out.
+    /// Removes and returns the last element.
+    #[inline]
     pub fn pop(&mut self) -> Option<T> {
         self.0.pop()
     }
 
-    /// Forgets the elements from this many on. Their memory stays taken.
+    /// Shortens the vector to `length` elements. Their memory is freed with the arena's content only.
+    #[inline]
     pub fn truncate(&mut self, length: usize) {
         self.0.truncate(length);
     }
 
-    /// The elements so far, to be changed in place.
+    /// Returns the elements, for changes in place.
+    #[inline]
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         &mut self.0
     }
 
-    /// The elements, for as long as the arena's content lives.
+    /// Returns the elements, which live as long as the arena's content.
     #[must_use]
+    #[inline]
     pub fn finish(self) -> &'a [T] {
         self.0.into_bump_slice()
     }

@@ -46,7 +46,7 @@ impl Evaluator for ConstantEvaluator<'_> {
     }
 
     fn call(&self, helper: Helper, args: &[Constant]) -> Option<Result<Constant, ErrorKind>> {
-        with_values(args, |cx, args| library::by_helper(cx, helper, args))
+        with_values(args, |cx, args| library::dispatch_by_helper(cx, helper, args))
     }
 
     fn matches(&self, pattern: &str, text: &str) -> Option<bool> {

@@ -1,6 +1,6 @@
 //! A compiled expression.
 
-use crate::arena::without_room;
+use crate::arena::with_zero_capacity;
 use crate::context::Context;
 use crate::env::Env;
 use crate::error::{ErrorKind, EvalError};
@@ -149,7 +149,7 @@ impl<S: Context + 'static> Program<S> {
             return word_of(&error);
         }
         // A zero-capacity arena costs nothing, and these rules hardly ever allocate.
-        match without_room(|arena| code.run(context, arena)) {
+        match with_zero_capacity(|arena| code.run(context, arena)) {
             Some(word) if word <= 1 => word,
             word => self.test_with_room(word, context),
         }

@@ -143,6 +143,25 @@ pub enum FoldKind {
     FilterKeys,
 }
 
+impl FoldKind {
+    /// The name of the macro in CEL.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Exists => "exists",
+            Self::ExistsOne => "exists_one",
+            Self::Filter => "filter",
+            Self::Map => "map",
+            Self::TransformList => "transformList",
+            Self::TransformMap => "transformMap",
+            Self::TransformMapEntry => "transformMapEntry",
+            Self::MapValues => "mapValues",
+            Self::FilterKeys => "filterKeys",
+        }
+    }
+}
+
 /// Which operand of an [`Expr::Fallback`] is the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FallbackKind {

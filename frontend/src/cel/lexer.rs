@@ -3,6 +3,7 @@
 //! The lexer never fails. Where the text is not CEL it returns a token with a [`Problem`]: either the token that was
 //! probably meant (`&&` for `&`), or [`Token::Bad`]. Literals are only delimited here; `parser/literal.rs` decodes them.
 
+use super::words::is_reserved;
 use crate::span::Span;
 
 /// What a token is. Its text is the source under its span.
@@ -173,8 +174,7 @@ impl<'s> Lexer<'s> {
             "false" => Token::False,
             "null" => Token::Null,
             "in" => Token::In,
-            "as" | "break" | "const" | "continue" | "else" | "for" | "function" | "if" | "import" | "let" | "loop"
-            | "package" | "namespace" | "return" | "var" | "void" | "while" => Token::Reserved,
+            _ if is_reserved(word) => Token::Reserved,
             _ => Token::Ident,
         };
         (token, None)

@@ -207,7 +207,8 @@ impl<'a> Writer<'a> {
             }
             Expr::Fold { kind, range, var, var2, filter, transform } => {
                 self.operand(*range, MEMBER);
-                self.push(fold(*kind));
+                self.push(".");
+                self.push(kind.name());
                 let mut variables: Vec<Name> = std::iter::once(*var).chain(*var2).collect();
                 variables.retain(|name| ast.name(*name) != UNNAMED);
                 let written = if *kind == FoldKind::FilterKeys { &None } else { transform };
@@ -467,20 +468,5 @@ fn binary(op: BinaryOp) -> (&'static str, u8) {
         BinaryOp::Gt => (" > ", RELATION),
         BinaryOp::Ge => (" >= ", RELATION),
         BinaryOp::In => (" in ", RELATION),
-    }
-}
-
-fn fold(kind: FoldKind) -> &'static str {
-    match kind {
-        FoldKind::All => ".all",
-        FoldKind::Exists => ".exists",
-        FoldKind::ExistsOne => ".exists_one",
-        FoldKind::Filter => ".filter",
-        FoldKind::Map => ".map",
-        FoldKind::TransformList => ".transformList",
-        FoldKind::TransformMap => ".transformMap",
-        FoldKind::TransformMapEntry => ".transformMapEntry",
-        FoldKind::MapValues => ".mapValues",
-        FoldKind::FilterKeys => ".filterKeys",
     }
 }

@@ -1,5 +1,9 @@
-//! The functions every environment has, as one table: the checker reads the signatures, the lowering and the library
-//! implement each row (both match on [`Builtin`] exhaustively, so a row without an implementation does not compile).
+//! The functions of the libraries, as one table that all rule languages share: a [`Builtin`] for each overload, with its
+//! library, its name in CEL, its signature and its documentation.
+//!
+//! The checker of CEL reads the names and signatures; another language maps its own syntax to the same builtins. The runtime
+//! library implements each: it matches on [`Builtin`] exhaustively, so a row without an implementation does not compile. The
+//! lowering to native code names those that have a faster form than a call of the library.
 
 mod library;
 mod signature;

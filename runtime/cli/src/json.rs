@@ -153,7 +153,7 @@ fn form<'a>(name: &str, content: &Json, ty: &Type, arena: &'a Arena) -> Result<O
         ("optional", Json::Null) => Value::Optional(None),
         ("optional", content) => {
             let inner = if let Type::Optional(inner) = ty { inner } else { &Type::Dyn };
-            Value::Optional(Some(arena.alloc_value(to_value(content, inner, arena)?).map_err(full)?))
+            Value::Optional(Some(arena.alloc(to_value(content, inner, arena)?).map_err(full)?))
         }
         ("ip", Json::String(v)) => match v.parse() {
             Ok(ip) => Value::Ip(ip),

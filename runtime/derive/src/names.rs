@@ -95,6 +95,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_words_are_those_of_the_front_end() {
+        assert_eq!(KEYWORDS, celero_frontend::cel::KEYWORDS);
+        assert_eq!(RESERVED, celero_frontend::cel::RESERVED);
+    }
+
+    #[test]
     fn cases_drop_underscores_and_keep_the_rest() {
         for (field, camel, pascal) in
             [("path_and_query", "pathAndQuery", "PathAndQuery"), ("ip", "ip", "Ip"), ("_a__b", "aB", "AB")]

@@ -1,46 +1,6 @@
 //! Which names may be declared (language definition, "Syntax"): what a rule could never mention is refused.
 
-/// Words that are never identifiers.
-const KEYWORDS: [&str; 4] = ["false", "in", "null", "true"];
-
-/// Words that are identifiers only after a dot.
-const RESERVED: [&str; 17] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
-
-/// Names that the macros take, by form: a call of these never reaches a function.
-const GLOBAL_MACROS: [&str; 1] = ["has"];
-const MEMBER_MACROS: [&str; 13] = [
-    "all",
-    "exists",
-    "exists_one",
-    "existsOne",
-    "filter",
-    "map",
-    "optMap",
-    "sortBy",
-    "optFlatMap",
-    "transformList",
-    "transformMap",
-    "transformMapEntry",
-    "bind",
-];
+use celero_frontend::cel::{KEYWORDS, RESERVED, is_macro_name};
 
 /// Whether this is one or more identifiers with dots between them.
 ///
@@ -94,10 +54,9 @@ pub(super) fn function(name: &str, receiver: bool, params: usize) -> Result<(), 
     if receiver && params == 0 {
         return Err("a method needs a parameter for what it is called on".to_owned());
     }
-    let macros: &[&str] = if receiver { &MEMBER_MACROS } else { &GLOBAL_MACROS };
     // `math.greatest(a, b, c)` gathers its arguments, whatever `math` is.
     let gathers = receiver && params > 3 && matches!(name, "greatest" | "least");
-    if gathers || macros.contains(&name) {
+    if gathers || is_macro_name(name, receiver) {
         return Err("a macro has this name".to_owned());
     }
     Ok(())

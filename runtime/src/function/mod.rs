@@ -1,7 +1,9 @@
 //! Functions of the host: closures that rules may call.
 
+mod dispatch;
 mod typed;
 
+pub(crate) use dispatch::dispatch;
 pub use typed::{FromValue, HostFunction, IntoValue};
 
 use crate::arena::EvalResult;

@@ -92,7 +92,7 @@ impl<'a> Walk<'a, '_> {
         };
         let result = match **overloads {
             [Overload::Builtin(builtin)] => library::invoke(self.cx, builtin, args),
-            _ => library::dispatch(self.cx, self.functions, overloads, args),
+            _ => crate::function::dispatch(self.cx, self.functions, overloads, args),
         };
         match result {
             // Most results, and much less to copy than a value.

@@ -1,7 +1,7 @@
 //! List and map literals. All operands are evaluated before the collection is built, so an operand's error comes before a
 //! key's.
 
-use super::{Failure, Outcome, Walk, constant};
+use super::{Failure, Outcome, Walk, literal_value};
 use crate::library;
 use crate::value::{List, Value};
 use celero_frontend::{Expr, Literal, NodeId};
@@ -11,8 +11,9 @@ impl<'a> Walk<'a, '_> {
     /// `[a, ?b]`
     pub(super) fn list(&mut self, id: NodeId, elements: &[NodeId], optional: &[bool]) -> Outcome<'a> {
         if optional.is_empty() && elements.iter().all(|&element| self.literal(element).is_some()) {
-            // Constants cannot fail, so they need not be kept elsewhere until all are evaluated.
-            let element = |index| elements.get(index).and_then(|&id| self.literal(id)).map_or(Value::Null, constant);
+            // Literals cannot fail, so they are written to the list directly.
+            let element =
+                |index| elements.get(index).and_then(|&id| self.literal(id)).map_or(Value::Null, literal_value);
             let values = self.at(id, self.cx.arena().alloc_slice_with(elements.len(), element))?;
             return Ok(Value::List(List::Slice(values)));
         }

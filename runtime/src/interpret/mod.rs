@@ -1,9 +1,11 @@
-//! The interpreter: a plain recursive walk over the checked tree. It is the first tier, and the oracle that native code is
-//! compared with, so it shares the library's functions with it and nothing else: no lowering, no pass, no frame.
+//! The interpreter: a recursive walk over the checked tree.
 //!
-//! Every operand is evaluated in the order written; an operand's error ends its parent, but for the operators that absorb
-//! errors (`&&`, `||`, `all`, `exists`, `default`, `coalesce`) and `cel.bind`; none of these holds back a final error. An error
-//! points at the node that failed.
+//! It evaluates rules that have no native code, and it is the oracle that native code is tested against. Therefore it shares only
+//! the library's functions with the native tier: no lowering, no pass, no frame.
+//!
+//! Operands are evaluated in the order in which they are written. The error of an operand ends its parent, except in the operators
+//! that absorb errors (`&&`, `||`, `all`, `exists`, `default`, `coalesce`) and in `cel.bind`; a final error, such as a spent
+//! budget, ends these too. An error carries the position of the node that failed.
 
 mod call;
 mod collection;
@@ -29,11 +31,10 @@ struct Failure {
     id: NodeId,
 }
 
-/// Evaluates an expression into `place`. What the result refers to lives in the expression, the host or the arena of `cx`.
+/// Evaluates an expression into `place`. The result borrows from the expression, the host or the arena of `cx`.
 ///
 /// # Errors
-/// The language's evaluation errors, with the place in the source; `out_of_budget` when the fuel or the arena of `cx` is
-/// spent.
+/// The evaluation error, with its position in the source; `out_of_budget` if the steps or the memory of `cx` are used up.
 pub(crate) fn interpret<'a>(
     checked: &'a Checked,
     functions: &Functions,
@@ -54,7 +55,7 @@ struct Walk<'a, 'w> {
     functions: &'w Functions,
     host: &'a dyn Host,
     cx: &'w Cx<'a>,
-    /// The macros' variables in scope, by level. A failed one is the error of reading it.
+    /// The macros' variables in scope, indexed by level. If computing one failed, reading it is that error.
     locals: SmallVec<[Outcome<'a>; 8]>,
 }
 
@@ -65,12 +66,12 @@ impl<'a> Walk<'a, '_> {
         Ok(value)
     }
 
-    /// Evaluates into the place where the value is wanted: values are large, and to copy one that was just written costs more
-    /// than to write it. After an error the place holds nothing of use.
+    /// Evaluates into `place`, because copying a value of 32 bytes costs more than writing it where it is needed. After an error
+    /// the content of `place` is unspecified.
     fn eval_into(&mut self, id: NodeId, place: &mut Value<'a>) -> Result<(), Failure> {
         let checked = self.checked;
         match checked.ast().expr(id) {
-            Expr::Literal(literal) => *place = constant(literal),
+            Expr::Literal(literal) => *place = literal_value(literal),
             Expr::Ident { .. } => {
                 if !self.name(id, place)? {
                     return Err(self.error(id, ErrorKind::NoSuchKey));
@@ -107,7 +108,7 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// Gives what a name stands for. False if the node is not one but a selection from a value.
+    /// Writes what a name refers to into `place`. Returns false if the node is no name but a selection from a value.
     fn name(&self, id: NodeId, place: &mut Value<'a>) -> Result<bool, Failure> {
         let checked = self.checked;
         match checked.reference(id) {
@@ -178,14 +179,15 @@ impl<'a> Walk<'a, '_> {
         Failure { kind, id }
     }
 
-    /// Puts the node on what the library returned.
+    /// Adds the node to an error of the library.
     #[inline]
     fn at<T>(&self, id: NodeId, result: Result<T, ErrorKind>) -> Result<T, Failure> {
         result.map_err(|kind| self.error(id, kind))
     }
 }
 
-fn constant(literal: &Literal) -> Value<'_> {
+/// Returns the value of a literal.
+pub(crate) fn literal_value(literal: &Literal) -> Value<'_> {
     match literal {
         Literal::Null => Value::Null,
         Literal::Bool(value) => Value::Bool(*value),

@@ -28,7 +28,7 @@ impl<'a> Walk<'a, '_> {
         if flat {
             return Ok(result);
         }
-        Ok(Value::Optional(Some(self.at(id, self.cx.arena().alloc_value(result))?)))
+        Ok(Value::Optional(Some(self.at(id, self.cx.arena().alloc(result))?)))
     }
 
     fn with_local(&mut self, value: Outcome<'a>, body: NodeId) -> Outcome<'a> {

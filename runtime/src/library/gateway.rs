@@ -1,41 +1,31 @@
 //! The gateway library: failing on purpose, merging maps, prefixes and suffixes, digests, random values.
 
 use crate::arena::EvalResult;
-use crate::library::Cx;
+use crate::cx::Cx;
 use crate::library::encoders::hex_encode;
 use crate::value::order::key_order;
-use crate::value::{Map, MapBuilder, Value};
+use crate::value::{Map, Value};
 use celero_ir::ErrorKind;
 use sha2::Digest;
 use std::cmp::Ordering;
 
-/// How many times as much as a scan a digest takes for each byte.
+/// Cost of a digest per byte, relative to a scan.
 const DIGEST_COST: usize = 8;
 
-/// What a call of the operating system takes from the budget.
+/// Steps charged for a call of the operating system.
 const SYSTEM_STEPS: usize = 10;
 
-/// `fail(text)`: always the error `failed`.
+/// `fail(text)`: fails with `failed`.
 pub(super) fn fail<'a>(_: &str) -> EvalResult<Value<'a>> {
     Err(ErrorKind::Failed)
 }
 
-/// The entries of a map, in the order of their keys.
-pub(super) fn sorted<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<&'a [(Value<'a>, Value<'a>)]> {
-    if let Map::Sorted(entries) = map {
-        return Ok(entries);
-    }
-    let mut builder = MapBuilder::new(cx.arena(), 0)?;
-    builder.merge(&map, cx)?;
-    builder.finish(cx)?.entries(cx.arena())
-}
-
-/// The entries of both maps; of a key that both have, that of `b`.
+/// `a.merge(b)`: the entries of both maps. For keys in both maps, the entry of `b`.
 pub(super) fn merge<'a>(cx: &Cx<'a>, a: Map<'a>, b: Map<'a>) -> EvalResult<Map<'a>> {
     if a.is_empty() || b.is_empty() {
         return Ok(if b.is_empty() { a } else { b });
     }
-    let (mut a, mut b) = (sorted(cx, a)?, sorted(cx, b)?);
+    let (mut a, mut b) = (a.sorted(cx)?, b.sorted(cx)?);
     let mut merged = cx.arena().vec();
     merged.reserve(a.len().saturating_add(b.len()))?;
     while let (Some((first, rest)), Some((other, others))) = (a.split_first(), b.split_first()) {
@@ -54,26 +44,26 @@ pub(super) fn merge<'a>(cx: &Cx<'a>, a: Map<'a>, b: Map<'a>) -> EvalResult<Map<'
     Ok(Map::Sorted(merged.finish()))
 }
 
-/// The text without `prefix` at its start.
+/// `text.stripPrefix(prefix)`: the text without `prefix` at its start.
 pub(super) fn strip_prefix<'a>(cx: &Cx<'a>, text: &'a str, prefix: &str) -> EvalResult<&'a str> {
     cx.charge_bytes(prefix.len())?;
     Ok(text.strip_prefix(prefix).unwrap_or(text))
 }
 
-/// The text without `suffix` at its end.
+/// `text.stripSuffix(suffix)`: the text without `suffix` at its end.
 pub(super) fn strip_suffix<'a>(cx: &Cx<'a>, text: &'a str, suffix: &str) -> EvalResult<&'a str> {
     cx.charge_bytes(suffix.len())?;
     Ok(text.strip_suffix(suffix).unwrap_or(text))
 }
 
-/// A digest in hexadecimal, in small letters.
+/// Returns a digest in lower-case hexadecimal.
 pub(super) fn digest<'a, D: Digest>(cx: &Cx<'a>, bytes: &[u8]) -> EvalResult<&'a str> {
     cx.charge_bytes(bytes.len().saturating_mul(DIGEST_COST))?;
     hex_encode(cx, &D::digest(bytes))
 }
 
-/// A UUID of version 4 (RFC 9562, 5.4). Its bits are the operating system's, so that they are not foretold from others, and
-/// not repeated by a process that forks.
+/// `uuid()`: a UUID of version 4 (RFC 9562, 5.4). The operating system generates its bits, so that they cannot be predicted from
+/// other UUIDs and do not repeat in a forked process.
 pub(super) fn uuid<'a>(cx: &Cx<'a>) -> EvalResult<&'a str> {
     cx.charge(SYSTEM_STEPS)?;
     let mut bytes = [0; 16];
@@ -91,7 +81,7 @@ fn uuid_of<'a>(cx: &Cx<'a>, random: u128) -> EvalResult<&'a str> {
     cx.arena().format(format_args!("{a:08x}-{b:04x}-{c:04x}-{d:04x}-{e:012x}"))
 }
 
-/// A number from 0 up to but not including 1, from a generator of the thread's own.
+/// `random()`: a number from 0 to below 1, from a generator of the thread. Not for cryptography.
 pub(super) fn random() -> f64 {
     fastrand::f64()
 }

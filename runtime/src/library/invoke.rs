@@ -1,18 +1,18 @@
-//! Calls by row: the table of builtins, and for each row the function behind it. A row that is missing here does not compile.
+//! The table of builtins with the function behind each row. A row that is missing here does not compile.
 
-use super::arithmetic::*;
-use super::containers::{in_list, in_map, list_add, list_index, map_index};
-use super::convert::*;
-use super::network::{cidr_contains, cidr_from_string, ip_from_string};
+use super::network::{cidr_contains, cidr_from_string, cidr_text, ip_from_string, ip_text};
 use super::regex::string_matches;
-use super::strings::{
+use super::standard::arithmetic::*;
+use super::standard::containers::{in_list, in_map, list_add, list_index, map_index};
+use super::standard::conversions::*;
+use super::standard::text::{
     bytes_add, bytes_compare, bytes_size, length, string_add, string_contains, string_ends_with, string_size,
     string_starts_with,
 };
-use super::time::{Part, part, part_in, timestamp_add, timestamp_diff, timestamp_sub};
-use super::{encoders, form, format, gateway, json, lists, network, numbers, optionals, regex_library, text, views};
+use super::standard::time::{Part, part, part_in, timestamp_add, timestamp_diff, timestamp_sub};
+use super::{encoders, gateway, http, json, lists, math, network, optionals, regex_library, sets, strings};
 use crate::arena::EvalResult;
-use crate::library::Cx;
+use crate::cx::Cx;
 use crate::value::order::{int_double, int_uint, uint_double};
 use crate::value::{Duration, Timestamp, Value as V};
 use celero_frontend::stdlib::Builtin;
@@ -22,7 +22,7 @@ use sha1::Sha1;
 use sha2::Sha256;
 use std::cmp::Ordering;
 
-/// `Row(patterns of the arguments) gives value;`, or `tries` where it may fail.
+/// `Row(patterns of the arguments) gives value;`, or `tries` if the function returns a `Result`.
 macro_rules! rows {
     (@gives $body:expr) => { Ok(V::from($body)) };
     (@tries $body:expr) => { $body.map(V::from) };
@@ -36,11 +36,11 @@ macro_rules! rows {
     };
 }
 
-/// Calls the function of a row.
+/// Calls the function of a builtin.
 ///
 /// # Errors
-/// `no_such_overload` when the arguments are not of the row's types (an index of a list may be any number); what the
-/// function fails with.
+/// `no_such_overload` if the arguments are not of the builtin's types (an index of a list may be any number); otherwise those of
+/// the function.
 pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalResult<V<'a>> {
     rows! { builtin, args:
         Not(V::Bool(a)) gives !a;
@@ -170,7 +170,7 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalR
         StringFromBytes(V::Bytes(bytes)) tries string_from_bytes(cx, bytes);
         StringFromTimestamp(V::Timestamp(t)) tries cx.arena().format(format_args!("{t}"));
         StringFromDuration(V::Duration(d)) tries cx.arena().format(format_args!("{d}"));
-        StringFromIp(V::Ip(address)) tries string_from_ip(cx, address);
+        StringFromIp(V::Ip(address)) tries ip_text(cx, address);
         StringFromCidr(V::Cidr(address, prefix)) tries cidr_text(cx, address, prefix);
         TimestampFromTimestamp(V::Timestamp(t)) gives t;
         TimestampFromString(V::String(text)) tries scanned(cx, text).and_then(Timestamp::parse);
@@ -218,7 +218,7 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalR
         OptionalSelectOptional(V::Optional(optional), V::String(field)) tries optionals::select(cx, optional, field);
         OptionalIndexList(list @ V::List(_), index) tries optionals::index(cx, &list, index);
         OptionalIndexMap(map @ V::Map(_), key) tries optionals::index(cx, &map, key);
-        // What an optional holds is seen here only: its type does not choose the row.
+        // The checker cannot see what an optional holds, so the functions look at the value.
         OptionalIndexOptionalList(V::Optional(optional), index) tries optionals::index_optional(cx, optional, index);
         OptionalIndexOptionalMap(V::Optional(optional), key) tries optionals::index_optional(cx, optional, key);
         IndexOptionalList(V::Optional(optional), index) tries optionals::index_optional(cx, optional, index);
@@ -249,68 +249,68 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalR
         IpIsLinkLocalMulticast(V::Ip(ip)) gives network::is_link_local_multicast(ip);
         IpIsLinkLocalUnicast(V::Ip(ip)) gives network::is_link_local_unicast(ip);
 
-        CharAt(V::String(text), V::Int(at)) tries text::char_at(cx, text, at);
-        IndexOf(V::String(text), V::String(needle)) tries text::index_of(cx, text, needle, 0);
-        IndexOfFrom(V::String(text), V::String(needle), V::Int(from)) tries text::index_of(cx, text, needle, from);
-        LastIndexOf(V::String(text), V::String(needle)) tries text::last_index_of(cx, text, needle, None);
+        CharAt(V::String(text), V::Int(at)) tries strings::char_at(cx, text, at);
+        IndexOf(V::String(text), V::String(needle)) tries strings::index_of(cx, text, needle, 0);
+        IndexOfFrom(V::String(text), V::String(needle), V::Int(from)) tries strings::index_of(cx, text, needle, from);
+        LastIndexOf(V::String(text), V::String(needle)) tries strings::last_index_of(cx, text, needle, None);
         LastIndexOfFrom(V::String(text), V::String(needle), V::Int(to)) tries
-            text::last_index_of(cx, text, needle, Some(to));
-        Join(V::List(list)) tries text::join(cx, list, "");
-        JoinWith(V::List(list), V::String(separator)) tries text::join(cx, list, separator);
-        LowerAscii(V::String(text)) tries text::map_bytes(cx, text, |b| b.to_ascii_lowercase());
-        UpperAscii(V::String(text)) tries text::map_bytes(cx, text, |b| b.to_ascii_uppercase());
-        Replace(V::String(text), V::String(from), V::String(to)) tries text::replace(cx, text, from, to, -1);
+            strings::last_index_of(cx, text, needle, Some(to));
+        Join(V::List(list)) tries strings::join(cx, list, "");
+        JoinWith(V::List(list), V::String(separator)) tries strings::join(cx, list, separator);
+        LowerAscii(V::String(text)) tries strings::map_bytes(cx, text, |b| b.to_ascii_lowercase());
+        UpperAscii(V::String(text)) tries strings::map_bytes(cx, text, |b| b.to_ascii_uppercase());
+        Replace(V::String(text), V::String(from), V::String(to)) tries strings::replace(cx, text, from, to, -1);
         ReplaceFirst(V::String(text), V::String(from), V::String(to), V::Int(most)) tries
-            text::replace(cx, text, from, to, most);
-        Split(V::String(text), V::String(separator)) tries text::split(cx, text, separator, -1);
-        SplitFirst(V::String(text), V::String(separator), V::Int(most)) tries text::split(cx, text, separator, most);
-        Substring(V::String(text), V::Int(start)) tries text::substring(cx, text, start, None);
-        SubstringTo(V::String(text), V::Int(start), V::Int(end)) tries text::substring(cx, text, start, Some(end));
+            strings::replace(cx, text, from, to, most);
+        Split(V::String(text), V::String(separator)) tries strings::split(cx, text, separator, -1);
+        SplitFirst(V::String(text), V::String(separator), V::Int(most)) tries strings::split(cx, text, separator, most);
+        Substring(V::String(text), V::Int(start)) tries strings::substring(cx, text, start, None);
+        SubstringTo(V::String(text), V::Int(start), V::Int(end)) tries strings::substring(cx, text, start, Some(end));
         Trim(V::String(text)) tries scanned(cx, text).map(str::trim);
-        ReverseString(V::String(text)) tries text::reverse(cx, text);
-        Quote(V::String(text)) tries text::quote(cx, text);
-        Format(V::String(text), V::List(args)) tries format::format(cx, text, args);
+        ReverseString(V::String(text)) tries strings::reverse(cx, text);
+        Quote(V::String(text)) tries strings::quote(cx, text);
+        Format(V::String(text), V::List(args)) tries strings::format(cx, text, args);
 
         GreatestInt(V::Int(n)) gives n;
         GreatestUint(V::Uint(n)) gives n;
         GreatestDouble(V::Double(n)) gives n;
-        GreatestInts(a @ V::Int(_), b @ V::Int(_)) tries numbers::greatest(&a, &b);
-        GreatestIntUint(a @ V::Int(_), b @ V::Uint(_)) tries numbers::greatest(&a, &b);
-        GreatestIntDouble(a @ V::Int(_), b @ V::Double(_)) tries numbers::greatest(&a, &b);
-        GreatestUintInt(a @ V::Uint(_), b @ V::Int(_)) tries numbers::greatest(&a, &b);
-        GreatestUints(a @ V::Uint(_), b @ V::Uint(_)) tries numbers::greatest(&a, &b);
-        GreatestUintDouble(a @ V::Uint(_), b @ V::Double(_)) tries numbers::greatest(&a, &b);
-        GreatestDoubleInt(a @ V::Double(_), b @ V::Int(_)) tries numbers::greatest(&a, &b);
-        GreatestDoubleUint(a @ V::Double(_), b @ V::Uint(_)) tries numbers::greatest(&a, &b);
-        GreatestDoubles(a @ V::Double(_), b @ V::Double(_)) tries numbers::greatest(&a, &b);
-        GreatestIntList(V::List(list)) tries numbers::of_list(cx, list, numbers::greatest);
-        GreatestUintList(V::List(list)) tries numbers::of_list(cx, list, numbers::greatest);
-        GreatestDoubleList(V::List(list)) tries numbers::of_list(cx, list, numbers::greatest);
+        GreatestInts(a @ V::Int(_), b @ V::Int(_)) tries math::greatest(&a, &b);
+        GreatestIntUint(a @ V::Int(_), b @ V::Uint(_)) tries math::greatest(&a, &b);
+        GreatestIntDouble(a @ V::Int(_), b @ V::Double(_)) tries math::greatest(&a, &b);
+        GreatestUintInt(a @ V::Uint(_), b @ V::Int(_)) tries math::greatest(&a, &b);
+        GreatestUints(a @ V::Uint(_), b @ V::Uint(_)) tries math::greatest(&a, &b);
+        GreatestUintDouble(a @ V::Uint(_), b @ V::Double(_)) tries math::greatest(&a, &b);
+        GreatestDoubleInt(a @ V::Double(_), b @ V::Int(_)) tries math::greatest(&a, &b);
+        GreatestDoubleUint(a @ V::Double(_), b @ V::Uint(_)) tries math::greatest(&a, &b);
+        GreatestDoubles(a @ V::Double(_), b @ V::Double(_)) tries math::greatest(&a, &b);
+        GreatestIntList(V::List(list)) tries math::of_list(cx, list, math::greatest);
+        GreatestUintList(V::List(list)) tries math::of_list(cx, list, math::greatest);
+        GreatestDoubleList(V::List(list)) tries math::of_list(cx, list, math::greatest);
         LeastInt(V::Int(n)) gives n;
         LeastUint(V::Uint(n)) gives n;
         LeastDouble(V::Double(n)) gives n;
-        LeastInts(a @ V::Int(_), b @ V::Int(_)) tries numbers::least(&a, &b);
-        LeastIntUint(a @ V::Int(_), b @ V::Uint(_)) tries numbers::least(&a, &b);
-        LeastIntDouble(a @ V::Int(_), b @ V::Double(_)) tries numbers::least(&a, &b);
-        LeastUintInt(a @ V::Uint(_), b @ V::Int(_)) tries numbers::least(&a, &b);
-        LeastUints(a @ V::Uint(_), b @ V::Uint(_)) tries numbers::least(&a, &b);
-        LeastUintDouble(a @ V::Uint(_), b @ V::Double(_)) tries numbers::least(&a, &b);
-        LeastDoubleInt(a @ V::Double(_), b @ V::Int(_)) tries numbers::least(&a, &b);
-        LeastDoubleUint(a @ V::Double(_), b @ V::Uint(_)) tries numbers::least(&a, &b);
-        LeastDoubles(a @ V::Double(_), b @ V::Double(_)) tries numbers::least(&a, &b);
-        LeastIntList(V::List(list)) tries numbers::of_list(cx, list, numbers::least);
-        LeastUintList(V::List(list)) tries numbers::of_list(cx, list, numbers::least);
-        LeastDoubleList(V::List(list)) tries numbers::of_list(cx, list, numbers::least);
+        LeastInts(a @ V::Int(_), b @ V::Int(_)) tries math::least(&a, &b);
+        LeastIntUint(a @ V::Int(_), b @ V::Uint(_)) tries math::least(&a, &b);
+        LeastIntDouble(a @ V::Int(_), b @ V::Double(_)) tries math::least(&a, &b);
+        LeastUintInt(a @ V::Uint(_), b @ V::Int(_)) tries math::least(&a, &b);
+        LeastUints(a @ V::Uint(_), b @ V::Uint(_)) tries math::least(&a, &b);
+        LeastUintDouble(a @ V::Uint(_), b @ V::Double(_)) tries math::least(&a, &b);
+        LeastDoubleInt(a @ V::Double(_), b @ V::Int(_)) tries math::least(&a, &b);
+        LeastDoubleUint(a @ V::Double(_), b @ V::Uint(_)) tries math::least(&a, &b);
+        LeastDoubles(a @ V::Double(_), b @ V::Double(_)) tries math::least(&a, &b);
+        LeastIntList(V::List(list)) tries math::of_list(cx, list, math::least);
+        LeastUintList(V::List(list)) tries math::of_list(cx, list, math::least);
+        LeastDoubleList(V::List(list)) tries math::of_list(cx, list, math::least);
         Ceil(V::Double(d)) gives d.ceil();
         Floor(V::Double(d)) gives d.floor();
         Round(V::Double(d)) gives d.round();
         Trunc(V::Double(d)) gives d.trunc();
-        AbsInt(V::Int(n)) tries numbers::abs_int(n);
+        AbsInt(V::Int(n)) tries math::abs_int(n);
         AbsUint(V::Uint(n)) gives n;
         AbsDouble(V::Double(d)) gives d.abs();
         SignInt(V::Int(n)) gives n.signum();
         SignUint(V::Uint(n)) gives n.min(1);
-        SignDouble(V::Double(d)) gives numbers::sign(d);
+        SignDouble(V::Double(d)) gives math::sign(d);
         SqrtDouble(V::Double(d)) gives d.sqrt();
         SqrtInt(V::Int(n)) gives (n as f64).sqrt();
         SqrtUint(V::Uint(n)) gives (n as f64).sqrt();
@@ -325,10 +325,10 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalR
         BitXorUint(V::Uint(a), V::Uint(b)) gives a ^ b;
         BitNotInt(V::Int(n)) gives !n;
         BitNotUint(V::Uint(n)) gives !n;
-        BitShiftLeftInt(V::Int(n), V::Int(by)) tries numbers::shift_left(n.cast_unsigned(), by).map(u64::cast_signed);
-        BitShiftLeftUint(V::Uint(n), V::Int(by)) tries numbers::shift_left(n, by);
-        BitShiftRightInt(V::Int(n), V::Int(by)) tries numbers::shift_right(n.cast_unsigned(), by).map(u64::cast_signed);
-        BitShiftRightUint(V::Uint(n), V::Int(by)) tries numbers::shift_right(n, by);
+        BitShiftLeftInt(V::Int(n), V::Int(by)) tries math::shift_left(n.cast_unsigned(), by).map(u64::cast_signed);
+        BitShiftLeftUint(V::Uint(n), V::Int(by)) tries math::shift_left(n, by);
+        BitShiftRightInt(V::Int(n), V::Int(by)) tries math::shift_right(n.cast_unsigned(), by).map(u64::cast_signed);
+        BitShiftRightUint(V::Uint(n), V::Int(by)) tries math::shift_right(n, by);
 
         Base64Encode(V::Bytes(bytes)) tries encoders::base64_encode(cx, &encoders::BASE64, bytes);
         Base64Decode(V::String(text)) tries encoders::base64_decode(cx, &encoders::BASE64, text);
@@ -338,8 +338,8 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalR
         HexDecode(V::String(text)) tries encoders::hex_decode(cx, text);
         UrlEncode(V::String(text)) tries encoders::url_encode(cx, text);
         UrlDecode(V::String(text)) tries encoders::url_decode(cx, text);
-        FormEncode(V::Map(map)) tries form::encode(cx, map);
-        FormDecode(V::String(text)) tries form::decode(cx, text);
+        FormEncode(V::Map(map)) tries encoders::form_encode(cx, map);
+        FormDecode(V::String(text)) tries encoders::form_decode(cx, text);
 
         Slice(V::List(list), V::Int(start), V::Int(end)) tries lists::slice(cx, list, start, end);
         Flatten(V::List(list)) tries lists::flatten(cx, list, 1);
@@ -366,9 +366,9 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalR
         First(V::List(list)) tries lists::element(cx, list, 0);
         Last(V::List(list)) tries lists::element(cx, list, list.len().wrapping_sub(1));
 
-        SetsContains(V::List(a), V::List(b)) tries lists::contains_all(cx, a, b);
-        SetsEquivalent(V::List(a), V::List(b)) tries lists::equivalent(cx, a, b);
-        SetsIntersects(V::List(a), V::List(b)) tries lists::intersects(cx, a, b);
+        SetsContains(V::List(a), V::List(b)) tries sets::contains_all(cx, a, b);
+        SetsEquivalent(V::List(a), V::List(b)) tries sets::equivalent(cx, a, b);
+        SetsIntersects(V::List(a), V::List(b)) tries sets::intersects(cx, a, b);
 
         RegexExtract(V::String(text), V::String(pattern)) tries regex_library::extract(cx, text, pattern);
         RegexExtractAll(V::String(text), V::String(pattern)) tries regex_library::extract_all(cx, text, pattern);
@@ -393,17 +393,17 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalR
         Sha256Bytes(V::Bytes(bytes)) tries gateway::digest::<Sha256>(cx, bytes);
         Md5String(V::String(text)) tries gateway::digest::<Md5>(cx, text.as_bytes());
         Md5Bytes(V::Bytes(bytes)) tries gateway::digest::<Md5>(cx, bytes);
-        RawMap(V::Map(map)) tries views::raw(cx, map);
-        RawLists(V::Map(map)) tries views::raw(cx, map);
-        JoinMap(V::Map(map)) tries views::join(cx, map);
-        JoinLists(V::Map(map)) tries views::join(cx, map);
-        SplitMap(V::Map(map)) tries views::split(cx, map);
-        SplitLists(V::Map(map)) tries views::split(cx, map);
-        RedactedMap(V::Map(map)) tries views::redacted(cx, map);
-        RedactedLists(V::Map(map)) tries views::redacted(cx, map);
-        CookieOfMap(V::Map(map), V::String(name)) tries views::cookie(cx, map, name);
-        CookieOfLists(V::Map(map), V::String(name)) tries views::cookie(cx, map, name);
-        Query(V::String(text), V::String(name)) tries form::query(cx, text, name);
+        RawMap(V::Map(map)) tries http::raw(cx, map);
+        RawLists(V::Map(map)) tries http::raw(cx, map);
+        JoinMap(V::Map(map)) tries http::join(cx, map);
+        JoinLists(V::Map(map)) tries http::join(cx, map);
+        SplitMap(V::Map(map)) tries http::split(cx, map);
+        SplitLists(V::Map(map)) tries http::split(cx, map);
+        RedactedMap(V::Map(map)) tries http::redacted(cx, map);
+        RedactedLists(V::Map(map)) tries http::redacted(cx, map);
+        CookieOfMap(V::Map(map), V::String(name)) tries http::cookie(cx, map, name);
+        CookieOfLists(V::Map(map), V::String(name)) tries http::cookie(cx, map, name);
+        Query(V::String(text), V::String(name)) tries http::query(cx, text, name);
         Uuid() tries gateway::uuid(cx);
         Random() gives gateway::random();
     }

@@ -1,17 +1,16 @@
-//! The lists and the sets library (cel-go's `ext.Lists` and `ext.Sets`).
+//! The lists library (cel-go's `ext.Lists`).
 
 use crate::arena::EvalResult;
-use crate::library::Cx;
-use crate::library::containers::in_list;
+use crate::cx::Cx;
 use crate::library::optionals;
 use crate::value::{List, Value};
 use celero_ir::ErrorKind::{InvalidArgument, OutOfBudget};
 use std::cmp::Ordering;
 
-/// Deepest nesting that is flattened.
+/// Deepest nesting that `flatten` accepts.
 const MAX_DEPTH: u32 = 512;
 
-/// The elements from `start` up to `end`, both within the list.
+/// `list.slice(start, end)`; `invalid_argument` if a position is outside the list or `start` is after `end`.
 pub(super) fn slice<'a>(cx: &Cx<'a>, list: List<'a>, start: i64, end: i64) -> EvalResult<List<'a>> {
     let position = |at: i64| usize::try_from(at).ok().filter(|at| *at <= list.len()).ok_or(InvalidArgument);
     let (start, end) = (position(start)?, position(end)?);
@@ -24,7 +23,7 @@ pub(super) fn slice<'a>(cx: &Cx<'a>, list: List<'a>, start: i64, end: i64) -> Ev
     collect(cx, list, start..end)
 }
 
-/// The elements at some positions.
+/// Returns a new list of the elements at some positions.
 fn collect<'a>(cx: &Cx<'a>, list: List<'a>, positions: impl Iterator<Item = usize>) -> EvalResult<List<'a>> {
     let mut elements = cx.arena().vec();
     for index in positions {
@@ -36,7 +35,7 @@ fn collect<'a>(cx: &Cx<'a>, list: List<'a>, positions: impl Iterator<Item = usiz
     Ok(List::Slice(elements.finish()))
 }
 
-/// The elements of lists in place of the lists, `levels` deep. A negative depth is `invalid_argument`.
+/// `list.flatten(levels)`: replaces inner lists by their elements, down to `levels`. A negative number is `invalid_argument`.
 pub(super) fn flatten<'a>(cx: &Cx<'a>, list: List<'a>, levels: i64) -> EvalResult<List<'a>> {
     let levels = u64::try_from(levels).map_err(|_| InvalidArgument)?;
     let mut flat = cx.arena().vec();
@@ -63,7 +62,7 @@ fn flatten_into<'a>(
     Ok(())
 }
 
-/// The order of two keys of one type that has an order; `invalid_argument` for others, and for NaN.
+/// Compares two keys of the same ordered type; `invalid_argument` for others and for NaN.
 fn compare(a: &Value<'_>, b: &Value<'_>) -> EvalResult<Ordering> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Ok(a.cmp(b)),
@@ -78,7 +77,7 @@ fn compare(a: &Value<'_>, b: &Value<'_>) -> EvalResult<Ordering> {
     }
 }
 
-/// The elements in the order of their keys; those of equal keys stay as they are.
+/// Sorts elements by their keys. Elements with equal keys keep their order.
 pub(super) fn sort<'a>(cx: &Cx<'a>, list: List<'a>, keys: List<'a>) -> EvalResult<List<'a>> {
     if list.len() != keys.len() {
         return Err(InvalidArgument);
@@ -100,7 +99,7 @@ pub(super) fn sort<'a>(cx: &Cx<'a>, list: List<'a>, keys: List<'a>) -> EvalResul
         compare(&first, &key)?;
         sorted.push((key, index, element))?;
     }
-    // With the position as the last part of the key the order is total, and sorting needs no memory of its own.
+    // With the position as the last part of the key the order is total, so an unstable sort, which does not allocate, is enough.
     sorted
         .as_mut_slice()
         .sort_unstable_by(|(a, i, _), (b, j, _)| compare(a, b).unwrap_or(Ordering::Equal).then(i.cmp(j)));
@@ -110,7 +109,7 @@ pub(super) fn sort<'a>(cx: &Cx<'a>, list: List<'a>, keys: List<'a>) -> EvalResul
     Ok(List::Slice(elements.finish()))
 }
 
-/// The elements without those equal to an earlier one.
+/// `list.distinct()`: the elements that are not equal to an earlier one.
 pub(super) fn distinct<'a>(cx: &Cx<'a>, list: List<'a>) -> EvalResult<List<'a>> {
     let mut kept = cx.arena().vec();
     for index in 0..list.len() {
@@ -131,7 +130,7 @@ pub(super) fn distinct<'a>(cx: &Cx<'a>, list: List<'a>) -> EvalResult<List<'a>> 
     Ok(List::Slice(kept.finish()))
 }
 
-/// The numbers from 0 up to `end`, which is not one of them. A negative end is `invalid_argument`.
+/// `lists.range(end)`: the numbers from 0 to below `end`. A negative end is `invalid_argument`.
 pub(super) fn range<'a>(cx: &Cx<'a>, end: i64) -> EvalResult<List<'a>> {
     let count = usize::try_from(end).map_err(|_| InvalidArgument)?;
     cx.charge(count)?;
@@ -141,43 +140,15 @@ pub(super) fn range<'a>(cx: &Cx<'a>, end: i64) -> EvalResult<List<'a>> {
     Ok(List::Slice(numbers.finish()))
 }
 
+/// `list.reverse()`
 pub(super) fn reverse<'a>(cx: &Cx<'a>, list: List<'a>) -> EvalResult<List<'a>> {
     collect(cx, list, (0..list.len()).rev())
 }
 
-/// The element at a position, if there is one.
+/// Returns the element at a position as an optional.
 pub(super) fn element<'a>(cx: &Cx<'a>, list: List<'a>, index: usize) -> EvalResult<Option<&'a Value<'a>>> {
     match list.get(index, cx.arena())? {
         Some(element) => optionals::of(cx, element),
         None => Ok(None),
     }
-}
-
-/// Whether `list` has an element equal to each of `others`.
-pub(super) fn contains_all<'a>(cx: &Cx<'a>, list: List<'a>, others: List<'a>) -> EvalResult<bool> {
-    for index in 0..others.len() {
-        cx.charge(1)?;
-        if let Some(other) = others.get(index, cx.arena())?
-            && !in_list(cx, other, list)?
-        {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-pub(super) fn equivalent<'a>(cx: &Cx<'a>, a: List<'a>, b: List<'a>) -> EvalResult<bool> {
-    Ok(contains_all(cx, a, b)? && contains_all(cx, b, a)?)
-}
-
-pub(super) fn intersects<'a>(cx: &Cx<'a>, a: List<'a>, b: List<'a>) -> EvalResult<bool> {
-    for index in 0..b.len() {
-        cx.charge(1)?;
-        if let Some(element) = b.get(index, cx.arena())?
-            && in_list(cx, element, a)?
-        {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }

@@ -1,11 +1,11 @@
 //! List and map literals with optional parts: `[a, ?b]`, `{k: v, ?k: v}`.
 
 use crate::arena::EvalResult;
-use crate::library::Cx;
+use crate::cx::Cx;
 use crate::value::{List, MapBuilder, Value};
 use celero_ir::ErrorKind;
 
-/// What stands for an element: itself, or, when it is marked, what the optional holds.
+/// Returns the value of an element: the element itself, or what it holds if it is marked as an optional.
 fn held<'a>(value: Value<'a>, marked: bool) -> EvalResult<Option<Value<'a>>> {
     match (marked, value) {
         (false, value) => Ok(Some(value)),
@@ -18,7 +18,7 @@ fn is_marked(marks: &[bool], index: usize) -> bool {
     marks.get(index).copied().unwrap_or(false)
 }
 
-/// A list of these elements; marked ones are optionals, left out when empty. No marks means that none is marked.
+/// Builds a list. Marked elements are optionals and left out if absent. Elements without a mark are not marked.
 pub(crate) fn list_of<'a>(cx: &Cx<'a>, elements: &[Value<'a>], marks: &[bool]) -> EvalResult<Value<'a>> {
     let mut list = cx.arena().vec();
     list.reserve(elements.len())?;
@@ -30,7 +30,7 @@ pub(crate) fn list_of<'a>(cx: &Cx<'a>, elements: &[Value<'a>], marks: &[bool]) -
     Ok(Value::List(List::Slice(list.finish())))
 }
 
-/// A map of these keys and values in turn; marks are for entries, as those of a list.
+/// Builds a map from alternating keys and values. Marks belong to entries; entries with an absent optional are left out.
 pub(crate) fn map_of<'a>(cx: &Cx<'a>, entries: &[Value<'a>], marks: &[bool]) -> EvalResult<Value<'a>> {
     let mut map = MapBuilder::new(cx.arena(), entries.len() / 2)?;
     for (index, entry) in entries.chunks_exact(2).enumerate() {

@@ -1,123 +1,46 @@
-//! The standard library, written once, as safe Rust: both tiers call these functions.
+//! The standard library, written once as safe Rust; the interpreter and native code call the same functions.
 //!
-//! Functions are grouped by theme and typed. [`invoke`] calls one by its row in the table of builtins, [`dispatch`] chooses
-//! one by the types of its arguments, [`helpers`] gives those that native code calls under the names it knows.
+//! There is one file or folder for each library of the table of builtins (`frontend/src/stdlib/table.rs`), named after it:
+//! [`standard`] has the functions and operators of the language definition, [`strings`] the strings library, and so on.
+//! [`invoke`] calls a builtin by its row in the table, [`overloads`] says which builtins accept given values,
+//! [`helper_functions`] lists what native code calls under the names of its helpers.
 //!
-//! Every function that scans or builds more than a fixed amount takes it from the budget, one step for each element or 64
-//! bytes, so that no chain of calls runs or grows for long.
+//! Every function that scans or builds more than a fixed amount charges the budget first: one step for each element or 64
+//! bytes, so that no chain of calls runs or grows without bound.
 
-mod arithmetic;
-mod by_helper;
-mod containers;
-mod convert;
-mod dispatch;
+mod dispatch_by_helper;
 mod encoders;
-mod form;
-mod format;
 mod gateway;
-pub(crate) mod helpers;
+pub(crate) mod helper_functions;
+mod http;
 mod invoke;
 mod json;
 mod lists;
 mod literals;
+mod math;
 mod network;
-mod numbers;
 mod optionals;
-mod recent;
+mod overloads;
+mod recent_cache;
 mod regex;
 mod regex_library;
+mod sets;
+mod standard;
 mod strings;
-mod text;
-mod time;
-mod verbs;
-mod views;
+mod text_builder;
+mod utf8;
 
-pub(crate) use self::by_helper::by_helper;
-pub(crate) use self::dispatch::{dispatch, guard};
+pub(crate) use self::dispatch_by_helper::dispatch_by_helper;
 pub(crate) use self::invoke::invoke;
 pub(crate) use self::json::{End, Parts, find, project};
 pub(crate) use self::literals::{list_of, map_of};
 pub(crate) use self::network::cidr_from_string;
+pub(crate) use self::overloads::{accepts, all_fit, guard};
 pub(crate) use self::regex::regex_found;
+pub(crate) use self::strings::{Malformed, Piece, pieces};
 #[cfg(feature = "http")]
-pub(crate) use self::strings::lossy;
-pub(crate) use self::verbs::{Malformed, Piece, pieces};
-pub(crate) use self::views::View;
-
-use crate::arena::{Arena, EvalResult};
-use celero_ir::ErrorKind;
-use std::cell::Cell;
-
-/// What a function of the library may use besides its arguments. The first two fields are part of the frame's layout.
-#[derive(Debug)]
-#[repr(C)]
-pub struct Cx<'a> {
-    fuel: Cell<i64>,
-    arena: &'a Arena,
-}
-
-impl<'a> Cx<'a> {
-    /// Where the budget lies in it: part of the contract with native code.
-    pub(crate) const FUEL_OFFSET: usize = std::mem::offset_of!(Cx<'static>, fuel);
-
-    /// With a budget of `fuel` steps.
-    #[must_use]
-    #[inline]
-    pub fn new(fuel: i64, arena: &'a Arena) -> Self {
-        Self { fuel: Cell::new(fuel), arena }
-    }
-
-    /// Where results are built.
-    #[must_use]
-    #[inline]
-    pub fn arena(&self) -> &'a Arena {
-        self.arena
-    }
-
-    /// Takes `steps` from the budget.
-    ///
-    /// # Errors
-    /// `out_of_budget` once the budget falls below zero.
-    #[inline]
-    pub fn charge(&self, steps: usize) -> EvalResult<()> {
-        let steps = i64::try_from(steps).unwrap_or(i64::MAX);
-        if self.fuel.get() < steps {
-            return self.overspend(steps);
-        }
-        self.fuel.update(|fuel| fuel.wrapping_sub(steps));
-        Ok(())
-    }
-
-    #[cold]
-    fn overspend(&self, steps: i64) -> EvalResult<()> {
-        self.fuel.update(|fuel| fuel.saturating_sub(steps));
-        Err(ErrorKind::OutOfBudget)
-    }
-
-    /// Takes a step for every 64 bytes from the budget.
-    ///
-    /// # Errors
-    /// `out_of_budget` once the budget falls below zero.
-    #[inline]
-    pub fn charge_bytes(&self, bytes: usize) -> EvalResult<()> {
-        self.charge(bytes / BYTES_PER_STEP)
-    }
-
-    /// As [`charge_bytes`](Self::charge_bytes), for functions that can't fail: the next one that can will.
-    #[inline]
-    pub(crate) fn spend_bytes(&self, bytes: usize) {
-        // An error is not lost: what is left stays below zero.
-        let _ = self.charge_bytes(bytes);
-    }
-
-    /// What is left of the budget.
-    #[cfg(test)]
-    pub(crate) fn left(&self) -> i64 {
-        self.fuel.get()
-    }
-}
-
-const BYTES_PER_STEP: usize = 64;
+pub(crate) use self::utf8::lossy;
+pub(crate) use crate::cx::Cx;
 
 #[cfg(test)]
 mod tests;

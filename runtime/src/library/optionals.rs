@@ -1,8 +1,7 @@
-//! Optional values (cel-spec's optionals extension).
+//! The optionals library (cel-spec's optionals extension).
 
 use crate::arena::EvalResult;
-use crate::library::Cx;
-use crate::library::containers::position;
+use crate::cx::Cx;
 use crate::value::{Duration, List, Timestamp, Value};
 use celero_ir::ErrorKind;
 
@@ -10,10 +9,10 @@ type Optional<'a> = Option<&'a Value<'a>>;
 
 /// `optional.of(value)`
 pub(crate) fn of<'a>(cx: &Cx<'a>, value: Value<'a>) -> EvalResult<Optional<'a>> {
-    cx.arena().alloc_value(value).map(Some)
+    cx.arena().alloc(value).map(Some)
 }
 
-/// `optional.ofNonZeroValue(value)`: absent for the value that a field of its type has when nothing is set.
+/// `optional.ofNonZeroValue(value)`: absent for the zero value of the type.
 pub(crate) fn of_non_zero<'a>(cx: &Cx<'a>, value: Value<'a>) -> EvalResult<Optional<'a>> {
     let zero = match value {
         Value::Null | Value::Bool(false) | Value::Int(0) | Value::Uint(0) | Value::Duration(Duration(0)) => true,
@@ -33,11 +32,12 @@ pub(crate) fn value<'a>(optional: Optional<'a>) -> EvalResult<Value<'a>> {
     optional.copied().ok_or(ErrorKind::InvalidArgument)
 }
 
+/// Moves a value that is present into the arena.
 fn wrap<'a>(cx: &Cx<'a>, value: Option<Value<'a>>) -> EvalResult<Optional<'a>> {
-    value.map(|value| cx.arena().alloc_value(value)).transpose()
+    value.map(|value| cx.arena().alloc(value)).transpose()
 }
 
-/// `optional.field`, `optional.?field`: absent when the optional is, or the key is not there.
+/// `optional.field`, `optional.?field`: absent if the optional is absent or the map has no such key.
 pub(crate) fn select<'a>(cx: &Cx<'a>, optional: Optional<'a>, field: &'a str) -> EvalResult<Optional<'a>> {
     match optional {
         None => Ok(None),
@@ -46,21 +46,21 @@ pub(crate) fn select<'a>(cx: &Cx<'a>, optional: Optional<'a>, field: &'a str) ->
     }
 }
 
-/// `container[?index]`: absent where `container[index]` finds nothing.
+/// `container[?index]`: absent if `container[index]` does not exist.
 pub(crate) fn index<'a>(cx: &Cx<'a>, container: &Value<'a>, index: Value<'a>) -> EvalResult<Optional<'a>> {
     match container {
-        Value::List(list) => wrap(cx, list.get(position(&index)?, cx.arena())?),
+        Value::List(list) => wrap(cx, list.at(&index, cx.arena())?),
         Value::Map(map) => wrap(cx, map.find(&index, cx)?),
         _ => Err(ErrorKind::NoSuchOverload),
     }
 }
 
-/// `optional[index]`, `optional[?index]`: absent when the optional is, or nothing is found.
+/// `optional[index]`, `optional[?index]`: absent if the optional is absent or the element does not exist.
 pub(crate) fn index_optional<'a>(cx: &Cx<'a>, optional: Optional<'a>, by: Value<'a>) -> EvalResult<Optional<'a>> {
     optional.map_or(Ok(None), |container| index(cx, container, by))
 }
 
-/// `optional.unwrap(list)`: what the optionals of a list hold, in order.
+/// `optional.unwrap(list)`: the values of the optionals that are present, in order.
 pub(crate) fn unwrap<'a>(cx: &Cx<'a>, list: List<'a>) -> EvalResult<List<'a>> {
     cx.charge(list.len())?;
     let mut held = cx.arena().vec();

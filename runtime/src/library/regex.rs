@@ -6,8 +6,8 @@
 //! linear in the text.
 
 use crate::arena::EvalResult;
-use crate::library::Cx;
-use crate::library::recent::Recent;
+use crate::cx::Cx;
+use crate::library::recent_cache::RecentCache;
 use ::regex::Regex;
 use celero_ir::ErrorKind;
 use celero_matching::{Matcher, pattern};
@@ -19,7 +19,7 @@ const COMPILE_STEPS: usize = 20_000;
 const BYTES_PER_STEP: usize = 8;
 
 thread_local! {
-    static COMPILED: Recent<Regex> = const { Recent::new() };
+    static COMPILED: RecentCache<Regex> = const { RecentCache::new() };
 }
 
 /// Whether an expression that was compiled before the evaluation matches somewhere.

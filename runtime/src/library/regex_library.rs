@@ -1,16 +1,17 @@
-//! The regex library (cel-go's `ext.Regex`), and `regexReplace` of the gateway library. A pattern that is wrong, or has more
-//! groups than the function takes, is `invalid_argument`.
+//! The regex library (cel-go's `ext.Regex`), and `regexReplace` of the gateway library. A pattern that is malformed, or has more
+//! groups than the function accepts, is `invalid_argument`.
 
 use crate::arena::EvalResult;
-use crate::library::Cx;
+use crate::cx::Cx;
 use crate::library::optionals;
 use crate::library::regex::with_regex;
-use crate::library::text::Builder;
+use crate::library::text_builder::TextBuilder;
 use crate::value::{List, Value};
 use ::regex::{Captures, Regex};
 use celero_ir::ErrorKind::InvalidArgument;
 
-/// What a match stands for: its group, or all of it where the pattern has none. A group that is empty stands for nothing.
+/// Returns the text extracted from a match: that of the only group, or of the whole match if the pattern has no group. `None`
+/// for an empty group.
 fn extracted<'a>(captures: &Captures<'a>) -> Option<&'a str> {
     match captures.get(1) {
         Some(group) => Some(group.as_str()).filter(|text| !text.is_empty()),
@@ -23,7 +24,7 @@ fn one_group_at_most(regex: &Regex) -> EvalResult<()> {
     if regex.captures_len() > 2 { Err(InvalidArgument) } else { Ok(()) }
 }
 
-/// The first `most` matches one after the other. Finding one may take a scan of all the text that is left, so each is charged so much.
+/// Calls `f` with the first `most` matches. Each is charged a scan of all the remaining text, because finding it may take one.
 fn matches<'a>(
     cx: &Cx<'a>,
     regex: &Regex,
@@ -40,7 +41,7 @@ fn matches<'a>(
     Ok(())
 }
 
-/// The first match.
+/// `regex.extract(text, pattern)`: the first match.
 pub(super) fn extract<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str) -> EvalResult<Option<&'a Value<'a>>> {
     let found = with_regex(cx, text, pattern, |regex| {
         one_group_at_most(regex)?;
@@ -49,7 +50,7 @@ pub(super) fn extract<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str) -> EvalResu
     found.map_or(Ok(None), |text| optionals::of(cx, Value::String(text)))
 }
 
-/// All matches.
+/// `regex.extractAll(text, pattern)`: all matches.
 pub(super) fn extract_all<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str) -> EvalResult<List<'a>> {
     with_regex(cx, text, pattern, |regex| {
         one_group_at_most(regex)?;
@@ -62,7 +63,7 @@ pub(super) fn extract_all<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str) -> Eval
     })?
 }
 
-/// A part of the text that replaces a match.
+/// A part of a replacement template.
 #[derive(Debug, PartialEq)]
 enum Part<'t> {
     Text(&'t str),
@@ -70,7 +71,7 @@ enum Part<'t> {
     Named(&'t str),
 }
 
-/// The parts of a replacement: `\0` to `\9` are groups, which the pattern must have, and `\\` is a backslash.
+/// Parses a template: `\0` to `\9` are groups, which the pattern must have, and `\\` is a backslash.
 fn numbered<'t>(template: &'t str, regex: &Regex) -> EvalResult<Vec<Part<'t>>> {
     let mut parts = Vec::new();
     let mut rest = template;
@@ -91,12 +92,12 @@ fn numbered<'t>(template: &'t str, regex: &Regex) -> EvalResult<Vec<Part<'t>>> {
     Ok(parts)
 }
 
-/// The parts of a replacement: `$1`, `$name` and `${name}` are groups, of which those that the pattern lacks are empty, `$$`
-/// is a dollar. A name without braces is as long as it can be. Any other dollar stands for itself.
+/// Parses a template: `$1`, `$name` and `${name}` are groups, empty if the pattern does not have them; `$$` is a dollar sign. A
+/// name without braces is as long as possible. Any other dollar sign is itself.
 fn dollars(template: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = template;
-    // What is shorter has no closing brace. Each dollar would else look for one.
+    // A shorter remaining text has no closing brace; without this bound, each dollar sign would search for one.
     let shortest = template.rfind('}').map_or(usize::MAX, |last| template.len().saturating_sub(last));
     while let Some((plain, after)) = rest.split_once('$') {
         parts.push(Part::Text(plain));
@@ -119,7 +120,7 @@ fn dollars(template: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// The text with the first `most` matches replaced by the parts.
+/// Returns the text with the first `most` matches replaced by the parts of a template.
 fn replaced<'a, 't>(
     cx: &Cx<'a>,
     text: &'a str,
@@ -129,7 +130,7 @@ fn replaced<'a, 't>(
 ) -> EvalResult<&'a str> {
     with_regex(cx, text, pattern, |regex| {
         let parts = parts(regex)?;
-        let mut replaced = Builder::new(cx);
+        let mut replaced = TextBuilder::new(cx);
         let mut rest = 0;
         matches(cx, regex, text, most, |captures| {
             let Some(all) = captures.get(0) else { return Ok(()) };
@@ -150,7 +151,7 @@ fn replaced<'a, 't>(
     })?
 }
 
-/// The text with the first `most` matches replaced, all if that is negative.
+/// `regex.replace(text, pattern, template, most)`: the text with the first `most` matches replaced, all if `most` is negative.
 pub(super) fn replace<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str, template: &str, most: i64) -> EvalResult<&'a str> {
     cx.charge_bytes(template.len())?;
     let most = usize::try_from(most).unwrap_or(usize::MAX);

@@ -4,6 +4,7 @@
 use super::place::inside;
 use super::{Lint, NEVER_VALID};
 use crate::arena::Arena;
+use crate::interpret::literal_value;
 use crate::library::{Cx, Malformed, Piece, invoke, pieces};
 use crate::value::{Timestamp, Value};
 use celero_frontend::stdlib::Builtin;
@@ -175,7 +176,7 @@ impl Lint<'_> {
         let values: Option<Vec<Value<'_>>> = operands
             .iter()
             .map(|&operand| match ast.expr(operand) {
-                Expr::Literal(literal) => Some(value(literal)),
+                Expr::Literal(literal) => Some(literal_value(literal)),
                 _ => None,
             })
             .collect();
@@ -217,18 +218,6 @@ fn syntax_error(pattern: &str) -> Option<(String, Range<usize>)> {
         _ => return None,
     };
     Some((reason, span.start.offset..span.end.offset))
-}
-
-fn value(literal: &Literal) -> Value<'_> {
-    match literal {
-        Literal::Null => Value::Null,
-        Literal::Bool(v) => Value::Bool(*v),
-        Literal::Int(v) => Value::Int(*v),
-        Literal::Uint(v) => Value::Uint(*v),
-        Literal::Double(v) => Value::Double(*v),
-        Literal::String(v) => Value::String(v),
-        Literal::Bytes(v) => Value::Bytes(v),
-    }
 }
 
 /// Text in quotes, on one line, cut if long.

@@ -1,42 +1,33 @@
-//! Warnings about rules that are right by their types, but hardly what their author means: literals that no function takes,
-//! comparisons that are never true, conditions that are constant, names that no header has.
+//! Warnings about a single rule: valid CEL that its author probably did not mean.
 //!
-//! All of them are valid CEL with a defined result (`true || timestamp("soon") == t` is true), so none is an error.
+//! Examples are a literal that no function accepts, a comparison that is never true, a constant condition, and a name that no
+//! header has. All of these have a defined result (`true || timestamp("soon") == t` is true), so none is an error.
+//!
+//! # Where a warning goes
+//!
+//! | what it needs to know | place |
+//! |---|---|
+//! | the names and types of one rule, and the rule must be rejected | an error in the checker, `frontend/src/cel/check/`, with its code in `codes.rs` there |
+//! | one checked rule, the layout of the host's fields, the library | here: a method of [`Lint`] in a file per subject, called from [`lint`] |
+//! | all rules of a set, such as which rule comes first | `rules/warnings.rs`, which works on the merged graph |
+//!
+//! All codes of the last two are in [`codes`]. To add a warning: add a row there, write the check in the place above, and a test in
+//! `runtime/tests/it/lint.rs`. `Program::warnings` and `RuleSet::warnings` return what was found.
 
+mod codes;
 mod conditions;
 mod headers;
 mod literals;
 mod place;
 
+pub(crate) use codes::*;
+
 use celero_frontend::stdlib::Builtin;
-use celero_frontend::{Ast, Checked, CodeInfo, Diagnostic, Expr, NodeId, Overload, Reference, Severity, Span, Stage};
+use celero_frontend::{Ast, Checked, Diagnostic, Expr, NodeId, Overload, Reference, Severity, Span, Stage};
 use celero_ir::layout;
 use celero_matching::pattern::PatternCache;
 
-macro_rules! codes {
-    ($($name:ident $code:literal $stage:ident $summary:literal;)*) => {
-        $(pub(crate) const $name: &str = $code;)*
-
-        /// Every code that compiling adds to those of the frontend.
-        pub(crate) const CODES: &[CodeInfo] = &[$(CodeInfo { code: $code, stage: Stage::$stage, summary: $summary },)*];
-    };
-}
-
-codes! {
-    ENVIRONMENT "environment" Check "a variable or function that the host declares can't be declared";
-    NATIVE_CODE "native-code" Limit "the rule exceeds a bound of the compiler to native code, and the host asks for native code only";
-    NO_TEXT "no-text" Check "a result that is to be a part of a text has none";
-    NEVER_VALID "literal-never-valid" Check "a call on this literal fails whenever it is evaluated (a warning)";
-    NEVER_EQUAL "never-equal" Check "the compared types are never the same (a warning)";
-    CONSTANT_CONDITION "constant-condition" Check "a condition is `true` or `false` as written (a warning)";
-    INVALID_HEADER_NAME "invalid-header-name" Check "no header can have this name (a warning)";
-    HEADER_NAME_CASE "header-name-case" Check "the name of a header is not in lower case (a warning)";
-    NEVER_MATCHES "never-matches" Check "a rule of a set is never true (a warning)";
-    DUPLICATE_RULE "duplicate-rule" Check "a rule of a set has the condition of one before it (a warning)";
-    SHADOWED_RULE "shadowed-rule" Check "a rule of a set is never the first match, because one before it is true wherever it is (a warning)";
-}
-
-/// Warnings about a checked expression over a host with these fields, in the order of the source.
+/// Returns the warnings about a checked expression, in the order of the source. `fields` are the layouts of the variables.
 pub(crate) fn lint(checked: &Checked, fields: &[layout::Field], patterns: &PatternCache) -> Vec<Diagnostic> {
     let mut lint = Lint { checked, ast: checked.ast(), fields, patterns, found: Vec::new(), compiled: 0 };
     for (index, node) in checked.ast().nodes().iter().enumerate() {
@@ -59,7 +50,7 @@ struct Lint<'c> {
     fields: &'c [layout::Field],
     patterns: &'c PatternCache,
     found: Vec<Diagnostic>,
-    /// PatternCache compiled so far.
+    /// Number of patterns compiled so far.
     compiled: u32,
 }
 
@@ -70,7 +61,7 @@ impl<'c> Lint<'c> {
         self.found.push(Diagnostic { severity, stage, code, message, span, labels: Vec::new(), help });
     }
 
-    /// The function of the library that a node certainly calls, with its operands, the receiver first.
+    /// Returns the library function that a node calls whatever its values are, with its operands, the receiver first.
     fn call(&self, id: NodeId) -> Option<(Builtin, Vec<NodeId>)> {
         let Reference::Call { overloads, receiver } = self.checked.reference(id) else { return None };
         let [Overload::Builtin(builtin)] = **overloads else { return None };

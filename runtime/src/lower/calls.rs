@@ -36,7 +36,7 @@ impl Callee {
     /// Runs it.
     pub(crate) fn call<'a>(&self, cx: &Cx<'a>, functions: &Functions, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
         match self {
-            Self::Overloads(overloads) => library::dispatch(cx, functions, overloads, args),
+            Self::Overloads(overloads) => crate::function::dispatch(cx, functions, overloads, args),
             Self::List(marks) => library::list_of(cx, args, marks),
             Self::Map(marks) => library::map_of(cx, args, marks),
             Self::Guard(ty) => library::guard(ty, args),

@@ -1,11 +1,28 @@
-//! Checked tree to graph.
+//! Lowering: from the checked tree to the graph.
 //!
-//! A node of the graph keeps the representation that its operation gives; it is boxed, unboxed or decoded where a consumer
-//! asks for another. Static types are never trusted further than that: gradual typing lets an `int` be a string at
-//! evaluation (`([1] + dyn(["a"]))[1]`), and both tiers must then agree.
+//! A node of the graph has the representation ([`Ty`]) that its operation produces. It is boxed, unboxed or decoded where a
+//! consumer needs another one. Static types are not trusted beyond that: with gradual typing, an expression of type `int` can be a
+//! string at evaluation (`([1] + dyn(["a"]))[1]`), and both tiers must then give the same error.
 //!
-//! Operands are evaluated in the order written, so that the first error is the same in both tiers. An operand that must
-//! be unboxed before a later one that can fail is therefore left to a dispatched call, which checks types last.
+//! Operands are evaluated in the order in which they are written, so that the first error is the same in both tiers. If an operand
+//! would have to be unboxed before a later operand that can fail, the call is dispatched instead: dispatch checks types last.
+//!
+//! # How to add a type of values
+//!
+//! For instance protobuf messages, which are rejected today. Each place below either handles all types explicitly or says what it
+//! rejects, in this order:
+//!
+//! 1. `frontend/src/types.rs`: the static type. Until it exists, `frontend/src/cel/check/` reports `undeclared-type` for
+//!    `Expr::Message`.
+//! 2. The enum `Value` with its type name, equality, order and `fits`: the compiler lists the matches to extend. Its layout is
+//!    fixed (`celero_ir::layout::value`); a new variant needs a tag there only if native code boxes or unboxes it.
+//! 3. The library: the functions that accept the type (`frontend/src/cel/` declares them, the library's table runs them).
+//! 4. `interpret/`: literals of the type (`Expr::Message` is the error `no_such_overload` today), and `interpret/select.rs` for its
+//!    fields.
+//! 5. Here: the same two, in [`Lowering::expr`] (`Expr::Message` fails here too) and `select.rs`. The representation [`Ty::Value`]
+//!    always works; a `Ty` of its own makes it faster and needs `celero_ir`, `celero_jit` and `native/frame.rs`.
+//! 6. `constants.rs`: whether a value of the type can be folded to a constant; `None` is always right.
+//! 7. The host's side: `context/` for fields of the type, `function/typed.rs` for parameters and results.
 
 mod builtin;
 mod calls;
@@ -22,7 +39,7 @@ use celero_frontend::{
 };
 use celero_ir::{Catch, Constant, ErrorKind, Graph, NodeId, Op, Origin, Ty, layout};
 
-/// What lowering gives: the graph with one root, and the functions it calls by number.
+/// The result of lowering: a graph with one root, and the functions that it calls by number.
 #[derive(Debug)]
 pub(crate) struct Lowered {
     pub(crate) graph: Graph,
@@ -52,7 +69,7 @@ struct Lowering<'c> {
     fields: &'c [layout::Field],
     graph: Graph,
     calls: Calls,
-    /// The representation of each open variable, by level.
+    /// The representation of each variable in scope, indexed by level.
     locals: Vec<Ty>,
 }
 
@@ -84,7 +101,7 @@ impl Lowering<'_> {
         u32::try_from(self.locals.len()).unwrap_or(u32::MAX)
     }
 
-    /// The node in representation `ty`, or `None` if it can never be of that type.
+    /// Returns the node in representation `ty`, or `None` if it can never have that type.
     fn convert(&mut self, node: NodeId, ty: Ty, at: AstId) -> Option<NodeId> {
         let from = self.graph.ty(node);
         if from == ty {

@@ -10,7 +10,7 @@ use super::ip_of_words;
 use super::libcalls;
 use crate::arena::EvalResult;
 use crate::function::contained;
-use crate::library::helpers as library;
+use crate::library::helper_functions as library;
 use crate::value::{Duration, Timestamp, Value};
 use celero_ir::{ErrorKind, Helper};
 
@@ -101,7 +101,7 @@ impl<'a> ReturnWords<'a> for Timestamp {
 impl<'a> ReturnWords<'a> for Value<'a> {
     #[inline(always)]
     fn words(self, frame: &BaseFrame<'a>) -> EvalResult<Pair> {
-        frame.cx.arena().alloc_value(self).map(|value| Pair(0, std::ptr::from_ref(value) as u64))
+        frame.cx.arena().alloc(self).map(|value| Pair(0, std::ptr::from_ref(value) as u64))
     }
 }
 

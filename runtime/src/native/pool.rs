@@ -184,7 +184,7 @@ fn address(
         // Its words are in the row.
         Constant::Parameter(_) => Ok(ConstantAddress::default()),
         plain => {
-            let value = arena.alloc_value(value_of(plain, arena)?)?;
+            let value = arena.alloc(value_of(plain, arena)?)?;
             let (data, len) = match value {
                 Value::String(text) => (text.as_ptr() as usize, text.len()),
                 Value::Bytes(bytes) => (bytes.as_ptr() as usize, bytes.len()),

@@ -1,28 +1,31 @@
-//! Equality of values (language definition, "Equality"): never an error of types, exact between integers, by value in
-//! containers. NaN is unequal to itself, so a container that holds it is too.
+//! Equality of values (language definition, "Equality").
+//!
+//! Values of different types are unequal, never an error. Integers of different types compare exactly. Lists and maps
+//! compare by content. NaN is not equal to itself, and neither is a container that holds NaN.
 
 use crate::arena::EvalResult;
-use crate::library::Cx;
+use crate::cx::Cx;
 use crate::value::order::{int_double, int_uint, uint_double};
 use crate::value::{List, Map, Value};
 use celero_ir::ErrorKind;
 use std::cmp::Ordering::Equal;
 
-/// Deepest nesting that is compared: more than the deepest literal around the deepest JSON document.
+/// Deepest nesting that is compared: more than the deepest list or map literal around the deepest JSON document.
 const MAX_DEPTH: u32 = 512;
 
-/// Stack left at which the comparison goes on on a segment of its own: threads of proxies may have small ones.
+/// Free stack in bytes below which the comparison continues on a new stack segment: threads of proxies may have small stacks.
 const STACK_RESERVE: usize = 32 * 1024;
-/// Size of such a segment.
+/// Size of a new stack segment in bytes.
 const STACK_STEP: usize = 512 * 1024;
 
 impl<'a> Value<'a> {
-    /// Whether two values are equal. Values of different types are unequal, except numbers, which are equal where they are
-    /// the same number (an integer and a double: when the integer rounds to that double).
+    /// Returns whether two values are equal. Values of different types are unequal, except numbers: they are equal if they
+    /// are the same number (an integer and a double, if the integer rounds to the double).
     ///
     /// # Errors
-    /// `out_of_budget` when the evaluation's budget or arena is spent, or past 512 levels of nesting; no other but what a
+    /// `out_of_budget` when the evaluation's budget or arena is spent, or beyond 512 levels of nesting; otherwise only what a
     /// list or map of the host fails with.
+    #[inline]
     pub fn equals(&self, other: &Value<'a>, cx: &Cx<'a>) -> EvalResult<bool> {
         equal(self, other, cx, MAX_DEPTH)
     }
@@ -53,7 +56,7 @@ fn equal<'a>(a: &Value<'a>, b: &Value<'a>, cx: &Cx<'a>, depth: u32) -> EvalResul
     })
 }
 
-/// One level deeper, with stack for it.
+/// Compares one level deeper, on a new stack segment if the current one is nearly used up.
 fn inside(depth: u32, compare: impl FnOnce(u32) -> EvalResult<bool>) -> EvalResult<bool> {
     let depth = depth.checked_sub(1).ok_or(ErrorKind::OutOfBudget)?;
     stacker::maybe_grow(STACK_RESERVE, STACK_STEP, || compare(depth))

@@ -1,4 +1,4 @@
-//! Values from what they hold.
+//! Conversions into [`Value`] from the types that its variants hold.
 
 use crate::value::{Duration, List, Map, Timestamp, Value};
 use std::net::IpAddr;
@@ -6,6 +6,7 @@ use std::net::IpAddr;
 macro_rules! from {
     ($($variant:ident $ty:ty;)*) => {
         $(impl<'a> From<$ty> for Value<'a> {
+            #[inline]
             fn from(inner: $ty) -> Self {
                 Self::$variant(inner)
             }

@@ -1,38 +1,41 @@
-//! Lists: a slice of values, or a list of the host read in place.
+//! Lists: a slice of values, or a list of the host that is read in place.
 
 use crate::arena::{Arena, EvalResult};
 use crate::value::Value;
+use crate::value::order::Key;
+use celero_ir::ErrorKind;
 use std::fmt::Debug;
 
-/// A list of the host.
+/// A list of the host. Implement it for data that rules read without a copy.
 pub trait HostList: Debug {
-    /// How many elements it has.
+    /// Returns the number of elements. It must stay the same during an evaluation.
     fn len(&self) -> usize;
 
-    /// Whether it has none.
+    /// Returns whether the list has no elements.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// An element, `None` out of bounds. The arena is for what must be built to show it.
+    /// Returns the element at `index`, `None` out of bounds. An element that must be built first is built in the arena.
     ///
     /// # Errors
-    /// `out_of_budget` when the arena is full.
+    /// `out_of_budget` at the arena's limit.
     fn get<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<Value<'s>>>;
 }
 
 /// A list.
 #[derive(Clone, Copy, Debug)]
 pub enum List<'a> {
-    /// Values in a row.
+    /// A slice of values.
     Slice(&'a [Value<'a>]),
-    /// The host's.
+    /// A list of the host.
     Host(&'a dyn HostList),
 }
 
 impl<'a> List<'a> {
-    /// How many elements it has.
+    /// Returns the number of elements.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
         match self {
             Self::Slice(s) => s.len(),
@@ -40,20 +43,36 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Whether it has none.
+    /// Returns whether the list has no elements.
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// An element, `None` out of bounds.
+    /// Returns the element at `index`, `None` out of bounds.
     ///
     /// # Errors
-    /// `out_of_budget` when the arena is full.
+    /// `out_of_budget` at the arena's limit; otherwise only what a list of the host fails with.
+    #[inline]
     pub fn get(&self, index: usize, arena: &'a Arena) -> EvalResult<Option<Value<'a>>> {
         match self {
             Self::Slice(s) => Ok(s.get(index).copied()),
             Self::Host(h) => h.get(index, arena),
         }
+    }
+
+    /// Returns the element at an index of any numeric type, `None` out of bounds. A negative index is out of bounds.
+    ///
+    /// # Errors
+    /// `invalid_argument` if the index is not an `int`, a `uint` or a whole `double`; those of [`get`](Self::get).
+    pub(crate) fn at(&self, index: &Value<'_>, arena: &'a Arena) -> EvalResult<Option<Value<'a>>> {
+        let position = match (index, Key::lookup(index)) {
+            (Value::Int(_) | Value::Uint(_) | Value::Double(_), Some(Key::Number(n))) => {
+                usize::try_from(n).unwrap_or(usize::MAX)
+            }
+            _ => return Err(ErrorKind::InvalidArgument),
+        };
+        self.get(position, arena)
     }
 }

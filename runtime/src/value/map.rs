@@ -1,53 +1,53 @@
-//! Maps: entries sorted by key, or a map of the host read in place.
+//! Maps: entries sorted by key, or a map of the host that is read in place.
 
 use crate::arena::{Arena, ArenaVec, EvalResult};
-use crate::library::{Cx, View};
+use crate::cx::Cx;
 use crate::value::order::{Key, key_order};
-use crate::value::{List, Value};
+use crate::value::{List, Value, View};
 use celero_ir::ErrorKind;
 use std::fmt::Debug;
 
-/// A map of the host.
+/// A map of the host. Implement it for data that rules read without a copy.
 pub trait HostMap: Debug {
-    /// How many entries it has.
+    /// Returns the number of entries. It must stay the same during an evaluation.
     fn len(&self) -> usize;
 
-    /// Whether it has none.
+    /// Returns whether the map has no entries.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value under a key, `None` when there is no such key. Keys are equal as CEL's numeric equality says: `1`, `1u` and
-    /// `1.0` are one key.
+    /// Returns the value under `key`, `None` if there is no such key. Keys follow CEL's numeric equality: `1`, `1u` and `1.0`
+    /// are the same key.
     ///
     /// # Errors
-    /// `out_of_budget` when the arena is full.
+    /// `out_of_budget` at the arena's limit.
     fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> EvalResult<Option<Value<'s>>>;
 
-    /// An entry by position, in an order that stays the same for the evaluation; `None` out of bounds.
+    /// Returns the entry at `index`, `None` out of bounds. The order must stay the same during an evaluation.
     ///
     /// # Errors
-    /// `out_of_budget` when the arena is full.
+    /// `out_of_budget` at the arena's limit.
     fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<(Value<'s>, Value<'s>)>>;
 
-    /// The map as HTTP headers, if that is what it is.
+    /// Returns the header map behind this map, if there is one.
     #[cfg(feature = "http")]
     #[doc(hidden)]
     fn headers(&self) -> Option<&http::HeaderMap> {
         None
     }
 
-    /// The view that it is, if it is one of the library's.
+    /// Returns the view, if this map is one.
     #[doc(hidden)]
     fn view(&self) -> Option<View<'_>> {
         None
     }
 
-    /// All entries, in the order of [`entry`](Self::entry). Maps that find an entry by counting from the first override this,
-    /// so that going over all of them is not quadratic.
+    /// Returns all entries in the order of [`entry`](Self::entry). Override it if [`entry`](Self::entry) counts from the
+    /// first entry, so that reading all of them is not quadratic.
     ///
     /// # Errors
-    /// `out_of_budget` when the arena is full.
+    /// `out_of_budget` at the arena's limit.
     fn entries<'s>(&'s self, arena: &'s Arena) -> EvalResult<&'s [(Value<'s>, Value<'s>)]> {
         let mut entries = arena.vec();
         entries.reserve(self.len())?;
@@ -63,15 +63,17 @@ pub trait HostMap: Debug {
 /// A map.
 #[derive(Clone, Copy, Debug)]
 pub enum Map<'a> {
-    /// Sorted by key (bools, numbers on one line, strings), keys distinct. [`MapBuilder`] makes these.
+    /// Entries with distinct keys, sorted: bools, then numbers by value whatever their type, then strings. Built by
+    /// [`MapBuilder`].
     Sorted(&'a [(Value<'a>, Value<'a>)]),
-    /// The host's.
+    /// A map of the host.
     Host(&'a dyn HostMap),
 }
 
 impl<'a> Map<'a> {
-    /// How many entries it has.
+    /// Returns the number of entries.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
         match self {
             Self::Sorted(entries) => entries.len(),
@@ -79,16 +81,18 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Whether it has none.
+    /// Returns whether the map has no entries.
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value under a key, `None` when there is none or when the value can't be a key.
+    /// Returns the value under `key`, `None` if there is no such key or `key` is of a type that no key has.
     ///
     /// # Errors
-    /// `out_of_budget` when the arena is full.
+    /// `out_of_budget` at the arena's limit; otherwise only what a map of the host fails with.
+    #[inline]
     pub fn get(&self, key: &Value<'_>, arena: &'a Arena) -> EvalResult<Option<Value<'a>>> {
         match self {
             Self::Sorted(entries) => {
@@ -100,7 +104,8 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// As [`get`](Self::get), charged to the evaluation's budget: what all of the library uses.
+    /// As [`get`](Self::get), charged to the evaluation's budget. The library reads maps with this function only.
+    #[inline]
     pub(crate) fn find(&self, key: &Value<'_>, cx: &Cx<'a>) -> EvalResult<Option<Value<'a>>> {
         charge_comparisons(key, self.len(), cx)?;
         let found = self.get(key, cx.arena())?;
@@ -110,14 +115,14 @@ impl<'a> Map<'a> {
         Ok(found)
     }
 
-    /// As [`entries`](Self::entries), what views compute charged to the evaluation's budget.
+    /// As [`entries`](Self::entries); values that a view computes are charged to the evaluation's budget.
     pub(crate) fn all(&self, cx: &Cx<'a>) -> EvalResult<&'a [(Value<'a>, Value<'a>)]> {
         let entries = self.entries(cx.arena())?;
         entries.iter().try_for_each(|(_, value)| self.charge_view(value, cx))?;
         Ok(entries)
     }
 
-    /// Pays for a value, if a view has computed it.
+    /// Charges the budget for a value that a view has computed.
     fn charge_view(&self, value: &Value<'a>, cx: &Cx<'a>) -> EvalResult<()> {
         match (self, value) {
             (Self::Host(host), _) if host.view().is_none() => Ok(()),
@@ -130,10 +135,11 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// An entry by position: in the order of the keys, or the host's; `None` out of bounds.
+    /// Returns the entry at `index`, in the order of the keys or that of the host's map; `None` out of bounds.
     ///
     /// # Errors
-    /// `out_of_budget` when the arena is full.
+    /// `out_of_budget` at the arena's limit.
+    #[inline]
     pub fn entry(&self, index: usize, arena: &'a Arena) -> EvalResult<Option<(Value<'a>, Value<'a>)>> {
         match self {
             Self::Sorted(entries) => Ok(entries.get(index).copied()),
@@ -141,19 +147,33 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// All entries, in the order of [`entry`](Self::entry).
+    /// Returns all entries in the order of [`entry`](Self::entry).
     ///
     /// # Errors
-    /// `out_of_budget` when the arena is full.
+    /// `out_of_budget` at the arena's limit.
     pub fn entries(&self, arena: &'a Arena) -> EvalResult<&'a [(Value<'a>, Value<'a>)]> {
         match self {
             Self::Sorted(entries) => Ok(entries),
             Self::Host(host) => host.entries(arena),
         }
     }
+
+    /// Returns all entries sorted by key. Those of a map of the host are copied.
+    ///
+    /// # Errors
+    /// Those of [`MapBuilder::finish`].
+    pub(crate) fn sorted(&self, cx: &Cx<'a>) -> EvalResult<&'a [(Value<'a>, Value<'a>)]> {
+        if let Self::Sorted(entries) = self {
+            return Ok(entries);
+        }
+        let mut builder = MapBuilder::new(cx.arena(), 0)?;
+        builder.merge(self, cx)?;
+        builder.finish(cx)?.entries(cx.arena())
+    }
 }
 
-/// Pays for finding the place of one key among `count`.
+/// Charges the budget for the comparisons that find one key among `count` sorted ones.
+#[inline]
 fn charge_comparisons(key: &Value<'_>, count: usize, cx: &Cx<'_>) -> EvalResult<()> {
     match key {
         Value::String(text) => {
@@ -164,7 +184,7 @@ fn charge_comparisons(key: &Value<'_>, count: usize, cx: &Cx<'_>) -> EvalResult<
     }
 }
 
-/// Puts entries in the order that [`Map::Sorted`] asks for.
+/// Sorts entries into the order of [`Map::Sorted`].
 ///
 /// # Errors
 /// `no_such_overload` for a key that is not `bool`, `int`, `uint` or `string`; `duplicate_key` for equal keys.
@@ -184,28 +204,29 @@ pub(crate) fn sort_entries(entries: &mut [(Value<'_>, Value<'_>)]) -> EvalResult
     Ok(())
 }
 
-/// A map in the making, inside an arena.
+/// Builds a [`Map`] inside an arena.
 #[derive(Debug)]
 pub struct MapBuilder<'a> {
     entries: ArenaVec<'a, (Value<'a>, Value<'a>)>,
 }
 
 impl<'a> MapBuilder<'a> {
-    /// With room for this many entries.
+    /// Returns a builder with capacity for `capacity` entries.
     ///
     /// # Errors
-    /// `out_of_budget` when the arena is full.
+    /// `out_of_budget` at the arena's limit.
     pub fn new(arena: &'a Arena, capacity: usize) -> EvalResult<Self> {
         let mut entries = arena.vec();
         entries.reserve(capacity)?;
         Ok(Self { entries })
     }
 
-    /// Adds an entry. Whether its key will do is for [`finish`](Self::finish) to find out: an error of a later entry comes
-    /// before one of the keys.
+    /// Adds an entry. The key is checked by [`finish`](Self::finish), so that an error in a later entry is reported before a
+    /// wrong key.
     ///
     /// # Errors
-    /// `out_of_budget` when the arena is full.
+    /// `out_of_budget` at the arena's limit.
+    #[inline]
     pub fn insert(&mut self, key: Value<'a>, value: Value<'a>) -> EvalResult<()> {
         self.entries.push((key, value))
     }
@@ -220,10 +241,11 @@ impl<'a> MapBuilder<'a> {
         map.all(cx)?.iter().try_for_each(|(key, value)| self.insert(*key, *value))
     }
 
-    /// The map.
+    /// Sorts the entries and returns the map.
     ///
     /// # Errors
-    /// `no_such_overload` for a key that is not `bool`, `int`, `uint` or `string`; `duplicate_key` for equal keys; `out_of_budget` when the evaluation's budget is spent.
+    /// `no_such_overload` for a key that is not `bool`, `int`, `uint` or `string`; `duplicate_key` for equal keys;
+    /// `out_of_budget` when the evaluation's budget is spent.
     pub fn finish(mut self, cx: &Cx<'a>) -> EvalResult<Map<'a>> {
         let count = self.entries.as_mut_slice().len();
         self.entries.as_mut_slice().iter().try_for_each(|(key, _)| charge_comparisons(key, count, cx))?;

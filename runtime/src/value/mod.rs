@@ -1,4 +1,5 @@
-//! Values: borrowed from the host or from the arena of the evaluation, never owned.
+//! Values: what expressions compute with. They borrow from the host's data or from the arena of the evaluation and own
+//! nothing.
 
 mod equality;
 mod from;
@@ -6,18 +7,19 @@ mod list;
 mod map;
 pub(crate) mod order;
 mod time;
+mod view;
 
 pub use list::{HostList, List};
-
 pub use map::{HostMap, Map, MapBuilder};
 pub use time::{Duration, Timestamp};
+pub(crate) use view::{View, ViewForm};
 
 use celero_frontend::Type;
 use std::net::IpAddr;
 
-/// A value of any CEL type. 32 bytes, `Copy`; what it refers to lives as long as `'a`.
+/// A value of any CEL type: 32 bytes, `Copy`, with references that live as long as `'a`.
 ///
-/// The layout is part of the contract with native code (`celero_ir::layout::value`); `native/layout.rs` asserts it.
+/// The layout is part of the contract with native code (`celero_ir::layout::value`), which the crate `celero` asserts.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, u8)]
 pub enum Value<'a> {
@@ -43,7 +45,7 @@ pub enum Value<'a> {
     List(List<'a>),
     /// `map`
     Map(Map<'a>),
-    /// A type, by its name: what `type(x)` gives.
+    /// The name of a type: the result of `type(x)`.
     Type(&'a str),
     /// `optional_type`
     Optional(Option<&'a Value<'a>>),
@@ -54,7 +56,7 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// The name of the value's type at evaluation: what `type(x)` gives (`int`, `list`, `google.protobuf.Duration`, ...).
+    /// Returns the name of the value's type, the result of `type(x)`: `int`, `list`, `google.protobuf.Duration`, ...
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         match self {
@@ -76,8 +78,8 @@ impl Value<'_> {
         }
     }
 
-    /// Whether the value may stand where a parameter of this type is declared. Looks at the outermost type only; type
-    /// parameters and `dyn` take everything.
+    /// Returns whether the value can be an argument for a parameter of type `ty`. Only the outermost type is compared; type
+    /// parameters and `dyn` accept every value.
     #[must_use]
     pub fn fits(&self, ty: &Type) -> bool {
         match (ty, self) {
@@ -103,7 +105,7 @@ impl Value<'_> {
     }
 }
 
-/// The name of a type as a value: what `type(x)` gives for its values.
+/// Returns the name of a type, the result of `type(x)` for its values.
 pub(crate) fn type_name_of(ty: &Type) -> &str {
     match ty {
         Type::Null => "null_type",

@@ -1,27 +1,30 @@
 //! Ordering of values (language definition, "Ordering"), and the order of map keys.
 //!
-//! An integer and a double compare as doubles: the integer is rounded to the nearest one first. That is what the conformance
-//! suite asks for where the two ways differ (`9223372036854775807 < 9223372036854775808.0` is false).
+//! An integer and a double compare as doubles: the integer is first rounded to the nearest double. The conformance suite
+//! requires this where it differs from an exact comparison (`9223372036854775807 < 9223372036854775808.0` is false).
 
 use crate::value::Value;
 use std::cmp::Ordering;
 
-/// Exact.
+/// Compares an `int` and a `uint` exactly.
+#[inline]
 pub(crate) fn int_uint(a: i64, b: u64) -> Ordering {
     u64::try_from(a).map_or(Ordering::Less, |a| a.cmp(&b))
 }
 
-/// `None` if `b` is NaN.
+/// Compares an `int`, rounded to a double, with a double; `None` if `b` is NaN.
+#[inline]
 pub(crate) fn int_double(a: i64, b: f64) -> Option<Ordering> {
     (a as f64).partial_cmp(&b)
 }
 
-/// `None` if `b` is NaN.
+/// Compares a `uint`, rounded to a double, with a double; `None` if `b` is NaN.
+#[inline]
 pub(crate) fn uint_double(a: u64, b: f64) -> Option<Ordering> {
     (a as f64).partial_cmp(&b)
 }
 
-/// What a value is as a map key. Keys are equal when these are, whatever the types of the numbers.
+/// A value as a map key. Numbers of different types that are the same number are the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key<'k> {
     Bool(bool),
@@ -30,7 +33,8 @@ pub(crate) enum Key<'k> {
 }
 
 impl<'k> Key<'k> {
-    /// The key that finds an entry; `None` if no map has such a key. A double finds the integer it is equal to.
+    /// Returns the key to look up; `None` if no map has such a key. A double finds the integer that it is equal to.
+    #[inline]
     pub(crate) fn lookup(value: &Value<'k>) -> Option<Self> {
         match *value {
             Value::Double(d) => whole(d).map(Self::Number),
@@ -38,7 +42,8 @@ impl<'k> Key<'k> {
         }
     }
 
-    /// The key that an entry may have: `bool`, `int`, `uint`, `string`.
+    /// Returns the key of an entry; `None` if the value is not a `bool`, `int`, `uint` or `string`.
+    #[inline]
     pub(crate) fn entry(value: &Value<'k>) -> Option<Self> {
         match *value {
             Value::Bool(b) => Some(Self::Bool(b)),
@@ -50,12 +55,13 @@ impl<'k> Key<'k> {
     }
 }
 
-/// The integer that a double is. Those beyond the range of the integers are saturated, and so equal to no key.
+/// Returns the integer that a double is equal to. Doubles beyond the range of `int` and `uint` equal no key.
 fn whole(d: f64) -> Option<i128> {
     (d.trunc() == d).then_some(d as i128)
 }
 
-/// A total order of map keys: bools, then numbers on one line, then strings; what can't be a key comes first.
+/// Compares map keys in a total order: values that cannot be keys, then bools, numbers by value, strings.
+#[inline]
 pub(crate) fn key_order(a: &Value<'_>, b: &Value<'_>) -> Ordering {
     Key::lookup(a).cmp(&Key::lookup(b))
 }

@@ -1,4 +1,4 @@
-//! Points in time and spans of time, with the ranges of the language definition, and their text forms.
+//! Timestamps and durations with the ranges of the language definition, and their text forms.
 
 use crate::arena::EvalResult;
 use celero_ir::ErrorKind;
@@ -9,28 +9,28 @@ use std::fmt;
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
-/// A span of time: nanoseconds, so about plus or minus 292 years.
+/// A duration in nanoseconds: at most about 292 years, positive or negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
 pub struct Duration(pub i64);
 
-/// A point in time between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999999999Z.
+/// A point in time from 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(C)]
 pub struct Timestamp {
     /// Seconds since 1970-01-01T00:00:00Z.
     pub seconds: i64,
-    /// Nanoseconds after that, 0 to 999,999,999.
+    /// Nanoseconds after `seconds`, 0 to 999,999,999.
     pub nanos: i64,
 }
 
 impl Timestamp {
-    /// Seconds of the first point in time.
+    /// Seconds of the earliest timestamp.
     pub const MIN_SECONDS: i64 = -62_135_596_800;
-    /// Seconds of the last one.
+    /// Seconds of the latest timestamp.
     pub const MAX_SECONDS: i64 = 253_402_300_799;
 
-    /// The point in time this many seconds and nanoseconds after 1970-01-01T00:00:00Z. The nanoseconds may be any number.
+    /// Returns the timestamp `seconds` and `nanos` nanoseconds after 1970-01-01T00:00:00Z. `nanos` may be any number.
     ///
     /// # Errors
     /// `overflow` outside the years 1 to 9999.
@@ -42,39 +42,39 @@ impl Timestamp {
         Ok(Self { seconds, nanos: nanos.rem_euclid(NANOS_PER_SECOND) })
     }
 
-    /// Reads RFC 3339 (`2009-02-13T23:31:30.5Z`, `2009-02-13T23:31:30+05:30`). Digits past nanoseconds are dropped.
+    /// Parses RFC 3339 (`2009-02-13T23:31:30.5Z`, `2009-02-13T23:31:30+05:30`). Digits after nanoseconds are ignored.
     ///
     /// # Errors
-    /// `invalid_argument` for other text, `overflow` for a point outside the years 1 to 9999.
+    /// `invalid_argument` for other text, `overflow` outside the years 1 to 9999.
     pub fn parse(text: &str) -> EvalResult<Self> {
         let (local, nanos, offset) = rfc3339(text).ok_or(ErrorKind::InvalidArgument)?;
         let seconds = local.duration_since(EPOCH).as_secs();
         Self::new(seconds.checked_sub(offset).ok_or(ErrorKind::Overflow)?, nanos)
     }
 
-    /// The date and time of day at an offset from UTC in seconds.
+    /// Returns the date and time of day at an offset from UTC in seconds.
     ///
     /// # Errors
-    /// `overflow` past the year 9999.
+    /// `overflow` after the year 9999.
     pub(crate) fn civil(self, offset: i64) -> EvalResult<DateTime> {
-        // The fields are public: they may hold what no other function here lets through.
+        // The fields are public, so they may be out of range.
         let Self { seconds, nanos } = Self::new(self.seconds, self.nanos)?;
         let nanos = i32::try_from(nanos).map_err(|_| ErrorKind::Overflow)?;
         let seconds = seconds.checked_add(offset).ok_or(ErrorKind::Overflow)?;
         EPOCH.checked_add(SignedDuration::new(seconds, nanos)).map_err(|_| ErrorKind::Overflow)
     }
 
-    /// This span later.
+    /// Returns the timestamp `span` later.
     ///
     /// # Errors
-    /// `overflow` outside the years 1 to 9999; so for the other operations.
+    /// `overflow` outside the years 1 to 9999.
     pub fn checked_add(self, span: Duration) -> EvalResult<Self> {
         let (seconds, nanos) = span.parts();
         let seconds = self.seconds.checked_add(seconds).ok_or(ErrorKind::Overflow)?;
         Self::new(seconds, self.nanos.checked_add(nanos).ok_or(ErrorKind::Overflow)?)
     }
 
-    /// This span earlier.
+    /// Returns the timestamp `span` earlier.
     ///
     /// # Errors
     /// `overflow` outside the years 1 to 9999.
@@ -84,10 +84,10 @@ impl Timestamp {
         Self::new(seconds, self.nanos.checked_sub(nanos).ok_or(ErrorKind::Overflow)?)
     }
 
-    /// The span from an earlier point to this one.
+    /// Returns the duration from `earlier` to this timestamp.
     ///
     /// # Errors
-    /// `overflow` when it is longer than a duration can be.
+    /// `overflow` beyond the range of a duration.
     pub fn since(self, earlier: Self) -> EvalResult<Duration> {
         let all = |t: Self| i128::from(t.seconds).checked_mul(NANOS_PER_SECOND.into())?.checked_add(t.nanos.into());
         let nanos = all(self).zip(all(earlier)).and_then(|(a, b)| a.checked_sub(b));
@@ -96,7 +96,7 @@ impl Timestamp {
 }
 
 impl fmt::Display for Timestamp {
-    /// RFC 3339 in UTC with as many digits of the second as are not zero.
+    /// Writes RFC 3339 in UTC. The fraction of the second has no trailing zeros.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Ok(t) = self.civil(0) else {
             return write!(f, "{} seconds and {} nanoseconds after 1970-01-01T00:00:00Z", self.seconds, self.nanos);
@@ -109,10 +109,10 @@ impl fmt::Display for Timestamp {
 }
 
 impl Duration {
-    /// Reads `1h2m3.5s`: numbers with the units `h m s ms us ns`, a sign before all of them; `0` needs no unit.
+    /// Parses text such as `1h2m3.5s`: numbers with the units `h m s ms us ns` after an optional sign; `0` needs no unit.
     ///
     /// # Errors
-    /// `invalid_argument` for other text, `overflow` for a span that nanoseconds in 64 bit can't hold.
+    /// `invalid_argument` for other text, `overflow` if the nanoseconds do not fit into 64 bits.
     pub fn parse(text: &str) -> EvalResult<Self> {
         let (negative, text) = match text.as_bytes() {
             [b'-', rest @ ..] => (true, rest),
@@ -136,41 +136,41 @@ impl Duration {
         sum.and_then(|n| i64::try_from(n).ok()).map(Self).ok_or(ErrorKind::Overflow)
     }
 
-    /// The sum.
+    /// Returns the sum.
     ///
     /// # Errors
-    /// `overflow` outside 64 bit; so for the difference.
+    /// `overflow` if the nanoseconds do not fit into 64 bits.
     pub fn checked_add(self, other: Self) -> EvalResult<Self> {
         self.0.checked_add(other.0).map(Self).ok_or(ErrorKind::Overflow)
     }
 
-    /// The difference.
+    /// Returns the difference.
     ///
     /// # Errors
-    /// `overflow` outside 64 bit.
+    /// `overflow` if the nanoseconds do not fit into 64 bits.
     pub fn checked_sub(self, other: Self) -> EvalResult<Self> {
         self.0.checked_sub(other.0).map(Self).ok_or(ErrorKind::Overflow)
     }
 
-    /// How often a unit of this many nanoseconds fits in, rounded toward zero.
+    /// Returns the duration in a unit of `unit` nanoseconds, rounded toward zero.
     pub(crate) fn whole(self, unit: i64) -> i64 {
         self.0.checked_div(unit).unwrap_or(0)
     }
 
-    /// The milliseconds of the last, incomplete second, with the span's sign: a component, as the language definition has it
-    /// (0 to 999), not the span in another unit as for hours, minutes and seconds.
+    /// Returns the milliseconds of the last, incomplete second, with the sign of the duration. The language definition defines
+    /// `getMilliseconds` as this component (0 to 999), unlike `getHours`, `getMinutes` and `getSeconds`.
     pub(crate) fn milliseconds(self) -> i64 {
         self.whole(1_000_000).checked_rem(1_000).unwrap_or(0)
     }
 
-    /// Whole seconds, rounded toward zero, and the nanoseconds left, of the same sign.
+    /// Returns the whole seconds, rounded toward zero, and the remaining nanoseconds, which have the same sign.
     fn parts(self) -> (i64, i64) {
         (self.whole(NANOS_PER_SECOND), self.0.checked_rem(NANOS_PER_SECOND).unwrap_or(0))
     }
 }
 
 impl fmt::Display for Duration {
-    /// Seconds with as many digits as are not zero: `60.001s`.
+    /// Writes seconds without trailing zeros: `60.001s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seconds, nanos) = self.parts();
         if self.0 < 0 {
@@ -182,7 +182,7 @@ impl fmt::Display for Duration {
     }
 }
 
-/// `.`, then nine digits without the zeros at their end; nothing for 0.
+/// Writes `.` and nine digits without trailing zeros; nothing for 0.
 fn fraction(f: &mut fmt::Formatter<'_>, nanos: u64) -> fmt::Result {
     let (mut digits, mut width) = (nanos, 9_usize);
     if digits == 0 {
@@ -194,13 +194,13 @@ fn fraction(f: &mut fmt::Formatter<'_>, nanos: u64) -> fmt::Result {
     write!(f, ".{digits:0width$}")
 }
 
-/// Splits off the digits at the start.
+/// Splits the text after its leading digits.
 fn digits(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
     text.split_at_checked(end).unwrap_or((text, &[]))
 }
 
-/// The number that digits write, `None` when it is larger than any duration in nanoseconds.
+/// Returns the number of decimal digits, `None` if it is larger than any duration in nanoseconds.
 fn number(digits: &[u8]) -> Option<i128> {
     digits.iter().try_fold(0_i128, |n, d| {
         let n = n.checked_mul(10)?.checked_add(d.saturating_sub(b'0').into())?;
@@ -208,13 +208,13 @@ fn number(digits: &[u8]) -> Option<i128> {
     })
 }
 
-/// The start of a fraction's digits as nanoseconds of one second, filled up with zeros.
+/// Returns the digits of a fraction of a second as nanoseconds. Digits after the ninth are ignored.
 fn nanoseconds(digits: &[u8]) -> i64 {
     let padded = digits.iter().chain(std::iter::repeat(&b'0')).take(9);
     padded.fold(0_i64, |n, d| n.saturating_mul(10).saturating_add(d.saturating_sub(b'0').into()))
 }
 
-/// Reads one number with its unit as nanoseconds (`None`: too large) and gives the rest of the text.
+/// Parses one number with its unit; returns the nanoseconds (`None` if too large) and the remaining text.
 fn quantity(text: &[u8]) -> EvalResult<(Option<i128>, &[u8])> {
     let (whole, rest) = digits(text);
     let (part, rest) = match rest {

@@ -166,7 +166,7 @@ impl Datum {
             }
             Self::Type(name) => Value::Type(arena.alloc_str(name)?),
             Self::Optional(None) => Value::Optional(None),
-            Self::Optional(Some(v)) => Value::Optional(Some(arena.alloc_value(v.to_value(arena)?)?)),
+            Self::Optional(Some(v)) => Value::Optional(Some(arena.alloc(v.to_value(arena)?)?)),
             Self::Other(_) => return Err(ErrorKind::Host),
         })
     }

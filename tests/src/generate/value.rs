@@ -247,7 +247,7 @@ impl Owned {
             }
             Self::Type(name) => Value::Type(arena.alloc_str(name)?),
             Self::Optional(None) => Value::Optional(None),
-            Self::Optional(Some(inner)) => Value::Optional(Some(arena.alloc_value(inner.in_arena(arena)?)?)),
+            Self::Optional(Some(inner)) => Value::Optional(Some(arena.alloc(inner.in_arena(arena)?)?)),
             Self::Ip(address) => Value::Ip(*address),
             Self::Cidr(address, prefix) => Value::Cidr(*address, *prefix),
         })

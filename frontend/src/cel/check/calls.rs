@@ -1,11 +1,11 @@
 //! Operators and functions: which overloads fit the operands.
 
 use super::infer::Instance;
-use super::report::{is_macro, symbol};
+use super::report::symbol;
 use super::select::Path;
 use super::{Argument, Checker};
 use crate::ast::{BinaryOp, Expr, Name, NodeId, UnaryOp};
-use crate::cel::parser::macro_library;
+use crate::cel::macros::{macro_library, usage};
 use crate::checked::Reference;
 use crate::stdlib::{Overload, Signature};
 use crate::types::Type;
@@ -132,7 +132,7 @@ impl Checker<'_> {
         let help = self.macro_or_function_like(name);
         let ty = self.report_undeclared_function(id, name, help);
         // The arguments of a macro written wrongly would be reported for their variables.
-        if !is_macro(name) {
+        if usage(name).is_none() {
             self.check_args(None, args);
         }
         ty

@@ -16,7 +16,7 @@ impl Checker<'_> {
         let (first, second) = match self.infer.shallow(&range_type) {
             Type::List(_) if over_map => {
                 let shown = self.show(&range_type);
-                let message = format!("`{}` takes a map, this is `{shown}`", macro_name(kind));
+                let message = format!("`{}` takes a map, this is `{shown}`", kind.name());
                 self.error(codes::NOT_MAP, self.ast.span(range), message);
                 (Type::Error, Type::Error)
             }
@@ -29,7 +29,7 @@ impl Checker<'_> {
         }
         if let Some(filter) = filter {
             let ty = self.check(filter);
-            self.expect_bool(filter, &ty, format_args!("the predicate of `{}`", macro_name(kind)));
+            self.expect_bool(filter, &ty, format_args!("the predicate of `{}`", kind.name()));
         }
         let transformed = transform.map(|t| (t, self.check(t)));
         self.names.locals.truncate(outside);
@@ -107,20 +107,5 @@ impl Checker<'_> {
             Type::Error => Type::Error,
             _ => result,
         }
-    }
-}
-
-fn macro_name(kind: FoldKind) -> &'static str {
-    match kind {
-        FoldKind::All => "all",
-        FoldKind::Exists => "exists",
-        FoldKind::ExistsOne => "exists_one",
-        FoldKind::Filter => "filter",
-        FoldKind::Map => "map",
-        FoldKind::TransformList => "transformList",
-        FoldKind::TransformMap => "transformMap",
-        FoldKind::TransformMapEntry => "transformMapEntry",
-        FoldKind::MapValues => "mapValues",
-        FoldKind::FilterKeys => "filterKeys",
     }
 }

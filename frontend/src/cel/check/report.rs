@@ -5,6 +5,7 @@ use super::names::is_operator;
 use super::select::Path;
 use super::{Argument, Checker, RECEIVER, codes};
 use crate::ast::{Name, NodeId};
+use crate::cel::macros::usage;
 use crate::diagnostic::{Diagnostic, Label, Severity, Stage};
 use crate::similar::similar;
 use crate::span::Span;
@@ -14,29 +15,6 @@ use std::fmt::Arguments;
 
 /// Most names or signatures listed in one help.
 const MOST_LISTED: usize = 8;
-
-/// How the macros are written, for those who call one with the wrong arguments.
-const MACROS: &[(&str, &str)] = &[
-    ("has", "has(value.field)"),
-    ("all", "range.all(x, predicate)"),
-    ("exists", "range.exists(x, predicate)"),
-    ("exists_one", "range.exists_one(x, predicate)"),
-    ("existsOne", "range.existsOne(x, predicate)"),
-    ("filter", "range.filter(x, predicate)"),
-    ("map", "range.map(x, transform)"),
-    ("transformList", "range.transformList(index, x, transform)"),
-    ("transformMap", "range.transformMap(key, value, transform)"),
-    ("transformMapEntry", "range.transformMapEntry(key, value, transform)"),
-    ("sortBy", "range.sortBy(x, key)"),
-    ("optMap", "optional.optMap(x, transform)"),
-    ("optFlatMap", "optional.optFlatMap(x, transform)"),
-    ("bind", "cel.bind(x, value, expression)"),
-    ("with", "value.with(x, expression)"),
-    ("mapValues", "map.mapValues(value, transform)"),
-    ("filterKeys", "map.filterKeys(key, predicate)"),
-    ("default", "default(value, otherwise)"),
-    ("coalesce", "coalesce(value, ..)"),
-];
 
 impl Checker<'_> {
     /// Whether further errors only count.
@@ -179,8 +157,8 @@ impl Checker<'_> {
 
     /// What the author of a call of an unknown function may have meant.
     pub(super) fn macro_or_function_like(&self, name: &str) -> Vec<String> {
-        match MACROS.iter().find(|(n, _)| *n == name) {
-            Some((_, form)) => vec![format!("`{name}` is a macro, written `{form}`")],
+        match usage(name) {
+            Some(form) => vec![format!("`{name}` is a macro, written `{form}`")],
             None => self.did_you_mean(name, &self.names.function_names()),
         }
     }
@@ -246,11 +224,6 @@ impl Checker<'_> {
 
 pub(super) fn diagnostic(severity: Severity, code: &'static str, span: Span, message: String) -> Diagnostic {
     Diagnostic { severity, stage: Stage::Check, code, message, span, labels: Vec::new(), help: Vec::new() }
-}
-
-/// Whether a name is that of a macro.
-pub(super) fn is_macro(name: &str) -> bool {
-    MACROS.iter().any(|(n, _)| *n == name)
 }
 
 fn this_is(span: Span, ty: &str) -> Label {

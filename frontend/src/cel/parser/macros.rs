@@ -4,79 +4,17 @@
 
 use super::code::Code;
 use super::{Parse, Parser};
-use crate::ast::{Expr, FallbackKind, FoldKind, Literal, Name, NodeId};
+use crate::ast::{Expr, FoldKind, Literal, Name, NodeId};
 use crate::cel::lexer::Token;
+use crate::cel::macros::{self, Expansion, Macro};
 use crate::span::Span;
 use crate::stdlib::Library;
-
-/// What a method-like macro expands to.
-#[derive(Clone, Copy)]
-enum Expansion {
-    /// The arguments after the variables are a predicate and nothing else.
-    Test(FoldKind),
-    /// The arguments after the variables are an optional filter and a transform.
-    Transform(FoldKind),
-    /// `cel.bind`
-    Bind,
-    OptMap {
-        flat: bool,
-    },
-    /// `range.sortBy(x, key)`: the call of `@sortBy` with the range and the list of the keys.
-    SortBy,
-    /// `init.with(x, body)`
-    With,
-    MapValues,
-    FilterKeys,
-}
 
 /// Stands for the range of a `sortBy`, which is evaluated once; no source can mention it.
 pub(crate) const RANGE: &str = "@range";
 
 /// Stands for the variable that a macro over entries does not name.
 pub(crate) const UNNAMED: &str = "@";
-
-/// The library whose macro a call with so many arguments is: of a method, for `bind` that of `cel`, or of a function. Macros of
-/// the language itself, and those that are functions of a library by another name, are of none.
-#[must_use]
-pub fn macro_library(name: &str, count: usize, method: bool) -> Option<Library> {
-    Some(match (name, count, method) {
-        ("all" | "exists" | "exists_one" | "existsOne", 3, true)
-        | ("transformList" | "transformMap" | "transformMapEntry", 3 | 4, true) => Library::Comprehensions,
-        ("bind", 3, true) => Library::Bindings,
-        ("with" | "mapValues" | "filterKeys", 2, true) => Library::Gateway,
-        ("default", 2, false) => Library::Gateway,
-        ("coalesce", 1.., false) => Library::Gateway,
-        _ => return None,
-    })
-}
-
-/// Whether some macro has this name as a method; its first arguments may be variables.
-fn is_macro(method: &str) -> bool {
-    (2..=4).any(|count| expansion(method, count).is_some())
-}
-
-/// The macro of that name and number of arguments, and how many of these are variables.
-fn expansion(method: &str, count: usize) -> Option<(Expansion, usize)> {
-    use Expansion::{Bind, FilterKeys, MapValues, OptMap, SortBy, Test, Transform, With};
-    Some(match (method, count) {
-        ("all", 2 | 3) => (Test(FoldKind::All), count.saturating_sub(1)),
-        ("exists", 2 | 3) => (Test(FoldKind::Exists), count.saturating_sub(1)),
-        ("exists_one" | "existsOne", 2 | 3) => (Test(FoldKind::ExistsOne), count.saturating_sub(1)),
-        ("filter", 2) => (Test(FoldKind::Filter), 1),
-        ("map", 2 | 3) => (Transform(FoldKind::Map), 1),
-        ("transformList", 3 | 4) => (Transform(FoldKind::TransformList), 2),
-        ("transformMap", 3 | 4) => (Transform(FoldKind::TransformMap), 2),
-        ("transformMapEntry", 3 | 4) => (Transform(FoldKind::TransformMapEntry), 2),
-        ("bind", 3) => (Bind, 1),
-        ("optMap", 2) => (OptMap { flat: false }, 1),
-        ("sortBy", 2) => (SortBy, 1),
-        ("optFlatMap", 2) => (OptMap { flat: true }, 1),
-        ("with", 2) => (With, 1),
-        ("mapValues", 2) => (MapValues, 1),
-        ("filterKeys", 2) => (FilterKeys, 1),
-        _ => return None,
-    })
-}
 
 /// A plain name that may be a macro's variable, kept out of the arena until that is known.
 type Variable = (Name, Span);
@@ -108,14 +46,10 @@ impl Parser<'_> {
             return self.has(start, argument);
         }
         let count = self.scratch.len().saturating_sub(arguments.base);
-        let fallback = match text {
-            "default" => Some(FallbackKind::Default),
-            "coalesce" => Some(FallbackKind::Coalesce),
-            _ => None,
-        };
-        if let Some(kind) = fallback
+        if let Some(&Macro { expansion: Expansion::Fallback(kind), library, .. }) =
+            macros::expansion(text, count, false)
             && !rooted
-            && macro_library(text, count, false).is_some_and(|library| self.libraries.contains(library))
+            && library.is_none_or(|library| self.libraries.contains(library))
         {
             let (operands, below) = self.children(arguments.base);
             return self.push(Expr::Fallback { kind, operands }, self.since(start), focus, below);
@@ -154,15 +88,14 @@ impl Parser<'_> {
         if text == "bind" && self.names(target, "cel") {
             receiver = self.take_name(target);
         }
-        let candidate = if text == "bind" { receiver.is_some() } else { is_macro(text) };
+        let candidate = if text == "bind" { receiver.is_some() } else { macros::is_method(text) };
         let mut arguments = self.arguments(candidate)?;
         let count = self.scratch.len().saturating_sub(arguments.base);
         if matches!(text, "greatest" | "least") && count > 2 && self.names(target, "math") {
             self.gather(arguments.base, text)?;
         }
         if candidate
-            && let Some((expansion, variables)) = expansion(text, count)
-            && let library = macro_library(text, count, true)
+            && let Some(&Macro { expansion, variables, library, .. }) = macros::expansion(text, count, true)
             && library.is_none_or(|library| self.libraries.contains(library))
             && (library != Some(Library::Gateway) || is_named(&arguments))
         {
@@ -332,9 +265,9 @@ impl Parser<'_> {
             (Expansion::Transform(kind), Some(second)) => fold(kind, Some(first), Some(second)),
             (Expansion::Bind, Some(body)) => Expr::Bind { var, init: first, body, with: false },
             (Expansion::With, _) => Expr::Bind { var, init: target, body: first, with: true },
-            (Expansion::Bind, None) | (Expansion::SortBy | Expansion::MapValues | Expansion::FilterKeys, _) => {
-                Expr::Error
-            }
+            (Expansion::Bind, None)
+            | (Expansion::SortBy | Expansion::MapValues | Expansion::FilterKeys, _)
+            | (Expansion::Has | Expansion::Fallback(_), _) => Expr::Error,
             (Expansion::OptMap { flat }, _) => Expr::OptMap { target, var, body: first, flat },
         };
         let mut below = self.depth(first).max(second.map_or(0, |id| self.depth(id)));

@@ -18,7 +18,6 @@ mod operator;
 mod report;
 
 pub use code::PARSER_CODES;
-pub use macros::macro_library;
 pub(crate) use macros::{RANGE, UNNAMED};
 
 use crate::ast::{Ast, Name, Node, NodeId};

@@ -5,7 +5,7 @@ use super::scan::{Container, Sink, scan};
 use super::token::{Scalar, Text};
 use super::tree;
 use crate::arena::EvalResult;
-use crate::library::Cx;
+use crate::cx::Cx;
 use crate::value::{List, Map, Value};
 use celero_ir::{ErrorKind, Projection};
 

@@ -15,7 +15,7 @@ pub(crate) use self::project::{Parts, find, project};
 
 use super::encoders::{BASE64_TOKEN, base64_decode};
 use crate::arena::EvalResult;
-use crate::library::Cx;
+use crate::cx::Cx;
 use crate::value::{Map, Value};
 use celero_ir::ErrorKind::InvalidArgument;
 

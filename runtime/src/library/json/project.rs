@@ -9,7 +9,7 @@ use super::scan::{Container, Sink, scan};
 use super::token::{Scalar, Text};
 use super::tree;
 use crate::arena::{ArenaVec, EvalResult};
-use crate::library::Cx;
+use crate::cx::Cx;
 use crate::value::{List, Map, Value};
 use celero_ir::{Projection, Step};
 use smallvec::SmallVec;

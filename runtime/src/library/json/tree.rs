@@ -3,7 +3,7 @@
 use super::scan::{Container, Sink, scan};
 use super::token::{Scalar, Text};
 use crate::arena::{ArenaVec, EvalResult};
-use crate::library::Cx;
+use crate::cx::Cx;
 use crate::value::{List, Map, Value};
 use celero_ir::ErrorKind::OutOfBudget;
 

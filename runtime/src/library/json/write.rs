@@ -1,9 +1,10 @@
 //! Values as JSON text. What JSON has no type for is written in the way of protocol buffers.
 
-use super::super::convert::{cidr_text, string_from_int, string_from_ip, string_from_uint};
 use super::super::encoders::{BASE64, base64_encode};
+use super::super::network::{cidr_text, ip_text};
+use super::super::standard::conversions::{string_from_int, string_from_uint};
 use crate::arena::{ArenaVec, EvalResult};
-use crate::library::Cx;
+use crate::cx::Cx;
 use crate::value::{Map, Value};
 use celero_ir::ErrorKind::{DuplicateKey, InvalidArgument, NoSuchOverload, OutOfBudget};
 
@@ -55,7 +56,7 @@ impl<'a> Writer<'_, 'a> {
             Value::Bytes(bytes) => self.text(base64_encode(cx, &BASE64, bytes)?),
             Value::Duration(value) => self.text(cx.arena().format(format_args!("{value}"))?),
             Value::Timestamp(value) => self.text(cx.arena().format(format_args!("{value}"))?),
-            Value::Ip(address) => self.text(string_from_ip(cx, *address)?),
+            Value::Ip(address) => self.text(ip_text(cx, *address)?),
             Value::Cidr(address, prefix) => self.text(cidr_text(cx, *address, *prefix)?),
             Value::Optional(Some(inner)) => self.inside(depth, |writer, depth| writer.value(inner, depth)),
             Value::List(list) => self.inside(depth, |writer, depth| {

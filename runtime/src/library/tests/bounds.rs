@@ -162,26 +162,6 @@ fn every_row_refuses_what_it_does_not_take() {
 }
 
 #[test]
-fn host_functions_take_part_in_dispatch() {
-    let mut functions = Functions::default();
-    let name = |text: &'static str| -> std::sync::Arc<crate::function::DynFunction> {
-        std::sync::Arc::new(move |_: &Cx<'_>, _: &[Value<'_>]| Ok(S(text)))
-    };
-    functions.add("f", [celero_frontend::Type::Int].into(), true, name("int"));
-    functions.add("f", [celero_frontend::Type::Dyn].into(), true, name("dyn"));
-    let both = [Overload::Host(0), Overload::Host(1)];
-    with(|cx| {
-        let f = |args: &[Value<'static>], overloads| format!("{:?}", dispatch(cx, &functions, overloads, args));
-        assert_eq!(f(&[I(1)], &both), r#"Ok(String("int"))"#);
-        assert_eq!(f(&[U(1)], &both), r#"Ok(String("dyn"))"#);
-        assert_eq!(f(&[U(1)], &both[..1]), "Err(NoSuchOverload)");
-        assert_eq!(f(&[I(1), I(1)], &both), "Err(NoSuchOverload)");
-        assert_eq!(f(&[I(1)], &[Overload::Host(7)]), "Err(NoSuchOverload)");
-        assert_eq!(f(&[I(1)], &[]), "Err(NoSuchOverload)");
-    });
-}
-
-#[test]
 fn a_budget_is_spent_to_the_last_step_and_then_for_good() {
     let arena = Arena::new(0);
     let cx = Cx::new(5, &arena);

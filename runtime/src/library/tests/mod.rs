@@ -5,8 +5,8 @@ mod containers;
 mod scalars;
 
 use crate::arena::{Arena, EvalResult};
-use crate::function::Functions;
-use crate::library::{Cx, dispatch, helpers, invoke};
+use crate::cx::Cx;
+use crate::library::{accepts, helper_functions as helpers, invoke};
 use crate::value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
 use celero_frontend::Overload;
 use celero_frontend::stdlib::{Builtin, Libraries, TABLE};
@@ -19,9 +19,18 @@ use std::net::IpAddr;
 
 /// Calls a function by its name, as unchecked code does: all its overloads are candidates.
 fn call<'a>(cx: &Cx<'a>, name: &str, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
-    let overloads: Vec<Overload> = TABLE.signatures(name, Libraries::default()).map(|s| s.overload).collect();
+    let overloads: Vec<Builtin> = TABLE
+        .signatures(name, Libraries::default())
+        .filter_map(|signature| match signature.overload {
+            Overload::Builtin(builtin) => Some(builtin),
+            Overload::Host(_) | Overload::Defined(_) => None,
+        })
+        .collect();
     assert!(!overloads.is_empty(), "{name}");
-    dispatch(cx, &Functions::default(), &overloads, args)
+    match overloads.into_iter().find(|builtin| accepts(*builtin, args)) {
+        Some(builtin) => invoke(cx, builtin, args),
+        None => Err(NoSuchOverload),
+    }
 }
 
 /// Asserts that a call gives a value of the very same type (NaN included) or this error.
@@ -48,7 +57,7 @@ fn map<'a>(cx: &Cx<'a>, entries: &[(Value<'a>, Value<'a>)]) -> Value<'a> {
 }
 
 fn some<'a>(cx: &Cx<'a>, value: Value<'a>) -> Value<'a> {
-    Value::Optional(Some(cx.arena().alloc_value(value).unwrap()))
+    Value::Optional(Some(cx.arena().alloc(value).unwrap()))
 }
 
 fn at(text: &str) -> Value<'static> {

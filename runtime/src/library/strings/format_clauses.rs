@@ -1,15 +1,15 @@
-//! How a format is written: text with clauses such as `%s` and `%.2f`, each of which takes a value, and `%%` for a percent
-//! sign. The evaluation and the warnings about literals read it in the same way.
+//! The syntax of format strings: text with clauses such as `%s` and `%.2f`, each of which formats one value, and `%%` for a
+//! percent sign. The evaluation and the lint of literals share this parser.
 
 use std::ops::Range;
 
-/// Digits after the point when none are asked for.
+/// Digits after the point of a clause without a precision.
 const PRECISION: usize = 6;
 
 /// Most digits after the point.
 const MAX_PRECISION: usize = 1000;
 
-/// How a value is written.
+/// The letter of a clause: how its value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
     /// `%s`
@@ -28,33 +28,33 @@ pub(crate) enum Verb {
     Hex { upper: bool },
 }
 
-/// A piece of a format.
+/// A piece of a format string.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Piece<'t> {
     Text(&'t str),
     Clause(Clause),
 }
 
-/// What stands for a value.
+/// A clause, which is replaced by a value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Clause {
     pub(crate) verb: Verb,
     /// Digits after the point.
     pub(crate) precision: usize,
-    /// Where in the format it is, in bytes.
+    /// Byte range in the format string.
     pub(crate) at: Range<usize>,
 }
 
-/// A `%` that begins no clause.
+/// A `%` that does not start a valid clause.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Malformed {
-    /// Why, for people.
+    /// What is wrong, for error messages.
     pub(crate) reason: String,
-    /// What was read of it.
+    /// Byte range of what was read of the clause.
     pub(crate) at: Range<usize>,
 }
 
-/// The pieces of a format, in order. Nothing comes after one that is malformed.
+/// Returns the pieces of a format string in order. The first malformed clause is the last item.
 pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Result<Piece<'_>, Malformed>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -79,7 +79,7 @@ pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Result<Piece<'_>, Malfo
     })
 }
 
-/// What comes after a `%`, and the text after that.
+/// Parses a clause after its `%`; returns it with the text after it.
 fn clause(text: &str) -> (Result<(Verb, usize), String>, &str) {
     let (precision, text) = match text.strip_prefix('.') {
         None => (PRECISION, text),

@@ -1,19 +1,18 @@
-//! `application/x-www-form-urlencoded` (the URL Standard, 5): bodies of forms, and queries.
+//! The format `application/x-www-form-urlencoded` (URL Standard, section 5): bodies of forms, and queries.
 
+use super::{pair, percent_encode};
 use crate::arena::{ArenaVec, EvalResult};
-use crate::library::Cx;
-use crate::library::convert::{string_from_double, string_from_int, string_from_uint};
-use crate::library::encoders::{pair, percent_encode};
-use crate::library::gateway::sorted;
-use crate::library::strings::text_decode;
+use crate::cx::Cx;
+use crate::library::standard::conversions::{string_from_double, string_from_int, string_from_uint};
+use crate::library::standard::text::text_decode;
 use crate::value::{List, Map, MapBuilder, Value};
 use celero_ir::ErrorKind::{InvalidArgument, NoSuchOverload};
 
-/// A map as text, in the order of its keys. The elements of a list repeat the key, nulls are left out. Other values must be
-/// text, numbers or bools.
-pub(super) fn encode<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<&'a str> {
+/// `form.encode(map)`: the entries of a map in the order of the keys. A list gives one pair for each element, null gives none.
+/// Other values must be text, numbers or bools.
+pub(crate) fn encode<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<&'a str> {
     let mut out = cx.arena().vec();
-    for (key, value) in sorted(cx, map)? {
+    for (key, value) in map.sorted(cx)? {
         cx.charge(1)?;
         let Value::String(key) = key else { return Err(NoSuchOverload) };
         let Value::List(list) = value else {
@@ -30,7 +29,7 @@ pub(super) fn encode<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<&'a str> {
     std::str::from_utf8(out.finish()).map_err(|_| InvalidArgument)
 }
 
-/// Adds one value, if it is not null.
+/// Appends a pair, unless the value is null.
 fn add<'a>(cx: &Cx<'a>, out: &mut ArenaVec<'a, u8>, key: &str, value: &Value<'a>) -> EvalResult<()> {
     let value = match value {
         Value::Null => return Ok(()),
@@ -55,6 +54,7 @@ fn add<'a>(cx: &Cx<'a>, out: &mut ArenaVec<'a, u8>, key: &str, value: &Value<'a>
     component(cx, out, value)
 }
 
+/// Appends an encoded key or value.
 fn component<'a>(cx: &Cx<'a>, out: &mut ArenaVec<'a, u8>, text: &str) -> EvalResult<()> {
     cx.charge_bytes(text.len().saturating_mul(3))?;
     for byte in text.bytes() {
@@ -68,16 +68,16 @@ fn component<'a>(cx: &Cx<'a>, out: &mut ArenaVec<'a, u8>, text: &str) -> EvalRes
     Ok(())
 }
 
-/// Text as a map: of each key its value, or the list of its values if there are several. As the standard has it, any text
-/// can be read: a `%` that no two digits follow stands for itself, and what is not UTF-8 for U+FFFD.
-pub(super) fn decode<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<Map<'a>> {
+/// `form.decode(text)`: a map from each key to its value, or to the list of its values if there are several. Every text can be
+/// decoded, as the URL Standard requires: a `%` without two digits stays a `%`, and bytes that are not UTF-8 become U+FFFD.
+pub(crate) fn decode<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<Map<'a>> {
     cx.charge_bytes(text.len().saturating_mul(3))?;
     let mut pairs = cx.arena().vec();
     for (position, part) in text.split('&').enumerate() {
         cx.charge(1)?;
         if !part.is_empty() {
             let (key, value) = part.split_once('=').unwrap_or((part, ""));
-            pairs.push((decoded(cx, key)?, position, decoded(cx, value)?))?;
+            pairs.push((decoded_component(cx, key)?, position, decoded_component(cx, value)?))?;
         }
     }
     let compares = usize::try_from(pairs.as_mut_slice().len().checked_ilog2().unwrap_or(0)).unwrap_or(0);
@@ -102,34 +102,8 @@ pub(super) fn decode<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<Map<'a>> {
     map.finish(cx)
 }
 
-/// The values of a parameter in the query of a URI, or in text that is a query itself, in order. A URI starts with `/`, `?`, or
-/// a scheme and `://`.
-pub(super) fn query<'a>(cx: &Cx<'a>, text: &'a str, name: &str) -> EvalResult<List<'a>> {
-    cx.charge_bytes(text.len().saturating_mul(2))?;
-    let query = if is_uri(text) {
-        let before_fragment = text.split_once('#').map_or(text, |(before, _)| before);
-        before_fragment.split_once('?').map_or("", |(_, query)| query)
-    } else {
-        text
-    };
-    let mut values = cx.arena().vec();
-    for part in query.split('&').filter(|part| !part.is_empty()) {
-        cx.charge(1)?;
-        let (key, value) = part.split_once('=').unwrap_or((part, ""));
-        if decoded(cx, key)? == name {
-            values.push(Value::String(decoded(cx, value)?))?;
-        }
-    }
-    Ok(List::Slice(values.finish()))
-}
-
-fn is_uri(text: &str) -> bool {
-    let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
-    let in_scheme = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
-    text.starts_with(['/', '?']) || !scheme.is_empty() && scheme.bytes().all(in_scheme)
-}
-
-fn decoded<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<&'a str> {
+/// Decodes a key or a value: `+` is a space, `%` with two digits a byte. Bytes that are not UTF-8 become U+FFFD.
+pub(crate) fn decoded_component<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<&'a str> {
     if !text.bytes().any(|b| matches!(b, b'+' | b'%')) {
         return Ok(text);
     }
@@ -186,29 +160,6 @@ mod tests {
             ("a=%ff%C3", "a:\u{fffd}\u{fffd};"),
         ] {
             assert_eq!(read(text), want, "{text}");
-        }
-    }
-
-    #[test]
-    fn parameters_are_found() {
-        for (text, want) in [
-            ("", &[][..]),
-            ("a=1&b=2&a=%41+b&%61", &["1", "A b", ""]),
-            ("/p?b=2&a=1#a=3", &["1"]),
-            ("/x&a=1", &[]),
-            ("?a=1?a=2", &["1?a=2"]),
-            ("https://h/p?a=http://x?a=1", &["http://x?a=1"]),
-            ("https://h/p&a=1", &[]),
-            ("b=x://y&a=1", &["1"]),
-            ("a=%ff&a=%", &["\u{fffd}", "%"]),
-            ("*", &[]),
-            ("h.example:443", &[]),
-        ] {
-            with(|cx| {
-                let List::Slice(values) = query(cx, text, "a").unwrap() else { panic!("{text}") };
-                let values = values.iter().map(|value| if let Value::String(text) = value { *text } else { "?" });
-                assert!(values.eq(want.iter().copied()), "{text}");
-            });
         }
     }
 

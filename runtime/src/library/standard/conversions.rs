@@ -1,13 +1,13 @@
-//! Conversions between types. Malformed text is `invalid_argument`, a number that the target can't hold `overflow`.
+//! Conversions between types. Malformed text is `invalid_argument`, a number outside the range of the target `overflow`.
 
 use crate::arena::EvalResult;
-use crate::library::Cx;
+use crate::cx::Cx;
 use crate::value::Timestamp;
 use celero_ir::ErrorKind::{InvalidArgument, Overflow};
-use std::net::IpAddr;
 use std::num::{IntErrorKind, ParseIntError};
 
-/// Text that is about to be read from one end to the other.
+/// Charges the budget for a scan of the whole text and returns the text.
+#[inline]
 pub(crate) fn scanned<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len()).map(|()| text)
 }
@@ -24,7 +24,7 @@ pub(crate) fn int_from_uint(n: u64) -> EvalResult<i64> {
     i64::try_from(n).map_err(|_| Overflow)
 }
 
-/// Rounds toward zero. Both ends of the range are excluded: the doubles there stand for numbers on either side of them.
+/// Rounds toward zero. Both ends of the range are excluded, because the doubles there also stand for numbers outside of it.
 pub(crate) fn int_from_double(d: f64) -> EvalResult<i64> {
     let end = 9_223_372_036_854_775_808.0;
     if d > -end && d < end { Ok(d as i64) } else { Err(Overflow) }
@@ -38,7 +38,7 @@ pub(crate) fn uint_from_int(n: i64) -> EvalResult<u64> {
     u64::try_from(n).map_err(|_| Overflow)
 }
 
-/// Rounds toward zero; negative numbers are out of range.
+/// Rounds toward zero; negative numbers are `overflow`.
 pub(crate) fn uint_from_double(d: f64) -> EvalResult<u64> {
     if (0.0..18_446_744_073_709_551_616.0).contains(&d) { Ok(d as u64) } else { Err(Overflow) }
 }
@@ -57,7 +57,7 @@ fn not_integer(error: &ParseIntError) -> celero_ir::ErrorKind {
     }
 }
 
-/// Decimal notation, `inf`, `infinity` and `nan` in any case.
+/// Parses decimal notation, or `inf`, `infinity` and `nan` in any letter case.
 pub(crate) fn double_from_string(text: &str) -> EvalResult<f64> {
     let number: f64 = text.parse().map_err(|_| InvalidArgument)?;
     let finite = text.bytes().any(|b| b.is_ascii_digit());
@@ -72,8 +72,8 @@ pub(crate) fn string_from_uint<'a>(cx: &Cx<'a>, n: u64) -> EvalResult<&'a str> {
     cx.arena().format(format_args!("{n}"))
 }
 
-/// The shortest text that reads back as the same double: plain from 0.0001 to below a million, else with an exponent of at
-/// least two digits (`1e+06`, `1.5e-07`).
+/// Returns the shortest text that parses as the same double: without exponent from 0.0001 to below 1,000,000, else with an
+/// exponent of at least two digits (`1e+06`, `1.5e-07`).
 pub(crate) fn string_from_double<'a>(cx: &Cx<'a>, d: f64) -> EvalResult<&'a str> {
     if d.is_infinite() {
         return Ok(if d > 0.0 { "Infinity" } else { "-Infinity" });
@@ -95,13 +95,4 @@ pub(crate) fn string_from_bytes<'a>(cx: &Cx<'a>, bytes: &'a [u8]) -> EvalResult<
 
 pub(crate) fn timestamp_from_int(seconds: i64) -> EvalResult<Timestamp> {
     Timestamp::new(seconds, 0)
-}
-
-/// An address in its canonical form (RFC 5952).
-pub(crate) fn string_from_ip<'a>(cx: &Cx<'a>, address: IpAddr) -> EvalResult<&'a str> {
-    cx.arena().format_ip(address)
-}
-
-pub(crate) fn cidr_text<'a>(cx: &Cx<'a>, address: IpAddr, prefix: u8) -> EvalResult<&'a str> {
-    cx.arena().format(format_args!("{address}/{prefix}"))
 }

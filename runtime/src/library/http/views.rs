@@ -1,106 +1,69 @@
-//! Maps of text in another form: values as lists, joined, split, or without credentials.
+//! Views of maps of text, such as headers: values as lists, joined, split, or without credentials.
 //!
-//! A view computes a value when it is asked for it, so that reading one header costs nothing for the others. Forms are not put on
-//! top of each other: the last one that was asked for counts. Values that are neither text nor lists stay as they are.
+//! A view computes a value when a rule reads it, so that reading one header costs nothing for the others. Views do not stack: a
+//! view of a view has the new form and the old base. Values that are neither text nor lists do not change.
 //!
-//! Keys are the names of headers. Those of a header map of the host are compared as HTTP compares names, as without a view.
+//! Keys are header names. A view of a header map compares them without regard to case, as the header map does.
 
 use crate::arena::{Arena, EvalResult};
-use crate::library::Cx;
+use crate::cx::Cx;
 #[cfg(feature = "http")]
-use crate::library::lossy;
-use crate::value::{HostMap, List, Map, Value};
-use celero_ir::ErrorKind;
+use crate::library::utf8::lossy;
+use crate::value::{HostMap, List, Map, Value, View, ViewForm};
 
-/// What values are shown as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    /// What they are.
-    Same,
-    /// Lists: of headers, one element for each line.
-    Raw,
-    /// Text: lines, or the elements of lists, with `,` in between.
-    Join,
-    /// Lists of the members that text has between commas.
-    Split,
-}
-
-/// A map in another form.
-#[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
-    /// No view itself.
-    base: Map<'a>,
-    form: Form,
-    /// Whether values of [`CREDENTIALS`] are hidden.
-    redacted: bool,
-}
-
-/// Headers that say who somebody is, and prove it.
+/// Headers that carry credentials.
 const CREDENTIALS: [&str; 5] = ["authorization", "cookie", "set-cookie", "proxy-authorization", "x-api-key"];
 
-/// What is shown in the place of these.
+/// The value shown instead of credentials.
 const REDACTED: &str = "<redacted>";
 
-/// The header with commas in its lines that separate nothing (RFC 9110, 5.3).
+/// The header whose lines contain commas that do not separate members (RFC 9110, 5.3).
 const SET_COOKIE: &str = "set-cookie";
 
-/// Each value as a list: of headers, the lines; of text, itself; of a list, its elements.
-pub(super) fn raw<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<Map<'a>> {
-    View { form: Form::Raw, ..View::of(map) }.shown(cx)
+/// `map.raw()`: each value as a list: the lines of a header, the text as the only element, or the elements of the list.
+pub(crate) fn raw<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<Map<'a>> {
+    View { form: ViewForm::Raw, ..View::of(map) }.shown(cx)
 }
 
-/// Each value as text: the lines of a header, or the elements of a list, joined with `,`.
-pub(super) fn join<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<Map<'a>> {
-    let view = View { form: Form::Join, ..View::of(map) };
-    // Which is what headers are.
+/// `map.join()`: each value as text: the lines of a header, or the elements of a list, joined with `,`.
+pub(crate) fn join<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<Map<'a>> {
+    let view = View { form: ViewForm::Join, ..View::of(map) };
+    // A header map shows joined lines anyway.
     if view.is_of_headers() && !view.redacted { Ok(view.base) } else { view.shown(cx) }
 }
 
-/// Each value as the list of its members.
-pub(super) fn split<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<Map<'a>> {
-    View { form: Form::Split, ..View::of(map) }.shown(cx)
+/// `map.split()`: each value as the list of its comma-separated members.
+pub(crate) fn split<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<Map<'a>> {
+    View { form: ViewForm::Split, ..View::of(map) }.shown(cx)
 }
 
-/// The map with the values of headers that are credentials hidden.
-pub(super) fn redacted<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<Map<'a>> {
+/// `map.redacted()`: the map with the values of credentials hidden.
+pub(crate) fn redacted<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<Map<'a>> {
     View { redacted: true, ..View::of(map) }.shown(cx)
 }
 
-/// The value of a cookie (RFC 6265, 4.2): of several with the name, the first.
-///
-/// # Errors
-/// `no_such_key` if there is none.
-pub(super) fn cookie<'a>(cx: &Cx<'a>, map: Map<'a>, name: &str) -> EvalResult<&'a str> {
-    let view = View { form: Form::Raw, ..View::of(map) };
-    let lines = match view.value("cookie", None, cx.arena())? {
-        Some(Value::List(List::Slice(lines))) if !view.redacted => lines,
-        _ => return Err(ErrorKind::NoSuchKey),
-    };
-    for line in lines {
-        let Value::String(line) = *line else { return Err(ErrorKind::NoSuchOverload) };
-        cx.charge_bytes(line.len())?;
-        let pairs = line.split(';').filter_map(|pair| pair.split_once('='));
-        let found = pairs.map(|(key, value)| (blank(key), blank(value))).find(|(key, _)| *key == name);
-        if let Some((_, value)) = found {
-            return Ok(value);
-        }
-    }
-    Err(ErrorKind::NoSuchKey)
+/// Returns the lines of a header as the view [`raw`] shows them; `None` if there are none or the view hides them.
+pub(crate) fn header_lines<'a>(cx: &Cx<'a>, map: Map<'a>, name: &str) -> EvalResult<Option<&'a [Value<'a>]>> {
+    let view = View { form: ViewForm::Raw, ..View::of(map) };
+    Ok(match view.value(name, None, cx.arena())? {
+        Some(Value::List(List::Slice(lines))) if !view.redacted => Some(lines),
+        _ => None,
+    })
 }
 
-/// Text without the blanks at its ends that HTTP knows.
-fn blank(text: &str) -> &str {
+/// Text without spaces and tabs at its ends (OWS of RFC 9110, 5.6.3).
+pub(crate) fn blank(text: &str) -> &str {
     text.trim_matches([' ', '\t'])
 }
 
 impl<'a> View<'a> {
-    /// The view that a map is, or one of it as it is.
+    /// Returns the view behind a map, or an unchanged view of the map.
     fn of(map: Map<'a>) -> Self {
         let view = match map {
             Map::Host(host) => host.view(),
             Map::Sorted(_) => None,
         };
-        view.unwrap_or(Self { base: map, form: Form::Same, redacted: false })
+        view.unwrap_or(Self { base: map, form: ViewForm::Same, redacted: false })
     }
 
     fn shown(self, cx: &Cx<'a>) -> EvalResult<Map<'a>> {
@@ -125,7 +88,7 @@ impl<'a> View<'a> {
         false
     }
 
-    /// The lines of a header of the host; `None` if the map is none of headers.
+    /// Returns the lines of a header; `None` if the base is not a header map.
     #[cfg(feature = "http")]
     fn lines(&self, name: &str, arena: &'a Arena) -> Option<EvalResult<&'a [Value<'a>]>> {
         let headers = self.headers()?;
@@ -144,9 +107,10 @@ impl<'a> View<'a> {
         None
     }
 
-    /// What is shown under a name: of the base's value if that is known, else of what it has there; `None` if it has nothing.
+    /// Returns the value shown under a name, computed from the base's value: `known`, or what the base has under the name. `None`
+    /// if it has none.
     fn value(&self, name: &str, known: Option<Value<'a>>, arena: &'a Arena) -> EvalResult<Option<Value<'a>>> {
-        let is_list = matches!(self.form, Form::Raw | Form::Split);
+        let is_list = matches!(self.form, ViewForm::Raw | ViewForm::Split);
         let lines = if is_list { self.lines(name, arena).transpose()? } else { None };
         let value = match (lines, known) {
             (Some([]), _) => return Ok(None),
@@ -160,20 +124,20 @@ impl<'a> View<'a> {
         let is = |other: &&str| name.eq_ignore_ascii_case(other);
         if self.redacted && CREDENTIALS.iter().any(is) {
             let hidden = Value::String(REDACTED);
-            let is_list = is_list || self.form == Form::Same && matches!(value, Value::List(_));
+            let is_list = is_list || self.form == ViewForm::Same && matches!(value, Value::List(_));
             return Ok(Some(if is_list { list_of(&[hidden], arena)? } else { hidden }));
         }
         self.converted(value, is(&SET_COOKIE), arena).map(Some)
     }
 
-    /// A value of the base in the form of the view.
+    /// Returns a value of the base in the form of the view. A `whole` value is not split at commas.
     fn converted(&self, value: Value<'a>, whole: bool, arena: &'a Arena) -> EvalResult<Value<'a>> {
         Ok(match (self.form, value) {
-            (Form::Same, _) | (Form::Raw, Value::List(_)) => value,
-            (Form::Raw, _) => list_of(&[value], arena)?,
-            (Form::Join, Value::List(list)) => joined(list, arena)?.map_or(value, Value::String),
-            (Form::Join, _) => value,
-            (Form::Split, Value::List(list)) => {
+            (ViewForm::Same, _) | (ViewForm::Raw, Value::List(_)) => value,
+            (ViewForm::Raw, _) => list_of(&[value], arena)?,
+            (ViewForm::Join, Value::List(list)) => joined(list, arena)?.map_or(value, Value::String),
+            (ViewForm::Join, _) => value,
+            (ViewForm::Split, Value::List(list)) => {
                 let mut all = arena.vec();
                 for index in 0..list.len() {
                     match list.get(index, arena)? {
@@ -186,12 +150,12 @@ impl<'a> View<'a> {
                 }
                 Value::List(List::Slice(all.finish()))
             }
-            (Form::Split, Value::String(text)) if !whole => {
+            (ViewForm::Split, Value::String(text)) if !whole => {
                 let mut all = arena.vec();
                 members(text, |member| all.push(Value::String(member)))?;
                 Value::List(List::Slice(all.finish()))
             }
-            (Form::Split, _) => list_of(&[value], arena)?,
+            (ViewForm::Split, _) => list_of(&[value], arena)?,
         })
     }
 }
@@ -200,7 +164,7 @@ fn list_of<'a>(values: &[Value<'a>], arena: &'a Arena) -> EvalResult<Value<'a>> 
     Ok(Value::List(List::Slice(arena.alloc_slice(values)?)))
 }
 
-/// The elements with `,` in between; `None` if not all are text.
+/// Returns the elements joined with `,`; `None` if one is not text.
 fn joined<'a>(list: List<'a>, arena: &'a Arena) -> EvalResult<Option<&'a str>> {
     let mut all = arena.vec();
     for index in 0..list.len() {
@@ -213,8 +177,8 @@ fn joined<'a>(list: List<'a>, arena: &'a Arena) -> EvalResult<Option<&'a str>> {
     Ok(std::str::from_utf8(all.finish()).ok())
 }
 
-/// The members of a list in a header (RFC 9110, 5.6.1): what is between commas, without the blanks around it and without empty
-/// ones. A comma in a quoted string separates nothing; a quote that is never closed is a character as any other.
+/// Calls `each` with the members of a list in a header (RFC 9110, 5.6.1): the non-empty texts between commas, trimmed. A comma
+/// in a quoted string does not separate members; a quote that is never closed is an ordinary character.
 fn members<'a>(text: &'a str, mut each: impl FnMut(&'a str) -> EvalResult<()>) -> EvalResult<()> {
     let bytes = text.as_bytes();
     let (mut from, mut at, mut quotes) = (0_usize, 0_usize, true);
@@ -225,7 +189,7 @@ fn members<'a>(text: &'a str, mut each: impl FnMut(&'a str) -> EvalResult<()>) -
         if bytes.get(place) == Some(&b'"') {
             match if quotes { closed(bytes, at) } else { None } {
                 Some(end) => at = end,
-                // Nor is any later one closed: it would have closed this one, unless it is escaped for both.
+                // No later quote is closed either: it would have closed this one, unless it is escaped for both.
                 None => quotes = false,
             }
             continue;
@@ -241,7 +205,7 @@ fn members<'a>(text: &'a str, mut each: impl FnMut(&'a str) -> EvalResult<()>) -
     }
 }
 
-/// Where the quoted string that starts before `at` is over.
+/// Returns the end of the quoted string whose opening quote is before `at`; `None` if it is not closed.
 fn closed(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         let place = at.checked_add(memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?)?;

@@ -1,13 +1,13 @@
 //! The math library (cel-go's `ext.Math`).
 
 use crate::arena::EvalResult;
-use crate::library::Cx;
+use crate::cx::Cx;
 use crate::value::order::{int_double, int_uint, uint_double};
 use crate::value::{List, Value};
 use celero_ir::ErrorKind::{InvalidArgument, NoSuchOverload, Overflow};
 use std::cmp::Ordering;
 
-/// The order of two numbers of any types. NaN has none: `invalid_argument`.
+/// Compares two numbers of any types. NaN is `invalid_argument`.
 fn compare(a: &Value<'_>, b: &Value<'_>) -> EvalResult<Ordering> {
     let order = match (*a, *b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
@@ -24,17 +24,17 @@ fn compare(a: &Value<'_>, b: &Value<'_>) -> EvalResult<Ordering> {
     order.ok_or(InvalidArgument)
 }
 
-/// The greater of two numbers; the first if they are equal.
+/// Returns the greater of two numbers, the first if they are equal.
 pub(super) fn greatest<'a>(a: &Value<'a>, b: &Value<'a>) -> EvalResult<Value<'a>> {
     Ok(if compare(a, b)?.is_lt() { *b } else { *a })
 }
 
-/// The smaller of two numbers; the first if they are equal.
+/// Returns the smaller of two numbers, the first if they are equal.
 pub(super) fn least<'a>(a: &Value<'a>, b: &Value<'a>) -> EvalResult<Value<'a>> {
     Ok(if compare(a, b)?.is_gt() { *b } else { *a })
 }
 
-/// What is left of a list of numbers when `choose` takes one of two each time. There must be one.
+/// Reduces a list of numbers with `choose`. An empty list is `invalid_argument`.
 pub(super) fn of_list<'a>(
     cx: &Cx<'a>,
     list: List<'a>,
@@ -57,23 +57,23 @@ pub(super) fn abs_int(n: i64) -> EvalResult<i64> {
     n.checked_abs().ok_or(Overflow)
 }
 
-/// -1, 0 or 1, or NaN.
+/// Returns -1, 0, 1 or NaN.
 pub(super) fn sign(d: f64) -> f64 {
     if d == 0.0 { 0.0 } else { d.signum() }
 }
 
-/// How far a shift goes: `None` past the last bit.
-fn places(by: i64) -> EvalResult<Option<u32>> {
+/// Returns the distance of a shift in bits; `None` if it shifts out all bits. A negative distance is `invalid_argument`.
+fn distance(by: i64) -> EvalResult<Option<u32>> {
     let by = u64::try_from(by).map_err(|_| InvalidArgument)?;
     Ok(u32::try_from(by).ok().filter(|by| *by < u64::BITS))
 }
 
 pub(super) fn shift_left(n: u64, by: i64) -> EvalResult<u64> {
-    Ok(places(by)?.and_then(|by| n.checked_shl(by)).unwrap_or(0))
+    Ok(distance(by)?.and_then(|by| n.checked_shl(by)).unwrap_or(0))
 }
 
 pub(super) fn shift_right(n: u64, by: i64) -> EvalResult<u64> {
-    Ok(places(by)?.and_then(|by| n.checked_shr(by)).unwrap_or(0))
+    Ok(distance(by)?.and_then(|by| n.checked_shr(by)).unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -1,36 +1,41 @@
-//! Text encodings of bytes: base64 in both alphabets (cel-go's `ext.Encoders`), hexadecimal, and percent-encoding. Text that is no encoding
-//! is `invalid_argument`.
+//! The encoders library (cel-go's `ext.Encoders`, extended): base64 in both alphabets, hexadecimal, percent-encoding, and forms.
+//! Malformed text is `invalid_argument`.
+
+mod urlencoded;
+
+pub(crate) use self::urlencoded::{decode as form_decode, decoded_component, encode as form_encode};
 
 use crate::arena::{ArenaVec, EvalResult};
-use crate::library::Cx;
+use crate::cx::Cx;
 use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::display::Base64Display;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use celero_ir::ErrorKind::InvalidArgument;
 
-/// Writes padding, and reads with it and without.
+/// Encodes with padding; decodes with and without padding.
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_padding_mode(DecodePaddingMode::Indifferent)
     .with_decode_allow_trailing_bits(true);
 
-/// RFC 4648, 4.
-pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(&STANDARD, LENIENT);
+/// The standard alphabet (RFC 4648, 4).
+pub(crate) const BASE64: GeneralPurpose = GeneralPurpose::new(&STANDARD, LENIENT);
 
-/// RFC 4648, 5.
-pub(super) const BASE64_URL: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, LENIENT);
-/// As JSON Web Tokens have it (RFC 7515, 2): the letters of URLs, and no padding.
-pub(super) const BASE64_TOKEN: GeneralPurpose = GeneralPurpose::new(
+/// The URL-safe alphabet (RFC 4648, 5).
+pub(crate) const BASE64_URL: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, LENIENT);
+
+/// The URL-safe alphabet without padding, as in JSON Web Tokens (RFC 7515, 2).
+pub(crate) const BASE64_TOKEN: GeneralPurpose = GeneralPurpose::new(
     &URL_SAFE,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::RequireNone),
 );
 
-pub(super) fn base64_encode<'a>(cx: &Cx<'a>, engine: &GeneralPurpose, bytes: &[u8]) -> EvalResult<&'a str> {
+pub(crate) fn base64_encode<'a>(cx: &Cx<'a>, engine: &GeneralPurpose, bytes: &[u8]) -> EvalResult<&'a str> {
     cx.charge_bytes(bytes.len().saturating_mul(2))?;
     cx.arena().format(format_args!("{}", Base64Display::new(bytes, engine)))
 }
 
-pub(super) fn base64_decode<'a>(cx: &Cx<'a>, engine: &GeneralPurpose, text: &str) -> EvalResult<&'a [u8]> {
+pub(crate) fn base64_decode<'a>(cx: &Cx<'a>, engine: &GeneralPurpose, text: &str) -> EvalResult<&'a [u8]> {
     cx.charge_bytes(text.len().saturating_mul(2))?;
     let mut bytes = cx.arena().vec();
     bytes.extend(text.as_bytes())?;
@@ -38,12 +43,12 @@ pub(super) fn base64_decode<'a>(cx: &Cx<'a>, engine: &GeneralPurpose, text: &str
     bytes.finish().get(..length).ok_or(InvalidArgument)
 }
 
-/// A digit of base 16.
+/// Returns the hexadecimal digit of a number below 16.
 fn digit(n: u8, digits: &[u8; 16]) -> u8 {
     digits.get(usize::from(n)).copied().unwrap_or(b'0')
 }
 
-pub(super) fn hex_encode<'a>(cx: &Cx<'a>, bytes: &[u8]) -> EvalResult<&'a str> {
+pub(crate) fn hex_encode<'a>(cx: &Cx<'a>, bytes: &[u8]) -> EvalResult<&'a str> {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     cx.charge_bytes(bytes.len().saturating_mul(2))?;
     let mut text = cx.arena().vec();
@@ -54,8 +59,8 @@ pub(super) fn hex_encode<'a>(cx: &Cx<'a>, bytes: &[u8]) -> EvalResult<&'a str> {
     std::str::from_utf8(text.finish()).map_err(|_| InvalidArgument)
 }
 
-/// The byte that two digits of base 16 write.
-pub(super) fn pair(digits: &[u8]) -> EvalResult<u8> {
+/// Parses two hexadecimal digits.
+pub(crate) fn pair(digits: &[u8]) -> EvalResult<u8> {
     let value = |digit: &u8| char::from(*digit).to_digit(16).and_then(|n| u8::try_from(n).ok());
     match digits {
         [high, low] => value(high).zip(value(low)).map(|(high, low)| (high << 4) | low).ok_or(InvalidArgument),
@@ -63,7 +68,7 @@ pub(super) fn pair(digits: &[u8]) -> EvalResult<u8> {
     }
 }
 
-pub(super) fn hex_decode<'a>(cx: &Cx<'a>, text: &str) -> EvalResult<&'a [u8]> {
+pub(crate) fn hex_decode<'a>(cx: &Cx<'a>, text: &str) -> EvalResult<&'a [u8]> {
     cx.charge_bytes(text.len())?;
     let mut bytes = cx.arena().vec();
     bytes.reserve(text.len() / 2)?;
@@ -73,14 +78,14 @@ pub(super) fn hex_decode<'a>(cx: &Cx<'a>, text: &str) -> EvalResult<&'a [u8]> {
     Ok(bytes.finish())
 }
 
-/// A `%` and two digits.
-pub(super) fn percent_encode(out: &mut ArenaVec<'_, u8>, byte: u8) -> EvalResult<()> {
+/// Appends `%` and two hexadecimal digits.
+pub(crate) fn percent_encode(out: &mut ArenaVec<'_, u8>, byte: u8) -> EvalResult<()> {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     out.extend(&[b'%', digit(byte >> 4, DIGITS), digit(byte & 15, DIGITS)])
 }
 
-/// Keeps the unreserved characters of RFC 3986.
-pub(super) fn url_encode<'a>(cx: &Cx<'a>, text: &str) -> EvalResult<&'a str> {
+/// `url.encode(text)`: percent-encodes all but the unreserved characters of RFC 3986.
+pub(crate) fn url_encode<'a>(cx: &Cx<'a>, text: &str) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len().saturating_mul(3))?;
     let mut encoded = cx.arena().vec();
     for byte in text.bytes() {
@@ -93,8 +98,8 @@ pub(super) fn url_encode<'a>(cx: &Cx<'a>, text: &str) -> EvalResult<&'a str> {
     std::str::from_utf8(encoded.finish()).map_err(|_| InvalidArgument)
 }
 
-/// A `+` stands for itself. What is decoded must be UTF-8.
-pub(super) fn url_decode<'a>(cx: &Cx<'a>, text: &str) -> EvalResult<&'a str> {
+/// `url.decode(text)`. A `+` stays a `+`. The decoded bytes must be UTF-8.
+pub(crate) fn url_decode<'a>(cx: &Cx<'a>, text: &str) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
     let mut decoded = cx.arena().vec();
     let mut rest = text.as_bytes();

@@ -1,22 +1,26 @@
-//! A small per-thread memory of what was made from text last: compiled patterns, time zones.
+//! A small cache for what is made from text that is only known during an evaluation: compiled patterns, time zones. Each
+//! thread has its own.
 
 use std::cell::RefCell;
 
-/// Most entries kept. Those of compiled patterns take up to three megabytes each, if the patterns are hostile.
+/// Most entries. A compiled pattern takes up to three megabytes if it is hostile.
 const CAPACITY: usize = 16;
 
-/// Longest text that an entry is kept for, in bytes.
-const LONGEST: usize = 1024;
+/// Longest text in bytes for which an entry is kept.
+const MAX_TEXT: usize = 1024;
 
-/// The entries, most recently made last.
-pub(crate) struct Recent<T>(RefCell<Vec<(Box<str>, T)>>);
+/// Maps text to what was made from it. A full cache drops its oldest entry; the newest entry is the last.
+pub(crate) struct RecentCache<T>(RefCell<Vec<(Box<str>, T)>>);
 
-impl<T> Recent<T> {
+impl<T> RecentCache<T> {
     pub(crate) const fn new() -> Self {
         Self(RefCell::new(Vec::new()))
     }
 
-    /// Uses what was made from `text`, or makes it first. The oldest entry gives way.
+    /// Calls `consume` with the entry of `text`, which `make` makes if there is none.
+    ///
+    /// # Errors
+    /// Those of `make`.
     pub(crate) fn with<R, E>(
         &self,
         text: &str,
@@ -29,7 +33,7 @@ impl<T> Recent<T> {
         }
         let made = make()?;
         let result = consume(&made);
-        if text.len() <= LONGEST {
+        if text.len() <= MAX_TEXT {
             if entries.len() >= CAPACITY {
                 entries.remove(0);
             }
@@ -45,7 +49,7 @@ mod tests {
 
     #[test]
     fn keeps_a_few() {
-        let recent = Recent::new();
+        let recent = RecentCache::new();
         let made = std::cell::Cell::new(0);
         let get = |text: &str| {
             let make = || {
@@ -56,7 +60,7 @@ mod tests {
             made.get()
         };
         assert_eq!((get("a"), get("a"), get("bb"), get("a")), (1, 1, 2, 2));
-        let long = "x".repeat(LONGEST + 1);
+        let long = "x".repeat(MAX_TEXT + 1);
         assert_eq!((get(&long), get(&long)), (3, 4));
         for i in 0..CAPACITY {
             get(&"y".repeat(i + 10));

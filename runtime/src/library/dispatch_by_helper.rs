@@ -1,18 +1,20 @@
-//! Helpers called with plain values: how the passes evaluate a call of constants. Made from the table in `celero_ir`, as
-//! the native shims are.
+//! Calls of helpers with values as operands: how the passes fold a call of constants. Generated from the table of helpers in
+//! `celero_ir`, as the wrappers for native code are.
 
-use super::{Cx, helpers};
+use super::helper_functions;
 use crate::arena::EvalResult;
+use crate::cx::Cx;
 use crate::value::{Duration, Timestamp, Value};
 use celero_ir::{ErrorKind, Helper};
 use std::net::IpAddr;
 
-/// An operand taken out of a value; `None` when the value is of another type.
+/// Types that operands of helpers have.
 trait Take<'a>: Sized {
+    /// Returns what the value holds, `None` if it is of another type.
     fn take(value: Value<'a>) -> Option<Self>;
 }
 
-/// A result as a value.
+/// Types that results of helpers have.
 trait Give<'a> {
     fn give(self) -> Value<'a>;
 }
@@ -58,7 +60,7 @@ impl<'a> Give<'a> for Value<'a> {
 }
 
 macro_rules! call {
-    // Rows with a word are generated code's own.
+    // Rows with a `word` or a `maybe` are for generated code only.
     (@types $name:ident $result:tt [word $($rest:ident)*] $cx:ident $args:ident ($($done:tt)*)) => { None };
     (@types $name:ident [$(try)? word] $types:tt $cx:ident $args:ident $done:tt) => { None };
     (@types $name:ident [$(try)? maybe] $types:tt $cx:ident $args:ident $done:tt) => { None };
@@ -66,10 +68,10 @@ macro_rules! call {
         call!(@types $name $result [$($rest)*] $cx $args ($($done)* Take::take(*$args.next()?)?,))
     };
     (@types $name:ident [try $result:ident] [] $cx:ident $args:ident ($($done:tt)*)) => {
-        Some(helpers::$name($cx, $($done)*).map(Give::give))
+        Some(helper_functions::$name($cx, $($done)*).map(Give::give))
     };
     (@types $name:ident [$result:ident] [] $cx:ident $args:ident ($($done:tt)*)) => {
-        Some(Ok(helpers::$name($cx, $($done)*).give()))
+        Some(Ok(helper_functions::$name($cx, $($done)*).give()))
     };
 }
 
@@ -86,7 +88,11 @@ macro_rules! by_helper {
 
 celero_ir::for_each_helper!(by_helper);
 
-/// Calls the helper with these operands; "no such overload" where it can't be called with plain values like these.
-pub(crate) fn by_helper<'a>(cx: &Cx<'a>, helper: Helper, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
+/// Calls the library function behind a helper.
+///
+/// # Errors
+/// Those of the function; `out_of_budget` also for operands of other types and for helpers that take words of generated code.
+/// Constant folding then leaves the call to the evaluation.
+pub(crate) fn dispatch_by_helper<'a>(cx: &Cx<'a>, helper: Helper, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
     run(cx, helper, args).unwrap_or(Err(ErrorKind::OutOfBudget))
 }

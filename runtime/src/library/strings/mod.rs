@@ -1,39 +1,21 @@
-//! The strings library (cel-go's `ext.Strings`). Positions count code points, from 0; one outside of the text is
+//! The strings library (cel-go's `ext.Strings`). Positions count code points from 0; a position outside the text is
 //! `invalid_argument`.
 
-use crate::arena::{ArenaVec, EvalResult};
-use crate::library::Cx;
-use crate::library::strings::length;
+mod format;
+mod format_clauses;
+
+pub(crate) use self::format::format;
+pub(crate) use self::format_clauses::{Malformed, Piece, pieces};
+
+use crate::arena::EvalResult;
+use crate::cx::Cx;
+use crate::library::standard::text::length;
+use crate::library::text_builder::TextBuilder;
 use crate::value::{List, Value};
 use celero_ir::ErrorKind::{InvalidArgument, NoSuchOverload};
 use memchr::memmem;
 
-/// Text that is being built, charged by its bytes.
-pub(super) struct Builder<'c, 'a> {
-    cx: &'c Cx<'a>,
-    bytes: ArenaVec<'a, u8>,
-}
-
-impl<'c, 'a> Builder<'c, 'a> {
-    pub(super) fn new(cx: &'c Cx<'a>) -> Self {
-        Self { cx, bytes: cx.arena().vec() }
-    }
-
-    pub(super) fn push(&mut self, text: &str) -> EvalResult<()> {
-        self.cx.charge_bytes(text.len())?;
-        self.bytes.extend(text.as_bytes())
-    }
-
-    pub(super) fn push_char(&mut self, c: char) -> EvalResult<()> {
-        self.bytes.extend(c.encode_utf8(&mut [0; 4]).as_bytes())
-    }
-
-    pub(super) fn finish(self) -> EvalResult<&'a str> {
-        std::str::from_utf8(self.bytes.finish()).map_err(|_| InvalidArgument)
-    }
-}
-
-/// The text before and after a position.
+/// Returns the text before and after a position.
 fn split_at(text: &str, position: i64) -> EvalResult<(&str, &str)> {
     let position = usize::try_from(position).map_err(|_| InvalidArgument)?;
     let end = std::iter::once(text.len());
@@ -41,28 +23,29 @@ fn split_at(text: &str, position: i64) -> EvalResult<(&str, &str)> {
     byte.and_then(|byte| text.split_at_checked(byte)).ok_or(InvalidArgument)
 }
 
+/// Returns the number of code points.
 fn count(text: &str) -> i64 {
     length(text.chars().count())
 }
 
-/// The character at a position; none at the end.
-pub(super) fn char_at<'a>(cx: &Cx<'a>, text: &'a str, at: i64) -> EvalResult<&'a str> {
+/// `text.charAt(at)`: the character at a position; empty text at the end.
+pub(crate) fn char_at<'a>(cx: &Cx<'a>, text: &'a str, at: i64) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
     let (_, rest) = split_at(text, at)?;
     let first = rest.chars().next().map_or(0, char::len_utf8);
     rest.get(..first).ok_or(InvalidArgument)
 }
 
-/// The first position from `from` on where `needle` occurs, or -1.
-pub(super) fn index_of<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str, from: i64) -> EvalResult<i64> {
+/// `text.indexOf(needle, from)`: the first position, not before `from`, where `needle` occurs; -1 if there is none.
+pub(crate) fn index_of<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str, from: i64) -> EvalResult<i64> {
     cx.charge_bytes(text.len().saturating_add(needle.len()))?;
     let (_, rest) = split_at(text, from)?;
     let found = memmem::find(rest.as_bytes(), needle.as_bytes());
     Ok(found.and_then(|at| rest.get(..at)).map_or(-1, |before| from.saturating_add(count(before))))
 }
 
-/// The last position, `to` or before, where `needle` occurs, or -1.
-pub(super) fn last_index_of<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str, to: Option<i64>) -> EvalResult<i64> {
+/// `text.lastIndexOf(needle, to)`: the last position, not after `to`, where `needle` occurs; -1 if there is none.
+pub(crate) fn last_index_of<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str, to: Option<i64>) -> EvalResult<i64> {
     cx.charge_bytes(text.len().saturating_add(needle.len()))?;
     let mut searched = text.as_bytes();
     if let Some(to) = to {
@@ -73,9 +56,9 @@ pub(super) fn last_index_of<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str, to:
     Ok(found.and_then(|at| text.get(..at)).map_or(-1, count))
 }
 
-/// The texts of a list one after the other.
-pub(super) fn join<'a>(cx: &Cx<'a>, list: List<'a>, separator: &str) -> EvalResult<&'a str> {
-    let mut joined = Builder::new(cx);
+/// `list.join(separator)`: the texts of a list with the separator in between.
+pub(crate) fn join<'a>(cx: &Cx<'a>, list: List<'a>, separator: &str) -> EvalResult<&'a str> {
+    let mut joined = TextBuilder::new(cx);
     for index in 0..list.len() {
         cx.charge(1)?;
         if index > 0 {
@@ -89,8 +72,8 @@ pub(super) fn join<'a>(cx: &Cx<'a>, list: List<'a>, separator: &str) -> EvalResu
     joined.finish()
 }
 
-/// The text with its bytes changed by a function that keeps those beyond ASCII.
-pub(super) fn map_bytes<'a>(cx: &Cx<'a>, text: &'a str, f: fn(&u8) -> u8) -> EvalResult<&'a str> {
+/// Returns the text with `f` applied to each byte. `f` must not change bytes beyond ASCII.
+pub(crate) fn map_bytes<'a>(cx: &Cx<'a>, text: &'a str, f: fn(&u8) -> u8) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
     if text.bytes().all(|b| f(&b) == b) {
         return Ok(text);
@@ -103,16 +86,16 @@ pub(super) fn map_bytes<'a>(cx: &Cx<'a>, text: &'a str, f: fn(&u8) -> u8) -> Eva
     std::str::from_utf8(mapped.finish()).map_err(|_| InvalidArgument)
 }
 
-/// A limit as a number of times: a negative one is none.
+/// Returns a limit of the language as a count: a negative limit means no limit.
 fn at_most(limit: i64) -> usize {
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
-/// The text with the first `most` occurrences of `from` replaced, all if that is negative. Empty text occurs before each
-/// character and at the end.
-pub(super) fn replace<'a>(cx: &Cx<'a>, text: &'a str, from: &str, to: &str, most: i64) -> EvalResult<&'a str> {
+/// `text.replace(from, to, most)`: the text with the first `most` occurrences of `from` replaced; all if `most` is negative.
+/// Empty text occurs before each character and at the end.
+pub(crate) fn replace<'a>(cx: &Cx<'a>, text: &'a str, from: &str, to: &str, most: i64) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
-    let mut replaced = Builder::new(cx);
+    let mut replaced = TextBuilder::new(cx);
     let mut rest = 0;
     for (at, found) in text.match_indices(from).take(at_most(most)) {
         cx.charge(1)?;
@@ -124,9 +107,9 @@ pub(super) fn replace<'a>(cx: &Cx<'a>, text: &'a str, from: &str, to: &str, most
     replaced.finish()
 }
 
-/// The parts between the separators, at most `most` if that is not negative; the last one then holds the rest. An empty
-/// separator separates all characters.
-pub(super) fn split<'a>(cx: &Cx<'a>, text: &'a str, separator: &str, most: i64) -> EvalResult<List<'a>> {
+/// `text.split(separator, most)`: the parts between the separators. There are at most `most` parts, unless that is negative;
+/// the last part holds the remaining text. An empty separator separates all characters.
+pub(crate) fn split<'a>(cx: &Cx<'a>, text: &'a str, separator: &str, most: i64) -> EvalResult<List<'a>> {
     cx.charge_bytes(text.len())?;
     let mut parts = cx.arena().vec();
     let most = at_most(most);
@@ -154,8 +137,8 @@ pub(super) fn split<'a>(cx: &Cx<'a>, text: &'a str, separator: &str, most: i64) 
     Ok(List::Slice(parts.finish()))
 }
 
-/// The text from one position to another, or to its end.
-pub(super) fn substring<'a>(cx: &Cx<'a>, text: &'a str, start: i64, end: Option<i64>) -> EvalResult<&'a str> {
+/// `text.substring(start, end)`: the text between two positions, up to the end without `end`.
+pub(crate) fn substring<'a>(cx: &Cx<'a>, text: &'a str, start: i64, end: Option<i64>) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
     let before_end = match end {
         Some(end) => split_at(text, end)?.0,
@@ -164,18 +147,18 @@ pub(super) fn substring<'a>(cx: &Cx<'a>, text: &'a str, start: i64, end: Option<
     Ok(split_at(before_end, start)?.1)
 }
 
-/// The characters in reverse order.
-pub(super) fn reverse<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<&'a str> {
+/// `text.reverse()`: the characters in reverse order.
+pub(crate) fn reverse<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
-    let mut reversed = Builder::new(cx);
+    let mut reversed = TextBuilder::new(cx);
     text.chars().rev().try_for_each(|c| reversed.push_char(c))?;
     reversed.finish()
 }
 
-/// The text in quotes; control characters that have a short escape, quotes and backslashes are escaped.
-pub(super) fn quote<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<&'a str> {
+/// `strings.quote(text)`: the text in quotes, with quotes, backslashes and control characters that have a short escape escaped.
+pub(crate) fn quote<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
-    let mut quoted = Builder::new(cx);
+    let mut quoted = TextBuilder::new(cx);
     quoted.push("\"")?;
     for c in text.chars() {
         match c {

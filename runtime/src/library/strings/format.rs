@@ -1,11 +1,11 @@
-//! `"..".format([..])`: values in the places of verbs. What can't be formatted is `invalid_argument`: an unknown verb, too
-//! few values, a value of a type that the verb does not take.
+//! `text.format(list)`: replaces clauses such as `%s` by values. An unknown verb, too few values, or a value of a type that the
+//! verb does not accept is `invalid_argument`.
 
+use super::format_clauses::{Clause, Piece, Verb, pieces};
 use crate::arena::EvalResult;
-use crate::library::Cx;
-use crate::library::convert::{string_from_bytes, string_from_int, string_from_uint};
-use crate::library::text::Builder;
-use crate::library::verbs::{Clause, Piece, Verb, pieces};
+use crate::cx::Cx;
+use crate::library::standard::conversions::{string_from_bytes, string_from_int, string_from_uint};
+use crate::library::text_builder::TextBuilder;
 use crate::value::{List, Map, Value};
 use celero_ir::ErrorKind::{InvalidArgument, OutOfBudget};
 use std::fmt::Write;
@@ -13,10 +13,10 @@ use std::fmt::Write;
 /// Deepest nesting of lists and maps that `%s` writes.
 const MAX_DEPTH: u32 = 64;
 
-/// Replaces the verbs of a text by values, in order. Values that are left over are not an error.
-pub(super) fn format<'a>(cx: &Cx<'a>, text: &'a str, args: List<'a>) -> EvalResult<&'a str> {
+/// Replaces the clauses of a text by the values of a list, in order. Unused values are not an error.
+pub(crate) fn format<'a>(cx: &Cx<'a>, text: &'a str, args: List<'a>) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
-    let mut out = Builder::new(cx);
+    let mut out = TextBuilder::new(cx);
     let mut index = 0_usize;
     for piece in pieces(text) {
         cx.charge(1)?;
@@ -45,7 +45,7 @@ pub(super) fn format<'a>(cx: &Cx<'a>, text: &'a str, args: List<'a>) -> EvalResu
     out.finish()
 }
 
-/// NaN and the infinities as text; `None` for other numbers.
+/// Returns the text of NaN and the infinities; `None` for other numbers.
 fn special(d: f64) -> Option<&'static str> {
     match d {
         d if d.is_nan() => Some("NaN"),
@@ -55,7 +55,7 @@ fn special(d: f64) -> Option<&'static str> {
     }
 }
 
-fn decimal<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>) -> EvalResult<()> {
+fn decimal<'a>(cx: &Cx<'a>, out: &mut TextBuilder<'_, 'a>, value: &Value<'a>) -> EvalResult<()> {
     match value {
         Value::Int(n) => out.push(string_from_int(cx, *n)?),
         Value::Uint(n) => out.push(string_from_uint(cx, *n)?),
@@ -64,8 +64,8 @@ fn decimal<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>) -> Eva
     }
 }
 
-/// All digits that the double needs, without an exponent.
-fn double<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, d: f64) -> EvalResult<()> {
+/// Writes a double with all its digits and without an exponent.
+fn double<'a>(cx: &Cx<'a>, out: &mut TextBuilder<'_, 'a>, d: f64) -> EvalResult<()> {
     match special(d) {
         Some(text) => out.push(text),
         None => out.push(cx.arena().format(format_args!("{d}"))?),
@@ -74,7 +74,7 @@ fn double<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, d: f64) -> EvalResult<()> 
 
 fn float<'a>(
     cx: &Cx<'a>,
-    out: &mut Builder<'_, 'a>,
+    out: &mut TextBuilder<'_, 'a>,
     value: &Value<'a>,
     write: impl FnOnce(f64) -> EvalResult<String>,
 ) -> EvalResult<()> {
@@ -91,7 +91,7 @@ fn float<'a>(
     }
 }
 
-/// One digit, a point and more digits, and an exponent of at least two digits: `1.052033e+03`.
+/// Returns one digit, the fraction, and an exponent of at least two digits: `1.052033e+03`.
 fn scientific(d: f64, precision: usize) -> EvalResult<String> {
     let text = format!("{d:.precision$e}");
     let (digits, exponent) = text.split_once('e').ok_or(InvalidArgument)?;
@@ -99,14 +99,14 @@ fn scientific(d: f64, precision: usize) -> EvalResult<String> {
     Ok(format!("{digits}e{exponent:+03}"))
 }
 
-/// An integer in a base: the sign, then the size.
+/// Writes an integer: the sign, then the magnitude as `write` formats it.
 fn integer<'a>(
     cx: &Cx<'a>,
-    out: &mut Builder<'_, 'a>,
+    out: &mut TextBuilder<'_, 'a>,
     value: &Value<'a>,
     write: impl FnOnce(u64) -> String,
 ) -> EvalResult<()> {
-    let (negative, size) = match value {
+    let (negative, magnitude) = match value {
         Value::Int(n) => (*n < 0, n.unsigned_abs()),
         Value::Uint(n) => (false, *n),
         _ => return Err(InvalidArgument),
@@ -115,10 +115,10 @@ fn integer<'a>(
     if negative {
         out.push("-")?;
     }
-    out.push(&write(size))
+    out.push(&write(magnitude))
 }
 
-fn hex<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>, upper: bool) -> EvalResult<()> {
+fn hex<'a>(cx: &Cx<'a>, out: &mut TextBuilder<'_, 'a>, value: &Value<'a>, upper: bool) -> EvalResult<()> {
     let bytes = match value {
         Value::String(text) => text.as_bytes(),
         Value::Bytes(bytes) => bytes,
@@ -135,8 +135,8 @@ fn hex<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>, upper: boo
     Ok(())
 }
 
-/// A value as text for people. The entries of a map are in the order of their keys' text.
-fn write_plain<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>, depth: u32) -> EvalResult<()> {
+/// Writes a value for people to read. The entries of a map are sorted by the text of their keys.
+fn write_plain<'a>(cx: &Cx<'a>, out: &mut TextBuilder<'_, 'a>, value: &Value<'a>, depth: u32) -> EvalResult<()> {
     cx.charge(1)?;
     let depth = depth.checked_sub(1).ok_or(OutOfBudget)?;
     match value {
@@ -165,11 +165,11 @@ fn write_plain<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, value: &Value<'a>, de
     }
 }
 
-fn write_map<'a>(cx: &Cx<'a>, out: &mut Builder<'_, 'a>, map: &Map<'a>, depth: u32) -> EvalResult<()> {
+fn write_map<'a>(cx: &Cx<'a>, out: &mut TextBuilder<'_, 'a>, map: &Map<'a>, depth: u32) -> EvalResult<()> {
     cx.charge(map.len())?;
     let mut entries = cx.arena().vec();
     for (key, value) in map.all(cx)? {
-        let mut text = Builder::new(cx);
+        let mut text = TextBuilder::new(cx);
         write_plain(cx, &mut text, key, depth)?;
         entries.push((text.finish()?, *value))?;
     }

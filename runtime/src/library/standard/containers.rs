@@ -1,35 +1,26 @@
-//! Lists, maps, selection, membership, size.
+//! Lists and maps: index, selection, membership, size, and the ranges of comprehensions.
 
 use crate::arena::EvalResult;
-use crate::library::Cx;
+use crate::cx::Cx;
 use crate::library::optionals;
-use crate::library::strings::{bytes_size, length, string_size};
-use crate::value::order::Key;
+use crate::library::standard::text::{bytes_size, length, string_size};
 use crate::value::{List, Map, Value};
 use celero_ir::ErrorKind;
 
-/// The position that an index stands for: an `int`, a `uint` or a whole `double`. Negative and huge ones are out of the
-/// bounds of every list.
-pub(crate) fn position(index: &Value<'_>) -> EvalResult<usize> {
-    match (index, Key::lookup(index)) {
-        (Value::Int(_) | Value::Uint(_) | Value::Double(_), Some(Key::Number(n))) => {
-            Ok(usize::try_from(n).unwrap_or(usize::MAX))
-        }
-        _ => Err(ErrorKind::InvalidArgument),
-    }
-}
-
-/// An element of a list; out of bounds is `invalid_argument`.
+/// `list[index]`; out of bounds is `invalid_argument`.
+#[inline]
 pub(crate) fn list_index<'a>(cx: &Cx<'a>, list: List<'a>, index: Value<'a>) -> EvalResult<Value<'a>> {
-    list.get(position(&index)?, cx.arena())?.ok_or(ErrorKind::InvalidArgument)
+    list.at(&index, cx.arena())?.ok_or(ErrorKind::InvalidArgument)
 }
 
-/// The value under a key; what can't be a key is not found.
+/// `map[key]`; a value that cannot be a key is `no_such_key`.
+#[inline]
 pub(crate) fn map_index<'a>(cx: &Cx<'a>, map: &Map<'a>, key: &Value<'_>) -> EvalResult<Value<'a>> {
     map.find(key, cx)?.ok_or(ErrorKind::NoSuchKey)
 }
 
-/// `list[index]` of what is known to be a list, or `no_such_overload`.
+/// `list[index]`; `no_such_overload` if the value is not a list.
+#[inline]
 pub(crate) fn index_list<'a>(cx: &Cx<'a>, list: Value<'a>, index: i64) -> EvalResult<Value<'a>> {
     match list {
         Value::List(list) => list_index(cx, list, Value::Int(index)),
@@ -37,7 +28,8 @@ pub(crate) fn index_list<'a>(cx: &Cx<'a>, list: Value<'a>, index: i64) -> EvalRe
     }
 }
 
-/// `map[key]` of what is known to be a map, or `no_such_overload`.
+/// `map[key]`; `no_such_overload` if the value is not a map.
+#[inline]
 pub(crate) fn index_map<'a>(cx: &Cx<'a>, map: Value<'a>, key: Value<'a>) -> EvalResult<Value<'a>> {
     match map {
         Value::Map(map) => map_index(cx, &map, &key),
@@ -45,7 +37,8 @@ pub(crate) fn index_map<'a>(cx: &Cx<'a>, map: Value<'a>, key: Value<'a>) -> Eval
     }
 }
 
-/// `value.field`: of a map, the value under that key; of an optional, an optional of the same (absent stays absent).
+/// `value.field`: the value of a map under that key, or the optional of it if `value` is an optional.
+#[inline]
 pub(crate) fn select<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> EvalResult<Value<'a>> {
     match map {
         Value::Map(map) => map_index(cx, &map, &Value::String(field)),
@@ -54,7 +47,8 @@ pub(crate) fn select<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> EvalRes
     }
 }
 
-/// `has(value.field)`: whether [`select`] would find something.
+/// `has(value.field)`: whether [`select`] finds a value.
+#[inline]
 pub(crate) fn has<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> EvalResult<bool> {
     match map {
         Value::Map(map) => Ok(map.find(&Value::String(field), cx)?.is_some()),
@@ -86,11 +80,13 @@ pub(crate) fn in_list<'a>(cx: &Cx<'a>, element: Value<'a>, list: List<'a>) -> Ev
 }
 
 /// `key in map`
+#[inline]
 pub(crate) fn in_map<'a>(cx: &Cx<'a>, key: Value<'a>, map: Map<'a>) -> EvalResult<bool> {
     Ok(map.find(&key, cx)?.is_some())
 }
 
-/// `element in list` or `key in map`, by what the container is.
+/// `element in list` or `key in map`.
+#[inline]
 pub(crate) fn in_container<'a>(cx: &Cx<'a>, element: Value<'a>, container: Value<'a>) -> EvalResult<bool> {
     match container {
         Value::List(list) => in_list(cx, element, list),
@@ -99,7 +95,8 @@ pub(crate) fn in_container<'a>(cx: &Cx<'a>, element: Value<'a>, container: Value
     }
 }
 
-/// Code points, bytes, elements or entries.
+/// `size(value)`: the number of code points, bytes, elements or entries.
+#[inline]
 pub(crate) fn size<'a>(cx: &Cx<'a>, value: Value<'a>) -> EvalResult<i64> {
     match value {
         Value::String(text) => string_size(cx, text),
@@ -110,7 +107,8 @@ pub(crate) fn size<'a>(cx: &Cx<'a>, value: Value<'a>) -> EvalResult<i64> {
     }
 }
 
-/// How many elements a list has; 0 for what is none.
+/// Returns the number of elements of a list; 0 for other values.
+#[inline]
 pub(crate) fn list_len<'a>(_: &Cx<'a>, list: Value<'a>) -> i64 {
     match list {
         Value::List(list) => length(list.len()),
@@ -137,7 +135,7 @@ pub(crate) fn list_add<'a>(cx: &Cx<'a>, a: List<'a>, b: List<'a>) -> EvalResult<
     Ok(List::Slice(both.finish()))
 }
 
-/// What a comprehension of one variable goes over: the elements of a list, the keys of a map.
+/// Returns the list that a comprehension with one variable iterates over: the elements of a list, the keys of a map.
 pub(crate) fn range_items<'a>(cx: &Cx<'a>, range: Value<'a>) -> EvalResult<Value<'a>> {
     let map = match range {
         Value::List(_) => return Ok(range),
@@ -153,7 +151,8 @@ pub(crate) fn range_items<'a>(cx: &Cx<'a>, range: Value<'a>) -> EvalResult<Value
     Ok(Value::List(List::Slice(keys.finish())))
 }
 
-/// The value itself, which must be a map.
+/// Returns the value if it is a map; otherwise `no_such_overload`.
+#[inline]
 pub(crate) fn map_only<'a>(_cx: &Cx<'a>, value: Value<'a>) -> EvalResult<Value<'a>> {
     match value {
         Value::Map(_) => Ok(value),
@@ -161,7 +160,8 @@ pub(crate) fn map_only<'a>(_cx: &Cx<'a>, value: Value<'a>) -> EvalResult<Value<'
     }
 }
 
-/// What a comprehension of two variables goes over: index, element, index, element, .. of a list, key, value, .. of a map.
+/// Returns the list that a comprehension with two variables iterates over, in pairs: index and element of a list, key and
+/// value of a map.
 pub(crate) fn range_pairs<'a>(cx: &Cx<'a>, range: Value<'a>) -> EvalResult<Value<'a>> {
     let count = match range {
         Value::List(list) => list.len(),
@@ -187,7 +187,8 @@ pub(crate) fn range_pairs<'a>(cx: &Cx<'a>, range: Value<'a>) -> EvalResult<Value
     Ok(Value::List(List::Slice(flat.finish())))
 }
 
-/// `==` of any two values.
+/// `a == b`
+#[inline]
 pub(crate) fn value_equal<'a>(cx: &Cx<'a>, a: Value<'a>, b: Value<'a>) -> EvalResult<bool> {
     a.equals(&b, cx)
 }

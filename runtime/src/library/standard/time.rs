@@ -1,31 +1,34 @@
-//! Points in time and spans of time: arithmetic, and the parts of a date and a time of day in a time zone.
+//! Timestamps and durations: arithmetic, and the parts of a date and a time of day in a time zone.
 //!
-//! A zone is a name of the IANA database, which is compiled in, or an offset from UTC: `+05:30`, `-08:00`, `02:00`.
+//! A time zone is a name of the IANA database, which is compiled in, or an offset from UTC: `+05:30`, `-08:00`, `02:00`.
 
 use crate::arena::EvalResult;
-use crate::library::Cx;
-use crate::library::recent::Recent;
+use crate::cx::Cx;
+use crate::library::recent_cache::RecentCache;
 use crate::value::{Duration, Timestamp};
 use celero_ir::ErrorKind;
 use jiff::tz::TimeZone;
 
 thread_local! {
-    static ZONES: Recent<TimeZone> = const { Recent::new() };
+    static ZONES: RecentCache<TimeZone> = const { RecentCache::new() };
 }
 
+#[inline]
 pub(crate) fn timestamp_add<'a>(_: &Cx<'a>, time: Timestamp, duration: Duration) -> EvalResult<Timestamp> {
     time.checked_add(duration)
 }
 
+#[inline]
 pub(crate) fn timestamp_sub<'a>(_: &Cx<'a>, time: Timestamp, duration: Duration) -> EvalResult<Timestamp> {
     time.checked_sub(duration)
 }
 
+#[inline]
 pub(crate) fn timestamp_diff<'a>(_: &Cx<'a>, a: Timestamp, b: Timestamp) -> EvalResult<Duration> {
     a.since(b)
 }
 
-/// What is asked of a point in time. Months and days of months and years count from 0, days of the week from Sunday as 0.
+/// A part of a timestamp. Months, days of a month and days of a year count from 0; Sunday is day 0 of a week.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Part {
     Year,
@@ -41,12 +44,12 @@ pub(crate) enum Part {
     Milliseconds,
 }
 
-/// A part of the date and time in UTC.
+/// Returns a part of the date and time in UTC.
 pub(crate) fn part(time: Timestamp, part: Part) -> EvalResult<i64> {
     part_at(time, part, 0)
 }
 
-/// A part of the date and time in a zone. An unknown one is `invalid_argument`; a date past the year 9999, `overflow`.
+/// Returns a part of the date and time in a zone. An unknown zone is `invalid_argument`, a date after the year 9999 `overflow`.
 pub(crate) fn part_in(time: Timestamp, part: Part, zone: &str) -> EvalResult<i64> {
     let offset = match fixed_offset(zone) {
         Some(offset) => offset?,
@@ -71,7 +74,7 @@ fn part_at(time: Timestamp, part: Part, offset: i64) -> EvalResult<i64> {
     })
 }
 
-/// The offset in seconds that `[+-]hh:mm` writes; `None` for what has no colon and so is a name.
+/// Parses an offset `[+-]hh:mm` to seconds; `None` if there is no colon, because then the zone is a name.
 fn fixed_offset(zone: &str) -> Option<EvalResult<i64>> {
     let (hours, minutes) = zone.split_once(':')?;
     let (negative, hours) = match hours.strip_prefix('-') {
@@ -91,10 +94,10 @@ fn fixed_offset(zone: &str) -> Option<EvalResult<i64>> {
 
 fn named_offset(time: Timestamp, zone: &str) -> EvalResult<i64> {
     let lookup = || TimeZone::get(zone).map_err(|_| ErrorKind::InvalidArgument);
-    // The last two days of year 9999 are outside what the database's code takes; no zone changes its offset then.
+    // The crate `jiff` does not accept the last two days of the year 9999; no zone changes its offset then.
     let seconds = time.seconds.clamp(jiff::Timestamp::MIN.as_second(), jiff::Timestamp::MAX.as_second());
     let instant = jiff::Timestamp::from_second(seconds).map_err(|_| ErrorKind::Overflow)?;
-    // While the thread ends, its memory may be gone already.
+    // While the thread ends, its thread-local data may be dropped already.
     ZONES
         .try_with(|zones| zones.with(zone, lookup, |zone| i64::from(zone.to_offset(instant).seconds())))
         .unwrap_or(Err(ErrorKind::OutOfBudget))

@@ -1,0 +1,84 @@
+//! The evaluation context: the budget of steps and the arena of one evaluation.
+
+use crate::arena::{Arena, EvalResult};
+use celero_ir::ErrorKind;
+use std::cell::Cell;
+
+/// Bytes that a scan reads or writes for one step.
+const BYTES_PER_STEP: usize = 64;
+
+/// The evaluation context: what a library function or a function of the host may use besides its arguments.
+///
+/// It holds the *fuel*, the number of steps that the evaluation may still take, and the arena for results. A function that
+/// scans or builds more than a fixed amount calls [`charge`](Self::charge) or [`charge_bytes`](Self::charge_bytes) before it
+/// does, so that no chain of calls runs or grows without bound.
+///
+/// Native code reads and writes the fuel in place: the layout is part of its contract (`celero_ir::layout::frame`).
+#[derive(Debug)]
+#[repr(C)]
+pub struct Cx<'a> {
+    fuel: Cell<i64>,
+    arena: &'a Arena,
+}
+
+impl<'a> Cx<'a> {
+    /// Offset of the fuel in bytes: part of the contract with native code.
+    pub(crate) const FUEL_OFFSET: usize = std::mem::offset_of!(Cx<'static>, fuel);
+
+    /// Returns a context with a budget of `fuel` steps.
+    #[must_use]
+    #[inline]
+    pub fn new(fuel: i64, arena: &'a Arena) -> Self {
+        Self { fuel: Cell::new(fuel), arena }
+    }
+
+    /// Returns the arena for results.
+    #[must_use]
+    #[inline]
+    pub fn arena(&self) -> &'a Arena {
+        self.arena
+    }
+
+    /// Takes `steps` from the budget.
+    ///
+    /// # Errors
+    /// `out_of_budget` if fewer steps are left. A budget that was exceeded stays exceeded: all later calls fail too.
+    #[inline]
+    pub fn charge(&self, steps: usize) -> EvalResult<()> {
+        let steps = i64::try_from(steps).unwrap_or(i64::MAX);
+        if self.fuel.get() < steps {
+            return self.overspend(steps);
+        }
+        self.fuel.update(|fuel| fuel.wrapping_sub(steps));
+        Ok(())
+    }
+
+    #[cold]
+    fn overspend(&self, steps: i64) -> EvalResult<()> {
+        self.fuel.update(|fuel| fuel.saturating_sub(steps));
+        Err(ErrorKind::OutOfBudget)
+    }
+
+    /// Takes one step for every 64 bytes from the budget.
+    ///
+    /// # Errors
+    /// As [`charge`](Self::charge).
+    #[inline]
+    pub fn charge_bytes(&self, bytes: usize) -> EvalResult<()> {
+        self.charge(bytes / BYTES_PER_STEP)
+    }
+
+    /// As [`charge_bytes`](Self::charge_bytes), for functions that cannot fail: the next function that can fail reports the
+    /// exceeded budget.
+    #[inline]
+    pub(crate) fn spend_bytes(&self, bytes: usize) {
+        // The error is not lost: the fuel stays below zero.
+        let _ = self.charge_bytes(bytes);
+    }
+
+    /// Returns the steps that are left.
+    #[cfg(test)]
+    pub(crate) fn left(&self) -> i64 {
+        self.fuel.get()
+    }
+}

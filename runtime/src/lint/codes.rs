@@ -1,0 +1,28 @@
+//! The codes of the diagnostics that this crate adds to those of the front end, with their summaries.
+//!
+//! A code is part of the public interface: hosts filter by it, and `celero check --explain` prints its summary.
+
+use celero_frontend::{CodeInfo, Stage};
+
+macro_rules! codes {
+    ($($name:ident $code:literal $stage:ident $summary:literal;)*) => {
+        $(pub(crate) const $name: &str = $code;)*
+
+        /// All codes of this crate, in the order in which they are documented.
+        pub(crate) const CODES: &[CodeInfo] = &[$(CodeInfo { code: $code, stage: Stage::$stage, summary: $summary },)*];
+    };
+}
+
+codes! {
+    ENVIRONMENT "environment" Check "a variable or function that the host declares can't be declared";
+    NATIVE_CODE "native-code" Limit "the rule exceeds a bound of the compiler to native code, and the host asks for native code only";
+    NO_TEXT "no-text" Check "a result that is to be a part of a text has none";
+    NEVER_VALID "literal-never-valid" Check "a call on this literal fails whenever it is evaluated (a warning)";
+    NEVER_EQUAL "never-equal" Check "the compared types are never the same (a warning)";
+    CONSTANT_CONDITION "constant-condition" Check "a condition is `true` or `false` as written (a warning)";
+    INVALID_HEADER_NAME "invalid-header-name" Check "no header can have this name (a warning)";
+    HEADER_NAME_CASE "header-name-case" Check "the name of a header is not in lower case (a warning)";
+    NEVER_MATCHES "never-matches" Check "a rule of a set is never true (a warning)";
+    DUPLICATE_RULE "duplicate-rule" Check "a rule of a set has the condition of one before it (a warning)";
+    SHADOWED_RULE "shadowed-rule" Check "a rule of a set is never the first match, because one before it is true wherever it is (a warning)";
+}
