@@ -157,7 +157,7 @@ pub use celero_derive::Context;
 pub use celero_frontend::stdlib::Library;
 pub use celero_frontend::{
     CodeInfo, Diagnostic, Label, Limits as SourceLimits, NotationError, Severity, Span, Stage, Style, Type,
-    parse_variables, render,
+    parse_variables, render, similar,
 };
 pub use celero_jit::Profiling;
 pub use context::{Context, Element, Field, FieldType, Host, Nested};

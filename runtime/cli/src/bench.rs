@@ -1,42 +1,43 @@
-//! `celero bench`: how fast a set of rules is on requests.
+//! `celero bench`: measures a set of rules with requests.
 
 use crate::cost::{Cost, number};
-use crate::input::{Given, read_raw};
+use crate::input::{InputArgs, read_raw};
 use crate::output::Output;
+use crate::rule_sets::{ErrorPolicyArg, SetCommand, builder, rejected, with_contexts};
 use crate::rules_file::RulesFile;
-use crate::sets::{ErrorPolicyArg, Task, builder, rejected, with_contexts};
 use celero::{Context, Engine, Env, ErrorPolicy};
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Measure a set of rules on requests.
+/// Measure a set of rules with requests.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   celero bench site.rules --requests traffic.jsonl
   celero bench site.rules --requests traffic.http --on-error match --json
 
-RULES is a file of rules, as `celero check --help` describes it. Times are of one thread, of the fastest of several rounds over
-all requests, each for all matches and for the first alone. Rules a second is how many rules that decides, looked at or not.
+RULES is a file of rules; `celero check --help` describes the format. Times are those of one thread, in the fastest of several rounds
+over all requests: for all matches, and for the first match only. The rate counts every rule of the set once per request, whether
+the index skipped it or not.
 With --json: {\"rules\": 2, \"indexed\": 2, \"build_ms\": 3.1, \"rules_per_second\": 1e9, \"cost\": {..}}.")]
 pub(crate) struct Args {
     /// A file of rules.
     #[arg(value_name = "RULES")]
     file: PathBuf,
-    /// What a rule that fails counts as.
+    /// What a rule with a failed evaluation counts as.
     #[arg(long, value_enum, default_value_t = ErrorPolicyArg(ErrorPolicy::NoMatch))]
     on_error: ErrorPolicyArg,
-    /// Answer as JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    given: Given,
+    given: InputArgs,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     if args.given.request.is_none() && args.given.bindings.is_none() {
-        return Err("--requests is needed, or --bindings".to_owned());
+        return Err("--requests or --bindings is required".to_owned());
     }
     let file = RulesFile::parse(args.file.display().to_string(), read_raw(&args.file)?)?;
     with_contexts(&args.given, output, Bench { file: &file, args })
@@ -47,7 +48,7 @@ struct Bench<'a> {
     args: &'a Args,
 }
 
-impl Task for Bench<'_> {
+impl SetCommand for Bench<'_> {
     fn run<E: Context, C: Context<Static = E::Static>>(
         self,
         env: &Env<E>,
@@ -81,7 +82,7 @@ impl Task for Bench<'_> {
         } else {
             output.line(&format!("set       {rules} rules, {found} found by the index, {native} native"));
             output.line(&format!("build     {build_ms:.1} ms, {bytes} bytes of index and code"));
-            output.line(&format!("rate      {:.1} million rules a second", rate / 1e6));
+            output.line(&format!("rate      {:.1} million rules per second", rate / 1e6));
             output.print(&cost.to_string());
         }
         Ok(0)

@@ -1,12 +1,12 @@
-//! `celero check`: types, names and literals of a rule, or of those of a file, without evaluating them.
+//! `celero check`: checks a rule, a file of rules or a policy without evaluating it.
 
 use crate::REJECTED;
 use crate::failure::{Failure, diagnostics_json, render};
-use crate::input::{Given, World, expression, read_raw};
+use crate::input::{Input, InputArgs, expression, read_raw};
 use crate::output::Output;
 use crate::policy::{self, is_policy};
+use crate::rule_sets::{ErrorPolicyArg, SetCommand, builder, rejected, with_contexts};
 use crate::rules_file::{RulesFile, is_rules};
-use crate::sets::{ErrorPolicyArg, Task, builder, rejected, with_contexts};
 use celero::{CompileError, Context, Diagnostic, Engine, Env, ErrorPolicy, Indexing, Tier, Type};
 use serde_json::json;
 use std::path::PathBuf;
@@ -24,35 +24,35 @@ Examples:
   celero check rule.cel --bindings bindings.json      # names from a file of values, as dyn
   celero check --expr 'request.pth == \"/\"' --request request.http
 
-A file of rules has one a line, `name: expression`; lines that start with white space continue the rule above, and those that
-start with `#` are comments. Such rules see a request, unless --vars or --bindings name variables:
+A file of rules has one rule per line, `name: expression`. A line that starts with white space continues the rule above; a line that
+starts with `#` is a comment. The rules read a request, unless --vars or --bindings declare variables:
   # who may come in
   admin: request.path.startsWith(\"/admin\")
     && request.headers[\"x-team\"] == \"ops\"
   health: request.path == \"/health\"
   late [priority 10, tag api]: request.path.startsWith(\"/api\")
-Rules of smaller priorities come first, and have 0 if nothing is said. Rules that never match, repeat an earlier one, or are never the first to match, are warned of.
+Rules with smaller priorities come first; the default is 0. There are warnings about rules that never match, that repeat an earlier
+rule, or that are never the first match.
 
-A rule that is fine answers with its type. One that isn't is shown with carets, and the exit code is 1.
-Warnings (a pattern that is none, a condition that is constant, a header that can't exist) are shown and change nothing,
-unless --deny-warnings is given.
-With --json: {\"ok\": true, \"type\": \"bool\", \"diagnostics\": []}; of a file of rules {\"ok\": true, \"rules\": 2, \"diagnostics\": []},
-each with \"rule\" and \"name\", and places in the file.")]
+For a valid rule the command prints its type. For an invalid one it prints the errors, each with the marked source, and exits with 1.
+Warnings (an invalid pattern, a constant condition, an impossible header name) change the exit code only with --deny-warnings.
+With --json: {\"ok\": true, \"type\": \"bool\", \"diagnostics\": []}; for a file of rules {\"ok\": true, \"rules\": 2, \"diagnostics\": []},
+each diagnostic with \"rule\", \"name\", and spans in bytes of the file.")]
 pub(crate) struct Args {
-    /// A file that holds one expression, a file of rules, or a policy (`.yaml`).
+    /// A file with one expression, a file of rules, or a policy (`.yaml`).
     #[arg(value_name = "RULE", required_unless_present = "expr")]
     file: Option<PathBuf>,
-    /// The expression itself.
+    /// The expression, instead of a file.
     #[arg(long, value_name = "EXPR", conflicts_with = "file", allow_hyphen_values = true)]
     expr: Option<String>,
-    /// A rule with warnings is not fine.
+    /// Exit with 1 if there are warnings.
     #[arg(long)]
     deny_warnings: bool,
-    /// Answer as JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    given: Given,
+    given: InputArgs,
 }
 
 type Checked = Result<(Type, Vec<Diagnostic>), CompileError>;
@@ -71,12 +71,12 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
             }
             text.trim().to_owned()
         }
-        (None, None) => return Err("a file or --expr is needed".into()),
+        (None, None) => return Err("a file or --expr is required".into()),
     };
     let engine = Engine::builder().tier(Tier::Interpret).build();
-    let checked = match args.given.world()? {
-        World::Named(named) => check(&engine, &named.env()?, &source),
-        World::Request(request) => check(&engine, &request.env()?, &source),
+    let checked = match args.given.input()? {
+        Input::Named(named) => check(&engine, &named.env()?, &source),
+        Input::Request(request) => check(&engine, &request.env()?, &source),
     };
     let fine = checked.as_ref().is_ok_and(|(_, warnings)| !args.deny_warnings || warnings.is_empty());
     let code = if fine { 0 } else { REJECTED };
@@ -114,7 +114,7 @@ struct CheckSet<'a> {
     args: &'a Args,
 }
 
-impl Task for CheckSet<'_> {
+impl SetCommand for CheckSet<'_> {
     fn run<E: Context, C: Context<Static = E::Static>>(
         self,
         env: &Env<E>,

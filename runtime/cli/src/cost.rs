@@ -1,5 +1,5 @@
-//! What a set costs for given requests: how many rules are looked at, how many are true, how long it takes, and which rules take
-//! most of it.
+//! Measures what a set of rules costs for given requests: how many rules are evaluated, how many match, the time, and the share of
+//! each rule in it.
 
 use celero::{Context, Engine, Env, RuleSet, Scratch};
 use serde_json::{Value as Json, json};
@@ -7,28 +7,30 @@ use std::fmt;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// How long the set is measured, and each rule.
+/// The time for which the set is measured.
 const SET_TIME: Duration = Duration::from_millis(300);
+/// The time for which each rule is measured.
 const RULE_TIME: Duration = Duration::from_millis(3);
-/// Most rules that are measured by themselves: those that are looked at most often.
+/// The largest number of rules that are measured standalone: those that are evaluated most often.
 const MOST_RULES: usize = 200;
-/// Most requests on which a rule is measured.
+/// The largest number of requests with which a rule is measured.
 const MOST_REQUESTS: usize = 100;
-/// Evaluations of a round, if requests are fewer.
-const TURNS: usize = 1000;
-/// Most rules that people are shown.
+/// The smallest number of evaluations in a round. Fewer requests are repeated.
+const MIN_EVALUATIONS: usize = 1000;
+/// The largest number of rules in the text output.
 const MOST_SHOWN: usize = 20;
 
 /// The cost of a set for requests.
 pub(crate) struct Cost {
     requests: usize,
-    /// Nanoseconds a request, of the fastest round.
+    /// Nanoseconds per request in the fastest round, for all matches.
     pub(crate) all: f64,
+    /// Nanoseconds per request in the fastest round, for the first match.
     pub(crate) first: f64,
     looked_at: usize,
     matched: usize,
     failed: usize,
-    /// Those that were measured by themselves, hottest first.
+    /// The rules that were measured standalone, most expensive first.
     rules: Vec<RuleCost>,
 }
 
@@ -37,15 +39,15 @@ struct RuleCost {
     number: usize,
     name: String,
     counts: Counts,
-    /// Whether the index finds it; else it is evaluated for each request.
+    /// Whether the index finds it. If not, it is evaluated for each request.
     indexed: bool,
-    /// Nanoseconds that it takes by itself, where it is looked at.
+    /// Nanoseconds of a standalone evaluation, for requests for which the set evaluates the rule.
     each: f64,
-    /// Of the time of all rules that were measured.
+    /// Its share of the time of all measured rules.
     share: f64,
 }
 
-/// In how many requests a rule was looked at, was true, failed.
+/// The number of requests for which a rule was evaluated, matched and failed.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     looked_at: usize,
@@ -57,7 +59,7 @@ impl Cost {
     /// Measures a set.
     ///
     /// # Errors
-    /// That there are no requests.
+    /// Returns an error if there are no requests.
     pub(crate) fn measure<E: Context, C: Context<Static = E::Static>>(
         engine: &Engine,
         env: &Env<E>,
@@ -93,16 +95,16 @@ impl Cost {
         let all = fastest(contexts, SET_TIME, |context| set.all(context, &mut scratch).map(<[_]>::len));
         let first =
             fastest(contexts, SET_TIME, |context| set.first(context, &mut scratch).map(|found| found.is_some()));
-        let rules = hottest(engine, env, set, &counts, &indexed, contexts);
+        let rules = most_expensive(engine, env, set, &counts, &indexed, contexts);
         Ok(Self { requests: contexts.len(), all, first, looked_at, matched, failed, rules })
     }
 
-    /// How many of something there are for one request.
+    /// Returns a count per request.
     fn per_request(&self, count: usize) -> f64 {
         number(count) / number(self.requests)
     }
 
-    /// The form that programs read.
+    /// Returns the cost as JSON.
     pub(crate) fn json(&self) -> Json {
         let rule = |rule: &RuleCost| {
             json!({
@@ -127,15 +129,15 @@ impl Cost {
     }
 }
 
-/// Nanoseconds for one of the contexts, in the fastest of rounds.
+/// Returns the nanoseconds per context in the fastest of several rounds.
 fn fastest<C, R>(contexts: &[C], time: Duration, mut once: impl FnMut(&C) -> R) -> f64 {
-    // Enough of them for the clock to be exact.
-    let turns = TURNS.checked_div(contexts.len()).unwrap_or(1).max(1);
+    // A round is long enough for the resolution of the clock.
+    let iterations = MIN_EVALUATIONS.checked_div(contexts.len()).unwrap_or(1).max(1);
     let start = Instant::now();
     let mut best = f64::INFINITY;
     for round in 0_usize.. {
         let began = Instant::now();
-        for _ in 0..turns {
+        for _ in 0..iterations {
             for context in contexts {
                 black_box(once(context));
             }
@@ -145,11 +147,11 @@ fn fastest<C, R>(contexts: &[C], time: Duration, mut once: impl FnMut(&C) -> R) 
             break;
         }
     }
-    best * 1e9 / number(contexts.len().saturating_mul(turns))
+    best * 1e9 / number(contexts.len().saturating_mul(iterations))
 }
 
-/// The rules that take most of the time, measured by themselves on requests for which they are looked at.
-fn hottest<E: Context, C: Context<Static = E::Static>>(
+/// Measures the rules that are evaluated most often, each standalone with the requests for which the set evaluates it.
+fn most_expensive<E: Context, C: Context<Static = E::Static>>(
     engine: &Engine,
     env: &Env<E>,
     set: &RuleSet<E::Static, ()>,
@@ -162,16 +164,16 @@ fn hottest<E: Context, C: Context<Static = E::Static>>(
     order.retain(|(_, counts)| counts.looked_at > 0);
     order.sort_by_key(|(_, counts)| std::cmp::Reverse(counts.looked_at));
     order.truncate(MOST_RULES);
-    let mut places = vec![None; counts.len()];
-    for (place, (rule, _)) in order.iter().enumerate() {
-        if let Some(slot) = places.get_mut(*rule) {
-            *slot = Some(place);
+    let mut positions = vec![None; counts.len()];
+    for (position, (rule, _)) in order.iter().enumerate() {
+        if let Some(slot) = positions.get_mut(*rule) {
+            *slot = Some(position);
         }
     }
     let mut seen: Vec<Vec<&C>> = vec![Vec::new(); order.len()];
     for context in contexts {
         for &rule in set.candidates(context, &mut scratch) {
-            let seen = places.get(rule).copied().flatten().and_then(|place| seen.get_mut(place));
+            let seen = positions.get(rule).copied().flatten().and_then(|position| seen.get_mut(position));
             if let Some(seen) = seen.filter(|seen| seen.len() < MOST_REQUESTS) {
                 seen.push(context);
             }
@@ -200,15 +202,22 @@ fn hottest<E: Context, C: Context<Static = E::Static>>(
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "requests  {}", self.requests)?;
-        writeln!(f, "time      {:.0} ns a request for all matches, {:.0} ns for the first", self.all, self.first)?;
+        writeln!(
+            f,
+            "time      {:.0} ns per request for all matches, {:.0} ns for the first match",
+            self.all, self.first
+        )?;
         let (looked_at, matched) = (self.per_request(self.looked_at), self.per_request(self.matched));
         let failed = self.per_request(self.failed);
-        writeln!(f, "rules     {looked_at:.2} looked at a request, of which {matched:.2} match and {failed:.2} fail")?;
-        writeln!(f, "\nhottest rules, each measured by itself where it is looked at:")?;
-        writeln!(f, "  share  looked at   true  failed  ns each  rule")?;
+        writeln!(
+            f,
+            "rules     {looked_at:.2} evaluated per request, of which {matched:.2} match and {failed:.2} fail"
+        )?;
+        writeln!(f, "\nmost expensive rules, each measured standalone with the requests for which it is evaluated:")?;
+        writeln!(f, "  share  evaluated  match  failed  ns each  rule")?;
         for rule in self.rules.iter().take(MOST_SHOWN) {
             let Counts { looked_at, matched, failed } = rule.counts;
-            let when = if rule.indexed { "" } else { "  (every time)" };
+            let when = if rule.indexed { "" } else { "  (not indexed)" };
             let (share, each) = (rule.share * 100.0, rule.each);
             let (number, name) = (rule.number, &rule.name);
             writeln!(f, "{share:>6.1}% {looked_at:>10} {matched:>6} {failed:>7} {each:>8.1}  {number} `{name}`{when}")?;
@@ -217,7 +226,7 @@ impl fmt::Display for Cost {
     }
 }
 
-/// A count as a number to calculate with.
+/// Returns a count as a floating-point number.
 pub(crate) fn number(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::INFINITY, f64::from)
 }

@@ -1,8 +1,8 @@
-//! `celero eval`: the value of an expression.
+//! `celero eval`: evaluates an expression.
 
+use crate::evaluate::{Engines, Evaluated, TierChoice, TierResult, answer};
 use crate::failure::Failure;
-use crate::input::{Given, World, expression};
-use crate::outcome::{Answer, Engines, Outcome, TierChoice, answer};
+use crate::input::{Input, InputArgs, expression};
 use crate::output::Output;
 use crate::{DISAGREE, REJECTED, jsonl};
 
@@ -17,31 +17,31 @@ Examples:
   celero eval 'twice(21)' --define 'twice(n: int) -> int = n * 2'
   echo '1 + 1' | celero eval -
 
-Answers for programs: --json prints {\"value\": ..} or {\"error\": {\"kind\": .., \"message\": .., \"span\": [from, to]}}.
---jsonl reads one question a line and answers one line each, in order:
+For programs, --json prints {\"value\": ..} or {\"error\": {\"kind\": .., \"message\": .., \"span\": [from, to]}}.
+--jsonl reads one JSON object per line and prints one result per line, in order:
   {\"expr\": \"x + 1\", \"vars\": {\"x\": \"int\"}, \"bindings\": {\"x\": 41}}
   optional members: \"vars\", \"bindings\", \"container\": NAME, \"check\": false,
     \"define\": [\"f(x: int) -> int = x + 1\"]
 Values carry their types: {\"int\": \"1\"} {\"uint\": \"1\"} {\"double\": 1.5} {\"string\": \"..\"} {\"bytes\": \"<base64>\"}
   {\"bool\": true} {\"null\": null} {\"list\": [..]} {\"map\": [[key, value], ..]} {\"timestamp\": \"2009-02-13T23:31:30Z\"}
   {\"duration\": \"1.5s\"} {\"type\": \"int\"} {\"optional\": value or null} {\"ip\": \"::1\"} {\"cidr\": \"10.0.0.0/8\"}
-Plain JSON is taken as input too: whole numbers are int, other numbers double, objects maps.
---tier both evaluates twice; if the answers differ, it prints {\"disagree\": {\"native\": .., \"interpret\": ..}} and exits 3.")]
+Input may also be plain JSON: whole numbers are int, other numbers double, objects maps.
+--tier both evaluates in both tiers; if the results differ, it prints {\"disagree\": {\"native\": .., \"interpret\": ..}} and exits 3.")]
 pub(crate) struct Args {
     /// The expression.
     #[arg(required_unless_present = "jsonl", allow_hyphen_values = true)]
     expr: Option<String>,
-    /// Read questions from standard input, one JSON object a line, and answer each with a line.
+    /// Read expressions from standard input, one JSON object per line, and print one result per line.
     #[arg(long, conflicts_with_all = ["expr", "bindings", "vars", "request", "container", "define", "no_check"])]
     jsonl: bool,
-    /// Who evaluates.
+    /// The tier that evaluates.
     #[arg(long, value_enum, default_value_t = TierChoice::Auto)]
     tier: TierChoice,
-    /// Answer as JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    given: Given,
+    given: InputArgs,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
@@ -49,28 +49,28 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     if args.jsonl {
         return jsonl::run(&engines, output);
     }
-    let Some(expr) = &args.expr else { return Err("an expression is needed".into()) };
+    let Some(expr) = &args.expr else { return Err("an expression is required".into()) };
     let source = expression(expr)?;
-    let world = args.given.world()?;
-    // What can't be declared is a mistake in the command, not in the expression.
-    match &world {
-        World::Named(named) => drop(named.env()?),
-        World::Request(request) => drop(request.env()?),
+    let input = args.given.input()?;
+    // An invalid declaration is an error of the command line, not of the expression.
+    match &input {
+        Input::Named(named) => drop(named.env()?),
+        Input::Request(request) => drop(request.env()?),
     }
-    let answer = answer(&engines, &world, &source);
-    if args.json || matches!(answer, Answer::Disagreed { .. }) {
+    let answer = answer(&engines, &input, &source);
+    if args.json || matches!(answer, Evaluated::Disagreed { .. }) {
         output.line(&answer.json().to_string());
-    } else if let Answer::Agreed(outcome) = &answer {
+    } else if let Evaluated::Agreed(outcome) = &answer {
         print(outcome, &source, output);
     }
     Ok(match answer {
-        Answer::Agreed(Ok(_)) => 0,
-        Answer::Agreed(Err(_)) => REJECTED,
-        Answer::Disagreed { .. } => DISAGREE,
+        Evaluated::Agreed(Ok(_)) => 0,
+        Evaluated::Agreed(Err(_)) => REJECTED,
+        Evaluated::Disagreed { .. } => DISAGREE,
     })
 }
 
-fn print(outcome: &Outcome, source: &str, output: &mut Output) {
+fn print(outcome: &TierResult, source: &str, output: &mut Output) {
     match outcome {
         Ok(shown) => output.line(&shown.text),
         Err(failure) => output.complain(&Failure::render(failure, source, output.color())),

@@ -1,17 +1,17 @@
-//! `celero explain --rules`: how each rule of a set is found, and what the set costs for requests.
+//! `celero explain --rules`: shows how the index finds each rule of a set, and what the set costs for requests.
 
 use crate::cost::Cost;
-use crate::input::Given;
+use crate::input::InputArgs;
 use crate::output::Output;
+use crate::rule_sets::{ErrorPolicyArg, SetCommand, builder, rejected, with_contexts};
 use crate::rules_file::{Rule, RulesFile};
-use crate::sets::{ErrorPolicyArg, Task, builder, rejected, with_contexts};
 use celero::{Context, Engine, Env, IndexEntry, RuleExplanation, SetExplanation};
 use serde_json::{Value as Json, json};
 
 /// Explains the rules of a file.
 pub(crate) fn run(
     file: &RulesFile,
-    given: &Given,
+    given: &InputArgs,
     policy: ErrorPolicyArg,
     json: bool,
     output: &mut Output,
@@ -25,7 +25,7 @@ struct Explain<'a> {
     json: bool,
 }
 
-impl Task for Explain<'_> {
+impl SetCommand for Explain<'_> {
     fn run<E: Context, C: Context<Static = E::Static>>(
         self,
         env: &Env<E>,

@@ -1,28 +1,28 @@
-//! Why there is no value: rejected, failed, or never asked. One form for people and programs.
+//! Why an expression has no value: invalid input, a compile error or an evaluation error.
 
 use celero::{CompileError, Diagnostic, EvalError, Label, Severity, Span, Stage};
 use serde_json::{Value as Json, json};
 
-/// Why there is no value.
+/// Why an expression has no value.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     /// `parse`, `check`, `limit`, or the kind of the evaluation's error.
     pub(crate) kind: &'static str,
-    /// One line.
+    /// The message, one line.
     pub(crate) message: String,
-    /// Bytes of the source.
+    /// The span in bytes of the source.
     pub(crate) span: Option<(u32, u32)>,
-    /// All that is known, for people.
+    /// All errors and warnings.
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
 impl Failure {
-    /// What was asked makes no sense.
+    /// Returns a failure because of invalid input.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self { kind: "invalid_argument", message: message.into(), span: None, diagnostics: Vec::new() }
     }
 
-    /// The form that programs read.
+    /// Returns the failure as JSON.
     pub(crate) fn json(&self) -> Json {
         let mut error = json!({ "kind": self.kind, "message": self.message });
         if let (Some((start, end)), Some(members)) = (self.span, error.as_object_mut()) {
@@ -31,12 +31,12 @@ impl Failure {
         json!({ "error": error })
     }
 
-    /// The form for people: the source with carets.
+    /// Returns the failure as text, with the marked source.
     pub(crate) fn render(&self, source: &str, color: bool) -> String {
         self.render_as("rule", source, color)
     }
 
-    /// The same, with a name for where the source is from.
+    /// Returns the same text, and calls the source `origin`.
     pub(crate) fn render_as(&self, origin: &str, source: &str, color: bool) -> String {
         if self.diagnostics.is_empty() {
             return format!("error: {}", self.message);
@@ -72,22 +72,22 @@ impl From<EvalError> for Failure {
     }
 }
 
-/// Diagnostics for people.
+/// Returns diagnostics as text.
 pub(crate) fn render(source: &str, diagnostics: &[Diagnostic], color: bool) -> String {
     celero::render(source, "rule", diagnostics, style(color))
 }
 
-/// How text for people is highlighted.
+/// Returns the style of text output.
 pub(crate) fn style(color: bool) -> celero::Style {
     if color { celero::Style::Ansi } else { celero::Style::Plain }
 }
 
-/// Diagnostics for programs.
+/// Returns diagnostics as JSON.
 pub(crate) fn diagnostics_json(diagnostics: &[Diagnostic]) -> Json {
     diagnostics.iter().map(diagnostic_json).collect()
 }
 
-/// A diagnostic for programs.
+/// Returns a diagnostic as JSON.
 pub(crate) fn diagnostic_json(d: &Diagnostic) -> Json {
     let label = |label: &Label| json!({ "span": [label.span.start, label.span.end], "text": label.text });
     json!({

@@ -1,4 +1,4 @@
-//! `celero fmt`: rules in canonical layout.
+//! `celero fmt`: formats expressions.
 
 use crate::REJECTED;
 use crate::failure::Failure;
@@ -7,7 +7,7 @@ use crate::output::Output;
 use celero::{Engine, Tier};
 use std::path::{Path, PathBuf};
 
-/// Lay rules out in one way: spaces, parentheses, quotes, line breaks.
+/// Format rules: spaces, parentheses, quotes, line breaks.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -16,16 +16,16 @@ Examples:
   celero fmt - < rule.cel                     # to standard output
   celero fmt --expr 'a&&(b)'
 
-The meaning of a rule never changes. Comments before the expression are kept; one that is inside it or behind it would be
-lost, so such a file is left as it is, with exit code 1.")]
+The meaning of a rule never changes. Comments before the expression are kept. A comment inside or after the expression would be
+lost, so such a file is not changed, and the exit code is 1.")]
 pub(crate) struct Args {
-    /// Files that hold one expression each; `-` is standard input, which is written to standard output.
+    /// Files with one expression each. `-` reads standard input and writes standard output.
     #[arg(value_name = "RULE", required_unless_present = "expr")]
     files: Vec<PathBuf>,
-    /// The expression itself.
+    /// The expression, instead of files.
     #[arg(long, value_name = "EXPR", conflicts_with = "files", allow_hyphen_values = true)]
     expr: Option<String>,
-    /// Only name what is not formatted, with exit code 1.
+    /// Write nothing; print the names of unformatted files and exit with 1 if there are any.
     #[arg(long)]
     check: bool,
 }
@@ -72,7 +72,7 @@ fn format(engine: &Engine, name: &str, source: &str, output: &mut Output) -> Opt
     }
 }
 
-/// Shows the text, or when only asked, whether it is the same as before. Gives whether all is fine.
+/// Prints the formatted text, or with `check` whether it differs. Returns whether the exit code may be 0.
 fn show(check: bool, name: &str, same: bool, text: &str, output: &mut Output) -> bool {
     if !check {
         output.print(text);

@@ -1,7 +1,7 @@
-//! What a rule is given: the source, the declared variables, and the bindings or the request.
+//! The input of rules: source, declared variables, bindings or requests.
 
-use crate::requests::{self, Recorded};
-use crate::{request, types};
+use crate::request_file::{self, RecordedRequests};
+use crate::{http_request, notation};
 use celero::http::RequestContext;
 use celero::{Arena, Bindings, Env, Type};
 use serde_json::{Map, Value as Json};
@@ -9,61 +9,61 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// Memory for the values that rules are given, in bytes.
-pub(crate) const GIVEN_MEMORY: usize = 256 << 20;
+/// The memory limit of input values, in bytes.
+pub(crate) const INPUT_MEMORY: usize = 256 << 20;
 
-/// The arguments that say what a rule may mention.
+/// The arguments that declare the variables of rules and give their values.
 #[derive(clap::Args)]
-pub(crate) struct Given {
-    /// Values of variables: a JSON object, `{"user.name": "ada", "n": {"uint": "1"}}`. Names may have dots; variables that
-    /// `--vars` doesn't declare are `dyn`.
+pub(crate) struct InputArgs {
+    /// Values of variables: a JSON object, `{"user.name": "ada", "n": {"uint": "1"}}`. Names may contain dots. Variables that
+    /// `--vars` does not declare have the type `dyn`.
     #[arg(long, value_name = "FILE.json", conflicts_with = "request")]
     pub(crate) bindings: Option<PathBuf>,
     /// Types of variables: `user.age: int, tags: list(string)`. May be repeated.
     #[arg(long, value_name = "NAME: TYPE, ..", conflicts_with = "request")]
     pub(crate) vars: Vec<String>,
-    /// An HTTP/1.1 request as text; rules see `request.method`, `request.headers["x"]`, `source.address` and so on. For files of
-    /// rules it may hold several, each after a line that starts with `###`, or be JSON, one object a line:
+    /// An HTTP/1.1 request as text. Rules read `request.method`, `request.headers["x"]`, `source.address` and so on. For files of
+    /// rules the file may contain several requests, separated by lines that start with `###`, or JSON, one object per line:
     /// `{"method": "GET", "uri": "/", "headers": {"host": "a"}, "body": ""}`.
     #[arg(long, visible_alias = "requests", value_name = "FILE")]
     pub(crate) request: Option<PathBuf>,
-    /// Where the request came from.
+    /// The address of the client.
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0", requires = "request")]
     pub(crate) source: SocketAddr,
     /// The namespace in which names are resolved first.
     #[arg(long, value_name = "NAME", default_value = "")]
     pub(crate) container: String,
-    /// A function for the expression to call: `internal(address: string) -> bool = cidr('10.0.0.0/8').containsIP(address)`.
-    /// One of the form `string.initial() -> string = this.substring(0, 1)` is called on a value. Parameters without a type
-    /// are dyn, and a result without one has the type of the body. May be repeated; a body may use the functions before it.
+    /// Defines a function for the expression: `internal(address: string) -> bool = cidr('10.0.0.0/8').containsIP(address)`.
+    /// A function of the form `string.initial() -> string = this.substring(0, 1)` is called on a value. Parameters without a type
+    /// have the type dyn, a result without one has the type of the body. May be repeated; a body may use earlier functions.
     #[arg(long, value_name = "NAME(PARAMETER: TYPE, ..) -> TYPE = BODY", allow_hyphen_values = true)]
     pub(crate) define: Vec<String>,
-    /// Leaves the type checker out: what does not fit is then an error of the evaluation.
+    /// Skip type checking. Type errors are then evaluation errors.
     #[arg(long)]
     pub(crate) no_check: bool,
 }
 
-/// What a rule may mention, read.
-pub(crate) enum World {
+/// The input of an expression.
+pub(crate) enum Input {
     /// Named values.
-    Named(Named),
+    Named(NamedInput),
     /// A request.
-    Request(Box<Request>),
+    Request(Box<RequestInput>),
 }
 
 /// A request and its source.
-pub(crate) struct Request {
+pub(crate) struct RequestInput {
     pub(crate) message: http::Request<Vec<u8>>,
     pub(crate) peer: SocketAddr,
     pub(crate) definitions: Definitions,
 }
 
-/// What a set of rules may mention, read.
-pub(crate) enum SetWorld {
+/// The input of a set of rules.
+pub(crate) enum SetInput {
     /// Named values.
-    Named(Named),
-    /// Requests, none if no file has any.
-    Requests { recorded: Recorded, peer: SocketAddr, env: Box<Env<RequestContext<'static>>> },
+    Named(NamedInput),
+    /// Requests; empty without a file.
+    Requests { recorded: RecordedRequests, peer: SocketAddr, env: Box<Env<RequestContext<'static>>> },
 }
 
 /// Functions defined in CEL: declaration and body.
@@ -71,7 +71,7 @@ pub(crate) type Definitions = Vec<(String, String)>;
 
 /// Named values and their types.
 #[derive(Debug, Default)]
-pub(crate) struct Named {
+pub(crate) struct NamedInput {
     pub(crate) types: Vec<(String, Type)>,
     pub(crate) values: Map<String, Json>,
     pub(crate) container: String,
@@ -80,49 +80,49 @@ pub(crate) struct Named {
 }
 
 /// The environment of named values.
-pub(crate) type NamedEnv = Env<Bindings<'static>>;
+pub(crate) type BindingsEnv = Env<Bindings<'static>>;
 
-impl Given {
-    /// Reads the files.
+impl InputArgs {
+    /// Reads the input files of an expression.
     ///
     /// # Errors
     /// The file that can't be read, and why.
-    pub(crate) fn world(&self) -> Result<World, String> {
+    pub(crate) fn input(&self) -> Result<Input, String> {
         let definitions = self.definitions()?;
         if let Some(path) = &self.request {
-            let message = request::parse(&read(path)?).map_err(|why| format!("{}: {why}", path.display()))?;
-            return Ok(World::Request(Box::new(Request { message, peer: self.source, definitions })));
+            let message = http_request::parse(&read(path)?).map_err(|why| format!("{}: {why}", path.display()))?;
+            return Ok(Input::Request(Box::new(RequestInput { message, peer: self.source, definitions })));
         }
-        self.named(definitions).map(World::Named)
+        self.named(definitions).map(Input::Named)
     }
 
-    /// Reads the files that a set of rules is given: its rules see a request, unless variables are declared or given.
+    /// Reads the input files of a set of rules. The rules read a request, unless variables are declared or bound.
     ///
     /// # Errors
     /// The file that can't be read, and why.
-    pub(crate) fn set_world(&self) -> Result<SetWorld, String> {
+    pub(crate) fn set_input(&self) -> Result<SetInput, String> {
         let definitions = self.definitions()?;
         if !self.vars.is_empty() || self.bindings.is_some() {
-            return self.named(definitions).map(SetWorld::Named);
+            return self.named(definitions).map(SetInput::Named);
         }
         let recorded = match &self.request {
-            Some(path) => requests::parse(&read(path)?).map_err(|why| format!("{}: {why}", path.display()))?,
-            None => Recorded::default(),
+            Some(path) => request_file::parse(&read(path)?).map_err(|why| format!("{}: {why}", path.display()))?,
+            None => RecordedRequests::default(),
         };
         let env = defined(Env::new().container(&self.container).unchecked(self.no_check), &definitions)?;
-        Ok(SetWorld::Requests { recorded, peer: self.source, env: Box::new(env) })
+        Ok(SetInput::Requests { recorded, peer: self.source, env: Box::new(env) })
     }
 
     fn definitions(&self) -> Result<Definitions, String> {
-        let definitions = self.define.iter().map(|text| types::definition(text));
+        let definitions = self.define.iter().map(|text| notation::definition(text));
         definitions.collect::<Result<_, _>>().map_err(|why| format!("--define: {why}"))
     }
 
-    fn named(&self, definitions: Definitions) -> Result<Named, String> {
+    fn named(&self, definitions: Definitions) -> Result<NamedInput, String> {
         let (container, unchecked) = (self.container.clone(), self.no_check);
-        let mut named = Named { container, unchecked, definitions, ..Named::default() };
+        let mut named = NamedInput { container, unchecked, definitions, ..NamedInput::default() };
         for text in &self.vars {
-            named.types.extend(types::declarations(text).map_err(|why| format!("--vars: {why}"))?);
+            named.types.extend(notation::declarations(text).map_err(|why| format!("--vars: {why}"))?);
         }
         if let Some(path) = &self.bindings {
             named.values = match serde_json::from_slice(&read(path)?) {
@@ -135,12 +135,12 @@ impl Given {
     }
 }
 
-impl Named {
+impl NamedInput {
     /// The environment: declared variables with their types, others that have a value as `dyn`.
     ///
     /// # Errors
     /// A name or a function that can't be declared.
-    pub(crate) fn env(&self) -> Result<NamedEnv, String> {
+    pub(crate) fn env(&self) -> Result<BindingsEnv, String> {
         let mut env = Env::dynamic().container(&self.container).unchecked(self.unchecked);
         for (name, ty) in &self.types {
             env = env.variable(name, ty.clone());
@@ -154,12 +154,13 @@ impl Named {
     /// The values, built in an arena.
     ///
     /// # Errors
-    /// A value that is none, or not of its variable's type.
-    pub(crate) fn bindings<'a>(&self, env: &NamedEnv, arena: &'a Arena) -> Result<Bindings<'a>, String> {
+    /// Returns an error for JSON that is not a value of the variable's type.
+    pub(crate) fn bindings<'a>(&self, env: &BindingsEnv, arena: &'a Arena) -> Result<Bindings<'a>, String> {
         let mut bindings = Bindings::new(env);
         for (name, json) in &self.values {
             let ty = self.ty(name).unwrap_or(&Type::Dyn);
-            let value = crate::json::to_value(json, ty, arena).map_err(|why| format!("variable `{name}`: {why}"))?;
+            let value =
+                crate::value_json::to_value(json, ty, arena).map_err(|why| format!("variable `{name}`: {why}"))?;
             bindings.set(name, value).map_err(|why| why.to_string())?;
         }
         Ok(bindings)
@@ -170,7 +171,7 @@ impl Named {
     }
 }
 
-impl Request {
+impl RequestInput {
     /// The environment of a request.
     ///
     /// # Errors
@@ -189,7 +190,7 @@ fn defined<C>(env: Env<C>, definitions: &Definitions) -> Result<Env<C>, String> 
     }
 }
 
-/// The expression of a command line: itself, or standard input for `-`.
+/// Returns the expression of a command line, or standard input for `-`.
 ///
 /// # Errors
 /// Standard input that can't be read or is no UTF-8.
@@ -197,7 +198,7 @@ pub(crate) fn expression(argument: &str) -> Result<String, String> {
     if argument == "-" { read_text(Path::new("-")) } else { Ok(argument.to_owned()) }
 }
 
-/// The text of a file, or of standard input for `-`, without blanks around it.
+/// Returns the text of a file, or of standard input for `-`, without leading and trailing white space.
 ///
 /// # Errors
 /// A file that can't be read or is no UTF-8.
@@ -205,7 +206,7 @@ pub(crate) fn read_text(path: &Path) -> Result<String, String> {
     read_raw(path).map(|text| text.trim().to_owned())
 }
 
-/// The text of a file, or of standard input for `-`, as it is.
+/// Returns the text of a file, or of standard input for `-`, unchanged.
 ///
 /// # Errors
 /// A file that can't be read or is no UTF-8.

@@ -1,22 +1,22 @@
-//! `celero eval --jsonl`: a question a line in, an answer a line out, in order, each as soon as it is known. No line ends the
-//! program: one that makes no sense is answered with an error.
+//! `celero eval --jsonl`: reads an expression per line and prints a result per line, in order, each before the next line is read. An
+//! invalid line gives an error result.
 
 use crate::DISAGREE;
+use crate::evaluate::{Engines, Evaluated, answer};
 use crate::failure::Failure;
-use crate::input::{Named, World};
-use crate::outcome::{Answer, Engines, answer};
+use crate::input::{Input, NamedInput};
+use crate::notation;
 use crate::output::Output;
-use crate::types;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 use std::io::{self, BufRead, Read};
 
-/// Longest line in bytes; what is longer is answered with an error and skipped.
+/// The longest line, in bytes. A longer line is skipped and gives an error result.
 const MAX_LINE: u64 = 64 << 20;
 
-/// A question.
+/// A line of input.
 #[derive(Deserialize)]
-struct Question {
+struct JsonlRequest {
     expr: String,
     #[serde(default)]
     vars: Map<String, Json>,
@@ -46,12 +46,12 @@ pub(crate) fn run(engines: &Engines, output: &mut Output) -> Result<u8, String> 
         }
         let whole = line.last() == Some(&b'\n') || u64::try_from(line.len()).is_ok_and(|n| n < MAX_LINE);
         let answer = if whole {
-            ask(engines, &line)
+            evaluate_line(engines, &line)
         } else {
             skip_line(&mut input).map_err(|error| format!("standard input: {error}"))?;
-            Answer::Agreed(Err(Failure::invalid(format!("the line is longer than {MAX_LINE} bytes"))))
+            Evaluated::Agreed(Err(Failure::invalid(format!("the line is longer than {MAX_LINE} bytes"))))
         };
-        if matches!(answer, Answer::Disagreed { .. }) {
+        if matches!(answer, Evaluated::Disagreed { .. }) {
             code = DISAGREE;
         }
         output.line(&answer.json().to_string());
@@ -61,26 +61,27 @@ pub(crate) fn run(engines: &Engines, output: &mut Output) -> Result<u8, String> 
     }
 }
 
-fn ask(engines: &Engines, line: &[u8]) -> Answer {
+fn evaluate_line(engines: &Engines, line: &[u8]) -> Evaluated {
     match read(line) {
-        Ok((expr, named)) => answer(engines, &World::Named(named), &expr),
-        Err(why) => Answer::Agreed(Err(Failure::invalid(why))),
+        Ok((expr, named)) => answer(engines, &Input::Named(named), &expr),
+        Err(why) => Evaluated::Agreed(Err(Failure::invalid(why))),
     }
 }
 
-fn read(line: &[u8]) -> Result<(String, Named), String> {
-    let question: Question = serde_json::from_slice(line).map_err(|error| format!("not a question: {error}"))?;
+fn read(line: &[u8]) -> Result<(String, NamedInput), String> {
+    let question: JsonlRequest =
+        serde_json::from_slice(line).map_err(|error| format!("not a valid request: {error}"))?;
     let mut declared = Vec::new();
     for (name, notation) in question.vars {
         let notation = notation.as_str().ok_or_else(|| format!("type of `{name}`: expected a string"))?;
-        declared.push((name, types::parse(notation)?));
+        declared.push((name, notation::parse(notation)?));
     }
-    let definitions = question.define.iter().map(|text| types::definition(text)).collect::<Result<_, _>>()?;
-    let Question { expr, bindings: values, container, check, .. } = question;
-    Ok((expr, Named { types: declared, values, container, unchecked: !check, definitions }))
+    let definitions = question.define.iter().map(|text| notation::definition(text)).collect::<Result<_, _>>()?;
+    let JsonlRequest { expr, bindings: values, container, check, .. } = question;
+    Ok((expr, NamedInput { types: declared, values, container, unchecked: !check, definitions }))
 }
 
-/// Reads to the end of the line and keeps nothing.
+/// Skips the rest of a line.
 fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     loop {
         let buffer = input.fill_buf()?;

@@ -1,28 +1,28 @@
-//! The `celero` command: check, evaluate, explain, measure and format rules, and try policies. `celero --help` is its manual.
+//! The `celero` command: checks, evaluates, explains, measures and formats rules, and tests policies. `celero --help` is its manual.
 //!
-//! Exit codes: 0 fine, 1 a rule was rejected or its evaluation failed, 2 the command was not understood or a file can't be
-//! read, 3 the tiers disagree.
+//! Exit codes: 0 success, 1 a rule was rejected or its evaluation failed, 2 the command line is invalid or a file can't be read, 3 the
+//! tiers disagree.
 
 mod bench;
 mod check;
 mod cost;
 mod eval;
+mod evaluate;
 mod explain;
 mod explain_set;
 mod failure;
 mod fmt;
+mod http_request;
 mod input;
-mod json;
 mod jsonl;
-mod outcome;
+mod notation;
 mod output;
 mod policy;
-mod request;
-mod requests;
+mod request_file;
+mod rule_sets;
 mod rules_file;
-mod sets;
-mod text;
-mod types;
+mod value_json;
+mod value_text;
 
 use clap::{Parser, Subcommand};
 use output::Output;
@@ -30,7 +30,7 @@ use std::process::ExitCode;
 
 /// A rule was rejected, or its evaluation failed.
 const REJECTED: u8 = 1;
-/// The command line makes no sense, or names a file that can't be read.
+/// The command line is invalid, or names a file that can't be read.
 const USAGE: u8 = 2;
 /// The tiers disagree.
 const DISAGREE: u8 = 3;
@@ -53,13 +53,13 @@ Examples:
   celero fmt --check rules/*.cel
   echo '{\"expr\": \"x + 1\", \"bindings\": {\"x\": 41}}' | celero eval --jsonl
 
-Wherever a file or an expression is asked for, `-` is standard input.
-Exit code: 0 fine, 1 rule rejected or evaluation failed, 2 usage, 3 tiers disagree."
+For every file and expression, `-` means standard input.
+Exit code: 0 success, 1 rule rejected or evaluation failed, 2 invalid command line, 3 tiers disagree."
 )]
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Colours: `auto` means on a terminal.
+    /// When to use colours. `auto`: on a terminal.
     #[arg(long, global = true, value_enum, default_value_t = output::Color::Auto)]
     color: output::Color,
 }

@@ -1,4 +1,4 @@
-//! Where text goes: results to standard output, complaints to standard error; colours where they are wanted.
+//! Writes results to standard output and errors to standard error, with colours if wanted.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
@@ -13,7 +13,7 @@ pub(crate) enum Color {
     Never,
 }
 
-/// The two streams. A reader that goes away (`celero .. | head`) is no error: the rest is not written.
+/// The two output streams. If the reader of standard output ends (`celero .. | head`), the rest is not written; that is not an error.
 pub(crate) struct Output {
     out: BufWriter<io::Stdout>,
     closed: bool,
@@ -25,7 +25,7 @@ impl Output {
         Self { out: BufWriter::new(io::stdout()), closed: false, color }
     }
 
-    /// Whether complaints are coloured.
+    /// Returns whether errors are coloured.
     pub(crate) fn color(&self) -> bool {
         match self.color {
             Color::Always => true,
@@ -45,19 +45,19 @@ impl Output {
         self.print("\n");
     }
 
-    /// Hands on what was written so far; false when nobody reads it any more.
+    /// Flushes standard output. Returns `false` if its reader has ended.
     pub(crate) fn flush(&mut self) -> bool {
         self.closed |= self.out.flush().is_err();
         !self.closed
     }
 
-    /// Writes a line to standard error, after what went to standard output.
+    /// Writes a line to standard error, after flushing standard output.
     pub(crate) fn complain(&mut self, text: &str) {
         self.flush();
         let _ = writeln!(io::stderr(), "{}", text.trim_end());
     }
 
-    /// Writes what is left.
+    /// Flushes standard output at the end.
     pub(crate) fn finish(mut self) {
         self.flush();
     }

@@ -1,4 +1,4 @@
-//! `celero check`, `test`, `explain` and `schema` for policies: files of YAML.
+//! `celero check`, `test`, `explain` and `schema` for policies (YAML files).
 
 use crate::REJECTED;
 use crate::failure::diagnostic_json;
@@ -9,7 +9,7 @@ use celero_policy::{Phase, Policy, PolicyError};
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 
-/// Try a policy with examples: requests, and what must come of them.
+/// Test a policy with cases: requests with the expected results.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -19,13 +19,13 @@ A file of cases is a list:
   - name: the admin pages are closed
     request: {method: GET, uri: /admin, headers: {host: example.com}, source: \"192.0.2.7:4711\"}
     expect: {status: 403, rule: admin}
-  - name: who has a token is known to the server
+  - name: the server gets the user of a token
     request: {uri: /, headers: {x-user: evil}}
-    given: {jwt: {sub: ada}}                       # what was verified, so that a case needs no signatures
-    response: {status: 200, headers: {server: x}}  # what the server answers
+    given: {jwt: {sub: ada}}                       # counts as verified, so a case needs no signatures
+    response: {status: 200, headers: {server: x}}  # the server's response
     expect: {requestHeaders: {x-user: ada}, responseHeaders: {server: null}, labels: {}, log: {user: ada}}
 
-What comes otherwise is shown where it was expected, and the exit code is 1. Rules that no case comes to are named.
+A difference is shown at the expectation in the file, and the exit code is 1. Rules that no case matches are listed.
 With --json: {\"ok\": true, \"cases\": [{\"name\": .., \"ok\": true}], \"unmatched\": [..], \"diagnostics\": [..]}.")]
 pub(crate) struct TestArgs {
     /// The policy.
@@ -34,7 +34,7 @@ pub(crate) struct TestArgs {
     /// The cases.
     #[arg(value_name = "CASES.yaml", required = true)]
     cases: Vec<PathBuf>,
-    /// Answer as JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }
@@ -49,12 +49,12 @@ An editor then checks a policy that begins with
   # yaml-language-server: $schema=policy.schema.json")]
 pub(crate) struct SchemaArgs {}
 
-/// Whether a file is a policy, by its name.
+/// Returns whether a file is a policy, by its extension.
 pub(crate) fn is_policy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
-/// A file that can't be read is no policy that is wrong.
+/// Returns an error for a file that can't be read: that is an error of the command line, not of the policy.
 fn readable(path: &Path) -> Result<(), String> {
     std::fs::File::open(path).map(drop).map_err(|error| format!("{}: {error}", path.display()))
 }
@@ -80,9 +80,7 @@ pub(crate) fn check(path: &Path, deny_warnings: bool, json: bool, output: &mut O
         }
         if let Some(limit) = policy.body_limit() {
             let rules = count(Phase::RequestBody);
-            output.line(&format!(
-                "bodies of requests are gathered, up to {limit} bytes, for {rules} rules of requestBody"
-            ));
+            output.line(&format!("request bodies are buffered, up to {limit} bytes, for {rules} rules of requestBody"));
         }
     }
     Ok(if fine { 0 } else { REJECTED })
@@ -127,14 +125,14 @@ pub(crate) fn test(args: &TestArgs, output: &mut Output) -> Result<u8, String> {
         let verdict = if fine { "ok" } else { "failed" };
         output.line(&format!("{verdict}: {passed} of {} cases", cases.len()));
         for rule in &unmatched {
-            output.line(&format!("no case comes to {rule}"));
+            output.line(&format!("no case matches {rule}"));
         }
     }
     Ok(if fine { 0 } else { REJECTED })
 }
 
 pub(crate) fn schema(output: &mut Output) -> u8 {
-    output.line(&format!("{:#}", celero_policy::schema()));
+    output.line(&format!("{:#}", Policy::json_schema()));
     0
 }
 

@@ -1,14 +1,14 @@
-//! Files of rules: `name: expression`, a rule a line. Lines that start with white space continue the rule above, those that start
-//! with `#` are comments, and blank ones mean nothing. What a rule has beside them stands in brackets behind its name:
-//! `name [priority -10, tag api, tag admin]: expression`. No expression starts with a name and a colon, nor with such brackets
-//! between them, so that such a file is told from one that holds a single expression.
+//! Files of rules: one rule per line, `name: expression`. A line that starts with white space continues the rule above, a line that
+//! starts with `#` is a comment, and blank lines are ignored. Attributes follow the name in brackets:
+//! `name [priority -10, tag api, tag admin]: expression`. No expression starts with a name (and brackets) and a colon, so such a file
+//! can be distinguished from a file with a single expression.
 
 use crate::failure::{diagnostic_json, style};
 use crate::output::Output;
 use celero::{Diagnostic, Span};
 use serde_json::{Value as Json, json};
 
-/// Most diagnostics that people are shown.
+/// The largest number of diagnostics in the text output.
 const MOST_SHOWN: usize = 100;
 
 /// The rules of a file.
@@ -24,16 +24,16 @@ pub(crate) struct RulesFile {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
     pub(crate) name: String,
-    /// The expression, with blanks for comments between its lines.
+    /// The expression. Comments between its lines are replaced by spaces.
     pub(crate) source: String,
-    /// Rules of smaller ones come first.
+    /// Rules with smaller priorities come first.
     pub(crate) priority: i32,
     pub(crate) tags: Vec<String>,
-    /// Where it starts in the file.
+    /// The byte offset of the expression in the file.
     start: usize,
 }
 
-/// Whether a text is that of a file of rules.
+/// Returns whether a text is a file of rules.
 pub(crate) fn is_rules(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !is_nothing(line));
     lines.next().is_some_and(|line| head(line).is_some())
@@ -44,7 +44,7 @@ fn is_nothing(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }
 
-/// What a line starts with, before a colon: a name, and what is in brackets behind it, if there are any.
+/// Returns the name at the start of a line, and the text in brackets after it.
 fn head(line: &str) -> Option<(&str, Option<&str>)> {
     let (head, _) = line.split_once(':')?;
     let (name, more) = match head.split_once('[') {
@@ -58,10 +58,10 @@ fn head(line: &str) -> Option<(&str, Option<&str>)> {
     is_name.then(|| (name.trim_end(), more))
 }
 
-/// The priority and the tags that brackets tell.
+/// Returns the priority and the tags in brackets.
 ///
 /// # Errors
-/// What is none of them.
+/// Returns a message for any other attribute.
 fn attributes(text: &str) -> Result<(i32, Vec<String>), String> {
     let (mut priority, mut tags) = (None, Vec::new());
     for attribute in text.split(',').map(str::trim) {
@@ -70,7 +70,7 @@ fn attributes(text: &str) -> Result<(i32, Vec<String>), String> {
             Some(("priority", number)) => {
                 let (least, most) = (i32::MIN, i32::MAX);
                 let valid = number.parse::<i32>();
-                priority = Some(valid.map_err(|_| format!("`{number}` is no integer from {least} to {most}"))?);
+                priority = Some(valid.map_err(|_| format!("`{number}` is not an integer from {least} to {most}"))?);
             }
             Some(("tag", tag)) => tags.push(tag.to_owned()),
             _ => return Err(format!("expected `priority NUMBER` or `tag NAME`, found `{attribute}`")),
@@ -83,7 +83,7 @@ impl RulesFile {
     /// Reads the rules of a text.
     ///
     /// # Errors
-    /// The line that is none of a rule, or has something in brackets that no rule has.
+    /// Returns a message with the line that is not a valid rule.
     pub(crate) fn parse(path: String, text: String) -> Result<Self, String> {
         let mut rules: Vec<Rule> = Vec::new();
         let mut at = 0_usize;
@@ -96,7 +96,9 @@ impl RulesFile {
                     rule.source.extend(line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
                 }
             } else if line.starts_with([' ', '\t']) {
-                let rule = rules.last_mut().ok_or_else(|| format!("{path}:{number}: this line continues no rule"))?;
+                let rule = rules
+                    .last_mut()
+                    .ok_or_else(|| format!("{path}:{number}: there is no rule above that this line could continue"))?;
                 rule.source.push_str(line);
             } else {
                 let head = head(line).ok_or_else(|| format!("{path}:{number}: expected `NAME: EXPRESSION`"));
@@ -115,7 +117,7 @@ impl RulesFile {
         Ok(Self { path, text, rules })
     }
 
-    /// Diagnostics of rules, with their places in the file.
+    /// Returns diagnostics of rules with their spans in the file.
     fn placed(&self, found: &[(usize, Diagnostic)]) -> Vec<(usize, Diagnostic)> {
         let placed = |(rule, diagnostic): &(usize, Diagnostic)| {
             let start = self.rules.get(*rule).map_or(0, |rule| u32::try_from(rule.start).unwrap_or(u32::MAX));
@@ -130,7 +132,7 @@ impl RulesFile {
         found.iter().map(placed).collect()
     }
 
-    /// Shows diagnostics to people, in the lines of the file.
+    /// Prints diagnostics as text, with the lines of the file.
     pub(crate) fn complain(&self, found: &[(usize, Diagnostic)], output: &mut Output) {
         let placed = self.placed(found.get(..MOST_SHOWN).unwrap_or(found));
         let diagnostics: Vec<Diagnostic> = placed.into_iter().map(|(_, diagnostic)| diagnostic).collect();
@@ -142,7 +144,7 @@ impl RulesFile {
         }
     }
 
-    /// The form of diagnostics for programs; places are bytes of the file.
+    /// Returns diagnostics as JSON. Spans are byte offsets in the file.
     pub(crate) fn diagnostics_json(&self, found: &[(usize, Diagnostic)]) -> Json {
         let one = |(rule, diagnostic): &(usize, Diagnostic)| {
             let mut json = diagnostic_json(diagnostic);
@@ -200,8 +202,8 @@ mod tests {
             ("tag x,", format!("{expected} ``")),
             ("order 7", format!("{expected} `order 7`")),
             ("priority 1, priority 1", "a second `priority`".to_owned()),
-            ("priority 1.5", "`1.5` is no integer from -2147483648 to 2147483647".to_owned()),
-            ("priority 2147483648", "`2147483648` is no integer from -2147483648 to 2147483647".to_owned()),
+            ("priority 1.5", "`1.5` is not an integer from -2147483648 to 2147483647".to_owned()),
+            ("priority 2147483648", "`2147483648` is not an integer from -2147483648 to 2147483647".to_owned()),
         ] {
             assert_eq!(parse(&format!("a: b\nc [{text}]: d")).unwrap_err(), format!("f:2: {want}"));
         }
@@ -209,7 +211,7 @@ mod tests {
 
     #[test]
     fn lines_of_no_rule_are_named() {
-        assert_eq!(parse("# c\n  x == 1\n").unwrap_err(), "f:2: this line continues no rule");
+        assert_eq!(parse("# c\n  x == 1\n").unwrap_err(), "f:2: there is no rule above that this line could continue");
         assert_eq!(parse("a: 1\nb == 1 ? 2 : 3\n").unwrap_err(), "f:2: expected `NAME: EXPRESSION`");
     }
 

@@ -1,4 +1,4 @@
-//! The `#[context(..)]` attributes, read and checked.
+//! Reads and checks the `#[context(..)]` attributes.
 
 use crate::names::{self, Case};
 use proc_macro2::Span;
@@ -6,20 +6,20 @@ use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
 use syn::{Attribute, Error, Field, Ident, LitStr, Path, Result};
 
-/// What stands on the struct.
+/// The attributes of the struct.
 pub(crate) struct Container {
     pub(crate) celero: Path,
     pub(crate) prefix: String,
     pub(crate) case: Case,
 }
 
-/// What a field is to rules.
+/// What a field becomes in rules.
 pub(crate) enum Role {
-    /// A variable of this qualified name.
+    /// A variable with this qualified name.
     Variable(String),
-    /// Variables of its own, under this name (empty: none).
-    Part(String),
-    /// Nothing.
+    /// A nested context: its variables, with this prefix (may be empty).
+    Nested(String),
+    /// No variable.
     Skipped,
 }
 
@@ -28,11 +28,11 @@ pub(crate) struct Member<'a> {
     pub(crate) ident: &'a Ident,
     pub(crate) ty: &'a syn::Type,
     pub(crate) role: Role,
-    /// Where its name was written.
+    /// The span of its name, for errors.
     pub(crate) span: Span,
 }
 
-fn each(attributes: &[Attribute], mut read: impl FnMut(ParseNestedMeta<'_>) -> Result<()>) -> Result<()> {
+fn for_each_attribute(attributes: &[Attribute], mut read: impl FnMut(ParseNestedMeta<'_>) -> Result<()>) -> Result<()> {
     for attribute in attributes.iter().filter(|a| a.path().is_ident("context")) {
         attribute.parse_nested_meta(&mut read)?;
     }
@@ -46,7 +46,7 @@ fn text(meta: &ParseNestedMeta<'_>) -> Result<LitStr> {
 impl Container {
     pub(crate) fn read(attributes: &[Attribute]) -> Result<Self> {
         let mut container = Self { celero: syn::parse_quote!(::celero), prefix: String::new(), case: Case::Snake };
-        each(attributes, |meta| {
+        for_each_attribute(attributes, |meta| {
             if meta.path.is_ident("crate") {
                 container.celero = text(&meta)?.parse_with(Path::parse_mod_style)?;
             } else if meta.path.is_ident("prefix") {
@@ -57,7 +57,7 @@ impl Container {
                     Error::new(case.span(), "unknown case: expected `snake_case`, `camelCase` or `PascalCase`")
                 })?;
             } else {
-                return Err(meta.error("unknown attribute: on a struct there are `prefix`, `rename_all` and `crate`"));
+                return Err(meta.error("unknown attribute: expected `prefix`, `rename_all` or `crate` on a struct"));
             }
             Ok(())
         })?;
@@ -69,24 +69,22 @@ impl<'a> Member<'a> {
     pub(crate) fn read(container: &Container, ident: &'a Ident, field: &'a Field) -> Result<Self> {
         let mut name: Option<LitStr> = None;
         let mut kind: Option<(&'static str, Span)> = None;
-        each(&field.attrs, |meta| {
+        for_each_attribute(&field.attrs, |meta| {
             let known = ["skip", "nested", "flatten"].into_iter().find(|kind| meta.path.is_ident(kind));
             if let Some(known) = known {
                 if let Some((other, _)) = kind {
-                    return Err(meta.error(format!("`{known}` can't stand with `{other}`")));
+                    return Err(meta.error(format!("`{known}` and `{other}` exclude each other")));
                 }
                 kind = Some((known, meta.path.span()));
             } else if meta.path.is_ident("name") {
                 name = Some(text(&meta)?);
             } else {
-                return Err(
-                    meta.error("unknown attribute: on a field there are `name`, `skip`, `nested` and `flatten`")
-                );
+                return Err(meta.error("unknown attribute: expected `name`, `skip`, `nested` or `flatten` on a field"));
             }
             Ok(())
         })?;
         if let (Some(name), Some((kind @ ("skip" | "flatten"), _))) = (&name, kind) {
-            return Err(Error::new(name.span(), format!("a field with `{kind}` has no name")));
+            return Err(Error::new(name.span(), format!("a field with `{kind}` can't have a `name`")));
         }
         let span = name.as_ref().map_or_else(|| ident.span(), LitStr::span);
         let own = match &name {
@@ -96,8 +94,8 @@ impl<'a> Member<'a> {
         let full = names::join(&container.prefix, &own);
         let role = match kind.map(|(kind, _)| kind) {
             Some("skip") => Role::Skipped,
-            Some("flatten") => Role::Part(container.prefix.clone()),
-            Some(_) => Role::Part(names::checked(full, span)?),
+            Some("flatten") => Role::Nested(container.prefix.clone()),
+            Some(_) => Role::Nested(names::checked(full, span)?),
             None => Role::Variable(names::checked(full, span)?),
         };
         Ok(Self { ident, ty: &field.ty, role, span })

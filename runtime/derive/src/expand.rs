@@ -1,4 +1,4 @@
-//! The implementations, from the struct as read.
+//! Generates the implementations of `Host`, `Nested` and `Context`.
 
 use crate::attributes::{Container, Member, Role};
 use proc_macro2::{Span, TokenStream};
@@ -14,20 +14,23 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
             _ => {
                 return Err(Error::new_spanned(
                     &input.ident,
-                    "a context is a struct with named fields: rules read them by name",
+                    "a context must be a struct with named fields: rules read them by name",
                 ));
             }
         },
         Data::Enum(data) => {
-            return Err(Error::new(data.enum_token.span, "a context is a struct, not an enum: rules read its fields"));
+            return Err(Error::new(
+                data.enum_token.span,
+                "a context must be a struct, not an enum: rules read its fields",
+            ));
         }
-        Data::Union(data) => return Err(Error::new(data.union_token.span, "a context is a struct, not a union")),
+        Data::Union(data) => return Err(Error::new(data.union_token.span, "a context must be a struct, not a union")),
     };
     for param in &input.generics.params {
         if !matches!(param, GenericParam::Lifetime(_)) {
             return Err(Error::new_spanned(
                 param,
-                "a context has no parameters but lifetimes: native code is made for one layout. Derive it for a struct with the \
+                "a context may only have lifetime parameters: native code is compiled for one layout. Derive it for a struct with the \
                  concrete type",
             ));
         }
@@ -43,7 +46,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     Ok(implementations(input, &container, &members))
 }
 
-/// No two variables have one name. Those of parts are compared when an environment is made.
+/// Reports two variables with the same name. Variables of nested contexts are compared when an `Env` is created.
 fn distinct(members: &[Member<'_>]) -> Result<()> {
     let mut seen: HashMap<&str, Span> = HashMap::new();
     for member in members {
@@ -81,7 +84,7 @@ fn implementations(input: &DeriveInput, container: &Container, members: &[Member
                     #celero::derive_support::push_field::<#ty>(&mut fields, #variable, ::core::mem::offset_of!(Self, #ident));
                 });
             }
-            Role::Part(prefix) => {
+            Role::Nested(prefix) => {
                 let outlived = with_static_lifetimes(ty);
                 starts.push(quote! {
                     const #start: u32 = #next;
@@ -116,8 +119,8 @@ fn implementations(input: &DeriveInput, container: &Container, members: &[Member
                 }
             }
 
-            // SAFETY: each field is described by its own type, at the offset that the compiler gives; the order is that of
-            // the arms above.
+            // SAFETY: each field is described by its own type, at the offset that the compiler gives, in the order of the
+            // arms above.
             #[automatically_derived]
             unsafe impl #generics #celero::Nested for #name #arguments #bounds {
                 const COUNT: u32 = #next;
@@ -142,7 +145,7 @@ fn implementations(input: &DeriveInput, container: &Container, members: &[Member
     }
 }
 
-/// A constant can't mention the struct's lifetimes, and does not depend on them.
+/// Returns the type with `'static` lifetimes. A constant can't mention the struct's lifetimes, and does not depend on them.
 fn with_static_lifetimes(ty: &syn::Type) -> syn::Type {
     struct Static;
 

@@ -1,12 +1,13 @@
-//! Names of variables: identifiers of CEL with dots between them.
+//! The names of variables: CEL identifiers, separated by dots (language definition, "Syntax").
 
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::{Error, Ident, Result};
 
+/// Words that are never identifiers. The lexer of `celero-frontend` decides; a procedural macro can't depend on it.
 const KEYWORDS: [&str; 4] = ["false", "in", "null", "true"];
 
-/// Words that may only follow a dot.
+/// Words that are identifiers only after a dot.
 const RESERVED: [&str; 17] = [
     "as",
     "break",
@@ -27,7 +28,7 @@ const RESERVED: [&str; 17] = [
     "while",
 ];
 
-/// How names follow from those of fields.
+/// How the name of a variable is derived from the name of its field.
 #[derive(Clone, Copy)]
 pub(crate) enum Case {
     Snake,
@@ -64,7 +65,7 @@ impl Case {
     }
 }
 
-/// A field's identifier without `r#`.
+/// Returns a field's identifier without `r#`.
 pub(crate) fn plain(ident: &Ident) -> String {
     ident.unraw().to_string()
 }
@@ -73,17 +74,17 @@ pub(crate) fn join(prefix: &str, name: &str) -> String {
     if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
 }
 
-/// A name, if rules can mention it.
+/// Returns a name if rules can mention it.
 pub(crate) fn checked(name: String, span: Span) -> Result<String> {
     for (position, segment) in name.split('.').enumerate() {
         let mut letters = segment.bytes();
         let starts = letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == b'_');
         if !starts || !letters.all(|c| c.is_ascii_alphanumeric() || c == b'_') {
-            let text = format!("`{name}` is no name for a rule's variable: `{segment}` is not an identifier of CEL");
+            let text = format!("`{name}` can't be the name of a variable: `{segment}` is not a CEL identifier");
             return Err(Error::new(span, text));
         }
         if KEYWORDS.contains(&segment) || (position == 0 && RESERVED.contains(&segment)) {
-            let text = format!("`{name}` is no name for a rule's variable: `{segment}` is a reserved word of CEL");
+            let text = format!("`{name}` can't be the name of a variable: `{segment}` is a reserved word of CEL");
             return Err(Error::new(span, text));
         }
     }

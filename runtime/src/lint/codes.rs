@@ -1,6 +1,6 @@
 //! The codes of the diagnostics that this crate adds to those of the front end, with their summaries.
 //!
-//! A code is part of the public interface: hosts filter by it, and `celero check --explain` prints its summary.
+//! A code is part of the public interface: hosts filter by it, and `diagnostic_codes` lists it with its summary.
 
 use celero_frontend::{CodeInfo, Stage};
 

@@ -1,8 +1,8 @@
-//! Gathers a request's body before a server is chosen, and hands it on afterwards.
+//! Buffers a request's body before a server is chosen.
 //!
-//! Pingora sends a body that was read early from its buffer for retries, which holds [`REPLAY`] bytes, and through
-//! `request_body_filter`, which may put anything in its place. So that buffer only has to hold some of the body: it is switched on for the
-//! last bytes of a body of known length. Of a body whose length is not known beforehand no more than [`REPLAY`] bytes can be gathered.
+//! Pingora sends a body that was read early from its retry buffer, which holds [`RETRY_BUFFER`] bytes, through `request_body_filter`,
+//! which may replace it. So the retry buffer only has to hold some bytes of the body: it is enabled for the last bytes of a body of
+//! known length. Of a body of unknown length, at most [`RETRY_BUFFER`] bytes can be buffered.
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, header};
@@ -10,50 +10,50 @@ use pingora::proxy::Session;
 use pingora::{Error, ErrorType, Result};
 use std::time::Duration;
 
-/// The size of Pingora's buffer for retries.
-const REPLAY: usize = 64 << 10;
+/// The size of Pingora's retry buffer, in bytes.
+const RETRY_BUFFER: usize = 64 << 10;
 
-/// What came of a body.
-pub(crate) enum Gathered {
+/// A body after buffering.
+pub(crate) enum BufferResult {
     /// All of it.
     Whole(Bytes),
-    /// It is larger than allowed; this much was read, which Pingora will not send of itself before the rest.
+    /// It is larger than the limit. These bytes were read, and Pingora will not send them.
     TooLarge(Bytes),
 }
 
-/// Reads the body of at most `limit` bytes, waiting up to `patience` for each piece of it.
-pub(crate) async fn gather(session: &mut Session, limit: usize, patience: Duration) -> Result<Gathered> {
+/// Buffers a body of at most `limit` bytes, waiting up to `timeout` for each piece of it.
+pub(crate) async fn buffer(session: &mut Session, limit: usize, timeout: Duration) -> Result<BufferResult> {
     let length = content_length(&session.req_header().headers);
     if length.is_some_and(|length| length > limit) {
-        return Ok(Gathered::TooLarge(Bytes::new()));
+        return Ok(BufferResult::TooLarge(Bytes::new()));
     }
-    let most = if length.is_some() { limit } else { limit.min(REPLAY) };
-    let mut body = BytesMut::with_capacity(length.unwrap_or_default().min(REPLAY));
-    expect_no_more(session).await?;
+    let most = if length.is_some() { limit } else { limit.min(RETRY_BUFFER) };
+    let mut body = BytesMut::with_capacity(length.unwrap_or_default().min(RETRY_BUFFER));
+    send_continue(session).await?;
     while !session.is_body_done() {
-        if length.is_none_or(|length| length.saturating_sub(body.len()) <= REPLAY) {
+        if length.is_none_or(|length| length.saturating_sub(body.len()) <= RETRY_BUFFER) {
             session.enable_retry_buffering();
         }
-        let Some(piece) = read(session, patience).await? else { break };
+        let Some(piece) = read(session, timeout).await? else { break };
         body.extend_from_slice(&piece);
         if body.len() > most {
-            // What is in Pingora's buffer it sends itself.
+            // Pingora sends what its retry buffer holds.
             let lost = session.get_retry_buffer().is_none();
-            return Ok(Gathered::TooLarge(if lost { body.freeze() } else { Bytes::new() }));
+            return Ok(BufferResult::TooLarge(if lost { body.freeze() } else { Bytes::new() }));
         }
     }
-    Ok(Gathered::Whole(body.freeze()))
+    Ok(BufferResult::Whole(body.freeze()))
 }
 
-async fn read(session: &mut Session, patience: Duration) -> Result<Option<Bytes>> {
-    match pingora::time::timeout(patience, session.read_request_body()).await {
+async fn read(session: &mut Session, timeout: Duration) -> Result<Option<Bytes>> {
+    match pingora::time::timeout(timeout, session.read_request_body()).await {
         Ok(piece) => piece.map_err(|error| error.into_down()),
         Err(_) => Error::e_explain(ErrorType::HTTPStatus(408), "the client is too slow in sending the body"),
     }
 }
 
-/// A client that waits to be told to send its body is told so, once.
-async fn expect_no_more(session: &mut Session) -> Result<()> {
+/// Sends `100 Continue` to a client that waits for it before it sends its body (RFC 9110, section 10.1.1).
+async fn send_continue(session: &mut Session) -> Result<()> {
     let waits =
         session.req_header().headers.get(header::EXPECT).is_some_and(|value| value.as_bytes() == b"100-continue");
     if waits {
@@ -63,7 +63,7 @@ async fn expect_no_more(session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-/// The length that the head announces, if it does.
+/// Returns the length of the body, if the head has it.
 fn content_length(headers: &HeaderMap) -> Option<usize> {
     if headers.contains_key(header::TRANSFER_ENCODING) {
         return None;

@@ -1,12 +1,12 @@
-//! Applies a policy's edits to Pingora's headers.
+//! Applies the header edits of a policy to Pingora's headers.
 //!
-//! They are made one by one through Pingora's own methods, which keep the spelling of names as it came.
+//! Edits use Pingora's own methods, which keep the case of header names as it was received.
 
 use celero_policy::{Edit, Edits};
 use pingora::Result;
 use pingora::http::{RequestHeader, ResponseHeader};
 
-/// To the head of a request.
+/// Applies edits to the head of a request.
 pub(crate) fn to_request(edits: &Edits, head: &mut RequestHeader) -> Result<()> {
     for edit in edits.iter() {
         match edit {
@@ -18,7 +18,7 @@ pub(crate) fn to_request(edits: &Edits, head: &mut RequestHeader) -> Result<()> 
     Ok(())
 }
 
-/// To the head of a response.
+/// Applies edits to the head of a response.
 pub(crate) fn to_response(edits: &Edits, head: &mut ResponseHeader) -> Result<()> {
     for edit in edits.iter() {
         match edit {

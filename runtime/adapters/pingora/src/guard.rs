@@ -1,9 +1,10 @@
-//! What one request carries through Pingora's phases.
+//! The state of one request in the filters of Pingora.
 
-use crate::body::{Gathered, gather};
-use crate::{answer, edits};
+use crate::body::{BufferResult, buffer};
+use crate::edits;
+use crate::write_answer::write_answer;
 use bytes::{Bytes, BytesMut};
-use celero_policy::{Answer, Ended, Exchange, LogFields, Outcome, Policy};
+use celero_policy::{Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary};
 use pingora::http::ResponseHeader;
 use pingora::proxy::{FailToProxy, Session};
 use pingora::{Error, ErrorType, Result};
@@ -11,149 +12,150 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-/// The policy of one request, and what its phases found out so far. See the [crate's documentation](crate) for what to call when.
+/// The policy and the state of one request. The [crate's documentation](crate) says which filter calls which method.
 pub struct Guard {
     policy: Arc<Policy>,
     exchange: Exchange,
-    /// The body that the requestBody phase read, for the server.
-    held: Held,
-    answer: Option<Box<Answer>>,
-    patience: Duration,
+    /// What was read of the body, for the server.
+    body: BufferedBody,
+    answer: Option<Box<PolicyAnswer>>,
+    timeout: Duration,
     started: SystemTime,
     clock: Instant,
 }
 
 /// What was read of the body before a server was chosen.
-enum Held {
+enum BufferedBody {
     Nothing,
     /// All of it.
     Whole(Bytes),
-    /// Its beginning, which was not sent yet.
+    /// Its first bytes, which were not sent yet.
     Beginning(Bytes),
-    /// Its beginning, which was sent.
+    /// Its first bytes, which were sent.
     Sent,
 }
 
 impl Guard {
-    /// For a request that has just come. `policy` decides in all its phases.
+    /// Returns the state of a request that has just arrived. All its phases use `policy`.
     #[must_use]
     pub fn new(policy: Arc<Policy>) -> Self {
         Self {
             policy,
             exchange: Exchange::new(None, None),
-            held: Held::Nothing,
+            body: BufferedBody::Nothing,
             answer: None,
-            patience: Duration::from_secs(60),
+            timeout: Duration::from_secs(60),
             started: SystemTime::now(),
             clock: Instant::now(),
         }
     }
 
-    /// How long to wait for the next piece of a body that the requestBody phase is to see; 60 seconds if nothing is said.
+    /// Sets the longest time between pieces of a body that is buffered for the phase `requestBody`. Default: 60 seconds.
     #[must_use]
-    pub fn with_patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    pub fn with_body_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
         self
     }
 
-    /// What the phases so far know: labels above all.
+    /// Returns the state between phases: labels, for example, by which to choose a server.
     #[must_use]
     pub fn exchange(&self) -> &Exchange {
         &self.exchange
     }
 
-    /// The policy's own answer, if it gave one.
+    /// Returns the answer of the policy, if it gave one.
     #[must_use]
-    pub fn answer(&self) -> Option<&Answer> {
+    pub fn answer(&self) -> Option<&PolicyAnswer> {
         self.answer.as_deref()
     }
 
-    /// How long the request has been here.
+    /// Returns the time since the request arrived.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.clock.elapsed()
     }
 
-    /// When the request came.
+    /// Returns when the request arrived.
     #[must_use]
     pub fn started(&self) -> SystemTime {
         self.started
     }
 
-    /// Whether another server may be tried when one failed after a connection to it was made: not if a part of the body is gone.
+    /// Returns whether the request may be retried after a connected server failed: not if a part of the body can't be sent again.
     #[must_use]
     pub fn may_retry(&self) -> bool {
-        !matches!(self.held, Held::Sent)
+        !matches!(self.body, BufferedBody::Sent)
     }
 
-    /// The request and requestBody phases. Both are over before a server is chosen, so what they do to headers and labels can decide which.
-    /// `true`: the policy answered, and the answer was sent.
+    /// Runs the phases `request` and `requestBody`. Returns `true` if the policy answered the request, and the answer was sent. Both
+    /// phases are over before a server is chosen, so headers and labels that they set can decide which.
     ///
     /// # Errors
-    /// When the client is gone, or too slow in sending a body that the policy wants to see.
+    /// Returns an error if the client is gone, or sends a body too slowly that the policy needs.
     pub async fn request_filter(&mut self, session: &mut Session) -> Result<bool> {
         self.exchange.reset(inet(session.client_addr()), inet(session.server_addr()));
         let outcome = self.policy.request(session.req_header(), &mut self.exchange);
-        if self.settle(session, outcome).await? {
+        if self.apply_outcome(session, outcome).await? {
             return Ok(true);
         }
         let Some(limit) = self.policy.body_limit() else { return Ok(false) };
         let outcome = if session.is_upgrade_req() {
             self.policy.request_body(session.req_header(), b"", &mut self.exchange)
         } else {
-            match gather(session, limit, self.patience).await? {
-                Gathered::Whole(body) => {
+            match buffer(session, limit, self.timeout).await? {
+                BufferResult::Whole(body) => {
                     let outcome = self.policy.request_body(session.req_header(), &body, &mut self.exchange);
-                    self.held = if body.is_empty() { Held::Nothing } else { Held::Whole(body) };
+                    self.body = if body.is_empty() { BufferedBody::Nothing } else { BufferedBody::Whole(body) };
                     outcome
                 }
-                Gathered::TooLarge(beginning) => {
-                    self.held = if beginning.is_empty() { Held::Nothing } else { Held::Beginning(beginning) };
+                BufferResult::TooLarge(beginning) => {
+                    self.body =
+                        if beginning.is_empty() { BufferedBody::Nothing } else { BufferedBody::Beginning(beginning) };
                     self.policy.request_body_too_large(&mut self.exchange)
                 }
             }
         };
-        self.settle(session, outcome).await
+        self.apply_outcome(session, outcome).await
     }
 
-    /// Does what a phase of the request asks for.
-    async fn settle(&mut self, session: &mut Session, outcome: Outcome) -> Result<bool> {
+    /// Applies the outcome of a phase of the request.
+    async fn apply_outcome(&mut self, session: &mut Session, outcome: Outcome) -> Result<bool> {
         match outcome {
             Outcome::Continue => {
                 edits::to_request(self.exchange.edits(), session.req_header_mut())?;
                 Ok(false)
             }
             Outcome::Respond(given) => {
-                answer::write(session, self.answer.insert(given)).await?;
+                write_answer(session, self.answer.insert(given)).await?;
                 Ok(true)
             }
         }
     }
 
-    /// Puts the body that the requestBody phase read in the place of what Pingora kept of it.
+    /// Replaces what Pingora kept of the body with what was buffered for the phase `requestBody`.
     pub fn request_body_filter(&mut self, body: &mut Option<Bytes>) {
-        match std::mem::replace(&mut self.held, Held::Nothing) {
-            Held::Nothing => {}
-            Held::Sent => self.held = Held::Sent,
-            Held::Whole(whole) => {
+        match std::mem::replace(&mut self.body, BufferedBody::Nothing) {
+            BufferedBody::Nothing => {}
+            BufferedBody::Sent => self.body = BufferedBody::Sent,
+            BufferedBody::Whole(whole) => {
                 *body = Some(whole.clone());
-                // It stays, for another server if this one fails.
-                self.held = Held::Whole(whole);
+                // Kept for a retry with another server.
+                self.body = BufferedBody::Whole(whole);
             }
-            Held::Beginning(beginning) => {
+            BufferedBody::Beginning(beginning) => {
                 let rest = body.take().unwrap_or_default();
                 let mut joined = BytesMut::from(beginning);
                 joined.extend_from_slice(&rest);
                 *body = Some(joined.freeze());
-                self.held = Held::Sent;
+                self.body = BufferedBody::Sent;
             }
         }
     }
 
-    /// The response phase, on the head of a server's final response.
+    /// Runs the phase `response` on the head of a server's final response.
     ///
     /// # Errors
-    /// When the policy answers in the server's place: let the error through, and send the answer in
+    /// Returns an error if the policy answers instead of the server. Return it from the filter, and send the answer in
     /// [`fail_to_proxy`](Self::fail_to_proxy).
     pub fn response_filter(&mut self, session: &Session, response: &mut ResponseHeader) -> Result<()> {
         let interim = response.status.is_informational() && response.status.as_u16() != 101;
@@ -165,30 +167,30 @@ impl Guard {
             Outcome::Respond(given) => {
                 let status = given.status.as_u16();
                 self.answer = Some(given);
-                Error::e_explain(ErrorType::HTTPStatus(status), "the policy answers in the server's place")
+                Error::e_explain(ErrorType::HTTPStatus(status), "the policy answers instead of the server")
             }
         }
     }
 
-    /// Sends the answer that the response phase gave. `None`: there is none, the failure is another one.
+    /// Sends the answer of the phase `response`. Returns `None` if there is no such answer: then the failure has another reason.
     pub async fn fail_to_proxy(&mut self, session: &mut Session) -> Option<FailToProxy> {
         let given = self.answer.as_deref()?;
         if session.response_written().is_none() {
-            // What is left of the exchange between server and client is not known here: the connection ends with this answer.
+            // The state of the connection is not known here, so it is closed after this answer.
             session.set_keepalive(None);
-            if let Err(error) = answer::write(session, given).await {
-                log::debug!("the answer of {} could not be sent: {error}", given.rule);
+            if let Err(error) = write_answer(session, given).await {
+                log::debug!("the answer of rule {} could not be sent: {error}", given.rule);
             }
         }
         Some(FailToProxy { error_code: given.status.as_u16(), can_reuse_downstream: false })
     }
 
-    /// The log phase: what the policy wants to be logged of this request. To be called once, at its end.
+    /// Runs the phase `log`, and returns the fields for the log entry. Call it once, when the request is over.
     pub fn log(&mut self, session: &Session) -> LogFields {
         if !self.policy.has_log_fields() {
             return LogFields::default();
         }
-        let end = Ended {
+        let end = RequestSummary {
             started: self.started,
             duration: self.clock.elapsed(),
             bytes_sent: u64::try_from(session.body_bytes_sent()).unwrap_or(u64::MAX),

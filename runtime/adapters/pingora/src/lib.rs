@@ -1,7 +1,7 @@
 //! celero policies in [Pingora] proxies.
 //!
-//! A [`Guard`] is what one request carries through the phases of [`ProxyHttp`]: the policy that was current when it came, and what
-//! the phases so far found out. Put it into your `CTX` and call it from the filters; `examples/guarded.rs` is a whole proxy.
+//! A [`Guard`] is the state of one request in the filters of [`ProxyHttp`]: the policy that was current when the request arrived, and
+//! what its phases have done so far. Put it into your `CTX` and call it from the filters; `examples/guarded.rs` is a whole proxy.
 //!
 //! | method of `ProxyHttp` | call | then |
 //! |---|---|---|
@@ -12,14 +12,37 @@
 //! | `fail_to_proxy` | [`Guard::fail_to_proxy`] | if it returns something, return that |
 //! | `logging` | [`Guard::log`] | write the fields where you write your log |
 //!
-//! All phases of a request see one generation of the policy. The request path takes no lock.
+//! All phases of a request use the same policy.
+//!
+//! ```
+//! use celero_pingora::Guard;
+//! use celero_policy::Policy;
+//! use std::sync::Arc;
+//!
+//! let policy = Policy::parse("policy.yaml", "request: [{name: closed, deny: 403}]", ".".as_ref())?;
+//! let guard = Guard::new(Arc::new(policy)); // in `new_ctx`
+//! assert!(guard.answer().is_none());
+//! # Ok::<(), celero_policy::PolicyError>(())
+//! ```
+//!
+//! # How to add an adapter for another host
+//!
+//! This crate is the one to copy; `celero-tower` is an example for hosts that are futures.
+//!
+//! 1. Create `runtime/adapters/HOST` with a dependency on `celero-policy` only, and add the crate to `MAY_KNOW` in the test `tidy`.
+//! 2. Give each request an [`Exchange`](celero_policy::Exchange) and one `Arc<Policy>` for all its phases, as `guard.rs` does.
+//! 3. Call the phases in the order of [`Policy`](celero_policy::Policy), and apply the edits after each: `edits.rs`, or
+//!    [`Edits::apply`](celero_policy::Edits::apply) if the host has `http::HeaderMap`s.
+//! 4. Buffer bodies up to [`Policy::body_limit`](celero_policy::Policy::body_limit): `body.rs`.
+//! 5. Send the answers of the policy, without `content-length` for statuses that have no body: `write_answer.rs`.
+//! 6. Test it with a policy that uses all phases, as `proxy/tests/proxy/phases.rs` and `tower/tests/layer.rs` do.
 //!
 //! [Pingora]: https://docs.rs/pingora
 //! [`ProxyHttp`]: pingora::proxy::ProxyHttp
 
-mod answer;
 mod body;
 mod edits;
 mod guard;
+mod write_answer;
 
 pub use guard::Guard;

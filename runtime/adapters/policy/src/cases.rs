@@ -1,21 +1,21 @@
-//! A team's own examples: requests, and what must come of them. `run` is a host without a network.
+//! Cases: requests with the expected results, which `celero test` compares with what a policy does. `run` is a host without a
+//! network.
 
-use crate::auth::Finding;
+use crate::auth::VerifiedFields;
+use crate::case_keys::CASES;
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
-use crate::outcome::{Answer, Ended, LogFields, Outcome};
+use crate::outcome::{LogFields, Outcome, PolicyAnswer, RequestSummary};
 use crate::policy::Policy;
-use crate::problems::{Place, Problems};
-use crate::shape::check;
-use crate::shapes::CASES;
-use crate::yaml::{Node, Text, read};
+use crate::problems::{FileSpan, Problems};
+use crate::yaml::{Node, SourceText, read};
 use celero::Diagnostic;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, request, response};
 use serde_json::Value as Json;
 use std::net::SocketAddr;
 use std::time::{Duration, SystemTime};
 
-/// What came of the examples of a file.
+/// The results of the cases of a file.
 #[derive(Debug)]
 pub struct TestReport {
     cases: Vec<(String, bool)>,
@@ -24,29 +24,29 @@ pub struct TestReport {
 }
 
 impl TestReport {
-    /// The cases, and whether what was expected came of each.
+    /// Returns the names of the cases, and whether each passed.
     pub fn cases(&self) -> impl Iterator<Item = (&str, bool)> {
         self.cases.iter().map(|(name, passed)| (&**name, *passed))
     }
 
-    /// Whether everything came as expected.
+    /// Returns whether all cases passed.
     #[must_use]
     pub fn passed(&self) -> bool {
         !self.problems.has_errors()
     }
 
-    /// Rules that did not match in any case, as `phase: name`.
+    /// Returns the rules that did not match in any case so far, as `phase: name`.
     #[must_use]
     pub fn unmatched_rules(&self) -> &[String] {
         &self.unmatched
     }
 
-    /// What came otherwise, each with the name of its file; places are bytes of that file.
+    /// Returns the differences, each with the name of its file. Spans are byte offsets in that file.
     pub fn diagnostics(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
         self.problems.all()
     }
 
-    /// What came otherwise, each at its place in the file; `color` asks for ANSI colours.
+    /// Returns the differences as text, each with the line of the file that expects otherwise. `color` adds ANSI colours.
     #[must_use]
     pub fn render(&self, color: bool) -> String {
         PolicyError::new(self.problems.clone()).render(color)
@@ -54,16 +54,16 @@ impl TestReport {
 }
 
 impl Policy {
-    /// Tries a policy with the examples of a file's text; `name` stands in messages.
+    /// Runs the cases of a file's text. Messages call the file `name`. `docs/policy.md` describes the format.
     ///
     /// # Errors
-    /// [`PolicyError`] if the text is no file of cases.
+    /// Returns a [`PolicyError`] if the text is not a valid file of cases.
     pub fn test(&self, name: &str, text: &str) -> Result<TestReport, PolicyError> {
         let mut problems = Problems::default();
         let file = problems.file(name.to_owned(), text);
         let root = read(file, &mut problems);
         if let Some(root) = &root {
-            check(root, &CASES, "a file of cases", &mut problems);
+            CASES.check(root, &mut problems);
         }
         let read: Vec<Option<Case<'_>>> =
             root.iter().flat_map(Node::elements).map(|node| Case::read(node, &mut problems)).collect();
@@ -82,7 +82,7 @@ impl Policy {
     }
 }
 
-/// An example, read.
+/// A case.
 struct Case<'n> {
     name: String,
     head: request::Parts,
@@ -92,11 +92,11 @@ struct Case<'n> {
     node: &'n Node,
 }
 
-/// What came of an example.
-struct Seen {
+/// What a policy did in a case.
+struct CaseResult {
     request: HeaderMap,
     response: response::Parts,
-    answer: Option<Answer>,
+    answer: Option<PolicyAnswer>,
     exchange: Exchange,
     log: LogFields,
 }
@@ -120,10 +120,10 @@ impl<'n> Case<'n> {
         Some(Self { name, head, body, response, addresses, node })
     }
 
-    /// Reports what was expected otherwise.
-    fn expect(&self, seen: &Seen, problems: &mut Problems) {
+    /// Reports the differences from the expectation.
+    fn expect(&self, seen: &CaseResult, problems: &mut Problems) {
         let Some(expected) = self.node.get("expect") else { return };
-        let differ = |place: Place, what: &str, actual: &str, problems: &mut Problems| {
+        let differ = |place: FileSpan, what: &str, actual: &str, problems: &mut Problems| {
             problems.add("case-failed", place, format!("{}: {what} is {actual}", self.name));
         };
         if let Some(text) = expected.text_of("status")
@@ -159,7 +159,7 @@ impl<'n> Case<'n> {
                 let (actual, expected) = (seen.find(key, name), entry.value.json());
                 let same = match &actual {
                     None => expected.is_null(),
-                    // Headers and labels are text, whatever it looks like.
+                    // Headers and labels are text, even if the expectation looks like a number.
                     Some(Json::String(text)) => entry.value.text().is_some_and(|expected| expected.text == *text),
                     Some(json) => *json == expected,
                 };
@@ -172,8 +172,8 @@ impl<'n> Case<'n> {
     }
 }
 
-impl Seen {
-    /// What an entry of a section of expectations is about.
+impl CaseResult {
+    /// Returns the actual value for an entry of a section of the expectation.
     fn find(&self, section: &str, name: &str) -> Option<Json> {
         let header = |headers: &HeaderMap| {
             let values: Vec<_> =
@@ -189,7 +189,7 @@ impl Seen {
     }
 }
 
-fn parsed<T: std::str::FromStr>(text: Option<Text>, usual: T, what: &str, problems: &mut Problems) -> T {
+fn parsed<T: std::str::FromStr>(text: Option<SourceText>, usual: T, what: &str, problems: &mut Problems) -> T {
     let Some(text) = text else { return usual };
     text.text.parse().unwrap_or_else(|_| {
         problems.add("policy-value", text.place, format!("`{}` is not {what}", text.text));
@@ -206,7 +206,7 @@ fn headers(message: Option<&Node>, problems: &mut Problems) -> HeaderMap {
             match header.zip(HeaderValue::from_bytes(value.text.as_bytes()).ok()) {
                 Some((name, value)) => drop(headers.append(name, value)),
                 None => {
-                    problems.add("policy-header", entry.key.place, "this can't be a header".to_owned());
+                    problems.add("policy-header", entry.key.place, "this is not a valid header".to_owned());
                 }
             }
         }
@@ -214,8 +214,8 @@ fn headers(message: Option<&Node>, problems: &mut Problems) -> HeaderMap {
     headers
 }
 
-/// Does what a host does.
-fn run(policy: &Policy, case: &Case<'_>) -> Seen {
+/// Runs all phases, as a host does.
+fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     let [source, destination] = case.addresses;
     let mut exchange = Exchange::new(Some(source), Some(destination));
     for entry in case.node.get("labels").map_or(&[][..], Node::entries) {
@@ -231,7 +231,7 @@ fn run(policy: &Policy, case: &Case<'_>) -> Seen {
     }
     let mut head = case.head.clone();
     let mut response = case.response.clone();
-    let answer = ask(policy, &mut head, &case.body, &mut exchange);
+    let answer = before_server(policy, &mut head, &case.body, &mut exchange);
     let answer = match answer {
         Some(answer) => Some(answer),
         None => match policy.response(&head, &response, &mut exchange) {
@@ -247,13 +247,18 @@ fn run(policy: &Policy, case: &Case<'_>) -> Seen {
         response.headers = answer.headers.clone();
     }
     let bytes_sent = answer.as_ref().map_or(0, |answer| answer.body.len() as u64);
-    let end = Ended { started: SystemTime::UNIX_EPOCH, duration: Duration::from_millis(1), bytes_sent };
+    let end = RequestSummary { started: SystemTime::UNIX_EPOCH, duration: Duration::from_millis(1), bytes_sent };
     let log = policy.log(&head, Some(&response), &end, &mut exchange);
-    Seen { request: head.headers, response, answer, exchange, log }
+    CaseResult { request: head.headers, response, answer, exchange, log }
 }
 
-/// The phases before the server.
-fn ask(policy: &Policy, head: &mut request::Parts, body: &[u8], exchange: &mut Exchange) -> Option<Answer> {
+/// Runs the phases before the server.
+fn before_server(
+    policy: &Policy,
+    head: &mut request::Parts,
+    body: &[u8],
+    exchange: &mut Exchange,
+) -> Option<PolicyAnswer> {
     if let Outcome::Respond(answer) = policy.request(head, exchange) {
         return Some(*answer);
     }
@@ -271,7 +276,7 @@ fn ask(policy: &Policy, head: &mut request::Parts, body: &[u8], exchange: &mut E
     None
 }
 
-fn give(node: Option<&Node>, finding: &Finding) {
+fn give(node: Option<&Node>, finding: &VerifiedFields) {
     if let Some(Json::Object(known)) = node.map(Node::json) {
         let _ = finding.set(known);
     }

@@ -1,17 +1,19 @@
-//! From a document to the rules of a phase.
+//! Compiles the rules of a phase from a document.
 
-use crate::counters::Tally;
+use crate::actions::{
+    AnswerTemplate, Field, HeaderEdit, HeaderTemplate, NamedList, PhaseEnd, Rule, TextTemplate, is_framing,
+};
+use crate::counters::PhaseCounters;
 use crate::definitions::{Definitions, Missing};
 use crate::document::Document;
 use crate::error_policy::PhaseErrorPolicy;
-use crate::expressions::{ENGINE, Expressions, Names, Reads};
+use crate::expressions::{CredentialReads, DeclaredNames, ENGINE, ExpressionCompiler};
 use crate::outcome::Phase;
-use crate::phase::Rules;
+use crate::phase::PhaseRules;
 use crate::problems::Problems;
-use crate::rule::{End, Field, HeaderEdit, HeaderWords, Named, Reply, Rule, Words, is_framing};
 use crate::rule_times::RuleTimes;
-use crate::shape::chance;
-use crate::yaml::{Entry, Node, Text};
+use crate::schema::share;
+use crate::yaml::{MapEntry, Node, SourceText};
 use bytes::Bytes;
 use celero::http::HeaderSet;
 use celero::{Context, Env, RuleSetBuilder};
@@ -19,80 +21,80 @@ use http::{HeaderName, StatusCode, header};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// The priority of rules that have none.
-const USUAL_PRIORITY: u64 = 1000;
+/// The priority of rules without the key `priority`.
+const DEFAULT_PRIORITY: u64 = 1000;
 
-/// The named counters of a policy.
+/// The names of a policy's own counters.
 pub(crate) type CounterNames = Vec<String>;
 
-/// The environment of a phase, and what it does not have.
-pub(crate) struct Scope<C> {
+/// The environment of a phase, and the definitions that are not valid in it.
+pub(crate) struct PhaseEnv<C> {
     pub(crate) phase: Phase,
     pub(crate) env: Env<C>,
     pub(crate) missing: Missing,
 }
 
-impl<C: Context> Scope<C> {
-    pub(crate) fn new(phase: Phase, definitions: &Definitions, names: &mut Names) -> Self {
+impl<C: Context> PhaseEnv<C> {
+    pub(crate) fn new(phase: Phase, definitions: &Definitions, names: &mut DeclaredNames) -> Self {
         let (env, missing) = definitions.env();
         names.add(phase, &env);
         Self { phase, env, missing }
     }
 }
 
-/// What compiling a phase needs to know of the policy, and tells.
+/// The state of compiling a policy, shared by its phases.
 pub(crate) struct Compilation<'d> {
     pub(crate) document: &'d Document,
     pub(crate) definitions: &'d Definitions,
-    pub(crate) names: &'d Names,
-    pub(crate) configured: Reads,
+    pub(crate) names: &'d DeclaredNames,
+    pub(crate) configured: CredentialReads,
     pub(crate) problems: &'d mut Problems,
     pub(crate) counter_names: CounterNames,
-    /// What is told of the phases, if that is wanted.
+    /// The description of the phases for `celero explain`, if wanted.
     pub(crate) explanation: Option<String>,
 }
 
-/// A phase, and which proofs its expressions read.
-pub(crate) struct Compiled<S> {
-    pub(crate) rules: Rules<S>,
-    pub(crate) reads: Reads,
+/// A compiled phase, and the credentials that its expressions read.
+pub(crate) struct CompiledPhase<S> {
+    pub(crate) rules: PhaseRules<S>,
+    pub(crate) reads: CredentialReads,
 }
 
-/// A rule with what decides its place and when it acts.
-struct Placed<S> {
+/// A rule with its condition and its position.
+struct OrderedRule<S> {
     priority: u64,
-    when: Option<Text>,
+    when: Option<SourceText>,
     /// Whether its condition calls no impure function.
     pure: bool,
-    /// What it does, as written.
-    does: Vec<String>,
+    /// The actions, as written in the file.
+    actions: Vec<String>,
     rule: Rule<S>,
 }
 
 impl Compilation<'_> {
-    /// Compiles a phase; nothing comes of it if there are errors.
-    pub(crate) fn phase<C: Context>(&mut self, scope: &Scope<C>) -> Option<Compiled<C::Static>> {
+    /// Compiles a phase. Returns `None` if the policy has errors.
+    pub(crate) fn phase<C: Context>(&mut self, scope: &PhaseEnv<C>) -> Option<CompiledPhase<C::Static>> {
         let (phase, document) = (scope.phase, self.document);
-        let expressions = Expressions {
+        let expressions = ExpressionCompiler {
             phase,
             env: &scope.env,
             names: self.names,
             configured: self.configured,
-            reads: Reads::default(),
+            reads: CredentialReads::default(),
         };
         self.definitions.variables().for_each(|body| expressions.lint(body, self.problems));
         let mut compiler = RuleCompiler { expressions, compilation: self };
-        let mut placed: Vec<Placed<C::Static>> = Vec::new();
+        let mut placed: Vec<OrderedRule<C::Static>> = Vec::new();
         for (number, node) in document.rules(phase.name()).enumerate() {
             if let Some(last) = placed.last()
                 && last.when.is_none()
                 && last.rule.sample.is_none()
                 && last.rule.end.is_some()
-                && last.priority == USUAL_PRIORITY
+                && last.priority == DEFAULT_PRIORITY
                 && node.get("priority").is_none()
             {
                 let message =
-                    format!("no request comes to this rule: `{}` before it ends the phase always", last.rule.name);
+                    format!("this rule is never reached: `{}` before it always ends the phase", last.rule.name);
                 compiler.compilation.problems.warn("policy-unreachable", node.place, message);
             }
             placed.push(compiler.rule(node, number));
@@ -109,7 +111,7 @@ impl Compilation<'_> {
         let set = match builder(&scope.env, &placed, error_policy).build() {
             Ok(set) => set,
             Err(error) => {
-                // What rules are by themselves was checked.
+                // Each rule was checked before, so these are errors of native compilation only.
                 for (index, found) in error.diagnostics() {
                     if let Some(text) = placed.get(index).and_then(|rule| rule.when.as_ref()) {
                         self.problems.of_expression(text, 0, found);
@@ -120,37 +122,37 @@ impl Compilation<'_> {
         };
         let times = RuleTimes::new(&placed.iter().map(|placed| placed.pure).collect::<Vec<_>>());
         let rules: Box<[Rule<C::Static>]> = placed.into_iter().map(|placed| placed.rule).collect();
-        let tally = Tally::new(rules.len());
-        let rules = Rules { phase, set, rules, error_policy, error_status, tally, times };
-        Some(Compiled { rules, reads })
+        let counters = PhaseCounters::new(rules.len());
+        let rules = PhaseRules { phase, set, rules, error_policy, error_status, counters, times };
+        Some(CompiledPhase { rules, reads })
     }
 
-    /// Tells what a phase does, and how its rules are found.
+    /// Describes what a phase actions, and how the index finds its rules.
     fn explain<C: Context>(
         &mut self,
         env: &Env<C>,
-        placed: &[Placed<C::Static>],
+        placed: &[OrderedRule<C::Static>],
         error_policy: PhaseErrorPolicy,
         phase: Phase,
     ) {
-        let Some(told) = &mut self.explanation else { return };
-        let gap = if told.is_empty() { "" } else { "\n" };
-        let _ = write!(told, "{gap}== {}: {} rules", phase.name(), placed.len());
+        let Some(text) = &mut self.explanation else { return };
+        let gap = if text.is_empty() { "" } else { "\n" };
+        let _ = write!(text, "{gap}== {}: {} rules", phase.name(), placed.len());
         if !placed.is_empty() {
-            let _ = write!(told, ", onError: {}", error_policy.name());
+            let _ = write!(text, ", onError: {}", error_policy.name());
         }
-        told.push('\n');
-        for (number, Placed { when, rule, does, .. }) in placed.iter().enumerate() {
+        text.push('\n');
+        for (number, OrderedRule { when, rule, actions, .. }) in placed.iter().enumerate() {
             let when = when.as_ref().map_or_else(|| "always".to_owned(), |when| format!("when {}", when.text.trim()));
-            let _ = writeln!(told, "{}. {}: {when}", number.saturating_add(1), rule.name);
-            for does in does {
-                let _ = writeln!(told, "     {does}");
+            let _ = writeln!(text, "{}. {}: {when}", number.saturating_add(1), rule.name);
+            for action in actions {
+                let _ = writeln!(text, "     {action}");
             }
         }
         if placed.iter().any(|placed| placed.when.is_some())
             && let Ok(explanation) = builder(env, placed, error_policy).explain()
         {
-            let _ = write!(told, "-- how they are found\n{explanation}");
+            let _ = write!(text, "-- how the index finds them\n{explanation}");
         }
     }
 
@@ -164,24 +166,24 @@ impl Compilation<'_> {
         (error_policy, status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR))
     }
 
-    fn header_name(&mut self, text: &Text) -> Option<HeaderName> {
+    fn header_name(&mut self, text: &SourceText) -> Option<HeaderName> {
         let Ok(name) = HeaderName::from_bytes(text.text.as_bytes()) else {
             let message = format!("`{}` is not the name of a header", text.text);
             self.problems.add("policy-header", text.place, message);
             return None;
         };
         if is_framing(&name) {
-            let message = format!("`{name}` says how a message is sent, which is not for a policy to change");
+            let message = format!("`{name}` belongs to the connection, not to the message: a policy can't change it");
             self.problems.add("policy-header", text.place, message);
             return None;
         }
         Some(name)
     }
 
-    fn header_set(&mut self, names: &[Text], prefixes: &[Text]) -> Option<HeaderSet> {
+    fn header_set(&mut self, names: &[SourceText], prefixes: &[SourceText]) -> Option<HeaderSet> {
         let mut fine = true;
-        let name = |text: &Text| HeaderSet::new([&text.text], [""; 0]);
-        let prefix = |text: &Text| HeaderSet::new([""; 0], [&text.text]);
+        let name = |text: &SourceText| HeaderSet::new([&text.text], [""; 0]);
+        let prefix = |text: &SourceText| HeaderSet::new([""; 0], [&text.text]);
         let all = names.iter().map(|text| (text, name(text))).chain(prefixes.iter().map(|text| (text, prefix(text))));
         for (text, set) in all {
             if let Err(error) = set {
@@ -189,22 +191,19 @@ impl Compilation<'_> {
                 fine = false;
             }
         }
-        let texts = |texts: &[Text]| texts.iter().map(|text| text.text.clone()).collect::<Vec<_>>();
+        let texts = |texts: &[SourceText]| texts.iter().map(|text| text.text.clone()).collect::<Vec<_>>();
         fine.then(|| HeaderSet::new(texts(names), texts(prefixes)).ok()).flatten()
     }
 
-    /// A set of headers that the policy defines.
-    fn named_set(&mut self, name: &Text) -> Option<HeaderSet> {
+    /// Returns a header set that the policy defines.
+    fn named_set(&mut self, name: &SourceText) -> Option<HeaderSet> {
         let sets = self.document.entries("headerSets", self.problems);
-        if let Some(Entry { value, .. }) = sets.iter().find(|entry| entry.key.text == name.text) {
+        if let Some(MapEntry { value, .. }) = sets.iter().find(|entry| entry.key.text == name.text) {
             return self.header_set(&value.texts_of("names"), &value.texts_of("prefixes"));
         }
         let known: Vec<&str> = sets.iter().map(|entry| &*entry.key.text).collect();
         let message = format!("`headerSets` has no set `{}`", name.text);
-        let problem = self.problems.add("policy-header", name.place, message);
-        if let Some(name) = crate::shape::similar(&name.text, &known) {
-            problem.help(format!("did you mean `{name}`?"));
-        }
+        self.problems.add("policy-header", name.place, message).suggest(&name.text, &known);
         None
     }
 
@@ -216,29 +215,29 @@ impl Compilation<'_> {
     }
 }
 
-/// Names beyond so many are removed in one pass over the headers of a message, instead of one by one.
+/// The largest number of names that are removed one by one. More are removed in one pass over the headers.
 const FEW_HEADERS: usize = 4;
 
-/// The conditions of rules as a set.
+/// Returns a builder of the set of the rules' conditions.
 fn builder<'e, C: Context>(
     env: &'e Env<C>,
-    rules: &[Placed<C::Static>],
+    rules: &[OrderedRule<C::Static>],
     error_policy: PhaseErrorPolicy,
 ) -> RuleSetBuilder<'e, C, ()> {
-    rules.iter().fold(ENGINE.rules(env).standalone(true), |builder, Placed { rule, when, .. }| {
+    rules.iter().fold(ENGINE.rules(env).standalone(true), |builder, OrderedRule { rule, when, .. }| {
         let source = when.as_ref().map_or("true", |when| &when.text);
         builder.with_rule(celero::Rule::new(&rule.name, source, ()).on_error(error_policy.of_rule(rule)))
     })
 }
 
-/// Compiles rules of a phase.
+/// Compiles the rules of a phase.
 struct RuleCompiler<'c, 'd, C> {
-    expressions: Expressions<'c, C>,
+    expressions: ExpressionCompiler<'c, C>,
     compilation: &'c mut Compilation<'d>,
 }
 
 impl<C: Context> RuleCompiler<'_, '_, C> {
-    fn rule(&mut self, node: &Node, number: usize) -> Placed<C::Static> {
+    fn rule(&mut self, node: &Node, number: usize) -> OrderedRule<C::Static> {
         let number = number.saturating_add(1);
         let name = node.text_of("name").map(|text| text.text);
         let name: Arc<str> = name.unwrap_or_else(|| format!("{} #{number}", self.expressions.phase.name())).into();
@@ -246,23 +245,23 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         let pure = when.as_ref().is_none_or(|when| self.expressions.condition(when, self.compilation.problems));
         let rule = Rule {
             name,
-            sample: node.text_of("sample").and_then(|text| chance(&text.text)),
+            sample: node.text_of("sample").and_then(|text| share(&text.text)),
             edits: self.edits(node),
             labels: self.labels(node),
             fields: self.fields(node),
             counter: node.text_of("count").map(|text| self.compilation.counter(text.text)),
             end: self.end(node),
         };
-        let actions = node.entries().iter().filter(|entry| !matches!(&*entry.key.text, "name" | "when" | "priority"));
-        let does: Vec<String> = actions.map(|entry| format!("{}: {}", entry.key.text, entry.value.json())).collect();
-        if does.iter().all(|does| does.starts_with("sample:")) {
+        let entries = node.entries().iter().filter(|entry| !matches!(&*entry.key.text, "name" | "when" | "priority"));
+        let actions: Vec<String> = entries.map(|entry| format!("{}: {}", entry.key.text, entry.value.json())).collect();
+        if actions.iter().all(|action| action.starts_with("sample:")) {
             self.compilation.problems.warn("policy-idle", node.place, "this rule does nothing".to_owned());
         }
-        let priority = node.text_of("priority").and_then(|text| text.text.parse().ok()).unwrap_or(USUAL_PRIORITY);
-        Placed { priority, when, pure, does, rule }
+        let priority = node.text_of("priority").and_then(|text| text.text.parse().ok()).unwrap_or(DEFAULT_PRIORITY);
+        OrderedRule { priority, when, pure, actions, rule }
     }
 
-    /// Removals come first, so that a rule can clear what a client sent and set its own.
+    /// Removals precede settings, so that a rule can remove a header of the client and set its own.
     fn edits(&mut self, node: &Node) -> Box<[HeaderEdit<C::Static>]> {
         let mut edits = Vec::new();
         let names: Vec<HeaderName> =
@@ -286,13 +285,13 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         edits.into()
     }
 
-    fn prefixes(&mut self, prefixes: &[Text]) -> Option<HeaderSet> {
+    fn prefixes(&mut self, prefixes: &[SourceText]) -> Option<HeaderSet> {
         self.compilation.header_set(&[], prefixes)
     }
 
-    fn headers(&mut self, node: Option<&Node>) -> Vec<(HeaderName, HeaderWords<C::Static>)> {
+    fn headers(&mut self, node: Option<&Node>) -> Vec<(HeaderName, HeaderTemplate<C::Static>)> {
         let mut found = Vec::new();
-        for Entry { key, value } in node.map_or(&[][..], Node::entries) {
+        for MapEntry { key, value } in node.map_or(&[][..], Node::entries) {
             let name = self.compilation.header_name(key);
             let Some(value) = value.text() else { continue };
             let words = self.expressions.header(&value, self.compilation.problems);
@@ -301,44 +300,44 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         found
     }
 
-    fn labels(&mut self, node: &Node) -> Named<Words<C::Static>> {
+    fn labels(&mut self, node: &Node) -> NamedList<TextTemplate<C::Static>> {
         let mut found = Vec::new();
-        for Entry { key, value } in node.get("labels").map_or(&[][..], Node::entries) {
+        for MapEntry { key, value } in node.get("labels").map_or(&[][..], Node::entries) {
             let words = value.text().and_then(|text| self.expressions.words(&text, self.compilation.problems));
             found.extend(words.map(|words| (key.text.as_str().into(), words)));
         }
         found.into()
     }
 
-    fn fields(&mut self, node: &Node) -> Named<Field<C::Static>> {
+    fn fields(&mut self, node: &Node) -> NamedList<Field<C::Static>> {
         let mut found = Vec::new();
-        for Entry { key, value } in node.get("logFields").map_or(&[][..], Node::entries) {
+        for MapEntry { key, value } in node.get("logFields").map_or(&[][..], Node::entries) {
             let field = value.text().and_then(|text| self.expressions.field(&text, self.compilation.problems));
             found.extend(field.map(|field| (key.text.as_str().into(), field)));
         }
         found.into()
     }
 
-    /// How a rule ends the phase.
-    fn end(&mut self, node: &Node) -> Option<End<C::Static>> {
+    /// Reads how a rule ends the phase.
+    fn end(&mut self, node: &Node) -> Option<PhaseEnd<C::Static>> {
         const ENDS: [&str; 4] = ["allow", "deny", "respond", "redirect"];
         let mut ends = node.entries().iter().filter(|entry| ENDS.contains(&&*entry.key.text));
-        let Entry { key, value } = ends.next()?;
+        let MapEntry { key, value } = ends.next()?;
         for other in ends {
-            let message = format!("a rule ends its phase once: it has `{}` already", key.text);
+            let message = format!("a rule ends its phase once: it already has `{}`", key.text);
             let problem = self.compilation.problems.add("policy-ends", other.key.place, message);
             problem.also(key.place, "this one");
         }
         match &*key.text {
-            "allow" => Some(End::Allow),
-            "deny" => self.deny(value).map(End::Deny),
-            "respond" => self.reply(value, StatusCode::OK).map(End::Answer),
-            _ => self.redirect(value).map(End::Answer),
+            "allow" => Some(PhaseEnd::Allow),
+            "deny" => self.deny(value).map(PhaseEnd::Deny),
+            "respond" => self.reply(value, StatusCode::OK).map(PhaseEnd::Respond),
+            _ => self.redirect(value).map(PhaseEnd::Respond),
         }
     }
 
-    /// `true`, a status, or an answer; what it doesn't say is that of `defaults`.
-    fn deny(&mut self, value: &Node) -> Option<Reply<C::Static>> {
+    /// Reads the value of `deny`: `true`, a status, or an answer. The rest is taken from `defaults`.
+    fn deny(&mut self, value: &Node) -> Option<AnswerTemplate<C::Static>> {
         let Compilation { document, problems, .. } = &mut *self.compilation;
         let usual = document.setting("defaults", "deny", problems);
         let status = |node: &Node| node.text_of("status").and_then(|text| text.text.parse::<StatusCode>().ok());
@@ -349,7 +348,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
                 let status = text.text.parse().unwrap_or(usual_status);
                 let mut reply = match usual {
                     Some(usual) => self.reply(usual, status)?,
-                    None => Reply { status, headers: Box::default(), body: Words::Fixed(Bytes::new()) },
+                    None => AnswerTemplate { status, headers: Box::default(), body: TextTemplate::Fixed(Bytes::new()) },
                 };
                 reply.status = status;
                 Some(reply)
@@ -357,7 +356,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         }
     }
 
-    fn reply(&mut self, node: &Node, usual: StatusCode) -> Option<Reply<C::Static>> {
+    fn reply(&mut self, node: &Node, usual: StatusCode) -> Option<AnswerTemplate<C::Static>> {
         let status = node.text_of("status").and_then(|text| text.text.parse().ok()).unwrap_or(usual);
         let headers = self.headers(node.get("headers")).into();
         let body = match node.text_of("body") {
@@ -368,18 +367,22 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
                 }
                 self.expressions.words(&text, self.compilation.problems)?
             }
-            None => Words::Fixed(Bytes::new()),
+            None => TextTemplate::Fixed(Bytes::new()),
         };
-        Some(Reply { status, headers, body })
+        Some(AnswerTemplate { status, headers, body })
     }
 
-    fn redirect(&mut self, value: &Node) -> Option<Reply<C::Static>> {
+    fn redirect(&mut self, value: &Node) -> Option<AnswerTemplate<C::Static>> {
         let (to, status) = match value.text() {
             Some(text) => (text, None),
             None => (value.text_of("to")?, value.text_of("status")),
         };
         let status = status.and_then(|text| text.text.parse().ok()).unwrap_or(StatusCode::FOUND);
         let to = self.expressions.header(&to, self.compilation.problems)?;
-        Some(Reply { status, headers: Box::new([(header::LOCATION, to)]), body: Words::Fixed(Bytes::new()) })
+        Some(AnswerTemplate {
+            status,
+            headers: Box::new([(header::LOCATION, to)]),
+            body: TextTemplate::Fixed(Bytes::new()),
+        })
     }
 }

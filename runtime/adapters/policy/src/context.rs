@@ -1,6 +1,6 @@
-//! What expressions read, phase by phase.
+//! The variables that expressions read in each phase.
 
-use crate::auth::Proofs;
+use crate::auth::LazyCredentials;
 use celero::http::{Request, RequestHead, Source};
 use celero::{Context, Value};
 use http::HeaderMap;
@@ -12,10 +12,10 @@ use std::time::{Duration, SystemTime};
 /// The labels of a request.
 pub(crate) type Labels = BTreeMap<Arc<str>, String>;
 
-/// What all phases know of who asks.
+/// The variables of all phases.
 #[derive(Debug, Context)]
 #[context(rename_all = "camelCase")]
-pub(crate) struct Peer<'a> {
+pub(crate) struct CommonData<'a> {
     #[context(nested)]
     pub(crate) source: Source,
     #[context(nested)]
@@ -26,11 +26,11 @@ pub(crate) struct Peer<'a> {
     pub(crate) labels: &'a Labels,
 }
 
-impl<'a> Peer<'a> {
+impl<'a> CommonData<'a> {
     pub(crate) fn new(
         peer: Option<SocketAddr>,
         local: Option<SocketAddr>,
-        proofs: &'a Proofs<'_>,
+        proofs: &'a LazyCredentials<'_>,
         labels: &'a Labels,
     ) -> Self {
         let source = |address: Option<SocketAddr>| address.map_or_else(Source::default, Source::from);
@@ -45,33 +45,33 @@ impl<'a> Peer<'a> {
     }
 }
 
-/// The request phase.
+/// The variables of the phase `request`.
 #[derive(Debug, Context)]
 pub(crate) struct RequestData<'a> {
     #[context(nested)]
     pub(crate) request: RequestHead<'a>,
     #[context(flatten)]
-    pub(crate) peer: Peer<'a>,
+    pub(crate) peer: CommonData<'a>,
 }
 
-/// The requestBody phase.
+/// The variables of the phase `requestBody`.
 #[derive(Debug, Context)]
 pub(crate) struct BodyData<'a> {
     #[context(nested)]
     pub(crate) request: Request<'a>,
     #[context(flatten)]
-    pub(crate) peer: Peer<'a>,
+    pub(crate) peer: CommonData<'a>,
 }
 
 /// The head of a response.
 #[derive(Debug, Context)]
 pub(crate) struct ResponseHead<'a> {
-    /// Absent if there was no response.
+    /// Absent if no response was sent.
     pub(crate) code: Option<i64>,
     pub(crate) headers: &'a HeaderMap,
 }
 
-/// The response phase.
+/// The variables of the phase `response`.
 #[derive(Debug, Context)]
 pub(crate) struct ResponseData<'a> {
     #[context(nested)]
@@ -79,10 +79,10 @@ pub(crate) struct ResponseData<'a> {
     #[context(nested)]
     pub(crate) response: ResponseHead<'a>,
     #[context(flatten)]
-    pub(crate) peer: Peer<'a>,
+    pub(crate) peer: CommonData<'a>,
 }
 
-/// The log phase.
+/// The variables of the phase `log`.
 #[derive(Debug, Context)]
 pub(crate) struct LogData<'a> {
     #[context(nested)]
@@ -96,5 +96,5 @@ pub(crate) struct LogData<'a> {
     #[context(name = "response.bytesSent")]
     pub(crate) bytes_sent: i64,
     #[context(flatten)]
-    pub(crate) peer: Peer<'a>,
+    pub(crate) peer: CommonData<'a>,
 }

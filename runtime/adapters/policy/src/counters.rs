@@ -1,29 +1,29 @@
-//! Numbers that go up, counted by each thread where no other writes, as far as there are places.
+//! Counters of the rules of a phase. Each thread counts in its own shard, as long as there are enough shards.
 
 use crate::outcome::{Phase, PhaseInfo};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Most places; threads beyond share them.
-const MOST_SHARDS: usize = 16;
+/// The largest number of shards. Further threads share them.
+const MAX_SHARDS: usize = 16;
 
-/// One evaluation in so many is timed: reading the clock costs what some rules do.
-const TIMED: u64 = 64;
+/// Sampling interval: one evaluation in 64 per shard is timed, because reading the clock takes as long as a cheap rule.
+const SAMPLING_INTERVAL: u64 = 64;
 
-/// How often the rules were evaluated, how often that was timed, and the nanoseconds of those times.
-const OF_ALL: [usize; 3] = [0, 1, 2];
+/// The slots of a phase: evaluations, timed evaluations, and the nanoseconds of these.
+const PHASE_SLOTS: [usize; 3] = [0, 1, 2];
 
-/// Matches and failures of a rule.
-const OF_RULE: usize = 2;
+/// The slots of each rule: matches and failures.
+const SLOTS_PER_RULE: usize = 2;
 
-/// What is counted of the rules of a phase.
+/// The counters of a phase.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct PhaseCounters {
     shards: Box<[Shard]>,
 }
 
-/// The counters of some threads, apart in memory from those of others.
+/// The counters of one or more threads, on their own cache lines.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Shard(Box<[AtomicU64]>);
@@ -32,7 +32,7 @@ thread_local! {
     static NUMBER: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// The number of this thread, in the order in which threads first counted.
+/// Returns the number of this thread, in the order in which threads first counted.
 fn thread_number() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     NUMBER
@@ -44,26 +44,26 @@ fn thread_number() -> usize {
         .unwrap_or(0)
 }
 
-impl Tally {
+impl PhaseCounters {
     pub(crate) fn new(rules: usize) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let shard = |_| Shard((0..of_rule(rules)).map(|_| AtomicU64::new(0)).collect());
-        Self { shards: (0..threads.min(MOST_SHARDS)).map(shard).collect() }
+        Self { shards: (0..threads.min(MAX_SHARDS)).map(shard).collect() }
     }
 
-    /// Where this thread counts.
-    pub(crate) fn own(&self) -> Own<'_> {
+    /// Returns the shard of this thread.
+    pub(crate) fn shard(&self) -> ThreadShard<'_> {
         let place = thread_number().checked_rem(self.shards.len()).unwrap_or(0);
-        Own(self.shards.get(place).map_or(&[], |shard| &shard.0))
+        ThreadShard(self.shards.get(place).map_or(&[], |shard| &shard.0))
     }
 
-    /// What was counted of all rules.
-    pub(crate) fn of_all(&self, phase: Phase) -> PhaseInfo {
-        let [evaluated, timed, nanos] = OF_ALL.map(|counter| self.sum(counter));
+    /// Returns the counters of the phase.
+    pub(crate) fn of_phase(&self, phase: Phase) -> PhaseInfo {
+        let [evaluated, timed, nanos] = PHASE_SLOTS.map(|counter| self.sum(counter));
         PhaseInfo { phase, evaluated, timed, time: Duration::from_nanos(nanos) }
     }
 
-    /// How often a rule matched and failed.
+    /// Returns how often a rule matched and failed.
     pub(crate) fn of_rule(&self, rule: usize) -> (u64, u64) {
         let first = of_rule(rule);
         (self.sum(first), self.sum(first.saturating_add(1)))
@@ -75,21 +75,21 @@ impl Tally {
     }
 }
 
-/// The first counter of a rule.
+/// Returns the first slot of a rule.
 fn of_rule(rule: usize) -> usize {
-    rule.saturating_mul(OF_RULE).saturating_add(OF_ALL.len())
+    rule.saturating_mul(SLOTS_PER_RULE).saturating_add(PHASE_SLOTS.len())
 }
 
-/// The counters that a thread writes.
+/// The shard of a thread.
 #[derive(Clone, Copy)]
-pub(crate) struct Own<'t>(&'t [AtomicU64]);
+pub(crate) struct ThreadShard<'t>(&'t [AtomicU64]);
 
-impl Own<'_> {
-    /// Counts an evaluation, and times some of them: whether it was this one stands beside what it gives.
+impl ThreadShard<'_> {
+    /// Counts an evaluation. Times it if the sampling interval says so, and returns whether it did.
     pub(crate) fn evaluation<T>(self, evaluate: impl FnOnce() -> T) -> (T, bool) {
-        let [evaluated, timed, nanoseconds] = OF_ALL;
+        let [evaluated, timed, nanoseconds] = PHASE_SLOTS;
         let number = self.add(evaluated, 1).wrapping_add(1);
-        if !number.is_multiple_of(TIMED) {
+        if !number.is_multiple_of(SAMPLING_INTERVAL) {
             return (evaluate(), false);
         }
         let start = Instant::now();
@@ -108,13 +108,13 @@ impl Own<'_> {
         self.add(of_rule(rule).saturating_add(1), 1);
     }
 
-    /// What was counted here before is given.
+    /// Adds to a slot, and returns its value before.
     fn add(self, counter: usize, many: u64) -> u64 {
         self.0.get(counter).map_or(0, |counter| counter.fetch_add(many, Ordering::Relaxed))
     }
 }
 
-/// Nanoseconds since then.
+/// Returns the nanoseconds since a time.
 fn nanos(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }

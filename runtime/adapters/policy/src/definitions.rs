@@ -1,12 +1,12 @@
-//! What a policy defines once and uses by name: functions, variables, and what it takes from the process's environment.
+//! The definitions of a policy: functions, variables, and constants from environment variables.
 //!
-//! A definition may use others, in any order, as long as none uses itself; and it may read what only some phases have: it exists
-//! in those phases alone.
+//! A definition may use others in any order, but never itself. It may read variables that only some phases have; then it exists in
+//! these phases only.
 
 use crate::document::Document;
 use crate::problems::Problems;
-use crate::template::literal_of;
-use crate::yaml::Text;
+use crate::template::string_literal;
+use crate::yaml::SourceText;
 use celero::{Context, Env, EnvError};
 
 /// The definitions of a policy.
@@ -18,20 +18,20 @@ pub(crate) struct Definitions {
 
 #[derive(Debug)]
 struct Definition {
-    /// A function's declaration, or a variable's name.
-    declaration: Text,
+    /// The declaration of a function, or the name of a variable.
+    declaration: SourceText,
     is_function: bool,
-    body: Text,
+    body: SourceText,
 }
 
-/// Definitions that a phase does not have, with the reason.
+/// The definitions that are not valid in a phase, each with the reason.
 pub(crate) type Missing = Vec<(usize, EnvError)>;
 
 impl Definitions {
-    /// Those of a document; what is wrong with their names is reported.
+    /// Reads the definitions of a document, and reports environment variables that are not set.
     pub(crate) fn read(document: &Document, problems: &mut Problems) -> Self {
         let mut constants = Vec::new();
-        let names: Vec<Text> =
+        let names: Vec<SourceText> =
             document.all("env").flat_map(|section| section.node.elements()).filter_map(|node| node.text()).collect();
         for name in names {
             let Some(value) = std::env::var_os(&name.text) else {
@@ -39,7 +39,7 @@ impl Definitions {
                 problems.add("policy-env", name.place, message);
                 continue;
             };
-            let constant = (format!("env.{}", name.text), literal_of(&value.to_string_lossy()));
+            let constant = (format!("env.{}", name.text), string_literal(&value.to_string_lossy()));
             if !constants.contains(&constant) {
                 constants.push(constant);
             }
@@ -55,7 +55,7 @@ impl Definitions {
         Self { constants, defined }
     }
 
-    /// An environment with those definitions that it can have.
+    /// Returns an environment with the definitions that are valid in it, and the others.
     pub(crate) fn env<C: Context>(&self) -> (Env<C>, Missing) {
         let mut env = Env::<C>::new();
         for (name, literal) in &self.constants {
@@ -83,12 +83,12 @@ impl Definitions {
         }
     }
 
-    /// The bodies of variables.
-    pub(crate) fn variables(&self) -> impl Iterator<Item = &Text> {
+    /// Returns the bodies of the variables.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &SourceText> {
         self.defined.iter().filter(|definition| !definition.is_function).map(|definition| &definition.body)
     }
 
-    /// Reports definitions that no phase has, as the phase sees them that has most of what they read. Gives their names.
+    /// Reports the definitions that are not valid in any phase, each with the errors of the phase that has the fewest. Returns their names.
     pub(crate) fn report(&self, phases: [&Missing; 4], problems: &mut Problems) -> Vec<String> {
         let nowhere = |index: usize| {
             let errors = phases.iter().map(|missing| missing.iter().find(|(i, _)| *i == index).map(|(_, error)| error));
@@ -101,7 +101,7 @@ impl Definitions {
             .enumerate()
             .filter_map(|(index, definition)| Some((definition, nowhere(index)?)))
             .collect();
-        // Where one is wrong, those that use it are so for that reason alone.
+        // A definition that uses an invalid one is invalid for that reason alone; only the root is reported.
         let names: Vec<String> = failed.iter().map(|(definition, _)| definition.name()).collect();
         let follows = |error: &EnvError| {
             let mut found = error.diagnostics().iter();
@@ -119,7 +119,7 @@ impl Definitions {
 }
 
 impl Definition {
-    /// What expressions call it.
+    /// Returns the name that expressions use.
     fn name(&self) -> String {
         let text = &self.declaration.text;
         if self.is_function {
@@ -144,7 +144,7 @@ impl Definition {
         let text = if error.is_in_body() { &self.body } else { &self.declaration };
         for found in error.diagnostics() {
             let mut found = found.clone();
-            // Here the order is of no matter.
+            // This advice holds for `Env` only: a policy may define names in any order.
             found.help.retain(|help| !help.contains("defined before"));
             problems.of_expression(text, 0, &found);
         }

@@ -1,24 +1,23 @@
-//! A policy's files: the one that was asked for, and before it those that it includes.
+//! The files of a policy: the main file, and the files that it includes.
 
-use crate::problems::{Place, Problems};
-use crate::shape::{Kind, check};
-use crate::shapes::DOCUMENT;
-use crate::yaml::{Entry, Node, Text, read};
+use crate::policy_keys::POLICY;
+use crate::problems::{FileSpan, Problems};
+use crate::yaml::{MapEntry, Node, SourceText, read};
 use std::path::{Path, PathBuf};
 
-/// Most files of a policy.
+/// The largest number of included files.
 const MOST_FILES: usize = 100;
 
-/// A policy as written. What doesn't fit the tables of `shapes.rs` was reported.
+/// A policy as written. What differs from the tables of `policy_keys.rs` has been reported.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
-    /// In the order of their content.
+    /// Root and folder of each file. Included files precede the file that includes them.
     files: Vec<(Node, PathBuf)>,
-    /// What was included; what is so twice counts once.
+    /// The files that were included. A file that is included twice is read once.
     included: Vec<PathBuf>,
 }
 
-/// A section of a file, and the folder from which its paths are meant.
+/// A section of a file, and the folder that relative paths in it start from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Section<'d> {
     pub(crate) node: &'d Node,
@@ -26,7 +25,7 @@ pub(crate) struct Section<'d> {
 }
 
 impl Document {
-    /// Reads a text and what it includes.
+    /// Reads a text and the files that it includes.
     pub(crate) fn read(name: &str, text: &str, base: &Path, problems: &mut Problems) -> Self {
         let mut document = Self::default();
         let itself = Path::new(name).file_name().map(|file| identity(&base.join(file)));
@@ -40,14 +39,14 @@ impl Document {
         if root.is_nothing() {
             return;
         }
-        check(&root, &Kind::Object(&DOCUMENT), "a policy", problems);
+        POLICY.check(&root, problems);
         for path in root.texts_of("include") {
             self.include(&path, base, problems, within);
         }
         self.files.push((root, base.to_owned()));
     }
 
-    fn include(&mut self, path: &Text, base: &Path, problems: &mut Problems, within: &mut Vec<PathBuf>) {
+    fn include(&mut self, path: &SourceText, base: &Path, problems: &mut Problems, within: &mut Vec<PathBuf>) {
         let file = base.join(&path.text);
         let identity = identity(&file);
         let refusal = if within.contains(&identity) {
@@ -74,14 +73,14 @@ impl Document {
         within.pop();
     }
 
-    /// The sections of a name, of all files.
+    /// Returns the sections of a name in all files.
     pub(crate) fn all<'d>(&'d self, name: &'static str) -> impl Iterator<Item = Section<'d>> {
         self.files.iter().filter_map(move |(root, base)| Some(Section { node: root.get(name)?, base }))
     }
 
-    /// The entries of the sections of a name; a key that an earlier file has is reported.
-    pub(crate) fn entries<'d>(&'d self, name: &'static str, problems: &mut Problems) -> Vec<&'d Entry> {
-        let mut found: Vec<&Entry> = Vec::new();
+    /// Returns the entries of the sections of a name. Reports a key that an earlier file has already.
+    pub(crate) fn entries<'d>(&'d self, name: &'static str, problems: &mut Problems) -> Vec<&'d MapEntry> {
+        let mut found: Vec<&MapEntry> = Vec::new();
         for entry in self.all(name).flat_map(|section| section.node.entries()) {
             match found.iter().find(|known| known.key.text == entry.key.text) {
                 Some(known) if known.key.place.file != entry.key.place.file => {
@@ -94,7 +93,7 @@ impl Document {
         found
     }
 
-    /// The only section of a name.
+    /// Returns the section of a name, which only one file may have.
     pub(crate) fn one<'d>(&'d self, name: &'static str, problems: &mut Problems) -> Option<Section<'d>> {
         let mut sections = self.all(name).filter(|section| !section.node.is_nothing());
         let first = sections.next()?;
@@ -104,7 +103,7 @@ impl Document {
         Some(first)
     }
 
-    /// The value of a key in the sections of a name, which only one of them may have.
+    /// Returns the value of a key in a section. Only one file may have it.
     pub(crate) fn setting<'d>(
         &'d self,
         section: &'static str,
@@ -119,7 +118,7 @@ impl Document {
         Some(first)
     }
 
-    /// The rules of a phase.
+    /// Returns the rules of a phase in all files.
     pub(crate) fn rules<'d>(&'d self, phase: &'static str) -> impl Iterator<Item = &'d Node> {
         self.all(phase).flat_map(|section| {
             section
@@ -133,19 +132,20 @@ impl Document {
     }
 }
 
-/// What tells a file from others, whatever way leads to it.
+/// Returns a path that is the same for all paths to a file.
 fn identity(file: &Path) -> PathBuf {
     std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned())
 }
 
-fn twice(what: &str, place: Place, first: Place, problems: &mut Problems) {
+fn twice(what: &str, place: FileSpan, first: FileSpan, problems: &mut Problems) {
     let name = problems.name(first.file).to_owned();
-    let problem = problems.add("policy-duplicate", place, format!("`{what}` stands in two files"));
+    let problem = problems.add("policy-duplicate", place, format!("`{what}` is in two files"));
     problem.help(format!("the first is in {name}"));
 }
 
-/// The content of a file that a policy names, which is then one to be watched; a problem at that place if it can't be read.
-pub(crate) fn read_file(file: &Path, at: &Text, problems: &mut Problems) -> Option<Vec<u8>> {
+/// Returns the content of a file that a policy names, and adds the file to those that hosts watch. Reports at `at` that it can't
+/// be read.
+pub(crate) fn read_file(file: &Path, at: &SourceText, problems: &mut Problems) -> Option<Vec<u8>> {
     if !problems.paths.iter().any(|known| known == file) {
         problems.paths.push(file.to_owned());
     }

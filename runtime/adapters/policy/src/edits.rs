@@ -1,50 +1,50 @@
-//! Changes of headers, collected while a phase runs and applied when it is over.
+//! Header changes, collected while a phase runs and applied when it is over.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-/// A change of headers.
+/// A change of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
-    /// This value in place of all that the name has.
+    /// Replaces all values of a header.
     Set {
-        /// The header.
+        /// The name.
         name: HeaderName,
-        /// Its value.
+        /// The new value.
         value: HeaderValue,
     },
-    /// This value beside those that the name has.
+    /// Adds a value to a header.
     Add {
-        /// The header.
+        /// The name.
         name: HeaderName,
-        /// Its value.
+        /// The added value.
         value: HeaderValue,
     },
-    /// No value.
+    /// Removes a header.
     Remove {
-        /// The header.
+        /// The name.
         name: HeaderName,
     },
 }
 
-/// The changes that a phase asks for, in the order in which they are to be made.
+/// The header changes of a phase, in the order in which they are applied.
 #[derive(Clone, Debug, Default)]
 pub struct Edits {
     edits: Vec<Edit>,
 }
 
 impl Edits {
-    /// Whether there is nothing to do.
+    /// Returns whether there are no changes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.edits.is_empty()
     }
 
-    /// The changes, for hosts with a header map of their own.
+    /// Returns the changes. For hosts with their own type of header map.
     pub fn iter(&self) -> impl Iterator<Item = &Edit> {
         self.edits.iter()
     }
 
-    /// Makes the changes.
+    /// Applies the changes.
     pub fn apply(&self, headers: &mut HeaderMap) {
         for edit in &self.edits {
             match edit {
@@ -55,7 +55,7 @@ impl Edits {
         }
     }
 
-    /// The names that were given values so far.
+    /// Returns the names of headers that get a value.
     pub(crate) fn names_given(&self) -> impl Iterator<Item = &HeaderName> {
         self.edits.iter().filter_map(|edit| match edit {
             Edit::Set { name, .. } | Edit::Add { name, .. } => Some(name),

@@ -4,25 +4,25 @@ use crate::problems::Problems;
 use celero::{Diagnostic, Style};
 use std::fmt;
 
-/// Why a policy was rejected: everything that is wrong with it, each with file, line, column and a caret under the place.
+/// All errors and warnings of a rejected policy. Displays as text, each with file, line, column and the marked source.
 #[derive(Clone)]
 pub struct PolicyError {
     problems: Box<Problems>,
 }
 
 impl PolicyError {
-    /// Of what was found. Hosts use it for files of their own.
+    /// Returns an error with these problems. Hosts use it for their own files.
     #[must_use]
     pub fn new(problems: Problems) -> Self {
         Self { problems: Box::new(problems) }
     }
 
-    /// The findings, warnings among them, each with the name of its file; places are bytes of that file.
+    /// Returns the errors and warnings, each with the name of its file. Spans are byte offsets in that file.
     pub fn diagnostics(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
         self.problems.all()
     }
 
-    /// The findings with the lines they are about; `color` asks for ANSI colours.
+    /// Returns the errors and warnings as text, with the lines that they are about. `color` adds ANSI colours.
     #[must_use]
     pub fn render(&self, color: bool) -> String {
         self.problems.render(if color { Style::Ansi } else { Style::Plain })
@@ -37,7 +37,7 @@ impl fmt::Display for PolicyError {
 
 impl fmt::Debug for PolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // As `Display`, because people `unwrap` it.
+        // The same as `Display`: `unwrap` and `main` show this form.
         write!(f, "\n{self}")
     }
 }

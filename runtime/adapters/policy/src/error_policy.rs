@@ -1,6 +1,6 @@
 //! What a rule of a phase counts as if its condition fails: the key `onError`.
 
-use crate::rule::{End, Rule};
+use crate::actions::{PhaseEnd, Rule};
 use celero::ErrorPolicy;
 
 /// What the rules of a phase count as if their conditions fail.
@@ -41,7 +41,7 @@ impl PhaseErrorPolicy {
     /// the rules, so such a rule counts as a match there.
     pub(crate) fn of_rule<S>(self, rule: &Rule<S>) -> ErrorPolicy {
         match self {
-            Self::Closed if matches!(rule.end, Some(End::Deny(_))) => ErrorPolicy::Match,
+            Self::Closed if matches!(rule.end, Some(PhaseEnd::Deny(_))) => ErrorPolicy::Match,
             Self::Closed | Self::All(ErrorPolicy::NoMatch) => ErrorPolicy::NoMatch,
             Self::All(ErrorPolicy::Match | ErrorPolicy::Stop) => ErrorPolicy::Match,
         }

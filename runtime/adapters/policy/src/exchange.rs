@@ -1,35 +1,35 @@
-//! What is known of a request from phase to phase.
+//! The state of one request between its phases.
 
-use crate::auth::Findings;
+use crate::auth::VerifiedCredentials;
 use crate::context::Labels;
 use crate::edits::Edits;
 use serde_json::Value as Json;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// Everything of one request that outlives a phase: its addresses, verified claims, labels, and the edits of the phase that ran
-/// last. It may be used again for another request after [`reset`](Self::reset), and keeps its memory then.
+/// The state of one request between its phases: addresses, verified credentials, labels, log fields, and the header edits of the last
+/// phase. Reuse it for another request on the same connection with [`reset`](Self::reset), which keeps its memory.
 #[derive(Debug, Default)]
 pub struct Exchange {
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) local: Option<SocketAddr>,
-    pub(crate) findings: Findings,
+    pub(crate) findings: VerifiedCredentials,
     pub(crate) labels: Labels,
     pub(crate) effects: Effects,
 }
 
-/// What the rules of a phase do to a request.
+/// What the rules of a phase change.
 #[derive(Debug, Default)]
 pub(crate) struct Effects {
     pub(crate) edits: Edits,
-    /// Labels of the phase that runs; the later ones read them.
+    /// The labels that the current phase sets. Later phases read them.
     pub(crate) labels: Vec<(Arc<str>, String)>,
-    /// Fields of the log entry, of all phases so far.
+    /// The fields of the log entry that all phases so far added.
     pub(crate) fields: Vec<(Arc<str>, Json)>,
 }
 
 impl Effects {
-    /// Sets a field of the log entry, in place of one of the name.
+    /// Sets a field of the log entry.
     pub(crate) fn log(&mut self, name: &Arc<str>, value: Json) {
         match self.fields.iter_mut().find(|(known, _)| known == name) {
             Some((_, known)) => *known = value,
@@ -39,17 +39,17 @@ impl Effects {
 }
 
 impl Exchange {
-    /// For a request that came from `peer` to the address `local`.
+    /// Returns the state of a request from the client `peer`, received at the address `local`.
     #[must_use]
     pub fn new(peer: Option<SocketAddr>, local: Option<SocketAddr>) -> Self {
         Self { peer, local, ..Self::default() }
     }
 
-    /// Forgets the request, for the next one.
+    /// Clears the state for the next request.
     pub fn reset(&mut self, peer: Option<SocketAddr>, local: Option<SocketAddr>) {
         (self.peer, self.local) = (peer, local);
-        self.findings = Findings::default();
-        // Emptying a map costs something even if it is empty.
+        self.findings = VerifiedCredentials::default();
+        // Clearing an empty map is slower than this test.
         if !self.labels.is_empty() {
             self.labels.clear();
         }
@@ -58,43 +58,43 @@ impl Exchange {
         self.effects.fields.clear();
     }
 
-    /// Where the request came from.
+    /// Returns the address of the client.
     #[must_use]
     pub fn peer(&self) -> Option<SocketAddr> {
         self.peer
     }
 
-    /// The address that it came to.
+    /// Returns the address at which the request was received.
     #[must_use]
     pub fn local(&self) -> Option<SocketAddr> {
         self.local
     }
 
-    /// The changes of headers that the phase that ran last asks for: of the request's after
-    /// [`Policy::request`](crate::Policy::request) and [`Policy::request_body`](crate::Policy::request_body), of the
-    /// response's after [`Policy::response`](crate::Policy::response). None after one that ended with an answer.
+    /// Returns the header changes of the last phase, to be applied by the host: to the request after
+    /// [`Policy::request`](crate::Policy::request) and [`Policy::request_body`](crate::Policy::request_body), to the response after
+    /// [`Policy::response`](crate::Policy::response). There are none after a phase that ended with an answer.
     #[must_use]
     pub fn edits(&self) -> &Edits {
         &self.effects.edits
     }
 
-    /// The value of a label that the host or a rule gave the request.
+    /// Returns the value of a label.
     #[must_use]
     pub fn label(&self, name: &str) -> Option<&str> {
         self.labels.get(name).map(String::as_str)
     }
 
-    /// All labels, by name.
+    /// Returns all labels, sorted by name.
     pub fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
         self.labels.iter().map(|(name, value)| (&**name, &**value))
     }
 
-    /// Makes the labels of a phase known to the next ones.
+    /// Makes the labels of a phase visible to the next one.
     pub(crate) fn end_phase(&mut self) {
         self.labels.extend(self.effects.labels.drain(..));
     }
 
-    /// Gives the request a label, for rules to read: `labels.listener`.
+    /// Sets a label of the request, which rules read as `labels.NAME`. Call it before a phase.
     pub fn set_label(&mut self, name: &str, value: &str) {
         self.labels.insert(name.into(), value.to_owned());
     }

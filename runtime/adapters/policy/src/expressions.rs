@@ -1,10 +1,10 @@
-//! Expressions of a phase: checked, with everything that is wrong shown in the file, and compiled.
+//! Checks and compiles the expressions of a phase. Errors are reported at their spans in the file.
 
+use crate::actions::{Field, HeaderTemplate, TextTemplate};
 use crate::outcome::Phase;
 use crate::problems::Problems;
-use crate::rule::{Field, HeaderWords, Words};
-use crate::template::{Piece, literal_of, pieces};
-use crate::yaml::Text;
+use crate::template::{TemplatePart, parse, string_literal};
+use crate::yaml::SourceText;
 use bytes::Bytes;
 use celero::{Context, Diagnostic, Engine, Env, Program, Severity, Span, Stage, Tier, Type};
 use http::HeaderValue;
@@ -14,22 +14,22 @@ use std::sync::LazyLock;
 
 /// Compiles to native code.
 pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
-/// Only checks.
+/// Checks expressions.
 static CHECKER: LazyLock<Engine> = LazyLock::new(|| Engine::builder().tier(Tier::Interpret).build());
 
-/// Warnings that are errors in a policy: what they are about never works.
+/// Warnings that are errors in a policy, because such an expression never works.
 const NEVER_RIGHT: [&str; 2] = ["literal-never-valid", "invalid-header-name"];
 
-/// In which phases which names exist.
+/// Which names are declared in which phases.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct DeclaredNames {
     phases: BTreeMap<String, Vec<Phase>>,
-    /// Names whose definitions are wrong, which was said.
+    /// Names whose definitions have errors, which were reported.
     pub(crate) broken: Vec<String>,
 }
 
-impl Names {
-    /// Adds those of a phase.
+impl DeclaredNames {
+    /// Adds the names of a phase.
     pub(crate) fn add<C: Context>(&mut self, phase: Phase, env: &Env<C>) {
         let declared = env.declarations();
         let variables = declared.variables().iter().map(|variable| variable.name.to_string());
@@ -41,7 +41,7 @@ impl Names {
         }
     }
 
-    /// The longest start of a qualified name that is declared in some phase, and in which.
+    /// Returns the longest prefix of a qualified name that some phase declares, with these phases.
     fn find(&self, path: &str) -> Option<(String, &[Phase])> {
         let mut name = path;
         loop {
@@ -52,7 +52,7 @@ impl Names {
         }
     }
 
-    /// The phases with names below one.
+    /// Returns the phases that declare names below a name.
     fn below(&self, name: &str) -> Vec<Phase> {
         let start = format!("{name}.");
         let below = self.phases.iter().filter(|(known, _)| known.starts_with(&start));
@@ -61,41 +61,41 @@ impl Names {
     }
 }
 
-/// Which proofs the expressions of a phase read.
+/// Which credentials the expressions of a phase read.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Reads {
+pub(crate) struct CredentialReads {
     pub(crate) jwt: bool,
     pub(crate) api_key: bool,
     pub(crate) basic: bool,
 }
 
-impl Reads {
-    /// Those of both.
+impl CredentialReads {
+    /// Returns the credentials of both.
     pub(crate) fn or(self, other: Self) -> Self {
         Self { jwt: self.jwt || other.jwt, api_key: self.api_key || other.api_key, basic: self.basic || other.basic }
     }
 }
 
 /// Compiles the expressions of a phase.
-pub(crate) struct Expressions<'a, C> {
+pub(crate) struct ExpressionCompiler<'a, C> {
     pub(crate) phase: Phase,
     pub(crate) env: &'a Env<C>,
-    pub(crate) names: &'a Names,
-    /// Which proofs the policy can verify.
-    pub(crate) configured: Reads,
-    pub(crate) reads: Reads,
+    pub(crate) names: &'a DeclaredNames,
+    /// The credentials that the policy can verify.
+    pub(crate) configured: CredentialReads,
+    pub(crate) reads: CredentialReads,
 }
 
-impl<C: Context> Expressions<'_, C> {
-    /// Warns of what is in the body of a definition.
-    pub(crate) fn lint(&self, body: &Text, problems: &mut Problems) {
+impl<C: Context> ExpressionCompiler<'_, C> {
+    /// Reports the warnings about the body of a definition.
+    pub(crate) fn lint(&self, body: &SourceText, problems: &mut Problems) {
         if let Ok(program) = CHECKER.compile(self.env, &body.text) {
             warn(&program, body, 0, problems);
         }
     }
 
     /// Checks a condition, and returns whether it calls no impure function.
-    pub(crate) fn condition(&mut self, text: &Text, problems: &mut Problems) -> bool {
+    pub(crate) fn condition(&mut self, text: &SourceText, problems: &mut Problems) -> bool {
         let Some(program) = self.checked(text, 0, &text.text, problems) else { return false };
         let ty = program.result_type();
         if !matches!(ty, Type::Bool | Type::Dyn) {
@@ -105,22 +105,22 @@ impl<C: Context> Expressions<'_, C> {
         program.is_pure()
     }
 
-    /// The text of a template.
-    pub(crate) fn words(&mut self, text: &Text, problems: &mut Problems) -> Option<Words<C::Static>> {
+    /// Compiles a text template.
+    pub(crate) fn words(&mut self, text: &SourceText, problems: &mut Problems) -> Option<TextTemplate<C::Static>> {
         Some(match self.computed(text, problems)? {
-            Err(fixed) => Words::Fixed(Bytes::from(fixed)),
-            Ok(program) => Words::Computed(program),
+            Err(fixed) => TextTemplate::Fixed(Bytes::from(fixed)),
+            Ok(program) => TextTemplate::Computed(program),
         })
     }
 
-    /// The value of a header.
-    pub(crate) fn header(&mut self, text: &Text, problems: &mut Problems) -> Option<HeaderWords<C::Static>> {
+    /// Compiles a template of a header value.
+    pub(crate) fn header(&mut self, text: &SourceText, problems: &mut Problems) -> Option<HeaderTemplate<C::Static>> {
         match self.computed(text, problems)? {
-            Ok(program) => Some(HeaderWords::Computed(program)),
+            Ok(program) => Some(HeaderTemplate::Computed(program)),
             Err(fixed) => match HeaderValue::from_str(fixed.trim())
                 .or_else(|_| HeaderValue::from_bytes(fixed.trim().as_bytes()))
             {
-                Ok(value) => Some(HeaderWords::Fixed(value)),
+                Ok(value) => Some(HeaderTemplate::Fixed(value)),
                 Err(_) => {
                     let message = "this can't be the value of a header: it has a line break or a control character";
                     problems.add("policy-header", text.place, message.to_owned());
@@ -130,9 +130,9 @@ impl<C: Context> Expressions<'_, C> {
         }
     }
 
-    /// The value of a field: that of an expression if there is nothing else, else text.
-    pub(crate) fn field(&mut self, text: &Text, problems: &mut Problems) -> Option<Field<C::Static>> {
-        if let Ok([Piece::Expression(source, start)]) = pieces(&text.text).as_deref() {
+    /// Compiles the value of a log field. A template that is a single expression keeps the type of its value; any other is text.
+    pub(crate) fn field(&mut self, text: &SourceText, problems: &mut Problems) -> Option<Field<C::Static>> {
+        if let Ok([TemplatePart::Expression(source, start)]) = parse(&text.text).as_deref() {
             let program = self.checked(text, *start, source, problems)?;
             let source = match program.result_type() {
                 Type::Timestamp | Type::Duration => as_text(source),
@@ -146,14 +146,14 @@ impl<C: Context> Expressions<'_, C> {
         })
     }
 
-    /// A template as one expression, or as the text that it always is.
-    fn computed(&mut self, text: &Text, problems: &mut Problems) -> Option<Result<Program<C::Static>, String>> {
-        let pieces = match pieces(&text.text) {
+    /// Compiles a template to one expression, or returns its text if it is constant.
+    fn computed(&mut self, text: &SourceText, problems: &mut Problems) -> Option<Result<Program<C::Static>, String>> {
+        let pieces = match parse(&text.text) {
             Ok(pieces) => pieces,
             Err(at) => {
                 let at = u32::try_from(at).unwrap_or(u32::MAX);
                 let place = problems.placed(text, 0, Span::new(at, at.saturating_add(2)));
-                let place = crate::problems::Place::new(text.place.file, place.start, place.end);
+                let place = crate::problems::FileSpan::new(text.place.file, place.start, place.end);
                 problems
                     .add("policy-template", place, "this `${` is never closed".to_owned())
                     .help("`$${` stands for the characters `${`");
@@ -165,11 +165,11 @@ impl<C: Context> Expressions<'_, C> {
         let mut fine = true;
         for piece in &pieces {
             match piece {
-                Piece::Text(plain) => {
-                    sources.push(literal_of(plain));
+                TemplatePart::Text(plain) => {
+                    sources.push(string_literal(plain));
                     fixed = fixed.map(|fixed| fixed + plain);
                 }
-                Piece::Expression(source, start) => {
+                TemplatePart::Expression(source, start) => {
                     fixed = None;
                     match self.text_of(text, *start, source, problems) {
                         Some(source) => sources.push(source),
@@ -194,8 +194,8 @@ impl<C: Context> Expressions<'_, C> {
         }
     }
 
-    /// The source of an expression's text.
-    fn text_of(&mut self, text: &Text, start: usize, source: &str, problems: &mut Problems) -> Option<String> {
+    /// Returns the source of an expression that converts the value to text.
+    fn text_of(&mut self, text: &SourceText, start: usize, source: &str, problems: &mut Problems) -> Option<String> {
         let program = self.checked(text, start, source, problems)?;
         match program.result_type() {
             Type::String => Some(format!("({source}\n)")),
@@ -209,7 +209,7 @@ impl<C: Context> Expressions<'_, C> {
             | Type::Dyn
             | Type::Opaque(..) => Some(as_text(source)),
             ty => {
-                let message = format!("this is `{ty}`, which has no text");
+                let message = format!("this is `{ty}`, which can't be converted to text");
                 let found = Diagnostic {
                     severity: Severity::Error,
                     stage: Stage::Check,
@@ -217,7 +217,7 @@ impl<C: Context> Expressions<'_, C> {
                     message,
                     span: Span::new(0, u32::try_from(source.len()).unwrap_or(u32::MAX)),
                     labels: Vec::new(),
-                    help: vec!["`toJson(..)` makes text of any value, `.join(\", \")` of a list".to_owned()],
+                    help: vec!["`toJson(..)` converts any value to text, `.join(\", \")` a list".to_owned()],
                 };
                 problems.of_expression(text, start, &found);
                 None
@@ -225,10 +225,10 @@ impl<C: Context> Expressions<'_, C> {
         }
     }
 
-    /// Checks an expression that begins at the byte `start` of a text.
+    /// Checks an expression that starts at byte `start` of a text.
     fn checked(
         &mut self,
-        text: &Text,
+        text: &SourceText,
         start: usize,
         source: &str,
         problems: &mut Problems,
@@ -242,9 +242,9 @@ impl<C: Context> Expressions<'_, C> {
             Err(error) => {
                 for found in error.diagnostics() {
                     match self.undeclared(found, source) {
-                        Undeclared::Nowhere => problems.of_expression(text, start, found),
-                        Undeclared::Here(found) => problems.of_expression(text, start, &found),
-                        Undeclared::Broken => {}
+                        Undeclared::InNoPhase => problems.of_expression(text, start, found),
+                        Undeclared::InOtherPhase(found) => problems.of_expression(text, start, &found),
+                        Undeclared::DefinitionFailed => {}
                     }
                 }
                 None
@@ -252,8 +252,8 @@ impl<C: Context> Expressions<'_, C> {
         }
     }
 
-    /// Notes which proofs an expression reads, and reports those that the policy can't verify.
-    fn note_reads(&mut self, program: &Program<C::Static>, text: &Text, start: usize, problems: &mut Problems) {
+    /// Records which credentials an expression reads, and reports those that the policy can't verify.
+    fn note_reads(&mut self, program: &Program<C::Static>, text: &SourceText, start: usize, problems: &mut Problems) {
         let Self { configured, reads, .. } = self;
         for (name, configured, noted) in [
             ("jwt", configured.jwt, &mut reads.jwt),
@@ -268,19 +268,19 @@ impl<C: Context> Expressions<'_, C> {
                 let at = program.source().find(name).unwrap_or(0);
                 let span = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
                 let place = problems.placed(text, start, Span::new(span(at), span(at.saturating_add(name.len()))));
-                let place = crate::problems::Place::new(text.place.file, place.start, place.end);
-                let message = format!("`{name}` is never there: the policy does not say how it is verified");
+                let place = crate::problems::FileSpan::new(text.place.file, place.start, place.end);
+                let message = format!("`{name}` is always empty: the policy does not say how to verify it");
                 problems.add("policy-auth", place, message).help(format!("add a section `{name}`"));
             }
         }
     }
 
-    /// Says of a name that is not declared in this phase in which it is.
+    /// Finds out whether a name that is not declared in this phase is declared in another one.
     fn undeclared(&self, found: &Diagnostic, source: &str) -> Undeclared {
         if !matches!(found.code, "undeclared-name" | "undeclared-function") {
-            return Undeclared::Nowhere;
+            return Undeclared::InNoPhase;
         }
-        // The finding is at the first part of a qualified name that is not known: the name reaches further to both sides.
+        // The span of the diagnostic is the first unknown part of a qualified name. The whole name may extend to both sides.
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
         let (at, end) = (found.span.start as usize, found.span.end as usize);
         let before = source.get(..at).unwrap_or("");
@@ -290,7 +290,7 @@ impl<C: Context> Expressions<'_, C> {
         let is_broken =
             |name: &String| path.strip_prefix(name.as_str()).is_some_and(|rest| !rest.starts_with(|c| c != '.'));
         if self.names.broken.iter().any(is_broken) {
-            return Undeclared::Broken;
+            return Undeclared::DefinitionFailed;
         }
         let upto = source.get(start..end).unwrap_or("");
         let (name, phases) = match self.names.find(path) {
@@ -298,7 +298,7 @@ impl<C: Context> Expressions<'_, C> {
             None => (upto.to_owned(), self.names.below(upto)),
         };
         if phases.is_empty() || phases.contains(&self.phase) {
-            return Undeclared::Nowhere;
+            return Undeclared::InNoPhase;
         }
         let mut found = found.clone();
         let names: Vec<String> = phases.iter().map(|phase| format!("`{}`", phase.name())).collect();
@@ -313,13 +313,13 @@ impl<C: Context> Expressions<'_, C> {
         found.span = Span::new(start, start.saturating_add(u32::try_from(name.len()).unwrap_or(0)).max(found.span.end));
         found.help.clear();
         if phases == [Phase::RequestBody] {
-            found.help.push("rules under `requestBody` read it: the body is gathered for them".to_owned());
+            found.help.push("move the rule to `requestBody`: bodies are buffered for it".to_owned());
         }
-        Undeclared::Here(found)
+        Undeclared::InOtherPhase(found)
     }
 }
 
-fn warn<S>(program: &Program<S>, text: &Text, start: usize, problems: &mut Problems) {
+fn warn<S>(program: &Program<S>, text: &SourceText, start: usize, problems: &mut Problems) {
     for warning in program.warnings() {
         let mut warning = warning.clone();
         if NEVER_RIGHT.contains(&warning.code) {
@@ -331,15 +331,15 @@ fn warn<S>(program: &Program<S>, text: &Text, start: usize, problems: &mut Probl
 
 /// What is known of a name that is not declared in a phase.
 enum Undeclared {
-    /// Nothing.
-    Nowhere,
-    /// Where it is, as a finding.
-    Here(Diagnostic),
-    /// Its definition is wrong, which was said.
-    Broken,
+    /// No phase declares it.
+    InNoPhase,
+    /// Another phase declares it: the diagnostic that says so.
+    InOtherPhase(Diagnostic),
+    /// Its definition has an error, which was reported.
+    DefinitionFailed,
 }
 
-/// The source of an expression's text. It may end with a comment.
+/// Returns the source of an expression's value as text. The line break ends a comment at the end of the source.
 fn as_text(source: &str) -> String {
     format!("string({source}\n)")
 }

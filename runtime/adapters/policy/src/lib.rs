@@ -1,23 +1,40 @@
 //! Policies: what a proxy does with requests and responses, written as a YAML file of rules.
 //!
-//! A [`Policy`] is one compiled file. A host asks it once a phase ([`Policy::request`], [`Policy::request_body`],
-//! [`Policy::response`], [`Policy::log`]), keeps an [`Exchange`] for each request, and applies the [`Edits`] that a phase leaves
-//! there. Nothing here does I/O on the way of a request.
+//! `docs/policy.md` describes the file. A [`Policy`] is one compiled file, a [`LivePolicy`] one that can be loaded again. A host is a
+//! proxy or server that runs policies: `celero-pingora` and `celero-tower` are hosts, and `celero-pingora` is the one to copy for
+//! another. A host
+//!
+//! 1. keeps one [`Exchange`] for each request;
+//! 2. calls the phases in their order: [`Policy::request`], [`Policy::request_body`] if [`Policy::body_limit`] asks for the body,
+//!    [`Policy::response`], [`Policy::log`];
+//! 3. applies the [`Edits`] of the exchange after each phase that returns [`Outcome::Continue`], and sends the answer of a phase that
+//!    returns [`Outcome::Respond`].
+//!
+//! Phases do no I/O and take no lock, except that HTTP Basic passwords are remembered under one.
 //!
 //! ```
 //! use celero_policy::{Exchange, Outcome, Policy};
 //!
-//! let policy = Policy::parse("policy.yaml", "", ".".as_ref())?;
+//! let text = "request:\n- when: request.path.startsWith('/admin')\n  deny: 403\n- setHeaders: {x-proxy: celero}\n";
+//! let policy = Policy::parse("policy.yaml", text, ".".as_ref())?;
+//! let client = "192.0.2.7:4711".parse()?;
+//!
 //! let (mut head, ()) = http::Request::get("/").body(())?.into_parts();
-//! let mut exchange = Exchange::new(Some("192.0.2.7:4711".parse()?), None);
-//! match policy.request(&head, &mut exchange) {
-//!     Outcome::Continue => exchange.edits().apply(&mut head.headers),
-//!     Outcome::Respond(answer) => println!("{} by {}", answer.status, answer.rule),
-//! }
+//! let mut exchange = Exchange::new(Some(client), None);
+//! assert!(matches!(policy.request(&head, &mut exchange), Outcome::Continue));
+//! exchange.edits().apply(&mut head.headers);
+//! assert_eq!(head.headers["x-proxy"], "celero");
+//!
+//! let (head, ()) = http::Request::get("/admin/users").body(())?.into_parts();
+//! exchange.reset(Some(client), None);
+//! let Outcome::Respond(answer) = policy.request(&head, &mut exchange) else { panic!("the policy denies this") };
+//! assert_eq!(answer.status, 403);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod actions;
 mod auth;
+mod case_keys;
 mod cases;
 mod compile;
 mod context;
@@ -33,12 +50,10 @@ mod live;
 mod outcome;
 mod phase;
 mod policy;
+mod policy_keys;
 pub mod problems;
-mod rule;
 mod rule_times;
-mod schema;
-mod shape;
-mod shapes;
+pub mod schema;
 mod template;
 mod values;
 pub mod yaml;
@@ -48,6 +63,5 @@ pub use edits::{Edit, Edits};
 pub use error::PolicyError;
 pub use exchange::Exchange;
 pub use live::LivePolicy;
-pub use outcome::{Answer, Ended, LogFields, Outcome, Phase, PhaseInfo, RuleInfo};
+pub use outcome::{LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo};
 pub use policy::Policy;
-pub use schema::schema;

@@ -1,4 +1,4 @@
-//! A policy that is read again while it is used.
+//! A policy that can be loaded again while it is used.
 
 use crate::error::PolicyError;
 use crate::policy::Policy;
@@ -6,7 +6,7 @@ use arc_swap::ArcSwap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The policy of a file, which can be read again. Watching files is the host's: [`Policy::files`] says which.
+/// The policy of a file, which can be loaded again while threads use it. The host watches the files: see [`Policy::files`].
 #[derive(Debug)]
 pub struct LivePolicy {
     file: PathBuf,
@@ -14,24 +14,24 @@ pub struct LivePolicy {
 }
 
 impl LivePolicy {
-    /// Reads a policy.
+    /// Loads a policy.
     ///
     /// # Errors
-    /// As [`Policy::load`].
+    /// See [`Policy::load`].
     pub fn load(file: &Path) -> Result<Self, PolicyError> {
         Ok(Self { file: file.to_owned(), current: ArcSwap::from_pointee(Policy::load(file)?) })
     }
 
-    /// The policy of now. A request keeps the one that it started with.
+    /// Returns the current policy, without a lock. Keep it for all phases of a request.
     #[must_use]
     pub fn current(&self) -> Arc<Policy> {
         self.current.load_full()
     }
 
-    /// Reads the file again. One that is wrong changes nothing; with one that is right all counting begins anew.
+    /// Loads the file again. A file with errors changes nothing. A valid file replaces the policy, and all counters start at 0.
     ///
     /// # Errors
-    /// As [`Policy::load`].
+    /// See [`Policy::load`].
     pub fn reload(&self) -> Result<(), PolicyError> {
         self.current.store(Arc::new(Policy::load(&self.file)?));
         Ok(())

@@ -1,4 +1,4 @@
-//! What a host hears from a policy, and what it tells it.
+//! What hosts exchange with a policy: phases, outcomes, answers, log fields, counters.
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
@@ -7,24 +7,24 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// A phase of a request's life.
+/// A phase of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// Its head has come.
+    /// The head of the request has arrived.
     Request,
-    /// Its body has come.
+    /// The body of the request has arrived.
     RequestBody,
-    /// The head of the response has come.
+    /// The head of the server's response has arrived.
     Response,
-    /// It is over.
+    /// The request is over.
     Log,
 }
 
 impl Phase {
-    /// All phases, in the order in which they come.
+    /// All phases, in the order in which they run.
     pub const ALL: [Self; 4] = [Self::Request, Self::RequestBody, Self::Response, Self::Log];
 
-    /// As files name it.
+    /// Returns the name of the phase in policy files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -36,47 +36,47 @@ impl Phase {
     }
 }
 
-/// What becomes of a request or a response after a phase.
+/// What the host does after a phase.
 #[derive(Clone, Debug)]
 #[must_use]
 pub enum Outcome {
-    /// It goes on, with [`Exchange::edits`](crate::Exchange::edits).
+    /// Apply [`Exchange::edits`](crate::Exchange::edits) and continue.
     Continue,
-    /// It ends here with this answer.
-    Respond(Box<Answer>),
+    /// Send this answer instead, and skip to the phase `log`.
+    Respond(Box<PolicyAnswer>),
 }
 
-/// An answer in place of a server's.
+/// A response that the policy gives itself, instead of a server.
 #[derive(Clone, Debug)]
-pub struct Answer {
-    /// Its status.
+pub struct PolicyAnswer {
+    /// The status.
     pub status: StatusCode,
-    /// Its headers, without `content-length`.
+    /// The headers, without `content-length`.
     pub headers: HeaderMap,
-    /// Its body.
+    /// The body; may be empty.
     pub body: Bytes,
-    /// The rule that gave it.
+    /// The name of the rule that gives the answer.
     pub rule: Arc<str>,
 }
 
-impl Answer {
+impl PolicyAnswer {
     pub(crate) fn empty(status: StatusCode, rule: &Arc<str>) -> Self {
         Self { status, headers: HeaderMap::new(), body: Bytes::new(), rule: Arc::clone(rule) }
     }
 }
 
-/// How a request ended, for the log phase.
+/// How a request ended, for [`Policy::log`](crate::Policy::log).
 #[derive(Clone, Copy, Debug)]
-pub struct Ended {
-    /// When its head had come.
+pub struct RequestSummary {
+    /// When the head of the request arrived.
     pub started: SystemTime,
-    /// How long it took from then on.
+    /// The time from then to the end.
     pub duration: Duration,
-    /// How many bytes of the response's body were sent.
+    /// The number of bytes of the response's body that were sent.
     pub bytes_sent: u64,
 }
 
-/// What a policy wants to be logged of a request: names and values, in the order of the file. Displays as a JSON object.
+/// The fields that a policy adds to the log entry of a request, in the order of the rules. Displays as a JSON object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LogFields {
     fields: Vec<(Arc<str>, Json)>,
@@ -87,13 +87,13 @@ impl LogFields {
         Self { fields }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no fields.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }
 
-    /// Names and values.
+    /// Returns the names and values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
         self.fields.iter().map(|(name, value)| (&**name, value))
     }

@@ -1,10 +1,10 @@
-//! A phase: its rules are asked together, and those that match act in their order until one ends the phase.
+//! Runs a phase: its rules are evaluated together, and those that match act in order until one ends the phase.
 
-use crate::counters::{Own, Tally};
+use crate::actions::{ActionFailed, PhaseEnd, Rule};
+use crate::counters::{PhaseCounters, ThreadShard};
 use crate::error_policy::PhaseErrorPolicy;
 use crate::exchange::Effects;
-use crate::outcome::{Answer, Phase, PhaseInfo, RuleInfo};
-use crate::rule::{End, Failed, Rule};
+use crate::outcome::{Phase, PhaseInfo, PolicyAnswer, RuleInfo};
 use crate::rule_times::RuleTimes;
 use celero::{Context, RuleSet, Scratch};
 use http::{HeaderMap, StatusCode, header};
@@ -13,43 +13,43 @@ use std::sync::Arc;
 
 /// The rules of a phase.
 #[derive(Debug)]
-pub(crate) struct Rules<S> {
+pub(crate) struct PhaseRules<S> {
     pub(crate) phase: Phase,
     /// The conditions, in the order of `rules`.
     pub(crate) set: RuleSet<S, ()>,
     pub(crate) rules: Box<[Rule<S>]>,
     pub(crate) error_policy: PhaseErrorPolicy,
     pub(crate) error_status: StatusCode,
-    pub(crate) tally: Tally,
+    pub(crate) counters: PhaseCounters,
     pub(crate) times: RuleTimes,
 }
 
-/// What evaluations reuse.
+/// The memory that the evaluations of a thread reuse.
 #[derive(Default)]
-struct Memory {
+struct ThreadMemory {
     scratch: Scratch,
     matched: Vec<usize>,
 }
 
 thread_local! {
-    static MEMORY: Cell<Option<Box<Memory>>> = const { Cell::new(None) };
+    static MEMORY: Cell<Option<Box<ThreadMemory>>> = const { Cell::new(None) };
 }
 
-impl<S: Context + 'static> Rules<S> {
-    /// Runs the phase on a message with these headers. The answer is one in place of a server's.
+impl<S: Context + 'static> PhaseRules<S> {
+    /// Runs the phase on a message with these headers. Returns the answer of the policy, if it gives one.
     pub(crate) fn run<C: Context<Static = S>>(
         &self,
         context: &C,
         headers: &HeaderMap,
         effects: &mut Effects,
-    ) -> Option<Answer> {
+    ) -> Option<PolicyAnswer> {
         if self.rules.is_empty() {
             return None;
         }
-        // A thread that is ending has no place to keep it.
+        // Thread-local storage is gone if the thread is ending; then the memory is not reused.
         let mut memory = MEMORY.try_with(Cell::take).ok().flatten().unwrap_or_default();
-        let own = self.tally.own();
-        let (answer, timed) = own.evaluation(|| self.run_with(context, headers, effects, own, &mut memory));
+        let shard = self.counters.shard();
+        let (answer, timed) = shard.evaluation(|| self.run_with(context, headers, effects, shard, &mut memory));
         if timed {
             self.times.measure_next(|rule| self.set.test(rule, context, &mut memory.scratch));
         }
@@ -65,12 +65,12 @@ impl<S: Context + 'static> Rules<S> {
         context: &C,
         headers: &HeaderMap,
         effects: &mut Effects,
-        own: Own<'_>,
-        memory: &mut Memory,
-    ) -> Option<Answer> {
-        let Memory { scratch, matched, .. } = memory;
+        shard: ThreadShard<'_>,
+        memory: &mut ThreadMemory,
+    ) -> Option<PolicyAnswer> {
+        let ThreadMemory { scratch, matched, .. } = memory;
         matched.clear();
-        // Under the set's policies in use here the evaluation has no error.
+        // No rule of the set has the policy `Stop`, so the evaluation never returns an error.
         matched.extend_from_slice(self.set.all(context, scratch).unwrap_or(&[]));
         let errors: smallvec::SmallVec<[usize; 4]> = scratch.errors().iter().map(|error| error.rule).collect();
         let mut failed = errors.as_slice();
@@ -79,24 +79,24 @@ impl<S: Context + 'static> Rules<S> {
             while let [next, rest @ ..] = failed
                 && *next <= index
             {
-                own.failed(*next);
+                shard.failed(*next);
                 failed = rest;
                 if *next == index && self.error_policy.stops() {
-                    return Some(Answer::empty(self.error_status, &rule.name));
+                    return Some(PolicyAnswer::empty(self.error_status, &rule.name));
                 }
             }
             if rule.sample.is_some_and(|share| fastrand::f64() >= share) {
                 continue;
             }
-            own.matched(index);
+            shard.matched(index);
             match self.act(rule, context, headers, effects, scratch) {
                 (Step::Next, Ok(())) => {}
                 (Step::End(answer), Ok(())) => return answer.map(|answer| *answer),
-                (step, Err(Failed)) => {
-                    own.failed(index);
+                (step, Err(ActionFailed)) => {
+                    shard.failed(index);
                     match step {
                         _ if self.error_policy.stops() => {
-                            return Some(Answer::empty(self.error_status, &rule.name));
+                            return Some(PolicyAnswer::empty(self.error_status, &rule.name));
                         }
                         Step::Next => {}
                         Step::End(answer) => return answer.map(|answer| *answer),
@@ -104,7 +104,7 @@ impl<S: Context + 'static> Rules<S> {
                 }
             }
         }
-        failed.iter().for_each(|rule| own.failed(*rule));
+        failed.iter().for_each(|rule| shard.failed(*rule));
         None
     }
 
@@ -115,7 +115,7 @@ impl<S: Context + 'static> Rules<S> {
         headers: &HeaderMap,
         effects: &mut Effects,
         scratch: &mut Scratch,
-    ) -> (Step, Result<(), Failed>) {
+    ) -> (Step, Result<(), ActionFailed>) {
         let mut done = Ok(());
         for edit in &rule.edits {
             done = edit.collect(context, headers, &mut effects.edits, scratch).and(done);
@@ -133,12 +133,12 @@ impl<S: Context + 'static> Rules<S> {
         }
         let step = match &rule.end {
             None => Step::Next,
-            Some(End::Allow) => Step::End(None),
-            Some(End::Deny(reply) | End::Answer(reply)) => {
+            Some(PhaseEnd::Allow) => Step::End(None),
+            Some(PhaseEnd::Deny(reply) | PhaseEnd::Respond(reply)) => {
                 let (mut answer, complete) = reply.answer(context, &rule.name, scratch);
                 if answer.status.is_redirection() && !answer.headers.contains_key(header::LOCATION) && complete.is_err()
                 {
-                    answer = Answer::empty(self.error_status, &rule.name);
+                    answer = PolicyAnswer::empty(self.error_status, &rule.name);
                 }
                 done = complete.and(done);
                 Step::End(Some(Box::new(answer)))
@@ -147,32 +147,32 @@ impl<S: Context + 'static> Rules<S> {
         (step, done)
     }
 
-    /// The rules, and what was counted of each.
+    /// Returns the rules with their counters.
     pub(crate) fn infos(&self) -> impl Iterator<Item = RuleInfo> {
-        let evaluated = self.tally.of_all(self.phase).evaluated;
+        let evaluated = self.counters.of_phase(self.phase).evaluated;
         self.rules.iter().enumerate().map(move |(index, rule)| {
-            let ((matched, failed), (timed, time)) = (self.tally.of_rule(index), self.times.of(index));
+            let ((matched, failed), (timed, time)) = (self.counters.of_rule(index), self.times.of(index));
             RuleInfo { phase: self.phase, name: Arc::clone(&rule.name), index, evaluated, matched, failed, timed, time }
         })
     }
 
-    /// What was counted of all rules, if there are any.
+    /// Returns the counters of the phase, if it has rules.
     pub(crate) fn info(&self) -> Option<PhaseInfo> {
-        (!self.rules.is_empty()).then(|| self.tally.of_all(self.phase))
+        (!self.rules.is_empty()).then(|| self.counters.of_phase(self.phase))
     }
 
-    /// Adds what rules count to the counters that they name: each goes up where its rule acts.
+    /// Adds the matches of each rule to the named counter that the rule increments.
     pub(crate) fn add_named(&self, counters: &mut [u64]) {
         for (index, rule) in self.rules.iter().enumerate() {
             if let Some(counter) = rule.counter.and_then(|counter| counters.get_mut(counter)) {
-                *counter = counter.wrapping_add(self.tally.of_rule(index).0);
+                *counter = counter.wrapping_add(self.counters.of_rule(index).0);
             }
         }
     }
 }
 
-/// What comes after a rule.
+/// What follows after a rule has acted.
 enum Step {
     Next,
-    End(Option<Box<Answer>>),
+    End(Option<Box<PolicyAnswer>>),
 }

@@ -1,72 +1,82 @@
 //! A compiled policy.
 
 use crate::auth::Auth;
-use crate::compile::{Compilation, Scope};
-use crate::context::{BodyData, LogData, Peer, RequestData, ResponseData, ResponseHead};
+use crate::compile::{Compilation, PhaseEnv};
+use crate::context::{BodyData, CommonData, LogData, RequestData, ResponseData, ResponseHead};
 use crate::definitions::Definitions;
 use crate::document::Document;
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
-use crate::expressions::{Names, Reads};
-use crate::outcome::{Answer, Ended, LogFields, Outcome, Phase, PhaseInfo, RuleInfo};
-use crate::phase::Rules;
+use crate::expressions::{CredentialReads, DeclaredNames};
+use crate::outcome::{LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo};
+use crate::phase::PhaseRules;
+use crate::policy_keys::POLICY;
 use crate::problems::Problems;
-use crate::shape::size;
+use crate::schema::size;
 use celero::http::{Request, RequestHead};
 use celero::{Diagnostic, Style};
 use http::{HeaderMap, StatusCode, request, response};
+use serde_json::Value as Json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-/// The bytes of a body that are gathered where nothing is said.
+/// The default of `requestBody.limit`, in bytes.
 const BODY_LIMIT: usize = 64 << 10;
 
-/// One generation of a policy: immutable but for what it counts, to be shared between threads.
+/// A compiled policy, to be shared between threads. Only its counters change.
 #[derive(Debug)]
 pub struct Policy {
-    request: Rules<RequestData<'static>>,
-    body: Rules<BodyData<'static>>,
-    response: Rules<ResponseData<'static>>,
-    log: Rules<LogData<'static>>,
+    request: PhaseRules<RequestData<'static>>,
+    body: PhaseRules<BodyData<'static>>,
+    response: PhaseRules<ResponseData<'static>>,
+    log: PhaseRules<LogData<'static>>,
     auth: Auth,
-    /// Which proofs phases after the first one read, when the headers may be gone.
-    late: Reads,
+    /// The credentials that phases after the first one read. The headers that prove them may be gone by then.
+    late: CredentialReads,
     body_limit: usize,
-    /// Whether larger bodies go by.
+    /// Whether bodies above the limit are forwarded without running the phase.
     body_skip: bool,
     counter_names: Vec<String>,
     problems: Problems,
 }
 
 impl Policy {
-    /// Reads a policy, with the files that it includes and those of its keys.
+    /// Loads a policy with the files that it includes and the key files that it names. Compiles it to native code, so this takes
+    /// milliseconds; call it at the start and on a change.
     ///
     /// # Errors
-    /// [`PolicyError`] with everything that is wrong.
+    /// Returns a [`PolicyError`] with every error in the files.
     pub fn load(file: &Path) -> Result<Self, PolicyError> {
         Self::read(file, false).map(|(policy, _)| policy)
     }
 
-    /// A policy from its text: `name` stands in messages, files that it mentions are looked for from `base`.
+    /// Compiles a policy from its text. Messages call it `name`; relative paths in it start from `base`.
     ///
     /// # Errors
-    /// [`PolicyError`] with everything that is wrong.
+    /// Returns a [`PolicyError`] with every error in the files.
     pub fn parse(name: &str, text: &str, base: &Path) -> Result<Self, PolicyError> {
         Self::compile(name, text, base, Problems::default(), false).map(|(policy, _)| policy)
     }
 
-    /// What a policy does, phase by phase: its rules in the order in which they act, and how those that match are found.
+    /// Returns the format of policy files as a JSON schema (draft 7), for editors that complete and check YAML with one.
+    #[must_use]
+    pub fn json_schema() -> Json {
+        POLICY.json_schema("celero policy")
+    }
+
+    /// Loads a policy and describes it as text: the rules of each phase in the order in which they act, and how the index finds them.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// See [`load`](Self::load).
     pub fn explain(file: &Path) -> Result<String, PolicyError> {
-        let (policy, mut told) = Self::read(file, true)?;
+        let (policy, mut text) = Self::read(file, true)?;
         if let Some(limit) = policy.body_limit() {
-            let larger = if policy.body_skip { "go by unseen" } else { "are answered with 413" };
-            let _ = writeln!(told, "bodies of requests are gathered, up to {limit} bytes; larger ones {larger}");
+            let larger =
+                if policy.body_skip { "are forwarded without the phase requestBody" } else { "are answered with 413" };
+            let _ = writeln!(text, "request bodies are buffered, up to {limit} bytes; larger ones {larger}");
         }
-        Ok(told)
+        Ok(text)
     }
 
     fn read(file: &Path, explain: bool) -> Result<(Self, String), PolicyError> {
@@ -93,11 +103,11 @@ impl Policy {
         let document = Document::read(name, text, base, &mut problems);
         let definitions = Definitions::read(&document, &mut problems);
         let auth = Auth::compile(&document, &mut problems);
-        let mut names = Names::default();
-        let request = Scope::<RequestData<'_>>::new(Phase::Request, &definitions, &mut names);
-        let body = Scope::<BodyData<'_>>::new(Phase::RequestBody, &definitions, &mut names);
-        let response = Scope::<ResponseData<'_>>::new(Phase::Response, &definitions, &mut names);
-        let log = Scope::<LogData<'_>>::new(Phase::Log, &definitions, &mut names);
+        let mut names = DeclaredNames::default();
+        let request = PhaseEnv::<RequestData<'_>>::new(Phase::Request, &definitions, &mut names);
+        let body = PhaseEnv::<BodyData<'_>>::new(Phase::RequestBody, &definitions, &mut names);
+        let response = PhaseEnv::<ResponseData<'_>>::new(Phase::Response, &definitions, &mut names);
+        let log = PhaseEnv::<LogData<'_>>::new(Phase::Log, &definitions, &mut names);
         names.broken =
             definitions.report([&request.missing, &body.missing, &response.missing, &log.missing], &mut problems);
         let configured = auth.configured();
@@ -138,49 +148,52 @@ impl Policy {
         Ok((policy, explanation.unwrap_or_default()))
     }
 
-    /// The request phase: the head of a request has come.
+    /// Runs the phase `request`. Call it when the head of a request has arrived.
     pub fn request(&self, head: &request::Parts, exchange: &mut Exchange) -> Outcome {
         let Exchange { findings, labels, effects, peer, local } = exchange;
         effects.edits.clear();
         let proofs = self.auth.lazy(&head.headers, findings);
-        let context =
-            RequestData { request: RequestHead::from_parts(head), peer: Peer::new(*peer, *local, &proofs, labels) };
+        let context = RequestData {
+            request: RequestHead::from_parts(head),
+            peer: CommonData::new(*peer, *local, &proofs, labels),
+        };
         let answer = self.request.run(&context, &head.headers, effects);
-        // The next phases may see other headers.
+        // Later phases may see other headers, so what they read of them is verified now.
         for (wanted, proof) in
             [(self.late.jwt, &proofs.jwt), (self.late.api_key, &proofs.api_key), (self.late.basic, &proofs.basic)]
         {
             if wanted && answer.is_none() {
-                proof.settle();
+                proof.verified();
             }
         }
         exchange.end_phase();
         outcome(answer)
     }
 
-    /// The requestBody phase: a body has come, of at most [`body_limit`](Self::body_limit) bytes.
+    /// Runs the phase `requestBody`. Call it when the body of a request has arrived, if [`body_limit`](Self::body_limit) is `Some`
+    /// and the body is not larger.
     pub fn request_body(&self, head: &request::Parts, body: &[u8], exchange: &mut Exchange) -> Outcome {
         let Exchange { findings, labels, effects, peer, local } = exchange;
         effects.edits.clear();
         let proofs = self.auth.lazy(&head.headers, findings);
         let context = BodyData {
             request: Request::from_parts(head).with_body(body),
-            peer: Peer::new(*peer, *local, &proofs, labels),
+            peer: CommonData::new(*peer, *local, &proofs, labels),
         };
         let answer = self.body.run(&context, &head.headers, effects);
         exchange.end_phase();
         outcome(answer)
     }
 
-    /// In place of [`request_body`](Self::request_body): a body is larger than [`body_limit`](Self::body_limit). `Continue` means
-    /// that it goes on without having been looked at.
+    /// Decides about a request whose body is larger than [`body_limit`](Self::body_limit). Call it instead of
+    /// [`request_body`](Self::request_body). After [`Outcome::Continue`] the request is forwarded without running the phase.
     pub fn request_body_too_large(&self, exchange: &mut Exchange) -> Outcome {
         exchange.effects.edits.clear();
-        let refused = || Answer::empty(StatusCode::PAYLOAD_TOO_LARGE, &Arc::from("requestBody.limit"));
+        let refused = || PolicyAnswer::empty(StatusCode::PAYLOAD_TOO_LARGE, &Arc::from("requestBody.limit"));
         outcome((!self.body_skip).then(refused))
     }
 
-    /// The response phase: the head of a server's response has come. Answers of the policy itself do not come by here.
+    /// Runs the phase `response`. Call it when the head of a server's response has arrived. Don't call it for answers of the policy.
     pub fn response(&self, head: &request::Parts, response: &response::Parts, exchange: &mut Exchange) -> Outcome {
         let Exchange { findings, labels, effects, peer, local } = exchange;
         effects.edits.clear();
@@ -188,20 +201,20 @@ impl Policy {
         let context = ResponseData {
             request: RequestHead::from_parts(head),
             response: ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers },
-            peer: Peer::new(*peer, *local, &proofs, labels),
+            peer: CommonData::new(*peer, *local, &proofs, labels),
         };
         let answer = self.response.run(&context, &response.headers, effects);
         exchange.end_phase();
         outcome(answer)
     }
 
-    /// The log phase: the request is over. `response` is what was sent, the policy's own answers included. The fields are those of
-    /// all phases.
+    /// Runs the phase `log`, and returns the fields that all phases added to the log entry. Call it once, when the request is over.
+    /// `response` is the response that was sent, which may be an answer of the policy.
     pub fn log(
         &self,
         head: &request::Parts,
         response: Option<&response::Parts>,
-        end: &Ended,
+        end: &RequestSummary,
         exchange: &mut Exchange,
     ) -> LogFields {
         static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
@@ -215,48 +228,49 @@ impl Policy {
             duration: end.duration,
             response: ResponseHead { code: response.map(|response| response.status.as_u16().into()), headers },
             bytes_sent: i64::try_from(end.bytes_sent).unwrap_or(i64::MAX),
-            peer: Peer::new(*peer, *local, &proofs, labels),
+            peer: CommonData::new(*peer, *local, &proofs, labels),
         };
-        // A rule that stops the phase leaves the fields so far.
+        // A rule that ends the phase with an error ends it early; the fields that were added before stay.
         let _ = self.log.run(&context, headers, effects);
         exchange.end_phase();
         LogFields::new(std::mem::take(&mut exchange.effects.fields))
     }
 
-    /// How many bytes of a body are to be gathered for the requestBody phase; `None` if it has nothing to do.
+    /// Returns the largest number of bytes of a body to buffer for [`request_body`](Self::request_body). `None`: the phase has no
+    /// rules, so don't buffer bodies.
     #[must_use]
     pub fn body_limit(&self) -> Option<usize> {
         (!self.body.rules.is_empty()).then_some(self.body_limit)
     }
 
-    /// Whether the response phase has anything to do.
+    /// Returns whether the phase `response` has rules. If not, a host need not call it.
     #[must_use]
     pub fn has_response_rules(&self) -> bool {
         !self.response.rules.is_empty()
     }
 
-    /// Whether the log phase has anything to tell.
+    /// Returns whether any phase adds fields to the log entry, or the phase `log` has rules. If not, a host need not call it.
     #[must_use]
     pub fn has_log_fields(&self) -> bool {
-        fn logs<S>(rules: &Rules<S>) -> bool {
+        fn logs<S>(rules: &PhaseRules<S>) -> bool {
             rules.rules.iter().any(|rule| !rule.fields.is_empty())
         }
         !self.log.rules.is_empty() || logs(&self.request) || logs(&self.body) || logs(&self.response)
     }
 
-    /// Its rules, phase by phase, in the order in which they act.
+    /// Returns the rules with their counters: phase by phase, in the order in which they act.
     pub fn rules(&self) -> impl Iterator<Item = RuleInfo> {
         let Self { request, body, response, log, .. } = self;
         request.infos().chain(body.infos()).chain(response.infos()).chain(log.infos())
     }
 
-    /// Its phases that have rules, and what these cost so far.
+    /// Returns the counters of the phases that have rules.
     pub fn phases(&self) -> impl Iterator<Item = PhaseInfo> {
         let Self { request, body, response, log, .. } = self;
         [request.info(), body.info(), response.info(), log.info()].into_iter().flatten()
     }
 
-    /// Its counters, by name, with their values.
+    /// Returns the policy's own counters (`count`) with their values.
     pub fn counters(&self) -> impl Iterator<Item = (&str, u64)> {
         let Self { request, body, response, log, counter_names, .. } = self;
         let mut values = vec![0; counter_names.len()];
@@ -267,24 +281,24 @@ impl Policy {
         counter_names.iter().map(String::as_str).zip(values)
     }
 
-    /// What is valid, but probably not what the author means, each with the name of its file; places are bytes of that file.
+    /// Returns the warnings: what is valid but probably a mistake. Each has the name of its file; spans are byte offsets in it.
     pub fn warnings(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
         self.problems.warnings()
     }
 
-    /// The warnings with the lines they are about; `color` asks for ANSI colours.
+    /// Returns the warnings as text, with the lines that they are about. `color` adds ANSI colours.
     #[must_use]
     pub fn render_warnings(&self, color: bool) -> String {
         self.problems.render(if color { Style::Ansi } else { Style::Plain })
     }
 
-    /// Every file that was read, to be watched for changes.
+    /// Returns every file that was read, for hosts that watch them.
     #[must_use]
     pub fn files(&self) -> &[PathBuf] {
         &self.problems.paths
     }
 }
 
-fn outcome(answer: Option<Answer>) -> Outcome {
+fn outcome(answer: Option<PolicyAnswer>) -> Outcome {
     answer.map_or(Outcome::Continue, |answer| Outcome::Respond(Box::new(answer)))
 }

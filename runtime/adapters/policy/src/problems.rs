@@ -1,21 +1,21 @@
-//! What is wrong with files: findings, each at its place in one of them.
+//! Errors and warnings about files, each with the span of the file that it is about.
 
-use crate::yaml::{Text, offset_in_file};
+use crate::yaml::{SourceText, offset_in_file};
 use celero::{Diagnostic, Label, Severity, Span, Stage, Style};
 use std::path::PathBuf;
 
 /// A range of bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Its number among the files.
+pub struct FileSpan {
+    /// The number of the file, as [`Problems::file`] returned it.
     pub file: usize,
     /// The first byte.
     pub start: u32,
-    /// The byte behind the last one.
+    /// The byte after the last one.
     pub end: u32,
 }
 
-impl Place {
+impl FileSpan {
     pub(crate) fn new(file: usize, start: u32, end: u32) -> Self {
         Self { file, start, end }
     }
@@ -32,7 +32,7 @@ struct File {
     text: String,
 }
 
-/// A finding of a file.
+/// An error or a warning about a file.
 #[derive(Clone, Debug)]
 pub struct Problem {
     file: usize,
@@ -40,32 +40,39 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Names a second place. One of another file is left out.
-    pub fn also(&mut self, place: Place, text: &str) -> &mut Self {
+    /// Adds a second span with a text. A span of another file is left out.
+    pub fn also(&mut self, place: FileSpan, text: &str) -> &mut Self {
         if place.file == self.file {
             self.diagnostic.labels.push(Label { span: place.span(), text: text.to_owned() });
         }
         self
     }
 
-    /// Says what to do about it.
+    /// Adds a line that says how to correct it.
     pub fn help(&mut self, help: impl Into<String>) -> &mut Self {
         self.diagnostic.help.push(help.into());
         self
     }
+
+    /// Adds the help "did you mean ..?" if one of the known names is similar to what is written. Returns whether there is one.
+    pub fn suggest(&mut self, written: &str, known: &[&str]) -> bool {
+        let Some(name) = similar(written, known) else { return false };
+        self.help(format!("did you mean `{name}`?"));
+        true
+    }
 }
 
-/// Files of one purpose, such as those of a policy, and what is wrong with them.
+/// Files that are read together, such as a policy with its includes, and the errors and warnings about them.
 #[derive(Clone, Debug, Default)]
 pub struct Problems {
     files: Vec<File>,
     found: Vec<Problem>,
-    /// What was read, to be watched.
+    /// The files that were read, for hosts that watch them.
     pub(crate) paths: Vec<PathBuf>,
 }
 
 impl Problems {
-    /// Adds a file and gives its number.
+    /// Adds a file and returns its number.
     pub fn file(&mut self, name: String, text: &str) -> usize {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
         self.files.push(File { name, text });
@@ -80,31 +87,31 @@ impl Problems {
         self.files.get(file).map_or("", |file| &file.name)
     }
 
-    /// A file that can't be read, which has no place.
+    /// Reports a file that can't be read.
     pub(crate) fn unreadable(&mut self, name: &str, why: &str) {
         let file = self.file(name.to_owned(), "");
-        self.add("policy-file", Place::new(file, 0, 0), format!("{name} can't be read: {why}"));
+        self.add("policy-file", FileSpan::new(file, 0, 0), format!("{name} can't be read: {why}"));
     }
 
     /// Adds an error.
-    pub fn add(&mut self, code: &'static str, place: Place, message: String) -> &mut Problem {
+    pub fn add(&mut self, code: &'static str, place: FileSpan, message: String) -> &mut Problem {
         self.push(Severity::Error, code, place, message)
     }
 
     /// Adds a warning.
-    pub(crate) fn warn(&mut self, code: &'static str, place: Place, message: String) -> &mut Problem {
+    pub(crate) fn warn(&mut self, code: &'static str, place: FileSpan, message: String) -> &mut Problem {
         self.push(Severity::Warning, code, place, message)
     }
 
-    fn push(&mut self, severity: Severity, code: &'static str, place: Place, message: String) -> &mut Problem {
+    fn push(&mut self, severity: Severity, code: &'static str, place: FileSpan, message: String) -> &mut Problem {
         let (stage, span) = (Stage::Check, place.span());
         let diagnostic = Diagnostic { severity, stage, code, message, span, labels: Vec::new(), help: Vec::new() };
         self.found.push_mut(Problem { file: place.file, diagnostic })
     }
 
-    /// Adds a finding of an expression that begins at the byte `start` of a text. One that is there already, because an expression
-    /// was looked at twice, is not added again.
-    pub(crate) fn of_expression(&mut self, text: &Text, start: usize, found: &Diagnostic) {
+    /// Adds a diagnostic of an expression that starts at byte `start` of a text. A diagnostic that was added before is not added
+    /// again: some expressions are checked once for each phase.
+    pub(crate) fn of_expression(&mut self, text: &SourceText, start: usize, found: &Diagnostic) {
         let mut diagnostic = found.clone();
         diagnostic.span = self.placed(text, start, found.span);
         for label in &mut diagnostic.labels {
@@ -116,16 +123,16 @@ impl Problems {
         }
     }
 
-    /// The place in the file of a part of an expression.
-    pub(crate) fn placed(&self, text: &Text, start: usize, span: Span) -> Span {
-        let Place { file, start: from, end: to } = text.place;
+    /// Returns the span in the file of a part of an expression.
+    pub(crate) fn placed(&self, text: &SourceText, start: usize, span: Span) -> Span {
+        let FileSpan { file, start: from, end: to } = text.place;
         let place = |at: u32| {
             let (file, at) = (self.text(file), start.saturating_add(at as usize));
             let at = offset_in_file(file, from as usize..to as usize, &text.text, text.style, at);
             u32::try_from(at).unwrap_or(u32::MAX)
         };
         let first = place(span.start);
-        // The end is one past the last character, which is not where the next one begins.
+        // The byte after the last character, which may be far before the next character: line ends may be between them.
         let last = if span.end > span.start { place(span.end.saturating_sub(1)).saturating_add(1) } else { first };
         Span::new(first, last.max(first))
     }
@@ -134,25 +141,25 @@ impl Problems {
         self.found.len()
     }
 
-    /// Whether there is an error among the findings.
+    /// Returns whether there is an error, not only warnings.
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.found.iter().any(|problem| problem.diagnostic.severity == Severity::Error)
     }
 
-    /// Warnings only.
+    /// Returns the warnings.
     pub(crate) fn warnings(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
         self.all().filter(|(_, diagnostic)| diagnostic.severity == Severity::Warning)
     }
 
-    /// All findings with the names of their files.
+    /// Returns all errors and warnings with the names of their files.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
         self.found
             .iter()
             .map(|Problem { file, diagnostic }| (self.files.get(*file).map_or("", |file| &*file.name), diagnostic))
     }
 
-    /// The findings of the files in their order, each file's in the order of its text.
+    /// Returns everything as text: file by file, errors before warnings, in the order of the file's text.
     pub(crate) fn render(&self, style: Style) -> String {
         let mut text = String::new();
         for (number, file) in self.files.iter().enumerate() {
@@ -165,5 +172,32 @@ impl Problems {
             text.push_str(&celero::render(&file.text, &file.name, &found, style));
         }
         text
+    }
+}
+
+/// Returns the name that was probably meant. Names in another case are similar.
+fn similar<'n>(written: &str, names: &[&'n str]) -> Option<&'n str> {
+    let lower: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+    let written = written.to_ascii_lowercase();
+    let known = lower.iter().position(|name| *name == written).or_else(|| {
+        let name = celero::similar(&written, lower.iter().map(String::as_str))?;
+        lower.iter().position(|known| known == name)
+    });
+    names.get(known?).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn similar_names_are_found() {
+        let keys = ["addHeaders", "setHeaders", "deny", "h2c"];
+        assert_eq!(similar("setHeader", &keys), Some("setHeaders"));
+        assert_eq!(similar("denny", &keys), Some("deny"));
+        assert_eq!(similar("dney", &keys), Some("deny"));
+        assert_eq!(similar("set_headers", &keys), Some("setHeaders"));
+        assert_eq!(similar("H2C", &keys), Some("h2c"));
+        assert_eq!(similar("log", &keys), None);
     }
 }

@@ -3,20 +3,20 @@
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-/// A piece of such a text.
+/// A part of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
-    /// As it is.
+pub(crate) enum TemplatePart {
+    /// Constant text.
     Text(String),
-    /// An expression, and where it begins.
+    /// The source of an expression, and its byte offset in the template.
     Expression(String, usize),
 }
 
-/// The pieces of a text.
+/// Splits a template into its parts.
 ///
 /// # Errors
-/// Where an expression begins that does not end.
-pub(crate) fn pieces(text: &str) -> Result<Vec<Piece>, usize> {
+/// Returns the byte offset of a `${` that is never closed.
+pub(crate) fn parse(text: &str) -> Result<Vec<TemplatePart>, usize> {
     let mut found = Vec::new();
     let mut plain = String::new();
     let mut rest = text.char_indices().peekable();
@@ -31,20 +31,21 @@ pub(crate) fn pieces(text: &str) -> Result<Vec<Piece>, usize> {
             let start = at.saturating_add(2);
             let end = end(&mut rest).ok_or(at)?;
             if !plain.is_empty() {
-                found.push(Piece::Text(std::mem::take(&mut plain)));
+                found.push(TemplatePart::Text(std::mem::take(&mut plain)));
             }
-            found.push(Piece::Expression(text.get(start..end).unwrap_or("").to_owned(), start));
+            found.push(TemplatePart::Expression(text.get(start..end).unwrap_or("").to_owned(), start));
         } else {
             plain.push(character);
         }
     }
     if !plain.is_empty() {
-        found.push(Piece::Text(plain));
+        found.push(TemplatePart::Text(plain));
     }
     Ok(found)
 }
 
-/// Goes to the brace that closes an expression, which is none of a map or a literal of it.
+/// Reads up to the brace that closes an expression, and returns its offset. Braces in string literals and map literals don't
+/// count.
 fn end(rest: &mut Peekable<CharIndices<'_>>) -> Option<usize> {
     let mut depth = 0_usize;
     let mut before = ' ';
@@ -61,7 +62,7 @@ fn end(rest: &mut Peekable<CharIndices<'_>>) -> Option<usize> {
     None
 }
 
-/// Goes to the end of a literal whose first quote was read.
+/// Reads to the end of a string literal whose first quote was read.
 fn literal(rest: &mut Peekable<CharIndices<'_>>, quote: char, raw: bool) -> Option<()> {
     let mut quotes = 1_usize;
     if rest.next_if(|(_, c)| *c == quote).is_some() {
@@ -81,8 +82,8 @@ fn literal(rest: &mut Peekable<CharIndices<'_>>, quote: char, raw: bool) -> Opti
     Some(())
 }
 
-/// A text as a literal of CEL.
-pub(crate) fn literal_of(text: &str) -> String {
+/// Returns a CEL string literal with this text.
+pub(crate) fn string_literal(text: &str) -> String {
     let mut literal = String::from("\"");
     for character in text.chars() {
         match character {
@@ -100,27 +101,27 @@ pub(crate) fn literal_of(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn text(text: &str) -> Piece {
-        Piece::Text(text.to_owned())
+    fn text(text: &str) -> TemplatePart {
+        TemplatePart::Text(text.to_owned())
     }
 
-    fn expression(source: &str, at: usize) -> Piece {
-        Piece::Expression(source.to_owned(), at)
+    fn expression(source: &str, at: usize) -> TemplatePart {
+        TemplatePart::Expression(source.to_owned(), at)
     }
 
     #[test]
     fn expressions_end_where_their_braces_do() {
-        assert_eq!(pieces("a$b").unwrap(), [text("a$b")]);
-        assert_eq!(pieces("$${a} ${b}!").unwrap(), [text("${a} "), expression("b", 8), text("!")]);
+        assert_eq!(parse("a$b").unwrap(), [text("a$b")]);
+        assert_eq!(parse("$${a} ${b}!").unwrap(), [text("${a} "), expression("b", 8), text("!")]);
         assert_eq!(
-            pieces("${{'a}': 1}['}']}${\"\\\"}\"}").unwrap(),
+            parse("${{'a}': 1}['}']}${\"\\\"}\"}").unwrap(),
             [expression("{'a}': 1}['}']", 2), expression("\"\\\"}\"", 19)]
         );
-        assert_eq!(pieces("${r'\\'}x").unwrap(), [expression("r'\\'", 2), text("x")]);
-        assert_eq!(pieces("${'''it's }'''}${''}").unwrap(), [expression("'''it's }'''", 2), expression("''", 17)]);
-        assert_eq!(pieces("").unwrap(), []);
+        assert_eq!(parse("${r'\\'}x").unwrap(), [expression("r'\\'", 2), text("x")]);
+        assert_eq!(parse("${'''it's }'''}${''}").unwrap(), [expression("'''it's }'''", 2), expression("''", 17)]);
+        assert_eq!(parse("").unwrap(), []);
         for open in ["x ${a", "x ${'}", "x ${{}", "x ${'''}''"] {
-            assert_eq!(pieces(open), Err(2), "{open}");
+            assert_eq!(parse(open), Err(2), "{open}");
         }
     }
 
@@ -129,7 +130,7 @@ mod tests {
         let engine = celero::Engine::builder().tier(celero::Tier::Interpret).build();
         let env = celero::Env::dynamic();
         let hard = "\"'\\n\n\r\t\u{0}ä\u{1f600}";
-        let program = engine.compile(&env, &literal_of(hard)).unwrap();
+        let program = engine.compile(&env, &string_literal(hard)).unwrap();
         let mut scratch = celero::Scratch::new();
         let bindings = celero::Bindings::new(&env);
         assert!(matches!(program.eval(&bindings, &mut scratch), Ok(celero::Value::String(text)) if text == hard));

@@ -1,21 +1,21 @@
-//! JSON as values of expressions, and values as JSON.
+//! Converts between JSON and CEL values.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use celero::{Arena, EvalResult, HostList, HostMap, List, Map, Value};
 use serde_json::{Map as JsonMap, Value as Json};
 
-/// Most levels of a value that is written as JSON.
+/// The deepest nesting of a value that is converted to JSON.
 const MOST_LEVELS: usize = 64;
 
-/// An object as a map.
+/// A JSON object as a CEL map.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Object<'j>(pub(crate) &'j JsonMap<String, Json>);
+pub(crate) struct JsonObject<'j>(pub(crate) &'j JsonMap<String, Json>);
 
 #[derive(Clone, Copy, Debug)]
-struct Array<'j>(&'j [Json]);
+struct JsonArray<'j>(&'j [Json]);
 
-/// A document as a value, read in place; numbers are of the types that `json(..)` gives them.
+/// Returns a JSON document as a CEL value without copying it. Numbers have the types that `json(..)` gives them.
 fn value<'s>(json: &'s Json, arena: &'s Arena) -> EvalResult<Value<'s>> {
     Ok(match json {
         Json::Null => Value::Null,
@@ -26,12 +26,12 @@ fn value<'s>(json: &'s Json, arena: &'s Arena) -> EvalResult<Value<'s>> {
             (None, None, double) => Value::Double(double.unwrap_or(f64::NAN)),
         },
         Json::String(text) => Value::String(text),
-        Json::Array(elements) => Value::List(List::Host(arena.alloc(Array(elements))?)),
-        Json::Object(members) => Value::Map(Map::Host(arena.alloc(Object(members))?)),
+        Json::Array(elements) => Value::List(List::Host(arena.alloc(JsonArray(elements))?)),
+        Json::Object(members) => Value::Map(Map::Host(arena.alloc(JsonObject(members))?)),
     })
 }
 
-impl HostMap for Object<'_> {
+impl HostMap for JsonObject<'_> {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -49,7 +49,7 @@ impl HostMap for Object<'_> {
     }
 }
 
-impl HostList for Array<'_> {
+impl HostList for JsonArray<'_> {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -59,7 +59,7 @@ impl HostList for Array<'_> {
     }
 }
 
-/// A value as JSON: bytes as base64, integers that JSON has no place for as text. `None` for what JSON can't hold.
+/// Returns a CEL value as JSON. Bytes become base64. Returns `None` for a value that JSON can't represent.
 pub(crate) fn to_json(value: &Value<'_>) -> Option<Json> {
     let arena = Arena::new(1 << 20);
     written(value, &arena, MOST_LEVELS)
@@ -95,7 +95,7 @@ fn written(value: &Value<'_>, arena: &Arena, levels: usize) -> Option<Json> {
             };
             Json::Object(entries.iter().map(member).collect::<Option<_>>()?)
         }
-        // Their text is that of `string(..)`: expressions of these types are compiled so.
+        // Expressions of these types are compiled to their text, `string(..)`.
         Value::Duration(_) | Value::Timestamp(_) => return None,
     })
 }

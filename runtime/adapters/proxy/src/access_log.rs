@@ -1,8 +1,8 @@
-//! The access log: one JSON object a line, written by a thread of its own.
+//! The access log: one JSON object per line, written by its own thread.
 //!
-//! Requests hand their lines over and never wait: when the writer does not keep up, lines are dropped and counted.
+//! Requests put lines into a bounded queue and never wait. If the queue is full, lines are dropped and counted.
 
-use crate::config::Output;
+use crate::config::LogOutput;
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::JoinHandle;
 
-/// How many lines may wait to be written.
-const WAITING: usize = 1 << 14;
+/// The capacity of the queue, in lines.
+const QUEUE_CAPACITY: usize = 1 << 14;
 
 enum Message {
     Line(String),
@@ -19,13 +19,13 @@ enum Message {
     End,
 }
 
-/// Where requests hand in their lines.
+/// The sending side of the queue.
 pub(crate) struct AccessLog {
     sender: SyncSender<Message>,
     dropped: AtomicU64,
 }
 
-/// The thread that writes, to be ended before the process is.
+/// The thread that writes. End it before the process ends, or lines in the queue are lost.
 pub(crate) struct Writer {
     sender: SyncSender<Message>,
     thread: JoinHandle<()>,
@@ -33,14 +33,14 @@ pub(crate) struct Writer {
 
 impl AccessLog {
     /// Opens the log and starts its thread.
-    pub(crate) fn open(output: &Output) -> std::io::Result<(Self, Writer)> {
-        let (sender, receiver) = sync_channel(WAITING);
+    pub(crate) fn open(output: &LogOutput) -> std::io::Result<(Self, Writer)> {
+        let (sender, receiver) = sync_channel(QUEUE_CAPACITY);
         let sink = Sink::open(output)?;
         let thread = std::thread::Builder::new().name("access log".into()).spawn(move || write(sink, &receiver))?;
         Ok((Self { sender: sender.clone(), dropped: AtomicU64::new(0) }, Writer { sender, thread }))
     }
 
-    /// Hands in a line, without its end.
+    /// Puts a line, without its line break, into the queue.
     pub(crate) fn line(&self, mut line: String) {
         line.push('\n');
         if self.sender.try_send(Message::Line(line)).is_err() {
@@ -48,21 +48,21 @@ impl AccessLog {
         }
     }
 
-    /// Opens the file again, after it was moved away.
+    /// Opens the file again, after log rotation moved it away.
     pub(crate) fn reopen(&self) {
         if self.sender.send(Message::Reopen).is_err() {
             log::error!("the thread of the access log is gone");
         }
     }
 
-    /// How many lines were dropped.
+    /// Returns how many lines were dropped.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 }
 
 impl Writer {
-    /// Waits until all lines that were handed in are written.
+    /// Waits until all lines of the queue are written.
     pub(crate) fn end(self) {
         if self.sender.send(Message::End).is_ok() && self.thread.join().is_err() {
             log::error!("the thread of the access log failed");
@@ -76,10 +76,10 @@ enum Sink {
 }
 
 impl Sink {
-    fn open(output: &Output) -> std::io::Result<Self> {
+    fn open(output: &LogOutput) -> std::io::Result<Self> {
         Ok(match output {
-            Output::Stdout => Self::Stdout(BufWriter::new(std::io::stdout())),
-            Output::File(path) => Self::File(append(path)?, path.clone()),
+            LogOutput::Stdout => Self::Stdout(BufWriter::new(std::io::stdout())),
+            LogOutput::File(path) => Self::File(append(path)?, path.clone()),
         })
     }
 
@@ -106,33 +106,31 @@ fn append(path: &Path) -> std::io::Result<BufWriter<File>> {
 }
 
 fn write(mut sink: Sink, messages: &Receiver<Message>) {
-    let mut complained = false;
+    let mut reported = false;
     loop {
         let message = match messages.try_recv() {
             Ok(message) => Ok(message),
-            // Nothing waits: what was written so far should be seen.
+            // The queue is empty: make the lines so far visible.
             Err(TryRecvError::Empty) => {
-                complain(sink.writer().flush(), &mut complained);
+                report(sink.writer().flush(), &mut reported);
                 messages.recv().map_err(drop)
             }
             Err(TryRecvError::Disconnected) => Err(()),
         };
         match message {
-            Ok(Message::Line(line)) => complain(sink.writer().write_all(line.as_bytes()), &mut complained),
-            Ok(Message::Reopen) => complain(sink.reopen(), &mut complained),
-            Ok(Message::End) | Err(()) => return complain(sink.writer().flush(), &mut complained),
+            Ok(Message::Line(line)) => report(sink.writer().write_all(line.as_bytes()), &mut reported),
+            Ok(Message::Reopen) => report(sink.reopen(), &mut reported),
+            Ok(Message::End) | Err(()) => return report(sink.writer().flush(), &mut reported),
         }
     }
 }
 
-/// Says once that the log can't be written.
-fn complain(result: std::io::Result<()>, complained: &mut bool) {
-    match result {
-        Err(error) if !*complained => {
-            *complained = true;
-            log::error!("the access log can't be written: {error}");
-        }
-        Err(_) => {}
-        Ok(()) => {}
+/// Reports the first error of writing the log.
+fn report(result: std::io::Result<()>, reported: &mut bool) {
+    if let Err(error) = result
+        && !*reported
+    {
+        *reported = true;
+        log::error!("the access log can't be written: {error}");
     }
 }

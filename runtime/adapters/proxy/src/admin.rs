@@ -1,4 +1,4 @@
-//! The listener for those who run the proxy: `/metrics`.
+//! The listener for operators: `/metrics`.
 
 use crate::metrics;
 use crate::state::State;
@@ -18,7 +18,7 @@ impl ServeHttp for Admin {
     async fn response(&self, session: &mut ServerSession) -> Response<Vec<u8>> {
         let (status, body) = match session.req_header().uri.path() {
             "/metrics" => (200, metrics::render(&self.state)),
-            _ => (404, "there is only /metrics here\n".to_owned()),
+            _ => (404, "only /metrics exists here\n".to_owned()),
         };
         let response = Response::builder()
             .status(status)

@@ -1,6 +1,6 @@
 //! The demo server: an upstream within the proxy, for first steps and for tests.
 //!
-//! `/` answers with a text, `/status/<code>` with that status, `/headers` and everything else with what came, as JSON.
+//! `/` is answered with a text, `/status/<code>` with that status, and every other path with a description of the request, as JSON.
 
 use async_trait::async_trait;
 use http::{Method, Response, header};
@@ -14,8 +14,8 @@ use serde_json::json;
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The largest body that is read and echoed.
-const BODY: usize = 64 << 20;
+/// The largest accepted body, in bytes.
+const MAX_BODY: usize = 64 << 20;
 
 struct Demo;
 
@@ -24,8 +24,8 @@ impl ServeHttp for Demo {
     async fn response(&self, session: &mut ServerSession) -> Response<Vec<u8>> {
         let mut body = Vec::new();
         while let Ok(Some(piece)) = session.read_request_body().await {
-            if body.len().saturating_add(piece.len()) > BODY {
-                return answer(413, "text/plain", "the demo server takes no more than 64 MiB\n".into());
+            if body.len().saturating_add(piece.len()) > MAX_BODY {
+                return answer(413, "text/plain", "the demo server accepts at most 64 MiB\n".into());
             }
             body.extend_from_slice(&piece);
         }
@@ -61,7 +61,7 @@ fn answer(status: u16, kind: &str, body: String) -> Response<Vec<u8>> {
     response.unwrap_or_default()
 }
 
-/// The service that runs the demo server on a socket of its own.
+/// The service that runs the demo server on its own socket.
 pub(crate) struct DemoService {
     listener: Mutex<Option<TcpListener>>,
 }
@@ -98,7 +98,7 @@ impl DemoService {
 
 #[async_trait]
 impl BackgroundService for DemoService {
-    /// Serves to the end: requests that the proxy still has want their answers.
+    /// Ignores the shutdown: requests that are open in the proxy still need their responses.
     async fn start(&self, _: ShutdownWatch) {
         if let Err(error) = self.accept().await {
             log::error!("the demo server stopped: {error}");

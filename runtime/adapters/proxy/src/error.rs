@@ -1,16 +1,16 @@
-//! Why a proxy does not start, or does not take a change.
+//! The errors of starting and reloading a proxy.
 
 use celero_policy::PolicyError;
 use std::fmt;
 
-/// Why a proxy does not start, or does not take a change. Displays as what is to be told to the one who wrote the files.
+/// Why a proxy can't start or load changed files. Displays as a message for the author of the files.
 #[derive(Debug)]
 pub struct Error {
     text: String,
 }
 
 impl Error {
-    /// With this message.
+    /// Returns an error with this message.
     pub(crate) fn new(text: impl Into<String>) -> Self {
         Self { text: text.into() }
     }

@@ -1,4 +1,4 @@
-//! What can change while the proxy runs: policy, routes, upstreams, timeouts. All of it changes at once, or not at all.
+//! A generation: everything that can change while the proxy runs (policy, routes, upstreams, timeouts). It is replaced as a whole.
 
 use crate::config::{Config, Route, Timeouts};
 use crate::error::Error;
@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// One state of what can change. A request keeps the one that it started with.
+/// The configuration at one time, with its policy and upstreams. A request uses one generation in all its phases.
 pub(crate) struct Generation {
     pub(crate) config: Config,
     pub(crate) policy: Arc<Policy>,
@@ -16,10 +16,11 @@ pub(crate) struct Generation {
 }
 
 impl Generation {
-    /// Reads the policy and makes the upstreams. Those that are as in `before` go on as they are, with what is known of their servers.
+    /// Loads the policy and creates the upstreams. Upstreams whose configuration is the same in `before` are kept, with the health of
+    /// their servers.
     pub(crate) fn new(config: Config, demo: SocketAddr, before: Option<&Self>) -> Result<Self, Error> {
         let policy = Arc::new(Policy::load(&config.policy)?);
-        let known = |wanted: &_| before?.upstreams.iter().find(|upstream| upstream.wanted == *wanted).map(Arc::clone);
+        let known = |wanted: &_| before?.upstreams.iter().find(|upstream| upstream.config == *wanted).map(Arc::clone);
         let mut upstreams = Vec::with_capacity(config.upstreams.len());
         for wanted in &config.upstreams {
             upstreams.push(match known(wanted) {
@@ -38,7 +39,7 @@ impl Generation {
         &self.config.timeouts
     }
 
-    /// The files of the policy.
+    /// Returns the files of the policy.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         self.policy.files().to_vec()
     }

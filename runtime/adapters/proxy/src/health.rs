@@ -1,4 +1,4 @@
-//! Checks the servers of all upstreams, and of other ones after a reload.
+//! Runs the health checks of all upstreams of the current generation.
 
 use crate::state::State;
 use async_trait::async_trait;
@@ -7,7 +7,7 @@ use pingora::services::background::BackgroundService;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// The service that checks servers.
+/// The service that runs health checks.
 pub(crate) struct HealthService {
     state: Arc<State>,
 }
@@ -20,7 +20,7 @@ impl HealthService {
     async fn run(&self) {
         let mut changes = self.state.changes();
         loop {
-            // Dropped, and with it its tasks ended, when the next generation comes.
+            // Dropping the set ends its tasks when the next generation arrives.
             let mut checks = JoinSet::new();
             for upstream in &self.state.current().upstreams {
                 let upstream = Arc::clone(upstream);

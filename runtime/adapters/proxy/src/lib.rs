@@ -1,22 +1,37 @@
-//! A reverse proxy with celero policies, on Pingora. `celero-proxy` is its command; `docs/proxy.md` describes its configuration.
+//! A reverse proxy with celero policies, on Pingora. `docs/proxy.md` describes its configuration.
+//!
+//! The command `celero-proxy --config proxy.yaml` runs it. As a library it runs inside another program or a test:
+//!
+//! ```no_run
+//! use celero_proxy::{Proxy, UnixShutdownSignalWatch};
+//!
+//! let proxy = Proxy::bind("proxy.yaml".as_ref())?;
+//! println!("listening on {:?}", proxy.addresses());
+//! let handle = proxy.handle(); // `handle.reload()` loads the files again, from any thread
+//! proxy.run(Box::new(UnixShutdownSignalWatch));
+//! # drop(handle);
+//! # Ok::<(), celero_proxy::Error>(())
+//! ```
+//!
+//! Start at `proxy.rs` (the services), `service.rs` (the phases of a request) and `generation.rs` (what can change while it runs).
 
 mod access_log;
 mod admin;
-mod bound;
+mod bound_service;
 pub mod config;
 mod demo;
-mod entry;
 mod error;
+mod file_watcher;
 mod generation;
 mod health;
+mod log_entry;
 pub mod logger;
 mod metrics;
 mod proxy;
-mod route;
+mod routing;
 mod service;
 mod state;
 mod upstream;
-mod watch;
 
 pub use error::Error;
 pub use pingora::server::{ShutdownSignal, ShutdownSignalWatch, UnixShutdownSignalWatch};

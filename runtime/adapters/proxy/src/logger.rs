@@ -1,4 +1,4 @@
-//! The proxy's own log: one line an event on standard error.
+//! The proxy's own log: one line per event on standard error.
 
 use log::{LevelFilter, Log, Metadata, Record};
 use std::io::Write;
@@ -11,7 +11,7 @@ impl Log for Stderr {
     }
 
     fn log(&self, record: &Record<'_>) {
-        // The notes of libraries are of use to those who look into Pingora only.
+        // Libraries log below `warn` only with `--log debug` or `--log trace`.
         let (target, level) = (record.target(), record.level());
         let pingora = target.starts_with("pingora") && log::max_level() >= LevelFilter::Debug;
         if level > LevelFilter::Warn && !pingora && !target.starts_with("celero") {
@@ -19,14 +19,14 @@ impl Log for Stderr {
         }
         let now = jiff::Timestamp::now();
         let line = format!("{now:.3} {level:<5} {}\n", record.args());
-        // Nobody is left to be told that standard error is closed.
+        // If standard error is closed, there is no place to report it.
         let _ = std::io::stderr().write_all(line.as_bytes());
     }
 
     fn flush(&self) {}
 }
 
-/// Starts it.
+/// Installs the logger for records up to `level`.
 pub fn start(level: LevelFilter) {
     if log::set_logger(&Stderr).is_ok() {
         log::set_max_level(level);

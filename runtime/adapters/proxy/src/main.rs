@@ -7,17 +7,17 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// A reverse proxy that does what a policy says.
+/// A reverse proxy with celero policies.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
-    /// The configuration, in YAML.
+    /// The configuration file (YAML).
     #[arg(long, short, value_name = "FILE")]
     config: PathBuf,
-    /// Only checks configuration and policy.
+    /// Check the configuration and the policy, and exit.
     #[arg(long)]
     check: bool,
-    /// How much to tell on standard error: error, warn, info, debug, trace.
+    /// Log level on standard error: off, error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL", default_value = "info", value_parser = level)]
     log: log::LevelFilter,
 }
@@ -48,5 +48,5 @@ fn run(arguments: &Arguments) -> Result<(), celero_proxy::Error> {
 }
 
 fn level(text: &str) -> Result<log::LevelFilter, String> {
-    text.parse().map_err(|_| "it is one of off, error, warn, info, debug, trace".to_owned())
+    text.parse().map_err(|_| "expected off, error, warn, info, debug, trace".to_owned())
 }

@@ -1,4 +1,15 @@
-//! What is counted, and how it is shown to Prometheus.
+//! The counters of the proxy, and their text for Prometheus.
+//!
+//! Rules and phases are counted by `celero-policy` ([`RuleInfo`], [`PhaseInfo`](celero_policy::PhaseInfo)); only what the proxy itself
+//! does is counted here.
+//!
+//! # How to add a metric
+//!
+//! 1. Of a rule or a phase: count it in `celero-policy` (`phase.rs` runs the rules) and add a field to `RuleInfo` or `PhaseInfo`.
+//!    Of the proxy: add a counter to [`Metrics`], and increment it where the event happens.
+//! 2. Write it in [`render`]: one `head` with name, type and help, then one `sample` for each combination of labels. Names
+//!    start with `celero_`, counters end with `_total`, times are in seconds.
+//! 3. Describe it in `docs/proxy.md`, where the test `every_metric_is_described` looks for it.
 
 use crate::generation::Generation;
 use crate::state::State;
@@ -7,10 +18,10 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What the proxy itself counts. Rules are counted by their policy.
+/// The counters of the proxy. All threads share them: a request writes about five.
 #[derive(Default)]
 pub(crate) struct Metrics {
-    /// Requests by the first digit of their status; 0: no answer was sent.
+    /// Finished requests, indexed by the first digit of their status; 0: no response was sent.
     by_class: [AtomicU64; 6],
     duration: AtomicU64,
     open: AtomicI64,
@@ -33,7 +44,7 @@ impl Metrics {
         self.duration.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// How many requests are being served.
+    /// Returns the number of open requests.
     pub(crate) fn open(&self) -> i64 {
         self.open.load(Ordering::Relaxed)
     }
@@ -48,54 +59,54 @@ impl Metrics {
     }
 }
 
-/// All metrics in Prometheus' text format.
+/// Returns all metrics in the text format of Prometheus.
 pub(crate) fn render(state: &State) -> String {
-    let mut page = Page::default();
+    let mut page = PrometheusText::default();
     let (metrics, now) = (&state.metrics, state.current());
     let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    page.head("celero_requests_total", "counter", "Requests that are over, by the class of their status.");
+    page.head("celero_requests_total", "counter", "Finished requests, by the class of their status.");
     let mut sum = 0_u64;
     for (class, counter) in metrics.by_class.iter().enumerate() {
         let label = if class == 0 { "none".to_owned() } else { format!("{class}xx") };
         sum = sum.saturating_add(get(counter));
         page.sample("celero_requests_total", &[("status", &label)], get(counter));
     }
-    page.head("celero_request_duration_seconds", "summary", "How long requests took.");
+    page.head("celero_request_duration_seconds", "summary", "Duration of requests.");
     page.sample("celero_request_duration_seconds_sum", &[], seconds(get(&metrics.duration)));
     page.sample("celero_request_duration_seconds_count", &[], sum);
-    page.head("celero_requests_open", "gauge", "Requests that are being served.");
+    page.head("celero_requests_open", "gauge", "Open requests.");
     page.sample("celero_requests_open", &[], metrics.open());
-    page.head("celero_upstream_connect_failures_total", "counter", "Failed attempts to connect to a server.");
+    page.head("celero_upstream_connect_failures_total", "counter", "Failed connections to servers.");
     page.sample("celero_upstream_connect_failures_total", &[], get(&metrics.upstream_failures));
-    page.head("celero_policy_reloads", "counter", "Changes of the files that were taken over.");
+    page.head("celero_policy_reloads", "counter", "Reloads that succeeded.");
     page.sample("celero_policy_reloads", &[], get(&metrics.reloads));
-    page.head("celero_policy_reload_failures", "counter", "Changes of the files that were rejected.");
+    page.head("celero_policy_reload_failures", "counter", "Reloads that failed because of errors in the files.");
     page.sample("celero_policy_reload_failures", &[], get(&metrics.reload_failures));
-    page.head("celero_access_log_dropped_total", "counter", "Lines that the access log did not keep up with.");
+    page.head("celero_access_log_dropped_total", "counter", "Lines of the access log that were dropped.");
     page.sample("celero_access_log_dropped_total", &[], state.log.as_ref().map_or(0, |log| log.dropped()));
     upstreams(&mut page, &now);
     rules(&mut page, &now);
     page.text
 }
 
-fn upstreams(page: &mut Page, now: &Generation) {
+fn upstreams(page: &mut PrometheusText, now: &Generation) {
     page.head("celero_upstream_servers", "gauge", "Servers of an upstream.");
     for upstream in &now.upstreams {
         page.sample("celero_upstream_servers", &[("upstream", &upstream.name)], upstream.health().0);
     }
-    page.head("celero_upstream_servers_healthy", "gauge", "Servers of an upstream that work.");
+    page.head("celero_upstream_servers_healthy", "gauge", "Healthy servers of an upstream.");
     for upstream in &now.upstreams {
         page.sample("celero_upstream_servers_healthy", &[("upstream", &upstream.name)], upstream.health().1);
     }
 }
 
-fn rules(page: &mut Page, now: &Generation) {
+fn rules(page: &mut PrometheusText, now: &Generation) {
     let phases: Vec<_> = now.policy.phases().collect();
-    page.head("celero_phase_evaluations_total", "counter", "How often the rules of a phase were evaluated.");
+    page.head("celero_phase_evaluations_total", "counter", "Evaluations of a phase, since the policy was loaded.");
     for info in &phases {
         page.sample("celero_phase_evaluations_total", &[("phase", info.phase.name())], info.evaluated);
     }
-    page.head("celero_phase_duration_seconds", "summary", "What the rules of a phase took, of one evaluation in 64.");
+    page.head("celero_phase_duration_seconds", "summary", "Duration of a phase, for one evaluation in 64.");
     for info in &phases {
         let labels = [("phase", info.phase.name())];
         page.sample("celero_phase_duration_seconds_sum", &labels, info.time.as_secs_f64());
@@ -108,10 +119,16 @@ fn rules(page: &mut Page, now: &Generation) {
             page.sample(name, &[("phase", rule.phase.name()), ("rule", &rule.name)], value(rule));
         }
     };
-    counter("celero_rule_evaluations_total", "How often a rule was evaluated, with its phase.", |rule| rule.evaluated);
-    counter("celero_rule_matches_total", "How often a rule matched, since the policy was loaded.", |rule| rule.matched);
-    counter("celero_rule_errors_total", "How often a rule failed, since the policy was loaded.", |rule| rule.failed);
-    page.head("celero_rule_duration_seconds", "summary", "What the condition of a rule takes by itself, now and then.");
+    counter("celero_rule_evaluations_total", "Evaluations of a rule, since the policy was loaded.", |rule| {
+        rule.evaluated
+    });
+    counter("celero_rule_matches_total", "Matches of a rule, since the policy was loaded.", |rule| rule.matched);
+    counter("celero_rule_errors_total", "Errors of a rule, since the policy was loaded.", |rule| rule.failed);
+    page.head(
+        "celero_rule_duration_seconds",
+        "summary",
+        "Duration of the condition of a rule, evaluated standalone as a sample.",
+    );
     for rule in &rules {
         let labels = [("phase", rule.phase.name()), ("rule", &*rule.name)];
         page.sample("celero_rule_duration_seconds_sum", &labels, rule.time.as_secs_f64());
@@ -128,11 +145,11 @@ fn seconds(nanos: u64) -> f64 {
 }
 
 #[derive(Default)]
-struct Page {
+struct PrometheusText {
     text: String,
 }
 
-impl Page {
+impl PrometheusText {
     fn head(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
@@ -158,7 +175,7 @@ mod tests {
 
     #[test]
     fn samples_are_escaped() {
-        let mut page = Page::default();
+        let mut page = PrometheusText::default();
         page.sample("a", &[("b", "x\"y\\z\n"), ("c", "d")], 3);
         page.sample("e", &[], 0.5);
         assert_eq!(page.text, "a{b=\"x\\\"y\\\\z\\n\",c=\"d\"} 3\ne 0.5\n");

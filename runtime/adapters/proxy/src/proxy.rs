@@ -1,16 +1,16 @@
-//! A whole proxy: its services, put together and run.
+//! A whole proxy: creates its services and runs them.
 
 use crate::access_log::{AccessLog, Writer};
 use crate::admin::Admin;
-use crate::bound::{Bound, bind};
+use crate::bound_service::{BoundService, bind};
 use crate::config::Config;
 use crate::demo::DemoService;
 use crate::error::Error;
+use crate::file_watcher::WatchService;
 use crate::generation::Generation;
 use crate::health::HealthService;
 use crate::service::Service;
 use crate::state::State;
-use crate::watch::WatchService;
 use pingora::apps::HttpServerOptions;
 use pingora::proxy::http_proxy_service_with_name;
 use pingora::server::configuration::ServerConf;
@@ -24,7 +24,7 @@ use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-/// A proxy that is ready to run: its files are read, its sockets bound.
+/// A proxy that is ready to run: its files are loaded and its sockets bound.
 pub struct Proxy {
     server: Server,
     state: Arc<State>,
@@ -34,10 +34,10 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Reads a configuration and its policy, and binds the sockets.
+    /// Loads a configuration and its policy, and binds the sockets.
     ///
     /// # Errors
-    /// With a message for the one who wrote the files, or who took the port.
+    /// Returns all errors in the files, or the address that can't be bound.
     pub fn bind(file: &Path) -> Result<Self, Error> {
         let config = Config::load(file)?;
         let demo = bind((Ipv4Addr::LOCALHOST, 0).into())?;
@@ -58,14 +58,14 @@ impl Proxy {
                 proxy.server_options = Some(options);
             }
             service.threads = Some(config.threads);
-            server.add_service(Bound::new(service, socket)?);
+            server.add_service(BoundService::new(service, socket)?);
         }
         let mut metrics = None;
         if let Some(address) = config.metrics {
             let socket = bind(address)?;
             metrics = Some(socket.local_addr()?);
             let admin = Listening::new("metrics".into(), Admin { state: Arc::clone(&state) });
-            server.add_service(Bound::new(admin, socket)?);
+            server.add_service(BoundService::new(admin, socket)?);
         }
         server.add_service(background_service("health", HealthService::new(Arc::clone(&state))));
         server.add_service(background_service("files", WatchService::new(Arc::clone(&state))));
@@ -73,32 +73,35 @@ impl Proxy {
         Ok(Self { server, state, writer, addresses, metrics })
     }
 
-    /// Where clients connect, in the order of the configuration.
+    /// Returns the addresses of the listeners, in the order of the configuration.
     #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// Where metrics are served.
+    /// Returns the address of `/metrics`, if it is configured.
     #[must_use]
     pub fn metrics(&self) -> Option<SocketAddr> {
         self.metrics
     }
 
-    /// Something by which to make the proxy read its files again while it runs.
+    /// Returns a handle to reload the files while the proxy runs.
     #[must_use]
     pub fn handle(&self) -> Handle {
         Handle { state: Arc::clone(&self.state) }
     }
 
-    /// Serves until a signal tells it to stop. A graceful end lets requests come to theirs, as long as the configuration
-    /// gives them, and comes when none is left. Threads of the server may outlive this by that time.
+    /// Serves until `signal` asks to stop. A graceful shutdown waits up to `grace` for open requests, and ends as soon as none is
+    /// left. Threads of the server may run until `grace` has passed.
+    ///
+    /// # Panics
+    /// Passes on a panic of the server's thread.
     pub fn run(self, signal: Box<dyn ShutdownSignalWatch + Send>) {
         let Self { server, state, writer, .. } = self;
         let phases = server.watch_execution_phase();
         let server = std::thread::spawn(move || server.run(RunArgs { shutdown_signal: signal }));
         wait_for_grace(phases);
-        // Pingora waits all the time it is given, whether there is anything to wait for or not.
+        // Pingora always waits for the whole grace period, so open requests are counted here.
         let mut quiet = 0_u32;
         while !server.is_finished() && quiet < 2 {
             std::thread::sleep(DRAIN);
@@ -115,10 +118,10 @@ impl Proxy {
     }
 }
 
-/// How often an ending proxy looks whether requests are left; twice without any, and it ends.
+/// How often a graceful shutdown counts the open requests. It ends when there are none twice in a row.
 const DRAIN: Duration = Duration::from_millis(50);
 
-/// Waits until no more connections are taken and those that are there have their time to end, or there is no server any more.
+/// Waits until the grace period starts or the server has ended.
 fn wait_for_grace(mut phases: Receiver<ExecutionPhase>) {
     loop {
         match phases.blocking_recv() {
@@ -128,17 +131,17 @@ fn wait_for_grace(mut phases: Receiver<ExecutionPhase>) {
     }
 }
 
-/// A running proxy, from outside.
+/// Controls a running proxy.
 #[derive(Clone)]
 pub struct Handle {
     state: Arc<State>,
 }
 
 impl Handle {
-    /// Reads the files again, as SIGHUP does.
+    /// Loads the files again, as SIGHUP does.
     ///
     /// # Errors
-    /// What is wrong with them; they change nothing then.
+    /// Returns the errors in the files. Nothing changes then.
     pub fn reload(&self) -> Result<(), Error> {
         self.state.reload()
     }
@@ -147,7 +150,7 @@ impl Handle {
 fn server_conf(config: &Config) -> ServerConf {
     ServerConf {
         threads: 1,
-        // In the second of these times requests are not served any more.
+        // Pingora's second period serves no requests.
         grace_period_seconds: Some(config.grace.as_secs()),
         graceful_shutdown_timeout_seconds: Some(0),
         max_retries: config.retries.saturating_add(2),

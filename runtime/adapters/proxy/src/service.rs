@@ -1,8 +1,8 @@
-//! The way of a request through the proxy.
+//! The phases of a request in the proxy.
 
 use crate::generation::Generation;
 use crate::state::State;
-use crate::{entry, route};
+use crate::{log_entry, routing};
 use async_trait::async_trait;
 use bytes::Bytes;
 use celero_pingora::Guard;
@@ -15,50 +15,50 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the rest of a body is read that nobody wants any more.
+/// The longest time for reading the rest of a body after the request was answered.
 const DRAIN: Duration = Duration::from_secs(5);
 
-/// The proxy, as Pingora sees it.
+/// The implementation of Pingora's proxy trait.
 pub(crate) struct Service {
     pub(crate) state: Arc<State>,
 }
 
-/// What a request carries.
-pub(crate) struct Request {
+/// The state of a request.
+pub(crate) struct RequestState {
     pub(crate) now: Arc<Generation>,
     pub(crate) guard: Guard,
-    /// The index of its upstream.
+    /// The index of the chosen upstream.
     pub(crate) upstream: Option<usize>,
-    /// The server that was chosen last.
+    /// The last chosen server.
     pub(crate) server: Option<SocketAddr>,
-    /// The servers that could not be connected to.
+    /// The servers to which a connection failed.
     failed: Vec<SocketAddr>,
 }
 
 #[async_trait]
 impl ProxyHttp for Service {
-    type CTX = Request;
+    type CTX = RequestState;
 
-    fn new_ctx(&self) -> Request {
+    fn new_ctx(&self) -> RequestState {
         self.state.metrics.began();
         let now = self.state.current();
-        let guard = Guard::new(Arc::clone(&now.policy)).with_patience(now.timeouts().body);
-        Request { now, guard, upstream: None, server: None, failed: Vec::new() }
+        let guard = Guard::new(Arc::clone(&now.policy)).with_body_timeout(now.timeouts().body);
+        RequestState { now, guard, upstream: None, server: None, failed: Vec::new() }
     }
 
-    async fn request_filter(&self, session: &mut Session, request: &mut Request) -> Result<bool> {
-        let patience = request.now.timeouts().body;
-        session.set_read_timeout(Some(patience));
-        // A client that is answered before its body was read would lose the answer if the connection were closed at once, and
-        // may have sent its next request already.
+    async fn request_filter(&self, session: &mut Session, request: &mut RequestState) -> Result<bool> {
+        let body_timeout = request.now.timeouts().body;
+        session.set_read_timeout(Some(body_timeout));
+        // If the connection were closed as soon as a request is answered, a client that is still sending its body could lose the
+        // answer; and the next request may be on its way already.
         session.set_close_on_response_before_downstream_finish(false);
-        session.set_total_drain_timeout(Some(patience.min(DRAIN)));
+        session.set_total_drain_timeout(Some(body_timeout.min(DRAIN)));
         session.set_pipelining_enabled(true);
         if request.guard.request_filter(session).await? {
             return Ok(true);
         }
         let exchange = request.guard.exchange();
-        request.upstream = route::choose(request.now.routes(), session.req_header(), |name| exchange.label(name));
+        request.upstream = routing::choose(request.now.routes(), session.req_header(), |name| exchange.label(name));
         if request.upstream.is_none() {
             respond(session, StatusCode::NOT_FOUND, "no route leads to an upstream").await?;
             return Ok(true);
@@ -66,7 +66,7 @@ impl ProxyHttp for Service {
         Ok(false)
     }
 
-    async fn upstream_peer(&self, session: &mut Session, request: &mut Request) -> Result<Box<HttpPeer>> {
+    async fn upstream_peer(&self, session: &mut Session, request: &mut RequestState) -> Result<Box<HttpPeer>> {
         let upstream = request.upstream.and_then(|index| request.now.upstreams.get(index));
         let client = request.guard.exchange().peer().map(|peer| peer.ip());
         let chosen = upstream.and_then(|upstream| {
@@ -84,18 +84,18 @@ impl ProxyHttp for Service {
         options.read_timeout = Some(timeouts.read);
         options.write_timeout = Some(timeouts.write);
         options.idle_timeout = Some(timeouts.idle);
-        if upstream.wanted.h2c {
+        if upstream.config.h2c {
             options.set_http_version(2, 2);
         }
         Ok(Box::new(peer))
     }
 
-    /// Tells the server who the client is, as proxies do.
+    /// Appends the client's address to `x-forwarded-for`.
     async fn upstream_request_filter(
         &self,
         _: &mut Session,
         head: &mut RequestHeader,
-        request: &mut Request,
+        request: &mut RequestState,
     ) -> Result<()> {
         if let Some(peer) = request.guard.exchange().peer() {
             let client = peer.ip().to_string();
@@ -113,7 +113,7 @@ impl ProxyHttp for Service {
         _: &mut Session,
         body: &mut Option<Bytes>,
         _: bool,
-        request: &mut Request,
+        request: &mut RequestState,
     ) -> Result<()> {
         request.guard.request_body_filter(body);
         Ok(())
@@ -123,7 +123,7 @@ impl ProxyHttp for Service {
         &self,
         session: &mut Session,
         response: &mut ResponseHeader,
-        request: &mut Request,
+        request: &mut RequestState,
     ) -> Result<()> {
         request.guard.response_filter(session, response)
     }
@@ -132,7 +132,7 @@ impl ProxyHttp for Service {
         &self,
         _: &mut Session,
         _: &HttpPeer,
-        request: &mut Request,
+        request: &mut RequestState,
         mut error: Box<Error>,
     ) -> Box<Error> {
         self.state.metrics.upstream_failed();
@@ -141,13 +141,13 @@ impl ProxyHttp for Service {
         error
     }
 
-    /// As Pingora does it, but never without the part of the body that is gone.
+    /// Decides like Pingora, but never retries if a part of the body can't be sent again.
     fn error_while_proxy(
         &self,
         peer: &HttpPeer,
         session: &mut Session,
         error: Box<Error>,
-        request: &mut Request,
+        request: &mut RequestState,
         reused: bool,
     ) -> Box<Error> {
         let mut error = error.more_context(format!("server {peer}"));
@@ -163,7 +163,7 @@ impl ProxyHttp for Service {
         error
     }
 
-    async fn fail_to_proxy(&self, session: &mut Session, error: &Error, request: &mut Request) -> FailToProxy {
+    async fn fail_to_proxy(&self, session: &mut Session, error: &Error, request: &mut RequestState) -> FailToProxy {
         if let Some(sent) = request.guard.fail_to_proxy(session).await {
             return sent;
         }
@@ -174,29 +174,29 @@ impl ProxyHttp for Service {
             session.set_keepalive(None);
             let reason = status.canonical_reason().unwrap_or_default().to_lowercase();
             if let Err(error) = respond(session, status, &reason).await {
-                log::debug!("the client did not take its answer: {error}");
+                log::debug!("the client did not receive its answer: {error}");
             }
         }
         FailToProxy { error_code: status.map_or(0, |status| status.as_u16()), can_reuse_downstream: false }
     }
 
-    async fn logging(&self, session: &mut Session, error: Option<&Error>, request: &mut Request) {
+    async fn logging(&self, session: &mut Session, error: Option<&Error>, request: &mut RequestState) {
         let status = session.response_written().map(|head| head.status.as_u16());
         let fields = request.guard.log(session);
         if let Some(log) = &self.state.log {
-            log.line(entry::line(session, request, &fields, error));
+            log.line(log_entry::line(session, request, &fields, error));
         }
-        // At last: a proxy that is ending waits for nothing else.
+        // Last, because a graceful shutdown waits for this only.
         self.state.metrics.ended(status, request.guard.elapsed());
     }
 
-    /// What the policy answered is no failure.
-    fn suppress_error_log(&self, _: &Session, request: &Request, _: &Error) -> bool {
+    /// An answer of the policy is not an error.
+    fn suppress_error_log(&self, _: &Session, request: &RequestState, _: &Error) -> bool {
         request.guard.answer().is_some()
     }
 }
 
-/// The status that tells a client what went wrong; `None`: it is gone.
+/// Returns the status of the answer to an error. `None`: the client is gone.
 fn status_of(error: &Error) -> Option<StatusCode> {
     let status = match (error.etype(), error.esource()) {
         (ErrorType::HTTPStatus(status), _) => *status,
@@ -212,7 +212,7 @@ fn status_of(error: &Error) -> Option<StatusCode> {
     StatusCode::from_u16(status).ok()
 }
 
-/// The proxy's own answers.
+/// Sends an answer of the proxy itself.
 async fn respond(session: &mut Session, status: StatusCode, text: &str) -> Result<()> {
     let body = format!("{text}\n");
     let mut head = ResponseHeader::build(status, Some(2))?;

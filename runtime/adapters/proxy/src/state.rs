@@ -1,4 +1,4 @@
-//! What all services of the proxy share.
+//! The state that all services of the proxy share.
 
 use crate::access_log::AccessLog;
 use crate::config::Config;
@@ -11,14 +11,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 
-/// What all services share.
+/// The state that all services share.
 pub(crate) struct State {
     file: PathBuf,
     demo: SocketAddr,
     current: ArcSwap<Generation>,
-    /// Told of each new generation.
+    /// Incremented for each new generation.
     changed: watch::Sender<u64>,
-    /// One reload at a time.
+    /// Held during a reload: one at a time.
     reloading: Mutex<()>,
     pub(crate) metrics: Metrics,
     pub(crate) log: Option<AccessLog>,
@@ -37,24 +37,24 @@ impl State {
         }
     }
 
-    /// The generation of now.
+    /// Returns the current generation, without a lock.
     pub(crate) fn current(&self) -> Arc<Generation> {
         self.current.load_full()
     }
 
-    /// Hears of new generations.
+    /// Returns a receiver that is notified of each new generation.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
-    /// All files that the generation of now was read from.
+    /// Returns all files of the current generation.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let mut files = self.current().files();
         files.push(self.file.clone());
         files
     }
 
-    /// Reads all files again. What is wrong with them is logged, and changes nothing.
+    /// Loads all files again. Files with errors change nothing; the errors are logged and returned.
     pub(crate) fn reload(&self) -> Result<(), Error> {
         let _one = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
         let next = self.read();
@@ -63,11 +63,11 @@ impl State {
             Ok(next) => {
                 self.current.store(Arc::new(next));
                 self.changed.send_modify(|number| *number = number.wrapping_add(1));
-                log::info!("the files were read again and are in force");
+                log::info!("the files were loaded again");
                 Ok(())
             }
             Err(error) => {
-                log::error!("the change was not taken over, what was in force stays in force:\n{error}");
+                log::error!("the changed files have errors, so nothing changes:\n{error}");
                 Err(error)
             }
         }
@@ -84,7 +84,7 @@ impl State {
             ("grace", config.grace == before.config.grace),
         ] {
             if !same {
-                log::warn!("`{name}` has changed, which has no effect until the proxy is started again");
+                log::warn!("`{name}` has changed; this takes effect when the proxy is restarted");
             }
         }
         Generation::new(config, self.demo, Some(&before))

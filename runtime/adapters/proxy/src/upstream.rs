@@ -1,6 +1,6 @@
-//! The servers of an upstream: which of them takes a request, and which of them work.
+//! The servers of an upstream: load balancing and health checks.
 
-use crate::config::{Balance, Health, Key, Upstream as Wanted};
+use crate::config::{Balance, HashKey, Health, Upstream as Config};
 use http::request::Parts;
 use pingora::lb::health_check::{HealthCheck, HttpHealthCheck, TcpHealthCheck};
 use pingora::lb::selection::{BackendIter, BackendSelection, Consistent, Random, RoundRobin};
@@ -8,46 +8,46 @@ use pingora::lb::{Backends, LoadBalancer};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// How many servers are looked at before a choice is given up.
-const LOOKS: usize = 256;
+/// The largest number of servers that are tried in one choice.
+const MAX_TRIES: usize = 256;
 
 /// A group of servers.
 pub(crate) struct Upstream {
     pub(crate) name: Arc<str>,
-    pub(crate) wanted: Wanted,
+    pub(crate) config: Config,
     balancer: Balancer,
 }
 
 enum Balancer {
     RoundRobin(LoadBalancer<RoundRobin>),
     Random(LoadBalancer<Random>),
-    Consistent(LoadBalancer<Consistent>, Key),
+    Consistent(LoadBalancer<Consistent>, HashKey),
 }
 
 impl Upstream {
-    /// From its configuration. `demo` is the address of the demo server.
-    pub(crate) fn new(wanted: &Wanted, demo: SocketAddr) -> std::io::Result<Self> {
-        let servers = if wanted.servers.is_empty() { vec![demo] } else { wanted.servers.clone() };
-        let health = wanted.health.as_ref();
-        let balancer = match &wanted.balance {
+    /// Creates an upstream. `demo` is the address of the demo server.
+    pub(crate) fn new(config: &Config, demo: SocketAddr) -> std::io::Result<Self> {
+        let servers = if config.servers.is_empty() { vec![demo] } else { config.servers.clone() };
+        let health = config.health.as_ref();
+        let balancer = match &config.balance {
             Balance::RoundRobin => Balancer::RoundRobin(balancer(&servers, health)?),
             Balance::Random => Balancer::Random(balancer(&servers, health)?),
             Balance::Consistent(key) => Balancer::Consistent(balancer(&servers, health)?, key.clone()),
         };
-        Ok(Self { name: wanted.name.as_str().into(), wanted: wanted.clone(), balancer })
+        Ok(Self { name: config.name.as_str().into(), config: config.clone(), balancer })
     }
 
-    /// A server that works and is not among `failed`; of those that don't work, one that was not tried, if there is no other.
+    /// Returns a healthy server that is not in `failed`, or, if there is none, an unhealthy one that is not.
     pub(crate) fn choose(&self, head: &Parts, client: Option<IpAddr>, failed: &[SocketAddr]) -> Option<SocketAddr> {
         match &self.balancer {
             Balancer::RoundRobin(balancer) => select(balancer, b"", failed),
             Balancer::Random(balancer) => select(balancer, b"", failed),
             Balancer::Consistent(balancer, key) => match key {
-                Key::Path => select(balancer, head.uri.path().as_bytes(), failed),
-                Key::Header(name) => {
+                HashKey::Path => select(balancer, head.uri.path().as_bytes(), failed),
+                HashKey::Header(name) => {
                     select(balancer, head.headers.get(name).map(|value| value.as_bytes()).unwrap_or_default(), failed)
                 }
-                Key::Address => match client {
+                HashKey::Address => match client {
                     Some(IpAddr::V4(address)) => select(balancer, &address.octets(), failed),
                     Some(IpAddr::V6(address)) => select(balancer, &address.octets(), failed),
                     None => select(balancer, b"", failed),
@@ -56,16 +56,16 @@ impl Upstream {
         }
     }
 
-    /// How many servers there are, and how many of them work.
+    /// Returns the number of servers, and how many of them are healthy.
     pub(crate) fn health(&self) -> (usize, usize) {
         let backends = self.backends();
         let servers = backends.get_backend();
         (servers.len(), servers.iter().filter(|server| backends.ready(server)).count())
     }
 
-    /// Checks all servers, again and again. Ends at once if there is nothing to check, else never.
+    /// Checks all servers at each interval. Returns at once if no health checks are configured, otherwise never.
     pub(crate) async fn check(&self) {
-        let Some(interval) = self.wanted.health.as_ref().map(|health| health.interval) else { return };
+        let Some(interval) = self.config.health.as_ref().map(|health| health.interval) else { return };
         loop {
             self.backends().run_health_check(true).await;
             tokio::time::sleep(interval).await;
@@ -119,9 +119,9 @@ where
     S::Iter: BackendIter,
 {
     let fresh = |server: &pingora::lb::Backend| server.addr.as_inet().is_none_or(|address| !failed.contains(address));
-    // Where no server is known to work, one that may work is better than none.
+    // Health may be out of date: if no server is healthy, an unhealthy one is better than none.
     let found = balancer
-        .select_with(key, LOOKS, |server, works| works && fresh(server))
-        .or_else(|| balancer.select_with(key, LOOKS, |server, _| fresh(server)))?;
+        .select_with(key, MAX_TRIES, |server, works| works && fresh(server))
+        .or_else(|| balancer.select_with(key, MAX_TRIES, |server, _| fresh(server)))?;
     found.addr.as_inet().copied()
 }

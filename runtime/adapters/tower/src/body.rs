@@ -1,6 +1,6 @@
-//! Bodies of which the policy has read, or which it gives in place of another.
+//! The bodies of requests and responses after the policy has run.
 
-use crate::logged::Logged;
+use crate::log_on_drop::LogOnDrop;
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
@@ -8,7 +8,7 @@ use http_body_util::BodyExt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The body of a request as the service gets it: what the policy read of it, then the rest.
+/// The body of a request as the service receives it: first what was buffered for the policy, then the rest.
 #[derive(Debug)]
 pub struct RequestBody<B> {
     first: Option<Bytes>,
@@ -17,7 +17,7 @@ pub struct RequestBody<B> {
 }
 
 impl<B> RequestBody<B> {
-    /// One that nobody has read of.
+    /// Returns a body of which nothing was buffered.
     pub(crate) fn unread(body: B) -> Self {
         Self { first: None, rest: Some(body), trailers: None }
     }
@@ -45,7 +45,7 @@ impl<B: Body<Data = Bytes> + Unpin> Body for RequestBody<B> {
     fn size_hint(&self) -> SizeHint {
         let first = self.first.as_ref().map_or(0, length);
         let mut hint = self.rest.as_ref().map_or_else(|| SizeHint::with_exact(0), Body::size_hint);
-        // The lower bound may not rise above the upper one on the way.
+        // The upper bound is set first: `set_lower` panics above it.
         if let Some(upper) = hint.upper() {
             hint.set_upper(upper.saturating_add(first));
         }
@@ -58,17 +58,22 @@ fn length(bytes: &Bytes) -> u64 {
     u64::try_from(bytes.len()).unwrap_or(u64::MAX)
 }
 
-/// What came of a body: what was read, all of it unless it is too large, and the body to be sent on.
-pub(crate) struct Gathered<B> {
+/// A body after buffering.
+pub(crate) struct BufferedBody<B> {
+    /// The bytes read: all of the body unless it is too large.
     pub(crate) read: Bytes,
     pub(crate) too_large: bool,
+    /// The body for the service, which starts with the bytes read.
     pub(crate) body: RequestBody<B>,
 }
 
-/// Reads a body of at most `limit` bytes.
-pub(crate) async fn gather<B: Body<Data = Bytes> + Unpin>(mut body: B, limit: usize) -> Result<Gathered<B>, B::Error> {
+/// Buffers a body of at most `limit` bytes. A larger body is read up to the first piece beyond the limit.
+pub(crate) async fn buffer<B: Body<Data = Bytes> + Unpin>(
+    mut body: B,
+    limit: usize,
+) -> Result<BufferedBody<B>, B::Error> {
     if usize::try_from(body.size_hint().lower()).is_ok_and(|least| least > limit) {
-        return Ok(Gathered { read: Bytes::new(), too_large: true, body: RequestBody::unread(body) });
+        return Ok(BufferedBody { read: Bytes::new(), too_large: true, body: RequestBody::unread(body) });
     }
     let (mut read, mut trailers) = (BytesMut::new(), None);
     while let Some(frame) = body.frame().await {
@@ -79,19 +84,19 @@ pub(crate) async fn gather<B: Body<Data = Bytes> + Unpin>(mut body: B, limit: us
         if read.len() > limit {
             let read = read.freeze();
             let body = RequestBody { first: Some(read.clone()), rest: Some(body), trailers };
-            return Ok(Gathered { read, too_large: true, body });
+            return Ok(BufferedBody { read, too_large: true, body });
         }
     }
     let read = read.freeze();
     let first = (!read.is_empty()).then(|| read.clone());
-    Ok(Gathered { read, too_large: false, body: RequestBody { first, rest: None, trailers } })
+    Ok(BufferedBody { read, too_large: false, body: RequestBody { first, rest: None, trailers } })
 }
 
-/// The body of a response: the service's, or the policy's own.
+/// The body of a response: the service's, or that of the policy's answer.
 #[derive(Debug)]
 pub struct ResponseBody<B> {
     content: Content<B>,
-    logged: Option<Box<Logged>>,
+    log: Option<Box<LogOnDrop>>,
 }
 
 #[derive(Debug)]
@@ -102,16 +107,16 @@ enum Content<B> {
 
 impl<B> ResponseBody<B> {
     pub(crate) fn service(body: B) -> Self {
-        Self { content: Content::Service(body), logged: None }
+        Self { content: Content::Service(body), log: None }
     }
 
     pub(crate) fn policy(body: Bytes) -> Self {
-        Self { content: Content::Policy(Some(body).filter(|body| !body.is_empty())), logged: None }
+        Self { content: Content::Policy(Some(body).filter(|body| !body.is_empty())), log: None }
     }
 
-    /// The same, with a log to be written when it was sent, or given up.
-    pub(crate) fn logged(self, logged: Option<Box<Logged>>) -> Self {
-        Self { logged, ..self }
+    /// Runs the phase `log` when the body was sent or dropped.
+    pub(crate) fn with_log(self, log: Option<Box<LogOnDrop>>) -> Self {
+        Self { log, ..self }
     }
 }
 
@@ -125,8 +130,8 @@ impl<B: Body<Data = Bytes> + Unpin> Body for ResponseBody<B> {
             Content::Service(body) => Pin::new(body).poll_frame(cx),
             Content::Policy(body) => Poll::Ready(body.take().map(|body| Ok(Frame::data(body)))),
         };
-        if let (Some(logged), Poll::Ready(Some(Ok(frame)))) = (&mut this.logged, &polled) {
-            logged.sent(frame.data_ref().map_or(0, length));
+        if let (Some(log), Poll::Ready(Some(Ok(frame)))) = (&mut this.log, &polled) {
+            log.sent(frame.data_ref().map_or(0, length));
         }
         polled
     }

@@ -1,8 +1,8 @@
-//! The layer, and the service that it makes of another.
+//! The layer, and the service with a policy.
 
 use crate::body::{RequestBody, ResponseBody};
-use crate::future::{Way, run};
-use crate::logged::Sink;
+use crate::call::{RequestState, run};
+use crate::log_on_drop::LogSink;
 use bytes::Bytes;
 use celero_policy::{LivePolicy, LogFields};
 use http::{Request, Response, request};
@@ -16,32 +16,34 @@ use std::task::{Context, Poll};
 use tower_layer::Layer;
 use tower_service::Service;
 
-/// Finds the client's address.
-pub(crate) type Peer = Arc<dyn Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync>;
+/// Returns the client's address.
+pub(crate) type FindClient = Arc<dyn Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync>;
 
-/// Puts a policy around services.
+/// A [`Layer`] that runs a policy before and after a service. Cheap to clone.
 #[derive(Clone)]
 pub struct PolicyLayer {
     pub(crate) policy: Arc<LivePolicy>,
-    pub(crate) peer: Peer,
-    pub(crate) sink: Option<Sink>,
+    pub(crate) peer: FindClient,
+    pub(crate) sink: Option<LogSink>,
 }
 
 impl PolicyLayer {
-    /// With this policy. The client's address is that which lies as a [`SocketAddr`] among the request's extensions, if one does.
+    /// Returns a layer with this policy. The client's address is the request's extension of type [`SocketAddr`], if there is one: see
+    /// [`peer`](Self::peer) for other ways to find it.
     #[must_use]
     pub fn new(policy: Arc<LivePolicy>) -> Self {
-        let peer: Peer = Arc::new(|head| head.extensions.get::<SocketAddr>().copied());
+        let peer: FindClient = Arc::new(|head| head.extensions.get::<SocketAddr>().copied());
         Self { policy, peer, sink: None }
     }
 
-    /// With another way to find the client's address. For axum: `.peer(|head| Some(head.extensions.get::<ConnectInfo<SocketAddr>>()?.0))`.
+    /// Sets the function that finds the client's address. For axum: `.peer(|head| Some(head.extensions.get::<ConnectInfo<SocketAddr>>()?.0))`.
     #[must_use]
     pub fn peer(self, find: impl Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync + 'static) -> Self {
         Self { peer: Arc::new(find), ..self }
     }
 
-    /// With something that takes what the policy wants to be logged, when a response was sent or given up.
+    /// Sets the function that receives the log fields of each request, when its response was sent or dropped. It runs on the thread
+    /// that drops the response's body, so it should not block.
     #[must_use]
     pub fn on_log(self, sink: impl Fn(&LogFields) + Send + Sync + 'static) -> Self {
         Self { sink: Some(Arc::new(sink)), ..self }
@@ -62,7 +64,7 @@ impl fmt::Debug for PolicyLayer {
     }
 }
 
-/// A service with a policy around it. Bodies must be [`Unpin`], as those of hyper, axum and tonic are.
+/// A service with a policy. Bodies must be [`Unpin`]; those of hyper, axum and tonic are.
 #[derive(Clone, Debug)]
 pub struct PolicyService<S> {
     layer: PolicyLayer,
@@ -86,9 +88,9 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // The one that is ready is the one to be called.
+        // The service that is ready must be the one that is called, not its clone.
         let clone = self.inner.clone();
         let inner = std::mem::replace(&mut self.inner, clone);
-        Box::pin(run(inner, Way::new(&self.layer), request))
+        Box::pin(run(inner, RequestState::new(&self.layer), request))
     }
 }

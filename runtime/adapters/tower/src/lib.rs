@@ -1,7 +1,7 @@
 //! celero policies for [tower] services: hyper, axum, tonic.
 //!
-//! [`PolicyLayer`] puts a policy around a service: it looks at requests before the service does, and at the service's responses before
-//! the client does. Where the policy answers itself, the service is not called.
+//! [`PolicyLayer`] runs a policy around a service: the phases `request` and `requestBody` before it, `response` and `log` after it. If
+//! the policy answers a request, the service is not called.
 //!
 //! ```no_run
 //! use celero_policy::LivePolicy;
@@ -15,15 +15,15 @@
 //! # Ok::<(), celero_policy::PolicyError>(())
 //! ```
 //!
-//! All phases of a request see one generation of the policy; a reload of the [`LivePolicy`](celero_policy::LivePolicy) counts for the
-//! requests that come after it.
+//! All phases of a request use the same policy. A reload of the [`LivePolicy`](celero_policy::LivePolicy) applies to later requests.
+//! `examples/axum.rs` is a whole server.
 //!
 //! [tower]: https://docs.rs/tower
 
 mod body;
-mod future;
+mod call;
 mod layer;
-mod logged;
+mod log_on_drop;
 
 pub use body::{RequestBody, ResponseBody};
 pub use layer::{PolicyLayer, PolicyService};

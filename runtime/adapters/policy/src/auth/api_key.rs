@@ -1,7 +1,7 @@
-//! Keys of clients. A policy has only their hashes, and finds a key by its hash, so that how long it takes tells nothing of keys.
+//! API keys of clients. A policy has only their SHA-256 hashes, and looks a key up by its hash, so the time reveals nothing about keys.
 
 use super::jwt::header_name;
-use super::{Proof, only};
+use super::{Verifier, single_value};
 use crate::document::Section;
 use crate::problems::Problems;
 use crate::yaml::Node;
@@ -10,7 +10,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
-/// The keys by their hashes.
+/// The fields of each key, by its hash.
 #[derive(Debug)]
 pub(crate) struct ApiKeys {
     header: HeaderName,
@@ -18,7 +18,7 @@ pub(crate) struct ApiKeys {
 }
 
 impl ApiKeys {
-    /// From its section; what is wrong with that is reported.
+    /// Compiles the section `apiKey`, and reports its errors.
     pub(crate) fn compile(section: Section<'_>, problems: &mut Problems) -> Self {
         let Section { node, .. } = section;
         let header = header_name(node, HeaderName::from_static("x-api-key"), problems);
@@ -36,16 +36,16 @@ impl ApiKeys {
             }
             known.insert("name".to_owned(), name.text.into());
             if keys.insert(digest, known).is_some() {
-                problems.add("policy-duplicate", hash.place, "this key stands here a second time".to_owned());
+                problems.add("policy-duplicate", hash.place, "this key occurs a second time here".to_owned());
             }
         }
         Self { header, keys }
     }
 }
 
-impl Proof for ApiKeys {
+impl Verifier for ApiKeys {
     fn verify(&self, headers: &HeaderMap) -> Option<JsonMap<String, Json>> {
-        let key = only(headers, &self.header)?;
+        let key = single_value(headers, &self.header)?;
         self.keys.get(&digest(key.as_bytes())).cloned()
     }
 }

@@ -1,7 +1,7 @@
-//! Users with passwords. Checking a password takes milliseconds on purpose, so what was right is remembered by its hash.
+//! HTTP Basic authentication (RFC 7617). bcrypt takes milliseconds by design, so correct credentials are remembered by their hash.
 
 use super::api_key::digest;
-use super::{Proof, credentials, only};
+use super::{Verifier, credentials, single_value};
 use crate::document::{Section, read_file};
 use crate::problems::Problems;
 use base64::Engine as _;
@@ -11,19 +11,19 @@ use serde_json::{Map as JsonMap, Value as Json};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
-/// Most credentials that are remembered.
+/// The largest number of credentials that are remembered.
 const MOST_REMEMBERED: usize = 10_000;
 
 /// The users and the hashes of their passwords.
 #[derive(Debug, Default)]
 pub(crate) struct Users {
     users: HashMap<String, String>,
-    /// The hashes of credentials that were right.
+    /// The hashes of credentials that were correct.
     right: Mutex<HashSet<[u8; 32]>>,
 }
 
 impl Users {
-    /// From its section; what is wrong with that is reported.
+    /// Compiles the section `basicAuth`, and reports its errors.
     pub(crate) fn compile(section: Section<'_>, problems: &mut Problems) -> Self {
         let Some(file) = section.node.text_of("users") else { return Self::default() };
         let path = section.base.join(&file.text);
@@ -64,9 +64,9 @@ impl Users {
     }
 }
 
-impl Proof for Users {
+impl Verifier for Users {
     fn verify(&self, headers: &HeaderMap) -> Option<JsonMap<String, Json>> {
-        let given = credentials(only(headers, &header::AUTHORIZATION)?, "basic")?;
+        let given = credentials(single_value(headers, &header::AUTHORIZATION)?, "basic")?;
         let text = String::from_utf8(STANDARD.decode(given).ok()?).ok()?;
         let (user, password) = text.split_once(':')?;
         let hash = self.users.get(user)?;

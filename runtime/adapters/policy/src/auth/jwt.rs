@@ -1,11 +1,11 @@
-//! JSON Web Tokens. A token is taken if its signature fits one of the keys, each of which is for fixed algorithms of its own kind, if
-//! it has not expired and is not from the future, and if its issuer and audience are those that were asked for.
+//! JSON Web Tokens (RFC 7519). A token is accepted if one of the keys verifies its signature with an algorithm of that key, if it is
+//! neither expired nor from the future, and if issuer and audience are accepted ones. The token never chooses an algorithm of its own.
 
-use super::{Proof, credentials, only};
+use super::{Verifier, credentials, single_value};
 use crate::document::{Section, read_file};
 use crate::problems::Problems;
-use crate::shape::seconds;
-use crate::yaml::{Node, Text};
+use crate::schema::seconds;
+use crate::yaml::{Node, SourceText};
 use http::{HeaderMap, HeaderName, header};
 use jsonwebtoken::crypto::CryptoProvider;
 use jsonwebtoken::crypto::rust_crypto::DEFAULT_PROVIDER;
@@ -14,10 +14,10 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use serde_json::{Map as JsonMap, Value as Json};
 use std::str::FromStr;
 
-/// Longest token that is looked at, in bytes.
+/// The longest accepted token, in bytes.
 const LONGEST: usize = 16 << 10;
 
-/// How tokens are found and verified.
+/// Where tokens are found, and how they are verified.
 #[derive(Debug)]
 pub(crate) struct Jwt {
     header: HeaderName,
@@ -29,14 +29,14 @@ pub(crate) struct Jwt {
 struct Key {
     id: Option<String>,
     key: DecodingKey,
-    /// With the algorithms that the key is for.
+    /// Includes the algorithms of the key.
     validation: Validation,
 }
 
 impl Jwt {
-    /// From its section; what is wrong with that is reported.
+    /// Compiles the section `jwt`, and reports its errors.
     pub(crate) fn compile(section: Section<'_>, problems: &mut Problems) -> Self {
-        // Where several providers are linked, one has to be chosen, and only once a process; which does not matter.
+        // A process chooses one provider. If another crate has chosen one already, that is fine too.
         let _ = CryptoProvider::install_default(&DEFAULT_PROVIDER);
         let Section { node, .. } = section;
         let texts = |key| node.texts_of(key).into_iter().map(|text| text.text).collect::<Vec<_>>();
@@ -81,12 +81,12 @@ impl Jwt {
             let value = values.next()?;
             return values.next().is_none().then_some(value);
         }
-        let value = only(headers, &self.header)?;
+        let value = single_value(headers, &self.header)?;
         if self.header == header::AUTHORIZATION { credentials(value, "bearer") } else { Some(value) }
     }
 }
 
-impl Proof for Jwt {
+impl Verifier for Jwt {
     fn verify(&self, headers: &HeaderMap) -> Option<JsonMap<String, Json>> {
         let token = self.token(headers).filter(|token| token.len() <= LONGEST)?;
         let header = decode_header(token).ok()?;
@@ -97,14 +97,14 @@ impl Proof for Jwt {
             };
             named && key.validation.algorithms.contains(&header.alg)
         });
-        // Few keys fit, as a rule one.
+        // Usually one key fits. The bound limits the cost of a token that names none.
         fitting.take(8).find_map(|Key { key, validation, .. }| Some(decode(token, key, validation).ok()?.claims))
     }
 }
 
 type Found = (Option<String>, DecodingKey, Vec<Algorithm>);
 
-/// The keys that an entry names.
+/// Reads the keys of an entry.
 fn keys_of(node: &Node, section: Section<'_>, problems: &mut Problems) -> Vec<Found> {
     let [jwks, pem, secret, id] = ["jwks", "pem", "secret", "kid"].map(|key| node.text_of(key));
     let algorithm = node.text_of("algorithm").and_then(|text| Algorithm::from_str(&text.text).ok());
@@ -132,41 +132,41 @@ fn keys_of(node: &Node, section: Section<'_>, problems: &mut Problems) -> Vec<Fo
     }
 }
 
-/// A key of a file of its own.
+/// Reads a key from its own file.
 fn single_key(bytes: &[u8], is_pem: bool, algorithm: Algorithm) -> Result<DecodingKey, String> {
     use Algorithm::{ES256, ES384, EdDSA, HS256, HS384, HS512};
     let shared = matches!(algorithm, HS256 | HS384 | HS512);
     if is_pem {
         let key = match algorithm {
             HS256 | HS384 | HS512 => {
-                return Err(format!("is a public key, which {algorithm:?} has not: it has a `secret`"));
+                return Err(format!("is a public key, but {algorithm:?} uses a `secret`"));
             }
             ES256 | ES384 => DecodingKey::from_ec_pem(bytes),
             EdDSA => DecodingKey::from_ed_pem(bytes),
             _ => DecodingKey::from_rsa_pem(bytes),
         };
-        return key.map_err(|error| format!("is no public key for {algorithm:?}: {error}"));
+        return key.map_err(|error| format!("is not a public key for {algorithm:?}: {error}"));
     }
     if !shared {
-        return Err(format!("is a secret, which {algorithm:?} has not: it has a public key, `pem`"));
+        return Err(format!("is a secret, but {algorithm:?} uses a public key, `pem`"));
     }
     let secret = bytes.trim_ascii();
     if secret.starts_with(b"-----BEGIN") {
-        return Err("is no secret but a key in PEM, which anybody may know".to_owned());
+        return Err("is not a secret but a PEM key, which may be public".to_owned());
     }
     if secret.len() < 16 {
-        return Err("has fewer than 16 bytes, which can be guessed".to_owned());
+        return Err("has fewer than 16 bytes; such a secret can be guessed".to_owned());
     }
     Ok(DecodingKey::from_secret(secret))
 }
 
-/// The keys of a set that are for signatures of a known kind.
-fn key_set(file: &Text, section: Section<'_>, problems: &mut Problems) -> Vec<Found> {
+/// Reads the keys of a set whose signature algorithms are supported.
+fn key_set(file: &SourceText, section: Section<'_>, problems: &mut Problems) -> Vec<Found> {
     let Some(bytes) = read_file(&section.base.join(&file.text), file, problems) else { return Vec::new() };
     let set: JwkSet = match serde_json::from_slice(&bytes) {
         Ok(set) => set,
         Err(error) => {
-            problems.add("policy-key-file", file.place, format!("`{}` is no set of keys: {error}", file.text));
+            problems.add("policy-key-file", file.place, format!("`{}` is not a JSON Web Key Set: {error}", file.text));
             return Vec::new();
         }
     };
@@ -176,13 +176,13 @@ fn key_set(file: &Text, section: Section<'_>, problems: &mut Problems) -> Vec<Fo
     };
     let keys: Vec<Found> = set.keys.iter().filter_map(usable).collect();
     if keys.is_empty() {
-        let message = format!("`{}` has no key for signatures that are known here", file.text);
+        let message = format!("`{}` has no key with a supported signature algorithm", file.text);
         problems.add("policy-key-file", file.place, message);
     }
     keys
 }
 
-/// The algorithms that a key of a set is for: the one that it names, if it is of the key's kind, else those of its kind.
+/// Returns the algorithms of a key of a set: the named one if it fits the kind of key, otherwise all of that kind.
 fn algorithms_of(key: &Jwk) -> Option<Vec<Algorithm>> {
     use Algorithm::{ES256, ES384, EdDSA, HS256, HS384, HS512, PS256, PS384, PS512, RS256, RS384, RS512};
     if key.common.public_key_use.as_ref().is_some_and(|purpose| *purpose != PublicKeyUse::Signature) {
@@ -208,7 +208,7 @@ fn algorithms_of(key: &Jwk) -> Option<Vec<Algorithm>> {
     }
 }
 
-/// The header of a section.
+/// Reads the key `header` of a section.
 pub(super) fn header_name(node: &Node, usual: HeaderName, problems: &mut Problems) -> HeaderName {
     let Some(text) = node.text_of("header") else { return usual };
     HeaderName::from_bytes(text.text.as_bytes()).unwrap_or_else(|_| {

@@ -1,4 +1,5 @@
-//! Who asks: what a request says of itself, verified. Each proof is looked at once a request, when an expression first asks for it.
+//! Credentials of clients: JSON Web Tokens, API keys, passwords. Each is verified at most once per request, when an expression first
+//! reads it.
 
 mod api_key;
 mod basic;
@@ -9,15 +10,15 @@ use basic::Users;
 use jwt::Jwt;
 
 use crate::document::Document;
-use crate::expressions::Reads;
+use crate::expressions::CredentialReads;
 use crate::problems::Problems;
-use crate::values::Object;
+use crate::values::JsonObject;
 use celero::{Arena, EvalResult, HostMap, Map, Value};
 use http::HeaderMap;
 use serde_json::{Map as JsonMap, Value as Json};
 use std::sync::OnceLock;
 
-/// What can be proven, and how.
+/// The kinds of credentials that a policy accepts.
 #[derive(Debug, Default)]
 pub(crate) struct Auth {
     jwt: Option<Jwt>,
@@ -26,12 +27,12 @@ pub(crate) struct Auth {
 }
 
 impl Auth {
-    /// Which kinds there are.
-    pub(crate) fn configured(&self) -> Reads {
-        Reads { jwt: self.jwt.is_some(), api_key: self.api_key.is_some(), basic: self.basic.is_some() }
+    /// Returns which kinds are configured.
+    pub(crate) fn configured(&self) -> CredentialReads {
+        CredentialReads { jwt: self.jwt.is_some(), api_key: self.api_key.is_some(), basic: self.basic.is_some() }
     }
 
-    /// From the sections of a document; what is wrong with these is reported.
+    /// Compiles the sections of a document, and reports their errors.
     pub(crate) fn compile(document: &Document, problems: &mut Problems) -> Self {
         Self {
             jwt: document.one("jwt", problems).map(|section| Jwt::compile(section, problems)),
@@ -40,88 +41,96 @@ impl Auth {
         }
     }
 
-    /// What a request's headers prove, to be looked at when it is asked for.
-    pub(crate) fn lazy<'a>(&'a self, headers: &'a HeaderMap, findings: &'a Findings) -> Proofs<'a> {
+    /// Returns the credentials of a request, which are verified when they are read.
+    pub(crate) fn lazy<'a>(&'a self, headers: &'a HeaderMap, findings: &'a VerifiedCredentials) -> LazyCredentials<'a> {
         let Self { jwt, api_key, basic } = self;
-        Proofs {
-            jwt: Lazy { proof: jwt.as_ref().map(|proof| proof as &dyn Proof), headers, finding: &findings.jwt },
-            api_key: Lazy {
-                proof: api_key.as_ref().map(|proof| proof as &dyn Proof),
+        LazyCredentials {
+            jwt: LazyCredential {
+                proof: jwt.as_ref().map(|proof| proof as &dyn Verifier),
+                headers,
+                finding: &findings.jwt,
+            },
+            api_key: LazyCredential {
+                proof: api_key.as_ref().map(|proof| proof as &dyn Verifier),
                 headers,
                 finding: &findings.api_key,
             },
-            basic: Lazy { proof: basic.as_ref().map(|proof| proof as &dyn Proof), headers, finding: &findings.basic },
+            basic: LazyCredential {
+                proof: basic.as_ref().map(|proof| proof as &dyn Verifier),
+                headers,
+                finding: &findings.basic,
+            },
         }
     }
 }
 
-/// The proofs of a request.
+/// The credentials of a request.
 #[derive(Debug)]
-pub(crate) struct Proofs<'a> {
-    pub(crate) jwt: Lazy<'a>,
-    pub(crate) api_key: Lazy<'a>,
-    pub(crate) basic: Lazy<'a>,
+pub(crate) struct LazyCredentials<'a> {
+    pub(crate) jwt: LazyCredential<'a>,
+    pub(crate) api_key: LazyCredential<'a>,
+    pub(crate) basic: LazyCredential<'a>,
 }
 
-/// One kind of proof.
-pub(crate) trait Proof: std::fmt::Debug {
-    /// What a request's headers prove, if anything.
+/// Verifies one kind of credentials.
+pub(crate) trait Verifier: std::fmt::Debug {
+    /// Returns the fields of the credentials in a request's headers, if they are valid.
     fn verify(&self, headers: &HeaderMap) -> Option<JsonMap<String, Json>>;
 }
 
-/// What was found out of a request.
+/// The credentials of a request that were verified so far.
 #[derive(Debug, Default)]
-pub(crate) struct Findings {
-    pub(crate) jwt: Finding,
-    pub(crate) api_key: Finding,
-    pub(crate) basic: Finding,
+pub(crate) struct VerifiedCredentials {
+    pub(crate) jwt: VerifiedFields,
+    pub(crate) api_key: VerifiedFields,
+    pub(crate) basic: VerifiedFields,
 }
 
-/// What one kind of proof has shown: nothing is an empty object.
-pub(crate) type Finding = OnceLock<JsonMap<String, Json>>;
+/// The fields of verified credentials; empty if they are absent or invalid.
+pub(crate) type VerifiedFields = OnceLock<JsonMap<String, Json>>;
 
-/// A proof as a map of expressions, verified when it is first read. One that fails is an empty map.
+/// Credentials as a map for expressions, verified when it is first read. The map is empty if they are absent or invalid.
 #[derive(Debug)]
-pub(crate) struct Lazy<'a> {
-    proof: Option<&'a dyn Proof>,
+pub(crate) struct LazyCredential<'a> {
+    proof: Option<&'a dyn Verifier>,
     headers: &'a HeaderMap,
-    finding: &'a Finding,
+    finding: &'a VerifiedFields,
 }
 
-impl Lazy<'_> {
+impl LazyCredential<'_> {
     pub(crate) fn value(&self) -> Value<'_> {
         Value::Map(Map::Host(self))
     }
 
-    /// What it proves.
-    pub(crate) fn settle(&self) -> Object<'_> {
+    /// Verifies the credentials, once.
+    pub(crate) fn verified(&self) -> JsonObject<'_> {
         let verify = || self.proof.and_then(|proof| proof.verify(self.headers)).unwrap_or_default();
-        Object(self.finding.get_or_init(verify))
+        JsonObject(self.finding.get_or_init(verify))
     }
 }
 
-impl HostMap for Lazy<'_> {
+impl HostMap for LazyCredential<'_> {
     fn len(&self) -> usize {
-        self.settle().len()
+        self.verified().len()
     }
 
     fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-        arena.alloc(self.settle())?.get(key, arena)
+        arena.alloc(self.verified())?.get(key, arena)
     }
 
     fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<(Value<'s>, Value<'s>)>> {
-        arena.alloc(self.settle())?.entry(index, arena)
+        arena.alloc(self.verified())?.entry(index, arena)
     }
 }
 
-/// The only value of a header; none if it is sent twice, because then another reader may take the other one.
-pub(crate) fn only<'h>(headers: &'h HeaderMap, name: &http::HeaderName) -> Option<&'h str> {
+/// Returns the value of a header. `None` if it occurs twice, because another reader may take the other value.
+pub(crate) fn single_value<'h>(headers: &'h HeaderMap, name: &http::HeaderName) -> Option<&'h str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?;
     values.next().is_none().then_some(value)
 }
 
-/// What follows a scheme, `Bearer` or `Basic`, in an `authorization` header.
+/// Returns the credentials after a scheme, `Bearer` or `Basic`, in an `authorization` header.
 pub(crate) fn credentials<'v>(value: &'v str, scheme: &str) -> Option<&'v str> {
     let (given, rest) = value.split_once(' ')?;
     given.eq_ignore_ascii_case(scheme).then(|| rest.trim_matches(' '))

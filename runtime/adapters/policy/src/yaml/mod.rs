@@ -1,148 +1,157 @@
-//! YAML as a tree in which everything knows its place, so that what is wrong can be shown.
+//! YAML as a tree in which every node has its span in the file, for error messages.
 //!
-//! Of YAML only what a policy needs is taken: mappings with scalar keys, sequences and scalars. Aliases, tags and several documents
-//! are refused, so that a file is as large as it looks.
+//! Supported are mappings with scalar keys, sequences and scalars. Aliases, tags and several documents in a file are errors, so a
+//! small file can't expand to a large document.
 
-mod place;
 mod read;
+mod scalar_offset;
 
-pub(crate) use place::offset_in_file;
 pub use read::read;
+pub(crate) use scalar_offset::offset_in_file;
 
-use crate::problems::Place;
+use crate::problems::FileSpan;
 use saphyr_parser::ScalarStyle;
 use serde_json::Value as Json;
 
-/// A part of a document.
+/// A node of a document.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Where it stands.
-    pub place: Place,
-    /// What it is.
-    pub value: Value,
+    /// Its span.
+    pub place: FileSpan,
+    /// Its value.
+    pub value: NodeValue,
 }
 
-/// What a node is.
+/// The value of a node.
 #[derive(Clone, Debug)]
-pub enum Value {
-    /// Text, or nothing.
+pub enum NodeValue {
+    /// A scalar. It may be nothing: `key:` without a value, `null` or `~`.
     Scalar(Scalar),
     /// A sequence.
     List(Vec<Node>),
     /// A mapping.
-    Map(Vec<Entry>),
+    Map(Vec<MapEntry>),
 }
 
-/// A key with its value.
+/// An entry of a mapping.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct MapEntry {
     /// The key.
-    pub key: Text,
+    pub key: SourceText,
     /// Its value.
     pub value: Node,
 }
 
-/// Text in one of YAML's styles; what else it may be is for its reader to say.
+/// A scalar as text, with its style. Its reader decides whether the text is a number.
 #[derive(Clone, Debug)]
 pub struct Scalar {
     pub(crate) text: String,
     pub(crate) style: ScalarStyle,
 }
 
-/// Text and its place.
+/// The text of a scalar, and its span.
 #[derive(Clone, Debug)]
-pub struct Text {
+pub struct SourceText {
     /// The text, as YAML reads it.
     pub text: String,
-    /// Where it stands.
-    pub place: Place,
+    /// Its span.
+    pub place: FileSpan,
     pub(crate) style: ScalarStyle,
 }
 
 impl Node {
-    /// Whether nothing is written: `key:` without a value, `null` or `~`.
+    /// Returns whether the node is nothing: `key:` without a value, `null` or `~`.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         self.plain().is_some_and(|text| matches!(text, "" | "~" | "null" | "Null" | "NULL"))
     }
 
-    /// The text of a scalar without quotes.
+    /// Returns the text of a scalar that is written without quotes.
     #[must_use]
     pub fn plain(&self) -> Option<&str> {
         match &self.value {
-            Value::Scalar(scalar) if scalar.style == ScalarStyle::Plain => Some(&scalar.text),
+            NodeValue::Scalar(scalar) if scalar.style == ScalarStyle::Plain => Some(&scalar.text),
             _ => None,
         }
     }
 
-    /// The text of any scalar that is there.
+    /// Returns the text of a scalar, in any style; `None` for nothing.
     #[must_use]
-    pub fn text(&self) -> Option<Text> {
+    pub fn text(&self) -> Option<SourceText> {
         match &self.value {
-            Value::Scalar(Scalar { text, style }) if !self.is_nothing() => {
-                Some(Text { text: text.clone(), place: self.place, style: *style })
+            NodeValue::Scalar(Scalar { text, style }) if !self.is_nothing() => {
+                Some(SourceText { text: text.clone(), place: self.place, style: *style })
             }
             _ => None,
         }
     }
 
-    /// The value under a key.
+    /// Returns the value of a key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entries().iter().find(|entry| entry.key.text == key).map(|entry| &entry.value)
     }
 
-    /// The entries of a mapping; none of what is no mapping.
+    /// Returns the entries of a mapping; none for another node.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[MapEntry] {
         match &self.value {
-            Value::Map(entries) => entries,
+            NodeValue::Map(entries) => entries,
             _ => &[],
         }
     }
 
-    /// The elements of a sequence; none of what is no sequence.
+    /// Returns the elements of a sequence; none for another node.
     #[must_use]
     pub fn elements(&self) -> &[Node] {
         match &self.value {
-            Value::List(elements) => elements,
+            NodeValue::List(elements) => elements,
             _ => &[],
         }
     }
 
-    /// The text under a key.
-    pub(crate) fn text_of(&self, key: &str) -> Option<Text> {
+    /// Returns the text of a key's value.
+    #[must_use]
+    pub fn text_of(&self, key: &str) -> Option<SourceText> {
         self.get(key)?.text()
     }
 
-    /// The texts of a sequence under a key.
-    pub(crate) fn texts_of(&self, key: &str) -> Vec<Text> {
+    /// Returns the texts of the sequence that is a key's value.
+    pub(crate) fn texts_of(&self, key: &str) -> Vec<SourceText> {
         self.get(key).map_or(&[][..], Node::elements).iter().filter_map(Node::text).collect()
     }
 
-    /// As JSON: what is written without quotes and looks like a number, a truth value or nothing is that.
+    /// Returns the node as JSON. A scalar without quotes that looks like a number, `true`, `false` or nothing becomes that.
     pub(crate) fn json(&self) -> Json {
         match &self.value {
             _ if self.is_nothing() => Json::Null,
-            Value::Scalar(scalar) => {
+            NodeValue::Scalar(scalar) => {
                 let plain = self.plain().and_then(|text| serde_json::from_str(text).ok());
                 plain
                     .filter(|json: &Json| json.is_number() || json.is_boolean())
                     .unwrap_or_else(|| scalar.text.clone().into())
             }
-            Value::List(elements) => elements.iter().map(Self::json).collect(),
-            Value::Map(entries) => entries.iter().map(|entry| (entry.key.text.clone(), entry.value.json())).collect(),
+            NodeValue::List(elements) => elements.iter().map(Self::json).collect(),
+            NodeValue::Map(entries) => {
+                entries.iter().map(|entry| (entry.key.text.clone(), entry.value.json())).collect()
+            }
         }
     }
 
-    /// What it is, for messages.
+    /// Returns whether the node is a sequence.
+    #[must_use]
+    pub fn is_list(&self) -> bool {
+        matches!(self.value, NodeValue::List(_))
+    }
+
+    /// Returns the kind of the node with its article, for messages.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match &self.value {
             _ if self.is_nothing() => "nothing",
-            Value::Scalar(_) => "text",
-            Value::List(_) => "a list",
-            Value::Map(_) => "a mapping",
+            NodeValue::Scalar(_) => "text",
+            NodeValue::List(_) => "a list",
+            NodeValue::Map(_) => "a mapping",
         }
     }
 }

@@ -1,22 +1,22 @@
-//! From the parser's events to a tree.
+//! Reads YAML: from the events of the parser to a tree.
 
-use super::{Entry, Node, Scalar, Text, Value};
-use crate::problems::{Place, Problems};
+use super::{MapEntry, Node, NodeValue, Scalar, SourceText};
+use crate::problems::{FileSpan, Problems};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span};
 
-/// Most levels of a document.
+/// The deepest nesting of a document.
 const MOST_LEVELS: usize = 32;
 
-/// The tree of a file, `None` if it is empty or no YAML, which is then a problem.
+/// Reads a file. Returns `None` if it is empty or not valid YAML, which is reported.
 pub fn read(file: usize, problems: &mut Problems) -> Option<Node> {
     let text = problems.text(file).to_owned();
     let reader = Reader { file, offsets: Offsets::of(&text), open: Vec::new(), root: None, documents: 0 };
     reader.run(&text, problems)
 }
 
-/// Where each character of a text lies.
+/// The byte offset of each character of a text.
 struct Offsets {
-    /// Empty if all characters are bytes.
+    /// Empty if every character is one byte.
     of_characters: Vec<u32>,
     length: u32,
 }
@@ -40,21 +40,21 @@ impl Offsets {
 }
 
 /// A list or mapping that is not closed yet.
-struct Open {
-    place: Place,
+struct OpenCollection {
+    place: FileSpan,
     content: Content,
 }
 
 enum Content {
     List(Vec<Node>),
-    /// The entries, and a key that waits for its value.
-    Map(Vec<Entry>, Option<Text>),
+    /// The entries, and a key whose value follows.
+    Map(Vec<MapEntry>, Option<SourceText>),
 }
 
 struct Reader {
     file: usize,
     offsets: Offsets,
-    open: Vec<Open>,
+    open: Vec<OpenCollection>,
     root: Option<Node>,
     documents: usize,
 }
@@ -67,10 +67,10 @@ impl Reader {
                 Ok(event) => event,
                 Err(error) => {
                     let at = self.offsets.at(*error.marker());
-                    let place = Place::new(self.file, at, at.saturating_add(1));
-                    let problem = problems.add("policy-yaml", place, format!("this is no YAML: {}", error.info()));
+                    let place = FileSpan::new(self.file, at, at.saturating_add(1));
+                    let problem = problems.add("policy-yaml", place, format!("this is not YAML: {}", error.info()));
                     if error.info().contains("mapping values") {
-                        problem.help("text with `: ` in it needs quotes, or a block: `|` and lines that are indented");
+                        problem.help("text that contains `: ` needs quotes, or a block: `|` and indented lines");
                     }
                     return None;
                 }
@@ -84,57 +84,55 @@ impl Reader {
         self.root
     }
 
-    fn place(&self, span: Span) -> Place {
-        Place::new(self.file, self.offsets.at(span.start), self.offsets.at(span.end))
+    fn place(&self, span: Span) -> FileSpan {
+        FileSpan::new(self.file, self.offsets.at(span.start), self.offsets.at(span.end))
     }
 
-    fn take(&mut self, event: Event<'_>, place: Place, problems: &mut Problems) -> Result<(), &'static str> {
-        const TAG: &str = "tags have no meaning here";
+    fn take(&mut self, event: Event<'_>, place: FileSpan, problems: &mut Problems) -> Result<(), &'static str> {
+        const TAG: &str = "tags are not supported";
         match event {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
             Event::DocumentStart(_) => {
                 self.documents = self.documents.saturating_add(1);
                 if self.documents > 1 {
-                    return Err("a file is one document: `---` may stand at its start only");
+                    return Err("a file is one document: `---` is allowed at its start only");
                 }
             }
             Event::Alias(_) => {
-                return Err(
-                    "aliases are not taken: what is used twice is written twice, or defined once and used by name",
-                );
+                return Err("aliases are not supported: repeat the value, or define it once under `variables`");
             }
             Event::Scalar(_, _, _, Some(_)) | Event::SequenceStart(_, Some(_)) | Event::MappingStart(_, Some(_)) => {
                 return Err(TAG);
             }
             Event::Scalar(text, style, ..) => {
                 let scalar = Scalar { text: text.into_owned(), style };
-                return self.put(Node { place, value: Value::Scalar(scalar) }, problems);
+                return self.put(Node { place, value: NodeValue::Scalar(scalar) }, problems);
             }
             Event::SequenceStart(..) => return self.start(place, Content::List(Vec::new())),
             Event::MappingStart(..) => return self.start(place, Content::Map(Vec::new(), None)),
             Event::SequenceEnd | Event::MappingEnd => {
-                if let Some(Open { place: start, content }) = self.open.pop() {
+                if let Some(OpenCollection { place: start, content }) = self.open.pop() {
                     let value = match content {
-                        Content::List(nodes) => Value::List(nodes),
-                        Content::Map(entries, _) => Value::Map(entries),
+                        Content::List(nodes) => NodeValue::List(nodes),
+                        Content::Map(entries, _) => NodeValue::Map(entries),
                     };
-                    return self.put(Node { place: Place { end: place.end, ..start }, value }, problems);
+                    return self.put(Node { place: FileSpan { end: place.end, ..start }, value }, problems);
                 }
             }
         }
         Ok(())
     }
 
-    fn start(&mut self, place: Place, content: Content) -> Result<(), &'static str> {
+    fn start(&mut self, place: FileSpan, content: Content) -> Result<(), &'static str> {
         const { assert!(MOST_LEVELS == 32, "the message says so") };
         if self.open.len() >= MOST_LEVELS {
-            return Err("this lies deeper than 32 levels");
+            return Err("this is nested deeper than 32 levels");
         }
-        self.open.push(Open { place, content });
+        self.open.push(OpenCollection { place, content });
         Ok(())
     }
 
-    /// Puts a node where the parser is.
+    /// Adds a node to the innermost open list or mapping.
     fn put(&mut self, node: Node, problems: &mut Problems) -> Result<(), &'static str> {
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
@@ -143,17 +141,17 @@ impl Reader {
         match &mut open.content {
             Content::List(nodes) => nodes.push(node),
             Content::Map(entries, key @ None) => {
-                let Value::Scalar(Scalar { text, style }) = node.value else { return Err("a key must be text") };
+                let NodeValue::Scalar(Scalar { text, style }) = node.value else { return Err("a key must be text") };
                 if let Some(first) = entries.iter().find(|entry| entry.key.text == text) {
-                    let message = format!("`{text}` stands here a second time");
+                    let message = format!("`{text}` occurs a second time here");
                     problems.add("policy-duplicate", node.place, message).also(first.key.place, "the first is here");
                 }
-                *key = Some(Text { text, place: node.place, style });
+                *key = Some(SourceText { text, place: node.place, style });
             }
             Content::Map(entries, key) => {
-                let nothing = || Text { text: String::new(), place: node.place, style: ScalarStyle::Plain };
+                let nothing = || SourceText { text: String::new(), place: node.place, style: ScalarStyle::Plain };
                 let key = key.take().unwrap_or_else(nothing);
-                entries.push(Entry { key, value: node });
+                entries.push(MapEntry { key, value: node });
             }
         }
         Ok(())

@@ -259,16 +259,16 @@ fn faulty_keys_are_refused() {
     folder.write("set.json", r#"{"keys": [{"kty": "RSA", "use": "enc", "n": "AQAB", "e": "AQAB"}]}"#);
     for (key, why) in [
         ("secret: short, algorithm: HS256", "fewer than 16 bytes"),
-        ("secret: rsa.pem, algorithm: HS256", "anybody may know"),
-        ("secret: rsa.pem, algorithm: RS256", "has a public key"),
-        ("pem: rsa.pem, algorithm: HS256", "has a `secret`"),
-        ("pem: rsa.pem, algorithm: ES256", "no public key for ES256"),
-        ("pem: junk, algorithm: EdDSA", "no public key for EdDSA"),
+        ("secret: rsa.pem, algorithm: HS256", "which may be public"),
+        ("secret: rsa.pem, algorithm: RS256", "uses a public key"),
+        ("pem: rsa.pem, algorithm: HS256", "uses a `secret`"),
+        ("pem: rsa.pem, algorithm: ES256", "not a public key for ES256"),
+        ("pem: junk, algorithm: EdDSA", "not a public key for EdDSA"),
         ("pem: rsa.pem", "needs its `algorithm`"),
         ("pem: rsa.pem, algorithm: none", "one of `HS256`"),
         ("algorithm: RS256", "needs one of"),
-        ("jwks: set.json", "no key for signatures"),
-        ("jwks: rsa.pem", "no set of keys"),
+        ("jwks: set.json", "no key with a supported signature algorithm"),
+        ("jwks: rsa.pem", "not a JSON Web Key Set"),
         ("jwks: gone.json", "gone.json can't be read"),
     ] {
         let file = folder.write("policy.yaml", format!("jwt: {{keys: [{{{key}}}]}}\n"));

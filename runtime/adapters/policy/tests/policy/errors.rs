@@ -1,11 +1,11 @@
-//! What authors are told. The texts are in `tests/errors/*.yaml`, with what is said of them behind `# ---`; `BLESS=1` writes that anew.
+//! Error messages. The policies are in `tests/errors/*.yaml`, each with its messages after `# ---`; `BLESS=1` writes these anew.
 
 use crate::support::wrong;
 use celero_policy::Policy;
 use std::path::Path;
 
 #[test]
-fn newcomers_are_told_what_is_wrong() {
+fn messages_are_as_recorded() {
     const MARK: &str = "# ---\n";
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/errors");
     let bless = std::env::var_os("BLESS").is_some();
@@ -17,7 +17,7 @@ fn newcomers_are_told_what_is_wrong() {
         }
         count += 1;
         let content = std::fs::read_to_string(&path).unwrap();
-        let (policy, told) = content.split_once(MARK).unwrap();
+        let (policy, expected) = content.split_once(MARK).unwrap();
         let error = Policy::parse("policy.yaml", policy, Path::new("/nowhere")).err();
         let actual: String = error
             .unwrap_or_else(|| panic!("{} is right", path.display()))
@@ -28,103 +28,107 @@ fn newcomers_are_told_what_is_wrong() {
         if bless {
             std::fs::write(&path, format!("{policy}{MARK}{actual}")).unwrap();
         } else {
-            assert_eq!(told, actual, "{}", path.display());
+            assert_eq!(expected, actual, "{}", path.display());
         }
     }
     assert!(count >= 9, "{count}");
 }
 
-/// That an error stands at a place and names a thing.
-fn told(text: &str, place: &str, message: &str) {
+/// Tests that a policy is rejected with a message at a position.
+fn reports(text: &str, place: &str, message: &str) {
     let error = wrong(text);
     assert!(error.contains(&format!("policy.yaml:{place}")) && error.contains(message), "{place} {message}\n{error}");
 }
 
 #[test]
 fn places_are_right_in_every_style_of_yaml() {
-    told("request:\n- when: 'request.pat == \"x\"'\n  deny: true\n", "2:18", "request.pat");
-    told("request:\n- when: \"request.path == \\\"x\\\" && nme\"\n  deny: true\n", "2:35", "`nme`");
-    told("request:\n- when: |\n    request.path == 'x'\n      && nme\n  deny: true\n", "4:10", "`nme`");
-    told("request:\n- when: >-\n    request.path == 'x'\n    && nme\n  deny: true\n", "4:8", "`nme`");
-    told("request:\n- when: request.path == 'x'\n    && nme\n  deny: true\n", "3:8", "`nme`");
-    told("request:\n- setHeaders: {x-a: 'it''s ${nme}'}\n", "2:30", "`nme`");
-    told("# ä\nrequest:\n- when: 'request.path == \"ä\" && nme'\n  deny: true\n", "3:33", "`nme`");
-    told("request:\r\n- when: |\r\n    true\r\n    && nme\r\n  deny: true\r\n", "4:8", "`nme`");
-    told("variables:\n  a: request.path + nme\n", "2:21", "`nme`");
-    told("functions:\n  'f(a: sting) -> string': a\n", "2:9", "sting");
-    told("functions:\n  'f(a: string) -> string': a + 1\n", "2:31", "no overload of `+`");
+    reports("request:\n- when: 'request.pat == \"x\"'\n  deny: true\n", "2:18", "request.pat");
+    reports("request:\n- when: \"request.path == \\\"x\\\" && nme\"\n  deny: true\n", "2:35", "`nme`");
+    reports("request:\n- when: |\n    request.path == 'x'\n      && nme\n  deny: true\n", "4:10", "`nme`");
+    reports("request:\n- when: >-\n    request.path == 'x'\n    && nme\n  deny: true\n", "4:8", "`nme`");
+    reports("request:\n- when: request.path == 'x'\n    && nme\n  deny: true\n", "3:8", "`nme`");
+    reports("request:\n- setHeaders: {x-a: 'it''s ${nme}'}\n", "2:30", "`nme`");
+    reports("# ä\nrequest:\n- when: 'request.path == \"ä\" && nme'\n  deny: true\n", "3:33", "`nme`");
+    reports("request:\r\n- when: |\r\n    true\r\n    && nme\r\n  deny: true\r\n", "4:8", "`nme`");
+    reports("variables:\n  a: request.path + nme\n", "2:21", "`nme`");
+    reports("functions:\n  'f(a: sting) -> string': a\n", "2:9", "sting");
+    reports("functions:\n  'f(a: string) -> string': a + 1\n", "2:31", "no overload of `+`");
 }
 
 #[test]
 fn files_that_are_no_policies_are_refused() {
-    told("a: [", "1:", "this is no YAML");
-    told("request:\n- when: request.path == '/' ? true : false\n", "2:", "needs quotes, or a block");
-    told("- a\n", "1:1", "not a list");
-    told("just text\n", "1:1", "`just text`");
-    told("request: &a []\nresponse: *a\n", "2:11", "aliases are not taken");
-    told("request: !!seq []\n", "1:", "tags have no meaning");
-    told("request: []\n---\nlog: []\n", "2:", "one document");
-    told("request: []\nrequest: []\n", "2:1", "a second time");
-    told("[a]: 1\n", "1:", "a key must be text");
-    told(&format!("env: {}", "[".repeat(100)), "1:", "deeper than 32 levels");
-    told("\u{feff}reqest: []\n", "1:1", "did you mean `request`?");
+    reports("a: [", "1:", "this is not YAML");
+    reports("request:\n- when: request.path == '/' ? true : false\n", "2:", "needs quotes, or a block");
+    reports("- a\n", "1:1", "not a list");
+    reports("just text\n", "1:1", "`just text`");
+    reports("request: &a []\nresponse: *a\n", "2:11", "aliases are not supported");
+    reports("request: !!seq []\n", "1:", "tags are not supported");
+    reports("request: []\n---\nlog: []\n", "2:", "one document");
+    reports("request: []\nrequest: []\n", "2:1", "a second time");
+    reports("[a]: 1\n", "1:", "a key must be text");
+    reports(&format!("env: {}", "[".repeat(100)), "1:", "deeper than 32 levels");
+    reports("\u{feff}reqest: []\n", "1:1", "did you mean `request`?");
 }
 
 #[test]
 fn values_that_make_no_sense_are_refused() {
-    told("request:\n- sample: 1.5\n  deny: true\n", "2:11", "above 0 and up to 1");
-    told("request:\n- deny: 42\n", "2:9", "`true` or a number from 200 to 599 or an answer, not `42`");
-    told("request:\n- deny:\n", "2:", "not nothing");
-    told("request:\n- allow: false\n", "2:10", "`allow` is `true`, not `false`");
-    told("request:\n- deny: true\n  allow: true\n", "3:3", "ends its phase once");
-    told("request:\n- redirect: {status: 200, to: /}\n", "2:22", "`301`");
-    told("request:\n- redirect: {status: 301}\n", "2:", "a redirect needs `to`");
-    told("request:\n- respond: {status: 204, body: x}\n", "2:32", "has no body");
-    told("request:\n- when: request.path\n  deny: true\n", "2:9", "a condition is `bool`, this is `string`");
-    told("request:\n- setHeaders: {x-a: '${[request.path]}'}\n", "2:24", "`list(string)`, which has no text");
-    told("request:\n- setHeaders: {x-a: 'b ${request.path'}\n", "2:24", "never closed");
-    told("request:\n- setHeaders: {x a: b}\n", "2:16", "not the name of a header");
-    told("request:\n- setHeaders: {x-a: \"b\\r\\nx-evil: 1\"}\n", "2:21", "line break");
-    told("request:\n- removeHeaders: [content-length]\n", "2:19", "not for a policy to change");
-    told("request:\n- addHeaders: {Transfer-Encoding: chunked}\n", "2:16", "not for a policy to change");
-    told(
+    reports("request:\n- sample: 1.5\n  deny: true\n", "2:11", "above 0 and up to 1");
+    reports("request:\n- deny: 42\n", "2:9", "`true` or a number from 200 to 599 or an answer, not `42`");
+    reports("request:\n- deny:\n", "2:", "not nothing");
+    reports("request:\n- allow: false\n", "2:10", "`allow` is `true`, not `false`");
+    reports("request:\n- deny: true\n  allow: true\n", "3:3", "ends its phase once");
+    reports("request:\n- redirect: {status: 200, to: /}\n", "2:22", "`301`");
+    reports("request:\n- redirect: {status: 301}\n", "2:", "a redirect needs the key `to`");
+    reports("request:\n- respond: {status: 204, body: x}\n", "2:32", "has no body");
+    reports("request:\n- when: request.path\n  deny: true\n", "2:9", "a condition is `bool`, this is `string`");
+    reports(
+        "request:\n- setHeaders: {x-a: '${[request.path]}'}\n",
+        "2:24",
+        "`list(string)`, which can't be converted to text",
+    );
+    reports("request:\n- setHeaders: {x-a: 'b ${request.path'}\n", "2:24", "never closed");
+    reports("request:\n- setHeaders: {x a: b}\n", "2:16", "not the name of a header");
+    reports("request:\n- setHeaders: {x-a: \"b\\r\\nx-evil: 1\"}\n", "2:21", "line break");
+    reports("request:\n- removeHeaders: [content-length]\n", "2:19", "a policy can't change it");
+    reports("request:\n- addHeaders: {Transfer-Encoding: chunked}\n", "2:16", "a policy can't change it");
+    reports(
         "request:\n- removeHeaderSets: [intrnal]\nheaderSets:\n  internal: {names: [a]}\n",
         "2:22",
         "did you mean `internal`?",
     );
-    told("request:\n- removePrefixes: ['x int']\n", "2:20", "cannot begin the name of a header");
-    told("requestBody: {limit: 3 GB, rules: []}\n", "1:22", "a number of bytes");
-    told("request: {onError: ignore}\n", "1:20", "`noMatch`");
-    told("log:\n- deny: true\n", "2:3", "a rule of `log` has no key `deny`");
-    told("env: [CELERO_SURELY_NOT_SET]\n", "1:7", "CELERO_SURELY_NOT_SET");
-    told("request:\n- when: jwt.sub == 'a'\n  deny: true\n", "2:9", "add a section `jwt`");
+    reports("request:\n- removePrefixes: ['x int']\n", "2:20", "cannot begin the name of a header");
+    reports("requestBody: {limit: 3 GB, rules: []}\n", "1:22", "a number of bytes");
+    reports("request: {onError: ignore}\n", "1:20", "`noMatch`");
+    reports("log:\n- deny: true\n", "2:3", "a rule of `log` has no key `deny`");
+    reports("env: [CELERO_SURELY_NOT_SET]\n", "1:7", "CELERO_SURELY_NOT_SET");
+    reports("request:\n- when: jwt.sub == 'a'\n  deny: true\n", "2:9", "add a section `jwt`");
 }
 
 #[test]
 fn names_of_other_phases_are_told_apart_from_unknown_ones() {
-    told(
+    reports(
         "request:\n- when: response.code == 200\n  deny: true\n",
         "2:9",
         "`response.code` exists in the phases `response` and `log`, not in `request`",
     );
-    told(
+    reports(
         "response:\n- when: response.bytesSent > 1\n  deny: true\n",
         "2:9",
         "`response.bytesSent` exists in the phase `log`, not in `response`",
     );
-    told("request:\n- setHeaders: {x-a: '${json(request.body).a}'}\n", "2:29", "the body is gathered for them");
-    told(
+    reports("request:\n- setHeaders: {x-a: '${json(request.body).a}'}\n", "2:29", "bodies are buffered for it");
+    reports(
         "variables:\n  failed: response.code >= 500\nrequest:\n- when: variables.failed\n  deny: true\n",
         "4:9",
         "`variables.failed` exists in the phases `response` and `log`",
     );
-    told(
+    reports(
         "functions:\n  'failed(n: int)': response.code >= n\nrequest:\n- when: failed(500)\n  deny: true\n",
         "4:9",
         "`failed` exists in the phases `response` and `log`",
     );
-    told("request:\n- when: response.cde == 200\n  deny: true\n", "2:9", "not in `request`");
-    told("request:\n- when: respnse.code == 200\n  deny: true\n", "2:9", "undeclared reference to `respnse`");
+    reports("request:\n- when: response.cde == 200\n  deny: true\n", "2:9", "not in `request`");
+    reports("request:\n- when: respnse.code == 200\n  deny: true\n", "2:9", "undeclared reference to `respnse`");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The examples at the root of the repository, and files of cases.
 
 use crate::support::{Folder, policy};
-use celero_policy::{Policy, schema};
+use celero_policy::Policy;
 use std::path::{Path, PathBuf};
 
 fn examples() -> PathBuf {
@@ -21,7 +21,7 @@ fn the_example_does_what_its_cases_say() {
 #[test]
 fn the_schema_beside_the_examples_is_the_one_of_this_version() {
     let path = examples().join("policy.schema.json");
-    let written = format!("{:#}\n", schema());
+    let written = format!("{:#}\n", Policy::json_schema());
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(&path, &written).unwrap();
     }
@@ -64,7 +64,7 @@ fn cases_are_given_what_they_need() {
     assert!(report.passed(), "{}", report.render(false));
     for (wrong, why) in [
         ("name: a", "not a mapping"),
-        ("- name: a", "a case needs `expect`"),
+        ("- name: a", "a case needs the key `expect`"),
         ("- name: a\n  request: {uri: 'a b'}\n  expect: {}", "not a request target"),
         ("- name: a\n  request: {source: here}\n  expect: {}", "not an address with port"),
         ("- name: a\n  expect: {stats: 1}", "did you mean `status`?"),
@@ -82,12 +82,12 @@ fn explanations_tell_what_runs() {
         "2. admin: when request.path.startsWith(\"/admin\") && !variables.isInternal\n",
         "     deny: {\"",
         "1. request #1: always\n     removeHeaderSets: [\"internal\"]\n",
-        "-- how they are found\n",
+        "-- how the index finds them\n",
         "== requestBody: 0 rules\n",
     ] {
         assert!(told.contains(part), "{part}\n{told}");
     }
     let folder = Folder::new("explain");
     let file = folder.write("policy.yaml", "requestBody:\n- when: size(request.body) > 10\n  deny: true\n");
-    assert!(Policy::explain(&file).unwrap().contains("gathered, up to 65536 bytes; larger ones are answered with 413"));
+    assert!(Policy::explain(&file).unwrap().contains("buffered, up to 65536 bytes; larger ones are answered with 413"));
 }

@@ -168,10 +168,10 @@ fn included_files_come_first() {
     told("sub/b.yaml", "request:\n- when: nme\n  deny: true\n", "b.yaml:2:9");
     told("sub/b.yaml", "include: [a.yaml]\n", "`a.yaml` includes itself");
     told("sub/b.yaml", "include: [../policy.yaml]\n", "includes itself");
-    told("sub/b.yaml", "variables:\n  old: 'true'\n", "`old` stands in two files");
+    told("sub/b.yaml", "variables:\n  old: 'true'\n", "`old` is in two files");
     told("sub/b.yaml", "request: {errorStatus: 501}\n", "undeclared");
     folder.write("sub/a.yaml", "request: {errorStatus: 500}\n");
-    told("policy.yaml", "include: [sub/a.yaml, sub/b.yaml]\n", "`errorStatus` stands in two files");
+    told("policy.yaml", "include: [sub/a.yaml, sub/b.yaml]\n", "`errorStatus` is in two files");
     told("policy.yaml", "include: [none.yaml]\n", "none.yaml can't be read");
 }
 
@@ -193,7 +193,7 @@ fn suspicious_rules_are_warned_of() {
         "request:\n- when: request.path == 'a' || true\n  deny: true\n- when: request.path == '/'\n- deny: true\n- count: never\n",
     );
     let warnings = policy.render_warnings(false);
-    for part in ["this rule does nothing", "`request #3` before it ends the phase always"] {
+    for part in ["this rule does nothing", "`request #3` before it always ends the phase"] {
         assert!(warnings.contains(part), "{warnings}");
     }
     assert_eq!(policy.warnings().count(), warnings.matches("warning[").count());

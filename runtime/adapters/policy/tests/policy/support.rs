@@ -1,6 +1,6 @@
 //! What the tests of policies share.
 
-use celero_policy::{Answer, Ended, Exchange, LogFields, Outcome, Policy};
+use celero_policy::{Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary};
 use http::request::Parts;
 use http::response;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub(crate) fn response(status: u16, headers: &[(&str, &str)]) -> response::Parts
     builder.body(()).unwrap().into_parts().0
 }
 
-pub(crate) fn answer(outcome: Outcome) -> Answer {
+pub(crate) fn answer(outcome: Outcome) -> PolicyAnswer {
     match outcome {
         Outcome::Respond(answer) => *answer,
         Outcome::Continue => panic!("it goes on"),
@@ -69,7 +69,7 @@ pub(crate) fn log(
     response: Option<&response::Parts>,
     exchange: &mut Exchange,
 ) -> LogFields {
-    let end = Ended {
+    let end = RequestSummary {
         started: SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000),
         duration: Duration::from_millis(1500),
         bytes_sent: 42,

@@ -1,77 +1,81 @@
-//! What a proxy is told to do: the contents of its configuration file, checked.
+//! The configuration of a proxy: the values of its file, checked. `docs/proxy.md` describes the file.
 
-mod fields;
+mod keys;
 mod read;
 
 use crate::error::Error;
 use celero_policy::Policy;
+use serde_json::Value as Json;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A configuration. `docs/proxy.md` describes it as it is written.
+/// The configuration of a proxy. `docs/proxy.md` describes the file.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Config {
-    /// Where clients connect.
+    /// The addresses where clients connect.
     pub listeners: Vec<Listener>,
     /// The file of the policy.
     pub policy: PathBuf,
-    /// The groups of servers.
+    /// Groups of equivalent servers.
     pub upstreams: Vec<Upstream>,
-    /// Which requests go where; the first that fits counts.
+    /// Which requests are sent to which upstream. The first route that fits is taken.
     pub routes: Vec<Route>,
-    /// How long to wait for what.
+    /// The longest waiting times.
     pub timeouts: Timeouts,
-    /// How many other servers of an upstream are tried when one can't be connected to.
+    /// How many other servers of an upstream are tried after a failed connection.
     pub retries: usize,
-    /// Where metrics are served.
+    /// The address of `/metrics`.
     pub metrics: Option<SocketAddr>,
-    /// Where the access log goes.
-    pub access_log: Option<Output>,
-    /// Threads that serve clients.
+    /// The destination of the access log.
+    pub access_log: Option<LogOutput>,
+    /// The number of threads of each listener.
     pub threads: usize,
-    /// How long requests may go on after the proxy was told to stop.
+    /// How long open requests may continue after SIGTERM.
     pub grace: Duration,
 }
 
-/// Where clients connect.
+/// An address where clients connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listener {
-    /// The address; port 0 is any free one.
+    /// The address. Port 0 is any free port.
     pub address: SocketAddr,
-    /// Whether HTTP/2 without TLS is understood beside HTTP/1.
+    /// Whether clients may use HTTP/2 without TLS besides HTTP/1.
     pub h2c: bool,
 }
 
-/// A group of servers that do the same.
+/// A group of equivalent servers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Upstream {
-    /// Its name, by which routes refer to it.
+    /// The name, which routes refer to.
     pub name: String,
-    /// Its servers; none: the demo server within the proxy.
+    /// The addresses of the servers. Empty: the built-in demo server.
     pub servers: Vec<SocketAddr>,
-    /// How one of them is chosen.
+    /// How a server is chosen.
     pub balance: Balance,
-    /// How it is found out which of them work.
+    /// The health checks of the servers.
     pub health: Option<Health>,
-    /// Whether they speak HTTP/2 without TLS.
+    /// Whether the servers are spoken to in HTTP/2 without TLS.
     pub h2c: bool,
 }
 
 /// How a server is chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Balance {
-    /// One after the other.
+    /// One server after another.
     RoundRobin,
-    /// By chance.
+    /// A random server.
     Random,
-    /// Always the same for equal keys, as far as possible.
-    Consistent(Key),
+    /// The same server for equal keys, by consistent hashing.
+    Consistent(HashKey),
 }
 
-/// What a consistent choice hangs on.
+/// The key of consistent hashing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Key {
+#[non_exhaustive]
+pub enum HashKey {
     /// The client's IP address.
     Address,
     /// The path of the request.
@@ -80,46 +84,46 @@ pub enum Key {
     Header(http::HeaderName),
 }
 
-/// How it is found out whether a server works.
+/// The health checks of an upstream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Health {
-    /// The path that must answer 200; `None`: a connection is enough.
+    /// The path whose GET must be answered with 200. `None`: a connection is enough.
     pub path: Option<String>,
     /// The time between two checks.
     pub interval: Duration,
-    /// How long to wait for one.
+    /// The longest time of a check.
     pub timeout: Duration,
-    /// How many good checks in a row make a server work again.
+    /// How many successful checks in a row make a server healthy.
     pub healthy_after: usize,
-    /// How many bad ones in a row take it out.
+    /// How many failed checks in a row make a server unhealthy.
     pub unhealthy_after: usize,
 }
 
-/// Which requests go to an upstream.
+/// Sends some requests to an upstream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// The host, in lower case; with a leading `.` all hosts that end so.
+    /// The host of the request in lower case. With a leading `.`: a suffix of the host.
     pub host: Option<String>,
-    /// What the path must be or begin with, whole segments only.
+    /// The path of the request, or whole segments that it starts with.
     pub prefix: Option<String>,
-    /// A label that the policy must have set, and its value.
+    /// The name and value of a label that the policy set.
     pub label: Option<(String, String)>,
     /// The index of the upstream.
     pub upstream: usize,
 }
 
-/// How long to wait for what.
+/// The longest waiting times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For a connection to a server.
+    /// Until a server accepts a connection.
     pub connect: Duration,
-    /// For the next bytes of a server.
+    /// Between bytes from a server.
     pub read: Duration,
-    /// For a server to take bytes.
+    /// Until a server takes bytes.
     pub write: Duration,
-    /// For the next bytes of a client's body.
+    /// Between bytes of a client's body.
     pub body: Duration,
-    /// How long an unused connection to a server is kept.
+    /// Until an unused connection to a server is closed.
     pub idle: Duration,
 }
 
@@ -130,9 +134,9 @@ impl Default for Timeouts {
     }
 }
 
-/// Where a log goes.
+/// The destination of the access log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Output {
+pub enum LogOutput {
     /// To standard output.
     Stdout,
     /// To the end of a file.
@@ -140,18 +144,24 @@ pub enum Output {
 }
 
 impl Config {
-    /// Reads a configuration.
+    /// Reads a configuration file.
     ///
     /// # Errors
-    /// Everything that is wrong with it, each with its place.
+    /// Returns all errors in the file, each with its position.
     pub fn load(file: &Path) -> Result<Self, Error> {
         read::read(file)
     }
 
-    /// Reads a configuration and its policy, and does nothing with them.
+    /// Returns the format of configuration files as a JSON schema (draft 7), for editors that complete and check YAML with one.
+    #[must_use]
+    pub fn json_schema() -> Json {
+        keys::CONFIG.json_schema("celero-proxy configuration")
+    }
+
+    /// Checks a configuration file and its policy.
     ///
     /// # Errors
-    /// Everything that is wrong with them.
+    /// Returns all errors in these files, each with its position.
     pub fn check(file: &Path) -> Result<(), Error> {
         Policy::load(&Self::load(file)?.policy)?;
         Ok(())

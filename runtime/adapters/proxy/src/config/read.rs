@@ -1,21 +1,18 @@
-//! From the file to a configuration. Everything that is wrong is said at once.
+//! Reads a configuration file.
+//!
+//! The file is compared with the tables of `keys.rs` first. What is read here afterwards takes values as they are, with defaults for
+//! those that are absent or were reported, and reports what the tables can't express. All errors are reported at once.
 
-use super::fields::{Fields, quoted};
-use super::{Balance, Config, Health, Key, Listener, Output, Route, Timeouts, Upstream};
+use super::keys::{BALANCE, CONFIG};
+use super::{Balance, Config, HashKey, Health, Listener, LogOutput, Route, Timeouts, Upstream};
 use crate::error::Error;
 use celero_policy::PolicyError;
 use celero_policy::problems::Problems;
-use celero_policy::yaml::{self, Node, Text};
+use celero_policy::schema::duration;
+use celero_policy::yaml::{self, Node, SourceText};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-const CONFIG: &[&str] =
-    &["listeners", "policy", "upstreams", "routes", "timeouts", "retries", "metrics", "accessLog", "threads", "grace"];
-const LISTENER: &[&str] = &["address", "h2c"];
-const UPSTREAM: &[&str] = &["name", "demo", "servers", "balance", "by", "h2c", "health"];
-const HEALTH: &[&str] = &["path", "interval", "timeout", "healthyAfter", "unhealthyAfter"];
-const ROUTE: &[&str] = &["host", "path", "label", "upstream"];
-const TIMEOUTS: &[&str] = &["connect", "read", "write", "body", "idle"];
 
 /// Reads a file.
 pub(super) fn read(file: &Path) -> Result<Config, Error> {
@@ -23,10 +20,12 @@ pub(super) fn read(file: &Path) -> Result<Config, Error> {
         .map_err(|error| Error::new(format!("error: {} can't be read: {error}", file.display())))?;
     let mut problems = Problems::default();
     let number = problems.file(file.display().to_string(), &text);
-    let root = yaml::read(number, &mut problems);
+    let root = yaml::read(number, &mut problems).filter(|root| !root.is_nothing());
+    if let Some(root) = &root {
+        CONFIG.check(root, &mut problems);
+    }
     let base = file.parent().unwrap_or(Path::new("")).to_owned();
-    let config = root
-        .and_then(|root| Reader { fields: Fields { problems: &mut problems }, base, names: Vec::new() }.config(&root));
+    let config = root.and_then(|root| Reader { problems: &mut problems, base, names: Vec::new() }.config(&root));
     match config {
         Some(config) if !problems.has_errors() => Ok(config),
         _ if problems.has_errors() => Err(PolicyError::new(problems).into()),
@@ -38,250 +37,240 @@ pub(super) fn read(file: &Path) -> Result<Config, Error> {
 }
 
 struct Reader<'p> {
-    fields: Fields<'p>,
-    /// The folder from which files are looked for.
+    problems: &'p mut Problems,
+    /// The folder that relative paths start from.
     base: PathBuf,
     /// The names of the upstreams.
-    names: Vec<Text>,
+    names: Vec<SourceText>,
 }
 
 impl Reader<'_> {
     fn config(&mut self, root: &Node) -> Option<Config> {
-        if !self.fields.mapping(root, "a configuration", CONFIG) {
-            return None;
-        }
-        let listeners = self.fields.required(root, "a configuration", "listeners");
-        let listeners = listeners.map(|node| self.listeners(node)).unwrap_or_default();
-        let policy =
-            self.fields.required(root, "a configuration", "policy").and_then(|node| self.path(node, "`policy`"));
-        let upstreams = self.fields.required(root, "a configuration", "upstreams");
-        let upstreams = upstreams.map(|node| self.upstreams(node)).unwrap_or_default();
-        let routes = self.fields.required(root, "a configuration", "routes");
-        let routes = routes.map(|node| self.routes(node)).unwrap_or_default();
+        let listeners = self.listeners(root);
+        let policy = root.text_of("policy").map(|text| self.base.join(text.text));
+        let upstreams = self.upstreams(root);
+        let routes = self.routes(root);
         Some(Config {
             listeners,
             policy: policy?,
             upstreams,
             routes,
-            timeouts: root.get("timeouts").map(|node| self.timeouts(node)).unwrap_or_default(),
-            retries: root.get("retries").map_or(1, |node| self.fields.number(node, "`retries`", 0, 10)),
-            metrics: root.get("metrics").and_then(|node| self.fields.address(node, "`metrics`")),
-            access_log: root.get("accessLog").and_then(|node| self.output(node)),
-            threads: root.get("threads").map_or_else(cores, |node| self.fields.number(node, "`threads`", 1, 1024)),
-            grace: root.get("grace").map_or(Duration::from_secs(10), |node| self.fields.duration(node, "`grace`")),
+            timeouts: root.get("timeouts").map(timeouts).unwrap_or_default(),
+            retries: number(root, "retries").unwrap_or(1),
+            metrics: root.text_of("metrics").and_then(|text| self.address(&text)),
+            access_log: root.text_of("accessLog").map(|text| self.output(&text)),
+            threads: number(root, "threads").unwrap_or_else(cores),
+            grace: time(root, "grace").unwrap_or(Duration::from_secs(10)),
         })
     }
 
-    fn path(&mut self, node: &Node, what: &str) -> Option<PathBuf> {
-        Some(self.base.join(self.fields.text(node, what)?.text))
+    fn error(&mut self, code: &'static str, text: &SourceText, message: String, help: &str) {
+        self.problems.add(code, text.place, message).help(help);
     }
 
-    fn output(&mut self, node: &Node) -> Option<Output> {
-        let text = self.fields.text(node, "`accessLog`")?.text;
-        Some(if text == "-" { Output::Stdout } else { Output::File(self.base.join(text)) })
+    fn output(&self, text: &SourceText) -> LogOutput {
+        if text.text == "-" { LogOutput::Stdout } else { LogOutput::File(self.base.join(&text.text)) }
     }
 
-    fn listeners(&mut self, node: &Node) -> Vec<Listener> {
+    /// The elements of a list that must not be empty.
+    fn elements<'n>(&mut self, parent: &'n Node, key: &str) -> &'n [Node] {
+        let Some(node) = parent.get(key) else { return &[] };
+        if node.elements().is_empty() && (node.is_list() || node.is_nothing()) {
+            self.problems.add("config-missing", node.place, format!("`{key}` must not be empty"));
+        }
+        node.elements()
+    }
+
+    /// An IP address with a port.
+    fn address(&mut self, text: &SourceText) -> Option<SocketAddr> {
+        let address = text.text.parse().ok();
+        if address.is_none() {
+            let help = "write an IP address and a port: `127.0.0.1:8080`, `0.0.0.0:80` or `\"[::1]:8080\"`";
+            self.error("config-address", text, format!("`{}` is not an address", text.text), help);
+        }
+        address
+    }
+
+    fn listeners(&mut self, root: &Node) -> Vec<Listener> {
         let mut found = Vec::new();
-        for node in self.some(node, "`listeners`") {
-            if !self.fields.mapping(node, "a listener", LISTENER) {
-                continue;
-            }
-            let address = self.fields.required(node, "a listener", "address");
-            let address = address.and_then(|node| self.fields.address(node, "`address`"));
-            let h2c = node.get("h2c").is_some_and(|node| self.fields.boolean(node, "`h2c`"));
-            found.extend(address.map(|address| Listener { address, h2c }));
+        for node in self.elements(root, "listeners") {
+            let address = node.text_of("address").and_then(|text| self.address(&text));
+            found.extend(address.map(|address| Listener { address, h2c: flag(node, "h2c") }));
         }
         found
     }
 
-    /// The elements of a list that must not be empty.
-    fn some<'n>(&mut self, node: &'n Node, what: &str) -> &'n [Node] {
-        let elements = self.fields.list(node, what);
-        if elements.is_empty() && node.kind() == "a list" {
-            self.fields.wrong("config-missing", node, format!("{what} must not be empty"), "");
-        }
-        elements
-    }
-
-    fn upstreams(&mut self, node: &Node) -> Vec<Upstream> {
+    fn upstreams(&mut self, root: &Node) -> Vec<Upstream> {
         let mut found = Vec::new();
-        for node in self.some(node, "`upstreams`") {
-            if !self.fields.mapping(node, "an upstream", UPSTREAM) {
-                continue;
-            }
-            let name =
-                self.fields.required(node, "an upstream", "name").and_then(|node| self.fields.text(node, "`name`"));
-            let Some(name) = name else { continue };
+        for node in self.elements(root, "upstreams") {
+            let Some(name) = node.text_of("name") else { continue };
             if let Some(first) = self.names.iter().find(|known| known.text == name.text) {
-                let message = format!("there is an upstream `{}` already", name.text);
-                self.fields
-                    .problems
-                    .add("config-duplicate", name.place, message)
-                    .also(first.place, "the first is here");
+                let message = format!("another upstream has the name `{}`", name.text);
+                self.problems.add("config-duplicate", name.place, message).also(first.place, "the first is here");
             }
             found.push(Upstream {
                 name: name.text.clone(),
                 servers: self.servers(node),
                 balance: self.balance(node),
-                health: node.get("health").and_then(|node| self.health(node)),
-                h2c: node.get("h2c").is_some_and(|node| self.fields.boolean(node, "`h2c`")),
+                health: node.get("health").map(|node| self.health(node)),
+                h2c: flag(node, "h2c"),
             });
             self.names.push(name);
         }
         found
     }
 
-    fn servers(&mut self, node: &Node) -> Vec<std::net::SocketAddr> {
-        let demo = node.get("demo").is_some_and(|node| self.fields.boolean(node, "`demo`"));
-        match (node.get("servers"), demo) {
+    fn servers(&mut self, node: &Node) -> Vec<SocketAddr> {
+        match (node.get("servers"), flag(node, "demo")) {
             (Some(servers), true) => {
-                self.fields.wrong(
-                    "config-conflict",
-                    servers,
-                    "an upstream has `servers`, or is the `demo`, not both".into(),
-                    "",
-                );
+                let message = "an upstream has either `servers` or `demo: true`, not both".to_owned();
+                self.problems.add("config-conflict", servers.place, message);
                 Vec::new()
             }
             (None, true) => Vec::new(),
             (None, false) => {
-                let help = "or `demo: true` for the server that is built in";
-                self.fields.wrong("config-missing", node, "an upstream needs the field `servers`".into(), help);
+                let message = "an upstream needs the key `servers`".to_owned();
+                let problem = self.problems.add("config-missing", node.place, message);
+                problem.help("or `demo: true` for the built-in demo server");
                 Vec::new()
             }
-            (Some(servers), false) => {
-                let servers = self.some(servers, "`servers`");
-                servers.iter().flat_map(|server| self.fields.server(server, "a server")).collect()
+            (Some(_), false) => {
+                let texts: Vec<SourceText> = self.elements(node, "servers").iter().filter_map(Node::text).collect();
+                texts.iter().flat_map(|text| self.server(text)).collect()
+            }
+        }
+    }
+
+    /// The addresses of a server, whose name is resolved now.
+    fn server(&mut self, text: &SourceText) -> Vec<SocketAddr> {
+        match text.text.to_socket_addrs() {
+            Ok(found) => found.collect(),
+            Err(error) => {
+                let help = "write a host and a port: `10.0.0.1:8000` or `api.internal:8000`";
+                self.error("config-address", text, format!("`{}` is not a server: {error}", text.text), help);
+                Vec::new()
             }
         }
     }
 
     fn balance(&mut self, node: &Node) -> Balance {
-        const WORDS: &[&str] = &["roundRobin", "random", "consistent"];
-        let balance = node.get("balance");
-        let chosen = balance.map_or(Some(0), |node| self.fields.choice(node, "`balance`", WORDS));
-        match (chosen, node.get("by")) {
-            (Some(2), Some(by)) => self.key(by).map_or(Balance::RoundRobin, Balance::Consistent),
-            (Some(2), None) => Balance::Consistent(Key::Address),
-            (_, Some(by)) => {
-                let help = "add `balance: consistent`, or leave `by` out";
-                self.fields.wrong("config-conflict", by, "`by` says what a consistent choice hangs on".into(), help);
+        let [_, random, consistent] = [0, 1, 2].map(|index| BALANCE.get(index).copied());
+        let chosen = node.text_of("balance");
+        let chosen = chosen.as_ref().map(|text| &*text.text);
+        match node.text_of("by") {
+            Some(by) if chosen == consistent => self.hash_key(&by).map_or(Balance::RoundRobin, Balance::Consistent),
+            Some(by) => {
+                let help = "add `balance: consistent`, or remove `by`";
+                self.error("config-conflict", &by, "`by` has a meaning for consistent balancing only".to_owned(), help);
                 Balance::RoundRobin
             }
-            (Some(1), None) => Balance::Random,
-            _ => Balance::RoundRobin,
+            None if chosen == consistent => Balance::Consistent(HashKey::Address),
+            None if chosen == random => Balance::Random,
+            None => Balance::RoundRobin,
         }
     }
 
-    fn key(&mut self, node: &Node) -> Option<Key> {
-        let text = self.fields.text(node, "`by`")?.text;
-        match (text.as_str(), text.strip_prefix("header ").map(|name| name.trim().parse())) {
-            ("address", _) => Some(Key::Address),
-            ("path", _) => Some(Key::Path),
-            (_, Some(Ok(name))) => Some(Key::Header(name)),
+    fn hash_key(&mut self, text: &SourceText) -> Option<HashKey> {
+        match (text.text.as_str(), text.text.strip_prefix("header ").map(|name| name.trim().parse())) {
+            ("address", _) => Some(HashKey::Address),
+            ("path", _) => Some(HashKey::Path),
+            (_, Some(Ok(name))) => Some(HashKey::Header(name)),
             _ => {
                 let help = "it is `address` (the client's), `path`, or `header` and a name, as in `header x-user`";
-                self.fields.wrong("config-choice", node, format!("`by` can't be `{text}`"), help);
+                self.error("config-choice", text, format!("`by` can't be `{}`", text.text), help);
                 None
             }
         }
     }
 
-    fn health(&mut self, node: &Node) -> Option<Health> {
-        if !self.fields.mapping(node, "`health`", HEALTH) {
-            return None;
+    fn health(&mut self, node: &Node) -> Health {
+        Health {
+            path: self.path(node),
+            interval: time(node, "interval").unwrap_or(Duration::from_secs(5)),
+            timeout: time(node, "timeout").unwrap_or(Duration::from_secs(1)),
+            healthy_after: number(node, "healthyAfter").unwrap_or(1),
+            unhealthy_after: number(node, "unhealthyAfter").unwrap_or(2),
         }
-        let path = node.get("path").and_then(|node| self.prefix(node));
-        let fields = &mut self.fields;
-        let second = Duration::from_secs(1);
-        Some(Health {
-            path,
-            interval: node.get("interval").map_or(second.saturating_mul(5), |node| fields.duration(node, "`interval`")),
-            timeout: node.get("timeout").map_or(second, |node| fields.duration(node, "`timeout`")),
-            healthy_after: node.get("healthyAfter").map_or(1, |node| fields.number(node, "`healthyAfter`", 1, 100)),
-            unhealthy_after: node
-                .get("unhealthyAfter")
-                .map_or(2, |node| fields.number(node, "`unhealthyAfter`", 1, 100)),
-        })
     }
 
-    /// A path from the root.
-    fn prefix(&mut self, node: &Node) -> Option<String> {
-        let text = self.fields.text(node, "`path`")?.text;
-        let fits = text.starts_with('/') && text.parse::<http::uri::PathAndQuery>().is_ok();
-        if !fits {
-            self.fields.wrong("config-path", node, format!("`path` can't be `{text}`"), "a path begins with `/`");
+    /// The value of `path`: an absolute path.
+    fn path(&mut self, node: &Node) -> Option<String> {
+        let text = node.text_of("path")?;
+        let valid = text.text.starts_with('/') && text.text.parse::<http::uri::PathAndQuery>().is_ok();
+        if !valid {
+            self.error("config-path", &text, format!("`path` can't be `{}`", text.text), "a path starts with `/`");
         }
-        fits.then_some(text)
+        valid.then_some(text.text)
     }
 
-    fn routes(&mut self, node: &Node) -> Vec<Route> {
+    fn routes(&mut self, root: &Node) -> Vec<Route> {
         let mut found = Vec::new();
-        for node in self.some(node, "`routes`") {
-            if !self.fields.mapping(node, "a route", ROUTE) {
-                continue;
-            }
-            let host = node.get("host").and_then(|node| self.host(node));
-            let prefix = node.get("path").and_then(|node| self.prefix(node));
-            let label = node.get("label").and_then(|node| self.label(node));
-            let upstream = self.fields.required(node, "a route", "upstream").and_then(|node| self.upstream(node));
+        for node in self.elements(root, "routes") {
+            let (host, prefix, label) = (self.host(node), self.path(node), self.label(node));
+            let upstream = node.text_of("upstream").and_then(|text| self.upstream(&text));
             found.extend(upstream.map(|upstream| Route { host, prefix, label, upstream }));
         }
         found
     }
 
-    /// A host, or `*.` and what it ends with.
+    /// The value of `host`: a host, or `*.` and a suffix, which is returned with its leading dot.
     fn host(&mut self, node: &Node) -> Option<String> {
-        let text = self.fields.text(node, "`host`")?.text.to_ascii_lowercase();
+        let written = node.text_of("host")?;
+        let text = written.text.to_ascii_lowercase();
         let name = text.strip_prefix("*.").unwrap_or(&text);
         if name.is_empty() || name.contains(['*', '/', ':', ' ']) {
-            let help = "write it without a port, as `api.example.com` or `\"*.example.com\"`";
-            self.fields.wrong("config-host", node, format!("`host` can't be `{text}`"), help);
+            let help = "write it without a port: `api.example.com` or `\"*.example.com\"`";
+            self.error("config-host", &written, format!("`host` can't be `{text}`"), help);
             return None;
         }
         Some(text.strip_prefix('*').unwrap_or(&text).to_owned())
     }
 
     fn label(&mut self, node: &Node) -> Option<(String, String)> {
-        let text = self.fields.text(node, "`label`")?.text;
-        let label = text.split_once('=').map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()));
+        let text = node.text_of("label")?;
+        let label = text.text.split_once('=').map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()));
         if label.is_none() {
-            let help = "write the name of a label of the policy and its value, as `label: tier=canary`";
-            self.fields.wrong("config-label", node, format!("`label` can't be `{text}`"), help);
+            let help = "write the name of a label that the policy sets, and its value: `label: tier=canary`";
+            self.error("config-label", &text, format!("`label` can't be `{}`", text.text), help);
         }
         label
     }
 
-    fn upstream(&mut self, node: &Node) -> Option<usize> {
-        let text = self.fields.text(node, "`upstream`")?;
+    fn upstream(&mut self, text: &SourceText) -> Option<usize> {
         let found = self.names.iter().position(|known| known.text == text.text);
         if found.is_none() {
-            let names: Vec<_> = self.names.iter().map(|name| name.text.as_str()).collect();
-            let near = super::fields::nearest(&text.text, &names).map(|near| format!("did you mean `{near}`?"));
-            let help = near.unwrap_or_else(|| format!("the upstreams are {}", quoted(&names)));
-            self.fields.wrong("config-upstream", node, format!("there is no upstream `{}`", text.text), &help);
+            let names: Vec<&str> = self.names.iter().map(|name| name.text.as_str()).collect();
+            let message = format!("there is no upstream `{}`", text.text);
+            let problem = self.problems.add("config-upstream", text.place, message);
+            if !problem.suggest(&text.text, &names) {
+                problem.help(format!("the upstreams are `{}`", names.join("`, `")));
+            }
         }
         found
     }
+}
 
-    fn timeouts(&mut self, node: &Node) -> Timeouts {
-        let mut timeouts = Timeouts::default();
-        if self.fields.mapping(node, "`timeouts`", TIMEOUTS) {
-            for (name, timeout) in [
-                ("connect", &mut timeouts.connect),
-                ("read", &mut timeouts.read),
-                ("write", &mut timeouts.write),
-                ("body", &mut timeouts.body),
-                ("idle", &mut timeouts.idle),
-            ] {
-                if let Some(node) = node.get(name) {
-                    *timeout = self.fields.duration(node, &format!("`{name}`"));
-                }
-            }
-        }
-        timeouts
+fn timeouts(node: &Node) -> Timeouts {
+    let usual = Timeouts::default();
+    Timeouts {
+        connect: time(node, "connect").unwrap_or(usual.connect),
+        read: time(node, "read").unwrap_or(usual.read),
+        write: time(node, "write").unwrap_or(usual.write),
+        body: time(node, "body").unwrap_or(usual.body),
+        idle: time(node, "idle").unwrap_or(usual.idle),
     }
+}
+
+fn flag(node: &Node, key: &str) -> bool {
+    node.get(key).and_then(Node::plain) == Some("true")
+}
+
+fn number(node: &Node, key: &str) -> Option<usize> {
+    node.get(key)?.plain()?.parse().ok()
+}
+
+fn time(node: &Node, key: &str) -> Option<Duration> {
+    duration(node.get(key)?.plain()?)
 }
 
 fn cores() -> usize {

@@ -33,15 +33,15 @@ fn a_good_one_is_taken() {
 fn a_misspelt_field_is_named() {
     says(
         &message(&config(REST).replace("threads", "thraeds"), ""),
-        &["proxy.yaml:5:1", "no field `thraeds`", "did you mean `threads`?"],
+        &["proxy.yaml:5:1", "no key `thraeds`", "did you mean `threads`?"],
     );
-    says(&message(&config(REST).replace("h2c", "http2"), ""), &["proxy.yaml:1:37", "its fields are `address`, `h2c`"]);
+    says(&message(&config(REST).replace("h2c", "http2"), ""), &["proxy.yaml:1:37", "its keys are `address`, `h2c`"]);
     says(&message(&config(REST), "reqest: []\n"), &["policy.yaml:1:1", "request"]);
 }
 
 #[test]
 fn what_is_missing_is_named() {
-    says(&message(&config(REST).replace("policy: policy.yaml\n", ""), ""), &["needs the field `policy`"]);
+    says(&message(&config(REST).replace("policy: policy.yaml\n", ""), ""), &["needs the key `policy`"]);
     says(&message("", ""), &["is empty"]);
     says(&message(&config("upstreams: []\nroutes: []\n"), ""), &["`upstreams` must not be empty"]);
     let missing = message(&config(REST).replace("policy.yaml", "polciy.yaml"), "");
@@ -62,7 +62,7 @@ fn values_are_checked() {
         &["proxy.yaml:6:", "did you mean `consistent`?", "proxy.yaml:7:", "did you mean `demo`?"],
     );
     let rest = "upstreams: [{ name: a, demo: true }, { name: a, demo: true }]\nroutes: [{ upstream: a, label: x }]\n";
-    says(&message(&config(rest), ""), &["there is an upstream `a` already", "label: tier=canary"]);
+    says(&message(&config(rest), ""), &["another upstream has the name `a`", "label: tier=canary"]);
 }
 
 #[test]

@@ -1,8 +1,10 @@
-//! `docs/proxy.md` tells what is so.
+//! `docs/proxy.md` and the files in `examples/` agree with the code.
 
 use crate::client::get;
 use crate::running::{Folder, Running, workspace};
 use celero_proxy::config::Config;
+use serde_json::Value as Json;
+use std::collections::BTreeSet;
 
 fn page() -> String {
     std::fs::read_to_string(workspace().join("docs/proxy.md")).unwrap()
@@ -31,28 +33,37 @@ fn the_whole_configuration_is_one() {
     assert_eq!(message(&example.replace("servers:", "serves:")).trim(), block(&page(), "text").trim());
 }
 
-#[test]
-fn every_field_is_described() {
-    let (page, example) = (page(), block(&page(), "yaml"));
-    let places = [
-        "listeners:",
-        "    h2c: true",
-        "    balance: consistent",
-        "      path: /health",
-        "    path: /api",
-        "  idle: 60s",
-    ];
-    let mut fields = 0;
-    for place in places {
-        let indent = " ".repeat(place.len() - place.trim_start().len());
-        let told = message(&example.replacen(place, &format!("{indent}unheard-of: 1\n{place}"), 1));
-        let (_, list) = told.split_once("its fields are ").unwrap_or_else(|| panic!("{told}"));
-        for field in list.lines().next().unwrap().split(", ") {
-            assert!(page.contains(&format!("| {field}")), "{field} is not described");
-            fields += 1;
+/// Adds the keys of a schema.
+fn add_keys(schema: &Json, found: &mut BTreeSet<String>) {
+    match schema {
+        Json::Object(members) => {
+            if let Some(Json::Object(properties)) = members.get("properties") {
+                found.extend(properties.keys().cloned());
+            }
+            members.values().for_each(|value| add_keys(value, found));
         }
+        Json::Array(elements) => elements.iter().for_each(|value| add_keys(value, found)),
+        _ => {}
     }
-    assert!(fields >= 30, "{fields}");
+}
+
+#[test]
+fn every_key_is_described() {
+    let (page, mut keys) = (page(), BTreeSet::new());
+    add_keys(&Config::json_schema(), &mut keys);
+    assert!(keys.len() >= 30, "{keys:?}");
+    let missing: Vec<_> = keys.iter().filter(|key| !page.contains(&format!("| `{key}`"))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn the_schema_beside_the_examples_is_the_one_of_this_version() {
+    let path = workspace().join("examples/proxy.schema.json");
+    let expected = format!("{:#}\n", Config::json_schema());
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &expected).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! Services whose sockets are bound before anything runs.
+//! Services whose sockets are bound before the server starts.
 //!
-//! So a port that is taken is an error at the start, with its address, and port 0 can be asked for.
+//! A port that is in use is then an error at the start, and port 0 (any free port) works.
 
 use async_trait::async_trait;
 use pingora::apps::ServerApp;
@@ -17,12 +17,12 @@ pub(crate) fn bind(address: SocketAddr) -> Result<TcpListener, crate::Error> {
 }
 
 /// A service and its socket.
-pub(crate) struct Bound<A> {
+pub(crate) struct BoundService<A> {
     service: Listening<A>,
     socket: Option<(String, OwnedFd)>,
 }
 
-impl<A> Bound<A> {
+impl<A> BoundService<A> {
     pub(crate) fn new(mut service: Listening<A>, listener: TcpListener) -> std::io::Result<Self> {
         let address = listener.local_addr()?.to_string();
         service.add_tcp(&address);
@@ -31,10 +31,10 @@ impl<A> Bound<A> {
 }
 
 #[async_trait]
-impl<A: ServerApp + Send + Sync + 'static> Service for Bound<A> {
+impl<A: ServerApp + Send + Sync + 'static> Service for BoundService<A> {
     async fn start_service(&mut self, sockets: Option<ListenFds>, shutdown: ShutdownWatch, tasks: usize) {
         if let (Some(sockets), Some((address, socket))) = (&sockets, self.socket.take()) {
-            // Pingora takes sockets of this table in place of binding, and owns them from then on.
+            // Pingora uses the sockets of this table instead of binding its own, and owns them from then on.
             sockets.lock().add(address, socket.into_raw_fd());
         }
         self.service.start_service(sockets, shutdown, tasks).await;

@@ -1,22 +1,22 @@
-//! A line of the access log: what the proxy knows of a request, then the fields of its policy.
+//! An entry of the access log: the proxy's own fields of a request, then the fields of the policy.
 
-use crate::route;
-use crate::service::Request;
+use crate::routing;
+use crate::service::RequestState;
 use celero_policy::LogFields;
 use pingora::Error;
 use pingora::proxy::Session;
 use serde_json::Value as Json;
 use std::fmt::Write;
 
-/// The line, without its end. Where the policy has a field of the same name, its value stands.
-pub(crate) fn line(session: &Session, request: &Request, fields: &LogFields, error: Option<&Error>) -> String {
-    let mut entry = Entry { text: String::with_capacity(384), fields };
+/// Returns the entry as a line of JSON, without a line break. A field of the policy replaces a field of the proxy with the same name.
+pub(crate) fn line(session: &Session, request: &RequestState, fields: &LogFields, error: Option<&Error>) -> String {
+    let mut entry = LogEntry { text: String::with_capacity(384), fields };
     let (guard, head) = (&request.guard, session.req_header());
     let started = jiff::Timestamp::try_from(guard.started()).unwrap_or_default();
     entry.add("time", || format!("{started:.3}").into());
     entry.add("client", || guard.exchange().peer().map(|peer| peer.to_string()).into());
     entry.add("method", || head.method.as_str().into());
-    entry.add("host", || route::host(head).into());
+    entry.add("host", || routing::host(head).into());
     entry.add("path", || head.uri.path().into());
     entry.add("protocol", || format!("{:?}", head.version).into());
     entry.add("status", || session.response_written().map(|head| head.status.as_u16()).into());
@@ -40,13 +40,13 @@ pub(crate) fn line(session: &Session, request: &Request, fields: &LogFields, err
     entry.text
 }
 
-struct Entry<'a> {
+struct LogEntry<'a> {
     text: String,
     fields: &'a LogFields,
 }
 
-impl Entry<'_> {
-    /// A field of the proxy, unless the policy has one of this name.
+impl LogEntry<'_> {
+    /// Adds a field of the proxy, unless the policy has one with this name.
     fn add(&mut self, name: &str, value: impl FnOnce() -> Json) {
         if !self.fields.iter().any(|(taken, _)| taken == name) {
             self.put(name, &value());

@@ -1,15 +1,14 @@
-//! A raw HTTP/1.1 request, as text in a file, to the request that rules see.
+//! Parses an HTTP/1.1 request from text.
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
 
-/// Most header lines of a request.
+/// The largest number of header lines.
 const MAX_HEADERS: usize = 256;
 
-/// Reads a request: head, empty line, body. Lines may end in `\n` alone, and the last empty line may be left out, as text
-/// editors leave them.
+/// Parses a request: head, empty line, body. Lines may end in `\n` only, and the last empty line is optional.
 ///
 /// # Errors
-/// What is no HTTP, for people.
+/// Returns a message for text that is not an HTTP/1.1 request.
 pub(crate) fn parse(text: &[u8]) -> Result<http::Request<Vec<u8>>, String> {
     let (head, body) = split(text);
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
@@ -37,7 +36,7 @@ pub(crate) fn parse(text: &[u8]) -> Result<http::Request<Vec<u8>>, String> {
     Ok(request)
 }
 
-/// The head, with the line ends that HTTP asks for, and the body as it is.
+/// Returns the head, with `\r\n` line ends, and the body.
 fn split(text: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let mut head = Vec::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! Values as text for people: what an author would write to get them.
+//! Writes values as CEL source.
 
 use celero::{Arena, EvalResult, Value};
 use std::fmt::Write;

@@ -1,9 +1,9 @@
-//! Which upstream a request goes to.
+//! Chooses the upstream of a request.
 
 use crate::config::Route;
 use http::request::Parts;
 
-/// The index of the upstream of the first route that fits.
+/// Returns the index of the upstream of the first route that fits.
 pub(crate) fn choose<'a>(routes: &[Route], head: &Parts, label: impl Fn(&str) -> Option<&'a str>) -> Option<usize> {
     let host = host(head);
     let fits = |route: &&Route| {
@@ -14,7 +14,7 @@ pub(crate) fn choose<'a>(routes: &[Route], head: &Parts, label: impl Fn(&str) ->
     routes.iter().find(fits).map(|route| route.upstream)
 }
 
-/// The host that a request is for, without its port.
+/// Returns the host of a request, without its port.
 pub(crate) fn host(head: &Parts) -> &str {
     let header = || head.headers.get(http::header::HOST).and_then(|value| value.to_str().ok());
     let authority = head.uri.authority().map(|authority| authority.as_str()).or_else(header).unwrap_or_default();

@@ -1,13 +1,13 @@
-//! Writes a policy's own answer.
+//! Sends an answer of the policy.
 
-use celero_policy::Answer;
+use celero_policy::PolicyAnswer;
 use http::{Method, header};
 use pingora::Result;
 use pingora::http::ResponseHeader;
 use pingora::proxy::Session;
 
-/// Sends `answer` in place of a server's response; nothing of a response may have been sent.
-pub(crate) async fn write(session: &mut Session, answer: &Answer) -> Result<()> {
+/// Sends `answer` instead of a server's response. No part of a response may have been sent before.
+pub(crate) async fn write_answer(session: &mut Session, answer: &PolicyAnswer) -> Result<()> {
     let mut head = ResponseHeader::build(answer.status, Some(answer.headers.len().saturating_add(1)))?;
     for (name, value) in &answer.headers {
         head.append_header(name.clone(), value.clone())?;

@@ -1,16 +1,16 @@
-//! The log phase of a request: runs when its response was sent, or given up.
+//! Runs the phase `log` of a request when its response was sent, or dropped before its end.
 
-use celero_policy::{Ended, Exchange, LogFields, Policy};
+use celero_policy::{Exchange, LogFields, Policy, RequestSummary};
 use http::{request, response};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-/// Takes what a policy wants to be logged of a request.
-pub(crate) type Sink = Arc<dyn Fn(&LogFields) + Send + Sync>;
+/// Receives the log fields of a request.
+pub(crate) type LogSink = Arc<dyn Fn(&LogFields) + Send + Sync>;
 
-/// What the log phase needs. It runs when this is dropped.
-pub(crate) struct Logged {
+/// The input of the phase `log`, which runs when this is dropped.
+pub(crate) struct LogOnDrop {
     pub(crate) policy: Arc<Policy>,
     pub(crate) head: request::Parts,
     pub(crate) response: response::Parts,
@@ -18,18 +18,18 @@ pub(crate) struct Logged {
     pub(crate) started: SystemTime,
     pub(crate) clock: Instant,
     pub(crate) bytes_sent: u64,
-    pub(crate) sink: Option<Sink>,
+    pub(crate) sink: Option<LogSink>,
 }
 
-impl Logged {
+impl LogOnDrop {
     pub(crate) fn sent(&mut self, bytes: u64) {
         self.bytes_sent = self.bytes_sent.saturating_add(bytes);
     }
 }
 
-impl Drop for Logged {
+impl Drop for LogOnDrop {
     fn drop(&mut self) {
-        let end = Ended { started: self.started, duration: self.clock.elapsed(), bytes_sent: self.bytes_sent };
+        let end = RequestSummary { started: self.started, duration: self.clock.elapsed(), bytes_sent: self.bytes_sent };
         let fields = self.policy.log(&self.head, Some(&self.response), &end, &mut self.exchange);
         if let Some(sink) = &self.sink {
             sink(&fields);
@@ -37,8 +37,8 @@ impl Drop for Logged {
     }
 }
 
-impl fmt::Debug for Logged {
+impl fmt::Debug for LogOnDrop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Logged").field("bytes_sent", &self.bytes_sent).finish_non_exhaustive()
+        f.debug_struct("LogOnDrop").field("bytes_sent", &self.bytes_sent).finish_non_exhaustive()
     }
 }

@@ -1,7 +1,7 @@
-//! Reads the files again when they change, or when the process gets SIGHUP.
+//! Loads the files again when they change, and on SIGHUP.
 //!
-//! Folders are watched, not files: editors and Kubernetes put new files in the place of old ones. An event only says that it is time
-//! to look; whether anything changed is seen from the files themselves.
+//! Folders are watched, not files, because editors and Kubernetes replace files. An event only triggers a look at the files; size and
+//! modification time say whether one changed.
 
 use crate::state::State;
 use async_trait::async_trait;
@@ -15,25 +15,25 @@ use std::time::{Duration, SystemTime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
-/// How long files must be left alone before they are read: most are written in several steps.
+/// How long files must stay unchanged before they are loaded: many writers write a file in several steps.
 const QUIET: Duration = Duration::from_millis(100);
-/// How often files are looked at where the system can't tell of changes.
+/// The polling interval if the system can't report changes.
 const POLL: Duration = Duration::from_secs(2);
 
-/// The service that reads files again.
+/// The service that loads changed files.
 pub(crate) struct WatchService {
     state: Arc<State>,
-    /// What the files looked like when they were read.
-    first: Look,
+    /// The files' stamps when they were loaded first.
+    first: FileStamps,
 }
 
-/// What a file looks like from outside.
-type Look = Vec<(PathBuf, Option<(SystemTime, u64)>)>;
+/// Modification time and size of each file; `None` if it can't be read.
+type FileStamps = Vec<(PathBuf, Option<(SystemTime, u64)>)>;
 
 impl WatchService {
-    /// To be made as soon as the files were read: only what changes later is noticed.
+    /// Creates the service. Call it right after the files were loaded: only later changes are noticed.
     pub(crate) fn new(state: Arc<State>) -> Self {
-        let first = look(&state);
+        let first = stamps(&state);
         Self { state, first }
     }
 
@@ -43,21 +43,21 @@ impl WatchService {
         let mut hangup = signal(SignalKind::hangup()).ok();
         let mut seen = self.first.clone();
         loop {
-            let told = watcher.watch(&seen);
-            let asked = tokio::select! {
+            let reported = watcher.watch(&seen);
+            let hung_up = tokio::select! {
                 () = touched.notified() => false,
-                () = tokio::time::sleep(POLL), if !told => false,
+                () = tokio::time::sleep(POLL), if !reported => false,
                 () = next(&mut hangup) => true,
             };
-            let now = if asked { look(&self.state) } else { self.settled(&seen).await };
-            if asked && let Some(log) = &self.state.log {
+            let now = if hung_up { stamps(&self.state) } else { self.settled(&seen).await };
+            if hung_up && let Some(log) = &self.state.log {
                 log.reopen();
             }
-            if asked || now != seen {
-                // Whatever is wrong was logged and counted.
+            if hung_up || now != seen {
+                // An error is logged and counted in `reload`.
                 let _ = self.state.reload();
-                // Files that are new among those to be watched are taken as they look now.
-                seen = look(&self.state);
+                // Files that are watched from now on start with their current stamps.
+                seen = stamps(&self.state);
                 for (file, about) in &mut seen {
                     if let Some((_, before)) = now.iter().find(|(known, _)| known == file) {
                         *about = *before;
@@ -67,13 +67,13 @@ impl WatchService {
         }
     }
 
-    /// What the files look like once they are left alone.
-    async fn settled(&self, before: &Look) -> Look {
+    /// Waits until the files stay unchanged, and returns their stamps.
+    async fn settled(&self, before: &FileStamps) -> FileStamps {
         let mut now = before.clone();
         loop {
-            // Also the pace at which events of other files in these folders are looked into.
+            // This also limits how often events of other files in these folders are handled.
             tokio::time::sleep(QUIET).await;
-            let later = look(&self.state);
+            let later = stamps(&self.state);
             if later == now {
                 return now;
             }
@@ -82,8 +82,8 @@ impl WatchService {
     }
 }
 
-/// What the files look like.
-fn look(state: &State) -> Look {
+/// Returns the current stamps of the files.
+fn stamps(state: &State) -> FileStamps {
     let of = |file: &Path| {
         let about = std::fs::metadata(file).ok()?;
         Some((about.modified().ok()?, about.len()))
@@ -111,16 +111,16 @@ struct Folders {
 
 impl Folders {
     fn new(touched: Arc<Notify>) -> Self {
-        let told = Arc::clone(&touched);
-        let watcher = notify::recommended_watcher(move |_| told.notify_one());
+        let changed = Arc::clone(&touched);
+        let watcher = notify::recommended_watcher(move |_| changed.notify_one());
         if let Err(error) = &watcher {
-            log::warn!("the system does not tell of changed files ({error}): they are looked at every {POLL:?}");
+            log::warn!("the system can't report changed files ({error}): they are polled every {POLL:?}");
         }
         Self { touched, watcher: watcher.ok(), folders: BTreeSet::new() }
     }
 
-    /// Watches the folders of these files too. Whether the system will tell of all changes.
-    fn watch(&mut self, files: &Look) -> bool {
+    /// Watches the folders of these files too. Returns whether the system reports changes in all of them.
+    fn watch(&mut self, files: &FileStamps) -> bool {
         let Some(watcher) = &mut self.watcher else { return false };
         for (file, _) in files {
             let folder = match file.parent() {
@@ -131,11 +131,11 @@ impl Folders {
                 continue;
             }
             if let Err(error) = watcher.watch(folder, RecursiveMode::NonRecursive) {
-                log::warn!("{} can't be watched ({error}): files are looked at every {POLL:?}", folder.display());
+                log::warn!("{} can't be watched ({error}): files are polled every {POLL:?}", folder.display());
                 return false;
             }
             self.folders.insert(folder.to_owned());
-            // What changed before this folder was watched is looked for too.
+            // A change before this folder was watched is found by one more look.
             self.touched.notify_one();
         }
         true

@@ -1,9 +1,9 @@
-//! What the commands about sets share: rules and what they are asked about, read and compiled.
+//! What the commands about sets of rules share: reading and compiling the rules, and reading their input.
 
 use crate::REJECTED;
-use crate::input::{GIVEN_MEMORY, Given, SetWorld};
+use crate::input::{INPUT_MEMORY, InputArgs, SetInput};
 use crate::output::Output;
-use crate::requests::Recorded;
+use crate::request_file::RecordedRequests;
 use crate::rules_file::RulesFile;
 use celero::http::RequestContext;
 use celero::{Arena, Context, Diagnostic, Engine, Env, ErrorPolicy, Rule, RuleSetBuilder, RuleSetError};
@@ -41,12 +41,12 @@ impl ValueEnum for ErrorPolicyArg {
     }
 }
 
-/// What is done with rules and the contexts that they are asked about, whatever the type of these is.
-pub(crate) trait Task {
-    /// Gives the exit code.
+/// A command about a set of rules, for any type of context.
+pub(crate) trait SetCommand {
+    /// Runs the command and returns the exit code.
     ///
     /// # Errors
-    /// What the user got wrong, for people.
+    /// Returns a message about an error of the command line.
     fn run<E: Context, C: Context<Static = E::Static>>(
         self,
         env: &Env<E>,
@@ -55,19 +55,19 @@ pub(crate) trait Task {
     ) -> Result<u8, String>;
 }
 
-/// Reads what rules are asked about, and does a task.
+/// Reads the input of rules, and runs a command.
 ///
 /// # Errors
-/// Files that can't be read, and those of the task.
-pub(crate) fn with_contexts(given: &Given, output: &mut Output, task: impl Task) -> Result<u8, String> {
-    match given.set_world()? {
-        SetWorld::Named(named) => {
+/// Files that can't be read, and those of the command.
+pub(crate) fn with_contexts(given: &InputArgs, output: &mut Output, command: impl SetCommand) -> Result<u8, String> {
+    match given.set_input()? {
+        SetInput::Named(named) => {
             let env = named.env()?;
-            let arena = Arena::new(GIVEN_MEMORY);
+            let arena = Arena::new(INPUT_MEMORY);
             let bindings = if given.bindings.is_some() { vec![named.bindings(&env, &arena)?] } else { Vec::new() };
-            task.run(&env, &bindings, output)
+            command.run(&env, &bindings, output)
         }
-        SetWorld::Requests { recorded: Recorded { requests, left_out }, peer, env } => {
+        SetInput::Requests { recorded: RecordedRequests { requests, left_out }, peer, env } => {
             if let Some(first) = left_out.first() {
                 let count = left_out.len();
                 output.complain(&format!(
@@ -76,12 +76,12 @@ pub(crate) fn with_contexts(given: &Given, output: &mut Output, task: impl Task)
             }
             let context = |message| RequestContext::new(message).with_source(peer);
             let contexts: Vec<_> = requests.iter().map(|m| context(m).with_body(m.body())).collect();
-            task.run(&*env, &contexts, output)
+            command.run(&*env, &contexts, output)
         }
     }
 }
 
-/// A builder with the rules of a file.
+/// Returns a builder with the rules of a file.
 pub(crate) fn builder<'e, E: Context>(
     engine: &Engine,
     env: &'e Env<E>,
@@ -95,7 +95,7 @@ pub(crate) fn builder<'e, E: Context>(
     })
 }
 
-/// Says why rules do not compile.
+/// Prints why rules don't compile.
 pub(crate) fn rejected(file: &RulesFile, error: &RuleSetError, json: bool, output: &mut Output) -> u8 {
     let found = failures(error);
     if json {
@@ -106,7 +106,7 @@ pub(crate) fn rejected(file: &RulesFile, error: &RuleSetError, json: bool, outpu
     REJECTED
 }
 
-/// The diagnostics of the rules that do not compile, by rule.
+/// Returns the diagnostics of the rules that don't compile, each with its rule.
 fn failures(error: &RuleSetError) -> Vec<(usize, Diagnostic)> {
     error.diagnostics().map(|(rule, found)| (rule, found.clone())).collect()
 }

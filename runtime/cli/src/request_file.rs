@@ -1,16 +1,15 @@
-//! Files of requests: HTTP/1.1 as text, of which each after the first follows a line that starts with `###`; or JSON, one object
-//! a line: `{"method": "GET", "uri": "/", "headers": {"host": "a"}, "body": ""}`.
+//! Files of requests: HTTP/1.1 as text, separated by lines that start with `###`; or JSON, one object per line: `{"method": "GET", "uri": "/", "headers": {"host": "a"}, "body": ""}`.
 
-use crate::request;
+use crate::http_request;
 use http::{HeaderName, HeaderValue, Method, Request, Uri, Version};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// The requests of a file.
 #[derive(Debug, Default)]
-pub(crate) struct Recorded {
+pub(crate) struct RecordedRequests {
     pub(crate) requests: Vec<Request<Vec<u8>>>,
-    /// What is wrong with those that are left out.
+    /// The errors of requests that are left out.
     pub(crate) left_out: Vec<String>,
 }
 
@@ -27,7 +26,7 @@ struct Line {
     version: Option<String>,
 }
 
-/// The lines of a header.
+/// The values of a header.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Values {
@@ -35,13 +34,13 @@ enum Values {
     Several(Vec<String>),
 }
 
-/// Reads the requests of a file. Of JSON those that are not valid HTTP are left out, and said to be: recorded traffic may hold
-/// some, and no rule of a proxy sees them.
+/// Reads the requests of a file. Invalid HTTP requests in JSON are left out and reported: recorded traffic may contain some, and a
+/// proxy rejects them before its rules run.
 ///
 /// # Errors
-/// What is no request, for people: its line, or its number counted from 1.
-pub(crate) fn parse(text: &[u8]) -> Result<Recorded, String> {
-    let Recorded { mut requests, mut left_out } = Recorded::default();
+/// Returns a message with the line, or with the number of the request, counted from 1.
+pub(crate) fn parse(text: &[u8]) -> Result<RecordedRequests, String> {
+    let RecordedRequests { mut requests, mut left_out } = RecordedRequests::default();
     if text.trim_ascii_start().starts_with(b"{") {
         let lines = text.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.trim_ascii().is_empty());
         for (at, line) in lines {
@@ -56,9 +55,9 @@ pub(crate) fn parse(text: &[u8]) -> Result<Recorded, String> {
         requests = texts(text)?;
     }
     if requests.is_empty() {
-        return Err(left_out.into_iter().next().unwrap_or_else(|| "there is no request".to_owned()));
+        return Err(left_out.into_iter().next().unwrap_or_else(|| "the file has no request".to_owned()));
     }
-    Ok(Recorded { requests, left_out })
+    Ok(RecordedRequests { requests, left_out })
 }
 
 fn texts(text: &[u8]) -> Result<Vec<Request<Vec<u8>>>, String> {
@@ -74,7 +73,8 @@ fn texts(text: &[u8]) -> Result<Vec<Request<Vec<u8>>>, String> {
     parts
         .enumerate()
         .map(|(at, part)| {
-            request::parse(part.trim_ascii_start()).map_err(|why| format!("request {}: {why}", at.saturating_add(1)))
+            http_request::parse(part.trim_ascii_start())
+                .map_err(|why| format!("request {}: {why}", at.saturating_add(1)))
         })
         .collect()
 }
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn what_http_does_not_allow_is_left_out() {
-        let Recorded { requests, left_out } = parse(b"{\"uri\": \"a b\"}\n{\"uri\": \"/\"}\n").unwrap();
+        let RecordedRequests { requests, left_out } = parse(b"{\"uri\": \"a b\"}\n{\"uri\": \"/\"}\n").unwrap();
         assert_eq!((requests.len(), left_out.len()), (1, 1));
         assert!(left_out[0].starts_with("line 1: uri `a b`: "), "{left_out:?}");
     }
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn what_is_no_request_is_placed() {
         for (text, why) in [
-            (&b""[..], "there is no request"),
+            (&b""[..], "the file has no request"),
             (b"GET / HTTP/1.1\n\n###\nGET\n", "request 2: "),
             (b"{\"uri\": \"/\"}\n{\"method\": 1}\n", "line 2: not a request: "),
             (b"{\"uri\": \"a b\"}", "line 1: uri `a b`: "),

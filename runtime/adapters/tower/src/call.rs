@@ -1,26 +1,26 @@
-//! The way of one request through a policy and the service behind it.
+//! Runs one request through the phases of a policy and the service.
 
-use crate::body::{RequestBody, ResponseBody, gather};
-use crate::layer::{Peer, PolicyLayer};
-use crate::logged::{Logged, Sink};
+use crate::body::{RequestBody, ResponseBody, buffer};
+use crate::layer::{FindClient, PolicyLayer};
+use crate::log_on_drop::{LogOnDrop, LogSink};
 use bytes::Bytes;
-use celero_policy::{Answer, Exchange, Outcome, Policy};
+use celero_policy::{Exchange, Outcome, Policy, PolicyAnswer};
 use http::{Request, Response, StatusCode, request};
 use http_body::Body;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 use tower_service::Service;
 
-/// What a request carries.
-pub(crate) struct Way {
+/// The state of a request.
+pub(crate) struct RequestState {
     policy: Arc<Policy>,
-    peer: Peer,
-    sink: Option<Sink>,
+    peer: FindClient,
+    sink: Option<LogSink>,
     started: SystemTime,
     clock: Instant,
 }
 
-impl Way {
+impl RequestState {
     pub(crate) fn new(layer: &PolicyLayer) -> Self {
         Self {
             policy: layer.policy.current(),
@@ -31,7 +31,7 @@ impl Way {
         }
     }
 
-    /// The response, with what the log phase will need.
+    /// Returns the response, whose body runs the phase `log` at its end.
     fn end<R>(
         self,
         head: Option<request::Parts>,
@@ -40,7 +40,7 @@ impl Way {
     ) -> Response<ResponseBody<R>> {
         let Some(head) = head.filter(|_| self.policy.has_log_fields()) else { return response };
         let (parts, body) = response.into_parts();
-        let logged = Logged {
+        let log = LogOnDrop {
             policy: self.policy,
             head,
             response: parts.clone(),
@@ -50,14 +50,14 @@ impl Way {
             bytes_sent: 0,
             sink: self.sink,
         };
-        Response::from_parts(parts, body.logged(Some(Box::new(logged))))
+        Response::from_parts(parts, body.with_log(Some(Box::new(log))))
     }
 }
 
-/// Asks the policy, then the service, then the policy again.
+/// Runs the request phases, the service, and the response phase.
 pub(crate) async fn run<S, B, R>(
     mut inner: S,
-    way: Way,
+    state: RequestState,
     request: Request<B>,
 ) -> Result<Response<ResponseBody<R>>, S::Error>
 where
@@ -65,51 +65,51 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     let (mut head, body) = request.into_parts();
-    let mut exchange = Exchange::new((way.peer)(&head), None);
-    let policy = Arc::clone(&way.policy);
+    let mut exchange = Exchange::new((state.peer)(&head), None);
+    let policy = Arc::clone(&state.policy);
     if let Outcome::Respond(answer) = policy.request(&head, &mut exchange) {
-        return Ok(way.end(Some(head), response_of(*answer), exchange));
+        return Ok(state.end(Some(head), response_of(*answer), exchange));
     }
     exchange.edits().apply(&mut head.headers);
     let body = match policy.body_limit() {
         None => RequestBody::unread(body),
         Some(limit) => {
-            let Ok(gathered) = gather(body, limit).await else {
-                return Ok(way.end(Some(head), broken(), exchange));
+            let Ok(buffered) = buffer(body, limit).await else {
+                return Ok(state.end(Some(head), unreadable(), exchange));
             };
-            let outcome = if gathered.too_large {
+            let outcome = if buffered.too_large {
                 policy.request_body_too_large(&mut exchange)
             } else {
-                policy.request_body(&head, &gathered.read, &mut exchange)
+                policy.request_body(&head, &buffered.read, &mut exchange)
             };
             if let Outcome::Respond(answer) = outcome {
-                return Ok(way.end(Some(head), response_of(*answer), exchange));
+                return Ok(state.end(Some(head), response_of(*answer), exchange));
             }
             exchange.edits().apply(&mut head.headers);
-            gathered.body
+            buffered.body
         }
     };
-    let kept = (policy.has_response_rules() || policy.has_log_fields()).then(|| head.clone());
+    let kept_head = (policy.has_response_rules() || policy.has_log_fields()).then(|| head.clone());
     let (mut parts, body) = inner.call(Request::from_parts(head, body)).await?.into_parts();
     let mut body = ResponseBody::service(body);
-    if let Some(head) = kept.as_ref().filter(|_| policy.has_response_rules()) {
+    if let Some(head) = kept_head.as_ref().filter(|_| policy.has_response_rules()) {
         match policy.response(head, &parts, &mut exchange) {
             Outcome::Continue => exchange.edits().apply(&mut parts.headers),
             Outcome::Respond(answer) => (parts, body) = response_of(*answer).into_parts(),
         }
     }
-    Ok(way.end(kept, Response::from_parts(parts, body), exchange))
+    Ok(state.end(kept_head, Response::from_parts(parts, body), exchange))
 }
 
-fn response_of<R>(answer: Answer) -> Response<ResponseBody<R>> {
+fn response_of<R>(answer: PolicyAnswer) -> Response<ResponseBody<R>> {
     let mut response = Response::new(ResponseBody::policy(answer.body));
     *response.status_mut() = answer.status;
     *response.headers_mut() = answer.headers;
     response
 }
 
-/// The answer to a request of which the body can't be read.
-fn broken<R>() -> Response<ResponseBody<R>> {
+/// Returns the answer to a request whose body can't be read.
+fn unreadable<R>() -> Response<ResponseBody<R>> {
     let mut response =
         Response::new(ResponseBody::policy(Bytes::from_static(b"the body of the request can't be read\n")));
     *response.status_mut() = StatusCode::BAD_REQUEST;

@@ -1,6 +1,6 @@
-//! Values as JSON, both ways.
+//! Converts between values and JSON.
 //!
-//! Out, every value carries its type: `{"int": "1"}`, `{"list": [..]}`. In, the same forms are taken, and plain JSON too:
+//! Output has the type of each value: `{"int": "1"}`, `{"list": [..]}`. Input may have the same forms, or be plain JSON:
 //! whole numbers are `int`, other numbers `double`, objects maps with string keys. An object whose only key is the name of
 //! a form is that form; as a plain map it is written `{"map": [["int", ..]]}`. Only `{"type": ..}` is a plain map too, when
 //! what it holds is no type of CEL.
@@ -144,7 +144,7 @@ fn form<'a>(name: &str, content: &Json, ty: &Type, arena: &'a Arena) -> Result<O
             }
             Value::Map(map.finish(&Cx::new(i64::MAX, arena)).map_err(full)?)
         }
-        ("type", Json::String(v)) => match crate::types::parse(v) {
+        ("type", Json::String(v)) => match crate::notation::parse(v) {
             // A type value is known by its name without parameters.
             Ok(ty) => Value::Type(arena.alloc_str(&bare(&ty.to_string())).map_err(full)?),
             // Objects with the one member `type` are common, and few of them name a type of CEL.

@@ -1,12 +1,12 @@
-//! Where in a file a character of a scalar stands, whatever the scalar's style.
+//! Finds a character of a scalar in its file, whatever the scalar's style.
 
 use saphyr_parser::ScalarStyle;
 use std::ops::Range;
 
-/// The offset in `file` of the byte `offset` of a scalar's text; the scalar is written in `range`.
+/// Returns the offset in `file` of the byte `offset` of a scalar's text, which is written in `range`.
 ///
-/// The two are walked side by side: what YAML folds, escapes or indents is skipped in the file. Where they don't fit, the answer
-/// is the last place where they did.
+/// Walks text and file in parallel, and skips in the file what YAML folds, escapes or indents. Where they differ, the result is the last
+/// offset at which they agreed.
 pub(crate) fn offset_in_file(file: &str, range: Range<usize>, text: &str, style: ScalarStyle, offset: usize) -> usize {
     let raw = file.get(range.clone()).unwrap_or("");
     let before = file.get(..range.start).unwrap_or("");
@@ -26,19 +26,19 @@ struct Walk<'r> {
     raw: &'r str,
     style: ScalarStyle,
     at: usize,
-    /// Columns that begin each line of a block.
+    /// The number of columns that indent each line of a block.
     indent: usize,
 }
 
 impl<'r> Walk<'r> {
-    /// At the beginning of a scalar, which `before` precedes on its line.
+    /// Returns a walk at the start of a scalar. `before` is the text before it on its line.
     fn start(raw: &'r str, before: &str, style: ScalarStyle) -> Self {
         let mut walk = Self { raw, style, at: 0, indent: 0 };
         match style {
             ScalarStyle::Plain => {}
             ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => walk.at = 1,
             ScalarStyle::Literal | ScalarStyle::Folded => {
-                // A block begins behind the blanks of its first line.
+                // A block is indented like its first line.
                 let first = raw.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
                 let blanks = first.len().saturating_sub(first.trim_start_matches(' ').len());
                 walk.indent = if raw.starts_with(first) { before.len().saturating_add(blanks) } else { blanks };
@@ -64,7 +64,7 @@ impl<'r> Walk<'r> {
         self.forward(spaces.min(self.indent));
     }
 
-    /// Skips what stands for nothing: a line end behind a backslash in double quotes.
+    /// Skips what has no character in the text: a line break after a backslash in double quotes.
     fn skip_joints(&mut self) {
         while self.style == ScalarStyle::DoubleQuoted
             && let Some(after) = self.rest().strip_prefix("\\\n").or_else(|| self.rest().strip_prefix("\\\r\n"))
@@ -73,7 +73,7 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Goes over what is written for a character of the text.
+    /// Moves past what is written for one character of the text.
     fn step(&mut self, character: char, next: Option<char>) {
         self.skip_joints();
         let rest = self.rest();
@@ -100,7 +100,7 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Goes over a line end and what begins the next line.
+    /// Moves past a line break and the indentation of the next line.
     fn line_end(&mut self, blanks: usize, next: Option<char>) {
         self.forward(blanks);
         let end = if self.rest().starts_with('\r') { 2 } else { 1 };
@@ -108,7 +108,7 @@ impl<'r> Walk<'r> {
         if self.style == ScalarStyle::Literal {
             return self.skip_indent();
         }
-        // Line ends are folded: one is a blank, of more the first is none.
+        // Folded line breaks: a single one is a space; of several, the first has no character.
         loop {
             let blanks = self.rest().bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
             let after = self.rest().get(blanks..).unwrap_or("");
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use saphyr_parser::{Event, Parser};
 
-    /// For each scalar of a document, that `@` is found where it is written.
+    /// Tests that each `@` of a document is found where it is written.
     fn check(document: &str) {
         let mut found = Vec::new();
         for event in Parser::new_from_str(document) {

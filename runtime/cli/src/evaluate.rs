@@ -1,26 +1,26 @@
-//! Evaluating an expression in one tier or both, and what comes out.
+//! Evaluates an expression in one tier or in both, and compares the results.
 
 use crate::failure::Failure;
-use crate::input::{GIVEN_MEMORY, Named, World};
-use crate::{json, text};
+use crate::input::{INPUT_MEMORY, Input, NamedInput};
+use crate::{value_json, value_text};
 use celero::http::RequestContext;
 use celero::{Arena, Context, Engine, Env, Scratch, Tier};
 use serde_json::{Value as Json, json};
 
-/// Which tier a user asks for.
+/// The value of `--tier`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum TierChoice {
-    /// Native code where possible, else the interpreter.
+    /// Native code where possible, otherwise the interpreter.
     Auto,
     /// Native code.
     Native,
     /// The interpreter.
     Interpret,
-    /// Native code and the interpreter; answers must be equal.
+    /// Native code and the interpreter, whose results must be equal.
     Both,
 }
 
-/// The engines that a choice asks for.
+/// The engines of a choice.
 pub(crate) enum Engines {
     One(Engine),
     Both { native: Engine, interpret: Engine },
@@ -38,27 +38,27 @@ impl Engines {
     }
 }
 
-/// A value in both of its forms.
+/// A value as JSON and as text.
 #[derive(Clone, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct RenderedValue {
     pub(crate) json: Json,
     pub(crate) text: String,
 }
 
-/// What came out of one tier.
-pub(crate) type Outcome = Result<Shown, Failure>;
+/// The result of one tier.
+pub(crate) type TierResult = Result<RenderedValue, Failure>;
 
-/// What came out of all tiers that were asked.
+/// The result of all chosen tiers.
 #[derive(Clone, Debug)]
-pub(crate) enum Answer {
-    /// The answer, of both tiers if both were asked.
-    Agreed(Outcome),
-    /// The answers of two tiers that differ.
-    Disagreed { native: Outcome, interpret: Outcome },
+pub(crate) enum Evaluated {
+    /// The result; if both tiers evaluated, the same in both.
+    Agreed(TierResult),
+    /// The results of two tiers, which differ.
+    Disagreed { native: TierResult, interpret: TierResult },
 }
 
-impl Answer {
-    /// The form that programs read.
+impl Evaluated {
+    /// Returns the result as JSON.
     pub(crate) fn json(&self) -> Json {
         match self {
             Self::Agreed(outcome) => outcome_json(outcome),
@@ -69,39 +69,39 @@ impl Answer {
     }
 }
 
-fn outcome_json(outcome: &Outcome) -> Json {
+fn outcome_json(outcome: &TierResult) -> Json {
     match outcome {
         Ok(shown) => json!({ "value": shown.json }),
         Err(failure) => failure.json(),
     }
 }
 
-/// Evaluates in the tiers asked for.
-pub(crate) fn answer(engines: &Engines, world: &World, source: &str) -> Answer {
+/// Evaluates in the chosen tiers.
+pub(crate) fn answer(engines: &Engines, input: &Input, source: &str) -> Evaluated {
     match engines {
-        Engines::One(engine) => Answer::Agreed(evaluate(engine, world, source)),
+        Engines::One(engine) => Evaluated::Agreed(evaluate(engine, input, source)),
         Engines::Both { native, interpret } => {
-            let (native, interpret) = (evaluate(native, world, source), evaluate(interpret, world, source));
+            let (native, interpret) = (evaluate(native, input, source), evaluate(interpret, input, source));
             let equal = agree(&native, &interpret);
-            if equal { Answer::Agreed(native) } else { Answer::Disagreed { native, interpret } }
+            if equal { Evaluated::Agreed(native) } else { Evaluated::Disagreed { native, interpret } }
         }
     }
 }
 
-/// Whether two tiers say the same. The messages of errors are for people and may differ; kind, place and value may not.
-fn agree(native: &Outcome, interpret: &Outcome) -> bool {
+/// Returns whether two tiers agree on value, error kind and error span. Error messages may differ.
+fn agree(native: &TierResult, interpret: &TierResult) -> bool {
     match (native, interpret) {
-        // As text too, because the numbers 0.0 and -0.0 are equal.
+        // The text differs for 0.0 and -0.0, which are equal as JSON.
         (Ok(a), Ok(b)) => a.json == b.json && a.text == b.text,
         (Err(a), Err(b)) => (a.kind, a.span) == (b.kind, b.span),
         _ => false,
     }
 }
 
-fn evaluate(engine: &Engine, world: &World, source: &str) -> Outcome {
-    match world {
-        World::Named(named) => evaluate_named(engine, named, source),
-        World::Request(request) => {
+fn evaluate(engine: &Engine, input: &Input, source: &str) -> TierResult {
+    match input {
+        Input::Named(named) => evaluate_named(engine, named, source),
+        Input::Request(request) => {
             let message = &request.message;
             let context = RequestContext::new(message).with_body(message.body()).with_source(request.peer);
             run(engine, &request.env().map_err(Failure::invalid)?, &context, source)
@@ -109,9 +109,9 @@ fn evaluate(engine: &Engine, world: &World, source: &str) -> Outcome {
     }
 }
 
-fn evaluate_named(engine: &Engine, named: &Named, source: &str) -> Outcome {
+fn evaluate_named(engine: &Engine, named: &NamedInput, source: &str) -> TierResult {
     let env = named.env().map_err(Failure::invalid)?;
-    let arena = Arena::new(GIVEN_MEMORY);
+    let arena = Arena::new(INPUT_MEMORY);
     let bindings = named.bindings(&env, &arena).map_err(Failure::invalid)?;
     run(engine, &env, &bindings, source)
 }
@@ -121,13 +121,13 @@ fn run<E: Context, C: Context<Static = E::Static>>(
     env: &Env<E>,
     context: &C,
     source: &str,
-) -> Outcome {
+) -> TierResult {
     let program = engine.compile(env, source).map_err(|error| Failure::from(&error))?;
-    let arena = Arena::new(GIVEN_MEMORY);
+    let arena = Arena::new(INPUT_MEMORY);
     let mut scratch = Scratch::new();
     let value = program.eval(context, &mut scratch).map_err(Failure::from)?;
-    let shown =
-        json::from_value(&value, &arena).and_then(|json| Ok(Shown { json, text: text::from_value(&value, &arena)? }));
+    let shown = value_json::from_value(&value, &arena)
+        .and_then(|json| Ok(RenderedValue { json, text: value_text::from_value(&value, &arena)? }));
     shown.map_err(|kind| Failure { kind: kind.name(), ..Failure::invalid(format!("showing the result: {kind}")) })
 }
 
@@ -136,12 +136,15 @@ mod tests {
     use super::*;
     use celero::Value;
 
-    fn shown(value: Value<'_>) -> Outcome {
+    fn shown(value: Value<'_>) -> TierResult {
         let arena = Arena::new(1 << 16);
-        Ok(Shown { json: json::from_value(&value, &arena).unwrap(), text: text::from_value(&value, &arena).unwrap() })
+        Ok(RenderedValue {
+            json: value_json::from_value(&value, &arena).unwrap(),
+            text: value_text::from_value(&value, &arena).unwrap(),
+        })
     }
 
-    fn failed(kind: &'static str, end: u32) -> Outcome {
+    fn failed(kind: &'static str, end: u32) -> TierResult {
         Err(Failure { kind, span: Some((0, end)), ..Failure::invalid("text") })
     }
 
@@ -163,7 +166,7 @@ mod tests {
 
     #[test]
     fn disagreement_shows_both_answers() {
-        let answer = Answer::Disagreed { native: shown(Value::Bool(true)), interpret: failed("host", 3) };
+        let answer = Evaluated::Disagreed { native: shown(Value::Bool(true)), interpret: failed("host", 3) };
         assert_eq!(
             answer.json(),
             json!({ "disagree": {

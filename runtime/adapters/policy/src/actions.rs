@@ -1,7 +1,7 @@
-//! What a rule does, compiled. It says nothing of when it does so.
+//! What a rule does when it matches, compiled. `phase.rs` decides when.
 
 use crate::edits::{Edit, Edits};
-use crate::outcome::Answer;
+use crate::outcome::PolicyAnswer;
 use crate::values::to_json;
 use bytes::Bytes;
 use celero::http::HeaderSet;
@@ -10,74 +10,74 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-/// Things with names, in the order of the file.
-pub(crate) type Named<T> = Box<[(Arc<str>, T)]>;
+/// Named items, in the order of the file.
+pub(crate) type NamedList<T> = Box<[(Arc<str>, T)]>;
 
-/// A rule's name and what it does.
+/// A rule without its condition.
 #[derive(Debug)]
 pub(crate) struct Rule<S> {
     pub(crate) name: Arc<str>,
-    /// The share of requests for which it acts.
+    /// The share of matching requests for which it acts.
     pub(crate) sample: Option<f64>,
     pub(crate) edits: Box<[HeaderEdit<S>]>,
-    pub(crate) labels: Named<Words<S>>,
-    pub(crate) fields: Named<Field<S>>,
+    pub(crate) labels: NamedList<TextTemplate<S>>,
+    pub(crate) fields: NamedList<Field<S>>,
     pub(crate) counter: Option<usize>,
-    pub(crate) end: Option<End<S>>,
+    pub(crate) end: Option<PhaseEnd<S>>,
 }
 
-/// A change of headers.
+/// A change of a header.
 #[derive(Debug)]
 pub(crate) enum HeaderEdit<S> {
-    Set(HeaderName, HeaderWords<S>),
-    Add(HeaderName, HeaderWords<S>),
+    Set(HeaderName, HeaderTemplate<S>),
+    Add(HeaderName, HeaderTemplate<S>),
     Remove(HeaderName),
     RemoveSet(Box<HeaderSet>),
 }
 
 /// How a rule ends a phase.
 #[derive(Debug)]
-pub(crate) enum End<S> {
+pub(crate) enum PhaseEnd<S> {
     Allow,
-    Deny(Reply<S>),
-    /// Any other answer.
-    Answer(Reply<S>),
+    Deny(AnswerTemplate<S>),
+    /// An answer that is not a denial.
+    Respond(AnswerTemplate<S>),
 }
 
-/// An answer.
+/// An answer before its expressions are evaluated.
 #[derive(Debug)]
-pub(crate) struct Reply<S> {
+pub(crate) struct AnswerTemplate<S> {
     pub(crate) status: StatusCode,
-    pub(crate) headers: Box<[(HeaderName, HeaderWords<S>)]>,
-    pub(crate) body: Words<S>,
+    pub(crate) headers: Box<[(HeaderName, HeaderTemplate<S>)]>,
+    pub(crate) body: TextTemplate<S>,
 }
 
-/// Text that is fixed or the value of an expression.
+/// Text that is constant or computed by an expression.
 #[derive(Debug)]
-pub(crate) enum Words<S> {
+pub(crate) enum TextTemplate<S> {
     Fixed(Bytes),
     Computed(Program<S>),
 }
 
-/// The value of a header.
+/// A header value that is constant or computed by an expression.
 #[derive(Debug)]
-pub(crate) enum HeaderWords<S> {
+pub(crate) enum HeaderTemplate<S> {
     Fixed(HeaderValue),
     Computed(Program<S>),
 }
 
-/// The value of a field of a log entry.
+/// A value of a log field that is constant or computed by an expression.
 #[derive(Debug)]
 pub(crate) enum Field<S> {
     Fixed(Json),
     Computed(Program<S>),
 }
 
-/// An expression had no value, or one that has no place where it was to be.
+/// An expression of an action failed, or its value is not valid where it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Failed;
+pub(crate) struct ActionFailed;
 
-/// Whether a header says how a message is framed, or belongs to one connection: the host's, not a policy's.
+/// Returns whether a header belongs to one connection or frames the message. Only the host changes these (RFC 9110, section 7.6.1).
 pub(crate) fn is_framing(name: &HeaderName) -> bool {
     const NAMES: [&str; 8] = [
         "connection",
@@ -92,8 +92,12 @@ pub(crate) fn is_framing(name: &HeaderName) -> bool {
     NAMES.contains(&name.as_str())
 }
 
-impl<S: Context + 'static> Words<S> {
-    pub(crate) fn text<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<Bytes, Failed> {
+impl<S: Context + 'static> TextTemplate<S> {
+    pub(crate) fn text<C: Context<Static = S>>(
+        &self,
+        context: &C,
+        scratch: &mut Scratch,
+    ) -> Result<Bytes, ActionFailed> {
         match self {
             Self::Fixed(text) => Ok(text.clone()),
             Self::Computed(program) => computed(program, context, scratch, |text| Some(Bytes::copy_from_slice(text))),
@@ -101,12 +105,12 @@ impl<S: Context + 'static> Words<S> {
     }
 }
 
-impl<S: Context + 'static> HeaderWords<S> {
+impl<S: Context + 'static> HeaderTemplate<S> {
     pub(crate) fn value<C: Context<Static = S>>(
         &self,
         context: &C,
         scratch: &mut Scratch,
-    ) -> Result<HeaderValue, Failed> {
+    ) -> Result<HeaderValue, ActionFailed> {
         match self {
             Self::Fixed(value) => Ok(value.clone()),
             Self::Computed(program) => computed(program, context, scratch, |text| HeaderValue::from_bytes(text).ok()),
@@ -123,28 +127,29 @@ impl<S: Context + 'static> Field<S> {
     }
 }
 
-/// The text of an expression, made into what is asked for.
+/// Evaluates an expression and converts its text.
 fn computed<S: Context + 'static, C: Context<Static = S>, T>(
     program: &Program<S>,
     context: &C,
     scratch: &mut Scratch,
     make: impl FnOnce(&[u8]) -> Option<T>,
-) -> Result<T, Failed> {
+) -> Result<T, ActionFailed> {
     match program.eval(context, scratch) {
-        Ok(Value::String(text)) => make(text.as_bytes()).ok_or(Failed),
-        _ => Err(Failed),
+        Ok(Value::String(text)) => make(text.as_bytes()).ok_or(ActionFailed),
+        _ => Err(ActionFailed),
     }
 }
 
 impl<S: Context + 'static> HeaderEdit<S> {
-    /// Adds what is to be done. A header that can't be set is removed, so that none of a client stands in for it.
+    /// Adds the edit for this message to `edits`. A header whose value fails is removed, so that a value from the client never passes
+    /// for the policy's.
     pub(crate) fn collect<C: Context<Static = S>>(
         &self,
         context: &C,
         headers: &HeaderMap,
         edits: &mut Edits,
         scratch: &mut Scratch,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), ActionFailed> {
         match self {
             Self::Set(name, words) => match words.value(context, scratch) {
                 Ok(value) => edits.push(Edit::Set { name: name.clone(), value }),
@@ -168,18 +173,16 @@ impl<S: Context + 'static> HeaderEdit<S> {
     }
 }
 
-impl<S: Context + 'static> Reply<S> {
-    /// The answer. Headers that have no value are left out, and so is such a body.
-    ///
-    /// # Errors
-    /// Beside the answer without that header or body.
+impl<S: Context + 'static> AnswerTemplate<S> {
+    /// Returns the answer. Headers whose values fail are left out, and so is a body that fails.
+    /// The second value reports such a failure.
     pub(crate) fn answer<C: Context<Static = S>>(
         &self,
         context: &C,
         rule: &Arc<str>,
         scratch: &mut Scratch,
-    ) -> (Answer, Result<(), Failed>) {
-        let mut answer = Answer::empty(self.status, rule);
+    ) -> (PolicyAnswer, Result<(), ActionFailed>) {
+        let mut answer = PolicyAnswer::empty(self.status, rule);
         let mut done = Ok(());
         for (name, words) in &self.headers {
             match words.value(context, scratch) {

@@ -1,4 +1,4 @@
-//! Types, and functions defined in CEL, as they are written on a command line.
+//! Parses types, declarations and function definitions of the command line.
 
 use celero::Type;
 

@@ -1,0 +1,80 @@
+//! The keys of a file of cases, which `celero test` runs: names, values and descriptions.
+
+use crate::policy_keys::CODES;
+use crate::schema::ValueSpec::{Any, Integer, List, Map, Mapping, OneOf, Template, Text};
+use crate::schema::{DocumentSpec, KeySpec, MappingSpec, ValueSpec};
+
+const fn optional(name: &'static str, value: ValueSpec, description: &'static str) -> KeySpec {
+    KeySpec::optional(name, value, description)
+}
+
+/// A whole file.
+pub(crate) static CASES: DocumentSpec = DocumentSpec::new("a file of cases", List(&Mapping(&CASE)), CODES);
+
+static CASE: MappingSpec = MappingSpec::new(
+    "a case",
+    &[
+        KeySpec::required("name", Text, "What the case shows."),
+        optional("request", Mapping(&REQUEST), "The request. Default: `GET /`."),
+        optional(
+            "given",
+            Mapping(&CREDENTIALS),
+            "Credentials that count as verified, so that a case needs no signatures.",
+        ),
+        optional("labels", Map(&Text), "Labels that the host gives the request."),
+        optional("response", Mapping(&RESPONSE), "The response of the server. Default: status 200."),
+        KeySpec::required("expect", Mapping(&EXPECTATION), "The expected result. What is not listed is not compared."),
+    ],
+);
+
+static REQUEST: MappingSpec = MappingSpec::new(
+    "a request",
+    &[
+        optional("method", Text, "The method. Default: `GET`."),
+        optional("uri", Text, "The request target. Default: `/`."),
+        optional("headers", Map(&TEXT_OR_TEXTS), "The headers. A list is a header that is sent several times."),
+        optional("body", Text, "The body. Default: empty."),
+        optional("source", Text, "The address of the client: `192.0.2.7:4711`."),
+        optional("destination", Text, "The address of the proxy: `10.0.0.1:443`."),
+    ],
+);
+
+const TEXT_OR_TEXTS: ValueSpec = OneOf(&[List(&Text), Template]);
+
+static CREDENTIALS: MappingSpec = MappingSpec::new(
+    "`given`",
+    &[
+        optional("jwt", Map(&Any), "The claims of a token."),
+        optional("apiKey", Map(&Any), "The fields of an API key: `name` and its metadata."),
+        optional("basicAuth", Map(&Any), "The user: `username`."),
+    ],
+);
+
+static RESPONSE: MappingSpec = MappingSpec::new(
+    "a response",
+    &[
+        optional("status", Integer { least: 100, most: 999 }, "The status."),
+        optional("headers", Map(&TEXT_OR_TEXTS), "The headers."),
+    ],
+);
+
+static EXPECTATION: MappingSpec = MappingSpec::new(
+    "an expectation",
+    &[
+        optional("status", Integer { least: 100, most: 999 }, "The status that the client gets."),
+        optional("rule", Text, "The rule that answers, or `server` if no rule does."),
+        optional("body", Template, "The body of the policy's answer."),
+        optional(
+            "requestHeaders",
+            Map(&Any),
+            "Headers of the request that the server gets. `null`: the header is absent.",
+        ),
+        optional(
+            "responseHeaders",
+            Map(&Any),
+            "Headers of the response that the client gets. `null`: the header is absent.",
+        ),
+        optional("labels", Map(&Any), "Labels. `null`: the label is absent."),
+        optional("log", Map(&Any), "Fields of the log entry. `null`: the field is absent."),
+    ],
+);

@@ -1,0 +1,257 @@
+//! The keys of a policy: names, values and descriptions.
+//!
+//! The tables here are the only list of keys. The check of a file, the JSON schema (`celero schema`) and the test that
+//! `docs/policy.md` describes every key read them.
+//!
+//! # How to add a key
+//!
+//! 1. Add a [`KeySpec`] to the table of its mapping, with a description that says unit and default.
+//! 2. Read the key where its mapping is compiled: rules and phases in `compile.rs`, credentials in `auth/`, whole sections in
+//!    `policy.rs`. The check has run by then, so a value is present or absent, never of the wrong kind.
+//! 3. Carry out a new action of a rule in `rule.rs` (what it does) and `phase.rs` (when).
+//! 4. Describe the key in `docs/policy.md`, and test it in `tests/policy/actions.rs`.
+//! 5. Write the schema anew: `BLESS=1 cargo test -p celero-policy schema`.
+
+use crate::error_policy::PhaseErrorPolicy;
+use crate::schema::ValueSpec::{
+    Expression, Integer, List, Map, Mapping, OneOf, Seconds, Share, Size, Template, Text, True, Word,
+};
+use crate::schema::{DiagnosticCodes, DocumentSpec, KeySpec, MappingSpec, ValueSpec};
+
+const fn optional(name: &'static str, value: ValueSpec, description: &'static str) -> KeySpec {
+    KeySpec::optional(name, value, description)
+}
+
+const fn required(name: &'static str, value: ValueSpec, description: &'static str) -> KeySpec {
+    KeySpec::required(name, value, description)
+}
+
+/// The codes of diagnostics about the keys of policies and cases.
+pub(crate) const CODES: DiagnosticCodes =
+    DiagnosticCodes { unknown_key: "policy-key", missing_key: "policy-missing", value: "policy-value" };
+
+/// A whole file.
+pub(crate) static POLICY: DocumentSpec = DocumentSpec::new("a policy", Mapping(&SECTIONS), CODES);
+
+const STATUS: ValueSpec = Integer { least: 200, most: 599 };
+
+/// The algorithms of signatures.
+const ALGORITHMS: &[&str] =
+    &["HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"];
+
+static SECTIONS: MappingSpec = MappingSpec::new(
+    "a policy",
+    &[
+        optional(
+            "include",
+            List(&Text),
+            "Files whose content precedes the content of this file. Paths are relative to this file.",
+        ),
+        optional(
+            "env",
+            List(&Text),
+            "Environment variables that expressions may read as `env.NAME`. Their values are read when the policy is loaded.",
+        ),
+        optional("variables", Map(&Expression), "Named expressions. Other expressions use them as `variables.NAME`."),
+        optional(
+            "functions",
+            Map(&Expression),
+            "Functions: the key is `name(parameter: type) -> type`, the value is the body.",
+        ),
+        optional(
+            "headerSets",
+            Map(&Mapping(&HEADER_SET)),
+            "Named sets of header names and prefixes, for `removeHeaderSets`.",
+        ),
+        optional("defaults", Mapping(&DEFAULTS), "Settings of all phases."),
+        optional("jwt", Mapping(&JWT), "How JSON Web Tokens are verified. Expressions read the claims as `jwt.CLAIM`."),
+        optional(
+            "apiKey",
+            Mapping(&API_KEYS),
+            "The API keys of clients. Expressions read `apiKey.name` and the key's metadata.",
+        ),
+        optional("basicAuth", Mapping(&BASIC_AUTH), "Users with passwords. Expressions read `basicAuth.username`."),
+        optional("request", RULES_OR_PHASE, "Rules that run when the head of a request has arrived."),
+        optional(
+            "requestBody",
+            OneOf(&[RULES, Mapping(&BODY_PHASE)]),
+            "Rules that run when the body of a request has arrived. Bodies are buffered only if there are such rules.",
+        ),
+        optional("response", RULES_OR_PHASE, "Rules that run when the head of the server's response has arrived."),
+        optional(
+            "log",
+            OneOf(&[List(&Mapping(&LOG_RULE)), Mapping(&LOG_PHASE)]),
+            "Rules that run when a request is over. They add fields to its log entry.",
+        ),
+    ],
+);
+
+const RULES: ValueSpec = List(&Mapping(&RULE));
+const RULES_OR_PHASE: ValueSpec = OneOf(&[RULES, Mapping(&PHASE)]);
+const RULES_KEY: KeySpec = optional("rules", RULES, "The rules, in order.");
+const ON_ERROR: KeySpec = optional(
+    "onError",
+    Word(PhaseErrorPolicy::NAMES),
+    "What a rule with a failed condition counts as: `closed` (it matches if it denies; the default), `noMatch`, `match`, or `stop` (the phase ends with an error).",
+);
+const ERROR_STATUS: KeySpec =
+    optional("errorStatus", STATUS, "The status of the answer when the phase ends with an error. Default: 500.");
+
+static HEADER_SET: MappingSpec = MappingSpec::new(
+    "a header set",
+    &[optional("names", List(&Text), "Header names."), optional("prefixes", List(&Text), "Prefixes of header names.")],
+);
+
+static DEFAULTS: MappingSpec = MappingSpec::new(
+    "`defaults`",
+    &[ON_ERROR, ERROR_STATUS, optional("deny", Mapping(&ANSWER), "The answer of `deny: true`.")],
+);
+
+static PHASE: MappingSpec = MappingSpec::new("a phase", &[ON_ERROR, ERROR_STATUS, RULES_KEY]);
+
+static BODY_PHASE: MappingSpec = MappingSpec::new(
+    "the phase `requestBody`",
+    &[
+        ON_ERROR,
+        ERROR_STATUS,
+        RULES_KEY,
+        optional("limit", Size, "The largest body that is buffered, in bytes. Default: 64KiB."),
+        optional(
+            "tooLarge",
+            Word(&["deny", "skip"]),
+            "What happens to a request with a larger body: `deny` (the default) answers with 413, `skip` forwards it without running this phase.",
+        ),
+    ],
+);
+
+static LOG_PHASE: MappingSpec = MappingSpec::new(
+    "the phase `log`",
+    &[ON_ERROR, optional("rules", List(&Mapping(&LOG_RULE)), "The rules, in order.")],
+);
+
+const NAME: KeySpec = optional("name", Text, "The name of the rule in logs and metrics.");
+const WHEN: KeySpec = optional("when", Expression, "The condition. A rule without a condition always matches.");
+const PRIORITY: KeySpec =
+    optional("priority", Integer { least: 0, most: 1_000_000 }, "Rules with smaller numbers run first. Default: 1000.");
+const SAMPLE: KeySpec = optional(
+    "sample",
+    Share,
+    "The share of matching requests for which the rule acts, above 0 and at most 1. Default: 1.",
+);
+const LOG_FIELDS: KeySpec =
+    optional("logFields", Map(&Template), "Fields of the log entry. A field whose expression fails is left out.");
+const COUNT: KeySpec = optional("count", Text, "The name of a counter that the rule increments.");
+
+static RULE: MappingSpec = MappingSpec::new(
+    "a rule",
+    &[
+        NAME,
+        WHEN,
+        PRIORITY,
+        SAMPLE,
+        optional("setHeaders", Map(&Template), "Headers to set. They replace headers of the same name."),
+        optional("addHeaders", Map(&Template), "Headers to add. Headers of the same name stay."),
+        optional("removeHeaders", List(&Text), "The names of headers to remove."),
+        optional("removePrefixes", List(&Text), "Prefixes of the names of headers to remove."),
+        optional("removeHeaderSets", List(&Text), "The names of header sets whose headers are removed."),
+        optional(
+            "labels",
+            Map(&Template),
+            "Labels of the request. The host may choose a server by them; later phases read them as `labels.NAME`.",
+        ),
+        LOG_FIELDS,
+        COUNT,
+        optional("allow", True, "Ends the phase. The request or response continues."),
+        optional(
+            "deny",
+            OneOf(&[True, STATUS, Mapping(&ANSWER)]),
+            "Ends the phase with an answer. Default status: 403.",
+        ),
+        optional("respond", Mapping(&ANSWER), "Ends the phase with an answer. Default status: 200."),
+        optional(
+            "redirect",
+            OneOf(&[Template, Mapping(&REDIRECT)]),
+            "Ends the phase with a redirect to this address. Default status: 302.",
+        ),
+    ],
+);
+
+static LOG_RULE: MappingSpec = MappingSpec::new("a rule of `log`", &[NAME, WHEN, PRIORITY, SAMPLE, LOG_FIELDS, COUNT]);
+
+static ANSWER: MappingSpec = MappingSpec::new(
+    "an answer",
+    &[
+        optional("status", STATUS, "The status."),
+        optional("headers", Map(&Template), "The headers."),
+        optional("body", Template, "The body. Default: empty."),
+    ],
+);
+
+static REDIRECT: MappingSpec = MappingSpec::new(
+    "a redirect",
+    &[
+        required("to", Template, "The address."),
+        optional("status", Word(&["301", "302", "303", "307", "308"]), "The status. Default: 302."),
+    ],
+);
+
+static JWT: MappingSpec = MappingSpec::new(
+    "`jwt`",
+    &[
+        optional(
+            "header",
+            Text,
+            "The header that holds the token. Default: `authorization`, where the token follows `Bearer`.",
+        ),
+        optional("cookie", Text, "The cookie that holds the token, instead of a header."),
+        optional("issuers", List(&Text), "The accepted issuers (`iss`). Default: any."),
+        optional(
+            "audiences",
+            List(&Text),
+            "The accepted audiences (`aud`). Default: only tokens without an audience are accepted.",
+        ),
+        optional("leeway", Seconds, "The accepted difference between clocks. Default: 60s."),
+        required("keys", List(&Mapping(&JWT_KEY)), "The keys that may sign tokens."),
+    ],
+);
+
+static JWT_KEY: MappingSpec = MappingSpec::new(
+    "a key of `jwt`",
+    &[
+        optional("jwks", Text, "A file with a JSON Web Key Set."),
+        optional("pem", Text, "A file with a public key."),
+        optional("secret", Text, "A file with the secret of HS256, HS384 or HS512."),
+        optional("algorithm", Word(ALGORITHMS), "The algorithm of the key. Required with `pem` and `secret`."),
+        optional("kid", Text, "The id of the key. A token that names another id is not verified with this key."),
+    ],
+);
+
+static API_KEYS: MappingSpec = MappingSpec::new(
+    "`apiKey`",
+    &[
+        optional("header", Text, "The header that holds the key. Default: `x-api-key`."),
+        required("keys", List(&Mapping(&API_KEY)), "The keys."),
+    ],
+);
+
+static API_KEY: MappingSpec = MappingSpec::new(
+    "a key of `apiKey`",
+    &[
+        required("name", Text, "The owner of the key: `apiKey.name`."),
+        required(
+            "sha256",
+            Text,
+            "The SHA-256 hash of the key, in hexadecimal. A policy never contains the key itself.",
+        ),
+        optional("metadata", Map(&Text), "More fields of the key: `apiKey.KEY`."),
+    ],
+);
+
+static BASIC_AUTH: MappingSpec = MappingSpec::new(
+    "`basicAuth`",
+    &[required(
+        "users",
+        Text,
+        "A file with a line `name:hash` for each user, with bcrypt hashes as `htpasswd -B` writes them.",
+    )],
+);

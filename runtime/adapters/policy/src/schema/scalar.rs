@@ -1,0 +1,76 @@
+//! Numbers with units, as documents write them.
+
+use std::time::Duration;
+
+/// Reads a share of requests: a number above 0 and at most 1.
+#[must_use]
+pub fn share(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|share| *share > 0.0 && *share <= 1.0)
+}
+
+/// Reads a number of bytes, up to 1 GiB. The units are `B` (also without a unit), `KiB`, `MiB` and `GiB`.
+#[must_use]
+pub fn size(text: &str) -> Option<usize> {
+    let (number, unit) = number_and_unit(text)?;
+    let unit: usize = match unit.trim() {
+        "" | "B" => 1,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return None,
+    };
+    number.parse::<usize>().ok()?.checked_mul(unit).filter(|bytes| *bytes <= 1 << 30)
+}
+
+/// Reads a whole number of seconds, up to a day, with or without the unit `s`.
+#[must_use]
+pub fn seconds(text: &str) -> Option<u64> {
+    text.strip_suffix('s').unwrap_or(text).parse().ok().filter(|seconds| *seconds <= 86_400)
+}
+
+/// Reads a time, up to a day. The units are `ms`, `s`, `m` and `h`; one of them is required.
+#[must_use]
+pub fn duration(text: &str) -> Option<Duration> {
+    let (number, unit) = number_and_unit(text)?;
+    let milliseconds: u64 = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    let total = number.parse::<u64>().ok()?.checked_mul(milliseconds)?;
+    (total <= 86_400_000).then_some(Duration::from_millis(total))
+}
+
+fn number_and_unit(text: &str) -> Option<(&str, &str)> {
+    text.split_at_checked(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_shares_have_bounds() {
+        assert_eq!(
+            [size("5"), size("64KiB"), size("1 MiB"), size("1GiB")],
+            [Some(5), Some(65_536), Some(1 << 20), Some(1 << 30)]
+        );
+        assert_eq!([size("2GiB"), size("1kb"), size(""), size("-1")], [None; 4]);
+        assert_eq!(
+            [share("0.5"), share("1"), share("0"), share("1.1"), share("NaN")],
+            [Some(0.5), Some(1.0), None, None, None]
+        );
+    }
+
+    #[test]
+    fn times_have_units_and_bounds() {
+        assert_eq!([seconds("30"), seconds("30s"), seconds("1m"), seconds("86401")], [Some(30), Some(30), None, None]);
+        assert_eq!(duration("250ms"), Some(Duration::from_millis(250)));
+        assert_eq!(duration("5m"), Some(Duration::from_secs(300)));
+        for wrong in ["", "5", "s", "-1s", "1.5s", "5 s", "99999999999999999999s", "25h"] {
+            assert_eq!(duration(wrong), None, "{wrong}");
+        }
+    }
+}

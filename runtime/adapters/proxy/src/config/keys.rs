@@ -1,0 +1,144 @@
+//! The keys of a configuration: names, values and descriptions.
+//!
+//! The tables here are the only list of keys. The check of a file, the JSON schema ([`json_schema`](super::Config::json_schema), in
+//! the repository as `examples/proxy.schema.json`) and the test that `docs/proxy.md` describes every key read them.
+//!
+//! # How to add a key
+//!
+//! 1. Add a [`KeySpec`] to the table of its mapping, with a description that says unit and default.
+//! 2. Add a field to the type in `config/mod.rs`, and read the key in `config/read.rs`. The check has run by then; report only what
+//!    the table can't express, such as an address or a reference to another entry.
+//! 3. Use the field: of a [`Generation`](crate::generation) if it may change while the proxy runs, otherwise in `proxy.rs`, and then
+//!    also list the key in `State::read`, which warns that its change needs a restart.
+//! 4. Describe the key in `docs/proxy.md`, where the test `every_key_is_described` looks for it.
+//! 5. Write the schema anew: `BLESS=1 cargo test -p celero-proxy schema`.
+
+use celero_policy::schema::ValueSpec::{Bool, Duration, Integer, List, Mapping, Text, Word};
+use celero_policy::schema::{DiagnosticCodes, DocumentSpec, KeySpec, MappingSpec, ValueSpec};
+
+const fn optional(name: &'static str, value: ValueSpec, description: &'static str) -> KeySpec {
+    KeySpec::optional(name, value, description)
+}
+
+const fn required(name: &'static str, value: ValueSpec, description: &'static str) -> KeySpec {
+    KeySpec::required(name, value, description)
+}
+
+/// A whole file.
+pub(super) static CONFIG: DocumentSpec = DocumentSpec::new(
+    "a configuration",
+    Mapping(&SECTIONS),
+    DiagnosticCodes { unknown_key: "config-key", missing_key: "config-missing", value: "config-value" },
+);
+
+/// The values of `balance`.
+pub(super) const BALANCE: &[&str] = &["roundRobin", "random", "consistent"];
+
+static SECTIONS: MappingSpec = MappingSpec::new(
+    "a configuration",
+    &[
+        required("listeners", List(&Mapping(&LISTENER)), "The addresses where clients connect."),
+        required("policy", Text, "The file of the policy."),
+        required("upstreams", List(&Mapping(&UPSTREAM)), "Groups of equivalent servers."),
+        required(
+            "routes",
+            List(&Mapping(&ROUTE)),
+            "Which requests are sent to which upstream. The first route that fits is taken.",
+        ),
+        optional("timeouts", Mapping(&TIMEOUTS), "The longest waiting times."),
+        optional(
+            "retries",
+            Integer { least: 0, most: 10 },
+            "How many other servers of the upstream are tried after a failed connection. Default: 1.",
+        ),
+        optional("metrics", Text, "The IP address and port of `/metrics`. Default: no metrics."),
+        optional(
+            "accessLog",
+            Text,
+            "A file to which the access log is appended, or `-` for standard output. Default: no log.",
+        ),
+        optional(
+            "threads",
+            Integer { least: 1, most: 1024 },
+            "The number of threads of each listener. Default: the number of processor cores.",
+        ),
+        optional("grace", Duration, "How long open requests may continue after SIGTERM. Default: 10s."),
+    ],
+);
+
+static LISTENER: MappingSpec = MappingSpec::new(
+    "a listener",
+    &[
+        required("address", Text, "An IP address and a port. Port 0 is any free port."),
+        optional("h2c", Bool, "Whether clients may use HTTP/2 without TLS besides HTTP/1. Default: false."),
+    ],
+);
+
+static UPSTREAM: MappingSpec = MappingSpec::new(
+    "an upstream",
+    &[
+        required("name", Text, "The name, which routes refer to."),
+        optional(
+            "demo",
+            Bool,
+            "Whether the upstream is the built-in demo server, instead of `servers`. Default: false.",
+        ),
+        optional(
+            "servers",
+            List(&Text),
+            "The servers, each a host and a port. Host names are resolved when the file is read.",
+        ),
+        optional(
+            "balance",
+            Word(BALANCE),
+            "How a server is chosen. `consistent`: equal keys choose the same server. Default: roundRobin.",
+        ),
+        optional(
+            "by",
+            Text,
+            "The key of `balance: consistent`: `address` (the client's, the default), `path`, or `header` and a name.",
+        ),
+        optional("h2c", Bool, "Whether the servers are spoken to in HTTP/2 without TLS. Default: false."),
+        optional("health", Mapping(&HEALTH), "Health checks of the servers. Default: no checks."),
+    ],
+);
+
+static HEALTH: MappingSpec = MappingSpec::new(
+    "`health`",
+    &[
+        optional("path", Text, "The path whose GET must be answered with 200. Default: a connection is enough."),
+        optional("interval", Duration, "The time between two checks. Default: 5s."),
+        optional("timeout", Duration, "The longest time of a check. Default: 1s."),
+        optional(
+            "healthyAfter",
+            Integer { least: 1, most: 100 },
+            "How many successful checks in a row make a server healthy. Default: 1.",
+        ),
+        optional(
+            "unhealthyAfter",
+            Integer { least: 1, most: 100 },
+            "How many failed checks in a row make a server unhealthy. Default: 2.",
+        ),
+    ],
+);
+
+static ROUTE: MappingSpec = MappingSpec::new(
+    "a route",
+    &[
+        optional("host", Text, "The host of the request without port, or `*.` and a suffix. Default: any."),
+        optional("path", Text, "The path of the request, or whole segments that it starts with. Default: any."),
+        optional("label", Text, "A label that the policy set, and its value: `tier=canary`. Default: any."),
+        required("upstream", Text, "The name of the upstream."),
+    ],
+);
+
+static TIMEOUTS: MappingSpec = MappingSpec::new(
+    "`timeouts`",
+    &[
+        optional("connect", Duration, "The longest time until a server accepts a connection. Default: 3s."),
+        optional("read", Duration, "The longest time between bytes from a server. Default: 60s."),
+        optional("write", Duration, "The longest time until a server takes bytes. Default: 60s."),
+        optional("body", Duration, "The longest time between bytes of a client's body. Default: 60s."),
+        optional("idle", Duration, "How long an unused connection to a server is kept open. Default: 60s."),
+    ],
+);

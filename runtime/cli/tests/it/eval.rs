@@ -1,0 +1,110 @@
+//! `celero eval`: values, bindings, requests, functions.
+
+use crate::support::{celero, celero_reading, file};
+use serde_json::json;
+
+#[test]
+fn eval_prints_the_value() {
+    for (expr, text) in [
+        ("1 + 2 * 3", "7\n"),
+        ("'a' + \"b\"", "\"ab\"\n"),
+        ("[1u, 2.0, b'\\xff']", "[1u, 2.0, b\"\\xff\"]\n"),
+        ("{'a': [true, null]}", "{\"a\": [true, null]}\n"),
+        ("duration('90s')", "duration(\"90s\")\n"),
+        ("type(1)", "int\n"),
+        ("-1", "-1\n"),
+    ] {
+        let run = celero(&["eval", expr]);
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, text, ""), "{expr}");
+    }
+    assert_eq!(celero_reading(&["eval", "-"], b" 1 + 1\n").out, "2\n");
+    assert_eq!(celero(&["eval", "1 + 1", "--json"]).json(), json!({ "value": { "int": "2" } }));
+}
+
+#[test]
+fn eval_points_at_errors() {
+    let run = celero(&["eval", "1 +"]);
+    assert_eq!((run.code, run.out.as_str()), (1, ""));
+    assert!(run.err.contains("error[") && run.err.contains("1 | 1 +"), "{}", run.err);
+
+    let run = celero(&["eval", "1 / 0 == 1"]);
+    assert_eq!((run.code, run.out.as_str()), (1, ""));
+    assert!(run.err.contains("divide_by_zero") && run.err.contains('^'), "{}", run.err);
+    assert!(!run.err.contains('\x1b'), "no colours where there is no terminal");
+    assert!(celero(&["eval", "1 / 0", "--color", "always"]).err.contains('\x1b'));
+
+    let json = celero(&["eval", "[1][5]", "--json"]).json();
+    assert_eq!(json["error"]["kind"], "invalid_argument");
+    assert!(json["error"]["span"].is_array());
+    assert_eq!(celero(&["eval", "nope", "--json"]).json()["error"]["kind"], "check");
+    assert_eq!(celero(&["eval", "1 +", "--json"]).json()["error"]["kind"], "parse");
+}
+
+#[test]
+fn bindings_give_values_to_variables() {
+    let bindings = file(
+        "bindings.json",
+        r#"{"user.name": "ada", "n": 2, "half": 0.5, "tags": ["a"], "m": {"k": {"uint": "7"}}, "t": {"timestamp": "2009-02-13T23:31:30Z"}}"#,
+    );
+    for (expr, text) in [
+        ("user.name == 'ada'", "true\n"),
+        ("n + 1", "3\n"),
+        ("half", "0.5\n"),
+        ("tags[0]", "\"a\"\n"),
+        ("m.k", "7u\n"),
+        ("t.getFullYear()", "2009\n"),
+    ] {
+        let run = celero(&["eval", expr, "--bindings", &bindings]);
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, text, ""), "{expr}");
+    }
+    let typed = celero(&["eval", "n", "--bindings", &bindings, "--vars", "n: uint, absent: int"]);
+    assert_eq!(typed.out, "2u\n");
+    let wrong = celero(&["eval", "n", "--bindings", &bindings, "--vars", "n: list(int)", "--json"]);
+    assert_eq!((wrong.code, wrong.json()["error"]["kind"].as_str()), (1, Some("invalid_argument")));
+    let absent = celero(&["eval", "absent", "--vars", "absent: int", "--json"]);
+    assert_eq!(absent.json()["error"]["kind"], "no_such_key");
+}
+
+#[test]
+fn requests_are_read_from_text() {
+    let request = file("request.http", "GET /api/x?y=1 HTTP/1.1\nHost: example.com\nX-Team: ops\n\n");
+    for (expr, text) in [
+        ("request.method + ' ' + request.path", "\"GET /api/x\"\n"),
+        ("request.headers['x-team']", "\"ops\"\n"),
+        ("source.address", "\"192.0.2.7\"\n"),
+    ] {
+        let run = celero(&["eval", expr, "--request", &request, "--source", "192.0.2.7:4711", "--tier", "both"]);
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, text, ""), "{expr}");
+    }
+    assert_eq!(celero(&["eval", "source.address", "--request", &request]).out, "\"127.0.0.1\"\n");
+    let missing = celero(&["eval", "request.headers['x-none']", "--request", &request, "--json"]);
+    assert_eq!((missing.code, missing.json()["error"]["kind"].as_str()), (1, Some("no_such_key")));
+    let broken = file("broken.http", "what?\n");
+    let run = celero(&["eval", "true", "--request", &broken]);
+    assert!(run.code == 2 && run.err.contains("broken.http"), "{}", run.err);
+}
+
+#[test]
+fn functions_are_defined_on_the_command_line() {
+    let define = ["--define", "twice(n: int) -> int = n * 2", "--define", "int.same(n) = this == twice(n) / 2"];
+    let run = |command: &str, expr: &[&str]| celero(&[&[command], expr, &define].concat());
+    assert_eq!(run("eval", &["twice(21)"]).out, "42\n");
+    assert_eq!(run("eval", &["3.same(3)", "--tier", "both"]).out, "true\n");
+    assert_eq!(run("check", &["--expr", "twice(1) == 2"]).out, "ok: bool\n");
+    assert!(run("explain", &["twice(x)", "--vars", "x: int"]).out.contains("arith.mul"));
+    let request = file("define.http", "GET /api HTTP/1.1\nHost: example.com\n\n");
+    let of_request = ["--define", "api() = request.path.startsWith('/api')", "--request", &request];
+    for command in [&["eval", "api()"][..], &["explain", "api()"], &["check", "--expr", "api()"]] {
+        let run = celero(&[command, &of_request].concat());
+        assert_eq!((run.code, run.err.as_str()), (0, ""), "{command:?}");
+    }
+}
+
+#[test]
+fn faulty_definitions_are_mistakes_in_the_command() {
+    let run = celero(&["eval", "f(1)", "--define", "f(n: int) -> int = n * k"]);
+    assert_eq!(run.code, 2, "{}", run.err);
+    assert!(run.err.contains("function `f` can't be defined") && run.err.contains("1 | n * k"), "{}", run.err);
+    let run = celero(&["check", "--expr", "1", "--define", "f(n: int)"]);
+    assert!(run.code == 2 && run.err.contains("--define: `f(n: int)`: expected"), "{}", run.err);
+}

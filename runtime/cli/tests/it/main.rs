@@ -1,0 +1,40 @@
+//! The `celero` command as people and programs use it.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod check_and_explain;
+mod eval;
+mod formatting;
+mod jsonl;
+mod policies;
+mod rule_files;
+mod support;
+
+use support::celero;
+
+#[test]
+fn misuse_exits_with_2() {
+    for args in [
+        &["eval"][..],
+        &["nonsense"],
+        &["eval", "1", "--bindings", "/no/such/file"],
+        &["eval", "1", "--vars", "x: strin"],
+        &["eval", "1", "--vars", "in: int"],
+        &["eval", "1", "--tier", "fast"],
+        &["check"],
+        &["check", "/no/such/file"],
+        &["eval", "1", "--bindings", "a", "--request", "b"],
+    ] {
+        let run = celero(args);
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{args:?}");
+        assert!(!run.err.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn help_teaches() {
+    for args in [&["--help"][..], &["eval", "--help"], &["check", "--help"], &["explain", "--help"]] {
+        let run = celero(args);
+        assert!(run.code == 0 && run.out.contains("Examples:"), "{args:?}: {}", run.out);
+    }
+}
