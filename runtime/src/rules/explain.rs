@@ -305,7 +305,7 @@ impl RuleExplanation {
                     }
                 }
                 if let Some(more) = entries.len().checked_sub(MOST_ENTRIES).filter(|more| *more > 0) {
-                    writeln!(f, "  or in {more} more entries")?;
+                    writeln!(f, "  or by {more} more entries")?;
                 }
             }
         }

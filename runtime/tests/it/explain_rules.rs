@@ -169,7 +169,7 @@ fn explanations_read_well() {
     assert!(text.starts_with("rules    90: 89 found by the index, 1 evaluated every time\n"), "{text}");
     for part in [
         "\n  found if request.host is \"0.example\"\n    left: nothing\n",
-        "\n     or if request.host is \"f\"\n    left: size(request.path) > 1   (template 0, of 1 rule)\n  or in 2 more ways\n",
+        "\n     or if request.host is \"f\"\n    left: size(request.path) > 1   (template 0, of 1 rule)\n  or by 2 more entries\n",
         "rule 2 `r2`, expected always\n  every time: none of its conditions is a test that an index supports\n",
     ] {
         assert!(text.contains(part), "{part:?} is not in:\n{text}");
