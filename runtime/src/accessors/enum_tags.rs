@@ -22,12 +22,20 @@ const MAX_TAG: u8 = 31;
 
 /// Finds the byte that tells `names` apart, and from all `others`, in a type whose values `make` makes from text.
 ///
-/// Returns `None` if the conditions of the module are not met. The table is leaked; call this once for a type.
+/// Returns `None` if the conditions of the module are not met, or a text is given twice. The table is leaked; call this once for a
+/// type.
 pub(crate) fn names<T>(
     names: &[&'static str],
     others: &[String],
     make: impl Fn(&str) -> Option<T>,
 ) -> Option<EnumTags> {
+    // Values of one text differ at most in bytes without content, which would be taken for a tag.
+    let repeated = (1..).zip(names).any(|(next, name)| {
+        names.iter().skip(next).any(|other| other == name) || others.iter().any(|other| other == name)
+    });
+    if repeated {
+        return None;
+    }
     let named: Vec<Vec<u8>> = names.iter().map(|name| make(name).map(bytes_of)).collect::<Option<_>>()?;
     let others: Vec<Vec<u8>> = others.iter().map(|other| make(other).map(bytes_of)).collect::<Option<_>>()?;
     let tags_at = |offset: usize, of: &[Vec<u8>]| -> Vec<u8> {
