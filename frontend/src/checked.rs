@@ -1,19 +1,19 @@
-//! The checked tree: the syntax tree plus, for each node, its type and what its names and calls stand for.
+//! The checked tree: the syntax tree plus, for each node, its type and what its name or call refers to.
 //!
-//! It is all that the interpreter and the lowering see; neither resolves a name again.
+//! The interpreter and the lowering use only this tree; neither resolves names again.
 
 use crate::ast::{Ast, NodeId};
 use crate::stdlib::Overload;
 use crate::types::Type;
 
-/// What a node's name or operator stands for.
+/// What a node's name, operator or call refers to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Reference {
     /// Nothing to resolve (literals, folds, selections from a value, ...).
     #[default]
     None,
     /// An `Ident`, or the outermost `Select` of a qualified name, that is a declared variable (by index). A `Select` with
-    /// `test` asks whether the variable is present. Nodes below are not evaluated, and have the type `dyn`.
+    /// `test` evaluates to whether the variable is present. Nodes below are not evaluated, and have the type `dyn`.
     Variable(u32),
     /// An `Ident` that is a macro's variable. Levels count from the root inwards: each `Fold`, `Bind` and `OptMap` whose
     /// scope the node is in takes the next level for `var`, and one more for `var2`. The range of a `Fold`, the value of a
@@ -38,7 +38,7 @@ pub enum Reference {
     Undeclared,
 }
 
-/// An expression in which every node has a type and every name stands for something declared.
+/// An expression in which every node has a type and every name refers to something declared.
 ///
 /// A [`Language`](crate::Language) builds one with [`TreeBuilder`](crate::TreeBuilder). Later stages rely on the following,
 /// which [`verify`](Self::verify) tests:
@@ -48,8 +48,8 @@ pub enum Reference {
 /// - Spans are inside the source, at character boundaries.
 /// - An expression has the parts that its kind needs: a map keys and values in turn, a chain at least two operands.
 /// - Every node has a type without parameters, inference variables and errors, within the bounds on types.
-/// - Every evaluated name stands for a variable, a macro's variable or a type; every evaluated operator and call for
-///   functions that are declared, that take as many operands, and of types that these may have.
+/// - Every evaluated name refers to a variable, a macro's variable or a type. Every evaluated operator and call refers to
+///   declared functions, whose parameters match its operands in number and possibly in type.
 /// - Every evaluated node has one parent, except names and literals, so that evaluating each node once for each parent takes
 ///   time linear in the number of nodes.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Types and references by node, of a tree that keeps the invariants.
+    /// Returns a tree from types and references, both indexed by node id. The invariants must hold.
     pub(crate) fn new_unverified(ast: Ast, types: Vec<Type>, references: Vec<Reference>) -> Self {
         Self { ast, types, references }
     }
@@ -76,7 +76,7 @@ impl Checked {
         &self.ast
     }
 
-    /// The type of a node; free of parameters and inference variables.
+    /// The type of a node, without parameters and inference variables.
     #[must_use]
     pub fn type_of(&self, id: NodeId) -> &Type {
         self.types.get(id.0 as usize).unwrap_or(&Type::Error)

@@ -16,7 +16,7 @@ pub struct Variable {
     pub name: Arc<str>,
     /// Its type.
     pub ty: Type,
-    /// Whether it may be absent: reading it then is the error "no such key", and `has(..)` asks.
+    /// Whether it may be absent. Reading an absent variable is the error "no such key"; `has(..)` tests for presence.
     pub optional: bool,
 }
 
@@ -36,7 +36,7 @@ pub struct Definition {
     pub(crate) signature: Signature,
     /// The names of the parameters, the receiver's first. In the body they are the variables of the first levels.
     pub(crate) parameters: Box<[Arc<str>]>,
-    /// The body, with the definitions that it uses in their places.
+    /// The body, with the definitions that it uses inlined.
     pub(crate) body: Checked,
 }
 
@@ -59,13 +59,13 @@ impl Definition {
 pub struct Declarations {
     container: Arc<str>,
     variables: Vec<Variable>,
-    /// The index of the variable that a name stands for.
+    /// Variables by name: their index.
     by_name: HashMap<Arc<str>, u32>,
     /// Most dots in the name of a variable.
     pub(crate) most_dots: usize,
     functions: Vec<HostFunction>,
     definitions: Vec<Arc<Definition>>,
-    /// The index of the definition without parameters that a name stands for.
+    /// Definitions without parameters by name: their index.
     aliases: HashMap<Arc<str>, u32>,
     unchecked: bool,
     libraries: Libraries,
@@ -100,7 +100,7 @@ impl Declarations {
         self.libraries.set(library, on);
     }
 
-    /// Adds a variable and gives its index. A second one of the same name hides the first.
+    /// Adds a variable and returns its index. A second one of the same name hides the first.
     pub fn add_variable(&mut self, variable: Variable) -> u32 {
         let index = u32::try_from(self.variables.len()).unwrap_or(u32::MAX);
         self.most_dots = self.most_dots.max(variable.name.matches('.').count());
@@ -116,7 +116,7 @@ impl Declarations {
         Some((index, self.variables.get(index as usize)?))
     }
 
-    /// Adds a host function and gives its index, the one of [`Overload::Host`].
+    /// Adds a host function and returns its index, the one of [`Overload::Host`].
     pub fn add_function(&mut self, name: &str, receiver: bool, params: Vec<Type>, result: Type) -> u32 {
         let index = u32::try_from(self.functions.len()).unwrap_or(u32::MAX);
         self.functions.push(HostFunction {
@@ -126,8 +126,8 @@ impl Declarations {
         index
     }
 
-    /// Adds a function defined in CEL, made for these declarations or for the same before more was added. No other function
-    /// may have its name, form and number of parameters.
+    /// Adds a function defined in CEL. It must have been checked against these declarations, or an earlier state of them. No
+    /// other function may have its name, form and number of parameters.
     pub fn add_definition(&mut self, mut definition: Definition) {
         definition.signature.overload = Overload::Defined(u32::try_from(self.definitions.len()).unwrap_or(u32::MAX));
         self.definitions.push(Arc::new(definition));
@@ -141,13 +141,13 @@ impl Declarations {
         self.aliases.insert(name, u32::try_from(self.definitions.len().saturating_sub(1)).unwrap_or(u32::MAX));
     }
 
-    /// The definition that a name stands for, with its index.
+    /// Returns the definition without parameters of this name, with its index.
     pub(crate) fn alias(&self, name: &str) -> Option<(u32, &Definition)> {
         let index = *self.aliases.get(name)?;
         Some((index, self.definitions.get(index as usize)?))
     }
 
-    /// Whether a definition is mentioned by its name alone.
+    /// Whether a definition is mentioned by its name, without a call.
     pub(crate) fn is_alias(&self, definition: &Definition) -> bool {
         self.alias(&definition.name).is_some_and(|(_, alias)| alias.signature.overload == definition.signature.overload)
     }
@@ -158,7 +158,7 @@ impl Declarations {
         self.by_name.contains_key(name) || self.aliases.contains_key(name)
     }
 
-    /// The names that stand for definitions.
+    /// The names of definitions without parameters.
     pub(crate) fn aliases(&self) -> impl Iterator<Item = &str> {
         self.aliases.keys().map(|name| &**name)
     }

@@ -1,8 +1,8 @@
-//! What the frontend tells an author: a message, the place, what was expected, what may help.
+//! Diagnostics: errors and warnings for rule authors, with a message, places and help.
 
 use crate::span::Span;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Severity {
     /// The expression is rejected.
@@ -11,7 +11,7 @@ pub enum Severity {
     Warning,
 }
 
-/// The stage that reported it: the error kinds `parse`, `check` and `limit`.
+/// The stage that reports a diagnostic: the error kinds `parse`, `check` and `limit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// The text is not CEL.

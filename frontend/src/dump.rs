@@ -1,6 +1,6 @@
-//! A tree as text, one node a line: what it is, then the bytes of the source it covers, children indented below.
+//! Writes a tree as indented text, one node per line: the node, then its byte range in the source.
 //!
-//! The form is for people and for tests; nothing reads it back.
+//! The text is for people and tests; there is no parser for it.
 
 use crate::ast::{Ast, BinaryOp, Expr, FallbackKind, Literal, LogicOp, NodeId, UnaryOp};
 use crate::checked::Checked;

@@ -1,11 +1,12 @@
-//! Puts the bodies of functions defined in CEL in the place of their calls, so that later stages know nothing of them.
+//! Replaces calls of functions defined in CEL by the functions' bodies, so that later stages need not support such calls.
 //!
 //! `f(a, b)` becomes `cel.bind(x, a, cel.bind(y, b, body))`: an argument is evaluated at most once, and its error surfaces
 //! where the body uses it. A parameter that is not `dyn` checks the type of its argument ([`Reference::Guard`]), because a
-//! static type is not trusted. An argument that costs nothing to repeat (a literal, a variable) stands wherever the body
-//! uses it, as one node with several parents. What comes from a body has the place of the call.
+//! static type is not trusted. An argument that costs nothing to repeat (a literal, a variable) replaces the
+//! parameter wherever the body uses it, as one node with several parents. Nodes copied from a body have the place of the call.
 //!
-//! Bodies are inlined themselves, so each call copies one body, and the result is bounded as every tree is.
+//! Bodies have been inlined when they were defined, so each call copies one body. The result is within the same limits as every
+//! tree.
 
 use crate::ast::{Expr, NodeId, Nodes};
 use crate::checked::{Checked, Reference};
@@ -18,14 +19,15 @@ use crate::types::Type;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// What the call of a guard is called in a tree shown as text.
+/// The function name of a guard's call, for trees shown as text.
 const GUARD: &str = "@is";
 
-/// The tree of an expression with the functions that are defined in CEL in the places of their calls, `None` if it calls
-/// none. It is to be evaluated; the tree as written is to be shown.
+/// Returns the tree with calls of functions defined in CEL replaced by their bodies; `None` if it has no such call.
+///
+/// Evaluate this tree, but show the original one to people.
 ///
 /// # Errors
-/// When the expression then exceeds `max_nodes` or `max_depth`, at a call.
+/// An error at a call if the result exceeds `max_nodes` or `max_depth`.
 pub fn inline(
     checked: &Checked,
     declarations: &Declarations,
@@ -34,7 +36,7 @@ pub fn inline(
     inline_body(checked, 0, declarations, limits)
 }
 
-/// As [`inline`], of the body of a function with so many parameters, which are the variables of its first levels.
+/// As [`inline`], for the body of a function. Its first `parameters` variable levels are the function's parameters.
 pub(crate) fn inline_body(
     checked: &Checked,
     parameters: u32,
@@ -54,7 +56,7 @@ pub(crate) fn inline_body(
     })
 }
 
-/// Puts a guard around a whole body: its result is of the type, or the error "no such overload".
+/// Returns a body whose result is checked at evaluation: if it is not of type `ty`, the result is the error "no such overload".
 pub(crate) fn guarded(
     checked: &Checked,
     parameters: u32,
@@ -76,35 +78,36 @@ pub(crate) fn guarded(
     })
 }
 
-/// The definition that a call was resolved to. It is then the only candidate: definitions share their form with nothing.
+/// Returns the definition that a call refers to. Such a call has no other candidates: no other function may have the same name,
+/// form and number of parameters.
 fn definition_of<'d>(reference: &Reference, declarations: &'d Declarations) -> Option<&'d Definition> {
     let Reference::Call { overloads, .. } = reference else { return None };
     let [Overload::Defined(index)] = **overloads else { return None };
     declarations.definitions().get(index as usize).map(|definition| &**definition)
 }
 
-/// What a variable of a copied tree is in the result.
+/// What replaces a variable of a copied tree.
 #[derive(Clone, Copy)]
-enum Slot {
-    /// A variable of this level.
+enum Replacement {
+    /// The variable of this level in the result.
     Level(u32),
-    /// This node, which may stand in several places.
+    /// A node of the result, which may have several parents.
     Node(NodeId),
 }
 
 /// A tree that is being copied.
 struct Copy<'c> {
     from: &'c Checked,
-    /// Its variables in scope, by their levels in it.
-    slots: Vec<Slot>,
-    /// For a body, the span and the focus of the call.
+    /// For each variable in scope, indexed by its level in `from`.
+    replacements: Vec<Replacement>,
+    /// For a body, the place of the call, which all copied nodes get.
     place: Option<Place>,
 }
 
 impl<'c> Copy<'c> {
-    /// Of a tree whose first variables keep their levels.
+    /// Copies a tree whose first `parameters` variables keep their levels.
     fn new(from: &'c Checked, parameters: u32) -> Self {
-        Self { from, slots: (0..parameters).map(Slot::Level).collect(), place: None }
+        Self { from, replacements: (0..parameters).map(Replacement::Level).collect(), place: None }
     }
 }
 
@@ -119,7 +122,7 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// A writer of a tree with the source of `from`.
+    /// Returns a writer of an empty tree with the source of `from`.
     fn new(from: &Checked, level: u32, declarations: &'a Declarations, limits: &'a Limits) -> Self {
         let tree = TreeBuilder::over(Arc::clone(from.ast().source()));
         Self { declarations, limits, tree, level }
@@ -134,9 +137,9 @@ impl<'a> Writer<'a> {
         }
         let mut reference = reference.clone();
         if let Reference::Local(level) = &mut reference {
-            match copy.slots.get(*level as usize) {
-                Some(Slot::Node(node)) => return Ok(*node),
-                Some(Slot::Level(new)) => *level = *new,
+            match copy.replacements.get(*level as usize) {
+                Some(Replacement::Node(node)) => return Ok(*node),
+                Some(Replacement::Level(new)) => *level = *new,
                 None => {}
             }
         }
@@ -144,7 +147,7 @@ impl<'a> Writer<'a> {
         self.push(expr, place, from.type_of(id).clone(), reference)
     }
 
-    /// The call of a definition: arguments from the outermost binding inwards, then the body.
+    /// Writes what replaces a call: bindings of the arguments, the first one outermost, around the body.
     fn call(&mut self, copy: &mut Copy<'_>, id: NodeId, definition: &Definition, place: Place) -> Written {
         let ast = copy.from.ast();
         let args: SmallVec<[NodeId; 4]> = match ast.expr(id) {
@@ -152,23 +155,23 @@ impl<'a> Writer<'a> {
                 let receiver = target.iter().filter(|_| definition.signature.receiver);
                 receiver.chain(ast.children(*args)).copied().collect()
             }
-            // A name that stands for its body.
+            // A definition without parameters, mentioned by name.
             _ => SmallVec::new(),
         };
         let outside = self.level;
         let mut binds = Vec::new();
-        let mut body = Copy { from: &definition.body, slots: Vec::new(), place: Some(place) };
+        let mut body = Copy { from: &definition.body, replacements: Vec::new(), place: Some(place) };
         for ((arg, name), ty) in args.iter().zip(&*definition.parameters).zip(&*definition.signature.params) {
             let at = copy.place.unwrap_or(Place { span: ast.span(*arg), focus: ast.node(*arg).focus });
             let arg = self.copy(copy, *arg)?;
             let (fits, repeatable) = self.argument(arg, ty);
             if fits && repeatable {
-                body.slots.push(Slot::Node(arg));
+                body.replacements.push(Replacement::Node(arg));
                 continue;
             }
             let init = if fits { arg } else { self.guard(arg, ty, at)? };
             binds.push((self.tree.name(name), init));
-            body.slots.push(Slot::Level(self.level));
+            body.replacements.push(Replacement::Level(self.level));
             self.level = self.level.saturating_add(1);
         }
         let mut result = self.copy(&mut body, definition.body.ast().root())?;
@@ -181,13 +184,13 @@ impl<'a> Writer<'a> {
         Ok(result)
     }
 
-    /// Whether an argument is certainly of a parameter's type, and whether it costs nothing to evaluate it again.
+    /// Returns whether an argument is certainly of a parameter's type, and whether evaluating it again costs nothing.
     fn argument(&self, arg: NodeId, ty: &Type) -> (bool, bool) {
         let any = *ty == Type::Dyn;
         match self.tree.node(arg) {
             Some((Expr::Literal(literal), _)) => (any || literal.ty() == *ty, true),
             Some((Expr::Select { test: true, .. }, _)) => (any || *ty == Type::Bool, false),
-            // The host gives variables the types that they are declared with.
+            // The host guarantees that variables have their declared types.
             Some((_, Reference::Variable(index))) => {
                 (any || self.declarations.variables().get(*index as usize).is_some_and(|v| v.ty == *ty), true)
             }
@@ -203,7 +206,7 @@ impl<'a> Writer<'a> {
         self.push(expr, place, ty.clone(), Reference::Guard(ty.clone()))
     }
 
-    /// The copy of an expression with those below it.
+    /// Copies an expression and its descendants.
     fn expr(&mut self, copy: &mut Copy<'_>, expr: &Expr) -> Written<Expr> {
         let ast = copy.from.ast();
         Ok(match expr {
@@ -276,21 +279,21 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Copies in the scope of so many more variables.
+    /// Calls `inside` in the scope of `variables` additional variables.
     fn within<T>(
         &mut self,
         copy: &mut Copy<'_>,
         variables: u32,
         inside: impl FnOnce(&mut Self, &mut Copy<'_>) -> Written<T>,
     ) -> Written<T> {
-        let (outside, slots) = (self.level, copy.slots.len());
+        let (outer_level, outer_variables) = (self.level, copy.replacements.len());
         for _ in 0..variables {
-            copy.slots.push(Slot::Level(self.level));
+            copy.replacements.push(Replacement::Level(self.level));
             self.level = self.level.saturating_add(1);
         }
         let result = inside(self, copy);
-        copy.slots.truncate(slots);
-        self.level = outside;
+        copy.replacements.truncate(outer_variables);
+        self.level = outer_level;
         result
     }
 

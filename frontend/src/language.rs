@@ -1,4 +1,4 @@
-//! What a rule language delivers to the later stages: the seam between the languages and everything else.
+//! The interface between rule languages and the later stages.
 
 use crate::checked::Checked;
 use crate::declarations::Declarations;
@@ -24,7 +24,7 @@ pub trait Language: Send + Sync + Debug {
     ///
     /// # Errors
     ///
-    /// Everything found, warnings included, in source order: at least one error, and at most
+    /// All diagnostics, warnings included, in source order: at least one error, and at most
     /// [`Limits::max_diagnostics`].
     fn check(
         &self,
@@ -38,7 +38,7 @@ pub trait Language: Send + Sync + Debug {
     ///
     /// # Errors
     ///
-    /// What is wrong with the syntax, or what the layout would lose (a comment).
+    /// The syntax errors, or the parts that the layout would lose (comments).
     fn format(&self, source: &str, limits: &Limits, width: usize) -> Result<String, Vec<Diagnostic>>;
 
     /// Returns the text of a tree of this language on one line. Checking the text gives the same tree, places apart.

@@ -22,12 +22,12 @@ impl Default for Limits {
     }
 }
 
-/// What one level of the deepest recursion over a tree may take of the stack, in a build without optimisation.
+/// Stack that one level of the deepest recursion over a tree may use, in bytes, in a build without optimisation.
 const STACK_PER_LEVEL: usize = 8 * 1024;
 
-/// Runs `f` with stack for a recursion `depth` levels deep, on a segment of its own where the thread's does not suffice.
+/// Runs `f` with enough stack for a recursion `depth` levels deep, on a new stack segment if the thread's does not suffice.
 ///
-/// Every recursive walk over a tree is entered through this, with the tree's depth; inside it no further check is needed.
+/// Start every recursive walk over a tree with this, with the tree's depth; the walk then needs no checks.
 pub fn with_stack<R>(depth: u32, f: impl FnOnce() -> R) -> R {
     let need = (depth as usize).saturating_add(16).saturating_mul(STACK_PER_LEVEL);
     stacker::maybe_grow(need, need.saturating_add(STACK_PER_LEVEL), f)

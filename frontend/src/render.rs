@@ -1,23 +1,23 @@
-//! Diagnostics as text for people: message, place, the line with carets under it, labels, help.
+//! Writes diagnostics for people: message, place, the source line with carets under it, labels, help.
 //!
-//! Whatever the source holds, the text is safe to print: control characters and those that change the direction of text
-//! are shown as `U+FFFD`. Lines are at most about [`WINDOW`] columns wide.
+//! The text is safe to print: control characters, and characters that change the direction of text, are shown as `U+FFFD`. Lines
+//! are at most about [`WINDOW`] columns wide.
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::Span;
 use std::fmt::Write;
 
-/// Columns shown of a source line.
+/// Most columns shown of a source line.
 const WINDOW: usize = 100;
-/// Columns shown before the place, where a line has to be cut on the left.
+/// Columns shown before the marked text if the line is cut on the left.
 const CONTEXT: usize = 40;
-/// Columns of a tab.
+/// Width of a tab, in columns.
 const TAB: usize = 4;
 
-/// How [`render`] may highlight.
+/// Whether [`render`] highlights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// Text alone.
+    /// No highlighting.
     #[default]
     Plain,
     /// ANSI escape sequences, for terminals.
@@ -38,7 +38,7 @@ const YELLOW: &str = "1;33";
 const BLUE: &str = "1;34";
 const BOLD: &str = "1";
 
-/// Writes diagnostics of `source`, one after the other with an empty line between; `origin` names the source (a file, a rule).
+/// Returns the text of diagnostics about `source`, with an empty line between them. `origin` names the source (a file, a rule).
 #[must_use]
 pub fn render(source: &str, origin: &str, diagnostics: &[Diagnostic], style: Style) -> String {
     let mut text = String::new();
@@ -51,7 +51,7 @@ pub fn render(source: &str, origin: &str, diagnostics: &[Diagnostic], style: Sty
     text
 }
 
-/// A place to mark.
+/// Text to mark: that of the diagnostic (`primary`) or of a label.
 struct Mark<'a> {
     line: Line<'a>,
     span: Span,
@@ -73,7 +73,7 @@ fn one(out: &mut String, source: &str, origin: &str, diagnostic: &Diagnostic, st
         text: &label.text,
         primary: false,
     }));
-    // The line of the error itself comes in its place among the others; on one line, the error comes first.
+    // Lines are shown in source order. Marks on one line: the diagnostic's own first, then the labels.
     marks.sort_by_key(|mark| mark.line.number);
 
     let digits = marks.last().map_or(1, |mark| mark.line.number.to_string().len());
@@ -106,7 +106,7 @@ fn one(out: &mut String, source: &str, origin: &str, diagnostic: &Diagnostic, st
 /// A line of the source.
 #[derive(Clone, Copy)]
 struct Line<'a> {
-    /// From 1.
+    /// Counted from 1.
     number: usize,
     /// Offset of its first byte.
     start: usize,
@@ -125,13 +125,13 @@ impl<'a> Line<'a> {
         Self { number, start, text: text.strip_suffix('\r').unwrap_or(text) }
     }
 
-    /// The line up to an offset of the source.
+    /// Returns the text of the line before an offset of the source.
     fn until(&self, offset: u32) -> &'a str {
         let local = floor(self.text, (offset as usize).saturating_sub(self.start));
         self.text.get(..local).unwrap_or("")
     }
 
-    /// In characters, from 1.
+    /// Returns the column of an offset, in characters, from 1.
     fn column(&self, offset: u32) -> usize {
         self.until(offset).chars().count().saturating_add(1)
     }
@@ -144,11 +144,11 @@ struct Cut {
     to: usize,
 }
 
-/// What stands for the part of a line that is cut off.
+/// Shown in place of the part of a line that is cut off.
 const ELLIPSIS: &str = "...";
 
 impl Cut {
-    /// The whole line if it is short, else a piece with the first mark in it, the error's if it is on this line.
+    /// Returns the columns to show: all of a short line, else those around the primary mark, or around the first one.
     fn around(row: &[&Mark<'_>]) -> Self {
         let Some(mark) = row.iter().find(|m| m.primary).or_else(|| row.first()) else { return Self::default() };
         let whole = width(mark.line.text);
@@ -174,7 +174,7 @@ impl Cut {
             }
             let next = column.saturating_add(wide);
             if column < self.from {
-                // A wide character that the cut goes through leaves a gap.
+                // The first shown column is the second half of a wide character: show a blank.
                 text.extend(std::iter::repeat_n(' ', next.saturating_sub(self.from)));
             } else if c == '\t' {
                 text.extend(std::iter::repeat_n(' ', wide));
@@ -186,7 +186,7 @@ impl Cut {
         text
     }
 
-    /// Where to draw a mark, in columns of what [`Cut::show`] gives.
+    /// Returns the first column of a mark, and the column after it, in the text that [`Cut::show`] returns.
     fn columns(&self, mark: &Mark<'_>) -> (usize, usize) {
         let shift = if self.from > 0 { ELLIPSIS.len() } else { 0 };
         let place = |offset| {
@@ -201,7 +201,7 @@ fn width(text: &str) -> usize {
     text.chars().map(columns).fold(0, usize::saturating_add)
 }
 
-/// How many columns a terminal gives to a character, near enough.
+/// Returns the approximate width of a character in a terminal, in columns.
 fn columns(c: char) -> usize {
     match c {
         '\t' => TAB,
@@ -219,13 +219,13 @@ fn columns(c: char) -> usize {
     }
 }
 
-/// Whether printing a character could do something else than show it.
+/// Returns whether printing a character can have another effect than showing it.
 pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-/// The last character boundary at or before `offset`.
+/// Returns the last character boundary at or before `offset`.
 fn floor(text: &str, offset: usize) -> usize {
     let mut at = offset.min(text.len());
     while !text.is_char_boundary(at) {

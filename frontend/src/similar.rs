@@ -1,12 +1,12 @@
-//! Similar names: what somebody who wrote an unknown name may have meant.
+//! Finds similar names, to suggest one for an unknown name.
 
 /// Longest name, in characters, for which similar ones are searched.
 const LONGEST_COMPARED: usize = 64;
 
-/// Returns the candidate that is most like `name`, if it is like enough that it may be meant; the first of several.
+/// Returns the candidate that is most similar to `name`, if it is similar enough to suggest; the first of several.
 ///
-/// At most one character in four may differ, and at most three; names of one or two characters are like every other and
-/// find nothing. A candidate equal to `name` is not what was meant.
+/// At most one character in four may differ, and at most three; for names of one or two characters
+/// nothing is suggested. A candidate equal to `name` is skipped.
 ///
 /// ```
 /// assert_eq!(celero_frontend::similar("request.pth", ["request.path", "request.host"]), Some("request.path"));
@@ -29,7 +29,7 @@ pub fn similar<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) ->
 /// Returns how many characters must be added, removed, replaced or swapped with their neighbour to turn `a` into `b`, if at
 /// most `allowed`.
 ///
-/// Takes time proportional to the product of the lengths: bound them where they come from outside.
+/// The time is proportional to the product of the lengths: bound them if they come from input.
 #[must_use]
 pub fn edit_distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
     // A character has at most four bytes.

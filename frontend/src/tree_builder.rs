@@ -1,4 +1,4 @@
-//! Building checked trees: the way by which a rule language hands its result to the later stages.
+//! Builds checked trees: how a rule language passes its result to the later stages.
 
 use crate::ast::{Ast, Expr, Name, Node, NodeId, Nodes, each_child};
 use crate::checked::{Checked, Reference};

@@ -80,7 +80,7 @@ impl Type {
         matches!(self, Self::Bool | Self::Int | Self::Uint | Self::Double | Self::String | Self::Bytes)
     }
 
-    /// Whether `null` may stand for a value of the type (language definition, "Gradual Type Checking").
+    /// Whether `null` is assignable to the type (language definition, "Gradual Type Checking").
     #[must_use]
     pub fn is_nullable(&self) -> bool {
         matches!(

@@ -174,7 +174,7 @@ pub enum FallbackKind {
 /// One node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
-    /// What stands where the source could not be parsed; its diagnostic is already reported.
+    /// Source that could not be parsed. Its diagnostic is already reported.
     Error,
     /// A constant.
     Literal(Literal),
@@ -182,7 +182,7 @@ pub enum Expr {
     Ident {
         /// The name, without the leading dot.
         name: Name,
-        /// Whether a leading dot asks for the root scope.
+        /// Whether it has a leading dot: the name is resolved in the root scope.
         rooted: bool,
     },
     /// `operand.field`, `operand.?field` when `optional`, `has(operand.field)` when `test`.
@@ -191,7 +191,7 @@ pub enum Expr {
         operand: NodeId,
         /// The field; for a backquoted one, without the backquotes.
         field: Name,
-        /// `has(..)`: asks for presence instead of the value.
+        /// `has(..)`: the result is whether the field is present.
         test: bool,
         /// `.?`: the result is an optional.
         optional: bool,

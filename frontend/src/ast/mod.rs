@@ -5,7 +5,7 @@
 //! enforces: a walk that does recurse (the checker, the interpreter) does so inside [`with_stack`].
 //!
 //! Macros are expanded while parsing, into nodes of their own ([`Expr::Fold`], [`Expr::Bind`], [`Expr::OptMap`],
-//! [`Expr::Fallback`], and [`Expr::Select`] with `test`): later stages see what the author meant, not an encoding of it.
+//! [`Expr::Fallback`], and [`Expr::Select`] with `test`): later stages can tell them from other expressions.
 //!
 //! [`Limits::max_depth`]: crate::Limits::max_depth
 //! [`with_stack`]: crate::with_stack

@@ -1,5 +1,5 @@
-//! Source text in canonical layout. Comments before the expression are kept; others have no place in a tree, and rather than
-//! losing one the text is refused.
+//! Formats source text in the canonical layout. Comments before the expression are kept. The tree has no place for others, so
+//! text with such comments is refused rather than formatted without them.
 
 use crate::cel::lexer::{Lexer, Token};
 use crate::cel::parser::parse;

@@ -1,4 +1,4 @@
-//! Text to tokens: CEL's lexis, hand-written, one pass, no allocation, a span on every token.
+//! The lexer of CEL (language definition, "Syntax"): one pass, no allocation, a span on every token.
 //!
 //! The lexer never fails. Where the text is not CEL it returns a token with a [`Problem`]: either the token that was
 //! probably meant (`&&` for `&`), or [`Token::Bad`]. Literals are only delimited here; `parser/literal.rs` decodes them.
@@ -13,7 +13,7 @@ pub(crate) enum Token {
     End,
     /// A name that is neither keyword nor reserved.
     Ident,
-    /// A word kept for host languages: a field or method may have it as its name, a variable or function not.
+    /// A reserved word: fields and methods may have this name, variables and functions may not.
     Reserved,
     /// `` `name` ``
     Quoted,
@@ -23,7 +23,7 @@ pub(crate) enum Token {
     In,
     /// Decimal or hexadecimal.
     Int,
-    /// The same with the suffix `u`.
+    /// Decimal or hexadecimal with the suffix `u`.
     Uint,
     Double,
     String(StringForm),
@@ -51,7 +51,7 @@ pub(crate) enum Token {
     GreaterEqual,
     And,
     Or,
-    /// Text that is no token; its problem says why.
+    /// Text that is not a token. The problem says why.
     Bad,
     /// A block comment, which CEL does not have.
     Comment,
@@ -211,7 +211,7 @@ impl<'s> Lexer<'s> {
         if !self.peek(0).is_some_and(is_word) {
             return (token, None);
         }
-        // `1in [1]` is CEL; any other word glued to a number is a slip.
+        // `1in [1]` is valid CEL; any other word directly after a number is reported.
         let mut ahead = *self;
         ahead.skip_while(is_word);
         if self.source.get(self.position..ahead.position) == Some("in") {
@@ -221,7 +221,7 @@ impl<'s> Lexer<'s> {
         (Token::Bad, Some(Problem::InvalidNumber))
     }
 
-    /// Reads from the opening quote on; `start` is where the prefix starts.
+    /// Scans a string from its opening quote on. `start` is the start of its prefix.
     fn string(&mut self, start: usize, bytes: bool, raw: bool) -> (Token, Option<Problem>) {
         let delimiter = self.peek(0);
         let triple = self.peek(1) == delimiter && self.peek(2) == delimiter;
@@ -304,7 +304,7 @@ impl<'s> Lexer<'s> {
         (token, meant.map(Problem::Misspelt))
     }
 
-    /// A run of characters outside CEL's alphabet, reported as one.
+    /// Scans a run of characters that no token contains; it is reported once.
     fn invalid(&mut self) -> (Token, Option<Problem>) {
         let length = self.rest().find(|c: char| c.is_ascii() && !is_foreign(c)).unwrap_or(usize::MAX);
         self.skip(length);
@@ -316,7 +316,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Whether an ASCII character can start no token.
+/// Returns whether no token starts with this ASCII character.
 fn is_foreign(c: char) -> bool {
     matches!(c, '#' | '$' | ';' | '@' | '\\' | '^' | '~' | '\x0b' | '\x7f')
         || (c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\x0c' | '\r'))

@@ -1,5 +1,5 @@
-//! The macros of CEL (language definition, "Macros", and the extensions of cel-go): one table, which the parser expands by,
-//! the checker explains by, and hosts name their functions by.
+//! The macros of CEL (language definition, "Macros", and the extensions of cel-go): one table. The parser expands macros from
+//! it, the checker explains errors with it, and hosts may not use its names for functions.
 
 use crate::ast::{FallbackKind, FoldKind};
 use crate::stdlib::Library;
@@ -12,7 +12,7 @@ pub(super) enum Expansion {
     Has,
     /// The arguments are operands, of which one is the result.
     Fallback(FallbackKind),
-    /// The arguments after the variables are a predicate and nothing else.
+    /// After the variables, the only argument is a predicate.
     Test(FoldKind),
     /// The arguments after the variables are an optional filter and a transform.
     Transform(FoldKind),
@@ -39,7 +39,7 @@ pub(super) struct Macro {
     pub(super) arguments: RangeInclusive<usize>,
     /// The number of arguments, the first ones, that name variables.
     pub(super) variables: usize,
-    /// The library without which the call is a call like any other. Macros of the language itself, and those that become
+    /// The library that must be on; otherwise the call is a function call. Macros of the language itself, and those that become
     /// calls of a library's functions, have none.
     pub(super) library: Option<Library>,
     pub(super) expansion: Expansion,

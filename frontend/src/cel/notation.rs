@@ -1,4 +1,4 @@
-//! The notation of types and of functions' declarations, as people write them outside of rules: `list(string)`,
+//! Parses types and declarations of variables and functions, in the notation of configuration and documentation: `list(string)`,
 //! `user.age: int, tags: list(string)`, `acme.isInternal(address: string) -> bool`, `string.initial() -> string`.
 
 use crate::span::Span;
@@ -10,10 +10,10 @@ use std::sync::Arc;
 /// Deepest nesting of a type.
 const MAX_DEPTH: u32 = 16;
 
-/// Why a text is no type or declaration, and where in it.
+/// An error in the notation of a type or declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotationError {
-    /// What is not understood: lower-case, one line, without a period.
+    /// The message: lower-case, one line, without a period.
     pub message: String,
     /// Where.
     pub span: Span,
@@ -82,8 +82,8 @@ impl FromStr for Type {
 
 impl FunctionDeclaration {
     /// Reads `name(parameter: type, ..) -> type` or `type.name(parameter: type, ..) -> type`. Parameters without a type are
-    /// `dyn`. What stands before the last dot of the name is the receiver's type if there is such a type, else it qualifies
-    /// the name.
+    /// `dyn`. If the text before the last dot of the name is a type, it is the receiver's type; otherwise it
+    /// qualifies the name.
     ///
     /// # Errors
     /// What is not understood.
@@ -125,7 +125,7 @@ impl<'t> Reader<'t> {
         Self { text, at: 0 }
     }
 
-    /// What is left, without blanks before it.
+    /// Returns the remaining text without leading blanks.
     fn rest(&mut self) -> &'t str {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let trimmed = rest.trim_start();
@@ -141,7 +141,7 @@ impl<'t> Reader<'t> {
         found
     }
 
-    /// Letters, digits, `_` and `.`; may be empty.
+    /// Parses letters, digits, `_` and `.`; may be empty.
     fn word(&mut self) -> (&'t str, Span) {
         let rest = self.rest();
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.'))).unwrap_or(rest.len());
@@ -150,7 +150,7 @@ impl<'t> Reader<'t> {
         (rest.get(..end).unwrap_or_default(), span(start, self.at))
     }
 
-    /// An error at what comes next.
+    /// Returns an error at the next text.
     fn error(&mut self, message: String) -> NotationError {
         let next = self.rest().chars().next().map_or(0, char::len_utf8);
         NotationError { message, span: span(self.at, self.at.saturating_add(next)) }
@@ -207,7 +207,7 @@ impl<'t> Reader<'t> {
         Ok(FunctionDeclaration { name, span, receiver, parameters, result })
     }
 
-    /// A function's name, and the type before it that it is called on.
+    /// Parses a function's name and its receiver's type, if it has one.
     fn called(&mut self) -> Result<(Option<Type>, String, Span), NotationError> {
         let start = self.at;
         let (path, place) = self.word();
@@ -217,7 +217,7 @@ impl<'t> Reader<'t> {
         if let Some(end) =
             closing(self.rest()).filter(|end| self.rest().get(*end..).is_some_and(|r| r.starts_with('.')))
         {
-            // `list(string).first`: what is called on has parameters.
+            // `list(string).first`: the receiver's type has parameters.
             let end = self.at.saturating_add(end);
             let mut receiver = Reader { text: self.text.get(..end).unwrap_or_default(), at: start };
             let ty = receiver.ty(0)?;
@@ -245,7 +245,7 @@ fn span(start: usize, end: usize) -> Span {
     Span::new(offset(start), offset(end))
 }
 
-/// Where the bracket that a text opens with is closed: the offset after it.
+/// Returns the offset after the bracket that closes the text's first one.
 fn closing(text: &str) -> Option<usize> {
     let mut open = 0_u32;
     for (at, c) in text.char_indices() {

@@ -1,10 +1,10 @@
-//! Canonical text of strings, bytes and names: one way to write each value, on one line, safe to print.
+//! Writes literals of strings and bytes canonically: one text for each value, on one line, safe to print.
 
 use crate::cel::lexer::{Lexer, Token};
 use crate::render::is_hidden;
 use std::fmt::Write;
 
-/// A string literal: raw if that saves backslashes, in `"` unless only `'` saves them.
+/// Returns a string literal. It is raw if that avoids backslashes, and in `'` only if the text contains `"` but not `'`.
 pub(crate) fn quote_string(value: &str) -> String {
     let quote = if value.contains('"') && !value.contains('\'') { '\'' } else { '"' };
     if value.contains('\\') && !value.contains(|c: char| c == quote || is_hidden(c)) {
@@ -30,7 +30,7 @@ pub(crate) fn quote_string(value: &str) -> String {
     text
 }
 
-/// A bytes literal: printable ASCII as it is, the rest escaped.
+/// Returns a bytes literal. All bytes but printable ASCII are escaped.
 pub(crate) fn quote_bytes(value: &[u8]) -> String {
     let mut text = String::from("b\"");
     for &byte in value {
@@ -50,7 +50,7 @@ pub(crate) fn quote_bytes(value: &[u8]) -> String {
     text
 }
 
-/// Whether a field of this name needs no backquotes.
+/// Returns whether a field of this name can be written without backquotes.
 pub(crate) fn is_plain_name(name: &str) -> bool {
     let lexeme = Lexer::new(name).next();
     matches!(lexeme.token, Token::Ident | Token::Reserved) && lexeme.span.end as usize == name.len() && !name.is_empty()

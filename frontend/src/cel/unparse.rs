@@ -1,6 +1,6 @@
-//! A tree as canonical CEL text: parsing the text gives the same tree, places apart, and writing that tree the same text.
+//! Writes trees as canonical CEL text: parsing the text gives the same tree except for places in the source.
 //!
-//! Parentheses stand only where they are needed, macros have their own form, strings are quoted in one way. [`unparse`]
+//! Parentheses are written only where they are needed, macros in their macro form, equal strings with equal quotes. [`unparse`]
 //! writes one line; [`layout`] breaks what does not fit into a line at `&&`, `||`, `?:` and in brackets.
 
 use crate::ast::{Ast, BinaryOp, Expr, FallbackKind, FoldKind, Literal, LogicOp, Name, NodeId, UnaryOp};
@@ -26,7 +26,7 @@ pub fn layout(ast: &Ast, width: usize) -> String {
     if flat.chars().count() <= width { flat } else { Writer::new(ast, lengths, width).finish().0 }
 }
 
-// How tightly expressions hold together; an operand that holds less than its place asks for is put in parentheses.
+// Precedence of expressions. An operand is put in parentheses if its precedence is lower than its position requires.
 const CONDITIONAL: u8 = 0;
 const OR: u8 = 1;
 const AND: u8 = 2;
@@ -36,20 +36,22 @@ const PRODUCT: u8 = 5;
 const PREFIX: u8 = 6;
 const MEMBER: u8 = 7;
 
-/// Columns by which the inside of brackets is moved.
+/// Indentation of the content of brackets, in columns.
 const INDENT: usize = 2;
-/// Deeper nesting is moved no further, so that the text stays about as long as the source.
+/// Largest indentation, in columns. Deeper nesting is not indented further, so that the length of the text is linear in the
+/// source's.
 const MOST_INDENT: usize = 40;
 
-/// A part of something in brackets.
+/// An element, entry, field or argument in brackets.
 struct Item {
     /// Whether it is marked `?`.
     marked: bool,
-    key: Key,
+    key: EntryKey,
     value: NodeId,
 }
 
-enum Key {
+/// The part of an item before its `:`, if it has one.
+enum EntryKey {
     None,
     Field(Name),
     Expr(NodeId),
@@ -58,11 +60,11 @@ enum Key {
 struct Writer<'a> {
     ast: &'a Ast,
     text: String,
-    /// Of the text, and of the text before the current line; in characters.
+    // In characters: the length of the text, and of the text before the current line.
     length: usize,
     line_start: usize,
     indent: usize,
-    /// How long each node is on one line: found while everything is written on one line, used to break lines.
+    /// Indexed by node id: the length of the node on one line. Filled by the pass for one line, read by the pass that breaks lines.
     lengths: Vec<usize>,
     width: usize,
 }
@@ -93,7 +95,7 @@ impl<'a> Writer<'a> {
         self.length = self.length.saturating_add(indent);
     }
 
-    /// Writes with deeper indentation.
+    /// Calls `write` with deeper indentation.
     fn inside(&mut self, write: impl FnOnce(&mut Self)) {
         self.indent = self.indent.saturating_add(INDENT);
         write(self);
@@ -108,7 +110,7 @@ impl<'a> Writer<'a> {
         self.lengths.get(id.0 as usize).copied().unwrap_or(0)
     }
 
-    /// Writes an operand in a place that asks for at least this precedence.
+    /// Writes an operand, in parentheses if its precedence is lower than `least`.
     fn operand(&mut self, id: NodeId, least: u8) {
         if precedence(self.ast, id) >= least {
             self.node(id);
@@ -136,7 +138,7 @@ impl<'a> Writer<'a> {
         let start = self.length;
         let ast = self.ast;
         match ast.expr(id) {
-            // Not a tree of the parser's: it gives none with errors.
+            // The parser returns no tree with error nodes, but another builder could.
             Expr::Error => self.push("<error>"),
             Expr::Literal(literal) => self.literal(literal),
             Expr::Ident { name, rooted } => {
@@ -179,7 +181,7 @@ impl<'a> Writer<'a> {
                     .children(*elements)
                     .iter()
                     .enumerate()
-                    .map(|(at, &value)| Item { marked: marked(optional, at), key: Key::None, value })
+                    .map(|(at, &value)| Item { marked: marked(optional, at), key: EntryKey::None, value })
                     .collect();
                 self.items("[", &[], &items, "]");
             }
@@ -189,7 +191,7 @@ impl<'a> Writer<'a> {
                     .chunks_exact(2)
                     .enumerate()
                     .filter_map(|(at, pair)| match pair {
-                        &[key, value] => Some(Item { marked: marked(optional, at), key: Key::Expr(key), value }),
+                        &[key, value] => Some(Item { marked: marked(optional, at), key: EntryKey::Expr(key), value }),
                         _ => None,
                     })
                     .collect();
@@ -201,7 +203,11 @@ impl<'a> Writer<'a> {
                     .iter()
                     .zip(ast.children(*values))
                     .enumerate()
-                    .map(|(at, (&field, &value))| Item { marked: marked(optional, at), key: Key::Field(field), value })
+                    .map(|(at, (&field, &value))| Item {
+                        marked: marked(optional, at),
+                        key: EntryKey::Field(field),
+                        value,
+                    })
                     .collect();
                 self.items("{", &[], &items, "}");
             }
@@ -245,7 +251,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The arguments of a call as they were written: `math.greatest` and `math.least` gather theirs in a list.
+    /// Returns the arguments of a call as written: the parser collects those of `math.greatest` and `math.least` in one list.
     fn written<'s>(&self, args: &'s [NodeId]) -> &'s [NodeId]
     where
         'a: 's,
@@ -262,7 +268,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// `range.sortBy(x, key)`, of the call that it stands for.
+    /// Writes `range.sortBy(x, key)` for the call that the parser expands it to.
     fn sort_by(&mut self, range: NodeId, body: NodeId) {
         self.operand(range, MEMBER);
         self.push(".sortBy");
@@ -339,7 +345,8 @@ impl<'a> Writer<'a> {
     }
 
     fn arguments(&mut self, variables: &[Name], arguments: &[NodeId]) {
-        let items: Vec<Item> = arguments.iter().map(|&value| Item { marked: false, key: Key::None, value }).collect();
+        let items: Vec<Item> =
+            arguments.iter().map(|&value| Item { marked: false, key: EntryKey::None, value }).collect();
         self.items("(", variables, &items, ")");
     }
 
@@ -353,9 +360,9 @@ impl<'a> Writer<'a> {
         }
         let length = items.iter().fold(close.len(), |sum, item| {
             let key = match item.key {
-                Key::None => 0,
-                Key::Field(name) => self.ast.name(name).len(),
-                Key::Expr(key) => self.length_of(key),
+                EntryKey::None => 0,
+                EntryKey::Field(name) => self.ast.name(name).len(),
+                EntryKey::Expr(key) => self.length_of(key),
             };
             sum.saturating_add(key).saturating_add(self.length_of(item.value)).saturating_add(separator.len())
         });
@@ -379,13 +386,13 @@ impl<'a> Writer<'a> {
     fn item(&mut self, item: &Item) {
         self.push(if item.marked { "?" } else { "" });
         match item.key {
-            Key::None => {}
-            Key::Field(name) => {
+            EntryKey::None => {}
+            EntryKey::Field(name) => {
                 self.field(name);
                 self.push(": ");
             }
-            Key::Expr(key) => {
-                // Any expression may stand here; one with a `:` of its own is put in parentheses to be read.
+            EntryKey::Expr(key) => {
+                // The grammar allows any expression here. A conditional gets parentheses, because it contains a `:`.
                 self.operand(key, OR);
                 self.push(": ");
             }
@@ -431,7 +438,7 @@ fn at(ast: &Ast, id: NodeId) -> usize {
     ast.span(id).start as usize
 }
 
-/// Whether the text of a node begins with a number, which would take a `-` before it for its own.
+/// Returns whether the text of a node starts with a number. A `-` before it would be parsed as the number's sign.
 fn starts_with_number(ast: &Ast, id: NodeId) -> bool {
     let mut at = id;
     loop {
@@ -444,7 +451,7 @@ fn starts_with_number(ast: &Ast, id: NodeId) -> bool {
             _ => return false,
         };
         if precedence(ast, at) < MEMBER {
-            // It is in parentheses.
+            // Written in parentheses.
             return false;
         }
     }

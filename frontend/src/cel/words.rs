@@ -5,7 +5,7 @@ pub const KEYWORDS: [&str; 4] = ["false", "in", "null", "true"];
 
 macro_rules! reserved {
     ($($word:literal)*) => {
-        /// Words kept for host languages: a field or a method may have such a name, a variable or a function may not.
+        /// Reserved words: fields and methods may have such a name, variables and functions may not.
         pub const RESERVED: &[&str] = &[$($word),*];
 
         /// Whether a word is one of [`RESERVED`].

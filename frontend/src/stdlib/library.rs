@@ -90,7 +90,7 @@ impl Libraries {
         1_u32.wrapping_shl(library as u32)
     }
 
-    /// Puts a library in, or takes it out.
+    /// Adds a library to the set, or removes it.
     pub fn set(&mut self, library: Library, on: bool) {
         if on || library == Library::Standard {
             self.0 |= Self::bit(library);

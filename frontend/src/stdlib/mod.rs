@@ -36,9 +36,9 @@ pub struct Row {
     pub library: Library,
     /// The function's name.
     pub name: &'static str,
-    /// What the function does, in a line of text.
+    /// Documentation, one line.
     pub doc: &'static str,
-    /// How it may be written.
+    /// Whether calls are written `f(x, y)`, `x.f(y)` or both.
     pub style: Style,
     /// Whether equal arguments give equal results, so that calls may be folded, shared and dropped.
     pub pure: bool,

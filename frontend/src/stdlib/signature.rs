@@ -1,10 +1,10 @@
-//! Signatures: which function a call may run, for which types of arguments.
+//! Signatures of functions: parameter types, result type, and the implementation.
 
 use super::Builtin;
 use crate::types::Type;
 use std::sync::Arc;
 
-/// Which implementation an overload has: the standard library's, a function the host registered, or one defined in CEL.
+/// The implementation of an overload: a row of the standard library, a function of the host, or a function defined in CEL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overload {
     /// Row of the standard library's table.

@@ -382,7 +382,7 @@ builtins! {
         /// Where text last occurs, starting at a position or before it if one is given; -1 if nowhere.
         LastIndexOf Member "lastIndexOf"(string, string) -> int;
         LastIndexOfFrom Member "lastIndexOf"(string, string, int) -> int;
-        /// The elements one after the other, with text between them if it is given.
+        /// The elements as one text, with a separator between them if one is given.
         Join Member "join"([string]) -> string;
         JoinWith Member "join"([string], string) -> string;
         /// The text with the letters A to Z made small.
@@ -392,7 +392,7 @@ builtins! {
         /// The text with occurrences of one text replaced by another, the first few of them if a number is given.
         Replace Member "replace"(string, string, string) -> string;
         ReplaceFirst Member "replace"(string, string, string, int) -> string;
-        /// The parts of text between the occurrences of another, at most so many if a number is given.
+        /// The parts of text between the occurrences of another, at most `n` parts if a number `n` is given.
         Split Member "split"(string, string) -> [string];
         SplitFirst Member "split"(string, string, int) -> [string];
         /// The text from a position on, up to another one if it is given.
@@ -513,7 +513,7 @@ builtins! {
     Lists {
         /// The elements from one position up to another.
         Slice Member "slice"([A], int, int) -> [A];
-        /// The elements of the lists that are elements, and all others; so many levels deep if a number is given.
+        /// The list with its inner lists replaced by their elements, `n` levels deep if a number `n` is given, else one.
         Flatten Member "flatten"([[A]]) -> [A];
         FlattenDepth Member "flatten"([dyn], int) -> [dyn];
         /// The elements in order, which must be of one type that has an order.
@@ -595,7 +595,7 @@ builtins! {
         /// The MD5 digest of text or bytes, in hexadecimal.
         Md5String Global "md5.encode"(string) -> string;
         Md5Bytes Global "md5.encode"(bytes) -> string;
-        /// A new random UUID (version 4), that nobody can foretell.
+        /// A new random UUID (version 4). It cannot be predicted.
         Uuid Global impure "uuid"() -> string;
         /// A random number from 0 up to but not including 1. Not for secrets.
         Random Global impure "random"() -> double;

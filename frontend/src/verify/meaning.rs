@@ -1,6 +1,6 @@
-//! What the evaluated nodes of a tree mean: what names and calls refer to, with which types, in which scope.
+//! Verifies the references of evaluated nodes: that names and calls refer to declarations of fitting types, in scope.
 //!
-//! Types are compared as far as a value's own type can be told apart at evaluation; inference is the language's affair.
+//! Types are compared only as far as evaluation distinguishes them; inference is the task of the language.
 
 use super::{Invariant, Verified, broken};
 use crate::ast::{Ast, Expr, FoldKind, NodeId};
@@ -155,7 +155,7 @@ impl Meaning<'_> {
                 let target = target.iter().filter(|_| receiver);
                 (None, target.chain(self.ast.children(*args)).map(ty_of).collect())
             }
-            // A name that stands for a definition.
+            // A definition without parameters, mentioned by name.
             Expr::Ident { .. } | Expr::Select { test: false, .. } if matches!(overloads, [Overload::Defined(_)]) => {
                 (None, SmallVec::new())
             }
@@ -213,7 +213,7 @@ impl Meaning<'_> {
     }
 }
 
-/// Whether some value may be of both types. A declared type may hold parameters, which stand for anything.
+/// Whether some value may be of both types. A declared type may hold parameters, which match every type.
 fn may_be(ty: &Type, declared: &Type) -> bool {
     match (ty, declared) {
         (_, Type::Dyn | Type::Param(_) | Type::Error | Type::Var(_)) | (Type::Dyn, _) => true,

@@ -1,4 +1,4 @@
-//! The verifier of checked trees: later stages rely on what it tests.
+//! Verifies the invariants of checked trees, on which later stages rely.
 
 mod meaning;
 mod structure;
@@ -39,7 +39,7 @@ pub struct InvalidTree {
     pub node: Option<NodeId>,
     /// What does not hold.
     pub invariant: Invariant,
-    /// In what way: lower-case, one line, without a period.
+    /// The message: lower-case, one line, without a period.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! The form of a tree, node by node, whatever it means: sizes, order, spans, parts, types that are bounded.
+//! Verifies the structure of a tree, node by node: limits, order, spans, parts of expressions, bounds on types.
 
 use super::{Invariant, Verified, broken};
 use crate::ast::{Ast, Expr, FallbackKind, FoldKind, Name, NodeId, Nodes};
@@ -92,7 +92,7 @@ fn lists(ast: &Ast, id: NodeId) -> Verified {
     }
 }
 
-/// Why an expression has not the parts that its kind needs.
+/// Returns which part of an expression is missing or surplus for its kind.
 fn misshaped(ast: &Ast, id: NodeId) -> Option<&'static str> {
     let count = |nodes: &Nodes| nodes.len as usize;
     let marks = |optional: &[bool], entries: usize| optional.is_empty() || optional.len() == entries;
@@ -124,7 +124,7 @@ fn misshaped(ast: &Ast, id: NodeId) -> Option<&'static str> {
     Some(reason)
 }
 
-/// Why a fold has not the variables, the predicate or the transform of its kind.
+/// Returns which variable, predicate or transform of a fold is missing or surplus for its kind.
 fn misfolded(kind: FoldKind, second: bool, filter: bool, transform: bool) -> Option<&'static str> {
     let (variables, predicate, transformed) = match kind {
         FoldKind::All | FoldKind::Exists | FoldKind::ExistsOne => (None, Some(true), false),

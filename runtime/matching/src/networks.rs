@@ -1,43 +1,61 @@
-//! Which networks an address lies in.
+//! Finds all networks that contain an IP address.
 //!
-//! Networks nest or are apart, so the addresses of a family fall into intervals, each with the smallest network that it lies
-//! in; and each network knows the smallest that it lies in itself. Asking is a search for the interval and a walk along
-//! what holds.
+//! Two networks are either nested or disjoint. So the addresses of a family are divided into intervals, each with the smallest
+//! network that contains it, and each network has a parent: the next larger network around it. A lookup searches the interval
+//! of the address and follows the parents.
 
 use std::net::IpAddr;
 
-/// Networks. An address lies only in those of its own family, and an IPv6 address that stands for one of IPv4 is of IPv6
-/// here: as `library::cidr_contains` has it, and what reads an address for a rule turns such addresses into IPv4 before.
+/// Finds all networks (CIDR blocks) that contain an address.
+///
+/// Only networks of the address's own family match. An IPv4-mapped IPv6 address (`::ffff:a.b.c.d`) counts as IPv6: convert it
+/// with [`IpAddr::to_canonical`] first if it should match IPv4 networks.
+///
+/// A lookup is a binary search of the intervals, for IPv4 only of those in the page of the address's upper bits, plus one step
+/// for each network that contains the address. Memory: for each network about 20 bytes (IPv4) or 44 bytes (IPv6), plus at most
+/// 256 KiB of pages.
+///
+/// ```
+/// use celero_matching::NetworkMap;
+///
+/// let networks = NetworkMap::new(&[("10.0.0.0".parse()?, 8), ("10.1.0.0".parse()?, 16), ("2001:db8::".parse()?, 32)]);
+/// let mut found = Vec::new();
+/// networks.for_each("10.1.2.3".parse()?, |id| found.push(id));
+/// assert_eq!(found, [1, 0]); // the smallest network first
+/// # Ok::<(), std::net::AddrParseError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct NetworkMap {
     v4: Intervals<u32>,
-    /// The interval that the addresses start in whose upper bits are those of the index, and one more.
+    /// Indexed by the upper bits of an IPv4 address: the interval that contains the first address of the page. One more entry is
+    /// the last interval.
     pages: Box<[u32]>,
-    /// How many bits of an IPv4 address are none of its page.
+    /// Number of bits of an IPv4 address below those that select its page.
     page_bits: u32,
     v6: Intervals<u128>,
-    /// By id the next larger network, or [`NOBODY`].
+    /// Indexed by id: the next larger network that contains it, or [`NO_NETWORK`].
     parents: Box<[u32]>,
 }
 
 #[derive(Clone, Debug)]
 struct Intervals<T> {
-    /// Sorted; the first is 0. An interval ends before the next.
+    /// Sorted; the first is 0. An interval ends before the next one starts.
     starts: Box<[T]>,
-    /// The smallest network of each interval, or [`NOBODY`].
+    /// The smallest network that contains each interval, or [`NO_NETWORK`].
     owners: Box<[u32]>,
 }
 
-/// No id of a network.
-const NOBODY: u32 = u32::MAX;
-/// The logarithm of the number of pages, at most.
-const MOST_PAGES: u32 = 16;
+/// The id where there is no network.
+const NO_NETWORK: u32 = u32::MAX;
+/// Binary logarithm of the largest number of pages.
+const MAX_PAGES_LOG2: u32 = 16;
 
 impl NetworkMap {
-    /// The map of these networks: an address, of which bits after the prefix may be set, and the length of the prefix, which
-    /// is at most that of an address of the family.
+    /// Builds the map of `networks`, each an address and a prefix length, in O(n log n). The id of a network is its index. Bits of
+    /// the address after the prefix are ignored; a prefix longer than an address counts as the whole address.
+    #[must_use]
     pub fn new(networks: &[(IpAddr, u8)]) -> Self {
-        let mut parents = vec![NOBODY; networks.len()];
+        let mut parents = vec![NO_NETWORK; networks.len()];
         let (mut v4, mut v6) = (Vec::new(), Vec::new());
         for (id, (address, prefix)) in (0_u32..).zip(networks) {
             let (bits, width, family) = match address {
@@ -50,15 +68,15 @@ impl NetworkMap {
         let v4 = Intervals::new(v4, &mut parents, |address| u32::try_from(address).ok());
         let v6 = Intervals::new(v6, &mut parents, Some);
 
-        let page_bits = 32_u32.saturating_sub(v4.starts.len().ilog2().min(MOST_PAGES));
+        let page_bits = 32_u32.saturating_sub(v4.starts.len().ilog2().min(MAX_PAGES_LOG2));
         let pages = 1_u64.wrapping_shl(32_u32.saturating_sub(page_bits));
         let starts = (0..pages).map(|page| v4.interval_of((page << page_bits) as u32, 0, v4.starts.len()));
         let end = v4.starts.len().saturating_sub(1);
-        let pages = starts.chain([end]).map(|interval| u32::try_from(interval).unwrap_or(NOBODY)).collect();
+        let pages = starts.chain([end]).map(|interval| u32::try_from(interval).unwrap_or(NO_NETWORK)).collect();
         Self { v4, pages, page_bits, v6, parents: parents.into() }
     }
 
-    /// Calls back with the id of each network that the address lies in, once, the smallest first.
+    /// Calls `hit` once with the id of each network that contains `address`, the smallest network first.
     #[inline]
     pub fn for_each(&self, address: IpAddr, mut hit: impl FnMut(u32)) {
         let owner = match address {
@@ -70,20 +88,21 @@ impl NetworkMap {
             IpAddr::V6(address) => self.v6.owner(address.to_bits(), 0, self.v6.starts.len()),
         };
         let mut next = owner;
-        while let Some(id) = next.filter(|id| *id != NOBODY) {
+        while let Some(id) = next.filter(|id| *id != NO_NETWORK) {
             hit(id);
             next = self.parents.get(id as usize).copied();
         }
     }
 
     /// Bytes held on the heap.
+    #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let ids = [&*self.pages, &*self.parents].map(size_of_val);
         ids.into_iter().chain([self.v4.heap_bytes(), self.v6.heap_bytes()]).fold(0, usize::saturating_add)
     }
 }
 
-/// The addresses of a network, as numbers.
+/// The first and the last address of a network, as numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Network {
     first: u128,
@@ -92,11 +111,11 @@ struct Network {
 }
 
 impl<T: Copy + Ord> Intervals<T> {
-    /// The intervals of networks of one family, whose parents are noted.
+    /// Builds the intervals of the networks of one family, and stores each network's parent.
     fn new(mut networks: Vec<Network>, parents: &mut [u32], number: impl Fn(u128) -> Option<T>) -> Self {
-        // A network comes after all that it lies in.
+        // A network comes after all networks that contain it.
         networks.sort_unstable_by_key(|network| (network.first, std::cmp::Reverse(network.last), network.id));
-        let mut intervals: Vec<(u128, u32)> = vec![(0, NOBODY)];
+        let mut intervals: Vec<(u128, u32)> = vec![(0, NO_NETWORK)];
         let mut starts_with = |address, owner| match intervals.last_mut() {
             Some(last) if last.0 == address => last.1 = owner,
             _ => intervals.push((address, owner)),
@@ -104,7 +123,7 @@ impl<T: Copy + Ord> Intervals<T> {
         let mut around: Vec<Network> = Vec::new();
         for network in networks {
             while let Some(ended) = around.pop_if(|outer| outer.last < network.first) {
-                starts_with(ended.last.saturating_add(1), around.last().map_or(NOBODY, |outer| outer.id));
+                starts_with(ended.last.saturating_add(1), around.last().map_or(NO_NETWORK, |outer| outer.id));
             }
             if let Some((parent, outer)) = parents.get_mut(network.id as usize).zip(around.last()) {
                 *parent = outer.id;
@@ -113,9 +132,9 @@ impl<T: Copy + Ord> Intervals<T> {
             around.push(network);
         }
         while let Some(ended) = around.pop() {
-            // What ends with the last address is followed by nothing.
+            // Nothing follows a network that ends with the last address.
             if let Some(next) = ended.last.checked_add(1) {
-                starts_with(next, around.last().map_or(NOBODY, |outer| outer.id));
+                starts_with(next, around.last().map_or(NO_NETWORK, |outer| outer.id));
             }
         }
         let (starts, owners): (Vec<T>, Vec<u32>) =
@@ -123,7 +142,7 @@ impl<T: Copy + Ord> Intervals<T> {
         Self { starts: starts.into(), owners: owners.into() }
     }
 
-    /// The last interval that starts at the address or before, which is one of these.
+    /// The last interval that starts at `address` or before it. It must be one of `from..to`.
     #[inline(always)]
     fn interval_of(&self, address: T, from: usize, to: usize) -> usize {
         let among = self.starts.get(from..to).unwrap_or_default();
@@ -140,7 +159,7 @@ impl<T: Copy + Ord> Intervals<T> {
     }
 }
 
-/// A number whose so many lowest bits are set.
+/// A number with the lowest `count` bits set.
 fn low_bits(count: u32) -> u128 {
     u128::MAX.checked_shr(128_u32.saturating_sub(count)).unwrap_or(0)
 }

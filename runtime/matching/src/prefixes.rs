@@ -1,49 +1,79 @@
-//! Which keys a text starts with, or ends with.
+//! Finds all keys that a text starts with, or ends with.
 //!
-//! A tree of the keys: a path from the root spells a prefix, and a node stands where a key ends or where keys part. The
-//! children of a node lie side by side. A walk takes a step for each node on the way and looks at no byte of the text twice.
+//! The keys form a radix tree: the path from the root to a node spells a prefix, and there is a node where a key ends or
+//! where keys differ. The children of a node are stored side by side. A lookup follows one path and reads no byte of the text
+//! twice.
 
 use std::ops::Range;
 
-/// Keys as prefixes; if `REVERSED`, as suffixes. The empty key is both of every text.
+/// Finds all keys that a text starts with. The empty key matches every text.
+///
+/// A lookup takes time linear in the longest matching key, independent of the number of keys. Memory: at most about 40 bytes
+/// for each key, and the bytes that keys do not share.
+///
+/// With `REVERSED` it finds the keys that a text ends with: see [`SuffixMap`].
+///
+/// ```
+/// use celero_matching::PrefixMap;
+///
+/// let routes = PrefixMap::<false>::new(&["/", "/api/", "/api/v1/users"]).ok_or("more than 4 GiB")?;
+/// let mut found = Vec::new();
+/// routes.for_each(b"/api/v2", |id| found.push(id));
+/// assert_eq!(found, [0, 1]);
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct PrefixMap<const REVERSED: bool = false> {
-    /// The root first.
+    /// The root is the first.
     nodes: Box<[Node]>,
-    /// For each node the byte that leads to it from its parent, and [`FEW`] zeros.
+    /// Indexed by node: the byte that leads to it from its parent. Then [`WORD_CHILDREN`] zeros.
     steps: Box<[u8]>,
-    /// The labels, one after the other, as they stand in a text.
+    /// The labels, one after the other, in the order of the text.
     labels: Box<[u8]>,
 }
 
-/// Keys as suffixes.
+/// Finds all keys that a text ends with.
+///
+/// ```
+/// use celero_matching::SuffixMap;
+///
+/// let domains = SuffixMap::new(&[".example.com", ".com"]).ok_or("more than 4 GiB")?;
+/// let mut found = Vec::new();
+/// domains.for_each(b"api.example.com", |id| found.push(id));
+/// assert_eq!(found, [1, 0]); // the shortest first
+/// # Ok::<(), &str>(())
+/// ```
 pub type SuffixMap = PrefixMap<true>;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// Where the label lies: what follows the byte that leads here, up to where keys end or part.
+    /// Offset of the label: the bytes after the one that leads here, up to where a key ends or keys differ.
     label: u32,
-    /// Where the children start.
+    /// Index of the first child.
     child: u32,
-    /// Of the key that ends here, or [`NOBODY`].
+    /// Id of the key that ends here, or [`NO_KEY`].
     id: u32,
+    /// Length of the label, in bytes.
     length: u16,
+    /// Number of children.
     children: u16,
 }
 
-/// A key, in the order in which it is walked, and its id.
-type Key<'a> = (&'a [u8], u32);
+/// A key, in the direction in which texts are read, and its id.
+type KeyWithId<'a> = (&'a [u8], u32);
 
-/// No id of a key.
-const NOBODY: u32 = u32::MAX;
-/// Children of a node that are tried as one word.
-const FEW: usize = 8;
+/// The id in a node where no key ends.
+const NO_KEY: u32 = u32::MAX;
+/// Most children of a node whose bytes are compared together, as one word.
+const WORD_CHILDREN: usize = 8;
 
 impl<const REVERSED: bool> PrefixMap<REVERSED> {
-    /// The map of these keys, which are different; none if they are too large to be numbered.
+    /// Builds the map of `keys`, in time linear in their size apart from sorting. The id of a key is its index; of equal keys
+    /// only one is found. Returns `None` if there are more nodes or bytes than a `u32` can count.
+    #[must_use]
     pub fn new<K: AsRef<[u8]>>(keys: &[K]) -> Option<Self> {
         let reversed: Vec<u8>;
-        let mut sorted: Vec<Key<'_>> = if REVERSED {
+        let mut sorted: Vec<KeyWithId<'_>> = if REVERSED {
             reversed = keys.iter().flat_map(|key| key.as_ref().iter().rev()).copied().collect();
             let mut rest = &*reversed;
             let mut next = |key: &K| rest.split_off(..key.as_ref().len());
@@ -55,19 +85,19 @@ impl<const REVERSED: bool> PrefixMap<REVERSED> {
         Self::of_sorted(&sorted)
     }
 
-    fn of_sorted(keys: &[Key<'_>]) -> Option<Self> {
-        let mut nodes = vec![Node { label: 0, child: 0, id: NOBODY, length: 0, children: 0 }];
+    fn of_sorted(keys: &[KeyWithId<'_>]) -> Option<Self> {
+        let mut nodes = vec![Node { label: 0, child: 0, id: NO_KEY, length: 0, children: 0 }];
         let mut steps = vec![0];
         let mut labels = Vec::new();
-        // Nodes with the keys below them and the length of what leads to them. What is below one gets places close to it.
-        let mut open: Vec<(usize, &[Key<'_>], usize)> = vec![(0, keys, 0)];
+        // Nodes to build, with the keys below each and the length of its path. Depth first, so that a subtree is stored together.
+        let mut open: Vec<(usize, &[KeyWithId<'_>], usize)> = vec![(0, keys, 0)];
         while let Some((at, mut below, depth)) = open.pop() {
             let label = common(below, depth);
             let depth = depth.checked_add(label.len())?;
             let mut node = Node {
                 label: u32::try_from(labels.len()).ok()?,
                 child: u32::try_from(nodes.len()).ok()?,
-                id: NOBODY,
+                id: NO_KEY,
                 length: u16::try_from(label.len()).ok()?,
                 children: 0,
             };
@@ -85,31 +115,31 @@ impl<const REVERSED: bool> PrefixMap<REVERSED> {
                 let same = below.partition_point(|(key, _)| key.get(depth) == Some(step));
                 let (child, others) = below.split_at_checked(same)?;
                 open.push((nodes.len(), child, depth.checked_add(1)?));
-                nodes.push(Node { label: 0, child: 0, id: NOBODY, length: 0, children: 0 });
+                nodes.push(Node { label: 0, child: 0, id: NO_KEY, length: 0, children: 0 });
                 steps.push(*step);
                 node.children = node.children.checked_add(1)?;
                 below = others;
             }
             *nodes.get_mut(at)? = node;
         }
-        steps.extend([0; FEW]);
+        steps.extend([0; WORD_CHILDREN]);
         Some(Self { nodes: nodes.into(), steps: steps.into(), labels: labels.into() })
     }
 
-    /// Calls back with the id of each key that the text starts with (ends with, if `REVERSED`), once, the shortest first.
+    /// Calls `hit` once with the id of each key that `text` starts with (ends with, if `REVERSED`), the shortest key first.
     #[inline]
     pub fn for_each(&self, text: &[u8], mut hit: impl FnMut(u32)) {
         let mut rest = text;
         let mut node = self.nodes.first();
         while let Some(&Node { label, child, id, length, children }) = node {
-            // Nodes where keys part often have no label.
+            // Nodes where keys differ often have no label.
             if length > 0 {
                 let Some(label) = part(&self.labels, label, length) else { return };
                 let after = if REVERSED { rest.strip_suffix(label) } else { rest.strip_prefix(label) };
                 let Some(after) = after else { return };
                 rest = after;
             }
-            if id != NOBODY {
+            if id != NO_KEY {
                 hit(id);
             }
             let Some((step, after)) = (if REVERSED { rest.split_last() } else { rest.split_first() }) else { return };
@@ -119,14 +149,14 @@ impl<const REVERSED: bool> PrefixMap<REVERSED> {
         }
     }
 
-    /// Which of so many children a byte leads to.
+    /// Index of the child that `step` leads to, among `children` children from `child` on.
     #[inline(always)]
     fn position(&self, step: u8, child: u32, children: u16) -> Option<usize> {
         let children = usize::from(children);
-        if children > FEW {
+        if children > WORD_CHILDREN {
             return memchr::memchr(step, self.steps.get(child as usize..)?.get(..children)?);
         }
-        // In each byte that is the same the highest bit, and in none before the first such.
+        // Sets the highest bit of each equal byte, and of no byte before the first equal one.
         let steps = u64::from_le_bytes(*self.steps.get(child as usize..)?.first_chunk()?);
         let other = steps ^ u64::from(step).wrapping_mul(0x0101_0101_0101_0101);
         let same = other.wrapping_sub(0x0101_0101_0101_0101) & !other & 0x8080_8080_8080_8080;
@@ -135,14 +165,15 @@ impl<const REVERSED: bool> PrefixMap<REVERSED> {
     }
 
     /// Bytes held on the heap.
+    #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let parts = [size_of_val(&*self.nodes), size_of_val(&*self.steps), size_of_val(&*self.labels)];
         parts.into_iter().fold(0, usize::saturating_add)
     }
 }
 
-/// What these keys, which are sorted, have in common from a depth on, as far as a label can be long.
-fn common<'a>(keys: &[Key<'a>], depth: usize) -> &'a [u8] {
+/// The common prefix of sorted keys from a depth on, cut to the greatest length of a label.
+fn common<'a>(keys: &[KeyWithId<'a>], depth: usize) -> &'a [u8] {
     let (Some((first, _)), Some((last, _))) = (keys.first(), keys.last()) else { return &[] };
     let (first, last) = (first.get(depth..).unwrap_or_default(), last.get(depth..).unwrap_or_default());
     let length = first.iter().zip(last).take(usize::from(u16::MAX)).take_while(|(a, b)| a == b).count();

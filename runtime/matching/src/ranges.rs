@@ -1,48 +1,64 @@
-//! Which intervals a number lies in.
+//! Finds all intervals that contain a number.
 //!
-//! A tree of centres: a node keeps the intervals that hold its centre, once by where they start and once by where they end;
-//! what lies before the centre is below on the one side, what lies after it on the other. A walk goes down one side of each
-//! node, and in each looks at no more than one interval that does not hold the number. Half-open intervals lie near the
-//! root.
+//! A centred interval tree: a node holds the intervals that contain its centre, sorted by start and sorted by end. Intervals
+//! that end before the centre are in one subtree, intervals that start after it in the other. A lookup visits one child of each
+//! node, and reads at most one interval of a node that does not contain the number.
 
-/// Intervals, both ends of which belong to them.
+/// Finds all intervals that contain a value. Both ends belong to an interval.
+///
+/// A lookup takes time linear in the depth of the tree and the number of matches. The depth is logarithmic in the number of
+/// intervals. Memory: two copies of an end and an id for each interval, and a node for each group of overlapping ones.
+///
+/// ```
+/// use celero_matching::RangeMap;
+///
+/// let sizes = RangeMap::new(&[(0_u64, 1023), (1024, u64::MAX), (100, 2000)]);
+/// let mut found = Vec::new();
+/// sizes.for_each(1500, |id| found.push(id));
+/// found.sort_unstable();
+/// assert_eq!(found, [1, 2]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct RangeMap<T> {
-    /// The root first.
+    /// The root is the first.
     nodes: Box<[Node<T>]>,
-    /// For each node where its intervals start, in order.
+    /// For each node, the starts of its intervals in ascending order, with their ids.
     lows: Box<[(T, u32)]>,
-    /// For each node where its intervals end, in reverse order.
+    /// For each node, the ends of its intervals in descending order, with their ids.
     highs: Box<[(T, u32)]>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Node<T> {
     centre: T,
-    /// The node of the intervals before the centre, or [`NOBODY`].
+    /// Index of the node of the intervals that end before the centre, or [`NO_NODE`].
     before: u32,
+    /// Index of the node of the intervals that start after the centre, or [`NO_NODE`].
     after: u32,
-    /// Where the node's intervals start in both lists.
+    /// Index of the node's first interval in both lists.
     first: u32,
+    /// Number of the node's intervals.
     count: u32,
 }
 
-/// No node.
-const NOBODY: u32 = u32::MAX;
+/// The index of a child that does not exist.
+const NO_NODE: u32 = u32::MAX;
 
-/// An interval and its id.
+/// Start, end and id of an interval.
 type Interval<T> = (T, T, u32);
 
 impl<T: Copy + Ord> RangeMap<T> {
-    /// The map of these intervals, from a number to a number. One that ends before it starts holds nothing.
+    /// Builds the map of `intervals`, each a first and a last value, in O(n log² n) for n intervals. The id of an interval is its
+    /// index. An interval that ends before it starts contains nothing.
+    #[must_use]
     pub fn new(intervals: &[(T, T)]) -> Self {
         let mut all: Vec<Interval<T>> = intervals.iter().zip(0..).map(|((low, high), id)| (*low, *high, id)).collect();
         all.retain(|(low, high, _)| low <= high);
         all.sort_unstable();
         let mut nodes: Vec<Node<T>> = Vec::new();
         let (mut lows, mut highs) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
-        // Intervals by where they start, the node that they hang on, and on which side.
-        let mut open = vec![(all, NOBODY, false)];
+        // Subtrees to build: intervals sorted by start, the parent node, and whether they are after its centre.
+        let mut open = vec![(all, NO_NODE, false)];
         while let Some((intervals, parent, is_after)) = open.pop() {
             let Some(&(centre, ..)) = intervals.get(intervals.len() / 2) else { continue };
             let own = number(nodes.len());
@@ -65,14 +81,14 @@ impl<T: Copy + Ord> RangeMap<T> {
                 highs.sort_unstable_by(|a, b| b.cmp(a));
             }
             let count = number(lows.len().saturating_sub(first));
-            nodes.push(Node { centre, before: NOBODY, after: NOBODY, first: number(first), count });
+            nodes.push(Node { centre, before: NO_NODE, after: NO_NODE, first: number(first), count });
             open.push((before, own, false));
             open.push((after, own, true));
         }
         Self { nodes: nodes.into(), lows: lows.into(), highs: highs.into() }
     }
 
-    /// Calls back with the id of each interval that the number lies in, once, in no order.
+    /// Calls `hit` once with the id of each interval that contains `value`, in no particular order.
     #[inline]
     pub fn for_each(&self, value: T, mut hit: impl FnMut(u32)) {
         let mut node = self.nodes.first();
@@ -92,15 +108,16 @@ impl<T: Copy + Ord> RangeMap<T> {
     }
 
     /// Bytes held on the heap.
+    #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let parts = [size_of_val(&*self.nodes), size_of_val(&*self.lows), size_of_val(&*self.highs)];
         parts.into_iter().fold(0, usize::saturating_add)
     }
 }
 
-/// Ids are numbers of 32 bits, and there are no more nodes than intervals.
+/// `of` as an index. Ids have 32 bits, and there are no more nodes than intervals.
 fn number(of: usize) -> u32 {
-    u32::try_from(of).unwrap_or(NOBODY)
+    u32::try_from(of).unwrap_or(NO_NODE)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! What the tests of the structures share.
+//! Random numbers and texts for the tests of this crate.
 
 #![expect(clippy::arithmetic_side_effects, reason = "tests")]
 
 use std::collections::BTreeSet;
 
-/// Numbers that are the same in every run.
+/// A generator of pseudo-random numbers that are the same in every run.
 pub(crate) struct Rng(u64);
 
 impl Rng {
@@ -23,13 +23,13 @@ impl Rng {
         ((u128::from(self.word()) * n as u128) >> 64) as usize
     }
 
-    /// Of up to so many letters.
+    /// A text of at most `longest` letters.
     pub(crate) fn text(&mut self, longest: usize, alphabet: &[u8]) -> Vec<u8> {
         (0..self.below(longest.saturating_add(1))).map(|_| alphabet[self.below(alphabet.len())]).collect()
     }
 }
 
-/// Each item once, in the order of its first place.
+/// Each item once, in the order of first occurrence.
 pub(crate) fn distinct<T: Clone + Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut seen = BTreeSet::new();
     items.filter(|item| seen.insert(item.clone())).collect()

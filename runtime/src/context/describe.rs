@@ -1,19 +1,19 @@
-//! Layouts of parts, put together to the layout of a whole: paths grow by offsets and by references.
+//! Composes the layout of a context from those of its parts, by adding offsets and references to access paths.
 //!
-//! A layout that does not fit a path (an offset over 2 GiB) becomes [`Access::Get`], which is always right.
+//! A layout that does not fit a path (an offset over 2 GiB) becomes [`Access::Get`], which reads the field by a call.
 
 use crate::context::{Field, FieldType, Nested};
 use celero_ir::Ty;
 use celero_ir::layout::{self, Access, Path};
 
-/// Adds the description of a field of type `T`, which lies `offset` bytes after the start of a context.
+/// Adds the description of a field of type `T` that is `offset` bytes after the start of a context.
 pub fn push_field<T: FieldType>(fields: &mut Vec<Field>, name: &str, offset: usize) {
     let mut layout = T::layout();
     at_offset(&mut layout, offset);
     fields.push(Field { name: name.to_owned(), ty: T::ty(), layout });
 }
 
-/// Adds the descriptions of the fields of a part of type `T`, which lies `offset` bytes after the start of a context. Their
+/// Adds the descriptions of the fields of a part of type `T` that is `offset` bytes after the start of a context. Their
 /// names are put under `prefix`, unless that is empty.
 pub fn push_nested<T: Nested>(fields: &mut Vec<Field>, prefix: &str, offset: usize) {
     for mut field in T::nested_fields() {
@@ -30,7 +30,7 @@ pub(crate) fn read_by_call(optional: bool) -> layout::Field {
     layout::Field::new(Ty::Value, optional, Access::Get)
 }
 
-/// The layout of a field, seen from the address of a reference to it.
+/// The layout of a field, for paths that start at the address of a reference to it.
 pub(crate) fn behind_reference(field: &mut layout::Field) {
     change(field, |path| {
         path.0.insert(0, 0);
@@ -38,7 +38,7 @@ pub(crate) fn behind_reference(field: &mut layout::Field) {
     });
 }
 
-/// The layout of a field, seen from the start of a value that holds it `offset` bytes further on.
+/// The layout of a field, for paths that start at a value that contains it `offset` bytes after its start.
 pub(crate) fn at_offset(field: &mut layout::Field, offset: usize) {
     change(field, |path| {
         let first = path.0.first_mut()?;

@@ -1,5 +1,5 @@
-//! Types of Rust that can be a rule's field: their CEL type, how native code reads them in place, and the safe reading that
-//! says what is right.
+//! Rust types that a field of a context may have: their CEL type, their layout for native code, and a safe function that reads
+//! the value and defines the result.
 
 use super::describe::{behind_reference, read_by_call};
 use crate::arena::{Arena, EvalResult};
@@ -60,7 +60,8 @@ pub unsafe trait FieldType {
     fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>>;
 }
 
-/// A [`FieldType`] that is never absent, and that may be an element of a list or map. `u8` is none: a row of them is `bytes`.
+/// A [`FieldType`] that is never absent, and that may be an element of a list or map. Not implemented for `u8`, because a slice of
+/// them is `bytes`.
 pub trait Element: FieldType + Debug {
     /// The value.
     ///
@@ -71,14 +72,14 @@ pub trait Element: FieldType + Debug {
     }
 }
 
-/// The layout of a number that lies at the address itself.
+/// The layout of a number stored at the address itself.
 fn number(ty: Ty, repr: Repr) -> Layout {
     Layout::new(ty, false, Access::Load(Path(vec![0]), repr))
 }
 
 macro_rules! numbers {
     ($($rust:ty: $cel:ident, $variant:ident($widen:expr), $repr:expr;)*) => {$(
-        // SAFETY: the representation is that of the type, whose value lies at its own address.
+        // SAFETY: the representation is that of the type, whose value is stored at its own address.
         unsafe impl FieldType for $rust {
             fn ty() -> Type {
                 Type::$cel

@@ -23,7 +23,7 @@ pub(crate) fn joined<'s>(
     name: impl AsHeaderName,
     arena: &'s Arena,
 ) -> EvalResult<Option<&'s [u8]>> {
-    // As many values as names: no name has two lines, and the plain lookup does.
+    // As many values as names: no name has two lines, so a simple lookup is enough.
     if map.len() == map.keys_len() {
         return Ok(map.get(name).map(http::HeaderValue::as_bytes));
     }
@@ -85,7 +85,7 @@ impl HostMap for HeaderMap {
     }
 }
 
-// SAFETY: the header map lies at its own address; everything else goes through `value`.
+// SAFETY: the header map is stored at its own address; everything else goes through `value`.
 unsafe impl FieldType for HeaderMap {
     fn ty() -> Type {
         Type::map(Type::String, Type::String)

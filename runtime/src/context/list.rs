@@ -1,4 +1,4 @@
-//! Rows of elements as fields: lists that rules read in place.
+//! Slices and vectors as fields: lists that rules read in place.
 
 use super::FieldType;
 use super::describe::read_by_call;
@@ -9,7 +9,7 @@ use crate::value::{HostList, List, Value};
 use celero_frontend::Type;
 use celero_ir::layout::{Access, Elements, Field as Layout, Path};
 
-/// The elements of a row, whose address and number lie `words` from the address of the row.
+/// The elements of a vector whose address and length are stored at the offsets `words`.
 fn elements<T: Element>(words: Option<WordOffsets>) -> Option<Elements> {
     let (at, count) = words?;
     let stride = u32::try_from(size_of::<T>()).ok()?;
@@ -30,7 +30,7 @@ macro_rules! rows {
             }
         }
 
-        // SAFETY: only `value` reads the list; its elements lie where `accessors::vec_layout` finds them.
+        // SAFETY: only `value` reads the list; `accessors::vec_layout` proves where its elements are.
         unsafe impl<$($generics)*> FieldType for $rust {
             fn ty() -> Type {
                 Type::list(T::ty())
@@ -55,7 +55,7 @@ rows! {
     [T: Element, const N: usize] [T; N]: None;
 }
 
-/// A borrowed row: it lies in the arena, so that there is something to point to.
+/// A borrowed slice. It is allocated in the arena, because a list needs an address to refer to.
 #[derive(Debug)]
 struct Row<'a, T>(&'a [T]);
 
@@ -77,7 +77,7 @@ impl<T: Element> HostList for Row<'_, T> {
     }
 }
 
-// SAFETY: only `value` reads the list; its elements lie where its two words say.
+// SAFETY: only `value` reads the list; its two words are the address and number of its elements.
 unsafe impl<T: Element> FieldType for &[T] {
     fn ty() -> Type {
         Type::list(T::ty())

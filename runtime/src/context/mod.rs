@@ -1,4 +1,4 @@
-//! The host's data as rules see it: fields by index, under the names that an environment declares.
+//! The host's data for rules: fields by index, with the names that an environment declares.
 
 mod describe;
 mod field_type;
@@ -24,7 +24,7 @@ use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::layout;
 
-/// What an evaluation reads.
+/// The data that an evaluation reads.
 pub trait Host {
     /// The value of a field, `None` when it is absent.
     ///

@@ -1,7 +1,7 @@
-//! Addresses as fields: text for rule authors. An [`IpAddr`] is held as a number until someone asks for the text.
+//! Addresses as fields: text for rule authors. An [`IpAddr`] is kept as a number until a rule reads the text.
 //!
-//! IPv4 addresses in IPv6 form, which is how sockets for both families name IPv4 peers (`::ffff:192.0.2.1`), are seen as the
-//! IPv4 addresses that they are: rules can be written once, and text in that form is none that `ip(..)` takes.
+//! An IPv4 address in IPv6 form (`::ffff:192.0.2.1`), as sockets for both families report IPv4 peers, reads as the IPv4 address.
+//! So one rule fits both kinds of sockets; `ip(..)` does not accept text in the IPv6 form.
 
 use super::FieldType;
 use super::describe::read_by_call;

@@ -1,4 +1,5 @@
-//! Text and bytes as fields: borrowed ones are read in place, owned ones through a C function that shows their content.
+//! Text and bytes as fields: borrowed ones are read in place, owned ones through a C function that returns their address and
+//! length.
 
 use super::FieldType;
 use super::field_type::Element;
@@ -18,12 +19,12 @@ pub(crate) fn viewed<V: TextView>(ty: Ty, optional: bool) -> Layout {
     Layout::new(ty, optional, text_access::<V>())
 }
 
-/// The layout of a slice that lies at the address itself.
+/// The layout of a slice reference stored at the address itself.
 fn slice(ty: Ty) -> Layout {
     Layout::new(ty, false, Access::Load(Path(vec![0]), Repr::Slice(8)))
 }
 
-/// The layout of owned text or bytes, whose address and length lie `words` from its own address.
+/// The layout of owned text or bytes, whose address and length are stored at the offsets `words` from its own address.
 fn owned<T: TextView>(ty: Ty, words: Option<WordOffsets>) -> Layout {
     match words {
         Some((at, after)) => Layout::new(ty, false, Access::Load(Path(vec![at]), Repr::Slice(after))),

@@ -7,9 +7,9 @@ use std::collections::HashSet;
 
 impl<C> Env<C> {
     /// Defines a function in CEL: `name(parameter: type, ..) -> type`, or `type.name(parameter: type, ..) -> type` for one
-    /// that rules call on a value, which the body knows as `this`. A parameter without a type is `dyn`; a result without
-    /// one has the type of the body. Names may be qualified: what stands before the last dot is what the function is
-    /// called on if there is such a type, else a part of the name.
+    /// that rules call on a value, `this` in the body. A parameter without a type is `dyn`; a result without
+    /// one has the type of the body. Names may be qualified: if the text before the last dot is a type, it is the
+    /// receiver's type; otherwise it is a part of the name.
     ///
     /// ```
     /// # use celero::{Bindings, Engine, Env, Type};
@@ -23,12 +23,12 @@ impl<C> Env<C> {
     /// assert_eq!(rule.test(&bindings), Ok(true));
     /// ```
     ///
-    /// The body is checked here, once. It sees its parameters and what the environment declares so far: variables,
+    /// The body is checked here, once. It can use its parameters and what the environment declares so far: variables,
     /// functions and earlier definitions. So no definition calls itself, and how long a rule runs is bounded as it is
     /// without definitions. Rules are compiled with the bodies in the places of the calls, and with these are subject to
     /// [`SourceLimits`](crate::SourceLimits).
     ///
-    /// An argument means what it means in `cel.bind`: it is evaluated at most once, and its error surfaces where the body
+    /// Arguments are evaluated as by `cel.bind`: each is evaluated at most once, and its error surfaces where the body
     /// uses it. One whose value is not of the parameter's type is the error `no_such_overload` there. An error in a body
     /// has the place of the call.
     ///
@@ -93,7 +93,7 @@ impl<C> Env<C> {
     }
 }
 
-/// Whether parameters have names that the body can mention, each its own.
+/// Whether all parameters have distinct names that the body can mention.
 fn named(receiver: bool, parameters: &[Parameter]) -> Result<(), (Span, String)> {
     let mut known: HashSet<&str> = receiver.then_some(RECEIVER).into_iter().collect();
     for Parameter { name, span, .. } in parameters {

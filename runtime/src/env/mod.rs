@@ -48,7 +48,7 @@ impl Variables {
         self.types.len()
     }
 
-    /// Equal for equal declarations, and hardly ever for others.
+    /// Hash of the declarations: equal for equal ones.
     pub(crate) fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
@@ -202,7 +202,7 @@ impl<C> Env<C> {
         Arc::clone(&self.variables)
     }
 
-    /// Every variable takes an index, a faulty one too: the indices are those of the context's fields.
+    /// Every variable gets an index, even if its declaration is refused, because the indices are those of the context's fields.
     fn declare(&mut self, name: &str, ty: Type, layout: Layout) {
         if let Err(reason) = names::variable(name) {
             self.problems.push(EnvError::new(format!("variable `{name}`: {reason}")));

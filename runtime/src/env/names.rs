@@ -1,4 +1,4 @@
-//! Which names may be declared (language definition, "Syntax"): what a rule could never mention is refused.
+//! Which names may be declared (language definition, "Syntax"): names that a rule cannot mention are refused.
 
 use celero_frontend::cel::{KEYWORDS, RESERVED, is_macro_name};
 

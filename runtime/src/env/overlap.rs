@@ -1,4 +1,4 @@
-//! Overloads that no call could tell apart.
+//! Finds overloads that calls cannot distinguish.
 
 use celero_frontend::stdlib::{Library, TABLE};
 use celero_frontend::{Declarations, Signature, Type, macro_library};
@@ -93,7 +93,7 @@ fn against<'s>(
     found.map_or(Ok(()), |signature| Err(show(name, signature)))
 }
 
-/// Whether a type can stand for several types: it holds a parameter, or is none that a value has.
+/// Whether a type can match several types: it contains a type parameter, or is not the type of a value.
 pub(super) fn is_open(ty: &Type) -> bool {
     match ty {
         Type::Error | Type::Param(_) | Type::Var(_) => true,
@@ -108,7 +108,7 @@ fn overlap(a: &[Type], b: &[Type]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| may_be_equal(a, b))
 }
 
-/// Evaluation chooses by the outermost type of each argument, so what differs further inside is no difference.
+/// Evaluation chooses by the outermost type of each argument, so types that differ only in their parameters overlap.
 fn may_be_equal(a: &Type, b: &Type) -> bool {
     match (a, b) {
         (Type::Dyn | Type::Error | Type::Param(_) | Type::Var(_), _)

@@ -1,4 +1,4 @@
-//! What could not be declared, and why.
+//! Declarations that were not accepted, and the reasons.
 
 use celero_frontend::{Diagnostic, Style};
 use std::fmt;
@@ -49,8 +49,7 @@ impl EnvError {
         &self.message
     }
 
-    /// Of a function defined in CEL, the findings, with their places in its declaration or in its body. Of what else is
-    /// declared nothing.
+    /// For a function defined in CEL: the findings, with their places in its declaration or body. Empty for other declarations.
     #[must_use]
     pub fn diagnostics(&self) -> &[Diagnostic] {
         self.definition.as_ref().map_or(&[], |definition| &definition.diagnostics)

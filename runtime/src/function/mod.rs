@@ -69,8 +69,8 @@ impl Functions {
     }
 }
 
-/// Runs the host's code; `Err` if it panics. Of what it can reach of ours only the arena of the evaluation may be left
-/// half-written, and its content is not shared.
+/// Runs the host's code; `Err` if it panics. Unwind safety: the only state of an evaluation that the code can reach is the arena,
+/// and an object half-written there is not used by anybody else.
 #[inline(always)]
 pub(crate) fn contained<T>(body: impl FnOnce() -> T) -> Result<T, ()> {
     catch_unwind(AssertUnwindSafe(body)).map_err(discard)
@@ -78,7 +78,7 @@ pub(crate) fn contained<T>(body: impl FnOnce() -> T) -> Result<T, ()> {
 
 #[cold]
 fn discard(payload: Box<dyn Any + Send>) {
-    // Dropping what it panicked with may panic again; such a second one is leaked.
+    // Dropping the panic's payload may panic again. The payload of that second panic is leaked.
     if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(second);
     }

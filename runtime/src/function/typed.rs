@@ -23,7 +23,7 @@ pub trait FromValue {
     fn from_value<'v>(value: &Value<'v>) -> Option<Self::Of<'v>>;
 }
 
-/// A type that a host function may answer with: those of [`FromValue`] (borrowed ones only if they are `'static`), `String`
+/// A type that a host function may return: those of [`FromValue`] (borrowed ones only if they are `'static`), `String`
 /// and `Vec<u8>` (copied into the evaluation's memory), and `Result` of one of these with any error that can be displayed,
 /// which is the evaluation error `host`.
 pub trait IntoValue {
@@ -37,7 +37,7 @@ pub trait IntoValue {
     fn into_value<'v>(self, arena: &'v Arena) -> EvalResult<Value<'v>>;
 }
 
-/// The type of what `ip("..")` gives.
+/// The type of the result of `ip("..")`.
 fn ip_type() -> Type {
     Type::Opaque("net.IP".into(), Arc::new([]))
 }
@@ -159,7 +159,7 @@ macro_rules! arities {
     ($(($($name:ident: $param:ident),*);)*) => {$(
         impl<Func, Out, $($param),*> HostFunction<fn($($param),*) -> Out> for Func
         where
-            // The first bound tells the parameters' types, the second that every lifetime will do.
+            // From the first bound the compiler infers the types of the parameters; the second one admits every lifetime.
             Func: Fn($($param),*) -> Out + for<'v> Fn($($param::Of<'v>),*) -> Out + Send + Sync + 'static,
             Out: IntoValue,
             $($param: FromValue,)*

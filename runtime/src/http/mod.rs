@@ -1,6 +1,6 @@
 //! Requests of the `http` crate as the data of rules, under the names that gateways with CEL already use.
 //!
-//! [`RequestContext`] is the whole: `request.*` and `source.*`. Its parts can be parts of other contexts, for hosts that have more to tell:
+//! [`RequestContext`] has all fields: `request.*` and `source.*`. Hosts with further data use its parts in their own context:
 //!
 //! ```
 //! use celero::Context;

@@ -46,7 +46,7 @@ impl Host for Source {
     }
 }
 
-// SAFETY: the view shows the address whose text `Host::field` gives, and lies at the offset of the only member; `port` is
+// SAFETY: the view shows the address whose text `Host::field` gives, and is at the offset of the only member; `port` is
 // read by `Host::field`.
 unsafe impl Nested for Source {
     const COUNT: u32 = 2;

@@ -11,7 +11,7 @@ use celero_ir::layout::{EnumTags, Field as Layout};
 use http::{Method, Uri, Version};
 use std::sync::OnceLock;
 
-/// The protocol as it stands on a request line, `HTTP/1.1`; without a number if it came after this was written.
+/// The protocol as written on a request line, `HTTP/1.1`; `HTTP` without a number for versions that this crate does not know.
 fn version(version: &Version) -> &'static str {
     match *version {
         Version::HTTP_09 => "HTTP/0.9",
@@ -23,7 +23,7 @@ fn version(version: &Version) -> &'static str {
     }
 }
 
-/// The layout of a method: the usual ones are known by a byte.
+/// The layout of a method: a byte of the value tells the standard methods apart.
 fn method() -> Layout {
     static NAMES: OnceLock<Option<EnumTags>> = OnceLock::new();
     let names = NAMES.get_or_init(|| {
@@ -79,7 +79,7 @@ impl Element for Method {}
 
 impl Element for Version {}
 
-// SAFETY: only `value` reads it: the text of a URI does not lie in memory in one piece.
+// SAFETY: only `value` reads it: the text of a URI is not contiguous in memory.
 unsafe impl FieldType for Uri {
     fn ty() -> Type {
         Type::String

@@ -1,5 +1,5 @@
-//! Operators and functions: evaluates the arguments, receiver first, and hands them to the library. Only `or` and `orValue`
-//! of optionals leave an argument alone that they don't need.
+//! Operators and functions: evaluates the arguments, receiver first, and calls the library. Only `or` and `orValue` of
+//! optionals do not evaluate an argument that they do not need.
 
 use super::{Failure, Walk};
 use crate::error::ErrorKind;
@@ -57,13 +57,13 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// A value that must be of the type.
+    /// Returns the value if it is of the type.
     fn guard(&mut self, id: NodeId, ty: &Type, arg: NodeId, place: &mut Value<'a>) -> Result<(), Failure> {
         self.eval_into(arg, place)?;
         if place.fits(ty) { Ok(()) } else { Err(self.error(id, ErrorKind::NoSuchOverload)) }
     }
 
-    /// `target.or(other)` and `target.orValue(other)`: `other` is evaluated only where `target` has no value.
+    /// `target.or(other)` and `target.orValue(other)`: `other` is evaluated only if `target` has no value.
     fn optional_or(
         &mut self,
         id: NodeId,
@@ -85,7 +85,7 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// Calls what the checker found for a node.
+    /// Calls the function that the checker found for a node. If it found several, the types of the arguments decide.
     pub(super) fn apply(&self, id: NodeId, args: &[Value<'a>], place: &mut Value<'a>) -> Result<(), Failure> {
         let Reference::Call { overloads, .. } = self.checked.reference(id) else {
             return Err(self.error(id, ErrorKind::NoSuchOverload));
@@ -95,7 +95,7 @@ impl<'a> Walk<'a, '_> {
             _ => crate::function::dispatch(self.cx, self.functions, overloads, args),
         };
         match result {
-            // Most results, and much less to copy than a value.
+            // The most common result: storing it is cheaper than copying a whole value.
             Ok(Value::Bool(answer)) => *place = Value::Bool(answer),
             Ok(value) => *place = value,
             Err(kind) => return Err(self.error(id, kind)),

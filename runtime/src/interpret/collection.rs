@@ -8,7 +8,7 @@ use celero_frontend::{Expr, Literal, NodeId};
 use smallvec::SmallVec;
 
 impl<'a> Walk<'a, '_> {
-    /// `[a, ?b]`
+    /// Evaluates `[a, ?b]`.
     pub(super) fn list(&mut self, id: NodeId, elements: &[NodeId], optional: &[bool]) -> Outcome<'a> {
         if optional.is_empty() && elements.iter().all(|&element| self.literal(element).is_some()) {
             // Literals cannot fail, so they are written to the list directly.
@@ -21,7 +21,7 @@ impl<'a> Walk<'a, '_> {
         self.at(id, library::list_of(self.cx, &values, optional))
     }
 
-    /// `{k: v, ?k: v}`
+    /// Evaluates `{k: v, ?k: v}`.
     pub(super) fn map(&mut self, id: NodeId, entries: &[NodeId], optional: &[bool]) -> Outcome<'a> {
         let values = self.operands(entries)?;
         self.at(id, library::map_of(self.cx, &values, optional))

@@ -1,8 +1,10 @@
-//! The comprehension macros. Each turn costs one unit of fuel, charged before it, and what has to be read beforehand one
-//! for each element; spent fuel ends any fold.
+//! The comprehension macros.
 //!
-//! `all` and `exists` absorb errors that are not final: a turn that decides wins over the errors of others. In the other folds the first error
-//! ends the fold.
+//! Each iteration is charged one step before it runs. If the elements must be collected first, each is charged one step, too. A
+//! spent budget ends every fold.
+//!
+//! `all` and `exists` absorb errors that are not final: an iteration that decides the result wins over errors of earlier ones. In
+//! the other folds the first error ends the fold.
 
 use super::{Failure, Outcome, Walk};
 use crate::arena::Arena;
@@ -11,7 +13,7 @@ use crate::library::Cx;
 use crate::value::{List, MapBuilder, Value};
 use celero_frontend::{FoldKind, NodeId};
 
-/// The parts of a fold beside its kind and range.
+/// The parts of a fold except its kind and range.
 pub(super) struct Fold {
     pub(super) id: NodeId,
     /// Whether there are two variables.
@@ -20,9 +22,8 @@ pub(super) struct Fold {
     pub(super) transform: Option<NodeId>,
 }
 
-/// What a fold iterates.
-/// What a fold goes over. A map's entries are read once: a host may find each by counting from the first. So are a list's
-/// elements where each has an index beside it.
+/// What a fold iterates over. The entries of a map are collected first, because a host's map may count from the first entry to
+/// find each one. So are the elements of a list with two variables, with their indices.
 #[derive(Clone, Copy)]
 enum Range<'a> {
     List(List<'a>),
@@ -53,8 +54,9 @@ impl<'a> Range<'a> {
         }
     }
 
-    /// The variables of a turn: element (or key of a map) alone, or index and element (key and value).
-    fn turn(&self, index: usize, arena: &'a Arena) -> Result<(Value<'a>, Value<'a>), ErrorKind> {
+    /// Returns the variables of an iteration. One variable: the element of a list, or the key of a map. Two: the index and element,
+    /// or the key and value.
+    fn variables(&self, index: usize, arena: &'a Arena) -> Result<(Value<'a>, Value<'a>), ErrorKind> {
         match self {
             Self::List(list) => Ok((list.get(index, arena)?.ok_or(ErrorKind::InvalidArgument)?, Value::Null)),
             Self::Pairs(pairs) => pairs.get(index).copied().ok_or(ErrorKind::InvalidArgument),
@@ -89,11 +91,11 @@ impl<'a> Walk<'a, '_> {
         result
     }
 
-    /// `exists` when `decides`, else `all`.
+    /// Evaluates `exists` if `decides` is true, otherwise `all`.
     fn quantify(&mut self, range: Range<'a>, fold: &Fold, decides: bool) -> Outcome<'a> {
         let mut first = None;
         for index in 0..range.len() {
-            self.turn(range, index, fold)?;
+            self.start_iteration(range, index, fold)?;
             match self.accepts(fold) {
                 Ok(value) if value == decides => return Ok(Value::Bool(decides)),
                 Ok(_) => {}
@@ -107,7 +109,7 @@ impl<'a> Walk<'a, '_> {
     fn exists_one(&mut self, range: Range<'a>, fold: &Fold) -> Outcome<'a> {
         let mut found = 0_usize;
         for index in 0..range.len() {
-            self.turn(range, index, fold)?;
+            self.start_iteration(range, index, fold)?;
             if self.accepts(fold)? {
                 found = found.saturating_add(1);
             }
@@ -118,7 +120,7 @@ impl<'a> Walk<'a, '_> {
     fn collect_list(&mut self, range: Range<'a>, fold: &Fold) -> Outcome<'a> {
         let mut values = self.cx.arena().vec();
         for index in 0..range.len() {
-            let first = self.turn(range, index, fold)?;
+            let first = self.start_iteration(range, index, fold)?;
             if self.accepts(fold)? {
                 let value = fold.transform.map_or(Ok(first), |t| self.eval(t))?;
                 self.at(fold.id, values.push(value))?;
@@ -127,11 +129,12 @@ impl<'a> Walk<'a, '_> {
         Ok(Value::List(List::Slice(values.finish())))
     }
 
-    /// The transform is the value under the first variable, or with `entries` a map of entries.
+    /// Collects a map. The transform is the value for the key in the first variable; with `entries`, it is a map whose entries are
+    /// added.
     fn collect_map(&mut self, range: Range<'a>, fold: &Fold, entries: bool) -> Outcome<'a> {
         let mut map = self.at(fold.id, MapBuilder::new(self.cx.arena(), 0))?;
         for index in 0..range.len() {
-            let key = self.turn(range, index, fold)?;
+            let key = self.start_iteration(range, index, fold)?;
             if !self.accepts(fold)? {
                 continue;
             }
@@ -146,16 +149,16 @@ impl<'a> Walk<'a, '_> {
         self.at(fold.id, map.finish(self.cx).map(Value::Map))
     }
 
-    /// Pays for a turn and sets its variables, of which it gives the first.
-    fn turn(&mut self, range: Range<'a>, index: usize, fold: &Fold) -> Result<Value<'a>, Failure> {
+    /// Charges an iteration and sets its variables. Returns the first one.
+    fn start_iteration(&mut self, range: Range<'a>, index: usize, fold: &Fold) -> Result<Value<'a>, Failure> {
         self.at(fold.id, self.cx.charge(1))?;
-        let (first, second) = self.at(fold.id, range.turn(index, self.cx.arena()))?;
-        let last_turns = match (index, fold.pairs) {
+        let (first, second) = self.at(fold.id, range.variables(index, self.cx.arena()))?;
+        let previous = match (index, fold.pairs) {
             (0, _) => 0,
             (_, false) => 1,
             (_, true) => 2,
         };
-        self.locals.truncate(self.locals.len().saturating_sub(last_turns));
+        self.locals.truncate(self.locals.len().saturating_sub(previous));
         self.locals.push(Ok(first));
         if fold.pairs {
             self.locals.push(Ok(second));
@@ -163,7 +166,7 @@ impl<'a> Walk<'a, '_> {
         Ok(first)
     }
 
-    /// Whether the turn passes the filter, or the predicate.
+    /// Returns whether the filter or predicate holds for the current iteration; true without one.
     fn accepts(&mut self, fold: &Fold) -> Result<bool, Failure> {
         fold.filter.map_or(Ok(true), |filter| self.boolean(filter))
     }

@@ -108,7 +108,7 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// Writes what a name refers to into `place`. Returns false if the node is no name but a selection from a value.
+    /// Writes the value that a name refers to into `place`. Returns false if the node is not a name but a selection from a value.
     fn name(&self, id: NodeId, place: &mut Value<'a>) -> Result<bool, Failure> {
         let checked = self.checked;
         match checked.reference(id) {
@@ -165,7 +165,7 @@ impl<'a> Walk<'a, '_> {
         result
     }
 
-    /// A node that must be a `bool`.
+    /// Evaluates a node that must be a `bool`.
     fn boolean(&mut self, id: NodeId) -> Result<bool, Failure> {
         let mut value = Value::Null;
         self.eval_into(id, &mut value)?;
@@ -179,7 +179,7 @@ impl<'a> Walk<'a, '_> {
         Failure { kind, id }
     }
 
-    /// Adds the node to an error of the library.
+    /// Adds the failed node to an error of the library.
     #[inline]
     fn at<T>(&self, id: NodeId, result: Result<T, ErrorKind>) -> Result<T, Failure> {
         result.map_err(|kind| self.error(id, kind))

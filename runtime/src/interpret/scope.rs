@@ -1,4 +1,4 @@
-//! The macros that bring one variable: `cel.bind`, `with`, `optMap` and `optFlatMap`.
+//! The macros that declare one variable: `cel.bind`, `with`, `optMap` and `optFlatMap`.
 
 use super::{Outcome, Walk};
 use crate::error::ErrorKind;
@@ -6,7 +6,7 @@ use crate::value::Value;
 use celero_frontend::NodeId;
 
 impl<'a> Walk<'a, '_> {
-    /// The init's error is kept in the variable's place, to surface where the variable is read, unless it is final.
+    /// An error of the initializer, unless it is final, is stored as the variable and returned where the variable is read.
     pub(super) fn bind(&mut self, init: NodeId, body: NodeId) -> Outcome<'a> {
         let init = self.eval(init);
         if let Err(error) = init
@@ -24,7 +24,7 @@ impl<'a> Walk<'a, '_> {
             _ => return Err(self.error(target, ErrorKind::NoSuchOverload)),
         };
         let result = self.with_local(Ok(inner), body)?;
-        // As the macro's definition has it, nothing asks whether a `dyn` body of the flat form is an optional.
+        // The definition of the macro does not require that a `dyn` body of the flat form is an optional.
         if flat {
             return Ok(result);
         }

@@ -1,4 +1,4 @@
-//! Selection of fields, and `has(..)`.
+//! Selections of fields, and `has(..)`.
 
 use super::{Failure, Outcome, Walk};
 use crate::error::ErrorKind;
@@ -20,7 +20,7 @@ impl<'a> Walk<'a, '_> {
     ) -> Result<(), Failure> {
         let checked = self.checked;
         if let (true, Reference::Variable(index)) = (test, checked.reference(id)) {
-            // What is there but can't be read is there.
+            // A field that exists but cannot be read is present.
             let absent = matches!(self.host.field(*index, self.cx.arena()), Ok(None));
             *place = Value::Bool(!absent);
             return Ok(());

@@ -1,8 +1,10 @@
-//! The gateway library: failing on purpose, merging maps, prefixes and suffixes, digests, random values.
+//! The gateway library: failing on purpose, merging maps, prefixes and suffixes, `regexReplace`, digests, random
+//! values.
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::library::encoders::hex_encode;
+use crate::library::regex::{TemplatePart, replace_matches};
 use crate::value::order::key_order;
 use crate::value::{Map, Value};
 use celero_ir::ErrorKind;
@@ -54,6 +56,40 @@ pub(super) fn strip_prefix<'a>(cx: &Cx<'a>, text: &'a str, prefix: &str) -> Eval
 pub(super) fn strip_suffix<'a>(cx: &Cx<'a>, text: &'a str, suffix: &str) -> EvalResult<&'a str> {
     cx.charge_bytes(suffix.len())?;
     Ok(text.strip_suffix(suffix).unwrap_or(text))
+}
+
+/// `text.regexReplace(pattern, template)`: the text with the first match replaced.
+pub(super) fn regex_replace<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str, template: &str) -> EvalResult<&'a str> {
+    cx.charge_bytes(template.len().saturating_mul(2))?;
+    replace_matches(cx, text, pattern, 1, |_| Ok(dollars(template)))
+}
+
+/// Parses a template: `$1`, `$name` and `${name}` are groups, empty if the pattern does not have them; `$$` is a dollar sign. A
+/// name without braces is as long as possible. Any other dollar sign is itself.
+fn dollars(template: &str) -> Vec<TemplatePart<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = template;
+    // A shorter remaining text has no closing brace; without this bound, each dollar sign would search for one.
+    let shortest = template.rfind('}').map_or(usize::MAX, |last| template.len().saturating_sub(last));
+    while let Some((plain, after)) = rest.split_once('$') {
+        parts.push(TemplatePart::Text(plain));
+        let braced = after.strip_prefix('{').filter(|inner| inner.len() >= shortest);
+        let name_end = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
+        let bare = after.find(name_end).unwrap_or(after.len());
+        let (name, left) = match (braced.and_then(|inner| inner.split_once('}')), after.split_at_checked(bare)) {
+            (Some((name, left)), _) => (name, left),
+            (None, Some((name, left))) if !name.is_empty() => (name, left),
+            _ => {
+                parts.push(TemplatePart::Text("$"));
+                rest = after.strip_prefix('$').unwrap_or(after);
+                continue;
+            }
+        };
+        parts.push(name.parse().map_or(TemplatePart::Named(name), TemplatePart::Group));
+        rest = left;
+    }
+    parts.push(TemplatePart::Text(rest));
+    parts
 }
 
 /// Returns a digest in lower-case hexadecimal.
@@ -140,5 +176,69 @@ mod tests {
             let count = numbers.iter().filter(inside).count();
             assert!((700..1300).contains(&count), "{count} in tenth {tenth}");
         }
+    }
+
+    /// `regexReplace` means what `Regex::replace` does.
+    #[test]
+    fn dollars_are_those_of_the_regex_crate() {
+        let arena = Arena::new(1 << 20);
+        let cx = Cx::new(1_000_000, &arena);
+        let (text, pattern) = ("x=12, y=3", "(?<name>[a-z])=([0-9])(9)?");
+        let regex = ::regex::Regex::new(pattern).unwrap();
+        for template in [
+            "",
+            "-",
+            "$1",
+            "${1}",
+            "$1a",
+            "${1}a",
+            "$2$1",
+            "$0!",
+            "$3",
+            "$4",
+            "$99",
+            "$name",
+            "${name}",
+            "$name_",
+            "$none",
+            "${none}",
+            "$",
+            "$$",
+            "$$1",
+            "$$$1",
+            "a$",
+            "$ 1",
+            "$-",
+            "${",
+            "${1",
+            "${}",
+            "$}",
+            "${${1}",
+            "${1}${",
+            "$é",
+            "${é}",
+            "${1}$2${name",
+            "${ 1}",
+            "$99999999999999999999999",
+            "}$1{",
+            "${1}}${name}",
+        ] {
+            let got = regex_replace(&cx, text, pattern, template);
+            assert_eq!(got, Ok(&*regex.replace(text, template)), "{template}");
+        }
+    }
+
+    #[test]
+    fn hostile_templates_take_linear_time() {
+        let arena = Arena::new(1 << 28);
+        for template in ["${".repeat(1 << 19), "}".to_owned() + &"${".repeat(1 << 19), "${a}".repeat(1 << 18)] {
+            let cx = Cx::new(10_000_000, &arena);
+            let start = std::time::Instant::now();
+            regex_replace(&cx, "a", "a", &template).unwrap();
+            assert!(start.elapsed().as_secs() < 10);
+        }
+        let cx = Cx::new(100_000, &arena);
+        let text = "a".repeat(1 << 20);
+        assert_eq!(regex_replace(&cx, &text, ".*", &"$0".repeat(1 << 19)), Err(celero_ir::ErrorKind::OutOfBudget));
     }
 }

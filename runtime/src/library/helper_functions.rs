@@ -3,10 +3,10 @@
 
 pub(crate) use super::json::json_parse;
 pub(crate) use super::network::ip_text;
-pub(crate) use super::regex::string_matches;
 pub(crate) use super::standard::containers::{
     has, in_container, index_list, index_map, list_len, map_only, range_items, range_pairs, select, size, value_equal,
 };
+pub(crate) use super::standard::matches::string_matches;
 pub(crate) use super::standard::text::{
     bytes_add, bytes_compare, bytes_equal, string_add, string_contains, string_ends_with, string_size,
     string_starts_with, text_decode,

@@ -1,16 +1,16 @@
 //! The table of builtins with the function behind each row. A row that is missing here does not compile.
 
 use super::network::{cidr_contains, cidr_from_string, cidr_text, ip_from_string, ip_text};
-use super::regex::string_matches;
 use super::standard::arithmetic::*;
 use super::standard::containers::{in_list, in_map, list_add, list_index, map_index};
 use super::standard::conversions::*;
+use super::standard::matches::string_matches;
 use super::standard::text::{
     bytes_add, bytes_compare, bytes_size, length, string_add, string_contains, string_ends_with, string_size,
     string_starts_with,
 };
 use super::standard::time::{Part, part, part_in, timestamp_add, timestamp_diff, timestamp_sub};
-use super::{encoders, gateway, http, json, lists, math, network, optionals, regex_library, sets, strings};
+use super::{encoders, gateway, http, json, lists, math, network, optionals, regex, sets, strings};
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::value::order::{int_double, int_uint, uint_double};
@@ -370,12 +370,12 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalR
         SetsEquivalent(V::List(a), V::List(b)) tries sets::equivalent(cx, a, b);
         SetsIntersects(V::List(a), V::List(b)) tries sets::intersects(cx, a, b);
 
-        RegexExtract(V::String(text), V::String(pattern)) tries regex_library::extract(cx, text, pattern);
-        RegexExtractAll(V::String(text), V::String(pattern)) tries regex_library::extract_all(cx, text, pattern);
+        RegexExtract(V::String(text), V::String(pattern)) tries regex::extract(cx, text, pattern);
+        RegexExtractAll(V::String(text), V::String(pattern)) tries regex::extract_all(cx, text, pattern);
         RegexReplace(V::String(text), V::String(pattern), V::String(by)) tries
-            regex_library::replace(cx, text, pattern, by, -1);
+            regex::replace(cx, text, pattern, by, -1);
         RegexReplaceFirst(V::String(text), V::String(pattern), V::String(by), V::Int(most)) tries
-            regex_library::replace(cx, text, pattern, by, most);
+            regex::replace(cx, text, pattern, by, most);
 
         JsonFromString(V::String(text)) tries json::json_parse(cx, text.as_bytes());
         JsonFromBytes(V::Bytes(bytes)) tries json::json_parse(cx, bytes);
@@ -384,7 +384,7 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalR
         Fail(V::String(text)) tries gateway::fail(text);
         Merge(V::Map(a), V::Map(b)) tries gateway::merge(cx, a, b);
         RegexReplaceOnce(V::String(text), V::String(pattern), V::String(by)) tries
-            regex_library::replace_once(cx, text, pattern, by);
+            gateway::regex_replace(cx, text, pattern, by);
         StripPrefix(V::String(text), V::String(prefix)) tries gateway::strip_prefix(cx, text, prefix);
         StripSuffix(V::String(text), V::String(suffix)) tries gateway::strip_suffix(cx, text, suffix);
         Sha1String(V::String(text)) tries gateway::digest::<Sha1>(cx, text.as_bytes());

@@ -23,7 +23,6 @@ mod optionals;
 mod overloads;
 mod recent_cache;
 mod regex;
-mod regex_library;
 mod sets;
 mod standard;
 mod strings;
@@ -32,11 +31,11 @@ mod utf8;
 
 pub(crate) use self::dispatch_by_helper::dispatch_by_helper;
 pub(crate) use self::invoke::invoke;
-pub(crate) use self::json::{End, Parts, find, project};
+pub(crate) use self::json::{ProjectionPlan, Selected, find, project};
 pub(crate) use self::literals::{list_of, map_of};
 pub(crate) use self::network::cidr_from_string;
 pub(crate) use self::overloads::{accepts, all_fit, guard};
-pub(crate) use self::regex::regex_found;
+pub(crate) use self::standard::matches::regex_found;
 pub(crate) use self::strings::{Malformed, Piece, pieces};
 #[cfg(feature = "http")]
 pub(crate) use self::utf8::lossy;

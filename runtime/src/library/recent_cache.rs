@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-/// Most entries. A compiled pattern takes up to three megabytes if it is hostile.
+/// Most entries. A compiled pattern may have three megabytes if it is hostile.
 const CAPACITY: usize = 16;
 
 /// Longest text in bytes for which an entry is kept.

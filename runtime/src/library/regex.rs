@@ -1,91 +1,137 @@
-//! Regular expressions: what searches cost, and patterns that are only known at evaluation.
-//!
-//! CEL's patterns are RE2's. The regex crate reads the same syntax but for these: `\C`, `\Q..\E` and `(?P=name)` are
-//! errors; the classes `\d \s \w` and `\b` know all of Unicode where RE2's know ASCII; `x{n}` may be larger than 1000 while
-//! the size limit holds; flags may also be `x` and `R`, classes may nest and intersect (`[a-z&&[^b]]`). Both search in time
-//! linear in the text.
+//! The regex library (cel-go's `ext.Regex`). A pattern that is malformed, or has more groups than the function accepts, is
+//! `invalid_argument`.
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
-use crate::library::recent_cache::RecentCache;
-use ::regex::Regex;
-use celero_ir::ErrorKind;
-use celero_matching::{Matcher, pattern};
+use crate::library::optionals;
+use crate::library::standard::matches::with_regex;
+use crate::library::text_builder::TextBuilder;
+use crate::value::{List, Value};
+use ::regex::{Captures, Regex};
+use celero_ir::ErrorKind::InvalidArgument;
 
-/// What compiling a pattern at evaluation takes from the budget, besides a step for each of its bytes.
-const COMPILE_STEPS: usize = 20_000;
-
-/// How far a search gets in one step, in bytes: a slow one takes tens of nanoseconds for each.
-const BYTES_PER_STEP: usize = 8;
-
-thread_local! {
-    static COMPILED: RecentCache<Regex> = const { RecentCache::new() };
+/// Returns the text extracted from a match: that of the only group, or of the whole match if the pattern has no group. `None`
+/// for an empty group.
+fn extracted<'a>(captures: &Captures<'a>) -> Option<&'a str> {
+    match captures.get(1) {
+        Some(group) => Some(group.as_str()).filter(|text| !text.is_empty()),
+        None if captures.len() > 1 => None,
+        None => captures.get(0).map(|all| all.as_str()),
+    }
 }
 
-/// Whether an expression that was compiled before the evaluation matches somewhere.
-#[inline]
-pub(crate) fn regex_found(cx: &Cx<'_>, matcher: &Matcher, text: &str) -> EvalResult<bool> {
-    cx.charge(text.len() / BYTES_PER_STEP)?;
-    matcher.is_match(text).or_else(|over| with_recent(cx, over.pattern, |regex| regex.is_match(text)))
+fn one_group_at_most(regex: &Regex) -> EvalResult<()> {
+    if regex.captures_len() > 2 { Err(InvalidArgument) } else { Ok(()) }
 }
 
-/// Whether a pattern that was not known before the evaluation matches somewhere.
-pub(crate) fn string_matches<'a>(cx: &Cx<'a>, text: &'a str, pattern: &'a str) -> EvalResult<bool> {
-    with_regex(cx, text, pattern, |regex| regex.is_match(text))
+/// Calls `f` with the first `most` matches. Each is charged a scan of all the remaining text, because finding it may take one.
+fn matches<'a>(
+    cx: &Cx<'a>,
+    regex: &Regex,
+    text: &'a str,
+    most: usize,
+    mut f: impl FnMut(&Captures<'a>) -> EvalResult<()>,
+) -> EvalResult<()> {
+    for captures in regex.captures_iter(text).take(most) {
+        let start = captures.get(0).map_or(0, |all| all.start());
+        cx.charge(1)?;
+        cx.charge_bytes(text.len().saturating_sub(start))?;
+        f(&captures)?;
+    }
+    Ok(())
 }
 
-/// Uses a pattern that was not known before the evaluation for a search of `text`.
-pub(super) fn with_regex<R>(cx: &Cx<'_>, text: &str, pattern: &str, search: impl FnOnce(&Regex) -> R) -> EvalResult<R> {
-    cx.charge(text.len() / BYTES_PER_STEP)?;
-    with_recent(cx, pattern, search)
+/// `regex.extract(text, pattern)`: the first match.
+pub(super) fn extract<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str) -> EvalResult<Option<&'a Value<'a>>> {
+    let found = with_regex(cx, text, pattern, |regex| {
+        one_group_at_most(regex)?;
+        Ok(regex.captures(text).and_then(|captures| extracted(&captures)))
+    })??;
+    found.map_or(Ok(None), |text| optionals::of(cx, Value::String(text)))
 }
 
-/// Uses one of the few patterns that the thread keeps, or compiles it.
-#[cold]
-fn with_recent<R>(cx: &Cx<'_>, pattern: &str, search: impl FnOnce(&Regex) -> R) -> EvalResult<R> {
-    let compile = || {
-        cx.charge(COMPILE_STEPS.saturating_add(pattern.len()))?;
-        pattern::compile(pattern).map_err(|_| ErrorKind::InvalidArgument)
-    };
-    // While the thread ends, its memory may be gone already.
-    COMPILED.try_with(|compiled| compiled.with(pattern, compile, search)).unwrap_or(Err(ErrorKind::OutOfBudget))
+/// `regex.extractAll(text, pattern)`: all matches.
+pub(super) fn extract_all<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str) -> EvalResult<List<'a>> {
+    with_regex(cx, text, pattern, |regex| {
+        one_group_at_most(regex)?;
+        let mut found = cx.arena().vec();
+        matches(cx, regex, text, usize::MAX, |captures| match extracted(captures) {
+            Some(text) => found.push(Value::String(text)),
+            None => Ok(()),
+        })?;
+        Ok(List::Slice(found.finish()))
+    })?
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::arena::Arena;
+/// A part of a replacement template.
+#[derive(Debug, PartialEq)]
+pub(super) enum TemplatePart<'t> {
+    Text(&'t str),
+    /// The text of the group with this number.
+    Group(usize),
+    /// The text of the group with this name.
+    Named(&'t str),
+}
 
-    #[test]
-    fn searches() {
-        let arena = Arena::new(0);
-        let cx = Cx::new(1_000_000, &arena);
-        let cases = [
-            ("hubba", "ubb", Ok(true)),
-            ("cows", "", Ok(true)),
-            ("", "foobar", Ok(false)),
-            ("grey", "gr(a|e)y", Ok(true)),
-            ("foobar", "^bar", Ok(false)),
-            ("Ω≈ç", "^.{3}$", Ok(true)),
-            ("AB", "(?i)ab", Ok(true)),
-            ("a", "(", Err(ErrorKind::InvalidArgument)),
-            ("a", r"\Qa\E", Err(ErrorKind::InvalidArgument)),
-            ("a", "((a{100}){100}){100}", Err(ErrorKind::InvalidArgument)),
-        ];
-        for (text, pattern, want) in cases {
-            for _ in 0..2 {
-                assert_eq!(string_matches(&cx, text, pattern), want, "{text} {pattern}");
+/// Parses a template: `\0` to `\9` are groups, which the pattern must have, and `\\` is a backslash.
+fn numbered<'t>(template: &'t str, regex: &Regex) -> EvalResult<Vec<TemplatePart<'t>>> {
+    let mut parts = Vec::new();
+    let mut rest = template;
+    while let Some((plain, escaped)) = rest.split_once('\\') {
+        parts.push(TemplatePart::Text(plain));
+        let mut after = escaped.chars();
+        match after.next() {
+            Some('\\') => parts.push(TemplatePart::Text("\\")),
+            Some(digit) => {
+                let group = digit.to_digit(10).and_then(|n| usize::try_from(n).ok());
+                parts.push(TemplatePart::Group(group.filter(|n| *n < regex.captures_len()).ok_or(InvalidArgument)?));
             }
+            None => return Err(InvalidArgument),
         }
+        rest = after.as_str();
     }
+    parts.push(TemplatePart::Text(rest));
+    Ok(parts)
+}
 
-    #[test]
-    fn compiling_is_charged_once() {
-        let arena = Arena::new(0);
-        let cx = Cx::new(50_000, &arena);
-        assert_eq!(string_matches(&cx, "a", "charged[0-9]"), Ok(false));
-        assert_eq!(string_matches(&cx, "a", "charged[0-9]"), Ok(false));
-        assert_eq!(string_matches(&cx, "a", "charged[0-8]"), Ok(false));
-        assert_eq!(string_matches(&cx, "a", "charged[0-7]"), Err(ErrorKind::OutOfBudget));
-    }
+/// Returns the text with the first `most` matches replaced by the parts of a template.
+pub(super) fn replace_matches<'a, 't>(
+    cx: &Cx<'a>,
+    text: &'a str,
+    pattern: &str,
+    most: usize,
+    parts: impl FnOnce(&Regex) -> EvalResult<Vec<TemplatePart<'t>>>,
+) -> EvalResult<&'a str> {
+    with_regex(cx, text, pattern, |regex| {
+        let parts = parts(regex)?;
+        let mut replaced = TextBuilder::new(cx);
+        let mut rest = 0;
+        matches(cx, regex, text, most, |captures| {
+            let Some(all) = captures.get(0) else { return Ok(()) };
+            replaced.push(text.get(rest..all.start()).unwrap_or_default())?;
+            cx.charge(parts.len())?;
+            for part in &parts {
+                match part {
+                    TemplatePart::Text(text) => replaced.push(text)?,
+                    TemplatePart::Group(group) => {
+                        replaced.push(captures.get(*group).map_or("", |group| group.as_str()))?
+                    }
+                    TemplatePart::Named(name) => {
+                        replaced.push(captures.name(name).map_or("", |group| group.as_str()))?
+                    }
+                }
+            }
+            rest = all.end();
+            Ok(())
+        })?;
+        replaced.push(text.get(rest..).unwrap_or_default())?;
+        replaced.finish()
+    })?
+}
+
+/// `regex.replace(text, pattern, template, most)`: the text with the first `most` matches replaced, all if `most` is negative.
+pub(super) fn replace<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str, template: &str, most: i64) -> EvalResult<&'a str> {
+    cx.charge_bytes(template.len())?;
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    replace_matches(cx, text, pattern, most, |regex| numbered(template, regex))
 }

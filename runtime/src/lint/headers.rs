@@ -1,4 +1,4 @@
-//! Names of headers that no header has, or that are written in another way than HTTP/2 and other gateways write them.
+//! Header names in literals that no header can have, or that are not in the lower case of HTTP/2.
 
 use super::{HEADER_NAME_CASE, INVALID_HEADER_NAME, Lint};
 use crate::fields::header_access;

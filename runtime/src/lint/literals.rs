@@ -1,5 +1,5 @@
-//! Calls that fail whatever else is true: patterns, formats, times, addresses and numbers in literals that are none, and other
-//! calls of the library on literals alone. The library's own functions decide.
+//! Calls on literals that always fail: malformed patterns, formats, times, addresses and numbers, and other calls of the
+//! library with only literal operands. The lint calls the library's functions to find out.
 
 use super::place::inside;
 use super::{Lint, NEVER_VALID};
@@ -13,14 +13,14 @@ use celero_ir::ErrorKind;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Steps and bytes that evaluating a call on literals may take; what takes more is not judged.
+/// Budget in steps and bytes for evaluating a call on literals. A call that exceeds it causes no warning.
 const STEPS: i64 = 100_000;
 const MEMORY: usize = 1 << 20;
 
 /// Longest literal quoted in a message, in characters.
 const QUOTED: usize = 40;
 
-/// A parameter that takes text of a certain form.
+/// A parameter whose text must have a certain form.
 struct Form {
     /// Which parameter, the receiver counted.
     parameter: usize,
@@ -75,7 +75,7 @@ fn takes_pattern(builtin: Builtin) -> bool {
     )
 }
 
-/// How many patterns of a rule are compiled to see whether they can be.
+/// Most patterns of a rule that are compiled to test them.
 const MOST_COMPILED: u32 = 32;
 
 impl Lint<'_> {
@@ -121,7 +121,7 @@ impl Lint<'_> {
     fn pattern(&mut self, id: NodeId, pattern: &str) -> bool {
         let (reason, part) = match syntax_error(pattern) {
             Some(error) => error,
-            // Compiling one takes time: a rule of very many patterns is not looked at that closely.
+            // Compiling is slow, so only the first patterns of a rule are tested.
             None if self.compiled >= MOST_COMPILED => return false,
             None => {
                 self.compiled = self.compiled.saturating_add(1);
@@ -134,7 +134,7 @@ impl Lint<'_> {
         true
     }
 
-    /// A format with a clause that is none, or more clauses than the list beside it can have values.
+    /// Warns about a format with a malformed clause, or with more clauses than the literal list has values.
     fn format(&mut self, id: NodeId, format: &str, values: NodeId) {
         let most = match self.ast.expr(values) {
             Expr::List { elements, .. } => self.ast.children(*elements).len(),
@@ -195,7 +195,7 @@ impl Lint<'_> {
     }
 }
 
-/// What becomes of text as the parameter that has a form.
+/// Returns the result of parsing text as such a parameter.
 fn reading(builtin: Builtin, text: &str) -> Result<(), ErrorKind> {
     let arena = Arena::new(MEMORY);
     let cx = Cx::new(STEPS, &arena);
@@ -220,7 +220,7 @@ fn syntax_error(pattern: &str) -> Option<(String, Range<usize>)> {
     Some((reason, span.start.offset..span.end.offset))
 }
 
-/// Text in quotes, on one line, cut if long.
+/// Returns text in quotes, on one line and cut if it is long.
 fn quoted(text: &str) -> String {
     if text.chars().count() <= QUOTED {
         return format!("`{}`", text.escape_debug());

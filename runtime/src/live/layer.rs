@@ -3,7 +3,7 @@
 //! Added rules are a segment of their own. Segments are merged so that each is more than twice as large as all smaller ones together. So
 //! there are few segments, and a rule is compiled a number of times that is logarithmic in the number of rules.
 
-use super::segment::{LiveRule, Segment};
+use super::segment::{NewRule, Segment};
 use super::views::SegmentViews;
 use crate::rules::{ErrorPolicy, Excluded, Rule};
 use std::collections::BTreeSet;
@@ -213,7 +213,7 @@ impl<S, A> MergePlan<S, A> {
     }
 
     /// The rules of the merged segment, in their order, and where they come from.
-    pub(super) fn rules(&self) -> (Vec<Rule<Arc<LiveRule<A>>>>, Vec<RuleOrigin>) {
+    pub(super) fn rules(&self) -> (Vec<NewRule<A>>, Vec<RuleOrigin>) {
         let mut rules = Vec::new();
         for (number, slot) in self.chosen.iter().enumerate() {
             let Some(set) = slot.segment.set() else { continue };

@@ -25,7 +25,7 @@ use crate::env::Env;
 use crate::rules::{ErrorPolicy, Rule, RuleSet, RuleSetBuilder, RuleSetError};
 use crate::trace::{event, span};
 use layer::Layer;
-use segment::{LiveRule, Segment, build};
+use segment::{LiveRule, NewRule, Segment, build};
 use shadow::Watch;
 use state::{Shared, State};
 use std::fmt;
@@ -73,7 +73,7 @@ use views::SegmentView;
 ///
 /// # Changing
 ///
-/// Changes by several threads happen one after the other. Each takes effect as a whole, and is visible to every load after the call has
+/// Changes by several threads are serialized. Each takes effect as a whole, and is visible to every load after the call has
 /// returned. A refused change has no effect; its error names every rule that is wrong, the place, and the limit if one is exceeded.
 ///
 /// - [`replace`](Live::replace) replaces all rules. The new rules are checked, and interpreted until the background thread has compiled
@@ -357,20 +357,20 @@ where
     }
 
     /// Rules numbered from 0, in their order.
-    fn numbered(&self, rules: impl IntoIterator<Item = Rule<A>>) -> Vec<Rule<Arc<LiveRule<A>>>> {
+    fn numbered(&self, rules: impl IntoIterator<Item = Rule<A>>) -> Vec<NewRule<A>> {
         let registry = self.shared.registry.as_ref();
         let live = |(sequence, rule): (u64, Rule<A>)| {
             let Rule { name, condition, action, priority, tags, on_error } = rule;
             let action = Arc::new(LiveRule::new(priority, sequence, registry.map(CounterSlot::new), action));
             Rule { name, condition, action, priority, tags, on_error }
         };
-        let mut rules: Vec<Rule<Arc<LiveRule<A>>>> = (0..).zip(rules).map(live).collect();
+        let mut rules: Vec<NewRule<A>> = (0..).zip(rules).map(live).collect();
         rules.sort_by_key(|rule| rule.action.key());
         rules
     }
 
     /// A segment of rules, ready to be evaluated.
-    fn build(&self, rules: &[Rule<Arc<LiveRule<A>>>], on_error: ErrorPolicy) -> Result<Segment<S, A>, RuleSetError> {
+    fn build(&self, rules: &[NewRule<A>], on_error: ErrorPolicy) -> Result<Segment<S, A>, RuleSetError> {
         let Shared { engine, env, drop_queue, .. } = &*self.shared;
         let tier = if engine.tier() == Tier::Native { Tier::Native } else { Tier::Interpret };
         let content = build(engine, env, tier, &|| false, rules, on_error)?;

@@ -51,6 +51,9 @@ impl<A> LiveRule<A> {
     }
 }
 
+/// A rule to be compiled.
+pub(super) type NewRule<A> = Rule<Arc<LiveRule<A>>>;
+
 pub(super) type Set<S, A> = RuleSet<S, Arc<LiveRule<A>>>;
 
 /// Compiles rules, which are sorted.
@@ -59,7 +62,7 @@ pub(super) fn build<S: Context<Static = S>, A>(
     env: &Env<S>,
     tier: Tier,
     stale: &dyn Fn() -> bool,
-    rules: &[Rule<Arc<LiveRule<A>>>],
+    rules: &[NewRule<A>],
     on_error: ErrorPolicy,
 ) -> Result<Content<S, A>, RuleSetError> {
     let rules = engine.rules(env).on_error(on_error).with_rules(rules.iter().cloned());
@@ -180,7 +183,7 @@ mod tests {
             let entry = Arc::new(LiveRule::new(0, n, None, ()));
             Rule::new("r", &format!("{n} > 1"), entry)
         };
-        let items: Vec<Rule<Arc<LiveRule<()>>>> = (0..100).map(item).collect();
+        let items: Vec<NewRule<()>> = (0..100).map(item).collect();
         let (engine, env) = (Engine::new(), Env::dynamic());
         // Before the first rule, in the middle, and when the rules are all read.
         for wanted in [0, 50, 100] {

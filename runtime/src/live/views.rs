@@ -196,7 +196,7 @@ impl<S: Context + 'static, A> SegmentViews<S, A> {
             matched.sort_unstable_by_key(|&handle| self.key(handle));
             errors.sort_unstable_by_key(|error| self.key(error.rule));
         }
-        // The rule at which an evaluation of all rules one after the other would have ended.
+        // The rule at which a sequential evaluation of all rules would have ended.
         let found = matched.first().filter(|_| once).map(|&handle| self.key(handle));
         let (end, result) = match (found, stopped) {
             (Some(found), Some((at, error))) if at < found => (at, Err(error)),

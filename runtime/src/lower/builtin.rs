@@ -1,5 +1,5 @@
-//! Functions of the library that have an operation or a helper of their own. All others are dispatched, which is always
-//! right; a row here makes a call cheaper.
+//! Functions of the library that have an operation or a helper of their own. All other functions are
+//! dispatched. Dispatch is always correct; a row here makes a call cheaper.
 
 use super::Lowering;
 use celero_frontend::{NodeId as AstId, stdlib::Builtin};
@@ -127,7 +127,7 @@ impl Lowering<'_> {
         if let (Some(ty), &[a]) = (identity(builtin), operands) {
             return self.convert(a, ty, id);
         }
-        // A list takes any whole number as index: what is not known to be an `int` is looked at by the library.
+        // Any whole number is an index of a list: unless the index is known to be an `int`, the library converts it.
         if let (Builtin::IndexList, &[_, index]) = (builtin, operands)
             && self.graph.ty(index) == Ty::Value
         {

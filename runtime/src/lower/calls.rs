@@ -1,4 +1,4 @@
-//! The functions that a graph calls by the types of its values: numbered in the graph, found here.
+//! Dispatched calls: the functions that a graph calls by number, and whose overload the values' types choose.
 
 use crate::arena::EvalResult;
 use crate::function::Functions;
@@ -16,9 +16,9 @@ pub(crate) enum Callee {
     Overloads(Box<[Overload]>),
     /// Builds a list; marked elements are optionals, left out when empty.
     List(Box<[bool]>),
-    /// Builds a map from keys and values in turn; marked entries as in a list.
+    /// Builds a map from alternating keys and values; marked entries as in a list.
     Map(Box<[bool]>),
-    /// Gives its operand if it is of the type.
+    /// Returns its operand if it is of the type.
     Guard(Type),
 }
 
@@ -43,7 +43,7 @@ impl Callee {
         }
     }
 
-    /// Whether it gives what stands under a key in its first operand, and looks at nothing else in it.
+    /// Whether its result is the value of a key in its first operand, of which it reads nothing else.
     pub(crate) fn is_selection(&self) -> bool {
         let selects = |overload: &Overload| {
             matches!(
@@ -83,14 +83,14 @@ pub(crate) fn is_pure(overload: &Overload, functions: &Functions) -> bool {
     }
 }
 
-/// The callees of a graph, by the names that the graph knows them by. Passes may number functions anew; names stay.
+/// The callees of a graph, by their names in the graph. Passes may renumber functions, but do not rename them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calls {
     by_name: HashMap<String, Callee>,
 }
 
 impl Calls {
-    /// The number of a callee in the graph, which knows it by a name that prints well.
+    /// Returns the number of a callee in the graph. Adds it under a readable name if it is new.
     pub(crate) fn number(&mut self, callee: Callee, graph: &mut Graph) -> u32 {
         let name = match &callee {
             Callee::Overloads(overloads) => {
@@ -129,7 +129,7 @@ impl Calls {
     }
 }
 
-/// By the outermost type alone, which is all that values are asked for.
+/// Compares only the outermost type, as evaluation does.
 fn guard_name(ty: &Type) -> String {
     let or_null = if matches!(ty, Type::Wrapper(_)) { "null_or." } else { "" };
     format!("is.{or_null}{}", type_name_of(ty))

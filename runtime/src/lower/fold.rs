@@ -46,7 +46,7 @@ impl Lowering<'_> {
         self.add(Op::Fold { kind, level, pairs, filtered }, ty, &args, id)
     }
 
-    /// What a comprehension runs over, and the type of its variable: a test of a list in the host reads that in place.
+    /// Returns the range of a comprehension and the type of its variable. The elements of a host's list are read in place.
     fn items(&mut self, kind: Macro, range: AstId, pairs: bool) -> (NodeId, Ty) {
         let tests = matches!(kind, Macro::All | Macro::Exists | Macro::ExistsOne);
         if tests
@@ -79,7 +79,7 @@ impl Lowering<'_> {
         let value = self.dispatch(target, Callee::builtin(Builtin::OptionalValue), &[optional]);
         let mapped = self.bind(id, value, body);
         let mapped = if flat {
-            // As the macro's definition has it, nothing asks whether a `dyn` body is an optional.
+            // The definition of the macro does not require that a `dyn` body is an optional.
             self.boxed(mapped, id)
         } else {
             self.dispatch(id, Callee::builtin(Builtin::OptionalOf), &[mapped])
@@ -88,7 +88,7 @@ impl Lowering<'_> {
         self.choose(id, present, mapped, none)
     }
 
-    /// `target.or(other)` and `target.orValue(other)`: `other` is evaluated only where `target` has no value.
+    /// `target.or(other)` and `target.orValue(other)`: `other` is evaluated only if `target` has no value.
     pub(super) fn optional_or(&mut self, id: AstId, target: AstId, other: AstId) -> Option<NodeId> {
         let Reference::Call { overloads, .. } = self.checked.reference(id) else { return None };
         let unwraps = match **overloads {

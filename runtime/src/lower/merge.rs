@@ -45,7 +45,7 @@ impl MergedGraph {
         let mut root = places.get(root.0 as usize).copied().unwrap_or(root);
         let pairs = rule.ids().zip(&places).map(|(id, &place)| (place, rule.origin(id)));
         let mut origins: Vec<_> = pairs.filter(|(place, origin)| self.graph.origin(*place) != *origin).collect();
-        // A result that is no `bool` is an error, after all other errors of the rule.
+        // A result that is not a `bool` is an error, but all other errors of the rule come first.
         let steps = match self.graph.ty(root) {
             Ty::Bool => &[][..],
             Ty::Value => &[(Op::Unbox(Ty::Bool), Ty::Bool)],

@@ -5,7 +5,7 @@ use celero_frontend::{Expr, Literal, NodeId as AstId, Reference, stdlib::Builtin
 use celero_ir::{Constant, ErrorKind, Helper, NodeId, Op, Ty, layout};
 
 impl<'c> Lowering<'c> {
-    /// A declared variable, or the question whether it is present.
+    /// Lowers a declared variable, or the test whether it is present.
     pub(super) fn variable(&mut self, id: AstId, index: u32) -> NodeId {
         let Some(field) = self.field(index) else {
             return self.fail(ErrorKind::NoSuchKey, id);
@@ -120,13 +120,13 @@ impl<'c> Lowering<'c> {
     }
 }
 
-/// A header's name as header maps hold it, if it can be one.
+/// Returns a header name as header maps store it; `None` if no header can have it.
 #[cfg(feature = "http")]
 fn header_name(name: &str) -> Option<String> {
     name.parse::<http::HeaderName>().ok().map(|name| name.as_str().to_owned())
 }
 
-/// Without header maps no field is one, and nothing asks.
+/// Without the feature `http` no field is a header map, so this is never called.
 #[cfg(not(feature = "http"))]
 fn header_name(_: &str) -> Option<String> {
     None

@@ -158,28 +158,28 @@ pub(super) unsafe extern "C" fn int_set_has(frame: *const BaseFrame<'_>, set: *c
 
 pub(super) unsafe extern "C" fn json_project(
     frame: *const BaseFrame<'_>,
-    parts: *const library::Parts,
+    plan: *const library::ProjectionPlan,
     p: *const u8,
     n: usize,
 ) -> Pair {
-    // SAFETY: the address of prepared parts; the words of a node that is text or bytes.
-    let (parts, document) = unsafe { (&*parts, bytes(p, n)) };
+    // SAFETY: the address of a prepared plan; the words of a node that is text or bytes.
+    let (plan, document) = unsafe { (&*plan, bytes(p, n)) };
     let frame = frame!(frame);
-    attempt(frame, || library::project(&frame.cx, document, parts))
+    attempt(frame, || library::project(&frame.cx, document, plan))
 }
 
 pub(super) unsafe extern "C" fn json_find(
     frame: *const BaseFrame<'_>,
-    parts: *const library::Parts,
+    plan: *const library::ProjectionPlan,
     p: *const u8,
     n: usize,
 ) -> Pair {
-    // SAFETY: the address of prepared parts; the words of a node that is text or bytes.
-    let (parts, document) = unsafe { (&*parts, bytes(p, n)) };
+    // SAFETY: the address of a prepared plan; the words of a node that is text or bytes.
+    let (plan, document) = unsafe { (&*plan, bytes(p, n)) };
     let frame = frame!(frame);
-    let body = || match library::find(&frame.cx, document, parts) {
-        Ok(library::End::At(value)) => pack(frame, Ok(value)),
-        Ok(library::End::Failed(step, kind)) => {
+    let body = || match library::find(&frame.cx, document, plan) {
+        Ok(library::Selected::Value(value)) => pack(frame, Ok(value)),
+        Ok(library::Selected::Failed(step, kind)) => {
             Pair(0, celero_ir::layout::found::failed(u32::try_from(step).unwrap_or(u32::MAX), kind))
         }
         Err(kind) => failure(kind),

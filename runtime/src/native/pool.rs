@@ -1,10 +1,10 @@
-//! The prepared constants of a graph, each at an address that stays: native code has the addresses built in.
+//! The prepared constants of a graph. Their addresses do not change, because native code contains them.
 
 #[cfg(feature = "http")]
 use super::header_table::HeaderTable;
 use crate::arena::{Arena, EvalResult};
 use crate::constants::value_of;
-use crate::library::Parts;
+use crate::library::ProjectionPlan;
 use crate::value::Value;
 use celero_ir::{ConstId, Constant, ErrorKind, Graph};
 use celero_jit::ConstantAddress;
@@ -19,7 +19,7 @@ pub(super) type StrSet = ByteSet<false>;
 /// A set of integers.
 pub(super) type IntSet = HashSet<i64, foldhash::fast::FixedState>;
 
-/// An object that native code knows by its address. It is owned for that alone, and never touched through the owner.
+/// An object that native code uses by its address. The pool only owns it and never accesses it.
 #[derive(Debug)]
 #[expect(dead_code, reason = "read by native code")]
 enum Prepared {
@@ -27,7 +27,7 @@ enum Prepared {
     Matcher(Box<Matcher>),
     StrSet(Box<StrSet>),
     IntSet(Box<IntSet>),
-    Parts(Box<Parts>),
+    Projection(Box<ProjectionPlan>),
     #[cfg(feature = "http")]
     HeaderName(Box<http::HeaderName>),
     #[cfg(feature = "http")]
@@ -69,7 +69,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Prepares a constant that no other call asks for.
+    /// Prepares a constant without recording its address: only this call uses it.
     pub(super) fn lone(&mut self, constant: &Constant, patterns: &PatternCache) -> EvalResult<ConstantAddress> {
         address(constant, patterns, &self.arena, &mut self.prepared)
     }
@@ -169,9 +169,9 @@ fn address(
             object(Prepared::IntSet(set), address)
         }
         Constant::Projection(projection) => {
-            let parts = Box::new(Parts::new(projection));
-            let address = of(&*parts);
-            object(Prepared::Parts(parts), address)
+            let plan = Box::new(ProjectionPlan::new(projection));
+            let address = of(&*plan);
+            object(Prepared::Projection(plan), address)
         }
         #[cfg(feature = "http")]
         Constant::HeaderName(name) => {
@@ -181,7 +181,7 @@ fn address(
         }
         #[cfg(not(feature = "http"))]
         Constant::HeaderName(_) => Err(ErrorKind::InvalidArgument),
-        // Its words are in the row.
+        // Its words are in the parameter row.
         Constant::Parameter(_) => Ok(ConstantAddress::default()),
         plain => {
             let value = arena.alloc(value_of(plain, arena)?)?;

@@ -10,13 +10,11 @@ use crate::counters::CounterRegistry;
 use crate::engine::{Engine, Tier};
 use crate::env::Env;
 use crate::error::CompileError;
-use crate::expression::Expression;
 use crate::trace::{event, span};
 use celero_frontend::Diagnostic;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::time::Instant;
 
 /// Collects the rules of a [`RuleSet`]. Made by [`Engine::rules`].
@@ -196,11 +194,13 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         let Prepared { mut expressions, found, whole, compiled, warnings, .. } =
             Prepared::new(&engine, env, &inputs, settings, PlanTrace::default())?;
         expressions.resize(rules.len(), None);
-        let of_set = |((rule, tags), expression): ((Rule<A>, Vec<u32>), Option<Arc<Expression>>)| {
-            let source = RuleSource::new(rule.condition.source(), expression);
-            SetRule { name: rule.name, source, action: rule.action, tags: tags.into(), on_error: rule.on_error }
-        };
-        let rules: Vec<SetRule<A>> = rules.into_iter().zip(of_rules).zip(expressions).map(of_set).collect();
+        let tagged = rules.into_iter().zip(of_rules).zip(expressions);
+        let rules: Vec<SetRule<A>> = tagged
+            .map(|((rule, tags), expression)| {
+                let source = RuleSource::new(rule.condition.source(), expression);
+                SetRule { name: rule.name, source, action: rule.action, tags: tags.into(), on_error: rule.on_error }
+            })
+            .collect();
         let linear: Box<[u32]> = compiled.linear.into();
         let in_order = found.is_none() && linear.is_sorted();
         let mixed = rules.iter().any(|rule| rule.on_error.is_some_and(|own| own != on_error));

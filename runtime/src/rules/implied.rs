@@ -1,4 +1,4 @@
-//! What a conjunct says of one value: which conjuncts follow from it, and which it excludes.
+//! Implications between conjuncts about one value: which follow from a conjunct, and which it excludes.
 
 use celero_ir::{Cmp, Constant, Graph, Helper, NodeId, Op};
 use std::borrow::Cow;
@@ -80,7 +80,7 @@ impl<'g> Test<'g> {
         Some(Self { subject, says })
     }
 
-    /// Whether no value is what both say.
+    /// Whether no value satisfies both.
     pub(super) fn excludes(&self, other: &Self) -> bool {
         let none_starts = |texts: &[Arc<str>], prefix: &str| texts.iter().all(|text| !text.starts_with(prefix));
         self.subject == other.subject
@@ -98,7 +98,7 @@ impl<'g> Test<'g> {
     }
 }
 
-/// Conjuncts by what they follow from. It finds not all: what is needed to be told of rules is that it finds no others.
+/// Finds the conjuncts that follow from others. Incomplete but sound: it may miss an implication, and reports no wrong one.
 #[derive(Default)]
 pub(super) struct Implied {
     known: HashSet<NodeId>,

@@ -1,10 +1,10 @@
 //! Warnings about rules that their set makes pointless: those that are never true, that an earlier rule repeats, or that are
 //! never the first to match.
 //!
-//! A rule is the set of its conjuncts, each a node of the merged graph, so that equal ones are told by their numbers. What is
-//! true where all of a rule's conjuncts are, is true where that rule is: so is an earlier rule with no other conjuncts than
-//! these, or that follow from them (`implied`). Where this rule fails, that one is not false
-//! either, so the policy for errors makes no difference if they share it; but for a spent budget, of which a warning takes no account.
+//! A rule is true where all its conjuncts are. Conjuncts are nodes of the merged graph, so equal ones have equal numbers. If each
+//! conjunct of an earlier rule is one of this rule's conjuncts, or follows from one (`implied`), the earlier rule is true wherever
+//! this rule is. Where this rule fails, the earlier one fails or is true, so errors make no difference if both have the same
+//! policy for them. Warnings ignore that an evaluation may run out of budget.
 
 use super::ErrorPolicy;
 use super::implied::{Implied, Test};
@@ -14,14 +14,14 @@ use celero_frontend::{Diagnostic, Label, Severity, Span, Stage};
 use celero_ir::{Constant, Graph, NodeId, Op};
 use std::collections::HashMap;
 
-/// Most warnings of a set, beside those of its rules by themselves.
+/// Most warnings of a set, in addition to those about single rules.
 const MOST: usize = 1000;
 /// Most conjuncts of a rule that are compared with one another.
 const MOST_CONJUNCTS: usize = 32;
 /// Most earlier rules that one is compared with.
 const MOST_COMPARED: usize = 64;
 
-/// What is to be known of a rule beside its place in the merged graph.
+/// Facts about a rule, in addition to the merged graph.
 pub(super) struct Facts<'r> {
     pub(super) name: &'r str,
     /// Sorted.
@@ -29,11 +29,11 @@ pub(super) struct Facts<'r> {
     pub(super) on_error: ErrorPolicy,
     /// Its whole expression.
     pub(super) span: Span,
-    /// Whether warnings of its own say why it is constant.
+    /// Whether the warnings about this single rule say why it is constant.
     pub(super) explained: bool,
 }
 
-/// Whether warnings about a rule by itself say why it is constant, if it is.
+/// Whether the warnings about a single rule say why it is constant, if it is.
 pub(super) fn explain(warnings: &[Diagnostic]) -> bool {
     let explains = [lint::CONSTANT_CONDITION, lint::NEVER_EQUAL, lint::NEVER_VALID];
     warnings.iter().any(|warning| explains.contains(&warning.code))

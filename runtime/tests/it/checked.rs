@@ -1,4 +1,5 @@
 //! Rules that are checked once and compiled in several ways, and texts made of them.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use celero::{Bindings, CheckedRule, Engine, Env, ErrorKind, Live, Rule, Scratch, TextPiece, Tier, Type, Value};
 

@@ -1,6 +1,7 @@
 //! What a set says of its rules: how each is found, and which of them are pointless.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use crate::support::Random;
 use celero::http::RequestContext;
 use celero::{
     Context, Engine, Env, ErrorPolicy, Indexing, Rule, RuleSetBuilder, Scratch, SetExplanation, Tier, Unindexed,
@@ -390,11 +391,8 @@ fn warnings_are_right_for_random_sets() {
         "request.host.startsWith('h')",
     ];
     let env = Env::new();
-    let mut seed = 7_usize;
-    let mut random = |below: usize| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) % below
-    };
+    let mut rng = Random::new(7);
+    let mut random = |below: usize| rng.below(below);
     let mut requests = Vec::new();
     for path in ["/a", "/ab", "/b", "/", "/abc"] {
         for x in ["", "1", "2", "12"] {

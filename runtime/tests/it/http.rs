@@ -2,7 +2,8 @@
 #![cfg(feature = "http")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use crate::layout::{Random, agree, show};
+use crate::layout::{agree, show};
+use crate::support::Random;
 use celero::http::{Request, RequestContext, Source};
 use celero::{Arena, Context, Engine, Env, ErrorKind, FieldType, HostMap, Map, Scratch, Tier, Value};
 use http::{HeaderMap, HeaderName, HeaderValue, Version};

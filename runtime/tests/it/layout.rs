@@ -1,11 +1,5 @@
 //! An interpreter of `layout::Access`: reads a field as native code would, and compares with the safe reading.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "tests"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 #![expect(clippy::undocumented_unsafe_blocks, reason = "fields are read as native code reads them")]
 
 use celero::{Arena, Context, Duration, Field, Value};
@@ -131,30 +125,5 @@ pub(crate) fn show<C: Context>(context: &C, name: &str) -> String {
         Ok(Some(value)) => format!("{value:?}"),
         Ok(None) => "absent".to_owned(),
         Err(kind) => format!("error {}", kind.name()),
-    }
-}
-
-/// A generator of numbers with a fixed seed (xorshift).
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub(crate) fn number(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    pub(crate) fn text(&mut self) -> String {
-        let letters: Vec<char> = "aé漢😀 /\0z".chars().collect();
-        (0..self.number() % 12).map(|_| letters[self.number() as usize % letters.len()]).collect()
-    }
-
-    pub(crate) fn maybe<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
-        self.number().is_multiple_of(2).then(|| make(self))
     }
 }

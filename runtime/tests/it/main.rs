@@ -2,6 +2,7 @@
 
 mod bindings;
 mod checked;
+mod compile_fail;
 mod definitions;
 mod derive;
 mod explain_rules;
@@ -14,4 +15,5 @@ mod layout;
 mod lint;
 mod live;
 mod rules;
+mod support;
 mod tiers;

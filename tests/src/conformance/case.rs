@@ -3,7 +3,6 @@
 use super::datum::{Datum, Unread};
 use super::textproto::{self, Message, Node};
 use celero::Type;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Why a case can't be run.
@@ -68,25 +67,6 @@ impl Case {
     pub fn path(&self) -> String {
         format!("{}/{}/{}", self.file, self.section, self.name)
     }
-}
-
-/// Reads all `*.textproto` files of `DIR/testdata`, in order of their names.
-///
-/// # Errors
-/// A file that can't be read or is no suite file, by name and line.
-pub fn read_suite(dir: &Path) -> Result<Vec<Case>, String> {
-    let data = dir.join("testdata");
-    let entries = std::fs::read_dir(&data).map_err(|e| format!("{}: {e}", data.display()))?;
-    let mut paths: Vec<_> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
-    paths.retain(|p| p.extension().is_some_and(|e| e == "textproto"));
-    paths.sort();
-    let mut cases = Vec::new();
-    for path in paths {
-        let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-        let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-        cases.extend(read_file(&stem, &text).map_err(|e| format!("{}: {e}", path.display()))?);
-    }
-    Ok(cases)
 }
 
 /// Reads the cases of one file.

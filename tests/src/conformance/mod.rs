@@ -5,5 +5,6 @@ pub mod case;
 pub mod datum;
 pub mod report;
 pub mod run;
+pub mod suite;
 pub mod textproto;
 pub mod verdict;

@@ -4,12 +4,14 @@
 //! The same seed gives the same cases on every machine. A generated expression passes the checker by construction; the few
 //! that don't are counted by those who use them.
 
+mod calls;
 mod coverage;
 mod definitions;
 mod expression;
 pub mod gateway;
 mod host;
 mod idiom;
+mod idiom_table;
 mod literal;
 mod minimise;
 mod rng;

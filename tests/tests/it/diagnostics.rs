@@ -1,9 +1,11 @@
 //! `docs/diagnostics.md`: every code with an example, written from the tables of codes. `BLESS=1` writes the file anew; else
 //! it must be up to date.
+#![expect(clippy::panic, reason = "tests")]
 
 use celero::http::RequestContext;
 use celero::{
-    CompileError, Engine, Env, Library, Limits, Severity, SourceLimits, Stage, Tier, Type, diagnostic_codes, render,
+    CompileError, Engine, Env, Library, Limits, Severity, SourceLimits, Stage, TextPiece, Tier, Type, diagnostic_codes,
+    render,
 };
 use std::fmt::Write;
 use std::path::Path;
@@ -54,6 +56,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("unused-binding", "cel.bind(p, request.path, request.method == \"GET\")"),
     ("environment", "request.path == \"/\""),
     ("native-code", "request.path == \"/a/path/that/needs/room\""),
+    ("no-text", "request.headers"),
     ("literal-never-valid", "request.path.matches(\"^/user/([0-9]+$\")"),
     ("never-equal", "type(request.path) == int"),
     ("constant-condition", "request.path == \"/\" || true"),
@@ -90,6 +93,11 @@ fn reported(code: &str, source: &str) -> Vec<celero::Diagnostic> {
             )
         }
         "comment-inside" => engine.format(source).map_or_else(errors, |_| Vec::new()),
+        "no-text" => {
+            let env = Env::<RequestContext<'_>>::new();
+            let rule = engine.check(&env, source).unwrap_or_else(|error| panic!("{error}"));
+            engine.text(&env, &[TextPiece::Result(&rule)]).map_or_else(errors, |_| Vec::new())
+        }
         "result-type" => defined("short(path: string) -> bool", source),
         "declaration" => defined(source, "path == '/'"),
         "environment" => {

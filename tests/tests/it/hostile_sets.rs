@@ -2,16 +2,11 @@
 //! size, and what they answer is what they must.
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
+use crate::support::cpu_time;
 use celero::http::RequestContext;
 use celero::{Engine, Env, ErrorPolicy, Indexing, Limits, RuleSet, Scratch, SourceLimits};
 use celero_tests::shared::say;
-use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
-
-/// What this thread has used of the processor: other tests run beside this one.
-fn cpu_time() -> Duration {
-    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
-}
 
 /// An engine whose sources may be large, so that the planner's own bounds have to hold.
 fn roomy() -> Engine {

@@ -14,5 +14,6 @@ mod random_indexed_sets;
 mod random_sets;
 mod requests;
 mod second_parser;
+mod support;
 mod tidy;
 mod unparse;

@@ -6,7 +6,7 @@
 use cel_parser::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr as Theirs, IdedExpr};
 use cel_parser::reference::Val;
 use celero_frontend::{Ast, BinaryOp, Expr, FallbackKind, FoldKind, Limits, Literal, LogicOp, NodeId, UnaryOp, parse};
-use celero_tests::conformance::{case::read_suite, report::read_list};
+use celero_tests::conformance::{report::read_list, suite::Suite};
 use celero_tests::shared;
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
@@ -270,7 +270,7 @@ fn both_parsers_build_the_same_trees() {
     }
     let suite = shared::find("conformance", "comparison with a second parser on the conformance suite");
     if let Some(suite) = &suite {
-        sources.extend(read_suite(suite).unwrap().into_iter().filter(|c| c.file != "block_ext").map(|c| c.expr));
+        sources.extend(Suite::read(suite).unwrap().cases.into_iter().filter(|c| c.file != "block_ext").map(|c| c.expr));
     }
     for source in &sources {
         match compare(source) {

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use celero_frontend::{Ast, Limits, dump, layout, parse, unparse};
-use celero_tests::conformance::case::read_suite;
+use celero_tests::conformance::suite::Suite;
 use celero_tests::generate::Generator;
 use celero_tests::shared;
 
@@ -39,7 +39,7 @@ fn collected_rules() {
 #[test]
 fn conformance_expressions() {
     let Some(dir) = shared::find("conformance", "canonical text of the conformance suite") else { return };
-    let cases = read_suite(&dir).unwrap();
+    let cases = Suite::read(&dir).unwrap().cases;
     assert!(cases.len() > 1_000);
     cases.iter().for_each(|case| check(&case.expr));
 }

@@ -1,4 +1,4 @@
-//! Operators and functions: which overloads fit the operands.
+//! Checks operators and function calls: finds the overloads that fit the operands.
 
 use super::infer::Instance;
 use super::report::symbol;
@@ -71,7 +71,7 @@ impl Checker<'_> {
         self.resolve_call(id, &name, &signatures, receiver, &args)
     }
 
-    /// `a.b.f` of a call `a.b.f(..)`, if that is a declared function which needs no receiver.
+    /// For a call `a.b.f(..)`: returns `a.b.f` if it is a declared function that is called without a receiver.
     fn qualified_function(&self, target: NodeId, function: Name) -> Option<String> {
         let path = self.namespace(target)?;
         let name = format!("{}.{}", self.show_path(&path.names), self.ast.name(function));
@@ -79,7 +79,7 @@ impl Checker<'_> {
         self.names.signatures(&name).iter().any(|s| !s.receiver).then_some(name)
     }
 
-    /// The path that a call's target may be if the function's name is qualified by it.
+    /// Returns the target of a call as a path that may qualify the function's name.
     fn namespace(&self, target: NodeId) -> Option<Path> {
         if matches!(self.ast.expr(target), Expr::Select { test: true, .. }) {
             return None;
@@ -87,7 +87,7 @@ impl Checker<'_> {
         self.path(target).filter(|path| self.local_of(path).is_none())
     }
 
-    /// A call of what is no function under any name: reports that, or that the target is not declared.
+    /// Checks a call whose function is unknown: reports the function, or the target if that is not declared.
     fn check_undeclared_function(
         &mut self,
         id: NodeId,
@@ -131,15 +131,15 @@ impl Checker<'_> {
         }
         let help = self.macro_or_function_like(name);
         let ty = self.report_undeclared_function(id, name, help);
-        // The arguments of a macro written wrongly would be reported for their variables.
+        // The arguments of a malformed macro are not checked: each use of its variables would be an error.
         if usage(name).is_none() {
             self.check_args(None, args);
         }
         ty
     }
 
-    /// The name of the macro that a call would be if its library were on. Its target is checked, its arguments are not: they
-    /// would be reported for their variables.
+    /// Returns the name of the macro that a call would be if its library were on. Its target is checked. Its arguments are not:
+    /// each use of its variables would be an error.
     fn macro_off(&mut self, target: Option<NodeId>, function: Name) -> Option<String> {
         let name = self.ast.name(function);
         match target {
@@ -159,7 +159,7 @@ impl Checker<'_> {
         target.into_iter().chain(args.iter().copied()).map(|arg| (arg, self.check(arg))).collect()
     }
 
-    /// Finds the overloads that fit, records them and gives the type of the result.
+    /// Finds the overloads that fit, records them and returns the type of the result.
     fn resolve_call(
         &mut self,
         id: NodeId,
@@ -193,7 +193,7 @@ impl Checker<'_> {
         result.unwrap_or(Type::Dyn)
     }
 
-    /// The result type of a signature, if the arguments fit it.
+    /// Returns the result type of a signature, if the arguments fit it.
     fn fit(&mut self, signature: &Signature, args: &[Argument]) -> Option<Type> {
         let mut instance = Instance::new();
         let params: SmallVec<[Type; 4]> =

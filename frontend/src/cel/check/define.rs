@@ -1,4 +1,4 @@
-//! The bodies of functions that are defined in CEL.
+//! Checks the bodies of functions that are defined in CEL.
 
 use super::{Checker, codes, outcome};
 use crate::ast::Name;
@@ -12,15 +12,16 @@ use crate::span::Span;
 use crate::stdlib::{Overload, Signature};
 use crate::types::Type;
 
-/// What the body of a function calls the value that the function is called on.
+/// The name of a method's receiver in its body.
 pub const RECEIVER: &str = "this";
 
-/// Checks a function's body, which sees the parameters, what is declared so far, and nothing else; the value that a
-/// function is called on is its first parameter, `this`. [`Declarations::add_definition`] then declares the function.
+/// Checks the body of a function and returns its definition. [`Declarations::add_definition`] then declares the function.
+///
+/// The body can use the parameters and everything declared so far. A method's receiver is its first parameter, `this`.
 ///
 /// # Errors
-/// What is wrong with the body, as of [`parse`](crate::parse) and [`check`](crate::check); a body of another type than the
-/// declared result; a body that exceeds the bounds with the definitions that it uses in their places.
+/// The errors of [`parse`](crate::parse) and [`check`](crate::check) for the body; an error if the body's type is not that of
+/// the declared result, or if the body exceeds the limits after the definitions that it uses are inlined.
 pub fn define(
     declarations: &Declarations,
     declaration: &FunctionDeclaration,
@@ -35,7 +36,7 @@ pub fn define(
         let mut checker = Checker::new(&ast, declarations, limits);
         checker.defining = Some(name);
         for (name, ty) in &parameters {
-            // A name that the body never mentions is that of no node.
+            // The body has no such name: it does not use the parameter.
             let name = ast.find_name(name).unwrap_or(Name(u32::MAX));
             let ty = if declarations.is_unchecked() { Type::Dyn } else { Type::clone(ty) };
             checker.names.push(name, ty);
@@ -69,7 +70,7 @@ pub fn define(
     })
 }
 
-/// What is wrong with a declaration, at a place in its text.
+/// Returns an error about a declaration, at a place in its text.
 #[must_use]
 pub fn misdeclared(span: Span, message: String) -> Diagnostic {
     super::report::diagnostic(Severity::Error, codes::DECLARATION, span, message)

@@ -1,6 +1,6 @@
-//! The macros that bring variables: comprehensions, `cel.bind`, `optMap` and `optFlatMap`.
+//! Checks the macros that declare variables: comprehensions, `cel.bind`, `optMap` and `optFlatMap`.
 //!
-//! What a macro ranges over is checked outside the scope of its variables.
+//! The range, value or target of a macro is checked outside the scope of its variables.
 
 use super::{Checker, codes};
 use crate::ast::{Expr, FoldKind, Name, NodeId};
@@ -54,8 +54,8 @@ impl Checker<'_> {
         }
     }
 
-    /// The types of a fold's variables. With two, a list gives index and element, a map key and value; with one, a list
-    /// gives elements, a map keys.
+    /// Returns the types of a fold's variables. Two variables are the index and element of a list, or the key and value of a
+    /// map; one variable is the element of a list, or the key of a map.
     fn entry_types(&mut self, range: NodeId, ty: &Type, two: bool) -> (Type, Type) {
         match self.infer.shallow(ty) {
             Type::List(element) if two => (Type::Int, Type::clone(&element)),

@@ -1,19 +1,19 @@
-//! Inference variables: what they are bound to, which types are assignable, what two types have in common.
+//! Type inference: bindings of inference variables, assignability, and the common type of two types.
 //!
 //! The rules are those of cel-go's checker with one difference: a result never claims more than its operands allow. Where
 //! a `dyn` flows into `list(A)`, `A` becomes `dyn`, so that a static type can be relied on at evaluation.
 //!
-//! All work is counted: a walk over types takes one step for each part, and when the steps are used up every question is
-//! answered with "yes", quietly; [`Inference::exhausted`] says so and the checker reports it once.
+//! Work is bounded: each part of a type that is visited costs one step. Without steps left, every test succeeds without a
+//! diagnostic; the checker then finds [`Inference::exhausted`] and reports that once.
 
 use crate::types::{MAX_TYPE_DEPTH, MAX_TYPE_PARTS, Type};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// The variables that stand for a signature's type parameters in one use of it.
+/// The inference variables for a signature's type parameters, in one call.
 pub(super) type Instance = SmallVec<[(Arc<str>, Type); 4]>;
 
-/// How a type exceeds its bounds.
+/// The bound that a type exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Excess {
     Depth,
@@ -22,7 +22,7 @@ pub(super) enum Excess {
 
 pub(super) struct Inference {
     bindings: Vec<Option<Type>>,
-    /// Bindings to restore when an attempt fails, newest last.
+    /// Earlier bindings, to restore when an attempt fails; newest last.
     trail: Vec<(u32, Option<Type>)>,
     steps_left: u64,
 }
@@ -36,7 +36,7 @@ impl Inference {
         self.steps_left == 0
     }
 
-    /// Counts a step. False when there are none left, or the walk is deeper than any type may be.
+    /// Counts a step. Returns false if there are none left, or if the walk is deeper than any type may be.
     fn step(&mut self, depth: u32) -> bool {
         if depth > MAX_TYPE_DEPTH.saturating_mul(2) {
             self.steps_left = 0;
@@ -61,7 +61,7 @@ impl Inference {
         }
     }
 
-    /// The last variable of a chain of variables bound to variables.
+    /// Follows a chain of variables bound to variables to its last one.
     fn root(&self, mut var: u32) -> u32 {
         while let Some(Type::Var(next)) = self.binding(var) {
             var = *next;
@@ -69,7 +69,7 @@ impl Inference {
         var
     }
 
-    /// The type with the outermost variable replaced by what it is bound to.
+    /// Returns the type, or what it is bound to if it is a variable.
     pub(super) fn shallow(&self, ty: &Type) -> Type {
         match ty {
             Type::Var(var) => {
@@ -80,7 +80,7 @@ impl Inference {
         }
     }
 
-    /// Whether each `from` may be passed where its `to` is asked for. Binds variables if so, else changes nothing.
+    /// Returns whether each `from` is assignable to its `to`. If so, binds variables; otherwise changes nothing.
     pub(super) fn assign_all(&mut self, pairs: &[(&Type, &Type)]) -> bool {
         let fits = pairs.iter().all(|(from, to)| self.assign_at(from, to, 0));
         if !fits {
@@ -99,7 +99,7 @@ impl Inference {
         self.assign_all(&[(from, to)])
     }
 
-    /// The type of a value that may come from either side, if they agree.
+    /// Returns the common type of two types, for a value that may be of either; `None` if they have none.
     pub(super) fn merge(&mut self, left: &Type, right: &Type) -> Option<Type> {
         if self.shallow(left).is_dyn() || self.shallow(right).is_dyn() || self.assign(left, right) {
             return Some(self.join(left, right, 0));
@@ -132,7 +132,7 @@ impl Inference {
             (a, Type::Wrapper(b)) => self.assign_at(a, b, below),
             (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => self.assign_at(a, b, below),
             (Type::Map(a), Type::Map(b)) => self.assign_at(&a.0, &b.0, below) && self.assign_at(&a.1, &b.1, below),
-            // Types are values like any other: `type(1) == string` is a fair question.
+            // Type values of different types are comparable: `type(1) == string` is valid.
             (Type::Type(a), Type::Type(b)) => {
                 if matches!(**b, Type::Var(_)) {
                     self.assign_at(a, b, below);
@@ -196,7 +196,7 @@ impl Inference {
         }
     }
 
-    /// Makes every variable of `ty` as unknown as `by`, a `dyn` that flows into it.
+    /// Binds every variable of `ty` to `by`, a `dyn` that is assigned to it.
     fn generalize(&mut self, ty: &Type, by: &Type, depth: u32) {
         if !self.step(depth) {
             return;
@@ -217,7 +217,7 @@ impl Inference {
         }
     }
 
-    /// The least general type that holds the values of both sides, one of which is assignable to the other.
+    /// Returns the least general type for values of both types, of which one is assignable to the other.
     fn join(&mut self, left: &Type, right: &Type, depth: u32) -> Type {
         if !self.step(depth) {
             return Type::Error;
@@ -249,7 +249,7 @@ impl Inference {
         }
     }
 
-    /// A type of a declaration with its parameters replaced by the variables of `instance`, new ones where it has none yet.
+    /// Replaces the type parameters of a declared type by the variables of `instance`, creating variables that are missing.
     pub(super) fn instantiate(&mut self, ty: &Type, instance: &mut Instance) -> Type {
         match ty {
             Type::Param(name) => {
@@ -264,7 +264,7 @@ impl Inference {
         }
     }
 
-    /// The type with all variables replaced; free ones become `dyn`, or stay if `keep_free`.
+    /// Replaces all variables by what they are bound to. Free ones become `dyn`, or stay if `keep_free`.
     pub(super) fn resolve(&mut self, ty: &Type, keep_free: bool) -> Type {
         self.resolve_at(ty, keep_free, 0)
     }
@@ -281,7 +281,7 @@ impl Inference {
         }
     }
 
-    /// Whether a type exceeds the bounds on types.
+    /// Returns the bound that a type exceeds, if any.
     pub(super) fn measure(&mut self, ty: &Type) -> Option<Excess> {
         let mut parts = 0;
         self.measure_at(ty, &mut parts, 1)
@@ -312,7 +312,7 @@ impl Inference {
     }
 }
 
-/// The type with each direct part replaced by what `part` gives for it; itself, sharing kept, if nothing changes.
+/// Applies `part` to each direct part of a type. Returns the same allocation if no part changes.
 pub(super) fn rebuild(ty: &Type, part: &mut dyn FnMut(&Type) -> Type) -> Type {
     let mut one = |old: &Arc<Type>, make: fn(Arc<Type>) -> Type| {
         let new = part(old);
@@ -339,7 +339,7 @@ pub(super) fn rebuild(ty: &Type, part: &mut dyn FnMut(&Type) -> Type) -> Type {
     }
 }
 
-/// Whether two types are one allocation, or equal leaves: a shallow test for "unchanged".
+/// Returns whether two types share an allocation or are equal leaves: a shallow test for "unchanged".
 fn same(a: &Type, b: &Type) -> bool {
     match (a, b) {
         (Type::Type(a), Type::Type(b))

@@ -1,4 +1,4 @@
-//! Lists, maps and messages: the type that all elements have in common.
+//! Checks literals of lists, maps and messages: finds the common type of their elements.
 
 use super::{Checker, codes};
 use crate::ast::{Name, NodeId};
@@ -31,7 +31,7 @@ impl Checker<'_> {
         Type::map(key, values.unwrap_or_else(|| self.infer.fresh()))
     }
 
-    /// What an element adds: its type, or what is inside the optional if it is marked `?`.
+    /// Returns the type that an element contributes: its own, or that inside the optional if it is marked `?`.
     fn check_entry(&mut self, id: NodeId, marked: bool) -> Type {
         let ty = self.check(id);
         if !marked {
@@ -43,7 +43,7 @@ impl Checker<'_> {
         self.expect_optional(id, &ty, "an entry marked `?`")
     }
 
-    /// Elements that don't agree make the list or map one of `dyn`.
+    /// Elements without a common type make the element type `dyn`.
     fn join_elements(&mut self, joined: Option<Type>, ty: Type) -> Type {
         match joined {
             Some(joined) => self.infer.merge(&joined, &ty).unwrap_or(Type::Dyn),
@@ -51,7 +51,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether the syntax of optionals is off; reports it if so.
+    /// Returns whether the syntax of optionals is off, and reports that.
     pub(super) fn refuse_optionals(&mut self, id: NodeId, what: &str) -> bool {
         let off = !self.names.libraries.contains(Library::Optionals);
         if off {
@@ -60,7 +60,7 @@ impl Checker<'_> {
         off
     }
 
-    /// The type inside an optional; reports anything else but `dyn`.
+    /// Returns the type inside an optional. Any other type but `dyn` is reported.
     pub(super) fn expect_optional(&mut self, id: NodeId, ty: &Type, what: &str) -> Type {
         let inner = self.infer.fresh();
         if self.infer.assign(ty, &Type::optional(inner.clone())) {

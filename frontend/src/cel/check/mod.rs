@@ -1,8 +1,8 @@
-//! The checker: what names stand for, which overloads may apply, the type of every node (language definition, "Gradual
-//! Type Checking" and "Name Resolution").
+//! The checker: resolves names and overloads, and computes the type of every node (language definition, "Gradual Type
+//! Checking" and "Name Resolution").
 //!
-//! One recursive walk from the root; each node gets its type and reference exactly once. A node that was reported has
-//! [`Type::Error`], which fits everywhere, so that one mistake gives one diagnostic.
+//! It walks the tree recursively and sets the type and reference of each node exactly once. A node with an error has
+//! [`Type::Error`], which is compatible with every type, so that one mistake causes one diagnostic.
 
 mod calls;
 mod codes;
@@ -25,17 +25,17 @@ pub use define::{RECEIVER, define, misdeclared};
 use infer::Inference;
 use names::Names;
 
-/// Steps over types that the checker may take for each node, and for the whole on top.
+/// Limits on the parts of types that inference may visit: for each node of the tree, and a constant in addition.
 const STEPS_PER_NODE: u64 = 512;
 const STEPS: u64 = 1 << 16;
 
 /// Checks a parsed expression against what is declared.
 ///
-/// An [`Expr::Error`] passes quietly: the parser has reported it.
+/// An [`Expr::Error`] is not reported again: the parser has reported it.
 ///
 /// # Errors
 ///
-/// Everything found, warnings included, if any of it is an error; else the second part of the result holds the warnings.
+/// All diagnostics, warnings included, if one of them is an error. Otherwise the second part of the result has the warnings.
 /// Diagnostics are in source order and at most [`Limits::max_diagnostics`]. A type nested deeper
 /// than 64 levels or of more than 1,024 parts is an error.
 pub fn check(
@@ -59,12 +59,12 @@ pub fn check(
 /// An operand or argument: the node that it is and its type.
 type Argument = (NodeId, Type);
 
-/// How deep checking a tree recurses.
+/// Returns how deep checking a tree recurses.
 fn levels(ast: &Ast) -> u32 {
     ast.depth().saturating_add(MAX_TYPE_DEPTH.saturating_mul(2))
 }
 
-/// Types and references by node, and the warnings; or everything found.
+/// Types and references, both indexed by node id, and the warnings; or all diagnostics.
 type Outcome = Result<(Vec<Type>, Vec<Reference>, Vec<Diagnostic>), Vec<Diagnostic>>;
 
 fn outcome(checker: Checker<'_>) -> Outcome {
@@ -84,10 +84,10 @@ struct Checker<'a> {
     names: Names<'a>,
     infer: Inference,
     unchecked: bool,
-    /// The function whose body this is.
+    /// The function whose body is checked, if any.
     defining: Option<&'a str>,
     limits: &'a Limits,
-    /// Steps that inference may take in all.
+    /// Steps that inference may take in total.
     steps: u64,
     types: Vec<Type>,
     references: Vec<Reference>,
@@ -118,7 +118,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks a node and gives its type, which may hold variables.
+    /// Checks a node and returns its type, which may contain inference variables.
     fn check(&mut self, id: NodeId) -> Type {
         let ast = self.ast;
         let ty = match ast.expr(id) {
@@ -144,7 +144,7 @@ impl<'a> Checker<'a> {
         self.set_type(id, ty)
     }
 
-    /// Records a node's type, and gives it back, or [`Type::Error`] if it exceeds the bounds.
+    /// Records and returns a node's type, or [`Type::Error`] if the type exceeds the bounds.
     fn set_type(&mut self, id: NodeId, ty: Type) -> Type {
         let ty = if self.unchecked { Type::Dyn } else { ty };
         let ty = self.bounded(id, ty);
@@ -172,7 +172,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Replaces the variables in all types: what nothing has determined is `dyn`.
+    /// Replaces the inference variables in all types. Variables without a binding become `dyn`.
     fn finish_types(&mut self) {
         for index in 0..self.types.len() {
             let Some(ty) = self.types.get(index).cloned() else { continue };
@@ -215,8 +215,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What the operands have in common, as with `?:`. One that is always null says nothing of the result but that it may
-    /// be of another type.
+    /// Returns the common type of operands, as for `?:`. An operand that is always null only makes the result nullable.
     fn check_fallback(&mut self, id: NodeId, kind: FallbackKind, operands: &[NodeId]) -> Type {
         let mut known: Option<(NodeId, Type)> = None;
         let (mut null, mut failed) = (false, false);

@@ -1,4 +1,4 @@
-//! What is in scope: the declarations under their qualified names, the container's prefixes, the variables of macros.
+//! Name resolution: declarations by qualified name, prefixes of the container, variables of macros.
 
 use crate::ast::Name;
 use crate::declarations::Declarations;
@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::infer::rebuild;
 
-/// What a qualified name stands for.
+/// What a qualified name refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Meaning {
     /// A declared variable, with its type.
@@ -35,11 +35,11 @@ pub(super) struct Names<'a> {
     pub(super) libraries: Libraries,
     /// Most components of a declared variable's or type's name, container included.
     longest: usize,
-    /// Innermost last; the position is the level.
+    /// Indexed by level: the innermost is last.
     pub(super) locals: Vec<Local>,
 }
 
-/// The types that can be named, by name.
+/// Returns the types that can be named, by name.
 static TYPES: LazyLock<HashMap<String, (Library, Type)>> = LazyLock::new(|| {
     let mut types: HashMap<String, (Library, Type)> = [
         Type::Null,
@@ -95,7 +95,7 @@ impl<'a> Names<'a> {
         self.scopes.get(skip..).unwrap_or(&[])
     }
 
-    /// The innermost macro variable of a name, with its level.
+    /// Returns the innermost macro variable of a name, with its level.
     pub(super) fn local(&self, name: Name) -> Option<usize> {
         self.locals.iter().rposition(|l| l.name == name)
     }
@@ -105,8 +105,8 @@ impl<'a> Names<'a> {
         self.locals.push(Local { name, ty, used: false });
     }
 
-    /// Resolves `parts[0].parts[1]...`: the longest prefix of it that some scope declares, in the innermost scope that
-    /// does. Gives how many parts the name has.
+    /// Resolves `parts[0].parts[1]...`: the longest prefix of it that some scope declares, in the innermost such
+    /// scope. Also returns the number of parts in that prefix.
     pub(super) fn resolve(&self, parts: &[&str], rooted: bool) -> Option<(usize, Meaning)> {
         let mut name = parts.get(..self.longest).unwrap_or(parts).join(".");
         let mut count = parts.len().min(self.longest);
@@ -122,7 +122,7 @@ impl<'a> Names<'a> {
         None
     }
 
-    /// Whether a path starts with a declared name, or with the start of one.
+    /// Returns whether a path starts with a declared name or with a prefix of one.
     pub(super) fn is_declared(&self, parts: &[&str], rooted: bool) -> bool {
         self.resolve(parts, rooted).is_some() || parts.first().is_some_and(|p| !self.below(p, rooted).is_empty())
     }
@@ -138,7 +138,7 @@ impl<'a> Names<'a> {
         self.libraries.contains(*library).then(|| Meaning::Type(ty.clone()))
     }
 
-    /// The declared name that a function's name stands for.
+    /// Returns the declared name that a function's name refers to.
     pub(super) fn function(&self, name: &str, rooted: bool) -> Option<String> {
         self.scopes(rooted)
             .iter()
@@ -152,17 +152,17 @@ impl<'a> Names<'a> {
         TABLE.signatures(name, self.libraries).chain(host.iter().copied()).collect()
     }
 
-    /// A library that is off and has a function of this name.
+    /// Returns a library that is off and has a function of this name.
     pub(super) fn library_off(&self, name: &str) -> Option<Library> {
         TABLE.libraries_of(name).find(|library| !self.libraries.contains(*library))
     }
 
-    /// The names of the variables, and of the definitions that are mentioned as these are.
+    /// Returns the names of variables and of definitions without parameters.
     fn variables(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.declarations.variables().iter().map(|variable| &*variable.name).chain(self.declarations.aliases())
     }
 
-    /// The variables below a prefix, in some scope, as one would write them: sorted.
+    /// Returns the variables below a prefix in any scope, as they are written in a rule; sorted.
     pub(super) fn below(&self, prefix: &str, rooted: bool) -> Vec<&'a str> {
         let mut found: Vec<&str> = Vec::new();
         for scope in self.scopes(rooted) {
@@ -193,12 +193,12 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Whether a function's name is the encoding of an operator.
+/// Returns whether a function's name is that of an operator, such as `_+_`.
 pub(super) fn is_operator(name: &str) -> bool {
     name.contains(|c: char| c.is_ascii_punctuation() && c != '.' && c != '_')
 }
 
-/// The type of a declared variable, whose parameters stand for anything.
+/// Returns the type of a declared variable with `dyn` for its type parameters.
 fn ground(ty: &Type) -> Type {
     match ty {
         Type::Param(_) | Type::Var(_) => Type::Dyn,

@@ -1,4 +1,4 @@
-//! What the checker says, and how it words it.
+//! The checker's messages.
 
 use super::infer::Excess;
 use super::names::is_operator;
@@ -17,12 +17,12 @@ use std::fmt::Arguments;
 const MOST_LISTED: usize = 8;
 
 impl Checker<'_> {
-    /// Whether further errors only count.
+    /// Whether the limit of diagnostics is reached, so that further errors are counted but not kept.
     fn full(&self) -> bool {
         self.errors.len() >= self.limits.max_diagnostics as usize
     }
 
-    /// Adds an error. Beyond the limit only the last one is held, and dropped in the end.
+    /// Adds an error. Beyond the limit, only the last one is kept, and it is dropped in the end.
     pub(super) fn error(&mut self, code: &'static str, span: Span, message: String) -> &mut Diagnostic {
         self.errors.truncate(self.limits.max_diagnostics as usize);
         self.errors.push_mut(diagnostic(Severity::Error, code, span, message))
@@ -34,7 +34,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A type as the author would write it.
+    /// Returns a type as rule authors write it.
     pub(super) fn show(&mut self, ty: &Type) -> String {
         self.infer.resolve(ty, false).to_string()
     }
@@ -81,10 +81,10 @@ impl Checker<'_> {
         Type::Error
     }
 
-    /// A path of which no start is declared.
+    /// Reports a path of which no prefix is declared.
     pub(super) fn report_undeclared(&mut self, path: &Path) {
         let full = self.show_path(&path.names);
-        // The longest start below which something is declared, then one part more: that part is the wrong one.
+        // Marks the longest prefix below which something is declared, and one more part: that part is wrong.
         let mut known = 0;
         let mut below = Vec::new();
         if !self.full() {
@@ -129,7 +129,7 @@ impl Checker<'_> {
         error.help = help;
     }
 
-    /// A function, or syntax, that the environment has turned off.
+    /// Reports a function or syntax of a library that is off.
     pub(super) fn report_library_off(&mut self, id: NodeId, what: &str, library: Library) -> Type {
         let message = format!("{what} is of the library `{}`, which is turned off", library.name());
         self.error(codes::LIBRARY_OFF, self.ast.node(id).focus, message);
@@ -143,7 +143,7 @@ impl Checker<'_> {
         Type::Error
     }
 
-    /// What a definition may call, for one that calls itself or what is not declared.
+    /// The help for a definition that calls itself or an undeclared function.
     fn only_earlier(&self, name: &str) -> Option<String> {
         let defining = self.defining?;
         Some(if name == defining {
@@ -155,7 +155,7 @@ impl Checker<'_> {
         })
     }
 
-    /// What the author of a call of an unknown function may have meant.
+    /// Suggests functions for a call of an unknown one.
     pub(super) fn macro_or_function_like(&self, name: &str) -> Vec<String> {
         match usage(name) {
             Some(form) => vec![format!("`{name}` is a macro, written `{form}`")],
@@ -163,7 +163,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A function in the form it does not have.
+    /// Reports a call in the wrong form: as a method instead of a function, or the reverse.
     pub(super) fn report_call_form(&mut self, id: NodeId, name: &str, receiver: bool, args: &[Argument]) -> Type {
         let shown: Vec<&str> = std::iter::once("x").chain(args.iter().skip(1).map(|_| "..")).collect();
         let other = show_call(name, !receiver, &shown);
@@ -213,7 +213,7 @@ impl Checker<'_> {
         Type::Error
     }
 
-    /// The names most like `name`, if any is so near that it may be meant.
+    /// Returns the help that suggests the most similar names, if any is similar enough.
     pub(super) fn did_you_mean(&self, name: &str, names: &[&str]) -> Vec<String> {
         if self.full() {
             return Vec::new();
@@ -230,7 +230,7 @@ fn this_is(span: Span, ty: &str) -> Label {
     Label { span, text: format!("this is `{ty}`") }
 }
 
-/// Names in backquotes, the first few.
+/// Lists the first names, in backquotes.
 fn list<S: AsRef<str>>(names: &[S]) -> String {
     let mut text: Vec<String> = names.iter().take(MOST_LISTED).map(|n| format!("`{}`", n.as_ref())).collect();
     if names.len() > MOST_LISTED {
@@ -239,7 +239,7 @@ fn list<S: AsRef<str>>(names: &[S]) -> String {
     text.join(", ")
 }
 
-/// The overloads that come nearest.
+/// Lists the overloads that fit best.
 fn candidates(name: &str, signatures: &[&Signature], receiver: bool, types: &[Type]) -> String {
     let form: Vec<&&Signature> = signatures.iter().filter(|s| s.receiver == receiver).collect();
     let near: Vec<&&Signature> = form
@@ -257,7 +257,7 @@ fn candidates(name: &str, signatures: &[&Signature], receiver: bool, types: &[Ty
     format!("possible are {}", list(&shown))
 }
 
-/// What helps with the usual mistakes.
+/// Returns help for common mistakes.
 fn conversion(name: &str, types: &[Type]) -> Option<&'static str> {
     let number = |t: &Type| matches!(t, Type::Int | Type::Uint | Type::Double);
     match (name, types) {
@@ -274,12 +274,12 @@ fn conversion(name: &str, types: &[Type]) -> Option<&'static str> {
     }
 }
 
-/// Whether `string(..)` takes a value of this type.
+/// Returns whether `string(..)` accepts this type.
 fn is_text(ty: &Type) -> bool {
     matches!(ty, Type::Bool | Type::Int | Type::Uint | Type::Double | Type::Bytes | Type::Duration | Type::Timestamp)
 }
 
-/// A function's name as an author knows it.
+/// Returns a function's name as rule authors write it: `+` for `_+_`.
 pub(super) fn symbol(name: &str) -> String {
     match name {
         "_[_]" => "[]".to_owned(),
@@ -290,7 +290,7 @@ pub(super) fn symbol(name: &str) -> String {
     }
 }
 
-/// A call as it is written, with `args` in the places of the arguments.
+/// Returns the text of a call with these arguments.
 fn show_call<S: AsRef<str>>(name: &str, receiver: bool, args: &[S]) -> String {
     let args: Vec<&str> = args.iter().map(AsRef::as_ref).collect();
     match (name, args.as_slice()) {

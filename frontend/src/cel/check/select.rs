@@ -1,4 +1,4 @@
-//! Identifiers, qualified names and the selection of fields.
+//! Checks identifiers, qualified names and selections of fields.
 
 use super::names::Meaning;
 use super::{Checker, codes};
@@ -9,7 +9,7 @@ use crate::types::Type;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// `a.b.c` as written: its names and, for each, the node that ends there.
+/// A path such as `a.b.c`: its names and, for each, the node that ends with it.
 pub(super) struct Path {
     pub(super) names: SmallVec<[Name; 6]>,
     pub(super) nodes: SmallVec<[NodeId; 6]>,
@@ -17,7 +17,7 @@ pub(super) struct Path {
 }
 
 impl<'a> Checker<'a> {
-    /// The qualified name that a node may be. Only the last part may be a `has(..)`.
+    /// Returns the qualified name that a node may be. Only its last part may be in `has(..)`.
     pub(super) fn path(&self, id: NodeId) -> Option<Path> {
         let mut path = Path { names: SmallVec::new(), nodes: SmallVec::new(), rooted: false };
         let mut at = id;
@@ -67,7 +67,7 @@ impl<'a> Checker<'a> {
         ty
     }
 
-    /// Resolves the longest declared start of a path and gives how many of its parts that takes, and the type.
+    /// Resolves the longest declared prefix of a path. Returns its number of parts and its type.
     fn check_path_start(&mut self, path: &Path) -> (usize, Type) {
         if let Some(level) = self.local_of(path)
             && let Some(local) = self.names.locals.get_mut(level)
@@ -102,7 +102,7 @@ impl<'a> Checker<'a> {
         (known, self.set_type(node, ty))
     }
 
-    /// Whether the part of a path that `known` names make is asked for by `has(..)`.
+    /// Returns whether the node of the first `known` names of a path is a `has(..)`.
     fn is_test(&self, path: &Path, known: usize) -> bool {
         let node = known.checked_sub(1).and_then(|last| path.nodes.get(last));
         node.is_some_and(|n| matches!(self.ast.expr(*n), Expr::Select { test: true, .. }))

@@ -7,7 +7,7 @@ use crate::span::Span;
 use std::sync::Arc;
 
 impl Parser<'_> {
-    /// Adds a node above children of which the deepest has depth `below` (0 for a leaf).
+    /// Adds a node. `below` is the depth of its deepest child, 0 for a leaf.
     pub(super) fn push(&mut self, expr: Expr, span: Span, focus: Span, below: u32) -> Parse {
         let depth = below.saturating_add(1);
         if depth > self.limits.max_depth {
@@ -25,7 +25,7 @@ impl Parser<'_> {
         self.push(expr, span, span, 0)
     }
 
-    /// What stands for something that could not be parsed.
+    /// Adds a node in place of source that could not be parsed.
     pub(super) fn error_node(&mut self, span: Span) -> Parse {
         self.leaf(Expr::Error, span)
     }
@@ -38,7 +38,7 @@ impl Parser<'_> {
         self.node(id).map_or(0, |n| n.depth)
     }
 
-    /// Moves the scratch entries from `base` on to the child pool; gives them and the depth of the deepest.
+    /// Moves the scratch entries from `base` on to the child pool. Returns them and the depth of the deepest.
     pub(super) fn children(&mut self, base: usize) -> (Nodes, u32) {
         let below = self.scratch.iter().skip(base).map(|&id| self.depth(id)).max().unwrap_or(0);
         (self.run(base), below)
@@ -54,13 +54,13 @@ impl Parser<'_> {
         Nodes { start, len }
     }
 
-    /// Adds an operand of a `&&` or `||` chain to the scratch; a chain of the same operator is merged into it. Gives the
+    /// Adds an operand of a `&&` or `||` chain to the scratch; a chain of the same operator is merged into it. Returns the
     /// depth of the deepest node added.
     pub(super) fn operand(&mut self, op: LogicOp, id: NodeId) -> u32 {
         let depth = self.depth(id);
         match self.node(id).map(|n| &n.expr) {
             Some(&Expr::Logic { op: inner, operands }) if inner == op => {
-                // Both the node and its children are the last of their vectors: nothing is left behind.
+                // The node and its children are the last elements of their vectors, so removing them leaves no gap.
                 let start = operands.start as usize;
                 self.scratch.extend_from_slice(self.pool.get(start..).unwrap_or(&[]));
                 self.pool.truncate(start);
@@ -74,7 +74,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes back the last node if it is a plain name.
+    /// Removes the last node if it is a plain name, and returns it.
     pub(super) fn take_name(&mut self, id: NodeId) -> Option<(Name, Span)> {
         let node = self.nodes.last()?;
         let &Expr::Ident { name, rooted: false } = &node.expr else { return None };

@@ -4,12 +4,12 @@ use super::{Parse, Parser};
 use crate::ast::{Expr, Name, NodeId};
 use crate::cel::lexer::Token;
 
-/// Which entries are marked `?`; empty until one is.
+/// For each entry, whether it is marked `?`; empty if none is.
 #[derive(Default)]
 struct Marks(Vec<bool>);
 
 impl Marks {
-    /// Marks entry number `entry`, all before it being known.
+    /// Records whether entry number `entry` is marked. Entries are recorded in order.
     fn set(&mut self, entry: usize, marked: bool) {
         if marked {
             self.0.resize(entry, false);
@@ -26,7 +26,7 @@ impl Marks {
 }
 
 impl Parser<'_> {
-    /// Whether the brackets just opened hold at least one entry; a `,` alone counts for none.
+    /// Returns whether the brackets just opened contain an entry. `[,]` contains none.
     fn has_entries(&mut self, closer: Token) -> Parse<bool> {
         if self.token == closer {
             return Ok(false);
@@ -124,7 +124,7 @@ impl Parser<'_> {
         self.push(expr, self.since(start), focus, below)
     }
 
-    /// Takes the nodes of a dotted name back out of the arena, whose last they are, and joins their names.
+    /// Removes the nodes of a dotted name, which are the arena's last ones, and joins their names.
     fn type_name(&mut self, target: NodeId) -> Name {
         let mut parts: Vec<Name> = Vec::new();
         let mut text = String::new();

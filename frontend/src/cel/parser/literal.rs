@@ -1,4 +1,4 @@
-//! Literals: the values behind number, string and bytes tokens.
+//! Literals: parses the values of number, string and bytes tokens.
 
 use super::code::Code;
 use super::{Parse, Parser};
@@ -9,7 +9,7 @@ use crate::span::Span;
 use std::sync::Arc;
 
 impl Parser<'_> {
-    /// Parses a number; `sign` is the `-` that belongs to it.
+    /// Parses a number. `sign` is the span of its `-`, if it has one.
     pub(super) fn number(&mut self, sign: Option<Span>) -> Parse {
         let text = self.text(self.span);
         let span = sign.unwrap_or(self.span).to(self.span);
@@ -90,7 +90,7 @@ fn double(text: &str, negative: bool) -> Option<Literal> {
     value.is_finite().then_some(Literal::Double(if negative { -value } else { value }))
 }
 
-/// What an unescaped literal is made of.
+/// A unit of a literal's text after resolving escapes.
 enum Item {
     Verbatim(char),
     /// `\x` and octal: a byte of bytes, a code point of a string.
@@ -134,7 +134,7 @@ fn unescape<T: Default>(
 
 const UNKNOWN: &str = "no escape starts like this";
 
-/// Reads what follows a backslash.
+/// Parses an escape after its backslash.
 fn escape(rest: &mut std::str::Chars<'_>, bytes: bool) -> Result<Item, &'static str> {
     let Some(kind) = rest.next() else { return Err("nothing follows the backslash") };
     let plain = match kind {

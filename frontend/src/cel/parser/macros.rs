@@ -1,6 +1,6 @@
-//! Calls, and the macros among them. A macro is a call of the right name, form and number of arguments whose library is on;
-//! any other call is a call. The macros of [`Library::Gateway`] have names that hosts use too: one of them whose variable is
-//! no plain name is a call as well, where another macro is reported.
+//! Calls, and the macros among them. A macro is a call with the name, form and number of arguments of a macro whose
+//! library is on; any other call is a function call. If an argument that must name a variable is not a plain name, that is an
+//! error, except for macros of [`Library::Gateway`]: hosts have functions of these names, so it is then a function call.
 
 use super::code::Code;
 use super::{Parse, Parser};
@@ -10,16 +10,16 @@ use crate::cel::macros::{self, Expansion, Macro};
 use crate::span::Span;
 use crate::stdlib::Library;
 
-/// Stands for the range of a `sortBy`, which is evaluated once; no source can mention it.
+/// The variable that holds the range of a `sortBy`, which is evaluated once. No source can mention this name.
 pub(crate) const RANGE: &str = "@range";
 
-/// Stands for the variable that a macro over entries does not name.
+/// The name of the variable that `mapValues` and `filterKeys` do not name. No source can mention it.
 pub(crate) const UNNAMED: &str = "@";
 
-/// A plain name that may be a macro's variable, kept out of the arena until that is known.
+/// A plain name that may be a macro's variable. It becomes a node only if it turns out to be an argument.
 type Variable = (Name, Span);
 
-/// Stands in the scratch for an argument that is kept as a [`Variable`].
+/// The scratch entry of an argument that is kept as a [`Variable`].
 const KEPT: NodeId = NodeId(u32::MAX);
 
 /// Whether the first argument is a plain name.
@@ -27,7 +27,7 @@ fn is_named(arguments: &Arguments) -> bool {
     matches!(arguments.variables, [Some(_), _])
 }
 
-/// Arguments as parsed: in the scratch from `base` on.
+/// Parsed arguments: the scratch entries from `base` on.
 struct Arguments {
     base: usize,
     variables: [Option<Variable>; 2],
@@ -59,7 +59,7 @@ impl Parser<'_> {
         self.push(Expr::Call { target: None, function, rooted, args }, self.since(start), focus, below)
     }
 
-    /// Makes a selection, the last node, a test for presence.
+    /// Turns the last node, which must be a selection, into a test for presence.
     fn has(&mut self, start: u32, argument: NodeId) -> Parse {
         let span = self.since(start);
         match self.nodes.get_mut(argument.0 as usize) {
@@ -125,8 +125,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Makes one list of the arguments from `base` on: `math.greatest(a, b, c)` is `math.greatest([a, b, c])`. Literals
-    /// that are no numbers are reported, for a list may hold them.
+    /// Collects the arguments from `base` on in one list: `math.greatest(a, b, c)` is `math.greatest([a, b, c])`. Literals
+    /// that are not numbers are reported here, because the list hides them from the checker.
     fn gather(&mut self, base: usize, function: &str) -> Parse<()> {
         let mut span: Option<Span> = None;
         for at in base..self.scratch.len() {
@@ -221,7 +221,7 @@ impl Parser<'_> {
         Ok(Arguments { base, variables: kept })
     }
 
-    /// Makes a kept name an argument like any other.
+    /// Adds the node of a kept name that is an ordinary argument.
     fn restore(&mut self, arguments: &mut Arguments, at: usize) -> Parse<()> {
         let Some((name, span)) = arguments.variables.get_mut(at).and_then(Option::take) else { return Ok(()) };
         let id = self.leaf(Expr::Ident { name, rooted: false }, span)?;
@@ -277,7 +277,7 @@ impl Parser<'_> {
         self.push(expr, span, focus, below)
     }
 
-    /// Whether the first arguments are as many different names; reports what is not.
+    /// Returns whether the first arguments are distinct plain names; otherwise reports which one is not.
     fn check_variables(&mut self, variables: usize, arguments: &Arguments) -> Parse<bool> {
         let mut named = true;
         for (at, variable) in arguments.variables.iter().enumerate().take(variables) {

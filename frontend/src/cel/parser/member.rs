@@ -1,4 +1,5 @@
-//! What binds tightest: names, literals, brackets, and the chain of `.field`, `.method()`, `[index]` and `{..}` after them.
+//! The operands that bind tightest: names, literals, brackets, and the chain of `.field`, `.method()`, `[index]` and `{..}` after
+//! them.
 
 use super::code::Code;
 use super::{Parse, Parser};
@@ -10,7 +11,7 @@ impl Parser<'_> {
     /// Parses an operand with its chain; `sign` is the `-` of the number that comes next.
     pub(super) fn member(&mut self, sign: Option<Span>) -> Parse {
         let start = sign.unwrap_or(self.span).start;
-        // Whether all so far is a dotted name, which a `{` makes a message's type.
+        // Whether the operand is a dotted name up to here. A `{` after it starts a message literal.
         let mut dotted = matches!(self.token, Token::Ident | Token::Reserved | Token::Dot);
         let mut node = self.primary(sign)?;
         dotted &= self.node(node).is_some_and(|n| matches!(n.expr, Expr::Ident { .. }));
@@ -103,7 +104,7 @@ impl Parser<'_> {
         self.error_node(span)
     }
 
-    /// Whether the next token starts the type of a message literal, in which reserved words are names like any other.
+    /// Whether the next token starts the type of a message literal, where reserved words are allowed as names.
     fn names_message(&self) -> bool {
         let mut ahead = self.lexer;
         loop {

@@ -1,12 +1,12 @@
-//! Tokens to a tree: a precedence parser that writes straight into the arena and expands macros as it goes.
+//! The parser: a precedence parser that writes nodes directly into the tree's arena and expands macros.
 //!
-//! What every part of it keeps:
+//! Invariants of all its parts:
 //! - Time and memory are linear in the source (times `max_depth` at worst, where nested `&&`/`||` chains are merged).
-//! - Recursion is counted: [`Parser::open`] counts brackets, [`Parser::enter`] operands still to come. Brackets and tree
-//!   depth are bounded by `max_depth`, so operands to come by twice that (a level of `a || (b || ..)` is merged away and
-//!   adds none to the tree); the stack for all of it is reserved once, in [`parse`].
-//! - A parsing method pushes its node last, so what it returns is the arena's last node and can be taken back.
-//! - After an error nothing is reported until a `,` or a closing bracket in place shows that both are in step again.
+//! - Recursion is counted: [`Parser::open`] counts brackets, [`Parser::enter`] operators whose operand is being parsed.
+//!   Brackets and tree depth are bounded by `max_depth`, so these operators by twice that (a level of `a || (b || ..)` is merged
+//!   into its parent and does not add to the tree's depth). The stack for all of it is reserved once, in [`parse`].
+//! - A parsing method pushes its node last, so the node that it returns is the arena's last one and can be removed again.
+//! - After an error nothing is reported until the parser has resynchronized at a `,` or a closing bracket.
 
 mod build;
 mod code;
@@ -30,7 +30,7 @@ use code::Code;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Parsing is over: a limit was exceeded, or enough has been reported.
+/// Parsing stops: a limit was exceeded, or the maximum of diagnostics was reported.
 struct Stop;
 
 type Parse<T = NodeId> = Result<T, Stop>;
@@ -39,8 +39,7 @@ type Parse<T = NodeId> = Result<T, Stop>;
 ///
 /// # Errors
 ///
-/// What is wrong with the source, in the order found: at least one diagnostic, at most `limits.max_diagnostics` (but one
-/// in any case).
+/// The diagnostics in the order found: at least one, and at most `limits.max_diagnostics` (but one even if that is 0).
 pub fn parse(source: &str, limits: &Limits) -> Result<Ast, Vec<Diagnostic>> {
     parse_with(source, limits, Libraries::default())
 }
@@ -83,10 +82,10 @@ struct Parser<'s> {
     limits: &'s Limits,
     libraries: Libraries,
     lexer: Lexer<'s>,
-    /// The token to be parsed next, and its place.
+    // The next token, and its span.
     token: Token,
     span: Span,
-    /// The place of the token before it.
+    /// The span of the token before it.
     previous: Span,
 
     nodes: Vec<Node>,
@@ -99,11 +98,11 @@ struct Parser<'s> {
     /// Prefix operators waiting for their operand, innermost last.
     signs: Vec<(Token, Span)>,
     brackets: Vec<Bracket>,
-    /// How many operators wait for an operand that is being parsed.
+    /// The number of operators whose operand is being parsed.
     entered: u32,
 
     diagnostics: Vec<Diagnostic>,
-    /// An error was reported and the parser may be out of step.
+    /// Whether an error was reported after which the parser has not resynchronized yet.
     recovering: bool,
 }
 
@@ -150,7 +149,7 @@ impl<'s> Parser<'s> {
         Ok(root)
     }
 
-    /// Goes to the next token and gives the place of the one left behind. Reports what the lexer found wrong.
+    /// Consumes the next token and returns its span. Reports what the lexer found wrong with the token after it.
     fn advance(&mut self) -> Parse<Span> {
         self.previous = self.span;
         let left = self.span;
@@ -167,7 +166,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Whether the next token is `token`; if so it is passed.
+    /// Consumes the next token if it is `token`, and returns whether it was.
     fn eat(&mut self, token: Token) -> Parse<bool> {
         let found = self.token == token;
         if found {
@@ -180,12 +179,12 @@ impl<'s> Parser<'s> {
         self.source.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
-    /// From `start` to the end of the last token passed.
+    /// Returns the span from `start` to the end of the last consumed token.
     fn since(&self, start: u32) -> Span {
         Span::new(start, self.previous.end.max(start))
     }
 
-    /// Counts an operand within an operand; [`Parser::leave`] when it is parsed.
+    /// Counts an operator whose operand is parsed next. Call [`Parser::leave`] after the operand.
     fn enter(&mut self) -> Parse<()> {
         self.entered = self.entered.saturating_add(1);
         if self.entered > self.limits.max_depth.saturating_mul(2).saturating_add(1) {
@@ -198,7 +197,7 @@ impl<'s> Parser<'s> {
         self.entered = self.entered.saturating_sub(1);
     }
 
-    /// Passes an opening bracket.
+    /// Consumes an opening bracket.
     fn open(&mut self, closer: Token) -> Parse<()> {
         if self.brackets.len() >= self.limits.max_depth as usize {
             return Err(self.too_deep(self.span));
@@ -208,7 +207,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// Passes the closing bracket that belongs to the innermost [`Parser::open`], or says what is there instead.
+    /// Consumes the closing bracket that belongs to the innermost [`Parser::open`], or reports that it is missing.
     fn close(&mut self) -> Parse<()> {
         let Some(bracket) = self.brackets.last().copied() else { return Ok(()) };
         if self.token != bracket.closer {
@@ -222,7 +221,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// After an element in brackets: passes a `,` and says whether there may be another element.
+    /// After an element in brackets: consumes a `,` and returns whether another element may follow.
     fn separator(&mut self, expected: &str) -> Parse<bool> {
         let closer = self.brackets.last().map_or(Token::End, |b| b.closer);
         if self.token != Token::Comma && self.token != closer {

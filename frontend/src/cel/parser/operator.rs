@@ -16,7 +16,7 @@ enum Infix {
 /// Precedence of `||`, the loosest of the binary operators.
 const LOOSEST: u8 = 1;
 
-/// The operator of a token and how tightly it binds.
+/// Returns the operator of a token and its precedence.
 fn infix(token: Token) -> Option<(Infix, u8)> {
     Some(match token {
         Token::Or => (Infix::Logic(LogicOp::Or), LOOSEST),
@@ -45,7 +45,7 @@ impl Parser<'_> {
         if self.token == Token::Question { self.conditional(start, condition) } else { Ok(condition) }
     }
 
-    /// Parses from the `?` on; the condition starts at `start`.
+    /// Parses a conditional from the `?` on. The condition starts at `start`.
     fn conditional(&mut self, start: u32, condition: NodeId) -> Parse {
         let focus = self.advance()?;
         self.enter()?;
@@ -119,7 +119,7 @@ impl Parser<'_> {
         self.push(Expr::Logic { op, operands }, self.since(start), focus, below)
     }
 
-    /// The operator at the next token. `and` and `or` are reported, and taken for what they mean.
+    /// Returns the operator at the next token. `and` and `or` are reported and then treated as `&&` and `||`.
     fn infix(&mut self) -> Parse<Option<(Infix, u8)>> {
         if self.token == Token::Ident && !self.recovering {
             match self.text(self.span) {
@@ -144,7 +144,7 @@ impl Parser<'_> {
         }
         let base = self.signs.len();
         while matches!(self.token, Token::Bang | Token::Minus) {
-            // The last of one too many may still turn out to belong to a number.
+            // The last `-` is not counted yet: it may be the sign of a number.
             if self.signs.len().saturating_sub(base) > self.limits.max_depth as usize {
                 return Err(self.too_deep(self.span));
             }

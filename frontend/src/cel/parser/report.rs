@@ -1,4 +1,4 @@
-//! What the parser says about errors, and how it gets back in step after one.
+//! The parser's error messages, and its resynchronization after an error.
 
 use super::code::Code;
 use super::{Bracket, Parse, Parser, Stop};
@@ -10,7 +10,7 @@ use crate::span::Span;
 const QUOTED_CHARACTERS: usize = 32;
 
 impl Parser<'_> {
-    /// Reports something that does not put the parser out of step.
+    /// Reports an error after which parsing continues without resynchronization.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) -> Parse<()> {
         if self.diagnostics.len() >= self.limits.max_diagnostics.max(1) as usize {
             return Err(Stop);
@@ -19,7 +19,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reports a syntax error, unless one is being recovered from.
+    /// Reports a syntax error, unless the parser is still recovering from an earlier one.
     pub(super) fn error(&mut self, diagnostic: Diagnostic) -> Parse<()> {
         if self.recovering {
             return Ok(());
@@ -33,7 +33,7 @@ impl Parser<'_> {
         self.report(diagnostic).err().unwrap_or(Stop)
     }
 
-    /// The next token in words.
+    /// Describes the next token for a message.
     pub(super) fn describe(&self) -> String {
         match self.token {
             Token::End => "the end of the expression".to_owned(),
@@ -62,7 +62,7 @@ impl Parser<'_> {
         self.error(diagnostic)
     }
 
-    /// Reports that `bracket` should be closed here and isn't, and goes to a place where its closer may stand.
+    /// Reports that `bracket` should be closed here, and skips to a token that may be its closing bracket.
     pub(super) fn not_closed(&mut self, bracket: Bracket) -> Parse<()> {
         let opener = self.text(bracket.span);
         let closer = closer_text(bracket.closer);
@@ -78,12 +78,12 @@ impl Parser<'_> {
                     Code::MismatchedBracket.at(self.span, format!("expected `{closer}`, found {found}"));
                 diagnostic.labels.push(Label { span: bracket.span, text: format!("to close this `{opener}`") });
                 if !self.recovering {
-                    // Which bracket belongs to which is anybody's guess from here on.
+                    // From here on brackets cannot be matched reliably.
                     self.error(diagnostic)?;
                     return Err(Stop);
                 }
-                // A closer that an outer bracket waits for is left to it; a stray one before ours is skipped; any other
-                // is taken for ours.
+                // A closing bracket of another kind: if it matches an outer open bracket, leave it there; if ours follows, skip it;
+                // otherwise take it for ours.
                 if self.brackets.iter().any(|b| b.closer == self.token) {
                     return Ok(());
                 }
@@ -183,7 +183,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports that the next token is another language's word for `meant`.
+    /// Reports that the next token is another language's spelling of `meant`.
     pub(super) fn misspelt(&mut self, meant: &str) -> Parse<()> {
         let found = self.describe();
         let mut diagnostic = Code::MisspeltOperator.at(self.span, format!("{found} is not an operator"));
@@ -192,7 +192,7 @@ impl Parser<'_> {
     }
 }
 
-/// A piece of source in backquotes, on one line, cut if long.
+/// Returns source text in backquotes, on one line and cut if it is long.
 pub(super) fn quote(text: &str) -> String {
     let mut quoted = String::from("`");
     for (count, c) in text.chars().enumerate() {

@@ -1,57 +1,74 @@
-//! A fixed set of texts, prepared for being asked often: a hash, two reads and one comparison, whatever the text.
+//! A fixed set of byte strings as a perfect hash table: a lookup is one hash, two reads and one comparison.
 //!
-//! The hash is perfect: no two members have the same slot of the table. It is made of a text's ends and length, or of the
-//! whole where the ends do not tell the members apart. Its upper bits number a group of a few members, whose *pilot*
-//! leads them to slots that nobody else has. A slot keeps the member's ends and length, and where its other bytes lie.
+//! The hash covers a string's length, first eight and last eight bytes; it covers the whole string only if the members
+//! can't be told apart otherwise. The upper bits of a hash select a bucket of a few members. Each bucket has a *pilot*, a
+//! number that is combined with the lower bits so that every member of the table gets a slot of its own. A slot holds the
+//! ends of its member, its length, and where its remaining bytes are stored.
 
 mod build;
 mod ends;
 
 pub(crate) use ends::Ends;
 
-/// The set. If `IGNORE_CASE`, the case of ASCII letters does not matter.
+/// A fixed set of byte strings. With `IGNORE_CASE`, ASCII letters match in either case.
+///
+/// A lookup takes a few nanoseconds, independent of the number of members; strings of more than 16 bytes are compared whole
+/// if a member has the same ends. Memory: about 32 bytes for each member, and the bytes of members longer than 16.
+///
+/// ```
+/// use celero_matching::ByteSet;
+///
+/// let methods = ByteSet::<false>::new(["GET", "HEAD", "OPTIONS"]);
+/// assert!(methods.contains(b"GET") && !methods.contains(b"get"));
+///
+/// let names = ByteSet::<true>::new(["content-type", "host"]); // given in lower case
+/// assert!(names.contains(b"Content-Type"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct ByteSet<const IGNORE_CASE: bool> {
     table: PerfectHashTable<IGNORE_CASE>,
-    /// If not by their ends.
+    /// How members are found if their ends do not tell them apart.
     fallback: Option<Fallback>,
 }
 
-/// How members are found that the ends do not tell apart.
+/// How members are found whose ends do not tell them apart.
 #[derive(Clone, Debug)]
 enum Fallback {
-    /// In the table, by a hash of all bytes. The length is that of the longest member.
+    /// In the table, with a hash of all bytes. `longest` is the length of the longest member, in bytes.
     Whole { longest: usize },
-    /// Among all in order: no hash here tells these apart, which nobody has but who made them for it.
+    /// Sorted, with a binary search: for adversarial members whose hashes collide with every seed.
     Sorted(Box<[Box<[u8]>]>),
 }
 
 #[derive(Clone, Debug, Default)]
 struct PerfectHashTable<const IGNORE_CASE: bool> {
     seed: u64,
-    /// How far a hash is shifted to be the number of a group.
+    /// A hash shifted right by this is the index of a bucket.
     shift: u32,
-    /// By group.
+    /// Indexed by bucket.
     pilots: Box<[u32]>,
     slots: Box<[Slot<IGNORE_CASE>]>,
-    /// What the ends don't tell of the members, one after the other.
+    /// The bytes of the members that their ends do not hold, one member after the other.
     rests: Box<[u8]>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Slot<const IGNORE_CASE: bool> {
     ends: Ends<IGNORE_CASE>,
-    /// [`NOBODY`] if there is no member.
+    /// Length of the member in bytes, or [`EMPTY`].
     length: u32,
-    /// Where the rest of the member lies.
+    /// Offset of the member's remaining bytes in `rests`.
     at: u32,
 }
 
-/// No length of a member.
-const NOBODY: u32 = u32::MAX;
+/// The length in a slot without a member.
+const EMPTY: u32 = u32::MAX;
 
 impl<const IGNORE_CASE: bool> ByteSet<IGNORE_CASE> {
-    /// The set of these texts, in time and memory about linear in their size. If `IGNORE_CASE`, they are in small letters.
+    /// Builds the set of `members`, in time and memory about linear in their size. Repeated members count once.
+    ///
+    /// With `IGNORE_CASE`, give the members in lower case: others are never found.
+    #[must_use]
     pub fn new(members: impl IntoIterator<Item: AsRef<[u8]>>) -> Self {
         let members: Vec<_> = members.into_iter().collect();
         let mut members: Vec<&[u8]> = members.iter().map(AsRef::as_ref).collect();
@@ -72,14 +89,15 @@ impl<const IGNORE_CASE: bool> ByteSet<IGNORE_CASE> {
         Self { table: PerfectHashTable::default(), fallback: Some(Fallback::Sorted(sorted)) }
     }
 
-    /// Whether the text is a member.
+    /// Returns whether `text` is a member.
+    #[must_use]
     #[inline(always)]
     pub fn contains(&self, text: &[u8]) -> bool {
         self.find(Ends::of(text), text).is_some()
     }
 
-    /// A number that the text, with these ends, has alone among the members, if it is one: less than
-    /// [`places`](Self::places).
+    /// Returns the slot of `text`, which has these ends, if it is a member: a number below [`slots`](Self::slots) that no
+    /// other member has.
     #[inline(always)]
     pub(crate) fn find(&self, ends: Ends<IGNORE_CASE>, text: &[u8]) -> Option<usize> {
         if self.fallback.is_some() {
@@ -88,15 +106,16 @@ impl<const IGNORE_CASE: bool> ByteSet<IGNORE_CASE> {
         self.table.find(ends.hash(text.len(), self.table.seed), ends, text)
     }
 
-    /// One more than the largest number that [`find`](Self::find) gives.
-    pub(crate) fn places(&self) -> usize {
+    /// Upper bound of the slots that [`find`](Self::find) returns, exclusive.
+    pub(crate) fn slots(&self) -> usize {
         match &self.fallback {
             Some(Fallback::Sorted(members)) => members.len(),
             _ => self.table.slots.len(),
         }
     }
 
-    /// Bytes that the set holds on the heap.
+    /// Bytes held on the heap.
+    #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let PerfectHashTable { pilots, slots, rests, .. } = &self.table;
         let table = [size_of_val(&**pilots), size_of_val(&**slots), size_of_val(&**rests)];
@@ -109,7 +128,7 @@ impl<const IGNORE_CASE: bool> ByteSet<IGNORE_CASE> {
         table.into_iter().fold(sorted, usize::saturating_add)
     }
 
-    /// Not inlined, as what is in the way of the usual case takes registers from it.
+    /// Not inlined: inlined, it would take registers from the usual case.
     #[inline(never)]
     fn find_fallback(&self, ends: Ends<IGNORE_CASE>, text: &[u8]) -> Option<usize> {
         match &self.fallback {
@@ -117,7 +136,7 @@ impl<const IGNORE_CASE: bool> ByteSet<IGNORE_CASE> {
                 let known = text.len() <= *longest;
                 known.then(|| self.table.find(ends.hash_whole(text, self.table.seed), ends, text)).flatten()
             }
-            Some(Fallback::Sorted(members)) => place_among::<IGNORE_CASE>(members, text),
+            Some(Fallback::Sorted(members)) => find_sorted::<IGNORE_CASE>(members, text),
             None => None,
         }
     }
@@ -126,37 +145,39 @@ impl<const IGNORE_CASE: bool> ByteSet<IGNORE_CASE> {
 impl<const IGNORE_CASE: bool> PerfectHashTable<IGNORE_CASE> {
     #[inline(always)]
     fn find(&self, hash: u64, ends: Ends<IGNORE_CASE>, text: &[u8]) -> Option<usize> {
-        let pilot = self.pilots.get(group(hash, self.shift))?;
-        let place = place(hash, *pilot, self.slots.len());
-        let slot = self.slots.get(place)?;
+        let pilot = self.pilots.get(bucket(hash, self.shift))?;
+        let index = slot_index(hash, *pilot, self.slots.len());
+        let slot = self.slots.get(index)?;
         if slot.ends != ends || slot.length as usize != text.len() {
             return None;
         }
-        (!IGNORE_CASE && text.len() <= 16 || self.goes_on(slot.at, text)).then_some(place)
+        (!IGNORE_CASE && text.len() <= 16 || self.rest_equals(slot.at, text)).then_some(index)
     }
 
-    /// Whether the rest of the member, which lies at a place, is that of the text, which has the same length and ends.
+    /// Whether the remaining bytes of the member, stored from `at` on, equal those of `text`, which has the same length and
+    /// ends.
     #[inline(never)]
-    fn goes_on(&self, at: u32, text: &[u8]) -> bool {
+    fn rest_equals(&self, at: u32, text: &[u8]) -> bool {
         let rest = rest::<IGNORE_CASE>(text);
         let own = self.rests.get(at as usize..).and_then(|from| from.get(..rest.len()));
         own.is_some_and(|own| same::<IGNORE_CASE>(own, rest))
     }
 }
 
-/// The group of the members with a hash.
+/// The bucket of a hash.
 #[inline(always)]
-fn group(hash: u64, shift: u32) -> usize {
+fn bucket(hash: u64, shift: u32) -> usize {
     hash.wrapping_shr(shift) as usize
 }
 
-/// The slot, of as many as said, to which the pilot leads a hash.
+/// The slot, below `slots`, of a hash in a bucket with this pilot.
 #[inline(always)]
-fn place(hash: u64, pilot: u32, slots: usize) -> usize {
+fn slot_index(hash: u64, pilot: u32, slots: usize) -> usize {
     (u64::from(hash as u32 ^ pilot).wrapping_mul(slots as u64) >> 32) as usize
 }
 
-/// What the ends don't tell of a text: no bytes or eight and more.
+/// The bytes of a text that its ends do not hold: none, or eight or more. With `IGNORE_CASE` the whole text, since folded
+/// ends also agree for some bytes that are not letters.
 #[inline(always)]
 fn rest<const IGNORE_CASE: bool>(text: &[u8]) -> &[u8] {
     if IGNORE_CASE {
@@ -166,10 +187,10 @@ fn rest<const IGNORE_CASE: bool>(text: &[u8]) -> &[u8] {
     text.get(more.min(8)..text.len().saturating_sub(8)).unwrap_or(text)
 }
 
-/// Whether the rests of two texts, of one length, are the same.
+/// Whether the remaining bytes of two texts, of the same length, are equal.
 #[inline(always)]
 fn same<const IGNORE_CASE: bool>(member: &[u8], text: &[u8]) -> bool {
-    // Two words that overlap are all of it as a rule.
+    // Mostly two overlapping words cover all bytes.
     let equal = match text.len() {
         ..8 => member == text,
         8..16 => same_ends::<8>(member, text),
@@ -184,7 +205,7 @@ fn same_ends<const BYTES: usize>(a: &[u8], b: &[u8]) -> bool {
     a.first_chunk::<BYTES>() == b.first_chunk() && a.last_chunk::<BYTES>() == b.last_chunk()
 }
 
-fn place_among<const IGNORE_CASE: bool>(members: &[Box<[u8]>], text: &[u8]) -> Option<usize> {
+fn find_sorted<const IGNORE_CASE: bool>(members: &[Box<[u8]>], text: &[u8]) -> Option<usize> {
     let found = members.binary_search_by(|member| {
         let text = text.iter().map(|byte| if IGNORE_CASE { byte.to_ascii_lowercase() } else { *byte });
         member.iter().copied().cmp(text)

@@ -1,18 +1,19 @@
-//! What turns away most names that are not in a set, without a branch and before any hashing.
+//! A filter that rejects most names that are not in a set, without branches and before any hashing.
 
-/// Two tables over a name's length, first, third and last byte. A bit is set if some member has this pair of properties; a
-/// name has to have both pairs. Letters are the same in both cases, as only the lowest five bits of a byte count.
+/// Two tables over a name's length and its first, third and last byte. A bit is set if a member has the pair of properties of its
+/// row and column; a name passes if both of its bits are set. Case does not matter, since only the lowest five bits of a byte are
+/// used.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Filter {
-    /// By first byte: a bit for each length, of which 63 stands for all from there on.
+    /// Indexed by first byte: one bit for each length. Bit 63 stands for all lengths of 63 and more.
     lengths: [u64; 32],
-    /// By third byte: a bit for each last byte.
+    /// Indexed by third byte: one bit for each last byte.
     lasts: [u32; 32],
 }
 
 const LONGEST: usize = 63;
 
-/// What the tables know of a name that is not empty: numbers of rows and bits.
+/// The rows and bits of a name in the tables.
 struct Traits {
     first: usize,
     length: usize,
@@ -34,13 +35,13 @@ impl Traits {
 }
 
 impl Filter {
-    /// Lets a name through.
+    /// Makes a name pass.
     pub(super) fn add_name(&mut self, name: &[u8]) {
         let Traits { first, length, third, last } = Traits::of(name);
         self.add(first, 1_u64.wrapping_shl(length as u32), third, 1_u32.wrapping_shl(last as u32));
     }
 
-    /// Lets all names through that begin with a prefix.
+    /// Makes all names pass that begin with `prefix`.
     pub(super) fn add_prefix(&mut self, prefix: &[u8]) {
         let Traits { first, length, third, .. } = Traits::of(prefix);
         let lengths = u64::MAX.wrapping_shl(length as u32);
@@ -57,9 +58,9 @@ impl Filter {
         }
     }
 
-    /// Whether the name may be in the set.
+    /// Whether the name may be in the set. False only if it is not.
     #[inline(always)]
-    pub(super) fn lets_through(&self, name: &[u8]) -> bool {
+    pub(super) fn passes(&self, name: &[u8]) -> bool {
         let Traits { first, length, third, last } = Traits::of(name);
         let lengths = self.lengths.get(first).copied().unwrap_or(0).wrapping_shr(length as u32);
         let lasts = self.lasts.get(third).copied().unwrap_or(0).wrapping_shr(last as u32);

@@ -1,4 +1,4 @@
-//! A fixed set of header names and of prefixes of header names.
+//! A fixed set of header names and header name prefixes.
 
 mod filter;
 mod prefixes;
@@ -10,11 +10,11 @@ use prefixes::Prefixes;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
-/// A fixed set of header names and of prefixes of header names, such as those that a proxy uses internally and must not take
-/// from a client or pass on to a server.
+/// A fixed set of header names and header name prefixes, such as the headers that a proxy uses internally and must neither accept
+/// from a client nor forward to a server.
 ///
-/// It is prepared once; asking it takes a few nanoseconds for a name, whatever the name and however large the set. Asking
-/// allocates nothing, and threads may share it. Case does not matter.
+/// Names are matched without regard to case. A lookup takes a few nanoseconds, for any name and any size of the set. It does not
+/// allocate, and threads may share the set.
 ///
 /// ```
 /// use celero_matching::HeaderSet;
@@ -36,14 +36,14 @@ pub struct HeaderSet {
 }
 
 impl HeaderSet {
-    /// The most names, and the most prefixes, of a set.
+    /// Largest number of names, and of prefixes, of a set.
     pub const MOST: usize = u16::MAX as usize;
 
-    /// The set of the headers that have one of the names, or a name that begins with one of the prefixes. Either may be empty.
+    /// Builds the set of the headers that have one of `names`, or a name that begins with one of `prefixes`. Both may be empty.
     ///
     /// # Errors
-    /// If a name or prefix cannot be that of a header (it is empty, too long, or has a byte that names may not have), or there
-    /// are more than [`MOST`](Self::MOST).
+    /// If a name or prefix can't be that of a header (it is empty, too long, or has a byte that header names can't have), or if
+    /// there are more than [`MOST`](Self::MOST).
     pub fn new<N, P>(names: N, prefixes: P) -> Result<Self, HeaderSetError>
     where
         N: IntoIterator<Item: AsRef<[u8]>>,
@@ -57,11 +57,12 @@ impl HeaderSet {
         Ok(Self { filter, names: ByteSet::new(names), prefixes: Prefixes::new(prefixes) })
     }
 
-    /// Whether a header of this name is in the set.
+    /// Returns whether a header of this name is in the set.
+    #[must_use]
     #[inline]
     pub fn contains(&self, name: impl AsRef<[u8]>) -> bool {
         let name = name.as_ref();
-        self.filter.lets_through(name) && self.holds(name)
+        self.filter.passes(name) && self.holds(name)
     }
 
     fn holds(&self, name: &[u8]) -> bool {
@@ -69,12 +70,12 @@ impl HeaderSet {
         self.names.find(ends, name).is_some() || self.prefixes.begin(ends, name)
     }
 
-    /// The names in a header map that are in the set, each once, in the map's order.
+    /// Returns the names in `headers` that are in the set, each once, in the order of the map.
     pub fn find<'m, T>(&self, headers: &'m HeaderMap<T>) -> impl Iterator<Item = &'m HeaderName> + use<'m, '_, T> {
         headers.keys().filter(|name| self.contains(name.as_str()))
     }
 
-    /// Removes all headers that are in the set, with all their values. The answer is how many names were removed.
+    /// Removes all headers that are in the set, with all their values. Returns the number of names removed.
     pub fn remove<T>(&self, headers: &mut HeaderMap<T>) -> usize {
         let found: SmallVec<[HeaderName; 8]> = self.find(headers).cloned().collect();
         for name in &found {
@@ -100,14 +101,14 @@ fn checked(kind: &'static str, given: impl IntoIterator<Item: AsRef<[u8]>>) -> R
     Ok(checked.into_iter().collect())
 }
 
-/// So much of a name that is not one is shown.
+/// Bytes of an invalid name that an error shows.
 const SHOWN: usize = 100;
 
-/// Why a [`HeaderSet`] can't be made.
+/// Why a [`HeaderSet`] can't be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderSetError {
     kind: &'static str,
-    /// What is not a name, or none if there are too many.
+    /// The invalid name or prefix; `None` if there are too many.
     text: Option<String>,
 }
 

@@ -1,23 +1,23 @@
-//! A set of prefixes, prepared for asking whether a name begins with one. Letters are the same in both cases.
+//! A set of header name prefixes. Case does not matter.
 
 use crate::byte_set;
 use std::cmp::Ordering;
 
 type Ends = byte_set::Ends<true>;
 
-/// The prefixes in order, none of which begins with another. So of all prefixes only the last one that is not after the name
-/// can be one of it: everything between a prefix and a name that begins with it begins with it too.
+/// The prefixes in ascending order, without those that begin with another one. Only the last prefix that does not come after a
+/// name can be a prefix of it: whatever is sorted between a prefix and a name that begins with it also begins with it.
 #[derive(Clone, Debug)]
 pub(super) struct Prefixes {
     prefixes: Box<[Box<[u8]>]>,
-    /// Which bytes of the first eight all prefixes have.
+    /// Mask of the bytes, among the first eight, that every prefix has.
     common: u64,
-    /// A bit for each hash of these bytes that some prefix has. It says nothing about names shorter than eight bytes.
+    /// One bit for each hash of these bytes; set if a prefix has the hash. Not used for names shorter than eight bytes.
     filter: [u64; 16],
 }
 
 impl Prefixes {
-    /// The set of these prefixes, in small letters.
+    /// The set of these prefixes, which must be in lower case.
     pub(super) fn new(mut prefixes: Vec<Box<[u8]>>) -> Self {
         prefixes.sort();
         prefixes.dedup_by(|longer, kept| longer.starts_with(kept));
@@ -26,7 +26,7 @@ impl Prefixes {
         let common = u64::MAX.checked_shr(64_u32.saturating_sub(bits)).unwrap_or(0);
         let mut filter = [0; 16];
         for prefix in &prefixes {
-            // What follows in a name is not common: it may be anything.
+            // Bytes after the shortest prefix are masked out, so any padding does.
             let mut padded = prefix.to_vec();
             padded.resize(prefix.len().max(8), b' ');
             let (word, bit) = place(common, Ends::of(&padded));
@@ -37,7 +37,7 @@ impl Prefixes {
         Self { prefixes: prefixes.into(), common, filter }
     }
 
-    /// Whether the name, with these ends, begins with one of them.
+    /// Whether the name, which has these ends, begins with one of the prefixes.
     #[inline(always)]
     pub(super) fn begin(&self, ends: Ends, name: &[u8]) -> bool {
         let (word, bit) = place(self.common, ends);
@@ -60,7 +60,7 @@ fn place(common: u64, ends: Ends) -> (usize, u64) {
     ((hash >> 6) as usize, 1_u64.wrapping_shl(hash as u32))
 }
 
-/// The order of a prefix and a name in small letters.
+/// The order of a prefix and a name in lower case.
 fn compare(prefix: &[u8], name: &[u8]) -> Ordering {
     prefix.iter().copied().cmp(name.iter().map(u8::to_ascii_lowercase))
 }

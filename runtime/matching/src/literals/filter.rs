@@ -1,47 +1,48 @@
-//! Where in a text the windows of anchors may be: the loop that a scan's time goes to.
+//! Finds where in a text windows of anchors may be: the loop in which a scan spends its time.
 //!
-//! A table by hash says whether a anchor has a window. It says so of a few that no anchor has, too. Small tables have a byte for
-//! each hash, which is read in half as many instructions as a bit; large ones have a bit, or they would leave the cache.
+//! A table indexed by hash tells whether an anchor contains a window, with a few false positives. Small tables have a byte for
+//! each hash, which takes half as many instructions to read as a bit. Large tables have a bit, to stay in the processor's cache.
 
-use super::{SMALL, Stride};
+use super::{LOWER_CASE, Stride};
 
-/// The table.
+/// Tells whether an anchor may contain a window.
 #[derive(Clone, Debug)]
 pub(super) struct Filter<const IGNORE_CASE: bool> {
     table: FilterTable,
-    /// The bits of four bytes that are of a window.
+    /// Of four bytes, the bits that belong to a window.
     mask: u32,
 }
 
-/// Of as many bytes or words as one of the sizes below.
+/// The table; its number of bytes or words is one of the sizes below.
 #[derive(Clone, Debug)]
 enum FilterTable {
     Bytes(Box<[u8]>),
     Bits(Box<[u64]>),
 }
 
-/// With sizes that are known, the loop needs no checks. They are powers of two.
+// With constant sizes, which are powers of two, the loop needs no bounds checks.
 const FEW_BYTES: usize = 1 << 12;
 const SOME_BYTES: usize = 1 << 15;
 const MANY_WORDS: usize = 1 << 13;
 const MOST_WORDS: usize = 1 << 15;
 
-/// Windows of anchors, a bit each.
+/// Windows that anchors may contain.
 pub(super) struct FilterHits {
-    /// Where the first window is that has a bit. The others are further on by as much as the scan's stride.
+    /// Offset of the window of the lowest bit. The window of each further bit is one stride further on.
     pub(super) at: usize,
+    /// One bit for each window.
     pub(super) windows: u32,
-    /// Where to go on.
+    /// Offset from which to continue.
     pub(super) next: usize,
 }
 
-/// Windows that are looked at between two decisions.
-const AT_ONCE: usize = 8;
+/// Windows that are read between two branches.
+const BATCH: usize = 8;
 
 impl<const IGNORE_CASE: bool> Filter<IGNORE_CASE> {
-    /// For so many windows of so many bytes.
+    /// A filter for `windows` windows of `bytes` bytes each.
     pub(super) fn new(windows: usize, bytes: usize) -> Self {
-        // At most a part in thirty-two of a table of bytes is set, and an eighth of the smaller one of bits.
+        // At most 1/32 of a table of bytes is set, and 1/8 of the smaller table of bits.
         let table = match windows {
             ..128 => FilterTable::Bytes(vec![0; FEW_BYTES].into()),
             128..1024 => FilterTable::Bytes(vec![0; SOME_BYTES].into()),
@@ -51,7 +52,7 @@ impl<const IGNORE_CASE: bool> Filter<IGNORE_CASE> {
         Self { table, mask: u32::MAX.wrapping_shr(32_u32.saturating_sub((bytes as u32).wrapping_mul(8))) }
     }
 
-    /// Adds a window of a anchor.
+    /// Adds a window of an anchor.
     pub(super) fn add(&mut self, window: u32) {
         let hash = hash_of_window::<IGNORE_CASE>(window & self.mask);
         match &mut self.table {
@@ -70,7 +71,7 @@ impl<const IGNORE_CASE: bool> Filter<IGNORE_CASE> {
         }
     }
 
-    /// The first windows, from a place on, that anchors may have.
+    /// Returns the first batch of windows, from offset `from` on, that has some that anchors may contain.
     #[inline]
     pub(super) fn search(&self, stride: Stride, text: &[u8], from: usize) -> Option<FilterHits> {
         let mask = self.mask;
@@ -99,18 +100,18 @@ impl<const IGNORE_CASE: bool> Filter<IGNORE_CASE> {
     }
 }
 
-/// How far a hash is shifted to be a place among so many, a power of two.
+/// The shift that makes a hash an index below `places`, a power of two.
 const fn shift(places: usize) -> u32 {
     64_u32.wrapping_sub(places.trailing_zeros())
 }
 
-/// Gives a number whose lowest bit says whether a window may have a hash.
+/// A function from a hash to a number whose lowest bit tells whether a window may have that hash.
 #[inline(always)]
 fn in_bytes<const SIZE: usize>(bytes: &[u8; SIZE]) -> impl Fn(u64) -> u64 {
     |hash| bytes.get(hash.wrapping_shr(const { shift(SIZE) }) as usize).copied().unwrap_or(0).into()
 }
 
-/// As [`in_bytes`].
+/// As [`in_bytes`], for a table of bits.
 #[inline(always)]
 fn in_bits<const SIZE: usize>(words: &[u64; SIZE]) -> impl Fn(u64) -> u64 {
     |hash| {
@@ -134,7 +135,7 @@ fn search<const IGNORE_CASE: bool, T: Fn(u64) -> u64>(
     }
 }
 
-/// `SPAN` is how many bytes the windows looked at between two decisions cover.
+/// `SPAN` is the number of bytes that the windows of a batch cover.
 #[inline(never)]
 fn search_with<const IGNORE_CASE: bool, T: Fn(u64) -> u64, const STRIDE: usize, const SPAN: usize>(
     table: T,
@@ -146,10 +147,10 @@ fn search_with<const IGNORE_CASE: bool, T: Fn(u64) -> u64, const STRIDE: usize, 
     let mut at = from;
     while let Some(block) = text.get(at..).and_then(<[u8]>::first_chunk::<SPAN>) {
         let window = |n: usize| block.get(n.wrapping_mul(STRIDE)..).and_then(<[u8]>::first_chunk).unwrap_or(&[0; 4]);
-        let any = (0..AT_ONCE).fold(0, |any, n| any | bit(window(n)));
-        let next = at.wrapping_add(const { STRIDE * AT_ONCE });
+        let any = (0..BATCH).fold(0, |any, n| any | bit(window(n)));
+        let next = at.wrapping_add(const { STRIDE * BATCH });
         if any & 1 != 0 {
-            let windows = (0..AT_ONCE).fold(0, |all, n| all | (bit(window(n)) as u32 & 1).wrapping_shl(n as u32));
+            let windows = (0..BATCH).fold(0, |all, n| all | (bit(window(n)) as u32 & 1).wrapping_shl(n as u32));
             return Some(FilterHits { at, windows, next });
         }
         at = next;
@@ -167,9 +168,9 @@ fn search_with<const IGNORE_CASE: bool, T: Fn(u64) -> u64, const STRIDE: usize, 
     (windows != 0).then_some(FilterHits { at, windows, next: usize::MAX })
 }
 
-/// The hash of a window, the better the higher the bits.
+/// The hash of a window. Its upper bits are the better ones.
 #[inline(always)]
 pub(super) fn hash_of_window<const IGNORE_CASE: bool>(window: u32) -> u64 {
-    let small = if IGNORE_CASE { SMALL as u32 } else { 0 };
-    u64::from(window | small).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    let lower_case = if IGNORE_CASE { LOWER_CASE as u32 } else { 0 };
+    u64::from(window | lower_case).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

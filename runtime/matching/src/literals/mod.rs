@@ -1,15 +1,16 @@
-//! Which of many literals occur in a text.
+//! Finds all literals that occur in a text.
 //!
-//! There is no automaton. Each key has a *anchor*: a few of its bytes that hardly occur in texts and that few other keys have
-//! too. A scan takes windows of four bytes at every fourth place of the text, and asks a filter, which is a table by hash,
-//! whether a window is of any anchor. A anchor of seven bytes has four windows, and one of these is looked at wherever the anchor
-//! lies. Only then the anchors around the window are looked up, and the keys that have them compared. So a scan costs the
-//! same however many keys there are; a key is found once for each time that it occurs.
+//! There is no automaton. Each key has an *anchor*: a few consecutive bytes of it that are rare in texts and shared with few
+//! other keys. A scan reads *windows* of up to four bytes of the text at a fixed stride, and asks a filter, a table indexed by
+//! hash, whether an anchor contains the window. An anchor is long enough that, wherever it is in the text, one of its windows
+//! is read: with windows of four bytes and a stride of four it has seven bytes. Only for windows that pass the filter are the
+//! anchors around them looked up, by a hash with a *fingerprint*, and their keys compared. So the cost of a scan hardly depends
+//! on the number of keys.
 //!
-//! Shorter keys have shorter anchors, and are scanned for by themselves, at more places: see [`Scan`].
+//! Keys too short for such an anchor have shorter ones and a scan of their own, with a smaller stride: see [`AnchorLayout`].
 //!
-//! The worst case is a text full of anchors that many keys share. When that takes more steps than there are keys, the scan is
-//! given up, and the keys are looked for one by one, each in time linear in the text.
+//! The worst case is a text full of anchors that many keys share. If verifying takes more steps than a small multiple of the
+//! number of keys, the scan is abandoned and each key is searched for separately, in time linear in the text.
 
 mod build;
 mod filter;
@@ -17,36 +18,51 @@ mod rarity;
 
 use filter::Filter;
 
-/// The literals. If `IGNORE_CASE`, the case of ASCII letters does not matter.
+/// Finds all literals that occur in a text. With `IGNORE_CASE`, ASCII letters match in either case.
+///
+/// A lookup takes time linear in the text. For long keys it reads a quarter of the text's windows, whatever the number of
+/// keys; keys of up to six bytes need up to two scans more, and each key of one byte a search. On adversarial texts the time is
+/// linear in the text for each key. Memory: about 30 bytes for each key and the keys themselves, plus filters of at most
+/// 256 KiB each.
+///
+/// ```
+/// use celero_matching::LiteralMap;
+///
+/// let bots = LiteralMap::<true>::new(&["curl/", "googlebot", "python-requests"]).ok_or("more than 4 GiB")?;
+/// let mut found = Vec::new();
+/// bots.for_each(b"Mozilla/5.0 (compatible; Googlebot/2.1)", |id| found.push(id));
+/// assert_eq!(found, [1]);
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct LiteralMap<const IGNORE_CASE: bool> {
     /// The keys, one after the other.
     bytes: Box<[u8]>,
-    /// Of the long, the middling and the short keys, without those that have none.
+    /// For long, medium and short keys; only those that have keys.
     scans: Box<[Scan<IGNORE_CASE>]>,
     /// Keys of one byte, and their ids.
     single: Box<[(u8, u32)]>,
 }
 
-/// What a text is scanned for at one go.
+/// Keys that one pass over the text looks for.
 #[derive(Clone, Debug)]
 struct Scan<const IGNORE_CASE: bool> {
-    shape: ScanShape,
-    /// Of eight bytes from the start of a anchor, the bits after it.
+    layout: AnchorLayout,
+    /// See [`AnchorLayout::bits_after_anchor`].
     bits_after_anchor: u32,
     filter: Filter<IGNORE_CASE>,
-    /// By hash of a anchor where the entries start that have it, and one more.
+    /// Indexed by the upper bits of an anchor's hash: the first entry of the bucket. One more marks the end of the last bucket.
     buckets: Box<[u32]>,
     bucket_shift: u32,
     entries: Box<[AnchorEntry]>,
 }
 
-/// How long windows and anchors are.
+/// The lengths of windows and anchors, and the stride of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ScanShape {
-    /// Bytes of a window: two to four.
+struct AnchorLayout {
+    /// Length of a window in bytes: two to four.
     window: usize,
-    /// A window is looked at in one of so many places. A anchor is as long as so many windows that overlap in all but a byte.
+    /// Distance in bytes between the windows that are read. An anchor contains as many windows, each one byte after the other.
     stride: Stride,
 }
 
@@ -59,38 +75,41 @@ enum Stride {
 
 #[derive(Clone, Copy, Debug)]
 struct AnchorEntry {
-    /// Of the hash of the anchor.
+    /// The lower bits of the anchor's hash.
     fingerprint: u32,
+    /// The key's id.
     id: u32,
-    /// Where the key lies.
+    /// Offset of the key in [`LiteralMap::bytes`].
     at: u32,
+    /// Length of the key, in bytes.
     length: u32,
-    /// Where in the key the anchor is.
+    /// Offset of the anchor in the key.
     anchor: u32,
 }
 
-/// Bits that make a letter of ASCII a small one. What it does to other bytes does not matter to a hash.
-const SMALL: u64 = 0x2020_2020_2020_2020;
-/// A scan is given up after so many steps for each key, but not before the least.
-const STEPS_A_KEY: usize = 4;
-const LEAST_STEPS: u32 = 4096;
-/// Comparing so many bytes of a key costs as much as looking at an entry.
-const BYTES_A_STEP: u32 = 32;
+/// Setting these bits turns ASCII letters to lower case. It changes other bytes too, which a hash may ignore.
+const LOWER_CASE: u64 = 0x2020_2020_2020_2020;
+/// Steps of verification for each key after which a scan is abandoned.
+const STEPS_PER_KEY: usize = 4;
+/// Steps of verification that are always allowed.
+const MIN_STEPS: u32 = 4096;
+/// Bytes of a key that are compared in the time of one step.
+const BYTES_PER_STEP: u32 = 32;
 
 impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
-    /// Calls back with the id of each key that occurs in the text, perhaps repeatedly.
+    /// Calls `hit` with the id of each key that occurs in `text`, in no particular order, once or more for each key.
     #[inline]
     pub fn for_each(&self, text: &[u8], mut hit: impl FnMut(u32)) {
         let keys = self.scans.iter().fold(0, |sum: usize, scan| sum.saturating_add(scan.entries.len()));
-        let steps = u32::try_from(keys.saturating_mul(STEPS_A_KEY)).unwrap_or(u32::MAX).max(LEAST_STEPS);
-        if !self.within(text, steps, &mut hit) {
-            self.one_by_one(text, hit);
+        let steps = u32::try_from(keys.saturating_mul(STEPS_PER_KEY)).unwrap_or(u32::MAX).max(MIN_STEPS);
+        if !self.scan_within(text, steps, &mut hit) {
+            self.search_each(text, hit);
         }
     }
 
-    /// Looks for each key by itself.
+    /// Searches for each key separately.
     #[cold]
-    fn one_by_one(&self, text: &[u8], mut hit: impl FnMut(u32)) {
+    fn search_each(&self, text: &[u8], mut hit: impl FnMut(u32)) {
         let small = if IGNORE_CASE { text.to_ascii_lowercase() } else { Vec::new() };
         let text = if IGNORE_CASE { &small } else { text };
         for entry in self.scans.iter().flat_map(|scan| &scan.entries) {
@@ -99,11 +118,11 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
                 hit(entry.id);
             }
         }
-        self.bytes_alone(text, hit);
+        self.search_single_bytes(text, hit);
     }
 
-    /// Looks for the keys of one byte.
-    fn bytes_alone(&self, text: &[u8], mut hit: impl FnMut(u32)) {
+    /// Searches for the keys of one byte.
+    fn search_single_bytes(&self, text: &[u8], mut hit: impl FnMut(u32)) {
         for (byte, id) in &self.single {
             let other = if IGNORE_CASE { byte.to_ascii_uppercase() } else { *byte };
             if memchr::memchr2(*byte, other, text).is_some() {
@@ -112,30 +131,30 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         }
     }
 
-    /// Calls back with the id of each key that occurs in the text, once for each time that it does (keys of one byte once).
+    /// Calls `hit` with the id of each key that occurs in `text`, once for each occurrence (keys of one byte once).
     ///
-    /// Gives up and returns false when it would take more than `steps` to look at keys whose anchors occur: one for each, and
-    /// one for each 32 bytes of those that are compared. Ids that were called back until then are right.
+    /// Returns false if verifying the keys whose anchors occur would take more than `steps`: one for each key, and one for each
+    /// 32 bytes that are compared. The ids passed to `hit` until then are correct.
     #[inline]
-    fn within(&self, text: &[u8], steps: u32, mut hit: impl FnMut(u32)) -> bool {
+    fn scan_within(&self, text: &[u8], steps: u32, mut hit: impl FnMut(u32)) -> bool {
         let mut steps = steps;
         for scan in &self.scans {
-            let whole = match scan.shape.stride {
-                Stride::One => self.follow::<1>(scan, text, &mut steps, &mut hit),
-                Stride::Two => self.follow::<2>(scan, text, &mut steps, &mut hit),
-                Stride::Four => self.follow::<4>(scan, text, &mut steps, &mut hit),
+            let completed = match scan.layout.stride {
+                Stride::One => self.run_scan::<1>(scan, text, &mut steps, &mut hit),
+                Stride::Two => self.run_scan::<2>(scan, text, &mut steps, &mut hit),
+                Stride::Four => self.run_scan::<4>(scan, text, &mut steps, &mut hit),
             };
-            if whole.is_none() {
+            if completed.is_none() {
                 return false;
             }
         }
-        self.bytes_alone(text, hit);
+        self.search_single_bytes(text, hit);
         true
     }
 
-    /// Looks at what a scan finds. None if the steps don't suffice.
+    /// Runs a scan and verifies what its filter finds. Returns `None` if the steps do not suffice.
     #[inline(always)]
-    fn follow<const STRIDE: usize>(
+    fn run_scan<const STRIDE: usize>(
         &self,
         scan: &Scan<IGNORE_CASE>,
         text: &[u8],
@@ -143,10 +162,10 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         hit: &mut impl FnMut(u32),
     ) -> Option<()> {
         let mut next = 0;
-        while let Some(mut found) = scan.filter.search(scan.shape.stride, text, next) {
+        while let Some(mut found) = scan.filter.search(scan.layout.stride, text, next) {
             while found.windows != 0 {
                 let place = found.at.wrapping_add(STRIDE.wrapping_mul(found.windows.trailing_zeros() as usize));
-                self.look::<STRIDE>(scan, text, place, steps, hit)?;
+                self.verify::<STRIDE>(scan, text, place, steps, hit)?;
                 found.windows &= found.windows.wrapping_sub(1);
             }
             next = found.next;
@@ -154,9 +173,9 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         Some(())
     }
 
-    /// Looks for anchors around a window that starts at a place.
+    /// Verifies the keys of all anchors that may contain the window at offset `window`.
     #[inline(never)]
-    fn look<const STRIDE: usize>(
+    fn verify<const STRIDE: usize>(
         &self,
         scan: &Scan<IGNORE_CASE>,
         text: &[u8],
@@ -166,14 +185,14 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     ) -> Option<()> {
         for before in 0..STRIDE {
             let Some(at) = window.checked_sub(before) else { break };
-            let anchor = hash_of_anchor::<IGNORE_CASE>(eight_bytes(text, at), scan.bits_after_anchor);
-            for entry in scan.bucket(anchor) {
+            let hash = hash_of_anchor::<IGNORE_CASE>(eight_bytes(text, at), scan.bits_after_anchor);
+            for entry in scan.bucket(hash) {
                 *steps = steps.checked_sub(1)?;
-                if entry.fingerprint != anchor as u32 {
+                if entry.fingerprint != hash as u32 {
                     continue;
                 }
                 let Some(start) = at.checked_sub(entry.anchor as usize) else { continue };
-                *steps = steps.checked_sub(entry.length.wrapping_div(BYTES_A_STEP))?;
+                *steps = steps.checked_sub(entry.length.wrapping_div(BYTES_PER_STEP))?;
                 let own = part(&self.bytes, entry.at as usize, entry.length as usize);
                 let there = part(text, start, entry.length as usize);
                 let same = |(own, there): (&[u8], &[u8])| {
@@ -188,6 +207,7 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     }
 
     /// Bytes held on the heap.
+    #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let parts = [self.bytes.len(), size_of_val(&*self.scans), size_of_val(&*self.single)];
         let of_scan = |scan: &Scan<IGNORE_CASE>| {
@@ -198,27 +218,27 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
 }
 
 impl<const IGNORE_CASE: bool> Scan<IGNORE_CASE> {
-    /// The entries of this anchor, and of others.
+    /// The entries of the anchors whose hashes share their upper bits with `hash`.
     #[inline(always)]
-    fn bucket(&self, anchor: u64) -> &[AnchorEntry] {
-        let bucket = self.buckets.get(anchor.wrapping_shr(self.bucket_shift) as usize..);
+    fn bucket(&self, hash: u64) -> &[AnchorEntry] {
+        let bucket = self.buckets.get(hash.wrapping_shr(self.bucket_shift) as usize..);
         let Some([from, to]) = bucket.and_then(<[u32]>::first_chunk) else { return &[] };
         self.entries.get(*from as usize..*to as usize).unwrap_or_default()
     }
 }
 
-impl ScanShape {
-    /// Bytes of a anchor.
-    fn anchor(self) -> usize {
+impl AnchorLayout {
+    /// Length of an anchor, in bytes.
+    fn anchor_bytes(self) -> usize {
         self.window.wrapping_add(self.windows()).wrapping_sub(1)
     }
 
-    /// Of eight bytes from the start of a anchor, the bits after it.
+    /// Of the eight bytes from the start of an anchor, the number of bits after the anchor.
     fn bits_after_anchor(self) -> u32 {
-        64_u32.saturating_sub((self.anchor() as u32).wrapping_mul(8))
+        64_u32.saturating_sub((self.anchor_bytes() as u32).wrapping_mul(8))
     }
 
-    /// Windows of a anchor.
+    /// Number of windows in an anchor.
     fn windows(self) -> usize {
         match self.stride {
             Stride::One => 1,
@@ -228,16 +248,16 @@ impl ScanShape {
     }
 }
 
-/// The hash of a anchor, given eight bytes from its start and the number of those bits that are after it. The upper bits number
-/// a bucket, the lower ones are the fingerprint.
+/// The hash of an anchor: of the eight bytes from its start, without the last `after` bits. The upper bits of the hash select a
+/// bucket, the lower ones are the fingerprint.
 #[inline(always)]
 fn hash_of_anchor<const IGNORE_CASE: bool>(bytes: u64, after: u32) -> u64 {
-    let small = if IGNORE_CASE { SMALL } else { 0 };
-    let product = u128::from((bytes | small).wrapping_shl(after)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let lower_case = if IGNORE_CASE { LOWER_CASE } else { 0 };
+    let product = u128::from((bytes | lower_case).wrapping_shl(after)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (product >> 64) as u64 ^ product as u64
 }
 
-/// Eight bytes of a text from a place on, with zeros after its end.
+/// The eight bytes of `text` from offset `at` on, with zeros after its end.
 #[inline(always)]
 fn eight_bytes(text: &[u8], at: usize) -> u64 {
     let rest = text.get(at..).unwrap_or_default();

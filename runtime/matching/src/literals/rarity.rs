@@ -1,18 +1,18 @@
-//! How often a window occurs in texts, as far as one can guess.
+//! Estimates how often a window occurs in texts.
 
 use super::filter::hash_of_window;
-use crate::byte_frequency::{RAREST, bits};
+use crate::byte_frequency::{MAX_RARITY_BITS, rarity_bits};
 
-/// Guesses about windows of one length.
+/// Estimates for windows of one length.
 pub(super) struct Rarity<const IGNORE_CASE: bool> {
-    /// By hash, how often keys and common texts have a window.
+    /// Indexed by hash: how often keys and common texts contain a window.
     seen: Vec<u16>,
     shift: u32,
-    /// Bytes of a window.
+    /// Length of a window, in bytes.
     window: usize,
 }
 
-/// What user agents and paths are full of.
+/// Text that is frequent in user agents and paths.
 const COMMON: &[&str] = &[
     "Mozilla/5.0 (compatible; ",
     "Mozilla/4.0 (compatible; MSIE ",
@@ -26,18 +26,18 @@ const COMMON: &[&str] = &[
     "/api/v1/ /api/v2/ /index.html /index.php /static/ /assets/ /images/ /users/ /admin/ /wp-content/ /wp-admin/",
     ".html .php .json .js .css .png .svg ?id= &page= %20 application/json text/html, charset=utf-8 example.com",
 ];
-/// How much being in a common text counts, in keys that have the window.
+/// Weight of an occurrence in a common text, in keys that contain the window.
 const COMMON_COUNTS: u16 = 64;
-/// How much each key with the window counts.
+/// Weight of each key that contains the window.
 const KEY_COUNTS: u32 = 64;
-/// Places by hash, as a power of two, at most.
-const MOST_PLACES: u32 = 20;
+/// Binary logarithm of the largest number of counters.
+const MAX_COUNTERS_LOG2: u32 = 20;
 
 impl<const IGNORE_CASE: bool> Rarity<IGNORE_CASE> {
-    /// Guesses for these keys, whose windows have so many bytes.
+    /// Estimates from `keys`, for windows of `window` bytes.
     pub(super) fn new<'a>(keys: impl Iterator<Item = &'a [u8]> + Clone, window: usize) -> Self {
         let bytes: usize = keys.clone().map(<[u8]>::len).fold(0, usize::saturating_add);
-        let places = bytes.saturating_mul(2).max(1 << 12).ilog2().min(MOST_PLACES);
+        let places = bytes.saturating_mul(2).max(1 << 12).ilog2().min(MAX_COUNTERS_LOG2);
         let mut own = Self { seen: vec![0; 1_usize.wrapping_shl(places)], shift: 64_u32.wrapping_sub(places), window };
         for text in COMMON {
             own.see(text.as_bytes(), COMMON_COUNTS);
@@ -61,18 +61,18 @@ impl<const IGNORE_CASE: bool> Rarity<IGNORE_CASE> {
         hash_of_window::<IGNORE_CASE>(window).wrapping_shr(self.shift) as usize
     }
 
-    /// The larger, the more often the window occurs: from 1 to some millions.
+    /// Relative frequency of a window, from 1 to some millions.
     pub(super) fn weight(&self, window: u32) -> u32 {
         let bytes = window.to_le_bytes();
-        // From 1 to 6 for a byte.
-        let common = |byte: &u8| RAREST.saturating_sub(bits(*byte)).saturating_add(1).unsigned_abs();
+        // From 1 to 6 for each byte.
+        let common = |byte: &u8| MAX_RARITY_BITS.saturating_sub(rarity_bits(*byte)).saturating_add(1).unsigned_abs();
         let common = bytes.iter().take(self.window).map(common).fold(0, u32::wrapping_add);
         let seen = self.seen.get(self.place(window)).copied().unwrap_or(0);
         1_u32.wrapping_shl(common.saturating_sub(12)).saturating_add(u32::from(seen).wrapping_mul(KEY_COUNTS))
     }
 }
 
-/// The windows of a text, of so many bytes, in order; what a window lacks in four bytes is zero.
+/// The windows of `bytes` bytes of a text, in order, as numbers.
 pub(super) fn windows(text: &[u8], bytes: usize) -> impl Iterator<Item = u32> {
     text.windows(bytes).map(|window| window.iter().rev().fold(0, |bytes, byte| bytes << 8 | u32::from(*byte)))
 }

@@ -5,7 +5,7 @@ use crate::testing::{Rng, distinct};
 
 fn found<const IGNORE_CASE: bool>(map: &LiteralMap<IGNORE_CASE>, text: &[u8]) -> Vec<u32> {
     let mut ids = Vec::new();
-    assert!(map.within(text, u32::MAX, |id| ids.push(id)));
+    assert!(map.scan_within(text, u32::MAX, |id| ids.push(id)));
     ids.sort_unstable();
     ids
 }
@@ -75,20 +75,20 @@ fn long_keys_and_texts_are_compared_whole() {
 
 #[test]
 fn too_many_steps_are_given_up() {
-    // No anchor tells these apart.
+    // All these keys have the same anchor.
     let keys: Vec<Vec<u8>> = (8..500).map(|length| vec![b'a'; length]).collect();
     let map = LiteralMap::<false>::new(&keys).unwrap();
     let text = vec![b'a'; 1_000];
     let mut hits = 0;
-    assert!(!map.within(&text, 10_000, |_| hits += 1));
+    assert!(!map.scan_within(&text, 10_000, |_| hits += 1));
     assert!(0 < hits && hits <= 10_000, "{hits}");
-    assert!(map.within(&text, 10_000_000, |_| ()));
-    assert!(map.within(b"nothing of it", 0, |_| ()));
-    // Then each is looked for by itself.
+    assert!(map.scan_within(&text, 10_000_000, |_| ()));
+    assert!(map.scan_within(b"nothing of it", 0, |_| ()));
+    // Then each key is searched for separately.
     for (text, folded) in [(vec![b'a'; 1_000], false), (vec![b'A'; 300], true)] {
         let (mut ids, many) = (Vec::new(), text.len().min(499) - 7);
         if folded {
-            LiteralMap::<true>::new(&keys).unwrap().one_by_one(&text, |id| ids.push(id));
+            LiteralMap::<true>::new(&keys).unwrap().search_each(&text, |id| ids.push(id));
         } else {
             map.for_each(&text, |id| ids.push(id));
         }
@@ -104,7 +104,7 @@ fn keys_with_much_in_common_are_told_apart() {
     let map = LiteralMap::<false>::new(&keys).unwrap();
     for (id, key) in (0..).zip(&keys).step_by(97) {
         let mut ids = Vec::new();
-        assert!(map.within(key, 200, |id| ids.push(id)));
+        assert!(map.scan_within(key, 200, |id| ids.push(id)));
         assert_eq!(ids, [id]);
     }
 }

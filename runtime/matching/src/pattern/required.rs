@@ -1,34 +1,35 @@
-//! Which texts a pattern requires: whatever it matches in has one of them.
+//! Finds literals that a pattern requires: every text in which it matches has one of them.
 
 use super::compile::parse;
-use crate::byte_frequency::bits;
+use crate::byte_frequency::rarity_bits;
 use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind, Look, Repetition};
 
-/// Shortest literal that is worth looking for, in bytes.
+/// Length of the shortest literal of [`RequiredLiterals::Substring`], in bytes.
 pub const SHORTEST_SUBSTRING: usize = 2;
-/// Most literals of which one is required.
+/// Largest number of alternative literals.
 const MAX_LITERALS: usize = 256;
-/// Most bytes of them together.
+/// Largest sum of their lengths, in bytes.
 const MAX_LITERAL_BYTES: usize = 4096;
-/// Most members of a class that are tried one by one.
+/// Largest number of members of a character class that is expanded into alternatives.
 const MAX_CLASS_MEMBERS: usize = 16;
 
-/// What a text must have for a pattern to match in it. It may have it and the pattern not match.
+/// A condition that every text fulfils in which a pattern matches. A text may fulfil it without a match.
 ///
-/// Folded literals have no upper-case ASCII letters, and are to be looked for without regard to the case of those.
+/// Search for the literals of many patterns with one map (such as [`LiteralMap`](crate::LiteralMap)), and run only the patterns whose
+/// literals occur.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequiredLiterals {
-    /// One of these is the whole text.
+    /// The text equals one of these.
     Whole(Literals),
     /// The text begins with one of these.
     Prefix(Literals),
     /// The text ends with one of these.
     Suffix(Literals),
-    /// One of these occurs. None is shorter than [`SHORTEST_SUBSTRING`].
+    /// The text contains one of these. None is shorter than [`SHORTEST_SUBSTRING`].
     Substring(Literals),
 }
 
-/// Literals in order, each once.
+/// Alternative literals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Literals {
     /// In ascending order, each once.
@@ -37,7 +38,18 @@ pub struct Literals {
     pub folded: bool,
 }
 
-/// What a valid pattern requires, if it is something worth looking for.
+/// Returns literals of which every text must have one in which `pattern` matches, chosen so that few other texts have one.
+///
+/// Returns `None` if the pattern is not valid, or if no literals are required that are worth searching for.
+///
+/// ```
+/// use celero_matching::pattern::{RequiredLiterals, required_literals};
+///
+/// let Some(RequiredLiterals::Substring(found)) = required_literals(r"\bunion\s+(all\s+)?select\b") else { panic!() };
+/// assert_eq!(&*found.literals[0], b"select");
+/// assert_eq!(required_literals("[0-9]+"), None);
+/// ```
+#[must_use]
 pub fn required_literals(pattern: &str) -> Option<RequiredLiterals> {
     let hir = parse(pattern)?;
     let (mut start, mut end) = (false, false);
@@ -62,7 +74,7 @@ pub fn required_literals(pattern: &str) -> Option<RequiredLiterals> {
             found = Some((cost, kind(literals)));
         }
     };
-    // A text has one beginning and one end, but as many other places as bytes.
+    // A text has one start and one end, but as many other offsets as bytes.
     offer(first, 1.0 / 32.0, <[u8]>::starts_with, RequiredLiterals::Prefix);
     offer(last, 1.0 / 32.0, <[u8]>::ends_with, RequiredLiterals::Suffix);
     offer(
@@ -74,7 +86,7 @@ pub fn required_literals(pattern: &str) -> Option<RequiredLiterals> {
     found.map(|(_, required)| required)
 }
 
-/// The parts of a pattern without the anchors at its ends, and whether it has them.
+/// Returns the elements of a pattern without the anchors at its ends, and stores whether it has these.
 fn anchored<'h>(hir: &'h Hir, start: &mut bool, end: &mut bool) -> &'h [Hir] {
     match hir.kind() {
         HirKind::Capture(group) => anchored(&group.sub, start, end),
@@ -96,22 +108,22 @@ fn anchored<'h>(hir: &'h Hir, start: &mut bool, end: &mut bool) -> &'h [Hir] {
     }
 }
 
-/// The chance of meeting a literal at one place of a text, not below a bound: no literal costs nothing.
+/// Estimated probability that a literal occurs at one offset of a text. It has a lower bound, since no literal is free.
 fn chance(literal: &[u8], folded: bool) -> f64 {
-    /// Among literals rarer than this, having fewer of them is better.
+    /// Largest rarity in bits: among literals rarer than this, only their number counts.
     const RAREST: i32 = 36;
-    let met = |byte: u8| bits(if folded { byte.to_ascii_lowercase() } else { byte });
+    let met = |byte: u8| rarity_bits(if folded { byte.to_ascii_lowercase() } else { byte });
     let total = literal.iter().fold(0_i32, |total, &byte| total.saturating_add(met(byte)));
     f64::from(total.min(RAREST).saturating_neg()).exp2()
 }
 
-/// Whether a text has a literal in the way asked for.
+/// Whether a text has a literal: at its start, at its end, anywhere, or as a whole.
 type Holds = fn(&[u8], &[u8]) -> bool;
 
-/// A text, and whether the case of its ASCII letters does not matter.
+/// A text, and whether it matches without regard to the case of ASCII letters.
 type Text = (Vec<u8>, bool);
 
-/// TextSet of which each thing that part of a pattern matches is one.
+/// Texts that include everything that a part of a pattern matches.
 #[derive(Debug, Clone)]
 struct TextSet(Vec<Text>);
 
@@ -124,7 +136,7 @@ impl TextSet {
         self.0.len() <= MAX_LITERALS && self.0.iter().map(|(text, _)| text.len()).sum::<usize>() <= MAX_LITERAL_BYTES
     }
 
-    /// Each of these followed by each of those, if they are not too many.
+    /// Each text of `self` followed by each of `next`, if they are not too many.
     fn then(&self, next: &Self) -> Option<Self> {
         let count = self.0.len().saturating_mul(next.0.len());
         if count > MAX_LITERALS {
@@ -148,13 +160,14 @@ impl TextSet {
         Some(self).filter(Self::fits)
     }
 
-    /// What looking for these costs: mostly the share of texts that have one but are not matched.
+    /// Estimated cost of searching for these: mostly the share of texts that contain one without a match.
     fn cost(&self) -> f64 {
         let folded = self.0.iter().any(|(_, folded)| *folded);
         self.0.iter().map(|(text, _)| chance(text, folded)).sum()
     }
 
-    /// These as literals, without those that another one `holds` for too. `None` if some are shorter than `shortest`.
+    /// These as literals, without those that are implied by a shorter one according to `holds`. `None` if a text is shorter than
+    /// `shortest`.
     fn literals(&self, shortest: usize, holds: Holds) -> Option<Literals> {
         let folded = self.0.iter().any(|(_, folded)| *folded);
         if self.0.is_empty() || self.0.iter().any(|(text, _)| text.len() < shortest) {
@@ -177,19 +190,19 @@ impl TextSet {
     }
 }
 
-/// What was found best so far.
+/// The best texts found so far.
 #[derive(Debug, Clone)]
 struct Best {
     texts: TextSet,
     cost: f64,
 }
 
-/// The texts that a sequence has one after the other: a run of parts that are few texts is a product of them, and ends where
-/// the next part is not few texts.
+/// Collects the texts of a sequence. Consecutive elements that stand for few texts form a run, whose texts are the product of
+/// theirs. A run ends where the next element stands for too many texts.
 #[derive(Debug)]
 struct Runs {
     run: TextSet,
-    /// The first run, once it has ended.
+    /// The first run, after it has ended.
     first: Option<TextSet>,
     best: Option<Best>,
 }
@@ -201,7 +214,7 @@ impl Default for Runs {
 }
 
 impl Runs {
-    /// Whether all so far is one run.
+    /// Whether all elements so far form one run.
     fn is_whole(&self) -> bool {
         self.first.is_none()
     }
@@ -237,7 +250,7 @@ impl Runs {
         }
     }
 
-    /// What follows is more than one run.
+    /// Appends an element that consists of several runs.
     fn runs(&mut self, next: Self) {
         if let Some(first) = next.first {
             self.texts(&first);
@@ -278,7 +291,7 @@ impl Runs {
             },
             (0, ..) => self.cut(),
             (_, _, Some(texts)) => {
-                // Up to the first few, and from the last few on.
+                // A run that ends with the first repetitions, and one that starts with the last.
                 const SEVERAL: u32 = 64;
                 for _ in 0..min.min(SEVERAL) {
                     self.texts(texts);
@@ -326,7 +339,7 @@ impl Runs {
     }
 }
 
-/// The members of a class if they are few.
+/// The members of a class, if they are few.
 fn class_texts(class: &Class) -> Option<TextSet> {
     let class = match class {
         Class::Unicode(class) => class.clone(),
@@ -341,7 +354,7 @@ fn class_texts(class: &Class) -> Option<TextSet> {
     (!texts.is_empty() && texts.len() <= MAX_CLASS_MEMBERS).then_some(TextSet(texts))
 }
 
-/// A member of a class, unless the lower-case letter that it is another case of stands for it.
+/// The text of a member of a class, or `None` for an upper-case letter whose lower-case form is a member and stands for both.
 fn text(member: char, class: &ClassUnicode) -> Option<Text> {
     let has = |c: char| class.iter().any(|range| range.start() <= c && c <= range.end());
     if member.is_ascii_uppercase() && has(member.to_ascii_lowercase()) {

@@ -1,33 +1,33 @@
-//! Patterns over a small alphabet: ASCII, and one symbol that stands for every other character.
+//! Reduces patterns to a small alphabet: ASCII, and one symbol for all other characters.
 //!
-//! The symbol is the first byte of such a character; its other bytes are left out of the text. With that alphabet tables are
-//! small where those over all of Unicode are not, and a pattern matches
-//! * in a text of ASCII just when the pattern that it was made from does;
-//! * in any other text if that does, and maybe in more.
+//! The first byte of a character that is not ASCII counts as the symbol; its other bytes are skipped in the text. State tables over
+//! this alphabet are much smaller than those over Unicode. A reduced pattern matches
+//! * in an ASCII text if and only if the original does;
+//! * in any other text if the original does, and possibly in more texts.
 //!
-//! Only whether there is a match is kept, not where: what may be left out at the ends of a match is.
+//! The reduction keeps whether there is a match, but not where it is: what is optional at the ends of a match is removed.
 
 use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, Hir, HirKind, Look, Repetition};
 
-/// The first bytes of characters that are not ASCII.
+/// The range of the first bytes of characters that are not ASCII.
 const FIRST: (u8, u8) = (0xC2, 0xF4);
 
 /// A pattern over the small alphabet.
 #[derive(Debug, Clone)]
 pub(crate) struct Reduced {
     pub(crate) hir: Hir,
-    /// Whether it may match in less than the original does, if the text is not ASCII: then that is to be asked.
+    /// Whether it may miss a match of the original in a text that is not ASCII.
     pub(crate) ascii_only: bool,
 }
 
-/// `None` for a pattern that looks into characters.
+/// Returns `None` for a pattern that matches parts of characters.
 pub(crate) fn reduce(hir: &Hir) -> Option<Reduced> {
     let mut ascii_only = false;
     let hir = trim(&over_symbols(hir, &mut ascii_only)?, true, true);
     Some(Reduced { hir, ascii_only })
 }
 
-/// Whether a byte is to be left out of the text.
+/// Whether a byte of a text is skipped: every byte of a character but the first.
 #[inline]
 pub(crate) fn is_left_out(byte: u8) -> bool {
     byte & 0xC0 == 0x80
@@ -61,7 +61,7 @@ fn over_symbols(hir: &Hir, ascii_only: &mut bool) -> Option<Hir> {
             Look::WordEndUnicode => ascii_word(Look::WordEndAscii, ascii_only),
             Look::WordStartHalfUnicode => ascii_word(Look::WordStartHalfAscii, ascii_only),
             Look::WordEndHalfUnicode => ascii_word(Look::WordEndHalfAscii, ascii_only),
-            // Those of ASCII take a symbol for what it stands for: no letter.
+            // ASCII word boundaries treat the symbol as what it stands for: not a letter.
             look => *look,
         }),
         HirKind::Repetition(repetition) => {
@@ -95,7 +95,7 @@ fn class(ranges: &[(char, char)]) -> Hir {
     Hir::class(Class::Bytes(bytes))
 }
 
-/// The shortest thing to look for: what may be left out at an end that is `open`, where anything may be, is left out.
+/// Removes what is optional at the ends of a match. `left` and `right` tell whether anything may precede and follow.
 fn trim(hir: &Hir, left: bool, right: bool) -> Hir {
     if !left && !right {
         return hir.clone();

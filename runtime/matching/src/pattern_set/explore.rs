@@ -1,7 +1,7 @@
-//! The states of a lazily built automaton, the likeliest first, up to a number of them.
+//! Explores the states of a lazily built automaton, the most likely first, up to a limit.
 
 use super::typical_texts::TEXTS;
-use crate::byte_frequency::bits;
+use crate::byte_frequency::rarity_bits;
 use crate::pattern::is_left_out;
 use foldhash::fast::FixedState;
 use regex_automata::Anchored;
@@ -12,31 +12,31 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::hash_map::{Entry, HashMap};
 
-/// By byte, the column. ByteMask that all states take for the same have one column.
+/// Indexed by byte: its column. Bytes that no state distinguishes share a column.
 pub(super) type Columns = [u8; 256];
 
-/// A byte of a column, and how rare the likeliest of that column is.
+/// A byte of a column, and the rarity in bits of the most frequent byte of that column.
 type Representative = (u8, i32);
 
-/// How many times as many states are taken as typical texts lead through: the others are for texts like them.
+/// States that are explored for each state that typical texts visit.
 const MORE_THAN_TYPICAL: usize = 4;
-/// So many states are always taken.
+/// Number of states that is always explored.
 const FEWEST: usize = 128;
 
-/// A state. A set of patterns is a number, its lowest bit the first pattern.
+/// A state. Sets of patterns are bit masks; the lowest bit is the first pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(super) struct State {
-    /// By column, the state that follows.
+    /// Indexed by column: the next state.
     pub(super) next: Box<[u16]>,
-    /// What matches once the state is entered.
+    /// Patterns that match when the state is entered.
     pub(super) entered: u64,
-    /// What matches if the text ends there.
+    /// Patterns that match if the text ends in this state.
     pub(super) ended: u64,
-    /// Of what the state that follows is not known, so that it may match.
+    /// Patterns whose next state was not explored, so that they may match.
     pub(super) unknown: u64,
 }
 
-/// The first state is where each text starts.
+/// The explored part of an automaton. The first state is the start state.
 #[derive(Debug, Clone)]
 pub(super) struct Explored {
     pub(super) columns: Box<Columns>,
@@ -44,8 +44,8 @@ pub(super) struct Explored {
 }
 
 impl Explored {
-    /// The states of the automaton of one pattern, at most about so many. All that are left out are one more state, out of
-    /// which nothing leads. `None` if that takes more than is left of the work, which is none then.
+    /// Explores at most about `most` states of the automaton of one pattern. One more state, which is never left, stands for all
+    /// others. Returns `None`, and sets `work` to zero, if this takes more than the remaining work.
     pub(super) fn new(dfa: &DFA, most: usize, work: &mut u64) -> Option<Self> {
         let (columns, bytes) = columns(dfa)?;
         let mut search =
@@ -60,7 +60,7 @@ impl Explored {
         self.states.first().map_or(0, |state| state.next.len())
     }
 
-    /// Makes states one that nothing tells apart.
+    /// Merges equivalent states.
     pub(super) fn merge(&mut self) {
         let mut kinds: Vec<u16> = vec![0; self.states.len()];
         let mut count = 0;
@@ -88,22 +88,22 @@ impl Explored {
 struct Search<'d> {
     dfa: &'d DFA,
     cache: Cache,
-    /// By column.
+    /// Indexed by column.
     bytes: Vec<Representative>,
-    /// States, with their number if they are taken.
+    /// Discovered states, with their number if they are explored.
     found: HashMap<LazyStateID, Option<u16>, FixedState>,
-    /// Those that are taken: what follows, and what matches if the text ends there.
+    /// Explored states: the next states, and whether there is a match if the text ends.
     states: Vec<(LazyStateID, Vec<LazyStateID>, u64)>,
 }
 
 impl Search<'_> {
-    /// Takes states: where a text starts, then those of typical texts, then others.
+    /// Explores states: the start state, then those that typical texts visit, then others.
     fn run(&mut self, most: usize, work: &mut u64) -> Option<()> {
-        // What one state takes: a step from each state of the program that it stands for, for each column.
+        // Upper bound of the work for one state: a step of each state of the program, for each column.
         let program = self.dfa.get_nfa().states().len().saturating_mul(self.bytes.len());
         let of_state = u64::try_from(program).unwrap_or(u64::MAX);
         let start = self.dfa.start_state(&mut self.cache, &start::Config::new().anchored(Anchored::No)).ok()?;
-        // By how unlikely, then in order of discovery.
+        // Ordered by rarity, then by discovery.
         let mut queue = BinaryHeap::from([Reverse((i32::MIN, 0_usize, start))]);
         let visits = self.visits(start)?;
         let most = visits.len().saturating_mul(MORE_THAN_TYPICAL).clamp(FEWEST, most);
@@ -139,7 +139,7 @@ impl Search<'_> {
         Some(())
     }
 
-    /// The states that typical texts lead through, and how often.
+    /// The states that typical texts visit, and how often.
     fn visits(&mut self, start: LazyStateID) -> Option<Vec<(LazyStateID, i32)>> {
         let mut visits: HashMap<LazyStateID, i32, FixedState> = HashMap::default();
         for text in TEXTS {
@@ -173,7 +173,7 @@ impl Search<'_> {
     }
 }
 
-/// The columns of an automaton, and one byte of each.
+/// The columns of an automaton, and a byte of each.
 fn columns(dfa: &DFA) -> Option<(Columns, Vec<Representative>)> {
     let mut columns = [0; 256];
     let mut bytes: Vec<Representative> = Vec::new();
@@ -192,7 +192,7 @@ fn columns(dfa: &DFA) -> Option<(Columns, Vec<Representative>)> {
             }
         };
         let (_, likely) = bytes.get_mut(usize::from(*column))?;
-        *likely = bits(byte).min(*likely);
+        *likely = rarity_bits(byte).min(*likely);
     }
     Some((columns, bytes))
 }

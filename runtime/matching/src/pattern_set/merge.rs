@@ -1,63 +1,63 @@
-//! How patterns become parts, and parts larger ones: the automata that are made tables.
+//! Builds an automaton for each pattern, and merges automata that require similar bytes.
 
 use super::explore::Explored;
 use super::required_bytes::{ByteMask, required_bytes};
-use super::table::{MOST, StateTable};
+use super::table::{MAX_TABLE_PATTERNS, StateTable};
 use crate::pattern::Reduced;
 use regex_automata::MatchKind;
 use regex_automata::hybrid::dfa::DFA;
 use regex_automata::nfa::thompson;
 use regex_syntax::hir::Hir;
 
-/// Largest program that a table is made from, in bytes. Making one state takes time in proportion to it.
-const MAX_PROGRAM: usize = 1 << 19;
-/// Most memory for making the table of one pattern, in bytes.
-const MAX_MAKING: usize = 1 << 25;
-/// The work that goes into the automata of all patterns at most, in steps from a state of a program: some seconds.
-pub(super) const MOST_WORK: u64 = 1 << 32;
-/// Most states of one pattern.
-const MOST_STATES: usize = 1024;
-/// Tables are made one if the result takes at most this many bytes,
+/// Largest program that a table is built from, in bytes. The time to build a state is proportional to it.
+const MAX_PROGRAM_BYTES: usize = 1 << 19;
+/// Most memory used while the automaton of one pattern is built, in bytes.
+const MAX_BUILD_BYTES: usize = 1 << 25;
+/// Most work for the automata of all patterns, in steps of a program state: some seconds.
+pub(super) const MAX_WORK: u64 = 1 << 32;
+/// Most states that are explored for one pattern.
+const MAX_STATES: usize = 1024;
+/// Two tables are merged if the result has at most this many bytes.
 const SMALL: usize = 1 << 16;
-/// or this many, and at most half as much again as both.
+/// Two tables are also merged if the result has at most this many bytes and at most 1.5 times the bytes of both.
 const LARGE: usize = 1 << 19;
-/// How many tables before it are tried for making one with a table.
-const TRIED: usize = 4;
+/// Number of preceding automata that are tried for merging with an automaton.
+const CANDIDATES: usize = 4;
 
-/// Patterns of one automaton.
+/// One or more patterns as one automaton.
 #[derive(Debug)]
 pub(super) struct Automaton {
     pub(super) explored: Explored,
-    /// One of which is in each text in which one of the patterns matches.
+    /// Every text in which one of the patterns matches contains one of these bytes.
     pub(super) bytes: ByteMask,
-    /// By number in the automaton, the pattern's own.
-    pub(super) numbers: Vec<u32>,
-    /// Those of which only texts of ASCII can be ruled out.
+    /// Indexed by number in the automaton: the id of the pattern.
+    pub(super) ids: Vec<u32>,
+    /// Patterns that the automaton can rule out for ASCII texts only.
     pub(super) ascii_only: u64,
-    /// Whether it was made since what there is was last gone through.
+    /// Whether it was created in the last round of merging.
     fresh: bool,
 }
 
 impl Automaton {
-    /// The part of one pattern. `None` if it is too large, or not enough of the work is left.
-    pub(super) fn new(number: u32, pattern: &Reduced, work: &mut u64) -> Option<Self> {
+    /// The automaton of one pattern. Returns `None` if it is too large, or if not enough work is left.
+    pub(super) fn new(id: u32, pattern: &Reduced, work: &mut u64) -> Option<Self> {
         if *work == 0 {
             return None;
         }
         Some(Self {
-            explored: Explored::new(&automaton(&pattern.hir)?, MOST_STATES, work)?,
+            explored: Explored::new(&lazy_dfa(&pattern.hir)?, MAX_STATES, work)?,
             bytes: required_bytes(&pattern.hir).unwrap_or(ByteMask::ALL),
-            numbers: vec![number],
+            ids: vec![id],
             ascii_only: u64::from(pattern.ascii_only),
             fresh: true,
         })
     }
 
-    /// This and the other as one, if that is not much larger than both, nor too much of what all may take.
+    /// The product of both, if it is not much larger than both and at most a quarter of `all` bytes.
     fn with(&self, other: &Self, all: usize) -> Option<Self> {
-        let first = u32::try_from(self.numbers.len()).ok()?;
-        let numbers = [self.numbers.as_slice(), &other.numbers].concat();
-        if numbers.len() > MOST {
+        let first = u32::try_from(self.ids.len()).ok()?;
+        let ids = [self.ids.as_slice(), &other.ids].concat();
+        if ids.len() > MAX_TABLE_PATTERNS {
             return None;
         }
         let both = StateTable::bytes(&self.explored).saturating_add(StateTable::bytes(&other.explored));
@@ -65,49 +65,50 @@ impl Automaton {
         Some(Self {
             explored: self.explored.and(&other.explored, first, |columns| StateTable::states_in(most, columns))?,
             bytes: self.bytes.or(other.bytes),
-            numbers,
+            ids,
             ascii_only: self.ascii_only | other.ascii_only.checked_shl(first).unwrap_or(0),
             fresh: true,
         })
     }
 }
 
-/// Makes parts that need similar bytes one as long as that makes them not much larger. All may take `most` bytes.
-pub(super) fn merge(parts: &mut Vec<Automaton>, most: usize) {
+/// Merges automata that require similar bytes, as long as the results are not much larger. `most` is the memory for all tables.
+pub(super) fn merge(automata: &mut Vec<Automaton>, most: usize) {
     loop {
-        // No text is to lead through the table of many for the sake of a few.
-        parts.sort_by(|a, b| a.bytes.chance().total_cmp(&b.bytes.chance()).then_with(|| a.bytes.cmp(&b.bytes)));
+        // Sorted by required bytes: a table runs on every text that contains one, so its patterns should require the same ones.
+        automata.sort_by(|a, b| a.bytes.chance().total_cmp(&b.bytes.chance()).then_with(|| a.bytes.cmp(&b.bytes)));
         let (mut old, mut new): (Vec<Automaton>, Vec<Automaton>) = (Vec::new(), Vec::new());
-        for part in parts.drain(..) {
-            let tried = old.iter().enumerate().rev().take(TRIED).filter(|(_, other)| other.fresh || part.fresh);
-            let both = tried.filter_map(|(i, other)| Some((i, other.with(&part, most)?))).next();
+        for automaton in automata.drain(..) {
+            let tried =
+                old.iter().enumerate().rev().take(CANDIDATES).filter(|(_, other)| other.fresh || automaton.fresh);
+            let both = tried.filter_map(|(i, other)| Some((i, other.with(&automaton, most)?))).next();
             if let Some((i, both)) = both {
                 old.remove(i);
                 new.push(both);
             } else {
-                old.push(part);
+                old.push(automaton);
             }
         }
         let done = new.is_empty();
-        parts.extend(old.into_iter().map(|part| Automaton { fresh: false, ..part }));
-        parts.extend(new);
+        automata.extend(old.into_iter().map(|automaton| Automaton { fresh: false, ..automaton }));
+        automata.extend(new);
         if done {
             return;
         }
     }
 }
 
-/// The automaton of a pattern, which makes its states when they are input for.
-fn automaton(hir: &Hir) -> Option<DFA> {
+/// The automaton of a pattern, which builds its states on demand.
+fn lazy_dfa(hir: &Hir) -> Option<DFA> {
     let program = thompson::Config::new()
         .utf8(false)
         .which_captures(thompson::WhichCaptures::None)
-        .nfa_size_limit(Some(MAX_PROGRAM));
+        .nfa_size_limit(Some(MAX_PROGRAM_BYTES));
     let nfa = thompson::Compiler::new().configure(program).build_from_hir(hir).ok()?;
     let config = DFA::config()
         .match_kind(MatchKind::All)
         .skip_cache_capacity_check(true)
-        .cache_capacity(MAX_MAKING)
+        .cache_capacity(MAX_BUILD_BYTES)
         .minimum_cache_clear_count(Some(0));
     DFA::builder().configure(config).build_from_nfa(nfa).ok()
 }

@@ -1,16 +1,16 @@
-//! Two automata as one, which is in a state of each.
+//! The product of two automata: each of its states is a state of both.
 
 use super::explore::{Columns, Explored, State};
 use crate::pattern::is_left_out;
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 
-/// A column of one and one of the other.
+/// A column of the first automaton and one of the second.
 type Pair = (u8, u8);
 
 impl Explored {
-    /// This and the other one, whose patterns are numbered from `first` on. `None` if that takes more states than `most`
-    /// says from the number of columns.
+    /// The product of both automata; the patterns of `other` are numbered from `first` on. Returns `None` if it has more states
+    /// than `most` returns for its number of columns.
     pub(super) fn and(&self, other: &Self, first: u32, most: impl FnOnce(usize) -> usize) -> Option<Self> {
         let (columns, pairs) = self.columns_of_both(other)?;
         let most = most(pairs.len()).min(usize::from(u16::MAX));
@@ -43,7 +43,7 @@ impl Explored {
         Some(Self { columns, states })
     }
 
-    /// The columns that tell apart what this or the other one does, and those of both for each.
+    /// The columns of the product, and the pair of columns for each.
     fn columns_of_both(&self, other: &Self) -> Option<(Box<Columns>, Vec<Pair>)> {
         let mut columns = Box::new([0; 256]);
         let mut pairs = Vec::new();

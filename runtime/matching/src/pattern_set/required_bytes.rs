@@ -1,9 +1,10 @@
-//! ByteMask of which a text has one if a pattern matches in it.
+//! Sets of bytes of which a text contains one if a pattern matches in it.
 
-use crate::byte_frequency::bits;
+use crate::byte_frequency::rarity_bits;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// A set of bytes. The byte 0xFF, which is in no text, is in the set of each text, and of what needs no byte.
+/// A set of bytes. The byte 0xFF occurs in no UTF-8 text; here it is in the set of every text, and in the set of a pattern that
+/// requires no byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ByteMask([u64; 4]);
 
@@ -53,13 +54,16 @@ impl ByteMask {
         c | d == 1 << 63
     }
 
-    /// The chance that a byte of a text is one of these, roughly.
+    /// Estimated probability that a byte of a text is in the set.
     pub(super) fn chance(self) -> f64 {
-        (0..=u8::MAX).filter(|&byte| self.has(byte)).map(|byte| f64::from(bits(byte).saturating_neg()).exp2()).sum()
+        (0..=u8::MAX)
+            .filter(|&byte| self.has(byte))
+            .map(|byte| f64::from(rarity_bits(byte).saturating_neg()).exp2())
+            .sum()
     }
 }
 
-/// The rarest bytes of which each match has one: all bytes if there are none, since a match may be empty.
+/// The rarest set of bytes of which every match contains one. `None` if no byte is required.
 pub(super) fn required_bytes(hir: &Hir) -> Option<ByteMask> {
     let rarest = |sets: &mut dyn Iterator<Item = ByteMask>| sets.min_by(|a, b| a.chance().total_cmp(&b.chance()));
     match hir.kind() {

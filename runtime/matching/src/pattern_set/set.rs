@@ -1,206 +1,237 @@
-//! Patterns that are input together: as a few tables of states, and nothing of what can't match for want of a byte.
+//! A set of patterns: a few tables of states, and an engine for each pattern that they do not decide.
 
-use super::merge::{Automaton, MOST_WORK, merge};
+use super::merge::{Automaton, MAX_WORK, merge};
 use super::required_bytes::{ByteMask, required_bytes};
 use super::table::{StateTable, TableMatches};
 use crate::MemoryBudget;
 use crate::pattern::{AsciiRegex, LazyMatcher, Reduced, parse, reduce};
 
-/// Parts are merged as long as they take at most so many times as many bytes as all tables may.
-const MOST_EXPLORED: usize = 2;
-/// How many tables are gone through at a time.
+/// Bytes of automata that are considered for merging, for each byte of memory for tables.
+const EXPLORED_PER_BYTE: usize = 2;
+/// Number of tables that run over a text at the same time.
 const LANES: usize = 4;
 
-/// What is known of a pattern that was not ruled out.
+/// What a [`PatternSet`] knows of a pattern that it did not rule out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatternMatch {
-    /// It matches.
+    /// The pattern matches.
     Certain,
-    /// It may match: its own engine is to be input. Said of texts that are not ASCII, and of patterns that are too large.
+    /// The pattern may match: run its own [`Matcher`](crate::Matcher). Reported for texts that are not ASCII, for patterns that match
+    /// parts of characters, and where the memory budget is used up.
     Possible,
 }
 
-/// The patterns. Each is known by its number in the order given.
+/// Finds all patterns of a set that match somewhere in a text.
+///
+/// Patterns are merged into state tables of up to 64 patterns. A text that contains none of the bytes that a table's patterns
+/// require skips the table; the others need one table lookup for each byte of the text. Use it for tens to hundreds of patterns
+/// without literals to search for; for patterns that [require literals](crate::pattern::required_literals), search for these
+/// first.
+///
+/// A lookup takes time linear in the text, for each table that runs, and in the number of patterns that no table decides.
+///
+/// ```
+/// use celero_matching::{Matcher, MemoryBudget, PatternMatch, PatternSet};
+///
+/// let patterns = ["[0-9]{3}-[0-9]{4}", "^[a-z]+$", r"[<>'].*="];
+/// let set = PatternSet::new(&patterns, 1 << 20, &MemoryBudget::default());
+/// let matchers: Vec<Matcher> = patterns.iter().map(|pattern| Matcher::new(pattern)).collect::<Result<_, _>>()?;
+///
+/// let text = "call 555-1234";
+/// let mut found = Vec::new();
+/// set.for_each(text, |id, kind| {
+///     if kind == PatternMatch::Certain || matchers[id as usize].is_match(text) == Ok(true) {
+///         found.push(id);
+///     }
+/// });
+/// assert_eq!(found, [0]);
+/// # Ok::<(), celero_matching::pattern::PatternError>(())
+/// ```
 #[derive(Debug)]
 pub struct PatternSet {
-    groups: Vec<TableGroup>,
+    tables: Vec<TableGroup>,
+    /// Indexed by id.
     members: Vec<Member>,
-    /// Those that are in no table.
+    /// Ids of the patterns that are in no table.
     unmerged: Vec<u32>,
-    /// How much memory the tables take.
+    /// Memory of the tables, in bytes.
     bytes: usize,
 }
 
-/// Patterns of one table.
+/// A table and its patterns.
 #[derive(Debug)]
 struct TableGroup {
     table: StateTable,
-    /// One of which is in each text in which one of the patterns matches.
+    /// Every text in which one of the patterns matches contains one of these bytes.
     bytes: ByteMask,
-    /// By number in the table, the pattern's own.
-    numbers: Box<[u32]>,
-    /// Those of which only texts of ASCII can be ruled out.
+    /// Indexed by number in the table: the id of the pattern.
+    ids: Box<[u32]>,
+    /// Patterns that the table can rule out for ASCII texts only.
     ascii_only: u64,
 }
 
 /// A pattern.
 #[derive(Debug)]
 struct Member {
-    /// One of which is in each text in which it matches.
+    /// Every text in which the pattern matches contains one of these bytes.
     bytes: ByteMask,
-    /// What decides for texts of ASCII where the table doesn't, if there are such.
+    /// Decides for ASCII texts where the table does not. `None` if the table always does.
     regex: Option<LazyMatcher<AsciiRegex>>,
 }
 
-/// What is input for.
+/// The text of a lookup.
 #[derive(Clone, Copy)]
 struct TextInput<'t> {
     text: &'t str,
-    /// Those that it has.
+    /// The bytes of the text.
     bytes: ByteMask,
 }
 
 impl PatternSet {
-    /// The groups of valid patterns, with tables of at most `most` bytes together, and budget for what decides where they don't.
-    pub fn new(patterns: &[&str], most: usize, budget: &MemoryBudget) -> Self {
-        Self::within(patterns, most, MOST_WORK, budget)
+    /// Builds the set of `patterns`, with tables of at most `table_bytes` bytes together. The id of a pattern is its index. The
+    /// engines of patterns that no table decides are built on first use, with memory from `budget`.
+    ///
+    /// Building takes up to some seconds for hundreds of large patterns. A pattern that is not valid is always reported as
+    /// [`PatternMatch::Possible`].
+    #[must_use]
+    pub fn new(patterns: &[&str], table_bytes: usize, budget: &MemoryBudget) -> Self {
+        Self::within(patterns, table_bytes, MAX_WORK, budget)
     }
 
-    /// As [`new`](Self::new), with no more than some work for automata: those of patterns for which none is left have no table.
-    pub(super) fn within(patterns: &[&str], most: usize, mut work: u64, budget: &MemoryBudget) -> Self {
+    /// As [`new`](Self::new), with a limit on the work for automata. Patterns for which no work is left get no table.
+    pub(super) fn within(patterns: &[&str], table_bytes: usize, mut work: u64, budget: &MemoryBudget) -> Self {
         let reduced: Vec<Option<Reduced>> = patterns.iter().map(|pattern| reduce(&parse(pattern)?)).collect();
-        // The short ones first: most work goes into the long ones.
+        // Short patterns first: long ones take most of the work.
         let mut order: Vec<(u32, &Reduced)> =
-            (0_u32..).zip(&reduced).filter_map(|(number, reduced)| Some((number, reduced.as_ref()?))).collect();
-        order.sort_by_key(|(number, _)| patterns.get(*number as usize).map_or(0, |pattern| pattern.len()));
-        let parts = order.into_iter().filter_map(|(number, reduced)| Automaton::new(number, reduced, &mut work));
-        let mut parts: Vec<Automaton> = parts.collect();
-        // Of what has no budget hardly anything would have some as a part of larger ones.
-        parts.sort_by_key(|part| StateTable::bytes(&part.explored));
+            (0_u32..).zip(&reduced).filter_map(|(id, reduced)| Some((id, reduced.as_ref()?))).collect();
+        order.sort_by_key(|(id, _)| patterns.get(*id as usize).map_or(0, |pattern| pattern.len()));
+        let automata = order.into_iter().filter_map(|(id, reduced)| Automaton::new(id, reduced, &mut work));
+        let mut automata: Vec<Automaton> = automata.collect();
+        // An automaton that does not fit into the tables would hardly fit after merging.
+        automata.sort_by_key(|automaton| StateTable::bytes(&automaton.explored));
         let mut explored = 0_usize;
-        parts.retain(|part| {
-            explored = explored.saturating_add(StateTable::bytes(&part.explored));
-            explored <= most.saturating_mul(MOST_EXPLORED)
+        automata.retain(|automaton| {
+            explored = explored.saturating_add(StateTable::bytes(&automaton.explored));
+            explored <= table_bytes.saturating_mul(EXPLORED_PER_BYTE)
         });
-        merge(&mut parts, most);
-        parts.sort_by_key(|part| StateTable::bytes(&part.explored));
-        let (mut groups, mut left) = (Vec::new(), most);
-        for part in parts {
-            if let Some(rest) = left.checked_sub(StateTable::bytes(&part.explored))
-                && let Some(table) = StateTable::new(&part.explored)
+        merge(&mut automata, table_bytes);
+        automata.sort_by_key(|automaton| StateTable::bytes(&automaton.explored));
+        let (mut tables, mut left) = (Vec::new(), table_bytes);
+        for automaton in automata {
+            if let Some(rest) = left.checked_sub(StateTable::bytes(&automaton.explored))
+                && let Some(table) = StateTable::new(&automaton.explored)
             {
                 left = rest;
-                let (numbers, ascii_only) = (part.numbers.into(), part.ascii_only);
-                groups.push(TableGroup { table, bytes: part.bytes, numbers, ascii_only });
+                let (ids, ascii_only) = (automaton.ids.into(), automaton.ascii_only);
+                tables.push(TableGroup { table, bytes: automaton.bytes, ids, ascii_only });
             }
         }
-        groups.sort_by_key(|group| group.bytes);
-        // By pattern, whether its table decides, if it has one.
+        tables.sort_by_key(|group| group.bytes);
+        // Indexed by id: whether the pattern's table always decides; `None` without a table.
         let mut decided: Vec<Option<bool>> = vec![None; patterns.len()];
-        for group in &groups {
-            for (&number, complete) in group.numbers.iter().zip(group.table.complete()) {
-                if let Some(decided) = usize::try_from(number).ok().and_then(|number| decided.get_mut(number)) {
+        for group in &tables {
+            for (&id, complete) in group.ids.iter().zip(group.table.complete()) {
+                if let Some(decided) = usize::try_from(id).ok().and_then(|id| decided.get_mut(id)) {
                     *decided = Some(complete);
                 }
             }
         }
-        let unmerged =
-            (0_u32..).zip(&decided).filter(|(_, decided)| decided.is_none()).map(|(number, _)| number).collect();
+        let unmerged = (0_u32..).zip(&decided).filter(|(_, decided)| decided.is_none()).map(|(id, _)| id).collect();
         let member = |((reduced, decided), pattern): ((&Option<Reduced>, Option<bool>), &&str)| {
             let Some(Reduced { hir, .. }) = reduced else { return Member { bytes: ByteMask::ALL, regex: None } };
             let regex = (decided != Some(true)).then(|| LazyMatcher::new(pattern, budget));
             Member { bytes: required_bytes(hir).unwrap_or(ByteMask::ALL), regex }
         };
         let members = reduced.iter().zip(decided).zip(patterns).map(member).collect();
-        Self { groups, members, unmerged, bytes: most.saturating_sub(left) }
+        Self { tables, members, unmerged, bytes: table_bytes.saturating_sub(left) }
     }
 
-    /// How many patterns are in no table.
+    /// Number of patterns that are in no table.
     #[cfg(test)]
-    pub fn unmerged(&self) -> usize {
+    pub(super) fn unmerged(&self) -> usize {
         self.unmerged.len()
     }
 
-    /// How much memory the tables take, in bytes.
+    /// Memory of the tables, in bytes.
+    #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Calls `found` once for each pattern that matches or may match in the text.
-    pub fn for_each(&self, text: &str, mut found: impl FnMut(u32, PatternMatch)) {
+    /// Calls `hit` once with the id of each pattern that matches or may match somewhere in `text`, in no particular order.
+    pub fn for_each(&self, text: &str, mut hit: impl FnMut(u32, PatternMatch)) {
         let input = TextInput { text, bytes: ByteMask::of(text.as_bytes()) };
         if input.bytes.is_ascii() {
-            self.each_over::<false>(input, &mut found);
+            self.for_each_in::<false>(input, &mut hit);
         } else {
-            self.each_over::<true>(input, &mut found);
+            self.for_each_in::<true>(input, &mut hit);
         }
     }
 
-    fn each_over<const SYMBOLS: bool>(&self, input: TextInput<'_>, found: &mut impl FnMut(u32, PatternMatch)) {
-        let mut groups = self.groups.iter().filter(|group| group.bytes.meets(input.bytes));
+    fn for_each_in<const SYMBOLS: bool>(&self, input: TextInput<'_>, hit: &mut impl FnMut(u32, PatternMatch)) {
+        let mut groups = self.tables.iter().filter(|group| group.bytes.meets(input.bytes));
         loop {
             let lanes: [Option<&TableGroup>; LANES] = std::array::from_fn(|_| groups.next());
             if let [Some(a), Some(b), Some(c), Some(d)] = lanes {
-                let answers =
+                let all =
                     StateTable::find::<SYMBOLS, LANES>([&a.table, &b.table, &c.table, &d.table], input.text.as_bytes());
-                for (group, answer) in [a, b, c, d].into_iter().zip(answers) {
-                    self.tell::<SYMBOLS>(group, answer, input, found);
+                for (group, matches) in [a, b, c, d].into_iter().zip(all) {
+                    self.report::<SYMBOLS>(group, matches, input, hit);
                 }
                 continue;
             }
             for group in lanes.into_iter().flatten() {
-                let [answer] = StateTable::find::<SYMBOLS, 1>([&group.table], input.text.as_bytes());
-                self.tell::<SYMBOLS>(group, answer, input, found);
+                let [matches] = StateTable::find::<SYMBOLS, 1>([&group.table], input.text.as_bytes());
+                self.report::<SYMBOLS>(group, matches, input, hit);
             }
             break;
         }
-        for &number in &self.unmerged {
-            self.decide::<SYMBOLS>(number, input, found);
+        for &id in &self.unmerged {
+            self.decide::<SYMBOLS>(id, input, hit);
         }
     }
 
-    fn tell<const SYMBOLS: bool>(
+    /// Reports what a table found.
+    fn report<const SYMBOLS: bool>(
         &self,
         group: &TableGroup,
-        answer: TableMatches,
+        matches: TableMatches,
         input: TextInput<'_>,
-        found: &mut impl FnMut(u32, PatternMatch),
+        hit: &mut impl FnMut(u32, PatternMatch),
     ) {
-        let (sure, maybe) =
-            if SYMBOLS { (0, answer.sure | answer.unknown | group.ascii_only) } else { (answer.sure, answer.unknown) };
-        group.numbers(sure).for_each(|number| found(number, PatternMatch::Certain));
-        group.numbers(maybe).for_each(|number| self.decide::<SYMBOLS>(number, input, found));
+        let (certain, possible) = if SYMBOLS {
+            (0, matches.certain | matches.unknown | group.ascii_only)
+        } else {
+            (matches.certain, matches.unknown)
+        };
+        group.ids(certain).for_each(|id| hit(id, PatternMatch::Certain));
+        group.ids(possible).for_each(|id| self.decide::<SYMBOLS>(id, input, hit));
     }
 
-    /// What no table decides.
-    fn decide<const SYMBOLS: bool>(
-        &self,
-        number: u32,
-        input: TextInput<'_>,
-        found: &mut impl FnMut(u32, PatternMatch),
-    ) {
-        let member = usize::try_from(number).ok().and_then(|number| self.members.get(number));
+    /// Decides a pattern that no table decides.
+    fn decide<const SYMBOLS: bool>(&self, id: u32, input: TextInput<'_>, hit: &mut impl FnMut(u32, PatternMatch)) {
+        let member = usize::try_from(id).ok().and_then(|id| self.members.get(id));
         let Some(member) = member.filter(|member| member.bytes.meets(input.bytes)) else { return };
         let regex = member.regex.as_ref().filter(|_| !SYMBOLS).and_then(|regex| regex.get(AsciiRegex::within));
         match regex {
             Some(regex) => {
                 if regex.is_match(input.text) {
-                    found(number, PatternMatch::Certain);
+                    hit(id, PatternMatch::Certain);
                 }
             }
-            None => found(number, PatternMatch::Possible),
+            None => hit(id, PatternMatch::Possible),
         }
     }
 }
 
 impl TableGroup {
-    /// The patterns of a set of the table.
+    /// The ids of the patterns in a bit mask of the table.
     #[inline]
-    fn numbers(&self, mut set: u64) -> impl Iterator<Item = u32> {
+    fn ids(&self, mut set: u64) -> impl Iterator<Item = u32> {
         std::iter::from_fn(move || {
-            let number = self.numbers.get(usize::try_from(set.trailing_zeros()).ok()?).copied();
+            let id = self.ids.get(usize::try_from(set.trailing_zeros()).ok()?).copied();
             set &= set.wrapping_sub(1);
-            number
+            id
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What is said of patterns, against what their engine says.
+//! Compares what is known of patterns with what their engine returns.
 #![expect(clippy::arithmetic_side_effects, reason = "tests")]
 
 use super::*;
@@ -136,7 +136,7 @@ fn matches_have_what_is_required() {
     assert!(matches > 500 && ruled_out > 10_000, "{matches} {ruled_out}");
 }
 
-/// Checks the answers of groups, and counts matches, ruled-out patterns and those to be input.
+/// Checks the answers of groups, and counts matches, ruled-out patterns and possible matches.
 fn check(patterns: &[&str], matchers: &[Matcher], groups: &PatternSet, text: &str, counts: &mut [usize; 3]) {
     let mut answers = vec![None; patterns.len()];
     groups.for_each(text, |number, answer| {
@@ -194,7 +194,7 @@ fn texts_of_ascii_leave_nothing_open_if_all_states_fit() {
     assert_eq!(found("aab"), (vec![0, 3, 4, 6, 7, 8], vec![]));
     assert_eq!(found("1234 x"), (vec![1, 2, 6, 7, 8], vec![]));
     assert_eq!(found("axa K"), (vec![3, 5, 6, 7, 8], vec![]));
-    // `\b` is of Unicode, and is input for if the text is not ASCII.
+    // `\b` is of Unicode, and is undecided if the text is not ASCII.
     assert_eq!(found("éx"), (vec![], vec![2, 5, 6, 7, 8, 9]));
 }
 

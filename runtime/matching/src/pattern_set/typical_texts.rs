@@ -1,4 +1,4 @@
-//! Text as requests have it: a table that can't hold all states of an automaton holds at least those that this text leads to.
+//! Typical request text. A table that can't hold all states of an automaton holds at least those that this text visits.
 
 pub(super) const TEXTS: &[&str] = &[
     "localhost",

@@ -1,9 +1,9 @@
-//! Whether a needle occurs in a text: vector code for the short texts that requests are made of.
+//! Substring search with vector instructions, for the short texts that requests consist of.
 //!
-//! Two bytes of the needle that are rare in such texts are looked for at once, in as many places as a vector has bytes;
-//! where both stand, the whole needle is compared. A text in which this goes wrong too often is left to `memchr`, so that
-//! the time is linear in the text, whatever the text. Nothing outside the text is ever read: what is shorter than a vector
-//! is read in two pieces that overlap.
+//! The search compares two bytes of the needle that are rare in such texts, at as many offsets at once as a vector has bytes.
+//! Where both bytes match, it compares the whole needle. If that fails too often, it leaves the rest of the text to `memchr`,
+//! so that the time is always linear in the text. It never reads outside the text: what is shorter than a vector is
+//! read in two pieces that overlap.
 
 mod rare_pair;
 mod scan;
@@ -11,17 +11,28 @@ mod vector;
 
 use vector::Level;
 
-/// A needle made ready: which of its bytes to look for, and with which instructions.
+/// Searches texts for one needle.
+///
+/// Use it for one needle in many short texts. On texts of up to some hundred bytes it is faster than [`memchr::memmem`], whose
+/// setup costs more; on long texts the two are about equal.
+///
+/// ```
+/// use celero_matching::Searcher;
+///
+/// let traversal = Searcher::new("../");
+/// assert!(traversal.is_in(b"/static/../../etc/passwd"));
+/// assert!(!traversal.is_in(b"/static/app.js"));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Searcher<N> {
     needle: N,
     pair: Pair,
-    /// Never more than the processor has: only [`Level::detect`] makes one.
+    /// At most what the processor has: only [`Level::detect`] creates one.
     level: Level,
 }
 
-/// Two bytes to look for, and where they stand in the needle: `first <= second`, both inside it, but for needles shorter
-/// than two bytes, which are searched for without.
+/// Two bytes of the needle and their offsets: `first <= second`, both inside the needle. Not used for needles shorter than two
+/// bytes.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     first: u8,
@@ -39,12 +50,14 @@ impl Pair {
 
 impl<N: AsRef<[u8]>> Searcher<N> {
     /// Prepares a needle, in time linear in its length.
+    #[must_use]
     pub fn new(needle: N) -> Self {
         let pair = Pair::of(needle.as_ref(), rare_pair::rarest(needle.as_ref()));
         Self { needle, pair, level: Level::detect() }
     }
 
-    /// Whether the needle occurs in the text.
+    /// Returns whether the needle occurs in `text`, in time linear in the text.
+    #[must_use]
     #[inline(always)]
     pub fn is_in(&self, text: &[u8]) -> bool {
         let needle = self.needle.as_ref();
@@ -58,10 +71,10 @@ impl<N: AsRef<[u8]>> Searcher<N> {
         scan::contains(self.level, text, needle, &self.pair)
     }
 
-    /// [`is_in`](Self::is_in) for callers that are compiled with what [`has_avx2`] asks for.
+    /// [`is_in`](Self::is_in) for functions that are compiled with AVX2, BMI1 and BMI2, into which it can be inlined.
     ///
     /// # Safety
-    /// The processor has it.
+    /// The processor must have these: [`has_avx2`] must have returned true.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2")]
     #[inline]
@@ -70,40 +83,46 @@ impl<N: AsRef<[u8]>> Searcher<N> {
         if needle.len() < 2 || text.len() < needle.len() {
             return self.is_in(text);
         }
-        // SAFETY: the processor has the vectors, and the rest is what was just seen.
+        // SAFETY: the processor has the instructions, the needle has two bytes or more and is not longer than the text, and the
+        // pair was made from it.
         unsafe { scan::contains_avx2(text, needle, &self.pair) }
     }
 }
 
-/// Whether the processor has AVX2, BMI1 and BMI2.
+/// Returns whether the processor has AVX2, BMI1 and BMI2. The result is cached by the standard library.
+#[must_use]
 #[cfg(target_arch = "x86_64")]
 pub fn has_avx2() -> bool {
     Level::detect() == Level::Avx2
 }
 
-/// A searcher as native code has it: called by the address of the form for this processor.
+/// A [`Searcher`] that selects the code for this processor once, when it is created, and calls it through a pointer.
+///
+/// Use it where the call can't be inlined anyway, such as from generated code.
 #[derive(Debug)]
 pub struct DispatchedSearcher<N> {
     searcher: Searcher<N>,
-    /// Needs what this processor has.
-    form: unsafe fn(&Searcher<N>, &[u8]) -> bool,
+    /// Compiled for instructions that this processor has.
+    search: unsafe fn(&Searcher<N>, &[u8]) -> bool,
 }
 
 impl<N: AsRef<[u8]>> DispatchedSearcher<N> {
     /// Prepares a needle, in time linear in its length.
+    #[must_use]
     pub fn new(needle: N) -> Self {
         #[cfg(target_arch = "x86_64")]
         if has_avx2() {
-            return Self { searcher: Searcher::new(needle), form: wide };
+            return Self { searcher: Searcher::new(needle), search: search_avx2 };
         }
-        Self { searcher: Searcher::new(needle), form: Searcher::is_in }
+        Self { searcher: Searcher::new(needle), search: Searcher::is_in }
     }
 
-    /// Whether the needle occurs in the text.
+    /// Returns whether the needle occurs in `text`, in time linear in the text.
+    #[must_use]
     #[inline]
     pub fn is_in(&self, text: &[u8]) -> bool {
-        // SAFETY: the form was chosen by what the processor has.
-        unsafe { (self.form)(&self.searcher, text) }
+        // SAFETY: the function was chosen by what the processor has.
+        unsafe { (self.search)(&self.searcher, text) }
     }
 }
 
@@ -111,7 +130,7 @@ impl<N: AsRef<[u8]>> DispatchedSearcher<N> {
 /// That of [`Searcher::is_in_avx2`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn wide<N: AsRef<[u8]>>(searcher: &Searcher<N>, text: &[u8]) -> bool {
+unsafe fn search_avx2<N: AsRef<[u8]>>(searcher: &Searcher<N>, text: &[u8]) -> bool {
     // SAFETY: the contract is the same.
     unsafe { searcher.is_in_avx2(text) }
 }

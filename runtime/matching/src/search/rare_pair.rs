@@ -1,9 +1,9 @@
-//! Which bytes of a needle are worth looking for.
+//! Chooses the two bytes of a needle that a search compares first.
 
-/// The bytes that are frequent in request targets and header values, most frequent first. All others are rare.
+/// The bytes that are frequent in request targets and header values, the most frequent first. All others are rare.
 const FREQUENT: &[u8] = b" tleia/o.0np;xm,cs15rS2g3hMd=-Aq4CWub98()6*PLTOR7fzwk%GE+KUBINHDFvVy:_X?JjQ&ZY['\"{}";
 
-/// The number of each byte in that order, counted from the end: the higher the more frequent.
+/// Indexed by byte: the higher, the more frequent.
 static RANKS: [u8; 256] = ranks();
 
 #[expect(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "evaluated by the compiler")]
@@ -19,14 +19,14 @@ const fn ranks() -> [u8; 256] {
     ranks
 }
 
-/// Where the two rarest bytes among the first 256 of a needle stand, first place first; they are different bytes unless all
-/// are the same. Of a needle shorter than two bytes the answer is `(0, 0)`.
+/// Returns the offsets of the two rarest bytes among the first 256 of a needle, in ascending order. The bytes differ unless all
+/// are the same. For a needle shorter than two bytes the result is `(0, 0)`.
 pub(super) fn rarest(needle: &[u8]) -> (u8, u8) {
     let rank = |byte: u8| RANKS.get(usize::from(byte)).copied().unwrap_or(0);
     let bytes = || needle.iter().copied().zip(0..=u8::MAX);
     let Some((rare, first)) = bytes().min_by_key(|(byte, _)| rank(*byte)) else { return (0, 0) };
     let other = bytes().filter(|(byte, _)| *byte != rare).min_by_key(|(byte, _)| rank(*byte));
-    // Of equal bytes any two places do; the last tells runs of different lengths apart.
+    // If all bytes are equal, the last offset tells runs of different lengths apart.
     let Some(second) = other.or_else(|| bytes().next_back()).map(|(_, at)| at) else { return (0, 0) };
     (first.min(second), first.max(second))
 }

@@ -1,31 +1,34 @@
-//! The search itself, for vectors of any size.
+//! The search loops, generic over the size of a vector.
 //!
-//! A *start* is a place where the needle could begin: there are `text - needle + 1`. A block of starts is looked at by
-//! reading as many bytes from `start + pair.first` and from `start + pair.second` on. The last such byte is that of the last start, and
-//! `last start + pair.second < last start + needle = text`: so reading blocks made of starts alone stays inside the text.
+//! A *start* is an offset at which the needle could begin: there are `text - needle + 1` of them. A start is a *candidate* if the
+//! two bytes of the pair match there. A block of consecutive starts is checked by loading as many bytes from
+//! `first start + pair.first` and from `first start + pair.second`. The last byte loaded belongs to the last start of the block,
+//! and `last start + pair.second < last start + needle = text`, so a block that consists of starts is inside the text.
 
 use super::Pair;
 use super::vector::Level;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::vector::{Half, Vector};
 
-/// So many starts of a block may look right and be wrong, and so many blocks may have such starts. Then the rest is
-/// `memchr`'s, whose time is linear even if all starts look right.
-const MOST_STARTS: u32 = 8;
-const MOST_BLOCKS: u32 = 4;
+/// Wrong candidates of a block after which the rest of the text is left to `memchr`, whose time is linear even if all starts
+/// are candidates.
+const MAX_WRONG_STARTS: u32 = 8;
+/// Blocks with wrong candidates after which the rest of the text is left to `memchr`.
+const MAX_WRONG_BLOCKS: u32 = 4;
 
-/// Whether the needle, of two bytes or more, occurs in the text, which is not shorter. The pair is one of the needle's, the
-/// level is what the processor has.
+/// Whether `needle`, of two bytes or more, occurs in `text`, which is not shorter. `pair` must be made from the needle, and
+/// `level` detected on this processor.
 #[inline]
 pub(super) fn contains(level: Level, text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     match level {
-        // SAFETY: the processor has AVX2, BMI1 and BMI2. `Searcher` keeps the rest: it calls with needles that fit, and their own pairs.
+        // SAFETY: the processor has AVX2, BMI1 and BMI2. `Searcher` passes needles of two bytes or more, texts that are not
+        // shorter, and the pair of the needle.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { contains_avx2(text, needle, pair) },
-        // SAFETY: all of this architecture have SSE2; the rest as above.
+        // SAFETY: every processor of this architecture has SSE2; the rest as above.
         #[cfg(target_arch = "x86_64")]
         Level::Sse2 => unsafe { scan::<std::arch::x86_64::__m128i>(text, needle, pair) },
-        // SAFETY: all of this architecture have NEON; the rest as above.
+        // SAFETY: every processor of this architecture has NEON; the rest as above.
         #[cfg(target_arch = "aarch64")]
         Level::Neon => unsafe { scan::<std::arch::aarch64::uint8x16_t>(text, needle, pair) },
         #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -33,21 +36,21 @@ pub(super) fn contains(level: Level, text: &[u8], needle: &[u8], pair: &Pair) ->
     }
 }
 
-/// Single bytes are found in longer texts by `memchr`: two vectors hold no more.
-const MOST_AT_ONCE: usize = 64;
+/// Longest text, in bytes, that is searched here for a single byte: as much as two vectors hold. `memchr` searches longer ones.
+const MAX_BYTE_SEARCH: usize = 64;
 
-/// Whether a byte occurs in the text. The level is what the processor has.
-#[inline(never)] // What searches for needles then has no calls in its way.
+/// Whether `byte` occurs in `text`. `level` must be detected on this processor.
+#[inline(never)] // Inlined, its calls would cost registers in the search for longer needles.
 pub(super) fn contains_byte(level: Level, text: &[u8], byte: u8) -> bool {
     match level {
-        _ if text.len() > MOST_AT_ONCE => memchr::memchr(byte, text).is_some(),
+        _ if text.len() > MAX_BYTE_SEARCH => memchr::memchr(byte, text).is_some(),
         // SAFETY: the processor has AVX2, BMI1 and BMI2.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { avx2_byte(text, byte) },
-        // SAFETY: all of this architecture have SSE2.
+        // SAFETY: every processor of this architecture has SSE2.
         #[cfg(target_arch = "x86_64")]
         Level::Sse2 => unsafe { one::<std::arch::x86_64::__m128i, std::arch::x86_64::__m128i>(text, byte) },
-        // SAFETY: all of this architecture have NEON.
+        // SAFETY: every processor of this architecture has NEON.
         #[cfg(target_arch = "aarch64")]
         Level::Neon => unsafe { one::<std::arch::aarch64::uint8x16_t, std::arch::aarch64::uint8x16_t>(text, byte) },
         #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -55,7 +58,7 @@ pub(super) fn contains_byte(level: Level, text: &[u8], byte: u8) -> bool {
     }
 }
 
-/// In how many places the needle could begin.
+/// Number of offsets at which the needle could begin.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 fn starts(text: &[u8], needle: &[u8]) -> usize {
@@ -69,15 +72,15 @@ unsafe fn avx2_byte(text: &[u8], byte: u8) -> bool {
     unsafe { one::<std::arch::x86_64::__m256i, std::arch::x86_64::__m128i>(text, byte) }
 }
 
-/// [`contains`] with AVX2, for callers that are compiled with it themselves.
+/// [`contains`] with AVX2, for callers that are compiled with it.
 ///
 /// # Safety
-/// The processor has AVX2, BMI1 and BMI2; `2 <= needle <= text`, and the pair is one of the needle's.
+/// The processor has AVX2, BMI1 and BMI2; `2 <= needle <= text`, and the pair is made from the needle.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 pub(super) unsafe fn contains_avx2(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
-    // SAFETY: the contract, and as many starts as each needs.
+    // SAFETY: the contract, and each function gets as many starts as it requires.
     unsafe {
         match starts(text, needle) {
             ..16 => avx2_few(text, needle, pair),
@@ -118,7 +121,7 @@ pub(super) unsafe fn avx2_long_from(text: &[u8], needle: &[u8], pair: &Pair, bit
     unsafe { long_from::<std::arch::x86_64::__m256i>(text, needle, pair, bits) }
 }
 
-/// [`long_from`] for vectors that all processors of the architecture have.
+/// [`long_from`] for vectors that every processor of the architecture has.
 ///
 /// # Safety
 /// That of [`long_from`].
@@ -143,7 +146,7 @@ unsafe fn scan<H: Half>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     }
 }
 
-/// What became of starts that look right.
+/// The outcome of verifying candidates.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
@@ -152,16 +155,16 @@ enum Verdict {
     TooMany,
 }
 
-/// Tries the starts from `base` on whose bits are set.
+/// Compares the needle at the candidates: bit `i` stands for the start `base + i`.
 ///
 /// # Safety
-/// Each bit must be that of a start.
+/// Each set bit must stand for a start.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
-unsafe fn verify(text: &[u8], needle: &[u8], base: usize, mut looks_right: u64) -> Verdict {
-    let mut mistakes = MOST_STARTS;
-    while looks_right != 0 {
-        let start = base.wrapping_add(looks_right.trailing_zeros() as usize);
+unsafe fn verify(text: &[u8], needle: &[u8], base: usize, mut candidates: u64) -> Verdict {
+    let mut mistakes = MAX_WRONG_STARTS;
+    while candidates != 0 {
+        let start = base.wrapping_add(candidates.trailing_zeros() as usize);
         // SAFETY: `start` is a start, so that a needle's length of bytes can be read there.
         if unsafe { equal(text.as_ptr().add(start), needle.as_ptr(), needle.len()) } {
             return Verdict::Found;
@@ -170,7 +173,7 @@ unsafe fn verify(text: &[u8], needle: &[u8], base: usize, mut looks_right: u64) 
         if mistakes == 0 {
             return Verdict::TooMany;
         }
-        looks_right &= looks_right.wrapping_sub(1);
+        candidates &= candidates.wrapping_sub(1);
     }
     Verdict::Wrong
 }
@@ -182,28 +185,28 @@ fn hand_over(text: &[u8], needle: &[u8], from: usize) -> bool {
     text.get(from..).is_some_and(|rest| memchr::memmem::find(rest, needle).is_some())
 }
 
-/// Where the bytes begin that stand first and second of the pair at the starts.
+/// The addresses of the first and the second byte of the pair for the start 0.
 ///
 /// # Safety
 /// That of [`short`].
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 unsafe fn columns(text: &[u8], pair: &Pair) -> (*const u8, *const u8) {
-    // SAFETY: both places lie inside the needle, and so, from start 0, inside the text.
+    // SAFETY: both offsets are inside the needle, and so, from start 0, inside the text.
     unsafe { (text.as_ptr().add(usize::from(pair.first)), text.as_ptr().add(usize::from(pair.second))) }
 }
 
-/// For at least two vectors of starts.
+/// Searches texts with at least two vectors of starts.
 ///
 /// # Safety
-/// `2 <= needle <= text`, `2 * V::BYTES <= starts`, the pair is one of the needle's, and the processor has the vectors.
+/// `2 <= needle <= text`, `2 * V::BYTES <= starts`, the pair is made from the needle, and the processor has the vectors.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 unsafe fn long<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     let block = V::BYTES.wrapping_mul(2);
     let end = starts(text, needle).wrapping_sub(block);
     let mut at = 0;
-    // SAFETY: as in `long_from`; `at` is at most `end`, which lies inside the text with the block that begins there.
+    // SAFETY: as in `long_from`; `at` is at most `end`, and the block that begins at `end` is inside the text.
     unsafe {
         let (first, second) = columns(text, pair);
         let (rare, also) = (V::splat(pair.rare), V::splat(pair.also));
@@ -220,26 +223,26 @@ unsafe fn long<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     }
 }
 
-/// [`long`] from a block on that has starts which look right. Apart from it, because most texts have none, and it calls
-/// nothing till then.
+/// Continues [`long`] from a block that has candidates. Separate, because most texts have none, and [`long`] without calls keeps
+/// its registers.
 ///
 /// # Safety
-/// That of [`long`]; the bits are those of starts.
+/// That of [`long`]; each set bit stands for a start.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
-pub(super) unsafe fn long_from<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair, mut looks_right: u64) -> bool {
+pub(super) unsafe fn long_from<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair, mut candidates: u64) -> bool {
     let block = V::BYTES.wrapping_mul(2);
     let end = starts(text, needle).wrapping_sub(block);
-    let (mut at, mut mistaken) = (0_usize, MOST_BLOCKS);
-    // SAFETY: the processor has the vectors. Every block begins at `end` at the latest, and so ends with the last start or
-    // before it. The last one overlaps the one before.
+    let (mut at, mut mistaken) = (0_usize, MAX_WRONG_BLOCKS);
+    // SAFETY: the processor has the vectors. No block begins after `end`, so each ends with the last start or before it. The
+    // last block overlaps the one before.
     unsafe {
         let (first, second) = columns(text, pair);
         let (rare, also) = (V::splat(pair.rare), V::splat(pair.also));
         loop {
-            if looks_right != 0 {
+            if candidates != 0 {
                 mistaken = mistaken.wrapping_sub(1);
-                match verify(text, needle, at, looks_right) {
+                match verify(text, needle, at, candidates) {
                     Verdict::Found => return true,
                     Verdict::Wrong if mistaken > 0 => {}
                     _ => return hand_over(text, needle, at),
@@ -250,64 +253,64 @@ pub(super) unsafe fn long_from<V: Vector>(text: &[u8], needle: &[u8], pair: &Pai
             }
             at = at.wrapping_add(block).min(end);
             let (low, high) = pieces::<V>(first.add(at), second.add(at), V::BYTES, rare, also);
-            looks_right = starts_of(low, high, V::BYTES);
+            candidates = starts_of(low, high, V::BYTES);
         }
     }
 }
 
-/// For starts that one or two vectors hold.
+/// Searches texts whose starts fit into one or two vectors.
 ///
 /// # Safety
-/// `2 <= needle <= text`, `V::BYTES <= starts <= 2 * V::BYTES`, the pair is one of the needle's, and the processor has the vectors.
+/// `2 <= needle <= text`, `V::BYTES <= starts <= 2 * V::BYTES`, the pair is made from the needle, and the processor has the vectors.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 unsafe fn short<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
-    // SAFETY: the processor has the vectors. Two pieces are read, of which there are as many starts or more: the first ones
-    // and the last ones.
-    let looks_right = unsafe {
+    // SAFETY: the processor has the vectors. Two pieces are read, for the first and for the last starts; there are at
+    // least as many starts as a piece has bytes.
+    let candidates = unsafe {
         let (first, second) = columns(text, pair);
         let between = starts(text, needle).wrapping_sub(V::BYTES);
         let (low, high) = pieces::<V>(first, second, between, V::splat(pair.rare), V::splat(pair.also));
         starts_of(low, high, between)
     };
-    // SAFETY: bits were made for starts only.
-    looks_right != 0 && unsafe { settle(text, needle, looks_right) }
+    // SAFETY: only bits of starts are set.
+    candidates != 0 && unsafe { settle(text, needle, candidates) }
 }
 
-/// For fewer starts than any vector holds.
+/// Searches texts with fewer starts than any vector holds.
 ///
 /// # Safety
-/// `2 <= needle <= text`, `starts < 16`, the pair is one of the needle's, and the processor has the vectors.
+/// `2 <= needle <= text`, `starts < 16`, the pair is made from the needle, and the processor has the vectors.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 unsafe fn few<H: Half>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     let starts = starts(text, needle);
-    // SAFETY: the contract; bits are made for starts only.
+    // SAFETY: the contract; only bits of starts are set.
     unsafe {
-        // The texts are equally long.
+        // The needle is as long as the text.
         if starts == 1 {
             return equal(text.as_ptr(), needle.as_ptr(), needle.len());
         }
-        let looks_right = match starts {
+        let candidates = match starts {
             8.. => ends::<H, u64>(text, pair, starts),
             4.. => ends::<H, u32>(text, pair, starts),
             _ => ends::<H, u16>(text, pair, starts),
         };
-        looks_right != 0 && settle(text, needle, looks_right.into())
+        candidates != 0 && settle(text, needle, candidates.into())
     }
 }
 
-/// The starts that look right among the first ones and the last ones, of each as many as `T` has bytes.
+/// The candidates among the first and the last starts, of each as many as `T` has bytes.
 ///
 /// # Safety
-/// Both places of the pair lie in all of the so many starts, `T` has no more bytes than there are starts, and eight at most,
-/// and the processor has the vectors.
+/// Both bytes of the pair can be read for all `starts` starts, `T` has at most as many bytes as there are starts, and at most
+/// eight, and the processor has the vectors.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 unsafe fn ends<H: Half, T: Into<u64>>(text: &[u8], pair: &Pair, starts: usize) -> u32 {
     let between = starts.wrapping_sub(size_of::<T>());
-    // SAFETY: the processor has the vectors. Two pieces are read, of which there are as many starts or more: the first ones
-    // and the last ones, which begin `between` later; any bytes are a number.
+    // SAFETY: the processor has the vectors. Two pieces are read, for the first starts and for the last, which begin
+    // `between` bytes later; there are at least as many starts as a piece has bytes, and any bytes are a valid number.
     let bits = unsafe {
         let read = |from: *const u8| from.cast::<T>().read_unaligned().into();
         let column = |from: *const u8| H::of_words(read(from), read(from.add(between)));
@@ -318,7 +321,7 @@ unsafe fn ends<H: Half, T: Into<u64>>(text: &[u8], pair: &Pair, starts: usize) -
     bits & mask | ((bits >> 8) & mask).wrapping_shl(between as u32)
 }
 
-/// Whether a byte occurs in the text, each place of which is a start.
+/// Whether `byte` occurs in `text`. Every offset is a start.
 ///
 /// # Safety
 /// The processor has both vectors.
@@ -327,7 +330,8 @@ unsafe fn ends<H: Half, T: Into<u64>>(text: &[u8], pair: &Pair, starts: usize) -
 unsafe fn one<V: Vector, H: Half>(text: &[u8], byte: u8) -> bool {
     let (starts, pair) = (text.len(), Pair { first: 0, second: 0, rare: byte, also: byte });
     let all = text.as_ptr();
-    // SAFETY: the processor has the vectors, and there are as many starts as each reads: once and once more, up to the last.
+    // SAFETY: the processor has the vectors, and the text has at least as many bytes as each arm loads at once: it loads the
+    // first and the last ones.
     unsafe {
         match starts {
             ..2 => text.first() == Some(&byte),
@@ -347,40 +351,40 @@ unsafe fn one<V: Vector, H: Half>(text: &[u8], byte: u8) -> bool {
     }
 }
 
-/// Tries the starts whose bits are set, of a text that has no others that look right.
+/// Compares the needle at the candidates of a text that has no others.
 ///
 /// # Safety
-/// Each bit must be that of a start.
+/// Each set bit must stand for a start.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
-unsafe fn settle(text: &[u8], needle: &[u8], looks_right: u64) -> bool {
-    let start = looks_right.trailing_zeros() as usize;
+unsafe fn settle(text: &[u8], needle: &[u8], candidates: u64) -> bool {
+    let start = candidates.trailing_zeros() as usize;
     // SAFETY: `start` is a start, so that a needle's length of bytes can be read there.
     if unsafe { equal(text.as_ptr().add(start), needle.as_ptr(), needle.len()) } {
         return true;
     }
-    let others = looks_right & looks_right.wrapping_sub(1);
+    let others = candidates & candidates.wrapping_sub(1);
     // SAFETY: the contract is the same.
     others != 0 && unsafe { settle_others(text, needle, others) }
 }
 
-/// Not inlined: the search itself then saves no registers.
+/// Not inlined: inlined, it would make the search save registers.
 ///
 /// # Safety
 /// That of [`settle`].
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(never)]
-unsafe fn settle_others(text: &[u8], needle: &[u8], looks_right: u64) -> bool {
+unsafe fn settle_others(text: &[u8], needle: &[u8], candidates: u64) -> bool {
     // SAFETY: the contract is the same.
-    match unsafe { verify(text, needle, 0, looks_right) } {
+    match unsafe { verify(text, needle, 0, candidates) } {
         Verdict::Found => true,
         Verdict::Wrong => false,
         Verdict::TooMany => hand_over(text, needle, 0),
     }
 }
 
-/// Which of the first `V::BYTES` starts look right, and which of as many from `between` on, where the needle's bytes would be
-/// read from `a` and `b` on.
+/// The candidates among the first `V::BYTES` starts, and among as many starts from `between` on. The bytes of the pair are
+/// loaded from `a` and `b` on.
 ///
 /// # Safety
 /// From both addresses `between + V::BYTES` bytes are readable, `between <= V::BYTES`, and the processor has the vectors.
@@ -394,7 +398,7 @@ unsafe fn pieces<V: Vector>(a: *const u8, b: *const u8, between: usize, rare: V,
     }
 }
 
-/// The starts of two pieces as bits. Those of starts that both hold fall together.
+/// The candidates of two pieces as bits. A start that is in both pieces has one bit.
 ///
 /// # Safety
 /// The processor has the vectors.
@@ -406,18 +410,18 @@ unsafe fn starts_of<V: Vector>(low: V, high: V, between: usize) -> u64 {
     u64::from(low) | u64::from(high).wrapping_shl(between as u32)
 }
 
-/// Whether two runs of bytes are the same. Read in words of which the last may overlap the one before: a call of `memcmp`
-/// would take longer than a usual needle does.
+/// Whether two byte sequences are equal. They are read in words, of which the last may overlap the one before: for a usual
+/// needle this is faster than a call of `memcmp`.
 ///
 /// # Safety
-/// `length` is two or more, and as many bytes are readable at both addresses.
+/// `length` is two or more, and `length` bytes are readable at both addresses.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 unsafe fn equal(a: *const u8, b: *const u8, length: usize) -> bool {
-    /// Whether a word of type `T` is the same at `at` from both addresses. `at + size_of::<T>()` bytes must be readable.
+    /// Whether the words of type `T` at offset `at` are equal. `at + size_of::<T>()` bytes must be readable.
     #[inline(always)]
     unsafe fn same<T: Eq>(a: *const u8, b: *const u8, at: usize) -> bool {
-        // SAFETY: the contract; any bytes are a number.
+        // SAFETY: the contract; any bytes are a valid number.
         unsafe { a.add(at).cast::<T>().read_unaligned() == b.add(at).cast::<T>().read_unaligned() }
     }
     // SAFETY: each word ends with the last byte or before it.

@@ -1,9 +1,9 @@
-//! The vectors of the processors, as far as a search needs them.
+//! The vector operations of each processor that a search needs.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::{Pair, scan};
 
-/// Which vectors a processor has.
+/// The vector instructions of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     /// AVX2, BMI1 and BMI2.
@@ -13,13 +13,13 @@ pub(super) enum Level {
     Sse2,
     #[cfg(target_arch = "aarch64")]
     Neon,
-    /// None that this module knows.
+    /// None that this module uses.
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     None,
 }
 
 impl Level {
-    /// The best that this processor has.
+    /// Returns the best level that this processor has.
     pub(super) fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
         use std::arch::is_x86_feature_detected as has;
@@ -37,34 +37,34 @@ impl Level {
 pub(super) trait Vector: Copy {
     const BYTES: usize;
 
-    /// The same byte everywhere.
+    /// A vector with `byte` in every position.
     unsafe fn splat(byte: u8) -> Self;
 
-    /// The bytes at an address, of which `BYTES` must be readable.
+    /// Loads `BYTES` bytes from an address, where they must be readable.
     unsafe fn load(from: *const u8) -> Self;
 
     /// All ones in each byte where `a` equals `x` and `b` equals `y`, and zeros in the others.
     unsafe fn both_equal(a: Self, x: Self, b: Self, y: Self) -> Self;
 
-    /// What either has.
+    /// Bitwise or.
     unsafe fn or(self, other: Self) -> Self;
 
-    /// A bit for each byte, which is all ones or zero, the first byte's lowest.
+    /// One bit for each byte, which must be all ones or zero. The first byte has the lowest bit.
     unsafe fn bits(self) -> u32;
 
-    /// [`scan::long_from`], as a function of its own.
+    /// [`scan::long_from`], not inlined.
     unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, bits: u64) -> bool;
 }
 
-/// A vector of 16 bytes.
+/// A vector of 16 bytes, which can also be built from two words.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) trait Half: Vector {
-    /// From two words, the first byte lowest.
+    /// A vector of two words. The lowest byte of `low` is the first.
     unsafe fn of_words(low: u64, high: u64) -> Self;
 }
 
-// SAFETY of all functions below: an instruction needs what the caller of the trait's function promises: a processor that has
-// it, and for loads readable bytes. Loads are of the kinds that need no alignment.
+// SAFETY of all functions below: the caller of the trait's function promises what the instruction needs: a processor that has
+// it, and readable bytes for loads. All loads are unaligned loads.
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {

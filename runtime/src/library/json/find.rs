@@ -1,5 +1,7 @@
-//! The one value of a document that a rule reads, found in the pass that validates it: what the way of keys to it leads to, or
-//! how selecting them one after the other from the whole value would fail.
+//! Finds the one value of a document that a rule reads, in the pass that validates the document.
+//!
+//! The value is at a path of object keys. The result is what selecting these keys from the whole document's value would give,
+//! errors included, but only that value is built.
 
 use super::scan::{Container, Sink, scan};
 use super::token::{Scalar, Text};
@@ -9,132 +11,138 @@ use crate::cx::Cx;
 use crate::value::{List, Map, Value};
 use celero_ir::{ErrorKind, Projection};
 
-/// A way to a value, prepared.
+/// The path of object keys to a value.
 #[derive(Debug, Default)]
-pub(crate) struct Way {
+pub(crate) struct KeyPath {
     keys: Box<[Box<str>]>,
-    /// Whether all of the value is read; else only what it is, and what it holds if it is neither list nor map.
+    /// Whether the elements of a list or map are read. If not, an empty list or map is built in its place.
     whole: bool,
 }
 
-impl Way {
-    /// Prepares the way that a projection is; one without steps for others.
+impl KeyPath {
+    /// The path of a projection that is a single path of keys; an empty path for any other projection.
     pub(super) fn new(projection: &Projection) -> Self {
         let (keys, whole) = projection.key_path().unwrap_or_default();
         Self { keys: keys.into_iter().map(|key| Box::from(&**key)).collect(), whole }
     }
 }
 
-/// Where a way ends.
+/// The result of selecting a path of keys.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum End<T> {
-    /// With what it leads to.
-    At(T),
-    /// With the failure of the step of this number.
+pub(crate) enum Selected<T> {
+    /// The value at the path.
+    Value(T),
+    /// The index of the key whose selection fails, and its error.
     Failed(usize, ErrorKind),
 }
 
-/// Follows a way into a document.
+/// Returns the value at a path in a document.
 ///
 /// # Errors
 /// Those of [`scan`]; `out_of_budget` when the evaluation's budget is spent.
-pub(super) fn find<'a>(cx: &Cx<'a>, json: &'a [u8], way: &Way) -> EvalResult<End<Value<'a>>> {
+pub(super) fn find<'a>(cx: &Cx<'a>, json: &'a [u8], path: &KeyPath) -> EvalResult<Selected<Value<'a>>> {
     cx.charge_bytes(json.len())?;
-    let mut search =
-        Search { way, end: End::Failed(0, ErrorKind::NoSuchField), inside: 0, wanted: None, due: true, taking: false };
-    scan(json, &mut search)?;
-    let found = match search.end {
-        End::Failed(step, kind) => return Ok(End::Failed(step, kind)),
-        End::At(found) => found,
+    let mut finder = PathFinder {
+        path,
+        selected: Selected::Failed(0, ErrorKind::NoSuchField),
+        depth: 0,
+        next_key: None,
+        on_path: true,
+        keep_source: false,
     };
-    Ok(End::At(match found {
-        Found::Scalar(scalar) => scalar.value(cx.arena())?,
-        Found::Whole(json) => tree::parse(cx, json)?,
-        Found::Hollow(Container::Object) => Value::Map(Map::Sorted(&[])),
-        Found::Hollow(Container::Array) => Value::List(List::Slice(&[])),
+    scan(json, &mut finder)?;
+    let found = match finder.selected {
+        Selected::Failed(step, kind) => return Ok(Selected::Failed(step, kind)),
+        Selected::Value(found) => found,
+    };
+    Ok(Selected::Value(match found {
+        FoundValue::Scalar(scalar) => scalar.value(cx.arena())?,
+        FoundValue::Source(json) => tree::parse(cx, json)?,
+        FoundValue::Unread(Container::Object) => Value::Map(Map::Sorted(&[])),
+        FoundValue::Unread(Container::Array) => Value::List(List::Slice(&[])),
     }))
 }
 
-/// What a way leads to.
+/// The value at the path, before it is built.
 #[derive(Clone, Copy, Debug)]
-enum Found<'j> {
+enum FoundValue<'j> {
     Scalar(Scalar<'j>),
-    /// The text of an object or array of which all is read.
-    Whole(&'j [u8]),
-    /// One of which nothing is read.
-    Hollow(Container),
+    /// The source text of an object or array whose elements are read.
+    Source(&'j [u8]),
+    /// An object or array whose elements are not read.
+    Unread(Container),
 }
 
-struct Search<'w, 'j> {
-    way: &'w Way,
-    /// Where the way ends as far as the document is read. What an earlier value under the same key had in it is forgotten.
-    end: End<Found<'j>>,
-    /// How many objects on the way are open: as many steps led to the next value on it.
-    inside: usize,
-    /// The key of the step that leads on from there.
-    wanted: Option<&'w str>,
-    /// Whether the next value is on the way.
-    due: bool,
-    /// Whether the value that is passed over is the last one.
-    taking: bool,
+struct PathFinder<'w, 'j> {
+    path: &'w KeyPath,
+    /// The result as of the text scanned so far. The value of a repeated key replaces that of its earlier occurrence.
+    selected: Selected<FoundValue<'j>>,
+    /// The number of open objects that are on the path.
+    depth: usize,
+    /// The key that the path selects from the innermost of them.
+    next_key: Option<&'w str>,
+    /// Whether the next value is on the path.
+    on_path: bool,
+    /// Whether the value that is being skipped is the one at the path, so that its source text is kept.
+    keep_source: bool,
 }
 
-impl Search<'_, '_> {
-    fn enter(&mut self, inside: usize) {
-        self.inside = inside;
-        self.wanted = inside.checked_sub(1).and_then(|step| self.way.keys.get(step)).map(|key| &**key);
+impl PathFinder<'_, '_> {
+    fn set_depth(&mut self, depth: usize) {
+        self.depth = depth;
+        self.next_key = depth.checked_sub(1).and_then(|step| self.path.keys.get(step)).map(|key| &**key);
     }
 
     fn is_last(&self) -> bool {
-        self.inside >= self.way.keys.len()
+        self.depth >= self.path.keys.len()
     }
 }
 
-impl<'j> Sink<'j> for Search<'_, 'j> {
+impl<'j> Sink<'j> for PathFinder<'_, 'j> {
     #[inline(always)]
     fn key(&mut self, key: Text<'j>) -> EvalResult<()> {
-        self.due = self.wanted.is_some_and(|wanted| key.is(wanted));
+        self.on_path = self.next_key.is_some_and(|next| key.is(next));
         Ok(())
     }
 
     #[inline(always)]
     fn scalar(&mut self, scalar: Scalar<'j>) -> EvalResult<()> {
-        if std::mem::take(&mut self.due) {
-            self.end = if self.is_last() {
-                End::At(Found::Scalar(scalar))
+        if std::mem::take(&mut self.on_path) {
+            self.selected = if self.is_last() {
+                Selected::Value(FoundValue::Scalar(scalar))
             } else {
-                End::Failed(self.inside, ErrorKind::NoSuchField)
+                Selected::Failed(self.depth, ErrorKind::NoSuchField)
             };
         }
         Ok(())
     }
 
     fn open(&mut self, container: Container) -> bool {
-        if !std::mem::take(&mut self.due) {
+        if !std::mem::take(&mut self.on_path) {
             return false;
         }
         if self.is_last() {
-            self.end = End::At(Found::Hollow(container));
-            self.taking = self.way.whole;
+            self.selected = Selected::Value(FoundValue::Unread(container));
+            self.keep_source = self.path.whole;
             return false;
         }
-        let inside = container == Container::Object;
-        let kind = if inside { ErrorKind::NoSuchKey } else { ErrorKind::NoSuchField };
-        self.end = End::Failed(self.inside, kind);
-        if inside {
-            self.enter(self.inside.saturating_add(1));
+        let is_object = container == Container::Object;
+        let kind = if is_object { ErrorKind::NoSuchKey } else { ErrorKind::NoSuchField };
+        self.selected = Selected::Failed(self.depth, kind);
+        if is_object {
+            self.set_depth(self.depth.saturating_add(1));
         }
-        inside
+        is_object
     }
 
-    fn passed(&mut self, json: &'j [u8]) {
-        if std::mem::take(&mut self.taking) {
-            self.end = End::At(Found::Whole(json));
+    fn skipped(&mut self, json: &'j [u8]) {
+        if std::mem::take(&mut self.keep_source) {
+            self.selected = Selected::Value(FoundValue::Source(json));
         }
     }
 
     fn close(&mut self, _: Container) -> EvalResult<()> {
-        self.enter(self.inside.saturating_sub(1));
+        self.set_depth(self.depth.saturating_sub(1));
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
-//! JSON: documents as values, values as documents, parts of documents, and the claims of tokens.
+//! The JSON library: parsing documents or only parts of them, writing values, reading the claims of tokens.
 //!
-//! A document is validated to its last byte whatever is read of it, and of equal keys the last counts, on every level: a
-//! rule must not read less than, or other than, what the receiver behind the proxy reads.
+//! A document is validated to its last byte, even if a rule reads only a part. Of equal keys, the last one counts, on every
+//! level. Otherwise a rule and the server behind the proxy could read different values from the same document.
 
 mod find;
 mod project;
@@ -10,8 +10,8 @@ mod token;
 mod tree;
 mod write;
 
-pub(crate) use self::find::End;
-pub(crate) use self::project::{Parts, find, project};
+pub(crate) use self::find::Selected;
+pub(crate) use self::project::{ProjectionPlan, find, project};
 
 use super::encoders::{BASE64_TOKEN, base64_decode};
 use crate::arena::EvalResult;
@@ -19,7 +19,7 @@ use crate::cx::Cx;
 use crate::value::{Map, Value};
 use celero_ir::ErrorKind::InvalidArgument;
 
-/// `json(bytes)`: the value of a document.
+/// `json(bytes)`: parses a document.
 ///
 /// # Errors
 /// `invalid_argument` if it is not JSON, nests deeper than 128 or has a number beyond the range of a double; `out_of_budget`
@@ -28,12 +28,13 @@ pub(crate) fn json_parse<'a>(cx: &Cx<'a>, json: &'a [u8]) -> EvalResult<Value<'a
     tree::parse(cx, json)
 }
 
-/// `toJson(value)`
+/// `toJson(value)`: writes a value as JSON.
 pub(super) fn to_json<'a>(cx: &Cx<'a>, value: &Value<'a>) -> EvalResult<&'a str> {
     write::write(cx, value)
 }
 
-/// `unvalidatedJwtPayload(token)`: the object in the middle of three parts. The other two are not looked at.
+/// `unvalidatedJwtPayload(token)`: the object in the second of the token's three parts. The other parts are not read, and the
+/// signature is not verified.
 pub(super) fn jwt_payload<'a>(cx: &Cx<'a>, token: &str) -> EvalResult<Map<'a>> {
     cx.charge_bytes(token.len())?;
     let mut parts = token.split('.');

@@ -1,10 +1,10 @@
-//! Parts of a document: the values that a rule reads of it, found in the pass that validates it, and nothing else built.
+//! Builds only those parts of a document that a rule reads, in the pass that validates the document.
 //!
-//! What is given is the document's value with parts left out: an object has those of its members that are named, an array
-//! its elements up to the last one that is named, with `null` in place of others. Reading a named part gives what it gives
-//! on the whole value, errors included.
+//! The result is the document's value without the other parts. An object has only the members that the rule reads. An array ends
+//! at the last element that the rule reads, and has `null` in place of other elements. Reading a part of this value gives the
+//! same result as reading it from the value of the whole document, errors included.
 
-use super::find::{self, End, Way};
+use super::find::{self, KeyPath, Selected};
 use super::scan::{Container, Sink, scan};
 use super::token::{Scalar, Text};
 use super::tree;
@@ -14,46 +14,47 @@ use crate::value::{List, Map, Value};
 use celero_ir::{Projection, Step};
 use smallvec::SmallVec;
 
-/// Containers that are looked into at a time without memory of the heap: what [`Projection::MAX_DEPTH`] asks for.
-const INLINE: usize = Projection::MAX_DEPTH;
+/// Open containers that are tracked without heap memory: enough for every projection.
+const INLINE_DEPTH: usize = Projection::MAX_DEPTH;
 
-/// The parts to find, prepared.
+/// What to build of a document: a [`Projection`] in the form that the scan uses.
 #[derive(Debug)]
-pub(crate) struct Parts {
-    /// Parents before children, a part's descendants in one row behind it.
-    parts: Box<[Part]>,
-    /// The way to the only part, where there is only one.
-    way: Way,
+pub(crate) struct ProjectionPlan {
+    /// In pre-order: each part is followed by its descendants.
+    parts: Box<[PartPlan]>,
+    /// The path to the only part, for [`find`]; empty if the projection is not a single path of keys.
+    path: KeyPath,
 }
 
 #[derive(Debug)]
-struct Part {
+struct PartPlan {
+    /// Whether all of the value is read.
     whole: bool,
-    /// Sorted.
+    /// Members of an object to build, by key: the index of each one's part. Sorted.
     members: Box<[(Box<str>, usize)]>,
-    /// Sorted.
+    /// Elements of an array to build, by position: the index of each one's part. Sorted.
     elements: Box<[(usize, usize)]>,
-    /// The index after that of its last descendant.
+    /// The index after this part's last descendant.
     end: usize,
 }
 
-impl Parts {
-    /// Prepares what is read of a document.
+impl ProjectionPlan {
+    /// Prepares a projection.
     pub(crate) fn new(projection: &Projection) -> Self {
         let mut parts = Vec::new();
         add(projection, &mut parts);
-        Self { parts: parts.into(), way: Way::new(projection) }
+        Self { parts: parts.into(), path: KeyPath::new(projection) }
     }
 
-    fn at(&self, index: usize) -> Option<&Part> {
+    fn at(&self, index: usize) -> Option<&PartPlan> {
         self.parts.get(index)
     }
 }
 
-/// Recursive; a projection's depth is bounded.
-fn add(projection: &Projection, parts: &mut Vec<Part>) -> usize {
+/// Appends a projection and its parts in pre-order, and returns its index. Recursive: a projection's depth is bounded.
+fn add(projection: &Projection, parts: &mut Vec<PartPlan>) -> usize {
     let index = parts.len();
-    parts.push(Part { whole: projection.whole, members: Box::new([]), elements: Box::new([]), end: 0 });
+    parts.push(PartPlan { whole: projection.whole, members: Box::new([]), elements: Box::new([]), end: 0 });
     let (mut members, mut elements) = (Vec::new(), Vec::new());
     for (step, inner) in projection.parts.iter() {
         match step {
@@ -68,96 +69,98 @@ fn add(projection: &Projection, parts: &mut Vec<Part>) -> usize {
     index
 }
 
-/// The value of a document, as far as the parts reach.
+/// Returns the value of a document with only the parts in `plan`.
 ///
 /// # Errors
 /// Those of [`scan`]; `out_of_budget` when the evaluation's budget is spent.
-pub(crate) fn project<'a>(cx: &Cx<'a>, json: &'a [u8], parts: &Parts) -> EvalResult<Value<'a>> {
+pub(crate) fn project<'a>(cx: &Cx<'a>, json: &'a [u8], plan: &ProjectionPlan) -> EvalResult<Value<'a>> {
     cx.charge_bytes(json.len())?;
     let mut found = cx.arena().vec();
-    found.reserve(parts.parts.len())?;
-    for _ in parts.parts.iter() {
-        found.push(Found::Nothing)?;
+    found.reserve(plan.parts.len())?;
+    for _ in plan.parts.iter() {
+        found.push(FoundPart::Missing)?;
     }
-    let mut search = Search { parts, found, inside: SmallVec::new(), taking: None, named: None };
-    scan(json, &mut search)?;
-    Ok(search.value(cx, 0)?.unwrap_or(Value::Null))
+    let mut finder = PartFinder { plan, found, open: SmallVec::new(), source_of: None, member: None };
+    scan(json, &mut finder)?;
+    Ok(finder.value(cx, 0)?.unwrap_or(Value::Null))
 }
 
-/// The only part of a document, or how its selection fails.
+/// Returns the value of the only part in `plan`, or the error of the key whose selection fails.
 ///
 /// # Errors
 /// Those of [`project`].
-pub(crate) fn find<'a>(cx: &Cx<'a>, json: &'a [u8], parts: &Parts) -> EvalResult<End<Value<'a>>> {
-    find::find(cx, json, &parts.way)
+pub(crate) fn find<'a>(cx: &Cx<'a>, json: &'a [u8], plan: &ProjectionPlan) -> EvalResult<Selected<Value<'a>>> {
+    find::find(cx, json, &plan.path)
 }
 
-/// What stands for a part in the document.
+/// What the document has for a part.
 #[derive(Clone, Copy, Debug)]
-enum Found<'j> {
-    Nothing,
+enum FoundPart<'j> {
+    Missing,
     Scalar(Scalar<'j>),
-    /// The text of an object or array of which all is asked for.
-    Whole(&'j [u8]),
+    /// The source text of an object or array that is read in full.
+    Source(&'j [u8]),
     Object,
-    /// With so many elements.
+    /// With the number of its elements.
     Array(usize),
 }
 
-/// A container that is looked into.
+/// An open container of which parts are read.
 #[derive(Clone, Copy, Debug)]
-struct Inside {
+struct OpenContainer {
     part: usize,
     container: Container,
-    /// Elements so far.
+    /// Number of elements of an array so far.
     count: usize,
 }
 
-struct Search<'p, 'a> {
-    parts: &'p Parts,
-    /// By part.
-    found: ArenaVec<'a, Found<'a>>,
-    inside: SmallVec<[Inside; INLINE]>,
-    /// The part that is passed over, because all of it is asked for.
-    taking: Option<usize>,
-    /// The part that the next value of an object is.
-    named: Option<usize>,
+struct PartFinder<'p, 'a> {
+    plan: &'p ProjectionPlan,
+    /// Indexed by part.
+    found: ArenaVec<'a, FoundPart<'a>>,
+    /// Innermost last.
+    open: SmallVec<[OpenContainer; INLINE_DEPTH]>,
+    /// The part whose text is being skipped and then kept, because it is read in full.
+    source_of: Option<usize>,
+    /// In an object, the part that the next value is, if any.
+    member: Option<usize>,
 }
 
-impl<'a> Search<'_, 'a> {
-    /// The part that the value at this place is.
-    fn part(&mut self) -> Option<usize> {
-        let Some(inside) = self.inside.last_mut() else { return Some(0) };
-        if inside.container == Container::Object {
-            return self.named.take();
+impl<'a> PartFinder<'_, 'a> {
+    /// Returns the part that the next value is, if any, and counts the value.
+    fn next_part(&mut self) -> Option<usize> {
+        let Some(open) = self.open.last_mut() else { return Some(0) };
+        if open.container == Container::Object {
+            return self.member.take();
         }
-        let index = inside.count;
-        inside.count = index.saturating_add(1);
-        let elements = &self.parts.at(inside.part)?.elements;
+        let index = open.count;
+        open.count = index.saturating_add(1);
+        let elements = &self.plan.at(open.part)?.elements;
         elements.iter().find(|(element, _)| *element == index).map(|(_, part)| *part)
     }
 
-    /// Notes what a part is. What an earlier value under the same key had in it is forgotten.
-    fn note(&mut self, part: usize, found: Found<'a>) {
-        let end = self.parts.at(part).map_or(part, |part| part.end);
-        if let Some(row) = self.found.as_mut_slice().get_mut(part..end) {
-            row.fill(Found::Nothing);
-            if let Some(first) = row.first_mut() {
+    /// Records what the document has for a part, and forgets its descendants: they were found in the value of an earlier
+    /// occurrence of the same key.
+    fn record(&mut self, part: usize, found: FoundPart<'a>) {
+        let end = self.plan.at(part).map_or(part, |part| part.end);
+        if let Some(descendants) = self.found.as_mut_slice().get_mut(part..end) {
+            descendants.fill(FoundPart::Missing);
+            if let Some(first) = descendants.first_mut() {
                 *first = found;
             }
         }
     }
 
-    /// The value of a part, `None` if there is nothing in its place.
+    /// Builds the value of a part; `None` if the document has none.
     fn value(&mut self, cx: &Cx<'a>, part: usize) -> EvalResult<Option<Value<'a>>> {
-        let parts = self.parts;
-        let Some(described) = parts.at(part) else { return Ok(None) };
-        let found = self.found.as_mut_slice().get(part).copied().unwrap_or(Found::Nothing);
+        let plan = self.plan;
+        let Some(described) = plan.at(part) else { return Ok(None) };
+        let found = self.found.as_mut_slice().get(part).copied().unwrap_or(FoundPart::Missing);
         Ok(Some(match found {
-            Found::Nothing => return Ok(None),
-            Found::Scalar(scalar) => scalar.value(cx.arena())?,
-            Found::Whole(json) => tree::parse(cx, json)?,
-            Found::Object => {
+            FoundPart::Missing => return Ok(None),
+            FoundPart::Scalar(scalar) => scalar.value(cx.arena())?,
+            FoundPart::Source(json) => tree::parse(cx, json)?,
+            FoundPart::Object => {
                 let mut entries = cx.arena().vec();
                 for (key, inner) in &described.members {
                     if let Some(value) = self.value(cx, *inner)? {
@@ -166,7 +169,7 @@ impl<'a> Search<'_, 'a> {
                 }
                 Value::Map(Map::Sorted(entries.finish()))
             }
-            Found::Array(count) => {
+            FoundPart::Array(count) => {
                 let last = described.elements.last().map_or(0, |(last, _)| last.saturating_add(1));
                 let mut elements = cx.arena().vec();
                 for index in 0..count.min(last) {
@@ -180,47 +183,47 @@ impl<'a> Search<'_, 'a> {
     }
 }
 
-impl<'a> Sink<'a> for Search<'_, 'a> {
+impl<'a> Sink<'a> for PartFinder<'_, 'a> {
     fn key(&mut self, key: Text<'a>) -> EvalResult<()> {
-        let members = self.inside.last().and_then(|inside| self.parts.at(inside.part)).map(|part| &part.members);
+        let members = self.open.last().and_then(|open| self.plan.at(open.part)).map(|part| &part.members);
         let member = members.and_then(|members| members.iter().find(|(name, _)| key.is(name)));
-        self.named = member.map(|(_, part)| *part);
+        self.member = member.map(|(_, part)| *part);
         Ok(())
     }
 
     fn scalar(&mut self, scalar: Scalar<'a>) -> EvalResult<()> {
-        if let Some(part) = self.part() {
-            self.note(part, Found::Scalar(scalar));
+        if let Some(part) = self.next_part() {
+            self.record(part, FoundPart::Scalar(scalar));
         }
         Ok(())
     }
 
     fn open(&mut self, container: Container) -> bool {
-        let Some(part) = self.part() else { return false };
-        let found = if container == Container::Object { Found::Object } else { Found::Array(0) };
-        self.note(part, found);
-        let Some(described) = self.parts.at(part) else { return false };
+        let Some(part) = self.next_part() else { return false };
+        let found = if container == Container::Object { FoundPart::Object } else { FoundPart::Array(0) };
+        self.record(part, found);
+        let Some(described) = self.plan.at(part) else { return false };
         if described.whole {
-            self.taking = Some(part);
+            self.source_of = Some(part);
         }
-        let inside = described.end > part.wrapping_add(1);
-        if inside {
-            self.inside.push(Inside { part, container, count: 0 });
+        let has_parts = described.end > part.wrapping_add(1);
+        if has_parts {
+            self.open.push(OpenContainer { part, container, count: 0 });
         }
-        inside
+        has_parts
     }
 
-    fn passed(&mut self, json: &'a [u8]) {
-        if let Some(part) = self.taking.take() {
-            self.note(part, Found::Whole(json));
+    fn skipped(&mut self, json: &'a [u8]) {
+        if let Some(part) = self.source_of.take() {
+            self.record(part, FoundPart::Source(json));
         }
     }
 
     fn close(&mut self, _: Container) -> EvalResult<()> {
-        if let Some(Inside { part, container: Container::Array, count }) = self.inside.pop()
+        if let Some(OpenContainer { part, container: Container::Array, count }) = self.open.pop()
             && let Some(found) = self.found.as_mut_slice().get_mut(part)
         {
-            *found = Found::Array(count);
+            *found = FoundPart::Array(count);
         }
         Ok(())
     }

@@ -1,39 +1,41 @@
-//! The grammar of JSON over its tokens: one pass over a whole document, which tells a [`Sink`] of what is in it. A document
-//! is accepted or refused whatever the sink does with it. Nothing recurses.
+//! Parses a whole document in one pass and reports its content to a [`Sink`].
+//!
+//! Whether a document is valid JSON does not depend on the sink. Nothing recurses.
 
-use super::token::{Looked, Scalar, Text, is_blank, number, slice, string, visible, word};
+use super::token::{Scalar, StringStops, Text, is_blank, number, slice, string, visible, word};
 use crate::arena::EvalResult;
 use celero_ir::ErrorKind::InvalidArgument;
 use celero_matching::json_simd::{self, ScanTask, Scanner};
 
-/// How deep objects and arrays may nest.
+/// Deepest nesting of objects and arrays that is accepted.
 pub(super) const MAX_DEPTH: usize = 128;
 
-/// What holds other values.
+/// A kind of value that contains other values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Container {
     Object,
     Array,
 }
 
-/// What is told of a document, in its order. In an object each value comes after its key.
+/// Receives the content of a document in document order. In an object, each key is reported before its value.
 pub(super) trait Sink<'j> {
     /// The key of the next value.
     fn key(&mut self, key: Text<'j>) -> EvalResult<()>;
-    /// A value.
+    /// A value that is not a container.
     fn scalar(&mut self, scalar: Scalar<'j>) -> EvalResult<()>;
-    /// A value that holds others begins. Whether to tell of them, and of its end.
+    /// A container starts. Returns whether to report its content and then `close`; if not, it is validated and reported by
+    /// `skipped`.
     fn open(&mut self, container: Container) -> bool;
-    /// All of a value that was not to be told of, as written.
-    fn passed(&mut self, json: &'j [u8]);
-    /// A value of which all was told ends.
+    /// A container for which `open` returned false ends. `json` is its source text.
+    fn skipped(&mut self, json: &'j [u8]);
+    /// A container for which `open` returned true ends.
     fn close(&mut self, container: Container) -> EvalResult<()>;
 }
 
-/// Takes no notice.
-struct Nothing;
+/// Ignores the content: for text that is only validated.
+struct ValidateOnly;
 
-impl<'j> Sink<'j> for Nothing {
+impl<'j> Sink<'j> for ValidateOnly {
     #[inline(always)]
     fn key(&mut self, _: Text<'j>) -> EvalResult<()> {
         Ok(())
@@ -50,7 +52,7 @@ impl<'j> Sink<'j> for Nothing {
     }
 
     #[inline(always)]
-    fn passed(&mut self, _: &'j [u8]) {}
+    fn skipped(&mut self, _: &'j [u8]) {}
 
     #[inline(always)]
     fn close(&mut self, _: Container) -> EvalResult<()> {
@@ -58,31 +60,31 @@ impl<'j> Sink<'j> for Nothing {
     }
 }
 
-/// Reads a document.
+/// Validates a document and reports its content to `sink`.
 ///
 /// # Errors
-/// `invalid_argument` if it is not JSON, nests deeper than [`MAX_DEPTH`] or has a number beyond the range of a double; what
-/// the sink fails with.
+/// `invalid_argument` if it is not JSON, nests deeper than [`MAX_DEPTH`] or has a number beyond the range of a double; the
+/// errors of the sink.
 pub(super) fn scan<'j>(json: &'j [u8], sink: &mut impl Sink<'j>) -> EvalResult<()> {
-    let end = json_simd::run(Reading { json, at: 0, room: MAX_DEPTH, sink })?;
+    let end = json_simd::run(ValueTask { json, at: 0, max_depth: MAX_DEPTH, sink })?;
     let rest = json.get(end..).unwrap_or(&[]);
     if rest.iter().all(|&byte| is_blank(byte)) { Ok(()) } else { Err(InvalidArgument) }
 }
 
-/// Reads the value at a place, nested so deep at most, and gives the place behind it.
-struct Reading<'j, 's, S> {
+/// Parses the value at `at`, nested at most `max_depth` deep, and returns the offset after it.
+struct ValueTask<'j, 's, S> {
     json: &'j [u8],
     at: usize,
-    room: usize,
+    max_depth: usize,
     sink: &'s mut S,
 }
 
-impl<'j, S: Sink<'j>> ScanTask for Reading<'j, '_, S> {
+impl<'j, S: Sink<'j>> ScanTask for ValueTask<'j, '_, S> {
     type Output = EvalResult<usize>;
 
     #[inline(always)]
-    fn run_with<C: Scanner>(self, chunks: C) -> EvalResult<usize> {
-        value(self.json, self.at, self.room, self.sink, chunks)
+    fn run_with<C: Scanner>(self, scanner: C) -> EvalResult<usize> {
+        value(self.json, self.at, self.max_depth, self.sink, scanner)
     }
 }
 
@@ -90,22 +92,22 @@ impl<'j, S: Sink<'j>> ScanTask for Reading<'j, '_, S> {
 fn value<'j>(
     json: &'j [u8],
     mut at: usize,
-    room: usize,
+    max_depth: usize,
     sink: &mut impl Sink<'j>,
-    chunks: impl Scanner,
+    scanner: impl Scanner,
 ) -> EvalResult<usize> {
-    // The containers around the place: a bit for each, the innermost lowest, set for objects.
+    // The open containers: one bit for each, the innermost in the lowest bit, set for objects.
     let mut objects = 0_u128;
     let mut depth = 0_usize;
-    // Whether a key is due.
+    // Whether a key must follow.
     let mut key = false;
-    let mut looked = Looked::nothing(chunks, at);
+    let mut stops = StringStops::from(scanner, at);
     let mut byte;
     loop {
         (byte, at) = visible(json, at).ok_or(InvalidArgument)?;
         if byte == b'"' {
             let start = at;
-            at = string(json, start, &mut looked).ok_or(InvalidArgument)?;
+            at = string(json, start, &mut stops).ok_or(InvalidArgument)?;
             let text = Text(slice(json, start, at.wrapping_sub(1)));
             if key {
                 (byte, at) = visible(json, at).ok_or(InvalidArgument)?;
@@ -121,7 +123,7 @@ fn value<'j>(
             return Err(InvalidArgument);
         } else if byte == b'{' || byte == b'[' {
             let container = if byte == b'{' { Container::Object } else { Container::Array };
-            if depth >= room {
+            if depth >= max_depth {
                 return Err(InvalidArgument);
             }
             if sink.open(container) {
@@ -138,16 +140,21 @@ fn value<'j>(
                 sink.close(container)?;
             } else {
                 let start = at.wrapping_sub(1);
-                at = chunks.run(Reading { json, at: start, room: room.wrapping_sub(depth), sink: &mut Nothing })?;
-                looked = Looked::nothing(chunks, at);
-                sink.passed(slice(json, start, at));
+                at = scanner.run(ValueTask {
+                    json,
+                    at: start,
+                    max_depth: max_depth.wrapping_sub(depth),
+                    sink: &mut ValidateOnly,
+                })?;
+                stops = StringStops::from(scanner, at);
+                sink.skipped(slice(json, start, at));
             }
         } else {
             let (scalar, end) = bare(json, at.wrapping_sub(1), byte).ok_or(InvalidArgument)?;
             at = end;
             sink.scalar(scalar)?;
         }
-        // What follows a value.
+        // After a value: a comma, or the ends of containers.
         loop {
             if depth == 0 {
                 return Ok(at);
@@ -169,7 +176,7 @@ fn value<'j>(
     }
 }
 
-/// A value without quotes or brackets, and the place behind it.
+/// Parses a value without quotes or brackets. Returns it and the offset after it.
 #[inline(always)]
 fn bare(json: &[u8], start: usize, first: u8) -> Option<(Scalar<'_>, usize)> {
     match first {

@@ -24,7 +24,7 @@ fn rewritten(json: &[u8]) -> Result<String, ErrorKind> {
 fn projected(json: &str, parts: &Projection) -> Result<String, ErrorKind> {
     with(|cx| {
         let json = cx.arena().alloc_str(json)?;
-        let value = project(cx, json.as_bytes(), &Parts::new(parts))?;
+        let value = project(cx, json.as_bytes(), &ProjectionPlan::new(parts))?;
         to_json(cx, &value).map(str::to_owned)
     })
 }
@@ -221,7 +221,8 @@ fn parts_are_what_they_are_in_the_whole() {
 fn a_plain_string_is_borrowed() {
     with(|cx| {
         let json = cx.arena().alloc_str(r#"{"model":"gpt"}"#).unwrap();
-        let Value::Map(map) = project(cx, json.as_bytes(), &Parts::new(&parts([all("model")]))).unwrap() else {
+        let Value::Map(map) = project(cx, json.as_bytes(), &ProjectionPlan::new(&parts([all("model")]))).unwrap()
+        else {
             panic!("no map");
         };
         let Some(Value::String(text)) = map.get(&Value::String("model"), cx.arena()).unwrap() else {
@@ -302,7 +303,7 @@ fn work_is_charged() {
     };
     let whole = |cx: &Cx<'_>, json: &[u8]| with_copied(cx, json, |cx, json| json_parse(cx, json).map(|_| ()));
     let part = |cx: &Cx<'_>, json: &[u8]| {
-        with_copied(cx, json, |cx, json| project(cx, json, &Parts::new(&parts([all("a")]))).map(|_| ()))
+        with_copied(cx, json, |cx, json| project(cx, json, &ProjectionPlan::new(&parts([all("a")]))).map(|_| ()))
     };
     assert_eq!(spent(&whole, 50_000), Err(ErrorKind::OutOfBudget));
     assert_eq!(spent(&whole, 200_000), Ok(()));

@@ -1,18 +1,18 @@
-//! The tokens of JSON (RFC 8259). What a token's text is not allowed to be is refused here, strings down to their UTF-8,
-//! escapes and surrogates, numbers down to their range: what passes can be read without a further error.
+//! The tokens of JSON (RFC 8259). Tokens are validated completely: strings with their UTF-8, escapes and surrogates, numbers
+//! with their range. Converting a valid token to a value therefore fails only if there is no memory.
 //!
-//! Functions take the document and a place in it, and give the place behind the token, `None` if it is not one: all in
-//! registers, because the hot loop of a scan is made of them.
+//! Functions take the document and an offset, and return the offset after the token, `None` if there is no valid token. They
+//! are the hot loop of a scan, so they pass everything in registers.
 
 use crate::arena::{Arena, EvalResult};
 use crate::value::Value;
 use celero_ir::ErrorKind::InvalidArgument;
 use celero_matching::json_simd::{BLOCK_BYTES, Baseline, Scanner};
 
-/// Digits that a number may have, and powers of ten that its exponent may add, before it can be beyond a double's range.
+/// A number whose digits before the point and exponent together are at most this is within a double's range.
 const SAFE_DIGITS: usize = 300;
 
-/// A value that is neither object nor array, as written; a string without its quotes.
+/// A value that is neither object nor array, as source text; a string without its quotes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Scalar<'j> {
     Null,
@@ -22,7 +22,7 @@ pub(super) enum Scalar<'j> {
 }
 
 impl<'j> Scalar<'j> {
-    /// The value: an integer is an `int`, else a `uint`, else a `double`, whichever holds it.
+    /// Converts the token. A number is the first of `int`, `uint` and `double` that can represent it.
     pub(super) fn value<'a>(self, arena: &'a Arena) -> EvalResult<Value<'a>>
     where
         'j: 'a,
@@ -38,7 +38,7 @@ impl<'j> Scalar<'j> {
 
 fn number_value<'a>(number: &[u8]) -> Option<Value<'a>> {
     let text = std::str::from_utf8(number).ok()?;
-    // Those with a fraction or an exponent are no integers to these either.
+    // Rust's integer parsers refuse a fraction or an exponent, too.
     if let Ok(int) = text.parse() {
         return Some(Value::Int(int));
     }
@@ -63,7 +63,7 @@ impl<'j> Text<'j> {
         memchr::memchr(b'\\', self.0).is_some()
     }
 
-    /// The text: borrowed if it has no escape, else built.
+    /// Returns the text: borrowed if it has no escape, else decoded into the arena.
     pub(super) fn read<'a>(self, arena: &'a Arena) -> EvalResult<&'a str>
     where
         'j: 'a,
@@ -72,7 +72,7 @@ impl<'j> Text<'j> {
             return std::str::from_utf8(self.0).map_err(|_| InvalidArgument);
         }
         let mut text = arena.vec();
-        // No escape is shorter than what it stands for.
+        // No escape is shorter than its character.
         text.reserve(self.0.len())?;
         for piece in self.pieces() {
             match piece {
@@ -83,17 +83,17 @@ impl<'j> Text<'j> {
         std::str::from_utf8(text.finish()).map_err(|_| InvalidArgument)
     }
 
-    /// Whether this is the text.
+    /// Whether the decoded string equals `text`.
     #[inline]
     pub(super) fn is(self, text: &str) -> bool {
-        // Most texts that differ do so at once.
-        if let (Some(&first), Some(&wanted)) = (self.0.first(), text.as_bytes().first())
-            && first != wanted
+        // Most keys that differ do so in their first byte.
+        if let (Some(&first), Some(&expected)) = (self.0.first(), text.as_bytes().first())
+            && first != expected
             && first != b'\\'
         {
             return false;
         }
-        // An escape is longer than what it stands for.
+        // An escape is longer than its character.
         match self.0.len().cmp(&text.len()) {
             std::cmp::Ordering::Less => false,
             std::cmp::Ordering::Equal => self.0 == text.as_bytes() && !self.is_escaped(),
@@ -137,7 +137,7 @@ impl<'j> Text<'j> {
     }
 }
 
-/// The bytes from one place to another.
+/// Returns the bytes from `start` to `end`.
 #[inline(always)]
 pub(super) fn slice(json: &[u8], start: usize, end: usize) -> &[u8] {
     json.get(start..end).unwrap_or(&[])
@@ -147,7 +147,7 @@ pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// The first byte that is no blank, with the place behind it.
+/// Returns the first byte that is not blank, and the offset after it.
 #[inline(always)]
 pub(super) fn visible(json: &[u8], mut at: usize) -> Option<(u8, usize)> {
     loop {
@@ -162,61 +162,64 @@ pub(super) fn visible(json: &[u8], mut at: usize) -> Option<(u8, usize)> {
     }
 }
 
-/// Passes these bytes.
+/// Returns the offset after `word` if it is at `at`.
 pub(super) fn word(json: &[u8], at: usize, word: &[u8]) -> Option<usize> {
     json.get(at..)?.starts_with(word).then_some(at.wrapping_add(word.len()))
 }
 
-/// The chunk of a document that was looked at last. Chunks are looked at in their order, and not where the places of tokens
-/// lead: so the processor can look ahead of the tokens.
-pub(super) struct Looked<C> {
-    chunks: C,
-    /// The place behind the chunk.
+/// The bytes in the current block of a document at which the scan of a string must stop.
+///
+/// Blocks are scanned one after another, wherever tokens are in them. The address of the next block does not depend on a token,
+/// so the processor can load blocks ahead.
+pub(super) struct StringStops<C> {
+    scanner: C,
+    /// The offset after the current block.
     end: usize,
+    /// Result of [`Scanner::string_stops`] for the current block.
     stops: u64,
 }
 
-impl<C: Scanner> Looked<C> {
-    /// None yet, of the chunks from this place on.
-    pub(super) fn nothing(chunks: C, at: usize) -> Self {
-        Self { chunks, end: at.wrapping_sub(at % BLOCK_BYTES), stops: 0 }
+impl<C: Scanner> StringStops<C> {
+    /// Starts before the block that contains `at`.
+    pub(super) fn from(scanner: C, at: usize) -> Self {
+        Self { scanner, end: at.wrapping_sub(at % BLOCK_BYTES), stops: 0 }
     }
 
-    /// Looks at the next chunk.
+    /// Scans the next block.
     #[inline(always)]
     fn advance(&mut self, json: &[u8]) {
         self.stops = match json.get(self.end..).and_then(<[u8]>::first_chunk) {
-            Some(chunk) => self.chunks.string_stops(chunk),
-            None => last(json, self.end),
+            Some(block) => self.scanner.string_stops(block),
+            None => last_block(json, self.end),
         };
         self.end = self.end.wrapping_add(BLOCK_BYTES);
     }
 }
 
-/// What is left of the document, and then stops.
+/// Scans the bytes after the last full block, padded with zeros, which are stops.
 #[cold]
 #[inline(never)]
-fn last(json: &[u8], start: usize) -> u64 {
-    let mut chunk = [0; BLOCK_BYTES];
-    chunk.iter_mut().zip(json.iter().skip(start)).for_each(|(to, from)| *to = *from);
-    Baseline.string_stops(&chunk)
+fn last_block(json: &[u8], start: usize) -> u64 {
+    let mut block = [0; BLOCK_BYTES];
+    block.iter_mut().zip(json.iter().skip(start)).for_each(|(to, from)| *to = *from);
+    Baseline.string_stops(&block)
 }
 
-/// Passes a string whose first quote is behind.
+/// Returns the offset after the string whose opening quote is before `start`.
 #[inline(always)]
-pub(super) fn string(json: &[u8], start: usize, looked: &mut Looked<impl Scanner>) -> Option<usize> {
-    while looked.end <= start {
-        looked.advance(json);
+pub(super) fn string(json: &[u8], start: usize, stops: &mut StringStops<impl Scanner>) -> Option<usize> {
+    while stops.end <= start {
+        stops.advance(json);
     }
-    let left = looked.stops >> (start % BLOCK_BYTES);
-    let end = if left != 0 {
-        start.wrapping_add(left.trailing_zeros() as usize)
+    let remaining = stops.stops >> (start % BLOCK_BYTES);
+    let end = if remaining != 0 {
+        start.wrapping_add(remaining.trailing_zeros() as usize)
     } else {
         loop {
-            let chunk = looked.end;
-            looked.advance(json);
-            if looked.stops != 0 {
-                break chunk.wrapping_add(looked.stops.trailing_zeros() as usize);
+            let block = stops.end;
+            stops.advance(json);
+            if stops.stops != 0 {
+                break block.wrapping_add(stops.stops.trailing_zeros() as usize);
             }
         }
     };
@@ -226,12 +229,12 @@ pub(super) fn string(json: &[u8], start: usize, looked: &mut Looked<impl Scanner
     }
 }
 
-/// Passes a string with escapes or with more than ASCII. Nothing ends or interrupts it before `at`.
+/// Like [`string`], for a string with escapes or characters beyond ASCII. It is valid up to `at`.
 #[cold]
 #[inline(never)]
 fn long_string(json: &[u8], start: usize, mut at: usize) -> Option<usize> {
     loop {
-        // There are three ways to be ended or interrupted; control characters are looked for in what is between.
+        // Searches the next quote or backslash, then control characters before it.
         let rest = json.get(at..)?;
         let plain = memchr::memchr2(b'"', b'\\', rest)?;
         if rest.get(..plain)?.iter().any(|byte| *byte < 0x20) {
@@ -248,7 +251,7 @@ fn long_string(json: &[u8], start: usize, mut at: usize) -> Option<usize> {
     std::str::from_utf8(slice(json, start, at)).is_ok().then_some(at)
 }
 
-/// The character of an escape whose backslash is behind.
+/// Decodes the escape whose backslash is before `at`. Returns the character and the offset after it.
 fn escape(json: &[u8], at: usize) -> Option<(char, usize)> {
     let end = at.wrapping_add(1);
     let c = match *json.get(at)? {
@@ -261,7 +264,7 @@ fn escape(json: &[u8], at: usize) -> Option<(char, usize)> {
         b'u' => {
             let (high, end) = hexadecimal(json, end)?;
             if !(0xd800..0xdc00).contains(&high) {
-                // A low surrogate alone is no character.
+                // `from_u32` refuses a low surrogate without a high one before it.
                 return Some((char::from_u32(high.into())?, end));
             }
             let (low, end) = hexadecimal(json, word(json, end, b"\\u")?)?;
@@ -272,7 +275,7 @@ fn escape(json: &[u8], at: usize) -> Option<(char, usize)> {
     Some((c, end))
 }
 
-/// Four digits.
+/// Parses four hexadecimal digits. Returns their value and the offset after them.
 fn hexadecimal(json: &[u8], at: usize) -> Option<(u16, usize)> {
     let digits = json.get(at..)?.first_chunk::<4>()?;
     let unit = digits.iter().try_fold(0_u16, |unit, digit| {
@@ -282,7 +285,7 @@ fn hexadecimal(json: &[u8], at: usize) -> Option<(u16, usize)> {
     Some((unit, at.wrapping_add(digits.len())))
 }
 
-/// Passes digits.
+/// Returns the offset after the decimal digits at `at`, if any.
 fn digits(json: &[u8], mut at: usize) -> usize {
     while json.get(at).is_some_and(u8::is_ascii_digit) {
         at = at.wrapping_add(1);
@@ -290,7 +293,7 @@ fn digits(json: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Passes a number.
+/// Returns the offset after the number at `start`.
 pub(super) fn number(json: &[u8], start: usize) -> Option<usize> {
     let first = if json.get(start) == Some(&b'-') { start.wrapping_add(1) } else { start };
     let mut at = match json.get(first)? {
@@ -340,8 +343,8 @@ mod tests {
         type Output = Option<usize>;
 
         #[inline(always)]
-        fn run_with<C: Scanner>(self, chunks: C) -> Option<usize> {
-            string(self.0, 0, &mut Looked::nothing(chunks, 0))
+        fn run_with<C: Scanner>(self, scanner: C) -> Option<usize> {
+            string(self.0, 0, &mut StringStops::from(scanner, 0))
         }
     }
 

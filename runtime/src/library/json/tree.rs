@@ -1,4 +1,4 @@
-//! A document as values.
+//! Builds the value of a whole document.
 
 use super::scan::{Container, Sink, scan};
 use super::token::{Scalar, Text};
@@ -7,32 +7,34 @@ use crate::cx::Cx;
 use crate::value::{List, Map, Value};
 use celero_ir::ErrorKind::OutOfBudget;
 
-/// The value of a document.
+/// Returns the value of a document.
 ///
 /// # Errors
 /// Those of [`scan`]; `out_of_budget` when the evaluation's budget is spent.
 pub(super) fn parse<'a>(cx: &Cx<'a>, json: &'a [u8]) -> EvalResult<Value<'a>> {
     cx.charge_bytes(json.len())?;
-    let mut tree = Tree { cx, pending: cx.arena().vec(), open: cx.arena().vec(), room: true };
+    let mut tree = Tree { cx, pending: cx.arena().vec(), open: cx.arena().vec(), in_budget: true };
     scan(json, &mut tree)?;
     Ok(tree.pending.finish().first().copied().unwrap_or(Value::Null))
 }
 
-/// The values whose container is not closed yet; an object's keys stand between them.
+/// Collects values until their container closes.
 struct Tree<'c, 'a> {
     cx: &'c Cx<'a>,
+    /// The content of all open containers, keys of objects included, in document order.
     pending: ArenaVec<'a, Value<'a>>,
-    /// Where the content of each open container begins.
+    /// For each open container, the index in `pending` at which its content starts.
     open: ArenaVec<'a, usize>,
-    /// Whether there was memory for all of these.
-    room: bool,
+    /// Whether the memory budget sufficed for all elements of `open`. [`Sink::open`] cannot fail, so `close` reports it.
+    in_budget: bool,
 }
 
-/// An entry of an object, by its place in the document.
+/// A member of an object.
 #[derive(Clone, Copy)]
 struct Member<'a> {
     key: &'a str,
-    place: usize,
+    /// Position among the object's members.
+    position: usize,
     value: Value<'a>,
 }
 
@@ -47,14 +49,14 @@ impl<'a> Sink<'a> for Tree<'_, 'a> {
 
     fn open(&mut self, _: Container) -> bool {
         let start = self.pending.as_mut_slice().len();
-        self.room &= self.open.push(start).is_ok();
+        self.in_budget &= self.open.push(start).is_ok();
         true
     }
 
-    fn passed(&mut self, _: &'a [u8]) {}
+    fn skipped(&mut self, _: &'a [u8]) {}
 
     fn close(&mut self, container: Container) -> EvalResult<()> {
-        if !self.room {
+        if !self.in_budget {
             return Err(OutOfBudget);
         }
         let start = self.open.pop().unwrap_or(0);
@@ -69,22 +71,22 @@ impl<'a> Sink<'a> for Tree<'_, 'a> {
     }
 }
 
-/// The entries of an object from its keys and values in turn: sorted, and of equal keys the last.
+/// Returns the sorted entries of an object whose keys and values alternate in `content`. Of equal keys, the last one counts.
 fn object<'a>(cx: &Cx<'a>, content: &[Value<'a>]) -> EvalResult<&'a [(Value<'a>, Value<'a>)]> {
     let count = content.len() / 2;
     let mut members = cx.arena().vec();
     members.reserve(count)?;
-    let mut letters = 0_usize;
-    for (place, pair) in content.chunks_exact(2).enumerate() {
+    let mut key_bytes = 0_usize;
+    for (position, pair) in content.chunks_exact(2).enumerate() {
         if let &[Value::String(key), value] = pair {
-            letters = letters.saturating_add(key.len());
-            members.push(Member { key, place, value })?;
+            key_bytes = key_bytes.saturating_add(key.len());
+            members.push(Member { key, position, value })?;
         }
     }
     let comparisons = count.checked_ilog2().unwrap_or(0) as usize;
-    cx.charge_bytes(letters.saturating_mul(comparisons.saturating_add(1)))?;
+    cx.charge_bytes(key_bytes.saturating_mul(comparisons.saturating_add(1)))?;
     let members = members.as_mut_slice();
-    members.sort_unstable_by(|a, b| (a.key, a.place).cmp(&(b.key, b.place)));
+    members.sort_unstable_by(|a, b| (a.key, a.position).cmp(&(b.key, b.position)));
     let mut entries = cx.arena().vec();
     entries.reserve(count)?;
     let next = members.iter().skip(1).map(|member| Some(member.key)).chain([None]);

@@ -1,4 +1,4 @@
-//! Values as JSON text. What JSON has no type for is written in the way of protocol buffers.
+//! Writes values as JSON text. Types that JSON lacks are written as in the JSON mapping of protocol buffers.
 
 use super::super::encoders::{BASE64, base64_encode};
 use super::super::network::{cidr_text, ip_text};
@@ -8,15 +8,15 @@ use crate::cx::Cx;
 use crate::value::{Map, Value};
 use celero_ir::ErrorKind::{DuplicateKey, InvalidArgument, NoSuchOverload, OutOfBudget};
 
-/// Deepest nesting that is written: more than the deepest literal around the deepest document.
+/// Deepest nesting that is written. Enough for the deepest literal around the deepest document.
 const MAX_DEPTH: u32 = 512;
 
-/// Stack left at which writing goes on on a segment of its own: threads of proxies may have small ones.
+/// Writing continues on a new stack segment when less than this is left, in bytes: threads of proxies may have small stacks.
 const STACK_RESERVE: usize = 32 * 1024;
-/// Size of such a segment.
+/// Size of a new stack segment, in bytes.
 const STACK_STEP: usize = 512 * 1024;
 
-/// A value as JSON, without blanks, the keys of objects sorted.
+/// Returns a value as JSON without blanks, with the keys of objects sorted.
 ///
 /// | value | JSON |
 /// |---|---|
@@ -74,7 +74,7 @@ impl<'a> Writer<'_, 'a> {
         }
     }
 
-    /// One level deeper, with stack for it.
+    /// Calls `write` for a nested value, with enough stack.
     fn inside(&mut self, depth: u32, write: impl FnOnce(&mut Self, u32) -> EvalResult<()>) -> EvalResult<()> {
         let depth = depth.checked_sub(1).ok_or(OutOfBudget)?;
         stacker::maybe_grow(STACK_RESERVE, STACK_STEP, || write(self, depth))
@@ -89,7 +89,7 @@ impl<'a> Writer<'_, 'a> {
             f64::INFINITY => self.plain("\"Infinity\""),
             f64::NEG_INFINITY => self.plain("\"-Infinity\""),
             value if value.is_nan() => self.plain("\"NaN\""),
-            // With a fraction or an exponent, so that it reads as a double.
+            // `{:?}` always writes a fraction or an exponent, so the text is read as a double again.
             value => self.plain(self.cx.arena().format(format_args!("{value:?}"))?),
         }
     }
@@ -123,7 +123,7 @@ impl<'a> Writer<'_, 'a> {
         cx.charge(map.len())?;
         let mut members = cx.arena().vec();
         members.reserve(map.len())?;
-        let mut letters = 0_usize;
+        let mut key_bytes = 0_usize;
         for (key, value) in map.all(cx)? {
             let key = match *key {
                 Value::String(text) => text,
@@ -138,11 +138,11 @@ impl<'a> Writer<'_, 'a> {
                 }
                 _ => return Err(NoSuchOverload),
             };
-            letters = letters.saturating_add(key.len());
+            key_bytes = key_bytes.saturating_add(key.len());
             members.push((key, *value))?;
         }
         let comparisons = map.len().checked_ilog2().unwrap_or(0) as usize;
-        cx.charge_bytes(letters.saturating_mul(comparisons.saturating_add(1)))?;
+        cx.charge_bytes(key_bytes.saturating_mul(comparisons.saturating_add(1)))?;
         members.as_mut_slice().sort_unstable_by_key(|(key, _)| *key);
         let mut last = None;
         self.plain("{")?;

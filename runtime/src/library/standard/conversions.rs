@@ -24,7 +24,7 @@ pub(crate) fn int_from_uint(n: u64) -> EvalResult<i64> {
     i64::try_from(n).map_err(|_| Overflow)
 }
 
-/// Rounds toward zero. Both ends of the range are excluded, because the doubles there also stand for numbers outside of it.
+/// Rounds toward zero. Both ends of the range are excluded, because their doubles are also the nearest ones to numbers outside.
 pub(crate) fn int_from_double(d: f64) -> EvalResult<i64> {
     let end = 9_223_372_036_854_775_808.0;
     if d > -end && d < end { Ok(d as i64) } else { Err(Overflow) }

@@ -3,5 +3,6 @@
 pub(super) mod arithmetic;
 pub(super) mod containers;
 pub(super) mod conversions;
+pub(super) mod matches;
 pub(super) mod text;
 pub(super) mod time;

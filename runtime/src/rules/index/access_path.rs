@@ -34,7 +34,7 @@ pub(super) struct Finder<'g> {
     found: Vec<Option<Option<AccessPathId>>>,
     /// Working memory: numbers of keys.
     numbers: Vec<KeyId>,
-    /// The headers by node: rules share nodes, and making the name takes time.
+    /// Indexed by node: its header. Rules share nodes, so the name is parsed only once.
     headers: HashMap<NodeId, Option<AttributeSource>, FixedState>,
 }
 
@@ -167,7 +167,7 @@ impl<'g> Finder<'g> {
             }
             (Op::MatchesConst(_), Some(Constant::Regex(pattern)), _) => {
                 let (keys, lower) = matched(pattern);
-                // The keys are of the text in lower case: so must be what stands in its place.
+                // The keys are lower-case text, so the replacement text must be lower case, too.
                 let default = subject.default.map(|text| if lower { text.to_ascii_lowercase().into() } else { text });
                 let subject = Subject { lower: lower || subject.lower, default, ..subject };
                 return self.keyed(subject, keys, false);

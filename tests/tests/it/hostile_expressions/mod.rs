@@ -2,19 +2,17 @@
 //! evaluates; what would run forever ends in `out_of_budget`.
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
+use crate::support::cpu_time;
 use celero::{Bindings, Engine, Env, ErrorKind, Limits, Program, Scratch, SourceLimits, Tier, Type, Value};
 use celero_tests::shared::say;
-use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
+
+mod budget;
+mod text;
 
 /// Runs on a thread with little stack.
 fn small_stack<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> T {
     std::thread::Builder::new().stack_size(256 * 1024).spawn(f).unwrap().join().unwrap()
-}
-
-/// What this thread has used of the processor: other tests run beside this one.
-fn cpu_time() -> Duration {
-    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
 }
 
 const TIERS: [Tier; 2] = [Tier::Interpret, Tier::Native];
@@ -187,118 +185,6 @@ fn shapes_of_every_size_end() {
     print_slowest("shapes", rows);
 }
 
-/// What breaks other parsers: 94 and 125 bytes, doubled signs, nothing at all.
-#[test]
-fn known_breakers_end() {
-    const LONG: &str = "a && (i in [1, 2, 3] ? {'k': [i, -2]}['k'][0] == 1 : s.matches('^a{2,3}\\\\d')) || \
-        [1, 2].exists(x, x > 1 && m.?k[?'z'].orValue(1) == 2) || !has(m.k) && 0x1Fu >= 2u && b'\\xff' != b'' && \
-        cel.bind(t, '''x''' + r\"\\\", t.size() > 1e3 ? false : timestamp('2024-01-01T00:00:00Z') > timestamp(0)) // end";
-    small_stack(|| {
-        let mut sources: Vec<String> =
-            ["", " ", "1 +", "in", "x.in", "f(1,)", "'\\z'", "变量", "1 /* c */", "\0", "\u{feff}1"]
-                .map(String::from)
-                .into();
-        let motif = "!!(!!!!!!(!!!!(((((!!(!!(!!!!((";
-        sources.extend([3, 4].map(|n| motif.repeat(n)));
-        sources.push("!!(".repeat(20) + "a" + &")".repeat(20));
-        for (at, _) in LONG.char_indices() {
-            let (before, after) = LONG.split_at(at);
-            sources.push(before.to_owned());
-            sources.push(after.to_owned());
-        }
-        assert!(engine(Tier::Native).compile(&env(), LONG).is_ok(), "{:?}", engine(Tier::Native).compile(&env(), LONG));
-        let mut rows = Vec::new();
-        for tier in TIERS {
-            let engine = engine(tier);
-            rows.extend(sources.iter().map(|source| try_out(&engine, tier, source, source)));
-        }
-        print_slowest("breakers", rows);
-    });
-}
-
-#[test]
-fn random_text_ends() {
-    const WORDS: &[&str] = &[
-        "a",
-        "i",
-        "s",
-        "m",
-        "d",
-        "1",
-        "1u",
-        "1.5",
-        "'x'",
-        "b'x'",
-        "true",
-        "null",
-        "(",
-        ")",
-        "[",
-        "]",
-        "{",
-        "}",
-        ",",
-        ":",
-        "?",
-        ".",
-        ".?",
-        "[?",
-        "+",
-        "-",
-        "*",
-        "/",
-        "%",
-        "!",
-        "&&",
-        "||",
-        "==",
-        "<",
-        " in ",
-        ".map(x,",
-        ".all(x,",
-        ".exists(k,v,",
-        "size(",
-        "has(",
-        "cel.bind(y,",
-        "optional.of(",
-        ".orValue(",
-        "x",
-        "y",
-        " ",
-        "\n",
-        "//",
-        "\"",
-        "'",
-        "`",
-        "\\",
-        "é",
-    ];
-    small_stack(|| {
-        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-        let mut random = move |below: usize| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state % below as u64) as usize
-        };
-        let engines = TIERS.map(|tier| (tier, engine(tier)));
-        let mut rows = Vec::new();
-        for round in 0..1500 {
-            let length = random(60) + 1;
-            let source = if round % 3 == 0 {
-                let bytes: Vec<u8> = (0..length).map(|_| random(256) as u8).collect();
-                String::from_utf8_lossy(&bytes).into_owned()
-            } else {
-                (0..length).map(|_| *WORDS.get(random(WORDS.len())).unwrap()).collect()
-            };
-            for (tier, engine) in &engines {
-                rows.push(try_out(engine, *tier, &source, &source));
-            }
-        }
-        print_slowest("random text", rows);
-    });
-}
-
 /// The deepest trees that are accepted evaluate on a small stack, to the same in both tiers.
 #[test]
 fn the_deepest_nesting_evaluates() {
@@ -379,151 +265,5 @@ fn compiling_is_about_linear() {
             }
         }
         assert!(steep.is_empty(), "{steep:#?}");
-    });
-}
-
-/// Rules that would run for ages end when the budget is spent.
-#[test]
-fn explosions_end() {
-    small_stack(|| {
-        let list = |n: usize| format!("[{}]", "1,".repeat(n));
-        let doubled = format!("[1]{}", ".map(x, [x, x])".repeat(30));
-        let squared = format!(
-            "cel.bind(b0, 'x', {}b60{})",
-            (1..=60).map(|k| format!("cel.bind(b{k}, b{p} + b{p}, ", p = k - 1)).collect::<String>(),
-            ")".repeat(60)
-        );
-        let flattened = (0..40).fold("[1, 1]".to_owned(), |inner, k| format!("cel.bind(l{k}, {inner}, l{k} + l{k})"));
-        let endless =
-            format!("{}true{}", (0..6).map(|k| format!("{}.all(x{k}, ", list(40))).collect::<String>(), ")".repeat(6));
-        let sources = [
-            // Nothing holds the end back.
-            format!("{endless} || i == i"),
-            format!("[1].exists(y, {endless} || y == 1)"),
-            format!("default({endless}, true)"),
-            format!("coalesce({endless}, true)"),
-            format!("{endless}.with(y, i == i || y)"),
-            format!("{}true{}", (0..6).map(|k| format!("{}.all(x{k}, ", list(40))).collect::<String>(), ")".repeat(6)),
-            format!(
-                "{}false{}",
-                (0..6).map(|k| format!("{}.exists(x{k}, ", list(40))).collect::<String>(),
-                ")".repeat(6)
-            ),
-            format!("{}1{}", (0..6).map(|k| format!("{}.map(x{k}, ", list(40))).collect::<String>(), ")".repeat(6)),
-            squared,
-            flattened,
-            // Each level holds the one below twice: small to build, endless to walk.
-            format!("cel.bind(v, {doubled}, v == v)"),
-            format!("{doubled} == {doubled}"),
-            format!("{doubled} in [{doubled}]"),
-        ];
-        let env = env();
-        for tier in TIERS {
-            let engine = engine(tier);
-            let run = |source: &str| {
-                let program: Program<Bindings<'static>> = engine.compile(&env, source).unwrap();
-                let start = cpu_time();
-                let outcome = program.eval(&bindings(&env), &mut Scratch::new()).map(drop).map_err(|e| e.kind);
-                (outcome, cpu_time() - start)
-            };
-            for source in &sources {
-                let (outcome, time) = run(source);
-                let name: String = source.chars().take(40).collect();
-                say(&format!("  {tier:?} {name}..: {time:.2?}"));
-                assert_eq!(outcome, Err(ErrorKind::OutOfBudget), "{tier:?} {name}");
-            }
-            let (outcome, time) = run(&doubled);
-            say(&format!("  {tier:?} chained map: {time:.2?}, {outcome:?}"));
-            assert!(matches!(outcome, Ok(()) | Err(ErrorKind::OutOfBudget)), "{outcome:?}");
-        }
-    });
-}
-
-/// Calls on very long text, over and over, end when the budget is spent, whatever the text.
-#[test]
-fn long_text_is_paid_for() {
-    const CALLS: &[&str] = &[
-        "hex.encode(bytes(s)).size()",
-        "url.encode(s).size()",
-        "form.decode(s).size()",
-        "form.encode({s: s, 'l': [s, s]}).size()",
-        "base64.decodeUrl(s).size()",
-        "base64.encodeUrl(bytes(s)).size()",
-        "sha1.encode(s).size()",
-        "sha256.encode(s).size()",
-        "md5.encode(bytes(s)).size()",
-        "s.stripPrefix(s).size()",
-        "s.stripSuffix(s + 'x').size()",
-        "s.regexReplace('a', s).size()",
-        "s.regexReplace('(.*)', '$1$1${1}$$').size()",
-        "s.regexReplace(s, '').size()",
-        "s.format([s]).size()",
-        "{s: 1, 'k': 2}.merge({s: 2, 'l': 2}).size()",
-        "[optional.of(s), optional.none()].unwrapOpt().size()",
-        "uuid().size()",
-        "int(random())",
-    ];
-    const TEXTS: &[&str] = &["a", "a&", "%", "%s", "%41&", "=", "+=%&", "${1}", "$", "${", "\u{e9}", "a&a=&", "A-_"];
-    let env = env();
-    let texts: Vec<String> = TEXTS.iter().map(|text| text.repeat((1 << 20) / text.len())).collect();
-    let limits = Limits { steps: 50_000, ..Limits::default() };
-    let mut slowest = (Duration::ZERO, String::new());
-    for call in CALLS {
-        for tier in TIERS {
-            let source = format!("lists.range(1000).map(x, lists.range(1000).exists(y, {call} < 0))");
-            let engine = Engine::builder().tier(tier).limits(limits).build();
-            let program = engine.compile(&env, &source).unwrap();
-            for text in &texts {
-                let mut bindings = bindings(&env);
-                bindings.set("s", Value::String(text)).unwrap();
-                let start = cpu_time();
-                let outcome = program.eval(&bindings, &mut Scratch::new()).map(drop).map_err(|e| e.kind);
-                let time = cpu_time() - start;
-                let name = format!("{tier:?} {call} of {}..", text.chars().take(8).collect::<String>());
-                let ended = matches!(outcome, Err(ErrorKind::OutOfBudget | ErrorKind::InvalidArgument));
-                assert!(ended, "{name}: {outcome:?}");
-                slowest = slowest.max((time, name));
-            }
-        }
-    }
-    say(&format!("  the slowest: {slowest:.2?}"));
-    assert!(slowest.0 < Duration::from_secs(2), "{slowest:?}");
-}
-
-/// Functions that call the one before twice, and chains of them as deep as they may be: refused where they are defined, or
-/// evaluated on a small stack.
-#[test]
-fn definitions_neither_explode_nor_overflow() {
-    small_stack(|| {
-        let start = cpu_time();
-        let double = |k: u32| (format!("f{k}(a: int) -> int"), format!("f{p}(a) + f{p}(a + 1)", p = k - 1));
-        let env = (1..60).fold(env().define("f0(a: int) -> int", "a + i"), |env, k| {
-            if env.problems().is_empty() { env.define(&double(k).0, &double(k).1) } else { env }
-        });
-        let codes: Vec<&str> = env.problems().iter().flat_map(|p| p.diagnostics()).map(|d| d.code).collect();
-        assert_eq!(codes, ["too-many-nodes"]);
-        say(&format!("  doubling definitions: {:.2?}", cpu_time() - start));
-
-        let mut env = self::env().define("f0(a: dyn) -> dyn", "a + 1");
-        let mut last = 0;
-        for k in 1..250 {
-            let next = env.clone().define(&format!("f{k}(a: dyn) -> dyn"), &format!("f{}(a + 1)", k - 1));
-            if !next.problems().is_empty() {
-                break;
-            }
-            (env, last) = (next, k);
-        }
-        assert!(last > 100, "{last}");
-        let rule = format!("[1, 2].map(x, f{}(x) + f{}(f1(x)))", last / 2, last / 3);
-        let mut outcomes = Vec::new();
-        for tier in TIERS {
-            let engine = engine(tier);
-            let deepest = engine.compile(&env, &format!("f{last}(i)")).unwrap();
-            let value = deepest.eval(&bindings(&env), &mut Scratch::new()).map(|v| format!("{v:?}"));
-            assert_eq!(value, Ok(format!("Int({})", last + 2)));
-            let program = engine.compile(&env, &rule).unwrap();
-            outcomes.push(program.eval(&bindings(&env), &mut Scratch::new()).map(|v| format!("{v:?}")));
-        }
-        assert!(outcomes.iter().all(|o| o.is_ok() && *o == outcomes[0]), "{outcomes:?}");
     });
 }

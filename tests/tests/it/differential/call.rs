@@ -1,113 +1,18 @@
-//! The interpreter, native code, and native code without passes agree on random typed programs, value for value and error
-//! for error.
-//!
-//! Each line of the table of what the programs consist of ([`Coverage`](celero_tests::generate::Coverage)) is met by at least
-//! [`LEAST`] cases.
-//!
-//! `CELERO_DIFFERENTIAL_CASES` sets how many pairs of a program and a set of inputs are compared, `CELERO_SEED` the seed.
+//! A context with a field of each kind that native code reads in place, filled with the values of a random case.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "tests"
-)]
-
-use celero::{Arena, Bindings, Context, Engine, Env, Explanation, Limits, Program, Scratch, Tier, Timestamp, Value};
-use celero_tests::differential::{Arm, Ended, Report, compare_more};
-use celero_tests::generate::{Case, Coverage, Declared, Generator, Group, Owned, declare};
+use celero::{Arena, Context, Env, Timestamp, Value};
+use celero_tests::generate::{Case, Declared, Owned};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, SystemTime};
-
-const CASES: u64 = 300_000;
-const THREADS: u64 = 2;
-
-/// Fewest cases that each line of the table must have in a run of [`CASES`].
-const LEAST: u64 = 1_000;
-
-/// A tier, with and without its passes.
-#[derive(Clone, Copy)]
-struct Way {
-    name: &'static str,
-    tier: Tier,
-    optimize: bool,
-}
-
-const WAYS: [Way; 3] = [
-    Way { name: "interpreter", tier: Tier::Interpret, optimize: true },
-    Way { name: "native", tier: Tier::Native, optimize: true },
-    Way { name: "native without passes", tier: Tier::Native, optimize: false },
-];
-
-impl Way {
-    fn engine(self, steps: Option<u32>) -> Engine {
-        let limits = Limits::default();
-        let limits = Limits { steps: steps.unwrap_or(limits.steps), ..limits };
-        Engine::builder().tier(self.tier).optimize(self.optimize).limits(limits).build()
-    }
-}
-
-/// Runs programs over variables that are declared at run time.
-struct Dynamic {
-    way: Way,
-    engine: Engine,
-}
-
-impl Dynamic {
-    fn new(way: Way) -> Self {
-        Self { way, engine: way.engine(None) }
-    }
-}
-
-impl Arm for Dynamic {
-    fn name(&self) -> &str {
-        self.way.name
-    }
-
-    fn run(&mut self, case: &Case) -> Result<Vec<Ended>, String> {
-        let env = case.env();
-        let engine = case.steps.map_or_else(|| self.engine.clone(), |steps| self.way.engine(Some(steps)));
-        let program = engine.compile(&env, &case.source).map_err(|error| error.to_string())?;
-        let mut scratch = Scratch::new();
-        let mut results = Vec::with_capacity(case.bindings.len());
-        for set in &case.bindings {
-            let arena = Arena::new(1 << 24);
-            let mut bindings = Bindings::new(&env);
-            for (variable, value) in case.variables.iter().zip(set) {
-                if let Some(value) = value {
-                    let value = value.in_arena(&arena).map_err(|kind| kind.to_string())?;
-                    bindings.set(&variable.name, value).map_err(|error| error.to_string())?;
-                }
-            }
-            results.push(ended(&program, &bindings, &mut scratch)?);
-        }
-        Ok(results)
-    }
-
-    fn stages(&mut self, case: &Case) -> Option<Explanation> {
-        self.engine.explain(&case.env(), &case.source).ok()
-    }
-}
-
-fn ended<C: Context>(program: &Program<C::Static>, context: &C, scratch: &mut Scratch) -> Result<Ended, String> {
-    let shown = Arena::new(1 << 24);
-    match program.eval(context, scratch) {
-        Ok(value) => Owned::of(&value, &shown).map(Ended::Value).map_err(|kind| kind.to_string()),
-        Err(error) => Ok(Ended::Error(error.kind)),
-    }
-}
 
 /// Data that native code reads in place: a field of each kind.
 #[derive(Context)]
-struct Call<'a> {
+pub(super) struct Call<'a> {
     secure: bool,
     tiny: i8,
     small: i16,
@@ -172,20 +77,20 @@ struct Call<'a> {
 
 /// A part of it.
 #[derive(Context, Clone)]
-struct User<'a> {
+pub(super) struct User<'a> {
     id: i64,
     name: &'a str,
     admin: Option<bool>,
 }
 
-fn variables_of_call() -> Vec<Declared> {
+pub(super) fn variables_of_call() -> Vec<Declared> {
     let env = Env::<Call<'_>>::new();
     let variables = env.declarations().variables().iter();
     variables.map(|v| Declared { name: v.name.to_string(), ty: v.ty.clone(), optional: v.optional }).collect()
 }
 
 /// Reads a set of inputs by the names of the variables.
-struct Inputs<'a> {
+pub(super) struct Inputs<'a> {
     case: &'a Case,
     set: &'a [Option<Owned>],
     /// Where the next one will be, if they are read in order.
@@ -193,6 +98,10 @@ struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
+    pub(super) fn new(case: &'a Case, set: &'a [Option<Owned>]) -> Self {
+        Self { case, set, next: Cell::new(0) }
+    }
+
     fn of(&self, name: &str) -> Option<&'a Owned> {
         let variables = &self.case.variables;
         let named = |at: &usize| variables.get(*at).is_some_and(|v| v.name == name);
@@ -292,7 +201,7 @@ fn bytes(value: &Owned) -> &[u8] {
 }
 
 /// What a [`Call`] refers to.
-struct Referred<'a> {
+pub(super) struct Referred<'a> {
     trailers: HeaderMap,
     codes: Vec<i32>,
     ports: Vec<u16>,
@@ -304,7 +213,7 @@ struct Referred<'a> {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "any number of the field's type will do")]
-fn referred<'a>(inputs: &Inputs<'a>) -> Referred<'a> {
+pub(super) fn referred<'a>(inputs: &Inputs<'a>) -> Referred<'a> {
     let text = |v: &'a Owned| if let Owned::String(v) = v { v.as_str() } else { "" };
     Referred {
         trailers: inputs.headers("trailers"),
@@ -319,7 +228,7 @@ fn referred<'a>(inputs: &Inputs<'a>) -> Referred<'a> {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "any number of the field's type will do")]
-fn call<'a>(inputs: &Inputs<'a>, referred: &'a Referred<'a>, arena: &'a Arena) -> Result<Call<'a>, String> {
+pub(super) fn call<'a>(inputs: &Inputs<'a>, referred: &'a Referred<'a>, arena: &'a Arena) -> Result<Call<'a>, String> {
     let text = |v: &Owned| if let Owned::String(v) = v { v.clone() } else { String::new() };
     let truth = |v: &Owned| matches!(v, Owned::Bool(true));
     let (seconds, nanos) = (inputs.int("at"), inputs.int("took").unsigned_abs());
@@ -392,132 +301,4 @@ fn call<'a>(inputs: &Inputs<'a>, referred: &'a Referred<'a>, arena: &'a Arena) -
         user: inputs.user("user"),
         last: &referred.user,
     })
-}
-
-/// Runs programs over [`Call`].
-struct Typed {
-    way: Way,
-    engine: Engine,
-    env: Env<Call<'static>>,
-}
-
-impl Typed {
-    fn new(way: Way, unchecked: bool) -> Self {
-        Self { way, engine: way.engine(None), env: declare(Env::new()).unchecked(unchecked) }
-    }
-}
-
-impl Arm for Typed {
-    fn name(&self) -> &str {
-        self.way.name
-    }
-
-    fn run(&mut self, case: &Case) -> Result<Vec<Ended>, String> {
-        let engine = case.steps.map_or_else(|| self.engine.clone(), |steps| self.way.engine(Some(steps)));
-        let program = engine.compile(&self.env, &case.source).map_err(|error| error.to_string())?;
-        let mut scratch = Scratch::new();
-        let run = |set: &Vec<Option<Owned>>| {
-            let arena = Arena::new(1 << 24);
-            let inputs = Inputs { case, set, next: Cell::new(0) };
-            let referred = referred(&inputs);
-            ended(&program, &call(&inputs, &referred, &arena)?, &mut scratch)
-        };
-        case.bindings.iter().map(run).collect()
-    }
-
-    fn stages(&mut self, case: &Case) -> Option<Explanation> {
-        self.engine.explain(&self.env, &case.source).ok()
-    }
-}
-
-fn number(name: &str, default: u64) -> u64 {
-    let Ok(text) = std::env::var(name) else { return default };
-    let parsed = text.strip_prefix("0x").map_or_else(|| text.parse(), |hex| u64::from_str_radix(hex, 16));
-    parsed.unwrap_or_else(|_| panic!("{name} is no number: {text}"))
-}
-
-/// One share of a run: cases over variables of their own and over [`Call`], each with and without static types.
-fn run(seed: u64, pairs: u64) -> Report {
-    let [mut a, mut b, mut c] = WAYS.map(Dynamic::new);
-    let mut report = Report::default();
-    let share = |percent: u64| pairs * percent / 100;
-    compare_more(&mut report, Generator::new(seed), share(45), &mut [&mut a, &mut b, &mut c]);
-    compare_more(&mut report, Generator::new(seed ^ 1).unchecked(), share(8), &mut [&mut a, &mut b, &mut c]);
-    let [mut a, mut b, mut c] = WAYS.map(|way| Typed::new(way, true));
-    let typed = Generator::over(seed ^ 2, variables_of_call());
-    compare_more(&mut report, typed.clone().unchecked(), share(7), &mut [&mut a, &mut b, &mut c]);
-    let [mut a, mut b, mut c] = WAYS.map(|way| Typed::new(way, false));
-    compare_more(&mut report, typed, share(40), &mut [&mut a, &mut b, &mut c]);
-    report
-}
-
-/// Runs another program than it is asked to: a fault that the comparison must find.
-struct Planted {
-    inner: Dynamic,
-    fault: (&'static str, &'static str),
-}
-
-impl Arm for Planted {
-    fn name(&self) -> &str {
-        "planted"
-    }
-
-    fn run(&mut self, case: &Case) -> Result<Vec<Ended>, String> {
-        let wrong = Case { source: case.source.replace(self.fault.0, self.fault.1), ..case.clone() };
-        // Where the other program does not check, the fault is not there.
-        self.inner.run(&wrong).or_else(|_| self.inner.run(case))
-    }
-}
-
-#[test]
-fn planted_faults_are_found() {
-    let faults = [
-        (" < ", " <= "),
-        (" && ", " || "),
-        (".startsWith(", ".endsWith("),
-        (".exists(", ".all("),
-        (".exists_one(", ".exists("),
-        (" / 0 ", " % 0 "),
-        ("math.greatest(", "math.least("),
-        ("has(", "!has("),
-    ];
-    for fault in faults {
-        let (mut right, mut planted) = (Dynamic::new(WAYS[0]), Planted { inner: Dynamic::new(WAYS[0]), fault });
-        let mut report = Report::default();
-        while report.failures.is_empty() && report.programs < 12_000 {
-            let generator = Generator::new(report.programs);
-            compare_more(&mut report, generator, 800, &mut [&mut right, &mut planted]);
-        }
-        let found = report.failures.first().unwrap_or_else(|| panic!("{fault:?} was not found"));
-        assert!(found.contains("smallest: ") && found.contains("planted: "), "{found}");
-    }
-}
-
-#[test]
-fn the_tiers_agree() {
-    let cases = number("CELERO_DIFFERENTIAL_CASES", CASES);
-    let seed = number("CELERO_SEED", 1);
-    let mut total = Report::default();
-    let variables = variables_of_call();
-    total.coverage.expect(Group::Variable, variables.iter().map(|v| v.name.clone().into()));
-    let functions = declare(Env::dynamic()).declarations().functions().to_vec();
-    total.coverage.expect(Group::Host, functions.iter().map(|f| f.name.to_string().into()));
-    let definitions = declare(Env::dynamic()).declarations().definitions().to_vec();
-    total.coverage.expect(Group::Defined, definitions.iter().map(|d| d.name().to_owned().into()));
-    thread::scope(|scope| {
-        let threads: Vec<_> =
-            (0..THREADS).map(|n| scope.spawn(move || run(seed.wrapping_add(n << 32), cases / THREADS))).collect();
-        for thread in threads {
-            total.merge(thread.join().unwrap());
-        }
-    });
-    let Report { programs, refused, compared, spent, coverage, failures } = &total;
-    println!("seed {seed}: {compared} cases of {programs} programs, {spent} spent their budget, {refused} refused");
-    println!("{coverage}");
-    assert!(failures.is_empty(), "{} disagreements, seed {seed}:\n{}", failures.len(), failures.join("\n"));
-    assert!(*refused <= programs / 50, "the generator wrote {refused} programs that don't check, of {programs}");
-    if cases >= CASES {
-        let missing = coverage.missing(Coverage::GROUPS, LEAST);
-        assert!(missing.is_empty(), "met by fewer than {LEAST} cases:\n{}", missing.join("\n"));
-    }
 }

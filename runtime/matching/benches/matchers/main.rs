@@ -1,0 +1,305 @@
+//! The matchers against the usual crates for the same question. Every answer is compared before anything is timed.
+//!
+//! `cargo bench -p celero-matching` prints a table for each question; each row is one engine. A benchmark answers one question
+//! for each of its values, and the time is that of all of them.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "benchmarks"
+)]
+
+mod data;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use celero_matching::pattern::{Matcher, RequiredLiterals, required_literals};
+use celero_matching::{ExactMap, LiteralMap, MemoryBudget, NetworkMap, PatternMatch, PatternSet, Searcher};
+use divan::{Bencher, black_box};
+use regex_automata::{Anchored, Input, PatternSet as RegexPatterns, meta};
+use std::collections::{BTreeSet, HashMap};
+use std::net::IpAddr;
+
+fn main() {
+    divan::main();
+}
+
+/// Runs `ask` for each value. `ask` adds the ids that match to the list.
+fn measure<V>(bencher: Bencher<'_, '_>, values: &[V], mut ask: impl FnMut(&V, &mut Vec<u32>)) {
+    let mut found = Vec::with_capacity(1024);
+    bencher.bench_local(|| {
+        let mut count = 0;
+        for value in values {
+            found.clear();
+            ask(black_box(value), &mut found);
+            count += found.len();
+        }
+        count
+    });
+}
+
+/// Panics unless both ways find the same ids for each value, and some ids for some value.
+fn compare<V>(values: &[V], mut a: impl FnMut(&V, &mut Vec<u32>), mut b: impl FnMut(&V, &mut Vec<u32>)) {
+    let mut total = 0;
+    for value in values {
+        let set = |ask: &mut dyn FnMut(&V, &mut Vec<u32>)| {
+            let mut ids = Vec::new();
+            ask(value, &mut ids);
+            ids.into_iter().collect::<BTreeSet<u32>>()
+        };
+        let (a, b) = (set(&mut a), set(&mut b));
+        assert_eq!(a, b, "different answers");
+        total += a.len();
+    }
+    assert!(total > 0, "nothing matches");
+}
+
+/// Which key equals a text: 4,096 host names, one in two is a key.
+#[divan::bench_group]
+mod equal {
+    use super::*;
+
+    const KEYS: &[usize] = &[100, 10_000, 100_000];
+
+    #[divan::bench(args = KEYS)]
+    fn exact_map(bencher: Bencher<'_, '_>, keys: usize) {
+        let (keys, values) = data::hosts(keys);
+        let (map, other) = (ExactMap::<false>::new(&keys), table(&keys));
+        compare(
+            &values,
+            |value, found| found.extend(map.get(value.as_bytes())),
+            |value, found| found.extend(other.get(value.as_bytes())),
+        );
+        measure(bencher, &values, |value, found| found.extend(map.get(value.as_bytes())));
+    }
+
+    #[divan::bench(args = KEYS)]
+    fn hash_map(bencher: Bencher<'_, '_>, keys: usize) {
+        let (keys, values) = data::hosts(keys);
+        let map = table(&keys);
+        measure(bencher, &values, |value, found| found.extend(map.get(value.as_bytes())));
+    }
+
+    fn table(keys: &[String]) -> HashMap<&[u8], u32> {
+        keys.iter().map(String::as_bytes).zip(0..).collect()
+    }
+}
+
+/// Which literals occur in a text: 512 request lines of about 90 bytes.
+#[divan::bench_group]
+mod literals {
+    use super::*;
+
+    const KEYS: &[usize] = &[10, 100, 1_000, 10_000];
+
+    #[divan::bench(args = KEYS)]
+    fn literal_map(bencher: Bencher<'_, '_>, keys: usize) {
+        let (keys, texts) = data::literals(keys);
+        let (map, other) = (LiteralMap::<false>::new(&keys).unwrap(), automaton(&keys, AhoCorasickKind::ContiguousNFA));
+        compare(
+            &texts,
+            |text, found| map.for_each(text.as_bytes(), |id| found.push(id)),
+            |text, found| all(&other, text, found),
+        );
+        measure(bencher, &texts, |text, found| map.for_each(text.as_bytes(), |id| found.push(id)));
+    }
+
+    #[divan::bench(args = KEYS)]
+    fn aho_corasick_dfa(bencher: Bencher<'_, '_>, keys: usize) {
+        let (keys, texts) = data::literals(keys);
+        let automaton = automaton(&keys, AhoCorasickKind::DFA);
+        measure(bencher, &texts, |text, found| all(&automaton, text, found));
+    }
+
+    #[divan::bench(args = KEYS)]
+    fn aho_corasick_nfa(bencher: Bencher<'_, '_>, keys: usize) {
+        let (keys, texts) = data::literals(keys);
+        let automaton = automaton(&keys, AhoCorasickKind::ContiguousNFA);
+        measure(bencher, &texts, |text, found| all(&automaton, text, found));
+    }
+
+    fn automaton(keys: &[String], kind: AhoCorasickKind) -> AhoCorasick {
+        AhoCorasick::builder().kind(Some(kind)).build(keys).unwrap()
+    }
+
+    fn all(automaton: &AhoCorasick, text: &str, found: &mut Vec<u32>) {
+        found.extend(automaton.find_overlapping_iter(text).map(|hit| hit.pattern().as_u32()));
+    }
+}
+
+/// Which networks contain an address: 4,096 IPv4 addresses.
+#[divan::bench_group]
+mod networks {
+    use super::*;
+
+    const KEYS: &[usize] = &[100, 10_000, 100_000];
+
+    #[divan::bench(args = KEYS)]
+    fn network_map(bencher: Bencher<'_, '_>, keys: usize) {
+        let (keys, values) = data::networks(keys);
+        let (map, other) = (NetworkMap::new(&keys), tables(&keys));
+        compare(
+            &values,
+            |address, found| map.for_each(*address, |id| found.push(id)),
+            |address, found| each_length(&other, *address, found),
+        );
+        measure(bencher, &values, |address, found| map.for_each(*address, |id| found.push(id)));
+    }
+
+    /// A hash table for each prefix length that occurs.
+    #[divan::bench(args = KEYS)]
+    fn hash_map_per_length(bencher: Bencher<'_, '_>, keys: usize) {
+        let (keys, values) = data::networks(keys);
+        let tables = tables(&keys);
+        measure(bencher, &values, |address, found| each_length(&tables, *address, found));
+    }
+
+    type Tables = Vec<(u8, HashMap<u32, u32>)>;
+
+    fn tables(keys: &[(IpAddr, u8)]) -> Tables {
+        let mut tables: Tables = Vec::new();
+        for (id, (address, prefix)) in (0..).zip(keys) {
+            let at = tables.iter().position(|(length, _)| length == prefix).unwrap_or_else(|| {
+                tables.push((*prefix, HashMap::new()));
+                tables.len() - 1
+            });
+            tables[at].1.insert(first_bits(*address, *prefix), id);
+        }
+        tables
+    }
+
+    fn each_length(tables: &Tables, address: IpAddr, found: &mut Vec<u32>) {
+        found.extend(tables.iter().filter_map(|(length, table)| table.get(&first_bits(address, *length))));
+    }
+
+    fn first_bits(address: IpAddr, prefix: u8) -> u32 {
+        let IpAddr::V4(address) = address else { panic!("only IPv4 here") };
+        address.to_bits() >> (32 - u32::from(prefix))
+    }
+}
+
+/// Which patterns match a text: 512 request lines. With `literals` each pattern requires some, with `classes` none does.
+#[divan::bench_group]
+mod patterns {
+    use super::*;
+
+    const KINDS: &[&str] = &["literals_100", "literals_300", "classes_30"];
+
+    fn input(kind: &str) -> (Vec<String>, Vec<String>) {
+        let (kind, count) = kind.split_once('_').unwrap();
+        data::patterns(kind, count.parse().unwrap())
+    }
+
+    /// Required literals in one map, the patterns without in a set of patterns: what a rule engine does.
+    struct Ours {
+        literals: LiteralMap<true>,
+        /// Indexed by literal.
+        owners: Vec<u32>,
+        set: PatternSet,
+        /// Indexed by pattern of the set.
+        members: Vec<u32>,
+        matchers: Vec<Matcher>,
+    }
+
+    impl Ours {
+        fn new(patterns: &[String]) -> Self {
+            let (mut literals, mut owners) = (Vec::new(), Vec::new());
+            let (mut others, mut members) = (Vec::new(), Vec::new());
+            for (id, pattern) in (0..).zip(patterns) {
+                if let Some(RequiredLiterals::Substring(required)) = required_literals(pattern) {
+                    for literal in &required.literals {
+                        literals.push(literal.to_ascii_lowercase());
+                        owners.push(id);
+                    }
+                } else {
+                    others.push(pattern.as_str());
+                    members.push(id);
+                }
+            }
+            // Equal literals of several patterns stay separate keys here.
+            let set = PatternSet::new(&others, 4 << 20, &MemoryBudget::default());
+            let matchers = patterns.iter().map(|pattern| Matcher::new(pattern).unwrap()).collect();
+            Self { literals: LiteralMap::new(&literals).unwrap(), owners, set, members, matchers }
+        }
+
+        fn ask(&self, text: &str, found: &mut Vec<u32>) {
+            self.literals.for_each(text.as_bytes(), |literal| found.push(self.owners[literal as usize]));
+            found.sort_unstable();
+            found.dedup();
+            found.retain(|id| self.matchers[*id as usize].is_match(text) == Ok(true));
+            self.set.for_each(text, |member, kind| {
+                let id = self.members[member as usize];
+                if kind == PatternMatch::Certain || self.matchers[id as usize].is_match(text) == Ok(true) {
+                    found.push(id);
+                }
+            });
+        }
+    }
+
+    #[divan::bench(args = KINDS)]
+    fn literals_and_pattern_set(bencher: Bencher<'_, '_>, kind: &str) {
+        let (patterns, texts) = input(kind);
+        let (ours, other) = (Ours::new(&patterns), regex::RegexSet::new(&patterns).unwrap());
+        compare(
+            &texts,
+            |text, found| ours.ask(text, found),
+            |text, found| found.extend(other.matches(text).iter().map(|id| id as u32)),
+        );
+        measure(bencher, &texts, |text, found| ours.ask(text, found));
+    }
+
+    #[divan::bench(args = KINDS)]
+    fn regex_set(bencher: Bencher<'_, '_>, kind: &str) {
+        let (patterns, texts) = input(kind);
+        let set = regex::RegexSet::new(&patterns).unwrap();
+        measure(bencher, &texts, |text, found| found.extend(set.matches(text).iter().map(|id| id as u32)));
+    }
+
+    #[divan::bench(args = KINDS)]
+    fn regex_automata_new_many(bencher: Bencher<'_, '_>, kind: &str) {
+        let (patterns, texts) = input(kind);
+        let config = meta::Config::new().match_kind(regex_automata::MatchKind::All).hybrid_cache_capacity(16 << 20);
+        let regex = meta::Regex::builder().configure(config).build_many(&patterns).unwrap();
+        let mut set = RegexPatterns::new(patterns.len());
+        measure(bencher, &texts, |text, found| {
+            set.clear();
+            regex.which_overlapping_matches(&Input::new(text.as_str()).anchored(Anchored::No), &mut set);
+            found.extend(set.iter().map(|id| id.as_u32()));
+        });
+    }
+
+    #[divan::bench(args = KINDS)]
+    fn loop_over_regex(bencher: Bencher<'_, '_>, kind: &str) {
+        let (patterns, texts) = input(kind);
+        let all: Vec<regex::Regex> = patterns.iter().map(|pattern| regex::Regex::new(pattern).unwrap()).collect();
+        measure(bencher, &texts, |text, found| {
+            found.extend((0_u32..).zip(&all).filter(|(_, regex)| regex.is_match(text)).map(|(id, _)| id));
+        });
+    }
+}
+
+/// Whether one needle occurs in a text: texts of a length, none of which contains it.
+#[divan::bench_group]
+mod substring {
+    use super::*;
+
+    const LENGTHS: &[usize] = &[16, 64, 1024];
+    const NEEDLE: &str = "/wp-admin/";
+
+    #[divan::bench(args = LENGTHS)]
+    fn searcher(bencher: Bencher<'_, '_>, length: usize) {
+        let texts = data::texts(length);
+        let searcher = Searcher::new(NEEDLE);
+        for text in texts.iter().map(String::as_str).chain([NEEDLE]) {
+            assert_eq!(searcher.is_in(text.as_bytes()), text.contains(NEEDLE));
+        }
+        bencher.bench_local(|| texts.iter().filter(|text| searcher.is_in(black_box(text.as_bytes()))).count());
+    }
+
+    #[divan::bench(args = LENGTHS)]
+    fn memmem(bencher: Bencher<'_, '_>, length: usize) {
+        let texts = data::texts(length);
+        let finder = memchr::memmem::Finder::new(NEEDLE);
+        bencher.bench_local(|| texts.iter().filter(|text| finder.find(black_box(text.as_bytes())).is_some()).count());
+    }
+}
