@@ -91,7 +91,8 @@ pub(super) fn networks(count: usize) -> (Vec<(IpAddr, u8)>, Vec<IpAddr>) {
     (keys, values)
 }
 
-/// Patterns that require literals, or that do not, and 512 request lines.
+/// Patterns that require literals (`literals`), classes alone (`classes`), or classes with gaps between them (`gaps`), and 512
+/// request lines.
 pub(super) fn patterns(kind: &str, count: usize) -> (Vec<String>, Vec<String>) {
     let mut numbers = Numbers::new();
     let patterns = distinct(count, || {
@@ -102,10 +103,15 @@ pub(super) fn patterns(kind: &str, count: usize) -> (Vec<String>, Vec<String>) {
             ("literals", 1) => format!(r"q={word}\b"),
             ("literals", 2) => format!("/{word}/v[0-9]+/"),
             ("literals", _) => format!(r"{word}(-bot|crawler)/[0-9]\.[0-9]"),
-            (_, 0) => format!("[0-9]{{{n}}}&[a-z]{{{}}}=", 1 + numbers.below(9)),
-            (_, 1) => format!("[<>'\"]{{{n}}}[a-z]{{{}}}", 1 + numbers.below(9)),
-            (_, 2) => format!("(?:[a-f][g-m]){{{n}}}[0-{}]", 1 + numbers.below(8)),
-            _ => format!("[A-Z]{{{n}}} ?[/-][a-{}]+[?]", char::from(b'm' + numbers.below(13) as u8)),
+            ("classes", 0) => format!("[0-9]{{{n}}}&[a-z]{{{}}}=", 1 + numbers.below(9)),
+            ("classes", 1) => format!("[<>'\"]{{{n}}}[a-z]{{{}}}", 1 + numbers.below(9)),
+            ("classes", 2) => format!("(?:[a-f][g-m]){{{n}}}[0-{}]", 1 + numbers.below(8)),
+            ("classes", _) => format!("[A-Z]{{{n}}} ?[/-][a-{}]+[?]", char::from(b'm' + numbers.below(13) as u8)),
+            // As in rules of firewalls: gaps of bounded length between classes of Unicode.
+            (_, 0) => format!(r"[=&]\s*\w{{{n},{}}}['(<]", n + 1 + numbers.below(8)),
+            (_, 1) => format!(r"\d{{{n}}}.{{0,{}}}[;|`]\s*\w+", 5 + numbers.below(30)),
+            (_, 2) => format!(r"(?:[/?]\w+){{{n}}}.{{1,{}}}\d[&?]", 5 + numbers.below(30)),
+            (_, _) => format!(r"['`](?:\s|\w){{{n},{}}}[=<>]", n + 1 + numbers.below(8)),
         }
     });
     let words: Vec<String> =

@@ -178,12 +178,13 @@ mod networks {
     }
 }
 
-/// Which patterns match a text: 512 request lines. With `literals` each pattern requires some, with `classes` none does.
+/// Which patterns match a text: 512 request lines. Patterns of the kind `literals` require some, those of `classes` and `gaps` do
+/// not; the joint automaton is small for `classes` and large for `gaps`.
 #[divan::bench_group]
 mod patterns {
     use super::*;
 
-    const KINDS: &[&str] = &["literals_100", "literals_300", "classes_30"];
+    const KINDS: &[&str] = &["literals_100", "literals_300", "classes_30", "gaps_30", "gaps_100"];
 
     fn input(kind: &str) -> (Vec<String>, Vec<String>) {
         let (kind, count) = kind.split_once('_').unwrap();
@@ -239,7 +240,7 @@ mod patterns {
     #[divan::bench(args = KINDS)]
     fn literals_and_pattern_set(bencher: Bencher<'_, '_>, kind: &str) {
         let (patterns, texts) = input(kind);
-        let (ours, other) = (Ours::new(&patterns), regex::RegexSet::new(&patterns).unwrap());
+        let (ours, other) = (Ours::new(&patterns), joint(&patterns));
         compare(
             &texts,
             |text, found| ours.ask(text, found),
@@ -248,17 +249,25 @@ mod patterns {
         measure(bencher, &texts, |text, found| ours.ask(text, found));
     }
 
+    /// With limits that do not restrict it.
+    fn joint(patterns: &[String]) -> regex::RegexSet {
+        regex::RegexSetBuilder::new(patterns).size_limit(1 << 30).dfa_size_limit(16 << 20).build().unwrap()
+    }
+
     #[divan::bench(args = KINDS)]
     fn regex_set(bencher: Bencher<'_, '_>, kind: &str) {
         let (patterns, texts) = input(kind);
-        let set = regex::RegexSet::new(&patterns).unwrap();
+        let set = joint(&patterns);
         measure(bencher, &texts, |text, found| found.extend(set.matches(text).iter().map(|id| id as u32)));
     }
 
     #[divan::bench(args = KINDS)]
     fn regex_automata_new_many(bencher: Bencher<'_, '_>, kind: &str) {
         let (patterns, texts) = input(kind);
-        let config = meta::Config::new().match_kind(regex_automata::MatchKind::All).hybrid_cache_capacity(16 << 20);
+        let config = meta::Config::new()
+            .match_kind(regex_automata::MatchKind::All)
+            .nfa_size_limit(Some(1 << 30))
+            .hybrid_cache_capacity(16 << 20);
         let regex = meta::Regex::builder().configure(config).build_many(&patterns).unwrap();
         let mut set = RegexPatterns::new(patterns.len());
         measure(bencher, &texts, |text, found| {

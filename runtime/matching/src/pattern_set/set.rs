@@ -24,9 +24,10 @@ pub enum PatternMatch {
 /// Finds all patterns of a set that match somewhere in a text.
 ///
 /// Patterns are merged into state tables of up to 64 patterns. A text that contains none of the bytes that a table's patterns
-/// require skips the table; the others need one table lookup for each byte of the text. Use it for tens to hundreds of patterns
-/// without literals to search for; for patterns that [require literals](crate::pattern::required_literals), search for these
-/// first.
+/// require skips the table; the others need one table lookup for each byte of the text. Use it for many
+/// patterns that require no literals; for patterns that [require some](crate::pattern::required_literals), search for these
+/// first. A [`regex::RegexSet`] is faster for few patterns whose joint automaton is small, and much slower once the states of
+/// that automaton exceed its cache.
 ///
 /// A lookup takes time linear in the text, for each table that runs, and in the number of patterns that no table decides.
 ///

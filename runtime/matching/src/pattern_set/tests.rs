@@ -111,7 +111,7 @@ fn text(random: &mut fastrand::Rng) -> String {
     (0..random.usize(0..9)).map(|_| letters[random.usize(0..letters.len())]).collect()
 }
 
-/// The matcher of a pattern, as a rule has it.
+/// The matcher of a pattern.
 fn matcher(pattern: &str) -> Option<Matcher> {
     Some(Matcher::from_regex(pattern, Regex::new(pattern).ok()?))
 }

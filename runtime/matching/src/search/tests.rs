@@ -1,4 +1,4 @@
-//! Against `memmem`, on texts that lie in memory of exactly their size.
+//! Comparison with `memmem`, on texts in allocations of exactly their size.
 
 #![expect(clippy::arithmetic_side_effects, reason = "tests")]
 
