@@ -11,6 +11,7 @@ mod functions;
 mod hostile_hosts;
 mod http;
 mod index;
+mod language;
 mod layout;
 mod lint;
 mod live;
