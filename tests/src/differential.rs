@@ -15,11 +15,11 @@ const TRIES: usize = 600;
 /// Disagreements after which a run stops.
 const ENOUGH: usize = 5;
 
-/// Of so many programs one is looked at stage by stage, which takes longer than to run it; and all that are written for a
-/// rare operation.
+/// One program in this many is examined stage by stage, which takes longer than running it; so is every program that is written
+/// for a rare operation.
 const LOOKED_AT: u64 = 8;
 
-/// After so many programs the generator is told what is rare.
+/// Programs between two updates of the generator's weights.
 const TOLD: u64 = 32;
 
 /// Cases of an error inside of a larger expression that are wanted, of each kind and each thing that becomes of it.
@@ -122,7 +122,7 @@ pub fn compare(generator: Generator, pairs: u64, arms: &mut [&mut dyn Arm]) -> R
     report
 }
 
-/// As [`compare`], for so many more pairs. What the report has met least is preferred.
+/// Compares `pairs` more pairs, as [`compare`] does. Prefers operations that the report has counted least.
 pub fn compare_more(report: &mut Report, mut generator: Generator, pairs: u64, arms: &mut [&mut dyn Arm]) {
     let pairs = report.compared + report.spent + pairs;
     while report.compared + report.spent < pairs && report.failures.len() < ENOUGH {

@@ -2,7 +2,7 @@
 //! is in it. Each entry is the source, a line `=>`, the rendering, and a line `----`. In sources `\e` stands for nothing
 //! (to write an empty one), `\t` and `\r` for themselves.
 //!
-//! With `CELERO_BLESS` set, the test writes the file anew instead of comparing; read the difference before keeping it.
+//! With `BLESS` set, the test writes the file anew instead of comparing; read the difference before keeping it.
 
 use celero_frontend::{Limits, PARSER_CODES, Stage, Style, parse, render};
 
@@ -10,7 +10,7 @@ use celero_frontend::{Limits, PARSER_CODES, Stage, Style, parse, render};
 fn rendering_is_as_recorded() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/diagnostics.txt");
     let recorded = std::fs::read_to_string(path).unwrap();
-    let bless = std::env::var_os("CELERO_BLESS").is_some();
+    let bless = std::env::var_os("BLESS").is_some();
     let mut actual = String::new();
     for entry in recorded.split_inclusive("----\n") {
         let (written, _) = entry.split_once("\n=>\n").unwrap_or((entry, ""));

@@ -40,7 +40,7 @@ impl Emitter<'_, '_> {
     /// The address of an operand that must be a value of any type.
     pub(super) fn element(&mut self, id: NodeId) -> Result<Value, Error> {
         if self.unit.graph.ty(id) != Ty::Value {
-            return Err(broken("an element that is no value"));
+            return Err(broken("an element is not a value"));
         }
         self.value(id)?.one()
     }

@@ -55,7 +55,7 @@ struct Loop {
 impl<'a> Emitter<'a, '_> {
     fn fold_parts(&self, id: NodeId) -> Result<FoldParts, Error> {
         let (op, _, args) = self.parts(id);
-        let Op::Fold { kind, level, pairs, filtered } = op else { return Err(broken("a fold that is none")) };
+        let Op::Fold { kind, level, pairs, filtered } = op else { return Err(broken("the operation is not a fold")) };
         let tests = matches!(kind, FoldKind::All | FoldKind::Exists | FoldKind::ExistsOne | FoldKind::Filter);
         let (range, filter, transform) = match (tests, filtered, args) {
             (true, _, [range, filter]) => (*range, Some(*filter), None),

@@ -53,7 +53,7 @@ impl Emitter<'_, '_> {
     /// The answer of a lookup that its batch makes.
     fn look_up_together(&mut self, id: NodeId, number: usize, at: i32) -> Result<Words, Error> {
         let Some(&Batch { names, answers, asked }) = self.batches.get(number) else {
-            return Err(broken("a batch of headers that is none"));
+            return Err(broken("the operation is not a header of a batch"));
         };
         if !asked.is_some_and(|asked| self.tree.dominates(asked, self.place)) {
             let (ask, go) = (self.cold_block(), self.builder.create_block());
@@ -141,7 +141,9 @@ impl Emitter<'_, '_> {
     }
 
     fn look_up(&mut self, id: NodeId) -> Result<(Value, Value), Error> {
-        let Op::Header { name, .. } = self.unit.graph.op(id) else { return Err(broken("a header that is none")) };
+        let Op::Header { name, .. } = self.unit.graph.op(id) else {
+            return Err(broken("the operation is not a header"));
+        };
         let name = self.unit.address(name).ok_or_else(|| broken("no address for a constant"))?;
         let map = self.header_map(id)?;
         let name = self.address(name.data);
@@ -150,7 +152,9 @@ impl Emitter<'_, '_> {
 
     /// The address of the header map that a lookup is in.
     fn header_map(&mut self, id: NodeId) -> Result<Value, Error> {
-        let Op::Header { field, .. } = self.unit.graph.op(id) else { return Err(broken("a header that is none")) };
+        let Op::Header { field, .. } = self.unit.graph.op(id) else {
+            return Err(broken("the operation is not a header"));
+        };
         let headers = self.unit.field(field).and_then(|field| field.headers.as_ref());
         self.end(headers.ok_or_else(|| broken("a field without headers"))?)
     }

@@ -29,7 +29,7 @@ impl Emitter<'_, '_> {
                 let low = self.row_difference(address.1, word(1), word(3));
                 Ok(Words::One(self.are_zero(high, low)))
             }
-            _ => Err(broken("a network that is none")),
+            _ => Err(broken("the constant is not a network")),
         }
     }
 

@@ -124,7 +124,7 @@ impl Emitter<'_, '_> {
             }
             Op::Call(Helper::value_equal) => self.value_equal(id, args, yes, no),
             Op::InStrSet(set) => self.test_text_set(id, set, yes, no),
-            _ => Err(broken("a test of text that is none")),
+            _ => Err(broken("the operation is not a test of text")),
         }
     }
 
@@ -249,7 +249,7 @@ impl Emitter<'_, '_> {
     fn test_text_set(&mut self, id: NodeId, set: ConstId, yes: Edge, no: Edge) -> Result<(), Error> {
         let (_, _, args) = self.parts(id);
         let Some(Constant::StrSet(members)) = self.unit.graph.constant_at(set) else {
-            return Err(broken("a set that is none"));
+            return Err(broken("the constant is not a set"));
         };
         let texts: SmallVec<[&[u8]; SMALL_SET]> = members.iter().map(|member| member.as_bytes()).collect();
         if let Some(tagged) = self.tagged(self.one_arg(args)?, &texts) {
@@ -288,7 +288,7 @@ impl Emitter<'_, '_> {
     pub(super) fn test_int_set(&mut self, args: &[NodeId], set: ConstId, yes: Edge, no: Edge) -> Result<(), Error> {
         let number = self.value(self.one_arg(args)?)?.one()?;
         let Some(Constant::IntSet(members)) = self.unit.graph.constant_at(set) else {
-            return Err(broken("a set that is none"));
+            return Err(broken("the constant is not a set"));
         };
         for &member in members.iter() {
             let next = self.builder.create_block();

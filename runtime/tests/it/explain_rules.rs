@@ -22,8 +22,8 @@ fn explain(sources: &[&str], indexing: Indexing, on_error: ErrorPolicy) -> SetEx
     rules(&Env::new(), sources).index(indexing).on_error(on_error).explain().unwrap()
 }
 
-/// The ways of a rule that is found by itself.
-fn ways(source: &str, on_error: ErrorPolicy) -> Vec<(Vec<String>, Vec<String>)> {
+/// The index entries of a rule in a set of its own: keys and residual predicate.
+fn entries_of(source: &str, on_error: ErrorPolicy) -> Vec<(Vec<String>, Vec<String>)> {
     let explanation = explain(&[source], Indexing::Always, on_error);
     explanation
         .rules()
@@ -46,11 +46,13 @@ fn keys_are_told_in_words() {
         ("'X-A' in request.headers", &["request.headers[\"x-a\"] is present"]),
         ("cidr('10.0.0.0/8').containsIP(source.address)", &["source.address is in 10.0.0.0/8"]),
     ] {
-        let found = ways(source, ErrorPolicy::NoMatch);
+        let found = entries_of(source, ErrorPolicy::NoMatch);
         assert_eq!(found.iter().map(|(keys, _)| keys.concat()).collect::<Vec<_>>(), keys, "{source}");
         assert!(found.iter().all(|(_, rest)| rest.is_empty()), "{source}: {found:?}");
     }
-    let [(keys, rest)] = &ways("request.path.matches('(?i)^/.*wp-login')", ErrorPolicy::NoMatch)[..] else { panic!() };
+    let [(keys, rest)] = &entries_of("request.path.matches('(?i)^/.*wp-login')", ErrorPolicy::NoMatch)[..] else {
+        panic!()
+    };
     assert_eq!(keys, &["request.path contains \"wp-login\" in any case"]);
     assert_eq!(rest, &["request.path.matches('(?i)^/.*wp-login')"]);
 }
@@ -78,12 +80,12 @@ fn keys_of_numbers_and_truths_are_told_in_words() {
 #[test]
 fn rules_that_may_fail_are_found_by_what_is_absent() {
     let source = "request.headers['x-a'] == '1' && size(request.path) > 3";
-    let keys = |on_error| ways(source, on_error).into_iter().map(|(keys, _)| keys.concat()).collect::<Vec<_>>();
+    let keys = |on_error| entries_of(source, on_error).into_iter().map(|(keys, _)| keys.concat()).collect::<Vec<_>>();
     assert_eq!(keys(ErrorPolicy::NoMatch), ["request.headers[\"x-a\"] is \"1\""]);
     let mut with_errors = keys(ErrorPolicy::Match);
     with_errors.sort();
     assert_eq!(with_errors, ["request.headers[\"x-a\"] is \"1\"", "request.headers[\"x-a\"] is absent"]);
-    let rests: Vec<_> = ways(source, ErrorPolicy::Match).into_iter().map(|(_, rest)| rest.len()).collect();
+    let rests: Vec<_> = entries_of(source, ErrorPolicy::Match).into_iter().map(|(_, rest)| rest.len()).collect();
     assert_eq!(rests.iter().sum::<usize>(), 3, "the absent header is told by evaluating all");
 }
 

@@ -156,7 +156,7 @@ impl Coverage {
         }
     }
 
-    /// Counts what a program consists of, for so many cases.
+    /// Counts the operations of a program, which ran in `cases` cases.
     pub fn note(&mut self, checked: &Checked, declared: &celero_frontend::Declarations, cases: u64) {
         let ast = checked.ast();
         let mut lines = BTreeSet::new();

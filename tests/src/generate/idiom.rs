@@ -38,9 +38,9 @@ const FOLDS: &[(&str, Body, &str)] = &[
 
 #[derive(Clone, Copy)]
 enum Body {
-    /// With so many variables.
+    /// With this number of variables.
     Test(usize),
-    /// With so many variables, and a filter or not.
+    /// With this number of variables, and whether there is a filter.
     Transform(usize, bool),
     /// With a filter or not.
     Entry(bool),

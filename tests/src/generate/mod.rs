@@ -103,7 +103,7 @@ impl Counts {
         }
     }
 
-    /// The least used of so many random ones.
+    /// The least used of `of` random ones.
     fn rarest(&self, rng: &mut Rng, of: usize) -> usize {
         let random = (0..of).map(|_| rng.below(self.0.len()));
         random.min_by_key(|index| self.of(*index)).unwrap_or(0)

@@ -32,7 +32,7 @@ fn median(times: &mut [u64]) -> u64 {
 
 /// What a reader has seen.
 struct Seen {
-    /// Nanoseconds that getting the rules took, at every so many times.
+    /// Nanoseconds that getting the rules took, sampled at a fixed interval.
     loads: Vec<u64>,
     /// Most nanoseconds of the processor that it took: others' work on the same core is not counted.
     longest: u64,

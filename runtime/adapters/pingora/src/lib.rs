@@ -29,7 +29,7 @@
 //!
 //! This crate is the one to copy; `celero-tower` is an example for hosts that are futures.
 //!
-//! 1. Create `runtime/adapters/HOST` with a dependency on `celero-policy` only, and add the crate to `MAY_KNOW` in the test `tidy`.
+//! 1. Create `runtime/adapters/HOST` with a dependency on `celero-policy` only, and add the crate to `MAY_KNOW` in the test `tidy`, and to `members` in the root `Cargo.toml`.
 //! 2. Give each request an [`Exchange`](celero_policy::Exchange) and one `Arc<Policy>` for all its phases, as `guard.rs` does.
 //! 3. Call the phases in the order of [`Policy`](celero_policy::Policy), and apply the edits after each: `edits.rs`, or
 //!    [`Edits::apply`](celero_policy::Edits::apply) if the host has `http::HeaderMap`s.

@@ -17,7 +17,10 @@ pub(crate) struct Admin {
 impl ServeHttp for Admin {
     async fn response(&self, session: &mut ServerSession) -> Response<Vec<u8>> {
         let (status, body) = match session.req_header().uri.path() {
-            "/metrics" => (200, metrics::render(&self.state)),
+            "/metrics" => {
+                let dropped = self.state.log.as_ref().map_or(0, |log| log.dropped());
+                (200, metrics::render(&self.state.metrics, &self.state.current(), dropped))
+            }
             _ => (404, "only /metrics exists here\n".to_owned()),
         };
         let response = Response::builder()

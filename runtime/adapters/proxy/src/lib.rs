@@ -28,6 +28,7 @@ mod log_entry;
 pub mod logger;
 mod metrics;
 mod proxy;
+mod request_state;
 mod routing;
 mod service;
 mod state;

@@ -1,7 +1,7 @@
 //! An entry of the access log: the proxy's own fields of a request, then the fields of the policy.
 
+use crate::request_state::RequestState;
 use crate::routing;
-use crate::service::RequestState;
 use celero_policy::LogFields;
 use pingora::Error;
 use pingora::proxy::Session;

@@ -8,11 +8,10 @@
 //! 1. Of a rule or a phase: count it in `celero-policy` (`phase.rs` runs the rules) and add a field to `RuleInfo` or `PhaseInfo`.
 //!    Of the proxy: add a counter to [`Metrics`], and increment it where the event happens.
 //! 2. Write it in [`render`]: one `head` with name, type and help, then one `sample` for each combination of labels. Names
-//!    start with `celero_`, counters end with `_total`, times are in seconds.
+//!    start with `celero_`, new counters end with `_total`, times are in seconds.
 //! 3. Describe it in `docs/proxy.md`, where the test `every_metric_is_described` looks for it.
 
 use crate::generation::Generation;
-use crate::state::State;
 use celero_policy::RuleInfo;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -59,10 +58,10 @@ impl Metrics {
     }
 }
 
-/// Returns all metrics in the text format of Prometheus.
-pub(crate) fn render(state: &State) -> String {
+/// Returns all metrics in the text format of Prometheus: the counters, those of the current generation `now`, and the number of
+/// lines of the access log that were `dropped`.
+pub(crate) fn render(metrics: &Metrics, now: &Generation, dropped: u64) -> String {
     let mut page = PrometheusText::default();
-    let (metrics, now) = (&state.metrics, state.current());
     let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     page.head("celero_requests_total", "counter", "Finished requests, by the class of their status.");
     let mut sum = 0_u64;
@@ -83,9 +82,9 @@ pub(crate) fn render(state: &State) -> String {
     page.head("celero_policy_reload_failures", "counter", "Reloads that failed because of errors in the files.");
     page.sample("celero_policy_reload_failures", &[], get(&metrics.reload_failures));
     page.head("celero_access_log_dropped_total", "counter", "Lines of the access log that were dropped.");
-    page.sample("celero_access_log_dropped_total", &[], state.log.as_ref().map_or(0, |log| log.dropped()));
-    upstreams(&mut page, &now);
-    rules(&mut page, &now);
+    page.sample("celero_access_log_dropped_total", &[], dropped);
+    upstreams(&mut page, now);
+    rules(&mut page, now);
     page.text
 }
 

@@ -1,6 +1,6 @@
 //! The phases of a request in the proxy.
 
-use crate::generation::Generation;
+use crate::request_state::RequestState;
 use crate::state::State;
 use crate::{log_entry, routing};
 use async_trait::async_trait;
@@ -11,7 +11,6 @@ use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::proxy::{FailToProxy, ProxyHttp, Session};
 use pingora::upstreams::peer::HttpPeer;
 use pingora::{Error, ErrorSource, ErrorType, Result};
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,18 +20,6 @@ const DRAIN: Duration = Duration::from_secs(5);
 /// The implementation of Pingora's proxy trait.
 pub(crate) struct Service {
     pub(crate) state: Arc<State>,
-}
-
-/// The state of a request.
-pub(crate) struct RequestState {
-    pub(crate) now: Arc<Generation>,
-    pub(crate) guard: Guard,
-    /// The index of the chosen upstream.
-    pub(crate) upstream: Option<usize>,
-    /// The last chosen server.
-    pub(crate) server: Option<SocketAddr>,
-    /// The servers to which a connection failed.
-    failed: Vec<SocketAddr>,
 }
 
 #[async_trait]

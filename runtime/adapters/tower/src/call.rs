@@ -1,15 +1,18 @@
 //! Runs one request through the phases of a policy and the service.
 
 use crate::body::{RequestBody, ResponseBody, buffer};
-use crate::layer::{FindClient, PolicyLayer};
 use crate::log_on_drop::{LogOnDrop, LogSink};
 use bytes::Bytes;
 use celero_policy::{Exchange, Outcome, Policy, PolicyAnswer};
 use http::{Request, Response, StatusCode, request};
 use http_body::Body;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 use tower_service::Service;
+
+/// Returns the client's address.
+pub(crate) type FindClient = Arc<dyn Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync>;
 
 /// The state of a request.
 pub(crate) struct RequestState {
@@ -21,14 +24,8 @@ pub(crate) struct RequestState {
 }
 
 impl RequestState {
-    pub(crate) fn new(layer: &PolicyLayer) -> Self {
-        Self {
-            policy: layer.policy.current(),
-            peer: Arc::clone(&layer.peer),
-            sink: layer.sink.clone(),
-            started: SystemTime::now(),
-            clock: Instant::now(),
-        }
+    pub(crate) fn new(policy: Arc<Policy>, peer: FindClient, sink: Option<LogSink>) -> Self {
+        Self { policy, peer, sink, started: SystemTime::now(), clock: Instant::now() }
     }
 
     /// Returns the response, whose body runs the phase `log` at its end.

@@ -1,7 +1,7 @@
 //! The layer, and the service with a policy.
 
 use crate::body::{RequestBody, ResponseBody};
-use crate::call::{RequestState, run};
+use crate::call::{FindClient, RequestState, run};
 use crate::log_on_drop::LogSink;
 use bytes::Bytes;
 use celero_policy::{LivePolicy, LogFields};
@@ -16,15 +16,12 @@ use std::task::{Context, Poll};
 use tower_layer::Layer;
 use tower_service::Service;
 
-/// Returns the client's address.
-pub(crate) type FindClient = Arc<dyn Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync>;
-
 /// A [`Layer`] that runs a policy before and after a service. Cheap to clone.
 #[derive(Clone)]
 pub struct PolicyLayer {
-    pub(crate) policy: Arc<LivePolicy>,
-    pub(crate) peer: FindClient,
-    pub(crate) sink: Option<LogSink>,
+    policy: Arc<LivePolicy>,
+    peer: FindClient,
+    sink: Option<LogSink>,
 }
 
 impl PolicyLayer {
@@ -91,6 +88,8 @@ where
         // The service that is ready must be the one that is called, not its clone.
         let clone = self.inner.clone();
         let inner = std::mem::replace(&mut self.inner, clone);
-        Box::pin(run(inner, RequestState::new(&self.layer), request))
+        let PolicyLayer { policy, peer, sink } = &self.layer;
+        let state = RequestState::new(policy.current(), Arc::clone(peer), sink.clone());
+        Box::pin(run(inner, state, request))
     }
 }

@@ -3,13 +3,14 @@
 //! Supported are mappings with scalar keys, sequences and scalars. Aliases, tags and several documents in a file are errors, so a
 //! small file can't expand to a large document.
 
+pub mod problems;
 mod read;
 mod scalar_offset;
 
 pub use read::read;
 pub(crate) use scalar_offset::offset_in_file;
 
-use crate::problems::FileSpan;
+use problems::FileSpan;
 use saphyr_parser::ScalarStyle;
 use serde_json::Value as Json;
 

@@ -1,7 +1,7 @@
 //! Reads YAML: from the events of the parser to a tree.
 
+use super::problems::{FileSpan, Problems};
 use super::{MapEntry, Node, NodeValue, Scalar, SourceText};
-use crate::problems::{FileSpan, Problems};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span};
 
 /// The deepest nesting of a document.

@@ -1,6 +1,6 @@
 //! Errors and warnings about files, each with the span of the file that it is about.
 
-use crate::yaml::{SourceText, offset_in_file};
+use super::{SourceText, offset_in_file};
 use celero::{Diagnostic, Label, Severity, Span, Stage, Style};
 use std::path::PathBuf;
 
