@@ -137,6 +137,7 @@ mod function;
 #[cfg(feature = "http")]
 pub mod http;
 mod interpret;
+pub mod language;
 pub mod layout;
 mod library;
 mod limits;

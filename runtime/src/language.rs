@@ -1,0 +1,68 @@
+//! What a rule language other than CEL is made of. [`Env::language`](crate::Env::language) selects it.
+//!
+//! A language parses and checks a source and builds a tree; the interpreter, native code, rule sets and their index work on that tree.
+//! [`TreeBuilder::finish`] verifies the tree, so a mistake of the language is an error and not a wrong result.
+//!
+//! ```
+//! use celero::language::{
+//!     Checked, CodeInfo, Declarations, Diagnostic, Expr, Language, Limits, Reference, Span, Stage, TreeBuilder,
+//! };
+//! use celero::{Bindings, Engine, Env, Type, Value};
+//!
+//! /// A rule is the name of a `bool` variable.
+//! #[derive(Debug)]
+//! struct Flag;
+//!
+//! const UNKNOWN: CodeInfo =
+//!     CodeInfo { code: "unknown-flag", stage: Stage::Check, summary: "no flag of this name is declared" };
+//!
+//! impl Language for Flag {
+//!     fn name(&self) -> &str {
+//!         "flag"
+//!     }
+//!
+//!     fn check(
+//!         &self,
+//!         source: &str,
+//!         declarations: &Declarations,
+//!         limits: &Limits,
+//!     ) -> Result<(Checked, Vec<Diagnostic>), Vec<Diagnostic>> {
+//!         let span = Span::new(0, u32::try_from(source.len()).unwrap_or(u32::MAX));
+//!         let error = |message| vec![Diagnostic::error(UNKNOWN.stage, UNKNOWN.code, span, message)];
+//!         let found = declarations.variable(source).filter(|(_, variable)| variable.ty == Type::Bool);
+//!         let Some((index, _)) = found else { return Err(error(format!("there is no flag `{source}`"))) };
+//!         let mut tree = TreeBuilder::new(source);
+//!         let name = tree.name(source);
+//!         let root = tree.add(Expr::Ident { name, rooted: false }, span, Type::Bool, Reference::Variable(index));
+//!         let checked = tree.finish(root, declarations, limits);
+//!         checked.map(|checked| (checked, Vec::new())).map_err(|invalid| error(invalid.to_string()))
+//!     }
+//!
+//!     fn format(&self, source: &str, _: &Limits, _: usize) -> Result<String, Vec<Diagnostic>> {
+//!         Ok(format!("{source}\n"))
+//!     }
+//!
+//!     fn unparse(&self, checked: &Checked) -> String {
+//!         checked.ast().source().to_string()
+//!     }
+//!
+//!     fn codes(&self) -> Vec<CodeInfo> {
+//!         vec![UNKNOWN]
+//!     }
+//! }
+//!
+//! let env = Env::dynamic().variable("beta", Type::Bool).language(Flag);
+//! let rule = Engine::new().compile(&env, "beta")?;
+//! let mut bindings = Bindings::new(&env);
+//! bindings.set("beta", Value::Bool(true))?;
+//! assert!(rule.test(&bindings)?);
+//! assert!(Engine::new().compile(&env, "alpha").unwrap_err().to_string().contains("there is no flag `alpha`"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use celero_frontend::stdlib::{Builtin, TABLE};
+pub use celero_frontend::{
+    Ast, BinaryOp, Cel, Checked, CodeInfo, Declarations, Diagnostic, Expr, FallbackKind, FoldKind, InvalidTree,
+    Invariant, Label, Language, Limits, Literal, LogicOp, Name, Node, NodeId, Nodes, Overload, Place, Reference,
+    Severity, Span, Stage, TreeBuilder, Type, UnaryOp, Variable, edit_distance, similar,
+};
