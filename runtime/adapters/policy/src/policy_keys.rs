@@ -9,7 +9,7 @@
 //! 2. Read the key where its mapping is compiled: rules and phases in `compile.rs`, credentials in `auth/`, whole sections in
 //!    `policy.rs`. The check has run by then, so a value is present or absent, never of the wrong kind.
 //! 3. Carry out a new action of a rule in `actions.rs` (what it does) and `phase.rs` (when).
-//! 4. Describe the key in `docs/policy.md`, and test it in `tests/policy/actions.rs`.
+//! 4. Describe the key in `docs/policy.md`, and test it in `tests/policy/` (`actions.rs`, `auth.rs`, `failures.rs`).
 //! 5. Write the schema anew: `BLESS=1 cargo test -p celero-policy schema`.
 
 use crate::error_policy::PhaseErrorPolicy;
