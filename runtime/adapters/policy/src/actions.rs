@@ -26,6 +26,17 @@ pub(crate) struct Rule<S> {
     pub(crate) end: Option<PhaseEnd<S>>,
 }
 
+impl<S> Rule<S> {
+    /// Returns whether the rule is a guard: it keeps a message back, by `deny` or by an answer of status 300 or more.
+    pub(crate) fn is_guard(&self) -> bool {
+        match &self.end {
+            Some(PhaseEnd::Deny(_)) => true,
+            Some(PhaseEnd::Respond(answer)) => answer.status.as_u16() >= 300,
+            Some(PhaseEnd::Allow) | None => false,
+        }
+    }
+}
+
 /// A change of a header.
 #[derive(Debug)]
 pub(crate) enum HeaderEdit<S> {

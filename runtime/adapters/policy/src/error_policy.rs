@@ -1,12 +1,12 @@
 //! What a rule of a phase counts as if its condition fails: the key `onError`.
 
-use crate::actions::{PhaseEnd, Rule};
+use crate::actions::Rule;
 use celero::ErrorPolicy;
 
 /// What the rules of a phase count as if their conditions fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum PhaseErrorPolicy {
-    /// The default of a phase, fail closed: a rule that denies matches, any other does not.
+    /// The default of a phase, fail closed: a guard ([`Rule::is_guard`]) matches, any other rule does not.
     #[default]
     Closed,
     /// The same for all rules of the phase. With [`ErrorPolicy::Stop`] the phase ends with an error answer.
@@ -41,7 +41,7 @@ impl PhaseErrorPolicy {
     /// the rules, so such a rule counts as a match there.
     pub(crate) fn of_rule<S>(self, rule: &Rule<S>) -> ErrorPolicy {
         match self {
-            Self::Closed if matches!(rule.end, Some(PhaseEnd::Deny(_))) => ErrorPolicy::Match,
+            Self::Closed if rule.is_guard() => ErrorPolicy::Match,
             Self::Closed | Self::All(ErrorPolicy::NoMatch) => ErrorPolicy::NoMatch,
             Self::All(ErrorPolicy::Match | ErrorPolicy::Stop) => ErrorPolicy::Match,
         }

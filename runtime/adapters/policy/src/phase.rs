@@ -70,19 +70,25 @@ impl<S: Context + 'static> PhaseRules<S> {
     ) -> Option<PolicyAnswer> {
         let ThreadMemory { scratch, matched, .. } = memory;
         matched.clear();
-        // No rule of the set has the policy `Stop`, so the evaluation never returns an error.
-        matched.extend_from_slice(self.set.all(context, scratch).unwrap_or(&[]));
+        match self.set.all(context, scratch) {
+            Ok(rules) => matched.extend_from_slice(rules),
+            // No rule of the set has the policy `Stop` today. Whatever stops an evaluation, the phase ends closed.
+            Err(error) => {
+                shard.failed(error.rule);
+                return Some(self.stopped(error.rule));
+            }
+        }
         let errors: smallvec::SmallVec<[usize; 4]> = scratch.errors().iter().map(|error| error.rule).collect();
         let mut failed = errors.as_slice();
         for &index in &*matched {
-            let Some(rule) = self.rules.get(index) else { continue };
+            let Some(rule) = self.rules.get(index) else { return Some(self.stopped(index)) };
             while let [next, rest @ ..] = failed
                 && *next <= index
             {
                 shard.failed(*next);
                 failed = rest;
                 if *next == index && self.error_policy.stops() {
-                    return Some(PolicyAnswer::empty(self.error_status, &rule.name));
+                    return Some(self.stopped(index));
                 }
             }
             if rule.sample.is_some_and(|share| fastrand::f64() >= share) {
@@ -95,9 +101,7 @@ impl<S: Context + 'static> PhaseRules<S> {
                 (step, Err(ActionFailed)) => {
                     shard.failed(index);
                     match step {
-                        _ if self.error_policy.stops() => {
-                            return Some(PolicyAnswer::empty(self.error_status, &rule.name));
-                        }
+                        _ if self.error_policy.stops() => return Some(self.stopped(index)),
                         Step::Next => {}
                         Step::End(answer) => return answer.map(|answer| *answer),
                     }
@@ -106,6 +110,13 @@ impl<S: Context + 'static> PhaseRules<S> {
         }
         failed.iter().for_each(|rule| shard.failed(*rule));
         None
+    }
+
+    /// Returns the answer of a phase that a failing rule ends.
+    #[cold]
+    fn stopped(&self, rule: usize) -> PolicyAnswer {
+        let name = self.rules.get(rule).map_or_else(|| Arc::from(self.phase.name()), |rule| Arc::clone(&rule.name));
+        PolicyAnswer::empty(self.error_status, &name)
     }
 
     fn act<C: Context<Static = S>>(

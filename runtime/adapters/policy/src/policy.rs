@@ -302,3 +302,26 @@ impl Policy {
 fn outcome(answer: Option<PolicyAnswer>) -> Outcome {
     answer.map_or(Outcome::Continue, |answer| Outcome::Respond(Box::new(answer)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expressions::ENGINE;
+    use celero::{Env, ErrorPolicy};
+
+    /// Today no set of a phase has a rule with the policy `Stop`; if one had, a failure must not pass the rules after it.
+    #[test]
+    fn an_evaluation_that_stops_ends_the_phase_closed() {
+        let text = "request:\n- {name: first, when: 'false', count: a}\n- deny: true\n";
+        let mut policy = Policy::parse("policy.yaml", text, Path::new(".")).unwrap();
+        let env = Env::<RequestData<'_>>::new();
+        let rules = ENGINE.rules(&env).rule("first", "request.headers['x'] == 'y'", ()).rule("second", "true", ());
+        policy.request.set = rules.on_error(ErrorPolicy::Stop).build().unwrap();
+        let head = http::Request::new(()).into_parts().0;
+        let Outcome::Respond(answer) = policy.request(&head, &mut Exchange::new(None, None)) else {
+            panic!("the request is forwarded");
+        };
+        assert_eq!((answer.status.as_u16(), &*answer.rule), (500, "first"));
+        assert_eq!(policy.rules().map(|rule| rule.failed).collect::<Vec<_>>(), [1, 0]);
+    }
+}

@@ -92,7 +92,7 @@ const RULES_KEY: KeySpec = optional("rules", RULES, "The rules, in order.");
 const ON_ERROR: KeySpec = optional(
     "onError",
     Word(PhaseErrorPolicy::NAMES),
-    "What a rule with a failed condition counts as: `closed` (it matches if it denies; the default), `noMatch`, `match`, or `stop` (the phase ends with an error).",
+    "What a rule with a failed condition counts as: `closed` (it matches if it ends the phase with `deny`, `redirect` or another answer of status 300 or more; the default), `noMatch`, `match`, or `stop` (the phase ends with an error).",
 );
 const ERROR_STATUS: KeySpec =
     optional("errorStatus", STATUS, "The status of the answer when the phase ends with an error. Default: 500.");

@@ -49,6 +49,46 @@ fn failing_conditions_count_as_the_policy_says() {
 }
 
 #[test]
+fn guards_are_rules_whose_answer_keeps_a_message_back() {
+    for (action, status_when_failing) in [
+        ("deny: true", 403),
+        ("deny: {status: 200}", 200),
+        ("respond: {status: 403}", 403),
+        ("respond: {status: 300}", 300),
+        ("respond: {status: 503, body: \"${request.headers['x-n']}\"}", 503),
+        ("redirect: /login", 302),
+        ("redirect: \"${request.headers['x-n']}\"", 500),
+        ("redirect: {to: /login, status: 307}", 307),
+        ("respond: {status: 299}", 0),
+        ("respond: {body: x}", 0),
+        ("allow: true", 0),
+        ("setHeaders: {x-a: b}", 0),
+    ] {
+        for phase in ["request", "requestBody", "response"] {
+            let rules = format!("{phase}:\n- when: request.headers['x-n'] == '1'\n  {action}\n");
+            for defaults in ["", "defaults: {onError: closed}\n"] {
+                let policy = policy(&format!("{defaults}{rules}"));
+                let (without, mut exchange) = (head("GET /", &[]), exchange());
+                let outcome = match phase {
+                    "request" => policy.request(&without, &mut exchange),
+                    "requestBody" => policy.request_body(&without, b"", &mut exchange),
+                    _ => policy.response(&without, &response(200, &[]), &mut exchange),
+                };
+                assert_eq!(status(outcome), status_when_failing, "{action} in {phase}");
+                assert!(exchange.edits().is_empty(), "{action} in {phase}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_allowing_rule_that_fails_admits_nobody() {
+    let policy = policy("request:\n- when: request.headers['x-n'] == '1'\n  allow: true\n- redirect: /login\n");
+    assert_eq!(status(policy.request(&head("GET /", &[]), &mut exchange())), 302);
+    assert_eq!(status(policy.request(&head("GET /", &[("x-n", "1")]), &mut exchange())), 0);
+}
+
+#[test]
 fn an_answer_before_a_failure_stands() {
     let policy = policy(
         "request:\n  onError: stop\n  rules:\n  - when: request.path == '/ok'\n    allow: true\n  - when: request.headers['x'] == 'y'\n    deny: true\n",
