@@ -5,6 +5,7 @@
 //! known length. Of a body of unknown length, at most [`RETRY_BUFFER`] bytes can be buffered.
 
 use bytes::{Bytes, BytesMut};
+use celero_policy::framing;
 use http::{HeaderMap, header};
 use pingora::proxy::Session;
 use pingora::{Error, ErrorType, Result};
@@ -54,12 +55,10 @@ async fn read(session: &mut Session, timeout: Duration) -> Result<Option<Bytes>>
 
 /// Sends `100 Continue` to a client that waits for it before it sends its body (RFC 9110, section 10.1.1).
 async fn send_continue(session: &mut Session) -> Result<()> {
-    let waits =
-        session.req_header().headers.get(header::EXPECT).is_some_and(|value| value.as_bytes() == b"100-continue");
-    if waits {
+    if framing::expects_continue(session.req_header()) && !session.is_body_empty() {
         session.write_continue_response().await?;
-        session.req_header_mut().remove_header(&header::EXPECT);
     }
+    session.req_header_mut().remove_header(&header::EXPECT);
     Ok(())
 }
 

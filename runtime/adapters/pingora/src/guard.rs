@@ -4,7 +4,7 @@ use crate::body::{BufferResult, buffer};
 use crate::edits;
 use crate::write_answer::write_answer;
 use bytes::{Bytes, BytesMut};
-use celero_policy::{Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary};
+use celero_policy::{Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary, framing};
 use pingora::http::ResponseHeader;
 use pingora::proxy::{FailToProxy, Session};
 use pingora::{Error, ErrorType, Result};
@@ -88,31 +88,33 @@ impl Guard {
     }
 
     /// Runs the phases `request` and `requestBody`. Returns `true` if the policy answered the request, and the answer was sent. Both
-    /// phases are over before a server is chosen, so headers and labels that they set can decide which.
+    /// phases are over before a server is chosen, so headers and labels that they set can decide which. Requests that
+    /// [`framing::refusal`] refuses are answered first, whatever the policy.
     ///
     /// # Errors
     /// Returns an error if the client is gone, or sends a body too slowly that the policy needs.
     pub async fn request_filter(&mut self, session: &mut Session) -> Result<bool> {
         self.exchange.reset(inet(session.client_addr()), inet(session.server_addr()));
+        let has_body = !session.is_body_empty();
+        if let Some(refusal) = framing::refusal(session.req_header(), has_body) {
+            write_answer(session, self.answer.insert(Box::new(refusal))).await?;
+            return Ok(true);
+        }
         let outcome = self.policy.request(session.req_header(), &mut self.exchange);
         if self.apply_outcome(session, outcome).await? {
             return Ok(true);
         }
         let Some(limit) = self.policy.body_limit() else { return Ok(false) };
-        let outcome = if session.is_upgrade_req() {
-            self.policy.request_body(session.req_header(), b"", &mut self.exchange)
-        } else {
-            match buffer(session, limit, self.timeout).await? {
-                BufferResult::Whole(body) => {
-                    let outcome = self.policy.request_body(session.req_header(), &body, &mut self.exchange);
-                    self.body = if body.is_empty() { BufferedBody::Nothing } else { BufferedBody::Whole(body) };
-                    outcome
-                }
-                BufferResult::TooLarge(beginning) => {
-                    self.body =
-                        if beginning.is_empty() { BufferedBody::Nothing } else { BufferedBody::Beginning(beginning) };
-                    self.policy.request_body_too_large(&mut self.exchange)
-                }
+        let outcome = match buffer(session, limit, self.timeout).await? {
+            BufferResult::Whole(body) => {
+                let outcome = self.policy.request_body(session.req_header(), &body, &mut self.exchange);
+                self.body = if body.is_empty() { BufferedBody::Nothing } else { BufferedBody::Whole(body) };
+                outcome
+            }
+            BufferResult::TooLarge(beginning) => {
+                self.body =
+                    if beginning.is_empty() { BufferedBody::Nothing } else { BufferedBody::Beginning(beginning) };
+                self.policy.request_body_too_large(&mut self.exchange)
             }
         };
         self.apply_outcome(session, outcome).await

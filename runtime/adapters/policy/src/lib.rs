@@ -4,7 +4,7 @@
 //! proxy or server that runs policies: `celero-pingora` and `celero-tower` are hosts, and `celero-pingora` is the one to copy for
 //! another. A host
 //!
-//! 1. keeps one [`Exchange`] for each request;
+//! 1. keeps one [`Exchange`] for each request, and answers those that [`framing::refusal`] refuses;
 //! 2. calls the phases in their order: [`Policy::request`], [`Policy::request_body`] if [`Policy::body_limit`] asks for the body,
 //!    [`Policy::response`], [`Policy::log`];
 //! 3. applies the [`Edits`] of the exchange after each phase that returns [`Outcome::Continue`], and sends the answer of a phase that
@@ -46,6 +46,7 @@ mod error;
 mod error_policy;
 mod exchange;
 mod expressions;
+pub mod framing;
 mod live;
 mod outcome;
 mod phase;

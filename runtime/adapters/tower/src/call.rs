@@ -3,7 +3,7 @@
 use crate::body::{RequestBody, ResponseBody, buffer};
 use crate::log_on_drop::{LogOnDrop, LogSink};
 use bytes::Bytes;
-use celero_policy::{Exchange, Outcome, Policy, PolicyAnswer};
+use celero_policy::{Exchange, Outcome, Policy, PolicyAnswer, framing};
 use http::{Request, Response, StatusCode, request};
 use http_body::Body;
 use std::net::SocketAddr;
@@ -64,6 +64,9 @@ where
     let (mut head, body) = request.into_parts();
     let mut exchange = Exchange::new((state.peer)(&head), None);
     let policy = Arc::clone(&state.policy);
+    if let Some(refusal) = framing::refusal(&head, !body.is_end_stream()) {
+        return Ok(state.end(Some(head), response_of(refusal), exchange));
+    }
     if let Outcome::Respond(answer) = policy.request(&head, &mut exchange) {
         return Ok(state.end(Some(head), response_of(*answer), exchange));
     }

@@ -3,6 +3,7 @@
 #![expect(clippy::arithmetic_side_effects, reason = "tests")]
 
 mod backend;
+mod bodies;
 mod client;
 mod config;
 mod docs;
