@@ -1,11 +1,11 @@
-//! Counters of rule sets: how often each rule matched or failed.
+//! Counters of rules: how often each rule matched or failed. Rule sets and live rules count with them, and hosts can.
 //!
-//! Every [`Scratch`](crate::Scratch) owns one shard of a [`CounterRegistry`], on its own cache lines, so counting never contends. Readers add
-//! up the shards. A rule has a *slot*: the position of its counters in every shard.
+//! Every [`CounterShards`] owns one shard of a [`Counters`], on its own cache lines, so counting never contends. Readers add up the
+//! shards. A rule has a *slot*: the position of its counters in every shard. Each [`Scratch`](crate::Scratch) has shards.
 //!
-//! - A shard is made when a scratch is used with a registry for the first time, and again when a slot is beyond its end. All other
-//!   counting takes no lock and does not allocate.
-//! - Shards are reused when a scratch is dropped, with their counts, so their number is bounded by the largest number of scratches
+//! - A shard is made when it is used with counters for the first time, and again when a slot is beyond its end. All other counting
+//!   takes no lock and does not allocate.
+//! - Shards are reused when their owner is dropped, with their counts, so their number is bounded by the largest number of owners
 //!   alive at the same time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,8 +45,22 @@ pub struct RuleCounts<'r> {
     pub errors: u64,
 }
 
-/// Sampling interval: one evaluation in 1,024 per shard is timed. A power of two.
-const SAMPLED: u64 = 1024;
+impl<'r> Counts<'r> {
+    pub(crate) fn new(counters: &Counters, rules: Vec<RuleCounts<'r>>) -> Self {
+        let evaluations = counters.evaluations();
+        Self { evaluations: evaluations.number, mean_time: evaluations.mean_time(), rules }
+    }
+}
+
+impl<'r> RuleCounts<'r> {
+    pub(crate) fn new(index: usize, name: &'r str, counts: SlotCounts) -> Self {
+        let SlotCounts { matches, errors } = counts;
+        Self { index, name, matches, errors }
+    }
+}
+
+/// The sampling interval of rule sets: one evaluation in 1,024 per shard is timed.
+const SAMPLING_INTERVAL: u64 = 1024;
 
 const EVALUATIONS: usize = 0;
 const TIMED: usize = 1;
@@ -63,7 +77,7 @@ struct Line([AtomicU64; LINE]);
 
 const LINE: usize = 16;
 
-/// The counters of one scratch, which is their only writer, except for slots that no rule has.
+/// The counters of one owner, which is their only writer, except for slots that no rule has.
 #[derive(Debug)]
 struct Shard(Box<[Line]>);
 
@@ -101,20 +115,70 @@ fn word(slot: u32, number: usize) -> usize {
     (slot as usize).saturating_mul(WORDS).saturating_add(HEAD).saturating_add(number)
 }
 
-/// The counters of a set: hands out slots and shards, and adds up the shards.
+/// Counters for a host that decides itself what counts as a match: a policy whose rules end the evaluation, for example. A
+/// [`RuleSet`](crate::RuleSet) and [`Live`](crate::Live) count without it.
+///
+/// Share it between threads, and give each thread [`CounterShards`]. Counting takes no lock and does not allocate, but for the first
+/// evaluation with new counters.
+///
+/// ```
+/// use celero::counting::{CounterShards, Counters};
+///
+/// let counters = Counters::new(2).sampling_interval(64);
+/// let mut shards = CounterShards::default(); // of this thread
+///
+/// let mut counting = shards.begin(&counters);
+/// counting.matched(1);
+/// let timed = counting.end();
+///
+/// assert!(timed, "the first evaluation of each shard is timed");
+/// assert_eq!((counters.evaluations().number, counters.slot(1).matches, counters.slot(0).matches), (1, 1, 0));
+/// ```
 #[derive(Debug)]
-pub(crate) struct CounterRegistry {
-    /// Unique number of the registry.
+pub struct Counters {
+    /// Unique number of these counters.
     id: u64,
+    /// The sampling interval, a power of two, minus 1.
+    sampling_mask: u64,
     state: Mutex<State>,
+}
+
+/// The evaluations that [`Counters`] counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Evaluations {
+    /// Number of evaluations.
+    pub number: u64,
+    /// Number of those that were timed.
+    pub timed: u64,
+    /// The sum of the times of these.
+    pub time: Duration,
+}
+
+impl Evaluations {
+    /// The mean time of an evaluation; `None` before the first.
+    pub(crate) fn mean_time(&self) -> Option<Duration> {
+        let nanoseconds = u64::try_from(self.time.as_nanos()).unwrap_or(u64::MAX);
+        nanoseconds.checked_div(self.timed).map(Duration::from_nanos)
+    }
+}
+
+/// The counts of one slot of [`Counters`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SlotCounts {
+    /// Number of matches.
+    pub matches: u64,
+    /// Number of errors.
+    pub errors: u64,
 }
 
 #[derive(Debug, Default)]
 struct State {
     shards: Vec<Arc<Shard>>,
-    /// Places that are or were taken.
+    /// Number of slots that are or were taken.
     slots: u32,
-    /// Places that are free again.
+    /// Slots that are free again.
     free: Vec<u32>,
 }
 
@@ -122,35 +186,56 @@ impl State {
     fn sum(&self, word: usize) -> u64 {
         self.shards.iter().fold(0, |sum: u64, shard| sum.wrapping_add(shard.load(word)))
     }
+
+    fn slot(&self, slot: u32) -> SlotCounts {
+        SlotCounts { matches: self.sum(word(slot, 0)), errors: self.sum(word(slot, 1)) }
+    }
 }
 
-impl CounterRegistry {
-    /// Creates a registry in which the slots from 0 up to `slots` are taken.
-    pub(crate) fn new(slots: usize) -> Self {
-        static REGISTRIES: AtomicU64 = AtomicU64::new(0);
+impl Counters {
+    /// Creates counters with the slots from 0 up to `slots`, all zero. One evaluation in 1,024 per shard is timed.
+    #[must_use]
+    pub fn new(slots: usize) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
         let slots = u32::try_from(slots).unwrap_or(u32::MAX);
         let state = State { slots, ..State::default() };
-        Self { id: REGISTRIES.fetch_add(1, Ordering::Relaxed), state: Mutex::new(state) }
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self { id, sampling_mask: SAMPLING_INTERVAL - 1, state: Mutex::new(state) }
+    }
+
+    /// Sets the sampling interval: one evaluation in `interval` per shard is timed, the first one included. An interval that is not a
+    /// power of two is rounded up to one.
+    #[must_use]
+    pub fn sampling_interval(mut self, interval: u32) -> Self {
+        self.sampling_mask = u64::from(interval).next_power_of_two().saturating_sub(1);
+        self
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of evaluations, and the mean time of one.
-    pub(crate) fn evaluations(&self) -> (u64, Option<Duration>) {
+    /// Returns the evaluations so far. Adds up all shards, under a lock that evaluations do not take.
+    #[must_use]
+    pub fn evaluations(&self) -> Evaluations {
         let state = self.lock();
-        let mean = state.sum(NANOSECONDS).checked_div(state.sum(TIMED)).map(Duration::from_nanos);
-        (state.sum(EVALUATIONS), mean)
+        let time = Duration::from_nanos(state.sum(NANOSECONDS));
+        Evaluations { number: state.sum(EVALUATIONS), timed: state.sum(TIMED), time }
     }
 
-    /// Calls `tell` with the matches and errors of each of these slots.
-    pub(crate) fn read(&self, slots: impl Iterator<Item = u32>, mut tell: impl FnMut(u64, u64)) {
-        let state = self.lock();
-        slots.for_each(|slot| tell(state.sum(word(slot, 0)), state.sum(word(slot, 1))));
+    /// Returns the counts of a slot; zeros if there is no such slot. Adds up all shards, under a lock that evaluations do not take.
+    #[must_use]
+    pub fn slot(&self, slot: u32) -> SlotCounts {
+        self.lock().slot(slot)
     }
 
-    /// A shard for a scratch that is long enough for `slot`. `old` is the shard that it has so far.
+    /// The counts of each of these slots, in their order.
+    pub(crate) fn slots(&self, slots: impl Iterator<Item = u32>) -> Vec<SlotCounts> {
+        let state = self.lock();
+        slots.map(|slot| state.slot(slot)).collect()
+    }
+
+    /// A shard that is long enough for `slot`. `old` is the shard that its owner has so far.
     fn shard(&self, old: Option<&Arc<Shard>>, slot: u32) -> Arc<Shard> {
         let mut state = self.lock();
         // Spare slots: otherwise each new rule would make all shards anew.
@@ -177,17 +262,17 @@ impl CounterRegistry {
     }
 }
 
-/// A slot of a registry. Dropping it gives the slot back.
+/// A slot of counters. Dropping it gives the slot back.
 #[derive(Debug)]
 pub(crate) struct CounterSlot {
-    registry: Arc<CounterRegistry>,
+    counters: Arc<Counters>,
     number: u32,
 }
 
 impl CounterSlot {
     /// Takes a slot and sets its counters to zero.
-    pub(crate) fn new(registry: &Arc<CounterRegistry>) -> Self {
-        let mut state = registry.lock();
+    pub(crate) fn new(counters: &Arc<Counters>) -> Self {
+        let mut state = counters.lock();
         let number = state.free.pop().unwrap_or_else(|| {
             let number = state.slots;
             state.slots = number.saturating_add(1);
@@ -198,7 +283,7 @@ impl CounterSlot {
             words.into_iter().for_each(|word| word.store(0, Ordering::Relaxed));
         }
         drop(state);
-        Self { registry: Arc::clone(registry), number }
+        Self { counters: Arc::clone(counters), number }
     }
 
     pub(crate) fn number(&self) -> u32 {
@@ -208,36 +293,38 @@ impl CounterSlot {
 
 impl Drop for CounterSlot {
     fn drop(&mut self) {
-        self.registry.lock().free.push(self.number);
+        self.counters.lock().free.push(self.number);
     }
 }
 
-/// The shards of a scratch, by registry.
+/// The shards of one thread, or of one [`Scratch`](crate::Scratch): one for each [`Counters`] that it counts in.
 #[derive(Debug, Default)]
-pub(crate) struct Shards(Vec<(u64, Arc<Shard>)>);
+pub struct CounterShards(Vec<(u64, Arc<Shard>)>);
 
-impl Shards {
-    /// Begins an evaluation of the set with this registry.
-    pub(crate) fn begin<'s>(&'s mut self, registry: &'s CounterRegistry) -> Counting<'s> {
-        let known = self.0.iter().position(|(id, _)| *id == registry.id);
-        let slot = known.unwrap_or_else(|| {
-            // Drop the shards of registries that are gone.
+impl CounterShards {
+    /// Begins an evaluation: counts it, and reads the clock if it is timed. Takes a lock only for the first evaluation with these
+    /// counters.
+    pub fn begin<'s>(&'s mut self, counters: &'s Counters) -> Counting<'s> {
+        let known = self.0.iter().position(|(id, _)| *id == counters.id);
+        let place = known.unwrap_or_else(|| {
+            // Drop the shards of counters that were dropped.
             self.0.retain(|(_, shard)| Arc::strong_count(shard) > 1);
-            self.0.push((registry.id, registry.shard(None, 0)));
+            self.0.push((counters.id, counters.shard(None, 0)));
             self.0.len().saturating_sub(1)
         });
-        let mut counting = Counting { registry, shard: self.0.get_mut(slot).map(|(_, shard)| shard), start: None };
+        let mut counting = Counting { counters, shard: self.0.get_mut(place).map(|(_, shard)| shard), start: None };
         let before = counting.add(EVALUATIONS, 1).unwrap_or(0);
-        if before & (SAMPLED - 1) == 0 {
+        if before & counters.sampling_mask == 0 {
             counting.start = Some(Instant::now());
         }
         counting
     }
 }
 
-/// An evaluation that is counted.
-pub(crate) struct Counting<'s> {
-    registry: &'s CounterRegistry,
+/// An evaluation that is counted: [`CounterShards::begin`].
+#[derive(Debug)]
+pub struct Counting<'s> {
+    counters: &'s Counters,
     shard: Option<&'s mut Arc<Shard>>,
     /// The start, if the evaluation is timed.
     start: Option<Instant>,
@@ -248,11 +335,13 @@ impl Counting<'_> {
         self.shard.as_ref().and_then(|shard| shard.add(word, n))
     }
 
-    pub(crate) fn matched(&mut self, slot: u32) {
+    /// Counts a match.
+    pub fn matched(&mut self, slot: u32) {
         self.count(slot, 0);
     }
 
-    pub(crate) fn failed(&mut self, slot: u32) {
+    /// Counts an error.
+    pub fn failed(&mut self, slot: u32) {
         self.count(slot, 1);
     }
 
@@ -261,18 +350,18 @@ impl Counting<'_> {
         if self.add(word, 1).is_none()
             && let Some(shard) = &mut self.shard
         {
-            **shard = self.registry.shard(Some(shard), slot);
+            **shard = self.counters.shard(Some(shard), slot);
             shard.add(word, 1);
         }
     }
 
-    /// Ends the evaluation's time.
-    pub(crate) fn end(&mut self) {
-        if let Some(start) = self.start.take() {
-            let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            self.add(TIMED, 1);
-            self.add(NANOSECONDS, nanoseconds);
-        }
+    /// Ends the evaluation. Returns whether it was timed.
+    pub fn end(mut self) -> bool {
+        let Some(start) = self.start.take() else { return false };
+        let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.add(TIMED, 1);
+        self.add(NANOSECONDS, nanoseconds);
+        true
     }
 }
 
@@ -280,68 +369,72 @@ impl Counting<'_> {
 mod tests {
     use super::*;
 
-    fn read(registry: &CounterRegistry, slot: u32) -> (u64, u64) {
-        let mut found = (0, 0);
-        registry.read([slot].into_iter(), |matches, errors| found = (matches, errors));
-        found
+    fn read(counters: &Counters, slot: u32) -> (u64, u64) {
+        let SlotCounts { matches, errors } = counters.slot(slot);
+        (matches, errors)
     }
 
     #[test]
     fn a_shard_is_inherited_and_its_counts_stay() {
-        let registry = CounterRegistry::new(2);
+        let counters = Counters::new(2);
         for round in 1..=5 {
-            let mut shards = Shards::default();
-            shards.begin(&registry).matched(1);
-            let mut others = Shards::default();
-            others.begin(&registry).failed(1);
-            assert_eq!((read(&registry, 1), read(&registry, 0)), ((round, round), (0, 0)));
+            let mut shards = CounterShards::default();
+            shards.begin(&counters).matched(1);
+            let mut others = CounterShards::default();
+            others.begin(&counters).failed(1);
+            assert_eq!((read(&counters, 1), read(&counters, 0)), ((round, round), (0, 0)));
         }
-        assert_eq!((registry.evaluations().0, registry.lock().shards.len()), (10, 2));
+        assert_eq!((counters.evaluations().number, counters.lock().shards.len()), (10, 2));
     }
 
     #[test]
-    fn shards_of_boards_that_are_gone_are_let_go() {
-        let mut shards = Shards::default();
+    fn shards_of_dropped_counters_are_dropped() {
+        let mut shards = CounterShards::default();
         for _ in 0..10 {
-            shards.begin(&CounterRegistry::new(1));
+            shards.begin(&Counters::new(1));
         }
         assert_eq!(shards.0.len(), 1);
-        let kept = CounterRegistry::new(1);
+        let kept = Counters::new(1);
         shards.begin(&kept);
-        shards.begin(&CounterRegistry::new(1));
-        shards.begin(&CounterRegistry::new(1));
-        assert_eq!((shards.0.len(), kept.evaluations().0), (2, 1));
+        shards.begin(&Counters::new(1));
+        shards.begin(&Counters::new(1));
+        assert_eq!((shards.0.len(), kept.evaluations().number), (2, 1));
     }
 
     #[test]
-    fn places_are_given_again_and_start_at_zero() {
-        let registry = Arc::new(CounterRegistry::new(0));
-        let mut shards = Shards::default();
-        let slots: Vec<CounterSlot> = (0..100).map(|_| CounterSlot::new(&registry)).collect();
+    fn slots_are_given_again_and_start_at_zero() {
+        let counters = Arc::new(Counters::new(0));
+        let mut shards = CounterShards::default();
+        let slots: Vec<CounterSlot> = (0..100).map(|_| CounterSlot::new(&counters)).collect();
         for slot in &slots {
-            let mut counting = shards.begin(&registry);
+            let mut counting = shards.begin(&counters);
             counting.matched(slot.number());
             counting.failed(slot.number());
         }
-        let more: Vec<CounterSlot> = (0..1000).map(|_| CounterSlot::new(&registry)).collect();
-        shards.begin(&registry).matched(more[999].number());
-        assert!(slots.iter().all(|slot| read(&registry, slot.number()) == (1, 1)), "they survive growth");
+        let more: Vec<CounterSlot> = (0..1000).map(|_| CounterSlot::new(&counters)).collect();
+        shards.begin(&counters).matched(more[999].number());
+        assert!(slots.iter().all(|slot| read(&counters, slot.number()) == (1, 1)), "they survive growth");
         drop(slots);
-        let again = CounterSlot::new(&registry);
+        let again = CounterSlot::new(&counters);
         assert!(again.number() < 100);
-        assert_eq!(read(&registry, again.number()), (0, 0));
-        assert_eq!((registry.evaluations().0, registry.lock().shards.len()), (101, 1));
+        assert_eq!(read(&counters, again.number()), (0, 0));
+        assert_eq!((counters.evaluations().number, counters.lock().shards.len()), (101, 1));
     }
 
     #[test]
     fn a_sample_is_timed() {
-        let registry = CounterRegistry::new(0);
-        let mut shards = Shards::default();
-        for _ in 0..=SAMPLED {
-            shards.begin(&registry).end();
+        let counters = Counters::new(0);
+        let mut shards = CounterShards::default();
+        for _ in 0..=SAMPLING_INTERVAL {
+            shards.begin(&counters).end();
         }
-        assert_eq!(registry.lock().sum(TIMED), 2);
-        assert!(registry.evaluations().1.is_some());
+        let found = counters.evaluations();
+        assert_eq!((found.number, found.timed), (SAMPLING_INTERVAL + 1, 2));
+        assert!(found.mean_time().is_some());
+
+        let often = Counters::new(0).sampling_interval(3);
+        let timed: Vec<bool> = (0..9).map(|_| shards.begin(&often).end()).collect();
+        assert_eq!(timed, [true, false, false, false, true, false, false, false, true]);
     }
 
     #[test]

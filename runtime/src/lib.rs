@@ -125,6 +125,7 @@ mod bindings;
 mod constants;
 mod context;
 mod counters;
+pub mod counting;
 mod cx;
 mod engine;
 mod env;

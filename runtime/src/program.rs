@@ -9,11 +9,10 @@ use crate::fields::Fields;
 use crate::function::Functions;
 use crate::library::Cx;
 use crate::limits::Limits;
-use crate::lower::is_pure;
 use crate::native::{BaseFrameCode, NativeProgram, failure, word_of};
 use crate::scratch::{Scratch, with_thread_scratch};
 use crate::value::Value;
-use celero_frontend::{Checked, Diagnostic, NodeId, Reference, Type};
+use celero_frontend::{Checked, Diagnostic, Type};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -92,12 +91,7 @@ impl<S> Program<S> {
     /// defined in CEL count by their bodies. Walks the expression's tree.
     #[must_use]
     pub fn is_pure(&self) -> bool {
-        let checked = self.shared.expression.evaluated();
-        let mut ids = (0..u32::try_from(checked.ast().nodes().len()).unwrap_or(u32::MAX)).map(NodeId);
-        ids.all(|id| match checked.reference(id) {
-            Reference::Call { overloads, .. } => overloads.iter().all(|called| is_pure(called, &self.shared.functions)),
-            _ => true,
-        })
+        self.shared.expression.is_pure(&self.shared.functions)
     }
 
     /// Returns whether native code evaluates the expression.

@@ -115,6 +115,13 @@ impl CheckedRule {
         &self.shared.fields
     }
 
+    /// Returns whether every evaluation with the same context gives the same result; see [`Program::is_pure`](crate::Program::is_pure).
+    /// Walks the expression's tree.
+    #[must_use]
+    pub fn is_pure(&self) -> bool {
+        self.shared.expression.is_pure(&self.shared.environment.functions)
+    }
+
     pub(crate) fn expression(&self) -> &Arc<Expression> {
         &self.shared.expression
     }

@@ -12,8 +12,9 @@ use crate::error::{ErrorKind, EvalError};
 use crate::function::{Functions, contained};
 use crate::interpret::interpret;
 use crate::library::Cx;
+use crate::lower::is_pure;
 use crate::value::Value;
-use celero_frontend::{Cel, Checked, Declarations, Diagnostic, Language, Limits};
+use celero_frontend::{Cel, Checked, Declarations, Diagnostic, Language, Limits, NodeId, Reference};
 use std::sync::Arc;
 
 /// A checked expression and the warnings about it.
@@ -78,6 +79,16 @@ impl Expression {
 
     pub(crate) fn source(&self) -> &str {
         self.written.ast().source()
+    }
+
+    /// Whether the evaluated tree calls no impure function.
+    pub(crate) fn is_pure(&self, functions: &Functions) -> bool {
+        let checked = self.evaluated();
+        let mut ids = (0..u32::try_from(checked.ast().nodes().len()).unwrap_or(u32::MAX)).map(NodeId);
+        ids.all(|id| match checked.reference(id) {
+            Reference::Call { overloads, .. } => overloads.iter().all(|called| is_pure(called, functions)),
+            _ => true,
+        })
     }
 
     pub(crate) fn warnings(&self) -> &[Diagnostic] {

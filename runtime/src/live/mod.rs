@@ -19,7 +19,7 @@ pub use shadow::Difference;
 pub use status::{ShadowStatus, Status};
 
 use crate::context::Context;
-use crate::counters::{CounterRegistry, CounterSlot};
+use crate::counters::{CounterSlot, Counters};
 use crate::engine::{Engine, Tier};
 use crate::env::Env;
 use crate::rules::{ErrorPolicy, Rule, RuleSet, RuleSetBuilder, RuleSetError};
@@ -140,11 +140,11 @@ where
     /// [candidate](Live::shadow) is not counted.
     #[must_use]
     pub fn with_counters(engine: Engine, env: Env<S>) -> Self {
-        Self::start(engine, env, Some(Arc::new(CounterRegistry::new(0))))
+        Self::start(engine, env, Some(Arc::new(Counters::new(0))))
     }
 
-    fn start(engine: Engine, env: Env<S>, registry: Option<Arc<CounterRegistry>>) -> Self {
-        let shared = Arc::new(Shared::new(engine, env, registry));
+    fn start(engine: Engine, env: Env<S>, counters: Option<Arc<Counters>>) -> Self {
+        let shared = Arc::new(Shared::new(engine, env, counters));
         match worker::start(&shared) {
             // There was none before.
             Ok(thread) => drop(shared.drop_queue.reclaimer.set(thread)),
@@ -358,10 +358,10 @@ where
 
     /// Rules numbered from 0, in their order.
     fn numbered(&self, rules: impl IntoIterator<Item = Rule<A>>) -> Vec<NewRule<A>> {
-        let registry = self.shared.registry.as_ref();
+        let counters = self.shared.counters.as_ref();
         let live = |(sequence, rule): (u64, Rule<A>)| {
             let Rule { name, condition, action, priority, tags, on_error } = rule;
-            let action = Arc::new(LiveRule::new(priority, sequence, registry.map(CounterSlot::new), action));
+            let action = Arc::new(LiveRule::new(priority, sequence, counters.map(CounterSlot::new), action));
             Rule { name, condition, action, priority, tags, on_error }
         };
         let mut rules: Vec<NewRule<A>> = (0..).zip(rules).map(live).collect();

@@ -116,18 +116,13 @@ impl<S, A> Rules<S, A> {
     /// ```
     #[must_use]
     pub fn counts(&self) -> Option<Counts<'_>> {
-        let Snapshot { registry, live, .. } = &**self.snapshot;
-        let registry = registry.as_ref()?;
+        let Snapshot { counters, live, .. } = &**self.snapshot;
+        let counters = counters.as_ref()?;
         let rules = live.handles().into_iter().filter_map(|handle| Some((live.counted(handle)?, self.get(handle)?)));
-        let (places, rules): (Vec<u32>, Vec<Match<'_, A>>) = rules.unzip();
-        let mut counts = Vec::with_capacity(rules.len());
-        let mut rest = rules.iter();
-        registry.read(places.into_iter(), |matches, errors| {
-            let rule = rest.next().map(|&Match { index, name, .. }| RuleCounts { index, name, matches, errors });
-            counts.extend(rule);
-        });
-        let (evaluations, mean_time) = registry.evaluations();
-        Some(Counts { evaluations, mean_time, rules: counts })
+        let (slots, rules): (Vec<u32>, Vec<Match<'_, A>>) = rules.unzip();
+        let counted = rules.iter().zip(counters.slots(slots.into_iter()));
+        let rules = counted.map(|(rule, counts)| RuleCounts::new(rule.index, rule.name, counts)).collect();
+        Some(Counts::new(counters, rules))
     }
 
     /// Returns the warnings with the indices of their rules: what is valid, but probably not what the author means.
@@ -202,9 +197,9 @@ impl<S: Context + 'static, A> Rules<S, A> {
     }
 
     fn ask<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch, once: bool) -> Result<(), RuleError> {
-        let Snapshot { registry, live, shadow, .. } = &**self.snapshot;
-        let result = match registry {
-            Some(registry) => live.ask_counted(context, scratch, once, registry),
+        let Snapshot { counters, live, shadow, .. } = &**self.snapshot;
+        let result = match counters {
+            Some(counters) => live.ask_counted(context, scratch, once, counters),
             None => live.ask(context, scratch, once),
         };
         if let Some(shadow) = shadow {

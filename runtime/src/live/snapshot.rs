@@ -2,14 +2,14 @@
 
 use super::shadow::Shadow;
 use super::views::SegmentViews;
-use crate::counters::CounterRegistry;
+use crate::counters::Counters;
 use std::sync::Arc;
 
 /// An immutable version of the rules.
 pub(super) struct Snapshot<S, A> {
     pub(super) generation: u64,
     /// The counters, if they are wanted.
-    pub(super) registry: Option<Arc<CounterRegistry>>,
+    pub(super) counters: Option<Arc<Counters>>,
     pub(super) live: SegmentViews<S, A>,
     pub(super) shadow: Option<Shadow<S, A>>,
 }

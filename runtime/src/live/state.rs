@@ -4,7 +4,7 @@ use super::layer::{Disabled, Layer};
 use super::segment::DropQueue;
 use super::shadow::{Shadow, Watch};
 use super::snapshot::Snapshot;
-use crate::counters::CounterRegistry;
+use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::env::Env;
 use crate::rules::ErrorPolicy;
@@ -18,7 +18,7 @@ pub(super) struct Shared<S, A> {
     pub(super) engine: Engine,
     pub(super) env: Env<S>,
     /// The counters, if they are wanted.
-    pub(super) registry: Option<Arc<CounterRegistry>>,
+    pub(super) counters: Option<Arc<Counters>>,
     state: Mutex<State<S, A>>,
     /// Notified when background work is done.
     pub(super) settled: Condvar,
@@ -66,23 +66,23 @@ impl<S, A> State<S, A> {
         rules
     }
 
-    pub(super) fn snapshot(&self, registry: Option<&Arc<CounterRegistry>>) -> Snapshot<S, A> {
+    pub(super) fn snapshot(&self, counters: Option<&Arc<Counters>>) -> Snapshot<S, A> {
         let shadow =
             |(layer, watch): &(Layer<S, A>, Arc<Watch>)| Shadow { views: layer.views(), watch: Arc::clone(watch) };
         let shadow = self.candidate.as_ref().map(shadow);
-        Snapshot { generation: self.generation, registry: registry.map(Arc::clone), live: self.live.views(), shadow }
+        Snapshot { generation: self.generation, counters: counters.map(Arc::clone), live: self.live.views(), shadow }
     }
 }
 
 impl<S, A> Shared<S, A> {
     /// The state without rules.
-    pub(super) fn new(engine: Engine, env: Env<S>, registry: Option<Arc<CounterRegistry>>) -> Self {
+    pub(super) fn new(engine: Engine, env: Env<S>, counters: Option<Arc<Counters>>) -> Self {
         let state = State::new();
         Self {
-            current: ArcSwap::from_pointee(state.snapshot(registry.as_ref())),
+            current: ArcSwap::from_pointee(state.snapshot(counters.as_ref())),
             engine,
             env,
-            registry,
+            counters,
             state: Mutex::new(state),
             settled: Condvar::new(),
             closed: AtomicBool::new(false),
@@ -97,7 +97,7 @@ impl<S, A> Shared<S, A> {
     /// Publishes the state. Returns the previous snapshot, to be dropped outside of the lock.
     pub(super) fn publish(&self, state: &mut State<S, A>) -> Arc<Snapshot<S, A>> {
         state.generation = state.generation.saturating_add(1);
-        self.current.swap(Arc::new(state.snapshot(self.registry.as_ref())))
+        self.current.swap(Arc::new(state.snapshot(self.counters.as_ref())))
     }
 
     /// Changes the state and publishes it. Returns what `change` returns, which includes what it has replaced.

@@ -4,7 +4,7 @@
 
 use super::segment::{RuleOrder, Segment};
 use crate::context::Context;
-use crate::counters::CounterRegistry;
+use crate::counters::Counters;
 use crate::error::RuleError;
 use crate::rules::{ErrorPolicy, Excluded, Match, RuleSet};
 use crate::scratch::{FirstPerTag, Scratch};
@@ -171,10 +171,10 @@ impl<S: Context + 'static, A> SegmentViews<S, A> {
         context: &C,
         scratch: &mut Scratch,
         once: bool,
-        registry: &CounterRegistry,
+        counters: &Counters,
     ) -> Result<(), RuleError> {
         let mut shards = std::mem::take(&mut scratch.shards);
-        let mut counting = shards.begin(registry);
+        let mut counting = shards.begin(counters);
         let result = self.ask(context, scratch, once);
         let place = |&handle: &usize| self.counted(handle);
         scratch.matched.iter().filter_map(place).for_each(|place| counting.matched(place));

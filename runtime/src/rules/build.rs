@@ -6,7 +6,7 @@ use super::rule::Rule;
 use super::standalone::{RuleSource, Standalone};
 use super::{ErrorPolicy, Indexing, RuleSet, SetExplanation, SetRule};
 use crate::context::Context;
-use crate::counters::CounterRegistry;
+use crate::counters::Counters;
 use crate::engine::{Engine, Tier};
 use crate::env::Env;
 use crate::error::CompileError;
@@ -206,7 +206,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         let mixed = rules.iter().any(|rule| rule.on_error.is_some_and(|own| own != on_error));
         Ok(RuleSet {
             mixed,
-            registry: counters.then(|| Box::new(CounterRegistry::new(rules.len()))),
+            counters: counters.then(|| Box::new(Counters::new(rules.len()))),
             rules: rules.into(),
             tags: tags.into(),
             index: found.map(|found| found.index),

@@ -150,11 +150,11 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         once: bool,
         mut on_match: impl FnMut(usize),
     ) -> Result<(), RuleError> {
-        let Some(registry) = &self.registry else {
+        let Some(counters) = &self.counters else {
             return self.evaluate(context, scratch, None, once, on_match);
         };
         let mut shards = std::mem::take(&mut scratch.shards);
-        let mut counting = shards.begin(registry);
+        let mut counting = shards.begin(counters);
         let place = |rule: usize| u32::try_from(rule).unwrap_or(u32::MAX);
         let result = self.evaluate(context, scratch, None, once, |rule| {
             counting.matched(place(rule));

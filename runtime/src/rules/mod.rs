@@ -23,7 +23,7 @@ pub use explain::{IndexEntry, RuleExplanation, SetExplanation};
 pub use index::Unindexed;
 pub use rule::Rule;
 
-use crate::counters::{CounterRegistry, Counts, RuleCounts};
+use crate::counters::{Counters, Counts, RuleCounts};
 use crate::native::{LinearBlock, SetCode};
 use celero_frontend::Diagnostic;
 use index::Index;
@@ -136,7 +136,7 @@ pub struct RuleSet<S, A = ()> {
     /// Whether rules have different policies for errors.
     mixed: bool,
     /// The counters, if they are wanted. The slot of a rule is its index.
-    registry: Option<Box<CounterRegistry>>,
+    counters: Option<Box<Counters>>,
     warnings: Box<[(usize, Diagnostic)]>,
     context: PhantomData<fn(&S)>,
 }
@@ -238,15 +238,11 @@ impl<S, A> RuleSet<S, A> {
     /// Returns the counters; `None` unless they were [switched on](RuleSetBuilder::counters). Takes time linear in the number of rules.
     #[must_use]
     pub fn counts(&self) -> Option<Counts<'_>> {
-        let registry = self.registry.as_ref()?;
-        let mut rules = Vec::with_capacity(self.len());
-        registry.read(0..u32::try_from(self.len()).unwrap_or(u32::MAX), |matches, errors| {
-            let index = rules.len();
-            let name = self.rules.get(index).map_or("", |rule| &*rule.name);
-            rules.push(RuleCounts { index, name, matches, errors });
-        });
-        let (evaluations, mean_time) = registry.evaluations();
-        Some(Counts { evaluations, mean_time, rules })
+        let counters = self.counters.as_ref()?;
+        let counted = counters.slots(0..u32::try_from(self.len()).unwrap_or(u32::MAX));
+        let rules = self.rules.iter().zip(counted).enumerate();
+        let rules = rules.map(|(index, (rule, counts))| RuleCounts::new(index, &rule.name, counts)).collect();
+        Some(Counts::new(counters, rules))
     }
 
     /// Returns the bytes of memory of the index, without machine code and the sources of the rules.

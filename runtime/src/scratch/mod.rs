@@ -5,7 +5,7 @@ mod search;
 pub(crate) use search::{IndexSearch, ReadLog};
 
 use crate::arena::Arena;
-use crate::counters::Shards;
+use crate::counters::CounterShards;
 use crate::error::{EvalError, RuleError};
 use std::cell::Cell;
 
@@ -28,7 +28,7 @@ pub struct Scratch {
     /// The results that may matter, before they are sorted.
     pub(crate) verdicts: Vec<Verdict>,
     /// Shards of the counters of sets that count.
-    pub(crate) shards: Shards,
+    pub(crate) shards: CounterShards,
 }
 
 /// A rule that matched or failed.
@@ -85,7 +85,7 @@ impl Scratch {
             read: Arena::new(usize::MAX),
             search: IndexSearch::default(),
             verdicts: Vec::new(),
-            shards: Shards::default(),
+            shards: CounterShards::default(),
         }
     }
 

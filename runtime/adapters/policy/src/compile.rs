@@ -3,7 +3,6 @@
 use crate::actions::{
     AnswerTemplate, Field, HeaderEdit, HeaderTemplate, NamedList, PhaseEnd, Rule, TextTemplate, is_framing,
 };
-use crate::counters::PhaseCounters;
 use crate::definitions::{Definitions, Missing};
 use crate::document::Document;
 use crate::error_policy::PhaseErrorPolicy;
@@ -15,14 +14,18 @@ use crate::rule_times::RuleTimes;
 use crate::schema::share;
 use crate::yaml::{MapEntry, Node, SourceText};
 use bytes::Bytes;
+use celero::counting::Counters;
 use celero::http::HeaderSet;
-use celero::{Context, Env, RuleSetBuilder};
+use celero::{CheckedRule, Context, Env, RuleSetBuilder};
 use http::{HeaderName, StatusCode, header};
 use std::fmt::Write;
 use std::sync::Arc;
 
 /// The priority of rules without the key `priority`.
 const DEFAULT_PRIORITY: u64 = 1000;
+
+/// Sampling interval: one evaluation in 64 per thread is timed, because reading the clock takes as long as a cheap rule.
+const SAMPLING_INTERVAL: u32 = 64;
 
 /// The names of a policy's own counters.
 pub(crate) type CounterNames = Vec<String>;
@@ -60,12 +63,23 @@ pub(crate) struct CompiledPhase<S> {
     pub(crate) reads: CredentialReads,
 }
 
+/// A condition as it stands in the file, and checked.
+struct Condition {
+    text: SourceText,
+    /// `None` if it has errors, which were reported.
+    checked: Option<CheckedRule>,
+}
+
+impl Condition {
+    fn is_pure(&self) -> bool {
+        self.checked.as_ref().is_some_and(CheckedRule::is_pure)
+    }
+}
+
 /// A rule with its condition and its position.
 struct OrderedRule<S> {
     priority: u64,
-    when: Option<SourceText>,
-    /// Whether its condition calls no impure function.
-    pure: bool,
+    when: Option<Condition>,
     /// The actions, as written in the file.
     actions: Vec<String>,
     rule: Rule<S>,
@@ -113,16 +127,16 @@ impl Compilation<'_> {
             Err(error) => {
                 // Each rule was checked before, so these are errors of native compilation only.
                 for (index, found) in error.diagnostics() {
-                    if let Some(text) = placed.get(index).and_then(|rule| rule.when.as_ref()) {
-                        self.problems.of_expression(text, 0, found);
+                    if let Some(when) = placed.get(index).and_then(|rule| rule.when.as_ref()) {
+                        self.problems.of_expression(&when.text, 0, found);
                     }
                 }
                 return None;
             }
         };
-        let times = RuleTimes::new(&placed.iter().map(|placed| placed.pure).collect::<Vec<_>>());
+        let times = RuleTimes::new(placed.iter().map(|rule| rule.when.as_ref().is_none_or(|when| when.is_pure())));
         let rules: Box<[Rule<C::Static>]> = placed.into_iter().map(|placed| placed.rule).collect();
-        let counters = PhaseCounters::new(rules.len());
+        let counters = Counters::new(rules.len()).sampling_interval(SAMPLING_INTERVAL);
         let rules = PhaseRules { phase, set, rules, error_policy, error_status, counters, times };
         Some(CompiledPhase { rules, reads })
     }
@@ -143,7 +157,8 @@ impl Compilation<'_> {
         }
         text.push('\n');
         for (number, OrderedRule { when, rule, actions, .. }) in placed.iter().enumerate() {
-            let when = when.as_ref().map_or_else(|| "always".to_owned(), |when| format!("when {}", when.text.trim()));
+            let when =
+                when.as_ref().map_or_else(|| "always".to_owned(), |when| format!("when {}", when.text.text.trim()));
             let _ = writeln!(text, "{}. {}: {when}", number.saturating_add(1), rule.name);
             for action in actions {
                 let _ = writeln!(text, "     {action}");
@@ -225,8 +240,12 @@ fn builder<'e, C: Context>(
     error_policy: PhaseErrorPolicy,
 ) -> RuleSetBuilder<'e, C, ()> {
     rules.iter().fold(ENGINE.rules(env).standalone(true), |builder, OrderedRule { rule, when, .. }| {
-        let source = when.as_ref().map_or("true", |when| &when.text);
-        builder.with_rule(celero::Rule::new(&rule.name, source, ()).on_error(error_policy.of_rule(rule)))
+        let source = when.as_ref().map_or("true", |when| &when.text.text);
+        let condition = match when.as_ref().and_then(|when| when.checked.clone()) {
+            Some(checked) => celero::Rule::checked(&rule.name, checked, ()),
+            None => celero::Rule::new(&rule.name, source, ()),
+        };
+        builder.with_rule(condition.on_error(error_policy.of_rule(rule)))
     })
 }
 
@@ -242,7 +261,10 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         let name = node.text_of("name").map(|text| text.text);
         let name: Arc<str> = name.unwrap_or_else(|| format!("{} #{number}", self.expressions.phase.name())).into();
         let when = node.text_of("when");
-        let pure = when.as_ref().is_none_or(|when| self.expressions.condition(when, self.compilation.problems));
+        let when = when.map(|text| {
+            let checked = self.expressions.condition(&text, self.compilation.problems);
+            Condition { text, checked }
+        });
         let rule = Rule {
             name,
             sample: node.text_of("sample").and_then(|text| share(&text.text)),
@@ -258,7 +280,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             self.compilation.problems.warn("policy-idle", node.place, "this rule does nothing".to_owned());
         }
         let priority = node.text_of("priority").and_then(|text| text.text.parse().ok()).unwrap_or(DEFAULT_PRIORITY);
-        OrderedRule { priority, when, pure, actions, rule }
+        OrderedRule { priority, when, actions, rule }
     }
 
     /// Removals precede settings, so that a rule can remove a header of the client and set its own.

@@ -5,7 +5,6 @@
 
 use crate::document::Document;
 use crate::problems::Problems;
-use crate::template::string_literal;
 use crate::yaml::SourceText;
 use celero::{Context, Env, EnvError};
 
@@ -148,5 +147,36 @@ impl Definition {
             found.help.retain(|help| !help.contains("defined before"));
             problems.of_expression(text, 0, &found);
         }
+    }
+}
+
+/// Returns a CEL string literal with this text.
+fn string_literal(text: &str) -> String {
+    let mut literal = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => literal.extend(['\\', character]),
+            '\n' => literal.push_str("\\n"),
+            '\r' => literal.push_str("\\r"),
+            other => literal.push(other),
+        }
+    }
+    literal.push('"');
+    literal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_are_read_as_the_text() {
+        let engine = celero::Engine::builder().tier(celero::Tier::Interpret).build();
+        let env = celero::Env::dynamic();
+        let hard = "\"'\\n\n\r\t\u{0}ä\u{1f600}";
+        let program = engine.compile(&env, &string_literal(hard)).unwrap();
+        let mut scratch = celero::Scratch::new();
+        let bindings = celero::Bindings::new(&env);
+        assert!(matches!(program.eval(&bindings, &mut scratch), Ok(celero::Value::String(text)) if text == hard));
     }
 }

@@ -3,19 +3,17 @@
 use crate::actions::{Field, HeaderTemplate, TextTemplate};
 use crate::outcome::Phase;
 use crate::problems::Problems;
-use crate::template::{TemplatePart, parse, string_literal};
+use crate::template::{TemplatePart, parse};
 use crate::yaml::SourceText;
 use bytes::Bytes;
-use celero::{Context, Diagnostic, Engine, Env, Program, Severity, Span, Stage, Tier, Type};
+use celero::{CheckedRule, CompileError, Context, Diagnostic, Engine, Env, Program, Severity, Span, TextPiece, Type};
 use http::HeaderValue;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Compiles to native code.
+/// Checks the expressions of policies, and compiles them to native code.
 pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
-/// Checks expressions.
-static CHECKER: LazyLock<Engine> = LazyLock::new(|| Engine::builder().tier(Tier::Interpret).build());
 
 /// Warnings that are errors in a policy, because such an expression never works.
 const NEVER_RIGHT: [&str; 2] = ["literal-never-valid", "invalid-header-name"];
@@ -89,20 +87,20 @@ pub(crate) struct ExpressionCompiler<'a, C> {
 impl<C: Context> ExpressionCompiler<'_, C> {
     /// Reports the warnings about the body of a definition.
     pub(crate) fn lint(&self, body: &SourceText, problems: &mut Problems) {
-        if let Ok(program) = CHECKER.compile(self.env, &body.text) {
-            warn(&program, body, 0, problems);
+        if let Ok(checked) = ENGINE.check(self.env, &body.text) {
+            warn(&checked, body, 0, problems);
         }
     }
 
-    /// Checks a condition, and returns whether it calls no impure function.
-    pub(crate) fn condition(&mut self, text: &SourceText, problems: &mut Problems) -> bool {
-        let Some(program) = self.checked(text, 0, &text.text, problems) else { return false };
-        let ty = program.result_type();
+    /// Checks a condition.
+    pub(crate) fn condition(&mut self, text: &SourceText, problems: &mut Problems) -> Option<CheckedRule> {
+        let checked = self.checked(text, 0, &text.text, problems)?;
+        let ty = checked.result_type();
         if !matches!(ty, Type::Bool | Type::Dyn) {
             let message = format!("a condition is `bool`, this is `{ty}`");
             problems.add("policy-type", text.place, message);
         }
-        program.is_pure()
+        Some(checked)
     }
 
     /// Compiles a text template.
@@ -133,12 +131,12 @@ impl<C: Context> ExpressionCompiler<'_, C> {
     /// Compiles the value of a log field. A template that is a single expression keeps the type of its value; any other is text.
     pub(crate) fn field(&mut self, text: &SourceText, problems: &mut Problems) -> Option<Field<C::Static>> {
         if let Ok([TemplatePart::Expression(source, start)]) = parse(&text.text).as_deref() {
-            let program = self.checked(text, *start, source, problems)?;
-            let source = match program.result_type() {
-                Type::Timestamp | Type::Duration => as_text(source),
-                _ => source.clone(),
+            let checked = self.checked(text, *start, source, problems)?;
+            let compiled = match checked.result_type() {
+                Type::Timestamp | Type::Duration => self.text(&[TextPiece::Result(&checked)]),
+                _ => ENGINE.compile_checked(self.env, &checked),
             };
-            return ENGINE.compile(self.env, &source).ok().map(Field::Computed);
+            return self.compiled(compiled, text, problems).map(Field::Computed);
         }
         Some(match self.computed(text, problems)? {
             Err(fixed) => Field::Fixed(Json::String(fixed)),
@@ -160,69 +158,63 @@ impl<C: Context> ExpressionCompiler<'_, C> {
                 return None;
             }
         };
-        let mut sources = Vec::new();
-        let mut fixed = Some(String::new());
-        let mut fine = true;
-        for piece in &pieces {
-            match piece {
-                TemplatePart::Text(plain) => {
-                    sources.push(string_literal(plain));
-                    fixed = fixed.map(|fixed| fixed + plain);
-                }
-                TemplatePart::Expression(source, start) => {
-                    fixed = None;
-                    match self.text_of(text, *start, source, problems) {
-                        Some(source) => sources.push(source),
-                        None => fine = false,
-                    }
-                }
-            }
+        if pieces.iter().all(|piece| matches!(piece, TemplatePart::Text(_))) {
+            let plain = |piece| if let TemplatePart::Text(plain) = piece { plain } else { String::new() };
+            return Some(Err(pieces.into_iter().map(plain).collect()));
         }
-        if let Some(fixed) = fixed {
-            return Some(Err(fixed));
-        }
-        if !fine {
-            return None;
-        }
-        match ENGINE.compile(self.env, &sources.join(" + ")) {
-            Ok(program) => Some(Ok(program)),
-            Err(error) => {
-                let first = error.diagnostics().first().map_or("", |found| &found.message);
-                problems.add("policy-template", text.place, first.to_owned());
-                None
-            }
-        }
+        let checked = |piece: &TemplatePart| match piece {
+            TemplatePart::Text(_) => Some(None),
+            TemplatePart::Expression(source, start) => self.checked_text(text, *start, source, problems).map(Some),
+        };
+        // All pieces are checked, also after one that is wrong, so that every error is reported.
+        let checked: Vec<Option<Option<CheckedRule>>> = pieces.iter().map(checked).collect();
+        let checked: Vec<Option<CheckedRule>> = checked.into_iter().collect::<Option<_>>()?;
+        let joined = pieces.iter().zip(&checked).filter_map(|(piece, checked)| match piece {
+            TemplatePart::Text(plain) => Some(TextPiece::Literal(plain)),
+            TemplatePart::Expression(..) => checked.as_ref().map(TextPiece::Result),
+        });
+        let joined: Vec<TextPiece<'_>> = joined.collect();
+        let compiled = self.text(&joined);
+        self.compiled(compiled, text, problems).map(Ok)
     }
 
-    /// Returns the source of an expression that converts the value to text.
-    fn text_of(&mut self, text: &SourceText, start: usize, source: &str, problems: &mut Problems) -> Option<String> {
-        let program = self.checked(text, start, source, problems)?;
-        match program.result_type() {
-            Type::String => Some(format!("({source}\n)")),
-            Type::Bool
-            | Type::Int
-            | Type::Uint
-            | Type::Double
-            | Type::Bytes
-            | Type::Timestamp
-            | Type::Duration
-            | Type::Dyn
-            | Type::Opaque(..) => Some(as_text(source)),
-            ty => {
-                let message = format!("this is `{ty}`, which can't be converted to text");
-                let found = Diagnostic {
-                    severity: Severity::Error,
-                    stage: Stage::Check,
-                    code: "policy-type",
-                    message,
-                    span: Span::new(0, u32::try_from(source.len()).unwrap_or(u32::MAX)),
-                    labels: Vec::new(),
-                    help: vec!["`toJson(..)` converts any value to text, `.join(\", \")` a list".to_owned()],
-                };
-                problems.of_expression(text, start, &found);
-                None
-            }
+    /// Compiles pieces to one program whose result is their text.
+    fn text(&self, pieces: &[TextPiece<'_>]) -> Result<Program<C::Static>, CompileError> {
+        ENGINE.compile_checked(self.env, &ENGINE.text(self.env, pieces)?)
+    }
+
+    /// Reports why checked expressions can't be compiled: together they may exceed a limit.
+    fn compiled(
+        &self,
+        compiled: Result<Program<C::Static>, CompileError>,
+        text: &SourceText,
+        problems: &mut Problems,
+    ) -> Option<Program<C::Static>> {
+        let error = match compiled {
+            Ok(program) => return Some(program),
+            Err(error) => error,
+        };
+        let first = error.diagnostics().first().map_or("", |found| &found.message);
+        problems.add("policy-template", text.place, first.to_owned());
+        None
+    }
+
+    /// Checks an expression of a template, and that its result has a text.
+    fn checked_text(
+        &mut self,
+        text: &SourceText,
+        start: usize,
+        source: &str,
+        problems: &mut Problems,
+    ) -> Option<CheckedRule> {
+        let checked = self.checked(text, start, source, problems)?;
+        let Err(error) = ENGINE.text(self.env, &[TextPiece::Result(&checked)]) else { return Some(checked) };
+        for found in error.diagnostics() {
+            // The span of the diagnostic is a place in the text that was put together.
+            let span = Span::new(0, u32::try_from(source.len()).unwrap_or(u32::MAX));
+            problems.of_expression(text, start, &Diagnostic { span, ..found.clone() });
         }
+        None
     }
 
     /// Checks an expression that starts at byte `start` of a text.
@@ -232,12 +224,12 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         start: usize,
         source: &str,
         problems: &mut Problems,
-    ) -> Option<Program<C::Static>> {
-        match CHECKER.compile(self.env, source) {
-            Ok(program) => {
-                warn(&program, text, start, problems);
-                self.note_reads(&program, text, start, problems);
-                Some(program)
+    ) -> Option<CheckedRule> {
+        match ENGINE.check(self.env, source) {
+            Ok(checked) => {
+                warn(&checked, text, start, problems);
+                self.note_reads(&checked, text, start, problems);
+                Some(checked)
             }
             Err(error) => {
                 for found in error.diagnostics() {
@@ -253,19 +245,19 @@ impl<C: Context> ExpressionCompiler<'_, C> {
     }
 
     /// Records which credentials an expression reads, and reports those that the policy can't verify.
-    fn note_reads(&mut self, program: &Program<C::Static>, text: &SourceText, start: usize, problems: &mut Problems) {
+    fn note_reads(&mut self, checked: &CheckedRule, text: &SourceText, start: usize, problems: &mut Problems) {
         let Self { configured, reads, .. } = self;
         for (name, configured, noted) in [
             ("jwt", configured.jwt, &mut reads.jwt),
             ("apiKey", configured.api_key, &mut reads.api_key),
             ("basicAuth", configured.basic, &mut reads.basic),
         ] {
-            if !program.fields().reads(name) {
+            if !checked.fields().reads(name) {
                 continue;
             }
             *noted = true;
             if !configured {
-                let at = program.source().find(name).unwrap_or(0);
+                let at = checked.source().find(name).unwrap_or(0);
                 let span = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
                 let place = problems.placed(text, start, Span::new(span(at), span(at.saturating_add(name.len()))));
                 let place = crate::problems::FileSpan::new(text.place.file, place.start, place.end);
@@ -319,8 +311,8 @@ impl<C: Context> ExpressionCompiler<'_, C> {
     }
 }
 
-fn warn<S>(program: &Program<S>, text: &SourceText, start: usize, problems: &mut Problems) {
-    for warning in program.warnings() {
+fn warn(checked: &CheckedRule, text: &SourceText, start: usize, problems: &mut Problems) {
+    for warning in checked.warnings() {
         let mut warning = warning.clone();
         if NEVER_RIGHT.contains(&warning.code) {
             warning.severity = Severity::Error;
@@ -337,9 +329,4 @@ enum Undeclared {
     InOtherPhase(Diagnostic),
     /// Its definition has an error, which was reported.
     DefinitionFailed,
-}
-
-/// Returns the source of an expression's value as text. The line break ends a comment at the end of the source.
-fn as_text(source: &str) -> String {
-    format!("string({source}\n)")
 }

@@ -38,7 +38,6 @@ mod case_keys;
 mod cases;
 mod compile;
 mod context;
-mod counters;
 mod definitions;
 mod document;
 mod edits;

@@ -1,11 +1,11 @@
 //! Runs a phase: its rules are evaluated together, and those that match act in order until one ends the phase.
 
 use crate::actions::{ActionFailed, PhaseEnd, Rule};
-use crate::counters::{PhaseCounters, ThreadShard};
 use crate::error_policy::PhaseErrorPolicy;
 use crate::exchange::Effects;
 use crate::outcome::{Phase, PhaseInfo, PolicyAnswer, RuleInfo};
 use crate::rule_times::RuleTimes;
+use celero::counting::{CounterShards, Counters, Counting, Evaluations, SlotCounts};
 use celero::{Context, RuleSet, Scratch};
 use http::{HeaderMap, StatusCode, header};
 use std::cell::Cell;
@@ -20,7 +20,8 @@ pub(crate) struct PhaseRules<S> {
     pub(crate) rules: Box<[Rule<S>]>,
     pub(crate) error_policy: PhaseErrorPolicy,
     pub(crate) error_status: StatusCode,
-    pub(crate) counters: PhaseCounters,
+    /// What the rules did: a slot for each, by index.
+    pub(crate) counters: Counters,
     pub(crate) times: RuleTimes,
 }
 
@@ -29,6 +30,7 @@ pub(crate) struct PhaseRules<S> {
 struct ThreadMemory {
     scratch: Scratch,
     matched: Vec<usize>,
+    shards: CounterShards,
 }
 
 thread_local! {
@@ -48,10 +50,11 @@ impl<S: Context + 'static> PhaseRules<S> {
         }
         // Thread-local storage is gone if the thread is ending; then the memory is not reused.
         let mut memory = MEMORY.try_with(Cell::take).ok().flatten().unwrap_or_default();
-        let shard = self.counters.shard();
-        let (answer, timed) = shard.evaluation(|| self.run_with(context, headers, effects, shard, &mut memory));
-        if timed {
-            self.times.measure_next(|rule| self.set.test(rule, context, &mut memory.scratch));
+        let ThreadMemory { scratch, matched, shards } = &mut *memory;
+        let mut counting = shards.begin(&self.counters);
+        let answer = self.run_with(context, headers, effects, &mut counting, (scratch, matched));
+        if counting.end() {
+            self.times.measure_next(|rule| self.set.test(rule, context, scratch));
         }
         let _ = MEMORY.try_with(|kept| kept.set(Some(memory)));
         if answer.is_some() {
@@ -65,16 +68,15 @@ impl<S: Context + 'static> PhaseRules<S> {
         context: &C,
         headers: &HeaderMap,
         effects: &mut Effects,
-        shard: ThreadShard<'_>,
-        memory: &mut ThreadMemory,
+        counting: &mut Counting<'_>,
+        (scratch, matched): (&mut Scratch, &mut Vec<usize>),
     ) -> Option<PolicyAnswer> {
-        let ThreadMemory { scratch, matched, .. } = memory;
         matched.clear();
         match self.set.all(context, scratch) {
             Ok(rules) => matched.extend_from_slice(rules),
             // No rule of the set has the policy `Stop` today. Whatever stops an evaluation, the phase ends closed.
             Err(error) => {
-                shard.failed(error.rule);
+                counting.failed(slot(error.rule));
                 return Some(self.stopped(error.rule));
             }
         }
@@ -85,7 +87,7 @@ impl<S: Context + 'static> PhaseRules<S> {
             while let [next, rest @ ..] = failed
                 && *next <= index
             {
-                shard.failed(*next);
+                counting.failed(slot(*next));
                 failed = rest;
                 if *next == index && self.error_policy.stops() {
                     return Some(self.stopped(index));
@@ -94,12 +96,12 @@ impl<S: Context + 'static> PhaseRules<S> {
             if rule.sample.is_some_and(|share| fastrand::f64() >= share) {
                 continue;
             }
-            shard.matched(index);
+            counting.matched(slot(index));
             match self.act(rule, context, headers, effects, scratch) {
                 (Step::Next, Ok(())) => {}
                 (Step::End(answer), Ok(())) => return answer.map(|answer| *answer),
                 (step, Err(ActionFailed)) => {
-                    shard.failed(index);
+                    counting.failed(slot(index));
                     match step {
                         _ if self.error_policy.stops() => return Some(self.stopped(index)),
                         Step::Next => {}
@@ -108,7 +110,7 @@ impl<S: Context + 'static> PhaseRules<S> {
                 }
             }
         }
-        failed.iter().for_each(|rule| shard.failed(*rule));
+        failed.iter().for_each(|rule| counting.failed(slot(*rule)));
         None
     }
 
@@ -160,26 +162,33 @@ impl<S: Context + 'static> PhaseRules<S> {
 
     /// Returns the rules with their counters.
     pub(crate) fn infos(&self) -> impl Iterator<Item = RuleInfo> {
-        let evaluated = self.counters.of_phase(self.phase).evaluated;
+        let evaluated = self.counters.evaluations().number;
         self.rules.iter().enumerate().map(move |(index, rule)| {
-            let ((matched, failed), (timed, time)) = (self.counters.of_rule(index), self.times.of(index));
+            let SlotCounts { matches: matched, errors: failed, .. } = self.counters.slot(slot(index));
+            let (timed, time) = self.times.of(index);
             RuleInfo { phase: self.phase, name: Arc::clone(&rule.name), index, evaluated, matched, failed, timed, time }
         })
     }
 
     /// Returns the counters of the phase, if it has rules.
     pub(crate) fn info(&self) -> Option<PhaseInfo> {
-        (!self.rules.is_empty()).then(|| self.counters.of_phase(self.phase))
+        let Evaluations { number: evaluated, timed, time, .. } = self.counters.evaluations();
+        (!self.rules.is_empty()).then_some(PhaseInfo { phase: self.phase, evaluated, timed, time })
     }
 
     /// Adds the matches of each rule to the named counter that the rule increments.
     pub(crate) fn add_named(&self, counters: &mut [u64]) {
         for (index, rule) in self.rules.iter().enumerate() {
             if let Some(counter) = rule.counter.and_then(|counter| counters.get_mut(counter)) {
-                *counter = counter.wrapping_add(self.counters.of_rule(index).0);
+                *counter = counter.wrapping_add(self.counters.slot(slot(index)).matches);
             }
         }
     }
+}
+
+/// The slot of a rule in the counters of its phase.
+fn slot(rule: usize) -> u32 {
+    u32::try_from(rule).unwrap_or(u32::MAX)
 }
 
 /// What follows after a rule has acted.

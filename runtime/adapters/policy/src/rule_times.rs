@@ -26,7 +26,8 @@ struct RuleTime {
 
 impl RuleTimes {
     /// Durations of zero for rules of which `pure` says, by index, whether they call no impure function.
-    pub(crate) fn new(pure: &[bool]) -> Self {
+    pub(crate) fn new(pure: impl Iterator<Item = bool>) -> Self {
+        let pure: Vec<bool> = pure.collect();
         let measured = pure.iter().enumerate().filter_map(|(rule, pure)| pure.then_some(rule)).collect();
         Self { next: AtomicUsize::new(0), measured, rules: pure.iter().map(|_| RuleTime::default()).collect() }
     }

@@ -82,21 +82,6 @@ fn literal(rest: &mut Peekable<CharIndices<'_>>, quote: char, raw: bool) -> Opti
     Some(())
 }
 
-/// Returns a CEL string literal with this text.
-pub(crate) fn string_literal(text: &str) -> String {
-    let mut literal = String::from("\"");
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => literal.extend(['\\', character]),
-            '\n' => literal.push_str("\\n"),
-            '\r' => literal.push_str("\\r"),
-            other => literal.push(other),
-        }
-    }
-    literal.push('"');
-    literal
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,16 +108,5 @@ mod tests {
         for open in ["x ${a", "x ${'}", "x ${{}", "x ${'''}''"] {
             assert_eq!(parse(open), Err(2), "{open}");
         }
-    }
-
-    #[test]
-    fn literals_are_read_as_the_text() {
-        let engine = celero::Engine::builder().tier(celero::Tier::Interpret).build();
-        let env = celero::Env::dynamic();
-        let hard = "\"'\\n\n\r\t\u{0}ä\u{1f600}";
-        let program = engine.compile(&env, &string_literal(hard)).unwrap();
-        let mut scratch = celero::Scratch::new();
-        let bindings = celero::Bindings::new(&env);
-        assert!(matches!(program.eval(&bindings, &mut scratch), Ok(celero::Value::String(text)) if text == hard));
     }
 }

@@ -84,7 +84,7 @@ fn values_that_make_no_sense_are_refused() {
     reports(
         "request:\n- setHeaders: {x-a: '${[request.path]}'}\n",
         "2:24",
-        "`list(string)`, which can't be converted to text",
+        "a result of type `list(string)` has no text",
     );
     reports("request:\n- setHeaders: {x-a: 'b ${request.path'}\n", "2:24", "never closed");
     reports("request:\n- setHeaders: {x a: b}\n", "2:16", "not the name of a header");
