@@ -14,7 +14,7 @@ use super::{encoders, gateway, http, json, lists, math, network, optionals, rege
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::value::order::{int_double, int_uint, uint_double};
-use crate::value::{Duration, Timestamp, Value as V};
+use crate::value::{Duration, Timestamp, Value as V, canonical_network};
 use celero_frontend::stdlib::Builtin;
 use celero_ir::ErrorKind;
 use md5::Md5;
@@ -236,15 +236,15 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalR
         CidrContainsCidrString(V::Cidr(network, prefix), V::String(other)) tries scanned(cx, other)
             .and_then(cidr_from_string)
             .map(|other| network::cidr_contains_cidr((network, prefix), other));
-        CidrIp(V::Cidr(address, _)) gives address;
+        CidrIp(V::Cidr(address, _)) gives address.to_canonical();
         CidrMasked(V::Cidr(address, prefix)) tries network::masked(address, prefix).map(|address| V::Cidr(address, prefix));
-        CidrPrefixLength(V::Cidr(_, prefix)) gives i64::from(prefix);
+        CidrPrefixLength(V::Cidr(address, prefix)) gives i64::from(canonical_network(address, prefix).1);
         IsIp(V::String(text)) tries scanned(cx, text).map(|text| ip_from_string(text).is_ok());
         IsCidr(V::String(text)) tries scanned(cx, text).map(|text| cidr_from_string(text).is_ok());
         IpIsCanonical(V::String(text)) tries network::is_canonical(cx, text);
-        IpFamily(V::Ip(ip)) gives if ip.is_ipv4() { 4_i64 } else { 6_i64 };
-        IpIsUnspecified(V::Ip(ip)) gives ip.is_unspecified();
-        IpIsLoopback(V::Ip(ip)) gives ip.is_loopback();
+        IpFamily(V::Ip(ip)) gives network::family(ip);
+        IpIsUnspecified(V::Ip(ip)) gives ip.to_canonical().is_unspecified();
+        IpIsLoopback(V::Ip(ip)) gives ip.to_canonical().is_loopback();
         IpIsGlobalUnicast(V::Ip(ip)) gives network::is_global_unicast(ip);
         IpIsLinkLocalMulticast(V::Ip(ip)) gives network::is_link_local_multicast(ip);
         IpIsLinkLocalUnicast(V::Ip(ip)) gives network::is_link_local_unicast(ip);

@@ -5,6 +5,7 @@
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
+use crate::value::network::canonical_network;
 use crate::value::order::{int_double, int_uint, uint_double};
 use crate::value::{List, Map, Value};
 use celero_ir::ErrorKind;
@@ -46,8 +47,9 @@ fn equal<'a>(a: &Value<'a>, b: &Value<'a>, cx: &Cx<'a>, depth: u32) -> EvalResul
         (Value::Duration(a), Value::Duration(b)) => a == b,
         (Value::Timestamp(a), Value::Timestamp(b)) => a == b,
         (Value::Type(a), Value::Type(b)) => a == b,
-        (Value::Ip(a), Value::Ip(b)) => a == b,
-        (Value::Cidr(a, m), Value::Cidr(b, n)) => a == b && m == n,
+        // An IPv4-mapped address is the IPv4 address.
+        (Value::Ip(a), Value::Ip(b)) => a.to_canonical() == b.to_canonical(),
+        (Value::Cidr(a, m), Value::Cidr(b, n)) => canonical_network(*a, *m) == canonical_network(*b, *n),
         (Value::Optional(None), Value::Optional(None)) => true,
         (Value::Optional(Some(a)), Value::Optional(Some(b))) => inside(depth, |depth| equal(a, b, cx, depth))?,
         (Value::List(a), Value::List(b)) => inside(depth, |depth| lists(a, b, cx, depth))?,

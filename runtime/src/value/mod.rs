@@ -5,12 +5,14 @@ mod equality;
 mod from;
 mod list;
 mod map;
+mod network;
 pub(crate) mod order;
 mod time;
 mod view;
 
 pub use list::{HostList, List};
 pub use map::{HostMap, Map, MapBuilder};
+pub(crate) use network::canonical_network;
 pub use time::{Duration, Timestamp};
 pub(crate) use view::{View, ViewForm};
 
@@ -49,7 +51,7 @@ pub enum Value<'a> {
     Type(&'a str),
     /// `optional_type`
     Optional(Option<&'a Value<'a>>),
-    /// `net.IP`
+    /// `net.IP`; an IPv4-mapped IPv6 address is the IPv4 address
     Ip(IpAddr),
     /// `net.CIDR`: address and prefix length.
     Cidr(IpAddr, u8),

@@ -8,6 +8,9 @@ use std::fmt;
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+/// The period of the Gregorian calendar: 146,097 days, which are whole weeks.
+const CYCLE_YEARS: i64 = 400;
+const CYCLE_SECONDS: i64 = 146_097 * 86_400;
 
 /// A duration in nanoseconds: at most about 292 years, positive or negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -52,16 +55,23 @@ impl Timestamp {
         Self::new(seconds.checked_sub(offset).ok_or(ErrorKind::Overflow)?, nanos)
     }
 
-    /// Returns the date and time of day at an offset from UTC in seconds.
+    /// Returns the date and time of day at an offset from UTC in seconds, which may be in the year 10,000: a date of this year or, for such
+    /// a date, the one 400 years earlier, and the number of years to add. Such dates differ in nothing but the year.
     ///
     /// # Errors
-    /// `overflow` after the year 9999.
-    pub(crate) fn civil(self, offset: i64) -> EvalResult<DateTime> {
+    /// `overflow` for fields out of range.
+    pub(crate) fn civil(self, offset: i64) -> EvalResult<(DateTime, i64)> {
         // The fields are public, so they may be out of range.
         let Self { seconds, nanos } = Self::new(self.seconds, self.nanos)?;
         let nanos = i32::try_from(nanos).map_err(|_| ErrorKind::Overflow)?;
         let seconds = seconds.checked_add(offset).ok_or(ErrorKind::Overflow)?;
-        EPOCH.checked_add(SignedDuration::new(seconds, nanos)).map_err(|_| ErrorKind::Overflow)
+        let (seconds, years) = if seconds > Self::MAX_SECONDS {
+            (seconds.saturating_sub(CYCLE_SECONDS), CYCLE_YEARS)
+        } else {
+            (seconds, 0)
+        };
+        let local = EPOCH.checked_add(SignedDuration::new(seconds, nanos)).map_err(|_| ErrorKind::Overflow)?;
+        Ok((local, years))
     }
 
     /// Returns the timestamp `span` later.
@@ -98,7 +108,7 @@ impl Timestamp {
 impl fmt::Display for Timestamp {
     /// Writes RFC 3339 in UTC. The fraction of the second has no trailing zeros.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Ok(t) = self.civil(0) else {
+        let Ok((t, _)) = self.civil(0) else {
             return write!(f, "{} seconds and {} nanoseconds after 1970-01-01T00:00:00Z", self.seconds, self.nanos);
         };
         let (year, month, day) = (t.year(), t.month(), t.day());

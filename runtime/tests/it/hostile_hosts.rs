@@ -209,6 +209,28 @@ fn peers_of_sockets_for_both_families() {
 }
 
 #[test]
+fn mapped_addresses_of_hosts_are_ipv4_addresses() {
+    let env = Env::dynamic().variable("address", Type::Dyn).variable("network", Type::Dyn);
+    let mut bindings = Bindings::new(&env);
+    bindings.set("address", Value::Ip("::ffff:10.1.2.3".parse().unwrap())).unwrap();
+    bindings.set("network", Value::Cidr("::ffff:10.0.0.0".parse().unwrap(), 104)).unwrap();
+    for (rule, expected) in [
+        ("address == ip('10.1.2.3') && ip('10.1.2.3') == address", "Bool(true)"),
+        ("address in [ip('::1'), ip('10.1.2.3')]", "Bool(true)"),
+        ("network == cidr('10.0.0.0/8')", "Bool(true)"),
+        ("network.containsIP('10.9.9.9') && network.containsIP(address)", "Bool(true)"),
+        ("cidr('10.0.0.0/8').containsIP(address)", "Bool(true)"),
+        ("cidr('::/0').containsIP(address)", "Bool(false)"),
+        ("network.containsCIDR('10.1.0.0/16') && cidr('0.0.0.0/0').containsCIDR(network)", "Bool(true)"),
+        ("string(address) + ' ' + string(network)", "String(\"10.1.2.3 10.0.0.0/8\")"),
+        ("address.family() + network.prefixLength() + network.ip().family()", "Int(16)"),
+        ("network.masked() == cidr('10.0.0.0/8')", "Bool(true)"),
+    ] {
+        all(&env, rule, &bindings, expected);
+    }
+}
+
+#[test]
 fn a_field_that_cannot_be_read_is_present() {
     #[derive(Context)]
     #[context(prefix = "token")]

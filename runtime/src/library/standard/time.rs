@@ -49,7 +49,8 @@ pub(crate) fn part(time: Timestamp, part: Part) -> EvalResult<i64> {
     part_at(time, part, 0)
 }
 
-/// Returns a part of the date and time in a zone. An unknown zone is `invalid_argument`, a date after the year 9999 `overflow`.
+/// Returns a part of the date and time in a zone. An unknown zone is `invalid_argument`. The local date may be in the
+/// year 0 or 10,000, as in cel-go.
 pub(crate) fn part_in(time: Timestamp, part: Part, zone: &str) -> EvalResult<i64> {
     let offset = match fixed_offset(zone) {
         Some(offset) => offset?,
@@ -59,9 +60,9 @@ pub(crate) fn part_in(time: Timestamp, part: Part, zone: &str) -> EvalResult<i64
 }
 
 fn part_at(time: Timestamp, part: Part, offset: i64) -> EvalResult<i64> {
-    let local = time.civil(offset)?;
+    let (local, more_years) = time.civil(offset)?;
     Ok(match part {
-        Part::Year => local.year().into(),
+        Part::Year => i64::from(local.year()).saturating_add(more_years),
         Part::Month => i64::from(local.month()).saturating_sub(1),
         Part::DayOfYear => i64::from(local.day_of_year()).saturating_sub(1),
         Part::DayOfMonth => i64::from(local.day()).saturating_sub(1),
@@ -145,8 +146,10 @@ mod tests {
                 assert_eq!(ALL.map(|p| part(time, p)), want.map(Ok), "{time}");
             }
         }
-        let last = Timestamp::parse("9999-12-31T23:59:59Z").unwrap();
-        assert_eq!(part_in(last, Part::Year, "+00:01"), Err(ErrorKind::Overflow));
+        // The year 10,000 is a leap year whose first day is a Saturday.
+        let last = Timestamp::parse("9999-12-31T23:59:59.5Z").unwrap();
+        let tomorrow = [10_000, 0, 0, 0, 1, 6, 23, 58, 59, 500];
+        assert_eq!(ALL.map(|p| part_in(last, p, "23:59")), tomorrow.map(Ok));
     }
 
     #[test]

@@ -166,9 +166,10 @@ impl Attributes {
             (AttributeKind::Number, Value::Int(number)) => AttributeValue::Number(number.into()),
             (AttributeKind::Number, Value::Uint(number)) => AttributeValue::Number(number.into()),
             (AttributeKind::Truth, Value::Bool(truth)) => AttributeValue::Truth(truth),
-            (AttributeKind::Address, Value::Ip(address)) => AttributeValue::Address(address),
+            (AttributeKind::Address, Value::Ip(address)) => AttributeValue::Address(address.to_canonical()),
             (AttributeKind::Address, Value::String(text)) => {
-                AttributeValue::Address(text.parse().map_err(|_| Unreadable)?)
+                let address: IpAddr = text.parse().map_err(|_| Unreadable)?;
+                AttributeValue::Address(address.to_canonical())
             }
             _ => return Err(Unreadable),
         })

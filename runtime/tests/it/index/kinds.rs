@@ -34,6 +34,13 @@ const CASES: &[Case] = &[
         &["ip=11.0.0.1", "ip=::a00:1"],
         &[],
     ),
+    (
+        "cidr('::ffff:a00:0/104').containsIP(client.ip)",
+        &["ip=10.1.2.3", "ip=::ffff:10.0.0.0"],
+        &["ip=11.0.0.1", "ip=::a00:1"],
+        &[],
+    ),
+    ("cidr('::ffff:a00:0/80').containsIP(client.ip)", &["ip=::1"], &["ip=10.1.2.3", "ip=::ffff:10.0.0.0"], &[]),
     ("cidr('10.1.2.3/32').containsIP(client.ip)", &["ip=10.1.2.3"], &["ip=10.1.2.2"], &[]),
     ("cidr('2001:db8::/33').containsIP(client.ip)", &["ip=2001:db8::1"], &["ip=2001:db8:8000::", "ip=10.0.0.1"], &[]),
     (
