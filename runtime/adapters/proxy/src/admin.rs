@@ -1,11 +1,15 @@
 //! The listener for operators: `/metrics`.
 
+use crate::listener::ClientStream;
 use crate::metrics;
 use crate::state::State;
 use async_trait::async_trait;
-use http::{Response, header};
-use pingora::apps::http_app::ServeHttp;
+use http::{Method, header};
+use pingora::apps::{HttpPersistentSettings, HttpServerApp, ReusedHttpStream};
+use pingora::http::ResponseHeader;
 use pingora::protocols::http::ServerSession;
+use pingora::server::ShutdownWatch;
+use pingora::{ErrorType, Result};
 use std::sync::Arc;
 
 /// Serves the metrics.
@@ -13,9 +17,8 @@ pub(crate) struct Admin {
     pub(crate) state: Arc<State>,
 }
 
-#[async_trait]
-impl ServeHttp for Admin {
-    async fn response(&self, session: &mut ServerSession) -> Response<Vec<u8>> {
+impl Admin {
+    async fn answer(&self, session: &mut ServerSession) -> Result<()> {
         let (status, body) = match session.req_header().uri.path() {
             "/metrics" => {
                 let dropped = self.state.log.as_ref().map_or(0, |log| log.dropped());
@@ -23,11 +26,43 @@ impl ServeHttp for Admin {
             }
             _ => (404, "only /metrics exists here\n".to_owned()),
         };
-        let response = Response::builder()
-            .status(status)
-            .header(header::CONTENT_TYPE, "text/plain; version=0.0.4")
-            .header(header::CONTENT_LENGTH, body.len())
-            .body(body.into_bytes());
-        response.unwrap_or_default()
+        let mut head = ResponseHeader::build(status, Some(2))?;
+        head.insert_header(header::CONTENT_TYPE, "text/plain; version=0.0.4")?;
+        head.insert_header(header::CONTENT_LENGTH, body.len())?;
+        session.write_response_header(Box::new(head)).await?;
+        if session.req_header().method != Method::HEAD {
+            session.write_response_body(body.into(), true).await?;
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl HttpServerApp for Admin {
+    async fn process_new_http(
+        self: &Arc<Self>,
+        mut session: ServerSession,
+        shutdown: &ShutdownWatch,
+    ) -> Option<ReusedHttpStream> {
+        match session.read_request().await {
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(error) => {
+                if *error.etype() == ErrorType::InvalidHTTPHeader {
+                    let _ = session.respond_error(400).await;
+                }
+                session.shutdown().await;
+                return None;
+            }
+        }
+        ClientStream::head_is_complete(session.stream());
+        // A request with a body is not read further.
+        if *shutdown.borrow() || !session.is_body_empty() {
+            session.set_keepalive(None);
+        }
+        self.answer(&mut session).await.ok()?;
+        let settings = HttpPersistentSettings::for_session(&session);
+        let reusable = session.finish().await.ok()??;
+        Some(ReusedHttpStream::from_reusable_stream(reusable, settings))
     }
 }

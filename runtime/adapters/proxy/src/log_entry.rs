@@ -3,10 +3,12 @@
 use crate::request_state::RequestState;
 use crate::routing;
 use celero_policy::LogFields;
+use http::StatusCode;
 use pingora::Error;
 use pingora::proxy::Session;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use std::fmt::Write;
+use std::net::IpAddr;
 
 /// Returns the entry as a line of JSON, without a line break. A field of the policy replaces a field of the proxy with the same name.
 pub(crate) fn line(session: &Session, request: &RequestState, fields: &LogFields, error: Option<&Error>) -> String {
@@ -38,6 +40,20 @@ pub(crate) fn line(session: &Session, request: &RequestState, fields: &LogFields
     }
     entry.text.push_str(if entry.text.is_empty() { "{}" } else { "}" });
     entry.text
+}
+
+/// Returns the entry of a request that was refused because of its head. Method, host and path are not known.
+pub(crate) fn refused(client: Option<IpAddr>, status: StatusCode) -> String {
+    let reason = match status {
+        StatusCode::REQUEST_TIMEOUT => "the head was not complete in time",
+        StatusCode::URI_TOO_LONG => "the request line is too long",
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => "the head is too large",
+        StatusCode::METHOD_NOT_ALLOWED => "the method is not allowed",
+        _ => "the head is malformed",
+    };
+    let client = client.map(|client| client.to_string());
+    let now = jiff::Timestamp::now();
+    json!({ "time": format!("{now:.3}"), "client": client, "status": status.as_u16(), "error": reason }).to_string()
 }
 
 struct LogEntry<'a> {

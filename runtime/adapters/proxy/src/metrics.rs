@@ -13,6 +13,7 @@
 
 use crate::generation::Generation;
 use celero_policy::RuleInfo;
+use http::StatusCode;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
@@ -27,7 +28,13 @@ pub(crate) struct Metrics {
     upstream_failures: AtomicU64,
     reloads: AtomicU64,
     reload_failures: AtomicU64,
+    /// Refused heads, by the statuses of [`HEAD_STATUSES`].
+    refused_heads: [AtomicU64; HEAD_STATUSES.len()],
+    refused_connections: AtomicU64,
 }
+
+/// The statuses that refuse the head of a request.
+const HEAD_STATUSES: [u16; 5] = [400, 405, 408, 414, 431];
 
 impl Metrics {
     pub(crate) fn began(&self) {
@@ -46,6 +53,17 @@ impl Metrics {
     /// Returns the number of open requests.
     pub(crate) fn open(&self) -> i64 {
         self.open.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn connection_refused(&self) {
+        self.refused_connections.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn head_refused(&self, status: StatusCode) {
+        let index = HEAD_STATUSES.iter().position(|known| status == *known).unwrap_or_default();
+        if let Some(counter) = self.refused_heads.get(index) {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn upstream_failed(&self) {
@@ -75,6 +93,16 @@ pub(crate) fn render(metrics: &Metrics, now: &Generation, dropped: u64) -> Strin
     page.sample("celero_request_duration_seconds_count", &[], sum);
     page.head("celero_requests_open", "gauge", "Open requests.");
     page.sample("celero_requests_open", &[], metrics.open());
+    page.head("celero_refused_heads_total", "counter", "Requests that were refused because of their heads, by status.");
+    for (status, counter) in HEAD_STATUSES.iter().zip(&metrics.refused_heads) {
+        page.sample("celero_refused_heads_total", &[("status", &status.to_string())], get(counter));
+    }
+    page.head(
+        "celero_connections_refused_total",
+        "counter",
+        "Connections that were closed because a bound was reached.",
+    );
+    page.sample("celero_connections_refused_total", &[], get(&metrics.refused_connections));
     page.head("celero_upstream_connect_failures_total", "counter", "Failed connections to servers.");
     page.sample("celero_upstream_connect_failures_total", &[], get(&metrics.upstream_failures));
     page.head("celero_policy_reloads", "counter", "Reloads that succeeded.");

@@ -9,10 +9,10 @@ use crate::error::Error;
 use crate::file_watcher::WatchService;
 use crate::generation::Generation;
 use crate::health::HealthService;
+use crate::listener::Listener;
 use crate::service::Service;
 use crate::state::State;
-use pingora::apps::HttpServerOptions;
-use pingora::proxy::http_proxy_service_with_name;
+use pingora::proxy::http_proxy;
 use pingora::server::configuration::ServerConf;
 use pingora::server::{ExecutionPhase, RunArgs, Server, ShutdownSignalWatch};
 use pingora::services::background::background_service;
@@ -50,13 +50,9 @@ impl Proxy {
         for listener in &config.listeners {
             let socket = bind(listener.address)?;
             addresses.push(socket.local_addr()?);
-            let service = Service { state: Arc::clone(&state) };
-            let mut service = http_proxy_service_with_name(&server.configuration, service, "proxy");
-            if let Some(proxy) = service.app_logic_mut() {
-                let mut options = HttpServerOptions::default();
-                options.h2c = listener.h2c;
-                proxy.server_options = Some(options);
-            }
+            let app = http_proxy(&server.configuration, Service { state: Arc::clone(&state) });
+            let app = Listener::new(app, Arc::clone(&state), listener.h2c);
+            let mut service = Listening::new("proxy".into(), app);
             service.threads = Some(config.threads);
             server.add_service(BoundService::new(service, socket)?);
         }
@@ -64,7 +60,8 @@ impl Proxy {
         if let Some(address) = config.metrics {
             let socket = bind(address)?;
             metrics = Some(socket.local_addr()?);
-            let admin = Listening::new("metrics".into(), Admin { state: Arc::clone(&state) });
+            let admin = Listener::new(Admin { state: Arc::clone(&state) }, Arc::clone(&state), false);
+            let admin = Listening::new("metrics".into(), admin);
             server.add_service(BoundService::new(admin, socket)?);
         }
         server.add_service(background_service("health", HealthService::new(Arc::clone(&state))));

@@ -1,12 +1,13 @@
 //! The phases of a request in the proxy.
 
+use crate::listener::ClientStream;
 use crate::request_state::RequestState;
 use crate::state::State;
 use crate::{log_entry, routing};
 use async_trait::async_trait;
 use bytes::Bytes;
 use celero_pingora::Guard;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::proxy::{FailToProxy, ProxyHttp, Session};
 use pingora::upstreams::peer::HttpPeer;
@@ -31,6 +32,23 @@ impl ProxyHttp for Service {
         let now = self.state.current();
         let guard = Guard::new(Arc::clone(&now.policy)).with_body_timeout(now.timeouts().body);
         RequestState { now, guard, upstream: None, server: None, failed: Vec::new() }
+    }
+
+    /// Refuses heads beyond the bounds that were not noticed while they arrived: those of HTTP/2, and those that arrived with a body.
+    async fn early_request_filter(&self, session: &mut Session, request: &mut RequestState) -> Result<()> {
+        ClientStream::head_is_complete(session.stream());
+        let (head, limits) = (session.req_header(), &request.now.config.limits);
+        // A request line has two spaces and the version besides.
+        let line = head.raw_path().len().saturating_add(head.method.as_str().len()).saturating_add(" HTTP/1.1 ".len());
+        let (status, reason) = if line > limits.request_line {
+            (414, "the request line is too long")
+        } else if head.headers.len() > limits.headers || size(&head.headers) > limits.head {
+            (431, "the head is too large")
+        } else {
+            return Ok(());
+        };
+        self.state.metrics.head_refused(StatusCode::from_u16(status).unwrap_or_default());
+        Error::e_explain(ErrorType::HTTPStatus(status), reason)
     }
 
     async fn request_filter(&self, session: &mut Session, request: &mut RequestState) -> Result<bool> {
@@ -181,6 +199,13 @@ impl ProxyHttp for Service {
     fn suppress_error_log(&self, _: &Session, request: &RequestState, _: &Error) -> bool {
         request.guard.answer().is_some()
     }
+}
+
+/// Returns the bytes of header lines.
+fn size(headers: &HeaderMap) -> usize {
+    let line = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len().saturating_add(value.len());
+    // `: ` and the end of the line.
+    headers.iter().map(line).fold(0, |sum, line| sum.saturating_add(line).saturating_add(4))
 }
 
 /// Returns the status of the answer to an error. `None`: the client is gone.

@@ -4,9 +4,11 @@ use crate::access_log::AccessLog;
 use crate::config::Config;
 use crate::error::Error;
 use crate::generation::Generation;
+use crate::log_entry;
 use crate::metrics::Metrics;
 use arc_swap::ArcSwap;
-use std::net::SocketAddr;
+use http::StatusCode;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
@@ -52,6 +54,14 @@ impl State {
         let mut files = self.current().files();
         files.push(self.file.clone());
         files
+    }
+
+    /// Counts and logs a request that was refused because of its head, before it could be handled.
+    pub(crate) fn refused_head(&self, client: Option<IpAddr>, status: StatusCode) {
+        self.metrics.head_refused(status);
+        if let Some(log) = &self.log {
+            log.line(log_entry::refused(client, status));
+        }
     }
 
     /// Loads all files again. Files with errors change nothing; the errors are logged and returned.

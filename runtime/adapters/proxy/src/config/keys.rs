@@ -13,7 +13,7 @@
 //! 4. Describe the key in `docs/proxy.md`, where the test `every_key_is_described` looks for it.
 //! 5. Write the schema anew: `BLESS=1 cargo test -p celero-proxy schema`.
 
-use celero_policy::schema::ValueSpec::{Bool, Duration, Integer, List, Mapping, Text, Word};
+use celero_policy::schema::ValueSpec::{Bool, Duration, Integer, List, Mapping, Size, Text, Word};
 use celero_policy::schema::{DiagnosticCodes, DocumentSpec, KeySpec, MappingSpec, ValueSpec};
 
 const fn optional(name: &'static str, value: ValueSpec, description: &'static str) -> KeySpec {
@@ -46,6 +46,7 @@ static SECTIONS: MappingSpec = MappingSpec::new(
             "Which requests are sent to which upstream. The first route that fits is taken.",
         ),
         optional("timeouts", Mapping(&TIMEOUTS), "The longest waiting times."),
+        optional("limits", Mapping(&LIMITS), "The bounds on what clients may use."),
         optional(
             "retries",
             Integer { least: 0, most: 10 },
@@ -138,7 +139,37 @@ static TIMEOUTS: MappingSpec = MappingSpec::new(
         optional("connect", Duration, "The longest time until a server accepts a connection. Default: 3s."),
         optional("read", Duration, "The longest time between bytes from a server. Default: 60s."),
         optional("write", Duration, "The longest time until a server takes bytes. Default: 60s."),
+        optional(
+            "head",
+            Duration,
+            "The longest time for the whole head of a request, from its first byte; of a connection's first head, from the connection's start. Default: 10s.",
+        ),
         optional("body", Duration, "The longest time between bytes of a client's body. Default: 60s."),
+        optional("keepAlive", Duration, "How long a client's connection without a request is kept open. Default: 60s."),
         optional("idle", Duration, "How long an unused connection to a server is kept open. Default: 60s."),
+    ],
+);
+
+static LIMITS: MappingSpec = MappingSpec::new(
+    "`limits`",
+    &[
+        optional(
+            "connections",
+            Integer { least: 1, most: 1_000_000 },
+            "The number of open connections of each listener. Default: 10000.",
+        ),
+        optional(
+            "connectionsPerAddress",
+            Integer { least: 1, most: 1_000_000 },
+            "The number of open connections of each client address (IPv6: of each /64 network) and listener. Default: no bound.",
+        ),
+        optional("headers", Integer { least: 1, most: 256 }, "The number of header lines of a request. Default: 100."),
+        optional("head", Size, "The size of a request's head. Default: 64KiB."),
+        optional("requestLine", Size, "The size of the request line. Default: 8KiB."),
+        optional(
+            "streams",
+            Integer { least: 1, most: 10_000 },
+            "The number of requests that an HTTP/2 connection may have open. Default: 100.",
+        ),
     ],
 );

@@ -24,6 +24,8 @@ pub struct Config {
     pub routes: Vec<Route>,
     /// The longest waiting times.
     pub timeouts: Timeouts,
+    /// The bounds on what clients may use.
+    pub limits: Limits,
     /// How many other servers of an upstream are tried after a failed connection.
     pub retries: usize,
     /// The address of `/metrics`.
@@ -121,8 +123,12 @@ pub struct Timeouts {
     pub read: Duration,
     /// Until a server takes bytes.
     pub write: Duration,
+    /// For the whole head of a request.
+    pub head: Duration,
     /// Between bytes of a client's body.
     pub body: Duration,
+    /// Until a client's connection without a request is closed.
+    pub keep_alive: Duration,
     /// Until an unused connection to a server is closed.
     pub idle: Duration,
 }
@@ -130,7 +136,46 @@ pub struct Timeouts {
 impl Default for Timeouts {
     fn default() -> Self {
         let (short, long) = (Duration::from_secs(3), Duration::from_secs(60));
-        Self { connect: short, read: long, write: long, body: long, idle: long }
+        Self {
+            connect: short,
+            read: long,
+            write: long,
+            head: Duration::from_secs(10),
+            body: long,
+            keep_alive: long,
+            idle: long,
+        }
+    }
+}
+
+/// The bounds on what clients may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Open connections of each listener.
+    pub connections: usize,
+    /// Open connections of each client address and listener.
+    pub connections_per_address: Option<usize>,
+    /// Header lines of a request.
+    pub headers: usize,
+    /// Bytes of the head of a request.
+    pub head: usize,
+    /// Bytes of the request line.
+    pub request_line: usize,
+    /// Open requests of an HTTP/2 connection.
+    pub streams: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 10_000,
+            connections_per_address: None,
+            headers: 100,
+            head: 64 << 10,
+            request_line: 8 << 10,
+            streams: 100,
+        }
     }
 }
 

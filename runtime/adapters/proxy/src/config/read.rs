@@ -4,14 +4,15 @@
 //! those that are absent or were reported, and reports what the tables can't express. All errors are reported at once.
 
 use super::keys::{BALANCE, CONFIG};
-use super::{Balance, Config, HashKey, Health, Listener, LogOutput, Route, Timeouts, Upstream};
+use super::{Balance, Config, HashKey, Health, Limits, Listener, LogOutput, Route, Timeouts, Upstream};
 use crate::error::Error;
 use celero_policy::PolicyError;
 use celero_policy::problems::Problems;
-use celero_policy::schema::duration;
+use celero_policy::schema::{duration, size};
 use celero_policy::yaml::{self, Node, SourceText};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 /// Reads a file.
@@ -56,6 +57,7 @@ impl Reader<'_> {
             upstreams,
             routes,
             timeouts: root.get("timeouts").map(timeouts).unwrap_or_default(),
+            limits: root.get("limits").map(limits).unwrap_or_default(),
             retries: number(root, "retries").unwrap_or(1),
             metrics: root.text_of("metrics").and_then(|text| self.address(&text)),
             access_log: root.text_of("accessLog").map(|text| self.output(&text)),
@@ -256,8 +258,23 @@ fn timeouts(node: &Node) -> Timeouts {
         connect: time(node, "connect").unwrap_or(usual.connect),
         read: time(node, "read").unwrap_or(usual.read),
         write: time(node, "write").unwrap_or(usual.write),
+        head: time(node, "head").unwrap_or(usual.head),
         body: time(node, "body").unwrap_or(usual.body),
+        keep_alive: time(node, "keepAlive").unwrap_or(usual.keep_alive),
         idle: time(node, "idle").unwrap_or(usual.idle),
+    }
+}
+
+fn limits(node: &Node) -> Limits {
+    let usual = Limits::default();
+    let bytes = |key| size(node.get(key)?.plain()?);
+    Limits {
+        connections: number(node, "connections").unwrap_or(usual.connections),
+        connections_per_address: number(node, "connectionsPerAddress"),
+        headers: number(node, "headers").unwrap_or(usual.headers),
+        head: bytes("head").unwrap_or(usual.head),
+        request_line: bytes("requestLine").unwrap_or(usual.request_line),
+        streams: number(node, "streams").unwrap_or(usual.streams),
     }
 }
 
@@ -265,7 +282,7 @@ fn flag(node: &Node, key: &str) -> bool {
     node.get(key).and_then(Node::plain) == Some("true")
 }
 
-fn number(node: &Node, key: &str) -> Option<usize> {
+fn number<N: FromStr>(node: &Node, key: &str) -> Option<N> {
     node.get(key)?.plain()?.parse().ok()
 }
 

@@ -9,6 +9,7 @@ mod config;
 mod docs;
 mod example;
 mod h2;
+mod heads;
 mod http1;
 mod phases;
 mod process;

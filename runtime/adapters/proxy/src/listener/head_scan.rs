@@ -1,0 +1,101 @@
+//! Counts the lines of a head while its bytes arrive, without copying them.
+
+use crate::config::Limits;
+use http::StatusCode;
+
+/// What is known of a head whose bytes are arriving.
+#[derive(Debug, Default)]
+pub(super) struct HeadScan {
+    /// Lines that are complete, the request line among them.
+    lines: usize,
+    /// Bytes of the current line, without a carriage return before its end.
+    line: usize,
+    /// Bytes of the request line.
+    request_line: usize,
+    /// Bytes of the head so far.
+    size: usize,
+    /// Whether the empty line that ends the head has arrived.
+    ended: bool,
+    /// Whether bytes arrived after the end of the head.
+    surplus: bool,
+}
+
+impl HeadScan {
+    /// Takes the next bytes of the connection. Cost: one step for each byte of the head.
+    pub(super) fn take(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            if self.ended {
+                self.surplus = true;
+                return;
+            }
+            self.size = self.size.saturating_add(1);
+            match byte {
+                b'\n' if self.line == 0 => self.ended = self.lines > 0,
+                b'\n' => {
+                    self.lines = self.lines.saturating_add(1);
+                    self.line = 0;
+                }
+                b'\r' => {}
+                _ => {
+                    self.line = self.line.saturating_add(1);
+                    if self.lines == 0 {
+                        self.request_line = self.line;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the status that refuses the head: 414 for its request line, 431 for its size and the number of its header
+    /// lines.
+    pub(super) fn refusal(&self, limits: &Limits) -> Option<StatusCode> {
+        if self.request_line > limits.request_line {
+            return Some(StatusCode::URI_TOO_LONG);
+        }
+        let large = self.size > limits.head || self.lines > limits.headers.saturating_add(1);
+        large.then_some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
+    }
+
+    /// Returns whether the next bytes are certainly the start of the next head: nothing that arrived belongs to it already.
+    pub(super) fn exact_end(&self) -> bool {
+        self.ended && !self.surplus
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scan(pieces: &[&str]) -> HeadScan {
+        let mut scan = HeadScan::default();
+        pieces.iter().for_each(|piece| scan.take(piece.as_bytes()));
+        scan
+    }
+
+    #[test]
+    fn a_head_ends_with_an_empty_line() {
+        for head in ["GET / HTTP/1.1\r\nhost: a\r\n\r\n", "\r\n\nGET / HTTP/1.1\nhost: a\n\n"] {
+            let whole = scan(&[head]);
+            assert!(whole.exact_end());
+            assert_eq!((whole.lines, whole.request_line), (2, 14));
+            let bytes: Vec<String> = head.chars().map(String::from).collect();
+            assert!(scan(&bytes.iter().map(String::as_str).collect::<Vec<_>>()).exact_end());
+            assert!(!scan(&[head, "x"]).exact_end());
+            assert!(!scan(&[&format!("{head}x")]).exact_end());
+            assert!(!scan(&[head.strip_suffix('\n').unwrap()]).exact_end());
+        }
+    }
+
+    #[test]
+    fn lines_are_counted_within_the_head_only() {
+        let limits = Limits { headers: 2, request_line: 20, ..Limits::default() };
+        assert_eq!(scan(&["GET / HTTP/1.1\r\na: b\r\nc: d\r\n\r\n1\n2\n3\n4\n"]).refusal(&limits), None);
+        let many = scan(&["GET / HTTP/1.1\r\na: b\r\nc: d\r\ne: f\r\n"]);
+        assert_eq!(many.refusal(&limits), Some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
+        assert_eq!(scan(&["GET /0123456789012345"]).refusal(&limits), Some(StatusCode::URI_TOO_LONG));
+        let limits = Limits { head: 40, ..Limits::default() };
+        assert_eq!(scan(&["GET / HTTP/1.1\r\na: b\r\n\r\n0123456789012345678901234567890"]).refusal(&limits), None);
+        let large = scan(&["GET / HTTP/1.1\r\na: 0123456789012345678901234567890"]);
+        assert_eq!(large.refusal(&limits), Some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
+    }
+}
