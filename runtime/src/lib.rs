@@ -105,7 +105,7 @@
 //! defect, and so are tiers that disagree. The host's own functions are not bounded. Both tiers count steps, but not the same ones: a
 //! rule near its limit may exceed it in one tier only.
 //!
-//! In header values that are not UTF-8, each invalid sequence is read as U+FFFD. A header on several lines is one value, joined with `,`.
+//! In header values that are not UTF-8, each invalid sequence is read as U+FFFD. A header on several lines is one value, joined with `,`; `cookie` with `; `.
 //! The case of header names does not matter.
 //!
 //! # Other languages

@@ -1,7 +1,8 @@
 //! A header map as a field: `map(string, string)`.
 //!
 //! Keys are the header names in lower case. Names are compared as HTTP compares them, so a lookup with other case finds the
-//! header too. Several lines of one name are one value, joined with `,`. Bytes that are not UTF-8 read as U+FFFD.
+//! header too. Several lines of one name are one value, joined with `,`; lines of `cookie` with `; ` (RFC 9113, section 8.2.3). Bytes
+//! that are not UTF-8 read as U+FFFD.
 
 use super::FieldType;
 use super::describe::read_by_call;
@@ -11,9 +12,9 @@ use crate::library::lossy;
 use crate::value::{HostMap, Map, Value};
 use celero_frontend::Type;
 use celero_ir::layout::{Field as Layout, Path};
-use http::header::{AsHeaderName, HeaderMap};
+use http::header::{AsHeaderName, COOKIE, HeaderMap};
 
-/// The value of a header as the bytes on the wire, lines joined with `,`; `None` when there is no such header.
+/// The value of a header as the bytes on the wire, lines joined with `,`, those of `cookie` with `; `; `None` when there is no such header.
 ///
 /// # Errors
 /// `out_of_budget` when the lines do not fit the arena.
@@ -35,10 +36,13 @@ fn lines<'s>(map: &'s HeaderMap, name: impl AsHeaderName, arena: &'s Arena) -> E
     let mut lines = map.get_all(name).iter();
     let Some(first) = lines.next() else { return Ok(None) };
     let Some(second) = lines.next() else { return Ok(Some(first.as_bytes())) };
+    // The name itself can't be read here, but its first line is the one that `cookie` finds, or it is not.
+    let is_cookie = map.get(COOKIE).is_some_and(|cookie| std::ptr::eq(cookie, first));
+    let separator: &[u8] = if is_cookie { b"; " } else { b"," };
     let mut all = arena.vec();
     all.extend(first.as_bytes())?;
     for line in std::iter::once(second).chain(lines) {
-        all.push(b',')?;
+        all.extend(separator)?;
         all.extend(line.as_bytes())?;
     }
     Ok(Some(all.finish()))

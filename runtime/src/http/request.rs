@@ -17,9 +17,14 @@ use std::net::SocketAddr;
 /// | `path` | `string` | without the query; empty when the target has none (`CONNECT`) |
 /// | `pathAndQuery` | `string` | as the target has it |
 /// | `query` | `string` | what follows `?`; absent when there is no `?` |
-/// | `host` | `string` | the host of the target, without port; else the first `Host` header as it is, with its port; else absent |
+/// | `host` | `string` | the host of the target, else that of the first `Host` header, in lower case, without port and without a dot at its end; else absent |
+/// | `port` | `int` | the port that stands with the host; absent when there is none |
+/// | `rawPath` | `string` | the target as it was received, if [`with_raw_path`](RequestHead::with_raw_path) gave it; else `pathAndQuery` |
 /// | `version` | `string` | `HTTP/1.0`, `HTTP/1.1`, `HTTP/2.0`, `HTTP/3.0` |
-/// | `headers` | `map(string, string)` | names in lower case, lookups in any case; the lines of one name are joined with `,` |
+/// | `headers` | `map(string, string)` | names in lower case, lookups in any case; the lines of one name are joined with `,`, those of `cookie` with `; ` |
+///
+/// A request can spell its path in many ways that mean the same to a server. Make it canonical before rules read it:
+/// `celero_canonical::canonicalize`, which `celero-policy` calls.
 #[derive(Clone, Copy, Debug, Context)]
 #[context(crate = "crate")]
 pub struct RequestHead<'a> {
@@ -39,7 +44,15 @@ impl<'a> RequestHead<'a> {
 
     #[inline]
     fn assemble(method: &'a Method, uri: &'a http::Uri, version: Version, headers: &'a HeaderMap) -> Self {
-        Self { method, target: Target { uri, headers }, version }
+        Self { method, target: Target { uri, headers, raw: None }, version }
+    }
+
+    /// With the target as it was received, where the host has changed it.
+    #[inline]
+    #[must_use]
+    pub fn with_raw_path(mut self, raw: Option<&'a [u8]>) -> Self {
+        self.target.raw = raw;
+        self
     }
 }
 
@@ -69,6 +82,13 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn from_parts(parts: &'a Parts) -> Self {
         Self { head: RequestHead::from_parts(parts), body: None }
+    }
+
+    /// With the target as it was received, where the host has changed it.
+    #[inline]
+    #[must_use]
+    pub fn with_raw_path(self, raw: Option<&'a [u8]>) -> Self {
+        Self { head: self.head.with_raw_path(raw), ..self }
     }
 
     /// With a body.

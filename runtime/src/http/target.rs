@@ -3,19 +3,23 @@
 use crate::accessors::text::TextView;
 use crate::arena::{Arena, EvalResult};
 use crate::context::{Field, FieldType, Host, Nested, at_offset, behind_reference, read_by_call, viewed};
+use crate::error::ErrorKind;
 use crate::library::lossy;
 use crate::value::Value;
+use celero_canonical::split_authority;
 use celero_frontend::Type;
 use celero_ir::Ty;
 use celero_ir::layout::Field as Layout;
 use http::{HeaderMap, Uri, header};
 use std::mem::offset_of;
 
-/// `uri`, `scheme`, `path`, `pathAndQuery` and `query` of a URI, `headers`, and `host`.
+/// `uri`, `scheme`, `path`, `pathAndQuery` and `query` of a URI, `headers`, `host` and `port`, and `rawPath`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target<'a> {
     pub(super) uri: &'a Uri,
     pub(super) headers: &'a HeaderMap,
+    /// The target as it was received, if the host has changed it.
+    pub(super) raw: Option<&'a [u8]>,
 }
 
 macro_rules! views {
@@ -47,13 +51,39 @@ views! {
 }
 
 impl Target<'_> {
-    /// The host of the URI, else the first `Host` header.
+    /// The authority of the URI, else the first `Host` header.
+    fn authority<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<&'s str>> {
+        if let Some(authority) = self.uri.authority() {
+            return Ok(Some(authority.as_str()));
+        }
+        self.headers.get(header::HOST).map(|host| lossy(host.as_bytes(), arena)).transpose()
+    }
+
+    /// The host, in lower case, without port and dot at its end. Allocates only if the request has it in upper case.
     fn host<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-        if let Some(host) = self.uri.host() {
+        let Some(authority) = self.authority(arena)? else { return Ok(None) };
+        let (host, _) = split_authority(authority);
+        if !host.bytes().any(|byte| byte.is_ascii_uppercase()) {
             return Ok(Some(Value::String(host)));
         }
-        let header = self.headers.get(header::HOST).map(|host| lossy(host.as_bytes(), arena)).transpose()?;
-        Ok(header.map(Value::String))
+        let letter = |at: usize| host.as_bytes().get(at).map_or(0, u8::to_ascii_lowercase);
+        let lower = arena.alloc_slice_with(host.len(), letter)?;
+        std::str::from_utf8(lower).map(|text| Some(Value::String(text))).map_err(|_| ErrorKind::InvalidArgument)
+    }
+
+    /// The port that the request names.
+    fn port<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+        let port = self.authority(arena)?.and_then(|authority| split_authority(authority).1);
+        Ok(port.map(|port| Value::Int(port.into())))
+    }
+
+    /// The target as it was received.
+    fn raw_path<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+        let text = match self.raw {
+            Some(raw) => lossy(raw, arena)?,
+            None => PathAndQuery::of(self.uri).unwrap_or_default(),
+        };
+        Ok(Some(Value::String(text)))
     }
 }
 
@@ -67,6 +97,8 @@ impl Host for Target<'_> {
             4 => Query::of(self.uri),
             5 => return self.host(arena),
             6 => return self.headers.value(arena),
+            7 => return self.port(arena),
+            8 => return self.raw_path(arena),
             _ => None,
         };
         Ok(text.map(Value::String))
@@ -76,7 +108,7 @@ impl Host for Target<'_> {
 // SAFETY: the layouts are those of a URI and of a header map behind references at the offsets of the two members, or call
 // `Host::field`; the views show the text that it gives, in the order of its indices.
 unsafe impl Nested for Target<'_> {
-    const COUNT: u32 = 7;
+    const COUNT: u32 = 9;
 
     fn nested_fields() -> Vec<Field> {
         let uri = |layout| (offset_of!(Self, uri), layout);
@@ -88,10 +120,16 @@ unsafe impl Nested for Target<'_> {
             ("query", uri(behind(viewed::<Query>(Ty::Str, true)))),
             ("host", (0, read_by_call(true))),
             ("headers", (offset_of!(Self, headers), <&HeaderMap>::layout())),
+            ("port", (0, read_by_call(true))),
+            ("rawPath", (0, read_by_call(false))),
         ];
         let placed = |(name, (offset, mut layout)): (&str, (usize, Layout))| {
             at_offset(&mut layout, offset);
-            let ty = if name == "headers" { HeaderMap::ty() } else { Type::String };
+            let ty = match name {
+                "headers" => HeaderMap::ty(),
+                "port" => Type::Int,
+                _ => Type::String,
+            };
             Field { name: name.to_owned(), ty, layout }
         };
         fields.map(placed).into()

@@ -20,7 +20,7 @@ fn fields_have_the_names_and_types_of_gateways() {
         .collect();
     let expected = "request.method: string, request.uri: string, request.scheme: string?, request.path: string, \
                     request.pathAndQuery: string, request.query: string?, request.host: string?, \
-                    request.headers: map(string, string), request.version: string, request.body: bytes?, source.address: string?, source.port: int?";
+                    request.headers: map(string, string), request.port: int?, request.rawPath: string, request.version: string, request.body: bytes?, source.address: string?, source.port: int?";
     assert_eq!(fields.join(", "), expected);
     assert!(Env::<RequestContext<'_>>::new().problems().is_empty());
 }
@@ -39,6 +39,8 @@ fn a_target_with_everything() {
         ("request.pathAndQuery", r#"String("/a/b?x=1&y")"#),
         ("request.query", r#"String("x=1&y")"#),
         ("request.host", r#"String("example.com")"#),
+        ("request.port", "Int(8443)"),
+        ("request.rawPath", r#"String("/a/b?x=1&y")"#),
         ("request.version", r#"String("HTTP/2.0")"#),
         ("request.body", "Bytes([123, 125, 255])"),
         ("source.address", r#"String("192.0.2.7")"#),
@@ -73,12 +75,37 @@ fn what_a_request_has_not_is_absent() {
 }
 
 #[test]
-fn the_host_header_is_taken_as_it_is() {
+fn a_host_is_one_text_however_it_is_written() {
     let mut request = request("/");
-    request.headers_mut().insert("host", HeaderValue::from_static("example.com:8080"));
-    assert_eq!(show(&RequestContext::new(&request), "request.host"), r#"String("example.com:8080")"#);
-    request.headers_mut().insert("host", HeaderValue::from_bytes(b"a\xffb").unwrap());
+    for (header, host, port) in [
+        ("example.com", "example.com", None),
+        ("Example.COM:8080", "example.com", Some(8080)),
+        ("example.com.", "example.com", None),
+        ("EXAMPLE.com.:80", "example.com", Some(80)),
+        ("[2001:DB8::1]:443", "[2001:db8::1]", Some(443)),
+    ] {
+        request.headers_mut().insert("host", HeaderValue::from_static(header));
+        let context = RequestContext::new(&request);
+        assert_eq!(show(&context, "request.host"), format!("String({host:?})"), "{header}");
+        assert_eq!(
+            show(&context, "request.port"),
+            port.map_or("absent".to_owned(), |port: u16| format!("Int({port})"))
+        );
+        agree(&context);
+    }
+    request.headers_mut().insert("host", HeaderValue::from_bytes(b"a\xffB").unwrap());
     assert_eq!(show(&RequestContext::new(&request), "request.host"), "String(\"a\u{fffd}b\")");
+    *request.uri_mut() = "http://Target.Example.:81/".parse().unwrap();
+    assert_eq!(show(&RequestContext::new(&request), "request.host"), "String(\"target.example\")");
+}
+
+#[test]
+fn a_target_as_received_stays_readable() {
+    let (parts, ()) = request("/a").into_parts();
+    let head = celero::http::RequestHead::from_parts(&parts).with_raw_path(Some(b"/x/../a\xff"));
+    assert_eq!(show(&head, "rawPath"), "String(\"/x/../a\u{fffd}\")");
+    assert_eq!(show(&head, "path"), "String(\"/a\")");
+    agree(&head);
 }
 
 fn lookup(map: &HeaderMap, name: &str) -> Option<String> {
@@ -87,6 +114,34 @@ fn lookup(map: &HeaderMap, name: &str) -> Option<String> {
         Some(Value::String(text)) => Some(text.to_owned()),
         None => None,
         Some(other) => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn lines_of_cookies_are_joined_as_cookies_are() {
+    let mut request = request("/");
+    for (name, value) in [("cookie", "a=1"), ("x-a", "1"), ("cookie", "b=2; c=3"), ("x-a", "2")] {
+        request.headers_mut().append(name, HeaderValue::from_static(value));
+    }
+    let context = RequestContext::new(&request);
+    for (expression, value) in [
+        ("request.headers.cookie", "String(\"a=1; b=2; c=3\")"),
+        ("request.headers['x-a']", "String(\"1,2\")"),
+        ("request.headers.exists(name, request.headers[name] == 'a=1; b=2; c=3')", "Bool(true)"),
+        // Five names are looked up together.
+        (
+            "request.headers.cookie + string(has(request.headers.a) || has(request.headers.b)) + \
+          (has(request.headers.c) ? request.headers.c : '') + (has(request.headers.d) ? request.headers.d : '') + \
+          (has(request.headers.e) ? request.headers.e : '')",
+            "String(\"a=1; b=2; c=3false\")",
+        ),
+    ] {
+        let env = Env::<RequestContext<'_>>::new();
+        for engine in [Tier::Native, Tier::Interpret].map(|tier| Engine::builder().tier(tier).build()) {
+            let program = engine.compile(&env, expression).unwrap();
+            let mut scratch = Scratch::new();
+            assert_eq!(format!("{:?}", program.eval(&context, &mut scratch).unwrap()), value, "{expression}");
+        }
     }
 }
 

@@ -1,0 +1,216 @@
+//! Fields of requests: framing, names, and those that belong to one connection (RFC 9110, section 7.6.1).
+
+use crate::guarded::GuardedNames;
+use crate::options::Underscores;
+use crate::refusal::Refusal;
+use http::header::{
+    CONNECTION, CONTENT_LENGTH, COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
+use http::{Version, request};
+
+pub(crate) const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
+pub(crate) const PROXY_CONNECTION: HeaderName = HeaderName::from_static("proxy-connection");
+const HTTP2_SETTINGS: HeaderName = HeaderName::from_static("http2-settings");
+
+/// The largest number of names in `Connection`.
+const MOST_NOMINATIONS: usize = 64;
+
+/// Changes of fields.
+#[derive(Debug, Default)]
+pub(crate) struct FieldChanges {
+    pub(crate) set: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) remove: Vec<HeaderName>,
+}
+
+/// What one pass over the names of the fields found.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// A field that may have to be removed, or changed.
+    connection: bool,
+    length: bool,
+    coding: bool,
+}
+
+/// Checks the fields of a request but `Host`, and collects what has to change.
+pub(crate) fn check(
+    parts: &request::Parts,
+    guarded: &GuardedNames,
+    underscores: Underscores,
+    changes: &mut FieldChanges,
+) -> Result<(), Refusal> {
+    let headers = &parts.headers;
+    let seen = look(headers, guarded, underscores)?;
+    if headers.len() != headers.keys_len() {
+        join_cookies(headers, changes);
+    }
+    let mut has_body = false;
+    if seen.length {
+        has_body |= content_length(headers)? != 0;
+    }
+    if seen.coding {
+        transfer_encoding(parts, seen.length)?;
+        has_body = true;
+    }
+    if seen.connection {
+        if parts.version >= Version::HTTP_2 {
+            of_frames(headers, changes)?;
+        } else {
+            of_connection(parts, has_body, changes)?;
+        }
+    }
+    Ok(())
+}
+
+fn look(headers: &HeaderMap, guarded: &GuardedNames, underscores: Underscores) -> Result<Seen, Refusal> {
+    let mut seen = Seen::default();
+    for name in headers.keys() {
+        match name.as_str() {
+            "content-length" => seen.length = true,
+            "transfer-encoding" => seen.coding = true,
+            "connection"
+            | "keep-alive"
+            | "proxy-connection"
+            | "te"
+            | "trailer"
+            | "upgrade"
+            | "http2-settings"
+            | "proxy-authorization"
+            | "proxy-authenticate" => seen.connection = true,
+            name if guarded.refuses(name, underscores) => return Err(Refusal::FieldName),
+            _ => {}
+        }
+    }
+    Ok(seen)
+}
+
+/// Several lines of `Cookie` are one, joined with `; ` (RFC 9113, section 8.2.3). Servers of HTTP/1.1 may read one line only.
+fn join_cookies(headers: &HeaderMap, changes: &mut FieldChanges) {
+    let lines: Vec<&[u8]> = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes).collect();
+    if let [_, _, ..] = lines.as_slice()
+        && let Ok(joined) = HeaderValue::from_bytes(&lines.join(&b"; "[..]))
+    {
+        changes.set.push((COOKIE, joined));
+    }
+}
+
+fn content_length(headers: &HeaderMap) -> Result<u64, Refusal> {
+    let mut lines = headers.get_all(CONTENT_LENGTH).iter();
+    let (Some(value), None) = (lines.next(), lines.next()) else { return Err(Refusal::ContentLength) };
+    let text = value.to_str().ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    text.and_then(|text| text.parse().ok()).ok_or(Refusal::ContentLength)
+}
+
+fn transfer_encoding(parts: &request::Parts, with_length: bool) -> Result<(), Refusal> {
+    let mut lines = parts.headers.get_all(TRANSFER_ENCODING).iter();
+    let chunked = lines.next().is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"chunked"));
+    let alone = lines.next().is_none() && !with_length && parts.version == Version::HTTP_11;
+    if chunked && alone { Ok(()) } else { Err(Refusal::TransferEncoding) }
+}
+
+/// Fields of the connection in HTTP/2 and HTTP/3: only `te: trailers` may be there.
+fn of_frames(headers: &HeaderMap, changes: &mut FieldChanges) -> Result<(), Refusal> {
+    let wrong = [CONNECTION, KEEP_ALIVE, PROXY_CONNECTION, TRANSFER_ENCODING, UPGRADE, HTTP2_SETTINGS];
+    let only_trailers = headers.get_all(TE).iter().all(|value| value.as_bytes().eq_ignore_ascii_case(b"trailers"));
+    if !only_trailers || wrong.iter().any(|name| headers.contains_key(name)) {
+        return Err(Refusal::ConnectionField);
+    }
+    remove(headers, [PROXY_AUTHORIZATION, PROXY_AUTHENTICATE], changes);
+    Ok(())
+}
+
+/// Fields of the connection in HTTP/1.1. They are removed before a policy sees the request, with all fields that `Connection` names.
+/// Only an upgrade to WebSocket stays.
+fn of_connection(parts: &request::Parts, has_body: bool, changes: &mut FieldChanges) -> Result<(), Refusal> {
+    let headers = &parts.headers;
+    let options = options(headers, changes)?;
+    let mut upgrades = headers.get_all(UPGRADE).iter();
+    let protocol = upgrades.next().filter(|_| upgrades.next().is_none());
+    let websocket = options.upgrade
+        && parts.version == Version::HTTP_11
+        && protocol.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"));
+    if websocket {
+        if has_body {
+            return Err(Refusal::UpgradeBody);
+        }
+        if !options.only_upgrade {
+            changes.set.push((CONNECTION, HeaderValue::from_static("upgrade")));
+        }
+        if protocol.is_some_and(|value| value.as_bytes() != b"websocket") {
+            changes.set.push((UPGRADE, HeaderValue::from_static("websocket")));
+        }
+    } else {
+        remove(headers, [CONNECTION, UPGRADE], changes);
+    }
+    let always = [KEEP_ALIVE, PROXY_CONNECTION, TE, TRAILER, HTTP2_SETTINGS, PROXY_AUTHORIZATION, PROXY_AUTHENTICATE];
+    remove(headers, always, changes);
+    Ok(())
+}
+
+fn remove<const N: usize>(headers: &HeaderMap, names: [HeaderName; N], changes: &mut FieldChanges) {
+    changes.remove.extend(names.into_iter().filter(|name| headers.contains_key(name)));
+}
+
+/// What `Connection` says besides the names of fields.
+#[derive(Clone, Copy, Debug, Default)]
+struct ConnectionOptions {
+    upgrade: bool,
+    /// It says `upgrade` as this crate writes it, and nothing else.
+    only_upgrade: bool,
+}
+
+/// Reads `Connection`, and collects the fields that it names.
+fn options(headers: &HeaderMap, changes: &mut FieldChanges) -> Result<ConnectionOptions, Refusal> {
+    let mut options = ConnectionOptions::default();
+    let mut count = 0_usize;
+    for token in tokens(headers) {
+        count = count.saturating_add(1);
+        if count > MOST_NOMINATIONS {
+            return Err(Refusal::Nomination);
+        }
+        options.only_upgrade = count == 1 && token == b"upgrade";
+        let name = HeaderName::from_bytes(token).map_err(|_| Refusal::Nomination)?;
+        match name.as_str() {
+            "upgrade" => options.upgrade = true,
+            // They frame or route the message, so they are never of the connection.
+            "host" | "content-length" | "transfer-encoding" | "forwarded" | "x-forwarded-for" | "x-forwarded-host"
+            | "x-forwarded-proto" => return Err(Refusal::Nomination),
+            _ if headers.contains_key(&name) => changes.remove.push(name),
+            _ => {}
+        }
+    }
+    let mut lines = headers.get_all(CONNECTION).iter();
+    options.only_upgrade &= lines.next().is_some_and(|value| value.as_bytes() == b"upgrade") && lines.next().is_none();
+    Ok(options)
+}
+
+/// Returns the elements of `Connection`.
+fn tokens(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
+    let lines = headers.get_all(CONNECTION).into_iter();
+    let tokens = lines.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+    tokens.map(<[u8]>::trim_ascii).filter(|token| !token.is_empty())
+}
+
+/// Returns the fields of a response that `Connection` names, and those that belong to the connection. A response is not refused: what
+/// can't be a name, and what frames the message, is passed over.
+pub(crate) fn of_response(headers: &HeaderMap, upgraded: bool) -> FieldChanges {
+    let mut changes = FieldChanges::default();
+    if !headers.contains_key(CONNECTION) {
+        remove(headers, [KEEP_ALIVE, PROXY_CONNECTION], &mut changes);
+        return changes;
+    }
+    for token in tokens(headers).take(MOST_NOMINATIONS) {
+        let Ok(name) = HeaderName::from_bytes(token) else { continue };
+        let framing = [HOST, CONTENT_LENGTH, TRANSFER_ENCODING, UPGRADE].contains(&name);
+        if !framing && headers.contains_key(&name) {
+            changes.remove.push(name);
+        }
+    }
+    remove(headers, [KEEP_ALIVE, PROXY_CONNECTION], &mut changes);
+    if upgraded {
+        changes.set.push((CONNECTION, HeaderValue::from_static("upgrade")));
+    } else {
+        remove(headers, [CONNECTION, UPGRADE], &mut changes);
+    }
+    changes
+}

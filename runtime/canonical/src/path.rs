@@ -1,0 +1,271 @@
+//! Paths: percent-encoding, slashes, dot segments.
+
+use crate::options::{DotSegments, EncodedSlashes, Options, Slashes};
+use crate::refusal::Refusal;
+
+const SLASH: u8 = 1;
+const SLASH_OR_DOT: u8 = 2;
+/// The byte may have to change, or be refused.
+const SPECIAL: u8 = 4;
+/// `unreserved` of RFC 3986, section 2.3.
+const UNRESERVED: u8 = 8;
+
+/// What each byte is in a path.
+static CLASS: [u8; 256] = classes();
+
+#[expect(clippy::indexing_slicing, reason = "the index is a byte, and this runs at compile time")]
+const fn classes() -> [u8; 256] {
+    let mut table = [SPECIAL; 256];
+    let mut byte = 0_u8;
+    loop {
+        table[byte as usize] = match byte {
+            b'/' => SLASH | SLASH_OR_DOT,
+            b'.' => SLASH_OR_DOT | UNRESERVED,
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => UNRESERVED,
+            // `sub-delims`, `:` and `@` of `pchar`.
+            b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' | b':' | b'@' => 0,
+            _ => SPECIAL,
+        };
+        match byte.checked_add(1) {
+            Some(next) => byte = next,
+            None => return table,
+        }
+    }
+}
+
+#[inline]
+fn class(byte: u8) -> u8 {
+    CLASS.get(usize::from(byte)).copied().unwrap_or(SPECIAL)
+}
+
+/// Returns whether a path, which starts with `/`, is canonical without any doubt: the usual case. `false` means: look closer.
+#[inline]
+pub(crate) fn is_plain(path: &[u8]) -> bool {
+    let (mut found, mut before) = (0, 0);
+    for &byte in path {
+        let class = class(byte);
+        // `//` and `/.`
+        found |= (class & SPECIAL) | ((before << 1) & class & SLASH_OR_DOT);
+        before = class & SLASH;
+    }
+    found == 0
+}
+
+/// Returns the canonical form of a path that starts with `/` (RFC 3986, sections 5.2.4 and 6.2.2): unreserved characters decoded,
+/// other encoded bytes in upper case, raw characters that a path can't have encoded, slashes and dot segments as the options say.
+/// Linear in the length of the path.
+pub(crate) fn normalize(path: &[u8], options: &Options) -> Result<Vec<u8>, Refusal> {
+    let decoded = decode(path, options.encoded_slashes)?;
+    let rest = decoded.strip_prefix(b"/").ok_or(Refusal::TargetForm)?;
+    let mut out: Vec<u8> = Vec::with_capacity(decoded.len());
+    let mut segments = rest.split(|byte| *byte == b'/').peekable();
+    while let Some(segment) = segments.next() {
+        let last = segments.peek().is_none();
+        match segment {
+            b"." | b".." => {
+                if options.dot_segments == DotSegments::Refuse {
+                    return Err(Refusal::PathDotSegment);
+                }
+                if segment == b".." {
+                    let end = out.iter().rposition(|byte| *byte == b'/').unwrap_or_default();
+                    out.truncate(end);
+                }
+                if last {
+                    out.push(b'/');
+                }
+            }
+            b"" if options.slashes == Slashes::Merge && !last => {}
+            // Servers with parameters in segments cut them off before they resolve dots.
+            [b'.', b';', ..] | [b'.', b'.', b';', ..] => return Err(Refusal::PathDotSegment),
+            _ => {
+                out.push(b'/');
+                out.extend_from_slice(segment);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// Decodes unreserved characters, and encodes what a path can't have.
+fn decode(path: &[u8], slashes: EncodedSlashes) -> Result<Vec<u8>, Refusal> {
+    let mut out = Vec::with_capacity(path.len());
+    let mut rest = path;
+    while let Some((&byte, tail)) = rest.split_first() {
+        rest = tail;
+        match byte {
+            b'%' => {
+                let [high, low, tail @ ..] = rest else { return Err(Refusal::PathPercent) };
+                let byte = hex(*high).zip(hex(*low)).map(|(high, low)| (high << 4) | low);
+                rest = tail;
+                match byte.ok_or(Refusal::PathPercent)? {
+                    0..=0x1f | 0x7f => return Err(Refusal::PathEncodedControl),
+                    byte @ (b'/' | b'\\') => match slashes {
+                        EncodedSlashes::Refuse => return Err(Refusal::PathEncodedSlash),
+                        EncodedSlashes::Keep => encode(byte, &mut out),
+                        EncodedSlashes::Decode => out.push(b'/'),
+                    },
+                    byte if class(byte) & UNRESERVED != 0 => out.push(byte),
+                    byte => encode(byte, &mut out),
+                }
+            }
+            0..=b' ' | 0x7f => return Err(Refusal::PathControl),
+            b'\\' => return Err(Refusal::PathBackslash),
+            byte if class(byte) & SPECIAL == 0 => out.push(byte),
+            byte => encode(byte, &mut out),
+        }
+    }
+    Ok(out)
+}
+
+/// Appends the percent-encoding of a byte.
+pub(crate) fn encode(byte: u8, out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    let digit = |value: u8| DIGITS.get(usize::from(value & 15)).copied().unwrap_or(b'0');
+    out.extend([b'%', digit(byte >> 4), digit(byte)]);
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn normal(path: &str) -> Result<String, Refusal> {
+        with(path, &Options::default())
+    }
+
+    fn with(path: &str, options: &Options) -> Result<String, Refusal> {
+        let normal = normalize(path.as_bytes(), options)?;
+        let text = String::from_utf8(normal.clone()).map_err(|_| Refusal::PathControl)?;
+        if is_plain(path.as_bytes()) {
+            assert_eq!(text, path, "a plain path is canonical");
+        }
+        assert_eq!(normalize(&normal, options), Ok(normal), "normalising twice changes nothing: {path}");
+        Ok(text)
+    }
+
+    #[test]
+    fn spellings_of_a_path_are_one() {
+        for spelling in [
+            "/admin/a",
+            "//admin/a",
+            "/admin//a",
+            "/./admin/a",
+            "/x/../admin/a",
+            "/%61dmin/a",
+            "/%61%64min/./a",
+            "/../admin/a",
+            "/admin/x/%2e%2E/a",
+            "/.//admin/a",
+            "/x//../admin/a",
+            "/admin/%2e/a",
+            "///./..//admin///a",
+        ] {
+            assert_eq!(normal(spelling).as_deref(), Ok("/admin/a"), "{spelling}");
+        }
+    }
+
+    #[test]
+    fn ends_of_paths_stay() {
+        for (path, expected) in [
+            ("/", "/"),
+            ("//", "/"),
+            ("/.", "/"),
+            ("/..", "/"),
+            ("/a/", "/a/"),
+            ("/a//", "/a/"),
+            ("/a/.", "/a/"),
+            ("/a/b/..", "/a/"),
+            ("/a/..", "/"),
+            ("/a/b/../", "/a/"),
+            ("/a/./", "/a/"),
+            ("/...", "/..."),
+            ("/.a", "/.a"),
+            ("/a.", "/a."),
+            ("/..a/b", "/..a/b"),
+            ("/a%2Fb", ""),
+            ("/a;b=1", "/a;b=1"),
+            ("/a%3bb", "/a%3Bb"),
+            ("/%7euser", "/~user"),
+            ("/%25%32%65", "/%252e"),
+            ("/\u{e9}", "/%C3%A9"),
+            ("/a|b^\"{}`", "/a%7Cb%5E%22%7B%7D%60"),
+            ("/a%20b", "/a%20b"),
+            ("/ADMIN", "/ADMIN"),
+        ] {
+            match normal(path) {
+                Ok(text) => assert_eq!(text, expected, "{path}"),
+                Err(refusal) => assert_eq!((refusal, expected), (Refusal::PathEncodedSlash, ""), "{path}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_canonical_form_is_refused() {
+        for (path, expected) in [
+            ("/a\\b", Refusal::PathBackslash),
+            ("/a\tb", Refusal::PathControl),
+            ("/a b", Refusal::PathControl),
+            ("/\u{7f}", Refusal::PathControl),
+            ("/a%", Refusal::PathPercent),
+            ("/a%4", Refusal::PathPercent),
+            ("/a%zz", Refusal::PathPercent),
+            ("/%+1", Refusal::PathPercent),
+            ("/a%00", Refusal::PathEncodedControl),
+            ("/a%0d%0Ab", Refusal::PathEncodedControl),
+            ("/%7f", Refusal::PathEncodedControl),
+            ("/a%2fb", Refusal::PathEncodedSlash),
+            ("/a%5Cb", Refusal::PathEncodedSlash),
+            ("/x/..;/admin", Refusal::PathDotSegment),
+            ("/x/%2e.;a/admin", Refusal::PathDotSegment),
+            ("/.;x", Refusal::PathDotSegment),
+            ("a", Refusal::TargetForm),
+        ] {
+            assert_eq!(normal(path), Err(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn options_change_one_thing_each() {
+        let keep = Options { slashes: Slashes::Keep, ..Options::default() };
+        for (path, expected) in
+            [("//a//b/", "//a//b/"), ("/a//../b", "/a/b"), ("/a/./b", "/a/b"), ("//", "//"), ("/a//.", "/a//")]
+        {
+            assert_eq!(with(path, &keep).as_deref(), Ok(expected), "{path}");
+        }
+        let refuse = Options { dot_segments: DotSegments::Refuse, ..Options::default() };
+        assert_eq!(with("/a/%2e./b", &refuse), Err(Refusal::PathDotSegment));
+        assert_eq!(with("/.a//b", &refuse).as_deref(), Ok("/.a/b"));
+        let decode = Options { encoded_slashes: EncodedSlashes::Decode, ..Options::default() };
+        assert_eq!(with("/x%2f..%5cadmin%2F/a", &decode).as_deref(), Ok("/admin/a"));
+        let kept = Options { encoded_slashes: EncodedSlashes::Keep, ..Options::default() };
+        assert_eq!(with("/x%2f..%5cadmin", &kept).as_deref(), Ok("/x%2F..%5Cadmin"));
+    }
+
+    #[test]
+    fn a_plain_path_is_its_own_canonical_form() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let alphabet = b"//..%a2eEfF5cC;\\A-~ \x01\xff";
+        for _ in 0..20_000 {
+            let path: Vec<u8> = std::iter::once(b'/')
+                .chain((0..random.usize(..9)).map(|_| alphabet[random.usize(..alphabet.len())]))
+                .collect();
+            for slashes in [Slashes::Merge, Slashes::Keep] {
+                let options = Options { slashes, encoded_slashes: EncodedSlashes::Decode, ..Options::default() };
+                if let Ok(normal) = normalize(&path, &options) {
+                    let shown = String::from_utf8_lossy(&path).into_owned();
+                    assert!(normal.starts_with(b"/") && normal.is_ascii(), "{shown}");
+                    assert!(!is_plain(&path) || normal == path, "{shown}");
+                    assert_eq!(normalize(&normal, &options).as_ref(), Ok(&normal), "{shown}");
+                    let segments = normal.split(|byte| *byte == b'/');
+                    assert!(segments.clone().all(|segment| segment != b"." && segment != b".."), "{shown}");
+                    assert!(slashes == Slashes::Keep || !normal.windows(2).any(|pair| pair == b"//"), "{shown}");
+                } else {
+                    assert!(!is_plain(&path));
+                }
+            }
+        }
+    }
+}

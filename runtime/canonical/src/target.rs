@@ -1,0 +1,131 @@
+//! The forms of a request target (RFC 9112, section 3.2), and its canonical form.
+
+use crate::options::Options;
+use crate::path;
+use crate::refusal::Refusal;
+use http::uri::{Parts, PathAndQuery, Scheme};
+use http::{Method, Uri, Version, request};
+
+/// What a target says, without its path.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Target<'a> {
+    /// The authority of the absolute-form, or `:authority`.
+    pub(crate) authority: Option<&'a [u8]>,
+    /// The port of the scheme, if the target has one.
+    pub(crate) default_port: Option<u16>,
+    /// The new path and query, if they have to change.
+    pub(crate) path: Option<PathAndQuery>,
+    /// Whether the target is in absolute-form and becomes origin-form.
+    pub(crate) absolute: bool,
+}
+
+/// Reads the target of a request. `raw` is the target as it was received, where `parts` doesn't have all of it.
+pub(crate) fn read<'a>(
+    parts: &'a request::Parts,
+    raw: Option<&'a [u8]>,
+    options: &Options,
+) -> Result<Target<'a>, Refusal> {
+    let in_frames = parts.version >= Version::HTTP_2;
+    let uri = &parts.uri;
+    if parts.method == Method::CONNECT && !options.connect {
+        return Err(Refusal::Connect);
+    }
+    let of_uri = uri.path_and_query().map(|both| both.as_str().as_bytes()).unwrap_or_default();
+    let (scheme, authority, rest) = match raw {
+        Some(raw) if !in_frames => split(raw)?,
+        _ => (uri.scheme_str().map(str::as_bytes), uri.authority().map(|text| text.as_str().as_bytes()), of_uri),
+    };
+    let default_port = match scheme {
+        None => None,
+        Some(scheme) if scheme.eq_ignore_ascii_case(b"http") => Some(80),
+        Some(scheme) if scheme.eq_ignore_ascii_case(b"https") => Some(443),
+        Some(_) => return Err(Refusal::Scheme),
+    };
+    let absolute = !in_frames && authority.is_some();
+    if parts.method == Method::CONNECT && (rest.is_empty() || raw.is_some()) {
+        // The target of a tunnel is an authority.
+        let authority = raw.or(authority);
+        return Ok(Target { authority, default_port, path: None, absolute: false });
+    }
+    if absolute && scheme.is_none() {
+        // `http::Uri` reads a target such as `admin` as an authority.
+        return Err(Refusal::TargetForm);
+    }
+    let path = if rest == b"*" && parts.method == Method::OPTIONS { None } else { canonical(rest, absolute, options)? };
+    // The bytes received may differ from those that the URI shows.
+    let path = match path {
+        None if raw.is_some() && rest != of_uri => Some(path_and_query(rest.to_vec())?),
+        path => path,
+    };
+    Ok(Target { authority, default_port, path, absolute })
+}
+
+/// Scheme, authority, and the rest of a target.
+type Pieces<'a> = (Option<&'a [u8]>, Option<&'a [u8]>, &'a [u8]);
+
+/// Splits a target of HTTP/1.1.
+fn split(target: &[u8]) -> Result<Pieces<'_>, Refusal> {
+    if matches!(target, [b'/', ..] | b"*") {
+        return Ok((None, None, target));
+    }
+    let colon = target.iter().position(|byte| *byte == b':').ok_or(Refusal::TargetForm)?;
+    let (scheme, rest) = target.split_at_checked(colon).ok_or(Refusal::TargetForm)?;
+    let rest = rest.strip_prefix(b"://").ok_or(Refusal::TargetForm)?;
+    let end = rest.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#' | b'\\')).unwrap_or(rest.len());
+    let (authority, rest) = rest.split_at_checked(end).ok_or(Refusal::TargetForm)?;
+    Ok((Some(scheme), Some(authority), rest))
+}
+
+/// Returns the canonical form of path and query, or `None` if they have it.
+fn canonical(text: &[u8], absolute: bool, options: &Options) -> Result<Option<PathAndQuery>, Refusal> {
+    let end = text.iter().position(|byte| *byte == b'?').unwrap_or(text.len());
+    let (path, query) = text.split_at_checked(end).ok_or(Refusal::TargetForm)?;
+    // An empty path of an absolute-form is `/` (RFC 9112, section 3.2.1).
+    let path = if path.is_empty() && absolute { b"/" } else { path };
+    if !path.starts_with(b"/") {
+        return Err(Refusal::TargetForm);
+    }
+    let query_is_plain = query.iter().fold(true, |all, byte| all & matches!(byte, 0x21..=0x7e));
+    if path::is_plain(path) && query_is_plain && end != 0 {
+        return Ok(None);
+    }
+    let mut out = path::normalize(path, options)?;
+    for &byte in query {
+        match byte {
+            0..=b' ' | 0x7f => return Err(Refusal::PathControl),
+            0x80.. => path::encode(byte, &mut out),
+            _ => out.push(byte),
+        }
+    }
+    if out == text {
+        return Ok(None);
+    }
+    path_and_query(out).map(Some)
+}
+
+fn path_and_query(text: Vec<u8>) -> Result<PathAndQuery, Refusal> {
+    PathAndQuery::try_from(text).map_err(|_| Refusal::TargetTooLong)
+}
+
+/// Returns the URI with another path and query (`None`: the same), and another authority if the version sends it in the target.
+pub(crate) fn uri_with(
+    uri: &Uri,
+    path: Option<PathAndQuery>,
+    authority: Option<&str>,
+    absolute: bool,
+) -> Result<Uri, Refusal> {
+    let mut known = uri.clone().into_parts();
+    let mut parts = Parts::default();
+    parts.path_and_query = path.or(known.path_and_query.take());
+    if !absolute {
+        parts.scheme = known.scheme;
+        parts.authority = match authority {
+            Some(text) => Some(text.parse().map_err(|_| Refusal::HostInvalid)?),
+            None => known.authority,
+        };
+        if parts.scheme.is_none() && parts.authority.is_some() && parts.path_and_query.is_some() {
+            parts.scheme = Some(Scheme::HTTP);
+        }
+    }
+    Uri::from_parts(parts).map_err(|_| Refusal::TargetForm)
+}
