@@ -6,10 +6,9 @@
 //! ```
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use celero_pingora::Guard;
 use celero_policy::LivePolicy;
-use pingora::http::ResponseHeader;
+use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::prelude::*;
 use pingora::proxy::FailToProxy;
 use std::io::Write;
@@ -36,14 +35,13 @@ impl ProxyHttp for Guarded {
         Ok(Box::new(HttpPeer::new(self.server.as_str(), false, String::new())))
     }
 
-    async fn request_body_filter(
+    async fn upstream_request_filter(
         &self,
-        _: &mut Session,
-        body: &mut Option<Bytes>,
-        _: bool,
+        session: &mut Session,
+        _: &mut RequestHeader,
         guard: &mut Guard,
     ) -> Result<()> {
-        guard.request_body_filter(body);
+        guard.upstream_request_filter(session);
         Ok(())
     }
 
@@ -54,6 +52,19 @@ impl ProxyHttp for Guarded {
         guard: &mut Guard,
     ) -> Result<()> {
         guard.response_filter(session, response)
+    }
+
+    fn error_while_proxy(
+        &self,
+        _: &HttpPeer,
+        session: &mut Session,
+        mut error: Box<Error>,
+        guard: &mut Guard,
+        _: bool,
+    ) -> Box<Error> {
+        guard.error_while_proxy(session);
+        error.set_retry(false);
+        error
     }
 
     async fn fail_to_proxy(&self, session: &mut Session, _: &Error, guard: &mut Guard) -> FailToProxy {

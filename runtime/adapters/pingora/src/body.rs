@@ -1,8 +1,4 @@
 //! Buffers a request's body before a server is chosen.
-//!
-//! Pingora sends a body that was read early from its retry buffer, which holds [`RETRY_BUFFER`] bytes, through `request_body_filter`,
-//! which may replace it. So the retry buffer only has to hold some bytes of the body: it is enabled for the last bytes of a body of
-//! known length. Of a body of unknown length, at most [`RETRY_BUFFER`] bytes can be buffered.
 
 use bytes::{Bytes, BytesMut};
 use celero_policy::framing;
@@ -11,39 +7,30 @@ use pingora::proxy::Session;
 use pingora::{Error, ErrorType, Result};
 use std::time::Duration;
 
-/// The size of Pingora's retry buffer, in bytes.
-const RETRY_BUFFER: usize = 64 << 10;
+/// The capacity with which buffering starts, in bytes. A head can announce more than the client sends.
+const FIRST_CAPACITY: usize = 64 << 10;
 
 /// A body after buffering.
-pub(crate) enum BufferResult {
-    /// All of it.
-    Whole(Bytes),
-    /// It is larger than the limit. These bytes were read, and Pingora will not send them.
-    TooLarge(Bytes),
+pub(crate) struct Buffered {
+    /// What was read of the body.
+    pub(crate) bytes: Bytes,
+    pub(crate) too_large: bool,
 }
 
-/// Buffers a body of at most `limit` bytes, waiting up to `timeout` for each piece of it.
-pub(crate) async fn buffer(session: &mut Session, limit: usize, timeout: Duration) -> Result<BufferResult> {
+/// Buffers a body of at most `limit` bytes, waiting up to `timeout` for each piece of it. Nothing is read of a body whose head says that
+/// it is larger; any other body is read up to the first piece beyond the limit.
+pub(crate) async fn buffer(session: &mut Session, limit: usize, timeout: Duration) -> Result<Buffered> {
     let length = content_length(&session.req_header().headers);
     if length.is_some_and(|length| length > limit) {
-        return Ok(BufferResult::TooLarge(Bytes::new()));
+        return Ok(Buffered { bytes: Bytes::new(), too_large: true });
     }
-    let most = if length.is_some() { limit } else { limit.min(RETRY_BUFFER) };
-    let mut body = BytesMut::with_capacity(length.unwrap_or_default().min(RETRY_BUFFER));
+    let mut body = BytesMut::with_capacity(length.unwrap_or_default().min(FIRST_CAPACITY));
     send_continue(session).await?;
-    while !session.is_body_done() {
-        if length.is_none_or(|length| length.saturating_sub(body.len()) <= RETRY_BUFFER) {
-            session.enable_retry_buffering();
-        }
+    while !session.is_body_done() && body.len() <= limit {
         let Some(piece) = read(session, timeout).await? else { break };
         body.extend_from_slice(&piece);
-        if body.len() > most {
-            // Pingora sends what its retry buffer holds.
-            let lost = session.get_retry_buffer().is_none();
-            return Ok(BufferResult::TooLarge(if lost { body.freeze() } else { Bytes::new() }));
-        }
     }
-    Ok(BufferResult::Whole(body.freeze()))
+    Ok(Buffered { too_large: body.len() > limit, bytes: body.freeze() })
 }
 
 async fn read(session: &mut Session, timeout: Duration) -> Result<Option<Bytes>> {

@@ -1,9 +1,10 @@
 //! The state of one request in the filters of Pingora.
 
-use crate::body::{BufferResult, buffer};
+use crate::body::{Buffered, buffer};
+use crate::client_session::{Place, put_in_place, take_back};
 use crate::edits;
 use crate::write_answer::write_answer;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use celero_policy::{Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary, framing};
 use pingora::http::ResponseHeader;
 use pingora::proxy::{FailToProxy, Session};
@@ -18,6 +19,8 @@ pub struct Guard {
     exchange: Exchange,
     /// What was read of the body, for the server.
     body: BufferedBody,
+    /// Where Pingora's session is to be found again while the guard's own session is in its place.
+    place: Option<Place>,
     answer: Option<Box<PolicyAnswer>>,
     timeout: Duration,
     started: SystemTime,
@@ -43,6 +46,7 @@ impl Guard {
             policy,
             exchange: Exchange::new(None, None),
             body: BufferedBody::Nothing,
+            place: None,
             answer: None,
             timeout: Duration::from_secs(60),
             started: SystemTime::now(),
@@ -105,17 +109,16 @@ impl Guard {
             return Ok(true);
         }
         let Some(limit) = self.policy.body_limit() else { return Ok(false) };
-        let outcome = match buffer(session, limit, self.timeout).await? {
-            BufferResult::Whole(body) => {
-                let outcome = self.policy.request_body(session.req_header(), &body, &mut self.exchange);
-                self.body = if body.is_empty() { BufferedBody::Nothing } else { BufferedBody::Whole(body) };
-                outcome
-            }
-            BufferResult::TooLarge(beginning) => {
-                self.body =
-                    if beginning.is_empty() { BufferedBody::Nothing } else { BufferedBody::Beginning(beginning) };
-                self.policy.request_body_too_large(&mut self.exchange)
-            }
+        let Buffered { bytes, too_large } = buffer(session, limit, self.timeout).await?;
+        let outcome = if too_large {
+            self.policy.request_body_too_large(&mut self.exchange)
+        } else {
+            self.policy.request_body(session.req_header(), &bytes, &mut self.exchange)
+        };
+        self.body = match bytes {
+            bytes if bytes.is_empty() => BufferedBody::Nothing,
+            bytes if session.is_body_done() => BufferedBody::Whole(bytes),
+            bytes => BufferedBody::Beginning(bytes),
         };
         self.apply_outcome(session, outcome).await
     }
@@ -134,23 +137,28 @@ impl Guard {
         }
     }
 
-    /// Replaces what Pingora kept of the body with what was buffered for the phase `requestBody`.
-    pub fn request_body_filter(&mut self, body: &mut Option<Bytes>) {
-        match std::mem::replace(&mut self.body, BufferedBody::Nothing) {
-            BufferedBody::Nothing => {}
-            BufferedBody::Sent => self.body = BufferedBody::Sent,
-            BufferedBody::Whole(whole) => {
-                *body = Some(whole.clone());
-                // Kept for a retry with another server.
-                self.body = BufferedBody::Whole(whole);
-            }
-            BufferedBody::Beginning(beginning) => {
-                let rest = body.take().unwrap_or_default();
-                let mut joined = BytesMut::from(beginning);
-                joined.extend_from_slice(&rest);
-                *body = Some(joined.freeze());
-                self.body = BufferedBody::Sent;
-            }
+    /// Sees to it that the server gets what was buffered of the body. Call it for each attempt.
+    pub fn upstream_request_filter(&mut self, session: &mut Session) {
+        self.restore(session);
+        let (first, whole) = match &self.body {
+            BufferedBody::Nothing | BufferedBody::Sent => return,
+            BufferedBody::Whole(body) => (body.clone(), true),
+            BufferedBody::Beginning(beginning) => (beginning.clone(), false),
+        };
+        if !whole {
+            self.body = BufferedBody::Sent;
+        }
+        self.place = Some(put_in_place(session, first, whole));
+    }
+
+    /// Restores Pingora's session after an attempt that failed. Call it before you decide about another one.
+    pub fn error_while_proxy(&mut self, session: &mut Session) {
+        self.restore(session);
+    }
+
+    fn restore(&mut self, session: &mut Session) {
+        if let Some(place) = self.place.take() {
+            take_back(session, &place);
         }
     }
 
@@ -159,9 +167,13 @@ impl Guard {
     /// # Errors
     /// Returns an error if the policy answers instead of the server. Return it from the filter, and send the answer in
     /// [`fail_to_proxy`](Self::fail_to_proxy).
-    pub fn response_filter(&mut self, session: &Session, response: &mut ResponseHeader) -> Result<()> {
+    pub fn response_filter(&mut self, session: &mut Session, response: &mut ResponseHeader) -> Result<()> {
         let interim = response.status.is_informational() && response.status.as_u16() != 101;
-        if interim || !self.policy.has_response_rules() {
+        if interim {
+            return Ok(());
+        }
+        self.restore(session);
+        if !self.policy.has_response_rules() {
             return Ok(());
         }
         match self.policy.response(session.req_header(), response, &mut self.exchange) {
@@ -176,6 +188,7 @@ impl Guard {
 
     /// Sends the answer of the phase `response`. Returns `None` if there is no such answer: then the failure has another reason.
     pub async fn fail_to_proxy(&mut self, session: &mut Session) -> Option<FailToProxy> {
+        self.restore(session);
         let given = self.answer.as_deref()?;
         if session.response_written().is_none() {
             // The state of the connection is not known here, so it is closed after this answer.
@@ -188,7 +201,8 @@ impl Guard {
     }
 
     /// Runs the phase `log`, and returns the fields for the log entry. Call it once, when the request is over.
-    pub fn log(&mut self, session: &Session) -> LogFields {
+    pub fn log(&mut self, session: &mut Session) -> LogFields {
+        self.restore(session);
         if !self.policy.has_log_fields() {
             return LogFields::default();
         }

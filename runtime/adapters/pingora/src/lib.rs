@@ -7,8 +7,9 @@
 //! |---|---|---|
 //! | `new_ctx` | [`Guard::new`] | |
 //! | `request_filter` | [`Guard::request_filter`] | return what it returns |
-//! | `request_body_filter` | [`Guard::request_body_filter`] | |
+//! | `upstream_request_filter` | [`Guard::upstream_request_filter`] | |
 //! | `response_filter` | [`Guard::response_filter`] | pass its error on |
+//! | `error_while_proxy` | [`Guard::error_while_proxy`] | retry only if [`Guard::may_retry`] |
 //! | `fail_to_proxy` | [`Guard::fail_to_proxy`] | if it returns something, return that |
 //! | `logging` | [`Guard::log`] | write the fields where you write your log |
 //!
@@ -41,6 +42,7 @@
 //! [`ProxyHttp`]: pingora::proxy::ProxyHttp
 
 mod body;
+mod client_session;
 mod edits;
 mod guard;
 mod write_answer;

@@ -5,7 +5,6 @@ use crate::request_state::RequestState;
 use crate::state::State;
 use crate::{log_entry, routing};
 use async_trait::async_trait;
-use bytes::Bytes;
 use celero_pingora::Guard;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use pingora::http::{RequestHeader, ResponseHeader};
@@ -98,7 +97,7 @@ impl ProxyHttp for Service {
     /// Appends the client's address to `x-forwarded-for`.
     async fn upstream_request_filter(
         &self,
-        _: &mut Session,
+        session: &mut Session,
         head: &mut RequestHeader,
         request: &mut RequestState,
     ) -> Result<()> {
@@ -110,17 +109,7 @@ impl ProxyHttp for Service {
             let chain = chain.join(&b", "[..]);
             head.insert_header("x-forwarded-for", chain)?;
         }
-        Ok(())
-    }
-
-    async fn request_body_filter(
-        &self,
-        _: &mut Session,
-        body: &mut Option<Bytes>,
-        _: bool,
-        request: &mut RequestState,
-    ) -> Result<()> {
-        request.guard.request_body_filter(body);
+        request.guard.upstream_request_filter(session);
         Ok(())
     }
 
@@ -155,6 +144,7 @@ impl ProxyHttp for Service {
         request: &mut RequestState,
         reused: bool,
     ) -> Box<Error> {
+        request.guard.error_while_proxy(session);
         let mut error = error.more_context(format!("server {peer}"));
         let again = session.req_header().method.is_idempotent()
             && !session.retry_buffer_truncated()

@@ -2,24 +2,23 @@
 
 use crate::log_on_drop::LogOnDrop;
 use bytes::{Bytes, BytesMut};
-use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The body of a request as the service receives it: first what was buffered for the policy, then the rest.
+/// The body of a request as the service receives it: first what was buffered for the policy, then the rest. Trailers are dropped: they
+/// arrive after the rules ran, and could name headers that the rules set or remove.
 #[derive(Debug)]
 pub struct RequestBody<B> {
     first: Option<Bytes>,
     rest: Option<B>,
-    trailers: Option<HeaderMap>,
 }
 
 impl<B> RequestBody<B> {
     /// Returns a body of which nothing was buffered.
     pub(crate) fn unread(body: B) -> Self {
-        Self { first: None, rest: Some(body), trailers: None }
+        Self { first: None, rest: Some(body) }
     }
 }
 
@@ -32,14 +31,17 @@ impl<B: Body<Data = Bytes> + Unpin> Body for RequestBody<B> {
         if let Some(first) = this.first.take() {
             return Poll::Ready(Some(Ok(Frame::data(first))));
         }
-        if let Some(rest) = &mut this.rest {
-            return Pin::new(rest).poll_frame(cx);
+        let Some(rest) = &mut this.rest else { return Poll::Ready(None) };
+        let polled = Pin::new(rest).poll_frame(cx);
+        if matches!(&polled, Poll::Ready(Some(Ok(frame))) if frame.is_trailers()) {
+            this.rest = None;
+            return Poll::Ready(None);
         }
-        Poll::Ready(this.trailers.take().map(|trailers| Ok(Frame::trailers(trailers))))
+        polled
     }
 
     fn is_end_stream(&self) -> bool {
-        self.first.is_none() && self.trailers.is_none() && self.rest.as_ref().is_none_or(Body::is_end_stream)
+        self.first.is_none() && self.rest.as_ref().is_none_or(Body::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -75,21 +77,19 @@ pub(crate) async fn buffer<B: Body<Data = Bytes> + Unpin>(
     if usize::try_from(body.size_hint().lower()).is_ok_and(|least| least > limit) {
         return Ok(BufferedBody { read: Bytes::new(), too_large: true, body: RequestBody::unread(body) });
     }
-    let (mut read, mut trailers) = (BytesMut::new(), None);
+    let mut read = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        match frame?.into_data() {
-            Ok(data) => read.extend_from_slice(&data),
-            Err(frame) => trailers = frame.into_trailers().ok(),
-        }
+        let Ok(data) = frame?.into_data() else { break };
+        read.extend_from_slice(&data);
         if read.len() > limit {
             let read = read.freeze();
-            let body = RequestBody { first: Some(read.clone()), rest: Some(body), trailers };
+            let body = RequestBody { first: Some(read.clone()), rest: Some(body) };
             return Ok(BufferedBody { read, too_large: true, body });
         }
     }
     let read = read.freeze();
     let first = (!read.is_empty()).then(|| read.clone());
-    Ok(BufferedBody { read, too_large: false, body: RequestBody { first, rest: None, trailers } })
+    Ok(BufferedBody { read, too_large: false, body: RequestBody { first, rest: None } })
 }
 
 /// The body of a response: the service's, or that of the policy's answer.

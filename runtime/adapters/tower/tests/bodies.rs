@@ -2,10 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use axum::Router;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::routing::post;
 use celero_policy::LivePolicy;
 use celero_tower::PolicyLayer;
+use http_body_util::BodyExt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,11 +28,18 @@ async fn server(rules: &str) -> SocketAddr {
     std::fs::write(&file, rules).unwrap();
     let policy = Arc::new(LivePolicy::load(&file).unwrap());
     std::fs::remove_file(&file).unwrap();
-    let app = Router::new().route("/x", post(|body: Bytes| async move { body })).layer(PolicyLayer::new(policy));
+    let app = Router::new().route("/x", post(|body: Bytes| async move { body })).route("/trailers", post(trailers));
+    let app = app.layer(PolicyLayer::new(policy));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move { axum::serve(listener, app).await });
     address
+}
+
+/// Answers with the trailers of a request.
+async fn trailers(body: Body) -> String {
+    let collected = body.collect().await.unwrap();
+    format!("trailers: {:?}, body: {:?}", collected.trailers().cloned(), collected.to_bytes())
 }
 
 /// Sends bytes on a connection of their own, and returns what comes back within a moment.
@@ -80,4 +88,14 @@ async fn a_client_that_waits_is_told_to_go_on() {
     let head = "POST /x HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\nexpect: 100-Continue\r\n\r\n";
     let reply = ask(address, head).await;
     assert!(reply.starts_with("HTTP/1.1 100 "), "{reply}");
+}
+
+#[tokio::test]
+async fn trailers_do_not_reach_the_service() {
+    for rules in ["request: [{ removeHeaders: [x-role] }]\n", RULES] {
+        let address = server(rules).await;
+        let head = "POST /trailers HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\ntrailer: x-role\r\n\r\n";
+        let reply = ask(address, &format!("{head}2\r\nab\r\n0\r\nx-role: admin\r\n\r\n")).await;
+        assert!(reply.ends_with("trailers: None, body: b\"ab\""), "{reply}");
+    }
 }

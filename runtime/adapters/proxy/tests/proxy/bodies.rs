@@ -1,7 +1,11 @@
 //! A body is looked at whatever the head of its request says.
 
 use crate::client::{Client, Reply};
+use crate::h2::exchange;
 use crate::running::Running;
+use http::Request;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 
 const RULES: &str = r#"
 requestBody:
@@ -100,4 +104,152 @@ fn transfer_codings_are_refused() {
         client.send(format!("POST /x HTTP/1.1\r\nhost: a\r\ntransfer-encoding: {coding}\r\n\r\n2\r\nab\r\n0\r\n\r\n"));
         assert!([400, 501].contains(&client.reply().status), "{coding:?}");
     }
+}
+
+/// A body of `length` bytes with a marker at byte `at`.
+fn marked(length: usize, at: usize) -> Vec<u8> {
+    const MARKER: &[u8] = b"DROP TABLE";
+    let mut body = vec![b'x'; length];
+    body[at..at + MARKER.len()].copy_from_slice(MARKER);
+    body
+}
+
+/// Sends a body in chunks of these lengths, in turn.
+fn send_chunked(client: &mut Client, body: &[u8], lengths: &[usize]) -> Reply {
+    client.send("POST /x HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n");
+    let (mut rest, mut lengths) = (body, lengths.iter().cycle());
+    while !rest.is_empty() {
+        let (chunk, after) = rest.split_at(rest.len().min(*lengths.next().unwrap()));
+        client.send(format!("{:x}\r\n", chunk.len())).send(chunk).send("\r\n");
+        rest = after;
+    }
+    client.send("0\r\n\r\n").reply()
+}
+
+/// Sends a body over HTTP/2 without its length.
+fn send_h2(proxy: &Running, body: &[u8]) -> (u16, Vec<u8>) {
+    let request = Request::post("http://a/x").version(http::Version::HTTP_2).body(body.to_vec()).unwrap();
+    let response = exchange(proxy.address, vec![request]).remove(0);
+    (response.status().as_u16(), response.into_body())
+}
+
+#[test]
+fn the_limit_is_the_same_for_every_framing() {
+    const LIMIT: usize = 200 << 10;
+    for upstream in ["demo: true", "demo: true, h2c: true"] {
+        let rest = format!("upstreams: [{{ name: demo, {upstream} }}]\nroutes: [{{ upstream: demo }}]\n");
+        let proxy = Running::with(&rest, &RULES.replace("1MiB", "200KiB"));
+        let mut client = Client::connect(proxy.address);
+        for at in [0, 65_520, 65_530, 65_600, LIMIT - 10] {
+            let body = marked(LIMIT, at);
+            assert_eq!(client.request("POST /x", &[], &body).reply().status, 403, "{at}");
+            assert_eq!(send_chunked(&mut client, &body, &[70_000, 1, 9]).status, 403, "{at}");
+            assert_eq!(send_h2(&proxy, &body).0, 403, "{at}");
+        }
+        for length in [1, 65_535, 65_536, 65_537, LIMIT] {
+            let body = vec![b'y'; length];
+            assert_eq!(client.request("POST /x", &[], &body).reply().echo().0["bodyLength"], length);
+            assert_eq!(send_chunked(&mut client, &body, &[LIMIT]).echo().0["bodyLength"], length);
+            assert_eq!(send_chunked(&mut client, &body, &[3, 65_536, 16_000]).echo().0["bodyLength"], length);
+            let (status, echo) = send_h2(&proxy, &body);
+            let echo: serde_json::Value = serde_json::from_slice(&echo).unwrap();
+            assert_eq!((status, &echo["bodyLength"]), (200, &length.into()));
+        }
+        let larger = vec![b'x'; LIMIT + 1];
+        assert_eq!(client.request("POST /x", &[], &larger).reply().status, 413);
+        assert_eq!(send_chunked(&mut Client::connect(proxy.address), &larger, &[50_000]).status, 413);
+        assert_eq!(send_h2(&proxy, &larger).0, 413);
+    }
+}
+
+#[test]
+fn larger_bodies_are_skipped_in_every_framing() {
+    let proxy = Running::demo(&RULES.replace("limit: 1MiB", "limit: 100KiB\n  tooLarge: skip"));
+    let mut client = Client::connect(proxy.address);
+    for (length, status) in [(100 << 10, 403), ((100 << 10) + 1, 200), (200_000, 200)] {
+        let body = marked(length, 65_600);
+        let mut replies = vec![client.request("POST /x", &[], &body).reply()];
+        replies.push(send_chunked(&mut client, &body, &[length]));
+        replies.push(send_chunked(&mut client, &body, &[4096, 1]));
+        for reply in replies {
+            assert_eq!(reply.status, status, "{length}");
+            assert!(status != 200 || reply.echo().0["bodyLength"] == length);
+        }
+        let (h2, echo) = send_h2(&proxy, &body);
+        assert_eq!(h2, status, "{length}");
+        let echo = serde_json::from_slice::<serde_json::Value>(&echo).unwrap_or_default();
+        assert!(status != 200 || echo["bodyLength"] == length);
+    }
+}
+
+#[test]
+fn trailers_do_not_reach_the_server() {
+    let proxy = Running::demo("request: [{ setHeaders: { x-user: ada }, removeHeaders: [x-role] }]\n");
+    let with_rules =
+        Running::demo(&format!("request: [{{ setHeaders: {{ x-user: ada }}, removeHeaders: [x-role] }}]\n{RULES}"));
+    for proxy in [&proxy, &with_rules] {
+        let mut client = Client::connect(proxy.address);
+        client.send(
+            "POST /x HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\ntrailer: x-user, x-role\r\n\r\n2\r\nab\r\n",
+        );
+        let echo = client.send("0\r\nx-user: eve\r\nx-role: admin\r\ncontent-length: 5\r\n\r\n").reply().echo();
+        assert_eq!((echo.header("x-user"), echo.header("x-role")), (vec!["ada"], vec![]));
+        assert_eq!(echo.0["body"], "ab");
+        assert_eq!(client.request("GET /x", &[], b"").reply().status, 200, "the connection is still in step");
+    }
+}
+
+/// Starts a server that closes its first connection after the request's head, and answers the requests after with the length of
+/// their bodies.
+fn unreliable(requests: usize) -> std::net::SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let mut served = 0;
+        for stream in listener.incoming() {
+            let (mut stream, mut read, mut piece) = (stream.unwrap(), Vec::new(), vec![0; 1 << 16]);
+            loop {
+                let count = stream.read(&mut piece).unwrap_or(0);
+                read.extend_from_slice(&piece[..count]);
+                let text = String::from_utf8_lossy(&read);
+                if count == 0 || (served > 0 && text.ends_with("end\r\n0\r\n\r\n")) {
+                    break;
+                }
+                if served == 0 && text.contains("\r\n\r\n") {
+                    break;
+                }
+            }
+            served += 1;
+            if served > 1 {
+                let body = read.iter().filter(|byte| **byte == b'z').count().to_string();
+                let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+                let _ = stream.write_all(answer.as_bytes());
+            }
+            if served == requests {
+                return;
+            }
+        }
+    });
+    address
+}
+
+#[test]
+fn a_large_body_is_sent_again_to_the_next_server() {
+    let server = unreliable(2);
+    // A port where nobody listens comes first.
+    let dead = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let upstreams = format!(
+        "upstreams: [{{ name: two, servers: [\"{dead}\", \"{server}\"] }}]\nroutes: [{{ upstream: two }}]\nretries: 3\n"
+    );
+    let proxy = Running::with(&upstreams, RULES);
+    let mut body = vec![b'z'; 300_000];
+    body.extend_from_slice(b"end");
+    let mut statuses = Vec::new();
+    for _ in 0..2 {
+        let mut client = Client::connect(proxy.address);
+        client.send("PUT /x HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n");
+        let reply = client.send(format!("{:x}\r\n", body.len())).send(&body).send("\r\n0\r\n\r\n").reply();
+        statuses.push((reply.status, reply.text()));
+    }
+    assert_eq!(statuses.last().unwrap(), &(200, "300000".to_owned()), "{statuses:?}");
 }

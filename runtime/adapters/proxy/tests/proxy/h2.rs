@@ -6,7 +6,7 @@ use http::{Request, Response};
 use std::net::SocketAddr;
 
 /// Sends requests over one connection, all at once, and gives the responses in their order.
-fn exchange(address: SocketAddr, requests: Vec<Request<Vec<u8>>>) -> Vec<Response<Vec<u8>>> {
+pub(crate) fn exchange(address: SocketAddr, requests: Vec<Request<Vec<u8>>>) -> Vec<Response<Vec<u8>>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let socket = tokio::net::TcpStream::connect(address).await.unwrap();
