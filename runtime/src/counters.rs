@@ -355,6 +355,11 @@ impl Counting<'_> {
         }
     }
 
+    /// Undoes the count of the evaluation, for one without a result.
+    pub fn discard(mut self) {
+        self.add(EVALUATIONS, 1_u64.wrapping_neg());
+    }
+
     /// Ends the evaluation. Returns whether it was timed.
     pub fn end(mut self) -> bool {
         let Some(start) = self.start.take() else { return false };

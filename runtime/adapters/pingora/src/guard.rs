@@ -104,7 +104,7 @@ impl Guard {
             write_answer(session, self.answer.insert(Box::new(refusal))).await?;
             return Ok(true);
         }
-        let outcome = self.policy.request(session.req_header(), &mut self.exchange);
+        let outcome = self.policy.request_async(session.req_header(), &mut self.exchange).await;
         if self.apply_outcome(session, outcome).await? {
             return Ok(true);
         }

@@ -13,6 +13,7 @@ use celero::Diagnostic;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, request, response};
 use serde_json::Value as Json;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// The results of the cases of a file.
@@ -278,6 +279,6 @@ fn before_server(
 
 fn give(node: Option<&Node>, finding: &VerifiedFields) {
     if let Some(Json::Object(known)) = node.map(Node::json) {
-        let _ = finding.set(known);
+        let _ = finding.set(Some(Arc::new(known)));
     }
 }

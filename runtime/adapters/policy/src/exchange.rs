@@ -1,6 +1,6 @@
 //! The state of one request between its phases.
 
-use crate::auth::VerifiedCredentials;
+use crate::auth::{Verification, VerifiedCredentials};
 use crate::context::Labels;
 use crate::edits::Edits;
 use serde_json::Value as Json;
@@ -14,6 +14,8 @@ pub struct Exchange {
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) local: Option<SocketAddr>,
     pub(crate) findings: VerifiedCredentials,
+    /// The verifications that only the phase `log` needs, which never waits for them.
+    pub(crate) background: Verification,
     pub(crate) labels: Labels,
     pub(crate) effects: Effects,
 }
@@ -29,6 +31,13 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
+    /// Forgets what a phase has done that has no outcome yet. Only the first phase of a request waits, so there is nothing older.
+    pub(crate) fn discard(&mut self) {
+        self.edits.clear();
+        self.labels.clear();
+        self.fields.clear();
+    }
+
     /// Sets a field of the log entry.
     pub(crate) fn log(&mut self, name: &Arc<str>, value: Json) {
         match self.fields.iter_mut().find(|(known, _)| known == name) {
@@ -49,13 +58,12 @@ impl Exchange {
     pub fn reset(&mut self, peer: Option<SocketAddr>, local: Option<SocketAddr>) {
         (self.peer, self.local) = (peer, local);
         self.findings = VerifiedCredentials::default();
+        self.background = Verification::default();
         // Clearing an empty map is slower than this test.
         if !self.labels.is_empty() {
             self.labels.clear();
         }
-        self.effects.edits.clear();
-        self.effects.labels.clear();
-        self.effects.fields.clear();
+        self.effects.discard();
     }
 
     /// Returns the address of the client.

@@ -68,6 +68,11 @@ pub(crate) struct CredentialReads {
 }
 
 impl CredentialReads {
+    /// Returns whether it is none of them.
+    pub(crate) fn is_none(self) -> bool {
+        !(self.jwt || self.api_key || self.basic)
+    }
+
     /// Returns the credentials of both.
     pub(crate) fn or(self, other: Self) -> Self {
         Self { jwt: self.jwt || other.jwt, api_key: self.api_key || other.api_key, basic: self.basic || other.basic }

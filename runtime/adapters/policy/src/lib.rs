@@ -10,7 +10,8 @@
 //! 3. applies the [`Edits`] of the exchange after each phase that returns [`Outcome::Continue`], and sends the answer of a phase that
 //!    returns [`Outcome::Respond`].
 //!
-//! Phases do no I/O and take no lock, except that HTTP Basic passwords are remembered under one.
+//! Phases do no I/O. [`Policy::request`] blocks its thread while a password is verified; asynchronous hosts call
+//! [`Policy::request_async`] instead.
 //!
 //! ```
 //! use celero_policy::{Exchange, Outcome, Policy};
@@ -62,6 +63,6 @@ pub use edits::{Edit, Edits};
 pub use error::PolicyError;
 pub use exchange::Exchange;
 pub use live::LivePolicy;
-pub use outcome::{LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo};
+pub use outcome::{LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo, VerificationInfo};
 pub use policy::Policy;
 pub use yaml::problems;

@@ -124,6 +124,18 @@ pub struct PhaseInfo {
     pub time: Duration,
 }
 
+/// The counters of the verifications that take long (passwords), since the policy was loaded.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct VerificationInfo {
+    /// How many were carried out. Remembered credentials need none.
+    pub done: u64,
+    /// How many were refused because too many waited: the requests were answered with 503.
+    pub refused: u64,
+    /// How many wait for a thread now.
+    pub waiting: usize,
+}
+
 /// The counters of a rule since the policy was loaded.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

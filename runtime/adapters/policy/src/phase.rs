@@ -1,12 +1,13 @@
 //! Runs a phase: its rules are evaluated together, and those that match act in order until one ends the phase.
 
 use crate::actions::{ActionFailed, PhaseEnd, Rule};
+use crate::auth::{LazyCredentials, UNVERIFIED, UnverifiedRead};
 use crate::error_policy::PhaseErrorPolicy;
 use crate::exchange::Effects;
 use crate::outcome::{Phase, PhaseInfo, PolicyAnswer, RuleInfo};
 use crate::rule_times::RuleTimes;
-use celero::counting::{CounterShards, Counters, Counting, Evaluations, SlotCounts};
-use celero::{Context, RuleSet, Scratch};
+use celero::counting::{CounterShards, Counters, Evaluations, SlotCounts};
+use celero::{Context, RuleError, RuleSet, Scratch};
 use http::{HeaderMap, StatusCode, header};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -30,8 +31,13 @@ pub(crate) struct PhaseRules<S> {
 struct ThreadMemory {
     scratch: Scratch,
     matched: Vec<usize>,
+    /// The rules that matched (true) or failed, to be counted when the phase has an outcome.
+    counted: Vec<(usize, bool)>,
     shards: CounterShards,
 }
+
+/// The outcome of a phase depends on credentials whose verification takes long.
+pub(crate) struct Unverified;
 
 thread_local! {
     static MEMORY: Cell<Option<Box<ThreadMemory>>> = const { Cell::new(None) };
@@ -45,19 +51,47 @@ impl<S: Context + 'static> PhaseRules<S> {
         headers: &HeaderMap,
         effects: &mut Effects,
     ) -> Option<PolicyAnswer> {
+        // Without credentials to wait for, the phase has an outcome. Whatever happens, it ends closed.
+        self.run_or_wait(context, headers, effects, None, || true).unwrap_or_else(|Unverified| Some(self.stopped(0)))
+    }
+
+    /// Runs the phase on a message with these headers. `credentials` are those that may be unverified yet; `ready` says whether a
+    /// phase that gives no answer may end now.
+    ///
+    /// # Errors
+    /// [`Unverified`]: nothing was counted, and the effects are to be discarded.
+    pub(crate) fn run_or_wait<C: Context<Static = S>>(
+        &self,
+        context: &C,
+        headers: &HeaderMap,
+        effects: &mut Effects,
+        credentials: Option<&LazyCredentials<'_>>,
+        ready: impl FnOnce() -> bool,
+    ) -> Result<Option<PolicyAnswer>, Unverified> {
         if self.rules.is_empty() {
-            return None;
+            return if ready() { Ok(None) } else { Err(Unverified) };
         }
         // Thread-local storage is gone if the thread is ending; then the memory is not reused.
         let mut memory = MEMORY.try_with(Cell::take).ok().flatten().unwrap_or_default();
-        let ThreadMemory { scratch, matched, shards } = &mut *memory;
+        let ThreadMemory { scratch, matched, counted, shards } = &mut *memory;
         let mut counting = shards.begin(&self.counters);
-        let answer = self.run_with(context, headers, effects, &mut counting, (scratch, matched));
-        if counting.end() {
-            self.times.measure_next(|rule| self.set.test(rule, context, scratch));
+        counted.clear();
+        let answer = match self.run_with(context, headers, effects, credentials, (scratch, matched, counted)) {
+            Ok(None) if !ready() => Err(Unverified),
+            answer => answer,
+        };
+        if answer.is_err() {
+            counting.discard();
+        } else {
+            for (rule, matched) in &*counted {
+                if *matched { counting.matched(slot(*rule)) } else { counting.failed(slot(*rule)) }
+            }
+            if counting.end() {
+                self.times.measure_next(|rule| self.set.test(rule, context, scratch));
+            }
         }
         let _ = MEMORY.try_with(|kept| kept.set(Some(memory)));
-        if answer.is_some() {
+        if !matches!(answer, Ok(None)) {
             effects.edits.clear();
         }
         answer
@@ -68,50 +102,66 @@ impl<S: Context + 'static> PhaseRules<S> {
         context: &C,
         headers: &HeaderMap,
         effects: &mut Effects,
-        counting: &mut Counting<'_>,
-        (scratch, matched): (&mut Scratch, &mut Vec<usize>),
-    ) -> Option<PolicyAnswer> {
+        credentials: Option<&LazyCredentials<'_>>,
+        (scratch, matched, counted): (&mut Scratch, &mut Vec<usize>, &mut Vec<(usize, bool)>),
+    ) -> Result<Option<PolicyAnswer>, Unverified> {
+        let read = || credentials.map_or(UnverifiedRead::None, LazyCredentials::take_read);
         matched.clear();
         match self.set.all(context, scratch) {
             Ok(rules) => matched.extend_from_slice(rules),
             // No rule of the set has the policy `Stop` today. Whatever stops an evaluation, the phase ends closed.
             Err(error) => {
-                counting.failed(slot(error.rule));
-                return Some(self.stopped(error.rule));
+                counted.push((error.rule, false));
+                return Ok(Some(self.stopped(error.rule)));
             }
         }
-        let errors: smallvec::SmallVec<[usize; 4]> = scratch.errors().iter().map(|error| error.rule).collect();
+        let some_unverified = match read() {
+            UnverifiedRead::None => false,
+            UnverifiedRead::Failed => true,
+            UnverifiedRead::Empty => return Err(Unverified),
+        };
+        // A rule that has failed for want of a verification has no result yet.
+        let waits = |error: &RuleError| some_unverified && error.error.kind == UNVERIFIED;
+        let errors: smallvec::SmallVec<[(usize, bool); 4]> =
+            scratch.errors().iter().map(|error| (error.rule, waits(error))).collect();
         let mut failed = errors.as_slice();
         for &index in &*matched {
-            let Some(rule) = self.rules.get(index) else { return Some(self.stopped(index)) };
-            while let [next, rest @ ..] = failed
+            let Some(rule) = self.rules.get(index) else { return Ok(Some(self.stopped(index))) };
+            while let [(next, waits), rest @ ..] = failed
                 && *next <= index
             {
-                counting.failed(slot(*next));
+                if *waits {
+                    return Err(Unverified);
+                }
+                counted.push((*next, false));
                 failed = rest;
                 if *next == index && self.error_policy.stops() {
-                    return Some(self.stopped(index));
+                    return Ok(Some(self.stopped(index)));
                 }
             }
             if rule.sample.is_some_and(|share| fastrand::f64() >= share) {
                 continue;
             }
-            counting.matched(slot(index));
-            match self.act(rule, context, headers, effects, scratch) {
-                (Step::Next, Ok(())) => {}
-                (Step::End(answer), Ok(())) => return answer.map(|answer| *answer),
-                (step, Err(ActionFailed)) => {
-                    counting.failed(slot(index));
-                    match step {
-                        _ if self.error_policy.stops() => return Some(self.stopped(index)),
-                        Step::Next => {}
-                        Step::End(answer) => return answer.map(|answer| *answer),
-                    }
+            counted.push((index, true));
+            let (step, done) = self.act(rule, context, headers, effects, scratch);
+            if read() != UnverifiedRead::None {
+                return Err(Unverified);
+            }
+            if done.is_err() {
+                counted.push((index, false));
+                if self.error_policy.stops() {
+                    return Ok(Some(self.stopped(index)));
                 }
             }
+            if let Step::End(answer) = step {
+                return Ok(answer.map(|answer| *answer));
+            }
         }
-        failed.iter().for_each(|rule| counting.failed(slot(*rule)));
-        None
+        if failed.iter().any(|(_, waits)| *waits) {
+            return Err(Unverified);
+        }
+        counted.extend(failed.iter().map(|(rule, _)| (*rule, false)));
+        Ok(None)
     }
 
     /// Returns the answer of a phase that a failing rule ends.

@@ -1,6 +1,6 @@
 //! A compiled policy.
 
-use crate::auth::Auth;
+use crate::auth::{Auth, Busy, Verification, block_on};
 use crate::compile::{Compilation, PhaseEnv};
 use crate::context::{BodyData, CommonData, LogData, RequestData, ResponseData, ResponseHead};
 use crate::definitions::Definitions;
@@ -8,14 +8,14 @@ use crate::document::Document;
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
 use crate::expressions::{CredentialReads, DeclaredNames};
-use crate::outcome::{LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo};
-use crate::phase::PhaseRules;
+use crate::outcome::{LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo, VerificationInfo};
+use crate::phase::{PhaseRules, Unverified};
 use crate::policy_keys::POLICY;
 use crate::problems::Problems;
 use crate::schema::size;
 use celero::http::{Request, RequestHead};
 use celero::{Diagnostic, Style};
-use http::{HeaderMap, StatusCode, request, response};
+use http::{HeaderMap, HeaderValue, StatusCode, header, request, response};
 use serde_json::Value as Json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -34,6 +34,8 @@ pub struct Policy {
     auth: Auth,
     /// The credentials that phases after the first one read. The headers that prove them may be gone by then.
     late: CredentialReads,
+    /// The credentials that the phase `log` reads, which does not wait for them.
+    logged: CredentialReads,
     body_limit: usize,
     /// Whether bodies above the limit are forwarded without running the phase.
     body_skip: bool,
@@ -132,7 +134,8 @@ impl Policy {
         else {
             return Err(PolicyError::new(problems));
         };
-        let late = body.reads.or(response.reads).or(log.reads);
+        let late = body.reads.or(response.reads);
+        let logged = log.reads;
         let policy = Self {
             request: request.rules,
             body: body.rules,
@@ -140,6 +143,7 @@ impl Policy {
             log: log.rules,
             auth,
             late,
+            logged,
             body_limit: limit.and_then(|text| size(&text.text)).unwrap_or(BODY_LIMIT),
             body_skip: too_large.is_some_and(|text| text.text == "skip"),
             counter_names,
@@ -148,32 +152,80 @@ impl Policy {
         Ok((policy, explanation.unwrap_or_default()))
     }
 
-    /// Runs the phase `request`. Call it when the head of a request has arrived.
+    /// Runs the phase `request`, like [`request_async`](Self::request_async), but blocks the thread while a verification is pending. For hosts
+    /// that are not asynchronous.
     pub fn request(&self, head: &request::Parts, exchange: &mut Exchange) -> Outcome {
-        let Exchange { findings, labels, effects, peer, local } = exchange;
+        // Usually nothing is to be waited for, and then nothing is prepared for it.
+        match self.try_request(head, exchange) {
+            Ok(outcome) => outcome,
+            Err(verification) => block_on(self.finish_request(verification, head, exchange)),
+        }
+    }
+
+    /// Runs the phase `request`. Call it when the head of a request has arrived. It returns at once, unless the outcome depends on credentials whose
+    /// verification takes long (a password that was not verified in the last minutes): then it waits for a thread of the policy. If too many
+    /// verifications wait already, the answer is 503 with `retry-after`, and its rule is called `auth.busy`. The future needs no
+    /// particular runtime. Dropping it gives up the verification.
+    pub async fn request_async(&self, head: &request::Parts, exchange: &mut Exchange) -> Outcome {
+        match self.try_request(head, exchange) {
+            Ok(outcome) => outcome,
+            Err(verification) => self.finish_request(verification, head, exchange).await,
+        }
+    }
+
+    #[cold]
+    async fn finish_request(
+        &self,
+        mut verification: Verification,
+        head: &request::Parts,
+        exchange: &mut Exchange,
+    ) -> Outcome {
+        loop {
+            verification.finish(&exchange.findings).await;
+            match self.try_request(head, exchange) {
+                Ok(outcome) => return outcome,
+                Err(next) => verification = next,
+            }
+        }
+    }
+
+    /// Runs the phase `request`.
+    ///
+    /// # Errors
+    /// Returns the verifications that the outcome depends on. The phase had no effect then.
+    fn try_request(&self, head: &request::Parts, exchange: &mut Exchange) -> Result<Outcome, Verification> {
+        let Exchange { findings, background, labels, effects, peer, local } = exchange;
         effects.edits.clear();
-        let proofs = self.auth.lazy(&head.headers, findings);
+        let proofs = self.auth.lazy(&head.headers, findings).waiting();
         let context = RequestData {
             request: RequestHead::from_parts(head),
             peer: CommonData::new(*peer, *local, &proofs, labels),
         };
-        let answer = self.request.run(&context, &head.headers, effects);
         // Later phases may see other headers, so what they read of them is verified now.
-        for (wanted, proof) in
-            [(self.late.jwt, &proofs.jwt), (self.late.api_key, &proofs.api_key), (self.late.basic, &proofs.basic)]
-        {
-            if wanted && answer.is_none() {
-                proof.verified();
+        let ready = || self.late.is_none() || proofs.verify(self.late).is_none();
+        match self.request.run_or_wait(&context, &head.headers, effects, Some(&proofs), ready) {
+            Ok(answer) => {
+                if answer.is_none() && !self.logged.is_none() {
+                    let slow = proofs.verify(self.logged);
+                    *background = self.auth.start(slow, &head.headers).unwrap_or_default();
+                }
+                exchange.end_phase();
+                Ok(outcome(answer))
+            }
+            Err(Unverified) => {
+                effects.discard();
+                match self.auth.start(proofs.slow(), &head.headers) {
+                    Ok(verification) => Err(verification),
+                    Err(Busy) => Ok(outcome(Some(busy()))),
+                }
             }
         }
-        exchange.end_phase();
-        outcome(answer)
     }
 
     /// Runs the phase `requestBody`. Call it when the body of a request has arrived, if [`body_limit`](Self::body_limit) is `Some`
     /// and the body is not larger.
     pub fn request_body(&self, head: &request::Parts, body: &[u8], exchange: &mut Exchange) -> Outcome {
-        let Exchange { findings, labels, effects, peer, local } = exchange;
+        let Exchange { findings, labels, effects, peer, local, .. } = exchange;
         effects.edits.clear();
         let proofs = self.auth.lazy(&head.headers, findings);
         let context = BodyData {
@@ -195,7 +247,7 @@ impl Policy {
 
     /// Runs the phase `response`. Call it when the head of a server's response has arrived. Don't call it for answers of the policy.
     pub fn response(&self, head: &request::Parts, response: &response::Parts, exchange: &mut Exchange) -> Outcome {
-        let Exchange { findings, labels, effects, peer, local } = exchange;
+        let Exchange { findings, labels, effects, peer, local, .. } = exchange;
         effects.edits.clear();
         let proofs = self.auth.lazy(&head.headers, findings);
         let context = ResponseData {
@@ -218,7 +270,8 @@ impl Policy {
         exchange: &mut Exchange,
     ) -> LogFields {
         static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
-        let Exchange { findings, labels, effects, peer, local } = exchange;
+        let Exchange { findings, background, labels, effects, peer, local } = exchange;
+        background.record(findings);
         effects.edits.clear();
         let proofs = self.auth.lazy(&head.headers, findings);
         let headers = response.map_or(&*NONE, |response| &response.headers);
@@ -292,11 +345,26 @@ impl Policy {
         self.problems.render(if color { Style::Ansi } else { Style::Plain })
     }
 
+    /// Returns the counters of the verifications that take long.
+    #[must_use]
+    pub fn verifications(&self) -> VerificationInfo {
+        let (done, refused, waiting) = self.auth.counts();
+        VerificationInfo { done, refused, waiting }
+    }
+
     /// Returns every file that was read, for hosts that watch them.
     #[must_use]
     pub fn files(&self) -> &[PathBuf] {
         &self.problems.paths
     }
+}
+
+/// Returns the answer while too many verifications wait.
+#[cold]
+fn busy() -> PolicyAnswer {
+    let mut answer = PolicyAnswer::empty(StatusCode::SERVICE_UNAVAILABLE, &Arc::from("auth.busy"));
+    answer.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    answer
 }
 
 fn outcome(answer: Option<PolicyAnswer>) -> Outcome {

@@ -249,9 +249,21 @@ static API_KEY: MappingSpec = MappingSpec::new(
 
 static BASIC_AUTH: MappingSpec = MappingSpec::new(
     "`basicAuth`",
-    &[required(
-        "users",
-        Text,
-        "A file with a line `name:hash` for each user, with bcrypt hashes as `htpasswd -B` writes them.",
-    )],
+    &[
+        required(
+            "users",
+            Text,
+            "A file with a line `name:hash` for each user, with bcrypt hashes as `htpasswd -B` writes them.",
+        ),
+        optional(
+            "threads",
+            Integer { least: 1, most: 64 },
+            "The largest number of threads that verify passwords. Default: half the processors, at most 8.",
+        ),
+        optional(
+            "maxWaiting",
+            Integer { least: 1, most: 100_000 },
+            "The largest number of passwords that wait for a thread. Further requests are answered with 503. Default: 64.",
+        ),
+    ],
 );

@@ -67,7 +67,7 @@ where
     if let Some(refusal) = framing::refusal(&head, !body.is_end_stream()) {
         return Ok(state.end(Some(head), response_of(refusal), exchange));
     }
-    if let Outcome::Respond(answer) = policy.request(&head, &mut exchange) {
+    if let Outcome::Respond(answer) = policy.request_async(&head, &mut exchange).await {
         return Ok(state.end(Some(head), response_of(*answer), exchange));
     }
     exchange.edits().apply(&mut head.headers);

@@ -1,7 +1,8 @@
-//! API keys of clients. A policy has only their SHA-256 hashes, and looks a key up by its hash, so the time reveals nothing about keys.
+//! API keys of clients. A policy has only their SHA-256 hashes, and looks a key up by its hash: a client cannot choose a hash, so the time
+//! of the comparison reveals nothing about keys.
 
 use super::jwt::header_name;
-use super::{Verifier, single_value};
+use super::{Finding, single_value};
 use crate::document::Section;
 use crate::problems::Problems;
 use crate::yaml::Node;
@@ -9,12 +10,13 @@ use http::{HeaderMap, HeaderName};
 use serde_json::{Map as JsonMap, Value as Json};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The fields of each key, by its hash.
 #[derive(Debug)]
 pub(crate) struct ApiKeys {
     header: HeaderName,
-    keys: HashMap<[u8; 32], JsonMap<String, Json>>,
+    keys: HashMap<[u8; 32], Arc<JsonMap<String, Json>>>,
 }
 
 impl ApiKeys {
@@ -35,28 +37,24 @@ impl ApiKeys {
                 known.insert(entry.key.text.clone(), entry.value.text().map_or(Json::Null, |text| text.text.into()));
             }
             known.insert("name".to_owned(), name.text.into());
-            if keys.insert(digest, known).is_some() {
+            if keys.insert(digest, Arc::new(known)).is_some() {
                 problems.add("policy-duplicate", hash.place, "this key occurs a second time here".to_owned());
             }
         }
         Self { header, keys }
     }
-}
 
-impl Verifier for ApiKeys {
-    fn verify(&self, headers: &HeaderMap) -> Option<JsonMap<String, Json>> {
+    /// Returns the fields of the key in the headers, if it is known.
+    pub(crate) fn find(&self, headers: &HeaderMap) -> Finding {
         let key = single_value(headers, &self.header)?;
-        self.keys.get(&digest(key.as_bytes())).cloned()
+        let digest: [u8; 32] = Sha256::digest(key.as_bytes()).into();
+        self.keys.get(&digest).cloned()
     }
-}
-
-pub(super) fn digest(bytes: &[u8]) -> [u8; 32] {
-    Sha256::digest(bytes).into()
 }
 
 fn hexadecimal(text: &str) -> Option<[u8; 32]> {
     let mut bytes = [0; 32];
-    if text.len() != 64 || !text.is_ascii() {
+    if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }
     for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {

@@ -1,75 +1,124 @@
-//! HTTP Basic authentication (RFC 7617). bcrypt takes milliseconds by design, so correct credentials are remembered by their hash.
+//! HTTP Basic authentication (RFC 7617). bcrypt takes many milliseconds by design, so passwords are verified on the threads of the policy's
+//! pool, and what was found is remembered: right passwords for minutes, wrong ones for seconds.
 
-use super::api_key::digest;
-use super::{Verifier, credentials, single_value};
+use super::memory::{Digest, Memory};
+use super::{Finding, Lookup, credentials, single_value};
 use crate::document::{Section, read_file};
 use crate::problems::Problems;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use bcrypt::HashParts;
 use http::{HeaderMap, header};
-use serde_json::{Map as JsonMap, Value as Json};
-use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
+use serde_json::Map as JsonMap;
+use std::collections::HashMap;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
 
-/// The largest number of credentials that are remembered.
-const MOST_REMEMBERED: usize = 10_000;
+/// The largest number of right and of wrong credentials that are remembered.
+const MOST_REMEMBERED: usize = 16_384;
+
+const RIGHT: Duration = Duration::from_secs(600);
+const WRONG: Duration = Duration::from_secs(10);
+
+/// The highest cost of a hash: each step doubles the time, and 16 takes seconds.
+const HIGHEST_COST: u32 = 16;
+
+/// The longest accepted credentials, in bytes of Base64.
+const LONGEST: usize = 4 << 10;
 
 /// The users and the hashes of their passwords.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Users {
-    users: HashMap<String, String>,
-    /// The hashes of credentials that were correct.
-    right: Mutex<HashSet<[u8; 32]>>,
+    /// The index of each user's hash.
+    users: HashMap<String, usize>,
+    hashes: Vec<String>,
+    right: Memory<Finding>,
+    /// A memory of its own, so that wrong passwords never displace right ones.
+    wrong: Memory<()>,
+}
+
+/// A user's name and a password, as a client sent them.
+pub(crate) struct Login {
+    pub(crate) digest: Digest,
+    text: String,
 }
 
 impl Users {
     /// Compiles the section `basicAuth`, and reports its errors.
     pub(crate) fn compile(section: Section<'_>, problems: &mut Problems) -> Self {
-        let Some(file) = section.node.text_of("users") else { return Self::default() };
+        let mut known = Self {
+            users: HashMap::new(),
+            hashes: Vec::new(),
+            right: Memory::new(MOST_REMEMBERED),
+            wrong: Memory::new(MOST_REMEMBERED),
+        };
+        let Some(file) = section.node.text_of("users") else { return known };
         let path = section.base.join(&file.text);
-        let Some(bytes) = read_file(&path, &file, problems) else { return Self::default() };
-        let mut users = HashMap::new();
+        let Some(bytes) = read_file(&path, &file, problems) else { return known };
         for (number, line) in String::from_utf8_lossy(&bytes).lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            match line.split_once(':').filter(|(_, hash)| hash.starts_with("$2") && hash.len() == 60) {
-                Some((user, hash)) => drop(users.insert(user.to_owned(), hash.to_owned())),
-                None => {
-                    let line = number.saturating_add(1);
-                    let message = format!("{}:{line} is not `name:hash` with a hash by bcrypt", path.display());
-                    problems.add("policy-key-file", file.place, message).help("`htpasswd -nB NAME` writes such a line");
-                }
+            if let Err((why, help)) = known.add(line) {
+                let line = number.saturating_add(1);
+                problems.add("policy-key-file", file.place, format!("{}:{line} {why}", path.display())).help(help);
             }
         }
-        Self { users, right: Mutex::default() }
+        known
     }
 
-    fn is_right(&self, credentials: &str, password: &str, hash: &str) -> bool {
-        let digest = digest(credentials.as_bytes());
-        let remembered = || self.right.lock().unwrap_or_else(PoisonError::into_inner);
-        if remembered().contains(&digest) {
-            return true;
+    /// Adds the user of a line. Returns what is wrong with it, and what to do.
+    fn add(&mut self, line: &str) -> Result<(), (String, &'static str)> {
+        let entry = line.split_once(':').and_then(|(user, hash)| Some((user, hash, HashParts::from_str(hash).ok()?)));
+        let Some((user, hash, parts)) = entry else {
+            return Err(("is not `name:hash` with a hash by bcrypt".into(), "`htpasswd -nB NAME` writes such a line"));
+        };
+        if !(4..=HIGHEST_COST).contains(&parts.get_cost()) {
+            let message = format!("has a hash of cost {}; costs are 4 to {HIGHEST_COST}", parts.get_cost());
+            return Err((message, "`htpasswd -nB -C 12 NAME` writes a hash of cost 12"));
         }
-        let right = bcrypt::verify(password, hash).unwrap_or(false);
-        if right {
-            let mut remembered = remembered();
-            if remembered.len() >= MOST_REMEMBERED {
-                remembered.clear();
-            }
-            remembered.insert(digest);
+        if self.users.insert(user.to_owned(), self.hashes.len()).is_some() {
+            return Err((format!("names `{user}` a second time"), "a user has one password"));
         }
-        right
+        self.hashes.push(hash.to_owned());
+        Ok(())
     }
-}
 
-impl Verifier for Users {
-    fn verify(&self, headers: &HeaderMap) -> Option<JsonMap<String, Json>> {
+    /// Returns the credentials in the headers, if they have the right form.
+    pub(crate) fn login(&self, headers: &HeaderMap) -> Option<Login> {
         let given = credentials(single_value(headers, &header::AUTHORIZATION)?, "basic")?;
+        let given = Some(given).filter(|given| given.len() <= LONGEST)?;
         let text = String::from_utf8(STANDARD.decode(given).ok()?).ok()?;
-        let (user, password) = text.split_once(':')?;
-        let hash = self.users.get(user)?;
-        self.is_right(&text, password, hash).then(|| JsonMap::from_iter([("username".to_owned(), user.into())]))
+        text.contains(':').then(|| Login { digest: self.right.digest(&[text.as_bytes()]), text })
+    }
+
+    /// Returns what is known without hashing a password.
+    pub(crate) fn look_up(&self, headers: &HeaderMap) -> Lookup {
+        let Some(login) = self.login(headers).filter(|_| !self.hashes.is_empty()) else { return Lookup::Found(None) };
+        match self.right.get(&login.digest) {
+            Some(known) => Lookup::Found(known),
+            None if self.wrong.get(&login.digest).is_some() => Lookup::Found(None),
+            None => Lookup::Slow,
+        }
+    }
+
+    /// Hashes the password, and remembers what is found. Call it on a thread of the pool. An unknown user costs the same: the password is
+    /// compared with the hash of some user, always the same for a name.
+    pub(crate) fn verify(&self, login: &Login) -> Finding {
+        let (user, password) = login.text.split_once(':')?;
+        let known = self.users.get(user).copied();
+        let [a, b, c, d, ..] = self.right.digest(&[b"user", user.as_bytes()]);
+        let other = usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(0).checked_rem(self.hashes.len());
+        let hash = self.hashes.get(known.or(other)?)?;
+        let same = bcrypt::verify(password, hash).unwrap_or(false);
+        if same && known.is_some() {
+            let fields = Some(Arc::new(JsonMap::from_iter([("username".to_owned(), user.into())])));
+            self.right.insert(login.digest, fields.clone(), 1, RIGHT);
+            return fields;
+        }
+        self.wrong.insert(login.digest, (), 1, WRONG);
+        None
     }
 }

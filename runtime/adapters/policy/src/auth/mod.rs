@@ -1,29 +1,61 @@
 //! Credentials of clients: JSON Web Tokens, API keys, passwords. Each is verified at most once per request, when an expression first
-//! reads it.
+//! reads it. What takes long is verified on threads of the policy ([`pool`]), and the phase waits for it ([`lazy`]).
 
 mod api_key;
 mod basic;
+mod job;
 mod jwt;
+mod lazy;
+mod memory;
+mod pool;
 
-use api_key::ApiKeys;
-use basic::Users;
-use jwt::Jwt;
+pub(crate) use job::block_on;
+pub(crate) use lazy::{LazyCredentials, UNVERIFIED, UnverifiedRead, VerifiedCredentials, VerifiedFields};
+pub(crate) use pool::Busy;
 
 use crate::document::Document;
 use crate::expressions::CredentialReads;
 use crate::problems::Problems;
-use crate::values::JsonObject;
-use celero::{Arena, EvalResult, HostMap, Map, Value};
+use api_key::ApiKeys;
+use basic::Users;
 use http::HeaderMap;
+use job::Job;
+use jwt::Jwt;
+use pool::Pool;
 use serde_json::{Map as JsonMap, Value as Json};
-use std::sync::OnceLock;
+use std::sync::Arc;
+
+/// The fields of verified credentials.
+pub(crate) type Fields = Arc<JsonMap<String, Json>>;
+
+/// The fields of verified credentials. `None`: they are absent or invalid.
+pub(crate) type Finding = Option<Fields>;
+
+/// The default of `basicAuth.maxWaiting`.
+const MOST_WAITING: usize = 64;
+
+/// What is known about credentials at once.
+#[derive(Debug)]
+pub(crate) enum Lookup {
+    Found(Finding),
+    /// Verifying them takes long.
+    Slow,
+}
 
 /// The kinds of credentials that a policy accepts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Auth {
-    jwt: Option<Jwt>,
+    jwt: Option<Arc<Jwt>>,
     api_key: Option<ApiKeys>,
-    basic: Option<Users>,
+    basic: Option<Arc<Users>>,
+    pool: Pool,
+}
+
+/// The verifications that a request waits for.
+#[derive(Debug, Default)]
+pub(crate) struct Verification {
+    jwt: Option<Arc<Job<Finding>>>,
+    basic: Option<Arc<Job<Finding>>>,
 }
 
 impl Auth {
@@ -34,92 +66,65 @@ impl Auth {
 
     /// Compiles the sections of a document, and reports their errors.
     pub(crate) fn compile(document: &Document, problems: &mut Problems) -> Self {
+        let basic = document.one("basicAuth", problems);
+        let setting = |key| basic.and_then(|section| section.node.text_of(key)?.text.parse::<usize>().ok());
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let threads = setting("threads").unwrap_or_else(|| cores.div_euclid(2).clamp(1, 8));
         Self {
-            jwt: document.one("jwt", problems).map(|section| Jwt::compile(section, problems)),
+            jwt: document.one("jwt", problems).map(|section| Arc::new(Jwt::compile(section, problems))),
             api_key: document.one("apiKey", problems).map(|section| ApiKeys::compile(section, problems)),
-            basic: document.one("basicAuth", problems).map(|section| Users::compile(section, problems)),
+            basic: basic.map(|section| Arc::new(Users::compile(section, problems))),
+            pool: Pool::new(threads, setting("maxWaiting").unwrap_or(MOST_WAITING)),
         }
     }
 
-    /// Returns the credentials of a request, which are verified when they are read.
+    /// Returns the credentials of a request, which are verified when they are read. Those whose verification takes long are then absent.
     pub(crate) fn lazy<'a>(&'a self, headers: &'a HeaderMap, findings: &'a VerifiedCredentials) -> LazyCredentials<'a> {
-        let Self { jwt, api_key, basic } = self;
-        LazyCredentials {
-            jwt: LazyCredential {
-                proof: jwt.as_ref().map(|proof| proof as &dyn Verifier),
-                headers,
-                finding: &findings.jwt,
-            },
-            api_key: LazyCredential {
-                proof: api_key.as_ref().map(|proof| proof as &dyn Verifier),
-                headers,
-                finding: &findings.api_key,
-            },
-            basic: LazyCredential {
-                proof: basic.as_ref().map(|proof| proof as &dyn Verifier),
-                headers,
-                finding: &findings.basic,
-            },
+        LazyCredentials::new(self, headers, findings)
+    }
+
+    /// Starts the slow verifications of the given kinds.
+    pub(crate) fn start(&self, kinds: CredentialReads, headers: &HeaderMap) -> Result<Verification, Busy> {
+        let mut started = Verification::default();
+        if let Some(jwt) = self.jwt.as_ref().filter(|_| kinds.jwt)
+            && let Some(token) = jwt.token(headers)
+        {
+            let (jwt, token, digest) = (Arc::clone(jwt), token.to_owned(), jwt.digest(token));
+            started.jwt = Some(self.pool.start(digest, move || jwt.verify_slowly(&token, digest))?);
+        }
+        if let Some(users) = self.basic.as_ref().filter(|_| kinds.basic)
+            && let Some(login) = users.login(headers)
+        {
+            let users = Arc::clone(users);
+            started.basic = Some(self.pool.start(login.digest, move || users.verify(&login))?);
+        }
+        Ok(started)
+    }
+
+    /// Returns how many verifications the pool carried out, how many it refused, and how many wait now.
+    pub(crate) fn counts(&self) -> (u64, u64, usize) {
+        self.pool.counts()
+    }
+}
+
+impl Verification {
+    /// Waits for the verifications, and records their findings.
+    pub(crate) async fn finish(self, findings: &VerifiedCredentials) {
+        for (job, finding) in [(self.jwt, &findings.jwt), (self.basic, &findings.basic)] {
+            if let Some(job) = job {
+                // If the finding is there already, it is the same.
+                let _ = finding.set(job.wait().await);
+            }
         }
     }
-}
 
-/// The credentials of a request.
-#[derive(Debug)]
-pub(crate) struct LazyCredentials<'a> {
-    pub(crate) jwt: LazyCredential<'a>,
-    pub(crate) api_key: LazyCredential<'a>,
-    pub(crate) basic: LazyCredential<'a>,
-}
-
-/// Verifies one kind of credentials.
-pub(crate) trait Verifier: std::fmt::Debug {
-    /// Returns the fields of the credentials in a request's headers, if they are valid.
-    fn verify(&self, headers: &HeaderMap) -> Option<JsonMap<String, Json>>;
-}
-
-/// The credentials of a request that were verified so far.
-#[derive(Debug, Default)]
-pub(crate) struct VerifiedCredentials {
-    pub(crate) jwt: VerifiedFields,
-    pub(crate) api_key: VerifiedFields,
-    pub(crate) basic: VerifiedFields,
-}
-
-/// The fields of verified credentials; empty if they are absent or invalid.
-pub(crate) type VerifiedFields = OnceLock<JsonMap<String, Json>>;
-
-/// Credentials as a map for expressions, verified when it is first read. The map is empty if they are absent or invalid.
-#[derive(Debug)]
-pub(crate) struct LazyCredential<'a> {
-    proof: Option<&'a dyn Verifier>,
-    headers: &'a HeaderMap,
-    finding: &'a VerifiedFields,
-}
-
-impl LazyCredential<'_> {
-    pub(crate) fn value(&self) -> Value<'_> {
-        Value::Map(Map::Host(self))
-    }
-
-    /// Verifies the credentials, once.
-    pub(crate) fn verified(&self) -> JsonObject<'_> {
-        let verify = || self.proof.and_then(|proof| proof.verify(self.headers)).unwrap_or_default();
-        JsonObject(self.finding.get_or_init(verify))
-    }
-}
-
-impl HostMap for LazyCredential<'_> {
-    fn len(&self) -> usize {
-        self.verified().len()
-    }
-
-    fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-        arena.alloc(self.verified())?.get(key, arena)
-    }
-
-    fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<(Value<'s>, Value<'s>)>> {
-        arena.alloc(self.verified())?.entry(index, arena)
+    /// Records the findings that are there.
+    pub(crate) fn record(&self, findings: &VerifiedCredentials) {
+        for (job, finding) in [(&self.jwt, &findings.jwt), (&self.basic, &findings.basic)] {
+            if let Some(found) = job.as_ref().and_then(|job| job.result()) {
+                let _ = finding.set(found);
+            }
+        }
     }
 }
 

@@ -7,5 +7,7 @@ mod errors;
 mod examples;
 mod failures;
 mod hostile;
+mod passwords;
 mod reference;
 mod support;
+mod token_attacks;
