@@ -3,7 +3,7 @@
 use crate::measure::allocated;
 use crate::{Input, Workload};
 use celero::http::RequestContext;
-use celero::{Engine, Env, RuleSet, Scratch, Tier};
+use celero::{Engine, Env, ErrorPolicy, RuleSet, Scratch, Tier};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -45,7 +45,9 @@ fn build(
     env: &Env<RequestContext<'static>>,
     sources: &[String],
 ) -> RuleSet<RequestContext<'static>, u32> {
-    let rules = sources.iter().fold(engine.rules(env), |rules, source| rules.rule("rule", source, 0_u32));
+    let rules = sources
+        .iter()
+        .fold(engine.rules(env).on_error(ErrorPolicy::NoMatch), |rules, source| rules.rule("rule", source, 0_u32));
     rules.build().expect("rules that compile")
 }
 

@@ -1,8 +1,8 @@
 //! celero compiles CEL rules to native code and runs them on a proxy's own data.
 //!
-//! A rule is an expression in [CEL](https://cel.dev), such as `request.path.startsWith("/admin") && !("x-team" in
-//! request.headers)`. It is compiled once, and then run on each request: fields are read where the host stores them, nothing is
-//! converted, and usually nothing is allocated.
+//! A rule is an expression in [CEL](https://cel.dev), such as `request.method in ["GET", "HEAD"] &&
+//! request.path.startsWith("/api/")`. It is compiled once, and then run on each request: fields are read where the host stores them,
+//! nothing is converted, and usually nothing is allocated.
 //!
 //! # Use
 //!
@@ -12,9 +12,9 @@
 //!
 //! let engine = Engine::new(); // one per process
 //! let env = Env::<RequestContext>::new(); // what rules may mention
-//! let rule = engine.compile(&env, r#"request.path.startsWith("/admin") && !("x-team" in request.headers)"#)?;
+//! let rule = engine.compile(&env, r#"request.method in ["GET", "HEAD"] && request.path.startsWith("/api/")"#)?;
 //!
-//! let request = http::Request::get("/admin/users").body(())?;
+//! let request = http::Request::get("/api/users").body(())?;
 //! assert!(rule.test(&RequestContext::new(&request))?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -90,7 +90,8 @@
 //!
 //! [`EvalError`] says why an evaluation has no value: its [kind](ErrorKind) and the place in the source. A missing header is an error
 //! (`no_such_key`). `&&` and `||` hide an error if the other operand decides (CEL language definition, "Logical Operators"). Decide for
-//! each rule what an error means: an allow list should read it as no, a deny list as yes. [`ErrorPolicy`] sets it for rules of a set.
+//! each rule what an error means: an allow list should read it as no, a deny list as yes. [`ErrorPolicy`] sets it for rules of a set,
+//! which otherwise returns the error.
 //!
 //! # Tiers
 //!

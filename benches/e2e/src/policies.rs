@@ -4,7 +4,7 @@ use crate::Failure;
 use crate::jobs::{Job, MANY, internal_names};
 use crate::requests;
 use celero::http::RequestContext;
-use celero::{Engine, Env, Indexing, Scratch, Tier};
+use celero::{Engine, Env, ErrorPolicy, Indexing, Scratch, Tier};
 use celero_policy::Policy;
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
@@ -57,7 +57,7 @@ pub(crate) fn matching() -> Result<Vec<usize>, Failure> {
     let job = Job::named("many").ok_or("no such job")?;
     let env = Env::<RequestContext<'_>>::new();
     let interpreter = Engine::builder().tier(Tier::Interpret).build();
-    let builder = interpreter.rules(&env).index(Indexing::Off);
+    let builder = interpreter.rules(&env).on_error(ErrorPolicy::NoMatch).index(Indexing::Off);
     let rules = celero_benches::rulesets::sources(MANY);
     let set = rules.iter().fold(builder, |builder, rule| builder.rule("", rule, ())).build()?;
     let request = http::Request::get(requests::TARGET);

@@ -10,7 +10,7 @@ use crate::token::Verifier;
 use async_trait::async_trait;
 use bytes::Bytes;
 use celero::http::RequestContext;
-use celero::{Engine, Env, RuleSet, Scratch};
+use celero::{Engine, Env, ErrorPolicy, RuleSet, Scratch};
 use celero_benches::{HeadRules, Workload};
 use celero_pingora::Guard;
 use celero_policy::Policy;
@@ -59,8 +59,12 @@ impl JobEngine {
             ("celero", _) => {
                 let engine = Engine::builder().tier(celero::Tier::Native).build();
                 let env = Env::<RequestContext<'_>>::new();
-                let rules =
-                    twenty().sources().iter().fold(engine.rules(&env), |rules, source| rules.rule("", source, ()));
+                let rules = twenty()
+                    .sources()
+                    .iter()
+                    .fold(engine.rules(&env).on_error(ErrorPolicy::NoMatch), |rules, source| {
+                        rules.rule("", source, ())
+                    });
                 Self::Rules(Box::new(rules.build()?))
             }
             ("cel", _) => Self::Cel(HeadRules::new(&twenty(), true)),

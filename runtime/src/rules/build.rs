@@ -68,7 +68,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     }
 
     /// Sets what a rule that fails counts as, unless it has a [policy of its own](Rule::on_error). Default:
-    /// [`ErrorPolicy::NoMatch`].
+    /// [`ErrorPolicy::Stop`].
     pub fn on_error(mut self, policy: ErrorPolicy) -> Self {
         self.on_error = policy;
         self
@@ -93,11 +93,11 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     /// [`Live::with_counters`](crate::Live::with_counters) instead.
     ///
     /// ```
-    /// use celero::{Bindings, Engine, Env, Scratch, Type, Value};
+    /// use celero::{Bindings, Engine, Env, ErrorPolicy, Scratch, Type, Value};
     ///
     /// let env = Env::dynamic().variable("age", Type::Int);
     /// let rules = Engine::new().rules(&env).rule("adult", "age >= 18", ()).rule("share", "100 / (age - 17) > 60", ());
-    /// let rules = rules.counters(true).build()?;
+    /// let rules = rules.on_error(ErrorPolicy::NoMatch).counters(true).build()?;
     /// let mut call = Bindings::new(&env);
     /// for age in [17, 18, 19] {
     ///     call.set("age", Value::Int(age))?;

@@ -31,17 +31,21 @@ use standalone::{RuleSource, Standalone};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What a rule that fails counts as: set for a [whole set](RuleSetBuilder::on_error) or for a [rule](Rule::on_error). Allow lists and deny
-/// lists need opposite policies. [`Scratch::errors`](crate::Scratch::errors) returns the errors.
+/// What a rule that fails counts as: set for a [whole set](RuleSetBuilder::on_error) or for a [rule](Rule::on_error).
+/// [`Scratch::errors`](crate::Scratch::errors) returns the errors.
+///
+/// A client can make most rules fail, by leaving out a header that they read. So rules that allow need [`NoMatch`](Self::NoMatch), and rules
+/// that deny need [`Match`](Self::Match): with the other policy a client passes by leaving a header out. A set does not know what its
+/// actions do. Its default is [`Stop`](Self::Stop), which is safe for both: whoever evaluates the set gets the error, as from a single rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ErrorPolicy {
     /// The rule does not match: for rules that allow. Failures then change no answer, and failures of rules that the index does not
     /// find are not reported.
-    #[default]
     NoMatch,
     /// The rule matches: for rules that deny.
     Match,
-    /// The evaluation of the set ends at the rule, and its result is the error.
+    /// The evaluation of the set ends at the rule, and its result is the error: the default. Refuse the request then.
+    #[default]
     Stop,
 }
 
@@ -101,16 +105,16 @@ pub struct Match<'r, A> {
 /// let env = Env::<RequestContext>::new();
 /// let rules = Engine::new()
 ///     .rules(&env)
-///     .rule("admin", r#"request.path.startsWith("/admin") && request.headers["x-team"] != "ops""#, "deny")
+///     .rule("writers", r#"request.method != "GET" && request.headers["x-team"] != "ops""#, "deny")
 ///     .rule("bots", r#"request.headers["user-agent"].matches("(?i)curl|wget")"#, "challenge")
 ///     .on_error(ErrorPolicy::Match)
 ///     .build()?; // all or nothing; every diagnostic, not only the first
 ///
 /// let mut scratch = Scratch::new(); // one per worker thread
-/// let request = http::Request::get("/admin/users").header("x-team", "web").body(())?;
+/// let request = http::Request::post("/users").header("x-team", "web").body(())?;
 /// let call = RequestContext::new(&request);
 /// let first = rules.first(&call, &mut scratch)?.expect("the first rule matches");
-/// assert_eq!((first.name, *first.action), ("admin", "deny"));
+/// assert_eq!((first.name, *first.action), ("writers", "deny"));
 /// // The second rule fails, because there is no such header; here that counts as a match.
 /// assert_eq!(rules.all(&call, &mut scratch)?, [0, 1]);
 /// assert_eq!(scratch.errors()[0].rule, 1);

@@ -84,7 +84,7 @@ impl<A> Rule<A> {
     /// let env = Env::<RequestContext>::new();
     /// let team = r#"request.headers["x-team"] == "ops""#;
     /// let deny = Rule::new("deny", team, 403).on_error(ErrorPolicy::Match);
-    /// let rules = Engine::new().rules(&env).rule("allow", team, 200).with_rule(deny).build()?;
+    /// let rules = Engine::new().rules(&env).on_error(ErrorPolicy::NoMatch).rule("allow", team, 200).with_rule(deny).build()?;
     /// let request = http::Request::new(());
     /// let found = rules.first(&RequestContext::new(&request), &mut Scratch::new())?;
     /// assert_eq!(found.map(|rule| *rule.action), Some(403));

@@ -134,7 +134,7 @@ fn each_rule_has_its_own_steps() {
     bindings.set("l", Value::List(celero::List::Slice(&items))).unwrap();
     for tier in TIERS {
         let engine = Engine::builder().tier(tier).limits(limits).build();
-        let rules = engine.rules(&env).rule("long", "l.all(x, l.all(y, y == x))", ());
+        let rules = engine.rules(&env).on_error(ErrorPolicy::NoMatch).rule("long", "l.all(x, l.all(y, y == x))", ());
         let set = (0..9).fold(rules, |rules, n| rules.rule("short", &format!("l.all(x, x > -{n} - 1)"), ())).build();
         let scratch = &mut Scratch::new();
         assert_eq!(set.unwrap().all(&bindings, scratch).unwrap(), [1, 2, 3, 4, 5, 6, 7, 8, 9], "{tier:?}");
@@ -154,7 +154,11 @@ fn a_rule_alone_answers_as_in_its_set_and_leaves_no_trace() {
     bindings.set("s", Value::String(&text)).unwrap();
     for (tier, alone) in [(Tier::Native, true), (Tier::Native, false), (Tier::Interpret, true)] {
         let engine = Engine::builder().tier(tier).limits(limits).build();
-        let rules = engine.rules(&env).standalone(alone).counters(true).rule("true", "l.all(x, x == 1)", ());
+        let rules = engine.rules(&env).on_error(ErrorPolicy::NoMatch).standalone(alone).counters(true).rule(
+            "true",
+            "l.all(x, x == 1)",
+            (),
+        );
         let rules = rules.rule("many steps", "l.all(x, l.all(y, y == x))", ());
         let rules = rules.rule("much memory", "(s + s + s + s + s + s).size() > 0", ());
         let set = rules.rule("false", "(s + '1').size() > 3000", ()).rule("fails", "l[60] == 1", ()).build().unwrap();
@@ -187,11 +191,28 @@ fn each_rule_has_its_own_memory() {
         let engine = Engine::builder().tier(tier).limits(limits).build();
         let rules =
             (0..20).fold(engine.rules(&env), |rules, n| rules.rule("r", &format!("(s + '{n}').size() > 1000"), n));
-        let set = rules.rule("much", "(s + s + s + s + s + s).size() > 0", 20).build().unwrap();
+        let set = rules
+            .on_error(ErrorPolicy::NoMatch)
+            .rule("much", "(s + s + s + s + s + s).size() > 0", 20)
+            .build()
+            .unwrap();
         let scratch = &mut Scratch::new();
         assert_eq!(set.count(&bindings, scratch), Ok(20), "{tier:?}");
         let errors: Vec<_> = scratch.errors().iter().map(|e| (e.rule, e.error.kind)).collect();
         assert_eq!(errors, [(20, ErrorKind::OutOfBudget)]);
+    }
+}
+
+/// Whether a set allows or denies, nobody passes it by making a rule fail, unless the host says so.
+#[test]
+fn a_set_without_a_policy_returns_the_error() {
+    let env = Env::<Call<'_>>::new();
+    for tier in TIERS {
+        let rules = engine(tier).rules(&env).rule("fails", "1 / (size - 7) == 1", ()).rule("matches", "true", ());
+        let set = rules.build().unwrap();
+        let error =
+            set.first(&call("/"), &mut Scratch::new()).map(|_| ()).map_err(|error| (error.rule, error.error.kind));
+        assert_eq!((set.on_error(), error), (ErrorPolicy::Stop, Err((0, ErrorKind::DivideByZero))), "{tier:?}");
     }
 }
 
@@ -204,7 +225,11 @@ fn a_failing_function_of_the_host_ends_its_rule_alone() {
     std::panic::set_hook(Box::new(|_| ()));
     let mut answers = Vec::new();
     for tier in TIERS {
-        let rules = engine(tier).rules(&env).rule("a", "good(size)", ()).rule("b", "bad(size)", ());
+        let rules = engine(tier).rules(&env).on_error(ErrorPolicy::NoMatch).rule("a", "good(size)", ()).rule(
+            "b",
+            "bad(size)",
+            (),
+        );
         let set = rules.rule("c", "good(size) && path == '/'", ()).build().unwrap();
         let scratch = &mut Scratch::new();
         answers.push((set.all(&call("/"), scratch).unwrap().to_vec(), scratch.errors().to_vec()));

@@ -159,7 +159,11 @@ fn live_rules_count_through_all_changes() {
     let env = env();
     let live = Live::with_counters(Engine::new(), env.clone());
     let kept = 20;
-    live.replace(|rules| (0..kept).fold(rules, |rules, n| rules.rule(&format!("kept{n}"), &source(n), n))).unwrap();
+    live.replace(|rules| {
+        let rules = rules.on_error(ErrorPolicy::NoMatch);
+        (0..kept).fold(rules, |rules, n| rules.rule(&format!("kept{n}"), &source(n), n))
+    })
+    .unwrap();
     let texts = &texts();
     let reads = |thread: i64| {
         let (reader, mut scratch, mut tally) = (live.reader(), Scratch::new(), Tally::new(kept));

@@ -145,7 +145,7 @@ fn sets_take_nothing() {
     let _exclusive = exclusive();
     let env = Env::<Call<'_>>::new();
     let engine = Engine::builder().tier(Tier::Native).build();
-    let rules = (0..150).fold(engine.rules(&env), |rules, n| {
+    let rules = (0..150).fold(engine.rules(&env).on_error(ErrorPolicy::NoMatch), |rules, n| {
         let source = match n % 5 {
             0 => format!("request.headers['x-custom'] == 'test-value' && a == {n}"),
             1 => format!("request.headers['x-{n}'] == 'none'"),
@@ -230,7 +230,10 @@ fn live_rules_take_nothing() {
 
 fn live_takes_nothing(live: &Live<<Call<'static> as Context>::Static, i64>) {
     let source = |n: i64| if n % 2 == 0 { format!("a < {n}") } else { format!("a / (b - 7) == {n}") };
-    live.replace(|set| (0..50).fold(set, |set, n| set.rule(&format!("r{n}"), &source(n), n))).unwrap();
+    live.replace(|set| {
+        (0..50).fold(set.on_error(ErrorPolicy::NoMatch), |set, n| set.rule(&format!("r{n}"), &source(n), n))
+    })
+    .unwrap();
     live.insert(Rule::new("before", "a == 10", 50).priority(-1)).unwrap();
     live.insert(Rule::new("fails", "b % (a - 10) == 0", 51).priority(-2)).unwrap();
     assert_eq!(

@@ -83,8 +83,11 @@ fn rules_keep_policies_of_their_own() {
     for tier in TIERS {
         let live = live(tier);
         let fails = "1 / size == 1";
-        live.replace(|set| set.rule("a", fails, 0).with_rule(Rule::new("b", fails, 1).on_error(ErrorPolicy::Match)))
-            .unwrap();
+        live.replace(|set| {
+            let set = set.on_error(ErrorPolicy::NoMatch).rule("a", fails, 0);
+            set.with_rule(Rule::new("b", fails, 1).on_error(ErrorPolicy::Match))
+        })
+        .unwrap();
         for n in 0..40 {
             let own = [ErrorPolicy::NoMatch, ErrorPolicy::Match][n % 2];
             live.insert(Rule::new(&format!("r{n}"), fails, 2).on_error(own)).unwrap();

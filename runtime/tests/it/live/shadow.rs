@@ -27,7 +27,8 @@ fn differences_are_told_by_name() {
     for tier in TIERS {
         let live = live(tier);
         live.replace(|set| {
-            set.rule("same", "size > 0", 1).rule("old", "path == '/'", 2).rule("fails", "1 / (size - 1) == 1", 3)
+            let set = set.on_error(ErrorPolicy::NoMatch).rule("same", "size > 0", 1).rule("old", "path == '/'", 2);
+            set.rule("fails", "1 / (size - 1) == 1", 3)
         })
         .unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -36,6 +37,7 @@ fn differences_are_told_by_name() {
         live.shadow(
             1.0,
             |set| {
+                let set = set.on_error(ErrorPolicy::NoMatch);
                 let set = set.rule("new", "path == '/'", 1).rule("fails", "size == 1", 2);
                 set.rule("fails too", "1 % (size - 1) == 7", 3).rule("same", "0 < size", 4)
             },
