@@ -15,13 +15,16 @@ const UNREADABLE_BODY: &str = "the body of the request can't be read\n";
 const NO_CLIENT_ADDRESS: &str =
     "the policy reads source.address or source.port, which this server does not tell: see PolicyLayer::peer\n";
 
+/// Returns the client's address.
+pub(crate) type FindClient = Arc<dyn Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync>;
+
 /// Where the address of a client is.
 #[derive(Clone)]
 pub(crate) enum ClientAddress {
     /// Clients have none.
     None,
     /// This function finds it.
-    Found(Arc<dyn Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync>),
+    Found(FindClient),
 }
 
 /// The state of a request.
