@@ -1,11 +1,11 @@
 //! Buffers a request's body before a server is chosen.
 
+use crate::body_clock::{BodyClock, too_slow};
 use bytes::{Bytes, BytesMut};
 use celero_policy::framing;
 use http::{HeaderMap, header};
+use pingora::Result;
 use pingora::proxy::Session;
-use pingora::{Error, ErrorType, Result};
-use std::time::Duration;
 
 /// The capacity with which buffering starts, in bytes. A head can announce more than the client sends.
 const FIRST_CAPACITY: usize = 64 << 10;
@@ -17,9 +17,9 @@ pub(crate) struct Buffered {
     pub(crate) too_large: bool,
 }
 
-/// Buffers a body of at most `limit` bytes, waiting up to `timeout` for each piece of it. Nothing is read of a body whose head says that
-/// it is larger; any other body is read up to the first piece beyond the limit.
-pub(crate) async fn buffer(session: &mut Session, limit: usize, timeout: Duration) -> Result<Buffered> {
+/// Buffers a body of at most `limit` bytes, as long as the client is fast enough for `clock`. Nothing is read of a body whose head says
+/// that it is larger; any other body is read up to the first piece beyond the limit.
+pub(crate) async fn buffer(session: &mut Session, limit: usize, clock: &mut BodyClock) -> Result<Buffered> {
     let length = content_length(&session.req_header().headers);
     if length.is_some_and(|length| length > limit) {
         return Ok(Buffered { bytes: Bytes::new(), too_large: true });
@@ -27,17 +27,19 @@ pub(crate) async fn buffer(session: &mut Session, limit: usize, timeout: Duratio
     let mut body = BytesMut::with_capacity(length.unwrap_or_default().min(FIRST_CAPACITY));
     send_continue(session).await?;
     while !session.is_body_done() && body.len() <= limit {
-        let Some(piece) = read(session, timeout).await? else { break };
+        let Some(piece) = read(session, clock).await? else { break };
         body.extend_from_slice(&piece);
     }
     Ok(Buffered { too_large: body.len() > limit, bytes: body.freeze() })
 }
 
-async fn read(session: &mut Session, timeout: Duration) -> Result<Option<Bytes>> {
-    match pingora::time::timeout(timeout, session.read_request_body()).await {
-        Ok(piece) => piece.map_err(|error| error.into_down()),
-        Err(_) => Error::e_explain(ErrorType::HTTPStatus(408), "the client is too slow in sending the body"),
-    }
+async fn read(session: &mut Session, clock: &mut BodyClock) -> Result<Option<Bytes>> {
+    let Ok(piece) = pingora::time::timeout(clock.patience(), session.read_request_body()).await else {
+        return too_slow();
+    };
+    let piece = piece.map_err(|error| error.into_down())?;
+    clock.take(piece.as_ref().map_or(0, Bytes::len))?;
+    Ok(piece)
 }
 
 /// Sends `100 Continue` to a client that waits for it before it sends its body (RFC 9110, section 10.1.1).

@@ -1,6 +1,7 @@
 //! The state of one request in the filters of Pingora.
 
 use crate::body::{Buffered, buffer};
+use crate::body_clock::{BodyClock, BodyPace};
 use crate::client_session::{Place, put_in_place, take_back};
 use crate::edits;
 use crate::write_answer::write_answer;
@@ -22,7 +23,7 @@ pub struct Guard {
     /// Where Pingora's session is to be found again while the guard's own session is in its place.
     place: Option<Place>,
     answer: Option<Box<PolicyAnswer>>,
-    timeout: Duration,
+    body_clock: BodyClock,
     started: SystemTime,
     clock: Instant,
 }
@@ -48,17 +49,26 @@ impl Guard {
             body: BufferedBody::Nothing,
             place: None,
             answer: None,
-            timeout: Duration::from_secs(60),
+            body_clock: BodyClock::new(BodyPace::default()),
             started: SystemTime::now(),
             clock: Instant::now(),
         }
     }
 
-    /// Sets the longest time between pieces of a body that is buffered for the phase `requestBody`. Default: 60 seconds.
+    /// Sets how fast the client must send a body that is buffered for the phase `requestBody`. Default: [`BodyPace::default`].
     #[must_use]
-    pub fn with_body_timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
+    pub fn with_body_pace(mut self, pace: BodyPace) -> Self {
+        self.body_clock = BodyClock::new(pace);
         self
+    }
+
+    /// Counts a piece of a body that is not buffered. Call it from `request_body_filter` for each piece but the last.
+    ///
+    /// # Errors
+    /// Returns an error with status 408 if the client is slower than [`with_body_pace`](Self::with_body_pace) says. The time between two
+    /// pieces is not looked at here: set it with `Session::set_read_timeout`.
+    pub fn body_arrived(&mut self, bytes: usize) -> Result<()> {
+        self.body_clock.take(bytes)
     }
 
     /// Returns the state between phases: labels, for example, by which to choose a server.
@@ -109,7 +119,7 @@ impl Guard {
             return Ok(true);
         }
         let Some(limit) = self.policy.body_limit() else { return Ok(false) };
-        let Buffered { bytes, too_large } = buffer(session, limit, self.timeout).await?;
+        let Buffered { bytes, too_large } = buffer(session, limit, &mut self.body_clock).await?;
         let outcome = if too_large {
             self.policy.request_body_too_large(&mut self.exchange)
         } else {

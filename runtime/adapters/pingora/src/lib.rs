@@ -42,9 +42,11 @@
 //! [`ProxyHttp`]: pingora::proxy::ProxyHttp
 
 mod body;
+mod body_clock;
 mod client_session;
 mod edits;
 mod guard;
 mod write_answer;
 
+pub use body_clock::BodyPace;
 pub use guard::Guard;

@@ -1,17 +1,22 @@
 //! The access log: one JSON object per line, written by its own thread.
 //!
-//! Requests put lines into a bounded queue and never wait. If the queue is full, lines are dropped and counted.
+//! Requests put lines into a queue that is bounded in lines and in bytes, and never wait. If the queue is full, lines are dropped and
+//! counted.
 
 use crate::config::LogOutput;
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::JoinHandle;
 
 /// The capacity of the queue, in lines.
 const QUEUE_CAPACITY: usize = 1 << 14;
+
+/// The capacity of the queue, in bytes.
+const QUEUE_BYTES: usize = 16 << 20;
 
 enum Message {
     Line(String),
@@ -22,6 +27,8 @@ enum Message {
 /// The sending side of the queue.
 pub(crate) struct AccessLog {
     sender: SyncSender<Message>,
+    /// Bytes of the lines in the queue.
+    queued: Arc<AtomicUsize>,
     dropped: AtomicU64,
 }
 
@@ -34,16 +41,27 @@ pub(crate) struct Writer {
 impl AccessLog {
     /// Opens the log and starts its thread.
     pub(crate) fn open(output: &LogOutput) -> std::io::Result<(Self, Writer)> {
-        let (sender, receiver) = sync_channel(QUEUE_CAPACITY);
+        let (log, receiver) = Self::new();
         let sink = Sink::open(output)?;
-        let thread = std::thread::Builder::new().name("access log".into()).spawn(move || write(sink, &receiver))?;
-        Ok((Self { sender: sender.clone(), dropped: AtomicU64::new(0) }, Writer { sender, thread }))
+        let queued = Arc::clone(&log.queued);
+        let write = move || write(sink, &receiver, &queued);
+        let thread = std::thread::Builder::new().name("access log".into()).spawn(write)?;
+        let writer = Writer { sender: log.sender.clone(), thread };
+        Ok((log, writer))
+    }
+
+    fn new() -> (Self, Receiver<Message>) {
+        let (sender, receiver) = sync_channel(QUEUE_CAPACITY);
+        (Self { sender, queued: Arc::default(), dropped: AtomicU64::new(0) }, receiver)
     }
 
     /// Puts a line, without its line break, into the queue.
     pub(crate) fn line(&self, mut line: String) {
         line.push('\n');
-        if self.sender.try_send(Message::Line(line)).is_err() {
+        let bytes = line.len();
+        let fits = self.queued.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= QUEUE_BYTES;
+        if !fits || self.sender.try_send(Message::Line(line)).is_err() {
+            self.queued.fetch_sub(bytes, Ordering::Relaxed);
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -105,7 +123,7 @@ fn append(path: &Path) -> std::io::Result<BufWriter<File>> {
     Ok(BufWriter::new(file))
 }
 
-fn write(mut sink: Sink, messages: &Receiver<Message>) {
+fn write(mut sink: Sink, messages: &Receiver<Message>, queued: &AtomicUsize) {
     let mut reported = false;
     loop {
         let message = match messages.try_recv() {
@@ -118,7 +136,10 @@ fn write(mut sink: Sink, messages: &Receiver<Message>) {
             Err(TryRecvError::Disconnected) => Err(()),
         };
         match message {
-            Ok(Message::Line(line)) => report(sink.writer().write_all(line.as_bytes()), &mut reported),
+            Ok(Message::Line(line)) => {
+                report(sink.writer().write_all(line.as_bytes()), &mut reported);
+                queued.fetch_sub(line.len(), Ordering::Relaxed);
+            }
             Ok(Message::Reopen) => report(sink.reopen(), &mut reported),
             Ok(Message::End) | Err(()) => return report(sink.writer().flush(), &mut reported),
         }
@@ -132,5 +153,24 @@ fn report(result: std::io::Result<()>, reported: &mut bool) {
     {
         *reported = true;
         log::error!("the access log can't be written: {error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_queue_is_bounded_in_bytes() {
+        let (log, messages) = AccessLog::new();
+        let line = "x".repeat((1 << 20) - 1);
+        (0..20).for_each(|_| log.line(line.clone()));
+        assert_eq!(log.dropped(), 4);
+        let written = |message| if let Message::Line(line) = message { line.len() } else { 0 };
+        assert_eq!(messages.try_iter().map(written).sum::<usize>(), QUEUE_BYTES);
+        // One that is larger than the queue.
+        log.queued.store(0, Ordering::Relaxed);
+        log.line("x".repeat(QUEUE_BYTES));
+        assert_eq!((log.dropped(), log.queued.load(Ordering::Relaxed)), (5, 0));
     }
 }

@@ -42,7 +42,14 @@ pub(crate) fn line(session: &Session, request: &RequestState, fields: &LogFields
     entry.text
 }
 
-/// Returns the entry of a request that was refused because of its head. Method, host and path are not known.
+/// Returns the entry of a request of which only this is known.
+pub(crate) fn brief(client: Option<IpAddr>, status: Option<StatusCode>, reason: &str) -> String {
+    let client = client.map(|client| client.to_string());
+    let (now, status) = (jiff::Timestamp::now(), status.map(|status| status.as_u16()));
+    json!({ "time": format!("{now:.3}"), "client": client, "status": status, "error": reason }).to_string()
+}
+
+/// Returns the entry of a request that was refused because of its head.
 pub(crate) fn refused(client: Option<IpAddr>, status: StatusCode) -> String {
     let reason = match status {
         StatusCode::REQUEST_TIMEOUT => "the head was not complete in time",
@@ -51,9 +58,7 @@ pub(crate) fn refused(client: Option<IpAddr>, status: StatusCode) -> String {
         StatusCode::METHOD_NOT_ALLOWED => "the method is not allowed",
         _ => "the head is malformed",
     };
-    let client = client.map(|client| client.to_string());
-    let now = jiff::Timestamp::now();
-    json!({ "time": format!("{now:.3}"), "client": client, "status": status.as_u16(), "error": reason }).to_string()
+    brief(client, Some(status), reason)
 }
 
 struct LogEntry<'a> {

@@ -1,11 +1,12 @@
 //! The phases of a request in the proxy.
 
-use crate::listener::ClientStream;
+use crate::listener::{BodyWatch, ClientStream};
 use crate::request_state::RequestState;
 use crate::state::State;
 use crate::{log_entry, routing};
 use async_trait::async_trait;
-use celero_pingora::Guard;
+use bytes::Bytes;
+use celero_pingora::{BodyPace, Guard};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::proxy::{FailToProxy, ProxyHttp, Session};
@@ -27,10 +28,11 @@ impl ProxyHttp for Service {
     type CTX = RequestState;
 
     fn new_ctx(&self) -> RequestState {
-        self.state.metrics.began();
         let now = self.state.current();
-        let guard = Guard::new(Arc::clone(&now.policy)).with_body_timeout(now.timeouts().body);
-        RequestState { now, guard, upstream: None, server: None, failed: Vec::new() }
+        let timeouts = now.timeouts();
+        let pace = BodyPace { pause: timeouts.body, total: timeouts.body_total, rate: now.config.limits.body_rate };
+        let guard = Guard::new(Arc::clone(&now.policy)).with_body_pace(pace);
+        RequestState::new(Arc::clone(&self.state), now, guard)
     }
 
     /// Refuses heads beyond the bounds that were not noticed while they arrived: those of HTTP/2, and those that arrived with a body.
@@ -53,6 +55,7 @@ impl ProxyHttp for Service {
     async fn request_filter(&self, session: &mut Session, request: &mut RequestState) -> Result<bool> {
         let body_timeout = request.now.timeouts().body;
         session.set_read_timeout(Some(body_timeout));
+        session.set_write_timeout(Some(request.now.timeouts().send));
         // If the connection were closed as soon as a request is answered, a client that is still sending its body could lose the
         // answer; and the next request may be on its way already.
         session.set_close_on_response_before_downstream_finish(false);
@@ -67,6 +70,8 @@ impl ProxyHttp for Service {
             respond(session, StatusCode::NOT_FOUND, "no route leads to an upstream").await?;
             return Ok(true);
         }
+        let end = session.is_body_done();
+        BodyWatch::awaits(session, end);
         Ok(false)
     }
 
@@ -78,6 +83,9 @@ impl ProxyHttp for Service {
             Some((upstream, server))
         });
         let Some((upstream, server)) = chosen else {
+            if !request.failed.is_empty() {
+                return Error::e_explain(ErrorType::HTTPStatus(502), "no server of the upstream accepts a connection");
+            }
             return Error::e_explain(ErrorType::HTTPStatus(503), "no server of the upstream is left to try");
         };
         request.server = Some(server);
@@ -110,6 +118,20 @@ impl ProxyHttp for Service {
             head.insert_header("x-forwarded-for", chain)?;
         }
         request.guard.upstream_request_filter(session);
+        Ok(())
+    }
+
+    async fn request_body_filter(
+        &self,
+        session: &mut Session,
+        body: &mut Option<Bytes>,
+        end: bool,
+        request: &mut RequestState,
+    ) -> Result<()> {
+        BodyWatch::awaits(session, end);
+        if !end && !session.was_upgraded() {
+            request.guard.body_arrived(body.as_ref().map_or(0, Bytes::len))?;
+        }
         Ok(())
     }
 
@@ -162,7 +184,11 @@ impl ProxyHttp for Service {
         if let Some(sent) = request.guard.fail_to_proxy(session).await {
             return sent;
         }
-        let status = status_of(error);
+        let mut status = status_of(error);
+        if status == Some(StatusCode::GATEWAY_TIMEOUT) && !session.was_upgraded() && !session.is_body_done() {
+            // The server waits for the rest of the body. HTTP/2 has no other time limit for that.
+            status = Some(StatusCode::REQUEST_TIMEOUT);
+        }
         if let Some(status) = status
             && session.response_written().is_none()
         {
@@ -181,8 +207,7 @@ impl ProxyHttp for Service {
         if let Some(log) = &self.state.log {
             log.line(log_entry::line(session, request, &fields, error));
         }
-        // Last, because a graceful shutdown waits for this only.
-        self.state.metrics.ended(status, request.guard.elapsed());
+        request.ended(status);
     }
 
     /// An answer of the policy is not an error.

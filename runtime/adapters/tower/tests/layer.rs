@@ -28,9 +28,8 @@ impl Policy {
         Self(file, policy)
     }
 
-    /// Returns a layer with the policy. Most requests of these tests come over no connection.
     fn layer(&self) -> PolicyLayer {
-        PolicyLayer::new(Arc::clone(&self.1)).without_peer()
+        PolicyLayer::new(Arc::clone(&self.1))
     }
 }
 

@@ -145,6 +145,12 @@ static TIMEOUTS: MappingSpec = MappingSpec::new(
             "The longest time for the whole head of a request, from its first byte; of a connection's first head, from the connection's start. Default: 10s.",
         ),
         optional("body", Duration, "The longest time between bytes of a client's body. Default: 60s."),
+        optional(
+            "bodyTotal",
+            Duration,
+            "The longest time for a whole body of a client, before what `bodyRate` adds. Default: 60s.",
+        ),
+        optional("send", Duration, "The longest time until a client takes bytes. Default: 60s."),
         optional("keepAlive", Duration, "How long a client's connection without a request is kept open. Default: 60s."),
         optional("idle", Duration, "How long an unused connection to a server is kept open. Default: 60s."),
     ],
@@ -170,6 +176,16 @@ static LIMITS: MappingSpec = MappingSpec::new(
             "streams",
             Integer { least: 1, most: 10_000 },
             "The number of requests that an HTTP/2 connection may have open. Default: 100.",
+        ),
+        optional(
+            "controlFrames",
+            Integer { least: 10, most: 1_000_000 },
+            "The number of frames without content (pings, settings, resets) of an HTTP/2 connection in ten seconds. Default: 1000.",
+        ),
+        optional(
+            "bodyRate",
+            Size,
+            "The bytes of a body for which the client gets a second more than `bodyTotal`. Default: 1KiB.",
         ),
     ],
 );

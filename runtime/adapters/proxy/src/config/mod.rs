@@ -127,6 +127,10 @@ pub struct Timeouts {
     pub head: Duration,
     /// Between bytes of a client's body.
     pub body: Duration,
+    /// For a whole body of a client, before what `Limits::body_rate` adds.
+    pub body_total: Duration,
+    /// Until a client takes bytes.
+    pub send: Duration,
     /// Until a client's connection without a request is closed.
     pub keep_alive: Duration,
     /// Until an unused connection to a server is closed.
@@ -142,6 +146,8 @@ impl Default for Timeouts {
             write: long,
             head: Duration::from_secs(10),
             body: long,
+            body_total: long,
+            send: long,
             keep_alive: long,
             idle: long,
         }
@@ -164,6 +170,10 @@ pub struct Limits {
     pub request_line: usize,
     /// Open requests of an HTTP/2 connection.
     pub streams: u32,
+    /// Frames without content of an HTTP/2 connection in ten seconds.
+    pub control_frames: u32,
+    /// Bytes of a body for which a client gets a second more.
+    pub body_rate: usize,
 }
 
 impl Default for Limits {
@@ -175,6 +185,8 @@ impl Default for Limits {
             head: 64 << 10,
             request_line: 8 << 10,
             streams: 100,
+            control_frames: 1000,
+            body_rate: 1 << 10,
         }
     }
 }

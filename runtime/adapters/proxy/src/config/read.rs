@@ -260,6 +260,8 @@ fn timeouts(node: &Node) -> Timeouts {
         write: time(node, "write").unwrap_or(usual.write),
         head: time(node, "head").unwrap_or(usual.head),
         body: time(node, "body").unwrap_or(usual.body),
+        body_total: time(node, "bodyTotal").unwrap_or(usual.body_total),
+        send: time(node, "send").unwrap_or(usual.send),
         keep_alive: time(node, "keepAlive").unwrap_or(usual.keep_alive),
         idle: time(node, "idle").unwrap_or(usual.idle),
     }
@@ -275,6 +277,8 @@ fn limits(node: &Node) -> Limits {
         head: bytes("head").unwrap_or(usual.head),
         request_line: bytes("requestLine").unwrap_or(usual.request_line),
         streams: number(node, "streams").unwrap_or(usual.streams),
+        control_frames: number(node, "controlFrames").unwrap_or(usual.control_frames),
+        body_rate: bytes("bodyRate").unwrap_or(usual.body_rate),
     }
 }
 

@@ -3,6 +3,7 @@
 //! Pingora reads a head without a deadline for the whole of it: each read may take a minute. So the stream keeps the deadline itself,
 //! and ends the connection with an answer of its own when it has passed. While a request is handled there is no deadline here.
 
+use super::frame_budget::FrameBudget;
 use super::head_scan::HeadScan;
 use crate::config::{Limits, Timeouts};
 use async_trait::async_trait;
@@ -37,12 +38,19 @@ pub(crate) struct HeadProgress {
     began: AtomicBool,
     /// The status that was sent before the head was complete; 0: none.
     answered: AtomicU16,
+    /// Whether an HTTP/2 connection was ended because of too many frames without content.
+    flooded: AtomicBool,
 }
 
 impl HeadProgress {
     /// Returns the status with which an incomplete or malformed head was answered.
     pub(super) fn refused(&self) -> Option<StatusCode> {
         StatusCode::from_u16(self.answered.load(Ordering::Relaxed)).ok()
+    }
+
+    /// Returns whether the connection was ended because of too many frames without content.
+    pub(super) fn flooded(&self) -> bool {
+        self.flooded.load(Ordering::Relaxed)
     }
 
     fn answer(&self, status: u16) {
@@ -66,6 +74,8 @@ pub(crate) struct ClientStream {
     idle: bool,
     deadline: Instant,
     timer: Option<Pin<Box<Sleep>>>,
+    /// Of an HTTP/2 connection.
+    frames: Option<FrameBudget>,
     /// Whether the answer to a refused head was sent.
     lingers: bool,
     timeouts: Timeouts,
@@ -85,6 +95,7 @@ impl ClientStream {
             idle: false,
             deadline: after(timeouts.head),
             timer: None,
+            frames: None,
             lingers: false,
             timeouts,
             limits,
@@ -104,7 +115,8 @@ impl ClientStream {
     }
 
     /// Returns the stream for HTTP/2, whose frames have no deadline here.
-    pub(super) fn into_http2(self) -> Stream {
+    pub(super) fn into_http2(mut self) -> Stream {
+        self.frames = Some(FrameBudget::new(self.limits.control_frames));
         self.progress.complete.store(true, Ordering::Relaxed);
         Box::new(self)
     }
@@ -258,9 +270,15 @@ impl AsyncRead for ClientStream {
         }
         let before = buf.filled().len();
         ready!(self.poll_inner(cx, buf))?;
-        if buf.filled().len() > before {
+        let new = buf.filled().get(before..).unwrap_or_default();
+        if !new.is_empty() {
             // The next head may have arrived with the end of a body.
             self.scan = None;
+        }
+        if self.frames.as_mut().is_some_and(|frames| !frames.take(new)) {
+            self.progress.flooded.store(true, Ordering::Relaxed);
+            let reason = "the client sent too many frames without content";
+            return Poll::Ready(Err(Error::new(ErrorKind::ConnectionAborted, reason)));
         }
         Poll::Ready(Ok(()))
     }

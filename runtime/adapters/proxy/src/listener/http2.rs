@@ -1,5 +1,6 @@
 //! The requests of an HTTP/2 connection, all at once.
 
+use super::body_watch::BodyWatch;
 use super::client_stream::ClientStream;
 use crate::config::{Limits, Timeouts};
 use pingora::apps::HttpServerApp;
@@ -42,6 +43,8 @@ pub(super) async fn serve<A>(
         Ok(Err(error)) => return log::debug!("an HTTP/2 connection failed: {error}"),
         Err(_) => return log::debug!("an HTTP/2 connection was not established within {:?}", timeouts.head),
     };
+    // While a server takes no bytes, none are read from the client.
+    let patience = timeouts.body.saturating_add(timeouts.write);
     // Each request holds a receiver while it is open.
     let open = watch::Sender::new(());
     let (mut ending, mut malformed) = (false, 0_usize);
@@ -68,8 +71,20 @@ pub(super) async fn serve<A>(
         match accepted {
             Ok(Some(H2Accept::Session(session))) => {
                 let (app, shutdown, request) = (Arc::clone(app), shutdown.clone(), open.subscribe());
+                let mut session = ServerSession::new_http2(session);
+                let watch = (!session.is_body_empty()).then(|| BodyWatch::new(patience));
+                if let Some(watch) = &watch {
+                    session.req_header_mut().extensions_mut().insert(watch.clone());
+                }
                 tokio::spawn(async move {
-                    app.process_new_http(ServerSession::new_http2(session), &shutdown).await;
+                    let handled = app.process_new_http(session, &shutdown);
+                    match watch {
+                        Some(watch) => tokio::select! {
+                            _ = handled => {}
+                            () = watch.stalled() => {}
+                        },
+                        None => drop(handled.await),
+                    }
                     drop(request);
                 });
             }

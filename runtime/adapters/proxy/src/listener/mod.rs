@@ -4,12 +4,15 @@
 //! of a head may take a minute. The loops here (`http1.rs`, `http2.rs`) are Pingora's with what it lacks; requests are handled by a
 //! [`HttpServerApp`] as before.
 
+mod body_watch;
 mod client_stream;
 mod connections;
+mod frame_budget;
 mod head_scan;
 mod http1;
 mod http2;
 
+pub(crate) use body_watch::BodyWatch;
 pub(crate) use client_stream::ClientStream;
 
 use crate::state::State;
@@ -40,6 +43,9 @@ impl<A> Listener<A> {
     fn report(&self, client: Option<IpAddr>, progress: &HeadProgress) {
         if let Some(status) = progress.refused() {
             self.state.refused_head(client, status);
+        }
+        if progress.flooded() {
+            self.state.metrics.connection_refused();
         }
     }
 }
