@@ -61,6 +61,8 @@ pub(crate) struct Compilation<'d> {
 pub(crate) struct CompiledPhase<S> {
     pub(crate) rules: PhaseRules<S>,
     pub(crate) reads: CredentialReads,
+    /// Whether its expressions read the client's address or port.
+    pub(crate) reads_client: bool,
 }
 
 /// A condition as it stands in the file, and checked.
@@ -95,6 +97,7 @@ impl Compilation<'_> {
             names: self.names,
             configured: self.configured,
             reads: CredentialReads::default(),
+            reads_client: false,
         };
         self.definitions.variables().for_each(|body| expressions.lint(body, self.problems));
         let mut compiler = RuleCompiler { expressions, compilation: self };
@@ -113,7 +116,7 @@ impl Compilation<'_> {
             }
             placed.push(compiler.rule(node, number));
         }
-        let reads = compiler.expressions.reads;
+        let (reads, reads_client) = (compiler.expressions.reads, compiler.expressions.reads_client);
         placed.sort_by_key(|rule| rule.priority);
         let (error_policy, error_status) = self.settings(phase);
         if self.problems.has_errors() {
@@ -138,7 +141,7 @@ impl Compilation<'_> {
         let rules: Box<[Rule<C::Static>]> = placed.into_iter().map(|placed| placed.rule).collect();
         let counters = Counters::new(rules.len()).sampling_interval(SAMPLING_INTERVAL);
         let rules = PhaseRules { phase, set, rules, error_policy, error_status, counters, times };
-        Some(CompiledPhase { rules, reads })
+        Some(CompiledPhase { rules, reads, reads_client })
     }
 
     /// Describes what a phase actions, and how the index finds its rules.

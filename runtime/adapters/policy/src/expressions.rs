@@ -87,6 +87,8 @@ pub(crate) struct ExpressionCompiler<'a, C> {
     /// The credentials that the policy can verify.
     pub(crate) configured: CredentialReads,
     pub(crate) reads: CredentialReads,
+    /// Whether an expression reads the client's address or port.
+    pub(crate) reads_client: bool,
 }
 
 impl<C: Context> ExpressionCompiler<'_, C> {
@@ -249,9 +251,10 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         }
     }
 
-    /// Records which credentials an expression reads, and reports those that the policy can't verify.
+    /// Records whether an expression reads the client's address and which credentials it reads, and reports those that the policy can't verify.
     fn note_reads(&mut self, checked: &CheckedRule, text: &SourceText, start: usize, problems: &mut Problems) {
-        let Self { configured, reads, .. } = self;
+        let Self { configured, reads, reads_client, .. } = self;
+        *reads_client |= ["source.address", "source.port"].iter().any(|name| checked.fields().reads(name));
         for (name, configured, noted) in [
             ("jwt", configured.jwt, &mut reads.jwt),
             ("apiKey", configured.api_key, &mut reads.api_key),

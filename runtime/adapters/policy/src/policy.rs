@@ -34,6 +34,8 @@ pub struct Policy {
     auth: Auth,
     /// The credentials that phases after the first one read. The headers that prove them may be gone by then.
     late: CredentialReads,
+    /// Whether phases before `log` read the client's address or port.
+    reads_client: bool,
     /// The credentials that the phase `log` reads, which does not wait for them.
     logged: CredentialReads,
     body_limit: usize,
@@ -136,6 +138,7 @@ impl Policy {
         };
         let late = body.reads.or(response.reads);
         let logged = log.reads;
+        let reads_client = request.reads_client || body.reads_client || response.reads_client;
         let policy = Self {
             request: request.rules,
             body: body.rules,
@@ -143,6 +146,7 @@ impl Policy {
             log: log.rules,
             auth,
             late,
+            reads_client,
             logged,
             body_limit: limit.and_then(|text| size(&text.text)).unwrap_or(BODY_LIMIT),
             body_skip: too_large.is_some_and(|text| text.text == "skip"),
@@ -294,6 +298,13 @@ impl Policy {
     #[must_use]
     pub fn body_limit(&self) -> Option<usize> {
         (!self.body.rules.is_empty()).then_some(self.body_limit)
+    }
+
+    /// Returns whether a phase before `log` reads the client's address or port, or asks whether they are present. A host that does not
+    /// know the address should refuse requests then: rules that admit by address would deny everybody, without a word.
+    #[must_use]
+    pub fn reads_client(&self) -> bool {
+        self.reads_client
     }
 
     /// Returns whether the phase `response` has rules. If not, a host need not call it.

@@ -11,20 +11,33 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 use tower_service::Service;
 
+const UNREADABLE_BODY: &str = "the body of the request can't be read\n";
+const NO_CLIENT_ADDRESS: &str =
+    "the policy reads source.address or source.port, which this server does not tell: see PolicyLayer::peer\n";
+
 /// Returns the client's address.
 pub(crate) type FindClient = Arc<dyn Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync>;
+
+/// Where the address of a client is.
+#[derive(Clone)]
+pub(crate) enum ClientAddress {
+    /// Clients have none.
+    None,
+    /// This function finds it.
+    Found(FindClient),
+}
 
 /// The state of a request.
 pub(crate) struct RequestState {
     policy: Arc<Policy>,
-    peer: FindClient,
+    peer: ClientAddress,
     sink: Option<LogSink>,
     started: SystemTime,
     clock: Instant,
 }
 
 impl RequestState {
-    pub(crate) fn new(policy: Arc<Policy>, peer: FindClient, sink: Option<LogSink>) -> Self {
+    pub(crate) fn new(policy: Arc<Policy>, peer: ClientAddress, sink: Option<LogSink>) -> Self {
         Self { policy, peer, sink, started: SystemTime::now(), clock: Instant::now() }
     }
 
@@ -62,8 +75,18 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     let (mut head, body) = request.into_parts();
-    let mut exchange = Exchange::new((state.peer)(&head), None);
+    let (peer, is_unknown) = match &state.peer {
+        ClientAddress::None => (None, false),
+        ClientAddress::Found(find) => {
+            let peer = find(&head);
+            (peer, peer.is_none())
+        }
+    };
+    let mut exchange = Exchange::new(peer, None);
     let policy = Arc::clone(&state.policy);
+    if is_unknown && policy.reads_client() {
+        return Ok(state.end(Some(head), refused(StatusCode::INTERNAL_SERVER_ERROR, NO_CLIENT_ADDRESS), exchange));
+    }
     if let Some(refusal) = framing::refusal(&head, !body.is_end_stream()) {
         return Ok(state.end(Some(head), response_of(refusal), exchange));
     }
@@ -75,7 +98,7 @@ where
         None => RequestBody::unread(body),
         Some(limit) => {
             let Ok(buffered) = buffer(body, limit).await else {
-                return Ok(state.end(Some(head), unreadable(), exchange));
+                return Ok(state.end(Some(head), refused(StatusCode::BAD_REQUEST, UNREADABLE_BODY), exchange));
             };
             let outcome = if buffered.too_large {
                 policy.request_body_too_large(&mut exchange)
@@ -108,10 +131,9 @@ fn response_of<R>(answer: PolicyAnswer) -> Response<ResponseBody<R>> {
     response
 }
 
-/// Returns the answer to a request whose body can't be read.
-fn unreadable<R>() -> Response<ResponseBody<R>> {
-    let mut response =
-        Response::new(ResponseBody::policy(Bytes::from_static(b"the body of the request can't be read\n")));
-    *response.status_mut() = StatusCode::BAD_REQUEST;
+/// Returns the answer to a request that the policy can't decide about.
+fn refused<R>(status: StatusCode, why: &'static str) -> Response<ResponseBody<R>> {
+    let mut response = Response::new(ResponseBody::policy(Bytes::from_static(why.as_bytes())));
+    *response.status_mut() = status;
     response
 }

@@ -1,7 +1,7 @@
 //! The layer, and the service with a policy.
 
 use crate::body::{RequestBody, ResponseBody};
-use crate::call::{FindClient, RequestState, run};
+use crate::call::{ClientAddress, RequestState, run};
 use crate::log_on_drop::LogSink;
 use bytes::Bytes;
 use celero_policy::{LivePolicy, LogFields};
@@ -20,23 +20,35 @@ use tower_service::Service;
 #[derive(Clone)]
 pub struct PolicyLayer {
     policy: Arc<LivePolicy>,
-    peer: FindClient,
+    peer: ClientAddress,
     sink: Option<LogSink>,
 }
 
 impl PolicyLayer {
-    /// Returns a layer with this policy. The client's address is the request's extension of type [`SocketAddr`], if there is one: see
-    /// [`peer`](Self::peer) for other ways to find it.
+    /// Returns a layer with this policy. The client's address is the request's extension of type [`SocketAddr`] or, with the feature
+    /// `axum`, axum's `ConnectInfo<SocketAddr>`: see [`peer`](Self::peer) for other ways to find it.
+    ///
+    /// If the address is not found and the policy [reads it](celero_policy::Policy::reads_client), requests are answered with status 500
+    /// and a text that says so. Otherwise a rule that admits clients by their addresses would deny everybody, without a word.
     #[must_use]
     pub fn new(policy: Arc<LivePolicy>) -> Self {
-        let peer: FindClient = Arc::new(|head| head.extensions.get::<SocketAddr>().copied());
-        Self { policy, peer, sink: None }
+        Self { policy, peer: ClientAddress::Found(Arc::new(of_extensions)), sink: None }
     }
 
-    /// Sets the function that finds the client's address. For axum: `.peer(|head| Some(head.extensions.get::<ConnectInfo<SocketAddr>>()?.0))`.
+    /// Sets the function that finds the client's address. For axum without the feature `axum`:
+    /// `.peer(|head| Some(head.extensions.get::<ConnectInfo<SocketAddr>>()?.0))`, and serve with
+    /// `into_make_service_with_connect_info::<SocketAddr>()`. For tonic:
+    /// `.peer(|head| head.extensions.get::<TcpConnectInfo>()?.remote_addr())`.
     #[must_use]
     pub fn peer(self, find: impl Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync + 'static) -> Self {
-        Self { peer: Arc::new(find), ..self }
+        Self { peer: ClientAddress::Found(Arc::new(find)), ..self }
+    }
+
+    /// Says that clients have no addresses, as behind a Unix socket. `source.address` is then absent: rules that read it fail, and their
+    /// phase's `onError` decides.
+    #[must_use]
+    pub fn without_peer(self) -> Self {
+        Self { peer: ClientAddress::None, ..self }
     }
 
     /// Sets the function that receives the log fields of each request, when its response was sent or dropped. It runs on the thread
@@ -45,6 +57,14 @@ impl PolicyLayer {
     pub fn on_log(self, sink: impl Fn(&LogFields) + Send + Sync + 'static) -> Self {
         Self { sink: Some(Arc::new(sink)), ..self }
     }
+}
+
+/// Returns the client's address that the server recorded in the extensions of a request.
+fn of_extensions(head: &request::Parts) -> Option<SocketAddr> {
+    let found = head.extensions.get::<SocketAddr>().copied();
+    #[cfg(feature = "axum")]
+    let found = found.or_else(|| Some(head.extensions.get::<axum::extract::ConnectInfo<SocketAddr>>()?.0));
+    found
 }
 
 impl<S> Layer<S> for PolicyLayer {
@@ -89,7 +109,7 @@ where
         let clone = self.inner.clone();
         let inner = std::mem::replace(&mut self.inner, clone);
         let PolicyLayer { policy, peer, sink } = &self.layer;
-        let state = RequestState::new(policy.current(), Arc::clone(peer), sink.clone());
+        let state = RequestState::new(policy.current(), peer.clone(), sink.clone());
         Box::pin(run(inner, state, request))
     }
 }

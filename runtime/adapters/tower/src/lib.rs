@@ -18,6 +18,10 @@
 //! All phases of a request use the same policy. A reload of the [`LivePolicy`](celero_policy::LivePolicy) applies to later requests.
 //! `examples/axum.rs` is a whole server.
 //!
+//! The layer must know the client's address if the policy reads it: the feature `axum` finds it in axum's `ConnectInfo`, and
+//! [`PolicyLayer::peer`] sets another way. If it is not found, the layer answers with status 500 and says so, rather than let rules decide
+//! without it.
+//!
 //! [tower]: https://docs.rs/tower
 
 mod body;

@@ -28,8 +28,9 @@ impl Policy {
         Self(file, policy)
     }
 
+    /// Returns a layer with the policy. Most requests of these tests come over no connection.
     fn layer(&self) -> PolicyLayer {
-        PolicyLayer::new(Arc::clone(&self.1))
+        PolicyLayer::new(Arc::clone(&self.1)).without_peer()
     }
 }
 
