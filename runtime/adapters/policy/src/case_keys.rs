@@ -47,6 +47,7 @@ static CREDENTIALS: MappingSpec = MappingSpec::new(
         optional("jwt", Map(&Any), "The claims of a token."),
         optional("apiKey", Map(&Any), "The fields of an API key: `name` and its metadata."),
         optional("basicAuth", Map(&Any), "The user: `username`."),
+        optional("clientCert", Map(&Any), "The client's certificate: `subject`, `hash`, `uris`, `dnsNames`, `by`."),
     ],
 );
 

@@ -226,7 +226,12 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     }
     if let Some(given) = case.node.get("given") {
         let findings = &exchange.findings;
-        for (key, finding) in [("jwt", &findings.jwt), ("apiKey", &findings.api_key), ("basicAuth", &findings.basic)] {
+        for (key, finding) in [
+            ("jwt", &findings.jwt),
+            ("apiKey", &findings.api_key),
+            ("basicAuth", &findings.basic),
+            ("clientCert", &findings.client_cert),
+        ] {
             give(given.get(key), finding);
         }
     }

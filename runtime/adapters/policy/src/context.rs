@@ -23,6 +23,7 @@ pub(crate) struct CommonData<'a> {
     pub(crate) jwt: Value<'a>,
     pub(crate) api_key: Value<'a>,
     pub(crate) basic_auth: Value<'a>,
+    pub(crate) client_cert: Value<'a>,
     pub(crate) labels: &'a Labels,
 }
 
@@ -40,6 +41,7 @@ impl<'a> CommonData<'a> {
             jwt: proofs.jwt.value(),
             api_key: proofs.api_key.value(),
             basic_auth: proofs.basic.value(),
+            client_cert: proofs.client_cert.value(),
             labels,
         }
     }

@@ -65,17 +65,23 @@ pub(crate) struct CredentialReads {
     pub(crate) jwt: bool,
     pub(crate) api_key: bool,
     pub(crate) basic: bool,
+    pub(crate) client_cert: bool,
 }
 
 impl CredentialReads {
     /// Returns whether it is none of them.
     pub(crate) fn is_none(self) -> bool {
-        !(self.jwt || self.api_key || self.basic)
+        !(self.jwt || self.api_key || self.basic || self.client_cert)
     }
 
     /// Returns the credentials of both.
     pub(crate) fn or(self, other: Self) -> Self {
-        Self { jwt: self.jwt || other.jwt, api_key: self.api_key || other.api_key, basic: self.basic || other.basic }
+        Self {
+            jwt: self.jwt || other.jwt,
+            api_key: self.api_key || other.api_key,
+            basic: self.basic || other.basic,
+            client_cert: self.client_cert || other.client_cert,
+        }
     }
 }
 
@@ -259,6 +265,7 @@ impl<C: Context> ExpressionCompiler<'_, C> {
             ("jwt", configured.jwt, &mut reads.jwt),
             ("apiKey", configured.api_key, &mut reads.api_key),
             ("basicAuth", configured.basic, &mut reads.basic),
+            ("clientCert", configured.client_cert, &mut reads.client_cert),
         ] {
             if !checked.fields().reads(name) {
                 continue;

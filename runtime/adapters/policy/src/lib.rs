@@ -58,6 +58,7 @@ mod template;
 mod values;
 pub mod yaml;
 
+pub use auth::{KeyFetcher, KeySource, KeySourceInfo};
 pub use cases::TestReport;
 pub use edits::{Edit, Edits};
 pub use error::PolicyError;

@@ -33,7 +33,9 @@ impl LivePolicy {
     /// # Errors
     /// See [`Policy::load`].
     pub fn reload(&self) -> Result<(), PolicyError> {
-        self.current.store(Arc::new(Policy::load(&self.file)?));
+        let mut next = Policy::load(&self.file)?;
+        next.take_over(&self.current());
+        self.current.store(Arc::new(next));
         Ok(())
     }
 }

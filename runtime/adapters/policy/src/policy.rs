@@ -1,6 +1,6 @@
 //! A compiled policy.
 
-use crate::auth::{Auth, Busy, Verification, block_on};
+use crate::auth::{Auth, Busy, KeySource, Verification, block_on};
 use crate::compile::{Compilation, PhaseEnv};
 use crate::context::{BodyData, CommonData, LogData, RequestData, ResponseData, ResponseHead};
 use crate::definitions::Definitions;
@@ -200,6 +200,7 @@ impl Policy {
     fn try_request(&self, head: &request::Parts, exchange: &mut Exchange) -> Result<Outcome, Verification> {
         let Exchange { findings, background, labels, effects, peer, local } = exchange;
         effects.edits.clear();
+        self.auth.client_cert(&head.headers, *peer, findings, &mut effects.edits);
         let proofs = self.auth.lazy(&head.headers, findings).waiting();
         let context = RequestData {
             request: RequestHead::from_parts(head),
@@ -361,6 +362,17 @@ impl Policy {
     pub fn verifications(&self) -> VerificationInfo {
         let (done, refused, waiting) = self.auth.counts();
         VerificationInfo { done, refused, waiting }
+    }
+
+    /// Returns the sets of keys at URLs (`jwt.keys[].jwksUrl`), which the host fetches: see [`KeySource`].
+    pub fn key_sources(&self) -> impl Iterator<Item = &Arc<KeySource>> {
+        self.auth.key_sources().iter()
+    }
+
+    /// Uses what an earlier policy knows: the keys at URLs with the same settings, and the passwords of the same users with the same
+    /// hashes. Call it when a policy replaces another one, before it is used.
+    pub fn take_over(&mut self, before: &Self) {
+        self.auth.take_over(&before.auth);
     }
 
     /// Returns every file that was read, for hosts that watch them.

@@ -71,6 +71,11 @@ static SECTIONS: MappingSpec = MappingSpec::new(
             "The API keys of clients. Expressions read `apiKey.name` and the key's metadata.",
         ),
         optional("basicAuth", Mapping(&BASIC_AUTH), "Users with passwords. Expressions read `basicAuth.username`."),
+        optional(
+            "clientCert",
+            Mapping(&CLIENT_CERT),
+            "Certificates of clients in `x-forwarded-client-cert`. Expressions read `clientCert.subject`, `.hash`, `.uris`, `.dnsNames` and `.by`.",
+        ),
         optional("request", RULES_OR_PHASE, "Rules that run when the head of a request has arrived."),
         optional(
             "requestBody",
@@ -219,6 +224,23 @@ static JWT_KEY: MappingSpec = MappingSpec::new(
     "a key of `jwt`",
     &[
         optional("jwks", Text, "A file with a JSON Web Key Set."),
+        optional(
+            "jwksUrl",
+            Text,
+            "The URL of a JSON Web Key Set: `https://`, or `http://` on this machine. The host fetches it.",
+        ),
+        optional("refresh", Seconds, "The time between two fetches of `jwksUrl`. Default: 900s."),
+        optional(
+            "maxStale",
+            Seconds,
+            "How long keys of `jwksUrl` count after they were fetched. Later, tokens are refused. Default: 86400s.",
+        ),
+        optional(
+            "cooldown",
+            Seconds,
+            "The least time between two fetches of `jwksUrl` if one fails, or a token names an unknown `kid`. Default: 10s.",
+        ),
+        optional("timeout", Seconds, "The longest time of a fetch of `jwksUrl`. Default: 5s."),
         optional("pem", Text, "A file with a public key."),
         optional("secret", Text, "A file with the secret of HS256, HS384 or HS512."),
         optional("algorithm", Word(ALGORITHMS), "The algorithm of the key. Required with `pem` and `secret`."),
@@ -245,6 +267,15 @@ static API_KEY: MappingSpec = MappingSpec::new(
         ),
         optional("metadata", Map(&Text), "More fields of the key: `apiKey.KEY`."),
     ],
+);
+
+static CLIENT_CERT: MappingSpec = MappingSpec::new(
+    "`clientCert`",
+    &[required(
+        "trusted",
+        List(&Text),
+        "The addresses and networks of peers that may send the header. It is removed from requests of other peers.",
+    )],
 );
 
 static BASIC_AUTH: MappingSpec = MappingSpec::new(

@@ -3,7 +3,7 @@
 use crate::config::{Config, Route, Timeouts};
 use crate::error::Error;
 use crate::upstream::Upstream;
-use celero_policy::Policy;
+use celero_policy::{KeyFetcher, Policy};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,13 +13,18 @@ pub(crate) struct Generation {
     pub(crate) config: Config,
     pub(crate) policy: Arc<Policy>,
     pub(crate) upstreams: Vec<Arc<Upstream>>,
+    /// What fetches the keys that the policy names by URL.
+    pub(crate) key_fetchers: Vec<Arc<KeyFetcher>>,
 }
 
 impl Generation {
     /// Loads the policy and creates the upstreams. Upstreams whose configuration is the same in `before` are kept, with the health of
     /// their servers.
     pub(crate) fn new(config: Config, demo: SocketAddr, before: Option<&Self>) -> Result<Self, Error> {
-        let policy = Arc::new(Policy::load(&config.policy)?);
+        let mut policy = Policy::load(&config.policy)?;
+        if let Some(before) = before {
+            policy.take_over(&before.policy);
+        }
         let known = |wanted: &_| before?.upstreams.iter().find(|upstream| upstream.config == *wanted).map(Arc::clone);
         let mut upstreams = Vec::with_capacity(config.upstreams.len());
         for wanted in &config.upstreams {
@@ -28,7 +33,8 @@ impl Generation {
                 None => Arc::new(Upstream::new(wanted, demo)?),
             });
         }
-        Ok(Self { config, policy, upstreams })
+        let key_fetchers = policy.key_sources().map(|source| Arc::new(source.fetcher())).collect();
+        Ok(Self { config, policy: Arc::new(policy), upstreams, key_fetchers })
     }
 
     pub(crate) fn routes(&self) -> &[Route] {

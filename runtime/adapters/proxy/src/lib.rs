@@ -24,6 +24,7 @@ mod error;
 mod file_watcher;
 mod generation;
 mod health;
+mod key_service;
 mod listener;
 mod log_entry;
 pub mod logger;

@@ -112,6 +112,7 @@ pub(crate) fn render(metrics: &Metrics, now: &Generation, dropped: u64) -> Strin
     page.head("celero_access_log_dropped_total", "counter", "Lines of the access log that were dropped.");
     page.sample("celero_access_log_dropped_total", &[], dropped);
     upstreams(&mut page, now);
+    credentials(&mut page, now);
     rules(&mut page, now);
     page.text
 }
@@ -124,6 +125,32 @@ fn upstreams(page: &mut PrometheusText, now: &Generation) {
     page.head("celero_upstream_servers_healthy", "gauge", "Healthy servers of an upstream.");
     for upstream in &now.upstreams {
         page.sample("celero_upstream_servers_healthy", &[("upstream", &upstream.name)], upstream.health().1);
+    }
+}
+
+fn credentials(page: &mut PrometheusText, now: &Generation) {
+    let passwords = now.policy.verifications();
+    page.head("celero_auth_verifications_total", "counter", "Passwords that were hashed, since the policy was loaded.");
+    page.sample("celero_auth_verifications_total", &[], passwords.done);
+    page.head("celero_auth_refused_total", "counter", "Requests that were refused because too many passwords waited.");
+    page.sample("celero_auth_refused_total", &[], passwords.refused);
+    page.head("celero_auth_waiting", "gauge", "Passwords that wait for a thread.");
+    page.sample("celero_auth_waiting", &[], passwords.waiting);
+    let sources: Vec<_> = now.policy.key_sources().map(|source| (source.url(), source.info())).collect();
+    page.head("celero_auth_keys", "gauge", "Keys of a URL that count; 0: its tokens are refused.");
+    for (url, info) in &sources {
+        page.sample("celero_auth_keys", &[("url", url)], info.keys);
+    }
+    page.head("celero_auth_keys_age_seconds", "gauge", "Time since the keys of a URL were fetched.");
+    for (url, info) in &sources {
+        if let Some(age) = info.age {
+            page.sample("celero_auth_keys_age_seconds", &[("url", url)], age.as_secs());
+        }
+    }
+    page.head("celero_auth_key_fetches_total", "counter", "Fetches of keys, by their result.");
+    for (url, info) in &sources {
+        page.sample("celero_auth_key_fetches_total", &[("url", url), ("result", "ok")], info.fetched);
+        page.sample("celero_auth_key_fetches_total", &[("url", url), ("result", "failed")], info.failed);
     }
 }
 

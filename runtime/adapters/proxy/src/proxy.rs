@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::file_watcher::WatchService;
 use crate::generation::Generation;
 use crate::health::HealthService;
+use crate::key_service::KeyService;
 use crate::listener::Listener;
 use crate::service::Service;
 use crate::state::State;
@@ -65,6 +66,7 @@ impl Proxy {
             server.add_service(BoundService::new(admin, socket)?);
         }
         server.add_service(background_service("health", HealthService::new(Arc::clone(&state))));
+        server.add_service(background_service("keys", KeyService::new(Arc::clone(&state))));
         server.add_service(background_service("files", WatchService::new(Arc::clone(&state))));
         server.add_service(background_service("demo", DemoService::new(demo)));
         Ok(Self { server, state, writer, addresses, metrics })

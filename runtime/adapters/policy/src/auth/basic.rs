@@ -33,9 +33,9 @@ pub(crate) struct Users {
     /// The index of each user's hash.
     users: HashMap<String, usize>,
     hashes: Vec<String>,
-    right: Memory<Finding>,
+    right: Arc<Memory<Finding>>,
     /// A memory of its own, so that wrong passwords never displace right ones.
-    wrong: Memory<()>,
+    wrong: Arc<Memory<()>>,
 }
 
 /// A user's name and a password, as a client sent them.
@@ -50,8 +50,8 @@ impl Users {
         let mut known = Self {
             users: HashMap::new(),
             hashes: Vec::new(),
-            right: Memory::new(MOST_REMEMBERED),
-            wrong: Memory::new(MOST_REMEMBERED),
+            right: Arc::new(Memory::new(MOST_REMEMBERED)),
+            wrong: Arc::new(Memory::new(MOST_REMEMBERED)),
         };
         let Some(file) = section.node.text_of("users") else { return known };
         let path = section.base.join(&file.text);
@@ -91,12 +91,30 @@ impl Users {
         let given = credentials(single_value(headers, &header::AUTHORIZATION)?, "basic")?;
         let given = Some(given).filter(|given| given.len() <= LONGEST)?;
         let text = String::from_utf8(STANDARD.decode(given).ok()?).ok()?;
-        text.contains(':').then(|| Login { digest: self.right.digest(&[text.as_bytes()]), text })
+        let (user, _) = text.split_once(':')?;
+        let (hash, known) = self.hash(user)?;
+        // With the hash, because another policy may use this memory, in which the user is gone or has another password.
+        let digest = self.right.digest(&[text.as_bytes(), hash.as_bytes(), &[known.into()]]);
+        Some(Login { digest, text })
+    }
+
+    /// Returns the hash that the password of a user is compared with, and whether it is the user's. An unknown user has the hash of some
+    /// user, always the same for a name, so that the comparison costs the same.
+    fn hash(&self, user: &str) -> Option<(&str, bool)> {
+        let known = self.users.get(user).copied();
+        let [a, b, c, d, ..] = self.right.digest(&[b"user", user.as_bytes()]);
+        let other = usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(0).checked_rem(self.hashes.len());
+        Some((self.hashes.get(known.or(other)?)?, known.is_some()))
+    }
+
+    /// Uses the memory of an earlier policy: what it knows about the same users with the same hashes counts here, too.
+    pub(crate) fn take_over(&mut self, before: &Self) {
+        (self.right, self.wrong) = (Arc::clone(&before.right), Arc::clone(&before.wrong));
     }
 
     /// Returns what is known without hashing a password.
     pub(crate) fn look_up(&self, headers: &HeaderMap) -> Lookup {
-        let Some(login) = self.login(headers).filter(|_| !self.hashes.is_empty()) else { return Lookup::Found(None) };
+        let Some(login) = self.login(headers) else { return Lookup::Found(None) };
         match self.right.get(&login.digest) {
             Some(known) => Lookup::Found(known),
             None if self.wrong.get(&login.digest).is_some() => Lookup::Found(None),
@@ -104,16 +122,12 @@ impl Users {
         }
     }
 
-    /// Hashes the password, and remembers what is found. Call it on a thread of the pool. An unknown user costs the same: the password is
-    /// compared with the hash of some user, always the same for a name.
+    /// Hashes the password, and remembers what is found. Call it on a thread of the pool.
     pub(crate) fn verify(&self, login: &Login) -> Finding {
         let (user, password) = login.text.split_once(':')?;
-        let known = self.users.get(user).copied();
-        let [a, b, c, d, ..] = self.right.digest(&[b"user", user.as_bytes()]);
-        let other = usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(0).checked_rem(self.hashes.len());
-        let hash = self.hashes.get(known.or(other)?)?;
+        let (hash, known) = self.hash(user)?;
         let same = bcrypt::verify(password, hash).unwrap_or(false);
-        if same && known.is_some() {
+        if same && known {
             let fields = Some(Arc::new(JsonMap::from_iter([("username".to_owned(), user.into())])));
             self.right.insert(login.digest, fields.clone(), 1, RIGHT);
             return fields;

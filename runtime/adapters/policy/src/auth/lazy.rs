@@ -22,6 +22,8 @@ pub(crate) struct VerifiedCredentials {
     pub(crate) jwt: VerifiedFields,
     pub(crate) api_key: VerifiedFields,
     pub(crate) basic: VerifiedFields,
+    /// Set when the head of a request arrives.
+    pub(crate) client_cert: VerifiedFields,
 }
 
 /// The finding about credentials, once it is there.
@@ -33,6 +35,7 @@ pub(crate) struct LazyCredentials<'a> {
     pub(crate) jwt: LazyCredential<'a>,
     pub(crate) api_key: LazyCredential<'a>,
     pub(crate) basic: LazyCredential<'a>,
+    pub(crate) client_cert: LazyCredential<'a>,
 }
 
 impl<'a> LazyCredentials<'a> {
@@ -51,6 +54,7 @@ impl<'a> LazyCredentials<'a> {
             jwt: credential(Kind::Jwt, &findings.jwt),
             api_key: credential(Kind::ApiKey, &findings.api_key),
             basic: credential(Kind::Basic, &findings.basic),
+            client_cert: credential(Kind::ClientCert, &findings.client_cert),
         }
     }
 
@@ -68,6 +72,7 @@ impl<'a> LazyCredentials<'a> {
             jwt: slow(wanted.jwt, &self.jwt),
             api_key: slow(wanted.api_key, &self.api_key),
             basic: slow(wanted.basic, &self.basic),
+            client_cert: false,
         }
     }
 
@@ -78,7 +83,7 @@ impl<'a> LazyCredentials<'a> {
 
     /// Returns the credentials that were read although their verification takes long.
     pub(crate) fn slow(&self) -> CredentialReads {
-        CredentialReads { jwt: self.jwt.slow.get(), api_key: false, basic: self.basic.slow.get() }
+        CredentialReads { jwt: self.jwt.slow.get(), basic: self.basic.slow.get(), ..CredentialReads::default() }
     }
 }
 
@@ -97,6 +102,7 @@ enum Kind {
     Jwt,
     ApiKey,
     Basic,
+    ClientCert,
 }
 
 /// Credentials as a map for expressions, verified when it is first read. The map is empty if they are absent or invalid.
@@ -143,6 +149,8 @@ impl LazyCredential<'_> {
         match self.kind {
             Kind::Jwt => jwt.as_ref().map_or(Lookup::Found(None), |jwt| jwt.look_up(self.headers)),
             Kind::ApiKey => Lookup::Found(api_key.as_ref().and_then(|keys| keys.find(self.headers))),
+            // Without a finding from the head, there is no certificate.
+            Kind::ClientCert => Lookup::Found(None),
             Kind::Basic => basic.as_ref().map_or(Lookup::Found(None), |users| users.look_up(self.headers)),
         }
     }

@@ -3,6 +3,7 @@
 
 mod api_key;
 mod basic;
+mod client_cert;
 mod job;
 mod jwt;
 mod lazy;
@@ -10,19 +11,23 @@ mod memory;
 mod pool;
 
 pub(crate) use job::block_on;
+pub use jwt::{KeyFetcher, KeySource, KeySourceInfo};
 pub(crate) use lazy::{LazyCredentials, UNVERIFIED, UnverifiedRead, VerifiedCredentials, VerifiedFields};
 pub(crate) use pool::Busy;
 
 use crate::document::Document;
+use crate::edits::Edits;
 use crate::expressions::CredentialReads;
 use crate::problems::Problems;
 use api_key::ApiKeys;
 use basic::Users;
+use client_cert::ClientCerts;
 use http::HeaderMap;
 use job::Job;
-use jwt::Jwt;
+use jwt::{Jwt, TokenWait};
 use pool::Pool;
 use serde_json::{Map as JsonMap, Value as Json};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// The fields of verified credentials.
@@ -48,6 +53,7 @@ pub(crate) struct Auth {
     jwt: Option<Arc<Jwt>>,
     api_key: Option<ApiKeys>,
     basic: Option<Arc<Users>>,
+    client_cert: Option<ClientCerts>,
     pool: Pool,
 }
 
@@ -55,13 +61,19 @@ pub(crate) struct Auth {
 #[derive(Debug, Default)]
 pub(crate) struct Verification {
     jwt: Option<Arc<Job<Finding>>>,
+    keys: Option<Arc<Job<()>>>,
     basic: Option<Arc<Job<Finding>>>,
 }
 
 impl Auth {
     /// Returns which kinds are configured.
     pub(crate) fn configured(&self) -> CredentialReads {
-        CredentialReads { jwt: self.jwt.is_some(), api_key: self.api_key.is_some(), basic: self.basic.is_some() }
+        CredentialReads {
+            jwt: self.jwt.is_some(),
+            api_key: self.api_key.is_some(),
+            basic: self.basic.is_some(),
+            client_cert: self.client_cert.is_some(),
+        }
     }
 
     /// Compiles the sections of a document, and reports their errors.
@@ -74,6 +86,7 @@ impl Auth {
             jwt: document.one("jwt", problems).map(|section| Arc::new(Jwt::compile(section, problems))),
             api_key: document.one("apiKey", problems).map(|section| ApiKeys::compile(section, problems)),
             basic: basic.map(|section| Arc::new(Users::compile(section, problems))),
+            client_cert: document.one("clientCert", problems).map(|section| ClientCerts::compile(section, problems)),
             pool: Pool::new(threads, setting("maxWaiting").unwrap_or(MOST_WAITING)),
         }
     }
@@ -86,11 +99,12 @@ impl Auth {
     /// Starts the slow verifications of the given kinds.
     pub(crate) fn start(&self, kinds: CredentialReads, headers: &HeaderMap) -> Result<Verification, Busy> {
         let mut started = Verification::default();
-        if let Some(jwt) = self.jwt.as_ref().filter(|_| kinds.jwt)
-            && let Some(token) = jwt.token(headers)
-        {
-            let (jwt, token, digest) = (Arc::clone(jwt), token.to_owned(), jwt.digest(token));
-            started.jwt = Some(self.pool.start(digest, move || jwt.verify_slowly(&token, digest))?);
+        if let Some(jwt) = self.jwt.as_ref().filter(|_| kinds.jwt) {
+            match jwt.start(headers, &self.pool)? {
+                TokenWait::Nothing => {}
+                TokenWait::Finding(job) => started.jwt = Some(job),
+                TokenWait::Keys(job) => started.keys = Some(job),
+            }
         }
         if let Some(users) = self.basic.as_ref().filter(|_| kinds.basic)
             && let Some(login) = users.login(headers)
@@ -99,6 +113,35 @@ impl Auth {
             started.basic = Some(self.pool.start(login.digest, move || users.verify(&login))?);
         }
         Ok(started)
+    }
+
+    /// Records the certificate of the client. The header that says it is removed, unless the peer may say it.
+    pub(crate) fn client_cert(
+        &self,
+        headers: &HeaderMap,
+        peer: Option<SocketAddr>,
+        findings: &VerifiedCredentials,
+        edits: &mut Edits,
+    ) {
+        if let Some(certs) = &self.client_cert {
+            // The findings of a phase that runs a second time are the same.
+            let _ = findings.client_cert.set(certs.find(headers, peer, edits));
+        }
+    }
+
+    /// Uses what an earlier policy knows about keys at URLs and about passwords.
+    pub(crate) fn take_over(&mut self, before: &Self) {
+        if let (Some(jwt), Some(before)) = (self.jwt.as_mut().and_then(Arc::get_mut), &before.jwt) {
+            jwt.take_over(before);
+        }
+        if let (Some(users), Some(before)) = (self.basic.as_mut().and_then(Arc::get_mut), &before.basic) {
+            users.take_over(before);
+        }
+    }
+
+    /// Returns the sources of keys.
+    pub(crate) fn key_sources(&self) -> &[Arc<KeySource>] {
+        self.jwt.as_ref().map_or(&[], |jwt| jwt.sources())
     }
 
     /// Returns how many verifications the pool carried out, how many it refused, and how many wait now.
@@ -110,6 +153,9 @@ impl Auth {
 impl Verification {
     /// Waits for the verifications, and records their findings.
     pub(crate) async fn finish(self, findings: &VerifiedCredentials) {
+        if let Some(keys) = self.keys {
+            keys.wait().await;
+        }
         for (job, finding) in [(self.jwt, &findings.jwt), (self.basic, &findings.basic)] {
             if let Some(job) = job {
                 // If the finding is there already, it is the same.

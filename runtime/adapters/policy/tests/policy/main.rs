@@ -7,6 +7,7 @@ mod errors;
 mod examples;
 mod failures;
 mod hostile;
+mod key_sources;
 mod passwords;
 mod reference;
 mod support;

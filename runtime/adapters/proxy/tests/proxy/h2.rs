@@ -45,7 +45,7 @@ pub(crate) fn exchange(address: SocketAddr, requests: Vec<Request<Vec<u8>>>) -> 
     })
 }
 
-fn request(method: &str, path: &str, body: &[u8]) -> Request<Vec<u8>> {
+pub(crate) fn request(method: &str, path: &str, body: &[u8]) -> Request<Vec<u8>> {
     let uri = format!("http://test.example{path}");
     let mut request = Request::builder().method(method).uri(uri).version(http::Version::HTTP_2);
     if !body.is_empty() {

@@ -6,6 +6,7 @@ mod backend;
 mod bodies;
 mod client;
 mod config;
+mod credentials;
 mod docs;
 mod example;
 mod h2;

@@ -1,27 +1,72 @@
 //! Reads keys from files and from documents with sets of keys (RFC 7517).
 
+use super::key_source::KeySourceSettings;
 use super::keys::Key;
 use crate::document::{Section, read_file};
 use crate::problems::Problems;
+use crate::schema::seconds;
 use crate::yaml::{Node, SourceText};
+use http::Uri;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey};
 use serde_json::Value as Json;
+use std::net::IpAddr;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// The fewest bytes of a secret; a shorter one can be guessed.
 const FEWEST: usize = 16;
+
+/// Reads the source of an entry of `jwt.keys` with the key `jwksUrl`.
+pub(super) fn source_of(node: &Node, problems: &mut Problems) -> Option<KeySourceSettings> {
+    let url = node.text_of("jwksUrl");
+    for key in ["refresh", "maxStale", "cooldown", "timeout"] {
+        if let Some(text) = node.text_of(key).filter(|_| url.is_none()) {
+            problems.add("policy-value", text.place, format!("`{key}` belongs to `jwksUrl`, which is not there"));
+        }
+    }
+    let url = url?;
+    if let Err(why) = check_url(&url.text) {
+        problems.add("policy-value", url.place, format!("`{}` {why}", url.text));
+    }
+    let time = |key, usual| {
+        let seconds = node.text_of(key).and_then(|text| seconds(&text.text)).unwrap_or(usual);
+        Duration::from_secs(seconds.max(1))
+    };
+    let (refresh, max_stale, cooldown) = (time("refresh", 900), time("maxStale", 86_400), time("cooldown", 10));
+    if max_stale < refresh {
+        let message = "`maxStale` is shorter than `refresh`: there would be times without keys".to_owned();
+        problems.add("policy-value", url.place, message);
+    }
+    Some(KeySourceSettings { url: url.text, refresh, max_stale, cooldown, timeout: time("timeout", 5) })
+}
+
+/// Checks that keys at a URL can't be replaced on their way.
+fn check_url(text: &str) -> Result<(), &'static str> {
+    const NO_URL: &str = "is not a URL with a host, and without user and password";
+    let url = Uri::from_str(text).map_err(|_| NO_URL)?;
+    let host = url.host().ok_or(NO_URL)?;
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    let local = host == "localhost" || IpAddr::from_str(address).is_ok_and(|address| address.is_loopback());
+    match url.scheme_str() {
+        Some("https") => {}
+        Some("http") if local => {}
+        _ => return Err("begins with `https://`, or with `http://` and an address of this machine"),
+    }
+    if url.authority().is_some_and(|authority| authority.as_str().contains('@')) { Err(NO_URL) } else { Ok(()) }
+}
 
 /// Reads the keys of an entry of `jwt.keys`.
 pub(super) fn keys_of(node: &Node, section: Section<'_>, problems: &mut Problems) -> Vec<Key> {
     let [jwks, pem, secret, id] = ["jwks", "pem", "secret", "kid"].map(|key| node.text_of(key));
     let algorithm = node.text_of("algorithm").and_then(|text| Algorithm::from_str(&text.text).ok());
-    let (file, is_pem) = match (&jwks, &pem, &secret) {
-        (Some(file), None, None) => return key_set(file, section, problems),
-        (None, Some(file), None) => (file, true),
-        (None, None, Some(file)) => (file, false),
+    let (file, is_pem) = match (&jwks, &pem, &secret, node.get("jwksUrl")) {
+        (Some(file), None, None, None) => return key_set(file, section, problems),
+        (None, Some(file), None, None) => (file, true),
+        (None, None, Some(file), None) => (file, false),
+        (None, None, None, Some(_)) => return Vec::new(),
         _ => {
-            let message = "a key of `jwt` needs one of `jwks`, `pem` and `secret`".to_owned();
+            let message = "a key of `jwt` needs one of `jwks`, `jwksUrl`, `pem` and `secret`".to_owned();
             problems.add("policy-missing", node.place, message);
             return Vec::new();
         }

@@ -40,6 +40,16 @@ impl KeySet {
         Self { keys, ..set }
     }
 
+    /// Returns the number of keys.
+    pub(super) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Returns whether a key has this id.
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.by_id.contains_key(id)
+    }
+
     /// Returns the keys that may have signed a token: those with its id and those without an id; if it names none, all. Their
     /// algorithms include that of the token.
     pub(super) fn candidates<'k>(&'k self, token: &Token<'_>) -> impl Iterator<Item = &'k DecodingKey> + 'k {

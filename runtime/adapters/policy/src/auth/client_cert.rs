@@ -1,0 +1,155 @@
+//! Certificates of clients that a TLS terminator in front has verified, from `x-forwarded-client-cert` as Envoy writes it. Only trusted
+//! peers may send the header; from others it is removed.
+
+use super::{Finding, single_value};
+use crate::document::Section;
+use crate::edits::{Edit, Edits};
+use crate::problems::Problems;
+use http::{HeaderMap, HeaderName};
+use ipnet::IpNet;
+use serde_json::{Map as JsonMap, Value as Json};
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+use std::sync::Arc;
+
+static HEADER: HeaderName = HeaderName::from_static("x-forwarded-client-cert");
+
+/// Who may say which certificate a client has.
+#[derive(Debug)]
+pub(crate) struct ClientCerts {
+    trusted: Vec<IpNet>,
+}
+
+impl ClientCerts {
+    /// Compiles the section `clientCert`, and reports its errors.
+    pub(crate) fn compile(section: Section<'_>, problems: &mut Problems) -> Self {
+        let mut trusted = Vec::new();
+        for text in section.node.texts_of("trusted") {
+            let single = || IpAddr::from_str(&text.text).map(IpNet::from);
+            match IpNet::from_str(&text.text).or_else(|_| single()) {
+                Ok(network) => trusted.push(network.trunc()),
+                Err(_) => {
+                    let message = format!("`{}` is neither an address nor a network", text.text);
+                    problems.add("policy-value", text.place, message).help("networks are written as `10.0.0.0/8`");
+                }
+            }
+        }
+        Self { trusted }
+    }
+
+    /// Returns the fields of the certificate that a trusted peer reports, and has the header removed for any other peer.
+    pub(crate) fn find(&self, headers: &HeaderMap, peer: Option<SocketAddr>, edits: &mut Edits) -> Finding {
+        if !headers.contains_key(&HEADER) {
+            return None;
+        }
+        let address = peer.map(|peer| peer.ip().to_canonical());
+        if !address.is_some_and(|address| self.trusted.iter().any(|network| network.contains(&address))) {
+            edits.push(Edit::Remove { name: HEADER.clone() });
+            return None;
+        }
+        fields(single_value(headers, &HEADER)?).map(Arc::new)
+    }
+}
+
+/// Returns the fields of the last certificate in a value: that which the peer itself has verified. The ones before it were in the header
+/// that the peer received. `None`: the value is malformed.
+fn fields(value: &str) -> Option<JsonMap<String, Json>> {
+    let mut known = JsonMap::new();
+    let mut rest = value;
+    loop {
+        let (name, after) = rest.split_once('=')?;
+        let (text, after) = text(after)?;
+        match name.trim().to_ascii_lowercase().as_str() {
+            "by" => add(&mut known, "by", text),
+            "uri" => add(&mut known, "uris", text),
+            "dns" => add(&mut known, "dnsNames", text),
+            "subject" => set(&mut known, "subject", text)?,
+            "hash" => set(&mut known, "hash", text.to_ascii_lowercase())?,
+            // The certificate itself and its chain are of no use to rules.
+            "cert" | "chain" => {}
+            _ => return None,
+        }
+        rest = match after.split_at_checked(1) {
+            None => return Some(known),
+            Some((";", rest)) => rest,
+            Some((",", rest)) => {
+                known.clear();
+                rest
+            }
+            Some(_) => return None,
+        };
+    }
+}
+
+/// Reads a text, quoted or not. Returns it with what follows.
+fn text(from: &str) -> Option<(String, &str)> {
+    let Some(quoted) = from.strip_prefix('"') else {
+        let (text, rest) = from.split_at_checked(from.find([',', ';']).unwrap_or(from.len()))?;
+        return (!text.contains(['"', '='])).then(|| (text.trim().to_owned(), rest));
+    };
+    let mut text = String::new();
+    let mut characters = quoted.char_indices();
+    loop {
+        match characters.next()? {
+            (_, '\\') => text.push(characters.next()?.1),
+            (_, '"') => return Some((text, characters.as_str())),
+            (_, other) => text.push(other),
+        }
+    }
+}
+
+/// Adds a text to a list.
+fn add(known: &mut JsonMap<String, Json>, name: &str, text: String) {
+    if let Json::Array(list) = known.entry(name).or_insert_with(|| Json::Array(Vec::new())) {
+        list.push(text.into());
+    }
+}
+
+/// Sets a text that may occur once.
+fn set(known: &mut JsonMap<String, Json>, name: &str, text: String) -> Option<()> {
+    known.insert(name.to_owned(), text.into()).is_none().then_some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_last_certificate_counts() {
+        let value = r#"By=spiffe://c/x;Hash=AB12;Subject="/C=US/CN=a, b; \"c\"";URI=;DNS=a.example;dns=b.example"#;
+        let one = json!({
+            "by": ["spiffe://c/x"], "hash": "ab12", "subject": "/C=US/CN=a, b; \"c\"", "uris": [""],
+            "dnsNames": ["a.example", "b.example"],
+        });
+        assert_eq!(fields(value).map(Json::Object), Some(one.clone()));
+        assert_eq!(fields(&format!("Subject=\"CN=root\";Hash=ff,{value}")).map(Json::Object), Some(one));
+        let last = fields(&format!("{value},Hash=00;Cert=\"-----BEGIN%20\"")).map(Json::Object);
+        assert_eq!(last, Some(json!({ "hash": "00" })));
+    }
+
+    #[test]
+    fn malformed_values_are_no_certificate() {
+        for value in [
+            "",
+            ",",
+            ";",
+            "Hash",
+            "Hash=a,",
+            "Hash=a;",
+            ",Hash=a",
+            "Hash=a;Hash=b",
+            "Subject=\"a",
+            "Subject=\"a\"b",
+            "Subject=a\"b\"",
+            "Subject=\"a\\",
+            "Subject=CN=a",
+            "Other=a",
+            "Hash=a Hash=b",
+            "=a",
+            "Hash =a;;",
+        ] {
+            assert_eq!(fields(value), None, "{value}");
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Keys at a URL. A policy does no I/O: its host fetches the document, and hands it over. What is here decides when to fetch, which
+//! documents are taken over, and how long keys count without a new document.
+
+use super::key_file::parse_key_set;
+use super::keys::KeySet;
+use super::token::Token;
+use crate::auth::job::Job;
+use crate::auth::pool::Busy;
+use arc_swap::ArcSwapOption;
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use std::time::{Duration, Instant};
+
+/// The largest document, in bytes.
+const LARGEST: usize = 1 << 20;
+
+/// The largest number of requests that wait for one document.
+const MOST_WAITING: usize = 1_024;
+
+/// The settings of a source, as the policy has them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KeySourceSettings {
+    pub(crate) url: String,
+    /// The time between two fetches.
+    pub(crate) refresh: Duration,
+    /// How long keys count after they were fetched.
+    pub(crate) max_stale: Duration,
+    /// The least time between two fetches, if one fails or a token names an unknown key.
+    pub(crate) cooldown: Duration,
+    /// The longest time of a fetch.
+    pub(crate) timeout: Duration,
+}
+
+/// A JSON Web Key Set at a URL ([`Policy::key_sources`](crate::Policy::key_sources)). A host gives each source a task that fetches the
+/// document:
+///
+/// 1. get a [`KeyFetcher`], once per source;
+/// 2. wait for [`KeyFetcher::pause`], or until [`KeyFetcher::wanted`] is ready;
+/// 3. call [`KeyFetcher::begin`], send `GET` to [`url`](Self::url) with [`timeout`](Self::timeout) as its deadline and without following redirects, read at most
+///    [`largest`](Self::largest) bytes, call [`KeyFetcher::finish`], and go on with 2.
+///
+/// Without a fetcher, no token is verified with keys of the source.
+pub struct KeySource {
+    settings: KeySourceSettings,
+    loaded: ArcSwapOption<LoadedKeys>,
+    state: Mutex<FetchState>,
+}
+
+/// The keys of the last document that was taken over.
+struct LoadedKeys {
+    keys: Arc<KeySet>,
+    document: Box<[u8]>,
+    /// Incremented when the document changes.
+    version: u64,
+    at: Instant,
+}
+
+#[derive(Default)]
+struct FetchState {
+    fetchers: usize,
+    fetching: bool,
+    /// A token names an unknown key.
+    wanted: bool,
+    fetcher: Option<Waker>,
+    /// The end of the last fetch.
+    last: Option<Instant>,
+    /// The failures since the last document, all failures, and all documents.
+    failures: u32,
+    failed: u64,
+    fetched: u64,
+    /// What requests wait for: the end of the next fetch.
+    next: Option<Arc<Job<()>>>,
+}
+
+/// The state of a source, for logs and metrics.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct KeySourceInfo {
+    /// The number of keys that count now. 0 before the first document, and when the last one is too old.
+    pub keys: usize,
+    /// The age of the keys. `None`: there was no document yet.
+    pub age: Option<Duration>,
+    /// How many documents were taken over.
+    pub fetched: u64,
+    /// How many fetches failed.
+    pub failed: u64,
+}
+
+impl KeySource {
+    pub(crate) fn new(settings: KeySourceSettings) -> Arc<Self> {
+        Arc::new(Self { settings, loaded: ArcSwapOption::empty(), state: Mutex::default() })
+    }
+
+    /// Returns the URL of the document.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.settings.url
+    }
+
+    /// Returns the largest number of bytes of the document. A larger one counts as a failure.
+    #[must_use]
+    pub fn largest(&self) -> usize {
+        LARGEST
+    }
+
+    /// Returns the longest time of a fetch, from the resolution of the name to the last byte.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        self.settings.timeout
+    }
+
+    /// Returns what fetches the document for this source.
+    #[must_use]
+    pub fn fetcher(self: &Arc<Self>) -> KeyFetcher {
+        let mut state = self.state();
+        state.fetchers = state.fetchers.saturating_add(1);
+        drop(state);
+        KeyFetcher { source: Arc::clone(self) }
+    }
+
+    /// Returns the state of the source.
+    #[must_use]
+    pub fn info(&self) -> KeySourceInfo {
+        let age = self.loaded.load().as_ref().map(|loaded| loaded.at.elapsed());
+        let keys = self.keys().map_or(0, |keys| keys.len());
+        let state = self.state();
+        KeySourceInfo { keys, age, fetched: state.fetched, failed: state.failed }
+    }
+
+    pub(crate) fn settings(&self) -> &KeySourceSettings {
+        &self.settings
+    }
+
+    /// Returns the keys, unless they are too old.
+    pub(super) fn keys(&self) -> Option<Arc<KeySet>> {
+        let loaded = self.loaded.load();
+        let loaded = loaded.as_ref().filter(|loaded| loaded.at.elapsed() <= self.settings.max_stale)?;
+        Some(Arc::clone(&loaded.keys))
+    }
+
+    /// Returns a number that changes when the keys that count change.
+    pub(super) fn version(&self) -> u64 {
+        self.loaded.load().as_ref().map_or(0, |loaded| {
+            let stale = loaded.at.elapsed() > self.settings.max_stale;
+            loaded.version.saturating_mul(2).saturating_add(stale.into())
+        })
+    }
+
+    /// Returns whether a fetch may find the key of a token that no key has verified: its id is unknown, or there are no keys.
+    pub(super) fn may_help(&self, token: &Token<'_>, id_is_known: bool) -> bool {
+        let unknown = token.key_id.is_some() && !id_is_known;
+        (unknown || self.keys().is_none()) && self.may_wait(&self.state())
+    }
+
+    /// Asks for a fetch, and returns what ends with it. `None`: there was one just now, or nobody fetches.
+    pub(super) fn want(&self) -> Result<Option<Arc<Job<()>>>, Busy> {
+        let mut state = self.state();
+        if !self.may_wait(&state) {
+            return Ok(None);
+        }
+        let next = Arc::clone(state.next.get_or_insert_with(Job::new));
+        if !state.fetching {
+            state.wanted = true;
+            if let Some(fetcher) = state.fetcher.take() {
+                fetcher.wake();
+            }
+        }
+        if Arc::strong_count(&next) > MOST_WAITING { Err(Busy) } else { Ok(Some(next)) }
+    }
+
+    fn may_wait(&self, state: &FetchState) -> bool {
+        let rested = state.last.is_none_or(|last| last.elapsed() >= self.settings.cooldown);
+        state.fetchers > 0 && (state.fetching || rested)
+    }
+
+    fn state(&self) -> MutexGuard<'_, FetchState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for KeySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeySource").field("settings", &self.settings).field("info", &self.info()).finish()
+    }
+}
+
+/// Fetches the document of a [`KeySource`]. Dropping it ends a fetch that is under way as a failure.
+#[derive(Debug)]
+pub struct KeyFetcher {
+    source: Arc<KeySource>,
+}
+
+impl KeyFetcher {
+    /// Returns the source.
+    #[must_use]
+    pub fn source(&self) -> &KeySource {
+        &self.source
+    }
+
+    /// Returns the time until the next regular fetch: zero at first, then `refresh`; after failures at first `cooldown`, and twice as long
+    /// after each further one.
+    #[must_use]
+    pub fn pause(&self) -> Duration {
+        let KeySourceSettings { refresh, cooldown, .. } = self.source.settings;
+        let state = self.source.state();
+        let Some(last) = state.last else { return Duration::ZERO };
+        let pause = match state.failures {
+            0 => refresh,
+            failures => {
+                let doubled = 1_u32.checked_shl(failures.saturating_sub(1)).unwrap_or(u32::MAX);
+                cooldown.saturating_mul(doubled).min(refresh.max(cooldown))
+            }
+        };
+        pause.saturating_sub(last.elapsed())
+    }
+
+    /// Waits until a token names an unknown key, and the last fetch was not just now.
+    pub async fn wanted(&self) {
+        poll_fn(|context| {
+            let mut state = self.source.state();
+            if state.wanted {
+                return Poll::Ready(());
+            }
+            state.fetcher = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Begins a fetch: requests may wait for its end.
+    pub fn begin(&self) {
+        let mut state = self.source.state();
+        state.fetching = true;
+        state.wanted = false;
+    }
+
+    /// Ends a fetch with the document, or with the reason why there is none. Returns the number of keys if they differ from those before.
+    ///
+    /// # Errors
+    /// Returns why the document is not taken over: the keys stay those of the last document until it is too old.
+    pub fn finish(&self, fetched: Result<&[u8], String>) -> Result<Option<usize>, String> {
+        let result = fetched.and_then(|document| self.source.take_over(document));
+        let mut state = self.source.state();
+        state.fetching = false;
+        state.last = Some(Instant::now());
+        match &result {
+            Ok(_) => (state.failures, state.fetched) = (0, state.fetched.saturating_add(1)),
+            Err(_) => {
+                (state.failures, state.failed) = (state.failures.saturating_add(1), state.failed.saturating_add(1));
+            }
+        }
+        let waiting = state.next.take();
+        drop(state);
+        if let Some(waiting) = waiting {
+            waiting.finish(());
+        }
+        result
+    }
+}
+
+impl Drop for KeyFetcher {
+    fn drop(&mut self) {
+        let mut state = self.source.state();
+        state.fetchers = state.fetchers.saturating_sub(1);
+        state.fetching = false;
+        let waiting = state.next.take();
+        drop(state);
+        if let Some(waiting) = waiting {
+            waiting.finish(());
+        }
+    }
+}
+
+impl KeySource {
+    fn take_over(&self, document: &[u8]) -> Result<Option<usize>, String> {
+        if document.len() > LARGEST {
+            return Err(format!("the document has more than {LARGEST} bytes"));
+        }
+        let before = self.loaded.load_full();
+        if let Some(same) = before.as_ref().filter(|before| *before.document == *document) {
+            let (keys, document) = (Arc::clone(&same.keys), same.document.clone());
+            self.loaded.store(Some(Arc::new(LoadedKeys { keys, document, at: Instant::now(), version: same.version })));
+            return Ok(None);
+        }
+        // The document is public, so a secret in it is none.
+        let keys = parse_key_set(document, false).map_err(|why| format!("the document {why}"))?;
+        let count = keys.len();
+        let version = before.map_or(1, |before| before.version.saturating_add(1));
+        let keys = Arc::new(KeySet::new(keys));
+        self.loaded.store(Some(Arc::new(LoadedKeys { keys, document: document.into(), version, at: Instant::now() })));
+        Ok(Some(count))
+    }
+}

@@ -1,0 +1,116 @@
+//! Fetches the sets of keys that the current policy names by URL. The policy decides when; what is fetched is checked there, too.
+
+use crate::state::State;
+use async_trait::async_trait;
+use celero_policy::KeyFetcher;
+use pingora::server::ShutdownWatch;
+use pingora::services::background::BackgroundService;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use ureq::Agent;
+use ureq::tls::{RootCerts, TlsConfig};
+
+/// The service that fetches keys.
+pub(crate) struct KeyService {
+    state: Arc<State>,
+}
+
+impl KeyService {
+    pub(crate) fn new(state: Arc<State>) -> Self {
+        Self { state }
+    }
+
+    async fn run(&self) {
+        let mut changes = self.state.changes();
+        let agent = agent();
+        loop {
+            // Dropping the set ends its tasks when the next generation arrives.
+            let mut tasks = JoinSet::new();
+            for fetcher in &self.state.current().key_fetchers {
+                tasks.spawn(keep_fresh(Arc::clone(fetcher), agent.clone()));
+            }
+            if changes.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl BackgroundService for KeyService {
+    async fn start(&self, mut shutdown: ShutdownWatch) {
+        tokio::select! {
+            () = self.run() => {}
+            _ = shutdown.changed() => {}
+        }
+    }
+}
+
+/// Fetches the keys of a source again and again.
+async fn keep_fresh(fetcher: Arc<KeyFetcher>, agent: Agent) {
+    let (url, largest, timeout) = {
+        let source = fetcher.source();
+        (source.url().to_owned(), source.largest(), source.timeout())
+    };
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(fetcher.pause()) => {}
+            () = fetcher.wanted() => {}
+        }
+        fetcher.begin();
+        let (agent, from) = (agent.clone(), url.clone());
+        let fetched = tokio::task::spawn_blocking(move || fetch(&agent, &from, timeout, largest)).await;
+        let fetched = fetched.unwrap_or_else(|error| Err(error.to_string()));
+        match fetcher.finish(fetched.as_deref().map_err(Clone::clone)) {
+            Ok(Some(keys)) => log::info!("{url}: took over {keys} keys"),
+            Ok(None) => log::debug!("{url}: the keys are the same"),
+            Err(why) => match fetcher.source().info().keys {
+                0 => log::error!("{url}: {why}; there are no keys, so its tokens are refused"),
+                keys => log::warn!("{url}: {why}; the {keys} keys of the last document still count"),
+            },
+        }
+    }
+}
+
+/// Returns a client that follows no redirects, because keys come from the place that the policy names.
+fn agent() -> Agent {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = TlsConfig::builder().unversioned_rustls_crypto_provider(provider).root_certs(RootCerts::PlatformVerifier);
+    let config = Agent::config_builder()
+        .max_redirects(0)
+        .proxy(None)
+        .max_idle_connections(0)
+        .user_agent(concat!("celero-proxy/", env!("CARGO_PKG_VERSION")))
+        .tls_config(tls.build());
+    config.build().into()
+}
+
+/// Fetches a document of at most `largest` bytes.
+fn fetch(agent: &Agent, url: &str, timeout: Duration, largest: usize) -> Result<Vec<u8>, String> {
+    let request = agent.get(url).header("accept", "application/json");
+    let request = request.config().timeout_global(Some(timeout)).build();
+    let mut response = request.call().map_err(|error| error.to_string())?;
+    if response.status() != 200 {
+        return Err(format!("the server answers with the status {}", response.status().as_u16()));
+    }
+    let limit = u64::try_from(largest).unwrap_or(u64::MAX);
+    response.body_mut().with_config().limit(limit).read_to_vec().map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn https_needs_a_server_that_speaks_tls() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = server.local_addr().unwrap();
+        std::thread::spawn(move || {
+            let (mut socket, _) = server.accept().unwrap();
+            std::io::Write::write_all(&mut socket, b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").unwrap();
+        });
+        let fetched = fetch(&agent(), &format!("https://{address}/"), Duration::from_secs(2), 100);
+        assert!(fetched.is_err(), "{fetched:?}");
+    }
+}
