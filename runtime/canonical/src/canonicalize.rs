@@ -3,7 +3,7 @@
 use crate::authority::Authority;
 use crate::fields::{FieldChanges, check, of_response};
 use crate::guarded::GuardedNames;
-use crate::head::{Fields, Head};
+use crate::head::{Fields, Head, ResponseHead};
 use crate::options::Options;
 use crate::refusal::Refusal;
 use crate::target::{self, Target};
@@ -154,6 +154,7 @@ fn host(parts: &request::Parts, target: &Target<'_>, fields: &mut FieldChanges) 
 
 /// Removes from a response the fields that belong to the connection to the server, and those that its `Connection` names
 /// (RFC 9110, section 7.6.1), so that it can't remove what a policy sets. Only the fields of a switch of protocols (101) stay.
-pub fn canonicalize_response(head: &mut impl Fields, status: StatusCode) {
-    apply_fields(of_response(head.headers(), status == StatusCode::SWITCHING_PROTOCOLS), head);
+pub fn canonicalize_response(head: &mut impl ResponseHead) {
+    let switches = head.parts().status == StatusCode::SWITCHING_PROTOCOLS;
+    apply_fields(of_response(head.headers(), switches), head);
 }

@@ -4,7 +4,7 @@ use crate::options::Underscores;
 use http::HeaderName;
 
 /// The fields that decide who a client is, where a request goes and how it is framed: always guarded.
-const ALWAYS: [&str; 15] = [
+const ALWAYS: [&str; 16] = [
     "authorization",
     "connection",
     "content-length",
@@ -16,6 +16,7 @@ const ALWAYS: [&str; 15] = [
     "trailer",
     "transfer-encoding",
     "upgrade",
+    "x-forwarded-client-cert",
     "x-forwarded-for",
     "x-forwarded-host",
     "x-forwarded-proto",

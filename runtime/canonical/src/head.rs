@@ -34,6 +34,18 @@ pub trait Head: Fields {
     fn set_uri(&mut self, uri: Uri);
 }
 
+/// The head of a response.
+pub trait ResponseHead: Fields {
+    /// Returns status, version and fields.
+    fn parts(&self) -> &response::Parts;
+}
+
+impl ResponseHead for response::Parts {
+    fn parts(&self) -> &response::Parts {
+        self
+    }
+}
+
 impl Fields for HeaderMap {
     fn headers(&self) -> &HeaderMap {
         self

@@ -5,6 +5,7 @@ use crate::path;
 use crate::refusal::Refusal;
 use http::uri::{Parts, PathAndQuery, Scheme};
 use http::{Method, Uri, Version, request};
+use std::borrow::Cow;
 
 /// What a target says, without its path.
 #[derive(Debug, PartialEq, Eq)]
@@ -62,6 +63,16 @@ pub(crate) fn read<'a>(
 
 /// Scheme, authority, and the rest of a target.
 type Pieces<'a> = (Option<&'a [u8]>, Option<&'a [u8]>, &'a [u8]);
+
+/// Returns path and query of a target as it was received, or `None` if it has none. For hosts that forward it as it was.
+#[must_use]
+pub fn origin_form(target: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let (_, _, rest) = split(target).ok()?;
+    Some(match rest {
+        [b'/' | b'*', ..] => Cow::Borrowed(rest),
+        _ => Cow::Owned([b"/", rest].concat()),
+    })
+}
 
 /// Splits a target of HTTP/1.1.
 fn split(target: &[u8]) -> Result<Pieces<'_>, Refusal> {

@@ -3,9 +3,10 @@
 
 use celero_canonical::{
     GuardedNames, Options, Refusal, Underscores, canonical_changes, canonicalize, canonicalize_response, follow_host,
+    origin_form,
 };
 use http::request::Parts;
-use http::{HeaderMap, Response, StatusCode, Version};
+use http::{HeaderMap, Response, Version};
 
 /// `GET target`, then the fields as `name: value`.
 fn head(line: &str, version: Version, fields: &[&str]) -> Parts {
@@ -101,6 +102,21 @@ fn raw_targets_count_where_the_uri_has_less() {
     assert_eq!(changed(b"http://h\\x/a"), Err(Refusal::TargetForm));
     assert_eq!(changed(b"/a b"), Err(Refusal::PathControl));
     assert_eq!(changed(b"/a?b\x01"), Err(Refusal::PathControl));
+}
+
+#[test]
+fn the_path_of_a_target_is_found_in_each_form() {
+    for (received, expected) in [
+        ("/a?b", "/a?b"),
+        ("http://h/a?b", "/a?b"),
+        ("http://h", "/"),
+        ("http://h?b", "/?b"),
+        ("*", "*"),
+        ("admin", ""),
+    ] {
+        let found = origin_form(received.as_bytes()).unwrap_or_default();
+        assert_eq!(String::from_utf8_lossy(&found), expected, "{received}");
+    }
 }
 
 #[test]
@@ -259,7 +275,7 @@ fn responses_lose_what_their_connection_names() {
         let builder = Response::builder().status(status);
         let builder = fields.iter().fold(builder, |builder, (name, value)| builder.header(*name, *value));
         let (mut head, ()) = builder.body(()).unwrap().into_parts();
-        canonicalize_response(&mut head, StatusCode::from_u16(status).unwrap());
+        canonicalize_response(&mut head);
         texts(&head.headers)
     };
     let found = response(

@@ -320,11 +320,12 @@ request:
     setHeaders: {x-a: b}
 "#;
     let policy = Policy::parse("policy.yaml", text, std::path::Path::new(".")).unwrap();
-    let (head, ()) = request("acme").into_parts();
+    let (mut head, ()) = request("acme").into_parts();
+    head.version = http::Version::HTTP_2;
     let mut exchange = Exchange::new(Some("192.0.2.7:80".parse().unwrap()), None);
     exchange.set_label("listener", "edge");
     let mut ask = || {
-        assert!(matches!(policy.request(&head, &mut exchange), Outcome::Continue));
+        assert!(matches!(policy.request(&mut head, &mut exchange), Outcome::Continue));
         assert_eq!(exchange.edits().iter().count(), 1);
     };
     ask();

@@ -38,11 +38,10 @@ impl ProxyHttp for Guarded {
     async fn upstream_request_filter(
         &self,
         session: &mut Session,
-        _: &mut RequestHeader,
+        head: &mut RequestHeader,
         guard: &mut Guard,
     ) -> Result<()> {
-        guard.upstream_request_filter(session);
-        Ok(())
+        guard.upstream_request_filter(session, head)
     }
 
     async fn response_filter(

@@ -3,13 +3,14 @@
 use crate::body::{Buffered, buffer};
 use crate::body_clock::{BodyClock, BodyPace};
 use crate::client_session::{Place, put_in_place, take_back};
-use crate::edits;
+use crate::head::{OfRequest, OfResponse};
 use crate::write_answer::write_answer;
 use bytes::Bytes;
 use celero_policy::{Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary, framing};
-use pingora::http::ResponseHeader;
+use http::{HeaderMap, Uri};
+use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::proxy::{FailToProxy, Session};
-use pingora::{Error, ErrorType, Result};
+use pingora::{Error, ErrorType, OrErr, Result};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -114,7 +115,8 @@ impl Guard {
             write_answer(session, self.answer.insert(Box::new(refusal))).await?;
             return Ok(true);
         }
-        let outcome = self.policy.request_async(session.req_header(), &mut self.exchange).await;
+        let head = &mut OfRequest(session.req_header_mut());
+        let outcome = self.policy.request_async(head, &mut self.exchange).await;
         if self.apply_outcome(session, outcome).await? {
             return Ok(true);
         }
@@ -137,7 +139,7 @@ impl Guard {
     async fn apply_outcome(&mut self, session: &mut Session, outcome: Outcome) -> Result<bool> {
         match outcome {
             Outcome::Continue => {
-                edits::to_request(self.exchange.edits(), session.req_header_mut())?;
+                self.exchange.edits().apply_to_request(&mut OfRequest(session.req_header_mut()));
                 Ok(false)
             }
             Outcome::Respond(given) => {
@@ -147,11 +149,16 @@ impl Guard {
         }
     }
 
-    /// Sees to it that the server gets what was buffered of the body. Call it for each attempt.
-    pub fn upstream_request_filter(&mut self, session: &mut Session) {
+    /// Sees to it that the server gets what was buffered of the body, and the target as it was received if the policy says `forwardRaw`.
+    /// Call it for each attempt.
+    ///
+    /// # Errors
+    /// Returns an error if Pingora can't send the target.
+    pub fn upstream_request_filter(&mut self, session: &mut Session, head: &mut RequestHeader) -> Result<()> {
         self.restore(session);
+        self.set_raw_target(head)?;
         let (first, whole) = match &self.body {
-            BufferedBody::Nothing | BufferedBody::Sent => return,
+            BufferedBody::Nothing | BufferedBody::Sent => return Ok(()),
             BufferedBody::Whole(body) => (body.clone(), true),
             BufferedBody::Beginning(beginning) => (beginning.clone(), false),
         };
@@ -159,6 +166,28 @@ impl Guard {
             self.body = BufferedBody::Sent;
         }
         self.place = Some(put_in_place(session, first, whole));
+        Ok(())
+    }
+
+    /// Sets the target to the one that was received, if the policy says `forwardRaw`.
+    fn set_raw_target(&self, head: &mut RequestHeader) -> Result<()> {
+        let Some(target) = self.policy.raw_target(&self.exchange) else { return Ok(()) };
+        match (head.uri.authority(), std::str::from_utf8(&target)) {
+            (Some(_), Ok(text)) => {
+                let mut parts = head.uri.clone().into_parts();
+                parts.path_and_query =
+                    Some(text.parse().or_err(ErrorType::InvalidHTTPHeader, "the received target can't be sent")?);
+                let uri = Uri::from_parts(parts);
+                head.set_uri(uri.or_err(ErrorType::InvalidHTTPHeader, "the received target can't be sent")?);
+                Ok(())
+            }
+            _ => head.set_raw_path(&target),
+        }
+    }
+
+    /// Removes from the trailers of a response what they may not carry: above all the fields that rules on responses set or remove.
+    pub fn response_trailer_filter(&self, trailers: &mut HeaderMap) {
+        self.policy.response_trailers(trailers);
     }
 
     /// Restores Pingora's session after an attempt that failed. Call it before you decide about another one.
@@ -186,8 +215,12 @@ impl Guard {
         if !self.policy.has_response_rules() {
             return Ok(());
         }
-        match self.policy.response(session.req_header(), response, &mut self.exchange) {
-            Outcome::Continue => edits::to_response(self.exchange.edits(), response),
+        let mut response = OfResponse(response);
+        match self.policy.response(session.req_header(), &mut response, &mut self.exchange) {
+            Outcome::Continue => {
+                self.exchange.edits().apply(&mut response);
+                Ok(())
+            }
             Outcome::Respond(given) => {
                 let status = given.status.as_u16();
                 self.answer = Some(given);

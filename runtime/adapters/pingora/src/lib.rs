@@ -9,6 +9,7 @@
 //! | `request_filter` | [`Guard::request_filter`] | return what it returns |
 //! | `upstream_request_filter` | [`Guard::upstream_request_filter`] | |
 //! | `response_filter` | [`Guard::response_filter`] | pass its error on |
+//! | `response_trailer_filter` | [`Guard::response_trailer_filter`] | |
 //! | `error_while_proxy` | [`Guard::error_while_proxy`] | retry only if [`Guard::may_retry`] |
 //! | `fail_to_proxy` | [`Guard::fail_to_proxy`] | if it returns something, return that |
 //! | `logging` | [`Guard::log`] | write the fields where you write your log |
@@ -32,8 +33,9 @@
 //!
 //! 1. Create `runtime/adapters/HOST` with a dependency on `celero-policy` only, and add the crate to `MAY_KNOW` in the test `tidy`, and to `members` in the root `Cargo.toml`.
 //! 2. Give each request an [`Exchange`](celero_policy::Exchange) and one `Arc<Policy>` for all its phases, as `guard.rs` does.
-//! 3. Call the phases in the order of [`Policy`](celero_policy::Policy), and apply the edits after each: `edits.rs`, or
-//!    [`Edits::apply`](celero_policy::Edits::apply) if the host has `http::HeaderMap`s.
+//! 3. Call the phases in the order of [`Policy`](celero_policy::Policy), and apply the edits after each: [`Edits::apply_to_request`](celero_policy::Edits::apply_to_request) and
+//!    [`Edits::apply`](celero_policy::Edits::apply). `head.rs` shows how a host's own type of head is changed; those of `http` need nothing.
+//!    [`Policy::request`](celero_policy::Policy::request) makes the request canonical in place: read target and host only afterwards.
 //! 4. Buffer bodies up to [`Policy::body_limit`](celero_policy::Policy::body_limit): `body.rs`.
 //! 5. Send the answers of the policy, without `content-length` for statuses that have no body: `write_answer.rs`.
 //! 6. Test it with a policy that uses all phases, as `proxy/tests/proxy/phases.rs` and `tower/tests/layer.rs` do.
@@ -44,8 +46,8 @@
 mod body;
 mod body_clock;
 mod client_session;
-mod edits;
 mod guard;
+mod head;
 mod write_answer;
 
 pub use body_clock::BodyPace;

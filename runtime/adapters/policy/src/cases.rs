@@ -10,7 +10,7 @@ use crate::policy::Policy;
 use crate::problems::{FileSpan, Problems};
 use crate::yaml::{Node, SourceText, read};
 use celero::Diagnostic;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, request, response};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, Version, header, request, response};
 use serde_json::Value as Json;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -111,6 +111,12 @@ impl<'n> Case<'n> {
         head.method = parsed(text("method"), Method::GET, "a method", problems);
         head.uri = parsed(text("uri"), Uri::from_static("/"), "a request target", problems);
         head.headers = headers(asked, problems);
+        if head.uri.authority().is_some() {
+            // Only HTTP/2 has scheme and host in the target.
+            head.version = Version::HTTP_2;
+        } else if !head.headers.contains_key(header::HOST) {
+            head.headers.insert(header::HOST, HeaderValue::from_static("localhost"));
+        }
         let (mut response, ()) = http::Response::new(()).into_parts();
         let status = answered.and_then(|response| response.text_of("status"));
         response.status = parsed(status, StatusCode::OK, "a status", problems);
@@ -240,10 +246,10 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     let answer = before_server(policy, &mut head, &case.body, &mut exchange);
     let answer = match answer {
         Some(answer) => Some(answer),
-        None => match policy.response(&head, &response, &mut exchange) {
+        None => match policy.response(&head, &mut response, &mut exchange) {
             Outcome::Respond(answer) => Some(*answer),
             Outcome::Continue => {
-                exchange.edits().apply(&mut response.headers);
+                exchange.edits().apply(&mut response);
                 None
             }
         },
@@ -268,7 +274,7 @@ fn before_server(
     if let Outcome::Respond(answer) = policy.request(head, exchange) {
         return Some(*answer);
     }
-    exchange.edits().apply(&mut head.headers);
+    exchange.edits().apply_to_request(head);
     let limit = policy.body_limit()?;
     let outcome = if body.len() > limit {
         policy.request_body_too_large(exchange)
@@ -278,7 +284,7 @@ fn before_server(
     if let Outcome::Respond(answer) = outcome {
         return Some(*answer);
     }
-    exchange.edits().apply(&mut head.headers);
+    exchange.edits().apply_to_request(head);
     None
 }
 

@@ -1,6 +1,8 @@
 //! Header changes, collected while a phase runs and applied when it is over.
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use celero_canonical::{Fields, Head, follow_host};
+use http::header::HOST;
+use http::{HeaderName, HeaderValue};
 
 /// A change of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,19 +41,27 @@ impl Edits {
         self.edits.is_empty()
     }
 
-    /// Returns the changes. For hosts with their own type of header map.
+    /// Returns the changes.
     pub fn iter(&self) -> impl Iterator<Item = &Edit> {
         self.edits.iter()
     }
 
     /// Applies the changes.
-    pub fn apply(&self, headers: &mut HeaderMap) {
+    pub fn apply(&self, head: &mut impl Fields) {
         for edit in &self.edits {
             match edit {
-                Edit::Set { name, value } => drop(headers.insert(name, value.clone())),
-                Edit::Add { name, value } => drop(headers.append(name, value.clone())),
-                Edit::Remove { name } => drop(headers.remove(name)),
+                Edit::Set { name, value } => head.set_field(name, value.clone()),
+                Edit::Add { name, value } => head.add_field(name, value.clone()),
+                Edit::Remove { name } => head.remove_field(name),
             }
+        }
+    }
+
+    /// Applies the changes to a request. A new `Host` becomes the authority of the target too, which HTTP/2 and HTTP/3 send.
+    pub fn apply_to_request(&self, head: &mut impl Head) {
+        self.apply(head);
+        if self.names_given().any(|name| name == HOST) {
+            follow_host(head);
         }
     }
 

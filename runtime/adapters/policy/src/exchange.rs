@@ -3,6 +3,7 @@
 use crate::auth::{Verification, VerifiedCredentials};
 use crate::context::Labels;
 use crate::edits::Edits;
+use celero_canonical::Refusal;
 use serde_json::Value as Json;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,6 +19,9 @@ pub struct Exchange {
     pub(crate) background: Verification,
     pub(crate) labels: Labels,
     pub(crate) effects: Effects,
+    /// The target as it was received, if it was not canonical.
+    pub(crate) received: Option<Box<[u8]>>,
+    pub(crate) refusal: Option<Refusal>,
 }
 
 /// What the rules of a phase change.
@@ -57,6 +61,7 @@ impl Exchange {
     /// Clears the state for the next request.
     pub fn reset(&mut self, peer: Option<SocketAddr>, local: Option<SocketAddr>) {
         (self.peer, self.local) = (peer, local);
+        (self.received, self.refusal) = (None, None);
         self.findings = VerifiedCredentials::default();
         self.background = Verification::default();
         // Clearing an empty map is slower than this test.
@@ -76,6 +81,18 @@ impl Exchange {
     #[must_use]
     pub fn local(&self) -> Option<SocketAddr> {
         self.local
+    }
+
+    /// Returns why the request has no canonical form, if it was refused for that.
+    #[must_use]
+    pub fn refusal(&self) -> Option<Refusal> {
+        self.refusal
+    }
+
+    /// Returns the target of the request as it was received, if its canonical form is another.
+    #[must_use]
+    pub fn received_target(&self) -> Option<&[u8]> {
+        self.received.as_deref()
     }
 
     /// Returns the header changes of the last phase, to be applied by the host: to the request after

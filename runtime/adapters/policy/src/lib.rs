@@ -10,6 +10,9 @@
 //! 3. applies the [`Edits`] of the exchange after each phase that returns [`Outcome::Continue`], and sends the answer of a phase that
 //!    returns [`Outcome::Respond`].
 //!
+//! [`Policy::request`] first makes the request canonical in place, so that rules, the host's routes and the server see one and the same
+//! request, however the client spelled it ([`canonical`]).
+//!
 //! Phases do no I/O. [`Policy::request`] blocks its thread while a password is verified; asynchronous hosts call
 //! [`Policy::request_async`] instead.
 //!
@@ -20,15 +23,15 @@
 //! let policy = Policy::parse("policy.yaml", text, ".".as_ref())?;
 //! let client = "192.0.2.7:4711".parse()?;
 //!
-//! let (mut head, ()) = http::Request::get("/").body(())?.into_parts();
+//! let (mut head, ()) = http::Request::get("/").header("host", "example.com").body(())?.into_parts();
 //! let mut exchange = Exchange::new(Some(client), None);
-//! assert!(matches!(policy.request(&head, &mut exchange), Outcome::Continue));
-//! exchange.edits().apply(&mut head.headers);
+//! assert!(matches!(policy.request(&mut head, &mut exchange), Outcome::Continue));
+//! exchange.edits().apply_to_request(&mut head);
 //! assert_eq!(head.headers["x-proxy"], "celero");
 //!
-//! let (head, ()) = http::Request::get("/admin/users").body(())?.into_parts();
+//! let (mut head, ()) = http::Request::get("//x/../admin/users").header("host", "example.com").body(())?.into_parts();
 //! exchange.reset(Some(client), None);
-//! let Outcome::Respond(answer) = policy.request(&head, &mut exchange) else { panic!("the policy denies this") };
+//! let Outcome::Respond(answer) = policy.request(&mut head, &mut exchange) else { panic!("the policy denies this") };
 //! assert_eq!(answer.status, 403);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -48,6 +51,7 @@ mod exchange;
 mod expressions;
 pub mod framing;
 mod live;
+mod normalize;
 mod outcome;
 mod phase;
 mod policy;
@@ -60,6 +64,7 @@ pub mod yaml;
 
 pub use auth::{KeyFetcher, KeySource, KeySourceInfo};
 pub use cases::TestReport;
+pub use celero_canonical as canonical;
 pub use edits::{Edit, Edits};
 pub use error::PolicyError;
 pub use exchange::Exchange;

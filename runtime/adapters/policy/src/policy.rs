@@ -8,6 +8,7 @@ use crate::document::Document;
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
 use crate::expressions::{CredentialReads, DeclaredNames};
+use crate::normalize::Normalization;
 use crate::outcome::{LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo, VerificationInfo};
 use crate::phase::{PhaseRules, Unverified};
 use crate::policy_keys::POLICY;
@@ -15,8 +16,11 @@ use crate::problems::Problems;
 use crate::schema::size;
 use celero::http::{Request, RequestHead};
 use celero::{Diagnostic, Style};
+use celero_canonical as canonical;
+use celero_canonical::{Head, Refusal, canonicalize_response, clean_trailers, origin_form};
 use http::{HeaderMap, HeaderValue, StatusCode, header, request, response};
 use serde_json::Value as Json;
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
@@ -41,6 +45,7 @@ pub struct Policy {
     body_limit: usize,
     /// Whether bodies above the limit are forwarded without running the phase.
     body_skip: bool,
+    normalization: Normalization,
     counter_names: Vec<String>,
     problems: Problems,
 }
@@ -107,6 +112,7 @@ impl Policy {
         let document = Document::read(name, text, base, &mut problems);
         let definitions = Definitions::read(&document, &mut problems);
         let auth = Auth::compile(&document, &mut problems);
+        let normalization = Normalization::compile(&document, &mut problems);
         let mut names = DeclaredNames::default();
         let request = PhaseEnv::<RequestData<'_>>::new(Phase::Request, &definitions, &mut names);
         let body = PhaseEnv::<BodyData<'_>>::new(Phase::RequestBody, &definitions, &mut names);
@@ -150,31 +156,49 @@ impl Policy {
             logged,
             body_limit: limit.and_then(|text| size(&text.text)).unwrap_or(BODY_LIMIT),
             body_skip: too_large.is_some_and(|text| text.text == "skip"),
+            normalization,
             counter_names,
             problems,
         };
         Ok((policy, explanation.unwrap_or_default()))
     }
 
-    /// Runs the phase `request`, like [`request_async`](Self::request_async), but blocks the thread while a verification is pending. For hosts
-    /// that are not asynchronous.
-    pub fn request(&self, head: &request::Parts, exchange: &mut Exchange) -> Outcome {
+    /// Makes a request canonical in place and runs the phase `request`, like [`request_async`](Self::request_async), but blocks the thread
+    /// while a verification is pending. For hosts that are not asynchronous.
+    pub fn request(&self, head: &mut impl Head, exchange: &mut Exchange) -> Outcome {
+        if let Some(refused) = self.admit(head, exchange) {
+            return refused;
+        }
         // Usually nothing is to be waited for, and then nothing is prepared for it.
-        match self.try_request(head, exchange) {
+        match self.try_request(head.parts(), exchange) {
             Ok(outcome) => outcome,
-            Err(verification) => block_on(self.finish_request(verification, head, exchange)),
+            Err(verification) => block_on(self.finish_request(verification, head.parts(), exchange)),
         }
     }
 
-    /// Runs the phase `request`. Call it when the head of a request has arrived. It returns at once, unless the outcome depends on credentials whose
+    /// Makes a request canonical in place and runs the phase `request`. Call it when the head of a request has arrived, before anything
+    /// else reads it. A request without a canonical form is answered with 400; [`Exchange::refusal`] says why. The head of a request that
+    /// is canonical already costs no allocation for this.
+    ///
+    /// It returns at once, unless the outcome depends on credentials whose
     /// verification takes long (a password that was not verified in the last minutes): then it waits for a thread of the policy. If too many
     /// verifications wait already, the answer is 503 with `retry-after`, and its rule is called `auth.busy`. The future needs no
     /// particular runtime. Dropping it gives up the verification.
-    pub async fn request_async(&self, head: &request::Parts, exchange: &mut Exchange) -> Outcome {
+    pub async fn request_async<H: Head + Send>(&self, head: &mut H, exchange: &mut Exchange) -> Outcome {
+        if let Some(refused) = self.admit(head, exchange) {
+            return refused;
+        }
+        let head = head.parts();
         match self.try_request(head, exchange) {
             Ok(outcome) => outcome,
             Err(verification) => self.finish_request(verification, head, exchange).await,
         }
+    }
+
+    /// Makes a request canonical, or refuses it.
+    fn admit(&self, head: &mut impl Head, exchange: &mut Exchange) -> Option<Outcome> {
+        exchange.effects.edits.clear();
+        self.normalization.admit(head, exchange).map(|refused| outcome(Some(refused)))
     }
 
     #[cold]
@@ -193,17 +217,17 @@ impl Policy {
         }
     }
 
-    /// Runs the phase `request`.
+    /// Runs the phase `request` on a canonical head.
     ///
     /// # Errors
     /// Returns the verifications that the outcome depends on. The phase had no effect then.
     fn try_request(&self, head: &request::Parts, exchange: &mut Exchange) -> Result<Outcome, Verification> {
-        let Exchange { findings, background, labels, effects, peer, local } = exchange;
+        let Exchange { findings, background, labels, effects, peer, local, received, .. } = exchange;
         effects.edits.clear();
         self.auth.client_cert(&head.headers, *peer, findings, &mut effects.edits);
         let proofs = self.auth.lazy(&head.headers, findings).waiting();
         let context = RequestData {
-            request: RequestHead::from_parts(head),
+            request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
             peer: CommonData::new(*peer, *local, &proofs, labels),
         };
         // Later phases may see other headers, so what they read of them is verified now.
@@ -230,11 +254,11 @@ impl Policy {
     /// Runs the phase `requestBody`. Call it when the body of a request has arrived, if [`body_limit`](Self::body_limit) is `Some`
     /// and the body is not larger.
     pub fn request_body(&self, head: &request::Parts, body: &[u8], exchange: &mut Exchange) -> Outcome {
-        let Exchange { findings, labels, effects, peer, local, .. } = exchange;
+        let Exchange { findings, labels, effects, peer, local, received, .. } = exchange;
         effects.edits.clear();
         let proofs = self.auth.lazy(&head.headers, findings);
         let context = BodyData {
-            request: Request::from_parts(head).with_body(body),
+            request: Request::from_parts(head).with_raw_path(received.as_deref()).with_body(body),
             peer: CommonData::new(*peer, *local, &proofs, labels),
         };
         let answer = self.body.run(&context, &head.headers, effects);
@@ -251,12 +275,28 @@ impl Policy {
     }
 
     /// Runs the phase `response`. Call it when the head of a server's response has arrived. Don't call it for answers of the policy.
-    pub fn response(&self, head: &request::Parts, response: &response::Parts, exchange: &mut Exchange) -> Outcome {
-        let Exchange { findings, labels, effects, peer, local, .. } = exchange;
+    /// The fields that `Connection` names are removed first, so that they can't remove what the policy sets.
+    pub fn response(
+        &self,
+        head: &request::Parts,
+        response: &mut impl canonical::ResponseHead,
+        exchange: &mut Exchange,
+    ) -> Outcome {
+        canonicalize_response(response);
+        self.canonical_response(head, response.parts(), exchange)
+    }
+
+    fn canonical_response(
+        &self,
+        head: &request::Parts,
+        response: &response::Parts,
+        exchange: &mut Exchange,
+    ) -> Outcome {
+        let Exchange { findings, labels, effects, peer, local, received, .. } = exchange;
         effects.edits.clear();
         let proofs = self.auth.lazy(&head.headers, findings);
         let context = ResponseData {
-            request: RequestHead::from_parts(head),
+            request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
             response: ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers },
             peer: CommonData::new(*peer, *local, &proofs, labels),
         };
@@ -275,13 +315,13 @@ impl Policy {
         exchange: &mut Exchange,
     ) -> LogFields {
         static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
-        let Exchange { findings, background, labels, effects, peer, local } = exchange;
+        let Exchange { findings, background, labels, effects, peer, local, received, .. } = exchange;
         background.record(findings);
         effects.edits.clear();
         let proofs = self.auth.lazy(&head.headers, findings);
         let headers = response.map_or(&*NONE, |response| &response.headers);
         let context = LogData {
-            request: RequestHead::from_parts(head),
+            request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
             started: end.started,
             duration: end.duration,
             response: ResponseHead { code: response.map(|response| response.status.as_u16().into()), headers },
@@ -321,6 +361,30 @@ impl Policy {
             rules.rules.iter().any(|rule| !rule.fields.is_empty())
         }
         !self.log.rules.is_empty() || logs(&self.request) || logs(&self.body) || logs(&self.response)
+    }
+
+    /// Removes from the trailers of a request what they may not carry: the fields that a rule on requests sets or removes, and those
+    /// that RFC 9110, section 6.5.1, forbids there. Call it before trailers are forwarded, because servers may merge them into the head.
+    pub fn request_trailers(&self, trailers: &mut HeaderMap) {
+        clean_trailers(trailers, &self.normalization.of_requests);
+    }
+
+    /// Removes from the trailers of a response what they may not carry. See [`request_trailers`](Self::request_trailers).
+    pub fn response_trailers(&self, trailers: &mut HeaderMap) {
+        clean_trailers(trailers, &self.normalization.of_responses);
+    }
+
+    /// Returns path and query of the target as it was received, if the host has to send them instead of the canonical ones: the policy
+    /// says `forwardRaw`, and they differ.
+    #[must_use]
+    pub fn raw_target<'e>(&self, exchange: &'e Exchange) -> Option<Cow<'e, [u8]>> {
+        let received = exchange.received_target().filter(|_| self.normalization.forward_raw)?;
+        origin_form(received)
+    }
+
+    /// Returns how many requests were refused because they have no canonical form, for each reason, since the policy was loaded.
+    pub fn refusals(&self) -> impl Iterator<Item = (Refusal, u64)> {
+        self.normalization.refusals()
     }
 
     /// Returns the rules with their counters: phase by phase, in the order in which they act.
@@ -408,8 +472,8 @@ mod tests {
         let env = Env::<RequestData<'_>>::new();
         let rules = ENGINE.rules(&env).rule("first", "request.headers['x'] == 'y'", ()).rule("second", "true", ());
         policy.request.set = rules.on_error(ErrorPolicy::Stop).build().unwrap();
-        let head = http::Request::new(()).into_parts().0;
-        let Outcome::Respond(answer) = policy.request(&head, &mut Exchange::new(None, None)) else {
+        let mut head = http::Request::get("/").header("host", "a").body(()).unwrap().into_parts().0;
+        let Outcome::Respond(answer) = policy.request(&mut head, &mut Exchange::new(None, None)) else {
             panic!("the request is forwarded");
         };
         assert_eq!((answer.status.as_u16(), &*answer.rule), (500, "first"));

@@ -64,6 +64,11 @@ static SECTIONS: MappingSpec = MappingSpec::new(
             "Named sets of header names and prefixes, for `removeHeaderSets`.",
         ),
         optional("defaults", Mapping(&DEFAULTS), "Settings of all phases."),
+        optional(
+            "normalize",
+            Mapping(&NORMALIZE),
+            "What is done to make one canonical request of all its spellings, before any rule reads it. Every default is the safe choice.",
+        ),
         optional("jwt", Mapping(&JWT), "How JSON Web Tokens are verified. Expressions read the claims as `jwt.CLAIM`."),
         optional(
             "apiKey",
@@ -105,6 +110,42 @@ const ERROR_STATUS: KeySpec =
 static HEADER_SET: MappingSpec = MappingSpec::new(
     "a header set",
     &[optional("names", List(&Text), "Header names."), optional("prefixes", List(&Text), "Prefixes of header names.")],
+);
+
+static NORMALIZE: MappingSpec = MappingSpec::new(
+    "`normalize`",
+    &[
+        optional(
+            "dotSegments",
+            Word(&["remove", "refuse"]),
+            "The segments `.` and `..` of paths: `remove` resolves them (the default), `refuse` answers with 400.",
+        ),
+        optional(
+            "slashes",
+            Word(&["merge", "keep"]),
+            "Several slashes in a row: `merge` makes them one (the default), `keep` leaves them for servers that tell them apart.",
+        ),
+        optional(
+            "encodedSlashes",
+            Word(&["refuse", "keep", "decode"]),
+            "`%2F` and `%5C` in paths: `refuse` answers with 400 (the default), `keep` leaves them for servers that never decode them, `decode` makes them slashes.",
+        ),
+        optional(
+            "underscores",
+            Word(&["guarded", "refuse", "keep"]),
+            "Header names with other characters than letters, digits and `-`, which some servers read as `-`: `guarded` answers with 400 if the name imitates one that the policy sets or removes, or one of identity, routing or framing (the default); `refuse` answers all of them with 400; `keep` accepts them.",
+        ),
+        optional(
+            "connect",
+            Word(&["refuse", "accept"]),
+            "Requests with the method CONNECT: `refuse` answers with 400 (the default), `accept` is for hosts that make tunnels.",
+        ),
+        optional(
+            "forwardRaw",
+            True,
+            "Sends path and query to the server as they were received. Rules still read the canonical ones. Default: the canonical ones are sent.",
+        ),
+    ],
 );
 
 static DEFAULTS: MappingSpec = MappingSpec::new(

@@ -30,6 +30,9 @@ pub(crate) fn line(session: &Session, request: &RequestState, fields: &LogFields
     if let Some(server) = request.server {
         entry.add("server", || server.to_string().into());
     }
+    if let Some(refusal) = guard.exchange().refusal() {
+        entry.add("refused", || refusal.word().into());
+    }
     if let Some(answer) = guard.answer() {
         entry.add("rule", || (*answer.rule).into());
     } else if let Some(error) = error {

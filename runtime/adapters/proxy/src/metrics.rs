@@ -166,6 +166,14 @@ fn rules(page: &mut PrometheusText, now: &Generation) {
         page.sample("celero_phase_duration_seconds_sum", &labels, info.time.as_secs_f64());
         page.sample("celero_phase_duration_seconds_count", &labels, info.timed);
     }
+    page.head(
+        "celero_requests_refused_total",
+        "counter",
+        "Requests without a canonical form, by reason, since the policy was loaded.",
+    );
+    for (refusal, count) in now.policy.refusals() {
+        page.sample("celero_requests_refused_total", &[("reason", refusal.word())], count);
+    }
     let rules: Vec<_> = now.policy.rules().collect();
     let mut counter = |name, help, value: fn(&RuleInfo) -> u64| {
         page.head(name, "counter", help);

@@ -1,6 +1,7 @@
 //! Chooses the upstream of a request.
 
 use crate::config::Route;
+use celero_policy::canonical::split_authority;
 use http::request::Parts;
 
 /// Returns the index of the upstream of the first route that fits.
@@ -14,14 +15,11 @@ pub(crate) fn choose<'a>(routes: &[Route], head: &Parts, label: impl Fn(&str) ->
     routes.iter().find(fits).map(|route| route.upstream)
 }
 
-/// Returns the host of a request, without its port.
+/// Returns the host of a canonical request, without its port.
 pub(crate) fn host(head: &Parts) -> &str {
     let header = || head.headers.get(http::header::HOST).and_then(|value| value.to_str().ok());
     let authority = head.uri.authority().map(|authority| authority.as_str()).or_else(header).unwrap_or_default();
-    match authority.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
-        _ => authority,
-    }
+    split_authority(authority).0
 }
 
 fn host_fits(wanted: &str, host: &str) -> bool {
@@ -72,6 +70,7 @@ mod tests {
         assert_eq!(host(&head("/", Some("a.example:80"))), "a.example");
         assert_eq!(host(&head("/", Some("[::1]:80"))), "[::1]");
         assert_eq!(host(&head("/", Some("[::1]"))), "[::1]");
+        assert_eq!(host(&head("/", Some("a.example."))), "a.example");
         assert_eq!(host(&head("http://b.example/", Some("a.example"))), "b.example");
         assert_eq!(host(&head("/", None)), "");
     }

@@ -117,8 +117,7 @@ impl ProxyHttp for Service {
             let chain = chain.join(&b", "[..]);
             head.insert_header("x-forwarded-for", chain)?;
         }
-        request.guard.upstream_request_filter(session);
-        Ok(())
+        request.guard.upstream_request_filter(session, head)
     }
 
     async fn request_body_filter(
@@ -142,6 +141,16 @@ impl ProxyHttp for Service {
         request: &mut RequestState,
     ) -> Result<()> {
         request.guard.response_filter(session, response)
+    }
+
+    async fn response_trailer_filter(
+        &self,
+        _: &mut Session,
+        trailers: &mut HeaderMap,
+        request: &mut RequestState,
+    ) -> Result<Option<Bytes>> {
+        request.guard.response_trailer_filter(trailers);
+        Ok(None)
     }
 
     fn fail_to_connect(

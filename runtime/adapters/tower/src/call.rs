@@ -4,7 +4,8 @@ use crate::body::{RequestBody, ResponseBody, buffer};
 use crate::log_on_drop::{LogOnDrop, LogSink};
 use bytes::Bytes;
 use celero_policy::{Exchange, Outcome, Policy, PolicyAnswer, framing};
-use http::{Request, Response, StatusCode, request};
+use http::uri::PathAndQuery;
+use http::{Request, Response, StatusCode, Uri, request};
 use http_body::Body;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -90,10 +91,10 @@ where
     if let Some(refusal) = framing::refusal(&head, !body.is_end_stream()) {
         return Ok(state.end(Some(head), response_of(refusal), exchange));
     }
-    if let Outcome::Respond(answer) = policy.request_async(&head, &mut exchange).await {
+    if let Outcome::Respond(answer) = policy.request_async(&mut head, &mut exchange).await {
         return Ok(state.end(Some(head), response_of(*answer), exchange));
     }
-    exchange.edits().apply(&mut head.headers);
+    exchange.edits().apply_to_request(&mut head);
     let body = match policy.body_limit() {
         None => RequestBody::unread(body),
         Some(limit) => {
@@ -108,20 +109,31 @@ where
             if let Outcome::Respond(answer) = outcome {
                 return Ok(state.end(Some(head), response_of(*answer), exchange));
             }
-            exchange.edits().apply(&mut head.headers);
+            exchange.edits().apply_to_request(&mut head);
             buffered.body
         }
     };
     let kept_head = (policy.has_response_rules() || policy.has_log_fields()).then(|| head.clone());
+    if let Some(uri) = raw_uri(&policy, &exchange, &head.uri) {
+        head.uri = uri;
+    }
     let (mut parts, body) = inner.call(Request::from_parts(head, body)).await?.into_parts();
     let mut body = ResponseBody::service(body);
     if let Some(head) = kept_head.as_ref().filter(|_| policy.has_response_rules()) {
-        match policy.response(head, &parts, &mut exchange) {
-            Outcome::Continue => exchange.edits().apply(&mut parts.headers),
+        match policy.response(head, &mut parts, &mut exchange) {
+            Outcome::Continue => exchange.edits().apply(&mut parts),
             Outcome::Respond(answer) => (parts, body) = response_of(*answer).into_parts(),
         }
     }
     Ok(state.end(kept_head, Response::from_parts(parts, body), exchange))
+}
+
+/// Returns the target as it was received, if the policy says `forwardRaw`.
+fn raw_uri(policy: &Policy, exchange: &Exchange, canonical: &Uri) -> Option<Uri> {
+    let target = policy.raw_target(exchange)?;
+    let mut parts = canonical.clone().into_parts();
+    parts.path_and_query = Some(PathAndQuery::try_from(&*target).ok()?);
+    Uri::from_parts(parts).ok()
 }
 
 fn response_of<R>(answer: PolicyAnswer) -> Response<ResponseBody<R>> {

@@ -55,7 +55,13 @@ async fn ask(app: Router, request: Request<Body>) -> (Response<()>, String) {
 }
 
 fn request(method: &str, path: &str, body: impl Into<Body>) -> Request<Body> {
-    Request::builder().method(method).uri(path).header("x-old", "1").body(body.into()).unwrap()
+    Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", "localhost")
+        .header("x-old", "1")
+        .body(body.into())
+        .unwrap()
 }
 
 const POLICY: &str = r#"

@@ -1,6 +1,6 @@
 //! Tokens, keys and passwords: what is right is taken, and nothing else.
 
-use crate::support::{Folder, edits, exchange, head, log, status};
+use crate::support::{Folder, ask, edits, exchange, head, log, status};
 use celero_policy::{Exchange, Policy};
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use serde_json::{Value as Json, json};
@@ -81,7 +81,7 @@ fn key_of(algorithm: Algorithm, file: &str) -> String {
 /// Whether a policy takes a token.
 fn takes(policy: &Policy, token: &str) -> bool {
     let mut exchange = exchange();
-    let outcome = policy.request(&head("GET /", &[("authorization", &format!("Bearer {token}"))]), &mut exchange);
+    let outcome = ask(&policy, &head("GET /", &[("authorization", &format!("Bearer {token}"))]), &mut exchange);
     let taken = status(outcome) == 0;
     assert_eq!(edits(&exchange).len(), usize::from(taken));
     taken
@@ -172,7 +172,7 @@ fn tokens_are_found_where_the_policy_says() {
     let key = key_of(Algorithm::HS256, "secret");
     let good = token(Algorithm::HS256, &good_claims());
     let ask =
-        |policy: &Policy, headers: &[(&str, &str)]| status(policy.request(&head("GET /", headers), &mut exchange()));
+        |policy: &Policy, headers: &[(&str, &str)]| status(ask(&policy, &head("GET /", headers), &mut exchange()));
     let policy = verifying("", &key);
     assert_eq!(ask(&policy, &[("authorization", &format!("bEARER  {good}"))]), 0);
     assert_eq!(ask(&policy, &[("authorization", &good)]), 401);
@@ -214,7 +214,7 @@ fn key_sets_choose_by_id_and_kind() {
         let header = Header { kid: id.map(str::to_owned), ..Header::new(algorithm) };
         let token = encode(&header, &good_claims(), &signing(algorithm)).unwrap();
         let head = head("GET /", &[("authorization", &format!("Bearer {token}"))]);
-        status(policy.request(&head, &mut exchange())) == 0
+        status(ask(&policy, &head, &mut exchange())) == 0
     };
     assert!(takes(Algorithm::RS256, Some("rsa")) && takes(Algorithm::RS256, None));
     assert!(takes(Algorithm::ES256, Some("ec")) && takes(Algorithm::EdDSA, Some("ed")));
@@ -240,10 +240,10 @@ log:
     let token = token(Algorithm::HS256, &good_claims());
     let mut head = head("GET /", &[("authorization", &format!("Bearer {token}"))]);
     let mut exchange = exchange();
-    assert_eq!(status(policy.request(&head, &mut exchange)), 0);
+    assert_eq!(status(ask(&policy, &head, &mut exchange)), 0);
     // The header is gone when the claims are read.
     exchange.edits().apply(&mut head.headers);
-    assert!(head.headers.is_empty());
+    assert!(!head.headers.contains_key("authorization"));
     let fields = log(&policy, &head, None, &mut exchange);
     assert_eq!(fields.to_string(), r#"{"who":"ada","org":{"name":"a"},"size":2,"all":true}"#);
     exchange.reset(None, None);
@@ -296,11 +296,11 @@ request:
     };
     let policy = crate::support::policy(&text.replace("HASH", &digest));
     let mut exchange = exchange();
-    assert_eq!(status(policy.request(&head("GET /", &[("x-api-key", "key-1")]), &mut exchange)), 0);
+    assert_eq!(status(ask(&policy, &head("GET /", &[("x-api-key", "key-1")]), &mut exchange)), 0);
     assert_eq!(edits(&exchange), ["x-client = ci"]);
     for wrong in [&[("x-api-key", "key-2")][..], &[], &[("x-api-key", "key-1"), ("x-api-key", "key-1")]] {
         exchange.reset(None, None);
-        assert_eq!(status(policy.request(&head("GET /", wrong), &mut exchange)), 401);
+        assert_eq!(status(ask(&policy, &head("GET /", wrong), &mut exchange)), 401);
     }
     assert!(crate::support::wrong(&text.replace("HASH", &hash[1..])).contains("64 digits"));
 }
@@ -313,8 +313,7 @@ fn users_have_passwords() {
     folder.write("users", format!("# who\nada:{hash}\n\n"));
     let text = "basicAuth: {users: users}\nrequest:\n- when: basicAuth.username != 'ada'\n  deny: {status: 401}\n";
     let policy = Policy::load(&folder.write("policy.yaml", text)).unwrap();
-    let ask =
-        |value: &str| status(policy.request(&head("GET /", &[("authorization", value)]), &mut Exchange::default()));
+    let ask = |value: &str| status(ask(&policy, &head("GET /", &[("authorization", value)]), &mut Exchange::default()));
     let basic = |text: &str| format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(text));
     for _ in 0..2 {
         assert_eq!(ask(&basic("ada:pass:word")), 0);

@@ -1,6 +1,6 @@
 //! What becomes of a request when an expression fails, and of a policy when its file is wrong.
 
-use crate::support::{Folder, answer, edits, exchange, head, log, policy, response, status};
+use crate::support::{Folder, answer, ask, ask_response, edits, exchange, head, log, policy, response, status};
 use celero_policy::{LivePolicy, Policy};
 
 /// A rule that denies and one that does not, both of which fail; with the header they are false.
@@ -24,9 +24,9 @@ fn failing_conditions_count_as_the_policy_says() {
             let ask = |path: &str, headers: &[(&str, &str)]| {
                 let (head, mut exchange) = (head(path, headers), exchange());
                 let outcome = match phase {
-                    "request" => policy.request(&head, &mut exchange),
+                    "request" => ask(&policy, &head, &mut exchange),
                     "requestBody" => policy.request_body(&head, b"", &mut exchange),
-                    _ => policy.response(&head, &response(200, &[]), &mut exchange),
+                    _ => ask_response(&policy, &head, &response(200, &[]), &mut exchange),
                 };
                 (status(outcome), edits(&exchange).len())
             };
@@ -42,9 +42,9 @@ fn failing_conditions_count_as_the_policy_says() {
     }
     // `closed` is what counts where nothing is said, and `defaults` is for all phases.
     let policy = crate::support::policy(&format!("request:{FAILING}"));
-    assert_eq!(status(policy.request(&head("GET /deny", &[]), &mut exchange())), 403);
+    assert_eq!(status(ask(&policy, &head("GET /deny", &[]), &mut exchange())), 403);
     let policy = crate::support::policy(&format!("defaults: {{onError: stop, errorStatus: 599}}\nrequest:{FAILING}"));
-    let stopped = answer(policy.request(&head("GET /open", &[]), &mut exchange()));
+    let stopped = answer(ask(&policy, &head("GET /open", &[]), &mut exchange()));
     assert_eq!((stopped.status.as_u16(), &*stopped.rule), (503, "idle"));
 }
 
@@ -70,9 +70,9 @@ fn guards_are_rules_whose_answer_keeps_a_message_back() {
                 let policy = policy(&format!("{defaults}{rules}"));
                 let (without, mut exchange) = (head("GET /", &[]), exchange());
                 let outcome = match phase {
-                    "request" => policy.request(&without, &mut exchange),
+                    "request" => ask(&policy, &without, &mut exchange),
                     "requestBody" => policy.request_body(&without, b"", &mut exchange),
-                    _ => policy.response(&without, &response(200, &[]), &mut exchange),
+                    _ => ask_response(&policy, &without, &response(200, &[]), &mut exchange),
                 };
                 assert_eq!(status(outcome), status_when_failing, "{action} in {phase}");
                 assert!(exchange.edits().is_empty(), "{action} in {phase}");
@@ -84,8 +84,8 @@ fn guards_are_rules_whose_answer_keeps_a_message_back() {
 #[test]
 fn an_allowing_rule_that_fails_admits_nobody() {
     let policy = policy("request:\n- when: request.headers['x-n'] == '1'\n  allow: true\n- redirect: /login\n");
-    assert_eq!(status(policy.request(&head("GET /", &[]), &mut exchange())), 302);
-    assert_eq!(status(policy.request(&head("GET /", &[("x-n", "1")]), &mut exchange())), 0);
+    assert_eq!(status(ask(&policy, &head("GET /", &[]), &mut exchange())), 302);
+    assert_eq!(status(ask(&policy, &head("GET /", &[("x-n", "1")]), &mut exchange())), 0);
 }
 
 #[test]
@@ -93,8 +93,8 @@ fn an_answer_before_a_failure_stands() {
     let policy = policy(
         "request:\n  onError: stop\n  rules:\n  - when: request.path == '/ok'\n    allow: true\n  - when: request.headers['x'] == 'y'\n    deny: true\n",
     );
-    assert_eq!(status(policy.request(&head("GET /ok", &[]), &mut exchange())), 0);
-    assert_eq!(status(policy.request(&head("GET /other", &[]), &mut exchange())), 500);
+    assert_eq!(status(ask(&policy, &head("GET /ok", &[]), &mut exchange())), 0);
+    assert_eq!(status(ask(&policy, &head("GET /other", &[]), &mut exchange())), 500);
 }
 
 #[test]
@@ -111,19 +111,19 @@ request:
         for open in ["closed", "noMatch", "match"] {
             let policy = policy(&text.replace("POLICY", open));
             let mut exchange = exchange();
-            assert_eq!(status(policy.request(&head, &mut exchange)), 0);
+            assert_eq!(status(ask(&policy, &head, &mut exchange)), 0);
             // What the client sent is not left in its place.
             assert_eq!(edits(&exchange), ["- x-user"], "{evil}");
             assert_eq!(policy.rules().next().unwrap().failed, 1);
         }
         let policy = policy(&text.replace("POLICY", "stop"));
         let mut exchange = exchange();
-        assert_eq!(status(policy.request(&head, &mut exchange)), 500);
+        assert_eq!(status(ask(&policy, &head, &mut exchange)), 500);
         assert!(exchange.edits().is_empty());
     }
     let policy = policy(&text.replace("POLICY", "stop"));
     let mut exchange = exchange();
-    assert_eq!(status(policy.request(&head("GET /", &[("x-json", "\"a b\\tc\"")]), &mut exchange)), 0);
+    assert_eq!(status(ask(&policy, &head("GET /", &[("x-json", "\"a b\\tc\"")]), &mut exchange)), 0);
     assert_eq!(edits(&exchange).len(), 2);
 }
 
@@ -138,11 +138,11 @@ request:
     redirect: ${request.headers['x-to']}
 "#,
     );
-    let deny = answer(policy.request(&head("GET /deny", &[]), &mut exchange()));
+    let deny = answer(ask(&policy, &head("GET /deny", &[]), &mut exchange()));
     assert_eq!((deny.status.as_u16(), deny.headers.len(), deny.body.len()), (401, 1, 0));
-    assert_eq!(status(policy.request(&head("GET /go", &[("x-to", "/a")]), &mut exchange())), 302);
+    assert_eq!(status(ask(&policy, &head("GET /go", &[("x-to", "/a")]), &mut exchange())), 302);
     // A redirect to nowhere is none.
-    let nowhere = answer(policy.request(&head("GET /go", &[]), &mut exchange()));
+    let nowhere = answer(ask(&policy, &head("GET /go", &[]), &mut exchange()));
     assert_eq!((nowhere.status.as_u16(), nowhere.headers.len()), (500, 0));
 }
 
@@ -160,7 +160,7 @@ fn a_bad_file_changes_nothing_and_says_why() {
     let file = folder.write("policy.yaml", "include: [more.yaml]\nrequest:\n- deny: 403\n");
     folder.write("more.yaml", "response:\n- setHeaders: {x-a: b}\n");
     let live = LivePolicy::load(&file).unwrap();
-    let ask = || status(live.current().request(&head("GET /", &[]), &mut exchange()));
+    let ask = || status(live.current().request(&mut head("GET /", &[]), &mut exchange()));
     assert_eq!(ask(), 403);
     let started = live.current();
     for (bad, why) in
@@ -179,7 +179,7 @@ fn a_bad_file_changes_nothing_and_says_why() {
     live.reload().unwrap();
     assert_eq!(ask(), 404);
     // A request keeps the policy that it started with.
-    assert_eq!(status(started.request(&head("GET /", &[]), &mut exchange())), 403);
+    assert_eq!(status(started.request(&mut head("GET /", &[]), &mut exchange())), 403);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn included_files_come_first() {
     let names: Vec<_> = policy.files().iter().map(|file| file.file_name().unwrap().to_owned()).collect();
     assert_eq!(names, ["policy.yaml", "a.yaml", "b.yaml"]);
     for path in ["GET /new", "GET /old", "GET /other"] {
-        assert_eq!(status(policy.request(&head(path, &[]), &mut exchange())), 0);
+        assert_eq!(status(ask(&policy, &head(path, &[]), &mut exchange())), 0);
     }
     assert_eq!(policy.counters().collect::<Vec<_>>(), [("b", 3), ("a", 2), ("own", 3)]);
     let told = |file: &str, text: &str, why: &str| {
@@ -220,7 +220,7 @@ fn the_environment_is_read_as_far_as_it_is_named() {
     // Cargo sets this for tests.
     let policy = policy("env: [CARGO_PKG_NAME]\nresponse:\n- setHeaders: {x-served-by: \"${env.CARGO_PKG_NAME}\"}\n");
     let mut exchange = exchange();
-    assert_eq!(status(policy.response(&head("GET /", &[]), &response(200, &[]), &mut exchange)), 0);
+    assert_eq!(status(ask_response(&policy, &head("GET /", &[]), &response(200, &[]), &mut exchange)), 0);
     assert_eq!(edits(&exchange), ["x-served-by = celero-policy"]);
     let error =
         crate::support::wrong("env: [CARGO_PKG_NAME]\nrequest:\n- when: env.CARGO_PKG_NAM == ''\n  deny: true\n");

@@ -1,6 +1,6 @@
 //! Files and requests that mean no good: an answer or an error, never a panic, and in time.
 
-use crate::support::{exchange, head, log, policy, response};
+use crate::support::{ask, ask_response, exchange, head, log, policy, response};
 use celero_policy::Policy;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -101,10 +101,10 @@ log:
     {
         for body in [&b""[..], b"\xff", deep.as_bytes(), b"{\"a\":{\"b\":{\"c\":1}}}", b"x=1&x=%ff%00"] {
             let mut exchange = exchange();
-            let _ = policy.request(&head, &mut exchange);
+            let _ = ask(&policy, &head, &mut exchange);
             exchange.edits().apply(&mut head.headers.clone());
             let _ = policy.request_body(&head, body, &mut exchange);
-            let _ = policy.response(&head, &response(599, &[]), &mut exchange);
+            let _ = ask_response(&policy, &head, &response(599, &[]), &mut exchange);
             let _ = log(&policy, &head, None, &mut exchange).to_string();
         }
     }

@@ -55,7 +55,7 @@ fn poll<F: Future>(future: Pin<&mut F>) -> Option<F::Output> {
 
 /// Runs the phase once. `None`: it waits.
 fn ask(policy: &Policy, head: &http::request::Parts) -> Option<u16> {
-    poll(pin!(policy.request_async(head, &mut exchange()))).map(status)
+    poll(pin!(policy.request_async(&mut head.clone(), &mut exchange()))).map(status)
 }
 
 fn is_wanted(fetcher: &KeyFetcher) -> bool {
@@ -70,7 +70,8 @@ fn a_request_waits_for_the_first_document_and_for_rotated_keys() {
     let fetcher = source(&policy).fetcher();
     assert_eq!(fetcher.pause(), Duration::ZERO);
     let mut state = exchange();
-    let mut waiting = Box::pin(policy.request_async(&a, &mut state));
+    let mut asked = a.clone();
+    let mut waiting = Box::pin(policy.request_async(&mut asked, &mut state));
     assert!(poll(waiting.as_mut()).is_none() && is_wanted(&fetcher));
     let public = head("GET /public", &[("authorization", a.headers.get("authorization").unwrap().to_str().unwrap())]);
     assert_eq!(ask(&policy, &public), Some(0), "a page that needs no token");
@@ -83,7 +84,8 @@ fn a_request_waits_for_the_first_document_and_for_rotated_keys() {
     assert_eq!((ask(&policy, &b), is_wanted(&fetcher)), (Some(401), false));
     std::thread::sleep(Duration::from_millis(1_010));
     let mut state = exchange();
-    let mut waiting = Box::pin(policy.request_async(&b, &mut state));
+    let mut asked = b.clone();
+    let mut waiting = Box::pin(policy.request_async(&mut asked, &mut state));
     assert!(poll(waiting.as_mut()).is_none() && is_wanted(&fetcher));
     assert_eq!(ask(&policy, &a), Some(0), "known keys wait for nothing");
     fetcher.begin();
@@ -146,7 +148,8 @@ fn who_waits_is_woken_when_nobody_fetches_any_more() {
     let policy = policy("");
     let fetcher = source(&policy).fetcher();
     let (a, mut state) = (request("rsa.pem", "a"), exchange());
-    let mut waiting = Box::pin(policy.request_async(&a, &mut state));
+    let mut asked = a.clone();
+    let mut waiting = Box::pin(policy.request_async(&mut asked, &mut state));
     assert!(poll(waiting.as_mut()).is_none());
     drop(fetcher);
     assert_eq!(poll(waiting.as_mut()).map(status), Some(401));

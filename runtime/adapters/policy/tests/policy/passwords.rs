@@ -41,10 +41,10 @@ request:
 #[test]
 fn forty_wrong_logins_do_not_delay_a_public_page() {
     let policy = policy("forty", 12, "threads: 1, maxWaiting: 8", GUARD);
-    let heads: Vec<Parts> = (0..40).map(|number| request("/private", &format!("ada:wrong {number}"))).collect();
+    let mut heads: Vec<Parts> = (0..40).map(|number| request("/private", &format!("ada:wrong {number}"))).collect();
     let mut exchanges: Vec<Exchange> = heads.iter().map(|_| exchange()).collect();
     let mut logins: Vec<_> = heads
-        .iter()
+        .iter_mut()
         .zip(&mut exchanges)
         .map(|(head, exchange)| Box::pin(policy.request_async(head, exchange)))
         .collect();
@@ -55,7 +55,7 @@ fn forty_wrong_logins_do_not_delay_a_public_page() {
     assert!(info.done <= 1 && info.waiting <= 8 && info.refused >= 30, "{info:?}");
     // A public page is there at once, with and without credentials.
     for head in [request("/public/a", "ada:wrong"), head("GET /public", &[])] {
-        assert_eq!(poll(pin!(policy.request_async(&head, &mut exchange()))), Some(0));
+        assert_eq!(poll(pin!(policy.request_async(&mut head.clone(), &mut exchange()))), Some(0));
     }
     assert!(
         logins
@@ -67,20 +67,20 @@ fn forty_wrong_logins_do_not_delay_a_public_page() {
     // Those who are gone make room.
     drop(logins);
     let again = request("/private", "ada:another");
-    assert_eq!(poll(pin!(policy.request_async(&again, &mut exchange()))), None);
+    assert_eq!(poll(pin!(policy.request_async(&mut again.clone(), &mut exchange()))), None);
 }
 
 #[test]
 fn nothing_counts_twice_when_a_phase_waits() {
     let policy = policy("twice", 5, "", GUARD);
     let (mut exchange, right) = (exchange(), request("/private", "ada:right"));
-    assert_eq!(status(policy.request(&right, &mut exchange)), 0);
+    assert_eq!(status(policy.request(&mut right.clone(), &mut exchange)), 0);
     assert_eq!(edits(&exchange), ["x-seen = yes", "x-user = ada"]);
     assert_eq!(exchange.labels().collect::<Vec<_>>(), [("seen", "yes")]);
     assert_eq!(log(&policy, &right, None, &mut exchange).to_string(), r#"{"a":"1"}"#);
     assert_eq!(policy.counters().collect::<Vec<_>>(), [("public", 0), ("seen", 1), ("denied", 0)]);
     exchange.reset(None, None);
-    assert_eq!(status(policy.request(&request("/private", "ada:wrong"), &mut exchange)), 401);
+    assert_eq!(status(policy.request(&mut request("/private", "ada:wrong"), &mut exchange)), 401);
     assert!(edits(&exchange).is_empty());
     assert_eq!(policy.counters().collect::<Vec<_>>(), [("public", 0), ("seen", 2), ("denied", 1)]);
     assert!(policy.rules().all(|rule| (rule.evaluated, rule.failed) == (2, 0)));
@@ -108,14 +108,14 @@ fn every_login_costs_one_hash_once() {
         ("grace:right", 0, 1),
         ("ada:right", 0, 0),
     ] {
-        assert_eq!(status(policy.request(&request("/private", login), &mut exchange())), expected, "{login}");
+        assert_eq!(status(policy.request(&mut request("/private", login), &mut exchange())), expected, "{login}");
         done += hashes;
         assert_eq!(policy.verifications().done, done, "{login}");
     }
     let huge = request("/private", &format!("ada:{}", "x".repeat(100_000)));
-    assert_eq!(status(policy.request(&huge, &mut exchange())), 401);
+    assert_eq!(status(policy.request(&mut huge.clone(), &mut exchange())), 401);
     let twice = head("GET /", &[("authorization", "Basic YTpi"), ("authorization", "Basic YTpi")]);
-    assert_eq!(status(policy.request(&twice, &mut exchange())), 401);
+    assert_eq!(status(policy.request(&mut twice.clone(), &mut exchange())), 401);
     assert_eq!(policy.verifications().done, done);
 }
 
@@ -124,7 +124,7 @@ fn equal_logins_at_once_cost_one_hash() {
     let policy = policy("equal", 8, "threads: 1, maxWaiting: 1", GUARD);
     std::thread::scope(|scope| {
         for _ in 0..8 {
-            let login = || status(policy.request(&request("/private", "ada:right"), &mut exchange()));
+            let login = || status(policy.request(&mut request("/private", "ada:right"), &mut exchange()));
             scope.spawn(move || assert_eq!(login(), 0));
         }
     });
@@ -158,7 +158,7 @@ fn only_rules_that_read_the_user_wait() {
     ] {
         let rules = format!("request:\n- when: {}\n  deny: true\n", serde_json::Value::from(condition));
         let policy = policy("lazy", 4, "", &rules);
-        let status = status(policy.request(&request("/", "ada:right"), &mut exchange()));
+        let status = status(policy.request(&mut request("/", "ada:right"), &mut exchange()));
         assert_eq!((policy.verifications().done > 0, status == 403), (waits, denies), "{condition}");
     }
 }
@@ -168,17 +168,17 @@ fn later_phases_know_the_user_and_the_log_never_waits() {
     let rules = "response:\n- {when: 'basicAuth.username == \"ada\"', setHeaders: {x-user: ada}}\n";
     let early = policy("later", 4, "", rules);
     let (mut exchange_, login) = (exchange(), request("/", "ada:right"));
-    assert_eq!(status(early.request(&login, &mut exchange_)), 0);
+    assert_eq!(status(early.request(&mut login.clone(), &mut exchange_)), 0);
     let without = head("GET /", &[]);
-    assert_eq!(status(early.response(&without, &response(200, &[]), &mut exchange_)), 0);
+    assert_eq!(status(early.response(&without, &mut response(200, &[]), &mut exchange_)), 0);
     assert_eq!(edits(&exchange_), ["x-user = ada"]);
 
     let logging = policy("logging", 12, "threads: 1", "log:\n- logFields: {user: '${basicAuth.username}'}\n");
     let mut exchange_ = exchange();
-    assert_eq!(poll(pin!(logging.request_async(&login, &mut exchange_))), Some(0));
+    assert_eq!(poll(pin!(logging.request_async(&mut login.clone(), &mut exchange_))), Some(0));
     assert!(log(&logging, &without, None, &mut exchange_).is_empty(), "not verified yet");
     let mut exchange_ = exchange();
-    assert_eq!(poll(pin!(logging.request_async(&login, &mut exchange_))), Some(0));
+    assert_eq!(poll(pin!(logging.request_async(&mut login.clone(), &mut exchange_))), Some(0));
     while logging.verifications().done == 0 {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
@@ -206,6 +206,6 @@ fn files_of_users_are_checked() {
     folder.write("users", "# nobody yet\n");
     let text = format!("basicAuth: {{users: users}}\n{GUARD}");
     let policy = Policy::load(&folder.write("policy.yaml", text)).unwrap();
-    assert_eq!(status(policy.request(&request("/private", "ada:right"), &mut exchange())), 401);
+    assert_eq!(status(policy.request(&mut request("/private", "ada:right"), &mut exchange())), 401);
     assert_eq!(policy.verifications().done, 0);
 }

@@ -23,10 +23,13 @@ pub(crate) fn exchange() -> Exchange {
     Exchange::new(Some("192.0.2.7:4711".parse().unwrap()), Some("10.0.0.1:443".parse().unwrap()))
 }
 
-/// A request's head: `GET /path`, then headers.
+/// A request's head: `GET /path`, then headers. Without `host` among them it is for `localhost`.
 pub(crate) fn head(line: &str, headers: &[(&str, &str)]) -> Parts {
     let (method, uri) = line.split_once(' ').unwrap();
-    let builder = http::Request::builder().method(method).uri(uri);
+    let mut builder = http::Request::builder().method(method).uri(uri);
+    if !headers.iter().any(|(name, _)| *name == "host") {
+        builder = builder.header("host", "localhost");
+    }
     let builder = headers.iter().fold(builder, |builder, (name, value)| builder.header(*name, *value));
     builder.body(()).unwrap().into_parts().0
 }
@@ -35,6 +38,21 @@ pub(crate) fn response(status: u16, headers: &[(&str, &str)]) -> response::Parts
     let builder = http::Response::builder().status(status);
     let builder = headers.iter().fold(builder, |builder, (name, value)| builder.header(*name, *value));
     builder.body(()).unwrap().into_parts().0
+}
+
+/// Runs the phase `request` on a copy of a head.
+pub(crate) fn ask(policy: &Policy, head: &Parts, exchange: &mut Exchange) -> Outcome {
+    policy.request(&mut head.clone(), exchange)
+}
+
+/// Runs the phase `response` on a copy of a head.
+pub(crate) fn ask_response(
+    policy: &Policy,
+    head: &Parts,
+    response: &response::Parts,
+    exchange: &mut Exchange,
+) -> Outcome {
+    policy.response(head, &mut response.clone(), exchange)
 }
 
 pub(crate) fn answer(outcome: Outcome) -> PolicyAnswer {

@@ -53,7 +53,7 @@ fn with_secrets(count: usize, named: bool) -> Policy {
 
 fn takes(policy: &Policy, token: &str) -> bool {
     let head = head("GET /", &[("authorization", &format!("Bearer {token}"))]);
-    status(policy.request(&head, &mut exchange())) == 0
+    status(policy.request(&mut head.clone(), &mut exchange())) == 0
 }
 
 #[test]

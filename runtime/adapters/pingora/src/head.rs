@@ -1,0 +1,63 @@
+//! Pingora's heads as those that a policy reads and changes.
+//!
+//! Changes use Pingora's own methods, which keep the case of header names as it was received.
+
+use celero_policy::canonical::{Fields, Head, ResponseHead};
+use http::{HeaderMap, HeaderName, HeaderValue, Uri, Version, request, response};
+use pingora::http::{RequestHeader, ResponseHeader};
+
+/// The head of a request.
+pub(crate) struct OfRequest<'s>(pub(crate) &'s mut RequestHeader);
+
+/// The head of a response.
+pub(crate) struct OfResponse<'s>(pub(crate) &'s mut ResponseHeader);
+
+macro_rules! fields {
+    ($($head:ty)*) => {$(
+        impl Fields for $head {
+            fn headers(&self) -> &HeaderMap {
+                &self.0.headers
+            }
+
+            fn set_field(&mut self, name: &HeaderName, value: HeaderValue) {
+                if self.0.insert_header(name.clone(), value).is_err() {
+                    // A value of the client must not pass for the policy's.
+                    self.0.remove_header(name);
+                }
+            }
+
+            fn add_field(&mut self, name: &HeaderName, value: HeaderValue) {
+                if let Err(error) = self.0.append_header(name.clone(), value) {
+                    log::warn!("the header {name} could not be added: {error}");
+                }
+            }
+
+            fn remove_field(&mut self, name: &HeaderName) {
+                self.0.remove_header(name);
+            }
+        }
+    )*};
+}
+
+fields! { OfRequest<'_> OfResponse<'_> }
+
+impl Head for OfRequest<'_> {
+    fn parts(&self) -> &request::Parts {
+        self.0
+    }
+
+    /// Pingora's URI has only the path of an absolute-form target, and replaces what is not UTF-8.
+    fn raw_target(&self) -> Option<&[u8]> {
+        (self.0.version < Version::HTTP_2).then(|| self.0.raw_path())
+    }
+
+    fn set_uri(&mut self, uri: Uri) {
+        self.0.set_uri(uri);
+    }
+}
+
+impl ResponseHead for OfResponse<'_> {
+    fn parts(&self) -> &response::Parts {
+        self.0
+    }
+}
