@@ -4,6 +4,7 @@
 
 mod backend;
 mod bodies;
+mod canonical;
 mod client;
 mod config;
 mod credentials;
@@ -19,4 +20,5 @@ mod raw_h2;
 mod reload;
 mod running;
 mod slow_bodies;
+mod smuggling;
 mod upstreams;
