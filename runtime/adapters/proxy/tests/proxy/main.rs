@@ -21,4 +21,5 @@ mod reload;
 mod running;
 mod slow_bodies;
 mod smuggling;
+mod spellings;
 mod upstreams;
