@@ -51,7 +51,8 @@ impl Evaluator for ConstantEvaluator<'_> {
 
     fn matches(&self, pattern: &str, text: &str) -> Option<bool> {
         self.pattern(pattern)?;
-        self.patterns.regex(pattern).ok().map(|regex| regex.is_match(text))
+        let arena = Arena::new(0);
+        self.patterns.regex(pattern).ok()?.is_match(text, &Cx::new(STEPS, &arena)).ok()
     }
 
     fn is_selection(&self, function: &str) -> bool {

@@ -76,8 +76,7 @@ impl<'a> Cx<'a> {
         let _ = self.charge_bytes(bytes);
     }
 
-    /// Returns the steps that are left.
-    #[cfg(test)]
+    /// Returns the steps that are left: less than zero once the budget was exceeded.
     pub(crate) fn left(&self) -> i64 {
         self.fuel.get()
     }

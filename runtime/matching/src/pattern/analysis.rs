@@ -12,6 +12,8 @@ const MAX_PARTIAL_TEXTS: usize = 4;
 const MAX_TEXT_BYTES: usize = 1024;
 /// What every program has, in bytes.
 const MIN_PROGRAM_BYTES: usize = 2048;
+/// A state, with its transitions, in bytes.
+const STATE: usize = 128;
 
 /// A plain test of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,10 +109,13 @@ fn may_be_empty(hir: &Hir) -> bool {
     matches!(hir.kind(), HirKind::Repetition(repetition) if repetition.min == 0)
 }
 
+/// Upper bound of the states of a pattern's program.
+pub(super) fn program_states(hir: &Hir) -> usize {
+    (program_bytes(hir) / STATE).max(1)
+}
+
 /// Upper bound of the bytes of a pattern's program, for both search directions, without [`MIN_PROGRAM_BYTES`].
 fn program_bytes(hir: &Hir) -> usize {
-    /// A state, with its transitions, in bytes.
-    const STATE: usize = 128;
     /// A range of characters that are not all ASCII, with the states of its bytes.
     const WIDE: usize = 1024;
     let own = |inner: usize| inner.saturating_add(STATE);

@@ -1,10 +1,15 @@
 //! An engine for patterns on ASCII text.
 
+use super::analysis::program_states;
 use super::compile::parse;
+use super::lazy_dfa::{Direction, LazyDfa, Stop};
+use super::meter::Meter;
+use super::metered_regex::{MOST_ASSUMED, STATE_BYTES_PER_STEP};
 use super::small_alphabet::reduce;
 use crate::MemoryBudget;
 use regex_automata::meta::{Config, Regex};
 use regex_automata::nfa::thompson::WhichCaptures;
+use std::sync::OnceLock;
 
 /// Largest program, in bytes.
 const MAX_PROGRAM_BYTES: usize = 1 << 20;
@@ -15,9 +20,16 @@ const MAX_CACHE_BYTES: usize = 1 << 20;
 /// Decides a pattern on ASCII text.
 ///
 /// It has far fewer states than an engine for all of Unicode, which makes it faster where the states of the other do not
-/// fit into the processor's cache.
+/// fit into the processor's cache. Searches charge what those of a [`MeteredRegex`](super::MeteredRegex) do.
 #[derive(Debug)]
-pub struct AsciiRegex(Regex);
+pub struct AsciiRegex {
+    pattern: Box<str>,
+    regex: Regex,
+    /// Upper bound of the states of the program.
+    states: usize,
+    /// For long texts.
+    dfa: OnceLock<Option<LazyDfa>>,
+}
 
 impl AsciiRegex {
     /// Returns `None` if the pattern is not valid, matches parts of characters, or is too large.
@@ -28,8 +40,9 @@ impl AsciiRegex {
             .which_captures(WhichCaptures::None)
             .nfa_size_limit(Some(MAX_PROGRAM_BYTES))
             .hybrid_cache_capacity(MAX_CACHE_BYTES);
-        let pattern = reduce(&parse(pattern)?)?.hir;
-        Regex::builder().configure(config).build_from_hir(&pattern).ok().map(Self)
+        let hir = reduce(&parse(pattern)?)?.hir;
+        let regex = Regex::builder().configure(config).build_from_hir(&hir).ok()?;
+        Some(Self { pattern: pattern.into(), regex, states: program_states(&hir), dfa: OnceLock::new() })
     }
 
     /// As [`new`](Self::new), with memory from `budget`. Also returns `None` if that does not suffice.
@@ -40,16 +53,30 @@ impl AsciiRegex {
         budget.keep(this, bytes)
     }
 
-    /// Bytes held on the heap, without what each searching thread caches.
+    /// Bytes held on the heap, without what each searching thread caches and what is built for the first long text.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
-        self.0.memory_usage()
+        self.regex.memory_usage()
     }
 
     /// Returns whether the pattern matches somewhere in `ascii`. For a text that is not ASCII the answer may be wrong.
+    ///
+    /// # Errors
+    /// That of the meter, if the search costs more than is left.
     #[inline]
-    #[must_use]
-    pub fn is_match(&self, ascii: &str) -> bool {
-        self.0.is_match(ascii)
+    pub fn is_match<M: Meter>(&self, ascii: &str, meter: &M) -> Result<bool, M::Error> {
+        let worst = self.states.saturating_mul(ascii.len()) / STATE_BYTES_PER_STEP;
+        if worst > MOST_ASSUMED
+            && let Some(dfa) =
+                self.dfa.get_or_init(|| LazyDfa::new(&reduce(&parse(&self.pattern)?)?.hir, Direction::Forward))
+        {
+            match dfa.search(ascii.as_bytes(), 0..ascii.len(), true, meter) {
+                Ok(end) => return Ok(end.is_some()),
+                Err(Stop::Spent(error)) => return Err(error),
+                Err(Stop::Undecided) => {}
+            }
+        }
+        meter.charge(worst)?;
+        Ok(self.regex.is_match(ascii))
     }
 }

@@ -1,10 +1,10 @@
 //! A cache of compiled patterns for one compilation, with a shared memory budget.
 
 use super::analysis::{Analysis, TextTest, analyze};
-use super::compile::{MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, compile_within};
+use super::compile::{MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, engine};
 use super::matcher::Matcher;
+use super::metered_regex::MeteredRegex;
 use crate::MemoryBudget;
-use regex::Regex;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ pub struct PatternCache {
 #[derive(Debug, Clone)]
 struct Compiled {
     weight: u32,
-    regex: Result<Regex, PatternError>,
+    regex: Result<MeteredRegex, PatternError>,
 }
 
 /// How to decide a pattern, and what that costs to prepare.
@@ -65,7 +65,7 @@ impl PatternCache {
     ///
     /// # Errors
     /// See [`compile`](super::compile()).
-    pub fn regex(&self, pattern: &str) -> Result<Regex, PatternError> {
+    pub fn regex(&self, pattern: &str) -> Result<MeteredRegex, PatternError> {
         self.compiled(pattern).regex
     }
 
@@ -115,10 +115,12 @@ impl PatternCache {
         if let Some(found) = self.compiled.borrow().get(pattern) {
             return found.clone();
         }
-        let compiled = match compile_within(pattern, LIGHT_PROGRAM_BYTES) {
-            Ok(regex) => Compiled { weight: 1, regex: Ok(regex) },
-            Err(_) => Compiled { weight: HEAVY_WEIGHT, regex: compile_within(pattern, MAX_PROGRAM_BYTES) },
+        let (weight, regex) = match engine(pattern, LIGHT_PROGRAM_BYTES) {
+            Ok(regex) => (1, Ok(regex)),
+            Err(_) => (HEAVY_WEIGHT, engine(pattern, MAX_PROGRAM_BYTES)),
         };
+        let regex = regex.map(|compiled| MeteredRegex::new(pattern, compiled, &self.budget));
+        let compiled = Compiled { weight, regex };
         self.compiled.borrow_mut().insert(pattern.into(), compiled.clone());
         compiled
     }

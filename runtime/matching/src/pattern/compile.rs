@@ -1,6 +1,11 @@
 //! The limits within which patterns are compiled.
 
-use regex::{Regex, RegexBuilder};
+use super::analysis::program_states;
+use super::folding::folding_steps;
+use super::meter::Meter;
+use super::metered_regex::MeteredRegex;
+use crate::MemoryBudget;
+use regex_automata::meta::{self, Regex};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::Hir;
 
@@ -15,6 +20,16 @@ pub const MAX_NESTING: u32 = 100;
 /// more slowly.
 const MAX_CACHE_BYTES: usize = 1 << 20;
 
+/// Most states of a pattern in which literals are looked for where a match may begin. In `a?` a thousand times, that takes longer than
+/// everything else.
+const MOST_STATES_FOR_LITERALS: usize = 1 << 14;
+
+/// Steps charged for compiling any pattern, for each byte of it, and bytes of the compiled program for each step. A step is some ten
+/// nanoseconds, and at most a hundred.
+const STEPS_PER_PATTERN: usize = 1_000;
+const STEPS_PER_BYTE: usize = 32;
+const PROGRAM_BYTES_PER_STEP: usize = 8;
+
 /// Why a pattern can't be compiled.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -24,45 +39,105 @@ pub enum PatternError {
         /// Length of the pattern.
         bytes: usize,
     },
-    /// The pattern is not valid, or its program would exceed the limit.
-    Regex(regex::Error),
+    /// The pattern is not valid. The text shows where and why, in several lines.
+    Syntax(String),
+    /// The compiled program would exceed a limit.
+    TooLarge {
+        /// The limit, in bytes.
+        limit: usize,
+    },
 }
 
 impl std::fmt::Display for PatternError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::TooLong { bytes } => write!(f, "pattern of {bytes} bytes is longer than {MAX_PATTERN_BYTES}"),
-            Self::Regex(error) => error.fmt(f),
+            Self::Syntax(error) => error.fmt(f),
+            Self::TooLarge { limit } => write!(f, "the program of the pattern exceeds the size limit of {limit} bytes"),
         }
     }
 }
 
 impl std::error::Error for PatternError {}
 
+/// A compiled pattern.
+#[derive(Debug, Clone)]
+pub(super) struct Compiled {
+    pub(super) regex: Regex,
+    /// Upper bound of the states of its program.
+    pub(super) states: usize,
+}
+
 /// Compiles a pattern that may come from an untrusted author: its length, nesting and program are bounded.
 ///
 /// # Errors
 /// If the pattern is not valid or exceeds [`MAX_PATTERN_BYTES`], [`MAX_NESTING`] or [`MAX_PROGRAM_BYTES`].
-pub fn compile(pattern: &str) -> Result<Regex, PatternError> {
-    compile_within(pattern, MAX_PROGRAM_BYTES)
+pub fn compile(pattern: &str) -> Result<MeteredRegex, PatternError> {
+    let compiled = engine(pattern, MAX_PROGRAM_BYTES)?;
+    Ok(MeteredRegex::new(pattern, compiled, &MemoryBudget::default()))
+}
+
+/// As [`compile`], and takes what compiling costs from `meter`: steps for the length of the pattern, for classes that ignore case,
+/// and for the size of the program. `left` is how many steps the meter has left. Use it for a pattern that comes with the text.
+///
+/// # Errors
+/// That of the meter, in the outer result, if compiling costs more than is left; those of [`compile`] in the inner one.
+pub fn compile_metered<M: Meter>(
+    pattern: &str,
+    left: usize,
+    meter: &M,
+) -> Result<Result<MeteredRegex, PatternError>, M::Error> {
+    if pattern.len() > MAX_PATTERN_BYTES {
+        return Ok(Err(PatternError::TooLong { bytes: pattern.len() }));
+    }
+    let parsing = pattern.len().saturating_mul(STEPS_PER_BYTE).saturating_add(STEPS_PER_PATTERN);
+    meter.charge(parsing)?;
+    let folding = folding_steps(pattern);
+    meter.charge(folding)?;
+    let left = left.saturating_sub(parsing).saturating_sub(folding);
+    // A program that would cost more than what is left is not finished.
+    let most = left.saturating_mul(PROGRAM_BYTES_PER_STEP);
+    match engine(pattern, most.min(MAX_PROGRAM_BYTES)) {
+        Ok(compiled) => {
+            meter.charge(compiled.regex.memory_usage() / PROGRAM_BYTES_PER_STEP)?;
+            Ok(Ok(MeteredRegex::new(pattern, compiled, &MemoryBudget::default())))
+        }
+        Err(PatternError::TooLarge { limit }) => {
+            meter.charge(if limit < MAX_PROGRAM_BYTES {
+                left.saturating_add(1)
+            } else {
+                limit / PROGRAM_BYTES_PER_STEP
+            })?;
+            Ok(Err(PatternError::TooLarge { limit }))
+        }
+        Err(error) => Ok(Err(error)),
+    }
 }
 
 /// Compiles a pattern to a program of at most `program_bytes`.
-pub(super) fn compile_within(pattern: &str, program_bytes: usize) -> Result<Regex, PatternError> {
+pub(super) fn engine(pattern: &str, program_bytes: usize) -> Result<Compiled, PatternError> {
     if pattern.len() > MAX_PATTERN_BYTES {
         return Err(PatternError::TooLong { bytes: pattern.len() });
     }
-    RegexBuilder::new(pattern)
-        .size_limit(program_bytes)
-        .dfa_size_limit(MAX_CACHE_BYTES)
-        .nest_limit(MAX_NESTING)
-        .build()
-        .map_err(PatternError::Regex)
+    let hir = parser().parse(pattern).map_err(|error| PatternError::Syntax(error.to_string()))?;
+    let states = program_states(&hir);
+    let config = meta::Config::new()
+        .nfa_size_limit(Some(program_bytes))
+        .hybrid_cache_capacity(MAX_CACHE_BYTES)
+        .auto_prefilter(states <= MOST_STATES_FOR_LITERALS);
+    let regex = Regex::builder().configure(config).build_from_hir(&hir);
+    // A pattern that was parsed can only be too large.
+    let regex = regex.map_err(|_| PatternError::TooLarge { limit: program_bytes })?;
+    Ok(Compiled { regex, states })
+}
+
+fn parser() -> regex_syntax::Parser {
+    ParserBuilder::new().nest_limit(MAX_NESTING).build()
 }
 
 /// Parses a pattern. Returns `None` if it is not valid.
 pub(crate) fn parse(pattern: &str) -> Option<Hir> {
-    ParserBuilder::new().nest_limit(MAX_NESTING).build().parse(pattern).ok()
+    parser().parse(pattern).ok()
 }
 
 #[cfg(test)]

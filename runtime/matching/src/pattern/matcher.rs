@@ -3,16 +3,18 @@
 use super::analysis::analyze;
 use super::anchored_dfa::AnchoredDfa;
 use super::ascii_regex::AsciiRegex;
-use super::compile::{MAX_PROGRAM_BYTES, PatternError, compile, parse};
+use super::compile::{MAX_PROGRAM_BYTES, PatternError, compile, engine, parse};
 use super::lazy::LazyMatcher;
+use super::lazy_dfa::BYTES_PER_STEP;
+use super::meter::{Meter, Unmetered};
+use super::metered_regex::MeteredRegex;
 use crate::MemoryBudget;
-use regex::Regex;
 use regex_syntax::hir::Look;
 
-/// Decides whether a pattern matches somewhere in a text, as [`Regex::is_match`] does.
+/// Decides whether a pattern matches somewhere in a text, as [`MeteredRegex::is_match`] does.
 ///
 /// A small pattern that matches only at the start of the text, or only at its end, becomes a dense automaton: one table lookup
-/// for each byte, and no memory that threads compete for. Every other pattern is a [`Regex`], which is good at finding
+/// for each byte, and no memory that threads compete for. Every other pattern is a [`MeteredRegex`], which is good at finding
 /// the places where a match can begin.
 ///
 /// ```
@@ -33,9 +35,9 @@ pub(super) enum Engine {
     /// Reads the text from its end.
     Backward(AnchoredDfa),
     /// Any pattern.
-    Search(Regex),
+    Search(MeteredRegex),
     /// An engine for ASCII texts, and one for all others that is built when such a text is met.
-    Ascii(Box<AsciiRegex>, Box<LazyMatcher<Regex>>),
+    Ascii(Box<AsciiRegex>, Box<LazyMatcher<MeteredRegex>>),
     /// One of the other engines, built on first use.
     Lazy(Box<LazyMatcher<Box<Engine>>>),
 }
@@ -45,6 +47,15 @@ pub(super) enum Engine {
 pub struct OverBudget<'m> {
     /// The pattern, for a caller that wants to search with a temporary engine.
     pub pattern: &'m str,
+}
+
+/// Why a search has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undecided<'m, E> {
+    /// The memory budget did not allow the engine.
+    NoEngine(OverBudget<'m>),
+    /// The search costs more than the meter had left: its error.
+    Spent(E),
 }
 
 impl std::fmt::Display for OverBudget<'_> {
@@ -66,7 +77,7 @@ impl Matcher {
 
     /// A matcher of `pattern`, which `regex` was compiled from.
     #[must_use]
-    pub fn from_regex(pattern: &str, regex: Regex) -> Self {
+    pub fn from_regex(pattern: &str, regex: MeteredRegex) -> Self {
         Self(Engine::anchored(pattern).unwrap_or(Engine::Search(regex)))
     }
 
@@ -87,12 +98,25 @@ impl Matcher {
     /// If the matcher is [lazy](Self::lazy) and the memory budget did not allow its engine.
     #[inline]
     pub fn is_match(&self, text: &str) -> Result<bool, OverBudget<'_>> {
+        self.search(text, &Unmetered).map_err(|undecided| match undecided {
+            Undecided::NoEngine(over) => over,
+            Undecided::Spent(never) => match never {},
+        })
+    }
+
+    /// As [`is_match`](Self::is_match), and takes the cost of the search from `meter`. See [`MeteredRegex`] for what it charges; an
+    /// automaton charges one step for eight bytes of text.
+    ///
+    /// # Errors
+    /// Also if the search costs more than is left.
+    #[inline]
+    pub fn search<M: Meter>(&self, text: &str, meter: &M) -> Result<bool, Undecided<'_, M::Error>> {
         match &self.0 {
             Engine::Lazy(lazy) => match lazy.get(build) {
-                Some(engine) => engine.is_match(text),
-                None => Err(OverBudget { pattern: lazy.pattern() }),
+                Some(engine) => engine.is_match(text, meter),
+                None => Err(Undecided::NoEngine(OverBudget { pattern: lazy.pattern() })),
             },
-            engine => engine.is_match(text),
+            engine => engine.is_match(text, meter),
         }
     }
 }
@@ -125,19 +149,26 @@ impl Engine {
     }
 
     #[inline]
-    fn is_match(&self, text: &str) -> Result<bool, OverBudget<'_>> {
-        Ok(match self {
-            Self::Ascii(ascii, _) if text.is_ascii() => ascii.is_match(text),
+    fn is_match<M: Meter>(&self, text: &str, meter: &M) -> Result<bool, Undecided<'_, M::Error>> {
+        match self {
+            Self::Search(regex) => regex.is_match(text, meter),
+            Self::Forward(dfa) => read_all(text, meter).map(|()| dfa.matches_prefix(text.as_bytes())),
+            Self::Backward(dfa) => read_all(text, meter).map(|()| dfa.matches_suffix(text.as_bytes())),
+            Self::Ascii(ascii, _) if text.is_ascii() => ascii.is_match(text, meter),
             Self::Ascii(_, others) => match others.get(build_regex) {
-                Some(regex) => regex.is_match(text),
-                None => return Err(OverBudget { pattern: others.pattern() }),
+                Some(regex) => regex.is_match(text, meter),
+                None => return Err(Undecided::NoEngine(OverBudget { pattern: others.pattern() })),
             },
-            Self::Lazy(lazy) => return Err(OverBudget { pattern: lazy.pattern() }),
-            Self::Forward(dfa) => dfa.matches_prefix(text.as_bytes()),
-            Self::Backward(dfa) => dfa.matches_suffix(text.as_bytes()),
-            Self::Search(regex) => regex.is_match(text),
-        })
+            Self::Lazy(lazy) => return Err(Undecided::NoEngine(OverBudget { pattern: lazy.pattern() })),
+        }
+        .map_err(Undecided::Spent)
     }
+}
+
+/// Charges reading a text once.
+#[inline]
+fn read_all<M: Meter>(text: &str, meter: &M) -> Result<(), M::Error> {
+    meter.charge(text.len() / BYTES_PER_STEP)
 }
 
 /// Builds the engine of a lazy matcher. Most texts are ASCII, and a smaller engine is enough for them.
@@ -156,8 +187,9 @@ fn build(pattern: &str, budget: &MemoryBudget) -> Option<Box<Engine>> {
 }
 
 #[cold]
-fn build_regex(pattern: &str, budget: &MemoryBudget) -> Option<Regex> {
-    budget.take(program_bound(pattern)).then(|| compile(pattern).ok()).flatten()
+fn build_regex(pattern: &str, budget: &MemoryBudget) -> Option<MeteredRegex> {
+    let compiled = budget.take(program_bound(pattern)).then(|| engine(pattern, MAX_PROGRAM_BYTES).ok()).flatten();
+    compiled.map(|compiled| MeteredRegex::new(pattern, compiled, budget))
 }
 
 /// Upper bound of the bytes of a valid pattern's program.

@@ -8,20 +8,28 @@ mod anchored_dfa;
 mod ascii_regex;
 mod cache;
 mod compile;
+mod folding;
 mod lazy;
+mod lazy_dfa;
 mod matcher;
+mod meter;
+mod metered_regex;
 mod required;
 mod small_alphabet;
 
+#[cfg(test)]
+mod metered_tests;
 #[cfg(test)]
 mod tests;
 
 pub use analysis::{Analysis, TextTest, analyze};
 pub use ascii_regex::AsciiRegex;
 pub use cache::{PatternCache, Plan, Strategy};
-pub use compile::{MAX_NESTING, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, compile};
+pub use compile::{MAX_NESTING, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, compile, compile_metered};
 pub use lazy::LazyMatcher;
-pub use matcher::{Matcher, OverBudget};
+pub use matcher::{Matcher, OverBudget, Undecided};
+pub use meter::{Meter, Unmetered};
+pub use metered_regex::{Groups, MeteredRegex};
 pub use required::{Literals, RequiredLiterals, SHORTEST_SUBSTRING, required_literals};
 
 pub(crate) use compile::parse;

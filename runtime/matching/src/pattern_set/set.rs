@@ -4,12 +4,32 @@ use super::merge::{Automaton, MAX_WORK, merge};
 use super::required_bytes::{ByteMask, required_bytes};
 use super::table::{StateTable, TableMatches};
 use crate::MemoryBudget;
-use crate::pattern::{AsciiRegex, LazyMatcher, Reduced, parse, reduce};
+use crate::pattern::{AsciiRegex, LazyMatcher, Meter, Reduced, parse, reduce};
+use std::cell::Cell;
 
 /// Bytes of automata that are considered for merging, for each byte of memory for tables.
 const EXPLORED_PER_BYTE: usize = 2;
 /// Number of tables that run over a text at the same time.
 const LANES: usize = 4;
+
+/// Most steps that the search for one pattern may take in a lookup (see [`Meter`]), besides one for each byte of text. A pattern
+/// that needs more is left open.
+const MAX_SEARCH_STEPS: usize = 100_000;
+
+/// What is left of the steps for a search.
+struct Allowance(Cell<usize>);
+
+/// A search takes more steps than are left.
+struct Exceeded;
+
+impl Meter for Allowance {
+    type Error = Exceeded;
+
+    fn charge(&self, steps: usize) -> Result<(), Exceeded> {
+        self.0.set(self.0.get().checked_sub(steps).ok_or(Exceeded)?);
+        Ok(())
+    }
+}
 
 /// What a [`PatternSet`] knows of a pattern that it did not rule out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +37,7 @@ pub enum PatternMatch {
     /// The pattern matches.
     Certain,
     /// The pattern may match: run its own [`Matcher`](crate::Matcher). Reported for texts that are not ASCII, for patterns that match
-    /// parts of characters, and where the memory budget is used up.
+    /// parts of characters, where the memory budget is used up, and where searching takes many times longer than reading the text.
     Possible,
 }
 
@@ -216,8 +236,12 @@ impl PatternSet {
         let regex = member.regex.as_ref().filter(|_| !SYMBOLS).and_then(|regex| regex.get(AsciiRegex::within));
         match regex {
             Some(regex) => {
-                if regex.is_match(input.text) {
-                    hit(id, PatternMatch::Certain);
+                match regex
+                    .is_match(input.text, &Allowance(Cell::new(input.text.len().saturating_add(MAX_SEARCH_STEPS))))
+                {
+                    Ok(true) => hit(id, PatternMatch::Certain),
+                    Ok(false) => {}
+                    Err(Exceeded) => hit(id, PatternMatch::Possible),
                 }
             }
             None => hit(id, PatternMatch::Possible),

@@ -1,54 +1,56 @@
-//! `matches`, and what regular expressions cost: charges for searches, and a cache of patterns that are only known at evaluation.
+//! `matches`, and what regular expressions cost: charges for searches and for compiling, and a cache of patterns that are only known at
+//! evaluation.
 //!
 //! CEL's patterns have RE2's syntax. That of the regex crate differs as follows: `\C`, `\Q..\E` and `(?P=name)` are errors;
 //! the classes `\d \s \w` and `\b` are those of Unicode, in RE2 those of ASCII; in `x{n}`, `n` may exceed 1000 within the size
 //! limit; the flags `x` and `R` exist; classes may nest and intersect (`[a-z&&[^b]]`). Both engines search in time linear in
-//! the text.
+//! the text; [`MeteredRegex`] says what a search is charged.
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::library::recent_cache::RecentCache;
-use ::regex::Regex;
 use celero_ir::ErrorKind;
-use celero_matching::{Matcher, pattern};
-
-/// Steps charged for compiling a pattern during evaluation, plus one step for each of its bytes.
-const COMPILE_STEPS: usize = 20_000;
-
-/// Bytes of text searched per step charged. A slow search takes tens of nanoseconds per byte.
-const BYTES_PER_STEP: usize = 8;
+use celero_matching::Matcher;
+use celero_matching::pattern::{self, Meter, MeteredRegex, Undecided};
 
 thread_local! {
-    static COMPILED: RecentCache<Regex> = const { RecentCache::new() };
+    static COMPILED: RecentCache<MeteredRegex> = const { RecentCache::new() };
+}
+
+impl Meter for Cx<'_> {
+    type Error = ErrorKind;
+
+    #[inline]
+    fn charge(&self, steps: usize) -> EvalResult<()> {
+        Cx::charge(self, steps)
+    }
 }
 
 /// Whether a pattern that was compiled before the evaluation matches somewhere in `text`.
 #[inline]
 pub(crate) fn regex_found(cx: &Cx<'_>, matcher: &Matcher, text: &str) -> EvalResult<bool> {
-    cx.charge(text.len() / BYTES_PER_STEP)?;
-    matcher.is_match(text).or_else(|over| with_recent(cx, over.pattern, |regex| regex.is_match(text)))
+    match matcher.search(text, cx) {
+        Ok(found) => Ok(found),
+        Err(Undecided::Spent(kind)) => Err(kind),
+        Err(Undecided::NoEngine(over)) => with_regex(cx, over.pattern, |regex| regex.is_match(text, cx))?,
+    }
 }
 
 /// `text.matches(pattern)`: whether a pattern that was not known before the evaluation matches somewhere in `text`.
 pub(crate) fn string_matches<'a>(cx: &Cx<'a>, text: &'a str, pattern: &'a str) -> EvalResult<bool> {
-    with_regex(cx, text, pattern, |regex| regex.is_match(text))
+    with_regex(cx, pattern, |regex| regex.is_match(text, cx))?
 }
 
-/// Compiles `pattern`, or takes it from the thread's cache, charges a search of `text` and calls `search`.
-pub(crate) fn with_regex<R>(cx: &Cx<'_>, text: &str, pattern: &str, search: impl FnOnce(&Regex) -> R) -> EvalResult<R> {
-    cx.charge(text.len() / BYTES_PER_STEP)?;
-    with_recent(cx, pattern, search)
-}
-
-/// Calls `search` with a pattern from the thread's cache; compiles and caches the pattern first if it is not there.
+/// Calls `search` with a pattern from the thread's cache. Compiles, charges and caches the pattern first if it is not there.
 #[cold]
-fn with_recent<R>(cx: &Cx<'_>, pattern: &str, search: impl FnOnce(&Regex) -> R) -> EvalResult<R> {
+pub(crate) fn with_regex<R>(cx: &Cx<'_>, pattern: &str, search: impl FnOnce(&MeteredRegex) -> R) -> EvalResult<R> {
     let compile = || {
-        cx.charge(COMPILE_STEPS.saturating_add(pattern.len()))?;
-        pattern::compile(pattern).map_err(|_| ErrorKind::InvalidArgument)
+        let left = usize::try_from(cx.left()).unwrap_or(0);
+        pattern::compile_metered(pattern, left, cx)?.map_err(|_| ErrorKind::InvalidArgument)
     };
-    // While the thread exits, its cache may be dropped already.
-    COMPILED.try_with(|compiled| compiled.with(pattern, compile, search)).unwrap_or(Err(ErrorKind::OutOfBudget))
+    // The search may use the cache again, and while the thread exits, the cache may be dropped already.
+    let regex = COMPILED.try_with(|compiled| compiled.with(pattern, compile, MeteredRegex::clone));
+    regex.unwrap_or(Err(ErrorKind::OutOfBudget)).map(|regex| search(&regex))
 }
 
 #[cfg(test)]
@@ -59,7 +61,6 @@ mod tests {
     #[test]
     fn searches() {
         let arena = Arena::new(0);
-        let cx = Cx::new(1_000_000, &arena);
         let cases = [
             ("hubba", "ubb", Ok(true)),
             ("cows", "", Ok(true)),
@@ -74,6 +75,7 @@ mod tests {
         ];
         for (text, pattern, want) in cases {
             for _ in 0..2 {
+                let cx = Cx::new(1_000_000, &arena);
                 assert_eq!(string_matches(&cx, text, pattern), want, "{text} {pattern}");
             }
         }
@@ -82,10 +84,33 @@ mod tests {
     #[test]
     fn compiling_is_charged_once() {
         let arena = Arena::new(0);
-        let cx = Cx::new(50_000, &arena);
+        let cx = Cx::new(10_000, &arena);
         assert_eq!(string_matches(&cx, "a", "charged[0-9]"), Ok(false));
+        let compiled = cx.left();
+        assert!(compiled < 9_000, "{compiled}");
         assert_eq!(string_matches(&cx, "a", "charged[0-9]"), Ok(false));
-        assert_eq!(string_matches(&cx, "a", "charged[0-8]"), Ok(false));
-        assert_eq!(string_matches(&cx, "a", "charged[0-7]"), Err(ErrorKind::OutOfBudget));
+        assert!(cx.left() > compiled - 100, "{}", cx.left());
+        for other in 0..8 {
+            let _ = string_matches(&cx, "a", &format!("charged[0-{other}]"));
+        }
+        assert_eq!(string_matches(&cx, "a", "charged[0-8]"), Err(ErrorKind::OutOfBudget));
+    }
+
+    /// What a pattern costs to compile is charged by the size of its program; one that is too expensive is not finished.
+    #[test]
+    fn large_patterns_are_charged_more() {
+        let arena = Arena::new(0);
+        let spent = |pattern: &str| {
+            let cx = Cx::new(1_000_000, &arena);
+            string_matches(&cx, "a", pattern).map(|_| 1_000_000 - cx.left())
+        };
+        let small = spent("small[0-9]").unwrap();
+        assert!((1_000..5_000).contains(&small), "{small}");
+        let large = spent(r"large\w{40}").unwrap();
+        assert!(large > 100_000, "{large}");
+        assert!(spent(r"(?i)[\s\S]folded").unwrap() > 75_000);
+        assert_eq!(spent(&r"(?i)[\s\S]".repeat(100)), Err(ErrorKind::OutOfBudget));
+        let cx = Cx::new(10_000, &arena);
+        assert_eq!(string_matches(&cx, "a", r"unfinished\w{40}"), Err(ErrorKind::OutOfBudget));
     }
 }

@@ -84,7 +84,7 @@ fn a_pattern_without_room_is_paid_for_with_steps() {
     let input = Input::new("path=/ab/x12y :host=h");
     for (patterns, compiled) in [(0, false), (1 << 20, true)] {
         for (indexing, rule) in [(Indexing::Always, "steps[0-9]"), (Indexing::Off, "steps[0-8]")] {
-            let limits = Limits { patterns, steps: 5000, ..Limits::default() };
+            let limits = Limits { patterns, steps: 500, ..Limits::default() };
             let engine = Engine::builder().tier(Tier::Native).limits(limits).build();
             let source = format!("request.host == 'h' && !request.path.matches('{rule}.*x')");
             let set = build(&engine, &env, &[source], indexing, ErrorPolicy::Stop);

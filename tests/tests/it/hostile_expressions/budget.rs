@@ -147,3 +147,46 @@ fn definitions_neither_explode_nor_overflow() {
         assert!(outcomes.iter().all(|o| o.is_ok() && *o == outcomes[0]), "{outcomes:?}");
     });
 }
+
+/// A search is charged what it may cost: the size of the program counts, not only the length of the text. So is compiling a pattern
+/// that comes with the request.
+#[test]
+fn expensive_patterns_are_paid_for() {
+    let mut rng = celero_tests::generate::Rng::new(3);
+    let ab: String = (0..1 << 20).map(|_| if rng.below(2) == 0 { 'a' } else { 'b' }).collect();
+    let agent: String = (0..100_000).map(|_| ["union ", "select", "a, b "][rng.below(3)]).collect();
+    let sources = [
+        ("s.matches('[ab]*a[ab]{8000}c')", &ab),
+        ("s.matches('(?i)(union|select).{0,500}from ')", &agent),
+        ("regex.extract(s, '[ab]*a[ab]{800}c') == optional.none()", &ab),
+        ("regex.replace(s, '[ab]*a[ab]{800}c', '') == s", &ab),
+        ("lists.range(46).exists(x, s.matches(string(x) + '\\\\w{40}N'))", &"a".to_owned()),
+        ("lists.range(40).exists(x, s.matches(string(x) + '(?i)[\\\\s\\\\S](?i)[\\\\s\\\\S]'))", &"a".to_owned()),
+    ];
+    let env = env();
+    for (source, text) in &sources {
+        for tier in TIERS {
+            let program = engine(tier).compile(&env, source).unwrap();
+            let mut bindings = bindings(&env);
+            bindings.set("s", Value::String(text)).unwrap();
+            for _ in 0..2 {
+                let outcome = program.eval(&bindings, &mut Scratch::new()).map(drop).map_err(|e| e.kind);
+                assert_eq!(outcome, Err(ErrorKind::OutOfBudget), "{tier:?} {source}");
+            }
+        }
+    }
+    // In a set, whichever way the rules are found: a search for all patterns together is bounded too.
+    let text = format!("c{ab}");
+    for indexing in [celero::Indexing::Always, celero::Indexing::Off] {
+        let engine = engine(Tier::Native);
+        let sources = sources.iter().take(2).map(|(source, _)| *source).chain(["s == 'x'", "s.contains('zz')"]);
+        let rules = sources.fold(engine.rules(&env), |rules, source| rules.rule(source, source, ()));
+        let set = rules.index(indexing).on_error(celero::ErrorPolicy::NoMatch).build().unwrap();
+        let mut bindings = bindings(&env);
+        bindings.set("s", Value::String(&text)).unwrap();
+        let mut scratch = Scratch::new();
+        set.all(&bindings, &mut scratch).unwrap();
+        let errors: Vec<_> = scratch.errors().iter().map(|error| (error.rule, error.error.kind)).collect();
+        assert_eq!(errors, [(0, ErrorKind::OutOfBudget)], "{indexing:?}");
+    }
+}

@@ -1,0 +1,153 @@
+//! What parsing a pattern costs beyond reading it: classes of characters whose other letter cases are looked up one by one.
+
+use super::compile::MAX_NESTING;
+use regex_syntax::ast::{
+    Ast, ClassPerl, ClassSetBinaryOp, ClassSetItem, ClassUnicode, Flag, Flags, FlagsItemKind, Visitor,
+    parse::ParserBuilder, visit,
+};
+
+/// Steps for a class of most characters: some seven milliseconds.
+const WIDE_STEPS: usize = 75_000;
+/// Steps for a class of some thousand characters.
+const PROPERTY_STEPS: usize = 2_000;
+/// A range of more characters than this is wide.
+const MANY: u32 = 1 << 12;
+
+/// Upper bound of the steps (see [`Meter`](super::Meter)) that parsing takes for letter cases, zero for a pattern that regards case.
+pub(super) fn folding_steps(pattern: &str) -> usize {
+    let ast = ParserBuilder::new().nest_limit(MAX_NESTING).build().parse(pattern);
+    let count = ast.map(|ast| visit(&ast, Count::default()));
+    match count {
+        Ok(Ok(count)) if count.ignores_case => count.steps,
+        _ => 0,
+    }
+}
+
+#[derive(Default)]
+struct Count {
+    /// Whether some part of the pattern ignores case.
+    ignores_case: bool,
+    steps: usize,
+    /// Classes within the current one, each of which is looked up.
+    inner: usize,
+    /// Whether the current class has many characters.
+    wide: bool,
+}
+
+impl Count {
+    fn add(&mut self, steps: usize) {
+        self.steps = self.steps.saturating_add(steps);
+    }
+
+    fn flags(&mut self, flags: &Flags) {
+        let insensitive = |kind: &FlagsItemKind| *kind == FlagsItemKind::Flag(Flag::CaseInsensitive);
+        self.ignores_case |= flags.items.iter().any(|item| insensitive(&item.kind));
+    }
+
+    fn unicode(&mut self, class: &ClassUnicode) {
+        self.add(PROPERTY_STEPS);
+        self.wide |= class.is_negated();
+    }
+
+    fn perl(&mut self, class: &ClassPerl) {
+        self.add(PROPERTY_STEPS);
+        self.wide |= class.negated;
+    }
+
+    fn class_begins(&mut self) {
+        (self.inner, self.wide) = (1, false);
+    }
+
+    fn class_ends(&mut self) {
+        if self.wide {
+            self.add(WIDE_STEPS.saturating_mul(self.inner));
+        }
+    }
+
+    fn inner(&mut self) {
+        self.inner = self.inner.saturating_add(1);
+    }
+}
+
+impl Visitor for Count {
+    type Output = Self;
+    type Err = std::convert::Infallible;
+
+    fn finish(self) -> Result<Self, Self::Err> {
+        Ok(self)
+    }
+
+    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Self::Err> {
+        match ast {
+            Ast::Flags(set) => self.flags(&set.flags),
+            Ast::Group(group) => {
+                if let Some(flags) = group.flags() {
+                    self.flags(flags);
+                }
+            }
+            Ast::ClassUnicode(class) => {
+                self.class_begins();
+                self.unicode(class);
+                self.class_ends();
+            }
+            Ast::ClassBracketed(_) => self.class_begins(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_post(&mut self, ast: &Ast) -> Result<(), Self::Err> {
+        if let Ast::ClassBracketed(_) = ast {
+            self.class_ends();
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), Self::Err> {
+        match item {
+            ClassSetItem::Range(range) => {
+                let count = u32::from(range.end.c).saturating_sub(range.start.c.into());
+                self.wide |= count > MANY;
+            }
+            ClassSetItem::Unicode(class) => self.unicode(class),
+            ClassSetItem::Perl(class) => self.perl(class),
+            ClassSetItem::Ascii(class) => self.wide |= class.negated,
+            ClassSetItem::Bracketed(class) => {
+                self.inner();
+                self.wide |= class.negated;
+            }
+            ClassSetItem::Empty(_) | ClassSetItem::Literal(_) | ClassSetItem::Union(_) => {}
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_binary_op_pre(&mut self, _: &ClassSetBinaryOp) -> Result<(), Self::Err> {
+        // Both operands are looked up.
+        self.inner();
+        self.inner();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_classes_that_ignore_case_are_expensive() {
+        for (pattern, least, most) in [
+            (r"[\s\S]*x", 0, 0),
+            ("(?i)select", 0, 0),
+            ("(?i)[a-z]+[^>]", 0, 0),
+            (r"(?i)\w+\S", 0, 0),
+            (r"(?i)\pL[\w]", 4_000, 4_000),
+            (r"(?i)[\s\S]*x", 75_000, 80_000),
+            (r"(?i:a)|[[^a][b]]\PL", 300_000, 310_000),
+            (r"(?i)[\x{0}-\x{10FFFF}]", 75_000, 75_000),
+            ("(", 0, 0),
+        ] {
+            let steps = folding_steps(pattern);
+            assert!((least..=most).contains(&steps), "{pattern}: {steps}");
+        }
+    }
+}

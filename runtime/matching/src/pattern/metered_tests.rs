@@ -1,0 +1,152 @@
+//! Searches that are charged: they find what the regex crate finds, and no text and no pattern gets more than its budget.
+
+use super::compile::{PatternError, compile, compile_metered};
+use super::meter::{Meter, Unmetered};
+use super::metered_regex::MeteredRegex;
+use super::tests::Random;
+use crate::{Matcher, MemoryBudget};
+use std::cell::Cell;
+use std::ops::Range;
+
+/// A budget of steps.
+struct Budget(Cell<usize>);
+
+impl Meter for Budget {
+    type Error = ();
+
+    fn charge(&self, steps: usize) -> Result<(), ()> {
+        self.0.set(self.0.get().checked_sub(steps).ok_or(())?);
+        Ok(())
+    }
+}
+
+impl Budget {
+    fn new(steps: usize) -> Self {
+        Self(Cell::new(steps))
+    }
+
+    fn spent(&self, of: usize) -> usize {
+        of.saturating_sub(self.0.get())
+    }
+}
+
+/// Asserts that the automata find what the regex crate finds.
+fn agree(pattern: &str, texts: &[&str]) {
+    let (want, regex) = (regex::Regex::new(pattern).unwrap(), compile(pattern).unwrap());
+    texts.iter().for_each(|text| agree_on(pattern, text, &want, &regex));
+}
+
+fn agree_on(pattern: &str, text: &str, want: &regex::Regex, regex: &MeteredRegex) {
+    assert_eq!(regex.0.is_match(text, &Unmetered), Ok(want.is_match(text)), "{pattern:?} on {text:?}");
+    for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+        let first = want.find_at(text, at).map(|found| found.range());
+        assert_eq!(regex.0.find_at(text, at, &Unmetered), Ok(first.clone()), "{pattern:?} on {text:?} from {at}");
+        assert_eq!(regex.find_at(text, at, &Unmetered), Ok(first.clone()), "{pattern:?} on {text:?} from {at}");
+        let Some(first) = first else { break };
+        let groups = regex.groups(text, first, &Unmetered).unwrap().unwrap();
+        let captures = want.captures_at(text, at).unwrap();
+        let wanted: Vec<Option<Range<usize>>> = captures.iter().map(|group| group.map(|group| group.range())).collect();
+        let found: Vec<_> = (0..regex.group_count()).map(|group| groups.get(group)).collect();
+        assert_eq!(found, wanted, "{pattern:?} on {text:?} from {at}");
+    }
+}
+
+#[test]
+fn automata_find_what_the_engine_finds() {
+    let mut random = Random(11);
+    for _ in 0..500 {
+        let pattern = random.pattern(2);
+        if regex::Regex::new(&pattern).is_err() {
+            continue;
+        }
+        let texts: Vec<String> = (0..9).map(|_| random.text()).collect();
+        agree(&pattern, &texts.iter().map(|text| &**text).chain(["aéa"]).collect::<Vec<_>>());
+    }
+    for (pattern, text) in [
+        (r"(?-u:\B)", "aéa"),
+        ("select.*from", "select a from b, select c from d"),
+        (r"\bé+\b", "a é éé"),
+        ("a*", "baac"),
+        ("(a|ab)(c|bcd)?", "abcd abcd"),
+        ("(?m)^x$", "y\nx\nxx\nx"),
+    ] {
+        agree(pattern, &[text]);
+    }
+}
+
+/// States that exceed their memory are dropped and built again, and the answers stay right.
+#[test]
+fn dropped_states_are_built_again() {
+    let pattern = "[ab]*a[ab]{300}c|xyz";
+    let regex = compile(pattern).unwrap();
+    let mut random = fastrand::Rng::with_seed(3);
+    let mut text: String = (0..6_000).map(|_| if random.bool() { 'a' } else { 'b' }).collect();
+    assert_eq!(regex.is_match(&text, &Unmetered), Ok(false));
+    text.push_str("xyz");
+    assert_eq!(regex.find_at(&text, 0, &Unmetered), Ok(Some(6_000..6_003)));
+}
+
+const MILLION: usize = 1_000_000;
+
+/// Patterns that take long on a text that is made for them end when their budget is spent, whatever engine decides them.
+#[test]
+fn expensive_searches_end() {
+    let ab: String =
+        (0..1_u32 << 20).map(|i| if i.wrapping_mul(2_654_435_761) >> 31 == 0 { 'a' } else { 'b' }).collect();
+    let mut random = fastrand::Rng::with_seed(5);
+    let mut words = |all: [&str; 3]| (0..100_000).filter_map(|_| random.choice(all)).collect::<String>();
+    let sql = words(["union ", "select", "a, b "]);
+    let foreign = words(["union ", "select", "é, b "]);
+    for (pattern, text) in [
+        ("[ab]*a[ab]{8000}c", &ab),
+        ("(?i)(union|select).{0,500}from ", &sql),
+        ("(?i)(union|select).{0,500}from ", &foreign),
+        (r"(?i)\b(union|select)\b.{0,500}from ", &foreign),
+    ] {
+        for matcher in [Matcher::new(pattern).unwrap(), Matcher::lazy(pattern, &MemoryBudget::default())] {
+            assert!(matcher.search(text, &Budget::new(MILLION)).is_err(), "{pattern}");
+        }
+        assert_eq!(compile(pattern).unwrap().find_at(text, 0, &Budget::new(MILLION)), Err(()), "{pattern}");
+    }
+}
+
+/// The same patterns, and others, cost little on ordinary texts.
+#[test]
+fn ordinary_searches_are_cheap() {
+    let line = "GET /shop/item/4711?color=blue&size=xl HTTP/1.1 from Mozilla/5.0 (X11; Linux x86_64) ";
+    let text = line.repeat((1 << 16) / line.len());
+    let foreign = "Grüße aus Köln, 今日は ".repeat(2000);
+    for (pattern, text) in [
+        ("[ab]*a[ab]{8000}c", &text),
+        ("(?i)(union|select).{0,500}from ", &text),
+        (r"(?i)\b(union|select)\b.{0,500}from ", &foreign),
+        (r"\w+@\w+\.com", &text),
+        (r"\w+@\w+\.com", &foreign),
+        ("(chrome|firefox|safari|curl)/[0-9]+", &text),
+    ] {
+        let (budget, regex) = (Budget::new(MILLION), compile(pattern).unwrap());
+        assert_eq!(regex.is_match(text, &budget), Ok(false), "{pattern}");
+        assert!(budget.spent(MILLION) < 100_000, "{pattern}: {}", budget.spent(MILLION));
+        // States that exist are not paid again.
+        let again = Budget::new(MILLION);
+        assert_eq!(regex.is_match(text, &again), Ok(false), "{pattern}");
+        assert!(again.spent(MILLION) <= text.len() / 5, "{pattern}: {}", again.spent(MILLION));
+    }
+}
+
+#[test]
+fn compiling_is_charged_by_what_it_takes() {
+    let spent = |pattern: &str| {
+        let budget = Budget::new(MILLION);
+        compile_metered(pattern, MILLION, &budget).map(|regex| (regex.is_ok(), budget.spent(MILLION)))
+    };
+    assert!(matches!(spent("[0-9]+"), Ok((true, 1_000..4_000))));
+    assert!(matches!(spent(r"\w{40}N"), Ok((true, 100_000..900_000))), "{:?}", spent(r"\w{40}N"));
+    assert!(matches!(spent("("), Ok((false, 1_000..4_000))));
+    assert!(matches!(spent(r"\w{1000}"), Ok((false, 250_000..500_000))), "{:?}", spent(r"\w{1000}"));
+    assert_eq!(spent(&r"(?i)[\s\S]".repeat(20)), Err(()));
+    let little = Budget::new(20_000);
+    assert!(compile_metered(r"\w{40}N", 20_000, &little).is_err());
+    let long = "a".repeat(20_000);
+    assert!(matches!(compile_metered(&long, MILLION, &Budget::new(0)), Ok(Err(PatternError::TooLong { .. }))));
+}
