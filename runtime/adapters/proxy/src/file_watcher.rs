@@ -1,24 +1,29 @@
 //! Loads the files again when they change, and on SIGHUP.
 //!
-//! Folders are watched, not files, because editors and Kubernetes replace files. An event only triggers a look at the files; size and
-//! modification time say whether one changed.
+//! Folders are watched, not files, because editors and Kubernetes replace files. An event only triggers a look at the files; their
+//! stamps say whether one changed. A file that was replaced is loaded soon. A file that was written in place is loaded when no program
+//! has it open for writing, as far as the system reports that, and it has been unchanged for a while.
 
+use crate::file_stamps::FileStamps;
 use crate::state::State;
 use async_trait::async_trait;
-use notify::{RecursiveMode, Watcher};
+use notify::event::{AccessKind, AccessMode, ModifyKind};
+use notify::{Event, EventKind, RecursiveMode, Watcher};
 use pingora::server::ShutdownWatch;
 use pingora::services::background::BackgroundService;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
-/// How long files must stay unchanged before they are loaded: many writers write a file in several steps.
+/// How long replaced files must stay unchanged before they are loaded: several files are often replaced one after another.
 const QUIET: Duration = Duration::from_millis(100);
 /// The polling interval if the system can't report changes.
 const POLL: Duration = Duration::from_secs(2);
+/// How long a file may be open for writing until the log says that it is awaited.
+const LONG: Duration = Duration::from_secs(10);
 
 /// The service that loads changed files.
 pub(crate) struct WatchService {
@@ -27,72 +32,84 @@ pub(crate) struct WatchService {
     first: FileStamps,
 }
 
-/// Modification time and size of each file; `None` if it can't be read.
-type FileStamps = Vec<(PathBuf, Option<(SystemTime, u64)>)>;
-
 impl WatchService {
     /// Creates the service. Call it right after the files were loaded: only later changes are noticed.
     pub(crate) fn new(state: Arc<State>) -> Self {
-        let first = stamps(&state);
+        let first = FileStamps::of(state.files());
         Self { state, first }
     }
 
     async fn run(&self) {
-        let touched = Arc::new(Notify::new());
-        let mut watcher = Folders::new(Arc::clone(&touched));
+        let reports = Arc::new(Reports::default());
+        let mut watcher = Folders::new(Arc::clone(&reports));
         let mut hangup = signal(SignalKind::hangup()).ok();
         let mut seen = self.first.clone();
         loop {
             let reported = watcher.watch(&seen);
-            let hung_up = tokio::select! {
-                () = touched.notified() => false,
-                () = tokio::time::sleep(POLL), if !reported => false,
-                () = next(&mut hangup) => true,
-            };
-            let now = if hung_up { stamps(&self.state) } else { self.settled(&seen).await };
-            if hung_up && let Some(log) = &self.state.log {
-                log.reopen();
-            }
-            if hung_up || now != seen {
-                // An error is logged and counted in `reload`.
-                let _ = self.state.reload();
-                // Files that are watched from now on start with their current stamps.
-                seen = stamps(&self.state);
-                for (file, about) in &mut seen {
-                    if let Some((_, before)) = now.iter().find(|(known, _)| known == file) {
-                        *about = *before;
-                    }
+            let looked = async {
+                tokio::select! {
+                    () = reports.touched.notified() => {}
+                    () = tokio::time::sleep(POLL), if !reported => {}
                 }
-            }
+                self.settled(&seen, &reports, reported).await
+            };
+            let now = tokio::select! {
+                now = looked => Some(now),
+                () = next(&mut hangup) => None,
+            };
+            let cause = match &now {
+                None => {
+                    if let Some(log) = &self.state.log {
+                        log.reopen();
+                    }
+                    "SIGHUP".to_owned()
+                }
+                Some(now) => {
+                    let changed = now.changed(&seen);
+                    if changed.is_empty() {
+                        continue;
+                    }
+                    let changed: Vec<_> = changed.iter().map(|file| file.display().to_string()).collect();
+                    format!("{} changed", changed.join(", "))
+                }
+            };
+            let now = now.unwrap_or_else(|| seen.again());
+            // An error is logged and counted in `reload`.
+            let _ = self.state.reload(&cause);
+            // Files that are watched from now on start with their current stamps.
+            seen = FileStamps::of(self.state.files());
+            seen.take_over(&now);
         }
     }
 
-    /// Waits until the files stay unchanged, and returns their stamps.
-    async fn settled(&self, before: &FileStamps) -> FileStamps {
-        let mut now = before.clone();
+    /// Waits until the files are complete, and returns their stamps.
+    async fn settled(&self, before: &FileStamps, reports: &Reports, reported: bool) -> FileStamps {
+        let settle = self.state.current().config.reload.settle;
+        let (mut now, mut since, mut told) = (before.clone(), Instant::now(), false);
         loop {
             // This also limits how often events of other files in these folders are handled.
             tokio::time::sleep(QUIET).await;
-            let later = stamps(&self.state);
-            if later == now {
+            let later = before.again();
+            if later != now {
+                (now, since) = (later, Instant::now());
+                continue;
+            }
+            let changed = now.changed(before);
+            if let Some(file) = changed.iter().find(|file| reports.is_written(file)) {
+                if since.elapsed() >= LONG && !std::mem::replace(&mut told, true) {
+                    log::warn!(
+                        "{} changed, but a program has it open for writing: it is loaded when it is closed",
+                        file.display()
+                    );
+                }
+                continue;
+            }
+            let replaced = reported && changed.iter().all(|file| now.was_replaced(before, file));
+            if replaced || since.elapsed() >= settle {
                 return now;
             }
-            now = later;
         }
     }
-}
-
-/// Returns the current stamps of the files.
-fn stamps(state: &State) -> FileStamps {
-    let of = |file: &Path| {
-        let about = std::fs::metadata(file).ok()?;
-        Some((about.modified().ok()?, about.len()))
-    };
-    let look = |file: PathBuf| {
-        let about = of(&file);
-        (file, about)
-    };
-    state.files().into_iter().map(look).collect()
 }
 
 async fn next(signal: &mut Option<Signal>) {
@@ -102,27 +119,64 @@ async fn next(signal: &mut Option<Signal>) {
     }
 }
 
+/// What the system reports of the watched folders.
+#[derive(Default)]
+struct Reports {
+    touched: Notify,
+    /// Files that were written and not closed yet.
+    written: Mutex<BTreeSet<PathBuf>>,
+}
+
+impl Reports {
+    fn take(&self, event: notify::Result<Event>) {
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Ok(event) if !event.need_rescan() => match event.kind {
+                EventKind::Modify(ModifyKind::Data(_)) => written.extend(event.paths.iter().map(|path| plain(path))),
+                EventKind::Access(AccessKind::Close(AccessMode::Write))
+                | EventKind::Modify(ModifyKind::Name(_))
+                | EventKind::Remove(_) => {
+                    written.retain(|file| !event.paths.iter().any(|path| plain(path) == *file));
+                }
+                _ => {}
+            },
+            // Reports were lost.
+            _ => written.clear(),
+        }
+        self.touched.notify_one();
+    }
+
+    fn is_written(&self, file: &Path) -> bool {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner).contains(&plain(file))
+    }
+}
+
+/// Returns a path without `.` in front: files of the current folder are watched as `./name`.
+fn plain(path: &Path) -> PathBuf {
+    path.strip_prefix(".").unwrap_or(path).to_owned()
+}
+
 /// The folders that are watched.
 struct Folders {
-    touched: Arc<Notify>,
+    reports: Arc<Reports>,
     watcher: Option<notify::RecommendedWatcher>,
     folders: BTreeSet<PathBuf>,
 }
 
 impl Folders {
-    fn new(touched: Arc<Notify>) -> Self {
-        let changed = Arc::clone(&touched);
-        let watcher = notify::recommended_watcher(move |_| changed.notify_one());
+    fn new(reports: Arc<Reports>) -> Self {
+        let taker = Arc::clone(&reports);
+        let watcher = notify::recommended_watcher(move |event| taker.take(event));
         if let Err(error) = &watcher {
             log::warn!("the system can't report changed files ({error}): they are polled every {POLL:?}");
         }
-        Self { touched, watcher: watcher.ok(), folders: BTreeSet::new() }
+        Self { reports, watcher: watcher.ok(), folders: BTreeSet::new() }
     }
 
     /// Watches the folders of these files too. Returns whether the system reports changes in all of them.
     fn watch(&mut self, files: &FileStamps) -> bool {
         let Some(watcher) = &mut self.watcher else { return false };
-        for (file, _) in files {
+        for file in files.files() {
             let folder = match file.parent() {
                 Some(folder) if !folder.as_os_str().is_empty() => folder,
                 _ => Path::new("."),
@@ -136,7 +190,7 @@ impl Folders {
             }
             self.folders.insert(folder.to_owned());
             // A change before this folder was watched is found by one more look.
-            self.touched.notify_one();
+            self.reports.touched.notify_one();
         }
         true
     }

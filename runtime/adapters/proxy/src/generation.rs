@@ -4,9 +4,13 @@ use crate::config::{Config, Route, Timeouts};
 use crate::error::Error;
 use crate::upstream::Upstream;
 use celero_policy::{KeyFetcher, Policy};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// How many names of rules a line of the log has.
+const SHOWN: usize = 10;
 
 /// The configuration at one time, with its policy and upstreams. A request uses one generation in all its phases.
 pub(crate) struct Generation {
@@ -43,6 +47,35 @@ impl Generation {
 
     pub(crate) fn timeouts(&self) -> &Timeouts {
         &self.config.timeouts
+    }
+
+    /// Returns what is new since `before`, for the log: the policy's rules, and the changed sections of the configuration.
+    pub(crate) fn changes_since(&self, before: &Self) -> String {
+        let names =
+            |generation: &Self| -> BTreeSet<Arc<str>> { generation.policy.rules().map(|rule| rule.name).collect() };
+        let (old, new) = (names(before), names(self));
+        let mut text = format!("a policy with {} rules", self.policy.rules().count());
+        for (what, names) in [("new", new.difference(&old)), ("gone", old.difference(&new))] {
+            let names: Vec<&str> = names.map(|name| &**name).collect();
+            if let Some(shown) = names.get(..names.len().min(SHOWN)).filter(|shown| !shown.is_empty()) {
+                let more = if names.len() > SHOWN { ", .." } else { "" };
+                text.push_str(&format!("; {what}: {}{more}", shown.join(", ")));
+            }
+        }
+        let (now, then) = (&self.config, &before.config);
+        for (section, same) in [
+            ("upstreams", now.upstreams == then.upstreams),
+            ("routes", now.routes == then.routes),
+            ("timeouts", now.timeouts == then.timeouts),
+            ("limits", now.limits == then.limits),
+            ("retries", now.retries == then.retries),
+            ("reload", now.reload == then.reload),
+        ] {
+            if !same {
+                text.push_str(&format!("; changed: {section}"));
+            }
+        }
+        text
     }
 
     /// Returns the files of the policy.

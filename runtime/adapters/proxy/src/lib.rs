@@ -18,9 +18,12 @@
 mod access_log;
 mod admin;
 mod bound_service;
+mod brief_entry;
 pub mod config;
 mod demo;
 mod error;
+mod failure;
+mod file_stamps;
 mod file_watcher;
 mod generation;
 mod health;
@@ -33,6 +36,7 @@ mod proxy;
 mod request_state;
 mod routing;
 mod service;
+mod shutdown;
 mod state;
 mod upstream;
 

@@ -1,14 +1,13 @@
 //! An entry of the access log: the proxy's own fields of a request, then the fields of the policy.
 
+use crate::failure;
 use crate::request_state::RequestState;
 use crate::routing;
 use celero_policy::LogFields;
-use http::StatusCode;
 use pingora::Error;
 use pingora::proxy::Session;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use std::fmt::Write;
-use std::net::IpAddr;
 
 /// Returns the entry as a line of JSON, without a line break. A field of the policy replaces a field of the proxy with the same name.
 pub(crate) fn line(session: &Session, request: &RequestState, fields: &LogFields, error: Option<&Error>) -> String {
@@ -36,32 +35,13 @@ pub(crate) fn line(session: &Session, request: &RequestState, fields: &LogFields
     if let Some(answer) = guard.answer() {
         entry.add("rule", || (*answer.rule).into());
     } else if let Some(error) = error {
-        entry.add("error", || error.to_string().into());
+        entry.add("error", || failure::reason_of(error).into());
     }
     for (name, value) in fields.iter() {
         entry.put(name, value);
     }
     entry.text.push_str(if entry.text.is_empty() { "{}" } else { "}" });
     entry.text
-}
-
-/// Returns the entry of a request of which only this is known.
-pub(crate) fn brief(client: Option<IpAddr>, status: Option<StatusCode>, reason: &str) -> String {
-    let client = client.map(|client| client.to_string());
-    let (now, status) = (jiff::Timestamp::now(), status.map(|status| status.as_u16()));
-    json!({ "time": format!("{now:.3}"), "client": client, "status": status, "error": reason }).to_string()
-}
-
-/// Returns the entry of a request that was refused because of its head.
-pub(crate) fn refused(client: Option<IpAddr>, status: StatusCode) -> String {
-    let reason = match status {
-        StatusCode::REQUEST_TIMEOUT => "the head was not complete in time",
-        StatusCode::URI_TOO_LONG => "the request line is too long",
-        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => "the head is too large",
-        StatusCode::METHOD_NOT_ALLOWED => "the method is not allowed",
-        _ => "the head is malformed",
-    };
-    brief(client, Some(status), reason)
 }
 
 struct LogEntry<'a> {

@@ -1,6 +1,6 @@
 //! The proxy's own log: one line per event on standard error.
 
-use log::{LevelFilter, Log, Metadata, Record};
+use log::{Level, LevelFilter, Log, Metadata, Record};
 use std::io::Write;
 
 struct Stderr;
@@ -11,12 +11,10 @@ impl Log for Stderr {
     }
 
     fn log(&self, record: &Record<'_>) {
-        // Libraries log below `warn` only with `--log debug` or `--log trace`.
-        let (target, level) = (record.target(), record.level());
-        let pingora = target.starts_with("pingora") && log::max_level() >= LevelFilter::Debug;
-        if level > LevelFilter::Warn && !pingora && !target.starts_with("celero") {
+        if !shown(record.target(), record.level()) {
             return;
         }
+        let level = record.level();
         let now = jiff::Timestamp::now();
         let line = format!("{now:.3} {level:<5} {}\n", record.args());
         // If standard error is closed, there is no place to report it.
@@ -24,6 +22,20 @@ impl Log for Stderr {
     }
 
     fn flush(&self) {}
+}
+
+/// Returns whether a record is for operators. What Pingora says of requests is in the words of its own code, and the proxy says it
+/// itself; of Pingora's, only failures of the server as a whole are shown, such as a lack of file descriptors. `--log debug` shows all.
+fn shown(target: &str, level: Level) -> bool {
+    let all = log::max_level() >= LevelFilter::Debug;
+    match target {
+        _ if target.starts_with("celero") => true,
+        _ if target.starts_with("pingora") => {
+            let server = target.starts_with("pingora_core::services") || target.starts_with("pingora_core::server");
+            all || (server && level == Level::Error)
+        }
+        _ => level <= Level::Warn,
+    }
 }
 
 /// Installs the logger for records up to `level`.

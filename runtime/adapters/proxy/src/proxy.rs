@@ -6,12 +6,14 @@ use crate::bound_service::{BoundService, bind};
 use crate::config::Config;
 use crate::demo::DemoService;
 use crate::error::Error;
+use crate::file_stamps::check_end_markers;
 use crate::file_watcher::WatchService;
 use crate::generation::Generation;
 use crate::health::HealthService;
 use crate::key_service::KeyService;
 use crate::listener::Listener;
 use crate::service::Service;
+use crate::shutdown::LoggedSignal;
 use crate::state::State;
 use pingora::proxy::http_proxy;
 use pingora::server::configuration::ServerConf;
@@ -19,7 +21,7 @@ use pingora::server::{ExecutionPhase, RunArgs, Server, ShutdownSignalWatch};
 use pingora::services::background::background_service;
 use pingora::services::listening::Service as Listening;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
@@ -43,6 +45,9 @@ impl Proxy {
         let config = Config::load(file)?;
         let demo = bind((Ipv4Addr::LOCALHOST, 0).into())?;
         let first = Generation::new(config.clone(), demo.local_addr()?, None)?;
+        if config.reload.end_marker {
+            check_end_markers(first.policy.files().iter().map(PathBuf::as_path).chain([file]))?;
+        }
         let (log, writer) = config.access_log.as_ref().map(AccessLog::open).transpose()?.unzip();
         let state = Arc::new(State::new(file.to_owned(), demo.local_addr()?, first, log));
         let mut server = Server::new_with_opt_and_conf(None, server_conf(&config));
@@ -97,14 +102,20 @@ impl Proxy {
     /// Passes on a panic of the server's thread.
     pub fn run(self, signal: Box<dyn ShutdownSignalWatch + Send>) {
         let Self { server, state, writer, .. } = self;
+        let grace = state.current().config.grace;
+        let signal = LoggedSignal { signal, state: Arc::clone(&state), grace };
         let phases = server.watch_execution_phase();
-        let server = std::thread::spawn(move || server.run(RunArgs { shutdown_signal: signal }));
+        let server = std::thread::spawn(move || server.run(RunArgs { shutdown_signal: Box::new(signal) }));
         wait_for_grace(phases);
         // Pingora always waits for the whole grace period, so open requests are counted here.
         let mut quiet = 0_u32;
         while !server.is_finished() && quiet < 2 {
             std::thread::sleep(DRAIN);
             quiet = if state.metrics.open() > 0 { 0 } else { quiet.saturating_add(1) };
+        }
+        match state.metrics.open() {
+            ..=0 => log::info!("stopped"),
+            open => log::warn!("stopped; {open} open requests were cut off"),
         }
         if server.is_finished()
             && let Err(panic) = server.join()
@@ -142,7 +153,7 @@ impl Handle {
     /// # Errors
     /// Returns the errors in the files. Nothing changes then.
     pub fn reload(&self) -> Result<(), Error> {
-        self.state.reload()
+        self.state.reload("reload")
     }
 }
 

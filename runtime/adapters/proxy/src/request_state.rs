@@ -1,7 +1,7 @@
 //! The state of a request on its way through the phases.
 
+use crate::brief_entry;
 use crate::generation::Generation;
-use crate::log_entry;
 use crate::state::State;
 use celero_pingora::Guard;
 use std::net::SocketAddr;
@@ -43,7 +43,7 @@ impl Drop for RequestState {
         if self.open {
             if let Some(log) = &self.state.log {
                 let client = self.guard.exchange().peer().map(|peer| peer.ip());
-                log.line(log_entry::brief(client, None, "the client stopped sending the body"));
+                log.line(brief_entry::brief(client, None, "the client stopped sending the body"));
             }
             self.ended(None);
         }

@@ -3,7 +3,7 @@
 use crate::listener::{BodyWatch, ClientStream};
 use crate::request_state::RequestState;
 use crate::state::State;
-use crate::{log_entry, routing};
+use crate::{failure, log_entry, routing};
 use async_trait::async_trait;
 use bytes::Bytes;
 use celero_pingora::{BodyPace, Guard};
@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::proxy::{FailToProxy, ProxyHttp, Session};
 use pingora::upstreams::peer::HttpPeer;
-use pingora::{Error, ErrorSource, ErrorType, Result};
+use pingora::{Error, ErrorType, Result};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -163,6 +163,10 @@ impl ProxyHttp for Service {
         self.state.metrics.upstream_failed();
         request.failed.extend(request.server);
         error.set_retry(request.failed.len() <= request.now.config.retries);
+        if error.retry() {
+            let server = request.server.map(|server| server.to_string()).unwrap_or_default();
+            log::warn!("server {server}: {}; another server is tried", failure::reason_of(&error));
+        }
         error
     }
 
@@ -193,11 +197,19 @@ impl ProxyHttp for Service {
         if let Some(sent) = request.guard.fail_to_proxy(session).await {
             return sent;
         }
-        let mut status = status_of(error);
+        let mut status = failure::status_of(error);
         if status == Some(StatusCode::GATEWAY_TIMEOUT) && !session.was_upgraded() && !session.is_body_done() {
             // The server waits for the rest of the body. HTTP/2 has no other time limit for that.
             status = Some(StatusCode::REQUEST_TIMEOUT);
         }
+        if let Some(upstream) = request.upstream.and_then(|index| request.now.upstreams.get(index)) {
+            let (level, reason) = (failure::level_of(error), failure::reason_of(error));
+            match request.server {
+                Some(server) => log::log!(level, "upstream {}, server {server}: {reason}", upstream.name),
+                None => log::log!(level, "upstream {}: {reason}", upstream.name),
+            }
+        }
+        log::debug!("{error}");
         if let Some(status) = status
             && session.response_written().is_none()
         {
@@ -219,9 +231,19 @@ impl ProxyHttp for Service {
         request.ended(status);
     }
 
-    /// An answer of the policy is not an error.
-    fn suppress_error_log(&self, _: &Session, request: &RequestState, _: &Error) -> bool {
-        request.guard.answer().is_some()
+    /// Failures are logged in [`fail_to_connect`](Self::fail_to_connect) and [`fail_to_proxy`](Self::fail_to_proxy).
+    fn suppress_error_log(&self, _: &Session, _: &RequestState, _: &Error) -> bool {
+        true
+    }
+
+    fn suppress_proxy_warn_log(
+        &self,
+        _: &Session,
+        _: &RequestState,
+        _: &Error,
+        _: pingora::proxy::ProxyWarnLogContext,
+    ) -> bool {
+        true
     }
 }
 
@@ -230,22 +252,6 @@ fn size(headers: &HeaderMap) -> usize {
     let line = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len().saturating_add(value.len());
     // `: ` and the end of the line.
     headers.iter().map(line).fold(0, |sum, line| sum.saturating_add(line).saturating_add(4))
-}
-
-/// Returns the status of the answer to an error. `None`: the client is gone.
-fn status_of(error: &Error) -> Option<StatusCode> {
-    let status = match (error.etype(), error.esource()) {
-        (ErrorType::HTTPStatus(status), _) => *status,
-        (ErrorType::ConnectTimedout | ErrorType::ReadTimedout | ErrorType::WriteTimedout, ErrorSource::Upstream) => 504,
-        (_, ErrorSource::Upstream) => 502,
-        (ErrorType::WriteError | ErrorType::ReadError | ErrorType::ConnectionClosed, ErrorSource::Downstream) => {
-            return None;
-        }
-        (ErrorType::ReadTimedout, ErrorSource::Downstream) => 408,
-        (_, ErrorSource::Downstream) => 400,
-        _ => 500,
-    };
-    StatusCode::from_u16(status).ok()
 }
 
 /// Sends an answer of the proxy itself.

@@ -1,10 +1,11 @@
 //! The state that all services of the proxy share.
 
 use crate::access_log::AccessLog;
+use crate::brief_entry;
 use crate::config::Config;
 use crate::error::Error;
+use crate::file_stamps::{FileStamps, check_end_markers};
 use crate::generation::Generation;
-use crate::log_entry;
 use crate::metrics::Metrics;
 use arc_swap::ArcSwap;
 use http::StatusCode;
@@ -60,30 +61,47 @@ impl State {
     pub(crate) fn refused_head(&self, client: Option<IpAddr>, status: StatusCode) {
         self.metrics.head_refused(status);
         if let Some(log) = &self.log {
-            log.line(log_entry::refused(client, status));
+            log.line(brief_entry::refused(client, status));
         }
     }
 
     /// Loads all files again. Files with errors change nothing; the errors are logged and returned.
-    pub(crate) fn reload(&self) -> Result<(), Error> {
+    /// `cause` says why, for the log.
+    pub(crate) fn reload(&self, cause: &str) -> Result<(), Error> {
         let _one = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
         let next = self.read();
         self.metrics.reloaded(next.is_ok());
         match next {
             Ok(next) => {
+                let changes = next.changes_since(&self.current());
                 self.current.store(Arc::new(next));
                 self.changed.send_modify(|number| *number = number.wrapping_add(1));
-                log::info!("the files were loaded again");
+                log::info!("{cause}; now in force: {changes}");
                 Ok(())
             }
             Err(error) => {
-                log::error!("the changed files have errors, so nothing changes:\n{error}");
+                log::error!("{cause}, but nothing changes because of errors in the files:\n{error}");
                 Err(error)
             }
         }
     }
 
     fn read(&self) -> Result<Generation, Error> {
+        let stamps = FileStamps::of(self.files());
+        let next = self.read_once()?;
+        let before = self.current();
+        // A part of the configuration may lack the key, so the one in force counts too.
+        if next.config.reload.end_marker || before.config.reload.end_marker {
+            let files = next.files();
+            check_end_markers(files.iter().map(PathBuf::as_path).chain([&*self.file]))?;
+        }
+        if stamps.again() != stamps {
+            return Err(Error::new("error: a file changed while it was loaded"));
+        }
+        Ok(next)
+    }
+
+    fn read_once(&self) -> Result<Generation, Error> {
         let config = Config::load(&self.file)?;
         let before = self.current();
         for (name, same) in [

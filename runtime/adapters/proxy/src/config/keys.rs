@@ -46,6 +46,7 @@ static SECTIONS: MappingSpec = MappingSpec::new(
             "Which requests are sent to which upstream. The first route that fits is taken.",
         ),
         optional("timeouts", Mapping(&TIMEOUTS), "The longest waiting times."),
+        optional("reload", Mapping(&RELOAD), "When changed files are loaded."),
         optional("limits", Mapping(&LIMITS), "The bounds on what clients may use."),
         optional(
             "retries",
@@ -153,6 +154,22 @@ static TIMEOUTS: MappingSpec = MappingSpec::new(
         optional("send", Duration, "The longest time until a client takes bytes. Default: 60s."),
         optional("keepAlive", Duration, "How long a client's connection without a request is kept open. Default: 60s."),
         optional("idle", Duration, "How long an unused connection to a server is kept open. Default: 60s."),
+    ],
+);
+
+static RELOAD: MappingSpec = MappingSpec::new(
+    "`reload`",
+    &[
+        optional(
+            "settle",
+            Duration,
+            "How long a file that was written in place must stay unchanged before it is loaded. Default: 1s.",
+        ),
+        optional(
+            "endMarker",
+            Bool,
+            "Whether this file, the policy and the YAML files that it includes must end with the line `...`. Default: false.",
+        ),
     ],
 );
 

@@ -4,6 +4,7 @@ mod keys;
 mod read;
 
 use crate::error::Error;
+use crate::file_stamps::check_end_markers;
 use celero_policy::Policy;
 use serde_json::Value as Json;
 use std::net::SocketAddr;
@@ -26,6 +27,8 @@ pub struct Config {
     pub timeouts: Timeouts,
     /// The bounds on what clients may use.
     pub limits: Limits,
+    /// When changed files are loaded.
+    pub reload: Reload,
     /// How many other servers of an upstream are tried after a failed connection.
     pub retries: usize,
     /// The address of `/metrics`.
@@ -191,6 +194,22 @@ impl Default for Limits {
     }
 }
 
+/// When changed files are loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reload {
+    /// How long a file that was written in place must stay unchanged.
+    pub settle: Duration,
+    /// Whether YAML files must end with the line `...`.
+    pub end_marker: bool,
+}
+
+impl Default for Reload {
+    fn default() -> Self {
+        Self { settle: Duration::from_secs(1), end_marker: false }
+    }
+}
+
 /// The destination of the access log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogOutput {
@@ -220,7 +239,11 @@ impl Config {
     /// # Errors
     /// Returns all errors in these files, each with its position.
     pub fn check(file: &Path) -> Result<(), Error> {
-        Policy::load(&Self::load(file)?.policy)?;
+        let config = Self::load(file)?;
+        let policy = Policy::load(&config.policy)?;
+        if config.reload.end_marker {
+            check_end_markers(policy.files().iter().map(PathBuf::as_path).chain([file]))?;
+        }
         Ok(())
     }
 }

@@ -4,7 +4,7 @@
 //! those that are absent or were reported, and reports what the tables can't express. All errors are reported at once.
 
 use super::keys::{BALANCE, CONFIG};
-use super::{Balance, Config, HashKey, Health, Limits, Listener, LogOutput, Route, Timeouts, Upstream};
+use super::{Balance, Config, HashKey, Health, Limits, Listener, LogOutput, Reload, Route, Timeouts, Upstream};
 use crate::error::Error;
 use celero_policy::PolicyError;
 use celero_policy::problems::Problems;
@@ -57,6 +57,7 @@ impl Reader<'_> {
             upstreams,
             routes,
             timeouts: root.get("timeouts").map(timeouts).unwrap_or_default(),
+            reload: root.get("reload").map(reload).unwrap_or_default(),
             limits: root.get("limits").map(limits).unwrap_or_default(),
             retries: number(root, "retries").unwrap_or(1),
             metrics: root.text_of("metrics").and_then(|text| self.address(&text)),
@@ -265,6 +266,10 @@ fn timeouts(node: &Node) -> Timeouts {
         keep_alive: time(node, "keepAlive").unwrap_or(usual.keep_alive),
         idle: time(node, "idle").unwrap_or(usual.idle),
     }
+}
+
+fn reload(node: &Node) -> Reload {
+    Reload { settle: time(node, "settle").unwrap_or(Reload::default().settle), end_marker: flag(node, "endMarker") }
 }
 
 fn limits(node: &Node) -> Limits {

@@ -5,6 +5,7 @@ use crate::running::{Folder, config, eventually};
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
 
 const DEMO: &str = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\ngrace: 60s\n";
 
@@ -13,13 +14,18 @@ struct Process {
     child: Child,
     address: SocketAddr,
     metrics: SocketAddr,
+    said: Arc<Mutex<String>>,
 }
 
 impl Process {
     fn start(folder: &Folder) -> Self {
+        Self::start_with(folder, DEMO)
+    }
+
+    fn start_with(folder: &Folder, rest: &str) -> Self {
         folder.write("policy.yaml", "");
         let mut command = Command::new(env!("CARGO_BIN_EXE_celero-proxy"));
-        command.arg("--config").arg(folder.write("proxy.yaml", &config(DEMO)));
+        command.arg("--config").arg(folder.write("proxy.yaml", &config(rest)));
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         let mut told = |before: &str, after: &str| -> SocketAddr {
@@ -28,8 +34,15 @@ impl Process {
         };
         let (address, metrics) = (told("listening on ", ""), told("metrics on http://", "/metrics"));
         // What nobody reads would stop it in the end.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { child, address, metrics }
+        let said = Arc::new(Mutex::new(String::new()));
+        let log = Arc::clone(&said);
+        std::thread::spawn(move || lines.for_each(|line| *log.lock().unwrap() += &format!("{line}\n")));
+        Self { child, address, metrics, said }
+    }
+
+    /// The process log.
+    fn said(&self) -> String {
+        self.said.lock().unwrap().clone()
     }
 
     fn signal(&self, name: &str) {
@@ -88,4 +101,64 @@ fn a_termination_lets_requests_end() {
     client.send("lf");
     assert_eq!(client.reply().status, 200);
     assert!(process.end().success());
+}
+
+#[test]
+fn the_log_says_what_signals_and_reloads_do() {
+    let folder = Folder::new();
+    let mut process = Process::start(&folder);
+    folder.write("policy.yaml", "request: [{ name: no-admin, when: 'request.path == \"/admin\"', deny: true }]\n");
+    let says = |text: &str| {
+        eventually(|| process.said().contains(text), || format!("{text:?} in:\n{}", process.said()));
+    };
+    says("policy.yaml changed; now in force: a policy with 1 rules; new: no-admin");
+    process.signal("HUP");
+    says("INFO  SIGHUP; now in force: a policy with 1 rules\n");
+    folder.write("policy.yaml", "request: [{ deny: treu }]\n");
+    says("ERROR ");
+    says("policy.yaml changed, but nothing changes because of errors in the files:\n");
+    process.signal("TERM");
+    says("SIGTERM: no new connections are accepted; 0 open requests have up to 60s");
+    assert!(process.end().success());
+    eventually(|| process.said().contains("INFO  stopped\n"), || format!("an end:\n{}", process.said()));
+}
+
+/// Waits until the access log has a text.
+#[track_caller]
+fn logs(folder: &Folder, text: &str) {
+    let log = || std::fs::read_to_string(folder.0.join("access.log")).unwrap_or_default();
+    eventually(|| log().contains(text), || format!("{text} in:\n{}", log()));
+}
+
+/// What clients do is no error of the proxy, and no words of a library's code are in the log.
+#[test]
+fn clients_leave_no_errors_in_the_log() {
+    let folder = Folder::new();
+    let process = Process::start(&folder);
+    for bytes in ["GET / HT", "GARBAGE\r\n\r\n", "POST /x HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\nhalf"] {
+        for address in [process.address, process.metrics] {
+            Client::connect(address).send(bytes);
+        }
+    }
+    assert_eq!(get(process.address, "/").status, 200);
+    let open = || get(process.metrics, "/metrics").text().contains("\ncelero_requests_open 0\n");
+    eventually(open, || "no open requests".into());
+    logs(&folder, "the client closed the connection");
+    let said = process.said();
+    assert!(!said.contains("ERROR") && !said.contains("WARN") && !said.contains("Fail to proxy"), "{said}");
+}
+
+#[test]
+fn failures_of_servers_are_warnings() {
+    let folder = Folder::new();
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let rest = format!("upstreams: [{{ name: api, servers: [\"{gone}\"] }}]\nroutes: [{{ upstream: api }}]\n");
+    let process = Process::start_with(&folder, &rest);
+    assert_eq!(get(process.address, "/").status, 502);
+    let expected = format!("WARN  upstream api, server {gone}: ");
+    eventually(|| process.said().contains(&expected), || format!("{expected} in:\n{}", process.said()));
+    let refused = || process.said().contains("refuses connections");
+    eventually(refused, || format!("a reason in:\n{}", process.said()));
+    assert!(!process.said().contains("ERROR"), "{}", process.said());
+    logs(&folder, "\"error\":\"no server of the upstream accepts a connection\"");
 }

@@ -2,7 +2,9 @@
 
 use crate::client::{Client, get};
 use crate::running::{Running, config, eventually};
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 fn policy(version: usize) -> String {
     format!("response:\n  - {{ name: v, setHeaders: {{ x-version: \"{version}\", x-same: \"{version}\" }} }}\n")
@@ -80,4 +82,69 @@ fn no_request_fails_during_reloads() {
         over.store(true, Ordering::SeqCst);
     });
     assert_eq!(version(&proxy), "30");
+}
+
+const RULES: &str = "request:\n  - { name: a, setHeaders: { x-a: b } }\n  - { name: last, when: 'request.path == \"/secret\"', deny: true }\n";
+
+fn slowly(more: &str, policy: &str) -> Running {
+    let rest = format!("upstreams: [{{ name: demo, demo: true }}]\nroutes: [{{ upstream: demo }}]\n{more}");
+    Running::with(&rest, policy)
+}
+
+#[test]
+fn a_file_that_is_being_written_is_not_loaded() {
+    let (first, rest) = RULES.split_at(RULES.find("  - { name: last").unwrap());
+    let proxy = slowly("reload: { settle: 200ms }\n", RULES);
+    // The folder must be watched before the writer begins.
+    proxy.folder.write("policy.yaml", RULES);
+    eventually(|| proxy.metric("celero_policy_reloads") == 1.0, || "a reload".into());
+    let reloads = 1.0;
+    let mut file = std::fs::File::create(proxy.folder.0.join("policy.yaml")).unwrap();
+    file.write_all(first.as_bytes()).unwrap();
+    // Much longer than `settle`: the file is still open for writing.
+    for _ in 0..10 {
+        std::thread::sleep(Duration::from_millis(100));
+        assert_eq!(get(proxy.address, "/secret").status, 403);
+    }
+    assert_eq!(proxy.metric("celero_policy_reloads"), reloads);
+    file.write_all(rest.as_bytes()).unwrap();
+    drop(file);
+    eventually(|| proxy.metric("celero_policy_reloads") > reloads, || "a reload".into());
+    assert_eq!(get(proxy.address, "/secret").status, 403);
+}
+
+#[test]
+fn a_file_that_is_written_in_steps_is_loaded_when_it_stays_unchanged() {
+    let proxy = slowly("reload: { settle: 1s }\n", &policy(1));
+    for round in 0..6 {
+        // Opened and closed each time.
+        std::fs::write(proxy.folder.0.join("policy.yaml"), policy(10 + round)).unwrap();
+        std::thread::sleep(Duration::from_millis(150));
+        assert_eq!(version(&proxy), "1");
+    }
+    eventually(|| version(&proxy) == "15", || "the last version".into());
+    assert_eq!(proxy.metric("celero_policy_reloads"), 1.0);
+}
+
+#[test]
+fn a_file_without_its_end_marker_is_refused() {
+    let proxy = slowly("reload: { settle: 100ms, endMarker: true }\n...\n", &format!("{RULES}...\n"));
+    let file = proxy.folder.0.join("policy.yaml");
+    // A writer that ended too early.
+    let (first, _) = RULES.split_at(RULES.find("  - { name: last").unwrap());
+    std::fs::write(&file, first).unwrap();
+    eventually(|| proxy.metric("celero_policy_reload_failures") >= 1.0, || "a failure".into());
+    assert_eq!(get(proxy.address, "/secret").status, 403);
+    let error = proxy.handle.reload().unwrap_err().to_string();
+    assert!(error.contains("policy.yaml does not end with the line `...`"), "{error}");
+    // Neither does a part of the configuration, in which the key is missing.
+    let whole = std::fs::read_to_string(proxy.folder.0.join("proxy.yaml")).unwrap();
+    std::fs::write(&file, format!("{RULES}...\n")).unwrap();
+    proxy.folder.write("proxy.yaml", whole.split("reload:").next().unwrap());
+    let error = proxy.handle.reload().unwrap_err().to_string();
+    assert!(error.contains("proxy.yaml does not end with the line `...`"), "{error}");
+    proxy.folder.write("proxy.yaml", &whole);
+    proxy.handle.reload().unwrap();
+    std::fs::write(&file, format!("{}...\n", RULES.replace("/secret", "/other"))).unwrap();
+    eventually(|| get(proxy.address, "/secret").status == 200, || "the new policy".into());
 }
