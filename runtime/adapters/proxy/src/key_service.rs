@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use ureq::Agent;
-use ureq::tls::{RootCerts, TlsConfig};
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 /// The service that fetches keys.
 pub(crate) struct KeyService {
@@ -23,13 +23,18 @@ impl KeyService {
 
     async fn run(&self) {
         let mut changes = self.state.changes();
-        let agent = agent();
         loop {
             // Dropping the set ends its tasks when the next generation arrives.
             let mut tasks = JoinSet::new();
-            for fetcher in &self.state.current().key_fetchers {
-                tasks.spawn(keep_fresh(Arc::clone(fetcher), agent.clone()));
+            let now = self.state.current();
+            // A reload reads the system's certificates again, too.
+            if let fetchers @ [_, ..] = &*now.key_fetchers {
+                let agent = agent();
+                for fetcher in fetchers {
+                    tasks.spawn(keep_fresh(Arc::clone(fetcher), agent.clone()));
+                }
             }
+            drop(now);
             if changes.changed().await.is_err() {
                 return;
             }
@@ -73,10 +78,17 @@ async fn keep_fresh(fetcher: Arc<KeyFetcher>, agent: Agent) {
     }
 }
 
-/// Returns a client that follows no redirects, because keys come from the place that the policy names.
+/// Returns a client that trusts the system's certificate authorities. It follows no redirects, because keys come from the place that the policy
+/// names.
 fn agent() -> Agent {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let tls = TlsConfig::builder().unversioned_rustls_crypto_provider(provider).root_certs(RootCerts::PlatformVerifier);
+    let system = rustls_native_certs::load_native_certs();
+    for error in &system.errors {
+        log::warn!("a certificate authority of the system can't be read: {error}");
+    }
+    let roots: Vec<_> = system.certs.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect();
+    let roots = RootCerts::new_with_certs(&roots);
+    let tls = TlsConfig::builder().unversioned_rustls_crypto_provider(provider).root_certs(roots);
     let config = Agent::config_builder()
         .max_redirects(0)
         .proxy(None)
