@@ -35,7 +35,8 @@
 //! 2. Give each request an [`Exchange`](celero_policy::Exchange) and one `Arc<Policy>` for all its phases, as `guard.rs` does.
 //! 3. Call the phases in the order of [`Policy`](celero_policy::Policy), and apply the edits after each: [`Edits::apply_to_request`](celero_policy::Edits::apply_to_request) and
 //!    [`Edits::apply`](celero_policy::Edits::apply). `head.rs` shows how a host's own type of head is changed; those of `http` need nothing.
-//!    [`Policy::request`](celero_policy::Policy::request) makes the request canonical in place: read target and host only afterwards.
+//!    The first is [`Policy::request_async`](celero_policy::Policy::request_async), because it may wait for the verification of a password. It makes the
+//!    request canonical in place: read target and host only afterwards.
 //! 4. Buffer bodies up to [`Policy::body_limit`](celero_policy::Policy::body_limit): `body.rs`.
 //! 5. Send the answers of the policy, without `content-length` for statuses that have no body: `write_answer.rs`.
 //! 6. Test it with a policy that uses all phases, as `proxy/tests/proxy/phases.rs` and `tower/tests/layer.rs` do.

@@ -62,7 +62,7 @@ mod template;
 mod values;
 pub mod yaml;
 
-pub use auth::{KeyFetcher, KeySource, KeySourceInfo};
+pub use auth::{KeyFetch, KeyFetcher, KeySource, KeySourceInfo};
 pub use cases::TestReport;
 pub use celero_canonical as canonical;
 pub use edits::{Edit, Edits};

@@ -63,11 +63,12 @@ async fn keep_fresh(fetcher: Arc<KeyFetcher>, agent: Agent) {
             () = tokio::time::sleep(fetcher.pause()) => {}
             () = fetcher.wanted() => {}
         }
-        fetcher.begin();
+        // If the task is cancelled, dropping this tells those who wait.
+        let under_way = fetcher.begin();
         let (agent, from) = (agent.clone(), url.clone());
         let fetched = tokio::task::spawn_blocking(move || fetch(&agent, &from, timeout, largest)).await;
         let fetched = fetched.unwrap_or_else(|error| Err(error.to_string()));
-        match fetcher.finish(fetched.as_deref().map_err(Clone::clone)) {
+        match under_way.finish(fetched.as_deref().map_err(Clone::clone)) {
             Ok(Some(keys)) => log::info!("{url}: took over {keys} keys"),
             Ok(None) => log::debug!("{url}: the keys are the same"),
             Err(why) => match fetcher.source().info().keys {

@@ -11,7 +11,7 @@ mod memory;
 mod pool;
 
 pub(crate) use job::block_on;
-pub use jwt::{KeyFetcher, KeySource, KeySourceInfo};
+pub use jwt::{KeyFetch, KeyFetcher, KeySource, KeySourceInfo};
 pub(crate) use lazy::{LazyCredentials, UNVERIFIED, UnverifiedRead, VerifiedCredentials, VerifiedFields};
 pub(crate) use pool::Busy;
 

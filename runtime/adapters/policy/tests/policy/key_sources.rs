@@ -75,8 +75,7 @@ fn a_request_waits_for_the_first_document_and_for_rotated_keys() {
     assert!(poll(waiting.as_mut()).is_none() && is_wanted(&fetcher));
     let public = head("GET /public", &[("authorization", a.headers.get("authorization").unwrap().to_str().unwrap())]);
     assert_eq!(ask(&policy, &public), Some(0), "a page that needs no token");
-    fetcher.begin();
-    assert_eq!(fetcher.finish(Ok(&document(&[jwk("rsa.pem", "a")]))), Ok(Some(1)));
+    assert_eq!(fetcher.begin().finish(Ok(&document(&[jwk("rsa.pem", "a")]))), Ok(Some(1)));
     assert!(matches!(poll(waiting.as_mut()), Some(Outcome::Continue)));
     assert!(fetcher.pause() > Duration::from_secs(600) && !is_wanted(&fetcher));
 
@@ -88,8 +87,7 @@ fn a_request_waits_for_the_first_document_and_for_rotated_keys() {
     let mut waiting = Box::pin(policy.request_async(&mut asked, &mut state));
     assert!(poll(waiting.as_mut()).is_none() && is_wanted(&fetcher));
     assert_eq!(ask(&policy, &a), Some(0), "known keys wait for nothing");
-    fetcher.begin();
-    assert_eq!(fetcher.finish(Ok(&document(&[jwk("other.pem", "b")]))), Ok(Some(1)));
+    assert_eq!(fetcher.begin().finish(Ok(&document(&[jwk("other.pem", "b")]))), Ok(Some(1)));
     assert!(matches!(poll(waiting.as_mut()), Some(Outcome::Continue)));
     // The remembered token of a key that is gone does not count any more.
     assert_eq!((ask(&policy, &a), ask(&policy, &b)), (Some(401), Some(0)));
@@ -101,17 +99,16 @@ fn a_request_waits_for_the_first_document_and_for_rotated_keys() {
 fn keys_without_a_new_document_end() {
     let policy = policy("maxStale: 1s, refresh: 1s, cooldown: 1s");
     let fetcher = source(&policy).fetcher();
-    fetcher.finish(Ok(&document(&[jwk("rsa.pem", "a")]))).unwrap();
+    fetcher.begin().finish(Ok(&document(&[jwk("rsa.pem", "a")]))).unwrap();
     let a = request("rsa.pem", "a");
     assert_eq!(ask(&policy, &a), Some(0));
-    assert!(fetcher.finish(Err("timed out".into())).is_err());
+    assert!(fetcher.begin().finish(Err("timed out".into())).is_err());
     assert_eq!(ask(&policy, &a), Some(0));
     std::thread::sleep(Duration::from_millis(1_050));
     assert_eq!(source(&policy).info().keys, 0);
-    fetcher.begin();
-    assert!(fetcher.finish(Err("timed out".into())).is_err());
+    assert!(fetcher.begin().finish(Err("timed out".into())).is_err());
     assert_eq!(ask(&policy, &a), Some(401), "also the remembered token");
-    fetcher.finish(Ok(&document(&[jwk("rsa.pem", "a")]))).unwrap();
+    fetcher.begin().finish(Ok(&document(&[jwk("rsa.pem", "a")]))).unwrap();
     assert_eq!(ask(&policy, &a), Some(0));
 }
 
@@ -120,7 +117,7 @@ fn bad_documents_change_nothing() {
     let policy = policy("");
     let fetcher = source(&policy).fetcher();
     let a = request("rsa.pem", "a");
-    fetcher.finish(Ok(&document(&[jwk("rsa.pem", "a")]))).unwrap();
+    fetcher.begin().finish(Ok(&document(&[jwk("rsa.pem", "a")]))).unwrap();
     let huge = [document(&[jwk("other.pem", "b")]), vec![b' '; 1 << 20]].concat();
     let nested = "[".repeat(100_000).into_bytes();
     for (bad, why) in [
@@ -133,14 +130,14 @@ fn bad_documents_change_nothing() {
         (&nested, "not a JSON Web Key Set"),
         (&huge, "more than 1048576 bytes"),
     ] {
-        let error = fetcher.finish(Ok(bad)).unwrap_err();
+        let error = fetcher.begin().finish(Ok(bad)).unwrap_err();
         assert!(error.contains(why), "{error}");
         assert_eq!(ask(&policy, &a), Some(0));
     }
     assert_eq!(source(&policy).info().failed, 8);
     // The pause doubles with each failure, up to `refresh`.
     assert!(fetcher.pause() > Duration::from_secs(800) && fetcher.pause() <= Duration::from_secs(900));
-    assert_eq!(fetcher.finish(Ok(&document(&[jwk("rsa.pem", "a")]))), Ok(None));
+    assert_eq!(fetcher.begin().finish(Ok(&document(&[jwk("rsa.pem", "a")]))), Ok(None));
 }
 
 #[test]
@@ -156,9 +153,26 @@ fn who_waits_is_woken_when_nobody_fetches_any_more() {
 }
 
 #[test]
+fn a_fetch_that_is_given_up_is_a_failure() {
+    let policy = policy("");
+    let fetcher = source(&policy).fetcher();
+    let fetch = fetcher.begin();
+    let (a, mut state) = (request("rsa.pem", "a"), exchange());
+    let mut asked = a.clone();
+    let mut waiting = Box::pin(policy.request_async(&mut asked, &mut state));
+    assert!(poll(waiting.as_mut()).is_none());
+    // A second fetcher comes and goes, as in a reload.
+    drop(source(&policy).fetcher());
+    assert!(poll(waiting.as_mut()).is_none());
+    drop(fetch);
+    assert_eq!(poll(waiting.as_mut()).map(status), Some(401));
+    assert_eq!((ask(&policy, &a), source(&policy).info().failed), (Some(401), 1));
+}
+
+#[test]
 fn a_reload_keeps_keys_and_passwords() {
     let (before, mut after, mut other) = (policy(""), policy(""), policy("refresh: 60s"));
-    source(&before).fetcher().finish(Ok(&document(&[jwk("rsa.pem", "a")]))).unwrap();
+    source(&before).fetcher().begin().finish(Ok(&document(&[jwk("rsa.pem", "a")]))).unwrap();
     let a = request("rsa.pem", "a");
     assert_eq!((ask(&after, &a), ask(&other, &a)), (Some(401), Some(401)));
     after.take_over(&before);

@@ -39,7 +39,7 @@ pub(crate) struct KeySourceSettings {
 /// 1. get a [`KeyFetcher`], once per source;
 /// 2. wait for [`KeyFetcher::pause`], or until [`KeyFetcher::wanted`] is ready;
 /// 3. call [`KeyFetcher::begin`], send `GET` to [`url`](Self::url) with [`timeout`](Self::timeout) as its deadline and without following redirects, read at most
-///    [`largest`](Self::largest) bytes, call [`KeyFetcher::finish`], and go on with 2.
+///    [`largest`](Self::largest) bytes, call [`KeyFetch::finish`], and go on with 2.
 ///
 /// Without a fetcher, no token is verified with keys of the source.
 pub struct KeySource {
@@ -186,7 +186,7 @@ impl fmt::Debug for KeySource {
     }
 }
 
-/// Fetches the document of a [`KeySource`]. Dropping it ends a fetch that is under way as a failure.
+/// Says when to fetch the document of a [`KeySource`]. While there is none, no request waits for keys.
 #[derive(Debug)]
 pub struct KeyFetcher {
     source: Arc<KeySource>,
@@ -230,19 +230,58 @@ impl KeyFetcher {
     }
 
     /// Begins a fetch: requests may wait for its end.
-    pub fn begin(&self) {
+    #[must_use = "dropping it ends the fetch as a failure"]
+    pub fn begin(&self) -> KeyFetch {
         let mut state = self.source.state();
         state.fetching = true;
         state.wanted = false;
+        KeyFetch { source: Arc::clone(&self.source), ended: false }
     }
+}
 
-    /// Ends a fetch with the document, or with the reason why there is none. Returns the number of keys if they differ from those before.
+impl Drop for KeyFetcher {
+    fn drop(&mut self) {
+        let mut state = self.source.state();
+        state.fetchers = state.fetchers.saturating_sub(1);
+        let waiting = if state.fetchers == 0 { state.next.take() } else { None };
+        drop(state);
+        if let Some(waiting) = waiting {
+            waiting.finish(());
+        }
+    }
+}
+
+/// A fetch that is under way. Dropping it, as a cancelled task does, ends it as a failure.
+#[derive(Debug)]
+pub struct KeyFetch {
+    source: Arc<KeySource>,
+    ended: bool,
+}
+
+impl KeyFetch {
+    /// Ends the fetch with the document, or with the reason why there is none. Returns the number of keys if they differ from those before.
     ///
     /// # Errors
     /// Returns why the document is not taken over: the keys stay those of the last document until it is too old.
-    pub fn finish(&self, fetched: Result<&[u8], String>) -> Result<Option<usize>, String> {
-        let result = fetched.and_then(|document| self.source.take_over(document));
-        let mut state = self.source.state();
+    pub fn finish(mut self, fetched: Result<&[u8], String>) -> Result<Option<usize>, String> {
+        self.ended = true;
+        self.source.finish(fetched)
+    }
+}
+
+impl Drop for KeyFetch {
+    fn drop(&mut self) {
+        if !self.ended {
+            let _ = self.source.finish(Err("the fetch was given up".to_owned()));
+        }
+    }
+}
+
+impl KeySource {
+    /// Ends a fetch, and wakes the requests that wait for it.
+    fn finish(&self, fetched: Result<&[u8], String>) -> Result<Option<usize>, String> {
+        let result = fetched.and_then(|document| self.take_over(document));
+        let mut state = self.state();
         state.fetching = false;
         state.last = Some(Instant::now());
         match &result {
@@ -258,22 +297,7 @@ impl KeyFetcher {
         }
         result
     }
-}
 
-impl Drop for KeyFetcher {
-    fn drop(&mut self) {
-        let mut state = self.source.state();
-        state.fetchers = state.fetchers.saturating_sub(1);
-        state.fetching = false;
-        let waiting = state.next.take();
-        drop(state);
-        if let Some(waiting) = waiting {
-            waiting.finish(());
-        }
-    }
-}
-
-impl KeySource {
     fn take_over(&self, document: &[u8]) -> Result<Option<usize>, String> {
         if document.len() > LARGEST {
             return Err(format!("the document has more than {LARGEST} bytes"));

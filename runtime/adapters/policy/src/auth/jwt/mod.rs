@@ -8,7 +8,7 @@ mod key_source;
 mod keys;
 mod token;
 
-pub use key_source::{KeyFetcher, KeySource, KeySourceInfo};
+pub use key_source::{KeyFetch, KeyFetcher, KeySource, KeySourceInfo};
 
 use super::job::Job;
 use super::memory::{Digest, Memory};
