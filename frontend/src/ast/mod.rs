@@ -131,7 +131,7 @@ impl Ast {
     }
 
     /// Visits the children of a node in the order written.
-    pub(crate) fn each_child(&self, id: NodeId, visit: impl FnMut(NodeId)) {
+    pub fn each_child(&self, id: NodeId, visit: impl FnMut(NodeId)) {
         each_child(self.expr(id), &self.pool, visit);
     }
 

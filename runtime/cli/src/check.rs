@@ -32,7 +32,8 @@ starts with `#` is a comment. The rules read a request, unless --vars or --bindi
   health: request.path == \"/health\"
   late [priority 10, tag api]: request.path.startsWith(\"/api\")
 Rules with smaller priorities come first; the default is 0. There are warnings about rules that never match, that repeat an earlier
-rule, or that are never the first match.
+rule, or that are never the first match. Rules with the tag `deny` are guards: there are warnings where a client passes them by sending a
+header twice or, unless --on-error says that a failed rule matches, by leaving out what they read.
 
 For a valid rule the command prints its type. For an invalid one it prints the errors, each with the marked source, and exits with 1.
 Warnings (an invalid pattern, a constant condition, an impossible header name) change the exit code only with --deny-warnings.
@@ -48,12 +49,18 @@ pub(crate) struct Args {
     /// Exit with 1 if there are warnings.
     #[arg(long)]
     deny_warnings: bool,
+    /// What a rule of a file with a failed evaluation counts as.
+    #[arg(long, value_enum, default_value_t = ErrorPolicyArg(ErrorPolicy::NoMatch))]
+    on_error: ErrorPolicyArg,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     given: InputArgs,
 }
+
+/// The tag of rules that keep requests back.
+const DENY: &str = "deny";
 
 type Checked = Result<(Type, Vec<Diagnostic>), CompileError>;
 
@@ -123,18 +130,26 @@ impl SetCommand for CheckSet<'_> {
     ) -> Result<u8, String> {
         let Self { file, args } = self;
         let engine = Engine::builder().tier(Tier::Interpret).build();
-        let builder = builder(&engine, env, file, ErrorPolicyArg(ErrorPolicy::NoMatch)).index(Indexing::Off);
+        let builder = builder(&engine, env, file, args.on_error).index(Indexing::Off);
         let set = match builder.build() {
             Ok(set) => set,
             Err(error) => return Ok(rejected(file, &error, args.json, output)),
         };
-        let warnings = set.warnings();
+        let mut warnings = set.warnings().to_vec();
+        let fails_open = args.on_error.0 == ErrorPolicy::NoMatch;
+        for (number, rule) in file.rules.iter().enumerate().filter(|(_, rule)| rule.tags.iter().any(|tag| tag == DENY))
+        {
+            if let Ok(checked) = engine.check(env, &rule.source) {
+                warnings.extend(checked.guard_warnings(env, fails_open).into_iter().map(|warning| (number, warning)));
+            }
+        }
+        warnings.sort_by_key(|(rule, warning)| (*rule, warning.span.start));
         let fine = !args.deny_warnings || warnings.is_empty();
         if args.json {
-            let diagnostics = file.diagnostics_json(warnings);
+            let diagnostics = file.diagnostics_json(&warnings);
             output.line(&json!({ "ok": fine, "rules": set.len(), "diagnostics": diagnostics }).to_string());
         } else {
-            file.complain(warnings, output);
+            file.complain(&warnings, output);
             if fine {
                 output.line(&format!("ok: {} rules", set.len()));
             }

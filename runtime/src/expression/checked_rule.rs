@@ -109,6 +109,28 @@ impl CheckedRule {
         self.shared.expression.warnings()
     }
 
+    /// Returns the warnings about this rule as a guard: a rule that keeps a request back where it is true. They tell how a client can pass
+    /// it: by sending a header twice that the rule compares and, if it `fails_open`, by leaving out a header or a credential that the rule
+    /// reads. A rule fails open if a failure does not match ([`ErrorPolicy::NoMatch`](crate::ErrorPolicy::NoMatch)). `env` is the
+    /// environment that the rule was checked for. Takes time linear in the rule, for each of at most 16 things that may be absent.
+    ///
+    /// ```
+    /// use celero::http::RequestContext;
+    /// use celero::{Engine, Env};
+    ///
+    /// let (engine, env) = (Engine::new(), Env::<RequestContext>::new());
+    /// let deny = engine.check(&env, r#"request.headers["x-team"] != "ops""#)?;
+    /// let warnings = deny.guard_warnings(&env, true);
+    /// assert_eq!(warnings[0].code, "guard-passed-by-absence");
+    /// assert!(deny.guard_warnings(&env, false).is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn guard_warnings<C>(&self, env: &Env<C>, fails_open: bool) -> Vec<Diagnostic> {
+        let variables = env.declarations().variables();
+        lint::guard_warnings(self.shared.expression.evaluated(), env.fields(), variables, fails_open)
+    }
+
     /// Returns what an evaluation can read of the context.
     #[must_use]
     pub fn fields(&self) -> &Fields {

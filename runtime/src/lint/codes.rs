@@ -22,6 +22,8 @@ codes! {
     CONSTANT_CONDITION "constant-condition" Check "a condition is `true` or `false` as written (a warning)";
     INVALID_HEADER_NAME "invalid-header-name" Check "no header can have this name (a warning)";
     HEADER_NAME_CASE "header-name-case" Check "the name of a header is not in lower case (a warning)";
+    GUARD_PASSED_BY_ABSENCE "guard-passed-by-absence" Check "a client passes a rule that denies by leaving out what it reads (a warning)";
+    GUARD_PASSED_BY_REPEATING "guard-passed-by-repeating" Check "a client passes a rule that denies by sending a header twice (a warning)";
     NEVER_MATCHES "never-matches" Check "a rule of a set is never true (a warning)";
     DUPLICATE_RULE "duplicate-rule" Check "a rule of a set has the condition of one before it (a warning)";
     SHADOWED_RULE "shadowed-rule" Check "a rule of a set is never the first match, because one before it is true wherever it is (a warning)";

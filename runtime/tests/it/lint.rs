@@ -158,3 +158,86 @@ fn warnings_are_ordered_bounded_and_harmless() {
         assert_eq!(value.unwrap(), "Bool(true)");
     }
 }
+
+/// The warnings about a deny rule as code and the text that each points at.
+fn as_guard(source: &str, fails_open: bool) -> Vec<(&'static str, String)> {
+    let env = Env::<RequestContext<'_>>::new();
+    let rule = Engine::builder().tier(Tier::Interpret).build().check(&env, source).unwrap();
+    let found = rule.guard_warnings(&env, fails_open);
+    shown(source, &found).into_iter().map(|(code, place, _)| (code, place)).collect()
+}
+
+#[test]
+fn guards_that_leaving_something_out_passes() {
+    let header = r#"request.headers["x-team"]"#;
+    for (source, places) in [
+        (r#"request.headers["x-team"] != "ops""#, &[header][..]),
+        (r#"request.path.startsWith("/a") && request.headers["x-team"] != "ops""#, &[header]),
+        (r#"request.headers["x-team"] != "ops" || request.headers["X-Team"] != "dev""#, &[header]),
+        (
+            r#"!(request.headers["x-team"].startsWith("a") || request.headers.b.endsWith("c"))"#,
+            &[header, "request.headers.b"],
+        ),
+        (r#"source.address != "10.0.0.1""#, &["source.address"]),
+        (r#"!cidr("10.0.0.0/8").containsIP(source.address)"#, &["source.address"]),
+        (r#"request.host == "a" || request.query.contains("x")"#, &["request.host", "request.query"]),
+        (r#"!("a" in request.headers.split()["x-team"])"#, &[r#"request.headers.split()["x-team"]"#]),
+        (r#"request.headers.cookie("a") != "b""#, &[r#"request.headers.cookie("a")"#]),
+        (r#"request.headers[?"x-team"].value() != "ops""#, &[r#"request.headers[?"x-team"]"#]),
+        (r#"request.method == "GET" ? request.headers["x-team"] != "ops" : false"#, &[header]),
+        (r#""x-other" in request.headers && request.headers["x-team"] != "ops""#, &[header]),
+        (r#"default(request.headers["x-team"], request.headers["x-tea"]) != "ops""#, &[]),
+        // Absence has a meaning.
+        (r#"!("x-team" in request.headers) || request.headers["x-team"] != "ops""#, &[]),
+        (r#"!("x-team" in request.headers && request.headers["x-team"] == "ops")"#, &[]),
+        (r#"has(request.headers.team) && request.headers.team != "ops""#, &[]),
+        (r#"has(request.headers.team) ? request.headers["team"] != "ops" : true"#, &[]),
+        (r#"request.headers[?"x-team"].orValue("") != "ops""#, &[]),
+        (r#"request.headers[?"x-team"].hasValue() && request.headers["x-team"] != "ops""#, &[]),
+        (r#"default(request.headers["x-team"], "") != "ops""#, &[]),
+        (r#"coalesce(request.headers["x-team"], request.path) != "ops""#, &[]),
+        (r#"request.headers["x-team"] != "ops" || true"#, &[]),
+        (r#"has(source.address) && source.address != "10.0.0.1""#, &[]),
+        (r#"request.path == "/a" && request.method != "GET""#, &[]),
+    ] {
+        let found: Vec<_> =
+            as_guard(source, true).into_iter().filter(|(code, _)| *code == "guard-passed-by-absence").collect();
+        let places: Vec<_> = places.iter().map(|place| ("guard-passed-by-absence", (*place).to_owned())).collect();
+        assert_eq!(found, places, "{source}");
+        assert!(as_guard(source, false).iter().all(|(code, _)| *code != "guard-passed-by-absence"), "{source}");
+    }
+}
+
+#[test]
+fn guards_that_a_repeated_header_passes() {
+    let header = r#"request.headers["x-role"]"#;
+    for (source, places) in [
+        (r#"request.headers["x-role"] == "admin""#, &[header][..]),
+        (r#""admin" == request.headers["x-role"]"#, &[header]),
+        (r#"request.headers["x-role"] in ["admin", "root"]"#, &[header]),
+        (r#"!(request.headers["x-role"] != "admin")"#, &[header]),
+        (r#"request.path == "/" && !(request.method == "GET" || request.headers["x-role"] != "admin")"#, &[header]),
+        (r#"request.headers[?"x-role"].orValue("") == "admin""#, &[r#"request.headers[?"x-role"].orValue("")"#]),
+        (
+            r#"default(request.headers["x-role"], "").lowerAscii() == "admin""#,
+            &[r#"default(request.headers["x-role"], "").lowerAscii()"#],
+        ),
+        (r#"["admin", "root"].exists(r, request.headers["x-role"] == r)"#, &[header]),
+        (r#"cel.bind(a, "admin", request.headers["x-role"] == a)"#, &[header]),
+        (r#"request.headers["x-role"] != "admin""#, &[]),
+        (r#"!(request.headers["x-role"] == "admin")"#, &[]),
+        (r#"!(request.headers["x-role"] in ["admin"])"#, &[]),
+        (r#""admin" in request.headers.split()["x-role"]"#, &[]),
+        (r#"request.headers.raw()["x-role"].exists(r, r == "admin")"#, &[]),
+        (r#"request.headers["x-role"].contains("admin")"#, &[]),
+        (r#"request.headers["host"] == "a""#, &[]),
+        (r#"request.path == "/" && request.method in ["PUT"]"#, &[]),
+    ] {
+        for open in [false, true] {
+            let found = as_guard(source, open).into_iter().filter(|(code, _)| *code == "guard-passed-by-repeating");
+            let places: Vec<_> =
+                places.iter().map(|place| ("guard-passed-by-repeating", (*place).to_owned())).collect();
+            assert_eq!(found.collect::<Vec<_>>(), places, "{source}");
+        }
+    }
+}

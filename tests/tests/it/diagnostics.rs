@@ -62,6 +62,8 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("constant-condition", "request.path == \"/\" || true"),
     ("invalid-header-name", "request.headers[\"X Team\"] == \"ops\""),
     ("header-name-case", "request.headers[\"X-Team\"] == \"ops\""),
+    ("guard-passed-by-absence", "request.headers[\"x-team\"] != \"ops\""),
+    ("guard-passed-by-repeating", "request.headers[\"x-role\"] == \"guest\""),
     ("never-matches", "\"/a\".startsWith(\"/b\") && request.method == \"GET\""),
     ("duplicate-rule", "request.path == '/admin'"),
     ("shadowed-rule", "request.path == \"/admin\" && request.method == \"POST\""),
@@ -91,6 +93,11 @@ fn reported(code: &str, source: &str) -> Vec<celero::Diagnostic> {
                     set.warnings().iter().filter(|(rule, _)| *rule == 1).map(|(_, warning)| warning.clone()).collect()
                 },
             )
+        }
+        "guard-passed-by-absence" | "guard-passed-by-repeating" => {
+            let env = Env::<RequestContext<'_>>::new();
+            let rule = engine.check(&env, source).unwrap_or_else(|error| panic!("{error}"));
+            rule.guard_warnings(&env, code == "guard-passed-by-absence")
         }
         "comment-inside" => engine.format(source).map_or_else(errors, |_| Vec::new()),
         "no-text" => {

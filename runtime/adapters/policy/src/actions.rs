@@ -35,6 +35,14 @@ impl<S> Rule<S> {
             Some(PhaseEnd::Allow) | None => false,
         }
     }
+
+    /// Returns whether the rule answers that the server has too much to do: with status 429 or 503.
+    pub(crate) fn sheds_load(&self) -> bool {
+        match &self.end {
+            Some(PhaseEnd::Deny(answer) | PhaseEnd::Respond(answer)) => matches!(answer.status.as_u16(), 429 | 503),
+            Some(PhaseEnd::Allow) | None => false,
+        }
+    }
 }
 
 /// A change of a header.

@@ -9,14 +9,14 @@ use crate::error_policy::PhaseErrorPolicy;
 use crate::expressions::{CredentialReads, DeclaredNames, ENGINE, ExpressionCompiler};
 use crate::outcome::Phase;
 use crate::phase::PhaseRules;
-use crate::problems::Problems;
+use crate::problems::{FileSpan, Problems};
 use crate::rule_times::RuleTimes;
 use crate::schema::share;
 use crate::yaml::{MapEntry, Node, SourceText};
 use bytes::Bytes;
 use celero::counting::Counters;
 use celero::http::HeaderSet;
-use celero::{CheckedRule, Context, Env, RuleSetBuilder};
+use celero::{CheckedRule, Context, Env, ErrorPolicy, RuleSetBuilder};
 use http::{HeaderName, StatusCode, header};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -84,6 +84,7 @@ struct OrderedRule<S> {
     when: Option<Condition>,
     /// The actions, as written in the file.
     actions: Vec<String>,
+    place: FileSpan,
     rule: Rule<S>,
 }
 
@@ -122,6 +123,7 @@ impl Compilation<'_> {
         if self.problems.has_errors() {
             return None;
         }
+        placed.iter().for_each(|rule| self.lint_guard(rule, &scope.env, error_policy));
         if self.explanation.is_some() {
             self.explain(&scope.env, &placed, error_policy, phase);
         }
@@ -142,6 +144,30 @@ impl Compilation<'_> {
         let counters = Counters::new(rules.len()).sampling_interval(SAMPLING_INTERVAL);
         let rules = PhaseRules { phase, set, rules, error_policy, error_status, counters, times };
         Some(CompiledPhase { rules, reads, reads_client })
+    }
+
+    /// Warns where a client can pass a rule that keeps messages back.
+    fn lint_guard<C: Context>(
+        &mut self,
+        OrderedRule { when, rule, place, .. }: &OrderedRule<C::Static>,
+        env: &Env<C>,
+        error_policy: PhaseErrorPolicy,
+    ) {
+        if !rule.is_guard() {
+            return;
+        }
+        if let Some(share) = rule.sample.filter(|share| *share < 1.0)
+            && !rule.sheds_load()
+        {
+            let message = format!("this rule keeps back only {} % of what it matches: it is no guard", share * 100.0);
+            let problem = self.problems.warn("policy-sampled-guard", *place, message);
+            problem.help("a rule that sheds load answers with 429 or 503".to_owned());
+        }
+        let Some(Condition { text, checked: Some(checked) }) = when else { return };
+        let fails_open = error_policy.of_rule(rule) == ErrorPolicy::NoMatch;
+        for warning in checked.guard_warnings(env, fails_open) {
+            self.problems.of_expression(text, 0, &warning);
+        }
     }
 
     /// Describes what a phase actions, and how the index finds its rules.
@@ -283,7 +309,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             self.compilation.problems.warn("policy-idle", node.place, "this rule does nothing".to_owned());
         }
         let priority = node.text_of("priority").and_then(|text| text.text.parse().ok()).unwrap_or(DEFAULT_PRIORITY);
-        OrderedRule { priority, when, actions, rule }
+        OrderedRule { priority, when, actions, place: node.place, rule }
     }
 
     /// Removals precede settings, so that a rule can remove a header of the client and set its own.

@@ -12,6 +12,25 @@ health: request.path == \"/health\"
 ";
 
 #[test]
+fn check_warns_of_guards_that_a_client_passes() {
+    let text = "a [tag deny]: request.headers[\"x-a\"] != \"1\"\nb: request.headers[\"x-a\"] != \"2\"\nc [tag deny]: request.headers[\"x-c\"] == \"3\"\n";
+    let path = file("guards.rules", text);
+    let codes = |more: &[&str]| {
+        let json = celero(&[&["check", &path, "--json"], more].concat()).json();
+        let found = json["diagnostics"].as_array().unwrap().iter().map(|of| format!("{} {}", of["name"], of["code"]));
+        found.map(|found| found.replace('"', "")).collect::<Vec<_>>()
+    };
+    let (absence, repeating) = ("c guard-passed-by-absence", "c guard-passed-by-repeating");
+    let mut found = codes(&[]);
+    found.sort_unstable();
+    assert_eq!(found, ["a guard-passed-by-absence", absence, repeating]);
+    for policy in ["match", "stop"] {
+        assert_eq!(codes(&["--on-error", policy]), [repeating]);
+    }
+    assert_eq!(celero(&["check", &path, "--deny-warnings"]).code, 1);
+}
+
+#[test]
 fn check_takes_files_of_rules() {
     let run = celero(&["check", &file("fine.rules", RULES)]);
     assert_eq!((run.code, &*run.out, &*run.err), (0, "ok: 2 rules\n", ""));

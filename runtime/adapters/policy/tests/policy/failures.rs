@@ -238,3 +238,72 @@ fn suspicious_rules_are_warned_of() {
     }
     assert_eq!(policy.warnings().count(), warnings.matches("warning[").count());
 }
+
+/// The codes of the warnings about a policy, with the text that each points at.
+fn warned(text: &str) -> Vec<(String, String)> {
+    let policy = policy(text);
+    let found = policy.warnings().map(|(_, found)| {
+        let place = text.get(found.span.start as usize..found.span.end as usize).unwrap();
+        (found.code.to_owned(), place.to_owned())
+    });
+    found.collect()
+}
+
+#[test]
+fn guards_that_a_client_passes_are_warned_of() {
+    let header = "request.headers['x-team']";
+    let absence = vec![("guard-passed-by-absence".to_owned(), header.to_owned())];
+    for action in ["deny: true", "redirect: /login", "respond: {status: 403}"] {
+        for policy in ["noMatch", "closed", "match", "stop"] {
+            let rules = format!("rules: [{{when: \"{header} != 'ops'\", {action}}}]");
+            let expected = if policy == "noMatch" { absence.clone() } else { Vec::new() };
+            assert_eq!(warned(&format!("request: {{onError: {policy}, {rules}}}\n")), expected, "{action} {policy}");
+            assert_eq!(
+                warned(&format!("defaults: {{onError: {policy}}}\nrequest: {{{rules}}}\n")),
+                expected,
+                "{action}"
+            );
+        }
+    }
+    for action in ["allow: true", "respond: {body: x}", "setHeaders: {a: b}"] {
+        let text = format!("request: {{onError: noMatch, rules: [{{when: \"{header} == 'ops'\", {action}}}]}}\n");
+        assert_eq!(warned(&text), [], "{action}");
+    }
+    // What is read in a definition is read by its rule.
+    let defined = "variables: {team: request.headers.team}\nrequest: {onError: noMatch, rules: [{when: variables.team != 'ops', deny: true}]}\n";
+    assert_eq!(warned(defined), [("guard-passed-by-absence".to_owned(), "variables.team".to_owned())]);
+    let repeated = format!("request: [{{when: \"{header} == 'guest'\", deny: true}}]\n");
+    assert_eq!(warned(&repeated), [("guard-passed-by-repeating".to_owned(), header.to_owned())]);
+    // A credential can be left out too.
+    let key = "apiKey: {keys: [{name: a, sha256: 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae}]}\n";
+    let credential = format!("{key}request: {{onError: noMatch, rules: [{{when: apiKey.name == 'a', deny: true}}]}}\n");
+    assert_eq!(warned(&credential), [("guard-passed-by-absence".to_owned(), "apiKey.name".to_owned())]);
+}
+
+#[test]
+fn a_sampled_guard_is_warned_of() {
+    for (rule, expected) in [
+        ("{sample: 0.5, deny: true}", 1),
+        ("{sample: 0.5, redirect: /login}", 1),
+        ("{sample: 0.5, deny: 429}", 0),
+        ("{sample: 0.5, respond: {status: 503}}", 0),
+        ("{sample: 1, deny: true}", 0),
+        ("{sample: 0.5, respond: {body: x}}", 0),
+        ("{sample: 0.5, setHeaders: {a: b}}", 0),
+    ] {
+        let found = warned(&format!("request: [{rule}]\n"));
+        assert_eq!(
+            found.iter().filter(|(code, _)| code == "policy-sampled-guard").count(),
+            expected,
+            "{rule} {found:?}"
+        );
+    }
+}
+
+/// A guard that fails acts on its share of the requests, as one that matches does.
+#[test]
+fn a_sampled_guard_that_fails_acts_on_its_share() {
+    let policy = policy("request: [{sample: 0.5, when: \"request.headers['x'] == 'y'\", deny: 429}]\n");
+    let denied = (0..1000).filter(|_| status(policy.request(&mut head("GET /", &[]), &mut exchange())) == 429).count();
+    assert!((300..700).contains(&denied), "{denied}");
+}
