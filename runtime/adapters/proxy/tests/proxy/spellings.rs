@@ -98,10 +98,8 @@ fn check(echo: &Echo, spelling: &str) {
         values[0].to_owned()
     };
     // HTTP/2 has scheme and host in the target.
-    let target = echo.0["target"].as_str().unwrap().to_owned();
-    let path = target.find("://").map_or(target.clone(), |at| {
-        target[at + 3..].split_once('/').map_or("/".to_owned(), |(_, path)| format!("/{path}"))
-    });
+    let target: http::Uri = echo.0["target"].as_str().unwrap().parse().unwrap();
+    let path = target.path_and_query().unwrap().as_str();
     assert_eq!(path, one("x-path"), "{spelling}");
     let host = one("host");
     assert_eq!(host.split(':').next(), Some(&*one("x-host")), "{spelling}");
