@@ -15,6 +15,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use tower_layer::Layer;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -23,7 +24,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let layer = PolicyLayer::new(policy)
         .peer(|head| head.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0))
         .on_log(|fields| drop(writeln!(std::io::stdout(), "{fields}")));
-    let app = Router::new().route("/", get(|| async { "hello\n" })).layer(layer);
+    let routes = Router::new().route("/", get(|| async { "hello\n" }));
+    // Around the router, not `routes.layer(layer)`: axum chooses the route before such a layer runs, by the path as it was received.
+    let app = Router::new().fallback_service(layer.layer(routes));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
     axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>()).await?;
     Ok(())

@@ -2,9 +2,11 @@
 
 use crate::log_on_drop::LogOnDrop;
 use bytes::{Bytes, BytesMut};
+use celero_policy::Policy;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// The body of a request as the service receives it: first what was buffered for the policy, then the rest. Trailers are dropped: they
@@ -97,6 +99,8 @@ pub(crate) async fn buffer<B: Body<Data = Bytes> + Unpin>(
 pub struct ResponseBody<B> {
     content: Content<B>,
     log: Option<Box<LogOnDrop>>,
+    /// The policy whose rules decide what trailers may carry.
+    policy: Option<Arc<Policy>>,
 }
 
 #[derive(Debug)]
@@ -107,11 +111,16 @@ enum Content<B> {
 
 impl<B> ResponseBody<B> {
     pub(crate) fn service(body: B) -> Self {
-        Self { content: Content::Service(body), log: None }
+        Self { content: Content::Service(body), log: None, policy: None }
     }
 
     pub(crate) fn policy(body: Bytes) -> Self {
-        Self { content: Content::Policy(Some(body).filter(|body| !body.is_empty())), log: None }
+        Self { content: Content::Policy(Some(body).filter(|body| !body.is_empty())), log: None, policy: None }
+    }
+
+    /// Removes from the trailers what the policy's rules on responses set or remove.
+    pub(crate) fn with_policy(self, policy: Arc<Policy>) -> Self {
+        Self { policy: Some(policy), ..self }
     }
 
     /// Runs the phase `log` when the body was sent or dropped.
@@ -126,10 +135,15 @@ impl<B: Body<Data = Bytes> + Unpin> Body for ResponseBody<B> {
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         let this = self.get_mut();
-        let polled = match &mut this.content {
+        let mut polled = match &mut this.content {
             Content::Service(body) => Pin::new(body).poll_frame(cx),
             Content::Policy(body) => Poll::Ready(body.take().map(|body| Ok(Frame::data(body)))),
         };
+        if let (Some(policy), Poll::Ready(Some(Ok(frame)))) = (&this.policy, &mut polled)
+            && let Some(trailers) = frame.trailers_mut()
+        {
+            policy.response_trailers(trailers);
+        }
         if let (Some(log), Poll::Ready(Some(Ok(frame)))) = (&mut this.log, &polled) {
             log.sent(frame.data_ref().map_or(0, length));
         }

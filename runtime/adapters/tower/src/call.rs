@@ -118,7 +118,7 @@ where
         head.uri = uri;
     }
     let (mut parts, body) = inner.call(Request::from_parts(head, body)).await?.into_parts();
-    let mut body = ResponseBody::service(body);
+    let mut body = ResponseBody::service(body).with_policy(Arc::clone(&policy));
     if let Some(head) = kept_head.as_ref().filter(|_| policy.has_response_rules()) {
         match policy.response(head, &mut parts, &mut exchange) {
             Outcome::Continue => exchange.edits().apply(&mut parts),

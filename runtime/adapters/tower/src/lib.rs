@@ -10,10 +10,14 @@
 //!
 //! let policy = Arc::new(LivePolicy::load("policy.yaml".as_ref())?);
 //! let layer = PolicyLayer::new(policy).on_log(|fields| println!("{fields}"));
-//! // axum: Router::new().route(..).layer(layer), tonic: Server::builder().layer(layer), tower: ServiceBuilder::new().layer(layer)
+//! // axum: Router::new().fallback_service(layer.layer(routes)), tonic: Server::builder().layer(layer), tower: ServiceBuilder::new().layer(layer)
 //! # drop(layer);
 //! # Ok::<(), celero_policy::PolicyError>(())
 //! ```
+//!
+//! Put the layer around a router, not into it: the policy makes the request canonical, and a router that has chosen its route before has
+//! read another path than the rules. `axum::Router::layer` runs after the choice, so `/admin/../open` would be routed to `/admin` and judged
+//! as `/open`.
 //!
 //! All phases of a request use the same policy. A reload of the [`LivePolicy`](celero_policy::LivePolicy) applies to later requests.
 //! `examples/axum.rs` is a whole server.

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tower::ServiceExt;
+use tower_layer::Layer;
 
 /// A policy in a file of its own.
 struct Policy(PathBuf, Arc<LivePolicy>);
@@ -41,11 +42,12 @@ impl Drop for Policy {
 }
 
 fn app(layer: PolicyLayer) -> Router {
-    Router::new()
+    let routes = Router::new()
         .route("/headers", get(|headers: HeaderMap| async move { format!("{headers:?}") }))
         .route("/fail", get(|| async { StatusCode::INTERNAL_SERVER_ERROR }))
-        .route("/echo", post(|body: Bytes| async move { body }))
-        .layer(layer)
+        .route("/echo", post(|body: Bytes| async move { body }));
+    // Around the router, so that it routes the canonical request.
+    Router::new().fallback_service(layer.layer(routes))
 }
 
 async fn ask(app: Router, request: Request<Body>) -> (Response<()>, String) {
@@ -159,4 +161,54 @@ async fn it_serves_over_sockets_and_reloads() {
     policy.1.reload().unwrap();
     assert!(ask().await.starts_with("HTTP/1.1 403"));
     server.abort();
+}
+
+#[tokio::test]
+async fn one_request_is_seen_whatever_its_spelling() {
+    let policy = Policy::new(
+        "request:\n- {when: 'request.path.startsWith(\"/headers/\") || request.host == \"admin.example\"', deny: true}\n\
+         - {setHeaders: {x-new: '2'}}\n",
+    );
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let service = app(policy.layer());
+    let server = tokio::spawn(async move { axum::serve(listener, service).await });
+    for (head, expected) in [
+        ("GET //x/../headers HTTP/1.1\r\nhost: a\r\nconnection: x-new", "200"),
+        ("GET http://A.:80/%68eaders HTTP/1.1\r\nhost: a:80", "200"),
+        ("GET //headers//x HTTP/1.1\r\nhost: a", "403"),
+        ("GET /headers HTTP/1.1\r\nhost: Admin.Example.:80", "403"),
+        ("GET http://admin.example/headers HTTP/1.1\r\nhost: a", "400"),
+        ("GET /headers HTTP/1.1", "400"),
+        ("GET headers HTTP/1.1\r\nhost: a", "400"),
+        ("GET /headers%2fx HTTP/1.1\r\nhost: a", "400"),
+        ("GET /headers HTTP/1.1\r\nhost: a\r\nx_new: 1", "400"),
+        ("GET /headers HTTP/1.1\r\nhost: a\r\nconnection: host", "400"),
+    ] {
+        let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+        stream.write_all(format!("{head}\r\nconnection: close\r\n\r\n").as_bytes()).await.unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).await.unwrap();
+        assert!(text.starts_with(&format!("HTTP/1.1 {expected}")), "{head}: {text}");
+        assert_eq!(text.contains("x-new"), expected == "200", "{head}: {text}");
+    }
+    server.abort();
+}
+
+#[tokio::test]
+async fn trailers_carry_nothing_that_the_policy_decides() {
+    use http_body_util::BodyExt;
+    let policy = Policy::new("response: [{removeHeaders: [x-internal]}]");
+    let trailers = async || {
+        let mut trailers = HeaderMap::new();
+        trailers.insert("x-internal", "1".parse().unwrap());
+        trailers.insert("x-checksum", "2".parse().unwrap());
+        let body = http_body_util::Full::new(Bytes::from_static(b"a"));
+        Body::new(body.with_trailers(async move { Some(Ok(trailers)) }))
+    };
+    let app = Router::new().route("/", get(async move || Response::new(trailers().await))).layer(policy.layer());
+    let response = app.oneshot(request("GET", "/", "")).await.unwrap();
+    let collected = response.into_body().collect().await.unwrap();
+    let left: Vec<_> = collected.trailers().unwrap().keys().map(|name| name.as_str().to_owned()).collect();
+    assert_eq!(left, ["x-checksum"]);
 }
