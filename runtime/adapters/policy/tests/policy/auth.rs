@@ -81,7 +81,7 @@ fn key_of(algorithm: Algorithm, file: &str) -> String {
 /// Whether a policy takes a token.
 fn takes(policy: &Policy, token: &str) -> bool {
     let mut exchange = exchange();
-    let outcome = ask(&policy, &head("GET /", &[("authorization", &format!("Bearer {token}"))]), &mut exchange);
+    let outcome = ask(policy, &head("GET /", &[("authorization", &format!("Bearer {token}"))]), &mut exchange);
     let taken = status(outcome) == 0;
     assert_eq!(edits(&exchange).len(), usize::from(taken));
     taken
@@ -171,8 +171,7 @@ fn claims_decide_whether_a_token_is_taken() {
 fn tokens_are_found_where_the_policy_says() {
     let key = key_of(Algorithm::HS256, "secret");
     let good = token(Algorithm::HS256, &good_claims());
-    let ask =
-        |policy: &Policy, headers: &[(&str, &str)]| status(ask(&policy, &head("GET /", headers), &mut exchange()));
+    let ask = |policy: &Policy, headers: &[(&str, &str)]| status(ask(policy, &head("GET /", headers), &mut exchange()));
     let policy = verifying("", &key);
     assert_eq!(ask(&policy, &[("authorization", &format!("bEARER  {good}"))]), 0);
     assert_eq!(ask(&policy, &[("authorization", &good)]), 401);
