@@ -78,9 +78,8 @@ pub(crate) fn check(path: &Path, deny_warnings: bool, json: bool, output: &mut O
             let phases = Phase::ALL.map(|phase| format!("{} {}", phase.name(), count(phase)));
             output.line(&format!("ok: {} rules ({})", policy.rules().count(), phases.join(", ")));
         }
-        if let Some(limit) = policy.body_limit() {
-            let rules = count(Phase::RequestBody);
-            output.line(&format!("request bodies are buffered, up to {limit} bytes, for {rules} rules of requestBody"));
+        for note in policy.buffering_notes() {
+            output.line(&note);
         }
     }
     Ok(if fine { 0 } else { REJECTED })

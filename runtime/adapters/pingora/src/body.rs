@@ -2,7 +2,7 @@
 
 use crate::body_clock::{BodyClock, too_slow};
 use bytes::{Bytes, BytesMut};
-use celero_policy::framing;
+use celero_policy::{BodyBuffering, BufferState, framing};
 use http::{HeaderMap, header};
 use pingora::Result;
 use pingora::proxy::Session;
@@ -17,20 +17,28 @@ pub(crate) struct Buffered {
     pub(crate) too_large: bool,
 }
 
-/// Buffers a body of at most `limit` bytes, as long as the client is fast enough for `clock`. Nothing is read of a body whose head says
-/// that it is larger; any other body is read up to the first piece beyond the limit.
-pub(crate) async fn buffer(session: &mut Session, limit: usize, clock: &mut BodyClock) -> Result<Buffered> {
+/// Buffers a body, as long as the client is fast enough for `clock`. Nothing is read of a body whose head says that it is too large; any
+/// other body is read up to the first piece beyond the limit.
+pub(crate) async fn buffer(session: &mut Session, buffering: BodyBuffering, clock: &mut BodyClock) -> Result<Buffered> {
     let length = content_length(&session.req_header().headers);
-    if length.is_some_and(|length| length > limit) {
+    if length.is_some_and(|length| buffering.refuses(length)) {
         return Ok(Buffered { bytes: Bytes::new(), too_large: true });
     }
-    let mut body = BytesMut::with_capacity(length.unwrap_or_default().min(FIRST_CAPACITY));
+    let capacity = length.and_then(|length| usize::try_from(length).ok()).unwrap_or_default().min(buffering.limit());
+    let mut body = BytesMut::with_capacity(capacity.min(FIRST_CAPACITY));
     send_continue(session).await?;
-    while !session.is_body_done() && body.len() <= limit {
-        let Some(piece) = read(session, clock).await? else { break };
-        body.extend_from_slice(&piece);
+    let mut ended = session.is_body_done();
+    loop {
+        match buffering.state(body.len(), ended) {
+            BufferState::More => {}
+            state => return Ok(Buffered { bytes: body.freeze(), too_large: state == BufferState::TooLarge }),
+        }
+        match read(session, clock).await? {
+            Some(piece) => body.extend_from_slice(&piece),
+            None => ended = true,
+        }
+        ended |= session.is_body_done();
     }
-    Ok(Buffered { too_large: body.len() > limit, bytes: body.freeze() })
 }
 
 async fn read(session: &mut Session, clock: &mut BodyClock) -> Result<Option<Bytes>> {
@@ -52,7 +60,7 @@ async fn send_continue(session: &mut Session) -> Result<()> {
 }
 
 /// Returns the length of the body, if the head has it.
-fn content_length(headers: &HeaderMap) -> Option<usize> {
+fn content_length(headers: &HeaderMap) -> Option<u64> {
     if headers.contains_key(header::TRANSFER_ENCODING) {
         return None;
     }

@@ -1,15 +1,19 @@
-//! The session with the client while Pingora sends a request whose body was buffered.
+//! The session with the client while Pingora proxies a request whose body, or the body of whose response, a phase reads.
 //!
-//! Pingora sends a body that was read early only as far as its retry buffer of 64 KiB holds it. [`ClientSession`] takes the place of
-//! Pingora's session and passes everything on to it, except that its retry buffer is what was buffered of the request's body, whatever
-//! its size. So each attempt to send the request starts with these bytes. It is in place from just before a server gets the request
-//! until the server answers; [`take_back`] restores Pingora's.
+//! Pingora sends a body that was read early only as far as its retry buffer of 64 KiB holds it, and writes the head of a response
+//! before it has the body. [`ClientSession`] takes the place of Pingora's session and passes everything on to it, except that
+//!
+//! - its retry buffer is what was buffered of the request's body, whatever its size, so that each attempt starts with these bytes;
+//! - the tasks of a response are held back until the phase `responseBody` has decided.
+//!
+//! For a request it is in place from just before a server gets the request until the server answers, for a response from then until the
+//! request ends; [`take_back`] restores Pingora's.
 
+use crate::held_response::{Decision, HeldResponse};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_core::Stream;
 use http::HeaderMap;
-use pingora::Result;
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::protocols::Digest;
 use pingora::protocols::http::custom::CustomMessageWrite;
@@ -17,37 +21,56 @@ use pingora::protocols::http::custom::server::Session as CustomSession;
 use pingora::protocols::http::{HttpTask, ServerSession};
 use pingora::protocols::l4::socket::SocketAddr;
 use pingora::proxy::Session;
+use pingora::{Error, ErrorType, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Where a [`ClientSession`] leaves Pingora's session when it is dropped.
-pub(crate) type Place = Arc<Mutex<Option<ServerSession>>>;
+/// Where a [`ClientSession`] leaves what it holds when it is dropped.
+pub(crate) type Place = Arc<Mutex<Option<Returned>>>;
 
-/// Pingora's session, with bytes of the request's body to send first.
+/// What a [`ClientSession`] held.
+pub(crate) struct Returned {
+    session: ServerSession,
+    response: Option<Box<HeldResponse>>,
+}
+
+/// Pingora's session, with a body to send first or a response to hold back.
 struct ClientSession {
     inner: ServerSession,
-    first: Bytes,
-    /// Whether `first` is all of the body.
-    whole: bool,
+    /// What was buffered of the request's body.
+    first: Option<FirstBytes>,
+    response: Option<Box<HeldResponse>>,
     place: Place,
 }
 
-/// Puts a [`ClientSession`] in the place of Pingora's session. `whole` says whether `first` is all of the body.
-pub(crate) fn put_in_place(session: &mut Session, first: Bytes, whole: bool) -> Place {
+/// What was buffered of a request's body.
+#[derive(Clone)]
+pub(crate) struct FirstBytes {
+    pub(crate) bytes: Bytes,
+    /// Whether they are all of the body.
+    pub(crate) whole: bool,
+}
+
+/// Puts a [`ClientSession`] in the place of Pingora's session.
+pub(crate) fn put_in_place(
+    session: &mut Session,
+    first: Option<FirstBytes>,
+    response: Option<Box<HeldResponse>>,
+) -> Place {
     let place = Place::default();
     let inner = std::mem::replace(&mut *session.downstream_session, absent());
-    let own = ClientSession { inner, first, whole, place: Arc::clone(&place) };
+    let own = ClientSession { inner, first, response, place: Arc::clone(&place) };
     *session.downstream_session = ServerSession::new_custom(Box::new(own));
     place
 }
 
-/// Restores Pingora's session. `place` is that of the session in place.
-pub(crate) fn take_back(session: &mut Session, place: &Place) {
+/// Restores Pingora's session, and returns the response that was held back. `place` is that of the session in place.
+pub(crate) fn take_back(session: &mut Session, place: &Place) -> Option<Box<HeldResponse>> {
     let own = std::mem::replace(&mut *session.downstream_session, absent());
     drop(own);
-    if let Some(inner) = place.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        *session.downstream_session = inner;
-    }
+    let Returned { session: inner, response } = place.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+    *session.downstream_session = inner;
+    response
 }
 
 /// Returns a session that stands where another one is moved from.
@@ -58,24 +81,39 @@ fn absent() -> ServerSession {
 impl Drop for ClientSession {
     fn drop(&mut self) {
         let session = std::mem::replace(&mut self.inner, absent());
-        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
+        let returned = Returned { session, response: self.response.take() };
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(returned);
     }
 }
 
 #[async_trait]
 impl CustomSession for ClientSession {
     fn get_retry_buffer(&self) -> Option<Bytes> {
-        Some(self.first.clone())
+        let first = self.first.as_ref().map(|first| first.bytes.clone());
+        first.or_else(|| self.inner.get_retry_buffer())
     }
 
-    fn enable_retry_buffering(&mut self) {}
+    fn enable_retry_buffering(&mut self) {
+        if self.first.is_none() {
+            self.inner.enable_retry_buffering();
+        }
+    }
 
     /// Only a request whose whole body can be sent again may be retried.
     fn retry_buffer_truncated(&self) -> bool {
-        !self.whole
+        self.first.as_ref().map_or_else(|| self.inner.retry_buffer_truncated(), |first| !first.whole)
     }
 
-    async fn response_duplex_vec(&mut self, tasks: Vec<HttpTask>) -> Result<bool> {
+    async fn response_duplex_vec(&mut self, mut tasks: Vec<HttpTask>) -> Result<bool> {
+        if let Some(held) = &mut self.response {
+            match held.hold(self.inner.req_header(), tasks)? {
+                Decision::Wait => return Ok(false),
+                Decision::Pass(held) => tasks = held,
+                Decision::Answer(status) => {
+                    return Error::e_explain(ErrorType::HTTPStatus(status), "the policy answers instead of the server");
+                }
+            }
+        }
         self.inner.response_duplex_vec(tasks).await
     }
 

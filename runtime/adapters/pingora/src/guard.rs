@@ -2,8 +2,9 @@
 
 use crate::body::{Buffered, buffer};
 use crate::body_clock::{BodyClock, BodyPace};
-use crate::client_session::{Place, put_in_place, take_back};
+use crate::client_session::{FirstBytes, Place, put_in_place, take_back};
 use crate::head::{OfRequest, OfResponse};
+use crate::held_response::HeldResponse;
 use crate::write_answer::write_answer;
 use bytes::Bytes;
 use celero_policy::{Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary, framing};
@@ -120,8 +121,8 @@ impl Guard {
         if self.apply_outcome(session, outcome).await? {
             return Ok(true);
         }
-        let Some(limit) = self.policy.body_limit() else { return Ok(false) };
-        let Buffered { bytes, too_large } = buffer(session, limit, &mut self.body_clock).await?;
+        let Some(buffering) = self.policy.request_buffering() else { return Ok(false) };
+        let Buffered { bytes, too_large } = buffer(session, buffering, &mut self.body_clock).await?;
         let outcome = if too_large {
             self.policy.request_body_too_large(&mut self.exchange)
         } else {
@@ -165,7 +166,7 @@ impl Guard {
         if !whole {
             self.body = BufferedBody::Sent;
         }
-        self.place = Some(put_in_place(session, first, whole));
+        self.place = Some(put_in_place(session, Some(FirstBytes { bytes: first, whole }), None));
         Ok(())
     }
 
@@ -196,12 +197,17 @@ impl Guard {
     }
 
     fn restore(&mut self, session: &mut Session) {
-        if let Some(place) = self.place.take() {
-            take_back(session, &place);
+        let Some(place) = self.place.take() else { return };
+        if let Some(held) = take_back(session, &place) {
+            self.exchange = held.exchange;
+            if held.answer.is_some() {
+                self.answer = held.answer;
+            }
         }
     }
 
-    /// Runs the phase `response` on the head of a server's final response.
+    /// Runs the phase `response` on the head of a server's final response. If the phase `responseBody` has rules, the response is held
+    /// back until that phase has decided.
     ///
     /// # Errors
     /// Returns an error if the policy answers instead of the server. Return it from the filter, and send the answer in
@@ -215,10 +221,11 @@ impl Guard {
         if !self.policy.has_response_rules() {
             return Ok(());
         }
-        let mut response = OfResponse(response);
-        match self.policy.response(session.req_header(), &mut response, &mut self.exchange) {
+        let mut changed = OfResponse(response);
+        match self.policy.response(session.req_header(), &mut changed, &mut self.exchange) {
             Outcome::Continue => {
-                self.exchange.edits().apply(&mut response);
+                self.exchange.edits().apply(&mut changed);
+                self.hold_back(session, response);
                 Ok(())
             }
             Outcome::Respond(given) => {
@@ -229,7 +236,16 @@ impl Guard {
         }
     }
 
-    /// Sends the answer of the phase `response`. Returns `None` if there is no such answer: then the failure has another reason.
+    /// Holds a response back if a phase reads its body.
+    fn hold_back(&mut self, session: &mut Session, response: &ResponseHeader) {
+        if let Some(buffering) = self.policy.response_buffering(session.req_header(), response) {
+            let exchange = std::mem::take(&mut self.exchange);
+            let held = HeldResponse::new(Arc::clone(&self.policy), exchange, buffering);
+            self.place = Some(put_in_place(session, None, Some(Box::new(held))));
+        }
+    }
+
+    /// Sends the answer of the phase `response` or `responseBody`. Returns `None` if there is no such answer: then the failure has another reason.
     pub async fn fail_to_proxy(&mut self, session: &mut Session) -> Option<FailToProxy> {
         self.restore(session);
         let given = self.answer.as_deref()?;

@@ -37,7 +37,8 @@
 //!    [`Edits::apply`](celero_policy::Edits::apply). `head.rs` shows how a host's own type of head is changed; those of `http` need nothing.
 //!    The first is [`Policy::request_async`](celero_policy::Policy::request_async), because it may wait for the verification of a password. It makes the
 //!    request canonical in place: read target and host only afterwards.
-//! 4. Buffer bodies up to [`Policy::body_limit`](celero_policy::Policy::body_limit): `body.rs`.
+//! 4. Buffer bodies as [`Policy::request_buffering`](celero_policy::Policy::request_buffering) and
+//!    [`Policy::response_buffering`](celero_policy::Policy::response_buffering) say: `body.rs`, `held_response.rs`.
 //! 5. Send the answers of the policy, without `content-length` for statuses that have no body: `write_answer.rs`.
 //! 6. Test it with a policy that uses all phases, as `proxy/tests/proxy/phases.rs` and `tower/tests/layer.rs` do.
 //!
@@ -49,6 +50,7 @@ mod body_clock;
 mod client_session;
 mod guard;
 mod head;
+mod held_response;
 mod write_answer;
 
 pub use body_clock::BodyPace;

@@ -56,6 +56,7 @@ static RESPONSE: MappingSpec = MappingSpec::new(
     &[
         optional("status", Integer { least: 100, most: 999 }, "The status."),
         optional("headers", Map(&TEXT_OR_TEXTS), "The headers."),
+        optional("body", Text, "The body. Default: empty."),
     ],
 );
 

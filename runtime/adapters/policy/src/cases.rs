@@ -2,6 +2,7 @@
 //! network.
 
 use crate::auth::VerifiedFields;
+use crate::body_buffering::BufferState;
 use crate::case_keys::CASES;
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
@@ -89,6 +90,7 @@ struct Case<'n> {
     head: request::Parts,
     body: Vec<u8>,
     response: response::Parts,
+    response_body: Vec<u8>,
     addresses: [SocketAddr; 2],
     node: &'n Node,
 }
@@ -124,7 +126,9 @@ impl<'n> Case<'n> {
         let usual = SocketAddr::from(([127, 0, 0, 1], 1));
         let addresses = ["source", "destination"].map(|key| parsed(text(key), usual, "an address with port", problems));
         let body = text("body").map(|text| text.text.into_bytes()).unwrap_or_default();
-        Some(Self { name, head, body, response, addresses, node })
+        let response_body = answered.and_then(|response| response.text_of("body"));
+        let response_body = response_body.map(|text| text.text.into_bytes()).unwrap_or_default();
+        Some(Self { name, head, body, response, response_body, addresses, node })
     }
 
     /// Reports the differences from the expectation.
@@ -246,13 +250,7 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     let answer = before_server(policy, &mut head, &case.body, &mut exchange);
     let answer = match answer {
         Some(answer) => Some(answer),
-        None => match policy.response(&head, &mut response, &mut exchange) {
-            Outcome::Respond(answer) => Some(*answer),
-            Outcome::Continue => {
-                exchange.edits().apply(&mut response);
-                None
-            }
-        },
+        None => after_server(policy, &head, &mut response, &case.response_body, &mut exchange),
     };
     if let Some(answer) = &answer {
         response.status = answer.status;
@@ -275,16 +273,37 @@ fn before_server(
         return Some(*answer);
     }
     exchange.edits().apply_to_request(head);
-    let limit = policy.body_limit()?;
-    let outcome = if body.len() > limit {
-        policy.request_body_too_large(exchange)
-    } else {
-        policy.request_body(head, body, exchange)
+    let outcome = match policy.request_buffering()?.state(body.len(), true) {
+        BufferState::TooLarge => policy.request_body_too_large(exchange),
+        BufferState::Ready | BufferState::More => policy.request_body(head, body, exchange),
     };
     if let Outcome::Respond(answer) = outcome {
         return Some(*answer);
     }
     exchange.edits().apply_to_request(head);
+    None
+}
+
+/// Runs the phases of the server's response.
+fn after_server(
+    policy: &Policy,
+    head: &request::Parts,
+    response: &mut response::Parts,
+    body: &[u8],
+    exchange: &mut Exchange,
+) -> Option<PolicyAnswer> {
+    if let Outcome::Respond(answer) = policy.response(head, response, exchange) {
+        return Some(*answer);
+    }
+    exchange.edits().apply(response);
+    let outcome = match policy.response_buffering(head, response)?.state(body.len(), true) {
+        BufferState::TooLarge => policy.response_body_too_large(exchange),
+        BufferState::Ready | BufferState::More => policy.response_body(head, response, body, exchange),
+    };
+    if let Outcome::Respond(answer) = outcome {
+        return Some(*answer);
+    }
+    exchange.edits().apply(response);
     None
 }
 

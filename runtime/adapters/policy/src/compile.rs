@@ -97,6 +97,7 @@ impl Compilation<'_> {
             env: &scope.env,
             names: self.names,
             configured: self.configured,
+            absent: self.absent_body(phase),
             reads: CredentialReads::default(),
             reads_client: false,
         };
@@ -198,6 +199,17 @@ impl Compilation<'_> {
         {
             let _ = write!(text, "-- how the index finds them\n{explanation}");
         }
+    }
+
+    /// Returns the variable that a body phase declares but never has, and the one that it has instead.
+    fn absent_body(&mut self, phase: Phase) -> Option<(&'static str, &'static str)> {
+        let (whole, prefix) = match phase {
+            Phase::RequestBody => ("request.body", "request.bodyPrefix"),
+            Phase::ResponseBody => ("response.body", "response.bodyPrefix"),
+            Phase::Request | Phase::Response | Phase::Log => return None,
+        };
+        let reads_prefix = self.document.setting(phase.name(), "prefix", self.problems).is_some();
+        Some(if reads_prefix { (whole, prefix) } else { (prefix, whole) })
     }
 
     fn settings(&mut self, phase: Phase) -> (PhaseErrorPolicy, StatusCode) {

@@ -61,6 +61,8 @@ pub(crate) struct RequestData<'a> {
 pub(crate) struct BodyData<'a> {
     #[context(nested)]
     pub(crate) request: Request<'a>,
+    #[context(name = "request.bodyPrefix")]
+    pub(crate) body_prefix: Option<&'a [u8]>,
     #[context(flatten)]
     pub(crate) peer: CommonData<'a>,
 }
@@ -80,6 +82,21 @@ pub(crate) struct ResponseData<'a> {
     pub(crate) request: RequestHead<'a>,
     #[context(nested)]
     pub(crate) response: ResponseHead<'a>,
+    #[context(flatten)]
+    pub(crate) peer: CommonData<'a>,
+}
+
+/// The variables of the phase `responseBody`.
+#[derive(Debug, Context)]
+pub(crate) struct ResponseBodyData<'a> {
+    #[context(nested)]
+    pub(crate) request: RequestHead<'a>,
+    #[context(nested)]
+    pub(crate) response: ResponseHead<'a>,
+    #[context(name = "response.body")]
+    pub(crate) body: Option<&'a [u8]>,
+    #[context(name = "response.bodyPrefix")]
+    pub(crate) body_prefix: Option<&'a [u8]>,
     #[context(flatten)]
     pub(crate) peer: CommonData<'a>,
 }

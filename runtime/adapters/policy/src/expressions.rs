@@ -2,7 +2,7 @@
 
 use crate::actions::{Field, HeaderTemplate, TextTemplate};
 use crate::outcome::Phase;
-use crate::problems::Problems;
+use crate::problems::{FileSpan, Problems};
 use crate::template::{TemplatePart, parse};
 use crate::yaml::SourceText;
 use bytes::Bytes;
@@ -92,6 +92,8 @@ pub(crate) struct ExpressionCompiler<'a, C> {
     pub(crate) names: &'a DeclaredNames,
     /// The credentials that the policy can verify.
     pub(crate) configured: CredentialReads,
+    /// The variable that the phase declares but never has, and the one that it has instead.
+    pub(crate) absent: Option<(&'static str, &'static str)>,
     pub(crate) reads: CredentialReads,
     /// Whether an expression reads the client's address or port.
     pub(crate) reads_client: bool,
@@ -164,7 +166,7 @@ impl<C: Context> ExpressionCompiler<'_, C> {
             Err(at) => {
                 let at = u32::try_from(at).unwrap_or(u32::MAX);
                 let place = problems.placed(text, 0, Span::new(at, at.saturating_add(2)));
-                let place = crate::problems::FileSpan::new(text.place.file, place.start, place.end);
+                let place = FileSpan::new(text.place.file, place.start, place.end);
                 problems
                     .add("policy-template", place, "this `${` is never closed".to_owned())
                     .help("`$${` stands for the characters `${`");
@@ -242,6 +244,7 @@ impl<C: Context> ExpressionCompiler<'_, C> {
             Ok(checked) => {
                 warn(&checked, text, start, problems);
                 self.note_reads(&checked, text, start, problems);
+                self.report_absent(&checked, text, start, problems);
                 Some(checked)
             }
             Err(error) => {
@@ -272,14 +275,20 @@ impl<C: Context> ExpressionCompiler<'_, C> {
             }
             *noted = true;
             if !configured {
-                let at = checked.source().find(name).unwrap_or(0);
-                let span = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-                let place = problems.placed(text, start, Span::new(span(at), span(at.saturating_add(name.len()))));
-                let place = crate::problems::FileSpan::new(text.place.file, place.start, place.end);
+                let place = place_of(name, checked, text, start, problems);
                 let message = format!("`{name}` is always empty: the policy does not say how to verify it");
                 problems.add("policy-auth", place, message).help(format!("add a section `{name}`"));
             }
         }
+    }
+
+    /// Reports the reading of a whole body in a phase that reads a prefix, and the other way round.
+    fn report_absent(&self, checked: &CheckedRule, text: &SourceText, start: usize, problems: &mut Problems) {
+        let Some((name, instead)) = self.absent.filter(|(name, _)| checked.fields().reads(name)) else { return };
+        let place = place_of(name, checked, text, start, problems);
+        let which = if instead.ends_with("Prefix") { "reads a prefix of the body" } else { "reads the whole body" };
+        let message = format!("`{name}` is absent: the phase `{}` {which}", self.phase.name());
+        problems.add("policy-body", place, message).help(format!("use `{instead}`"));
     }
 
     /// Finds out whether a name that is not declared in this phase is declared in another one.
@@ -319,11 +328,19 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         let start = u32::try_from(start).unwrap_or(found.span.start);
         found.span = Span::new(start, start.saturating_add(u32::try_from(name.len()).unwrap_or(0)).max(found.span.end));
         found.help.clear();
-        if phases == [Phase::RequestBody] {
-            found.help.push("move the rule to `requestBody`: bodies are buffered for it".to_owned());
+        if let [phase @ (Phase::RequestBody | Phase::ResponseBody)] = *phases {
+            found.help.push(format!("move the rule to `{}`: bodies are buffered for it", phase.name()));
         }
         Undeclared::InOtherPhase(found)
     }
+}
+
+/// Returns where an expression that starts at byte `start` of a text reads a name.
+fn place_of(name: &str, checked: &CheckedRule, text: &SourceText, start: usize, problems: &Problems) -> FileSpan {
+    let at = checked.source().find(name).unwrap_or(0);
+    let span = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    let place = problems.placed(text, start, Span::new(span(at), span(at.saturating_add(name.len()))));
+    FileSpan::new(text.place.file, place.start, place.end)
 }
 
 fn warn(checked: &CheckedRule, text: &SourceText, start: usize, problems: &mut Problems) {

@@ -5,8 +5,8 @@
 //! another. A host
 //!
 //! 1. keeps one [`Exchange`] for each request, and answers those that [`framing::refusal`] refuses;
-//! 2. calls the phases in their order: [`Policy::request`], [`Policy::request_body`] if [`Policy::body_limit`] asks for the body,
-//!    [`Policy::response`], [`Policy::log`];
+//! 2. calls the phases in their order: [`Policy::request`], [`Policy::request_body`] if [`Policy::request_buffering`] asks for the
+//!    body, [`Policy::response`], [`Policy::response_body`] if [`Policy::response_buffering`] asks for it, [`Policy::log`];
 //! 3. applies the [`Edits`] of the exchange after each phase that returns [`Outcome::Continue`], and sends the answer of a phase that
 //!    returns [`Outcome::Respond`].
 //!
@@ -38,9 +38,13 @@
 
 mod actions;
 mod auth;
+mod body_buffering;
+mod body_phases;
+mod body_settings;
 mod case_keys;
 mod cases;
 mod compile;
+mod content_coding;
 mod context;
 mod definitions;
 mod document;
@@ -63,6 +67,7 @@ mod values;
 pub mod yaml;
 
 pub use auth::{KeyFetch, KeyFetcher, KeySource, KeySourceInfo};
+pub use body_buffering::{BodyBuffering, BufferState};
 pub use cases::TestReport;
 pub use celero_canonical as canonical;
 pub use edits::{Edit, Edits};

@@ -16,13 +16,15 @@ pub enum Phase {
     RequestBody,
     /// The head of the server's response has arrived.
     Response,
+    /// The body of the server's response has arrived.
+    ResponseBody,
     /// The request is over.
     Log,
 }
 
 impl Phase {
     /// All phases, in the order in which they run.
-    pub const ALL: [Self; 4] = [Self::Request, Self::RequestBody, Self::Response, Self::Log];
+    pub const ALL: [Self; 5] = [Self::Request, Self::RequestBody, Self::Response, Self::ResponseBody, Self::Log];
 
     /// Returns the name of the phase in policy files.
     #[must_use]
@@ -31,6 +33,7 @@ impl Phase {
             Self::Request => "request",
             Self::RequestBody => "requestBody",
             Self::Response => "response",
+            Self::ResponseBody => "responseBody",
             Self::Log => "log",
         }
     }

@@ -1,8 +1,9 @@
 //! A compiled policy.
 
 use crate::auth::{Auth, Busy, KeySource, Verification, block_on};
+use crate::body_settings::BodySettings;
 use crate::compile::{Compilation, PhaseEnv};
-use crate::context::{BodyData, CommonData, LogData, RequestData, ResponseData, ResponseHead};
+use crate::context::{BodyData, CommonData, LogData, RequestData, ResponseBodyData, ResponseData, ResponseHead};
 use crate::definitions::Definitions;
 use crate::document::Document;
 use crate::error::PolicyError;
@@ -13,8 +14,7 @@ use crate::outcome::{LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, Request
 use crate::phase::{PhaseRules, Unverified};
 use crate::policy_keys::POLICY;
 use crate::problems::Problems;
-use crate::schema::size;
-use celero::http::{Request, RequestHead};
+use celero::http::RequestHead;
 use celero::{Diagnostic, Style};
 use celero_canonical as canonical;
 use celero_canonical::{Head, Refusal, canonicalize_response, clean_trailers, origin_form};
@@ -25,26 +25,23 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-/// The default of `requestBody.limit`, in bytes.
-const BODY_LIMIT: usize = 64 << 10;
-
 /// A compiled policy, to be shared between threads. Only its counters change.
 #[derive(Debug)]
 pub struct Policy {
     request: PhaseRules<RequestData<'static>>,
-    body: PhaseRules<BodyData<'static>>,
+    pub(crate) body: PhaseRules<BodyData<'static>>,
     response: PhaseRules<ResponseData<'static>>,
+    pub(crate) response_body: PhaseRules<ResponseBodyData<'static>>,
     log: PhaseRules<LogData<'static>>,
-    auth: Auth,
+    pub(crate) auth: Auth,
     /// The credentials that phases after the first one read. The headers that prove them may be gone by then.
     late: CredentialReads,
     /// Whether phases before `log` read the client's address or port.
     reads_client: bool,
     /// The credentials that the phase `log` reads, which does not wait for them.
     logged: CredentialReads,
-    body_limit: usize,
-    /// Whether bodies above the limit are forwarded without running the phase.
-    body_skip: bool,
+    pub(crate) body_settings: BodySettings,
+    pub(crate) response_settings: BodySettings,
     normalization: Normalization,
     counter_names: Vec<String>,
     problems: Problems,
@@ -80,10 +77,8 @@ impl Policy {
     /// See [`load`](Self::load).
     pub fn explain(file: &Path) -> Result<String, PolicyError> {
         let (policy, mut text) = Self::read(file, true)?;
-        if let Some(limit) = policy.body_limit() {
-            let larger =
-                if policy.body_skip { "are forwarded without the phase requestBody" } else { "are answered with 413" };
-            let _ = writeln!(text, "request bodies are buffered, up to {limit} bytes; larger ones {larger}");
+        for note in policy.buffering_notes() {
+            let _ = writeln!(text, "{note}");
         }
         Ok(text)
     }
@@ -117,9 +112,12 @@ impl Policy {
         let request = PhaseEnv::<RequestData<'_>>::new(Phase::Request, &definitions, &mut names);
         let body = PhaseEnv::<BodyData<'_>>::new(Phase::RequestBody, &definitions, &mut names);
         let response = PhaseEnv::<ResponseData<'_>>::new(Phase::Response, &definitions, &mut names);
+        let response_body = PhaseEnv::<ResponseBodyData<'_>>::new(Phase::ResponseBody, &definitions, &mut names);
         let log = PhaseEnv::<LogData<'_>>::new(Phase::Log, &definitions, &mut names);
-        names.broken =
-            definitions.report([&request.missing, &body.missing, &response.missing, &log.missing], &mut problems);
+        names.broken = definitions.report(
+            [&request.missing, &body.missing, &response.missing, &response_body.missing, &log.missing],
+            &mut problems,
+        );
         let configured = auth.configured();
         let mut compilation = Compilation {
             document: &document,
@@ -133,29 +131,32 @@ impl Policy {
         let request = compilation.phase(&request);
         let body = compilation.phase(&body);
         let response = compilation.phase(&response);
+        let response_body = compilation.phase(&response_body);
         let log = compilation.phase(&log);
         let Compilation { counter_names, explanation, .. } = compilation;
-        let limit = document.setting("requestBody", "limit", &mut problems).and_then(|node| node.text());
-        let too_large = document.setting("requestBody", "tooLarge", &mut problems).and_then(|node| node.text());
-        let (Some(request), Some(body), Some(response), Some(log), false) =
-            (request, body, response, log, problems.has_errors())
+        let body_settings = BodySettings::read(&document, Phase::RequestBody, &mut problems);
+        let response_settings = BodySettings::read(&document, Phase::ResponseBody, &mut problems);
+        let (Some(request), Some(body), Some(response), Some(response_body), Some(log), false) =
+            (request, body, response, response_body, log, problems.has_errors())
         else {
             return Err(PolicyError::new(problems));
         };
-        let late = body.reads.or(response.reads);
+        let late = body.reads.or(response.reads).or(response_body.reads);
         let logged = log.reads;
-        let reads_client = request.reads_client || body.reads_client || response.reads_client;
+        let reads_client =
+            request.reads_client || body.reads_client || response.reads_client || response_body.reads_client;
         let policy = Self {
             request: request.rules,
             body: body.rules,
             response: response.rules,
+            response_body: response_body.rules,
             log: log.rules,
             auth,
             late,
             reads_client,
             logged,
-            body_limit: limit.and_then(|text| size(&text.text)).unwrap_or(BODY_LIMIT),
-            body_skip: too_large.is_some_and(|text| text.text == "skip"),
+            body_settings,
+            response_settings,
             normalization,
             counter_names,
             problems,
@@ -239,6 +240,9 @@ impl Policy {
                     *background = self.auth.start(slow, &head.headers).unwrap_or_default();
                 }
                 exchange.end_phase();
+                if answer.is_none() {
+                    self.ask_for_whole_response(head, exchange);
+                }
                 Ok(outcome(answer))
             }
             Err(Unverified) => {
@@ -249,29 +253,6 @@ impl Policy {
                 }
             }
         }
-    }
-
-    /// Runs the phase `requestBody`. Call it when the body of a request has arrived, if [`body_limit`](Self::body_limit) is `Some`
-    /// and the body is not larger.
-    pub fn request_body(&self, head: &request::Parts, body: &[u8], exchange: &mut Exchange) -> Outcome {
-        let Exchange { findings, labels, effects, peer, local, received, .. } = exchange;
-        effects.edits.clear();
-        let proofs = self.auth.lazy(&head.headers, findings);
-        let context = BodyData {
-            request: Request::from_parts(head).with_raw_path(received.as_deref()).with_body(body),
-            peer: CommonData::new(*peer, *local, &proofs, labels),
-        };
-        let answer = self.body.run(&context, &head.headers, effects);
-        exchange.end_phase();
-        outcome(answer)
-    }
-
-    /// Decides about a request whose body is larger than [`body_limit`](Self::body_limit). Call it instead of
-    /// [`request_body`](Self::request_body). After [`Outcome::Continue`] the request is forwarded without running the phase.
-    pub fn request_body_too_large(&self, exchange: &mut Exchange) -> Outcome {
-        exchange.effects.edits.clear();
-        let refused = || PolicyAnswer::empty(StatusCode::PAYLOAD_TOO_LARGE, &Arc::from("requestBody.limit"));
-        outcome((!self.body_skip).then(refused))
     }
 
     /// Runs the phase `response`. Call it when the head of a server's response has arrived. Don't call it for answers of the policy.
@@ -334,13 +315,6 @@ impl Policy {
         LogFields::new(std::mem::take(&mut exchange.effects.fields))
     }
 
-    /// Returns the largest number of bytes of a body to buffer for [`request_body`](Self::request_body). `None`: the phase has no
-    /// rules, so don't buffer bodies.
-    #[must_use]
-    pub fn body_limit(&self) -> Option<usize> {
-        (!self.body.rules.is_empty()).then_some(self.body_limit)
-    }
-
     /// Returns whether a phase before `log` reads the client's address or port, or asks whether they are present. A host that does not
     /// know the address should refuse requests then: rules that admit by address would deny everybody, without a word.
     #[must_use]
@@ -348,10 +322,10 @@ impl Policy {
         self.reads_client
     }
 
-    /// Returns whether the phase `response` has rules. If not, a host need not call it.
+    /// Returns whether the phases `response` or `responseBody` have rules. If not, a host need not call them.
     #[must_use]
     pub fn has_response_rules(&self) -> bool {
-        !self.response.rules.is_empty()
+        !self.response.rules.is_empty() || !self.response_body.rules.is_empty()
     }
 
     /// Returns whether any phase adds fields to the log entry, or the phase `log` has rules. If not, a host need not call it.
@@ -360,7 +334,11 @@ impl Policy {
         fn logs<S>(rules: &PhaseRules<S>) -> bool {
             rules.rules.iter().any(|rule| !rule.fields.is_empty())
         }
-        !self.log.rules.is_empty() || logs(&self.request) || logs(&self.body) || logs(&self.response)
+        !self.log.rules.is_empty()
+            || logs(&self.request)
+            || logs(&self.body)
+            || logs(&self.response)
+            || logs(&self.response_body)
     }
 
     /// Removes from the trailers of a request what they may not carry: the fields that a rule on requests sets or removes, and those
@@ -389,23 +367,25 @@ impl Policy {
 
     /// Returns the rules with their counters: phase by phase, in the order in which they act.
     pub fn rules(&self) -> impl Iterator<Item = RuleInfo> {
-        let Self { request, body, response, log, .. } = self;
-        request.infos().chain(body.infos()).chain(response.infos()).chain(log.infos())
+        let Self { request, body, response, response_body, log, .. } = self;
+        let later = response.infos().chain(response_body.infos()).chain(log.infos());
+        request.infos().chain(body.infos()).chain(later)
     }
 
     /// Returns the counters of the phases that have rules.
     pub fn phases(&self) -> impl Iterator<Item = PhaseInfo> {
-        let Self { request, body, response, log, .. } = self;
-        [request.info(), body.info(), response.info(), log.info()].into_iter().flatten()
+        let Self { request, body, response, response_body, log, .. } = self;
+        [request.info(), body.info(), response.info(), response_body.info(), log.info()].into_iter().flatten()
     }
 
     /// Returns the policy's own counters (`count`) with their values.
     pub fn counters(&self) -> impl Iterator<Item = (&str, u64)> {
-        let Self { request, body, response, log, counter_names, .. } = self;
+        let Self { request, body, response, response_body, log, counter_names, .. } = self;
         let mut values = vec![0; counter_names.len()];
         request.add_named(&mut values);
         body.add_named(&mut values);
         response.add_named(&mut values);
+        response_body.add_named(&mut values);
         log.add_named(&mut values);
         counter_names.iter().map(String::as_str).zip(values)
     }
@@ -454,7 +434,7 @@ fn busy() -> PolicyAnswer {
     answer
 }
 
-fn outcome(answer: Option<PolicyAnswer>) -> Outcome {
+pub(crate) fn outcome(answer: Option<PolicyAnswer>) -> Outcome {
     answer.map_or(Outcome::Continue, |answer| Outcome::Respond(Box::new(answer)))
 }
 

@@ -89,6 +89,11 @@ static SECTIONS: MappingSpec = MappingSpec::new(
         ),
         optional("response", RULES_OR_PHASE, "Rules that run when the head of the server's response has arrived."),
         optional(
+            "responseBody",
+            OneOf(&[RULES, Mapping(&RESPONSE_BODY_PHASE)]),
+            "Rules that run when the body of the server's response has arrived, before its head is sent on. Bodies are buffered only if there are such rules.",
+        ),
+        optional(
             "log",
             OneOf(&[List(&Mapping(&LOG_RULE)), Mapping(&LOG_PHASE)]),
             "Rules that run when a request is over. They add fields to its log entry.",
@@ -155,6 +160,13 @@ static DEFAULTS: MappingSpec = MappingSpec::new(
 
 static PHASE: MappingSpec = MappingSpec::new("a phase", &[ON_ERROR, ERROR_STATUS, RULES_KEY]);
 
+const ENCODED: &[&str] = &["refuse", "decode", "raw"];
+const PREFIX: KeySpec = optional(
+    "prefix",
+    Size,
+    "The phase reads only the first bytes of the body, as `bodyPrefix`, and the rest is forwarded as it arrives. Default: it reads the whole body.",
+);
+
 static BODY_PHASE: MappingSpec = MappingSpec::new(
     "the phase `requestBody`",
     &[
@@ -166,6 +178,33 @@ static BODY_PHASE: MappingSpec = MappingSpec::new(
             "tooLarge",
             Word(&["deny", "skip"]),
             "What happens to a request with a larger body: `deny` (the default) answers with 413, `skip` forwards it without running this phase.",
+        ),
+        PREFIX,
+        optional(
+            "encoded",
+            Word(ENCODED),
+            "What happens to a body with a content coding: `refuse` (the default) answers with 415, `decode` decodes it for the rules (gzip, deflate, br), `raw` lets them read it coded.",
+        ),
+    ],
+);
+
+static RESPONSE_BODY_PHASE: MappingSpec = MappingSpec::new(
+    "the phase `responseBody`",
+    &[
+        ON_ERROR,
+        ERROR_STATUS,
+        RULES_KEY,
+        optional("limit", Size, "The largest body that is buffered, in bytes. Default: 1MiB."),
+        optional(
+            "tooLarge",
+            Word(&["deny", "skip"]),
+            "What happens to a response with a larger body: `deny` (the default) answers with 502, `skip` forwards it without running this phase.",
+        ),
+        PREFIX,
+        optional(
+            "encoded",
+            Word(ENCODED),
+            "What happens to a body with a content coding: `decode` (the default) decodes it for the rules (gzip, deflate, br), `refuse` answers with 502, `raw` lets them read it coded.",
         ),
     ],
 );

@@ -2,7 +2,8 @@
 
 use crate::log_on_drop::LogOnDrop;
 use bytes::{Bytes, BytesMut};
-use celero_policy::Policy;
+use celero_policy::{BodyBuffering, BufferState, Policy};
+use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use std::pin::Pin;
@@ -12,15 +13,16 @@ use std::task::{Context, Poll};
 /// The body of a request as the service receives it: first what was buffered for the policy, then the rest. Trailers are dropped: they
 /// arrive after the rules ran, and could name headers that the rules set or remove.
 #[derive(Debug)]
-pub struct RequestBody<B> {
-    first: Option<Bytes>,
-    rest: Option<B>,
-}
+pub struct RequestBody<B>(Replayed<B>);
 
 impl<B> RequestBody<B> {
     /// Returns a body of which nothing was buffered.
     pub(crate) fn unread(body: B) -> Self {
-        Self { first: None, rest: Some(body) }
+        Self(Replayed::unread(body))
+    }
+
+    pub(crate) fn of(body: Replayed<B>) -> Self {
+        Self(body)
     }
 }
 
@@ -30,20 +32,46 @@ impl<B: Body<Data = Bytes> + Unpin> Body for RequestBody<B> {
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         let this = self.get_mut();
-        if let Some(first) = this.first.take() {
-            return Poll::Ready(Some(Ok(Frame::data(first))));
-        }
-        let Some(rest) = &mut this.rest else { return Poll::Ready(None) };
-        let polled = Pin::new(rest).poll_frame(cx);
+        let polled = Pin::new(&mut this.0).poll_frame(cx);
         if matches!(&polled, Poll::Ready(Some(Ok(frame))) if frame.is_trailers()) {
-            this.rest = None;
+            this.0.rest = None;
             return Poll::Ready(None);
         }
         polled
     }
 
     fn is_end_stream(&self) -> bool {
-        self.first.is_none() && self.rest.as_ref().is_none_or(Body::is_end_stream)
+        self.0.first.is_none() && self.0.rest.as_ref().is_none_or(Body::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.size_hint()
+    }
+}
+
+impl<B> Replayed<B> {
+    fn unread(body: B) -> Self {
+        Self { first: None, rest: Some(body), trailers: None }
+    }
+}
+
+impl<B: Body<Data = Bytes> + Unpin> Body for Replayed<B> {
+    type Data = Bytes;
+    type Error = B::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        let this = self.get_mut();
+        if let Some(first) = this.first.take() {
+            return Poll::Ready(Some(Ok(Frame::data(first))));
+        }
+        if let Some(rest) = &mut this.rest {
+            return Pin::new(rest).poll_frame(cx);
+        }
+        Poll::Ready(this.trailers.take().map(|trailers| Ok(Frame::trailers(trailers))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.first.is_none() && self.trailers.is_none() && self.rest.as_ref().is_none_or(Body::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -63,35 +91,51 @@ fn length(bytes: &Bytes) -> u64 {
 }
 
 /// A body after buffering.
-pub(crate) struct BufferedBody<B> {
-    /// The bytes read: all of the body unless it is too large.
+pub(crate) struct Buffered<B> {
+    /// What was read of the body.
     pub(crate) read: Bytes,
     pub(crate) too_large: bool,
-    /// The body for the service, which starts with the bytes read.
-    pub(crate) body: RequestBody<B>,
+    /// The body with what was read.
+    pub(crate) body: Replayed<B>,
 }
 
-/// Buffers a body of at most `limit` bytes. A larger body is read up to the first piece beyond the limit.
+/// A body of which some bytes were read.
+#[derive(Debug)]
+pub(crate) struct Replayed<B> {
+    first: Option<Bytes>,
+    rest: Option<B>,
+    trailers: Option<HeaderMap>,
+}
+
+/// Buffers a body. Nothing is read of a body that is known to be too large; any other body is read up to the first piece beyond the limit.
 pub(crate) async fn buffer<B: Body<Data = Bytes> + Unpin>(
     mut body: B,
-    limit: usize,
-) -> Result<BufferedBody<B>, B::Error> {
-    if usize::try_from(body.size_hint().lower()).is_ok_and(|least| least > limit) {
-        return Ok(BufferedBody { read: Bytes::new(), too_large: true, body: RequestBody::unread(body) });
+    buffering: BodyBuffering,
+) -> Result<Buffered<B>, B::Error> {
+    if buffering.refuses(body.size_hint().lower()) {
+        return Ok(Buffered { read: Bytes::new(), too_large: true, body: Replayed::unread(body) });
     }
-    let mut read = BytesMut::new();
-    while let Some(frame) = body.frame().await {
-        let Ok(data) = frame?.into_data() else { break };
-        read.extend_from_slice(&data);
-        if read.len() > limit {
+    let (mut read, mut trailers) = (BytesMut::new(), None);
+    let mut ended = body.is_end_stream();
+    loop {
+        let state = buffering.state(read.len(), ended);
+        if state != BufferState::More {
             let read = read.freeze();
-            let body = RequestBody { first: Some(read.clone()), rest: Some(body) };
-            return Ok(BufferedBody { read, too_large: true, body });
+            let first = (!read.is_empty()).then(|| read.clone());
+            let body = Replayed { first, rest: (!ended).then_some(body), trailers };
+            return Ok(Buffered { read, too_large: state == BufferState::TooLarge, body });
+        }
+        match body.frame().await {
+            None => ended = true,
+            Some(frame) => match frame?.into_data() {
+                Ok(data) => read.extend_from_slice(&data),
+                Err(frame) => {
+                    trailers = frame.into_trailers().ok();
+                    ended = true;
+                }
+            },
         }
     }
-    let read = read.freeze();
-    let first = (!read.is_empty()).then(|| read.clone());
-    Ok(BufferedBody { read, too_large: false, body: RequestBody { first, rest: None } })
 }
 
 /// The body of a response: the service's, or that of the policy's answer.
@@ -105,12 +149,16 @@ pub struct ResponseBody<B> {
 
 #[derive(Debug)]
 enum Content<B> {
-    Service(B),
+    Service(Replayed<B>),
     Policy(Option<Bytes>),
 }
 
 impl<B> ResponseBody<B> {
     pub(crate) fn service(body: B) -> Self {
+        Self::replayed(Replayed::unread(body))
+    }
+
+    pub(crate) fn replayed(body: Replayed<B>) -> Self {
         Self { content: Content::Service(body), log: None, policy: None }
     }
 

@@ -1,6 +1,6 @@
 //! Runs one request through the phases of a policy and the service.
 
-use crate::body::{RequestBody, ResponseBody, buffer};
+use crate::body::{Buffered, RequestBody, ResponseBody, buffer};
 use crate::log_on_drop::{LogOnDrop, LogSink};
 use bytes::Bytes;
 use celero_policy::{Exchange, Outcome, Policy, PolicyAnswer, framing};
@@ -13,6 +13,7 @@ use std::time::{Instant, SystemTime};
 use tower_service::Service;
 
 const UNREADABLE_BODY: &str = "the body of the request can't be read\n";
+const UNREADABLE_RESPONSE: &str = "the body of the response can't be read\n";
 const NO_CLIENT_ADDRESS: &str =
     "the policy reads source.address or source.port, which this server does not tell: see PolicyLayer::peer\n";
 
@@ -74,6 +75,7 @@ pub(crate) async fn run<S, B, R>(
 where
     S: Service<Request<RequestBody<B>>, Response = Response<R>>,
     B: Body<Data = Bytes> + Unpin,
+    R: Body<Data = Bytes> + Unpin,
 {
     let (mut head, body) = request.into_parts();
     let (peer, is_unknown) = match &state.peer {
@@ -95,10 +97,10 @@ where
         return Ok(state.end(Some(head), response_of(*answer), exchange));
     }
     exchange.edits().apply_to_request(&mut head);
-    let body = match policy.body_limit() {
+    let body = match policy.request_buffering() {
         None => RequestBody::unread(body),
-        Some(limit) => {
-            let Ok(buffered) = buffer(body, limit).await else {
+        Some(buffering) => {
+            let Ok(buffered) = buffer(body, buffering).await else {
                 return Ok(state.end(Some(head), refused(StatusCode::BAD_REQUEST, UNREADABLE_BODY), exchange));
             };
             let outcome = if buffered.too_large {
@@ -110,22 +112,50 @@ where
                 return Ok(state.end(Some(head), response_of(*answer), exchange));
             }
             exchange.edits().apply_to_request(&mut head);
-            buffered.body
+            RequestBody::of(buffered.body)
         }
     };
     let kept_head = (policy.has_response_rules() || policy.has_log_fields()).then(|| head.clone());
     if let Some(uri) = raw_uri(&policy, &exchange, &head.uri) {
         head.uri = uri;
     }
-    let (mut parts, body) = inner.call(Request::from_parts(head, body)).await?.into_parts();
-    let mut body = ResponseBody::service(body).with_policy(Arc::clone(&policy));
-    if let Some(head) = kept_head.as_ref().filter(|_| policy.has_response_rules()) {
-        match policy.response(head, &mut parts, &mut exchange) {
-            Outcome::Continue => exchange.edits().apply(&mut parts),
-            Outcome::Respond(answer) => (parts, body) = response_of(*answer).into_parts(),
-        }
+    let response = inner.call(Request::from_parts(head, body)).await?;
+    let response = match kept_head.as_ref().filter(|_| policy.has_response_rules()) {
+        Some(head) => after_service(&policy, head, response, &mut exchange).await,
+        None => response.map(ResponseBody::service),
+    };
+    let response = response.map(|body| body.with_policy(policy));
+    Ok(state.end(kept_head, response, exchange))
+}
+
+/// Runs the phases of the service's response.
+async fn after_service<R: Body<Data = Bytes> + Unpin>(
+    policy: &Policy,
+    head: &request::Parts,
+    response: Response<R>,
+    exchange: &mut Exchange,
+) -> Response<ResponseBody<R>> {
+    let (mut parts, body) = response.into_parts();
+    if let Outcome::Respond(answer) = policy.response(head, &mut parts, exchange) {
+        return response_of(*answer);
     }
-    Ok(state.end(kept_head, Response::from_parts(parts, body), exchange))
+    exchange.edits().apply(&mut parts);
+    let Some(buffering) = policy.response_buffering(head, &parts) else {
+        return Response::from_parts(parts, ResponseBody::service(body));
+    };
+    let Ok(Buffered { read, too_large, body }) = buffer(body, buffering).await else {
+        return refused(StatusCode::BAD_GATEWAY, UNREADABLE_RESPONSE);
+    };
+    let outcome = if too_large {
+        policy.response_body_too_large(exchange)
+    } else {
+        policy.response_body(head, &parts, &read, exchange)
+    };
+    if let Outcome::Respond(answer) = outcome {
+        return response_of(*answer);
+    }
+    exchange.edits().apply(&mut parts);
+    Response::from_parts(parts, ResponseBody::replayed(body))
 }
 
 /// Returns the target as it was received, if the policy says `forwardRaw`.

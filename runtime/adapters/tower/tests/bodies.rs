@@ -3,15 +3,19 @@
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::routing::post;
+use axum::routing::{any, get, post};
 use celero_policy::LivePolicy;
 use celero_tower::PolicyLayer;
 use http_body_util::BodyExt;
+use std::io::Write;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::Notify;
 
 const RULES: &str = r#"
 requestBody:
@@ -28,7 +32,8 @@ async fn server(rules: &str) -> SocketAddr {
     std::fs::write(&file, rules).unwrap();
     let policy = Arc::new(LivePolicy::load(&file).unwrap());
     std::fs::remove_file(&file).unwrap();
-    let app = Router::new().route("/x", post(|body: Bytes| async move { body })).route("/trailers", post(trailers));
+    let app = Router::new().route("/x", any(|body: Bytes| async move { body })).route("/trailers", post(trailers));
+    let app = app.route("/gzip", post(gzip)).route("/events", get(events));
     let app = app.layer(PolicyLayer::new(policy));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -40,6 +45,68 @@ async fn server(rules: &str) -> SocketAddr {
 async fn trailers(body: Body) -> String {
     let collected = body.collect().await.unwrap();
     format!("trailers: {:?}, body: {:?}", collected.trailers().cloned(), collected.to_bytes())
+}
+
+/// Answers with the body, compressed.
+async fn gzip(body: Bytes) -> ([(&'static str, &'static str); 1], Vec<u8>) {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(&body).unwrap();
+    ([("content-encoding", "gzip")], encoder.finish().unwrap())
+}
+
+/// Sends an event, and the next one when the test says so.
+async fn events() -> ([(&'static str, &'static str); 1], Body) {
+    let pieces = Events(Some("data: one\n\n"), Box::pin(NEXT_EVENT.notified()));
+    ([("content-type", "text/event-stream")], Body::new(http_body_util::StreamBody::new(pieces)))
+}
+
+static NEXT_EVENT: Notify = Notify::const_new();
+
+struct Events(Option<&'static str>, Pin<Box<dyn std::future::Future<Output = ()> + Send>>);
+
+impl futures_core::Stream for Events {
+    type Item = Result<http_body::Frame<Bytes>, std::convert::Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let frame =
+            |text: &'static str| Poll::Ready(Some(Ok(http_body::Frame::data(Bytes::from_static(text.as_bytes())))));
+        if let Some(first) = self.0.take() {
+            return frame(first);
+        }
+        match self.1.as_mut().poll(cx) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(()) => {
+                self.1 = Box::pin(std::future::pending());
+                frame("data: a SECRET\n\n")
+            }
+        }
+    }
+}
+
+/// Sends a POST over HTTP/2, with a body in pieces of 10,000 bytes and perhaps trailers. Returns the status and the body.
+async fn ask_h2(address: SocketAddr, path: &str, body: &[u8], trailers: bool) -> (u16, Vec<u8>) {
+    let socket = tokio::net::TcpStream::connect(address).await.unwrap();
+    let (sender, connection) = h2::client::handshake(socket).await.unwrap();
+    tokio::spawn(connection);
+    let request = axum::http::Request::post(format!("http://a{path}")).body(()).unwrap();
+    let (response, mut stream) = sender.ready().await.unwrap().send_request(request, false).unwrap();
+    for piece in body.chunks(10_000) {
+        stream.send_data(Bytes::copy_from_slice(piece), false).unwrap();
+    }
+    if trailers {
+        let role = [("x-role".parse().unwrap(), "admin".parse().unwrap())];
+        stream.send_trailers(role.into_iter().collect()).unwrap();
+    } else {
+        stream.send_data(Bytes::new(), true).unwrap();
+    }
+    let (head, mut stream) = response.await.unwrap().into_parts();
+    let mut read = Vec::new();
+    while let Some(piece) = stream.data().await {
+        let piece = piece.unwrap();
+        stream.flow_control().release_capacity(piece.len()).unwrap();
+        read.extend_from_slice(&piece);
+    }
+    (head.status.as_u16(), read)
 }
 
 /// Sends bytes on a connection of their own, and returns what comes back within a moment.
@@ -98,4 +165,75 @@ async fn trailers_do_not_reach_the_service() {
         let reply = ask(address, &format!("{head}2\r\nab\r\n0\r\nx-role: admin\r\n\r\n")).await;
         assert!(reply.ends_with("trailers: None, body: b\"ab\""), "{reply}");
     }
+}
+
+#[tokio::test]
+async fn http2_has_the_same_limits() {
+    let address = server(&RULES.replace("1MiB", "100KiB")).await;
+    let marked = |length: usize| [vec![b'x'; length - 10], b"DROP TABLE".to_vec()].concat();
+    assert_eq!(ask_h2(address, "/x", &marked(100 << 10), false).await.0, 403);
+    assert_eq!(ask_h2(address, "/x", &vec![b'x'; 100 << 10], false).await, (200, vec![b'x'; 100 << 10]));
+    assert_eq!(ask_h2(address, "/x", &vec![b'x'; (100 << 10) + 1], false).await.0, 413);
+    let (status, body) = ask_h2(address, "/trailers", b"ab", true).await;
+    assert_eq!((status, body), (200, b"trailers: None, body: b\"ab\"".to_vec()));
+    let skip = server(&RULES.replace("1MiB", "10KiB\n  tooLarge: skip")).await;
+    assert_eq!(ask_h2(skip, "/x", &marked(100 << 10), false).await, (200, marked(100 << 10)));
+}
+
+const RESPONSES: &str = r#"
+responseBody:
+  limit: 1KiB
+  rules:
+    - { name: secret, when: 'string(response.body).contains("SECRET")', deny: { status: 502, body: hidden } }
+    - { name: mark, setHeaders: { x-size: "${size(response.body)}" } }
+"#;
+
+#[tokio::test]
+async fn responses_are_read_before_they_are_sent() {
+    let address = server(RESPONSES).await;
+    let post = |path: &str, body: &str| {
+        format!("POST {path} HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+    };
+    let fine = ask(address, &post("/x", "fine")).await;
+    assert!(fine.contains("x-size: 4") && fine.ends_with("\r\n\r\nfine"), "{fine}");
+    for path in ["/x", "/gzip"] {
+        let hidden = ask(address, &post(path, "a SECRET")).await;
+        assert!(hidden.starts_with("HTTP/1.1 502 ") && hidden.ends_with("hidden"), "{hidden}");
+    }
+    let large = "x".repeat(1025);
+    assert!(ask(address, &post("/x", &large)).await.starts_with("HTTP/1.1 502 "));
+    assert!(ask(address, &post("/gzip", &large)).await.starts_with("HTTP/1.1 502 "));
+    assert_eq!(ask_h2(address, "/x", b"a SECRET", false).await, (502, b"hidden".to_vec()));
+    assert_eq!(ask_h2(address, "/x", b"fine", false).await, (200, b"fine".to_vec()));
+    let skip = server(&RESPONSES.replace("limit: 1KiB", "limit: 1KiB\n  tooLarge: skip")).await;
+    assert!(ask(skip, &post("/x", &large)).await.ends_with(&large));
+    let head = ask(address, "HEAD /x HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    assert!(head.starts_with("HTTP/1.1 200 ") && !head.contains("x-size"), "{head}");
+}
+
+#[tokio::test]
+async fn events_arrive_as_they_are_sent() {
+    let rules = "responseBody: {prefix: 4KiB, rules: [{ when: 'string(response.bodyPrefix).contains(\"SECRET\")', deny: true }]}";
+    let address = server(rules).await;
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    stream.write_all(b"GET /events HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    let mut seen = String::new();
+    for event in ["data: one", "data: a SECRET"] {
+        while !seen.contains(event) {
+            let mut piece = vec![0; 4096];
+            let read = tokio::time::timeout(Duration::from_secs(10), stream.read(&mut piece)).await.unwrap().unwrap();
+            assert!(read > 0, "{seen}");
+            seen.push_str(std::str::from_utf8(&piece[..read]).unwrap());
+        }
+        NEXT_EVENT.notify_one();
+    }
+    assert!(ask(server(RESPONSES).await, "GET /events HTTP/1.1\r\nhost: a\r\n\r\n").await.starts_with("HTTP/1.1 502 "));
+}
+
+#[tokio::test]
+async fn codings_are_refused() {
+    let address = server(RULES).await;
+    let reply =
+        ask(address, "POST /x HTTP/1.1\r\nhost: a\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\nab").await;
+    assert!(reply.starts_with("HTTP/1.1 415 ") && reply.contains("accept-encoding: identity"), "{reply}");
 }

@@ -228,7 +228,7 @@ log:
     logFields: {bad: "true"}
 "#,
     );
-    assert!(policy.has_log_fields() && policy.has_response_rules() && policy.body_limit().is_none());
+    assert!(policy.has_log_fields() && policy.has_response_rules() && policy.request_buffering().is_none());
     let (head, response, mut exchange) = (head("GET /a/b", &[]), response(200, &[]), exchange());
     assert!(matches!(ask(&policy, &head, &mut exchange), Outcome::Continue));
     assert!(matches!(ask_response(&policy, &head, &response, &mut exchange), Outcome::Continue));
@@ -375,7 +375,7 @@ requestBody:
       labels: {form: "1"}
 "#,
     );
-    assert_eq!(policy.body_limit(), Some(1024));
+    assert_eq!(policy.request_buffering().map(|buffering| buffering.limit()), Some(1024));
     let (json, form) = (head("POST /", &[]), head("POST /", &[("content-type", "application/x-www-form-urlencoded")]));
     let mut exchange = exchange();
     assert_eq!(status(policy.request_body(&json, br#"{"model": "big"}"#, &mut exchange)), 402);
@@ -385,7 +385,7 @@ requestBody:
     assert_eq!(status(policy.request_body(&form, b"a=1", &mut exchange)), 402);
     assert_eq!(answer(policy.request_body_too_large(&mut exchange)).status, 413);
     let open = crate::support::policy("requestBody: {tooLarge: skip, rules: [{deny: true}]}");
-    assert_eq!(open.body_limit(), Some(65_536));
+    assert_eq!(open.request_buffering().map(|buffering| buffering.limit()), Some(65_536));
     assert_eq!(status(open.request_body_too_large(&mut exchange)), 0);
 }
 
@@ -395,7 +395,7 @@ fn an_empty_policy_does_nothing() {
         let policy = policy(text);
         let (head, mut exchange) = (head("GET /", &[]), exchange());
         assert_eq!(status(ask(&policy, &head, &mut exchange)), 0);
-        assert!(exchange.edits().is_empty() && policy.rules().count() == 0 && policy.body_limit().is_none());
+        assert!(exchange.edits().is_empty() && policy.rules().count() == 0 && policy.request_buffering().is_none());
         assert!(!policy.has_response_rules() && !policy.has_log_fields());
         let mut headers = HeaderMap::new();
         exchange.edits().apply(&mut headers);

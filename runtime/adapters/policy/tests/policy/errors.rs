@@ -109,7 +109,7 @@ fn names_of_other_phases_are_told_apart_from_unknown_ones() {
     reports(
         "request:\n- when: response.code == 200\n  deny: true\n",
         "2:9",
-        "`response.code` exists in the phases `response` and `log`, not in `request`",
+        "`response.code` exists in the phases `response`, `responseBody` and `log`, not in `request`",
     );
     reports(
         "response:\n- when: response.bytesSent > 1\n  deny: true\n",
@@ -120,12 +120,12 @@ fn names_of_other_phases_are_told_apart_from_unknown_ones() {
     reports(
         "variables:\n  failed: response.code >= 500\nrequest:\n- when: variables.failed\n  deny: true\n",
         "4:9",
-        "`variables.failed` exists in the phases `response` and `log`",
+        "`variables.failed` exists in the phases `response`, `responseBody` and `log`",
     );
     reports(
         "functions:\n  'failed(n: int)': response.code >= n\nrequest:\n- when: failed(500)\n  deny: true\n",
         "4:9",
-        "`failed` exists in the phases `response` and `log`",
+        "`failed` exists in the phases `response`, `responseBody` and `log`",
     );
     reports("request:\n- when: response.cde == 200\n  deny: true\n", "2:9", "not in `request`");
     reports("request:\n- when: respnse.code == 200\n  deny: true\n", "2:9", "undeclared reference to `respnse`");

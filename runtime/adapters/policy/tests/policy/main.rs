@@ -3,6 +3,7 @@
 
 mod actions;
 mod auth;
+mod bodies;
 mod errors;
 mod examples;
 mod failures;

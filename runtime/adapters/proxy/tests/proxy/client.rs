@@ -97,6 +97,21 @@ impl Client {
         Ok(reply)
     }
 
+    /// Reads a chunk of a response whose head was read; the last one is empty.
+    pub(crate) fn chunk(&mut self) -> Vec<u8> {
+        let size = usize::from_str_radix(self.line().unwrap().trim(), 16).expect("the size of a chunk");
+        let mut chunk = self.bytes(size + 2);
+        chunk.truncate(size);
+        chunk
+    }
+
+    /// Reads so many bytes.
+    pub(crate) fn bytes(&mut self, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        self.stream.read_exact(&mut bytes).unwrap();
+        bytes
+    }
+
     /// Whether the other side has closed the connection.
     pub(crate) fn closed(&mut self) -> bool {
         matches!(self.stream.fill_buf(), Ok([]) | Err(_))

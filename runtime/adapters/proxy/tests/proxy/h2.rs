@@ -45,6 +45,38 @@ pub(crate) fn exchange(address: SocketAddr, requests: Vec<Request<Vec<u8>>>) -> 
     })
 }
 
+/// A response that is read piece by piece.
+pub(crate) struct Stream {
+    runtime: tokio::runtime::Runtime,
+    response: Option<h2::client::ResponseFuture>,
+    body: Option<h2::RecvStream>,
+}
+
+impl Stream {
+    pub(crate) fn open(address: SocketAddr, request: Request<()>) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let response = runtime.block_on(async {
+            let socket = tokio::net::TcpStream::connect(address).await.unwrap();
+            let (sender, connection) = h2::client::handshake(socket).await.unwrap();
+            tokio::spawn(connection);
+            Some(sender.ready().await.unwrap().send_request(request, true).unwrap().0)
+        });
+        Self { runtime, response, body: None }
+    }
+
+    pub(crate) fn head(&mut self) -> Response<()> {
+        let response = self.response.take().unwrap();
+        let (head, body) = self.runtime.block_on(response).unwrap().into_parts();
+        self.body = Some(body);
+        Response::from_parts(head, ())
+    }
+
+    pub(crate) fn data(&mut self) -> Vec<u8> {
+        let data = self.body.as_mut().unwrap().data();
+        self.runtime.block_on(data).unwrap().unwrap().to_vec()
+    }
+}
+
 pub(crate) fn request(method: &str, path: &str, body: &[u8]) -> Request<Vec<u8>> {
     let uri = format!("http://test.example{path}");
     let mut request = Request::builder().method(method).uri(uri).version(http::Version::HTTP_2);

@@ -1,0 +1,101 @@
+//! A response that is held back until the phase `responseBody` has decided.
+
+use crate::head::OfResponse;
+use bytes::BytesMut;
+use celero_policy::{BodyBuffering, BufferState, Exchange, Outcome, Policy, PolicyAnswer};
+use pingora::Result;
+use pingora::http::{RequestHeader, ResponseHeader};
+use pingora::protocols::http::HttpTask;
+use std::sync::Arc;
+
+/// A response that is held back, and what the phase needs to decide.
+pub(crate) struct HeldResponse {
+    policy: Arc<Policy>,
+    pub(crate) exchange: Exchange,
+    /// The answer of the policy, if it gave one.
+    pub(crate) answer: Option<Box<PolicyAnswer>>,
+    buffering: BodyBuffering,
+    body: BytesMut,
+    tasks: Vec<HttpTask>,
+    decided: bool,
+}
+
+/// What happens to the tasks of a response.
+pub(crate) enum Decision {
+    /// They are held back.
+    Wait,
+    /// These are sent.
+    Pass(Vec<HttpTask>),
+    /// The policy answers instead, with this status.
+    Answer(u16),
+}
+
+impl HeldResponse {
+    pub(crate) fn new(policy: Arc<Policy>, exchange: Exchange, buffering: BodyBuffering) -> Self {
+        let (body, tasks) = (BytesMut::new(), Vec::new());
+        Self { policy, exchange, answer: None, buffering, body, tasks, decided: false }
+    }
+
+    /// Takes the next tasks of the response to a request with this head, and says what happens to those taken so far.
+    pub(crate) fn hold(&mut self, request: &RequestHeader, tasks: Vec<HttpTask>) -> Result<Decision> {
+        if self.decided {
+            return Ok(Decision::Pass(tasks));
+        }
+        let mut ended = false;
+        for task in tasks {
+            if let HttpTask::Body(Some(piece), _) = &task {
+                self.body.extend_from_slice(piece);
+            }
+            ended |= task.is_end();
+            if let HttpTask::Failed(error) = task {
+                return Err(error);
+            }
+            self.tasks.push(task);
+        }
+        let Some(head) = self.tasks.iter().find_map(final_head) else { return Ok(Decision::Wait) };
+        let outcome = match self.buffering.state(self.body.len(), ended) {
+            _ if self.buffering.refuses(length_of(head)) => self.policy.response_body_too_large(&mut self.exchange),
+            BufferState::More => return Ok(Decision::Wait),
+            BufferState::TooLarge => self.policy.response_body_too_large(&mut self.exchange),
+            BufferState::Ready => self.policy.response_body(request, head, &self.body, &mut self.exchange),
+        };
+        self.decided = true;
+        self.body = BytesMut::new();
+        let mut tasks = std::mem::take(&mut self.tasks);
+        match outcome {
+            Outcome::Continue => {
+                for task in &mut tasks {
+                    if let HttpTask::Header(head, _) = task
+                        && !is_interim(head)
+                    {
+                        self.exchange.edits().apply(&mut OfResponse(head));
+                    }
+                }
+                Ok(Decision::Pass(tasks))
+            }
+            Outcome::Respond(answer) => {
+                let status = answer.status.as_u16();
+                self.answer = Some(answer);
+                Ok(Decision::Answer(status))
+            }
+        }
+    }
+}
+
+/// Returns the head of the final response (RFC 9110, section 15).
+fn final_head(task: &HttpTask) -> Option<&ResponseHeader> {
+    match task {
+        HttpTask::Header(head, _) if !is_interim(head) => Some(head),
+        _ => None,
+    }
+}
+
+fn is_interim(head: &ResponseHeader) -> bool {
+    head.status.is_informational() && head.status.as_u16() != 101
+}
+
+/// Returns the length of the body that a head announces, 0 if it announces none.
+fn length_of(head: &ResponseHeader) -> u64 {
+    let length = head.headers.get(http::header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    length.and_then(|length| length.parse().ok()).unwrap_or_default()
+}

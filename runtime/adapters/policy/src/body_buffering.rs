@@ -1,0 +1,108 @@
+//! How much of a body a host buffers before it runs a body phase.
+
+use std::fmt;
+
+/// How much of a body a host buffers before it runs the phase `requestBody` or `responseBody`. Ask it after each piece of the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BodyBuffering {
+    limit: usize,
+    extent: Extent,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// The whole body, which has at most `limit` bytes.
+    Whole,
+    /// The first `limit` bytes.
+    Prefix,
+    /// What arrives first, of a stream.
+    FirstPiece,
+    /// The whole body of a stream, which has no end.
+    Endless,
+}
+
+/// What a host does with a body of which some bytes were buffered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BufferState {
+    /// Buffer the next piece.
+    More,
+    /// Run the phase with what was buffered, then forward it and, as it arrives, the rest.
+    Ready,
+    /// The body is too large: ask [`Policy::request_body_too_large`](crate::Policy::request_body_too_large) or
+    /// [`Policy::response_body_too_large`](crate::Policy::response_body_too_large).
+    TooLarge,
+}
+
+impl BodyBuffering {
+    pub(crate) fn new(limit: usize, prefix: bool) -> Self {
+        Self { limit, extent: if prefix { Extent::Prefix } else { Extent::Whole } }
+    }
+
+    /// Returns the same for a stream of events, which has no end and must arrive as it is sent.
+    pub(crate) fn of_stream(self) -> Self {
+        let extent = if self.is_prefix() { Extent::FirstPiece } else { Extent::Endless };
+        Self { extent, ..self }
+    }
+
+    /// Returns the limit of the body or the length of the prefix, in bytes.
+    #[must_use]
+    pub fn limit(self) -> usize {
+        self.limit
+    }
+
+    /// Returns whether only the first bytes of the body are buffered, and the rest is forwarded as it arrives.
+    #[must_use]
+    pub fn is_prefix(self) -> bool {
+        matches!(self.extent, Extent::Prefix | Extent::FirstPiece)
+    }
+
+    /// Returns what to do next when `bytes` bytes were buffered. `ended`: they are all of the body.
+    #[must_use]
+    pub fn state(self, bytes: usize, ended: bool) -> BufferState {
+        match self.extent {
+            Extent::Whole if bytes > self.limit => BufferState::TooLarge,
+            Extent::Endless if !ended => BufferState::TooLarge,
+            Extent::Prefix if bytes >= self.limit => BufferState::Ready,
+            Extent::FirstPiece if bytes > 0 => BufferState::Ready,
+            _ if ended => BufferState::Ready,
+            _ => BufferState::More,
+        }
+    }
+
+    /// Returns whether a body of this length is too large, so that nothing of it need be read.
+    #[must_use]
+    pub fn refuses(self, length: u64) -> bool {
+        self.extent == Extent::Whole && usize::try_from(length).map_or(true, |length| length > self.limit)
+    }
+}
+
+impl fmt::Display for BodyBuffering {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { limit, .. } = self;
+        if self.is_prefix() {
+            write!(f, "the first {limit} bytes are buffered, the rest is forwarded as it arrives")
+        } else {
+            write!(f, "buffered, up to {limit} bytes")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use BufferState::{More, Ready, TooLarge};
+
+    #[test]
+    fn each_extent_ends_where_it_should() {
+        let states = |buffering: BodyBuffering| {
+            [(0, false), (1, false), (4, false), (5, false), (0, true), (4, true), (5, true)]
+                .map(|(bytes, ended)| buffering.state(bytes, ended))
+        };
+        let (whole, prefix) = (BodyBuffering::new(4, false), BodyBuffering::new(4, true));
+        assert_eq!(states(whole), [More, More, More, TooLarge, Ready, Ready, TooLarge]);
+        assert_eq!(states(prefix), [More, More, Ready, Ready, Ready, Ready, Ready]);
+        assert_eq!(states(prefix.of_stream()), [More, Ready, Ready, Ready, Ready, Ready, Ready]);
+        assert_eq!(states(whole.of_stream())[..4], [TooLarge; 4]);
+        assert!(whole.refuses(5) && !whole.refuses(4) && !prefix.refuses(5));
+    }
+}

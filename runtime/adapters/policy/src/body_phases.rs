@@ -1,0 +1,129 @@
+//! The phases that read bodies: `requestBody` and `responseBody`.
+
+use crate::body_buffering::BodyBuffering;
+use crate::body_settings::BodyView;
+use crate::context::{BodyData, CommonData, ResponseBodyData, ResponseHead};
+use crate::edits::Edit;
+use crate::exchange::Exchange;
+use crate::outcome::Outcome;
+use crate::policy::{Policy, outcome};
+use celero::http::{Request, RequestHead};
+use http::{Method, header, request, response};
+
+impl Policy {
+    /// Returns how much of a request's body to buffer for [`request_body`](Self::request_body). `None`: the phase has no rules, so
+    /// don't buffer bodies.
+    #[must_use]
+    pub fn request_buffering(&self) -> Option<BodyBuffering> {
+        (!self.body.rules.is_empty()).then(|| self.body_settings.buffering())
+    }
+
+    /// Runs the phase `requestBody`. Call it when [`request_buffering`](Self::request_buffering) is ready with what was buffered. A
+    /// body with a content coding is decoded for the rules if the policy says so, and refused otherwise.
+    pub fn request_body(&self, head: &request::Parts, body: &[u8], exchange: &mut Exchange) -> Outcome {
+        exchange.effects.edits.clear();
+        let body = match self.body_settings.view(&head.headers, body) {
+            BodyView::Bytes(body) => body,
+            BodyView::Skip => return Outcome::Continue,
+            BodyView::Answer(answer) => return Outcome::Respond(Box::new(answer)),
+        };
+        let Exchange { findings, labels, effects, peer, local, received, .. } = exchange;
+        let proofs = self.auth.lazy(&head.headers, findings);
+        let prefix = self.body_settings.buffering().is_prefix();
+        let request = Request::from_parts(head).with_raw_path(received.as_deref());
+        let context = BodyData {
+            request: if prefix { request } else { request.with_body(&body) },
+            body_prefix: prefix.then_some(&*body),
+            peer: CommonData::new(*peer, *local, &proofs, labels),
+        };
+        let answer = self.body.run(&context, &head.headers, effects);
+        exchange.end_phase();
+        outcome(answer)
+    }
+
+    /// Decides about a request whose body is too large. Call it instead of [`request_body`](Self::request_body). After
+    /// [`Outcome::Continue`] the request is forwarded without running the phase.
+    pub fn request_body_too_large(&self, exchange: &mut Exchange) -> Outcome {
+        exchange.effects.edits.clear();
+        outcome(self.body_settings.too_large())
+    }
+
+    /// Returns how much of a response's body to buffer for [`response_body`](Self::response_body) before the response is sent on.
+    /// `None`: the phase has no rules, or the response has no body (RFC 9110, section 6.4.1), or is a tunnel.
+    ///
+    /// A stream of events (`text/event-stream`) has no end and is never held back for long: a phase that reads a prefix runs on
+    /// what arrives first, and for any other phase the body is too large at once.
+    #[must_use]
+    pub fn response_buffering(&self, head: &request::Parts, response: &response::Parts) -> Option<BodyBuffering> {
+        let bodiless = matches!(response.status.as_u16(), 100..=199 | 204 | 304) || head.method == Method::HEAD;
+        let tunnel = head.method == Method::CONNECT && response.status.is_success();
+        if self.response_body.rules.is_empty() || bodiless || tunnel {
+            return None;
+        }
+        let kind = response.headers.get(header::CONTENT_TYPE).map(|kind| kind.as_bytes()).unwrap_or_default();
+        let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+        let buffering = self.response_settings.buffering();
+        Some(if kind.eq_ignore_ascii_case(b"text/event-stream") { buffering.of_stream() } else { buffering })
+    }
+
+    /// Runs the phase `responseBody`. Call it when [`response_buffering`](Self::response_buffering) is ready with what was buffered,
+    /// before the head of the response is sent on. Its edits belong to that head.
+    pub fn response_body(
+        &self,
+        head: &request::Parts,
+        response: &response::Parts,
+        body: &[u8],
+        exchange: &mut Exchange,
+    ) -> Outcome {
+        exchange.effects.edits.clear();
+        let body = match self.response_settings.view(&response.headers, body) {
+            BodyView::Bytes(body) => body,
+            BodyView::Skip => return Outcome::Continue,
+            BodyView::Answer(answer) => return Outcome::Respond(Box::new(answer)),
+        };
+        let Exchange { findings, labels, effects, peer, local, received, .. } = exchange;
+        let proofs = self.auth.lazy(&head.headers, findings);
+        let prefix = self.response_settings.buffering().is_prefix();
+        let context = ResponseBodyData {
+            request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
+            response: ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers },
+            body: (!prefix).then_some(&*body),
+            body_prefix: prefix.then_some(&*body),
+            peer: CommonData::new(*peer, *local, &proofs, labels),
+        };
+        let answer = self.response_body.run(&context, &response.headers, effects);
+        exchange.end_phase();
+        outcome(answer)
+    }
+
+    /// Decides about a response whose body is too large. Call it instead of [`response_body`](Self::response_body). After
+    /// [`Outcome::Continue`] the response is forwarded without running the phase.
+    pub fn response_body_too_large(&self, exchange: &mut Exchange) -> Outcome {
+        exchange.effects.edits.clear();
+        outcome(self.response_settings.too_large())
+    }
+
+    /// Describes how bodies are buffered: a line for each phase that reads them.
+    pub fn buffering_notes(&self) -> impl Iterator<Item = String> {
+        let request = (!self.body.rules.is_empty()).then(|| self.body_settings.describe());
+        let response = (!self.response_body.rules.is_empty()).then(|| self.response_settings.describe());
+        request.into_iter().chain(response)
+    }
+
+    /// Adds the edits of a request without which rules could not read the response's body: the server must send all of it, because a
+    /// client could ask for its parts one by one, in a coding that can be undone.
+    pub(crate) fn ask_for_whole_response(&self, head: &request::Parts, exchange: &mut Exchange) {
+        if self.response_body.rules.is_empty() {
+            return;
+        }
+        let edits = &mut exchange.effects.edits;
+        for name in [header::RANGE, header::IF_RANGE] {
+            if head.headers.contains_key(&name) {
+                edits.push(Edit::Remove { name });
+            }
+        }
+        if let Some(value) = self.response_settings.accept_encoding(&head.headers) {
+            edits.push(Edit::Set { name: header::ACCEPT_ENCODING, value });
+        }
+    }
+}
