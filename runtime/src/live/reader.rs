@@ -145,7 +145,7 @@ impl<S: Context + 'static, A> Rules<S, A> {
         context: &C,
         scratch: &mut Scratch,
     ) -> Result<Option<Match<'_, A>>, RuleError> {
-        self.ask(context, scratch, true)?;
+        self.evaluate(context, scratch, true)?;
         Ok(scratch.matched.first().and_then(|&rule| self.get(rule)))
     }
 
@@ -154,7 +154,7 @@ impl<S: Context + 'static, A> Rules<S, A> {
     /// # Errors
     /// As [`first`](Self::first).
     pub fn any<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<bool, RuleError> {
-        self.ask(context, scratch, true)?;
+        self.evaluate(context, scratch, true)?;
         Ok(!scratch.matched.is_empty())
     }
 
@@ -175,7 +175,7 @@ impl<S: Context + 'static, A> Rules<S, A> {
         context: &C,
         scratch: &'s mut Scratch,
     ) -> Result<&'s [usize], RuleError> {
-        self.ask(context, scratch, false)?;
+        self.evaluate(context, scratch, false)?;
         Ok(&scratch.matched)
     }
 
@@ -189,18 +189,23 @@ impl<S: Context + 'static, A> Rules<S, A> {
         context: &C,
         scratch: &'s mut Scratch,
     ) -> Result<impl Iterator<Item = (&'s str, Match<'s, A>)> + use<'s, C, S, A>, RuleError> {
-        self.ask(context, scratch, false)?;
+        self.evaluate(context, scratch, false)?;
         let live = &self.snapshot.live;
         live.first_of_tags(&scratch.matched, &mut scratch.tags);
         let found = scratch.tags.first.iter();
         Ok(found.filter_map(|&(tag, rule)| Some((&**live.all_tags().get(tag as usize)?, live.get(rule)?))))
     }
 
-    fn ask<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch, once: bool) -> Result<(), RuleError> {
+    fn evaluate<C: Context<Static = S>>(
+        &self,
+        context: &C,
+        scratch: &mut Scratch,
+        once: bool,
+    ) -> Result<(), RuleError> {
         let Snapshot { counters, live, shadow, .. } = &**self.snapshot;
         let result = match counters {
-            Some(counters) => live.ask_counted(context, scratch, once, counters),
-            None => live.ask(context, scratch, once),
+            Some(counters) => live.evaluate_counted(context, scratch, once, counters),
+            None => live.evaluate(context, scratch, once),
         };
         if let Some(shadow) = shadow {
             shadow.compare(live, context, scratch, &result, once);

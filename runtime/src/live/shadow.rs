@@ -109,7 +109,7 @@ impl<S: Context + 'static, A> Shadow<S, A> {
         // A panic of the callback must not reach the request.
         let _ = contained(|| {
             with_thread_scratch(|own| {
-                let candidate = views.ask(context, own, once);
+                let candidate = views.evaluate(context, own, once);
                 watch.compared.fetch_add(1, Ordering::Relaxed);
                 let (old, new) = (Facts::of(live, scratch, result), Facts::of(views, own, &candidate));
                 if let Some(difference) = old.difference(&new) {

@@ -138,7 +138,7 @@ impl<S, A> SegmentViews<S, A> {
 impl<S: Context + 'static, A> SegmentViews<S, A> {
     /// Evaluates the rules; with `once`, until the first match. Leaves the handles of the rules that match, and the errors, in the
     /// scratch, both in the order of the rules.
-    pub(super) fn ask<C: Context<Static = S>>(
+    pub(super) fn evaluate<C: Context<Static = S>>(
         &self,
         context: &C,
         scratch: &mut Scratch,
@@ -149,7 +149,7 @@ impl<S: Context + 'static, A> SegmentViews<S, A> {
         errors.clear();
         let mut stopped: Option<(RuleOrder, RuleError)> = None;
         for view in &self.views {
-            let result = view.ask(context, scratch, once, &mut matched);
+            let result = view.evaluate(context, scratch, once, &mut matched);
             let at = |error: &RuleError| RuleError { rule: view.first.saturating_add(error.rule), ..*error };
             errors.extend(scratch.errors.iter().map(at));
             if let Err(error) = result.as_ref().map_err(at) {
@@ -165,8 +165,8 @@ impl<S: Context + 'static, A> SegmentViews<S, A> {
         result
     }
 
-    /// As [`ask`](Self::ask), with counters.
-    pub(super) fn ask_counted<C: Context<Static = S>>(
+    /// As [`evaluate`](Self::evaluate), with counters.
+    pub(super) fn evaluate_counted<C: Context<Static = S>>(
         &self,
         context: &C,
         scratch: &mut Scratch,
@@ -175,7 +175,7 @@ impl<S: Context + 'static, A> SegmentViews<S, A> {
     ) -> Result<(), RuleError> {
         let mut shards = std::mem::take(&mut scratch.shards);
         let mut counting = shards.begin(counters);
-        let result = self.ask(context, scratch, once);
+        let result = self.evaluate(context, scratch, once);
         let place = |&handle: &usize| self.counted(handle);
         scratch.matched.iter().filter_map(place).for_each(|place| counting.matched(place));
         scratch.errors.iter().filter_map(|error| place(&error.rule)).for_each(|place| counting.failed(place));
@@ -215,7 +215,7 @@ impl<S: Context + 'static, A> SegmentViews<S, A> {
 
 impl<S: Context + 'static, A> SegmentView<S, A> {
     /// Evaluates the rules of the segment. Adds the handles of those that match.
-    fn ask<C: Context<Static = S>>(
+    fn evaluate<C: Context<Static = S>>(
         &self,
         context: &C,
         scratch: &mut Scratch,

@@ -20,7 +20,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         scratch: &mut Scratch,
     ) -> Result<Option<Match<'_, A>>, RuleError> {
         let mut found = None;
-        self.ask(context, scratch, true, |rule| found = Some(rule))?;
+        self.evaluate_counted(context, scratch, true, |rule| found = Some(rule))?;
         Ok(found.and_then(|rule| self.get(rule)))
     }
 
@@ -30,7 +30,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     /// As [`first`](Self::first).
     pub fn any<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<bool, RuleError> {
         let mut found = false;
-        self.ask(context, scratch, true, |_| found = true)?;
+        self.evaluate_counted(context, scratch, true, |_| found = true)?;
         Ok(found)
     }
 
@@ -40,7 +40,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     /// Under [`ErrorPolicy::Stop`], the first error. Never under another policy.
     pub fn count<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<usize, RuleError> {
         let mut found = 0_usize;
-        self.ask(context, scratch, false, |_| found = found.saturating_add(1))?;
+        self.evaluate_counted(context, scratch, false, |_| found = found.saturating_add(1))?;
         Ok(found)
     }
 
@@ -55,7 +55,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     ) -> Result<&'s [usize], RuleError> {
         let mut matched = std::mem::take(&mut scratch.matched);
         matched.clear();
-        let done = self.ask(context, scratch, false, |rule| matched.push(rule));
+        let done = self.evaluate_counted(context, scratch, false, |rule| matched.push(rule));
         scratch.matched = matched;
         done.map(|()| &*scratch.matched)
     }
@@ -72,7 +72,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     ) -> Result<impl Iterator<Item = (&'s str, Match<'s, A>)> + use<'s, C, S, A>, RuleError> {
         let mut first = std::mem::take(&mut scratch.tags);
         first.start(self.tags.len());
-        let done = self.ask(context, scratch, false, |rule| {
+        let done = self.evaluate_counted(context, scratch, false, |rule| {
             for &tag in self.tag_numbers(rule) {
                 first.add(tag, rule);
             }
@@ -143,7 +143,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     }
 
     /// Evaluates the rules as [`evaluate`](Self::evaluate) does, and updates the counters, if there are any.
-    fn ask<C: Context<Static = S>>(
+    fn evaluate_counted<C: Context<Static = S>>(
         &self,
         context: &C,
         scratch: &mut Scratch,
@@ -227,11 +227,11 @@ struct Evaluation<'e, S, A, C> {
 impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
     /// Takes a rule that matched.
     #[inline(always)]
-    fn take_match(&mut self, rule: u32, tell: &mut impl FnMut(Verdict)) {
+    fn take_match(&mut self, rule: u32, on_verdict: &mut impl FnMut(Verdict)) {
         if rule > self.end {
             return;
         }
-        tell(Verdict { rule, error: None });
+        on_verdict(Verdict { rule, error: None });
         if self.once {
             self.end = rule;
         }
@@ -239,7 +239,7 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
 
     /// Takes the result of a rule.
     #[inline]
-    fn take(&mut self, rule: u32, answer: Result<bool, EvalError>, tell: &mut impl FnMut(Verdict)) {
+    fn take(&mut self, rule: u32, answer: Result<bool, EvalError>, on_verdict: &mut impl FnMut(Verdict)) {
         let (error, ends) = match answer {
             Ok(false) => return,
             Ok(true) => (None, self.once),
@@ -248,7 +248,7 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
         if rule > self.end {
             return;
         }
-        tell(Verdict { rule, error });
+        on_verdict(Verdict { rule, error });
         if ends {
             self.end = rule;
         }
@@ -259,7 +259,7 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
         &mut self,
         rules: impl Iterator<Item = u32>,
         mut answer: impl FnMut(&mut Self, u32) -> Result<bool, EvalError>,
-        tell: &mut impl FnMut(Verdict),
+        on_verdict: &mut impl FnMut(Verdict),
     ) {
         for rule in rules {
             if rule >= self.end {
@@ -269,7 +269,7 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
                 continue;
             }
             let answer = answer(self, rule);
-            self.take(rule, answer, tell);
+            self.take(rule, answer, on_verdict);
         }
     }
 
@@ -284,14 +284,14 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
     }
 
     /// Evaluates the rules that the index finds.
-    fn found(&mut self, read: &mut Arena, search: &mut IndexSearch, tell: &mut impl FnMut(Verdict)) {
+    fn found(&mut self, read: &mut Arena, search: &mut IndexSearch, on_verdict: &mut impl FnMut(Verdict)) {
         let Some(index) = &self.set.index else { return };
         read.recycle(usize::MAX);
         let context = self.context;
         // A panic of the host's data counts as an attribute that can't be read.
         let found = contained(|| index.find(context, read, search)).ok().flatten();
         let Some(found) = found else {
-            self.all(index.rules(), Self::standalone, tell);
+            self.all(index.rules(), Self::standalone, on_verdict);
             return;
         };
         self.arena.recycle(self.set.standalone.limits.memory);
@@ -307,7 +307,7 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
                 Residual::Native(row) => self.row(rule, row),
                 Residual::Interpreted => self.standalone(rule),
             };
-            self.take(rule, answer, tell);
+            self.take(rule, answer, on_verdict);
         }
     }
 
@@ -330,18 +330,18 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
 
     /// Takes the results of a function, some of which are failures or excluded.
     #[cold]
-    fn take_each(&mut self, rules: &[u32], answer: &RuleBits, tell: &mut impl FnMut(Verdict)) {
+    fn take_each(&mut self, rules: &[u32], answer: &RuleBits, on_verdict: &mut impl FnMut(Verdict)) {
         for number in Bits(answer.reported()) {
             if let Some(&rule) = rules.get(number as usize)
                 && !self.is_excluded(rule)
             {
-                self.take(rule, answer.error(number).map_or(Ok(true), Err), tell);
+                self.take(rule, answer.error(number).map_or(Ok(true), Err), on_verdict);
             }
         }
     }
 
     /// Evaluates the unindexed rules, block by block.
-    fn linear(&mut self, tell: &mut impl FnMut(Verdict)) {
+    fn linear(&mut self, on_verdict: &mut impl FnMut(Verdict)) {
         let set = self.set;
         let stops = StopConditions { on_match: self.once, on_error: !set.mixed && ends(set.on_error, self.once) };
         let mut answer = RuleBits::new();
@@ -362,18 +362,18 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
                 let cx = set.standalone.cx(self.arena);
                 if native.call(function, self.context, &set.standalone.functions, cx, stops, &mut answer) {
                     if without || answer.has_failures() {
-                        self.take_each(rules, &answer, tell);
+                        self.take_each(rules, &answer, on_verdict);
                     } else {
                         for number in Bits(answer.reported()) {
                             if let Some(&rule) = rules.get(number as usize) {
-                                self.take_match(rule, tell);
+                                self.take_match(rule, on_verdict);
                             }
                         }
                     }
                     continue;
                 }
             }
-            self.all(rules.iter().copied(), Self::standalone, tell);
+            self.all(rules.iter().copied(), Self::standalone, on_verdict);
         }
     }
 }

@@ -120,14 +120,14 @@ impl Attributes {
         self.attributes.shrink_to_fit();
     }
 
-    /// The value of an attribute whose header was sent with this value.
-    pub(super) fn sent<'a>(
+    /// The value of an attribute whose header is present with this value.
+    pub(super) fn present<'a>(
         &self,
         id: AttributeId,
         bytes: &'a [u8],
         arena: &'a Arena,
     ) -> Result<AttributeValue<'a>, Unreadable> {
-        self.attributes.get(id as usize).ok_or(Unreadable)?.sent(bytes, arena)
+        self.attributes.get(id as usize).ok_or(Unreadable)?.present(bytes, arena)
     }
 
     /// The header map in a field; `None` if the field is none.
@@ -155,7 +155,9 @@ impl Attributes {
             AttributeSource::Field(field) => host.field(*field, arena).map_err(|_: ErrorKind| Unreadable)?,
             AttributeSource::Header(field, _) => {
                 let found = ready.header(host, *field, arena).map_err(|_: ErrorKind| Unreadable)?;
-                return found.ok_or(Unreadable)?.map_or(Ok(AttributeValue::Absent), |bytes| ready.sent(bytes, arena));
+                return found
+                    .ok_or(Unreadable)?
+                    .map_or(Ok(AttributeValue::Absent), |bytes| ready.present(bytes, arena));
             }
         };
         let Some(value) = value else { return Ok(AttributeValue::Absent) };
@@ -177,8 +179,8 @@ impl Attributes {
 }
 
 impl NumberedAttribute {
-    /// The value of a header that was sent.
-    fn sent<'a>(&self, bytes: &'a [u8], arena: &'a Arena) -> Result<AttributeValue<'a>, Unreadable> {
+    /// The value of a header that is present.
+    fn present<'a>(&self, bytes: &'a [u8], arena: &'a Arena) -> Result<AttributeValue<'a>, Unreadable> {
         Ok(match self.attribute.kind {
             AttributeKind::Presence => AttributeValue::Present,
             AttributeKind::Lower => AttributeValue::Text(lower(bytes, arena)?),

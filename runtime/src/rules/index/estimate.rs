@@ -218,7 +218,7 @@ impl<'k> Estimates<'k> {
         self.weighed.clear();
         self.headers = 0;
         let (keys, attributes) = (self.keys, self.attributes);
-        let sent = |attribute: AttributeId| {
+        let present = |attribute: AttributeId| {
             attributes.get(attribute).is_some_and(|attribute| matches!(attribute.source, AttributeSource::Header(..)))
         };
         for access in accesses.filter_map(|access| keys.get(access)) {
@@ -230,12 +230,12 @@ impl<'k> Estimates<'k> {
                 if group.weighing != self.weighing {
                     (group.weighing, group.gain, group.together) = (self.weighing, -lookup_time(kind), 0.0);
                     self.weighed.push(number);
-                    if sent(attribute) && kind != LookupKind::Presence {
+                    if present(attribute) && kind != LookupKind::Presence {
                         group.together = lookup_time(kind) * (1.0 - PRESENT);
                         self.headers = self.headers.saturating_add(1);
                     }
                 }
-                let failing = if sent(attribute) { FAILING_TIME } else { 0.0 };
+                let failing = if present(attribute) { FAILING_TIME } else { 0.0 };
                 let test = if access.exact { test_time(kind) } else { SEARCH_TIME };
                 group.gain += if first { test + failing } else { NARROWED_TIME };
             }

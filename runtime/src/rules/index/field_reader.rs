@@ -42,14 +42,18 @@ impl<'a, 'r> FieldReader<'a, 'r> {
         }
     }
 
-    /// Returns the value of an attribute whose header was sent with this value.
+    /// Returns the value of an attribute whose header is present with this value.
     ///
     /// # Errors
     /// There is no memory for it.
-    pub(super) fn sent(&mut self, attribute: AttributeId, bytes: &'a [u8]) -> Result<AttributeValue<'a>, Unreadable> {
+    pub(super) fn present(
+        &mut self,
+        attribute: AttributeId,
+        bytes: &'a [u8],
+    ) -> Result<AttributeValue<'a>, Unreadable> {
         match self.known(attribute) {
             Some(value) => Ok(value),
-            None => self.attributes.sent(attribute, bytes, self.arena).and_then(|value| self.keep(attribute, value)),
+            None => self.attributes.present(attribute, bytes, self.arena).and_then(|value| self.keep(attribute, value)),
         }
     }
 

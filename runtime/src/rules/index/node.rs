@@ -55,22 +55,22 @@ enum Matcher {
 #[derive(Debug)]
 struct Node {
     /// Lookups of attributes that are read one by one. Lookups of the same attribute are adjacent.
-    asked: Box<[Lookup]>,
+    single: Box<[Lookup]>,
     /// Lookups of headers that matter only if they are present. They are done in one pass over the request's headers, each of
     /// which is looked up among the names.
-    sent: Option<Box<Sent>>,
+    present: Option<Box<PresentHeaders>>,
 }
 
 impl Node {
     /// Number of lookups.
     fn len(&self) -> usize {
-        self.asked.len().saturating_add(self.sent.as_ref().map_or(0, |sent| sent.lookups.len()))
+        self.single.len().saturating_add(self.present.as_ref().map_or(0, |present| present.lookups.len()))
     }
 }
 
 /// Lookups of headers, by name.
 #[derive(Debug)]
-struct Sent {
+struct PresentHeaders {
     /// The field that holds the header map.
     field: u32,
     names: ExactMap<true>,
@@ -99,36 +99,36 @@ impl Nodes {
     pub(super) fn add(&mut self, lookups: Vec<Lookup>, attributes: &Attributes) -> Option<u32> {
         let number = u32::try_from(self.nodes.len()).ok().filter(|number| *number != NOWHERE)?;
         let mut by_name: BTreeMap<(u32, Arc<str>), Vec<Lookup>> = BTreeMap::new();
-        let mut asked = Vec::new();
+        let mut single = Vec::new();
         for lookup in lookups {
             match attributes.get(lookup.attribute).map(|attribute| &attribute.source) {
                 Some(AttributeSource::Header(field, name)) => {
                     by_name.entry((*field, name.clone())).or_default().push(lookup);
                 }
-                _ => asked.push(lookup),
+                _ => single.push(lookup),
             }
         }
         let field = by_name.keys().next().map(|(field, _)| *field);
-        let (mut names, mut spans, mut sent) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut names, mut spans, mut present) = (Vec::new(), Vec::new(), Vec::new());
         let eligible = |key: &(u32, Arc<str>), lookups: &[Lookup]| {
             Some(key.0) == field && !lookups.iter().any(Lookup::asks_for_absence)
         };
         let many = by_name.iter().filter(|(key, lookups)| eligible(key, lookups)).count() >= MIN_BATCHED_HEADERS;
         for (key, lookups) in by_name {
             if many && eligible(&key, &lookups) {
-                let first = u32::try_from(sent.len()).ok()?;
-                sent.extend(lookups);
-                spans.push((first, u32::try_from(sent.len()).ok()?));
+                let first = u32::try_from(present.len()).ok()?;
+                present.extend(lookups);
+                spans.push((first, u32::try_from(present.len()).ok()?));
                 names.push(key.1);
             } else {
-                asked.extend(lookups);
+                single.extend(lookups);
             }
         }
-        let sent = field.filter(|_| many).map(|field| {
+        let present = field.filter(|_| many).map(|field| {
             let names = ExactMap::new(&names.iter().map(|name| name.as_bytes()).collect::<Vec<_>>());
-            Box::new(Sent { field, names, spans: spans.into(), lookups: sent.into() })
+            Box::new(PresentHeaders { field, names, spans: spans.into(), lookups: present.into() })
         });
-        self.nodes.push(Node { asked: asked.into(), sent });
+        self.nodes.push(Node { single: single.into(), present });
         Some(number)
     }
 
@@ -143,15 +143,16 @@ impl Nodes {
 
     /// Bytes of memory.
     pub(super) fn bytes(&self) -> usize {
-        let sent = self.nodes.iter().filter_map(|node| node.sent.as_ref());
-        let lookups = self.nodes.iter().flat_map(|node| &node.asked).chain(sent.clone().flat_map(|sent| &sent.lookups));
+        let present = self.nodes.iter().filter_map(|node| node.present.as_ref());
+        let lookups =
+            self.nodes.iter().flat_map(|node| &node.single).chain(present.clone().flat_map(|present| &present.lookups));
         let of_lookups = lookups.map(|lookup| {
             size_of::<Lookup>().saturating_add(lookup.map.bytes()).saturating_add(size_of_val(&*lookup.targets))
         });
-        let of_sent = sent.map(|sent| sent.names.heap_bytes().saturating_add(size_of_val(&*sent.spans)));
+        let of_present = present.map(|present| present.names.heap_bytes().saturating_add(size_of_val(&*present.spans)));
         let nodes = self.nodes.capacity().saturating_mul(size_of::<Node>());
         let postings = self.postings.capacity().saturating_mul(size_of::<u32>());
-        of_lookups.chain(of_sent).fold(nodes.saturating_add(postings), usize::saturating_add)
+        of_lookups.chain(of_present).fold(nodes.saturating_add(postings), usize::saturating_add)
     }
 
     /// Number of lookups in all nodes.
@@ -179,17 +180,17 @@ impl Nodes {
         pending.push(root);
         while let Some(node) = pending.pop() {
             let Some(node) = self.nodes.get(node as usize) else { continue };
-            for lookup in &node.asked {
+            for lookup in &node.single {
                 let value = reader.read(lookup.attribute)?;
-                self.ask(lookup, value, found, pending);
+                self.look_up(lookup, value, found, pending);
             }
-            if let Some(sent) = &node.sent {
-                reader.headers(sent.field, |reader, name, value| {
-                    let span = sent.names.get(name).and_then(|name| sent.spans.get(name as usize));
-                    let lookups = span.and_then(|&(first, end)| sent.lookups.get(first as usize..end as usize));
+            if let Some(present) = &node.present {
+                reader.headers(present.field, |reader, name, value| {
+                    let span = present.names.get(name).and_then(|name| present.spans.get(name as usize));
+                    let lookups = span.and_then(|&(first, end)| present.lookups.get(first as usize..end as usize));
                     for lookup in lookups.unwrap_or_default() {
-                        let value = reader.sent(lookup.attribute, value)?;
-                        self.ask(lookup, value, found, pending);
+                        let value = reader.present(lookup.attribute, value)?;
+                        self.look_up(lookup, value, found, pending);
                     }
                     Ok(())
                 })?;
@@ -200,7 +201,7 @@ impl Nodes {
 
     /// Adds the candidates and nodes that a lookup leads to.
     #[inline]
-    fn ask(&self, lookup: &Lookup, value: AttributeValue<'_>, found: &mut Vec<u32>, pending: &mut Vec<u32>) {
+    fn look_up(&self, lookup: &Lookup, value: AttributeValue<'_>, found: &mut Vec<u32>, pending: &mut Vec<u32>) {
         lookup.map.each(value, |id| {
             let Some(target) = lookup.targets.get(id as usize) else { return };
             let first = target.first as usize;
