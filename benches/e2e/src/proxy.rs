@@ -12,6 +12,7 @@ use bytes::Bytes;
 use celero::http::RequestContext;
 use celero::{Engine, Env, ErrorPolicy, RuleSet, Scratch};
 use celero_benches::{HeadRules, Workload};
+use celero_canonical::{GuardedNames, Options, canonical_changes};
 use celero_pingora::Guard;
 use celero_policy::Policy;
 use http::{HeaderMap, HeaderName};
@@ -81,6 +82,8 @@ struct Proxy {
     job: &'static Job,
     engine: JobEngine,
     upstream: SocketAddr,
+    /// What makes requests canonical, as a policy does it.
+    canonical: (Options, GuardedNames),
 }
 
 /// State of one request.
@@ -117,6 +120,15 @@ fn set_by(script: &Script, headers: &HeaderMap) -> Result<Vec<(String, String)>>
 }
 
 impl Proxy {
+    /// Checks that a request is in the canonical form, which policies make of every request. Those of the jobs are in it.
+    fn check_canonical(&self, head: &RequestHeader) -> Result<()> {
+        let (options, guarded) = &self.canonical;
+        match canonical_changes(head, None, options, guarded) {
+            Ok(changes) if changes.is_empty() => Ok(()),
+            _ => Error::e_explain(ErrorType::HTTPStatus(400), "the request is not canonical"),
+        }
+    }
+
     /// How many of the twenty rules are true.
     fn count(&self, head: &RequestHeader, peer: SocketAddr) -> u64 {
         let ip: IpAddr = peer.ip();
@@ -155,7 +167,8 @@ impl ProxyHttp for Proxy {
             {
                 state.matched = policy.counters().map(|(_, value)| value).sum();
             }
-        } else {
+        } else if !matches!(self.engine, JobEngine::None) {
+            self.check_canonical(session.req_header())?;
             state.matched = self.count(session.req_header(), peer(session));
         }
         if !self.job.answered {
@@ -242,7 +255,9 @@ pub(crate) fn serve(job: &str, engine: &str, addresses: &Addresses) -> Result<()
     if !job.engines.contains(&engine) {
         return Err(format!("{} is not done by {engine}", job.name).into());
     }
-    let proxy = Proxy { job, engine: JobEngine::new(job, engine, addresses)?, upstream: addresses.upstream };
+    let engine = JobEngine::new(job, engine, addresses)?;
+    let canonical = (Options::default(), GuardedNames::default());
+    let proxy = Proxy { job, engine, upstream: addresses.upstream, canonical };
     let conf = ServerConf { threads: addresses.threads, upstream_keepalive_pool_size: 256, ..ServerConf::default() };
     let mut server = Server::new_with_opt_and_conf(None, conf);
     server.bootstrap();
