@@ -54,7 +54,7 @@ fn what_servers_read_in_several_ways_is_one_request_or_none() {
         let mut client = Client::connect(proxy.address);
         client.send(format!("POST /x HTTP/1.1\r\nhost: a\r\nconnection: close\r\n{rest}"));
         let shown = rest.escape_debug();
-        // A server that reads less of the body than the proxy would take the rest for a request of its own: `seen` counts them.
+        // The proxy frames the request anew, with one length or one coding, and answers once.
         match client.try_reply(true) {
             Ok(reply) if reply.status == 200 => {
                 let echo = reply.echo();
