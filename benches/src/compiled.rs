@@ -58,10 +58,7 @@ pub(crate) fn runner(workload: &Workload, tier: Tier) -> Runner {
 fn group(workload: &Workload, tier: Tier) -> Runner {
     let engine = Engine::builder().tier(tier).build();
     let env = Env::<RequestContext<'static>>::new();
-    let rules = workload
-        .sources()
-        .iter()
-        .fold(engine.rules(&env).on_error(ErrorPolicy::NoMatch), |rules, s| rules.rule(s, s, ()));
+    let rules = workload.sources().iter().fold(engine.rules(&env), |rules, s| rules.rule(s, s, ()));
     let set = rules.on_error(ErrorPolicy::Stop).build().expect("rules that compile");
     Box::new(move |input| {
         thread_local!(static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::new()));

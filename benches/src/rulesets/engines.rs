@@ -58,9 +58,7 @@ fn build_once(sources: &[String], policy: ErrorPolicy) -> (Set, BuildCost) {
     let env = Env::<RequestContext<'static>>::new();
     let text: usize = sources.iter().map(|source| source.len().saturating_add("rule".len())).sum();
     let (before, start) = (allocated(), Instant::now());
-    let rules = sources
-        .iter()
-        .fold(engine.rules(&env).on_error(ErrorPolicy::NoMatch), |rules, source| rules.rule("rule", source, ()));
+    let rules = sources.iter().fold(engine.rules(&env), |rules, source| rules.rule("rule", source, ()));
     let set = rules.on_error(policy).build().expect("rules that compile");
     let took = start.elapsed().as_secs_f64() * 1e6;
     let bytes = allocated().saturating_sub(before).saturating_add(set.code_size()).saturating_sub(text);

@@ -27,7 +27,11 @@ fn a_public_page_is_served_while_passwords_are_verified() {
         service_fn(|_: Request<RequestBody<Body>>| async { Ok::<_, Infallible>(Response::new(Body::empty())) });
     let app = PolicyLayer::new(Arc::clone(&policy)).without_peer().layer(service);
     let ask = |path: &str, login: &str| {
-        let request = Request::get(path).header("authorization", format!("Basic {login}")).body(Body::empty()).unwrap();
+        let request = Request::get(path)
+            .header("host", "localhost")
+            .header("authorization", format!("Basic {login}"))
+            .body(Body::empty())
+            .unwrap();
         Box::pin(app.clone().oneshot(request))
     };
     let mut context = Context::from_waker(Waker::noop());

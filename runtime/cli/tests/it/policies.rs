@@ -11,7 +11,7 @@ fn policies_are_checked_tried_and_explained() {
     let run = celero(&["check", &policy]);
     assert_eq!(
         (run.code, &*run.out, &*run.err),
-        (0, "ok: 9 rules (request 5, requestBody 0, response 2, log 2)\n", "")
+        (0, "ok: 9 rules (request 5, requestBody 0, response 2, responseBody 0, log 2)\n", "")
     );
     let run = celero(&["test", &policy, &cases]);
     assert_eq!((run.code, &*run.out, &*run.err), (0, "ok: 7 of 7 cases\n", ""));
