@@ -34,7 +34,11 @@ fn policies_are_checked_tried_and_explained() {
         file("idle.yaml", "request:\n- name: idle\nrequestBody:\n- when: size(request.body) > 10\n  deny: true\n");
     let run = celero(&["check", &idle]);
     assert!(run.code == 0 && run.err.contains("this rule does nothing"), "{}", run.err);
-    assert!(run.out.contains("buffered, up to 65536 bytes, for 1 rules of requestBody"), "{}", run.out);
+    assert!(
+        run.out.contains("request bodies: buffered, up to 65536 bytes; larger ones are answered with 413"),
+        "{}",
+        run.out
+    );
     assert_eq!(celero(&["check", "--deny-warnings", &idle]).code, 1);
 
     let failing = file("cases.yaml", "- name: a\n  expect: {status: 404}\n");
