@@ -124,7 +124,8 @@ impl Proxy {
     fn check_canonical(&self, head: &RequestHeader) -> Result<()> {
         let (options, guarded) = &self.canonical;
         match canonical_changes(head, None, options, guarded) {
-            Ok(changes) if changes.is_empty() => Ok(()),
+            // The fields of the connection may have to go, which Pingora does itself.
+            Ok(changes) if changes.uri().is_none() && changes.set_fields().is_empty() => Ok(()),
             _ => Error::e_explain(ErrorType::HTTPStatus(400), "the request is not canonical"),
         }
     }
