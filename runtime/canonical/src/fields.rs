@@ -120,9 +120,13 @@ fn of_frames(headers: &HeaderMap, changes: &mut FieldChanges) -> Result<(), Refu
 }
 
 /// Fields of the connection in HTTP/1.1. They are removed before a policy sees the request, with all fields that `Connection` names.
-/// Only an upgrade to WebSocket stays.
+/// Only an upgrade to WebSocket stays; a request with a body may ask for none.
 fn of_connection(parts: &request::Parts, has_body: bool, changes: &mut FieldChanges) -> Result<(), Refusal> {
     let headers = &parts.headers;
+    // Whether the body belongs to the request or to the other protocol is for the server to choose.
+    if has_body && headers.contains_key(UPGRADE) {
+        return Err(Refusal::UpgradeBody);
+    }
     let options = options(headers, changes)?;
     let mut upgrades = headers.get_all(UPGRADE).iter();
     let protocol = upgrades.next().filter(|_| upgrades.next().is_none());
@@ -130,9 +134,6 @@ fn of_connection(parts: &request::Parts, has_body: bool, changes: &mut FieldChan
         && parts.version == Version::HTTP_11
         && protocol.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"));
     if websocket {
-        if has_body {
-            return Err(Refusal::UpgradeBody);
-        }
         if !options.only_upgrade {
             changes.set.push((CONNECTION, HeaderValue::from_static("upgrade")));
         }

@@ -2,7 +2,7 @@
 
 use crate::body_clock::{BodyClock, too_slow};
 use bytes::{Bytes, BytesMut};
-use celero_policy::{BodyBuffering, BufferState, framing};
+use celero_policy::{BodyBuffering, BufferState, expects_continue};
 use http::{HeaderMap, header};
 use pingora::Result;
 use pingora::proxy::Session;
@@ -52,7 +52,7 @@ async fn read(session: &mut Session, clock: &mut BodyClock) -> Result<Option<Byt
 
 /// Sends `100 Continue` to a client that waits for it before it sends its body (RFC 9110, section 10.1.1).
 async fn send_continue(session: &mut Session) -> Result<()> {
-    if framing::expects_continue(session.req_header()) && !session.is_body_empty() {
+    if expects_continue(session.req_header()) && !session.is_body_empty() {
         session.write_continue_response().await?;
     }
     session.req_header_mut().remove_header(&header::EXPECT);

@@ -7,7 +7,7 @@ use crate::head::{OfRequest, OfResponse};
 use crate::held_response::HeldResponse;
 use crate::write_answer::write_answer;
 use bytes::Bytes;
-use celero_policy::{Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary, framing};
+use celero_policy::{Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary};
 use http::{HeaderMap, Uri};
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::proxy::{FailToProxy, Session};
@@ -104,18 +104,12 @@ impl Guard {
     }
 
     /// Runs the phases `request` and `requestBody`. Returns `true` if the policy answered the request, and the answer was sent. Both
-    /// phases are over before a server is chosen, so headers and labels that they set can decide which. Requests that
-    /// [`framing::refusal`] refuses are answered first, whatever the policy.
+    /// phases are over before a server is chosen, so headers and labels that they set can decide which.
     ///
     /// # Errors
     /// Returns an error if the client is gone, or sends a body too slowly that the policy needs.
     pub async fn request_filter(&mut self, session: &mut Session) -> Result<bool> {
         self.exchange.reset(inet(session.client_addr()), inet(session.server_addr()));
-        let has_body = !session.is_body_empty();
-        if let Some(refusal) = framing::refusal(session.req_header(), has_body) {
-            write_answer(session, self.answer.insert(Box::new(refusal))).await?;
-            return Ok(true);
-        }
         let head = &mut OfRequest(session.req_header_mut());
         let outcome = self.policy.request_async(head, &mut self.exchange).await;
         if self.apply_outcome(session, outcome).await? {

@@ -3,7 +3,6 @@
 //! A server may read only what a coding's end mark ends, or also what follows. So that rules see what every server sees, a body with
 //! bytes after the end of its coding counts as damaged, and so does a gzip body of several members.
 
-use crate::framing::transfer_coded;
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use flate2::bufread::{GzDecoder, ZlibDecoder};
 use http::{HeaderMap, HeaderValue, header};
@@ -35,6 +34,13 @@ pub(crate) enum DecodeError {
     Damaged,
     /// The decoded body is larger than the bound.
     TooLarge,
+}
+
+/// Returns whether a body has a transfer coding other than `chunked`, or `chunked` twice.
+fn transfer_coded(headers: &HeaderMap) -> bool {
+    let mut lines = headers.get_all(header::TRANSFER_ENCODING).iter();
+    let chunked = |line: &HeaderValue| line.as_bytes().trim_ascii().eq_ignore_ascii_case(b"chunked");
+    lines.next().is_some_and(|first| !chunked(first) || lines.next().is_some())
 }
 
 /// Returns whether a message says that its body is coded.

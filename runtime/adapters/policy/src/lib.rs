@@ -4,7 +4,7 @@
 //! proxy or server that runs policies: `celero-pingora` and `celero-tower` are hosts, and `celero-pingora` is the one to copy for
 //! another. A host
 //!
-//! 1. keeps one [`Exchange`] for each request, and answers those that [`framing::refusal`] refuses;
+//! 1. keeps one [`Exchange`] for each request;
 //! 2. calls the phases in their order: [`Policy::request`], [`Policy::request_body`] if [`Policy::request_buffering`] asks for the
 //!    body, [`Policy::response`], [`Policy::response_body`] if [`Policy::response_buffering`] asks for it, [`Policy::log`];
 //! 3. applies the [`Edits`] of the exchange after each phase that returns [`Outcome::Continue`], and sends the answer of a phase that
@@ -52,8 +52,8 @@ mod edits;
 mod error;
 mod error_policy;
 mod exchange;
+mod expectation;
 mod expressions;
-pub mod framing;
 mod live;
 mod normalize;
 mod outcome;
@@ -73,6 +73,7 @@ pub use celero_canonical as canonical;
 pub use edits::{Edit, Edits};
 pub use error::PolicyError;
 pub use exchange::Exchange;
+pub use expectation::expects_continue;
 pub use live::LivePolicy;
 pub use outcome::{LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo, VerificationInfo};
 pub use policy::Policy;

@@ -8,6 +8,7 @@ use crate::definitions::Definitions;
 use crate::document::Document;
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
+use crate::expectation;
 use crate::expressions::{CredentialReads, DeclaredNames};
 use crate::normalize::Normalization;
 use crate::outcome::{LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo, VerificationInfo};
@@ -178,7 +179,8 @@ impl Policy {
     }
 
     /// Makes a request canonical in place and runs the phase `request`. Call it when the head of a request has arrived, before anything
-    /// else reads it. A request without a canonical form is answered with 400; [`Exchange::refusal`] says why. The head of a request that
+    /// else reads it. A request without a canonical form is answered with 400; [`Exchange::refusal`] says why. A request that expects
+    /// anything but `100-continue` is answered with 417. The head of a request that
     /// is canonical already costs no allocation for this.
     ///
     /// It returns at once, unless the outcome depends on credentials whose
@@ -196,10 +198,11 @@ impl Policy {
         }
     }
 
-    /// Makes a request canonical, or refuses it.
+    /// Makes a request canonical, or refuses it, also one with an expectation that nobody can meet.
     fn admit(&self, head: &mut impl Head, exchange: &mut Exchange) -> Option<Outcome> {
         exchange.effects.edits.clear();
-        self.normalization.admit(head, exchange).map(|refused| outcome(Some(refused)))
+        let refused = self.normalization.admit(head, exchange).or_else(|| expectation::refusal(&head.parts().headers));
+        refused.map(|refused| outcome(Some(refused)))
     }
 
     #[cold]

@@ -3,7 +3,7 @@
 use crate::body::{Buffered, RequestBody, ResponseBody, buffer};
 use crate::log_on_drop::{LogOnDrop, LogSink};
 use bytes::Bytes;
-use celero_policy::{Exchange, Outcome, Policy, PolicyAnswer, framing};
+use celero_policy::{Exchange, Outcome, Policy, PolicyAnswer};
 use http::uri::PathAndQuery;
 use http::{Request, Response, StatusCode, Uri, request};
 use http_body::Body;
@@ -89,9 +89,6 @@ where
     let policy = Arc::clone(&state.policy);
     if is_unknown && policy.reads_client() {
         return Ok(state.end(Some(head), refused(StatusCode::INTERNAL_SERVER_ERROR, NO_CLIENT_ADDRESS), exchange));
-    }
-    if let Some(refusal) = framing::refusal(&head, !body.is_end_stream()) {
-        return Ok(state.end(Some(head), response_of(refusal), exchange));
     }
     if let Outcome::Respond(answer) = policy.request_async(&mut head, &mut exchange).await {
         return Ok(state.end(Some(head), response_of(*answer), exchange));

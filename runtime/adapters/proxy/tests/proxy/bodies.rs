@@ -52,7 +52,7 @@ fn a_head_cannot_hide_a_body() {
         }
     }
     let log = proxy.log(20);
-    assert_eq!(log.iter().filter(|line| line["rule"] == "request.upgrade").count(), 12);
+    assert_eq!(log.iter().filter(|line| line["refused"] == "upgrade-body").count(), 12);
     assert!(log.iter().all(|line| line.get("server").is_none()), "the server was asked");
 }
 
@@ -102,7 +102,7 @@ fn transfer_codings_are_refused() {
     ] {
         let mut client = Client::connect(proxy.address);
         client.send(format!("POST /x HTTP/1.1\r\nhost: a\r\ntransfer-encoding: {coding}\r\n\r\n2\r\nab\r\n0\r\n\r\n"));
-        assert!([400, 501].contains(&client.reply().status), "{coding:?}");
+        assert_eq!(client.reply().status, 400, "{coding:?}");
     }
 }
 
