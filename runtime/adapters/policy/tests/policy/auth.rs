@@ -254,10 +254,15 @@ fn faulty_keys_are_refused() {
     let folder = Folder::new("faulty");
     folder.write("short", "secret");
     folder.write("rsa.pem", key_file("rsa.pub.pem"));
+    folder.write("rsa1024.pem", key_file("rsa1024.pub.pem"));
+    let modulus = format!("AA{}", "v".repeat(170)); // 1,024 bits after a zero byte
+    folder.write("rsa1024.json", json!({ "keys": [{ "kty": "RSA", "n": modulus, "e": "AQAB" }] }).to_string());
     folder.write("junk", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n");
     folder.write("set.json", r#"{"keys": [{"kty": "RSA", "use": "enc", "n": "AQAB", "e": "AQAB"}]}"#);
     for (key, why) in [
         ("secret: short, algorithm: HS256", "fewer than 16 bytes"),
+        ("pem: rsa1024.pem, algorithm: PS256", "fewer than 2048 bits"),
+        ("jwks: rsa1024.json", "no key with a supported"),
         ("secret: rsa.pem, algorithm: HS256", "which may be public"),
         ("secret: rsa.pem, algorithm: RS256", "uses a public key"),
         ("pem: rsa.pem, algorithm: HS256", "uses a `secret`"),

@@ -2,6 +2,7 @@
 
 use super::key_source::KeySourceSettings;
 use super::keys::Key;
+use super::signature::is_short_rsa;
 use crate::document::{Section, read_file};
 use crate::problems::Problems;
 use crate::schema::seconds;
@@ -16,6 +17,8 @@ use std::time::Duration;
 
 /// The fewest bytes of a secret; a shorter one can be guessed.
 const FEWEST: usize = 16;
+
+const SHORT_RSA: &str = "is an RSA key of fewer than 2048 bits; such a key can be factored";
 
 /// Reads the source of an entry of `jwt.keys` with the key `jwksUrl`.
 pub(super) fn source_of(node: &Node, problems: &mut Problems) -> Option<KeySourceSettings> {
@@ -98,7 +101,8 @@ fn single_key(bytes: &[u8], is_pem: bool, algorithm: Algorithm) -> Result<Decodi
             EdDSA => DecodingKey::from_ed_pem(bytes),
             _ => DecodingKey::from_rsa_pem(bytes),
         };
-        return key.map_err(|error| format!("is not a public key for {algorithm:?}: {error}"));
+        let key = key.map_err(|error| format!("is not a public key for {algorithm:?}: {error}"))?;
+        return if is_short_rsa(&key) { Err(SHORT_RSA.to_owned()) } else { Ok(key) };
     }
     if !shared {
         return Err(format!("is a secret, but {algorithm:?} uses a public key, `pem`"));
@@ -135,7 +139,7 @@ pub(super) fn parse_key_set(document: &[u8], private: bool) -> Result<Vec<Key>, 
     let usable = |key: &Json| {
         let key: Jwk = serde_json::from_value(key.clone()).ok()?;
         let algorithms = algorithms_of(&key)?;
-        let decoding = DecodingKey::from_jwk(&key).ok()?;
+        let decoding = DecodingKey::from_jwk(&key).ok().filter(|key| !is_short_rsa(key))?;
         if let AlgorithmParameters::OctetKey(_) = &key.algorithm
             && (!private || decoding.try_get_as_bytes().map_or(0, <[u8]>::len) < FEWEST)
         {

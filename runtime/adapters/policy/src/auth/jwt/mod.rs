@@ -6,6 +6,7 @@ mod claims;
 mod key_file;
 mod key_source;
 mod keys;
+mod signature;
 mod token;
 
 pub use key_source::{KeyFetch, KeyFetcher, KeySource, KeySourceInfo};
@@ -20,8 +21,6 @@ use crate::schema::seconds;
 use crate::yaml::Node;
 use claims::{ClaimRules, now};
 use http::{HeaderMap, HeaderName, header};
-use jsonwebtoken::crypto::CryptoProvider;
-use jsonwebtoken::crypto::rust_crypto::DEFAULT_PROVIDER;
 use keys::{KeySet, takes_long};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -64,8 +63,6 @@ struct Remembered {
 impl Jwt {
     /// Compiles the section `jwt`, and reports its errors.
     pub(crate) fn compile(section: Section<'_>, problems: &mut Problems) -> Self {
-        // A process chooses one provider. If another crate has chosen one already, that is fine too.
-        let _ = CryptoProvider::install_default(&DEFAULT_PROVIDER);
         let Section { node, .. } = section;
         let texts = |key| node.texts_of(key).into_iter().map(|text| text.text).collect::<Vec<_>>();
         let rules = ClaimRules {
