@@ -1,7 +1,7 @@
 //! Paths and heads that are canonical already, and some that are not. `cargo bench -p celero-canonical`.
 #![expect(clippy::unwrap_used, reason = "benchmarks")]
 
-use celero_canonical::{GuardedNames, Options, canonical_changes};
+use celero_canonical::{GuardedNames, Options, canonical_changes, canonical_path};
 use divan::{Bencher, black_box};
 use http::request::Parts;
 
@@ -28,23 +28,41 @@ fn head(target: &str, fields: &[(&str, &str)]) -> Parts {
     builder.body(()).unwrap().into_parts().0
 }
 
-fn measure(bencher: Bencher<'_, '_>, head: &Parts) {
+fn measure(bencher: Bencher<'_, '_>, head: &Parts, is_clean: bool) {
     let mut guarded = GuardedNames::default();
     guarded.add("x-user");
+    let changes = canonical_changes(head, None, &Options::default(), &guarded).unwrap();
+    assert_eq!(changes.is_empty(), is_clean, "{}", head.uri);
     bencher.bench_local(|| canonical_changes(black_box(head), None, &Options::default(), &guarded).unwrap().is_empty());
 }
 
-#[divan::bench(args = ["/", "/api/v1/users/4711", "/static/js/vendors~main.0123456789abcdef.chunk.js"])]
+/// Targets that are canonical already.
+const CLEAN: [&str; 4] = [
+    "/",
+    "/api/v1/users/4711",
+    "/static/js/vendors~main.0123456789abcdef.chunk.js",
+    "/search?q=canonical+request&lang=en&page=2",
+];
+
+/// The path alone.
+#[divan::bench(args = &CLEAN[..3])]
+fn clean_path(bencher: Bencher<'_, '_>, path: &str) {
+    let options = Options::default();
+    assert_eq!(canonical_path(path.as_bytes(), &options).as_deref(), Ok(path.as_bytes()));
+    bencher.bench_local(|| canonical_path(black_box(path.as_bytes()), &options).is_ok());
+}
+
+#[divan::bench(args = CLEAN)]
 fn clean_target(bencher: Bencher<'_, '_>, target: &str) {
-    measure(bencher, &head(target, &[]));
+    measure(bencher, &head(target, &[]), CLEAN.contains(&target));
 }
 
 #[divan::bench]
 fn clean_head_of_a_browser(bencher: Bencher<'_, '_>) {
-    measure(bencher, &head("/api/v1/users/4711", &BROWSER));
+    measure(bencher, &head("/api/v1/users/4711", &BROWSER), true);
 }
 
 #[divan::bench(args = ["//api/v1/users/4711", "/api/%61/../v1/users/4711"])]
 fn other_spelling(bencher: Bencher<'_, '_>, target: &str) {
-    measure(bencher, &head(target, &[]));
+    measure(bencher, &head(target, &[]), CLEAN.contains(&target));
 }

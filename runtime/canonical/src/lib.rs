@@ -18,7 +18,7 @@
 //! [`Options`] say what is refused instead of changed. `docs/security.md` lists what is promised, with the test of each line.
 //!
 //! The crate knows the types of the `http` crate and nothing of rules. A head that is canonical already costs no allocation; its path
-//! costs a nanosecond for each byte or two (`cargo bench -p celero-canonical`).
+//! is read in blocks of bytes and costs less than 20 nanoseconds (`cargo bench -p celero-canonical`).
 
 mod authority;
 mod canonicalize;
@@ -36,6 +36,7 @@ pub use canonicalize::{Changes, canonical_changes, canonicalize, canonicalize_re
 pub use guarded::GuardedNames;
 pub use head::{Fields, Head, ResponseHead, follow_host};
 pub use options::{DotSegments, EncodedSlashes, Options, Slashes, Underscores};
+pub use path::canonical_path;
 pub use refusal::Refusal;
 pub use target::origin_form;
 pub use trailers::clean_trailers;

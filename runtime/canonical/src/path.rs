@@ -2,53 +2,78 @@
 
 use crate::options::{DotSegments, EncodedSlashes, Options, Slashes};
 use crate::refusal::Refusal;
+use std::borrow::Cow;
 
-const SLASH: u8 = 1;
-const SLASH_OR_DOT: u8 = 2;
-/// The byte may have to change, or be refused.
-const SPECIAL: u8 = 4;
-/// `unreserved` of RFC 3986, section 2.3.
-const UNRESERVED: u8 = 8;
+/// Bytes that are checked at once. The compiler makes vector instructions of it.
+const BLOCK: usize = 16;
 
-/// What each byte is in a path.
-static CLASS: [u8; 256] = classes();
-
-#[expect(clippy::indexing_slicing, reason = "the index is a byte, and this runs at compile time")]
-const fn classes() -> [u8; 256] {
-    let mut table = [SPECIAL; 256];
-    let mut byte = 0_u8;
-    loop {
-        table[byte as usize] = match byte {
-            b'/' => SLASH | SLASH_OR_DOT,
-            b'.' => SLASH_OR_DOT | UNRESERVED,
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => UNRESERVED,
-            // `sub-delims`, `:` and `@` of `pchar`.
-            b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' | b':' | b'@' => 0,
-            _ => SPECIAL,
-        };
-        match byte.checked_add(1) {
-            Some(next) => byte = next,
-            None => return table,
-        }
-    }
+/// Whether a byte may stand in a path as it is: `pchar` of RFC 3986, section 3.3, without `%`, or `/`.
+#[inline(always)]
+const fn is_plain_byte(byte: u8) -> bool {
+    // Ranges and single bytes without a branch, so that a block is checked in parallel.
+    (byte.wrapping_sub(b'&') <= b';' - b'&')
+        | (byte.wrapping_sub(b'@') <= b'Z' - b'@')
+        | (byte.wrapping_sub(b'a') <= b'z' - b'a')
+        | (byte == b'_')
+        | (byte == b'=')
+        | (byte == b'~')
+        | (byte == b'$')
+        | (byte == b'!')
 }
 
-#[inline]
-fn class(byte: u8) -> u8 {
-    CLASS.get(usize::from(byte)).copied().unwrap_or(SPECIAL)
+/// `unreserved` of RFC 3986, section 2.3.
+const fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
+
+/// Whether these bytes are plain, and none of them is the second of `//` or `/.`. `before` has the byte before each one.
+#[inline(always)]
+fn block_is_plain<const N: usize>(before: &[u8; N], bytes: &[u8; N]) -> bool {
+    let odd = |(&before, &byte): (&u8, &u8)| !is_plain_byte(byte) | ((before == b'/') & (byte | 1 == b'/'));
+    !before.iter().zip(bytes).fold(false, |any, pair| any | odd(pair))
+}
+
+/// As [`block_is_plain`] for all bytes but the first, in blocks of `N`; the last one may overlap the one before. Returns `None` if there
+/// are fewer than `N` bytes after the first.
+#[inline(always)]
+fn blocks_are_plain<const N: usize>(path: &[u8]) -> Option<bool> {
+    let (_, rest) = path.split_first()?;
+    let (last_before, last) = (path.get(..rest.len())?.last_chunk::<N>()?, rest.last_chunk::<N>()?);
+    let (before, _) = path.as_chunks::<N>();
+    let (bytes, _) = rest.as_chunks::<N>();
+    let all = before.iter().zip(bytes).all(|(before, bytes)| block_is_plain(before, bytes));
+    Some(all && block_is_plain(last_before, last))
 }
 
 /// Returns whether a path, which starts with `/`, is canonical without any doubt: the usual case. `false` means: look closer.
 #[inline]
 pub(crate) fn is_plain(path: &[u8]) -> bool {
-    let (mut found, mut before) = (0, 0);
-    for &byte in path {
-        let class = class(byte);
-        // `//` and `/.`
-        found |= (class & SPECIAL) | ((before << 1) & class & SLASH_OR_DOT);
-        before = class & SLASH;
+    blocks_are_plain::<BLOCK>(path).or_else(|| blocks_are_plain::<4>(path)).unwrap_or_else(|| {
+        let pairs = path.iter().zip(path.iter().skip(1));
+        pairs.fold(true, |all, (before, byte)| all & block_is_plain(&[*before], &[*byte]))
+    })
+}
+
+/// Returns the canonical form of a path: borrowed if the path has it already, which costs neither an allocation nor much time. For
+/// paths that are not in the target of a request; [`canonicalize`](crate::canonicalize) does the same for one that is.
+///
+/// ```
+/// use celero_canonical::{Options, Refusal, canonical_path};
+///
+/// let canonical = |path| canonical_path(path, &Options::default());
+/// assert_eq!(canonical(b"/admin").as_deref(), Ok(&b"/admin"[..]));
+/// assert_eq!(canonical(b"/x/..//%61dmin").as_deref(), Ok(&b"/admin"[..]));
+/// assert_eq!(canonical(b"/x%2fadmin"), Err(Refusal::PathEncodedSlash));
+/// ```
+///
+/// # Errors
+/// Returns a [`Refusal`] if the path does not start with `/`, or has no canonical form, or one that the options refuse.
+#[inline]
+pub fn canonical_path<'p>(path: &'p [u8], options: &Options) -> Result<Cow<'p, [u8]>, Refusal> {
+    if path.starts_with(b"/") && is_plain(path) {
+        return Ok(Cow::Borrowed(path));
     }
-    found == 0
+    normalize(path, options).map(Cow::Owned)
 }
 
 /// Returns the canonical form of a path that starts with `/` (RFC 3986, sections 5.2.4 and 6.2.2): unreserved characters decoded,
@@ -104,13 +129,13 @@ fn decode(path: &[u8], slashes: EncodedSlashes) -> Result<Vec<u8>, Refusal> {
                         EncodedSlashes::Keep => encode(byte, &mut out),
                         EncodedSlashes::Decode => out.push(b'/'),
                     },
-                    byte if class(byte) & UNRESERVED != 0 => out.push(byte),
+                    byte if is_unreserved(byte) => out.push(byte),
                     byte => encode(byte, &mut out),
                 }
             }
             0..=b' ' | 0x7f => return Err(Refusal::PathControl),
             b'\\' => return Err(Refusal::PathBackslash),
-            byte if class(byte) & SPECIAL == 0 => out.push(byte),
+            byte if is_plain_byte(byte) => out.push(byte),
             byte => encode(byte, &mut out),
         }
     }
@@ -265,6 +290,36 @@ mod tests {
                 } else {
                     assert!(!is_plain(&path));
                 }
+            }
+        }
+    }
+
+    /// The check of blocks is that of single bytes, wherever in a path of whatever length a byte is.
+    #[test]
+    fn blocks_find_what_bytes_find() {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte);
+        for byte in 0..=u8::MAX {
+            assert_eq!(is_plain_byte(byte), plain(byte), "{byte:#x}");
+        }
+        for length in 1..70 {
+            let mut path = vec![b'a'; length];
+            path[0] = b'/';
+            assert!(is_plain(&path), "{length}");
+            for at in 1..length {
+                for byte in [b'%', b' ', b'?', b'\\', 0x80, 0] {
+                    path[at] = byte;
+                    assert!(!is_plain(&path), "{length} {at} {byte:#x}");
+                }
+                path[at] = b'/';
+                assert_eq!(is_plain(&path), at != 1, "{length} {at}");
+                if let Some(next) = path.get_mut(at + 1) {
+                    *next = b'.';
+                    assert!(!is_plain(&path), "{length} {at}");
+                    path[at + 1] = b'a';
+                }
+                path[at] = b'.';
+                assert_eq!(is_plain(&path), at != 1, "{length} {at}");
+                path[at] = b'a';
             }
         }
     }

@@ -31,7 +31,8 @@ pub(crate) fn read<'a>(
     if parts.method == Method::CONNECT && !options.connect {
         return Err(Refusal::Connect);
     }
-    let of_uri = uri.path_and_query().map(|both| both.as_str().as_bytes()).unwrap_or_default();
+    let both = uri.path_and_query();
+    let of_uri = both.map(|both| both.as_str().as_bytes()).unwrap_or_default();
     let (scheme, authority, rest) = match raw {
         Some(raw) if !in_frames => split(raw)?,
         _ => (uri.scheme_str().map(str::as_bytes), uri.authority().map(|text| text.as_str().as_bytes()), of_uri),
@@ -52,7 +53,12 @@ pub(crate) fn read<'a>(
         // `http::Uri` reads a target such as `admin` as an authority.
         return Err(Refusal::TargetForm);
     }
-    let path = if rest == b"*" && parts.method == Method::OPTIONS { None } else { canonical(rest, absolute, options)? };
+    let query = match (raw, both) {
+        (None, Some(both)) => both.query().map_or(0, |query| query.len().saturating_add(1)),
+        _ => rest.iter().position(|byte| *byte == b'?').map_or(0, |place| rest.len().saturating_sub(place)),
+    };
+    let is_asterisk = rest == b"*" && parts.method == Method::OPTIONS;
+    let path = if is_asterisk { None } else { canonical(rest, query, absolute, options)? };
     // The bytes received may differ from those that the URI shows.
     let path = match path {
         None if raw.is_some() && rest != of_uri => Some(path_and_query(rest.to_vec())?),
@@ -87,9 +93,9 @@ fn split(target: &[u8]) -> Result<Pieces<'_>, Refusal> {
     Ok((Some(scheme), Some(authority), rest))
 }
 
-/// Returns the canonical form of path and query, or `None` if they have it.
-fn canonical(text: &[u8], absolute: bool, options: &Options) -> Result<Option<PathAndQuery>, Refusal> {
-    let end = text.iter().position(|byte| *byte == b'?').unwrap_or(text.len());
+/// Returns the canonical form of path and query, or `None` if they have it. The query has `query` bytes with its `?`.
+fn canonical(text: &[u8], query: usize, absolute: bool, options: &Options) -> Result<Option<PathAndQuery>, Refusal> {
+    let end = text.len().saturating_sub(query);
     let (path, query) = text.split_at_checked(end).ok_or(Refusal::TargetForm)?;
     // An empty path of an absolute-form is `/` (RFC 9112, section 3.2.1).
     let path = if path.is_empty() && absolute { b"/" } else { path };
@@ -97,7 +103,7 @@ fn canonical(text: &[u8], absolute: bool, options: &Options) -> Result<Option<Pa
         return Err(Refusal::TargetForm);
     }
     let query_is_plain = query.iter().fold(true, |all, byte| all & matches!(byte, 0x21..=0x7e));
-    if path::is_plain(path) && query_is_plain && end != 0 {
+    if query_is_plain && end != 0 && path::is_plain(path) {
         return Ok(None);
     }
     let mut out = path::normalize(path, options)?;
