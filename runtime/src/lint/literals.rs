@@ -10,6 +10,7 @@ use crate::value::{Timestamp, Value};
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Expr, Literal, NodeId};
 use celero_ir::ErrorKind;
+use celero_matching::pattern::check_cases;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -210,8 +211,11 @@ fn reading(builtin: Builtin, text: &str) -> Result<(), ErrorKind> {
     value.map(|_| ())
 }
 
-/// What is wrong with the syntax of a pattern, and where.
+/// What is wrong with the syntax of a pattern, or with parsing it, and where.
 fn syntax_error(pattern: &str) -> Option<(String, Range<usize>)> {
+    if let Err(error) = check_cases(pattern) {
+        return Some((error.to_string(), 0..pattern.len()));
+    }
     let (reason, span) = match regex_syntax::Parser::new().parse(pattern).err()? {
         regex_syntax::Error::Parse(error) => (error.kind().to_string(), *error.span()),
         regex_syntax::Error::Translate(error) => (error.kind().to_string(), *error.span()),

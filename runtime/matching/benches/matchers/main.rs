@@ -13,7 +13,7 @@
 mod data;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
-use celero_matching::pattern::{Matcher, RequiredLiterals, required_literals};
+use celero_matching::pattern::{Matcher, MeteredRegex, RequiredLiterals, compile, required_literals};
 use celero_matching::{ExactMap, LiteralMap, MemoryBudget, NetworkMap, PatternMatch, PatternSet, Searcher};
 use divan::{Bencher, black_box};
 use regex_automata::{Anchored, Input, PatternSet as RegexPatterns, meta};
@@ -284,6 +284,64 @@ mod patterns {
         measure(bencher, &texts, |text, found| {
             found.extend((0_u32..).zip(&all).filter(|(_, regex)| regex.is_match(text)).map(|(id, _)| id));
         });
+    }
+}
+
+/// Whether one pattern of hundreds of states matches a short text: 64 texts of a length, one in eight of which some pattern matches.
+/// The texts are short, so that what a search costs besides reading counts.
+#[divan::bench_group]
+mod one_pattern {
+    use super::*;
+
+    const LENGTHS: &[usize] = &[24, 80, 400];
+    const PATTERNS: [&str; 3] = [
+        "(?i)(union|select).{0,100}from ",
+        r"(?i)<script[^>]{0,60}>\s*\w+\(",
+        r"[\w.+-]{1,40}@[\w-]{1,40}\.[a-z]{2,9}",
+    ];
+
+    fn texts(length: usize) -> Vec<String> {
+        let matching = ["select a from ", "<script>f(", "a.b@example.org"];
+        let with = |(at, mut text): (usize, String)| {
+            if at % 8 == 0 {
+                let found = matching[at / 8 % matching.len()];
+                text.replace_range(..found.len(), found);
+            }
+            text
+        };
+        data::texts(length).into_iter().take(64).enumerate().map(with).collect()
+    }
+
+    fn check(length: usize, texts: &[String]) -> usize {
+        let (mut count, budget) = (0, celero_matching::pattern::Unmetered);
+        for pattern in PATTERNS {
+            let (ours, other) = (compile(pattern).unwrap(), regex::Regex::new(pattern).unwrap());
+            for text in texts {
+                assert_eq!(ours.is_match(text, &budget), Ok(other.is_match(text)), "{pattern} {text}");
+                count += usize::from(other.is_match(text));
+            }
+        }
+        assert!(count > 0, "nothing matches texts of {length} bytes");
+        count
+    }
+
+    #[divan::bench(args = LENGTHS)]
+    fn metered_regex(bencher: Bencher<'_, '_>, length: usize) {
+        let texts = texts(length);
+        let count = check(length, &texts);
+        let all = PATTERNS.map(|pattern| compile(pattern).unwrap());
+        let found =
+            |regex: &MeteredRegex| texts.iter().filter(|text| regex.is_match_unmetered(black_box(text))).count();
+        assert_eq!(all.iter().map(found).sum::<usize>(), count);
+        bencher.bench_local(|| all.iter().map(found).sum::<usize>());
+    }
+
+    #[divan::bench(args = LENGTHS)]
+    fn regex(bencher: Bencher<'_, '_>, length: usize) {
+        let texts = texts(length);
+        let all = PATTERNS.map(|pattern| regex::Regex::new(pattern).unwrap());
+        let found = |regex: &regex::Regex| texts.iter().filter(|text| regex.is_match(black_box(text))).count();
+        bencher.bench_local(|| all.iter().map(found).sum::<usize>());
     }
 }
 

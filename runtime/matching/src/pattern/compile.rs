@@ -1,7 +1,7 @@
 //! The limits within which patterns are compiled.
 
 use super::analysis::program_states;
-use super::folding::folding_steps;
+use super::folding::{check_cases, folding_steps};
 use super::meter::Meter;
 use super::metered_regex::MeteredRegex;
 use crate::MemoryBudget;
@@ -41,6 +41,8 @@ pub enum PatternError {
     },
     /// The pattern is not valid. The text shows where and why, in several lines.
     Syntax(String),
+    /// The pattern ignores case in too many classes of most characters: looking up their other letter cases takes milliseconds each.
+    TooManyCases,
     /// The compiled program would exceed a limit.
     TooLarge {
         /// The limit, in bytes.
@@ -53,6 +55,10 @@ impl std::fmt::Display for PatternError {
         match self {
             Self::TooLong { bytes } => write!(f, "pattern of {bytes} bytes is longer than {MAX_PATTERN_BYTES}"),
             Self::Syntax(error) => error.fmt(f),
+            Self::TooManyCases => f.write_str(
+                "the pattern ignores case in more than nine classes of most characters, such as `[\\s\\S]` after `(?i)`; \
+                 write `(?s:.)` for any character",
+            ),
             Self::TooLarge { limit } => write!(f, "the program of the pattern exceeds the size limit of {limit} bytes"),
         }
     }
@@ -119,6 +125,7 @@ pub(super) fn engine(pattern: &str, program_bytes: usize) -> Result<Compiled, Pa
     if pattern.len() > MAX_PATTERN_BYTES {
         return Err(PatternError::TooLong { bytes: pattern.len() });
     }
+    check_cases(pattern)?;
     let hir = parser().parse(pattern).map_err(|error| PatternError::Syntax(error.to_string()))?;
     let states = program_states(&hir);
     let config = meta::Config::new()
@@ -135,8 +142,9 @@ fn parser() -> regex_syntax::Parser {
     ParserBuilder::new().nest_limit(MAX_NESTING).build()
 }
 
-/// Parses a pattern. Returns `None` if it is not valid.
+/// Parses a pattern. Returns `None` if it is not valid, or if that would take too long.
 pub(crate) fn parse(pattern: &str) -> Option<Hir> {
+    check_cases(pattern).ok()?;
     parser().parse(pattern).ok()
 }
 
@@ -150,5 +158,12 @@ mod tests {
         assert!(compile(&"a".repeat(MAX_PATTERN_BYTES + 1)).unwrap_err().to_string().contains("16384"));
         assert!(compile(&format!("{}a{}", "(".repeat(101), ")".repeat(101))).is_err());
         assert!(compile(r"\w{1000}").is_err());
+        let folded = |count: usize| format!("(?i){}", r"[\s\S]".repeat(count));
+        assert!(compile(&folded(9)).is_ok());
+        for count in [10, 2_000] {
+            assert_eq!(compile(&folded(count)).err(), Some(PatternError::TooManyCases));
+            assert!(parse(&folded(count)).is_none());
+        }
+        assert!(compile(&format!("(?i){}x", "(?s:.)".repeat(100))).is_ok());
     }
 }

@@ -1,6 +1,6 @@
 //! What parsing a pattern costs beyond reading it: classes of characters whose other letter cases are looked up one by one.
 
-use super::compile::MAX_NESTING;
+use super::compile::{MAX_NESTING, PatternError};
 use regex_syntax::ast::{
     Ast, ClassPerl, ClassSetBinaryOp, ClassSetItem, ClassUnicode, Flag, Flags, FlagsItemKind, Visitor,
     parse::ParserBuilder, visit,
@@ -12,6 +12,20 @@ const WIDE_STEPS: usize = 75_000;
 const PROPERTY_STEPS: usize = 2_000;
 /// A range of more characters than this is wide.
 const MANY: u32 = 1 << 12;
+
+/// Most steps for the letter cases of a pattern: some seventy milliseconds.
+const MOST_STEPS: usize = 10 * WIDE_STEPS;
+
+/// Returns an error if parsing a pattern would take too long: if it ignores case in more than a few classes of most characters.
+///
+/// Every function of this module that parses a pattern calls it first. Call it before parsing a pattern with other means.
+///
+/// # Errors
+/// [`PatternError::TooManyCases`].
+pub fn check_cases(pattern: &str) -> Result<(), PatternError> {
+    // Only a flag makes a pattern ignore case.
+    if pattern.contains("(?") && folding_steps(pattern) > MOST_STEPS { Err(PatternError::TooManyCases) } else { Ok(()) }
+}
 
 /// Upper bound of the steps (see [`Meter`](super::Meter)) that parsing takes for letter cases, zero for a pattern that regards case.
 pub(super) fn folding_steps(pattern: &str) -> usize {

@@ -185,6 +185,11 @@ impl<M: Meter> Search<'_, M> {
                     prefilter = None;
                 }
             }
+            let stop = prefilter.map(|_| start).filter(|_| last.is_none());
+            state = self.read_on(part, state, stop, forward);
+            if stop == Some(state) && self.read < part.len() {
+                continue;
+            }
             let next = self.read.wrapping_add(1);
             let byte =
                 if forward { part.get(self.read) } else { part.len().checked_sub(next).and_then(|at| part.get(at)) };
@@ -219,6 +224,46 @@ impl<M: Meter> Search<'_, M> {
         Ok(if end.is_match() { Some(place(part.len())) } else { last })
     }
 
+    /// Reads on through states that exist and mean nothing, until one of them is `stop` or much has been read: the usual case, in
+    /// a loop of its own that does little else. Returns the last state.
+    #[inline]
+    fn read_on(&mut self, part: &[u8], state: LazyStateID, stop: Option<LazyStateID>, forward: bool) -> LazyStateID {
+        if state.is_tagged() || stop == Some(state) {
+            return state;
+        }
+        let end = self.charged.saturating_add(UNCHARGED_BYTES).min(part.len());
+        let reversed = (part.len().saturating_sub(end), part.len().saturating_sub(self.read));
+        let (state, count) = if forward {
+            self.follow(part.get(self.read..end).unwrap_or_default().iter(), state, stop)
+        } else {
+            self.follow(part.get(reversed.0..reversed.1).unwrap_or_default().iter().rev(), state, stop)
+        };
+        self.read = self.read.saturating_add(count);
+        state
+    }
+
+    /// Returns the state that the bytes lead to, and the number of bytes read.
+    #[inline(always)]
+    fn follow<'t>(
+        &self,
+        bytes: impl Iterator<Item = &'t u8>,
+        mut state: LazyStateID,
+        stop: Option<LazyStateID>,
+    ) -> (LazyStateID, usize) {
+        let mut count = 0_usize;
+        for &byte in bytes {
+            let next = self.dfa.dfa.next_state_untagged(self.cache, state, byte);
+            if next.is_tagged() {
+                break;
+            }
+            (state, count) = (next, count.wrapping_add(1));
+            if stop == Some(state) {
+                break;
+            }
+        }
+        (state, count)
+    }
+
     /// Charges the bytes that were read and not charged.
     fn charge_read(&mut self) -> Result<(), Stop<M::Error>> {
         let bytes = self.read.saturating_sub(self.charged);
@@ -236,7 +281,11 @@ impl<M: Meter> Search<'_, M> {
         let config = start::Config::new().anchored(anchored).look_behind(outside);
         let before = (self.cache.memory_usage(), self.cache.clear_count());
         let start = self.dfa.dfa.start_state(self.cache, &config).map_err(|_| Stop::Undecided)?;
-        self.built(before, None, start)?;
+        if (self.cache.memory_usage(), self.cache.clear_count()) == before {
+            self.charge(STEPS_PER_TRANSITION)?;
+        } else {
+            self.built(before, None, start)?;
+        }
         Ok(start)
     }
 

@@ -1,5 +1,6 @@
 //! Regular expressions whose searches charge what they cost.
 
+use super::analysis::program_states;
 use super::compile::{Compiled, parse};
 use super::lazy_dfa::{Direction, LazyDfa, Stop};
 use super::meter::{Meter, Unmetered};
@@ -28,7 +29,8 @@ const MOST_ASSUMED_FOR_EACH: usize = 128;
 ///
 /// A search takes time linear in the text, but the factor depends on the pattern: a program of thousands of states may take a hundred
 /// microseconds for each byte of a text that is made for it, and a nanosecond for most others. So the cost of a search is
-/// * for a small program and a short text, their product: one step for eight bytes times states;
+/// * for a small program and a short text, their product: one step for eight bytes times states, of which only those count that an
+///   ASCII text can reach if the text is one;
 /// * otherwise one step for eight bytes of text, and what building the states of an automaton takes that the text reaches and no
 ///   search of the thread has reached before.
 ///
@@ -51,6 +53,8 @@ pub(super) struct Program {
     regex: meta::Regex,
     /// Upper bound of the states of the program.
     states: usize,
+    /// Upper bound of those that an ASCII text can reach.
+    ascii_states: OnceLock<usize>,
     /// For memory of what is built later.
     budget: MemoryBudget,
     /// Finds literals of which every text has one in which the pattern matches.
@@ -71,6 +75,7 @@ impl MeteredRegex {
             pattern: pattern.into(),
             regex,
             states,
+            ascii_states: OnceLock::new(),
             budget: budget.clone(),
             required: OnceLock::new(),
             ascii: OnceLock::new(),
@@ -172,6 +177,11 @@ impl Program {
     #[cold]
     #[inline(never)]
     pub(super) fn is_match<M: Meter>(&self, text: &str, meter: &M) -> Result<bool, M::Error> {
+        let ascii = text.is_ascii();
+        if let Some(worst) = self.worst_of_ascii(ascii, text.len(), MOST_ASSUMED) {
+            meter.charge(worst)?;
+            return Ok(self.regex.is_match(text));
+        }
         let bytes = text.as_bytes();
         if text.len() >= LONG {
             meter.charge(text.len() / BYTES_SCANNED_PER_STEP)?;
@@ -181,7 +191,6 @@ impl Program {
             }
         }
         let search = |dfa: &LazyDfa| dfa.search(bytes, 0..bytes.len(), true, meter);
-        let ascii = text.is_ascii();
         if ascii && let Some(dfa) = self.built(&self.ascii, |hir| LazyDfa::new(&reduce(hir)?.hir, Direction::Forward)) {
             match search(dfa) {
                 Ok(end) => return Ok(end.is_some()),
@@ -215,6 +224,11 @@ impl Program {
     #[cold]
     #[inline(never)]
     pub(super) fn find_at<M: Meter>(&self, text: &str, at: usize, meter: &M) -> Result<Option<Range<usize>>, M::Error> {
+        let rest = text.get(at..).unwrap_or_default();
+        if let Some(worst) = self.worst_of_ascii(rest.is_ascii(), rest.len(), MOST_ASSUMED_FOR_EACH) {
+            meter.charge(worst)?;
+            return Ok(self.assume(text, at));
+        }
         let bytes = text.as_bytes();
         let forward = self.built(&self.forward, |hir| LazyDfa::new(hir, Direction::Forward));
         let backward = self.built(&self.backward, |hir| LazyDfa::new(hir, Direction::Backward));
@@ -236,6 +250,20 @@ impl Program {
         }
         meter.charge(states.saturating_mul(text.len().saturating_sub(at)) / STATE_BYTES_PER_STEP)?;
         Ok(self.assume(text, at))
+    }
+
+    /// Returns the steps of the slowest search of an ASCII text of this length, if they are at most `most`. A program has ten or twenty
+    /// states for a class of Unicode, of which an ASCII text reaches one or two.
+    fn worst_of_ascii(&self, ascii: bool, length: usize, most: usize) -> Option<usize> {
+        let count = || {
+            let reduced = parse(&self.pattern).and_then(|hir| reduce(&hir));
+            reduced.map_or(self.states, |reduced| program_states(&reduced.hir).min(self.states))
+        };
+        if !ascii || length / STATE_BYTES_PER_STEP > most {
+            return None;
+        }
+        let states = *self.ascii_states.get_or_init(count);
+        Some(states.saturating_mul(length) / STATE_BYTES_PER_STEP).filter(|worst| *worst <= most)
     }
 
     /// Returns what `build` makes of the pattern, on the first call, if the memory budget allows it.

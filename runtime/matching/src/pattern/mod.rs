@@ -26,6 +26,7 @@ pub use analysis::{Analysis, TextTest, analyze};
 pub use ascii_regex::AsciiRegex;
 pub use cache::{PatternCache, Plan, Strategy};
 pub use compile::{MAX_NESTING, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, compile, compile_metered};
+pub use folding::check_cases;
 pub use lazy::LazyMatcher;
 pub use matcher::{Matcher, OverBudget, Undecided};
 pub use meter::{Meter, Unmetered};

@@ -15,19 +15,27 @@ const LANES: usize = 4;
 /// Most steps that the search for one pattern may take in a lookup (see [`Meter`]), besides one for each byte of text. A pattern
 /// that needs more is left open.
 const MAX_SEARCH_STEPS: usize = 100_000;
+/// Most steps that all searches of a lookup may take, besides one for each byte of text. Patterns that are searched for later are left
+/// open.
+const MAX_LOOKUP_STEPS: usize = 1_000_000;
 
-/// What is left of the steps for a search.
-struct Allowance(Cell<usize>);
+/// What is left of the steps for a search, and for all searches of the lookup.
+struct Allowance<'l> {
+    search: Cell<usize>,
+    lookup: &'l Cell<usize>,
+}
 
 /// A search takes more steps than are left.
 struct Exceeded;
 
-impl Meter for Allowance {
+impl Meter for Allowance<'_> {
     type Error = Exceeded;
 
     fn charge(&self, steps: usize) -> Result<(), Exceeded> {
-        self.0.set(self.0.get().checked_sub(steps).ok_or(Exceeded)?);
-        Ok(())
+        self.search.set(self.search.get().checked_sub(steps).ok_or(Exceeded)?);
+        let left = self.lookup.get().checked_sub(steps);
+        self.lookup.set(left.unwrap_or(0));
+        left.map(drop).ok_or(Exceeded)
     }
 }
 
@@ -49,7 +57,8 @@ pub enum PatternMatch {
 /// first. A [`regex::RegexSet`] is faster for few patterns whose joint automaton is small, and much slower once the states of
 /// that automaton exceed its cache.
 ///
-/// A lookup takes time linear in the text, for each table that runs, and in the number of patterns that no table decides.
+/// A lookup takes time linear in the text, for each table that runs, and in the number of patterns that no table decides: a million steps
+/// for all of these together (see [`Meter`]). Those for which no steps are left are reported as [`PatternMatch::Possible`].
 ///
 /// ```
 /// use celero_matching::{Matcher, MemoryBudget, PatternMatch, PatternSet};
@@ -106,6 +115,8 @@ struct TextInput<'t> {
     text: &'t str,
     /// The bytes of the text.
     bytes: ByteMask,
+    /// Steps that are left for searches.
+    steps: &'t Cell<usize>,
 }
 
 impl PatternSet {
@@ -181,7 +192,8 @@ impl PatternSet {
 
     /// Calls `hit` once with the id of each pattern that matches or may match somewhere in `text`, in no particular order.
     pub fn for_each(&self, text: &str, mut hit: impl FnMut(u32, PatternMatch)) {
-        let input = TextInput { text, bytes: ByteMask::of(text.as_bytes()) };
+        let steps = Cell::new(text.len().saturating_add(MAX_LOOKUP_STEPS));
+        let input = TextInput { text, bytes: ByteMask::of(text.as_bytes()), steps: &steps };
         if input.bytes.is_ascii() {
             self.for_each_in::<false>(input, &mut hit);
         } else {
@@ -233,12 +245,12 @@ impl PatternSet {
     fn decide<const SYMBOLS: bool>(&self, id: u32, input: TextInput<'_>, hit: &mut impl FnMut(u32, PatternMatch)) {
         let member = usize::try_from(id).ok().and_then(|id| self.members.get(id));
         let Some(member) = member.filter(|member| member.bytes.meets(input.bytes)) else { return };
-        let regex = member.regex.as_ref().filter(|_| !SYMBOLS).and_then(|regex| regex.get(AsciiRegex::within));
+        let searchable = !SYMBOLS && input.steps.get() != 0;
+        let regex = member.regex.as_ref().filter(|_| searchable).and_then(|regex| regex.get(AsciiRegex::within));
         match regex {
             Some(regex) => {
-                match regex
-                    .is_match(input.text, &Allowance(Cell::new(input.text.len().saturating_add(MAX_SEARCH_STEPS))))
-                {
+                let search = Cell::new(input.text.len().saturating_add(MAX_SEARCH_STEPS));
+                match regex.is_match(input.text, &Allowance { search, lookup: input.steps }) {
                     Ok(true) => hit(id, PatternMatch::Certain),
                     Ok(false) => {}
                     Err(Exceeded) => hit(id, PatternMatch::Possible),

@@ -327,3 +327,22 @@ fn groups_of_collected_patterns() {
     let [matches, ruled_out, input] = counts;
     assert!(input * 1000 <= matches + ruled_out, "{counts:?}");
 }
+
+/// Many patterns that take long on the same text take no more than a few of them: later ones are left open.
+#[test]
+fn a_lookup_is_bounded() {
+    let mut random = fastrand::Rng::with_seed(3);
+    let text: String = (0..20_000).map(|_| if random.bool() { 'a' } else { 'b' }).collect();
+    let last = "a{50}x?(ab|b)";
+    let possible = |count: usize| {
+        let slow: Vec<String> = (0..count).map(|n| format!("[ab]*a[ab]{{{}}}c?[^b]d?[ab]a{{40}}", 300 + n)).collect();
+        let patterns: Vec<&str> = slow.iter().map(String::as_str).chain([last]).collect();
+        let set = PatternSet::new(&patterns, 0, &MemoryBudget::default());
+        let mut found = Vec::new();
+        set.for_each(&text, |id, kind| found.push((id, kind)));
+        assert!(found.iter().all(|(_, kind)| *kind == PatternMatch::Possible));
+        (found.len(), found.iter().any(|(id, _)| *id as usize == count))
+    };
+    assert_eq!(possible(3), (3, false));
+    assert_eq!(possible(20), (21, true));
+}
