@@ -1,6 +1,7 @@
 //! Workloads, the engines that run them, and how they are timed. `METHODOLOGY.md` says how to read the figures.
 #![expect(clippy::expect_used, reason = "a benchmark whose preparation fails has nothing to measure")]
 
+mod bars;
 mod build_profile;
 mod cel_crate;
 mod compiled;
@@ -14,6 +15,7 @@ pub mod scaling;
 mod table;
 mod workload;
 
+pub use bars::bars;
 pub use build_profile::{build_line, build_record};
 pub use cel_crate::HeadRules;
 pub use compiling::{CompileCost, compile_cost};

@@ -62,7 +62,7 @@ fn workloads(rows: &[Value]) -> String {
 }
 
 /// A short description of a workload.
-fn about(name: &str) -> &'static str {
+pub(crate) fn about(name: &str) -> &'static str {
     match name {
         "W1" => "method ==",
         "W2" => "header's text",

@@ -8,10 +8,17 @@ pub mod differential;
 pub mod filetest;
 pub mod generate;
 pub mod heap;
+pub mod markdown;
 pub mod shape;
 pub mod shared;
 
-/// The README's Rust, run as it stands.
+/// The Rust on the pages, run as it stands.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-pub struct Readme;
+pub mod pages {
+    #[doc = include_str!("../../README.md")]
+    pub struct Readme;
+    #[doc = include_str!("../../docs/embedding.md")]
+    pub struct Embedding;
+    #[doc = include_str!("../../docs/migration/cel-crate.md")]
+    pub struct CelCrate;
+}

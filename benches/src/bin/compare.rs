@@ -5,8 +5,8 @@ use celero_benches::lookups::{self, Contender, Hit, LENGTHS, Misses, NEEDLES};
 use celero_benches::rulesets::{Options, PARTS, compare_rule_sets, curve};
 use celero_benches::scaling::{SIZES, measure};
 use celero_benches::{
-    CountingAllocator, ENGINES, Input, NAMES, Runner, Workload, allocations, build_line, build_record, compile_cost,
-    interleaved, markdown, runner, scaling,
+    CountingAllocator, ENGINES, Input, NAMES, Runner, Workload, allocations, bars, build_line, build_record,
+    compile_cost, interleaved, markdown, runner, scaling,
 };
 use clap::Parser;
 use serde_json::{Map, Value, json};
@@ -43,7 +43,7 @@ struct Arguments {
     /// With --rulesets: only these parts, separated by commas.
     #[arg(long, value_delimiter = ',', value_name = "sizes,growth,pathologies,crs,crawlers")]
     parts: Vec<String>,
-    /// With --rulesets: draw the chart of time over rules to this file.
+    /// With --rulesets or --from: draw the chart of the results to this file.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// Print the results as Markdown tables at the end.
@@ -60,7 +60,7 @@ struct Arguments {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if let Some(record) = &arguments.from {
-        return show(record);
+        return show(record, arguments.svg.as_ref());
     }
     println!("{}\n", build_line());
     for name in &arguments.only {
@@ -124,8 +124,8 @@ fn main() -> ExitCode {
     if right { written } else { ExitCode::FAILURE }
 }
 
-/// Prints the tables of a record.
-fn show(record: &PathBuf) -> ExitCode {
+/// Prints the tables of a record, and draws its chart.
+fn show(record: &PathBuf, svg: Option<&PathBuf>) -> ExitCode {
     let text = std::fs::read_to_string(record).map_err(|error| error.to_string());
     match text.and_then(|text| serde_json::from_str::<Value>(&text).map_err(|error| error.to_string())) {
         Ok(report) => {
@@ -133,6 +133,14 @@ fn show(record: &PathBuf) -> ExitCode {
                 println!("build: {build}\n");
             }
             print!("{}", markdown(&report));
+            let rows = |member: &str| report.get(member).and_then(Value::as_array).filter(|rows| !rows.is_empty());
+            let chart = rows("workloads").map(|rows| bars(rows)).or_else(|| rows("rulesets").map(|rows| curve(rows)));
+            if let (Some(path), Some(chart)) = (svg, chart)
+                && let Err(error) = std::fs::write(path, chart)
+            {
+                println!("cannot write {}: {error}", path.display());
+                return ExitCode::FAILURE;
+            }
             ExitCode::SUCCESS
         }
         Err(error) => {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod book;
 mod check_and_explain;
 mod eval;
 mod formatting;
@@ -9,6 +10,7 @@ mod jsonl;
 mod policies;
 mod rule_files;
 mod support;
+mod terminal;
 
 use support::celero;
 

@@ -1,5 +1,5 @@
 //! Keys at a URL. A policy does no I/O: its host fetches the document, and hands it over. What is here decides when to fetch, which
-//! documents are taken over, and how long keys count without a new document.
+//! documents are accepted, and how long keys stay valid without a new document.
 
 use super::key_file::parse_key_set;
 use super::keys::KeySet;
@@ -48,7 +48,7 @@ pub struct KeySource {
     state: Mutex<FetchState>,
 }
 
-/// The keys of the last document that was taken over.
+/// The keys of the last accepted document.
 struct LoadedKeys {
     keys: Arc<KeySet>,
     document: Box<[u8]>,
@@ -82,7 +82,7 @@ pub struct KeySourceInfo {
     pub keys: usize,
     /// The age of the keys. `None`: there was no document yet.
     pub age: Option<Duration>,
-    /// How many documents were taken over.
+    /// Number of accepted documents.
     pub fetched: u64,
     /// How many fetches failed.
     pub failed: u64,
@@ -262,7 +262,7 @@ impl KeyFetch {
     /// Ends the fetch with the document, or with the reason why there is none. Returns the number of keys if they differ from those before.
     ///
     /// # Errors
-    /// Returns why the document is not taken over: the keys stay those of the last document until it is too old.
+    /// Returns why the document is refused. The keys then stay those of the last document until it is too old.
     pub fn finish(mut self, fetched: Result<&[u8], String>) -> Result<Option<usize>, String> {
         self.ended = true;
         self.source.finish(fetched)

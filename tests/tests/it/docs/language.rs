@@ -1,22 +1,9 @@
 //! The examples of `docs/language.md` are what they say, in every tier. `BLESS=1` writes the results anew.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero_frontend::stdlib::TABLE;
 use celero_tests::filetest::{self, Arms};
+use celero_tests::markdown::blocks;
 use std::path::Path;
-
-/// A fenced block of a page: its language, and its lines with a line end each.
-fn blocks(page: &str) -> Vec<(&str, &str)> {
-    let mut found = Vec::new();
-    let mut rest = page;
-    while let Some((_, after)) = rest.split_once("\n```") {
-        let (language, after) = after.split_once('\n').unwrap();
-        let (body, after) = after.split_once("```\n").unwrap();
-        found.push((language, body));
-        rest = after;
-    }
-    found
-}
 
 #[test]
 fn examples_of_the_language_page_are_right() {
@@ -24,12 +11,12 @@ fn examples_of_the_language_page_are_right() {
     let page = std::fs::read_to_string(&path).unwrap();
     let bless = std::env::var_os("BLESS").is_some_and(|v| v == "1");
     let blocks = blocks(&page);
-    let (_, request) = blocks.iter().find(|(language, _)| *language == "http").unwrap();
-    let (_, definitions) =
-        blocks.iter().find(|(language, body)| *language == "text" && body.contains("-> bool     =")).unwrap();
+    let request = blocks.iter().find(|block| block.language == "http").unwrap().body;
+    let definitions =
+        blocks.iter().find(|block| block.language == "text" && block.body.contains("-> bool     =")).unwrap().body;
     let definitions: String = definitions.lines().map(|line| format!("define: {line}\n")).collect();
     let mut text = format!("context: http\nsource: 192.0.2.7:4711\n{definitions}\n--- given\n{request}");
-    let examples: Vec<&str> = blocks.iter().filter(|(language, _)| *language == "cel").map(|(_, body)| *body).collect();
+    let examples: Vec<&str> = blocks.iter().filter(|block| block.language == "cel").map(|block| block.body).collect();
     for body in &examples {
         text += "\n--- table\n";
         text += body;
@@ -59,7 +46,7 @@ fn every_function_has_an_example() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/language.md");
     let page = std::fs::read_to_string(&path).unwrap();
     let examples: String =
-        blocks(&page).into_iter().filter(|(language, _)| *language == "cel").map(|(_, body)| body).collect();
+        blocks(&page).into_iter().filter(|block| block.language == "cel").map(|block| block.body).collect();
     let mut missing: Vec<&str> = TABLE
         .rows()
         .iter()

@@ -1,0 +1,122 @@
+//! What tests read from a Markdown page: its fenced blocks, its headings and its links.
+//!
+//! A fence may have attributes after the language. `file=NAME`: the block is the content of that file, for the commands on the page.
+//! `no-run="REASON"`: the block is not run, and why.
+
+/// A fenced block.
+#[derive(Debug)]
+pub struct Block<'a> {
+    /// The first word after the fence, such as `cel`.
+    pub language: &'a str,
+    /// The rest of that line.
+    attributes: &'a str,
+    /// The lines, each with its line end.
+    pub body: &'a str,
+    /// The line of the page on which the fence stands, from 1.
+    pub line: usize,
+}
+
+impl Block<'_> {
+    /// Returns the value of an attribute, `name=value` or `name="some value"`.
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        let (before, after) = self.attributes.split_once(&format!("{name}="))?;
+        if !before.is_empty() && !before.ends_with(' ') {
+            return None;
+        }
+        match after.strip_prefix('"') {
+            Some(quoted) => quoted.split('"').next(),
+            None => after.split(' ').next(),
+        }
+    }
+}
+
+/// Returns the fenced blocks of a page, in order. Fences inside lists may be indented.
+#[must_use]
+pub fn blocks(page: &str) -> Vec<Block<'_>> {
+    let mut found = Vec::new();
+    let mut open: Option<(&str, usize, usize)> = None;
+    let mut at = 0_usize;
+    for (number, line) in page.split_inclusive('\n').enumerate() {
+        let end = at.saturating_add(line.len());
+        if let Some(info) = line.trim_start().strip_prefix("```") {
+            match open.take() {
+                None => open = Some((info.trim(), end, number.saturating_add(1))),
+                Some((info, start, line)) => {
+                    let (language, attributes) = info.split_once(' ').unwrap_or((info, ""));
+                    found.push(Block { language, attributes, body: page.get(start..at).unwrap_or_default(), line });
+                }
+            }
+        }
+        at = end;
+    }
+    found
+}
+
+/// Returns the page without its fenced blocks.
+#[must_use]
+pub fn prose(page: &str) -> String {
+    let mut inside = false;
+    let mut text = String::new();
+    for line in page.split_inclusive('\n') {
+        if line.trim_start().starts_with("```") {
+            inside = !inside;
+        } else if !inside {
+            text.push_str(line);
+        }
+    }
+    text
+}
+
+/// Returns the anchors of a page's headings, as GitHub and mdBook make them.
+#[must_use]
+pub fn anchors(page: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for line in prose(page).lines() {
+        let Some(heading) = line.strip_prefix('#') else { continue };
+        let heading = heading.trim_start_matches('#').trim();
+        let kept = heading.chars().filter_map(|c| match c {
+            ' ' => Some('-'),
+            c if c.is_alphanumeric() || c == '-' || c == '_' => Some(c),
+            _ => None,
+        });
+        let anchor: String = kept.flat_map(char::to_lowercase).collect();
+        let same = found.iter().filter(|other| **other == anchor).count();
+        found.push(if same == 0 { anchor } else { format!("{anchor}-{same}") });
+    }
+    found
+}
+
+/// Returns the targets of a page's links and images: what stands between `](` and `)` outside code.
+#[must_use]
+pub fn links(page: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for paragraph in prose(page).split("\n\n") {
+        // Code between backquotes holds no links.
+        let text: Vec<&str> = paragraph.split('`').step_by(2).collect();
+        let text = text.join("`");
+        let targets =
+            text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target.to_owned());
+        found.extend(targets);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_read() {
+        let page = "# A `b` page\n\n[x](y.md#z) `[no](link)`\n\n```cel\n1 => 1\n```\n## A b\n- list\n  ```sh no-run=\"a reason\" file=f\n  ls\n  ```\n## A b\n";
+        let found = blocks(page);
+        assert_eq!(
+            found.iter().map(|b| (b.language, b.body, b.line)).collect::<Vec<_>>(),
+            [("cel", "1 => 1\n", 5), ("sh", "  ls\n", 10)]
+        );
+        let last = found.last().map(|b| (b.attribute("no-run"), b.attribute("file"), b.attribute("run")));
+        assert_eq!(last, Some((Some("a reason"), Some("f"), None)));
+        assert_eq!(anchors(page), ["a-b-page", "a-b", "a-b-1"]);
+        assert_eq!(links(page), ["y.md#z"]);
+    }
+}
