@@ -27,6 +27,7 @@
 //! - A [`Language`] parses and checks a rule against them. CEL is in [`cel`]: [`parse`] makes an [`Ast`], [`check`] gives each
 //!   node its [`Type`] and its [`Reference`].
 //! - [`Checked`] is all that later stages see. Its documentation lists the invariants that they rely on.
+//! - [`filter`] is Cloudflare's filter language, with schemes and a checked tree of its own.
 //! - [`inline`] puts the bodies of defined functions in the places of their calls.
 //! - [`Diagnostic`]s carry a stable code, a message, places and help; [`render`] shows them with the source line.
 //!
@@ -52,6 +53,7 @@ mod checked;
 mod declarations;
 mod diagnostic;
 mod dump;
+pub mod filter;
 mod inline;
 mod language;
 mod limits;

@@ -4,7 +4,7 @@ use celero_frontend::{Limits, Style, parse, render};
 use std::path::PathBuf;
 
 /// The directory of shared data, or `None` with a line saying what is left out.
-fn shared(what: &str) -> Option<PathBuf> {
+pub(crate) fn shared(what: &str) -> Option<PathBuf> {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared");
     let root = std::env::var_os("CELERO_SHARED").map_or_else(|| PathBuf::from(default), PathBuf::from);
     let path = root.join(what);

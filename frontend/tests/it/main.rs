@@ -5,6 +5,7 @@ mod check;
 mod corpus;
 mod define;
 mod diagnostics;
+mod filter;
 mod hostile;
 mod language;
 mod limits;

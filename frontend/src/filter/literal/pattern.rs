@@ -1,0 +1,106 @@
+//! Patterns of `matches`: regular expressions of the `regex` crate on bytes, without Unicode classes.
+
+use super::bytes::BytesForm;
+use super::scanner::{Read, Scanner, fault, span};
+use crate::filter::codes;
+use std::sync::Arc;
+
+/// A regular expression. Its syntax was checked; a search with it is unanchored, on bytes, with `unicode(false)`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pattern {
+    /// The expression, as the `regex` crate takes it.
+    pub text: Arc<str>,
+    /// Whether it is written quoted or raw.
+    pub form: BytesForm,
+}
+
+impl Scanner<'_> {
+    /// Reads a pattern and checks its syntax.
+    pub(crate) fn pattern(&mut self) -> Read<Pattern> {
+        let start = self.at();
+        let (text, form) = match self.peek() {
+            Some(b'"') => (self.quoted_pattern()?, BytesForm::Quoted),
+            Some(b'r') => (self.raw()?.to_owned(), BytesForm::Raw),
+            _ => return self.expected(codes::BYTES, "\" or r"),
+        };
+        if let Err(problem) = check_pattern(&text) {
+            let place = match form {
+                // A raw pattern is written as it is: the place in it is a place in the source.
+                BytesForm::Raw => {
+                    let written = self.text().get(start..self.at()).unwrap_or("");
+                    let inner = start.saturating_add(written.find('"').unwrap_or(0)).saturating_add(1);
+                    span(inner.saturating_add(problem.start), inner.saturating_add(problem.end))
+                }
+                _ => self.span_from(start),
+            };
+            return Err(fault(codes::PATTERN, place, format!("invalid regular expression: {}", problem.message)));
+        }
+        Ok(Pattern { text: text.into(), form })
+    }
+
+    /// Reads a quoted pattern, from its quote on. `\"` outside of a class is a quote; every other escape is the pattern's. Inside
+    /// a class (`[..]`) a quote does not end the literal.
+    fn quoted_pattern(&mut self) -> Read<String> {
+        let start = self.at();
+        self.advance(1);
+        let mut text = String::new();
+        let mut class = None;
+        let mut characters = self.rest().char_indices();
+        while let Some((at, c)) = characters.next() {
+            match c {
+                '\\' => {
+                    if let Some((_, escaped)) = characters.next() {
+                        if class.is_some() || escaped != '"' {
+                            text.push('\\');
+                        }
+                        text.push(escaped);
+                    }
+                }
+                '"' if class.is_none() => {
+                    self.advance(at.saturating_add(1));
+                    return Ok(text);
+                }
+                _ => {
+                    match c {
+                        '[' if class.is_none() => class = Some(at),
+                        ']' => class = None,
+                        _ => {}
+                    }
+                    text.push(c);
+                }
+            }
+        }
+        let mut error = match self.unterminated(start) {
+            Err(error) => error,
+            Ok(text) => return Ok(text),
+        };
+        if class.is_some() {
+            error
+                .help
+                .push("inside a class `[..]` a quote does not end the pattern: close the class with `]`".to_owned());
+        }
+        Err(error)
+    }
+}
+
+/// What is wrong with a pattern, and where in it.
+pub(crate) struct PatternProblem {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) message: String,
+}
+
+/// Checks the syntax of a pattern. Whether its automaton is too large shows when it is compiled.
+pub(crate) fn check_pattern(text: &str) -> Result<(), PatternProblem> {
+    let mut parser = regex_syntax::ParserBuilder::new().unicode(false).utf8(false).build();
+    let problem = |span: &regex_syntax::ast::Span, message: String| PatternProblem {
+        start: span.start.offset,
+        end: span.end.offset,
+        message,
+    };
+    parser.parse(text).map(drop).map_err(|error| match error {
+        regex_syntax::Error::Parse(error) => problem(error.span(), error.kind().to_string()),
+        regex_syntax::Error::Translate(error) => problem(error.span(), error.kind().to_string()),
+        other => PatternProblem { start: 0, end: text.len(), message: other.to_string() },
+    })
+}

@@ -1,0 +1,168 @@
+//! Values: fields, calls, and the parts of their values.
+
+use super::{Parsed, Parser, Stop};
+use crate::ast::NodeId;
+use crate::diagnostic::{Diagnostic, Stage};
+use crate::filter::codes;
+use crate::filter::literal::fault;
+use crate::filter::scheme::Named;
+use crate::filter::tree::{AccessStep, FilterExpr, FilterNode};
+use crate::filter::types::FilterType;
+use crate::span::Span;
+
+/// A value. The type is unknown if an argument that it follows from is wrong.
+pub(super) struct Value {
+    pub(super) id: NodeId,
+    /// The type, of each value if there are many.
+    pub(super) ty: Option<FilterType>,
+    /// Whether there are many values, because of `[*]`.
+    pub(super) each: bool,
+}
+
+impl Parser<'_> {
+    /// Reads a field or call, and the parts that are taken of it.
+    pub(super) fn value(&mut self) -> Parsed<Value> {
+        let start = self.scan.at();
+        let name = self.identifier()?;
+        let focus = self.scan.span_from(start);
+        let base = match name {
+            Some(Named::Field(index)) => {
+                let ty = self.scheme.fields().get(index as usize).map(|field| field.ty.clone());
+                let node = FilterNode {
+                    expr: FilterExpr::Field(index),
+                    ty: ty.clone().unwrap_or(FilterType::Bool),
+                    each: false,
+                    span: focus,
+                    focus,
+                };
+                Value { id: self.add(node)?, ty, each: false }
+            }
+            Some(Named::Function(index)) => self.call(index, start, focus)?,
+            None => return Err(self.unknown_identifier(focus)),
+        };
+        self.access(base, start)
+    }
+
+    /// Reads a name and looks it up. The longest name is taken, then looked up as it is.
+    pub(super) fn identifier(&mut self) -> Parsed<Option<Named>> {
+        let start = self.scan.at();
+        loop {
+            if self.scan.take_while(|c| c.is_ascii_alphanumeric() || c == '_').is_empty() {
+                let mut error = fault(codes::IDENTIFIER, self.scan.here(), "expected identifier character");
+                error.help.extend(self.hint_at_identifier());
+                return Err(self.report(*error));
+            }
+            if !self.scan.eat(".") {
+                break;
+            }
+        }
+        let name = self.scan.text().get(start..self.scan.at()).unwrap_or("");
+        Ok(self.scheme.named(name))
+    }
+
+    pub(super) fn unknown_identifier(&mut self, span: Span) -> Stop {
+        let name = self.scan.text().get(span.start as usize..span.end as usize).unwrap_or("").to_owned();
+        let mut error = Diagnostic::error(Stage::Check, codes::UNKNOWN_IDENTIFIER, span, "unknown identifier");
+        if let Some(meant) = self.scheme.similar_name(&name) {
+            error.help.push(format!("did you mean `{meant}`?"));
+        } else if name.starts_with("any") || name.starts_with("all") {
+            error.help.push("`any` and `all` are followed by a parenthesis".to_owned());
+        }
+        let before = self.scan.text().get(..span.start as usize).unwrap_or("");
+        if before.ends_with("not") {
+            error.help.push(format!("`not{name}` is read as `not {name}`"));
+        }
+        self.report(error)
+    }
+
+    /// Reads `[..]`, any number of times. No blank may stand before the bracket.
+    fn access(&mut self, base: Value, start: usize) -> Parsed<Value> {
+        let Value { id, mut ty, mut each } = base;
+        let mut steps = Vec::new();
+        let mut focus = None;
+        while self.scan.starts_with("[") {
+            let opening = self.scan.at();
+            self.scan.advance(1);
+            let opened = self.scan.span_from(opening);
+            self.scan.skip_space();
+            let step = self.step()?;
+            self.scan.skip_space();
+            self.expect("]", Some(opened))?;
+            let place = self.scan.span_from(opening);
+            if let Some(known) = &ty {
+                let part = match (&step, known) {
+                    (AccessStep::Index(_) | AccessStep::Each, FilterType::Array(element)) => element,
+                    (AccessStep::Key(_) | AccessStep::Each, FilterType::Map(value)) => value,
+                    _ => return self.wrong_access(&step, known.clone(), place),
+                };
+                ty = Some((**part).clone());
+            }
+            each |= step == AccessStep::Each;
+            focus.get_or_insert(place);
+            steps.push(step);
+        }
+        let Some(focus) = focus else { return Ok(Value { id, ty, each }) };
+        let node = FilterNode {
+            expr: FilterExpr::Access { base: id, steps: steps.into() },
+            ty: ty.clone().unwrap_or(FilterType::Bool),
+            each,
+            span: self.scan.span_from(start),
+            focus,
+        };
+        Ok(Value { id: self.add(node)?, ty, each })
+    }
+
+    /// Reads what stands between the brackets.
+    fn step(&mut self) -> Parsed<AccessStep> {
+        let start = self.scan.at();
+        if self.scan.eat("*") {
+            return Ok(AccessStep::Each);
+        }
+        if self.scan.starts_with("\"") {
+            let key = self.read(|scan| scan.quoted())?;
+            let place = self.scan.span_from(start);
+            return match String::from_utf8(key) {
+                Ok(key) => Ok(AccessStep::Key(key.into())),
+                Err(_) => {
+                    let error = fault(codes::INDEX, place, "expected utf8 string");
+                    Err(self.report(*error))
+                }
+            };
+        }
+        let digits = self.scan.peek().is_some_and(|byte| byte.is_ascii_digit() || byte == b'-');
+        let number = if digits { self.read(|scan| scan.integer()).map(Some)? } else { None };
+        let place = if digits { self.scan.span_from(start) } else { self.scan.here() };
+        match number.map(u32::try_from) {
+            Some(Ok(index)) => Ok(AccessStep::Index(index)),
+            Some(Err(_)) => {
+                let error = fault(codes::INDEX, place, "expected positive integer as index");
+                Err(self.report(*error))
+            }
+            None => {
+                let mut error = fault(codes::INDEX, place, "expected quoted utf8 string or positive integer");
+                if self.scan.starts_with("r\"") || self.scan.starts_with("r#") {
+                    error.help.push("a key cannot be a raw string".to_owned());
+                }
+                Err(self.report(*error))
+            }
+        }
+    }
+
+    fn wrong_access(&mut self, step: &AccessStep, ty: FilterType, place: Span) -> Parsed<Value> {
+        let shown = match step {
+            AccessStep::Index(index) => format!("ArrayIndex({index})"),
+            AccessStep::Key(key) => format!("MapKey({key:?})"),
+            AccessStep::Each => "MapEach".to_owned(),
+        };
+        let message = format!("cannot access index {shown} for type {ty}");
+        let mut error = Diagnostic::error(Stage::Check, codes::INDEX_ACCESS, place, message);
+        match (step, &ty) {
+            (AccessStep::Index(_), FilterType::Map(_)) => error.help.push("a map has keys: `[\"key\"]`".to_owned()),
+            (AccessStep::Key(_), FilterType::Array(_)) => {
+                error.help.push("an array has numbered elements: `[0]`, or `[*]` for all".to_owned());
+            }
+            _ => {}
+        }
+        Err(self.report(error))
+    }
+}
