@@ -21,4 +21,6 @@ pub mod pages {
     pub struct Embedding;
     #[doc = include_str!("../../docs/migration/cel-crate.md")]
     pub struct CelCrate;
+    #[doc = include_str!("../../docs/migration/wirefilter.md")]
+    pub struct Wirefilter;
 }
