@@ -1,5 +1,4 @@
 //! The example runs, and finds itself right.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::process::Command;
 
