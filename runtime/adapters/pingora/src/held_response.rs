@@ -7,6 +7,7 @@ use pingora::Result;
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::protocols::http::HttpTask;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A response that is held back, and what the phase needs to decide.
 pub(crate) struct HeldResponse {
@@ -17,6 +18,8 @@ pub(crate) struct HeldResponse {
     buffering: BodyBuffering,
     body: BytesMut,
     tasks: Vec<HttpTask>,
+    /// When the first piece of the body arrived.
+    begun: Option<Instant>,
     decided: bool,
 }
 
@@ -33,7 +36,7 @@ pub(crate) enum Decision {
 impl HeldResponse {
     pub(crate) fn new(policy: Arc<Policy>, exchange: Exchange, buffering: BodyBuffering) -> Self {
         let (body, tasks) = (BytesMut::new(), Vec::new());
-        Self { policy, exchange, answer: None, buffering, body, tasks, decided: false }
+        Self { policy, exchange, answer: None, buffering, body, tasks, begun: None, decided: false }
     }
 
     /// Takes the next tasks of the response to a request with this head, and says what happens to those taken so far.
@@ -45,6 +48,7 @@ impl HeldResponse {
         for task in tasks {
             if let HttpTask::Body(Some(piece), _) = &task {
                 self.body.extend_from_slice(piece);
+                self.begun.get_or_insert_with(Instant::now);
             }
             ended |= task.is_end();
             if let HttpTask::Failed(error) = task {
@@ -55,9 +59,13 @@ impl HeldResponse {
         let Some(head) = self.tasks.iter().find_map(final_head) else { return Ok(Decision::Wait) };
         let outcome = match self.buffering.state(self.body.len(), ended) {
             _ if self.buffering.refuses(length_of(head)) => self.policy.response_body_too_large(&mut self.exchange),
-            BufferState::More => return Ok(Decision::Wait),
+            BufferState::More if !self.begun.is_some_and(|begun| self.buffering.is_overdue(begun.elapsed())) => {
+                return Ok(Decision::Wait);
+            }
             BufferState::TooLarge => self.policy.response_body_too_large(&mut self.exchange),
-            BufferState::Ready => self.policy.response_body(request, head, &self.body, &mut self.exchange),
+            BufferState::Ready | BufferState::More => {
+                self.policy.response_body(request, head, &self.body, &mut self.exchange)
+            }
         };
         self.decided = true;
         self.body = BytesMut::new();

@@ -1,12 +1,18 @@
 //! How much of a body a host buffers before it runs a body phase.
 
 use std::fmt;
+use std::time::Duration;
+
+/// How long the prefix of a response is waited for, from its first byte on.
+const PREFIX_WAIT: Duration = Duration::from_secs(1);
 
 /// How much of a body a host buffers before it runs the phase `requestBody` or `responseBody`. Ask it after each piece of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyBuffering {
     limit: usize,
     extent: Extent,
+    /// Whether a prefix that arrives slowly is cut short.
+    of_response: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +41,12 @@ pub enum BufferState {
 
 impl BodyBuffering {
     pub(crate) fn new(limit: usize, prefix: bool) -> Self {
-        Self { limit, extent: if prefix { Extent::Prefix } else { Extent::Whole } }
+        Self { limit, extent: if prefix { Extent::Prefix } else { Extent::Whole }, of_response: false }
+    }
+
+    /// Returns the same for the body of a response.
+    pub(crate) fn of_response(self) -> Self {
+        Self { of_response: true, ..self }
     }
 
     /// Returns the same for a stream of events, which has no end and must arrive as it is sent.
@@ -67,6 +78,15 @@ impl BodyBuffering {
             _ if ended => BufferState::Ready,
             _ => BufferState::More,
         }
+    }
+
+    /// Returns whether to run the phase with what was buffered though [`state`](Self::state) says [`More`](BufferState::More): if this is the
+    /// prefix of a response, and its first byte arrived this long ago, which is more than a second. Otherwise a client would wait for a
+    /// server that sends a few bytes now and then. Ask when a piece has arrived. The prefix of a request is waited for, as a client could
+    /// keep it from the rules by sending slowly.
+    #[must_use]
+    pub fn is_overdue(self, since_first: Duration) -> bool {
+        self.of_response && self.extent == Extent::Prefix && since_first > PREFIX_WAIT
     }
 
     /// Returns whether a body of this length is too large, so that nothing of it need be read.
@@ -101,6 +121,9 @@ mod tests {
         let (whole, prefix) = (BodyBuffering::new(4, false), BodyBuffering::new(4, true));
         assert_eq!(states(whole), [More, More, More, TooLarge, Ready, Ready, TooLarge]);
         assert_eq!(states(prefix), [More, More, Ready, Ready, Ready, Ready, Ready]);
+        let (short, long) = (PREFIX_WAIT, PREFIX_WAIT * 2);
+        assert!(prefix.of_response().is_overdue(long) && !prefix.of_response().is_overdue(short));
+        assert!(!prefix.is_overdue(long) && !whole.of_response().is_overdue(long));
         assert_eq!(states(prefix.of_stream()), [More, Ready, Ready, Ready, Ready, Ready, Ready]);
         assert_eq!(states(whole.of_stream())[..4], [TooLarge; 4]);
         assert!(whole.refuses(5) && !whole.refuses(4) && !prefix.refuses(5));

@@ -64,6 +64,7 @@ impl BodySettings {
                 BodyBuffering::new(bytes(limit).unwrap_or(usual), false)
             }
         };
+        let buffering = if request { buffering } else { buffering.of_response() };
         let encoded = match encoded.as_ref().map(|text| &*text.text) {
             Some("raw") => Encoded::Raw,
             Some("decode") => Encoded::Decode,

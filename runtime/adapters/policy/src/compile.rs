@@ -6,7 +6,7 @@ use crate::actions::{
 use crate::definitions::{Definitions, Missing};
 use crate::document::Document;
 use crate::error_policy::PhaseErrorPolicy;
-use crate::expressions::{CredentialReads, DeclaredNames, ENGINE, ExpressionCompiler};
+use crate::expressions::{CredentialReads, DeclaredNames, ENGINE, EndReads, ExpressionCompiler};
 use crate::outcome::Phase;
 use crate::phase::PhaseRules;
 use crate::problems::{FileSpan, Problems};
@@ -61,8 +61,7 @@ pub(crate) struct Compilation<'d> {
 pub(crate) struct CompiledPhase<S> {
     pub(crate) rules: PhaseRules<S>,
     pub(crate) reads: CredentialReads,
-    /// Whether its expressions read the client's address or port.
-    pub(crate) reads_client: bool,
+    pub(crate) reads_ends: EndReads,
 }
 
 /// A condition as it stands in the file, and checked.
@@ -99,7 +98,7 @@ impl Compilation<'_> {
             configured: self.configured,
             absent: self.absent_body(phase),
             reads: CredentialReads::default(),
-            reads_client: false,
+            reads_ends: EndReads::default(),
         };
         self.definitions.variables().for_each(|body| expressions.lint(body, self.problems));
         let mut compiler = RuleCompiler { expressions, compilation: self };
@@ -118,7 +117,7 @@ impl Compilation<'_> {
             }
             placed.push(compiler.rule(node, number));
         }
-        let (reads, reads_client) = (compiler.expressions.reads, compiler.expressions.reads_client);
+        let (reads, reads_ends) = (compiler.expressions.reads, compiler.expressions.reads_ends);
         placed.sort_by_key(|rule| rule.priority);
         let (error_policy, error_status) = self.settings(phase);
         if self.problems.has_errors() {
@@ -144,7 +143,7 @@ impl Compilation<'_> {
         let rules: Box<[Rule<C::Static>]> = placed.into_iter().map(|placed| placed.rule).collect();
         let counters = Counters::new(rules.len()).sampling_interval(SAMPLING_INTERVAL);
         let rules = PhaseRules { phase, set, rules, error_policy, error_status, counters, times };
-        Some(CompiledPhase { rules, reads, reads_client })
+        Some(CompiledPhase { rules, reads, reads_ends })
     }
 
     /// Warns where a client can pass a rule that keeps messages back.

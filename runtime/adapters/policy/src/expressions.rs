@@ -85,6 +85,20 @@ impl CredentialReads {
     }
 }
 
+/// Which ends of the connection the expressions of a phase read: address or port.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct EndReads {
+    pub(crate) client: bool,
+    pub(crate) destination: bool,
+}
+
+impl EndReads {
+    /// Returns the ends of both.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self { client: self.client || other.client, destination: self.destination || other.destination }
+    }
+}
+
 /// Compiles the expressions of a phase.
 pub(crate) struct ExpressionCompiler<'a, C> {
     pub(crate) phase: Phase,
@@ -95,8 +109,7 @@ pub(crate) struct ExpressionCompiler<'a, C> {
     /// The variable that the phase declares but never has, and the one that it has instead.
     pub(crate) absent: Option<(&'static str, &'static str)>,
     pub(crate) reads: CredentialReads,
-    /// Whether an expression reads the client's address or port.
-    pub(crate) reads_client: bool,
+    pub(crate) reads_ends: EndReads,
 }
 
 impl<C: Context> ExpressionCompiler<'_, C> {
@@ -260,10 +273,14 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         }
     }
 
-    /// Records whether an expression reads the client's address and which credentials it reads, and reports those that the policy can't verify.
+    /// Records which ends of the connection and which credentials an expression reads, and reports credentials that the policy can't verify.
     fn note_reads(&mut self, checked: &CheckedRule, text: &SourceText, start: usize, problems: &mut Problems) {
-        let Self { configured, reads, reads_client, .. } = self;
-        *reads_client |= ["source.address", "source.port"].iter().any(|name| checked.fields().reads(name));
+        let Self { configured, reads, reads_ends, .. } = self;
+        let any = |names: [&str; 2]| names.iter().any(|name| checked.fields().reads(name));
+        *reads_ends = reads_ends.or(EndReads {
+            client: any(["source.address", "source.port"]),
+            destination: any(["destination.address", "destination.port"]),
+        });
         for (name, configured, noted) in [
             ("jwt", configured.jwt, &mut reads.jwt),
             ("apiKey", configured.api_key, &mut reads.api_key),

@@ -9,7 +9,7 @@ use crate::document::Document;
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
 use crate::expectation;
-use crate::expressions::{CredentialReads, DeclaredNames};
+use crate::expressions::{CredentialReads, DeclaredNames, EndReads};
 use crate::normalize::Normalization;
 use crate::outcome::{LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo, VerificationInfo};
 use crate::phase::{PhaseRules, Unverified};
@@ -37,8 +37,8 @@ pub struct Policy {
     pub(crate) auth: Auth,
     /// The credentials that phases after the first one read. The headers that prove them may be gone by then.
     late: CredentialReads,
-    /// Whether phases before `log` read the client's address or port.
-    reads_client: bool,
+    /// The ends of the connection that phases before `log` read.
+    reads_ends: EndReads,
     /// The credentials that the phase `log` reads, which does not wait for them.
     logged: CredentialReads,
     pub(crate) body_settings: BodySettings,
@@ -144,8 +144,8 @@ impl Policy {
         };
         let late = body.reads.or(response.reads).or(response_body.reads);
         let logged = log.reads;
-        let reads_client =
-            request.reads_client || body.reads_client || response.reads_client || response_body.reads_client;
+        let ends = [request.reads_ends, body.reads_ends, response.reads_ends, response_body.reads_ends];
+        let reads_ends = ends.into_iter().fold(EndReads::default(), EndReads::or);
         let policy = Self {
             request: request.rules,
             body: body.rules,
@@ -154,7 +154,7 @@ impl Policy {
             log: log.rules,
             auth,
             late,
-            reads_client,
+            reads_ends,
             logged,
             body_settings,
             response_settings,
@@ -202,6 +202,7 @@ impl Policy {
     fn admit(&self, head: &mut impl Head, exchange: &mut Exchange) -> Option<Outcome> {
         exchange.effects.edits.clear();
         let refused = self.normalization.admit(head, exchange).or_else(|| expectation::refusal(&head.parts().headers));
+        self.auth.remove_untrusted(head, exchange.peer);
         refused.map(|refused| outcome(Some(refused)))
     }
 
@@ -228,7 +229,7 @@ impl Policy {
     fn try_request(&self, head: &request::Parts, exchange: &mut Exchange) -> Result<Outcome, Verification> {
         let Exchange { findings, background, labels, effects, peer, local, received, .. } = exchange;
         effects.edits.clear();
-        self.auth.client_cert(&head.headers, *peer, findings, &mut effects.edits);
+        self.auth.client_cert(&head.headers, findings);
         let proofs = self.auth.lazy(&head.headers, findings).waiting();
         let context = RequestData {
             request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
@@ -322,7 +323,13 @@ impl Policy {
     /// know the address should refuse requests then: rules that admit by address would deny everybody, without a word.
     #[must_use]
     pub fn reads_client(&self) -> bool {
-        self.reads_client
+        self.reads_ends.client
+    }
+
+    /// As [`reads_client`](Self::reads_client), for the address and the port at which the request was received.
+    #[must_use]
+    pub fn reads_destination(&self) -> bool {
+        self.reads_ends.destination
     }
 
     /// Returns whether the phases `response` or `responseBody` have rules. If not, a host need not call them.

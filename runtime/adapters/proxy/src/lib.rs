@@ -23,6 +23,7 @@ pub mod config;
 mod demo;
 mod error;
 mod failure;
+mod file_limit;
 mod file_stamps;
 mod file_watcher;
 mod generation;

@@ -6,6 +6,7 @@ use crate::bound_service::{BoundService, bind};
 use crate::config::Config;
 use crate::demo::DemoService;
 use crate::error::Error;
+use crate::file_limit;
 use crate::file_stamps::check_end_markers;
 use crate::file_watcher::WatchService;
 use crate::generation::Generation;
@@ -50,6 +51,7 @@ impl Proxy {
         }
         let (log, writer) = config.access_log.as_ref().map(AccessLog::open).transpose()?.unzip();
         let state = Arc::new(State::new(file.to_owned(), demo.local_addr()?, first, log));
+        file_limit::check(&config);
         let mut server = Server::new_with_opt_and_conf(None, server_conf(&config));
 
         let mut addresses = Vec::with_capacity(config.listeners.len());

@@ -9,6 +9,7 @@ use http_body_util::BodyExt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 /// The body of a request as the service receives it: first what was buffered for the policy, then the rest. Trailers are dropped: they
 /// arrive after the rules ran, and could name headers that the rules set or remove.
@@ -117,9 +118,10 @@ pub(crate) async fn buffer<B: Body<Data = Bytes> + Unpin>(
     }
     let (mut read, mut trailers) = (BytesMut::new(), None);
     let mut ended = body.is_end_stream();
+    let mut begun: Option<Instant> = None;
     loop {
         let state = buffering.state(read.len(), ended);
-        if state != BufferState::More {
+        if state != BufferState::More || begun.is_some_and(|begun| buffering.is_overdue(begun.elapsed())) {
             let read = read.freeze();
             let first = (!read.is_empty()).then(|| read.clone());
             let body = Replayed { first, rest: (!ended).then_some(body), trailers };
@@ -128,7 +130,10 @@ pub(crate) async fn buffer<B: Body<Data = Bytes> + Unpin>(
         match body.frame().await {
             None => ended = true,
             Some(frame) => match frame?.into_data() {
-                Ok(data) => read.extend_from_slice(&data),
+                Ok(data) => {
+                    begun.get_or_insert_with(Instant::now);
+                    read.extend_from_slice(&data);
+                }
                 Err(frame) => {
                     trailers = frame.into_trailers().ok();
                     ended = true;

@@ -14,11 +14,12 @@ use tower_service::Service;
 
 const UNREADABLE_BODY: &str = "the body of the request can't be read\n";
 const UNREADABLE_RESPONSE: &str = "the body of the response can't be read\n";
+const NO_DESTINATION: &str = "the policy reads destination.address or destination.port, which this server does not tell: see PolicyLayer::local\n";
 const NO_CLIENT_ADDRESS: &str =
     "the policy reads source.address or source.port, which this server does not tell: see PolicyLayer::peer\n";
 
-/// Returns the client's address.
-pub(crate) type FindClient = Arc<dyn Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync>;
+/// Returns the address of an end of the connection.
+pub(crate) type FindAddress = Arc<dyn Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync>;
 
 /// Where the address of a client is.
 #[derive(Clone)]
@@ -26,21 +27,27 @@ pub(crate) enum ClientAddress {
     /// Clients have none.
     None,
     /// This function finds it.
-    Found(FindClient),
+    Found(FindAddress),
 }
 
 /// The state of a request.
 pub(crate) struct RequestState {
     policy: Arc<Policy>,
     peer: ClientAddress,
+    local: Option<FindAddress>,
     sink: Option<LogSink>,
     started: SystemTime,
     clock: Instant,
 }
 
 impl RequestState {
-    pub(crate) fn new(policy: Arc<Policy>, peer: ClientAddress, sink: Option<LogSink>) -> Self {
-        Self { policy, peer, sink, started: SystemTime::now(), clock: Instant::now() }
+    pub(crate) fn new(
+        policy: Arc<Policy>,
+        peer: ClientAddress,
+        local: Option<FindAddress>,
+        sink: Option<LogSink>,
+    ) -> Self {
+        Self { policy, peer, local, sink, started: SystemTime::now(), clock: Instant::now() }
     }
 
     /// Returns the response, whose body runs the phase `log` at its end.
@@ -85,8 +92,12 @@ where
             (peer, peer.is_none())
         }
     };
-    let mut exchange = Exchange::new(peer, None);
+    let local = state.local.as_ref().and_then(|find| find(&head));
+    let mut exchange = Exchange::new(peer, local);
     let policy = Arc::clone(&state.policy);
+    if local.is_none() && policy.reads_destination() {
+        return Ok(state.end(Some(head), refused(StatusCode::INTERNAL_SERVER_ERROR, NO_DESTINATION), exchange));
+    }
     if is_unknown && policy.reads_client() {
         return Ok(state.end(Some(head), refused(StatusCode::INTERNAL_SERVER_ERROR, NO_CLIENT_ADDRESS), exchange));
     }

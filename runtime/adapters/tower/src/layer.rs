@@ -1,7 +1,7 @@
 //! The layer, and the service with a policy.
 
 use crate::body::{RequestBody, ResponseBody};
-use crate::call::{ClientAddress, RequestState, run};
+use crate::call::{ClientAddress, FindAddress, RequestState, run};
 use crate::log_on_drop::LogSink;
 use bytes::Bytes;
 use celero_policy::{LivePolicy, LogFields};
@@ -21,6 +21,7 @@ use tower_service::Service;
 pub struct PolicyLayer {
     policy: Arc<LivePolicy>,
     peer: ClientAddress,
+    local: Option<FindAddress>,
     sink: Option<LogSink>,
 }
 
@@ -32,7 +33,7 @@ impl PolicyLayer {
     /// and a text that says so. Otherwise a rule that admits clients by their addresses would deny everybody, without a word.
     #[must_use]
     pub fn new(policy: Arc<LivePolicy>) -> Self {
-        Self { policy, peer: ClientAddress::Found(Arc::new(of_extensions)), sink: None }
+        Self { policy, peer: ClientAddress::Found(Arc::new(of_extensions)), local: None, sink: None }
     }
 
     /// Sets the function that finds the client's address. For axum without the feature `axum`:
@@ -49,6 +50,14 @@ impl PolicyLayer {
     #[must_use]
     pub fn without_peer(self) -> Self {
         Self { peer: ClientAddress::None, ..self }
+    }
+
+    /// Sets the function that finds the address at which a request was received: `destination.address` and `destination.port`. For a server
+    /// with one socket: `.local(move |_| Some(address))`. Without it, or if it finds none, requests are answered with status 500 and a text
+    /// that says so if the policy [reads this address](celero_policy::Policy::reads_destination).
+    #[must_use]
+    pub fn local(self, find: impl Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync + 'static) -> Self {
+        Self { local: Some(Arc::new(find)), ..self }
     }
 
     /// Sets the function that receives the log fields of each request, when its response was sent or dropped. It runs on the thread
@@ -108,8 +117,8 @@ where
         // The service that is ready must be the one that is called, not its clone.
         let clone = self.inner.clone();
         let inner = std::mem::replace(&mut self.inner, clone);
-        let PolicyLayer { policy, peer, sink } = &self.layer;
-        let state = RequestState::new(policy.current(), peer.clone(), sink.clone());
+        let PolicyLayer { policy, peer, local, sink } = &self.layer;
+        let state = RequestState::new(policy.current(), peer.clone(), local.clone(), sink.clone());
         Box::pin(run(inner, state, request))
     }
 }

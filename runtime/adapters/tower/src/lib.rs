@@ -24,7 +24,8 @@
 //!
 //! The layer must know the client's address if the policy reads it: the feature `axum` finds it in axum's `ConnectInfo`, and
 //! [`PolicyLayer::peer`] sets another way. If it is not found, the layer answers with status 500 and says so, rather than let rules decide
-//! without it.
+//! without it. The same holds for the address at which a request was received (`destination.address`), which no server records:
+//! [`PolicyLayer::local`] tells it.
 //!
 //! [tower]: https://docs.rs/tower
 

@@ -72,6 +72,22 @@ async fn the_address_is_found() {
 }
 
 #[tokio::test]
+async fn the_destination_is_told_or_asked_for() {
+    let policy = "request: [{when: 'destination.port == 443 && destination.address == \"10.0.0.1\"', deny: 403}]";
+    let response = ask(layer(policy), true).await;
+    assert!(response.starts_with("HTTP/1.1 500"), "{response}");
+    assert!(response.contains("destination.address") && response.contains("PolicyLayer::local"), "{response}");
+    let told = |address: &str| {
+        layer(policy).local({
+            let address = address.parse().unwrap();
+            move |_| Some(address)
+        })
+    };
+    assert!(ask(told("10.0.0.1:443"), true).await.starts_with("HTTP/1.1 403"));
+    assert!(ask(told("10.0.0.1:80"), true).await.starts_with("HTTP/1.1 200"));
+}
+
+#[tokio::test]
 async fn policies_that_need_no_address_get_none() {
     for policy in
         ["request: [{when: request.path == '/x', deny: 403}]", "log: [{logFields: {client: '${source.address}'}}]"]

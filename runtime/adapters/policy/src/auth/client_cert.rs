@@ -3,8 +3,8 @@
 
 use super::{Finding, single_value};
 use crate::document::Section;
-use crate::edits::{Edit, Edits};
 use crate::problems::Problems;
+use celero_canonical::Head;
 use http::{HeaderMap, HeaderName};
 use ipnet::IpNet;
 use serde_json::{Map as JsonMap, Value as Json};
@@ -37,16 +37,20 @@ impl ClientCerts {
         Self { trusted }
     }
 
-    /// Returns the fields of the certificate that a trusted peer reports, and has the header removed for any other peer.
-    pub(crate) fn find(&self, headers: &HeaderMap, peer: Option<SocketAddr>, edits: &mut Edits) -> Finding {
-        if !headers.contains_key(&HEADER) {
-            return None;
+    /// Removes the header from a request of a peer that is not trusted. Call it before rules read the request.
+    pub(crate) fn remove_untrusted(&self, head: &mut impl Head, peer: Option<SocketAddr>) {
+        if !head.headers().contains_key(&HEADER) {
+            return;
         }
         let address = peer.map(|peer| peer.ip().to_canonical());
         if !address.is_some_and(|address| self.trusted.iter().any(|network| network.contains(&address))) {
-            edits.push(Edit::Remove { name: HEADER.clone() });
-            return None;
+            head.remove_field(&HEADER);
         }
+    }
+
+    /// Returns the fields of the certificate in the headers of a request, from which
+    /// [`remove_untrusted`](Self::remove_untrusted) has removed those that nobody may trust.
+    pub(crate) fn find(headers: &HeaderMap) -> Finding {
         fields(single_value(headers, &HEADER)?).map(Arc::new)
     }
 }

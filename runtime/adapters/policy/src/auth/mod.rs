@@ -16,11 +16,11 @@ pub(crate) use lazy::{LazyCredentials, UNVERIFIED, UnverifiedRead, VerifiedCrede
 pub(crate) use pool::Busy;
 
 use crate::document::Document;
-use crate::edits::Edits;
 use crate::expressions::CredentialReads;
 use crate::problems::Problems;
 use api_key::ApiKeys;
 use basic::Users;
+use celero_canonical::Head;
 use client_cert::ClientCerts;
 use http::HeaderMap;
 use job::Job;
@@ -115,17 +115,18 @@ impl Auth {
         Ok(started)
     }
 
-    /// Records the certificate of the client. The header that says it is removed, unless the peer may say it.
-    pub(crate) fn client_cert(
-        &self,
-        headers: &HeaderMap,
-        peer: Option<SocketAddr>,
-        findings: &VerifiedCredentials,
-        edits: &mut Edits,
-    ) {
+    /// Removes the header with the certificate of the client, unless the peer may send it.
+    pub(crate) fn remove_untrusted(&self, head: &mut impl Head, peer: Option<SocketAddr>) {
         if let Some(certs) = &self.client_cert {
+            certs.remove_untrusted(head, peer);
+        }
+    }
+
+    /// Records the certificate of the client.
+    pub(crate) fn client_cert(&self, headers: &HeaderMap, findings: &VerifiedCredentials) {
+        if self.client_cert.is_some() {
             // The findings of a phase that runs a second time are the same.
-            let _ = findings.client_cert.set(certs.find(headers, peer, edits));
+            let _ = findings.client_cert.set(ClientCerts::find(headers));
         }
     }
 

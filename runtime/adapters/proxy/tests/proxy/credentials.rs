@@ -212,5 +212,12 @@ fn only_trusted_peers_forward_certificates() {
     assert_eq!(ask("10.0.0.0/8, '::/0'", &[cert]), (String::new(), 0), "removed");
     assert_eq!(ask("10.0.0.0/8", &[cert, cert]), (String::new(), 0), "removed");
     assert_eq!(ask("127.0.0.1", &[cert, cert]), (String::new(), 2), "two headers are no certificate");
+    // Rules don't read a header that nobody may trust.
+    let rule = "request:\n- {when: '\"x-forwarded-client-cert\" in request.headers', deny: 403}\n";
+    let status = |trusted: &str| {
+        let proxy = Running::with(DEMO, &format!("clientCert: {{trusted: [{trusted}]}}\n{rule}"));
+        get_with(proxy.address, "/echo", &[cert]).status
+    };
+    assert_eq!((status("127.0.0.1"), status("10.0.0.0/8")), (403, 200));
     assert_eq!(ask("127.0.0.1", &["x-forwarded-client-cert: Hash=a;Subject=CN=root"]), (String::new(), 1));
 }

@@ -221,6 +221,20 @@ fn the_rest_of_a_response_streams_after_its_prefix() {
 }
 
 #[test]
+fn a_slow_prefix_is_cut_short() {
+    let server = Scripted::start();
+    let proxy = Running::with(&server.config(), PREFIX);
+    let mut client = Client::connect(proxy.address);
+    client.request("GET /", &[], b"");
+    server.until("\r\n\r\n");
+    server.say("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").say("3\r\none\r\n");
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    server.say("3\r\ntwo\r\n");
+    let head = client.try_reply(false).unwrap();
+    assert_eq!((head.status, head.header("x-size").as_str()), (200, "6"));
+}
+
+#[test]
 fn the_rest_of_a_request_streams_after_its_prefix() {
     const RULE: &str =
         "requestBody:\n  prefix: 4\n  rules: [{ when: 'string(request.bodyPrefix).startsWith(\"MZ\")', deny: 403 }]\n";
