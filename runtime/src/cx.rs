@@ -7,6 +7,9 @@ use std::cell::Cell;
 /// Bytes that a scan reads or writes for one step.
 const BYTES_PER_STEP: usize = 64;
 
+/// Bytes that are worked on one by one for one step.
+const SINGLE_BYTES_PER_STEP: usize = 8;
+
 /// The evaluation context: what a library function or a function of the host may use besides its arguments.
 ///
 /// It holds the *fuel*, the number of steps that the evaluation may still take, and the arena for results. A function that
@@ -66,6 +69,16 @@ impl<'a> Cx<'a> {
     #[inline]
     pub fn charge_bytes(&self, bytes: usize) -> EvalResult<()> {
         self.charge(bytes / BYTES_PER_STEP)
+    }
+
+    /// Takes one step and one for every 8 bytes from the budget: for work on each single byte or character, where
+    /// [`charge_bytes`](Self::charge_bytes) is for what is read, compared or copied in blocks.
+    ///
+    /// # Errors
+    /// As [`charge`](Self::charge).
+    #[inline]
+    pub(crate) fn charge_each_byte(&self, bytes: usize) -> EvalResult<()> {
+        self.charge((bytes / SINGLE_BYTES_PER_STEP).saturating_add(1))
     }
 
     /// As [`charge_bytes`](Self::charge_bytes), for functions that cannot fail: the next function that can fail reports the

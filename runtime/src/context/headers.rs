@@ -8,6 +8,7 @@ use super::FieldType;
 use super::describe::read_by_call;
 use super::field_type::Element;
 use crate::arena::{Arena, EvalResult};
+use crate::cx::Cx;
 use crate::library::lossy;
 use crate::value::{HostMap, Map, Value};
 use celero_frontend::Type;
@@ -29,6 +30,18 @@ pub(crate) fn joined<'s>(
         return Ok(map.get(name).map(http::HeaderValue::as_bytes));
     }
     lines(map, name, arena)
+}
+
+/// Takes a step for each line of a header and for 64 bytes of it from the budget, if lines may be joined.
+///
+/// # Errors
+/// `out_of_budget` if fewer steps are left.
+#[inline]
+pub(crate) fn charge_lines(map: &HeaderMap, name: impl AsHeaderName, cx: &Cx<'_>) -> EvalResult<()> {
+    if map.len() == map.keys_len() {
+        return Ok(());
+    }
+    map.get_all(name).into_iter().try_for_each(|line| cx.charge((line.len() / 64).saturating_add(1)))
 }
 
 #[cold]

@@ -14,6 +14,9 @@ use std::cmp::Ordering;
 /// Cost of a digest per byte, relative to a scan.
 const DIGEST_COST: usize = 8;
 
+/// Steps charged for a digest besides those for its bytes.
+const DIGEST_STEPS: usize = 4;
+
 /// Steps charged for a call of the operating system.
 const SYSTEM_STEPS: usize = 10;
 
@@ -95,7 +98,8 @@ fn dollars(template: &str) -> Vec<TemplatePart<'_>> {
 /// Returns a digest in lower-case hexadecimal.
 pub(super) fn digest<'a, D: Digest>(cx: &Cx<'a>, bytes: &[u8]) -> EvalResult<&'a str> {
     cx.charge_bytes(bytes.len().saturating_mul(DIGEST_COST))?;
-    hex_encode(cx, &D::digest(bytes))
+    cx.charge(DIGEST_STEPS)?;
+    hex_encode(cx, &D::digest(bytes), false)
 }
 
 /// `uuid()`: a UUID of version 4 (RFC 9562, 5.4). The operating system generates its bits, so that they cannot be predicted from

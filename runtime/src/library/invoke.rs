@@ -9,7 +9,9 @@ use super::standard::text::{
     bytes_add, bytes_compare, bytes_size, length, string_add, string_contains, string_ends_with, string_size,
     string_starts_with,
 };
-use super::standard::time::{Part, part, part_in, timestamp_add, timestamp_diff, timestamp_sub};
+use super::standard::time::{
+    Part, duration_text, part, part_in, timestamp_add, timestamp_diff, timestamp_sub, timestamp_text,
+};
 use super::{encoders, gateway, http, json, lists, math, network, optionals, regex, sets, strings};
 use crate::arena::EvalResult;
 use crate::cx::Cx;
@@ -154,7 +156,7 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalR
         DoubleFromDouble(V::Double(d)) gives d;
         DoubleFromInt(V::Int(n)) gives n as f64;
         DoubleFromUint(V::Uint(n)) gives n as f64;
-        DoubleFromString(V::String(text)) tries scanned(cx, text).and_then(double_from_string);
+        DoubleFromString(V::String(text)) tries charge_number(cx, text.len()).and_then(|()| double_from_string(scanned(cx, text)?));
         DurationFromDuration(V::Duration(d)) gives d;
         DurationFromString(V::String(text)) tries scanned(cx, text).and_then(Duration::parse);
         IntFromInt(V::Int(n)) gives n;
@@ -168,8 +170,8 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalR
         StringFromUint(V::Uint(n)) tries string_from_uint(cx, n);
         StringFromDouble(V::Double(d)) tries string_from_double(cx, d);
         StringFromBytes(V::Bytes(bytes)) tries string_from_bytes(cx, bytes);
-        StringFromTimestamp(V::Timestamp(t)) tries cx.arena().format(format_args!("{t}"));
-        StringFromDuration(V::Duration(d)) tries cx.arena().format(format_args!("{d}"));
+        StringFromTimestamp(V::Timestamp(t)) tries timestamp_text(cx, t);
+        StringFromDuration(V::Duration(d)) tries duration_text(cx, d);
         StringFromIp(V::Ip(address)) tries ip_text(cx, address);
         StringFromCidr(V::Cidr(address, prefix)) tries cidr_text(cx, address, prefix);
         TimestampFromTimestamp(V::Timestamp(t)) gives t;
@@ -182,26 +184,26 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalR
         ToDyn(value) gives value;
         TypeOf(value) gives V::Type(value.type_name());
 
-        FullYear(V::Timestamp(t)) tries part(t, Part::Year);
-        FullYearIn(V::Timestamp(t), V::String(zone)) tries part_in(t, Part::Year, zone);
-        Month(V::Timestamp(t)) tries part(t, Part::Month);
-        MonthIn(V::Timestamp(t), V::String(zone)) tries part_in(t, Part::Month, zone);
-        DayOfYear(V::Timestamp(t)) tries part(t, Part::DayOfYear);
-        DayOfYearIn(V::Timestamp(t), V::String(zone)) tries part_in(t, Part::DayOfYear, zone);
-        DayOfMonth(V::Timestamp(t)) tries part(t, Part::DayOfMonth);
-        DayOfMonthIn(V::Timestamp(t), V::String(zone)) tries part_in(t, Part::DayOfMonth, zone);
-        Date(V::Timestamp(t)) tries part(t, Part::Date);
-        DateIn(V::Timestamp(t), V::String(zone)) tries part_in(t, Part::Date, zone);
-        DayOfWeek(V::Timestamp(t)) tries part(t, Part::DayOfWeek);
-        DayOfWeekIn(V::Timestamp(t), V::String(zone)) tries part_in(t, Part::DayOfWeek, zone);
-        Hours(V::Timestamp(t)) tries part(t, Part::Hours);
-        HoursIn(V::Timestamp(t), V::String(zone)) tries part_in(t, Part::Hours, zone);
-        Minutes(V::Timestamp(t)) tries part(t, Part::Minutes);
-        MinutesIn(V::Timestamp(t), V::String(zone)) tries part_in(t, Part::Minutes, zone);
-        Seconds(V::Timestamp(t)) tries part(t, Part::Seconds);
-        SecondsIn(V::Timestamp(t), V::String(zone)) tries part_in(t, Part::Seconds, zone);
-        Milliseconds(V::Timestamp(t)) tries part(t, Part::Milliseconds);
-        MillisecondsIn(V::Timestamp(t), V::String(zone)) tries part_in(t, Part::Milliseconds, zone);
+        FullYear(V::Timestamp(t)) tries part(cx, t, Part::Year);
+        FullYearIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::Year, zone);
+        Month(V::Timestamp(t)) tries part(cx, t, Part::Month);
+        MonthIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::Month, zone);
+        DayOfYear(V::Timestamp(t)) tries part(cx, t, Part::DayOfYear);
+        DayOfYearIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::DayOfYear, zone);
+        DayOfMonth(V::Timestamp(t)) tries part(cx, t, Part::DayOfMonth);
+        DayOfMonthIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::DayOfMonth, zone);
+        Date(V::Timestamp(t)) tries part(cx, t, Part::Date);
+        DateIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::Date, zone);
+        DayOfWeek(V::Timestamp(t)) tries part(cx, t, Part::DayOfWeek);
+        DayOfWeekIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::DayOfWeek, zone);
+        Hours(V::Timestamp(t)) tries part(cx, t, Part::Hours);
+        HoursIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::Hours, zone);
+        Minutes(V::Timestamp(t)) tries part(cx, t, Part::Minutes);
+        MinutesIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::Minutes, zone);
+        Seconds(V::Timestamp(t)) tries part(cx, t, Part::Seconds);
+        SecondsIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::Seconds, zone);
+        Milliseconds(V::Timestamp(t)) tries part(cx, t, Part::Milliseconds);
+        MillisecondsIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::Milliseconds, zone);
         HoursOfDuration(V::Duration(d)) gives d.whole(3_600_000_000_000);
         MinutesOfDuration(V::Duration(d)) gives d.whole(60_000_000_000);
         SecondsOfDuration(V::Duration(d)) gives d.whole(1_000_000_000);
@@ -226,21 +228,21 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalR
         OptionalUnwrap(V::List(list)) tries optionals::unwrap(cx, list);
         OptionalUnwrapMember(V::List(list)) tries optionals::unwrap(cx, list);
 
-        IpFromString(V::String(text)) tries scanned(cx, text).and_then(ip_from_string);
-        CidrFromString(V::String(text)) tries scanned(cx, text).and_then(cidr_from_string).map(|(ip, prefix)| V::Cidr(ip, prefix));
+        IpFromString(V::String(text)) tries network::charged(cx, text).and_then(ip_from_string);
+        CidrFromString(V::String(text)) tries network::charged(cx, text).and_then(cidr_from_string).map(|(ip, prefix)| V::Cidr(ip, prefix));
         CidrContainsIp(V::Cidr(network, prefix), V::Ip(ip)) gives cidr_contains(network, prefix, ip);
-        CidrContainsIpString(V::Cidr(network, prefix), V::String(ip)) tries scanned(cx, ip)
+        CidrContainsIpString(V::Cidr(network, prefix), V::String(ip)) tries network::charged(cx, ip)
             .and_then(|ip| network::cidr_contains_string(network, prefix, ip));
         CidrContainsCidr(V::Cidr(network, prefix), V::Cidr(other, length)) gives
             network::cidr_contains_cidr((network, prefix), (other, length));
-        CidrContainsCidrString(V::Cidr(network, prefix), V::String(other)) tries scanned(cx, other)
+        CidrContainsCidrString(V::Cidr(network, prefix), V::String(other)) tries network::charged(cx, other)
             .and_then(cidr_from_string)
             .map(|other| network::cidr_contains_cidr((network, prefix), other));
         CidrIp(V::Cidr(address, _)) gives address.to_canonical();
         CidrMasked(V::Cidr(address, prefix)) tries network::masked(address, prefix).map(|address| V::Cidr(address, prefix));
         CidrPrefixLength(V::Cidr(address, prefix)) gives i64::from(canonical_network(address, prefix).1);
-        IsIp(V::String(text)) tries scanned(cx, text).map(|text| ip_from_string(text).is_ok());
-        IsCidr(V::String(text)) tries scanned(cx, text).map(|text| cidr_from_string(text).is_ok());
+        IsIp(V::String(text)) tries network::charged(cx, text).map(|text| ip_from_string(text).is_ok());
+        IsCidr(V::String(text)) tries network::charged(cx, text).map(|text| cidr_from_string(text).is_ok());
         IpIsCanonical(V::String(text)) tries network::is_canonical(cx, text);
         IpFamily(V::Ip(ip)) gives network::family(ip);
         IpIsUnspecified(V::Ip(ip)) gives ip.to_canonical().is_unspecified();
@@ -334,7 +336,7 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalR
         Base64Decode(V::String(text)) tries encoders::base64_decode(cx, &encoders::BASE64, text);
         Base64EncodeUrl(V::Bytes(bytes)) tries encoders::base64_encode(cx, &encoders::BASE64_URL, bytes);
         Base64DecodeUrl(V::String(text)) tries encoders::base64_decode(cx, &encoders::BASE64_URL, text);
-        HexEncode(V::Bytes(bytes)) tries encoders::hex_encode(cx, bytes);
+        HexEncode(V::Bytes(bytes)) tries encoders::hex_encode(cx, bytes, false);
         HexDecode(V::String(text)) tries encoders::hex_decode(cx, text);
         UrlEncode(V::String(text)) tries encoders::url_encode(cx, text);
         UrlDecode(V::String(text)) tries encoders::url_decode(cx, text);

@@ -5,8 +5,9 @@
 //! [`invoke`] calls a builtin by its row in the table, [`overloads`] says which builtins accept given values,
 //! [`helper_functions`] lists what native code calls under the names of its helpers.
 //!
-//! Every function that scans or builds more than a fixed amount charges the budget first: one step for each element or 64
-//! bytes, so that no chain of calls runs or grows without bound.
+//! Every function that scans or builds more than a fixed amount charges the budget first, so that no chain of calls runs or grows without
+//! bound: one step for each element, for 64 bytes that are read in blocks, or for 8 bytes that are worked on one by one. `tests/calibration/`
+//! looks for arguments with which a call takes longer than its steps promise.
 
 mod dispatch_by_helper;
 mod encoders;

@@ -5,11 +5,17 @@
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
-use crate::library::standard::conversions::scanned;
+use crate::library::standard::conversions::FORMAT_STEPS;
 use crate::value::canonical_network;
 use celero_ir::ErrorKind;
 use ipnet::IpNet;
 use std::net::IpAddr;
+
+/// Charges the budget for parsing an address or a network and returns the text.
+#[inline]
+pub(crate) fn charged<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<&'a str> {
+    cx.charge((text.len() / 64).saturating_add(1)).map(|()| text)
+}
 
 /// Parses an address without a zone. An IPv4-mapped address in hexadecimal (`::ffff:c0a8:1`) gives the IPv4 address; with dots
 /// (`::ffff:192.168.0.1`) it is `invalid_argument`.
@@ -57,11 +63,16 @@ fn share_prefix(a: IpAddr, b: IpAddr, bits: u8) -> bool {
 /// Returns the canonical text of an address (RFC 5952 for IPv6).
 #[inline]
 pub(crate) fn ip_text<'a>(cx: &Cx<'a>, address: IpAddr) -> EvalResult<&'a str> {
-    cx.arena().format_ip(address.to_canonical())
+    let address = address.to_canonical();
+    if address.is_ipv6() {
+        cx.charge(FORMAT_STEPS)?;
+    }
+    cx.arena().format_ip(address)
 }
 
 /// Returns the text of a network: `address/prefix`.
 pub(crate) fn cidr_text<'a>(cx: &Cx<'a>, address: IpAddr, prefix: u8) -> EvalResult<&'a str> {
+    cx.charge(FORMAT_STEPS)?;
     let (address, prefix) = canonical_network(address, prefix);
     cx.arena().format(format_args!("{address}/{prefix}"))
 }
@@ -85,7 +96,7 @@ pub(crate) fn masked(address: IpAddr, prefix: u8) -> EvalResult<IpAddr> {
 
 /// Returns whether the text of an address is its canonical text.
 pub(crate) fn is_canonical<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<bool> {
-    let address = ip_from_string(scanned(cx, text)?)?;
+    let address = ip_from_string(charged(cx, text)?)?;
     Ok(ip_text(cx, address)? == text)
 }
 

@@ -22,7 +22,12 @@ impl<'c, 'a> TextBuilder<'c, 'a> {
 
     /// Appends a character. Not charged: callers charge the text that the characters come from.
     pub(crate) fn push_char(&mut self, c: char) -> EvalResult<()> {
-        self.bytes.extend(c.encode_utf8(&mut [0; 4]).as_bytes())
+        if c.is_ascii() { self.bytes.push(c as u8) } else { self.bytes.extend(c.encode_utf8(&mut [0; 4]).as_bytes()) }
+    }
+
+    /// Reserves memory for text of `bytes` bytes.
+    pub(crate) fn reserve(&mut self, bytes: usize) -> EvalResult<()> {
+        self.bytes.reserve(bytes)
     }
 
     pub(crate) fn finish(self) -> EvalResult<&'a str> {

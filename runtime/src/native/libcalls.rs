@@ -47,7 +47,11 @@ pub(super) unsafe extern "C" fn header_get(
     let frame = frame!(frame);
     // SAFETY: `map` is the address of a header map of the host, `name` that of a prepared name.
     let (map, name) = unsafe { (&*map, &*name) };
-    let body = || match crate::context::headers::joined(map, name, frame.cx.arena()) {
+    let read = || {
+        crate::context::headers::charge_lines(map, name, &frame.cx)?;
+        crate::context::headers::joined(map, name, frame.cx.arena())
+    };
+    let body = || match read() {
         Ok(Some(text)) => Pair(text.as_ptr() as u64, text.len() as u64),
         Ok(None) => Pair(0, 0),
         Err(kind) => Pair(0, kind as u64),

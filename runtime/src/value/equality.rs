@@ -51,7 +51,10 @@ fn equal<'a>(a: &Value<'a>, b: &Value<'a>, cx: &Cx<'a>, depth: u32) -> EvalResul
         (Value::Ip(a), Value::Ip(b)) => a.to_canonical() == b.to_canonical(),
         (Value::Cidr(a, m), Value::Cidr(b, n)) => canonical_network(*a, *m) == canonical_network(*b, *n),
         (Value::Optional(None), Value::Optional(None)) => true,
-        (Value::Optional(Some(a)), Value::Optional(Some(b))) => inside(depth, |depth| equal(a, b, cx, depth))?,
+        (Value::Optional(Some(a)), Value::Optional(Some(b))) => {
+            cx.charge(1)?;
+            inside(depth, |depth| equal(a, b, cx, depth))?
+        }
         (Value::List(a), Value::List(b)) => inside(depth, |depth| lists(a, b, cx, depth))?,
         (Value::Map(a), Value::Map(b)) => inside(depth, |depth| maps(a, b, cx, depth))?,
         _ => false,

@@ -3,9 +3,16 @@
 use crate::arena::{Arena, ArenaVec, EvalResult};
 use crate::cx::Cx;
 use crate::value::order::{Key, key_order};
-use crate::value::{List, Value, View};
+use crate::value::{Value, View, ViewForm};
 use celero_ir::ErrorKind;
 use std::fmt::Debug;
+
+/// Bytes that are compared or copied for one step.
+const BYTES_PER_STEP: usize = 64;
+/// Bytes of text that is split at commas for one step: each comma may be one.
+const SPLIT_BYTES_PER_STEP: usize = 4;
+/// Comparisons of keys for one step.
+const COMPARISONS_PER_STEP: usize = 4;
 
 /// A map of the host. Implement it for data that rules read without a copy.
 pub trait HostMap: Debug {
@@ -107,32 +114,26 @@ impl<'a> Map<'a> {
     /// As [`get`](Self::get), charged to the evaluation's budget. The library reads maps with this function only.
     #[inline]
     pub(crate) fn find(&self, key: &Value<'_>, cx: &Cx<'a>) -> EvalResult<Option<Value<'a>>> {
+        self.charge_lookup(key, cx)?;
+        self.get(key, cx.arena())
+    }
+
+    /// Charges the budget for finding a key and computing its value.
+    #[inline]
+    pub(crate) fn charge_lookup(&self, key: &Value<'_>, cx: &Cx<'a>) -> EvalResult<()> {
         charge_comparisons(key, self.len(), cx)?;
-        let found = self.get(key, cx.arena())?;
-        if let Some(value) = &found {
-            self.charge_view(value, cx)?;
+        match self {
+            Self::Host(host) => charge_sources(*host, Some(key), cx),
+            Self::Sorted(_) => Ok(()),
         }
-        Ok(found)
     }
 
-    /// As [`entries`](Self::entries); values that a view computes are charged to the evaluation's budget.
+    /// As [`entries`](Self::entries); values that are computed are charged to the evaluation's budget.
     pub(crate) fn all(&self, cx: &Cx<'a>) -> EvalResult<&'a [(Value<'a>, Value<'a>)]> {
-        let entries = self.entries(cx.arena())?;
-        entries.iter().try_for_each(|(_, value)| self.charge_view(value, cx))?;
-        Ok(entries)
-    }
-
-    /// Charges the budget for a value that a view has computed.
-    fn charge_view(&self, value: &Value<'a>, cx: &Cx<'a>) -> EvalResult<()> {
-        match (self, value) {
-            (Self::Host(host), _) if host.view().is_none() => Ok(()),
-            (Self::Host(_), Value::String(text)) => cx.charge_bytes(text.len()),
-            (Self::Host(_), Value::List(List::Slice(values))) => values.iter().try_for_each(|value| {
-                cx.charge(1)?;
-                if let Value::String(text) = value { cx.charge_bytes(text.len()) } else { Ok(()) }
-            }),
-            _ => Ok(()),
+        if let Self::Host(host) = self {
+            charge_sources(*host, None, cx)?;
         }
+        self.entries(cx.arena())
     }
 
     /// Returns the entry at `index`, in the order of the keys or that of the host's map; `None` out of bounds.
@@ -158,6 +159,18 @@ impl<'a> Map<'a> {
         }
     }
 
+    /// Whether the value under a key may consist of several lines of a header.
+    #[inline]
+    fn joins_lines(&self) -> bool {
+        #[cfg(feature = "http")]
+        if let Self::Host(host) = self
+            && let Some(headers) = host.headers()
+        {
+            return headers.len() != headers.keys_len();
+        }
+        false
+    }
+
     /// Returns all entries sorted by key. Those of a map of the host are copied.
     ///
     /// # Errors
@@ -172,16 +185,55 @@ impl<'a> Map<'a> {
     }
 }
 
+/// Charges the budget for what the values of a host's map are computed from, if they are: the lines of a header, the value that a view
+/// shows in another form. `key`: only the value under this key.
+#[inline]
+fn charge_sources<'a>(host: &'a dyn HostMap, key: Option<&Value<'_>>, cx: &Cx<'a>) -> EvalResult<()> {
+    let view = host.view();
+    let base = view.map_or(Map::Host(host), |view| view.base);
+    if view.is_none() && !base.joins_lines() { Ok(()) } else { charge_pieces(base, view, key, cx) }
+}
+
+#[cold]
+#[inline(never)]
+fn charge_pieces<'a>(base: Map<'a>, view: Option<View<'a>>, key: Option<&Value<'_>>, cx: &Cx<'a>) -> EvalResult<()> {
+    let scanned = match view.map(|view| view.form) {
+        Some(ViewForm::Split) => SPLIT_BYTES_PER_STEP,
+        _ => BYTES_PER_STEP,
+    };
+    cx.charge(1)?;
+    let piece = |bytes: usize| cx.charge(bytes.checked_div(scanned).unwrap_or(0).saturating_add(1));
+    #[cfg(feature = "http")]
+    if let Map::Host(host) = base
+        && let Some(headers) = host.headers()
+    {
+        return match key {
+            Some(Value::String(name)) => headers.get_all(*name).into_iter().try_for_each(|line| piece(line.len())),
+            Some(_) => Ok(()),
+            None => headers.values().try_for_each(|line| piece(line.len())),
+        };
+    }
+    let value = |value: &Value<'a>| match value {
+        Value::List(list) => (0..list.len()).try_for_each(|index| match list.get(index, cx.arena())? {
+            Some(Value::String(text)) => piece(text.len()),
+            _ => piece(0),
+        }),
+        Value::String(text) => piece(text.len()),
+        _ => piece(0),
+    };
+    match key {
+        Some(key) => base.get(key, cx.arena())?.map_or(Ok(()), |found| value(&found)),
+        None => base.entries(cx.arena())?.iter().try_for_each(|(_, found)| value(found)),
+    }
+}
+
 /// Charges the budget for the comparisons that find one key among `count` sorted ones.
 #[inline]
 fn charge_comparisons(key: &Value<'_>, count: usize, cx: &Cx<'_>) -> EvalResult<()> {
-    match key {
-        Value::String(text) => {
-            let comparisons = count.checked_ilog2().unwrap_or(0) as usize;
-            cx.charge_bytes(text.len().saturating_mul(comparisons.saturating_add(1)))
-        }
-        _ => Ok(()),
-    }
+    let comparisons = (count.checked_ilog2().unwrap_or(0) as usize).saturating_add(1);
+    let bytes = if let Value::String(text) = key { text.len() } else { 0 };
+    let compared = bytes.saturating_mul(comparisons) / BYTES_PER_STEP;
+    cx.charge(compared.saturating_add(comparisons / COMPARISONS_PER_STEP))
 }
 
 /// Sorts entries into the order of [`Map::Sorted`].

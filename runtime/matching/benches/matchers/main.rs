@@ -297,7 +297,7 @@ mod one_pattern {
     const PATTERNS: [&str; 3] = [
         "(?i)(union|select).{0,100}from ",
         r"(?i)<script[^>]{0,60}>\s*\w+\(",
-        r"[\w.+-]{1,40}@[\w-]{1,40}\.[a-z]{2,9}",
+        r"[a-z0-9.+-]{1,40}@[a-z0-9-]{1,40}\.[a-z]{2,9}",
     ];
 
     fn texts(length: usize) -> Vec<String> {

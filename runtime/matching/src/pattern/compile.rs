@@ -26,7 +26,7 @@ const MOST_STATES_FOR_LITERALS: usize = 1 << 14;
 
 /// Steps charged for compiling any pattern, for each byte of it, and bytes of the compiled program for each step. A step is some ten
 /// nanoseconds, and at most a hundred.
-const STEPS_PER_PATTERN: usize = 1_000;
+const STEPS_PER_PATTERN: usize = 3_000;
 const STEPS_PER_BYTE: usize = 32;
 const PROGRAM_BYTES_PER_STEP: usize = 8;
 

@@ -32,11 +32,13 @@ pub(crate) const BASE64_TOKEN: GeneralPurpose = GeneralPurpose::new(
 
 pub(crate) fn base64_encode<'a>(cx: &Cx<'a>, engine: &GeneralPurpose, bytes: &[u8]) -> EvalResult<&'a str> {
     cx.charge_bytes(bytes.len().saturating_mul(2))?;
+    cx.charge(1)?;
     cx.arena().format(format_args!("{}", Base64Display::new(bytes, engine)))
 }
 
 pub(crate) fn base64_decode<'a>(cx: &Cx<'a>, engine: &GeneralPurpose, text: &str) -> EvalResult<&'a [u8]> {
     cx.charge_bytes(text.len().saturating_mul(2))?;
+    cx.charge(1)?;
     let mut bytes = cx.arena().vec();
     bytes.extend(text.as_bytes())?;
     let length = engine.decode_slice(text, bytes.as_mut_slice()).map_err(|_| InvalidArgument)?;
@@ -48,13 +50,13 @@ fn digit(n: u8, digits: &[u8; 16]) -> u8 {
     digits.get(usize::from(n)).copied().unwrap_or(b'0')
 }
 
-pub(crate) fn hex_encode<'a>(cx: &Cx<'a>, bytes: &[u8]) -> EvalResult<&'a str> {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    cx.charge_bytes(bytes.len().saturating_mul(2))?;
+pub(crate) fn hex_encode<'a>(cx: &Cx<'a>, bytes: &[u8], upper: bool) -> EvalResult<&'a str> {
+    let digits = if upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
+    cx.charge_each_byte(bytes.len())?;
     let mut text = cx.arena().vec();
     text.reserve(bytes.len().saturating_mul(2))?;
     for byte in bytes {
-        text.extend(&[digit(byte >> 4, DIGITS), digit(byte & 15, DIGITS)])?;
+        text.extend(&[digit(byte >> 4, digits), digit(byte & 15, digits)])?;
     }
     std::str::from_utf8(text.finish()).map_err(|_| InvalidArgument)
 }
@@ -69,7 +71,7 @@ pub(crate) fn pair(digits: &[u8]) -> EvalResult<u8> {
 }
 
 pub(crate) fn hex_decode<'a>(cx: &Cx<'a>, text: &str) -> EvalResult<&'a [u8]> {
-    cx.charge_bytes(text.len())?;
+    cx.charge_each_byte(text.len())?;
     let mut bytes = cx.arena().vec();
     bytes.reserve(text.len() / 2)?;
     for digits in text.as_bytes().chunks(2) {
@@ -86,7 +88,7 @@ pub(crate) fn percent_encode(out: &mut ArenaVec<'_, u8>, byte: u8) -> EvalResult
 
 /// `url.encode(text)`: percent-encodes all but the unreserved characters of RFC 3986.
 pub(crate) fn url_encode<'a>(cx: &Cx<'a>, text: &str) -> EvalResult<&'a str> {
-    cx.charge_bytes(text.len().saturating_mul(3))?;
+    cx.charge_each_byte(text.len())?;
     let mut encoded = cx.arena().vec();
     for byte in text.bytes() {
         match byte {
@@ -100,7 +102,7 @@ pub(crate) fn url_encode<'a>(cx: &Cx<'a>, text: &str) -> EvalResult<&'a str> {
 
 /// `url.decode(text)`. A `+` stays a `+`. The decoded bytes must be UTF-8.
 pub(crate) fn url_decode<'a>(cx: &Cx<'a>, text: &str) -> EvalResult<&'a str> {
-    cx.charge_bytes(text.len())?;
+    cx.charge_each_byte(text.len())?;
     let mut decoded = cx.arena().vec();
     let mut rest = text.as_bytes();
     while let Some((&first, after)) = rest.split_first() {
@@ -148,7 +150,7 @@ mod tests {
     #[test]
     fn hexadecimal_and_percent() {
         with(|cx| {
-            assert_eq!(hex_encode(cx, b"\x00\xffk"), Ok("00ff6b"));
+            assert_eq!(hex_encode(cx, b"\x00\xffk", false), Ok("00ff6b"));
             assert_eq!(hex_decode(cx, "00Ff6b"), Ok(&b"\x00\xffk"[..]));
             assert_eq!([hex_decode(cx, "0"), hex_decode(cx, "0g"), hex_decode(cx, "é")], [Err(InvalidArgument); 3]);
             assert_eq!(url_encode(cx, "a-b._~ /é+"), Ok("a-b._~%20%2F%C3%A9%2B"));

@@ -56,7 +56,7 @@ fn add<'a>(cx: &Cx<'a>, out: &mut ArenaVec<'a, u8>, key: &str, value: &Value<'a>
 
 /// Appends an encoded key or value.
 fn component<'a>(cx: &Cx<'a>, out: &mut ArenaVec<'a, u8>, text: &str) -> EvalResult<()> {
-    cx.charge_bytes(text.len().saturating_mul(3))?;
+    cx.charge_each_byte(text.len())?;
     for byte in text.bytes() {
         match byte {
             b' ' => out.push(b'+')?,
@@ -71,7 +71,7 @@ fn component<'a>(cx: &Cx<'a>, out: &mut ArenaVec<'a, u8>, text: &str) -> EvalRes
 /// `form.decode(text)`: a map from each key to its value, or to the list of its values if there are several. Every text can be
 /// decoded, as the URL Standard requires: a `%` without two digits stays a `%`, and bytes that are not UTF-8 become U+FFFD.
 pub(crate) fn decode<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<Map<'a>> {
-    cx.charge_bytes(text.len().saturating_mul(3))?;
+    cx.charge_each_byte(text.len())?;
     let mut pairs = cx.arena().vec();
     for (position, part) in text.split('&').enumerate() {
         cx.charge(1)?;
@@ -107,6 +107,7 @@ pub(crate) fn decoded_component<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<&'
     if !text.bytes().any(|b| matches!(b, b'+' | b'%')) {
         return Ok(text);
     }
+    cx.charge_each_byte(text.len())?;
     let mut bytes = cx.arena().vec();
     bytes.reserve(text.len())?;
     let mut rest = text.as_bytes();

@@ -16,10 +16,11 @@ use celero_ir::ErrorKind;
 /// # Errors
 /// `no_such_key` if there is no such cookie.
 pub(crate) fn cookie<'a>(cx: &Cx<'a>, map: Map<'a>, name: &str) -> EvalResult<&'a str> {
+    map.charge_lookup(&Value::String("cookie"), cx)?;
     let lines = header_lines(cx, map, "cookie")?.ok_or(ErrorKind::NoSuchKey)?;
     for line in lines {
         let Value::String(line) = *line else { return Err(ErrorKind::NoSuchOverload) };
-        cx.charge_bytes(line.len())?;
+        cx.charge_each_byte(line.len().saturating_mul(2))?;
         let pairs = line.split(';').filter_map(|pair| pair.split_once('='));
         let found = pairs.map(|(key, value)| (blank(key), blank(value))).find(|(key, _)| *key == name);
         if let Some((_, value)) = found {
@@ -32,7 +33,7 @@ pub(crate) fn cookie<'a>(cx: &Cx<'a>, map: Map<'a>, name: &str) -> EvalResult<&'
 /// `query(text, name)`: the values of a parameter, in order. The text is a query, or a URI that has one; a URI starts with `/`,
 /// `?`, or a scheme and `://`.
 pub(crate) fn query<'a>(cx: &Cx<'a>, text: &'a str, name: &str) -> EvalResult<List<'a>> {
-    cx.charge_bytes(text.len().saturating_mul(2))?;
+    cx.charge_each_byte(text.len())?;
     let query = if is_uri(text) {
         let before_fragment = text.split_once('#').map_or(text, |(before, _)| before);
         before_fragment.split_once('?').map_or("", |(_, query)| query)

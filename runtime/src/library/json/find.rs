@@ -3,7 +3,7 @@
 //! The value is at a path of object keys. The result is what selecting these keys from the whole document's value would give,
 //! errors included, but only that value is built.
 
-use super::scan::{Container, Sink, scan};
+use super::scan::{Container, Sink, charge_scan, scan};
 use super::token::{Scalar, Text};
 use super::tree;
 use crate::arena::EvalResult;
@@ -41,7 +41,7 @@ pub(crate) enum Selected<T> {
 /// # Errors
 /// Those of [`scan`]; `out_of_budget` when the evaluation's budget is spent.
 pub(super) fn find<'a>(cx: &Cx<'a>, json: &'a [u8], path: &KeyPath) -> EvalResult<Selected<Value<'a>>> {
-    cx.charge_bytes(json.len())?;
+    charge_scan(cx, json)?;
     let mut finder = PathFinder {
         path,
         selected: Selected::Failed(0, ErrorKind::NoSuchField),
@@ -56,7 +56,7 @@ pub(super) fn find<'a>(cx: &Cx<'a>, json: &'a [u8], path: &KeyPath) -> EvalResul
         Selected::Value(found) => found,
     };
     Ok(Selected::Value(match found {
-        FoundValue::Scalar(scalar) => scalar.value(cx.arena())?,
+        FoundValue::Scalar(scalar) => scalar.value(cx)?,
         FoundValue::Source(json) => tree::parse(cx, json)?,
         FoundValue::Unread(Container::Object) => Value::Map(Map::Sorted(&[])),
         FoundValue::Unread(Container::Array) => Value::List(List::Slice(&[])),

@@ -5,7 +5,7 @@
 //! same result as reading it from the value of the whole document, errors included.
 
 use super::find::{self, KeyPath, Selected};
-use super::scan::{Container, Sink, scan};
+use super::scan::{Container, Sink, charge_scan, scan};
 use super::token::{Scalar, Text};
 use super::tree;
 use crate::arena::{ArenaVec, EvalResult};
@@ -74,7 +74,7 @@ fn add(projection: &Projection, parts: &mut Vec<PartPlan>) -> usize {
 /// # Errors
 /// Those of [`scan`]; `out_of_budget` when the evaluation's budget is spent.
 pub(crate) fn project<'a>(cx: &Cx<'a>, json: &'a [u8], plan: &ProjectionPlan) -> EvalResult<Value<'a>> {
-    cx.charge_bytes(json.len())?;
+    charge_scan(cx, json)?;
     let mut found = cx.arena().vec();
     found.reserve(plan.parts.len())?;
     for _ in plan.parts.iter() {
@@ -158,7 +158,7 @@ impl<'a> PartFinder<'_, 'a> {
         let found = self.found.as_mut_slice().get(part).copied().unwrap_or(FoundPart::Missing);
         Ok(Some(match found {
             FoundPart::Missing => return Ok(None),
-            FoundPart::Scalar(scalar) => scalar.value(cx.arena())?,
+            FoundPart::Scalar(scalar) => scalar.value(cx)?,
             FoundPart::Source(json) => tree::parse(cx, json)?,
             FoundPart::Object => {
                 let mut entries = cx.arena().vec();

@@ -4,6 +4,7 @@
 
 use super::token::{Scalar, StringStops, Text, is_blank, number, slice, string, visible, word};
 use crate::arena::EvalResult;
+use crate::cx::Cx;
 use celero_ir::ErrorKind::InvalidArgument;
 use celero_matching::json_simd::{self, ScanTask, Scanner};
 
@@ -58,6 +59,14 @@ impl<'j> Sink<'j> for ValidateOnly {
     fn close(&mut self, _: Container) -> EvalResult<()> {
         Ok(())
     }
+}
+
+/// Bytes of a document that are scanned for one step: a document of escapes takes ten times as long as one of words.
+const BYTES_PER_STEP: usize = 16;
+
+/// Charges the budget for the scan of a document.
+pub(super) fn charge_scan(cx: &Cx<'_>, json: &[u8]) -> EvalResult<()> {
+    cx.charge((json.len() / BYTES_PER_STEP).saturating_add(1))
 }
 
 /// Validates a document and reports its content to `sink`.

@@ -307,8 +307,8 @@ fn work_is_charged() {
     };
     assert_eq!(spent(&whole, 50_000), Err(ErrorKind::OutOfBudget));
     assert_eq!(spent(&whole, 200_000), Ok(()));
-    assert_eq!(spent(&part, 3_000), Err(ErrorKind::OutOfBudget));
-    assert_eq!(spent(&part, 3_200), Ok(()));
+    assert_eq!(spent(&part, 12_000), Err(ErrorKind::OutOfBudget));
+    assert_eq!(spent(&part, 12_600), Ok(()));
 }
 
 fn with_copied<R>(cx: &Cx<'_>, json: &[u8], run: impl for<'a> FnOnce(&Cx<'a>, &'a [u8]) -> R) -> R {

@@ -4,10 +4,13 @@
 //! Functions take the document and an offset, and return the offset after the token, `None` if there is no valid token. They
 //! are the hot loop of a scan, so they pass everything in registers.
 
-use crate::arena::{Arena, EvalResult};
+use crate::arena::EvalResult;
+use crate::cx::Cx;
+use crate::library::standard::conversions::charge_number;
 use crate::value::Value;
 use celero_ir::ErrorKind::InvalidArgument;
 use celero_matching::json_simd::{BLOCK_BYTES, Baseline, Scanner};
+use std::cmp::Ordering;
 
 /// A number whose digits before the point and exponent together are at most this is within a double's range.
 const SAFE_DIGITS: usize = 300;
@@ -23,15 +26,18 @@ pub(super) enum Scalar<'j> {
 
 impl<'j> Scalar<'j> {
     /// Converts the token. A number is the first of `int`, `uint` and `double` that can represent it.
-    pub(super) fn value<'a>(self, arena: &'a Arena) -> EvalResult<Value<'a>>
+    pub(super) fn value<'a>(self, cx: &Cx<'a>) -> EvalResult<Value<'a>>
     where
         'j: 'a,
     {
         match self {
             Self::Null => Ok(Value::Null),
             Self::Bool(value) => Ok(Value::Bool(value)),
-            Self::Number(number) => number_value(number).ok_or(InvalidArgument),
-            Self::String(text) => text.read(arena).map(Value::String),
+            Self::Number(number) => {
+                charge_number(cx, number.len())?;
+                number_value(number).ok_or(InvalidArgument)
+            }
+            Self::String(text) => text.read(cx).map(Value::String),
         }
     }
 }
@@ -64,14 +70,15 @@ impl<'j> Text<'j> {
     }
 
     /// Returns the text: borrowed if it has no escape, else decoded into the arena.
-    pub(super) fn read<'a>(self, arena: &'a Arena) -> EvalResult<&'a str>
+    pub(super) fn read<'a>(self, cx: &Cx<'a>) -> EvalResult<&'a str>
     where
         'j: 'a,
     {
         if !self.is_escaped() {
             return std::str::from_utf8(self.0).map_err(|_| InvalidArgument);
         }
-        let mut text = arena.vec();
+        cx.charge_each_byte(self.0.len())?;
+        let mut text = cx.arena().vec();
         // No escape is shorter than its character.
         text.reserve(self.0.len())?;
         for piece in self.pieces() {
@@ -323,13 +330,48 @@ pub(super) fn number(json: &[u8], start: usize) -> Option<usize> {
             magnitude = magnitude.saturating_add(exponent);
         }
     }
-    if magnitude > SAFE_DIGITS
-        && let Value::Double(value) = number_value(slice(json, start, at))?
-        && value.is_infinite()
-    {
+    if magnitude > SAFE_DIGITS && is_beyond_double(slice(json, first, at)) {
         return None;
     }
     Some(at)
+}
+
+/// Number of digits before the point of the least number that rounds to infinity.
+const INFINITE_DIGITS: i64 = 309;
+
+/// The digits of that number, without the zeros at its end: the middle between the largest double and 2^1024.
+const INFINITE: &[u8] =
+    b"1797693134862315807937289714053034150799341327100378269361737789804449682927647509466490179775872070\
+    9633028641669288791094655554785194040263065748867150582068190890200070838367627385484581771153176447\
+    5730270069855571366959622842914819860834936475292719074168444365510704342711559699508093042880177904\
+    174497792";
+
+/// Whether a valid number without a sign rounds to infinity. In time that is linear in its length: parsing it may take much longer.
+#[cold]
+#[inline(never)]
+fn is_beyond_double(number: &[u8]) -> bool {
+    let mantissa = number.split(|byte| matches!(byte, b'e' | b'E')).next().unwrap_or_default();
+    let exponent = number.get(mantissa.len()..).and_then(|rest| rest.split_first()).map_or(0, |(_, text)| {
+        let magnitude = text
+            .iter()
+            .filter(|byte| byte.is_ascii_digit())
+            .fold(0_i64, |sum, digit| sum.saturating_mul(10).saturating_add(i64::from(digit.wrapping_sub(b'0'))));
+        if text.first() == Some(&b'-') { magnitude.saturating_neg() } else { magnitude }
+    });
+    let whole = mantissa.iter().position(|byte| *byte == b'.').unwrap_or(mantissa.len());
+    let digits = mantissa.iter().filter(|byte| **byte != b'.');
+    let zeros = digits.clone().take_while(|digit| **digit == b'0').count();
+    let significant = digits.skip(zeros);
+    if significant.clone().next().is_none() {
+        return false;
+    }
+    let places = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+    let before_point = places(whole).saturating_sub(places(zeros)).saturating_add(exponent);
+    match before_point.cmp(&INFINITE_DIGITS) {
+        Ordering::Less => false,
+        Ordering::Greater => true,
+        Ordering::Equal => significant.cmp(INFINITE).is_ge(),
+    }
 }
 
 #[cfg(test)]
@@ -365,6 +407,42 @@ mod tests {
             let mut bytes = vec![b'x'; length];
             bytes.extend(b"\xc3\"xxxxxxxxxxxxxxxxxxxxxxxx");
             assert_eq!(run(First(&bytes)), None);
+        }
+    }
+
+    #[test]
+    fn numbers_beyond_a_double_are_found() {
+        let last = std::str::from_utf8(INFINITE).unwrap();
+        let smaller = format!("{}1", &last[..308]);
+        let mut texts: Vec<String> = vec![
+            last.to_owned(),
+            format!("{last}.000"),
+            format!("{last}.0001"),
+            format!("0.{last}e309"),
+            format!("0.000{last}0e312"),
+            format!("{}.{}e100", &last[..209], &last[209..]),
+            smaller.clone(),
+            format!("{smaller}.999"),
+            format!("{smaller}999e-3"),
+            format!("{last}e-1"),
+            format!("{last}e1"),
+            "1e308".into(),
+            "1e309".into(),
+            "1.7976931348623157e308".into(),
+            "1.7976931348623158e308".into(),
+            "1.7976931348623159e308".into(),
+            "0e999999999999999999999".into(),
+            "0.0e400".into(),
+            "1e-999999999999999999999".into(),
+            format!("0.{}1e310", "0".repeat(309)),
+            format!("1{}e-310", "0".repeat(700)),
+            "9".repeat(308),
+            "9".repeat(309),
+        ];
+        texts.extend((0..400).map(|n| format!("1.79769313486231{n:03}e308")));
+        for text in texts {
+            let value: f64 = text.parse().unwrap();
+            assert_eq!(is_beyond_double(text.as_bytes()), value.is_infinite(), "{text}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Builds the value of a whole document.
 
-use super::scan::{Container, Sink, scan};
+use super::scan::{Container, Sink, charge_scan, scan};
 use super::token::{Scalar, Text};
 use crate::arena::{ArenaVec, EvalResult};
 use crate::cx::Cx;
@@ -12,7 +12,7 @@ use celero_ir::ErrorKind::OutOfBudget;
 /// # Errors
 /// Those of [`scan`]; `out_of_budget` when the evaluation's budget is spent.
 pub(super) fn parse<'a>(cx: &Cx<'a>, json: &'a [u8]) -> EvalResult<Value<'a>> {
-    cx.charge_bytes(json.len())?;
+    charge_scan(cx, json)?;
     let mut tree = Tree { cx, pending: cx.arena().vec(), open: cx.arena().vec(), in_budget: true };
     scan(json, &mut tree)?;
     Ok(tree.pending.finish().first().copied().unwrap_or(Value::Null))
@@ -40,11 +40,11 @@ struct Member<'a> {
 
 impl<'a> Sink<'a> for Tree<'_, 'a> {
     fn key(&mut self, key: Text<'a>) -> EvalResult<()> {
-        self.pending.push(Value::String(key.read(self.cx.arena())?))
+        self.pending.push(Value::String(key.read(self.cx)?))
     }
 
     fn scalar(&mut self, scalar: Scalar<'a>) -> EvalResult<()> {
-        self.pending.push(scalar.value(self.cx.arena())?)
+        self.pending.push(scalar.value(self.cx)?)
     }
 
     fn open(&mut self, _: Container) -> bool {

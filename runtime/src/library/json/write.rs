@@ -2,7 +2,8 @@
 
 use super::super::encoders::{BASE64, base64_encode};
 use super::super::network::{cidr_text, ip_text};
-use super::super::standard::conversions::{string_from_int, string_from_uint};
+use super::super::standard::conversions::{FORMAT_STEPS, string_from_int, string_from_uint};
+use super::super::standard::time::{duration_text, timestamp_text};
 use crate::arena::{ArenaVec, EvalResult};
 use crate::cx::Cx;
 use crate::value::{Map, Value};
@@ -54,8 +55,8 @@ impl<'a> Writer<'_, 'a> {
             Value::Double(value) => self.double(*value),
             Value::String(text) | Value::Type(text) => self.text(text),
             Value::Bytes(bytes) => self.text(base64_encode(cx, &BASE64, bytes)?),
-            Value::Duration(value) => self.text(cx.arena().format(format_args!("{value}"))?),
-            Value::Timestamp(value) => self.text(cx.arena().format(format_args!("{value}"))?),
+            Value::Duration(value) => self.text(duration_text(cx, *value)?),
+            Value::Timestamp(value) => self.text(timestamp_text(cx, *value)?),
             Value::Ip(address) => self.text(ip_text(cx, *address)?),
             Value::Cidr(address, prefix) => self.text(cidr_text(cx, *address, *prefix)?),
             Value::Optional(Some(inner)) => self.inside(depth, |writer, depth| writer.value(inner, depth)),
@@ -90,12 +91,15 @@ impl<'a> Writer<'_, 'a> {
             f64::NEG_INFINITY => self.plain("\"-Infinity\""),
             value if value.is_nan() => self.plain("\"NaN\""),
             // `{:?}` always writes a fraction or an exponent, so the text is read as a double again.
-            value => self.plain(self.cx.arena().format(format_args!("{value:?}"))?),
+            value => {
+                self.cx.charge(FORMAT_STEPS)?;
+                self.plain(self.cx.arena().format(format_args!("{value:?}"))?)
+            }
         }
     }
 
     fn text(&mut self, text: &str) -> EvalResult<()> {
-        self.cx.charge_bytes(text.len())?;
+        self.cx.charge_each_byte(text.len())?;
         self.plain("\"")?;
         let mut rest = text;
         while let Some(at) = rest.bytes().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)) {

@@ -57,6 +57,20 @@ fn not_integer(error: &ParseIntError) -> celero_ir::ErrorKind {
     }
 }
 
+/// Steps charged for writing a value whose text is worked out.
+pub(crate) const FORMAT_STEPS: usize = 4;
+
+/// Digits of a number that are parsed in one step each. With more, a number beside the middle of two doubles takes arithmetic on all digits.
+const PLAIN_DIGITS: usize = 18;
+/// Digits of a number beyond which parsing takes no longer.
+const MOST_DIGITS: usize = 800;
+
+/// Charges the budget for parsing a number with these digits.
+#[inline]
+pub(crate) fn charge_number(cx: &Cx<'_>, length: usize) -> EvalResult<()> {
+    if length <= PLAIN_DIGITS { Ok(()) } else { cx.charge(length.min(MOST_DIGITS).saturating_mul(4)) }
+}
+
 /// Parses decimal notation, or `inf`, `infinity` and `nan` in any letter case.
 pub(crate) fn double_from_string(text: &str) -> EvalResult<f64> {
     let number: f64 = text.parse().map_err(|_| InvalidArgument)?;
@@ -65,10 +79,12 @@ pub(crate) fn double_from_string(text: &str) -> EvalResult<f64> {
 }
 
 pub(crate) fn string_from_int<'a>(cx: &Cx<'a>, n: i64) -> EvalResult<&'a str> {
+    cx.charge(1)?;
     cx.arena().format(format_args!("{n}"))
 }
 
 pub(crate) fn string_from_uint<'a>(cx: &Cx<'a>, n: u64) -> EvalResult<&'a str> {
+    cx.charge(1)?;
     cx.arena().format(format_args!("{n}"))
 }
 
@@ -78,6 +94,7 @@ pub(crate) fn string_from_double<'a>(cx: &Cx<'a>, d: f64) -> EvalResult<&'a str>
     if d.is_infinite() {
         return Ok(if d > 0.0 { "Infinity" } else { "-Infinity" });
     }
+    cx.charge(FORMAT_STEPS)?;
     let size = d.abs();
     if d.is_nan() || d == 0.0 || (1e-4..1e6).contains(&size) {
         return cx.arena().format(format_args!("{d}"));

@@ -16,7 +16,7 @@ pub(crate) fn string_add<'a>(cx: &Cx<'a>, a: &'a str, b: &'a str) -> EvalResult<
 /// `a + b`
 pub(crate) fn bytes_add<'a>(cx: &Cx<'a>, a: &'a [u8], b: &'a [u8]) -> EvalResult<&'a [u8]> {
     let length = a.len().saturating_add(b.len());
-    cx.charge_bytes(length)?;
+    cx.charge((length / 64).saturating_add(1))?;
     let mut both = cx.arena().vec();
     both.reserve(length)?;
     both.extend(a)?;
@@ -46,10 +46,26 @@ pub(crate) fn length(n: usize) -> i64 {
 /// Longest text in bytes that is searched without preparing a searcher.
 const MAX_SIMPLE_SEARCH: usize = 512;
 
+/// Longest needle in bytes that is searched for in blocks, whatever the text.
+const MAX_BLOCK_NEEDLE: usize = 32;
+
+/// Charges the budget for preparing a search and searching.
+#[inline]
+fn charge_search(cx: &Cx<'_>, text: usize, needle: usize) -> EvalResult<()> {
+    if needle <= MAX_BLOCK_NEEDLE {
+        cx.charge_bytes(text.saturating_add(needle))
+    } else {
+        cx.charge_each_byte((text / 2).saturating_add(needle))
+    }
+}
+
 /// `text.contains(needle)`
 #[inline]
 pub(crate) fn string_contains<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str) -> EvalResult<bool> {
-    cx.charge_bytes(text.len().saturating_add(needle.len()))?;
+    if needle.len() > text.len() {
+        return Ok(false);
+    }
+    charge_search(cx, text.len(), needle.len())?;
     // Preparing `memmem` takes longer than searching a short text; on long texts it is faster by far.
     Ok(if text.len() <= MAX_SIMPLE_SEARCH {
         text.contains(needle)

@@ -5,12 +5,30 @@
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::library::recent_cache::RecentCache;
+use crate::library::standard::conversions::FORMAT_STEPS;
 use crate::value::{Duration, Timestamp};
 use celero_ir::ErrorKind;
 use jiff::tz::TimeZone;
 
+/// Steps charged for the offset of a zone at a time.
+const OFFSET_STEPS: usize = 4;
+/// Steps charged for finding a zone that the thread does not keep.
+const LOOKUP_STEPS: usize = 40;
+
 thread_local! {
     static ZONES: RecentCache<TimeZone> = const { RecentCache::new() };
+}
+
+/// Returns the text of a timestamp (RFC 3339).
+pub(crate) fn timestamp_text<'a>(cx: &Cx<'a>, time: Timestamp) -> EvalResult<&'a str> {
+    cx.charge(FORMAT_STEPS)?;
+    cx.arena().format(format_args!("{time}"))
+}
+
+/// Returns the text of a duration, in seconds.
+pub(crate) fn duration_text<'a>(cx: &Cx<'a>, duration: Duration) -> EvalResult<&'a str> {
+    cx.charge(FORMAT_STEPS)?;
+    cx.arena().format(format_args!("{duration}"))
 }
 
 #[inline]
@@ -45,21 +63,23 @@ pub(crate) enum Part {
 }
 
 /// Returns a part of the date and time in UTC.
-pub(crate) fn part(time: Timestamp, part: Part) -> EvalResult<i64> {
-    part_at(time, part, 0)
+pub(crate) fn part(cx: &Cx<'_>, time: Timestamp, part: Part) -> EvalResult<i64> {
+    part_at(cx, time, part, 0)
 }
 
 /// Returns a part of the date and time in a zone. An unknown zone is `invalid_argument`. The local date may be in the
 /// year 0 or 10,000, as in cel-go.
-pub(crate) fn part_in(time: Timestamp, part: Part, zone: &str) -> EvalResult<i64> {
+pub(crate) fn part_in(cx: &Cx<'_>, time: Timestamp, part: Part, zone: &str) -> EvalResult<i64> {
+    cx.charge_bytes(zone.len())?;
     let offset = match fixed_offset(zone) {
         Some(offset) => offset?,
-        None => named_offset(time, zone)?,
+        None => named_offset(cx, time, zone)?,
     };
-    part_at(time, part, offset)
+    part_at(cx, time, part, offset)
 }
 
-fn part_at(time: Timestamp, part: Part, offset: i64) -> EvalResult<i64> {
+fn part_at(cx: &Cx<'_>, time: Timestamp, part: Part, offset: i64) -> EvalResult<i64> {
+    cx.charge(1)?;
     let (local, more_years) = time.civil(offset)?;
     Ok(match part {
         Part::Year => i64::from(local.year()).saturating_add(more_years),
@@ -93,8 +113,12 @@ fn fixed_offset(zone: &str) -> Option<EvalResult<i64>> {
     Some(seconds.ok_or(ErrorKind::InvalidArgument))
 }
 
-fn named_offset(time: Timestamp, zone: &str) -> EvalResult<i64> {
-    let lookup = || TimeZone::get(zone).map_err(|_| ErrorKind::InvalidArgument);
+fn named_offset(cx: &Cx<'_>, time: Timestamp, zone: &str) -> EvalResult<i64> {
+    cx.charge(OFFSET_STEPS)?;
+    let lookup = || {
+        cx.charge(LOOKUP_STEPS)?;
+        TimeZone::get(zone).map_err(|_| ErrorKind::InvalidArgument)
+    };
     // The crate `jiff` does not accept the last two days of the year 9999; no zone changes its offset then.
     let seconds = time.seconds.clamp(jiff::Timestamp::MIN.as_second(), jiff::Timestamp::MAX.as_second());
     let instant = jiff::Timestamp::from_second(seconds).map_err(|_| ErrorKind::Overflow)?;
@@ -107,6 +131,7 @@ fn named_offset(time: Timestamp, zone: &str) -> EvalResult<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arena::Arena;
 
     const ALL: [Part; 10] = [
         Part::Year,
@@ -123,6 +148,8 @@ mod tests {
 
     #[test]
     fn parts() {
+        let arena = Arena::new(0);
+        let cx = Cx::new(1_000_000, &arena);
         let cases = [
             ("2009-02-13T23:31:30.123456789Z", "UTC", [2009, 1, 43, 12, 13, 5, 23, 31, 30, 123]),
             ("2009-02-13T23:31:30Z", "Australia/Sydney", [2009, 1, 44, 13, 14, 6, 10, 31, 30, 0]),
@@ -141,21 +168,23 @@ mod tests {
         ];
         for (time, zone, want) in cases {
             let time = Timestamp::parse(time).unwrap();
-            assert_eq!(ALL.map(|p| part_in(time, p, zone)), want.map(Ok), "{time} {zone}");
+            assert_eq!(ALL.map(|p| part_in(&cx, time, p, zone)), want.map(Ok), "{time} {zone}");
             if zone == "UTC" {
-                assert_eq!(ALL.map(|p| part(time, p)), want.map(Ok), "{time}");
+                assert_eq!(ALL.map(|p| part(&cx, time, p)), want.map(Ok), "{time}");
             }
         }
         // The year 10,000 is a leap year whose first day is a Saturday.
         let last = Timestamp::parse("9999-12-31T23:59:59.5Z").unwrap();
         let tomorrow = [10_000, 0, 0, 0, 1, 6, 23, 58, 59, 500];
-        assert_eq!(ALL.map(|p| part_in(last, p, "23:59")), tomorrow.map(Ok));
+        assert_eq!(ALL.map(|p| part_in(&cx, last, p, "23:59")), tomorrow.map(Ok));
     }
 
     #[test]
     fn no_zone() {
+        let arena = Arena::new(0);
+        let cx = Cx::new(1_000_000, &arena);
         for zone in ["", "Nowhere/Else", "+5", ":", "+:30", "24:00", "-24:00", "01:60", "+-1:00", "001:00", "+05:30x"] {
-            assert_eq!(part_in(Timestamp::default(), Part::Year, zone), Err(ErrorKind::InvalidArgument), "{zone}");
+            assert_eq!(part_in(&cx, Timestamp::default(), Part::Year, zone), Err(ErrorKind::InvalidArgument), "{zone}");
         }
     }
 }

@@ -4,11 +4,12 @@
 use super::format_clauses::{Clause, Piece, Verb, pieces};
 use crate::arena::EvalResult;
 use crate::cx::Cx;
-use crate::library::standard::conversions::{string_from_bytes, string_from_int, string_from_uint};
+use crate::library::encoders::hex_encode;
+use crate::library::standard::conversions::{FORMAT_STEPS, string_from_bytes, string_from_int, string_from_uint};
+use crate::library::standard::time::{duration_text, timestamp_text};
 use crate::library::text_builder::TextBuilder;
 use crate::value::{List, Map, Value};
 use celero_ir::ErrorKind::{InvalidArgument, OutOfBudget};
-use std::fmt::Write;
 
 /// Deepest nesting of lists and maps that `%s` writes.
 const MAX_DEPTH: u32 = 64;
@@ -32,8 +33,8 @@ pub(crate) fn format<'a>(cx: &Cx<'a>, text: &'a str, args: List<'a>) -> EvalResu
         match verb {
             Verb::Text => write_plain(cx, &mut out, &value, MAX_DEPTH)?,
             Verb::Decimal => decimal(cx, &mut out, &value)?,
-            Verb::Fixed => float(cx, &mut out, &value, |d| Ok(format!("{d:.precision$}")))?,
-            Verb::Scientific => float(cx, &mut out, &value, |d| scientific(d, precision))?,
+            Verb::Fixed => float(cx, &mut out, &value, precision, |d| Ok(format!("{d:.precision$}")))?,
+            Verb::Scientific => float(cx, &mut out, &value, precision, |d| scientific(d, precision))?,
             Verb::Binary => match value {
                 Value::Bool(b) => out.push(if b { "1" } else { "0" })?,
                 _ => integer(cx, &mut out, &value, |n| format!("{n:b}"))?,
@@ -68,7 +69,10 @@ fn decimal<'a>(cx: &Cx<'a>, out: &mut TextBuilder<'_, 'a>, value: &Value<'a>) ->
 fn double<'a>(cx: &Cx<'a>, out: &mut TextBuilder<'_, 'a>, d: f64) -> EvalResult<()> {
     match special(d) {
         Some(text) => out.push(text),
-        None => out.push(cx.arena().format(format_args!("{d}"))?),
+        None => {
+            cx.charge(FORMAT_STEPS)?;
+            out.push(cx.arena().format(format_args!("{d}"))?)
+        }
     }
 }
 
@@ -76,6 +80,7 @@ fn float<'a>(
     cx: &Cx<'a>,
     out: &mut TextBuilder<'_, 'a>,
     value: &Value<'a>,
+    precision: usize,
     write: impl FnOnce(f64) -> EvalResult<String>,
 ) -> EvalResult<()> {
     let number = match value {
@@ -85,10 +90,13 @@ fn float<'a>(
         _ => return Err(InvalidArgument),
     };
     cx.charge(1)?;
-    match special(number) {
-        Some(text) => out.push(text),
-        None => out.push(&write(number)?),
+    if let Some(text) = special(number) {
+        return out.push(text);
     }
+    // Each digit beyond those that a double has is worked out with all bits of the number.
+    let whole_digits = number.abs().max(1.0).log10() as usize;
+    cx.charge(precision.saturating_add(whole_digits))?;
+    out.push(&write(number)?)
 }
 
 /// Returns one digit, the fraction, and an exponent of at least two digits: `1.052033e+03`.
@@ -124,15 +132,7 @@ fn hex<'a>(cx: &Cx<'a>, out: &mut TextBuilder<'_, 'a>, value: &Value<'a>, upper:
         Value::Bytes(bytes) => bytes,
         _ => return integer(cx, out, value, |n| if upper { format!("{n:X}") } else { format!("{n:x}") }),
     };
-    cx.charge_bytes(bytes.len())?;
-    let mut pair = String::new();
-    for byte in bytes {
-        pair.clear();
-        let written = if upper { write!(pair, "{byte:02X}") } else { write!(pair, "{byte:02x}") };
-        written.map_err(|_| OutOfBudget)?;
-        out.push(&pair)?;
-    }
-    Ok(())
+    out.push(hex_encode(cx, bytes, upper)?)
 }
 
 /// Writes a value for people to read. The entries of a map are sorted by the text of their keys.
@@ -145,8 +145,8 @@ fn write_plain<'a>(cx: &Cx<'a>, out: &mut TextBuilder<'_, 'a>, value: &Value<'a>
         Value::Int(_) | Value::Uint(_) | Value::Double(_) => decimal(cx, out, value),
         Value::String(text) => out.push(text),
         Value::Bytes(bytes) => out.push(string_from_bytes(cx, bytes)?),
-        Value::Duration(duration) => out.push(cx.arena().format(format_args!("{duration}"))?),
-        Value::Timestamp(time) => out.push(cx.arena().format(format_args!("{time}"))?),
+        Value::Duration(duration) => out.push(duration_text(cx, *duration)?),
+        Value::Timestamp(time) => out.push(timestamp_text(cx, *time)?),
         Value::Type(name) => out.push(name),
         Value::List(list) => {
             out.push("[")?;
@@ -168,11 +168,16 @@ fn write_plain<'a>(cx: &Cx<'a>, out: &mut TextBuilder<'_, 'a>, value: &Value<'a>
 fn write_map<'a>(cx: &Cx<'a>, out: &mut TextBuilder<'_, 'a>, map: &Map<'a>, depth: u32) -> EvalResult<()> {
     cx.charge(map.len())?;
     let mut entries = cx.arena().vec();
+    let mut key_bytes = 0_usize;
     for (key, value) in map.all(cx)? {
         let mut text = TextBuilder::new(cx);
         write_plain(cx, &mut text, key, depth)?;
-        entries.push((text.finish()?, *value))?;
+        let key = text.finish()?;
+        key_bytes = key_bytes.saturating_add(key.len());
+        entries.push((key, *value))?;
     }
+    let comparisons = map.len().checked_ilog2().unwrap_or(0) as usize;
+    cx.charge_bytes(key_bytes.saturating_mul(comparisons.saturating_add(1)))?;
     entries.as_mut_slice().sort_by_key(|(key, _)| *key);
     out.push("{")?;
     for (index, (key, value)) in entries.finish().iter().enumerate() {

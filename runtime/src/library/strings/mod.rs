@@ -23,6 +23,11 @@ fn split_at(text: &str, position: i64) -> EvalResult<(&str, &str)> {
     byte.and_then(|byte| text.split_at_checked(byte)).ok_or(InvalidArgument)
 }
 
+/// Charges the budget for counting the characters of a text up to where another one occurs in it.
+fn charge_search(cx: &Cx<'_>, text: &str, needle: &str) -> EvalResult<()> {
+    cx.charge_each_byte(text.len().saturating_add(needle.len().min(text.len())))
+}
+
 /// Returns the number of code points.
 fn count(text: &str) -> i64 {
     length(text.chars().count())
@@ -30,7 +35,7 @@ fn count(text: &str) -> i64 {
 
 /// `text.charAt(at)`: the character at a position; empty text at the end.
 pub(crate) fn char_at<'a>(cx: &Cx<'a>, text: &'a str, at: i64) -> EvalResult<&'a str> {
-    cx.charge_bytes(text.len())?;
+    cx.charge_each_byte(text.len())?;
     let (_, rest) = split_at(text, at)?;
     let first = rest.chars().next().map_or(0, char::len_utf8);
     rest.get(..first).ok_or(InvalidArgument)
@@ -38,19 +43,25 @@ pub(crate) fn char_at<'a>(cx: &Cx<'a>, text: &'a str, at: i64) -> EvalResult<&'a
 
 /// `text.indexOf(needle, from)`: the first position, not before `from`, where `needle` occurs; -1 if there is none.
 pub(crate) fn index_of<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str, from: i64) -> EvalResult<i64> {
-    cx.charge_bytes(text.len().saturating_add(needle.len()))?;
+    charge_search(cx, text, needle)?;
     let (_, rest) = split_at(text, from)?;
+    if needle.len() > rest.len() {
+        return Ok(-1);
+    }
     let found = memmem::find(rest.as_bytes(), needle.as_bytes());
     Ok(found.and_then(|at| rest.get(..at)).map_or(-1, |before| from.saturating_add(count(before))))
 }
 
 /// `text.lastIndexOf(needle, to)`: the last position, not after `to`, where `needle` occurs; -1 if there is none.
 pub(crate) fn last_index_of<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str, to: Option<i64>) -> EvalResult<i64> {
-    cx.charge_bytes(text.len().saturating_add(needle.len()))?;
+    charge_search(cx, text, needle)?;
     let mut searched = text.as_bytes();
     if let Some(to) = to {
         let end = split_at(text, to)?.0.len().saturating_add(needle.len());
         searched = searched.get(..end).unwrap_or(searched);
+    }
+    if needle.len() > searched.len() {
+        return Ok(-1);
     }
     let found = memmem::rfind(searched, needle.as_bytes());
     Ok(found.and_then(|at| text.get(..at)).map_or(-1, count))
@@ -73,8 +84,8 @@ pub(crate) fn join<'a>(cx: &Cx<'a>, list: List<'a>, separator: &str) -> EvalResu
 }
 
 /// Returns the text with `f` applied to each byte. `f` must not change bytes beyond ASCII.
-pub(crate) fn map_bytes<'a>(cx: &Cx<'a>, text: &'a str, f: fn(&u8) -> u8) -> EvalResult<&'a str> {
-    cx.charge_bytes(text.len())?;
+pub(crate) fn map_bytes<'a>(cx: &Cx<'a>, text: &'a str, f: impl Fn(&u8) -> u8) -> EvalResult<&'a str> {
+    cx.charge_each_byte(text.len())?;
     if text.bytes().all(|b| f(&b) == b) {
         return Ok(text);
     }
@@ -95,6 +106,10 @@ fn at_most(limit: i64) -> usize {
 /// Empty text occurs before each character and at the end.
 pub(crate) fn replace<'a>(cx: &Cx<'a>, text: &'a str, from: &str, to: &str, most: i64) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
+    if from.len() > text.len() {
+        return Ok(text);
+    }
+    cx.charge((from.len() / 8).saturating_add(1))?;
     let mut replaced = TextBuilder::new(cx);
     let mut rest = 0;
     for (at, found) in text.match_indices(from).take(at_most(most)) {
@@ -110,7 +125,9 @@ pub(crate) fn replace<'a>(cx: &Cx<'a>, text: &'a str, from: &str, to: &str, most
 /// `text.split(separator, most)`: the parts between the separators. There are at most `most` parts, unless that is negative;
 /// the last part holds the remaining text. An empty separator separates all characters.
 pub(crate) fn split<'a>(cx: &Cx<'a>, text: &'a str, separator: &str, most: i64) -> EvalResult<List<'a>> {
+    // A separator that is longer than the text is only looked at if it fits.
     cx.charge_bytes(text.len())?;
+    cx.charge_each_byte(separator.len().min(text.len()))?;
     let mut parts = cx.arena().vec();
     let most = at_most(most);
     let mut rest = if most == 0 { None } else { Some(text) };
@@ -124,6 +141,8 @@ pub(crate) fn split<'a>(cx: &Cx<'a>, text: &'a str, separator: &str, most: i64) 
         let cut = if separator.is_empty() {
             let first = text.chars().next().map_or(0, char::len_utf8);
             text.split_at_checked(first).filter(|(_, after)| !after.is_empty())
+        } else if separator.len() > text.len() {
+            None
         } else {
             text.split_once(separator)
         };
@@ -139,7 +158,7 @@ pub(crate) fn split<'a>(cx: &Cx<'a>, text: &'a str, separator: &str, most: i64) 
 
 /// `text.substring(start, end)`: the text between two positions, up to the end without `end`.
 pub(crate) fn substring<'a>(cx: &Cx<'a>, text: &'a str, start: i64, end: Option<i64>) -> EvalResult<&'a str> {
-    cx.charge_bytes(text.len())?;
+    cx.charge_each_byte(text.len())?;
     let before_end = match end {
         Some(end) => split_at(text, end)?.0,
         None => text,
@@ -149,16 +168,18 @@ pub(crate) fn substring<'a>(cx: &Cx<'a>, text: &'a str, start: i64, end: Option<
 
 /// `text.reverse()`: the characters in reverse order.
 pub(crate) fn reverse<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<&'a str> {
-    cx.charge_bytes(text.len())?;
+    cx.charge_each_byte(text.len())?;
     let mut reversed = TextBuilder::new(cx);
+    reversed.reserve(text.len())?;
     text.chars().rev().try_for_each(|c| reversed.push_char(c))?;
     reversed.finish()
 }
 
 /// `strings.quote(text)`: the text in quotes, with quotes, backslashes and control characters that have a short escape escaped.
 pub(crate) fn quote<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<&'a str> {
-    cx.charge_bytes(text.len())?;
+    cx.charge_each_byte(text.len())?;
     let mut quoted = TextBuilder::new(cx);
+    quoted.reserve(text.len())?;
     quoted.push("\"")?;
     for c in text.chars() {
         match c {

@@ -1,6 +1,7 @@
 //! Calls through the table: each function with its edges, and the choice of overloads. What all of them use is here.
 
 mod bounds;
+mod calibration;
 mod containers;
 mod scalars;
 
