@@ -4,7 +4,7 @@
 //! same index.
 
 use crate::checked::Checked;
-use crate::stdlib::{Libraries, Library, Overload, Signature};
+use crate::stdlib::{Libraries, Library, Overload, Signature, TABLE};
 use crate::types::Type;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -179,6 +179,16 @@ impl Declarations {
     #[must_use]
     pub fn definitions(&self) -> &[Arc<Definition>] {
         &self.definitions
+    }
+
+    /// The names of all functions that expressions may call: of the libraries that are on, of the host, and defined in CEL. Macros are not
+    /// functions. A name may come more than once.
+    pub fn function_names(&self) -> impl Iterator<Item = &str> {
+        let is_name = |name: &&str| name.starts_with(|c: char| c.is_ascii_alphabetic());
+        let mut names: Vec<&str> = TABLE.names(self.libraries).filter(is_name).collect();
+        names.extend(self.functions.iter().map(|function| &*function.name));
+        names.extend(self.definitions.iter().map(|definition| definition.name()));
+        names.into_iter()
     }
 
     /// The libraries that are on.

@@ -2,7 +2,9 @@
 
 use crate::code_memory::{CodeMemory, InstalledFunction};
 use crate::entry::Entry;
-use celero_ir::{Helper, NodeId, Origin};
+use crate::unit::Unit;
+use celero_ir::layout::Access;
+use celero_ir::{ConstId, Helper, NodeId, Origin};
 
 /// The installed functions of one compilation.
 ///
@@ -26,6 +28,12 @@ impl Code {
         self.memory.installed()
     }
 
+    /// The machine code of a function, as it is installed.
+    #[must_use]
+    pub fn machine_code(&self, function: usize) -> Option<&[u8]> {
+        self.memory.installed().nth(function).map(|installed| installed.code)
+    }
+
     /// Bytes of machine code.
     #[must_use]
     pub fn size(&self) -> usize {
@@ -39,17 +47,55 @@ impl Code {
     }
 }
 
-/// A compiled function as text, for people.
+/// A compiled function for people who study it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
     /// Cranelift's intermediate form; helpers are named at their addresses.
     pub clif: String,
-    /// Disassembled machine code.
-    pub assembly: String,
-    /// Bytes of machine code.
-    pub size: usize,
+    /// The machine code, as it is installed.
+    pub bytes: Vec<u8>,
     /// Which machine code came from which part of the source, by rising addresses.
     pub ranges: Vec<CodeRange>,
+    /// What the addresses in the code are.
+    pub symbols: Vec<(usize, Symbol)>,
+}
+
+/// What is at an address that the code contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Symbol {
+    /// A helper.
+    Helper(Helper),
+    /// A constant of the graph.
+    Constant(ConstId),
+    /// The accessor of a field, by its number.
+    Accessor(u32),
+    /// The table of the texts of a field, by its number.
+    Texts(u32),
+}
+
+impl Symbol {
+    /// The addresses that code of a unit may contain.
+    pub(crate) fn of(unit: &Unit<'_>) -> Vec<(usize, Self)> {
+        let mut symbols: Vec<(usize, Self)> =
+            Helper::ALL.iter().zip(unit.helpers).map(|(helper, address)| (*address, Self::Helper(*helper))).collect();
+        for (id, address) in (0..).map(ConstId).zip(unit.constants) {
+            symbols.extend([address.data, address.value].map(|address| (address, Self::Constant(id))));
+        }
+        for (number, field) in (0..).zip(unit.fields) {
+            match &field.access {
+                Access::Text(_, accessor) | Access::Ip(_, accessor) => {
+                    symbols.push((*accessor, Self::Accessor(number)))
+                }
+                Access::Tagged(_, tags, accessor) => {
+                    symbols.extend([(*accessor, Self::Accessor(number)), (tags.table, Self::Texts(number))]);
+                }
+                Access::Load(..) | Access::Get => {}
+            }
+        }
+        symbols.retain(|(address, _)| *address != 0);
+        symbols.sort_by_key(|(address, _)| *address);
+        symbols
+    }
 }
 
 /// A range of machine code and the node that it computes.

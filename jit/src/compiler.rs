@@ -1,6 +1,6 @@
 //! From a unit to installed code: emission, code generation, limits, linking.
 
-use crate::code::{Code, CodeRange, Listing, name_helpers};
+use crate::code::{Code, CodeRange, Listing, Symbol, name_helpers};
 use crate::code_memory::{CodeMemory, CompiledFunction, Reserve};
 use crate::emit::{self, Body, Task};
 use crate::error::{Bound, Error};
@@ -159,7 +159,6 @@ impl Compiler {
         let mut listings = Vec::with_capacity(unit.graph.roots().len());
         for (number, &root) in unit.graph.roots().iter().enumerate() {
             self.context.clear();
-            self.context.set_disasm(true);
             self.generate(unit, number, Body::Root(root), &[root])?;
             let clif = name_helpers(&self.context.func.display().to_string(), unit.helpers);
             let code = self.context.take_compiled_code().ok_or_else(|| Error::Internal("no code".into()))?;
@@ -171,8 +170,8 @@ impl Compiler {
             listings.push(Listing {
                 clif,
                 ranges: ranges.collect(),
-                size: code.buffer.data().len(),
-                assembly: code.vcode.unwrap_or_default(),
+                bytes: code.buffer.data().to_vec(),
+                symbols: Symbol::of(unit),
             });
         }
         Ok(listings)

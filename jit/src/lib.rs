@@ -31,7 +31,7 @@ mod profile;
 mod target;
 mod unit;
 
-pub use code::{Code, CodeRange, Listing};
+pub use code::{Code, CodeRange, Listing, Symbol};
 pub use code_memory::CompiledFunction;
 pub use compiler::{Compiler, Limits, Settings};
 pub use entry::{ContextEntry, Entry};

@@ -169,7 +169,7 @@ pub use cx::Cx;
 pub use engine::{Engine, EngineBuilder, Tier, diagnostic_codes};
 pub use env::{Env, EnvError};
 pub use error::{CompileError, ErrorKind, EvalError, RuleError};
-pub use explain::Explanation;
+pub use explain::{CodeSpan, Explanation, MachineCode};
 pub use expression::{CheckedRule, TextPiece};
 pub use fields::Fields;
 pub use function::{DynFunction, FromValue, Functions, HostFunction, IntoValue};

@@ -1,31 +1,35 @@
-//! `celero check`: checks a rule, a file of rules or a policy without evaluating it.
+//! `celero check`: checks rules without evaluating them: expressions, files of rules, policies.
 
-use crate::REJECTED;
-use crate::failure::{Failure, diagnostics_json, render};
-use crate::input::{Input, InputArgs, expression, read_raw};
+use crate::contexts::{Command, Contexts};
+use crate::failure::{Failure, diagnostics_json, style};
+use crate::input::InputArgs;
 use crate::output::Output;
-use crate::policy::{self, is_policy};
-use crate::rule_sets::{ErrorPolicyArg, SetCommand, builder, rejected, with_contexts};
-use crate::rules_file::{RulesFile, is_rules};
-use celero::{CompileError, Context, Diagnostic, Engine, Env, ErrorPolicy, Indexing, Tier, Type};
-use serde_json::json;
-use std::path::PathBuf;
+use crate::rule_sets::{ErrorPolicyArg, builder, builder_without, failures};
+use crate::rules_file::RulesFile;
+use crate::source::{Format, Source, SourceArgs};
+use crate::units::counted;
+use crate::{REJECTED, hints, policy, watch};
+use celero::{Diagnostic, Engine, ErrorPolicy, Indexing, Severity, Tier};
+use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
-/// Check a rule, a file of rules, or a policy: names, types, literals.
+/// Check rules: names, types, literals. Expressions, files of rules and policies.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   celero check rule.cel
-  celero check site.rules                             # a file of rules
-  celero check policy.yaml                            # a policy
-  celero check --expr 'user.age >= 18 && \"admin\" in user.roles' \\
+  celero check rules/*.cel site.rules policy.yaml     # many files
+  celero check --watch site.rules                     # again on every change, until interrupted
+  celero check -e 'request.path == \"/\"'
+  celero check -e 'user.age >= 18 && \"admin\" in user.roles' \\
       --vars 'user.age: int, user.roles: list(string)'
   celero check --deny-warnings rule.cel               # for CI
   celero check rule.cel --bindings bindings.json      # names from a file of values, as dyn
-  celero check --expr 'request.pth == \"/\"' --request request.http
 
+Rules read a request (`request.path`, `source.address`), unless --vars or --bindings declare variables.
 A file of rules has one rule per line, `name: expression`. A line that starts with white space continues the rule above; a line that
-starts with `#` is a comment. The rules read a request, unless --vars or --bindings declare variables:
+starts with `#` is a comment:
   # who may come in
   admin: request.path.startsWith(\"/admin\")
     && request.headers[\"x-team\"] == \"ops\"
@@ -37,18 +41,17 @@ header twice or, unless --on-error says that a failed rule matches, by leaving o
 
 For a valid rule the command prints its type. For an invalid one it prints the errors, each with the marked source, and exits with 1.
 Warnings (an invalid pattern, a constant condition, an impossible header name) change the exit code only with --deny-warnings.
-With --json: {\"ok\": true, \"type\": \"bool\", \"diagnostics\": []}; for a file of rules {\"ok\": true, \"rules\": 2, \"diagnostics\": []},
-each diagnostic with \"rule\", \"name\", and spans in bytes of the file.")]
+With --json: {\"ok\": true, \"file\": .., \"type\": \"bool\", \"diagnostics\": []}; for a file of rules \"rules\": 2 instead of \"type\", each
+diagnostic with \"rule\", \"name\", and spans in bytes of the file; for several files {\"ok\": true, \"files\": [..]}.")]
 pub(crate) struct Args {
-    /// A file with one expression, a file of rules, or a policy (`.yaml`).
-    #[arg(value_name = "RULE", required_unless_present = "expr")]
-    file: Option<PathBuf>,
-    /// The expression, instead of a file.
-    #[arg(long, value_name = "EXPR", conflicts_with = "file", allow_hyphen_values = true)]
-    expr: Option<String>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
     /// Exit with 1 if there are warnings.
     #[arg(long)]
     deny_warnings: bool,
+    /// Check again whenever one of the files changes, until the command is interrupted.
+    #[arg(long, conflicts_with = "json")]
+    watch: bool,
     /// What a rule of a file with a failed evaluation counts as.
     #[arg(long, value_enum, default_value_t = ErrorPolicyArg(ErrorPolicy::NoMatch))]
     on_error: ErrorPolicyArg,
@@ -59,101 +62,155 @@ pub(crate) struct Args {
     given: InputArgs,
 }
 
-/// The tag of rules that keep requests back.
+/// The tag of rules that are guards.
 const DENY: &str = "deny";
 
-type Checked = Result<(Type, Vec<Diagnostic>), CompileError>;
+/// The result of the check of a file or a text.
+struct Checked {
+    /// Whether there is no error and, if they are denied, no warning.
+    ok: bool,
+    /// What is known of valid rules, for people: their type, or their number.
+    summary: String,
+    /// Diagnostics as text, and hints.
+    complaint: String,
+    hints: Vec<String>,
+    json: Json,
+}
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
-    let source = match (&args.expr, &args.file) {
-        (Some(expr), _) => expression(expr)?,
-        (None, Some(path)) if is_policy(path) => {
-            return policy::check(path, args.deny_warnings, args.json, output);
-        }
-        (None, Some(path)) => {
-            let text = read_raw(path)?;
-            if is_rules(&text) {
-                let file = RulesFile::parse(path.display().to_string(), text)?;
-                return with_contexts(&args.given, output, CheckSet { file: &file, args });
-            }
-            text.trim().to_owned()
-        }
-        (None, None) => return Err("a file or --expr is required".into()),
-    };
-    let engine = Engine::builder().tier(Tier::Interpret).build();
-    let checked = match args.given.input()? {
-        Input::Named(named) => check(&engine, &named.env()?, &source),
-        Input::Request(request) => check(&engine, &request.env()?, &source),
-    };
-    let fine = checked.as_ref().is_ok_and(|(_, warnings)| !args.deny_warnings || warnings.is_empty());
-    let code = if fine { 0 } else { REJECTED };
-    if args.json {
-        let answer = match &checked {
-            Ok((ty, warnings)) => {
-                json!({ "ok": fine, "type": ty.to_string(), "diagnostics": diagnostics_json(warnings) })
-            }
-            Err(error) => json!({ "ok": false, "diagnostics": diagnostics_json(error.diagnostics()) }),
-        };
-        output.line(&answer.to_string());
-        return Ok(code);
+    if !args.watch {
+        return once(args, output);
     }
-    match &checked {
-        Ok((ty, warnings)) => {
-            if !warnings.is_empty() {
-                output.complain(&render(&source, warnings, output.color()));
-            }
-            if fine {
-                output.line(&format!("ok: {ty}"));
-            }
-        }
-        Err(error) => output.complain(&Failure::from(error).render(&source, output.color())),
+    let given = [&args.given.bindings, &args.given.requests].into_iter().flatten();
+    let files: Vec<PathBuf> = args.source.files.iter().chain(given).cloned().collect();
+    if args.source.files.is_empty() || files.iter().any(|file| file == Path::new("-")) {
+        return Err("--watch needs files, not texts or standard input".to_owned());
     }
-    Ok(code)
+    watch::each_change(&files, output, |output| {
+        if let Err(why) = once(args, output) {
+            output.complain(&format!("error: {why}"));
+        }
+    })
 }
 
-fn check<C: Context>(engine: &Engine, env: &Env<C>, source: &str) -> Checked {
-    let program = engine.compile(env, source)?;
-    Ok((program.result_type().clone(), program.warnings().to_vec()))
+fn once(args: &Args, output: &mut Output) -> Result<u8, String> {
+    let sources = args.source.read("check")?;
+    let input = args.given.read()?;
+    input.run(CheckAll { args, sources }, output)
 }
 
-struct CheckSet<'a> {
-    file: &'a RulesFile,
+struct CheckAll<'a> {
     args: &'a Args,
+    sources: Vec<Source>,
 }
 
-impl SetCommand for CheckSet<'_> {
-    fn run<E: Context, C: Context<Static = E::Static>>(
-        self,
-        env: &Env<E>,
-        _: &[C],
-        output: &mut Output,
-    ) -> Result<u8, String> {
-        let Self { file, args } = self;
-        let engine = Engine::builder().tier(Tier::Interpret).build();
-        let builder = builder(&engine, env, file, args.on_error).index(Indexing::Off);
-        let set = match builder.build() {
-            Ok(set) => set,
-            Err(error) => return Ok(rejected(file, &error, args.json, output)),
-        };
-        let mut warnings = set.warnings().to_vec();
-        let fails_open = args.on_error.0 == ErrorPolicy::NoMatch;
-        for (number, rule) in file.rules.iter().enumerate().filter(|(_, rule)| rule.tags.iter().any(|tag| tag == DENY))
-        {
-            if let Ok(checked) = engine.check(env, &rule.source) {
-                warnings.extend(checked.guard_warnings(env, fails_open).into_iter().map(|warning| (number, warning)));
+impl Command for CheckAll<'_> {
+    fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
+        let Self { args, sources } = self;
+        let several = sources.len() > 1;
+        let (mut ok, mut answers, mut hints) = (true, Vec::new(), Vec::new());
+        for source in sources {
+            let name = source.name.clone();
+            let mut checked = match source.format {
+                Format::Cel => expression(args, contexts, &source, output.color()),
+                Format::Rules => rules(args, contexts, RulesFile::parse(source.name, source.text)?, output.color()),
+                Format::Policy => of_policy(policy::check(&source, args.deny_warnings, output.color())),
+            };
+            ok &= checked.ok;
+            if let Some(members) = checked.json.as_object_mut() {
+                members.insert("file".to_owned(), json!(name));
+            }
+            answers.push(checked.json);
+            hints.extend(checked.hints);
+            if args.json {
+                continue;
+            }
+            if !checked.complaint.is_empty() {
+                output.complain(&checked.complaint);
+            }
+            let paint = output.paint();
+            let prefix = if several { format!("{}: ", paint.name(&name)) } else { String::new() };
+            if checked.ok {
+                output.line(&format!("{prefix}{}: {}", paint.good("ok"), checked.summary));
+            } else if several {
+                output.line(&format!("{prefix}{}", paint.bad("failed")));
             }
         }
-        warnings.sort_by_key(|(rule, warning)| (*rule, warning.span.start));
-        let fine = !args.deny_warnings || warnings.is_empty();
         if args.json {
-            let diagnostics = file.diagnostics_json(&warnings);
-            output.line(&json!({ "ok": fine, "rules": set.len(), "diagnostics": diagnostics }).to_string());
+            let answer = match &mut answers[..] {
+                [answer] => answer.take(),
+                answers => json!({ "ok": ok, "files": answers }),
+            };
+            output.line(&answer.to_string());
         } else {
-            file.complain(&warnings, output);
-            if fine {
-                output.line(&format!("ok: {} rules", set.len()));
-            }
+            hints.dedup();
+            output.hints(&hints);
         }
-        Ok(if fine { 0 } else { REJECTED })
+        Ok(if ok { 0 } else { REJECTED })
+    }
+}
+
+fn of_policy(report: policy::Report) -> Checked {
+    let policy::Report { ok, summary, complaint, json } = report;
+    Checked { ok, summary, complaint, hints: Vec::new(), json }
+}
+
+fn expression(args: &Args, contexts: &impl Contexts, source: &Source, color: bool) -> Checked {
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    match engine.compile(contexts.env(), &source.text) {
+        Ok(program) => {
+            let (ty, warnings) = (program.result_type().to_string(), program.warnings());
+            let ok = !args.deny_warnings || warnings.is_empty();
+            let complaint = celero::render(&source.text, &source.name, warnings, style(color));
+            let json = json!({ "ok": ok, "type": ty, "diagnostics": diagnostics_json(warnings) });
+            Checked { ok, summary: ty, complaint, hints: Vec::new(), json }
+        }
+        Err(error) => Checked {
+            ok: false,
+            summary: String::new(),
+            complaint: Failure::from(&error).render(&source.name, &source.text, color),
+            hints: hints::about(source.argument(), args.given.declares(), "check", error.diagnostics()),
+            json: json!({ "ok": false, "diagnostics": diagnostics_json(error.diagnostics()) }),
+        },
+    }
+}
+
+fn rules(args: &Args, contexts: &impl Contexts, file: RulesFile, color: bool) -> Checked {
+    let (engine, env) = (Engine::builder().tier(Tier::Interpret).build(), contexts.env());
+    let (mut found, set) = match builder(&engine, env, &file, args.on_error).index(Indexing::Off).build() {
+        Ok(set) => (set.warnings().to_vec(), set.len()),
+        Err(error) => {
+            // The warnings about the other rules, as if the failed ones were not there.
+            let mut found = failures(&error);
+            let failed: BTreeSet<usize> = found.iter().map(|(rule, _)| *rule).collect();
+            let others: Vec<usize> = (0..file.rules.len()).filter(|rule| !failed.contains(rule)).collect();
+            let builder = builder_without(&engine, env, &file, args.on_error, &failed).index(Indexing::Off);
+            let warnings = builder.build().map(|set| set.warnings().to_vec()).unwrap_or_default();
+            let warnings = warnings.into_iter().filter_map(|(at, found)| Some((*others.get(at)?, found)));
+            found.extend(warnings);
+            (found, others.len())
+        }
+    };
+    let fails_open = args.on_error.0 == ErrorPolicy::NoMatch;
+    let is_guard = |tags: &[String]| tags.iter().any(|tag| tag == DENY);
+    for (number, rule) in file.rules.iter().enumerate().filter(|(_, rule)| is_guard(&rule.tags)) {
+        if let Ok(checked) = engine.check(env, &rule.source) {
+            found.extend(checked.guard_warnings(env, fails_open).into_iter().map(|warning| (number, warning)));
+        }
+    }
+    found.sort_by_key(|(rule, found)| (found.severity == Severity::Warning, *rule, found.span.start));
+    let failed = found.iter().any(|(_, found)| found.severity == Severity::Error);
+    let ok = !failed && (!args.deny_warnings || found.is_empty());
+    let diagnostics: Vec<Diagnostic> = found.iter().map(|(_, found)| found.clone()).collect();
+    let mut json = json!({ "ok": ok, "diagnostics": file.diagnostics_json(&found) });
+    if let Some(members) = json.as_object_mut().filter(|_| !failed) {
+        members.insert("rules".to_owned(), json!(set));
+    }
+    Checked {
+        ok,
+        summary: counted(set, "rule"),
+        complaint: file.render(&found, color),
+        hints: hints::about(None, args.given.declares(), "check", &diagnostics),
+        json,
     }
 }

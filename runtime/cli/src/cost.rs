@@ -1,9 +1,12 @@
 //! Measures what a set of rules costs for given requests: how many rules are evaluated, how many match, the time, and the share of
 //! each rule in it.
 
+use crate::output::Paint;
+use crate::progress::Progress;
+use crate::units::number;
 use celero::{Context, Engine, Env, RuleSet, Scratch};
 use serde_json::{Value as Json, json};
-use std::fmt;
+use std::fmt::{self, Write};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -24,9 +27,9 @@ const MOST_SHOWN: usize = 20;
 pub(crate) struct Cost {
     requests: usize,
     /// Nanoseconds per request in the fastest round, for all matches.
-    pub(crate) all: f64,
+    all: f64,
     /// Nanoseconds per request in the fastest round, for the first match.
-    pub(crate) first: f64,
+    first: f64,
     looked_at: usize,
     matched: usize,
     failed: usize,
@@ -69,6 +72,7 @@ impl Cost {
         if contexts.is_empty() {
             return Err("there is no request to measure with".to_owned());
         }
+        let _progress = Progress::expecting("measuring the rules", SET_TIME.saturating_mul(2));
         let mut scratch = Scratch::new();
         let mut indexed = vec![true; set.len()];
         let mut counts = vec![Counts::default(); set.len()];
@@ -199,34 +203,36 @@ fn most_expensive<E: Context, C: Context<Static = E::Static>>(
     rules
 }
 
-impl fmt::Display for Cost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "requests  {}", self.requests)?;
-        writeln!(
-            f,
-            "time      {:.0} ns per request for all matches, {:.0} ns for the first match",
-            self.all, self.first
-        )?;
+impl Cost {
+    /// Returns the cost as text: the time of a request, and the most expensive rules.
+    pub(crate) fn text(&self, paint: Paint) -> String {
+        let mut text = String::new();
+        // Writing to a string can't fail.
+        let _ = self.write(&mut text, paint);
+        text
+    }
+
+    fn write(&self, f: &mut String, paint: Paint) -> fmt::Result {
+        writeln!(f, "{}  {}", paint.strong("requests"), self.requests)?;
+        let (word, all, first) = (paint.strong("time"), self.all, self.first);
+        writeln!(f, "{word}      {all:.0} ns per request for all matches, {first:.0} ns for the first match")?;
         let (looked_at, matched) = (self.per_request(self.looked_at), self.per_request(self.matched));
-        let failed = self.per_request(self.failed);
+        let (word, failed) = (paint.strong("rules"), self.per_request(self.failed));
         writeln!(
             f,
-            "rules     {looked_at:.2} evaluated per request, of which {matched:.2} match and {failed:.2} fail"
+            "{word}     {looked_at:.2} evaluated per request, of which {matched:.2} match and {failed:.2} fail"
         )?;
-        writeln!(f, "\nmost expensive rules, each measured standalone with the requests for which it is evaluated:")?;
-        writeln!(f, "  share  evaluated  match  failed  ns each  rule")?;
+        let title = "most expensive rules, each measured standalone with the requests for which it is evaluated:";
+        writeln!(f, "\n{}", paint.strong(title))?;
+        writeln!(f, "{}", paint.faint("  share  evaluated  match  failed  ns each  rule"))?;
         for rule in self.rules.iter().take(MOST_SHOWN) {
             let Counts { looked_at, matched, failed } = rule.counts;
             let when = if rule.indexed { "" } else { "  (not indexed)" };
-            let (share, each) = (rule.share * 100.0, rule.each);
-            let (number, name) = (rule.number, &rule.name);
-            writeln!(f, "{share:>6.1}% {looked_at:>10} {matched:>6} {failed:>7} {each:>8.1}  {number} `{name}`{when}")?;
+            let (share, each, number) = (rule.share * 100.0, rule.each, rule.number);
+            let name = paint.name(&format!("`{}`", rule.name));
+            let when = paint.faint(when);
+            writeln!(f, "{share:>6.1}% {looked_at:>10} {matched:>6} {failed:>7} {each:>8.1}  {number} {name}{when}")?;
         }
         Ok(())
     }
-}
-
-/// Returns a count as a floating-point number.
-pub(crate) fn number(count: usize) -> f64 {
-    u32::try_from(count).map_or(f64::INFINITY, f64::from)
 }

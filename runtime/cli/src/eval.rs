@@ -1,22 +1,30 @@
-//! `celero eval`: evaluates an expression.
+//! `celero eval`: evaluates an expression, or a file of rules.
 
-use crate::evaluate::{Engines, Evaluated, TierChoice, TierResult, answer};
-use crate::failure::Failure;
-use crate::input::{Input, InputArgs, expression};
+use crate::contexts::{Command, Contexts};
+use crate::evaluate::{Engines, Evaluated, TierChoice, answers};
+use crate::input::InputArgs;
 use crate::output::Output;
-use crate::{DISAGREE, REJECTED, jsonl};
+use crate::rule_sets::{ErrorPolicyArg, builder, rejected};
+use crate::rules_file::RulesFile;
+use crate::source::{Format, Source, SourceArgs};
+use crate::{DISAGREE, REJECTED, hints, jsonl};
+use celero::{Engine, ErrorPolicy, Scratch};
+use serde_json::{Value as Json, json};
 
-/// Evaluate an expression.
+/// Evaluate an expression, or a file of rules with requests.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  celero eval '[1, 2, 3].map(x, x * 2)'
-  celero eval 'user.name == \"ada\"' --bindings bindings.json
-  celero eval 'request.headers[\"x-team\"]' --request request.http --source 192.0.2.7:4711
-  celero eval '9007199254740993 == 9007199254740992.0' --tier both
-  celero eval 'twice(21)' --define 'twice(n: int) -> int = n * 2'
+  celero eval -e '[1, 2, 3].map(x, x * 2)'
+  celero eval rule.cel --requests traffic.jsonl
+  celero eval -e 'user.name == \"ada\"' --bindings bindings.json
+  celero eval -e 'request.headers[\"x-team\"]' --request request.http --source 192.0.2.7:4711
+  celero eval -e '9007199254740993 == 9007199254740992.0' --tier both
+  celero eval -e 'twice(21)' --define 'twice(n: int) -> int = n * 2'
+  celero eval site.rules --requests traffic.jsonl         # the rules that match each request
   echo '1 + 1' | celero eval -
 
+With several requests there is a line for each; with --json too.
 For programs, --json prints {\"value\": ..} or {\"error\": {\"kind\": .., \"message\": .., \"span\": [from, to]}}.
 --jsonl reads one JSON object per line and prints one result per line, in order:
   {\"expr\": \"x + 1\", \"vars\": {\"x\": \"int\"}, \"bindings\": {\"x\": 41}}
@@ -28,15 +36,17 @@ Values carry their types: {\"int\": \"1\"} {\"uint\": \"1\"} {\"double\": 1.5} {
 Input may also be plain JSON: whole numbers are int, other numbers double, objects maps.
 --tier both evaluates in both tiers; if the results differ, it prints {\"disagree\": {\"native\": .., \"interpret\": ..}} and exits 3.")]
 pub(crate) struct Args {
-    /// The expression.
-    #[arg(required_unless_present = "jsonl", allow_hyphen_values = true)]
-    expr: Option<String>,
+    #[command(flatten)]
+    source: SourceArgs,
     /// Read expressions from standard input, one JSON object per line, and print one result per line.
-    #[arg(long, conflicts_with_all = ["expr", "bindings", "vars", "request", "container", "define", "no_check"])]
+    #[arg(long, conflicts_with_all = ["files", "texts", "bindings", "vars", "requests", "container", "define", "no_check"])]
     jsonl: bool,
     /// The tier that evaluates.
     #[arg(long, value_enum, default_value_t = TierChoice::Auto)]
     tier: TierChoice,
+    /// What a rule of a file with a failed evaluation counts as.
+    #[arg(long, value_enum, default_value_t = ErrorPolicyArg(ErrorPolicy::NoMatch))]
+    on_error: ErrorPolicyArg,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
@@ -49,30 +59,126 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     if args.jsonl {
         return jsonl::run(&engines, output);
     }
-    let Some(expr) = &args.expr else { return Err("an expression is required".into()) };
-    let source = expression(expr)?;
-    let input = args.given.input()?;
-    // An invalid declaration is an error of the command line, not of the expression.
-    match &input {
-        Input::Named(named) => drop(named.env()?),
-        Input::Request(request) => drop(request.env()?),
+    let source = args.source.only("eval")?;
+    let input = args.given.read()?;
+    match source.format {
+        Format::Cel => input.run(EvaluateExpression { args, engines: &engines, source: &source }, output),
+        Format::Rules => {
+            let file = RulesFile::parse(source.name, source.text)?;
+            input.run(EvaluateRules { args, file: &file }, output)
+        }
+        Format::Policy => Err(format!(
+            "`{}` is a policy: celero test {} CASES.yaml evaluates it with requests",
+            source.name, source.name
+        )),
     }
-    let answer = answer(&engines, &input, &source);
-    if args.json || matches!(answer, Evaluated::Disagreed { .. }) {
-        output.line(&answer.json().to_string());
-    } else if let Evaluated::Agreed(outcome) = &answer {
-        print(outcome, &source, output);
+}
+
+struct EvaluateExpression<'a> {
+    args: &'a Args,
+    engines: &'a Engines,
+    source: &'a Source,
+}
+
+impl Command for EvaluateExpression<'_> {
+    fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
+        let Self { args, engines, source } = self;
+        if !contexts.given() && !args.given.declares() {
+            needs_no_request(contexts, source)?;
+        }
+        let answers = answers(engines, contexts, &source.text);
+        let mut code = 0;
+        let several = answers.len() > 1;
+        for (number, answer) in answers.iter().enumerate() {
+            code = code.max(exit_code(answer));
+            if args.json || matches!(answer, Evaluated::Disagreed { .. }) {
+                output.line(&answer.json().to_string());
+                continue;
+            }
+            let label =
+                if several { format!("{}: ", output.paint().faint(&contexts.label(number))) } else { String::new() };
+            match answer {
+                Evaluated::Agreed(Ok(shown)) => output.line(&format!("{label}{}", shown.text)),
+                Evaluated::Agreed(Err(failure)) => {
+                    if several {
+                        output.line(&format!("{label}{}", output.paint().bad(&format!("error: {}", failure.message))));
+                    } else {
+                        output.complain(&failure.render(&source.name, &source.text, output.color()));
+                        let hints =
+                            hints::about(source.argument(), args.given.declares(), "eval", &failure.diagnostics);
+                        output.hints(&hints);
+                    }
+                }
+                Evaluated::Disagreed { .. } => {}
+            }
+        }
+        Ok(code)
     }
-    Ok(match answer {
+}
+
+fn exit_code(answer: &Evaluated) -> u8 {
+    match answer {
         Evaluated::Agreed(Ok(_)) => 0,
         Evaluated::Agreed(Err(_)) => REJECTED,
         Evaluated::Disagreed { .. } => DISAGREE,
-    })
+    }
 }
 
-fn print(outcome: &TierResult, source: &str, output: &mut Output) {
-    match outcome {
-        Ok(shown) => output.line(&shown.text),
-        Err(failure) => output.complain(&Failure::render(failure, source, output.color())),
+/// Refuses an expression that reads a request where none is given.
+///
+/// # Errors
+/// The name that it reads.
+fn needs_no_request(contexts: &impl Contexts, source: &Source) -> Result<(), String> {
+    let Ok(rule) = Engine::new().check(contexts.env(), &source.text) else { return Ok(()) };
+    let read = rule.fields().names().next().map(ToOwned::to_owned);
+    match read {
+        Some(name) => Err(format!("the expression reads `{name}`: give a request with --request FILE")),
+        None => Ok(()),
+    }
+}
+
+struct EvaluateRules<'a> {
+    args: &'a Args,
+    file: &'a RulesFile,
+}
+
+impl Command for EvaluateRules<'_> {
+    fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
+        let Self { args, file } = self;
+        if !contexts.given() {
+            return Err(
+                "rules are evaluated with requests or values: give --requests FILE or --bindings FILE".to_owned()
+            );
+        }
+        let builder = builder(&Engine::new(), contexts.env(), file, args.on_error);
+        let set = match builder.build() {
+            Ok(set) => set,
+            Err(error) => return Ok(rejected(file, &error, args.json, output)),
+        };
+        let paint = output.paint();
+        contexts.with(|all| {
+            let mut scratch = Scratch::new();
+            for (number, context) in all.iter().enumerate() {
+                let name = |rule: usize| set.get(rule).map_or("", |rule| rule.name);
+                let result = set.all(context, &mut scratch).map(<[_]>::to_vec);
+                let stopped = result.is_err();
+                let matches = result.unwrap_or_default();
+                let matches: Vec<&str> = matches.into_iter().map(name).collect();
+                let errors: Vec<(&str, &str)> =
+                    scratch.errors().iter().map(|error| (name(error.rule), error.error.kind.message())).collect();
+                if args.json {
+                    let error = |(rule, message): &(&str, &str)| json!({ "rule": rule, "message": message });
+                    let errors: Vec<Json> = errors.iter().map(error).collect();
+                    let answer = json!({ "matches": matches, "errors": errors, "stopped": stopped });
+                    output.line(&answer.to_string());
+                    continue;
+                }
+                let matched =
+                    if matches.is_empty() { paint.faint("no match") } else { paint.good(&matches.join(", ")) };
+                let failed = errors.iter().map(|(rule, why)| paint.bad(&format!("; {rule} failed: {why}")));
+                output.line(&format!("{}: {matched}{}", contexts.label(number), failed.collect::<String>()));
+            }
+        })?;
+        Ok(0)
     }
 }

@@ -1,10 +1,9 @@
 //! Evaluates an expression in one tier or in both, and compares the results.
 
+use crate::contexts::{Contexts, INPUT_MEMORY};
 use crate::failure::Failure;
-use crate::input::{INPUT_MEMORY, Input, NamedInput};
 use crate::{value_json, value_text};
-use celero::http::RequestContext;
-use celero::{Arena, Context, Engine, Env, Scratch, Tier};
+use celero::{Arena, Context, Engine, Program, Scratch, Tier};
 use serde_json::{Value as Json, json};
 
 /// The value of `--tier`.
@@ -34,6 +33,15 @@ impl Engines {
             TierChoice::Native => Self::One(engine(Tier::Native)),
             TierChoice::Interpret => Self::One(engine(Tier::Interpret)),
             TierChoice::Both => Self::Both { native: engine(Tier::Native), interpret: engine(Tier::Interpret) },
+        }
+    }
+}
+
+impl Engines {
+    /// Returns one of the engines, for what does not depend on the tier.
+    pub(crate) fn first(&self) -> &Engine {
+        match self {
+            Self::One(engine) | Self::Both { native: engine, .. } => engine,
         }
     }
 }
@@ -76,14 +84,17 @@ fn outcome_json(outcome: &TierResult) -> Json {
     }
 }
 
-/// Evaluates in the chosen tiers.
-pub(crate) fn answer(engines: &Engines, input: &Input, source: &str) -> Evaluated {
+/// Evaluates in the chosen tiers, with each context.
+pub(crate) fn answers(engines: &Engines, contexts: &impl Contexts, source: &str) -> Vec<Evaluated> {
     match engines {
-        Engines::One(engine) => Evaluated::Agreed(evaluate(engine, input, source)),
+        Engines::One(engine) => evaluate(engine, contexts, source).into_iter().map(Evaluated::Agreed).collect(),
         Engines::Both { native, interpret } => {
-            let (native, interpret) = (evaluate(native, input, source), evaluate(interpret, input, source));
-            let equal = agree(&native, &interpret);
-            if equal { Evaluated::Agreed(native) } else { Evaluated::Disagreed { native, interpret } }
+            let pairs = evaluate(native, contexts, source).into_iter().zip(evaluate(interpret, contexts, source));
+            let compared = pairs.map(|(native, interpret)| {
+                let equal = agree(&native, &interpret);
+                if equal { Evaluated::Agreed(native) } else { Evaluated::Disagreed { native, interpret } }
+            });
+            compared.collect()
         }
     }
 }
@@ -98,31 +109,17 @@ fn agree(native: &TierResult, interpret: &TierResult) -> bool {
     }
 }
 
-fn evaluate(engine: &Engine, input: &Input, source: &str) -> TierResult {
-    match input {
-        Input::Named(named) => evaluate_named(engine, named, source),
-        Input::Request(request) => {
-            let message = &request.message;
-            let context = RequestContext::new(message).with_body(message.body()).with_source(request.peer);
-            run(engine, &request.env().map_err(Failure::invalid)?, &context, source)
-        }
-    }
+/// Returns a result for each context; one result if the expression can't be compiled or the contexts can't be made.
+fn evaluate<K: Contexts>(engine: &Engine, contexts: &K, source: &str) -> Vec<TierResult> {
+    let program = match engine.compile(contexts.env(), source) {
+        Ok(program) => program,
+        Err(error) => return vec![Err(Failure::from(&error))],
+    };
+    let results = contexts.with(|contexts| contexts.iter().map(|context| run(&program, context)).collect());
+    results.unwrap_or_else(|why| vec![Err(Failure::invalid(why))])
 }
 
-fn evaluate_named(engine: &Engine, named: &NamedInput, source: &str) -> TierResult {
-    let env = named.env().map_err(Failure::invalid)?;
-    let arena = Arena::new(INPUT_MEMORY);
-    let bindings = named.bindings(&env, &arena).map_err(Failure::invalid)?;
-    run(engine, &env, &bindings, source)
-}
-
-fn run<E: Context, C: Context<Static = E::Static>>(
-    engine: &Engine,
-    env: &Env<E>,
-    context: &C,
-    source: &str,
-) -> TierResult {
-    let program = engine.compile(env, source).map_err(|error| Failure::from(&error))?;
+fn run<C: Context>(program: &Program<C::Static>, context: &C) -> TierResult {
     let arena = Arena::new(INPUT_MEMORY);
     let mut scratch = Scratch::new();
     let value = program.eval(context, &mut scratch).map_err(Failure::from)?;

@@ -1,43 +1,55 @@
 //! `celero explain`: shows the stages of compilation of an expression, and its value.
 
-use crate::evaluate::{Engines, Evaluated, TierChoice, answer};
+use crate::contexts::{Command, Contexts};
+use crate::disassembly::{Disassembly, disassemble};
+use crate::evaluate::{Engines, Evaluated, TierChoice, answers};
+use crate::explain_set::ExplainSet;
 use crate::failure::Failure;
-use crate::input::{Input, InputArgs, expression, read_raw};
-use crate::output::Output;
-use crate::policy::{self, is_policy};
+use crate::input::InputArgs;
+use crate::output::{Output, Paint};
 use crate::rule_sets::ErrorPolicyArg;
 use crate::rules_file::RulesFile;
-use crate::{DISAGREE, REJECTED, explain_set};
-use celero::{Engine, ErrorPolicy};
-use serde_json::json;
-use std::path::{Path, PathBuf};
+use crate::source::{Format, Source, SourceArgs};
+use crate::units::bytes;
+use crate::{DISAGREE, REJECTED, hints, listing, policy};
+use celero::{Engine, ErrorPolicy, Explanation, Span};
+use serde_json::{Value as Json, json};
 
-/// Show how an expression is compiled: tree, types, graph before and after the passes, Cranelift IR, machine code. With
-/// --request or --bindings it is also evaluated, in both tiers.
+/// Show how rules are compiled. An expression: a summary, the optimised graph and the machine code with its source; with --requests or
+/// --bindings it is also evaluated, in both tiers. A file of rules or a policy: how each rule is found.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  celero explain 'size(\"abc\") > 2'
-  celero explain 'user.age >= 18' --vars 'user.age: int'
-  celero explain 'request.path.startsWith(\"/api/\")' --request request.http
-  celero explain --rules site.rules
-  celero explain --rules site.rules --requests traffic.jsonl
+  celero explain -e 'size(\"abc\") > 2'
+  celero explain rule.cel --all                           # every stage, from the tree to the machine code
+  celero explain rule.cel --show clif --show code
+  celero explain -e 'user.age >= 18' --vars 'user.age: int'
+  celero explain -e 'request.path.startsWith(\"/api/\")' --request request.http
+  celero explain site.rules
+  celero explain site.rules --rule admin --requests traffic.jsonl
   celero explain policy.yaml
 
+The machine code is shown as it runs: offsets, bytes and instructions, under the part of the expression that each came from; calls and
+constants have names. Below it, each part of the expression is shown with the ranges of its code.
 For a file of rules it shows how each rule is found: the keys of the index, and the condition that remains to be evaluated; or why
 the rule is not indexed. With --requests it shows what the set costs for these requests, most expensive rules first.
-With --json: {\"sections\": [{\"title\": \"tree\", \"text\": ..}, ..], \"result\": {\"value\": ..}}; for rules
-{\"rules\": [{\"name\": .., \"ways\": [{\"keys\": [..], \"chance\": 0.1, \"rest\": [..], \"shape\": 0}], ..}], ..,
-\"diagnostics\": [..], \"cost\": {..}}.")]
+With --json: {\"summary\": {..}, \"sections\": [{\"title\": \"tree\", \"text\": ..}, ..], \"code\": [..], \"positions\": [..],
+\"results\": [{\"value\": ..}]}; for rules {\"rules\": [{\"name\": .., \"ways\": [{\"keys\": [..], \"chance\": 0.1, \"rest\": [..],
+\"shape\": 0}], ..}], .., \"diagnostics\": [..], \"cost\": {..}}.")]
 pub(crate) struct Args {
-    /// The expression, or a policy (`.yaml`).
-    #[arg(required_unless_present = "rules", allow_hyphen_values = true)]
-    expr: Option<String>,
-    /// A file of rules, instead of an expression; `celero check --help` describes the format.
-    #[arg(long, value_name = "FILE", conflicts_with = "expr")]
-    rules: Option<PathBuf>,
-    /// What a rule with a failed evaluation counts as.
-    #[arg(long, value_enum, default_value_t = ErrorPolicyArg(ErrorPolicy::NoMatch), requires = "rules")]
+    #[command(flatten)]
+    source: SourceArgs,
+    /// Of a file of rules, show the rules of this name only. May be repeated.
+    #[arg(long, value_name = "NAME")]
+    rule: Vec<String>,
+    /// Show all stages of an expression; of a file of rules all rules, not only those that are evaluated most often.
+    #[arg(long)]
+    all: bool,
+    /// Of an expression, show this stage. May be repeated. Default: graph and code.
+    #[arg(long, value_enum, value_name = "STAGE", conflicts_with = "all")]
+    show: Vec<Stage>,
+    /// What a rule of a file with a failed evaluation counts as.
+    #[arg(long, value_enum, default_value_t = ErrorPolicyArg(ErrorPolicy::NoMatch))]
     on_error: ErrorPolicyArg,
     /// Print the result as JSON.
     #[arg(long)]
@@ -46,59 +58,159 @@ pub(crate) struct Args {
     given: InputArgs,
 }
 
-pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
-    if let Some(path) = &args.rules {
-        let file = RulesFile::parse(path.display().to_string(), read_raw(path)?)?;
-        return explain_set::run(&file, &args.given, args.on_error, args.json, output);
-    }
-    if let Some(path) = args.expr.as_deref().map(Path::new).filter(|path| is_policy(path) && path.is_file()) {
-        return Ok(policy::explain(path, args.json, output));
-    }
-    let Some(expr) = &args.expr else { return Err("an expression or --rules is required".into()) };
-    let source = expression(expr)?;
-    let engine = Engine::new();
-    let input = args.given.input()?;
-    let explained = match &input {
-        Input::Named(named) => engine.explain(&named.env()?, &source),
-        Input::Request(request) => engine.explain(&request.env()?, &source),
-    };
-    let evaluated = args.given.request.is_some() || args.given.bindings.is_some();
-    match explained {
-        Ok(explanation) => {
-            let result = evaluated.then(|| answer(&Engines::new(TierChoice::Both), &input, &source));
-            if args.json {
-                let sections = explanation.sections().map(|(title, text)| json!({ "title": title, "text": text }));
-                let result = result.as_ref().map(Evaluated::json);
-                output.line(&json!({ "sections": sections.collect::<Vec<_>>(), "result": result }).to_string());
-            } else {
-                output.print(&explanation.to_string());
-                if let Some(result) = &result {
-                    output.line("== result");
-                    show(result, &source, output);
-                }
-            }
-            Ok(match result {
-                Some(Evaluated::Disagreed { .. }) => DISAGREE,
-                Some(Evaluated::Agreed(Err(_))) => REJECTED,
-                _ => 0,
-            })
-        }
-        Err(error) => {
-            let failure = Failure::from(&error);
-            if args.json {
-                output.line(&failure.json().to_string());
-            } else {
-                output.complain(&failure.render(&source, output.color()));
-            }
-            Ok(REJECTED)
+/// A stage of the compilation of an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Stage {
+    /// The tree with the type of each node.
+    Tree,
+    /// The graph as it was lowered.
+    Lowered,
+    /// The graph after the passes.
+    Graph,
+    /// Cranelift's intermediate form.
+    Clif,
+    /// The machine code.
+    Code,
+}
+
+impl Stage {
+    /// Returns the title of the section, as [`Explanation::sections`] has it.
+    fn title(self) -> &'static str {
+        match self {
+            Self::Tree => "tree",
+            Self::Lowered => "graph",
+            Self::Graph => "optimized graph",
+            Self::Clif => "cranelift ir",
+            Self::Code => "machine code",
         }
     }
 }
 
-fn show(result: &Evaluated, source: &str, output: &mut Output) {
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
+    let source = args.source.only("explain")?;
+    let input = args.given.read()?;
+    match source.format {
+        Format::Policy => Ok(policy::explain(&source, args.json, output)),
+        Format::Rules => {
+            let file = RulesFile::parse(source.name, source.text)?;
+            let (policy, json, all, names) = (args.on_error, args.json, args.all, &*args.rule);
+            input.run(ExplainSet { file: &file, policy, json, all, names }, output)
+        }
+        Format::Cel => input.run(ExplainExpression { args, source: &source }, output),
+    }
+}
+
+struct ExplainExpression<'a> {
+    args: &'a Args,
+    source: &'a Source,
+}
+
+impl Command for ExplainExpression<'_> {
+    fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
+        let Self { args, source } = self;
+        let explanation = match Engine::new().explain(contexts.env(), &source.text) {
+            Ok(explanation) => explanation,
+            Err(error) => {
+                let failure = Failure::from(&error);
+                if args.json {
+                    output.line(&failure.json().to_string());
+                } else {
+                    output.complain(&failure.render(&source.name, &source.text, output.color()));
+                    let hints = hints::about(source.argument(), args.given.declares(), "explain", error.diagnostics());
+                    output.hints(&hints);
+                }
+                return Ok(REJECTED);
+            }
+        };
+        let results = match contexts.given() {
+            true => answers(&Engines::new(TierChoice::Both), contexts, &source.text),
+            false => Vec::new(),
+        };
+        let disassembly = explanation.machine_code().map(disassemble);
+        if args.json {
+            output.line(&as_json(&explanation, disassembly.as_ref(), &source.text, &results).to_string());
+        } else {
+            let paint = output.paint();
+            output.print(&summary(&explanation, disassembly.as_ref(), &source.text, paint));
+            let default = [Stage::Graph, Stage::Code];
+            let stages = if args.show.is_empty() { &default[..] } else { &args.show };
+            for (title, text) in explanation.sections() {
+                let wanted = args.all || stages.iter().any(|stage| stage.title() == title);
+                // The type is part of the summary, the positions stand below the machine code.
+                if !wanted || matches!(title, "type" | "source positions") {
+                    continue;
+                }
+                output.line(&format!("\n{}", paint.title(&format!("== {title}"))));
+                match (&disassembly, explanation.machine_code()) {
+                    (Some(disassembly), Some(code)) if title == "machine code" => {
+                        output.print(&listing::from_code(disassembly, &source.text, paint));
+                        output.line(&format!("\n{}", paint.title("== from the source to the code")));
+                        output.print(&listing::from_source(code, &source.text, paint));
+                    }
+                    _ => output.print(text),
+                }
+            }
+            for (number, result) in results.iter().enumerate() {
+                let label = if results.len() > 1 { format!(" of {}", contexts.label(number)) } else { String::new() };
+                output.line(&format!("\n{}", paint.title(&format!("== result{label}"))));
+                show(result, source, output);
+            }
+        }
+        let code = |result: &Evaluated| match result {
+            Evaluated::Disagreed { .. } => DISAGREE,
+            Evaluated::Agreed(Err(_)) => REJECTED,
+            Evaluated::Agreed(Ok(_)) => 0,
+        };
+        Ok(results.iter().map(code).max().unwrap_or(0))
+    }
+}
+
+/// Returns what is known at a glance: type, size of the code, calls.
+fn summary(explanation: &Explanation, disassembly: Option<&Disassembly>, source: &str, paint: Paint) -> String {
+    let ty = section(explanation, "type").trim();
+    let mut text = format!("{}  {ty}\n", paint.strong("type"));
+    let (Some(code), Some(disassembly)) = (explanation.machine_code(), disassembly) else {
+        text.push_str(&format!("{}  interpreted: there is no native code for this expression\n", paint.strong("code")));
+        return text;
+    };
+    let size = bytes(code.bytes().len());
+    let count = if disassembly.decoded { format!(", {} instructions", disassembly.lines.len()) } else { String::new() };
+    text.push_str(&format!("{}  native, {size}{count}, for {}\n", paint.strong("code"), bytes(source.len())));
+    let callees = disassembly.callees();
+    let calls = if callees.is_empty() { paint.good("nothing") } else { paint.name(&callees.join(", ")) };
+    text.push_str(&format!("{} {calls}\n", paint.strong("calls")));
+    text
+}
+
+fn section<'e>(explanation: &'e Explanation, title: &str) -> &'e str {
+    explanation.sections().find(|(known, _)| *known == title).map_or("", |(_, text)| text)
+}
+
+fn as_json(explanation: &Explanation, disassembly: Option<&Disassembly>, source: &str, results: &[Evaluated]) -> Json {
+    let sections = explanation.sections().map(|(title, text)| json!({ "title": title, "text": text }));
+    let code = explanation.machine_code();
+    let position = |(span, ranges): (Span, Vec<(usize, usize)>)| {
+        let text = source.get(span.start as usize..span.end as usize);
+        json!({ "span": [span.start, span.end], "text": text, "ranges": ranges })
+    };
+    json!({
+        "summary": {
+            "type": section(explanation, "type").trim(),
+            "native": code.is_some(),
+            "code_bytes": code.map(|code| code.bytes().len()),
+            "calls": disassembly.map(Disassembly::callees),
+        },
+        "sections": sections.collect::<Vec<_>>(),
+        "code": disassembly.map(Disassembly::json),
+        "positions": code.map(|code| listing::ranges(code).into_iter().map(position).collect::<Vec<_>>()),
+        "results": results.iter().map(Evaluated::json).collect::<Vec<_>>(),
+    })
+}
+
+fn show(result: &Evaluated, source: &Source, output: &mut Output) {
     match result {
         Evaluated::Agreed(Ok(shown)) => output.line(&shown.text),
-        Evaluated::Agreed(Err(failure)) => output.complain(&failure.render(source, output.color())),
+        Evaluated::Agreed(Err(failure)) => output.complain(&failure.render(&source.name, &source.text, output.color())),
         Evaluated::Disagreed { .. } => output.line(&result.json().to_string()),
     }
 }

@@ -1,63 +1,115 @@
-//! `celero explain --rules`: shows how the index finds each rule of a set, and what the set costs for requests.
+//! `celero explain` of a file of rules: how the index finds the rules of a set, and what the set costs for requests.
 
+use crate::contexts::{Command, Contexts};
 use crate::cost::Cost;
-use crate::input::InputArgs;
-use crate::output::Output;
-use crate::rule_sets::{ErrorPolicyArg, SetCommand, builder, rejected, with_contexts};
+use crate::output::{Output, Paint};
+use crate::rule_sets::{ErrorPolicyArg, builder, compiling, rejected};
 use crate::rules_file::{Rule, RulesFile};
-use celero::{Context, Engine, Env, IndexEntry, RuleExplanation, SetExplanation};
+use celero::{Engine, IndexEntry, RuleExplanation, SetExplanation, similar};
 use serde_json::{Value as Json, json};
 
+/// The largest number of rules that are shown without being asked for: those that are expected to be evaluated most often.
+const MOST_SHOWN: usize = 10;
+
 /// Explains the rules of a file.
-pub(crate) fn run(
-    file: &RulesFile,
-    given: &InputArgs,
-    policy: ErrorPolicyArg,
-    json: bool,
-    output: &mut Output,
-) -> Result<u8, String> {
-    with_contexts(given, output, Explain { file, policy, json })
+pub(crate) struct ExplainSet<'a> {
+    pub(crate) file: &'a RulesFile,
+    pub(crate) policy: ErrorPolicyArg,
+    pub(crate) json: bool,
+    /// Show all rules.
+    pub(crate) all: bool,
+    /// Show the rules of these names only.
+    pub(crate) names: &'a [String],
 }
 
-struct Explain<'a> {
-    file: &'a RulesFile,
-    policy: ErrorPolicyArg,
-    json: bool,
-}
-
-impl SetCommand for Explain<'_> {
-    fn run<E: Context, C: Context<Static = E::Static>>(
-        self,
-        env: &Env<E>,
-        contexts: &[C],
-        output: &mut Output,
-    ) -> Result<u8, String> {
-        let Self { file, policy, json } = self;
-        let engine = Engine::new();
+impl Command for ExplainSet<'_> {
+    fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
+        let Self { file, policy, json, .. } = self;
+        let (engine, env) = (Engine::new(), contexts.env());
         let builder = builder(&engine, env, file, policy);
-        let explanation = match builder.explain() {
+        let progress = compiling(&engine, env, file, policy);
+        let explained = builder.explain();
+        drop(progress);
+        let explanation = match explained {
             Ok(explanation) => explanation,
             Err(error) => return Ok(rejected(file, &error, json, output)),
         };
+        let shown = self.chosen(&explanation)?;
         let mut cost = None;
-        if !contexts.is_empty() {
+        if contexts.given() {
             let set = match builder.build() {
                 Ok(set) => set,
                 Err(error) => return Ok(rejected(file, &error, json, output)),
             };
-            cost = Some(Cost::measure(&engine, env, &set, contexts)?);
+            cost = Some(contexts.with(|contexts| Cost::measure(&engine, env, &set, contexts))??);
         }
         if json {
             output.line(&answer(file, &explanation, cost.as_ref()).to_string());
             return Ok(0);
         }
-        output.print(&explanation.to_string());
+        let paint = output.paint();
+        for line in explanation.summary().lines() {
+            let (word, text) = line.split_once(' ').unwrap_or((line, ""));
+            output.line(&format!("{} {text}", paint.strong(word)));
+        }
+        for number in &shown {
+            let text = explanation.rule_text(*number).unwrap_or_default();
+            let (head, body) = text.split_once('\n').unwrap_or((&text, ""));
+            output.print(&format!("\n{}\n{}", paint.name(head), colored(body, paint)));
+        }
+        let more = explanation.rules().len().saturating_sub(shown.len());
+        if more > 0 && self.names.is_empty() {
+            output.line(&paint.faint(&format!("\nand {more} more rules: --rule NAME shows one, --all shows all")));
+        }
         if let Some(cost) = &cost {
-            output.print(&format!("\n== cost\n{cost}"));
+            output.print(&format!("\n{}\n{}", paint.title("== cost"), cost.text(paint)));
         }
         file.complain(explanation.warnings(), output);
         Ok(0)
     }
+}
+
+impl ExplainSet<'_> {
+    /// Returns the numbers of the rules to show, in order.
+    ///
+    /// # Errors
+    /// A name that no rule has.
+    fn chosen(&self, explanation: &SetExplanation) -> Result<Vec<usize>, String> {
+        let rules = explanation.rules();
+        let mut numbers: Vec<usize> = (0..rules.len()).collect();
+        for name in self.names {
+            if !rules.iter().any(|rule| rule.name() == name) {
+                let known = similar(name, rules.iter().map(RuleExplanation::name));
+                let hint = known.map(|known| format!("; did you mean `{known}`?")).unwrap_or_default();
+                return Err(format!("{} has no rule `{name}`{hint}", self.file.path));
+            }
+        }
+        if !self.names.is_empty() {
+            numbers.retain(|number| rules.get(*number).is_some_and(|rule| self.names.iter().any(|n| n == rule.name())));
+        } else if !self.all {
+            let chance = |number: &usize| rules.get(*number).map_or(0.0, RuleExplanation::chance);
+            numbers.sort_by(|a, b| chance(b).total_cmp(&chance(a)));
+            numbers.truncate(MOST_SHOWN);
+            numbers.sort_unstable();
+        }
+        Ok(numbers)
+    }
+}
+
+/// Returns the lines about a rule with colours: words faint, keys as source.
+fn colored(body: &str, paint: Paint) -> String {
+    let line = |line: &str| {
+        let text = line.trim_start();
+        let indent = line.get(..line.len().saturating_sub(text.len())).unwrap_or_default();
+        let word = ["found if ", "or if ", "left: ", "every time: ", "interpreted: "]
+            .iter()
+            .find_map(|w| text.strip_prefix(w).map(|rest| (w, rest)));
+        match word {
+            Some((word, rest)) => format!("{indent}{}{}\n", paint.faint(word), paint.source(rest)),
+            None => format!("{}\n", paint.source(line)),
+        }
+    };
+    body.lines().map(line).collect()
 }
 
 fn answer(file: &RulesFile, explanation: &SetExplanation, cost: Option<&Cost>) -> Json {

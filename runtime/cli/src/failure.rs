@@ -1,7 +1,8 @@
 //! Why an expression has no value: invalid input, a compile error or an evaluation error.
 
-use celero::{CompileError, Diagnostic, EvalError, Label, Severity, Span, Stage};
+use celero::{CompileError, Diagnostic, ErrorKind, EvalError, Label, Severity, Span, Stage};
 use serde_json::{Value as Json, json};
+use std::sync::LazyLock;
 
 /// Why an expression has no value.
 #[derive(Clone, Debug)]
@@ -31,17 +32,12 @@ impl Failure {
         json!({ "error": error })
     }
 
-    /// Returns the failure as text, with the marked source.
-    pub(crate) fn render(&self, source: &str, color: bool) -> String {
-        self.render_as("rule", source, color)
-    }
-
-    /// Returns the same text, and calls the source `origin`.
-    pub(crate) fn render_as(&self, origin: &str, source: &str, color: bool) -> String {
+    /// Returns the failure as text, with the marked source, which is called `name`.
+    pub(crate) fn render(&self, name: &str, source: &str, color: bool) -> String {
         if self.diagnostics.is_empty() {
             return format!("error: {}", self.message);
         }
-        celero::render(source, origin, &self.diagnostics, style(color))
+        celero::render(source, name, &self.diagnostics, style(color))
     }
 }
 
@@ -61,7 +57,7 @@ impl From<EvalError> for Failure {
         let diagnostic = Diagnostic {
             severity: Severity::Error,
             stage: Stage::Check,
-            code: error.kind.name(),
+            code: code(error.kind),
             message: error.kind.message().to_owned(),
             span: Span::new(error.start, error.end),
             labels: Vec::new(),
@@ -72,9 +68,12 @@ impl From<EvalError> for Failure {
     }
 }
 
-/// Returns diagnostics as text.
-pub(crate) fn render(source: &str, diagnostics: &[Diagnostic], color: bool) -> String {
-    celero::render(source, "rule", diagnostics, style(color))
+/// Returns the code of an error as text shows it: like all codes, in kebab case. The kind in JSON is [`ErrorKind::name`].
+fn code(kind: ErrorKind) -> &'static str {
+    static CODES: LazyLock<Vec<String>> =
+        LazyLock::new(|| ErrorKind::ALL.iter().map(|kind| kind.name().replace('_', "-")).collect());
+    let number = ErrorKind::ALL.iter().position(|known| *known == kind);
+    number.and_then(|number| CODES.get(number)).map_or(kind.name(), String::as_str)
 }
 
 /// Returns the style of text output.

@@ -1,83 +1,87 @@
-//! `celero fmt`: formats expressions.
+//! `celero fmt`: formats expressions, files of rules and the expressions of policies.
 
 use crate::REJECTED;
 use crate::failure::Failure;
-use crate::input::{expression, read_raw};
 use crate::output::Output;
+use crate::rules_layout;
+use crate::source::{Format, Source, SourceArgs};
 use celero::{Engine, Tier};
-use std::path::{Path, PathBuf};
+use celero_policy::Policy;
 
 /// Format rules: spaces, parentheses, quotes, line breaks.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  celero fmt rule.cel other.cel               # rewrites the files
-  celero fmt --check rule.cel                 # writes nothing; exit code 1 if anything would change
+  celero fmt rule.cel site.rules policy.yaml  # rewrites the files
+  celero fmt --check rules/*.cel              # writes nothing; exit code 1 if anything would change
   celero fmt - < rule.cel                     # to standard output
-  celero fmt --expr 'a&&(b)'
+  celero fmt -e 'a&&(b)'
 
-The meaning of a rule never changes. Comments before the expression are kept. A comment inside or after the expression would be
-lost, so such a file is not changed, and the exit code is 1.")]
+The meaning of a rule never changes. Comments before an expression are kept. A comment inside or after an expression would be
+lost, so such a rule is not changed, and the exit code is 1. Of a policy only the expressions change, not the YAML around them.")]
 pub(crate) struct Args {
-    /// Files with one expression each. `-` reads standard input and writes standard output.
-    #[arg(value_name = "RULE", required_unless_present = "expr")]
-    files: Vec<PathBuf>,
-    /// The expression, instead of files.
-    #[arg(long, value_name = "EXPR", conflicts_with = "files", allow_hyphen_values = true)]
-    expr: Option<String>,
+    #[command(flatten)]
+    source: SourceArgs,
     /// Write nothing; print the names of unformatted files and exit with 1 if there are any.
     #[arg(long)]
     check: bool,
 }
 
+/// A formatted text, and why parts of it could not be formatted.
+struct Formatted {
+    text: Option<String>,
+    complaint: String,
+}
+
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     let engine = Engine::builder().tier(Tier::Interpret).build();
-    if let Some(expr) = &args.expr {
-        let source = expression(expr)?;
-        let done = format(&engine, "--expr", &source, output).map(|text| {
-            let same = text.trim_end() == source;
-            show(args.check, "--expr", same, &text, output)
-        });
-        return Ok(code(done == Some(true)));
-    }
     let mut fine = true;
-    for path in &args.files {
-        let name = path.display().to_string();
-        let source = read_raw(path)?;
-        let Some(text) = format(&engine, &name, &source, output) else {
-            fine = false;
-            continue;
+    for source in args.source.read("fmt")? {
+        let original = match &source.path {
+            // What was read has lost a byte order mark and, for expressions, its last line ends.
+            Some(path) => std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", source.name))?,
+            None => source.text.clone(),
         };
-        let same = text == source;
-        if args.check || path == Path::new("-") {
-            fine &= show(args.check, &name, same, &text, output);
-        } else if !same {
-            std::fs::write(path, text).map_err(|error| format!("{name}: {error}"))?;
+        let Formatted { text, complaint } = format(&engine, &source, output.color())?;
+        if !complaint.is_empty() {
+            output.complain(&complaint);
+            fine = false;
+        }
+        let Some(text) = text else { continue };
+        let same = if source.path.is_some() { text == original } else { text.trim_end() == original.trim_end() };
+        match &source.path {
+            _ if args.check => {
+                fine &= same;
+                if !same {
+                    let paint = output.paint();
+                    output.line(&format!("{}: {}", paint.name(&source.name), paint.bad("not formatted")));
+                }
+            }
+            Some(path) if !same => std::fs::write(path, text).map_err(|error| format!("{}: {error}", source.name))?,
+            Some(_) => {}
+            None => output.print(&text),
         }
     }
-    Ok(code(fine))
+    Ok(if fine { 0 } else { REJECTED })
 }
 
-fn code(fine: bool) -> u8 {
-    if fine { 0 } else { REJECTED }
-}
-
-fn format(engine: &Engine, name: &str, source: &str, output: &mut Output) -> Option<String> {
-    match engine.format(source) {
-        Ok(text) => Some(text),
-        Err(error) => {
-            output.complain(&Failure::from(&error).render_as(name, source, output.color()));
-            None
+fn format(engine: &Engine, source: &Source, color: bool) -> Result<Formatted, String> {
+    let done = |text| Formatted { text: Some(text), complaint: String::new() };
+    Ok(match source.format {
+        Format::Cel => match engine.format(&source.text) {
+            Ok(text) => done(text),
+            Err(error) => {
+                let complaint = Failure::from(&error).render(&source.name, &source.text, color);
+                Formatted { text: None, complaint }
+            }
+        },
+        Format::Rules => {
+            let (text, complaint) = rules_layout::format(engine, &source.name, &source.text, color)?;
+            Formatted { text: Some(text), complaint }
         }
-    }
-}
-
-/// Prints the formatted text, or with `check` whether it differs. Returns whether the exit code may be 0.
-fn show(check: bool, name: &str, same: bool, text: &str, output: &mut Output) -> bool {
-    if !check {
-        output.print(text);
-    } else if !same {
-        output.line(&format!("{name}: not formatted"));
-    }
-    !check || same
+        Format::Policy => match Policy::format(&source.name, &source.text) {
+            Ok(text) => done(text),
+            Err(error) => Formatted { text: None, complaint: error.render(color) },
+        },
+    })
 }

@@ -2,9 +2,10 @@
 //! invalid line gives an error result.
 
 use crate::DISAGREE;
-use crate::evaluate::{Engines, Evaluated, answer};
+use crate::contexts::NamedContexts;
+use crate::evaluate::{Engines, Evaluated, answers};
 use crate::failure::Failure;
-use crate::input::{Input, NamedInput};
+use crate::input::{Declarations, NamedInput};
 use crate::notation;
 use crate::output::Output;
 use serde::Deserialize;
@@ -62,9 +63,11 @@ pub(crate) fn run(engines: &Engines, output: &mut Output) -> Result<u8, String> 
 }
 
 fn evaluate_line(engines: &Engines, line: &[u8]) -> Evaluated {
-    match read(line) {
-        Ok((expr, named)) => answer(engines, &Input::Named(named), &expr),
-        Err(why) => Evaluated::Agreed(Err(Failure::invalid(why))),
+    let invalid = |why| Evaluated::Agreed(Err(Failure::invalid(why)));
+    let answer = read(line).and_then(|(expr, named)| Ok(answers(engines, &NamedContexts::new(named)?, &expr).pop()));
+    match answer {
+        Ok(answer) => answer.unwrap_or_else(|| invalid("no result".to_owned())),
+        Err(why) => invalid(why),
     }
 }
 
@@ -76,9 +79,10 @@ fn read(line: &[u8]) -> Result<(String, NamedInput), String> {
         let notation = notation.as_str().ok_or_else(|| format!("type of `{name}`: expected a string"))?;
         declared.push((name, notation::parse(notation)?));
     }
-    let definitions = question.define.iter().map(|text| notation::definition(text)).collect::<Result<_, _>>()?;
+    let functions = question.define.iter().map(|text| notation::definition(text)).collect::<Result<_, _>>()?;
     let JsonlRequest { expr, bindings: values, container, check, .. } = question;
-    Ok((expr, NamedInput { types: declared, values, container, unchecked: !check, definitions }))
+    let declarations = Declarations { container, unchecked: !check, functions };
+    Ok((expr, NamedInput { types: declared, values, given: true, declarations }))
 }
 
 /// Skips the rest of a line.

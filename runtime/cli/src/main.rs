@@ -5,26 +5,37 @@
 
 mod bench;
 mod check;
+mod contexts;
 mod cost;
+mod disassembly;
 mod eval;
 mod evaluate;
 mod explain;
 mod explain_set;
 mod failure;
 mod fmt;
+mod hints;
 mod http_request;
 mod input;
 mod jsonl;
+mod listing;
+mod manual;
 mod notation;
 mod output;
 mod policy;
-mod request_file;
+mod progress;
+mod recorded_requests;
+mod repl;
 mod rule_sets;
 mod rules_file;
+mod rules_layout;
+mod source;
+mod units;
 mod value_json;
 mod value_text;
+mod watch;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use output::Output;
 use std::process::ExitCode;
 
@@ -41,19 +52,21 @@ const DISAGREE: u8 = 3;
     version,
     after_help = "\
 Examples:
-  celero eval '1 + 2 * 3'
-  celero eval 'user.name.startsWith(\"a\")' --bindings bindings.json
-  celero eval 'request.host == \"example.com\"' --request request.http
-  celero check rule.cel --vars 'user.age: int, tags: list(string)'
-  celero explain 'size(\"abc\") > 2'
-  celero explain --rules site.rules --requests traffic.jsonl
-  celero check policy.yaml
+  celero eval -e '1 + 2 * 3'
+  celero eval -e 'user.name.startsWith(\"a\")' --bindings bindings.json
+  celero eval -e 'request.host == \"example.com\"' --request request.http
+  celero check rules/*.cel site.rules policy.yaml
+  celero check -e 'user.age > 18' --vars 'user.age: int, tags: list(string)'
+  celero explain -e 'size(\"abc\") > 2'
+  celero explain site.rules --requests traffic.jsonl
   celero test policy.yaml cases.yaml
   celero bench site.rules --requests traffic.jsonl
   celero fmt --check rules/*.cel
+  celero repl --request request.http
   echo '{\"expr\": \"x + 1\", \"bindings\": {\"x\": 41}}' | celero eval --jsonl
 
-For every file and expression, `-` means standard input.
+In every command an argument is a file, `-` is standard input, and -e is a text. A file holds one expression (`.cel`), rules (`.rules`)
+or a policy (`.yaml`).
 Exit code: 0 success, 1 rule rejected or evaluation failed, 2 invalid command line, 3 tiers disagree."
 )]
 struct Cli {
@@ -68,9 +81,12 @@ struct Cli {
 enum Command {
     Bench(bench::Args),
     Check(check::Args),
+    Completions(manual::CompletionsArgs),
     Eval(eval::Args),
     Explain(explain::Args),
     Fmt(fmt::Args),
+    Man(manual::ManArgs),
+    Repl(repl::Args),
     Schema(policy::SchemaArgs),
     Test(policy::TestArgs),
 }
@@ -81,9 +97,12 @@ fn main() -> ExitCode {
     let code = match cli.command {
         Command::Bench(args) => bench::run(&args, &mut output),
         Command::Check(args) => check::run(&args, &mut output),
+        Command::Completions(args) => manual::completions(&args, Cli::command(), &mut output),
         Command::Eval(args) => eval::run(&args, &mut output),
         Command::Explain(args) => explain::run(&args, &mut output),
         Command::Fmt(args) => fmt::run(&args, &mut output),
+        Command::Man(args) => manual::man(&args, Cli::command(), &mut output),
+        Command::Repl(args) => repl::run(&args, &mut output),
         Command::Schema(_) => Ok(policy::schema(&mut output)),
         Command::Test(args) => policy::test(&args, &mut output),
     };

@@ -5,12 +5,57 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal.
+    /// On a terminal, unless the environment variable `NO_COLOR` is set.
     Auto,
     /// Always.
     Always,
     /// Never.
     Never,
+}
+
+/// Colours for text, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Paint(bool);
+
+impl Paint {
+    fn with(self, code: &str, text: &str) -> String {
+        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// What matters most: totals, titles.
+    pub(crate) fn strong(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    /// The title of a section.
+    pub(crate) fn title(self, text: &str) -> String {
+        self.with("1;34", text)
+    }
+
+    /// What matters less: offsets, bytes, units.
+    pub(crate) fn faint(self, text: &str) -> String {
+        self.with("2", text)
+    }
+
+    /// What is as it should be.
+    pub(crate) fn good(self, text: &str) -> String {
+        self.with("32", text)
+    }
+
+    /// What is not as it should be.
+    pub(crate) fn bad(self, text: &str) -> String {
+        self.with("31", text)
+    }
+
+    /// Names.
+    pub(crate) fn name(self, text: &str) -> String {
+        self.with("36", text)
+    }
+
+    /// Source text of rules.
+    pub(crate) fn source(self, text: &str) -> String {
+        self.with("33", text)
+    }
 }
 
 /// The two output streams. If the reader of standard output ends (`celero .. | head`), the rest is not written; that is not an error.
@@ -27,10 +72,19 @@ impl Output {
 
     /// Returns whether errors are coloured.
     pub(crate) fn color(&self) -> bool {
+        self.colored(io::stderr().is_terminal())
+    }
+
+    /// Returns the colours of results.
+    pub(crate) fn paint(&self) -> Paint {
+        Paint(self.colored(io::stdout().is_terminal()))
+    }
+
+    fn colored(&self, terminal: bool) -> bool {
         match self.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+            Color::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
         }
     }
 
@@ -55,6 +109,14 @@ impl Output {
     pub(crate) fn complain(&mut self, text: &str) {
         self.flush();
         let _ = writeln!(io::stderr(), "{}", text.trim_end());
+    }
+
+    /// Writes hints to standard error.
+    pub(crate) fn hints(&mut self, hints: &[String]) {
+        let word = Paint(self.color()).strong("hint:");
+        for hint in hints {
+            self.complain(&format!("{word} {hint}"));
+        }
     }
 
     /// Flushes standard output at the end.

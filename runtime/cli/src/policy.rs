@@ -1,11 +1,13 @@
 //! `celero check`, `test`, `explain` and `schema` for policies (YAML files).
 
-use crate::REJECTED;
 use crate::failure::diagnostic_json;
-use crate::input::read_raw;
 use crate::output::Output;
+use crate::source::{Source, read_text};
+use crate::units::counted;
+use crate::{REJECTED, hints};
 use celero::Diagnostic;
-use celero_policy::{Phase, Policy, PolicyError};
+use celero_policy::problems::Problems;
+use celero_policy::{Phase, Policy, PolicyError, yaml};
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 
@@ -49,44 +51,47 @@ An editor then checks a policy that begins with
   # yaml-language-server: $schema=policy.schema.json")]
 pub(crate) struct SchemaArgs {}
 
-/// Returns whether a file is a policy, by its extension.
-pub(crate) fn is_policy(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+/// The result of the check of a policy.
+pub(crate) struct Report {
+    /// Whether there is no error and, if they are denied, no warning.
+    pub(crate) ok: bool,
+    /// The number of rules, and which bodies are buffered.
+    pub(crate) summary: String,
+    /// Errors and warnings as text.
+    pub(crate) complaint: String,
+    pub(crate) json: Json,
 }
 
-/// Returns an error for a file that can't be read: that is an error of the command line, not of the policy.
-fn readable(path: &Path) -> Result<(), String> {
-    std::fs::File::open(path).map(drop).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-pub(crate) fn check(path: &Path, deny_warnings: bool, json: bool, output: &mut Output) -> Result<u8, String> {
-    readable(path)?;
-    let policy = match Policy::load(path) {
+/// Checks a policy.
+pub(crate) fn check(source: &Source, deny_warnings: bool, color: bool) -> Report {
+    let policy = match Policy::parse(&source.name, &source.text, source.base()) {
         Ok(policy) => policy,
-        Err(error) => return Ok(rejected(&error, json, output)),
+        Err(error) => {
+            let (summary, complaint) = (String::new(), error.render(color));
+            return Report { ok: false, summary, complaint, json: rejection(&error) };
+        }
     };
-    let fine = !deny_warnings || policy.warnings().next().is_none();
+    let warned = policy.warnings().next().is_some();
+    let ok = !deny_warnings || !warned;
     let count = |phase: Phase| policy.rules().filter(|rule| rule.phase == phase).count();
-    if json {
-        let rules = policy.rules().count();
-        output.line(&json!({ "ok": fine, "rules": rules, "diagnostics": placed(policy.warnings()) }).to_string());
-    } else {
-        if policy.warnings().next().is_some() {
-            output.complain(&policy.render_warnings(output.color()));
-        }
-        if fine {
-            let phases = Phase::ALL.map(|phase| format!("{} {}", phase.name(), count(phase)));
-            output.line(&format!("ok: {} rules ({})", policy.rules().count(), phases.join(", ")));
-        }
-        for note in policy.buffering_notes() {
-            output.line(&note);
-        }
+    let rules = policy.rules().count();
+    let phases = Phase::ALL.map(|phase| format!("{} {}", phase.name(), count(phase)));
+    let mut summary = format!("{} ({})", counted(rules, "rule"), phases.join(", "));
+    for note in policy.buffering_notes() {
+        summary.push('\n');
+        summary.push_str(&note);
     }
-    Ok(if fine { 0 } else { REJECTED })
+    let complaint = if warned { policy.render_warnings(color) } else { String::new() };
+    Report {
+        ok,
+        summary,
+        complaint,
+        json: json!({ "ok": ok, "rules": rules, "diagnostics": placed(policy.warnings()) }),
+    }
 }
 
-pub(crate) fn explain(path: &Path, json: bool, output: &mut Output) -> u8 {
-    match Policy::explain(path) {
+pub(crate) fn explain(source: &Source, json: bool, output: &mut Output) -> u8 {
+    match Policy::explain_text(&source.name, &source.text, source.base()) {
         Err(error) => return rejected(&error, json, output),
         Ok(text) if json => output.line(&json!({ "sections": [{ "title": "policy", "text": text }] }).to_string()),
         Ok(text) => output.print(&text),
@@ -95,20 +100,33 @@ pub(crate) fn explain(path: &Path, json: bool, output: &mut Output) -> u8 {
 }
 
 pub(crate) fn test(args: &TestArgs, output: &mut Output) -> Result<u8, String> {
-    readable(&args.policy)?;
-    let policy = match Policy::load(&args.policy) {
+    let read = |path: &Path| if path.exists() { read_text(path) } else { Err(hints::missing_file(path, "test")) };
+    let name = |path: &Path| path.display().to_string();
+    let text = read(&args.policy)?;
+    let cases = args.cases.iter().map(|path| Ok((path, read(path)?))).collect::<Result<Vec<_>, String>>()?;
+    if let [(path, first), ..] = &cases[..]
+        && is_list(&text)
+        && !is_list(first)
+    {
+        let [policy, cases] = [path, &args.policy].map(|path| path.display());
+        return Err(format!(
+            "the arguments are swapped: `{cases}` is a list of cases, and the policy comes first: celero test {policy} {cases}"
+        ));
+    }
+    let base = args.policy.parent().unwrap_or(Path::new("."));
+    let policy = match Policy::parse(&name(&args.policy), &text, base) {
         Ok(policy) => policy,
         Err(error) => return Ok(rejected(&error, args.json, output)),
     };
-    let (mut cases, mut found, mut unmatched) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut results, mut found, mut unmatched) = (Vec::new(), Vec::new(), Vec::new());
     let mut fine = true;
-    for path in &args.cases {
-        let report = match policy.test(&path.display().to_string(), &read_raw(path)?) {
+    for (path, text) in &cases {
+        let report = match policy.test(&name(path), text) {
             Ok(report) => report,
             Err(error) => return Ok(rejected(&error, args.json, output)),
         };
         fine &= report.passed();
-        cases.extend(report.cases().map(|(name, passed)| (name.to_owned(), passed)));
+        results.extend(report.cases().map(|(name, passed)| (name.to_owned(), passed)));
         unmatched = report.unmatched_rules().to_vec();
         if args.json {
             found.extend(report.diagnostics().map(|(file, diagnostic)| one(file, diagnostic)));
@@ -117,17 +135,28 @@ pub(crate) fn test(args: &TestArgs, output: &mut Output) -> Result<u8, String> {
         }
     }
     if args.json {
-        let cases: Vec<Json> = cases.iter().map(|(name, passed)| json!({ "name": name, "ok": passed })).collect();
+        let cases: Vec<Json> = results.iter().map(|(name, passed)| json!({ "name": name, "ok": passed })).collect();
         output.line(&json!({ "ok": fine, "cases": cases, "unmatched": unmatched, "diagnostics": found }).to_string());
     } else {
-        let passed = cases.iter().filter(|(_, passed)| *passed).count();
-        let verdict = if fine { "ok" } else { "failed" };
-        output.line(&format!("{verdict}: {passed} of {} cases", cases.len()));
+        let failed = results.iter().filter(|(_, passed)| !passed).count();
+        let paint = output.paint();
+        let verdict = match failed {
+            0 => format!("{}: {} of {} cases", paint.good("ok"), results.len(), results.len()),
+            failed => format!("{}: {failed} of {} cases", paint.bad("failed"), results.len()),
+        };
+        output.line(&verdict);
         for rule in &unmatched {
-            output.line(&format!("no case matches {rule}"));
+            output.line(&format!("no case matches {}", paint.name(rule)));
         }
     }
     Ok(if fine { 0 } else { REJECTED })
+}
+
+/// Returns whether a YAML text is a list.
+fn is_list(text: &str) -> bool {
+    let mut problems = Problems::default();
+    let file = problems.file(String::new(), text);
+    yaml::read(file, &mut problems).is_some_and(|root| root.is_list())
 }
 
 pub(crate) fn schema(output: &mut Output) -> u8 {
@@ -137,11 +166,15 @@ pub(crate) fn schema(output: &mut Output) -> u8 {
 
 fn rejected(error: &PolicyError, json: bool, output: &mut Output) -> u8 {
     if json {
-        output.line(&json!({ "ok": false, "diagnostics": placed(error.diagnostics()) }).to_string());
+        output.line(&rejection(error).to_string());
     } else {
         output.complain(&error.render(output.color()));
     }
     REJECTED
+}
+
+fn rejection(error: &PolicyError) -> Json {
+    json!({ "ok": false, "diagnostics": placed(error.diagnostics()) })
 }
 
 fn placed<'d>(found: impl Iterator<Item = (&'d str, &'d Diagnostic)>) -> Json {

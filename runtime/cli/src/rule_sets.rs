@@ -1,15 +1,16 @@
-//! What the commands about sets of rules share: reading and compiling the rules, and reading their input.
+//! What the commands about sets of rules share: compiling the rules, and reporting why they don't compile.
 
 use crate::REJECTED;
-use crate::input::{INPUT_MEMORY, InputArgs, SetInput};
 use crate::output::Output;
-use crate::request_file::RecordedRequests;
+use crate::progress::Progress;
 use crate::rules_file::RulesFile;
-use celero::http::RequestContext;
-use celero::{Arena, Context, Diagnostic, Engine, Env, ErrorPolicy, Rule, RuleSetBuilder, RuleSetError};
+use crate::units::counted;
+use celero::{Context, Diagnostic, Engine, Env, ErrorPolicy, Rule, RuleSetBuilder, RuleSetError};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use serde_json::json;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 /// A value of `--on-error`: the name of an [`ErrorPolicy`] in kebab case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,46 +42,6 @@ impl ValueEnum for ErrorPolicyArg {
     }
 }
 
-/// A command about a set of rules, for any type of context.
-pub(crate) trait SetCommand {
-    /// Runs the command and returns the exit code.
-    ///
-    /// # Errors
-    /// Returns a message about an error of the command line.
-    fn run<E: Context, C: Context<Static = E::Static>>(
-        self,
-        env: &Env<E>,
-        contexts: &[C],
-        output: &mut Output,
-    ) -> Result<u8, String>;
-}
-
-/// Reads the input of rules, and runs a command.
-///
-/// # Errors
-/// Files that can't be read, and those of the command.
-pub(crate) fn with_contexts(given: &InputArgs, output: &mut Output, command: impl SetCommand) -> Result<u8, String> {
-    match given.set_input()? {
-        SetInput::Named(named) => {
-            let env = named.env()?;
-            let arena = Arena::new(INPUT_MEMORY);
-            let bindings = if given.bindings.is_some() { vec![named.bindings(&env, &arena)?] } else { Vec::new() };
-            command.run(&env, &bindings, output)
-        }
-        SetInput::Requests { recorded: RecordedRequests { requests, left_out }, peer, env } => {
-            if let Some(first) = left_out.first() {
-                let count = left_out.len();
-                output.complain(&format!(
-                    "warning: requests that are not valid HTTP are left out: {count}, such as {first}"
-                ));
-            }
-            let context = |message| RequestContext::new(message).with_source(peer);
-            let contexts: Vec<_> = requests.iter().map(|m| context(m).with_body(m.body())).collect();
-            command.run(&*env, &contexts, output)
-        }
-    }
-}
-
 /// Returns a builder with the rules of a file.
 pub(crate) fn builder<'e, E: Context>(
     engine: &Engine,
@@ -88,11 +49,46 @@ pub(crate) fn builder<'e, E: Context>(
     file: &RulesFile,
     policy: ErrorPolicyArg,
 ) -> RuleSetBuilder<'e, E, ()> {
-    let rules = engine.rules(env).on_error(policy.0);
-    file.rules.iter().fold(rules, |rules, rule| {
+    builder_without(engine, env, file, policy, &BTreeSet::new())
+}
+
+/// Returns a builder with the rules of a file, but for some.
+pub(crate) fn builder_without<'e, E: Context>(
+    engine: &Engine,
+    env: &'e Env<E>,
+    file: &RulesFile,
+    policy: ErrorPolicyArg,
+    without: &BTreeSet<usize>,
+) -> RuleSetBuilder<'e, E, ()> {
+    let rules = file.rules.iter().enumerate().filter(|(number, _)| !without.contains(number));
+    engine.rules(env).on_error(policy.0).with_rules(rules.map(|(_, rule)| {
         let added = Rule::new(&rule.name, &rule.source, ()).priority(rule.priority);
-        rules.with_rule(rule.tags.iter().fold(added, |added, tag| added.tag(tag)))
-    })
+        rule.tags.iter().fold(added, |added, tag| added.tag(tag))
+    }))
+}
+
+/// The number of rules of which the time of all is estimated from the time of some.
+const MANY_RULES: usize = 5000;
+/// The number of rules from which the time is estimated.
+const SAMPLE: usize = 250;
+
+/// Shows that rules are compiled. The time of many rules is estimated from some of them.
+pub(crate) fn compiling<C: Context>(
+    engine: &Engine,
+    env: &Env<C>,
+    file: &RulesFile,
+    on_error: ErrorPolicyArg,
+) -> Progress {
+    let rules = file.rules.len();
+    let what = format!("compiling {}", counted(rules, "rule"));
+    if rules < MANY_RULES {
+        return Progress::new(&what);
+    }
+    let sample = file.sample(SAMPLE);
+    let began = Instant::now();
+    let _ = builder(engine, env, &sample, on_error).build();
+    let share = u32::try_from(rules.checked_div(sample.rules.len().max(1)).unwrap_or(1)).unwrap_or(u32::MAX);
+    Progress::expecting(&what, began.elapsed().saturating_mul(share).max(Duration::from_millis(1)))
 }
 
 /// Prints why rules don't compile.
@@ -107,6 +103,6 @@ pub(crate) fn rejected(file: &RulesFile, error: &RuleSetError, json: bool, outpu
 }
 
 /// Returns the diagnostics of the rules that don't compile, each with its rule.
-fn failures(error: &RuleSetError) -> Vec<(usize, Diagnostic)> {
+pub(crate) fn failures(error: &RuleSetError) -> Vec<(usize, Diagnostic)> {
     error.diagnostics().map(|(rule, found)| (rule, found.clone())).collect()
 }

@@ -21,7 +21,7 @@ pub(crate) struct RulesFile {
 }
 
 /// A rule of a file.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
     pub(crate) name: String,
     /// The expression. Comments between its lines are replaced by spaces.
@@ -29,8 +29,14 @@ pub(crate) struct Rule {
     /// Rules with smaller priorities come first.
     pub(crate) priority: i32,
     pub(crate) tags: Vec<String>,
+    /// The byte offset of its name in the file.
+    pub(crate) head: usize,
     /// The byte offset of the expression in the file.
-    start: usize,
+    pub(crate) start: usize,
+    /// The byte offset behind its last line that is not blank or a comment.
+    pub(crate) end: usize,
+    /// Whether there are comments between its lines.
+    pub(crate) has_comments: bool,
 }
 
 /// Returns whether a text is a file of rules.
@@ -87,11 +93,13 @@ impl RulesFile {
     pub(crate) fn parse(path: String, text: String) -> Result<Self, String> {
         let mut rules: Vec<Rule> = Vec::new();
         let mut at = 0_usize;
+        let mut comments = false;
         for (number, line) in text.split_inclusive('\n').enumerate() {
             let start = at;
             at = at.saturating_add(line.len());
             let number = number.saturating_add(1);
             if is_nothing(line) {
+                comments |= line.trim_start().starts_with('#');
                 if let Some(rule) = rules.last_mut() {
                     rule.source.extend(line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
                 }
@@ -100,14 +108,19 @@ impl RulesFile {
                     .last_mut()
                     .ok_or_else(|| format!("{path}:{number}: there is no rule above that this line could continue"))?;
                 rule.source.push_str(line);
+                rule.end = at;
+                rule.has_comments |= comments;
             } else {
                 let head = head(line).ok_or_else(|| format!("{path}:{number}: expected `NAME: EXPRESSION`"));
                 let (name, more) = head?;
                 let more = more.map_or(Ok((0, Vec::new())), attributes);
                 let (priority, tags) = more.map_err(|why| format!("{path}:{number}: {why}"))?;
                 let source = line.split_once(':').map_or("", |(_, source)| source);
+                let head = start;
                 let start = start.saturating_add(line.len().saturating_sub(source.len()));
-                rules.push(Rule { name: name.to_owned(), source: source.to_owned(), priority, tags, start });
+                let (name, source) = (name.to_owned(), source.to_owned());
+                comments = false;
+                rules.push(Rule { name, source, priority, tags, head, start, end: at, has_comments: false });
             }
         }
         for rule in &mut rules {
@@ -117,8 +130,15 @@ impl RulesFile {
         Ok(Self { path, text, rules })
     }
 
+    /// Returns a file with about this many of the rules, from everywhere in the file.
+    pub(crate) fn sample(&self, count: usize) -> Self {
+        let step = self.rules.len().checked_div(count).unwrap_or(1).max(1);
+        let rules = self.rules.iter().step_by(step).cloned().collect();
+        Self { path: self.path.clone(), text: String::new(), rules }
+    }
+
     /// Returns diagnostics of rules with their spans in the file.
-    fn placed(&self, found: &[(usize, Diagnostic)]) -> Vec<(usize, Diagnostic)> {
+    pub(crate) fn placed(&self, found: &[(usize, Diagnostic)]) -> Vec<(usize, Diagnostic)> {
         let placed = |(rule, diagnostic): &(usize, Diagnostic)| {
             let start = self.rules.get(*rule).map_or(0, |rule| u32::try_from(rule.start).unwrap_or(u32::MAX));
             let shifted = |span: Span| Span::new(span.start.saturating_add(start), span.end.saturating_add(start));
@@ -132,15 +152,21 @@ impl RulesFile {
         found.iter().map(placed).collect()
     }
 
-    /// Prints diagnostics as text, with the lines of the file.
-    pub(crate) fn complain(&self, found: &[(usize, Diagnostic)], output: &mut Output) {
+    /// Returns diagnostics as text, with the lines of the file.
+    pub(crate) fn render(&self, found: &[(usize, Diagnostic)], color: bool) -> String {
         let placed = self.placed(found.get(..MOST_SHOWN).unwrap_or(found));
         let diagnostics: Vec<Diagnostic> = placed.into_iter().map(|(_, diagnostic)| diagnostic).collect();
-        if !diagnostics.is_empty() {
-            output.complain(&celero::render(&self.text, &self.path, &diagnostics, style(output.color())));
-        }
+        let mut text = celero::render(&self.text, &self.path, &diagnostics, style(color));
         if let Some(more) = found.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
-            output.complain(&format!("and {more} more"));
+            text.push_str(&format!("and {more} more\n"));
+        }
+        text
+    }
+
+    /// Prints diagnostics as text, with the lines of the file.
+    pub(crate) fn complain(&self, found: &[(usize, Diagnostic)], output: &mut Output) {
+        if !found.is_empty() {
+            output.complain(&self.render(found, output.color()));
         }
     }
 

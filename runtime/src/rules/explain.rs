@@ -262,8 +262,25 @@ impl IndexEntry {
     }
 }
 
-impl fmt::Display for SetExplanation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl SetExplanation {
+    /// Returns what is known of the whole set as text: number of rules, lookups, memory, expected work. Four lines.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string can't fail.
+        let _ = self.write_summary(&mut text);
+        text
+    }
+
+    /// Returns how a rule is evaluated as text; `None` if there is no rule of this number.
+    #[must_use]
+    pub fn rule_text(&self, number: usize) -> Option<String> {
+        let mut text = String::new();
+        let _ = self.rules.get(number)?.write(&mut text, number, &self.templates);
+        Some(text)
+    }
+
+    fn write_summary(&self, f: &mut impl fmt::Write) -> fmt::Result {
         let unindexed = self.rules.iter().filter(|rule| rule.found.is_err()).count();
         let indexed = self.rules.len().saturating_sub(unindexed);
         writeln!(f, "rules    {}: {indexed} found by the index, {unindexed} evaluated every time", self.rules.len())?;
@@ -280,17 +297,24 @@ impl fmt::Display for SetExplanation {
             "memory   {index} bytes of index, {code} bytes of code, {}",
             counted(self.templates.len(), "template")
         )?;
-        writeln!(f, "expected {:.2} rules looked at in each evaluation", self.expected())?;
+        writeln!(f, "expected {:.2} rules looked at in each evaluation", self.expected())
+    }
+}
+
+impl fmt::Display for SetExplanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_summary(f)?;
         for (number, rule) in self.rules.iter().enumerate() {
-            writeln!(f, "\nrule {number} `{}`, expected {}", rule.name, share(rule.chance()))?;
-            rule.write(f, &self.templates)?;
+            writeln!(f)?;
+            rule.write(f, number, &self.templates)?;
         }
         Ok(())
     }
 }
 
 impl RuleExplanation {
-    fn write(&self, f: &mut fmt::Formatter<'_>, templates: &[usize]) -> fmt::Result {
+    fn write(&self, f: &mut impl fmt::Write, number: usize, templates: &[usize]) -> fmt::Result {
+        writeln!(f, "rule {number} `{}`, expected {}", self.name, share(self.chance()))?;
         match &self.found {
             Err(why) => writeln!(f, "  every time: {why}")?,
             Ok(entries) => {
@@ -317,7 +341,7 @@ impl RuleExplanation {
 }
 
 impl IndexEntry {
-    fn write_residual(&self, f: &mut fmt::Formatter<'_>, templates: &[usize]) -> fmt::Result {
+    fn write_residual(&self, f: &mut impl fmt::Write, templates: &[usize]) -> fmt::Result {
         if self.residual.is_empty() {
             return writeln!(f, "    left: nothing");
         }

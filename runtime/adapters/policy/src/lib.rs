@@ -53,6 +53,7 @@ mod error;
 mod error_policy;
 mod exchange;
 mod expectation;
+mod expression_layout;
 mod expressions;
 mod live;
 mod normalize;

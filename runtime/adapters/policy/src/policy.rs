@@ -77,11 +77,23 @@ impl Policy {
     /// # Errors
     /// See [`load`](Self::load).
     pub fn explain(file: &Path) -> Result<String, PolicyError> {
-        let (policy, mut text) = Self::read(file, true)?;
-        for note in policy.buffering_notes() {
+        Self::read(file, true).map(|(policy, text)| policy.with_notes(text))
+    }
+
+    /// Describes a policy as [`explain`](Self::explain) does, from its text. See [`parse`](Self::parse) for `name` and `base`.
+    ///
+    /// # Errors
+    /// See [`load`](Self::load).
+    pub fn explain_text(name: &str, text: &str, base: &Path) -> Result<String, PolicyError> {
+        Self::compile(name, text, base, Problems::default(), true).map(|(policy, text)| policy.with_notes(text))
+    }
+
+    /// Returns the text with a line about each body that is buffered.
+    fn with_notes(&self, mut text: String) -> String {
+        for note in self.buffering_notes() {
             let _ = writeln!(text, "{note}");
         }
-        Ok(text)
+        text
     }
 
     fn read(file: &Path, explain: bool) -> Result<(Self, String), PolicyError> {

@@ -35,11 +35,11 @@ fn warnings_are_denied_when_asked() {
 
 #[test]
 fn explain_shows_every_stage() {
-    let run = celero(&["explain", "x + 1 > 2", "--vars", "x: int"]);
+    let run = celero(&["explain", "-e", "x + 1 > 2", "--vars", "x: int", "--all"]);
     assert_eq!((run.code, run.err.as_str()), (0, ""));
     assert!(run.out.contains("tree") && run.out.contains("bool"), "{}", run.out);
-    let json = celero(&["explain", "x + 1 > 2", "--vars", "x: int", "--json"]).json();
+    let json = celero(&["explain", "-e", "x + 1 > 2", "--vars", "x: int", "--json"]).json();
     assert!(json["sections"].as_array().unwrap().len() > 1);
     assert_eq!(json["sections"][0]["title"], "tree");
-    assert_eq!(celero(&["explain", "x"]).code, 1);
+    assert_eq!(celero(&["explain", "-e", "x"]).code, 1);
 }

@@ -14,30 +14,30 @@ fn eval_prints_the_value() {
         ("type(1)", "int\n"),
         ("-1", "-1\n"),
     ] {
-        let run = celero(&["eval", expr]);
+        let run = celero(&["eval", "-e", expr]);
         assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, text, ""), "{expr}");
     }
     assert_eq!(celero_reading(&["eval", "-"], b" 1 + 1\n").out, "2\n");
-    assert_eq!(celero(&["eval", "1 + 1", "--json"]).json(), json!({ "value": { "int": "2" } }));
+    assert_eq!(celero(&["eval", "-e", "1 + 1", "--json"]).json(), json!({ "value": { "int": "2" } }));
 }
 
 #[test]
 fn eval_points_at_errors() {
-    let run = celero(&["eval", "1 +"]);
+    let run = celero(&["eval", "-e", "1 +"]);
     assert_eq!((run.code, run.out.as_str()), (1, ""));
     assert!(run.err.contains("error[") && run.err.contains("1 | 1 +"), "{}", run.err);
 
-    let run = celero(&["eval", "1 / 0 == 1"]);
+    let run = celero(&["eval", "-e", "1 / 0 == 1"]);
     assert_eq!((run.code, run.out.as_str()), (1, ""));
-    assert!(run.err.contains("divide_by_zero") && run.err.contains('^'), "{}", run.err);
+    assert!(run.err.contains("error[divide-by-zero]") && run.err.contains('^'), "{}", run.err);
     assert!(!run.err.contains('\x1b'), "no colours where there is no terminal");
-    assert!(celero(&["eval", "1 / 0", "--color", "always"]).err.contains('\x1b'));
+    assert!(celero(&["eval", "-e", "1 / 0", "--color", "always"]).err.contains('\x1b'));
 
-    let json = celero(&["eval", "[1][5]", "--json"]).json();
+    let json = celero(&["eval", "-e", "[1][5]", "--json"]).json();
     assert_eq!(json["error"]["kind"], "invalid_argument");
     assert!(json["error"]["span"].is_array());
-    assert_eq!(celero(&["eval", "nope", "--json"]).json()["error"]["kind"], "check");
-    assert_eq!(celero(&["eval", "1 +", "--json"]).json()["error"]["kind"], "parse");
+    assert_eq!(celero(&["eval", "-e", "nope", "--json"]).json()["error"]["kind"], "check");
+    assert_eq!(celero(&["eval", "-e", "1 +", "--json"]).json()["error"]["kind"], "parse");
 }
 
 #[test]
@@ -54,14 +54,14 @@ fn bindings_give_values_to_variables() {
         ("m.k", "7u\n"),
         ("t.getFullYear()", "2009\n"),
     ] {
-        let run = celero(&["eval", expr, "--bindings", &bindings]);
+        let run = celero(&["eval", "-e", expr, "--bindings", &bindings]);
         assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, text, ""), "{expr}");
     }
-    let typed = celero(&["eval", "n", "--bindings", &bindings, "--vars", "n: uint, absent: int"]);
+    let typed = celero(&["eval", "-e", "n", "--bindings", &bindings, "--vars", "n: uint, absent: int"]);
     assert_eq!(typed.out, "2u\n");
-    let wrong = celero(&["eval", "n", "--bindings", &bindings, "--vars", "n: list(int)", "--json"]);
+    let wrong = celero(&["eval", "-e", "n", "--bindings", &bindings, "--vars", "n: list(int)", "--json"]);
     assert_eq!((wrong.code, wrong.json()["error"]["kind"].as_str()), (1, Some("invalid_argument")));
-    let absent = celero(&["eval", "absent", "--vars", "absent: int", "--json"]);
+    let absent = celero(&["eval", "-e", "absent", "--vars", "absent: int", "--json"]);
     assert_eq!(absent.json()["error"]["kind"], "no_such_key");
 }
 
@@ -73,14 +73,14 @@ fn requests_are_read_from_text() {
         ("request.headers['x-team']", "\"ops\"\n"),
         ("source.address", "\"192.0.2.7\"\n"),
     ] {
-        let run = celero(&["eval", expr, "--request", &request, "--source", "192.0.2.7:4711", "--tier", "both"]);
+        let run = celero(&["eval", "-e", expr, "--request", &request, "--source", "192.0.2.7:4711", "--tier", "both"]);
         assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, text, ""), "{expr}");
     }
-    assert_eq!(celero(&["eval", "source.address", "--request", &request]).out, "\"127.0.0.1\"\n");
-    let missing = celero(&["eval", "request.headers['x-none']", "--request", &request, "--json"]);
+    assert_eq!(celero(&["eval", "-e", "source.address", "--request", &request]).out, "\"127.0.0.1\"\n");
+    let missing = celero(&["eval", "-e", "request.headers['x-none']", "--request", &request, "--json"]);
     assert_eq!((missing.code, missing.json()["error"]["kind"].as_str()), (1, Some("no_such_key")));
     let broken = file("broken.http", "what?\n");
-    let run = celero(&["eval", "true", "--request", &broken]);
+    let run = celero(&["eval", "-e", "true", "--request", &broken]);
     assert!(run.code == 2 && run.err.contains("broken.http"), "{}", run.err);
 }
 
@@ -88,13 +88,13 @@ fn requests_are_read_from_text() {
 fn functions_are_defined_on_the_command_line() {
     let define = ["--define", "twice(n: int) -> int = n * 2", "--define", "int.same(n) = this == twice(n) / 2"];
     let run = |command: &str, expr: &[&str]| celero(&[&[command], expr, &define].concat());
-    assert_eq!(run("eval", &["twice(21)"]).out, "42\n");
-    assert_eq!(run("eval", &["3.same(3)", "--tier", "both"]).out, "true\n");
+    assert_eq!(run("eval", &["-e", "twice(21)"]).out, "42\n");
+    assert_eq!(run("eval", &["-e", "3.same(3)", "--tier", "both"]).out, "true\n");
     assert_eq!(run("check", &["--expr", "twice(1) == 2"]).out, "ok: bool\n");
-    assert!(run("explain", &["twice(x)", "--vars", "x: int"]).out.contains("arith.mul"));
+    assert!(run("explain", &["-e", "twice(x)", "--vars", "x: int"]).out.contains("arith.mul"));
     let request = file("define.http", "GET /api HTTP/1.1\nHost: example.com\n\n");
     let of_request = ["--define", "api() = request.path.startsWith('/api')", "--request", &request];
-    for command in [&["eval", "api()"][..], &["explain", "api()"], &["check", "--expr", "api()"]] {
+    for command in [&["eval", "-e", "api()"][..], &["explain", "-e", "api()"], &["check", "-e", "api()"]] {
         let run = celero(&[command, &of_request].concat());
         assert_eq!((run.code, run.err.as_str()), (0, ""), "{command:?}");
     }
@@ -102,7 +102,7 @@ fn functions_are_defined_on_the_command_line() {
 
 #[test]
 fn faulty_definitions_are_mistakes_in_the_command() {
-    let run = celero(&["eval", "f(1)", "--define", "f(n: int) -> int = n * k"]);
+    let run = celero(&["eval", "-e", "f(1)", "--define", "f(n: int) -> int = n * k"]);
     assert_eq!(run.code, 2, "{}", run.err);
     assert!(run.err.contains("function `f` can't be defined") && run.err.contains("1 | n * k"), "{}", run.err);
     let run = celero(&["check", "--expr", "1", "--define", "f(n: int)"]);

@@ -1,14 +1,19 @@
 //! The `celero` command as people and programs use it.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::string_slice, reason = "tests")]
 
+mod bench;
 mod book;
 mod check_and_explain;
+mod code;
 mod eval;
 mod formatting;
 mod jsonl;
+mod newcomer;
 mod policies;
 mod rule_files;
+mod schema;
+mod sessions;
 mod support;
 mod terminal;
 
@@ -19,13 +24,13 @@ fn misuse_exits_with_2() {
     for args in [
         &["eval"][..],
         &["nonsense"],
-        &["eval", "1", "--bindings", "/no/such/file"],
-        &["eval", "1", "--vars", "x: strin"],
-        &["eval", "1", "--vars", "in: int"],
-        &["eval", "1", "--tier", "fast"],
+        &["eval", "-e", "1", "--bindings", "/no/such/file"],
+        &["eval", "-e", "1", "--vars", "x: strin"],
+        &["eval", "-e", "1", "--vars", "in: int"],
+        &["eval", "-e", "1", "--tier", "fast"],
         &["check"],
         &["check", "/no/such/file"],
-        &["eval", "1", "--bindings", "a", "--request", "b"],
+        &["eval", "-e", "1", "--bindings", "a", "--request", "b"],
     ] {
         let run = celero(args);
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{args:?}");

@@ -44,7 +44,7 @@ fn policies_are_checked_tried_and_explained() {
     let failing = file("cases.yaml", "- name: a\n  expect: {status: 404}\n");
     let run = celero(&["test", &idle, &failing]);
     assert_eq!(run.code, 1);
-    assert!(run.err.contains("a: the status is 200") && run.out.contains("failed: 0 of 1 cases"), "{}", run.err);
+    assert!(run.err.contains("a: the status is 200") && run.out.contains("failed: 1 of 1 cases"), "{}", run.err);
     assert!(run.out.contains("no case matches requestBody: requestBody #1"), "{}", run.out);
     let run = celero(&["test", "--json", &idle, &failing]).json();
     assert_eq!((&run["ok"], &run["cases"]), (&json!(false), &json!([{ "name": "a", "ok": false }])));

@@ -71,7 +71,7 @@ fn check_takes_files_of_rules() {
     assert_eq!(found, [[&json!("c"), &json!(1)], [&json!("a"), &json!(3)]], "{json}");
     let start = usize::try_from(json["diagnostics"][1]["span"][0].as_u64().unwrap()).unwrap();
     assert_eq!(start, "a [priority 1]: ".len());
-    let json = celero(&["explain", "--rules", &path, "--vars", "n: int", "--json"]).json();
+    let json = celero(&["explain", &path, "--vars", "n: int", "--json"]).json();
     let rule = &json["rules"][3];
     assert_eq!([&rule["name"], &rule["priority"], &json["rules"][0]["tags"]], [&json!("a"), &json!(1), &json!(["x"])]);
 
@@ -105,7 +105,7 @@ host: x
 #[test]
 fn explain_takes_files_of_rules() {
     let rules = file("many.rules", &many_rules());
-    let run = celero(&["explain", "--rules", &rules]);
+    let run = celero(&["explain", &rules, "--all"]);
     assert_eq!((run.code, &*run.err), (0, ""));
     for part in [
         "rules    41: 40 found by the index, 1 evaluated every time\n",
@@ -117,11 +117,11 @@ fn explain_takes_files_of_rules() {
     assert!(!run.out.contains("== cost"));
 
     let requests = file("requests.http", REQUESTS);
-    let run = celero(&["explain", "--rules", &rules, "--requests", &requests]);
+    let run = celero(&["explain", &rules, "--requests", &requests]);
     let cost = run.out.split("== cost\n").nth(1).unwrap();
     assert!(cost.contains("rules     1.67 evaluated per request, of which 1.00 match and 0.00 fail\n"), "{cost}");
 
-    let json = celero(&["explain", "--rules", &rules, "--requests", &requests, "--json"]).json();
+    let json = celero(&["explain", &rules, "--requests", &requests, "--json"]).json();
     assert_eq!(json["rules"][7]["ways"][0]["keys"], json!(["request.host is \"7.example\""]));
     assert_eq!(json["rules"][40]["every_time"], "none of its conditions is a test that an index supports");
     assert_eq!(json["cost"]["requests"], 3);
@@ -134,26 +134,7 @@ fn explain_takes_files_of_rules() {
     let shares: Vec<f64> = hottest.iter().map(|cost| cost["share"].as_f64().unwrap()).collect();
     assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-6 && shares.is_sorted_by(|a, b| a >= b), "{shares:?}");
 
-    let wrong = celero(&["explain", "--rules", &file("wrong2.rules", "a: request.pth == '/'\n")]);
+    let wrong = celero(&["explain", &file("wrong2.rules", "a: request.pth == '/'\n")]);
     assert!(wrong.code == 1 && wrong.err.contains("undeclared-name"), "{}", wrong.err);
-    assert_eq!(celero(&["explain", "1", "--rules", &rules]).code, 2);
-}
-
-#[test]
-fn bench_measures_sets() {
-    let rules = file("bench.rules", &format!("{}absent: request.headers[\"x-a\"] == \"1\"\n", many_rules()));
-    let lines = "{\"uri\": \"/abc\", \"headers\": {\"host\": \"2.example\"}}\n{\"uri\": \"a b\"}\n";
-    let requests = file("requests.jsonl", lines);
-    let run = celero(&["bench", &rules, "--requests", &requests]);
-    assert_eq!(run.code, 0, "{}", run.err);
-    assert!(run.err.contains("left out: 1, such as line 2: uri `a b`"), "{}", run.err);
-    assert!(run.out.starts_with("set       42 rules, 40 found by the index, 42 native\n"), "{}", run.out);
-    assert!(run.out.contains(" ns per request for all matches, "), "{}", run.out);
-    let json = celero(&["bench", &rules, "--requests", &requests, "--on-error", "match", "--json"]).json();
-    assert_eq!((&json["rules"], &json["cost"]["matched_per_request"]), (&json!(42), &json!(2.0)));
-    assert!(json["cost"]["ns_per_request"]["all"].as_f64().unwrap() > 0.0 && json["rules_per_second"].is_number());
-    assert!(celero(&["bench", &rules]).err.contains("--requests or --bindings is required"));
-    let bindings = file("bench.json", "{\"n\": 3}");
-    let json = celero(&["bench", &file("n.rules", "a: n > 1\n"), "--bindings", &bindings, "--json"]).json();
-    assert_eq!(json["cost"]["matched_per_request"], 1.0);
+    assert_eq!(celero(&["explain", "-e", "1", &rules]).code, 2);
 }

@@ -13,6 +13,21 @@ pub(crate) struct Run {
 }
 
 impl Run {
+    /// Runs a command with this standard input.
+    pub(crate) fn of(command: &mut Command, input: &[u8]) -> Self {
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let input = input.to_vec();
+        let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+        let output = child.wait_with_output().unwrap();
+        writer.join().unwrap();
+        Self {
+            code: output.status.code().unwrap(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
     pub(crate) fn json(&self) -> Json {
         serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {:?} {:?}", self.out, self.err))
     }
@@ -25,17 +40,7 @@ pub(crate) fn command(args: &[&str]) -> Command {
 }
 
 pub(crate) fn celero_reading(args: &[&str], input: &[u8]) -> Run {
-    let mut child = command(args).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_vec();
-    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    Run {
-        code: output.status.code().unwrap(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
+    Run::of(&mut command(args), input)
 }
 
 pub(crate) fn celero(args: &[&str]) -> Run {

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 /// The session: commands as people type them. They run in the root of the repository.
 const SESSION: [&[&str]; 3] = [
-    &["eval", "--request", "examples/request.http", "request.pth == \"/api\" && request.method > 3"],
-    &["eval", "--request", "examples/request.http", "request.path.startsWith(\"/api/\")"],
+    &["eval", "--request", "examples/request.http", "-e", "request.pth == \"/api\" && request.method > 3"],
+    &["eval", "--request", "examples/request.http", "-e", "request.path.startsWith(\"/api/\")"],
     &["test", "examples/policy.yaml", "examples/cases.yaml"],
 ];
 

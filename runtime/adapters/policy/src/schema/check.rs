@@ -66,7 +66,7 @@ impl Checker<'_> {
 
 impl ValueSpec {
     /// Returns whether a node is such a value, without its elements and entries.
-    fn fits(&self, node: &Node) -> bool {
+    pub(crate) fn fits(&self, node: &Node) -> bool {
         let text = || node.text().map(|text| text.text);
         let plain = |fits: &dyn Fn(&str) -> bool| node.plain().is_some_and(fits);
         match self {

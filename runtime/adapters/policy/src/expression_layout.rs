@@ -1,0 +1,145 @@
+//! Formats the expressions of a policy, and leaves the YAML around them as it is.
+
+use crate::error::PolicyError;
+use crate::policy::Policy;
+use crate::policy_keys::POLICY;
+use crate::problems::Problems;
+use crate::schema::ValueSpec;
+use crate::yaml::{Node, NodeValue, SourceText, read};
+use celero::{Engine, Tier};
+use saphyr_parser::ScalarStyle;
+use std::ops::Range;
+
+impl Policy {
+    /// Returns the text of a policy with its expressions in the layout of [`Engine::format`]. Files that it includes are not read. The
+    /// rest of the YAML stays, comments included. Expressions in folded blocks (`>`) stay too, and so do those in `${..}`.
+    ///
+    /// # Errors
+    /// Returns a [`PolicyError`] with the errors of the YAML and of the syntax of expressions, and with comments that would be lost.
+    pub fn format(name: &str, text: &str) -> Result<String, PolicyError> {
+        let mut problems = Problems::default();
+        let file = problems.file(name.to_owned(), text);
+        let text = problems.text(file).to_owned();
+        let Some(root) = read(file, &mut problems) else {
+            return if problems.has_errors() { Err(PolicyError::new(problems)) } else { Ok(text) };
+        };
+        let engine = Engine::builder().tier(Tier::Interpret).build();
+        let mut formatted = String::with_capacity(text.len());
+        let (mut at, mut expected) = (0, Vec::new());
+        for expression in expressions(&root) {
+            let layout = match engine.format(expression.text.trim_end()) {
+                Ok(layout) => layout,
+                Err(error) => {
+                    for found in error.diagnostics() {
+                        problems.of_expression(&expression, 0, found);
+                    }
+                    continue;
+                }
+            };
+            match edit(&engine, &text, &expression, &layout) {
+                Some((range, replacement)) if range.start >= at => {
+                    formatted.push_str(text.get(at..range.start).unwrap_or_default());
+                    formatted.push_str(&replacement);
+                    at = range.end;
+                    expected.push(layout);
+                }
+                _ => expected.push(engine.format(expression.text.trim_end()).unwrap_or_default()),
+            }
+        }
+        formatted.push_str(text.get(at..).unwrap_or_default());
+        if problems.has_errors() {
+            return Err(PolicyError::new(problems));
+        }
+        // What was written must read as the same expressions.
+        let mut check = Problems::default();
+        let again = check.file(name.to_owned(), &formatted);
+        let written = read(again, &mut check).map(|root| expressions(&root)).unwrap_or_default();
+        let written = written.iter().map(|text| engine.format(text.text.trim_end()).unwrap_or_default());
+        Ok(if written.eq(expected) { formatted } else { text })
+    }
+}
+
+/// Returns the expressions of a policy, in the order of the file.
+fn expressions(root: &Node) -> Vec<SourceText> {
+    let mut found = Vec::new();
+    collect(root, &POLICY.root, &mut found);
+    found.sort_by_key(|text| text.place.start);
+    found
+}
+
+fn collect(node: &Node, spec: &ValueSpec, found: &mut Vec<SourceText>) {
+    match (spec, &node.value) {
+        (ValueSpec::OneOf(specs), _) => {
+            if let Some(spec) = specs.iter().find(|spec| spec.fits(node)) {
+                collect(node, spec, found);
+            }
+        }
+        (ValueSpec::List(element), NodeValue::List(elements)) => {
+            elements.iter().for_each(|node| collect(node, element, found));
+        }
+        (ValueSpec::Map(spec), NodeValue::Map(entries)) => {
+            entries.iter().for_each(|entry| collect(&entry.value, spec, found));
+        }
+        (ValueSpec::Mapping(spec), NodeValue::Map(entries)) => {
+            for entry in entries {
+                if let Some(known) = spec.key(&entry.key.text) {
+                    collect(&entry.value, &known.value, found);
+                }
+            }
+        }
+        (ValueSpec::Expression, _) => found.extend(node.text()),
+        _ => {}
+    }
+}
+
+/// Returns the range of the file to replace, and by what; `None` to leave the expression as it is.
+fn edit(engine: &Engine, file: &str, expression: &SourceText, layout: &str) -> Option<(Range<usize>, String)> {
+    let (start, end) = (expression.place.start as usize, expression.place.end as usize);
+    let raw = file.get(start..end)?;
+    if expression.style == ScalarStyle::Literal {
+        return block(file, start..end, layout);
+    }
+    let end = start.saturating_add(raw.trim_end().len());
+    let line = layout.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    if engine.format(&line).ok()? != layout {
+        return None;
+    }
+    let text = match expression.style {
+        ScalarStyle::Plain if is_plain(&line, &expression.text) => line,
+        ScalarStyle::Plain | ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => {
+            if line.contains(char::is_control) {
+                return None;
+            }
+            format!("'{}'", line.replace('\'', "''"))
+        }
+        ScalarStyle::Literal | ScalarStyle::Folded => return None,
+    };
+    Some((start..end, text))
+}
+
+/// Returns whether a line may stand without quotes where `before` stands without quotes.
+fn is_plain(line: &str, before: &str) -> bool {
+    let starts = line.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '('));
+    let in_flow = |c: char| ",[]{}".contains(c);
+    starts
+        && !line.contains(": ")
+        && !line.contains(" #")
+        && !line.ends_with(':')
+        && !line.contains(char::is_control)
+        && (before.contains(in_flow) || !line.contains(in_flow))
+}
+
+/// Returns the lines of a block (`|`) and what replaces them.
+fn block(file: &str, range: Range<usize>, layout: &str) -> Option<(Range<usize>, String)> {
+    let raw = file.get(range.clone())?;
+    // The range may begin with the sign of the block.
+    let skipped = if raw.starts_with('|') { raw.find('\n')?.checked_add(1)? } else { 0 };
+    let content = raw.get(skipped..)?;
+    let lead = content.len().saturating_sub(content.trim_start().len());
+    let first = range.start.checked_add(skipped)?.checked_add(lead)?;
+    let line_start = file.get(..first)?.rfind('\n').map_or(0, |at| at.saturating_add(1));
+    let indent = file.get(line_start..first).filter(|indent| indent.chars().all(|c| c == ' '))?;
+    let end = range.start.checked_add(raw.trim_end().len())?;
+    let lines: Vec<String> = layout.lines().map(|line| format!("{indent}{line}")).collect();
+    (first < end).then(|| (line_start..end, lines.join("\n")))
+}

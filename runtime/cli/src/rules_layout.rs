@@ -1,0 +1,83 @@
+//! The layout of files of rules: `name [attributes]: expression`, with the expression as `celero fmt` writes it.
+
+use crate::rules_file::{Rule, RulesFile};
+use celero::{Diagnostic, Engine, Label, Severity, Span, Stage};
+
+/// Formats the rules of a file. Comments, blank lines and the order of the rules stay. Returns the text, and why rules were left as they are.
+///
+/// # Errors
+/// A line that is not a rule.
+pub(crate) fn format(engine: &Engine, name: &str, text: &str, color: bool) -> Result<(String, String), String> {
+    let file = RulesFile::parse(name.to_owned(), text.to_owned())?;
+    let mut numbers: Vec<usize> = (0..file.rules.len()).collect();
+    numbers.sort_by_key(|&number| file.rules.get(number).map_or(0, |rule| rule.head));
+    let (mut formatted, mut problems) = (String::new(), Vec::new());
+    let mut at = 0;
+    for number in numbers {
+        let Some(rule) = file.rules.get(number) else { continue };
+        formatted.push_str(text.get(at..rule.head).unwrap_or_default());
+        match layout(engine, rule, text) {
+            Ok(lines) => formatted.push_str(&lines),
+            Err(found) => {
+                formatted.push_str(text.get(rule.head..rule.end).unwrap_or_default());
+                problems.extend(found.into_iter().map(|found| (number, found)));
+            }
+        }
+        at = rule.end;
+    }
+    formatted.push_str(text.get(at..).unwrap_or_default());
+    if !formatted.is_empty() && !formatted.ends_with('\n') {
+        formatted.push('\n');
+    }
+    Ok((formatted, file.render(&problems, color)))
+}
+
+/// Returns the lines of a rule.
+fn layout(engine: &Engine, rule: &Rule, text: &str) -> Result<String, Vec<Diagnostic>> {
+    let source = &rule.source;
+    if rule.has_comments {
+        return Err(vec![kept(source, "a comment between the lines of a rule would be lost; move it before the rule")]);
+    }
+    let expression = engine.format(source.trim()).map_err(|error| {
+        // The places are those in the trimmed text.
+        let skipped = u32::try_from(source.len().saturating_sub(source.trim_start().len())).unwrap_or(0);
+        let shifted = |span: Span| Span::new(span.start.saturating_add(skipped), span.end.saturating_add(skipped));
+        let shift = |found: &Diagnostic| {
+            let labels = found.labels.iter().map(|label| Label { span: shifted(label.span), text: label.text.clone() });
+            Diagnostic { span: shifted(found.span), labels: labels.collect(), ..found.clone() }
+        };
+        error.diagnostics().iter().map(shift).collect::<Vec<_>>()
+    })?;
+    let head = text.get(rule.head..rule.start).unwrap_or_default().trim_end();
+    let head = head.strip_suffix(':').unwrap_or(head).trim_end();
+    let mut lines = expression.lines();
+    let (first, rest) = (lines.next().unwrap_or_default(), lines.collect::<Vec<_>>());
+    if rest.is_empty() {
+        return Ok(format!("{head}: {first}\n"));
+    }
+    let mut laid = format!("{head}:\n  {first}\n");
+    for line in rest {
+        laid.push_str(&format!("  {line}\n"));
+    }
+    let body = laid.split_once(":\n").map_or("", |(_, body)| body);
+    if engine.format(body.trim()).ok().as_deref() != Some(&*expression) {
+        return Err(vec![kept(source, "a text of several lines would change")]);
+    }
+    Ok(laid)
+}
+
+/// Returns the diagnostic about a rule that stays as it is.
+fn kept(source: &str, why: &str) -> Diagnostic {
+    let start = source.len().saturating_sub(source.trim_start().len());
+    let line = source.trim_start().lines().next().unwrap_or_default().len();
+    let span = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    Diagnostic {
+        severity: Severity::Error,
+        stage: Stage::Parse,
+        code: "comment-lost",
+        message: format!("the rule is not formatted: {why}"),
+        span: Span::new(span(start), span(start.saturating_add(line))),
+        labels: Vec::new(),
+        help: Vec::new(),
+    }
+}

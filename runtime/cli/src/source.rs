@@ -1,0 +1,182 @@
+//! The rules that a command is given: files and texts. All commands read them by one rule: an argument is a file (`-` is standard input),
+//! and `-e` is a text.
+
+use crate::hints;
+use crate::rules_file::is_rules;
+use celero_policy::Policy;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// How rules are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// One expression.
+    Cel,
+    /// Rules, one per line: `name: expression`.
+    Rules,
+    /// A policy in YAML.
+    Policy,
+}
+
+/// The arguments that name rules.
+#[derive(clap::Args)]
+pub(crate) struct SourceArgs {
+    /// Files: an expression (`.cel`), rules (`.rules`) or a policy (`.yaml`). `-` is standard input. For a text use -e.
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// An expression as text. May be repeated.
+    #[arg(short = 'e', long = "expr", value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) texts: Vec<String>,
+    /// The format of the files. Without it the name decides or, for other names and standard input, the content.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+}
+
+/// Rules as they were given.
+pub(crate) struct Source {
+    /// What messages call them: the path, `<stdin>` or `-e`.
+    pub(crate) name: String,
+    /// The file; `None` for standard input and texts.
+    pub(crate) path: Option<PathBuf>,
+    /// The text, without a byte order mark.
+    pub(crate) text: String,
+    pub(crate) format: Format,
+    /// Whether it was given with `-e`.
+    is_argument: bool,
+}
+
+impl SourceArgs {
+    /// Reads all files and texts, in order. `command` is the name of the command, for hints.
+    ///
+    /// # Errors
+    /// The file that can't be read, and why; or that nothing is given.
+    pub(crate) fn read(&self, command: &str) -> Result<Vec<Source>, String> {
+        if self.files.is_empty() && self.texts.is_empty() {
+            return Err(format!(
+                "no rules are given: name a file, or give a text with -e: celero {command} -e '1 + 1'"
+            ));
+        }
+        let mut sources = Vec::new();
+        for path in &self.files {
+            sources.push(Source::read(path, self.format, command)?);
+        }
+        for (number, text) in self.texts.iter().enumerate() {
+            let name = if self.texts.len() > 1 { format!("-e #{}", number.saturating_add(1)) } else { "-e".to_owned() };
+            let text = text.trim_end().to_owned();
+            sources.push(Source { name, path: None, text, format: Format::Cel, is_argument: true });
+        }
+        Ok(sources)
+    }
+
+    /// Reads the only file or text.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read); also if there are several.
+    pub(crate) fn only(&self, command: &str) -> Result<Source, String> {
+        let mut sources = self.read(command)?;
+        match (sources.pop(), sources.is_empty()) {
+            (Some(source), true) => Ok(source),
+            _ => Err(format!("`celero {command}` takes one file or one text, and {} are given", self.count())),
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.files.len().saturating_add(self.texts.len())
+    }
+}
+
+impl Source {
+    fn read(path: &Path, format: Option<Format>, command: &str) -> Result<Self, String> {
+        if let Some(hint) = hints::not_rules(path).filter(|_| format.is_none()) {
+            return Err(hint);
+        }
+        if path != Path::new("-") && !path.exists() {
+            return Err(hints::missing_file(path, command));
+        }
+        let text = read_text(path)?;
+        let format = format.unwrap_or_else(|| detected(path, &text));
+        let text = if format == Format::Cel { text.trim_end().to_owned() } else { text };
+        let is_stdin = path == Path::new("-");
+        let name = if is_stdin { "<stdin>".to_owned() } else { path.display().to_string() };
+        Ok(Self { name, path: (!is_stdin).then(|| path.to_owned()), text, format, is_argument: false })
+    }
+
+    /// Returns the text if it was given with `-e`.
+    pub(crate) fn argument(&self) -> Option<&str> {
+        self.is_argument.then_some(&*self.text)
+    }
+
+    /// Returns the folder in which paths of a policy start.
+    pub(crate) fn base(&self) -> &Path {
+        self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new("."))
+    }
+}
+
+/// Returns the format that name and content suggest.
+fn detected(path: &Path, text: &str) -> Format {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("yaml" | "yml") => Format::Policy,
+        Some("rules") => Format::Rules,
+        _ if is_policy(text) => Format::Policy,
+        _ if is_rules(text) => Format::Rules,
+        _ => Format::Cel,
+    }
+}
+
+/// Returns whether a text starts like a policy: with a line that is nothing but one of a policy's keys, and then a list or a mapping.
+fn is_policy(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
+    let Some(key) = lines.next().and_then(|line| line.trim_end().strip_suffix(':')) else { return false };
+    let schema = Policy::json_schema();
+    let known = schema.get("properties").and_then(|keys| keys.get(key)).is_some();
+    known && lines.next().is_some_and(|line| line.trim_start().starts_with("- ") || line.contains(": "))
+}
+
+/// Returns the text of a file, or of standard input for `-`, without a byte order mark.
+///
+/// # Errors
+/// A file that can't be read or is not UTF-8.
+pub(crate) fn read_text(path: &Path) -> Result<String, String> {
+    let why = |valid: usize| format!("{}: not UTF-8, from byte {valid} on", path.display());
+    String::from_utf8(read_bytes(path)?).map_err(|error| why(error.utf8_error().valid_up_to()))
+}
+
+/// Returns the bytes of a file, or of standard input for `-`, without a byte order mark.
+///
+/// # Errors
+/// A file that can't be read.
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let result = if path == Path::new("-") {
+        std::io::stdin().lock().read_to_end(&mut bytes).map(drop)
+    } else {
+        std::fs::read(path).map(|read| bytes = read)
+    };
+    result.map_err(|error| format!("{}: {error}", path.display()))?;
+    if bytes.starts_with("\u{feff}".as_bytes()) {
+        bytes.drain(..'\u{feff}'.len_utf8());
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_told_by_name_then_content() {
+        for (name, text, format) in [
+            ("a.cel", "x == 1", Format::Cel),
+            ("a.cel", "a: x == 1", Format::Rules),
+            ("a.rules", "x == 1", Format::Rules),
+            ("a.yml", "x == 1", Format::Policy),
+            ("-", "# p\nrequest:\n- deny: true\n", Format::Policy),
+            ("-", "variables:\n  a: 1 == 1\n", Format::Policy),
+            ("-", "log:\n  request.path == \"/\"\n", Format::Rules),
+            ("-", "request: true", Format::Rules),
+            ("-", "request.path == '/'", Format::Cel),
+        ] {
+            assert_eq!(detected(Path::new(name), text), format, "{name} {text}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! `celero repl`, `celero check --watch`, completions and manual pages.
+
+use crate::support::{Run, celero, celero_reading, command, file};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+fn repl(lines: &str) -> Run {
+    celero_reading(&["repl"], lines.as_bytes())
+}
+
+#[test]
+fn the_session_evaluates_lines() {
+    let run = repl("1 + 2\n\n:type [1]\n'a' + 'b'\n:quit\n5\n");
+    assert_eq!((run.code, &*run.out, &*run.err), (0, "3\nlist(int)\n\"ab\"\n", ""));
+    let run = repl("1 +\n1 / 0\n:tipe 1\n:request /no/such/file\n2\n");
+    assert_eq!((run.code, &*run.out), (1, "2\n"));
+    for part in ["unexpected-end", "divide-by-zero", "did you mean `:type`?", "/no/such/file"] {
+        assert!(run.err.contains(part), "{part}: {}", run.err);
+    }
+    assert!(repl(":help\n").out.contains(":explain EXPRESSION"));
+}
+
+#[test]
+fn the_session_has_a_request() {
+    let run = repl("request.path\n");
+    assert!(
+        run.code == 1 && run.err.contains("there is no `request.path`: :request FILE or a curl line"),
+        "{}",
+        run.err
+    );
+    let run =
+        repl("curl 'http://example.com/a?b=c' -H 'X-Team: ops'\nrequest.headers['x-team'] + request.path\n:request\n");
+    assert_eq!((run.code, &*run.out), (0, "GET /a?b=c\n\"ops/a\"\nGET /a?b=c\n"), "{}", run.err);
+    let request = file("repl.http", "POST /orders HTTP/1.1\nhost: x\n\n");
+    let run =
+        repl(&format!(":request {request}\nrequest.method\n:define f(n: int) = n + 1\nf(1)\n:define g(n: int) = m\n"));
+    assert_eq!((run.code, &*run.out), (1, "POST /orders\n\"POST\"\n2\n"), "{}", run.err);
+    let bindings = file("repl.json", "{\"n\": 20}");
+    let run = repl(&format!(":vars n: int\n:bindings {bindings}\nn + 1\n"));
+    assert_eq!((run.code, &*run.out), (0, "21\n"), "{}", run.err);
+}
+
+#[test]
+fn the_session_explains_and_measures() {
+    let run = repl(":explain size('abc') > 2\n:time 1 + 1\n");
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.out.contains("native ") && run.out.contains("; interpreted "), "{}", run.out);
+}
+
+#[test]
+fn a_changed_file_is_checked_again() {
+    let path = file("watched.cel", "1 == 1");
+    let mut child = command(&["check", "--watch", &path]).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert_eq!([lines.next(), lines.next()], [Some("ok: bool".to_owned()), Some("watching 1 file".to_owned())]);
+    std::fs::write(&path, "1 + 10000").unwrap();
+    assert_eq!(lines.next().as_deref(), Some("ok: int"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(celero(&["check", "--watch", "-e", "1"]).code, 2);
+}
+
+#[test]
+fn completions_and_pages_name_every_command() {
+    for shell in ["bash", "zsh", "fish"] {
+        let run = celero(&["completions", shell]);
+        assert_eq!(run.code, 0);
+        for name in ["bench", "check", "eval", "explain", "fmt", "repl", "--requests", "--deny-warnings"] {
+            // Fish writes `-l requests`.
+            assert!(run.out.contains(name.trim_start_matches('-')), "{shell}: {name}");
+        }
+    }
+    let page = celero(&["man"]).out;
+    assert!(page.contains(".TH celero 1") && page.contains("celero\\-check(1)"), "{page}");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("man");
+    assert_eq!(celero(&["man", "--out", folder.to_str().unwrap()]).code, 0);
+    assert!(std::fs::read_to_string(folder.join("celero-check.1")).unwrap().contains("deny"));
+}
