@@ -7,7 +7,7 @@ use std::cell::RefCell;
 const CAPACITY: usize = 16;
 
 /// Longest text in bytes for which an entry is kept.
-const MAX_TEXT: usize = 1024;
+const MAX_TEXT: usize = 16 * 1024;
 
 /// Maps text to what was made from it. A full cache drops its oldest entry; the newest entry is the last.
 pub(crate) struct RecentCache<T>(RefCell<Vec<(Box<str>, T)>>);

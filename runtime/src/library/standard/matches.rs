@@ -100,6 +100,17 @@ mod tests {
         assert_eq!(string_matches(&cx, "a", "charged[0-8]"), Err(ErrorKind::OutOfBudget));
     }
 
+    #[test]
+    fn long_patterns_are_compiled_once_too() {
+        let arena = Arena::new(0);
+        let cx = Cx::new(10_000_000, &arena);
+        let long = format!("long{}", "[0-9]?".repeat(500));
+        assert_eq!(string_matches(&cx, "a", &long), Ok(false));
+        let compiled = cx.left();
+        assert_eq!(string_matches(&cx, "a", &long), Ok(false));
+        assert!(compiled - cx.left() < 1_000, "{}", compiled - cx.left());
+    }
+
     /// What a pattern costs to compile is charged by the size of its program; one that is too expensive is not finished.
     #[test]
     fn large_patterns_are_charged_more() {
