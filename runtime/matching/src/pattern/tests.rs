@@ -118,7 +118,8 @@ fn agree(pattern: &str, regex: &Regex, matcher: &Matcher, plain: Option<&[TextTe
 fn generated_patterns_are_decided_as_the_engine_does() {
     let mut random = Random(7);
     let (mut forward, mut backward, mut plain) = (0, 0, 0);
-    for _ in 0..6000 {
+    let cases = std::env::var("CELERO_PATTERN_CASES").map_or(1500, |cases| cases.parse().unwrap());
+    for _ in 0..cases {
         let pattern = random.pattern(2);
         let Ok(regex) = Regex::new(&pattern) else {
             assert!(analyze(&pattern).is_none(), "{pattern:?}");
@@ -144,7 +145,7 @@ fn generated_patterns_are_decided_as_the_engine_does() {
         }
     }
     // Enough of each for this to say something.
-    assert!(forward > 600 && backward > 200 && plain > 600, "{forward} {backward} {plain}");
+    assert!(forward > cases / 10 && backward > cases / 30 && plain > cases / 10, "{forward} {backward} {plain}");
 }
 
 const PATHS: &[&str] = &[

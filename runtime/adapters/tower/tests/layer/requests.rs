@@ -1,5 +1,4 @@
 //! The layer around axum, over sockets and without.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};

@@ -1,5 +1,4 @@
 //! A policy that reads the client's address, around servers that do and do not tell it, over sockets.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use axum::Router;
 use axum::extract::ConnectInfo;

@@ -1,5 +1,4 @@
 //! A body is looked at whatever the head of its request says: the layer around axum, over sockets.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use axum::Router;
 use axum::body::{Body, Bytes};

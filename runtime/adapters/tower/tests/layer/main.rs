@@ -1,0 +1,7 @@
+//! The layer around axum and other services, over sockets and without.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod bodies;
+mod passwords;
+mod peer;
+mod requests;
