@@ -154,6 +154,11 @@ mod scratch;
 mod trace;
 mod value;
 
+/// The page of the crate where it is published.
+#[cfg(all(doctest, feature = "http"))]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 pub use arena::{Arena, ArenaVec, EvalResult};
 pub use bindings::{BindError, Bindings};
 pub use celero_derive::Context;

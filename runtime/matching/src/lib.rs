@@ -78,6 +78,11 @@ pub mod search;
 #[cfg(test)]
 mod testing;
 
+/// The page of the crate where it is published.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 pub use ascii::ascii_str;
 pub use byte_set::ByteSet;
 pub use exact::ExactMap;
