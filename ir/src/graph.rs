@@ -1,5 +1,8 @@
 //! The graph: pure, typed and hash-consed, so equal expressions are one node, across all rules of a set.
 //!
+//! If an expression that can fail is written twice, each *occurrence* is a node, because its error names its place. Equal expressions
+//! at different places have the same *class*: their values are equal, so whatever is about values (sharing, comparing) is about classes.
+//!
 //! A node's operands always have smaller ids than the node: a loop over ids sees operands first, and no walk recurses.
 
 use crate::constant::{ConstId, Constant};
@@ -7,7 +10,7 @@ use crate::error::Origin;
 use crate::op::Op;
 use crate::ty::Ty;
 use hashbrown::HashTable;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// Index of a node in its graph.
@@ -32,12 +35,17 @@ pub struct Node {
 pub struct Graph {
     nodes: Vec<Node>,
     origins: Vec<Origin>,
+    /// The first node of each node's class.
+    classes: Vec<NodeId>,
     pool: Vec<NodeId>,
     constants: Vec<Constant>,
     functions: Vec<Arc<str>>,
     roots: Vec<NodeId>,
     hasher: foldhash::fast::FixedState,
-    node_index: HashTable<NodeId>,
+    /// The first node of each class, by operation and the classes of its operands.
+    class_index: HashTable<NodeId>,
+    /// The other nodes, by class, operands and origin.
+    occurrence_index: HashTable<NodeId>,
     constant_index: HashTable<ConstId>,
 }
 
@@ -55,45 +63,145 @@ impl Graph {
         Self::default()
     }
 
-    /// Returns the node of this operation on these operands. An equal node that exists is returned, with its old origin; otherwise
-    /// a node is added. Impure operations are always added.
+    /// Returns the node of this operation on these operands at this place. If an equal node exists, it is returned, with its old
+    /// origin, unless the operation can fail at another place; then the new node has its class. Impure operations are always added.
     pub fn add(&mut self, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> NodeId {
-        let hash = self.hasher.hash_one((op, ty, args));
-        if let Some(id) = self.find_hashed(hash, op, ty, args) {
+        let hash = self.class_hash(op, ty, args);
+        match self.find_class(hash, op, ty, args) {
+            Some(class) => self.add_occurrence(class, op, ty, args, origin),
+            None => self.push_class(hash, op, ty, args, origin),
+        }
+    }
+
+    /// Returns the class of this operation on these operands, wherever it is written. Adds it if it is new.
+    pub fn add_class(&mut self, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> NodeId {
+        let hash = self.class_hash(op, ty, args);
+        self.find_class(hash, op, ty, args).unwrap_or_else(|| self.push_class(hash, op, ty, args, origin))
+    }
+
+    fn add_occurrence(&mut self, class: NodeId, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> NodeId {
+        if self.is(class, op, ty, args, origin) { class } else { self.add_apart(class, op, ty, args, origin) }
+    }
+
+    /// Returns the node of an occurrence of a class at this place: not the first node of the class, even if that has the same place,
+    /// unless places do not matter to it. For the occurrences of a rule in a graph of several, where the first node of a class stands
+    /// for its first occurrence in each rule.
+    pub fn add_apart(&mut self, class: NodeId, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> NodeId {
+        if matches!(op, Op::Dispatch { pure: false, .. }) {
+            return self.add(op, ty, args, origin);
+        }
+        if !op.has_place(ty) && self.args(class) == args {
+            return class;
+        }
+        let hash = self.occurrence_hash(class, args, placed(op, ty, origin));
+        if let Some(id) = self.find_occurrence(hash, class, op, ty, args, origin) {
             return id;
         }
-        let id = NodeId(next(self.nodes.len()));
-        self.nodes.push(Node { op, ty, args: next(self.pool.len()), arity: next(args.len()) });
-        self.origins.push(origin);
-        self.pool.extend_from_slice(args);
-        self.index(hash, id);
+        let id = self.push(op, ty, args, origin, Some(class));
+        self.index_occurrence(hash, id);
         id
     }
 
-    fn index(&mut self, hash: u64, id: NodeId) {
-        let (nodes, pool, hasher) = (&self.nodes, &self.pool, &self.hasher);
-        self.node_index.insert_unique(hash, id, |&id| {
+    fn push_class(&mut self, hash: u64, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> NodeId {
+        let id = self.push(op, ty, args, origin, None);
+        self.index_class(hash, id);
+        id
+    }
+
+    /// Adds a node. Without a class it is the first of its own.
+    fn push(&mut self, op: Op, ty: Ty, args: &[NodeId], origin: Origin, class: Option<NodeId>) -> NodeId {
+        let id = NodeId(next(self.nodes.len()));
+        self.nodes.push(Node { op, ty, args: next(self.pool.len()), arity: next(args.len()) });
+        self.origins.push(origin);
+        self.classes.push(class.unwrap_or(id));
+        self.pool.extend_from_slice(args);
+        id
+    }
+
+    fn class_hash(&self, op: Op, ty: Ty, args: &[NodeId]) -> u64 {
+        class_hash(&self.hasher, &self.classes, op, ty, args)
+    }
+
+    fn occurrence_hash(&self, class: NodeId, args: &[NodeId], origin: Origin) -> u64 {
+        self.hasher.hash_one((class, args, origin))
+    }
+
+    fn index_class(&mut self, hash: u64, id: NodeId) {
+        let (nodes, pool, classes, hasher) = (&self.nodes, &self.pool, &self.classes, &self.hasher);
+        self.class_index.insert_unique(hash, id, |&id| {
             let node = nodes.get(id.0 as usize).copied().unwrap_or(NOTHING);
-            hasher.hash_one((node.op, node.ty, operands(pool, node)))
+            class_hash(hasher, classes, node.op, node.ty, operands(pool, node))
         });
     }
 
-    /// The node of this operation on these operands, if it exists and may be shared.
-    pub(crate) fn find(&self, op: Op, ty: Ty, args: &[NodeId]) -> Option<NodeId> {
-        self.find_hashed(self.hasher.hash_one((op, ty, args)), op, ty, args)
+    fn index_occurrence(&mut self, hash: u64, id: NodeId) {
+        let (nodes, origins, pool, classes, hasher) =
+            (&self.nodes, &self.origins, &self.pool, &self.classes, &self.hasher);
+        self.occurrence_index.insert_unique(hash, id, |&id| {
+            let node = nodes.get(id.0 as usize).copied().unwrap_or(NOTHING);
+            let origin = origins.get(id.0 as usize).copied().unwrap_or_default();
+            let class = classes.get(id.0 as usize).copied().unwrap_or(id);
+            hasher.hash_one((class, operands(pool, node), placed(node.op, node.ty, origin)))
+        });
     }
 
-    fn find_hashed(&self, hash: u64, op: Op, ty: Ty, args: &[NodeId]) -> Option<NodeId> {
+    /// The node of this operation on these operands at this place, if it exists and may be shared.
+    pub(crate) fn find(&self, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> Option<NodeId> {
+        let class = self.find_class(self.class_hash(op, ty, args), op, ty, args)?;
+        if self.is(class, op, ty, args, origin) {
+            return Some(class);
+        }
+        let hash = self.occurrence_hash(class, args, placed(op, ty, origin));
+        self.find_occurrence(hash, class, op, ty, args, origin)
+    }
+
+    fn find_class(&self, hash: u64, op: Op, ty: Ty, args: &[NodeId]) -> Option<NodeId> {
         if matches!(op, Op::Dispatch { pure: false, .. }) {
             return None;
         }
-        self.node_index.find(hash, |&id| self.is(id, op, ty, args)).copied()
+        let same = |&id: &NodeId| {
+            let node = self.node(id);
+            let operands = self.args(id);
+            node.op == op
+                && node.ty == ty
+                && (operands == args
+                    || operands.len() == args.len()
+                        && operands.iter().zip(args).all(|(&one, &other)| self.class(one) == self.class(other)))
+        };
+        self.class_index.find(hash, same).copied()
     }
 
-    /// Whether a node is this operation on these operands.
-    pub(crate) fn is(&self, id: NodeId, op: Op, ty: Ty, args: &[NodeId]) -> bool {
+    fn find_occurrence(
+        &self,
+        hash: u64,
+        class: NodeId,
+        op: Op,
+        ty: Ty,
+        args: &[NodeId],
+        origin: Origin,
+    ) -> Option<NodeId> {
+        let same = |&id: &NodeId| self.class(id) == class && self.is(id, op, ty, args, origin);
+        self.occurrence_index.find(hash, same).copied()
+    }
+
+    /// Whether a node is this operation on these operands, at this place if it can fail.
+    pub(crate) fn is(&self, id: NodeId, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> bool {
         let node = self.node(id);
-        node.op == op && node.ty == ty && self.args(id) == args
+        let same = node.op == op && node.ty == ty && self.args(id) == args;
+        same && (self.origin(id) == origin || !op.has_place(ty))
+    }
+
+    /// The class of a node: the first node that was added of those that are equal but for places. Nodes of one class have equal
+    /// values, and fail with the same kind of error, but each at its own place.
+    #[must_use]
+    pub fn class(&self, id: NodeId) -> NodeId {
+        self.classes.get(id.0 as usize).copied().unwrap_or(id)
+    }
+
+    /// Whether there are nodes of one class, so that classes and nodes differ.
+    #[must_use]
+    pub fn has_occurrences(&self) -> bool {
+        !self.occurrence_index.is_empty()
     }
 
     /// An empty graph with capacity for as many nodes as another has.
@@ -101,9 +209,10 @@ impl Graph {
         Self {
             nodes: Vec::with_capacity(other.nodes.len()),
             origins: Vec::with_capacity(other.nodes.len()),
+            classes: Vec::with_capacity(other.nodes.len()),
             pool: Vec::with_capacity(other.pool.len()),
             constants: Vec::with_capacity(other.constants.len()),
-            node_index: HashTable::with_capacity(other.nodes.len()),
+            class_index: HashTable::with_capacity(other.nodes.len()),
             constant_index: HashTable::with_capacity(other.constants.len()),
             ..Self::default()
         }
@@ -117,10 +226,13 @@ impl Graph {
         graph.functions.clone_from(&self.functions);
         for id in self.ids().take(len) {
             let (node, args) = (self.node(id), self.args(id));
-            graph.nodes.push(Node { args: next(graph.pool.len()), ..node });
-            graph.origins.push(self.origin(id));
-            graph.pool.extend_from_slice(args);
-            graph.index(self.hasher.hash_one((node.op, node.ty, args)), id);
+            let (class, origin) = (self.class(id), self.origin(id));
+            graph.push(node.op, node.ty, args, origin, Some(class));
+            if class == id {
+                graph.index_class(graph.class_hash(node.op, node.ty, args), id);
+            } else {
+                graph.index_occurrence(graph.occurrence_hash(class, args, placed(node.op, node.ty, origin)), id);
+            }
         }
         graph
     }
@@ -207,7 +319,7 @@ impl Graph {
         operands(&self.pool, self.node(id))
     }
 
-    /// The place in the source from which a node was first added.
+    /// The place of a node in the source. A node that cannot fail may occur elsewhere too: then it is the first place.
     #[must_use]
     pub fn origin(&self, id: NodeId) -> Origin {
         self.origins.get(id.0 as usize).copied().unwrap_or_default()
@@ -252,6 +364,20 @@ impl PartialEq for Graph {
                 self.ty(id) == other.ty(id) && self.args(id) == other.args(id) && same_op(self.op(id), other.op(id))
             })
     }
+}
+
+/// The origin of an operation that can fail; none for others, which are the same at all places.
+fn placed(op: Op, ty: Ty, origin: Origin) -> Origin {
+    if op.has_place(ty) { origin } else { Origin::default() }
+}
+
+fn class_hash(hasher: &foldhash::fast::FixedState, classes: &[NodeId], op: Op, ty: Ty, args: &[NodeId]) -> u64 {
+    let mut hash = hasher.build_hasher();
+    (op, ty, args.len()).hash(&mut hash);
+    for arg in args {
+        classes.get(arg.0 as usize).unwrap_or(arg).hash(&mut hash);
+    }
+    hash.finish()
 }
 
 fn operands(pool: &[NodeId], node: Node) -> &[NodeId] {

@@ -35,7 +35,7 @@ pub use constant::{ConstId, Constant, MAX_CONSTANT_DEPTH, Parameter, ParameterKi
 pub use error::{ErrorKind, ErrorWord, Origin};
 pub use graph::{Graph, Node, NodeId};
 pub use helper::{Helper, HelperDecl, Param};
-pub use merge::merge;
+pub use merge::{Places, merge};
 pub use op::{Arith, Catch, Cmp, FoldKind, Op};
 pub use parse::{ParseError, parse};
 pub use projection::{Projection, Step};

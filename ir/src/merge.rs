@@ -4,26 +4,53 @@ use crate::constant::ConstId;
 use crate::graph::{Graph, NodeId};
 use crate::op::Op;
 
-/// Adds all nodes of `from` to `into`. Returns the new ids, indexed by the old ones. Roots are not added. A node that existed
-/// in `into` keeps its origin.
-pub fn merge(into: &mut Graph, from: &Graph) -> Vec<NodeId> {
+/// Where the nodes of a merged graph are: new ids, indexed by the old ones.
+#[derive(Debug)]
+pub struct Places {
+    /// Their classes.
+    pub classes: Vec<NodeId>,
+    /// The occurrences, if an expression of the merged graph has several: the class where it is the first occurrence, and another
+    /// node where it is a later one.
+    pub occurrences: Option<Vec<NodeId>>,
+}
+
+/// Adds all nodes of `from` to `into`. Roots are not added. A class that existed in `into` keeps its origin.
+pub fn merge(into: &mut Graph, from: &Graph) -> Places {
     let constants: Vec<ConstId> = from.constants().iter().map(|constant| into.constant(constant.clone())).collect();
     let functions: Vec<u32> = from.functions().iter().map(|name| into.function(name)).collect();
-    let mut ids: Vec<NodeId> = Vec::with_capacity(from.len());
+    let renumbered = |op: Op| match op {
+        Op::Dispatch { function, pure } => {
+            Op::Dispatch { function: functions.get(function as usize).copied().unwrap_or(u32::MAX), pure }
+        }
+        _ => match op.constant().and_then(|constant| constants.get(constant.0 as usize)) {
+            Some(&id) => op.with_constant(id),
+            None => op,
+        },
+    };
+    let mut classes: Vec<NodeId> = Vec::with_capacity(from.len());
     let mut args: Vec<NodeId> = Vec::new();
     for id in from.ids() {
-        let mut op = from.op(id);
-        if let Op::Dispatch { function, pure } = op {
-            op = Op::Dispatch { function: functions.get(function as usize).copied().unwrap_or(u32::MAX), pure };
-        }
-        if let Some(&id) = op.constant().and_then(|constant| constants.get(constant.0 as usize)) {
-            op = op.with_constant(id);
-        }
         args.clear();
-        args.extend(from.args(id).iter().filter_map(|arg| ids.get(arg.0 as usize).copied()));
-        ids.push(into.add(op, from.ty(id), &args, from.origin(id)));
+        args.extend(from.args(id).iter().filter_map(|arg| classes.get(arg.0 as usize).copied()));
+        let known = classes.get(from.class(id).0 as usize).copied();
+        classes.push(
+            known.unwrap_or_else(|| into.add_class(renumbered(from.op(id)), from.ty(id), &args, from.origin(id))),
+        );
     }
-    ids
+    let occurrences = from.has_occurrences().then(|| {
+        let mut nodes: Vec<NodeId> = Vec::with_capacity(from.len());
+        for (id, &class) in from.ids().zip(&classes) {
+            args.clear();
+            args.extend(from.args(id).iter().filter_map(|arg| nodes.get(arg.0 as usize).copied()));
+            nodes.push(if from.class(id) == id && into.args(class) == args {
+                class
+            } else {
+                into.add_apart(class, renumbered(from.op(id)), from.ty(id), &args, from.origin(id))
+            });
+        }
+        nodes
+    });
+    Places { classes, occurrences }
 }
 
 #[cfg(test)]
@@ -50,15 +77,15 @@ mod tests {
     fn what_is_equal_becomes_one_and_the_impure_stays_apart() {
         let mut all = Graph::new();
         all.function("g");
-        let first = merge(&mut all, &rule(1, 10));
+        let first = merge(&mut all, &rule(1, 10)).classes;
         let size = all.len();
-        let again = merge(&mut all, &rule(1, 20));
+        let again = merge(&mut all, &rule(1, 20)).classes;
         assert_eq!(all.len(), size + 1, "the impure call alone is new");
         assert_eq!(first[..4], again[..4]);
         assert_ne!(first[4], again[4]);
         assert_eq!(all.origin(again[0]), Origin { start: 10, end: 10 }, "the first origin stays");
         assert_eq!(all.origin(again[4]), Origin { start: 20, end: 20 });
-        let other = merge(&mut all, &rule(2, 30));
+        let other = merge(&mut all, &rule(2, 30)).classes;
         assert_eq!(other[0], first[0], "the field is shared");
         assert_eq!(all.len(), size + 5);
         assert_eq!((all.constants().len(), all.functions().len()), (2, 2));
@@ -70,5 +97,28 @@ mod tests {
             assert_eq!(all.args(places[4]), [places[3]]);
         }
         assert!(all.roots().is_empty());
+    }
+
+    #[test]
+    fn a_later_occurrence_is_a_node_of_its_class() {
+        let mut rule = Graph::new();
+        let at = |start| Origin { start, end: start };
+        let [first, second] = [3, 7].map(|start| rule.add(Op::Field(0), Ty::Bool, &[], at(start)));
+        assert_ne!(first, second);
+        assert_eq!(rule.class(second), first);
+        let either = rule.add(Op::Or, Ty::Bool, &[first, second], at(3));
+        assert_eq!(rule.add(Op::Or, Ty::Bool, &[first, second], at(9)), either, "the operation itself cannot fail");
+        rule.add_root(either);
+        let mut all = Graph::new();
+        // The class has the place of the second occurrence, which still needs a node of its own: in this rule the class is the first.
+        all.add(Op::Field(0), Ty::Bool, &[], at(7));
+        let Places { classes, occurrences } = merge(&mut all, &rule);
+        let occurrences = occurrences.unwrap();
+        assert_eq!(classes[..2], [NodeId(0), NodeId(0)]);
+        assert_eq!((occurrences[0], all.class(occurrences[1])), (NodeId(0), NodeId(0)));
+        assert_ne!(occurrences[1], NodeId(0));
+        assert_eq!(all.args(occurrences[2]), [occurrences[0], occurrences[1]]);
+        assert_eq!(all.args(classes[2]), [NodeId(0), NodeId(0)]);
+        assert_eq!(all.class(occurrences[2]), classes[2]);
     }
 }

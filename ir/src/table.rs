@@ -282,6 +282,12 @@ impl Op {
         }
     }
 
+    /// Whether an error of the operation itself names its place: it can fail with another error than
+    /// [`ErrorKind::OutOfBudget`], which has no place, and the error is its own, not that of a variable.
+    pub(crate) fn has_place(self, ty: Ty) -> bool {
+        self.fails_within_budget(ty) && self.decl().fails != Fails::WhenBoundToError
+    }
+
     /// The variables that it binds: level of the first, their number, and the index of the first operand that can use them.
     #[must_use]
     pub const fn binds(self) -> Option<(u32, u32, usize)> {

@@ -1,5 +1,5 @@
 //! Analysis before emission: which nodes a function has, which can fail, which are used more than once, and on which variables they
-//! depend.
+//! depend. All of these are the same for all nodes of a class, so the plan is about classes.
 
 use crate::unit::Unit;
 use celero_ir::layout::Access;
@@ -24,11 +24,16 @@ pub(crate) struct NodeFacts {
     pub(crate) on_stack: bool,
 }
 
-/// The facts of the nodes of a function's roots, numbered densely.
+/// The facts of the classes of a function's roots, numbered densely.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    /// Indexed by node id: dense number plus one; 0 for nodes that the roots do not reach.
+    /// Indexed by node id: dense number of its class plus one; 0 for nodes that the roots do not reach.
     numbers: Vec<u32>,
+    /// The nodes that the roots reach.
+    reached: Vec<NodeId>,
+    /// Working memory, indexed by class: its dense number plus one; 0 between uses.
+    class_numbers: Vec<u32>,
+    /// The first node of each class among them.
     nodes: Vec<NodeId>,
     facts: Vec<NodeFacts>,
     /// Longest chain of operands.
@@ -47,17 +52,17 @@ impl Plan {
         self.depth = self.find_depth(unit);
     }
 
-    /// The dense number of a node.
+    /// The dense number of a node's class.
     pub(crate) fn number(&self, id: NodeId) -> Option<usize> {
         self.numbers.get(id.0 as usize).and_then(|n| n.checked_sub(1)).map(|n| n as usize)
     }
 
-    /// The nodes, operands first.
+    /// A node of each class, operands first.
     pub(crate) fn nodes(&self) -> &[NodeId] {
         &self.nodes
     }
 
-    /// How many nodes there are.
+    /// How many classes there are.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -68,25 +73,39 @@ impl Plan {
     }
 
     fn collect(&mut self, unit: &Unit<'_>, roots: &[NodeId]) {
-        for id in self.nodes.drain(..) {
+        for id in self.reached.drain(..) {
             if let Some(number) = self.numbers.get_mut(id.0 as usize) {
                 *number = 0;
             }
         }
+        self.nodes.clear();
         self.numbers.resize(unit.graph.len(), 0);
+        self.class_numbers.resize(unit.graph.len(), 0);
         let mut pending = roots.to_vec();
         while let Some(id) = pending.pop() {
             match self.numbers.get_mut(id.0 as usize) {
                 Some(number) if *number == 0 => *number = 1,
                 _ => continue,
             }
-            self.nodes.push(id);
+            self.reached.push(id);
             pending.extend_from_slice(unit.graph.args(id));
         }
-        self.nodes.sort_unstable();
-        for (n, id) in (1..).zip(&self.nodes) {
-            if let Some(number) = self.numbers.get_mut(id.0 as usize) {
-                *number = n;
+        self.reached.sort_unstable();
+        let mut next = 1_u32;
+        for &id in &self.reached {
+            let Some(number) = self.class_numbers.get_mut(unit.graph.class(id).0 as usize) else { continue };
+            if *number == 0 {
+                *number = next;
+                next = next.saturating_add(1);
+                self.nodes.push(id);
+            }
+            if let Some(slot) = self.numbers.get_mut(id.0 as usize) {
+                *slot = *number;
+            }
+        }
+        for &id in &self.nodes {
+            if let Some(number) = self.class_numbers.get_mut(unit.graph.class(id).0 as usize) {
+                *number = 0;
             }
         }
         self.facts.clear();

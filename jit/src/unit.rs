@@ -38,7 +38,7 @@ pub struct GroupedRule<'a> {
     /// The condition: a node of type `bool`.
     pub root: NodeId,
     /// Origins in this rule's source of nodes that have another origin in the graph: a node that rules share has the origin of
-    /// the first rule there. Sorted by node.
+    /// the first rule there. Sorted by node. Later occurrences of an expression in the rule are nodes of their own.
     pub origins: &'a [(NodeId, Origin)],
 }
 

@@ -2,7 +2,7 @@
 
 pub use celero_ir::ErrorKind;
 
-use celero_frontend::{Diagnostic, Style};
+use celero_frontend::{Diagnostic, Span, Style};
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,13 +13,31 @@ use std::sync::Arc;
 pub struct EvalError {
     /// What went wrong.
     pub kind: ErrorKind,
-    /// Byte offset in the source at which the failed expression starts.
+    /// Byte offset in the source at which the failed expression starts. Both tiers give the same place. A spent budget belongs to the
+    /// whole rule, because the tiers count different steps.
     pub start: u32,
     /// Byte offset at which it ends, exclusive.
     pub end: u32,
 }
 
 impl EvalError {
+    /// Returns the place in the source: the expression that failed.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        Span::new(self.start, self.end)
+    }
+
+    /// The error as the host gets it: a spent budget belongs to the whole source.
+    pub(crate) fn settled(self, source: &str) -> Self {
+        if self.kind != ErrorKind::OutOfBudget {
+            return self;
+        }
+        let end = source.trim_end().len();
+        let start = source.len().saturating_sub(source.trim_start().len()).min(end);
+        let offset = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
+        Self { start: offset(start), end: offset(end), ..self }
+    }
+
     /// A failure of the host that belongs to no place of the rule.
     pub(crate) const HOST: Self = Self { kind: ErrorKind::Host, start: 0, end: 0 };
 }

@@ -134,7 +134,13 @@ impl<S: Context + 'static> Program<S> {
             },
             None => self.test_roomy(context),
         };
-        if word <= 1 { Ok(word == 1) } else { Err(failure(word)) }
+        if word <= 1 { Ok(word == 1) } else { Err(self.failure(word)) }
+    }
+
+    /// The error of a word that is neither 0 nor 1.
+    #[cold]
+    fn failure(&self, word: u64) -> EvalError {
+        failure(word).settled(self.source())
     }
 
     #[inline]
@@ -185,7 +191,9 @@ impl<S: Context + 'static> Program<S> {
         self.is_for(context)?;
         let arena = scratch.arena(self.shared.limits.memory);
         match &self.native {
-            Some(native) => native.run(context, &self.shared.functions, arena),
+            Some(native) => {
+                native.run(context, &self.shared.functions, arena).map_err(|error| error.settled(self.source()))
+            }
             None => {
                 let Shared { expression, functions, limits, .. } = &*self.shared;
                 expression.interpret(functions, context, &Cx::new(i64::from(limits.steps), arena))

@@ -1,11 +1,11 @@
 //! Runs generated programs in several ways and reports where these disagree: the seed, the smallest expression found that
 //! still disagrees, the inputs and what each way gave.
 //!
-//! Results agree when values are the same ([`Owned::same`]) or errors are of the same kind. The budget is spent differently
+//! Results agree when values are the same ([`Owned::same`]) or errors are of the same kind at the same place. The budget is spent differently
 //! by optimised code, so a program that one way ends for its budget is not compared on that input, only counted.
 
 use crate::generate::{Case, Coverage, Generator, Group, Owned, minimise};
-use celero::{ErrorKind, Explanation, Type};
+use celero::{ErrorKind, EvalError, Explanation, Span, Type};
 use celero_frontend::{Checked, Limits, check, parse};
 use std::fmt;
 
@@ -30,26 +30,32 @@ const INSIDE: u64 = 600;
 pub enum Ended {
     /// With this value.
     Value(Owned),
-    /// With an error of this kind.
-    Error(ErrorKind),
+    /// With an error of this kind, at this place of the source.
+    Error(ErrorKind, Span),
 }
 
 impl Ended {
+    /// With this error.
+    #[must_use]
+    pub fn failed(error: &EvalError) -> Self {
+        Self::Error(error.kind, Span::new(error.start, error.end))
+    }
+
     /// The error's kind.
     #[must_use]
     pub fn error(&self) -> Option<ErrorKind> {
         match self {
             Self::Value(_) => None,
-            Self::Error(kind) => Some(*kind),
+            Self::Error(kind, _) => Some(*kind),
         }
     }
 
-    /// Whether it is the same value, or an error of the same kind.
+    /// Whether it is the same value, or an error of the same kind at the same place.
     #[must_use]
     pub fn agrees(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Value(a), Self::Value(b)) => a.same(b),
-            (Self::Error(a), Self::Error(b)) => a == b,
+            (Self::Error(kind, place), Self::Error(other, elsewhere)) => kind == other && place == elsewhere,
             _ => false,
         }
     }
@@ -63,7 +69,7 @@ impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Value(value) => write!(f, "{value}"),
-            Self::Error(kind) => write!(f, "error {}", kind.name()),
+            Self::Error(kind, place) => write!(f, "error {} at {}..{}", kind.name(), place.start, place.end),
         }
     }
 }
@@ -194,7 +200,7 @@ fn count(case: &Case, results: &Outcomes, report: &mut Report) {
             report.compared += 1;
             report.coverage.note_result(match ended {
                 Ended::Value(value) => Ok(value),
-                Ended::Error(kind) => Err(*kind),
+                Ended::Error(kind, _) => Err(*kind),
             });
         }
     }
@@ -276,13 +282,14 @@ fn enclose_in(around: Around, case: &Case, ended: &[Ended], arms: &mut [&mut dyn
     };
     for (set, kind) in ended.iter().enumerate().filter_map(|(set, ended)| Some((set, ended.error()?))) {
         let what = around.what_becomes_of(kind);
-        let expected = match what {
-            Group::Passed => Ended::Error(kind),
-            _ => Ended::Value(Owned::Bool(true)),
+        let expected = |ended: &Ended| match what {
+            Group::Passed => ended.error() == Some(kind),
+            _ => matches!(ended, Ended::Value(Owned::Bool(true))),
         };
-        if outer.iter().all(|(_, ended)| ended.get(set).is_some_and(|got| got.agrees(&expected))) {
+        if outer.iter().all(|(_, ended)| ended.get(set).is_some_and(expected)) {
             report.coverage.note_error(what, kind);
         } else if !spent(&case, &outer, set) {
+            let expected = if what == Group::Passed { "the error" } else { "true" };
             report.failures.push(format!("{case}  is not {expected}, where the condition is {kind}\n"));
         }
     }

@@ -44,9 +44,9 @@ fn flat(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     let mut seen = HashSet::new();
     let mut kept = Vec::new();
     for (&arg, was) in draft.args.iter().zip(draft.was) {
-        let lone = draft.uses.get(was.0 as usize) == Some(&1);
+        let lone = builder.is_used_once(&draft, *was);
         let inner = if lone && builder.op(arg) == draft.op { builder.args(arg) } else { vec![arg] };
-        kept.extend(inner.into_iter().filter(|&arg| seen.insert(arg) || !builder.is_pure(arg)));
+        kept.extend(inner.into_iter().filter(|&arg| seen.insert(builder.class(arg)) || !builder.is_pure(arg)));
     }
     if kept.len() > MAX_OPERANDS {
         return builder.keep(draft);

@@ -17,21 +17,21 @@ use std::collections::{BTreeMap, HashMap};
 
 /// The new graph, or `None` if it is the old one.
 pub(super) fn graph(old: &Graph, evaluator: &dyn Evaluator) -> Option<Graph> {
-    let documents: Vec<NodeId> = old.ids().filter(|&id| is_document(old.op(id))).collect();
+    let documents: Vec<NodeId> = old.ids().filter(|&id| is_document(old.op(id)) && old.class(id) == id).collect();
     if documents.is_empty() {
         return None;
     }
     let reads = Reads::new(old, evaluator);
-    // Indexed by the node of the text: hash-consing leaves one document for each text.
+    // Indexed by the class of the text: hash-consing leaves one class of documents for each text.
     let mut parts: HashMap<NodeId, (Projection, bool)> = HashMap::new();
-    // Indexed by the operand of a selection that becomes a step: the number of the step, and whether it is the last.
+    // Indexed by the class of the operand of a selection that becomes a step: the number of the step, and whether it is the last.
     let mut steps: HashMap<NodeId, (u32, bool)> = HashMap::new();
     for document in documents {
         let need = reads.need(document, Projection::MAX_DEPTH);
         let projection = need.projection();
         if let (false, true, Some(&text)) = (projection.whole, projection.is_valid(), old.args(document).first()) {
             let path = reads.path(document, &projection);
-            parts.insert(text, (projection, !path.is_empty()));
+            parts.insert(old.class(text), (projection, !path.is_empty()));
             let last = path.len().saturating_sub(1);
             for (step, from) in path.into_iter().enumerate() {
                 steps.insert(from, (u32::try_from(step).unwrap_or(u32::MAX), step == last));
@@ -39,12 +39,12 @@ pub(super) fn graph(old: &Graph, evaluator: &dyn Evaluator) -> Option<Graph> {
         }
     }
     rebuild::rebuild(old, |builder, draft| {
-        let Some(first) = draft.was.first() else { return builder.keep(draft) };
-        if let Some(&(step, last)) = steps.get(first) {
+        let Some(first) = draft.was.first().map(|&first| old.class(first)) else { return builder.keep(draft) };
+        if let Some(&(step, last)) = steps.get(&first) {
             let ty = if last { Ty::Value } else { Ty::Found };
             return builder.add(Op::Reach(step), ty, &[draft.arg(0)], draft.origin);
         }
-        match parts.get(first).filter(|_| is_document(draft.op)) {
+        match parts.get(&first).filter(|_| is_document(draft.op)) {
             Some((projection, is_path)) => {
                 let constant = builder.intern(Constant::Projection(projection.clone()));
                 let (op, ty) =
@@ -84,7 +84,7 @@ impl Need {
     }
 }
 
-/// The users of each node, and the nodes of each variable.
+/// The users of each class, and the classes of each variable. Nodes are classes here: what one of its nodes reads, all must have.
 struct Reads<'g> {
     graph: &'g Graph,
     evaluator: &'g dyn Evaluator,
@@ -95,9 +95,9 @@ struct Reads<'g> {
 impl<'g> Reads<'g> {
     fn new(graph: &'g Graph, evaluator: &'g dyn Evaluator) -> Self {
         let mut reads = Self { graph, evaluator, users: HashMap::new(), locals: HashMap::new() };
-        for id in graph.ids() {
+        for id in graph.ids().filter(|&id| graph.class(id) == id) {
             for &arg in graph.args(id) {
-                reads.users.entry(arg).or_default().push(id);
+                reads.users.entry(graph.class(arg)).or_default().push(id);
             }
             if let Op::Local(level) = graph.op(id) {
                 reads.locals.entry(level).or_default().push(id);
@@ -109,7 +109,7 @@ impl<'g> Reads<'g> {
     /// Which parts of a node's value its users need. Looks at most `steps` into the value and through bindings, which bounds the
     /// recursion.
     fn need(&self, id: NodeId, steps: usize) -> Need {
-        let mut need = Need { whole: steps == 0 || self.graph.roots().contains(&id), parts: BTreeMap::new() };
+        let mut need = Need { whole: steps == 0 || self.is_root(id), parts: BTreeMap::new() };
         for &user in self.users.get(&id).map_or(&[][..], |users| users) {
             if need.whole {
                 return need;
@@ -117,6 +117,15 @@ impl<'g> Reads<'g> {
             need.add(self.need_of(user, id, steps.saturating_sub(1)));
         }
         need
+    }
+
+    fn is_root(&self, id: NodeId) -> bool {
+        self.graph.roots().iter().any(|&root| self.graph.class(root) == id)
+    }
+
+    /// Whether a node is of this class.
+    fn is(&self, node: NodeId, class: NodeId) -> bool {
+        self.graph.class(node) == class
     }
 
     /// The operands of the selections that lead from a document to the only part that is read. Empty if there is another reader on
@@ -127,7 +136,7 @@ impl<'g> Reads<'g> {
         for key in keys {
             let Some(&[user]) = self.users.get(&id).map(Vec::as_slice) else { return Vec::new() };
             let selects = self.graph.op(user) == Op::Call(Helper::select);
-            if !selects || self.graph.roots().contains(&id) || self.step(user) != Some(Step::Key(key.clone())) {
+            if !selects || self.is_root(id) || self.step(user) != Some(Step::Key(key.clone())) {
                 return Vec::new();
             }
             path.push(id);
@@ -146,7 +155,7 @@ impl<'g> Reads<'g> {
                 Need::default()
             }
             // Variables of one level are not told apart by binder: that can only need more than necessary.
-            Op::Let(level) if first == id && !rest.contains(&id) => {
+            Op::Let(level) if self.is(first, id) && !rest.iter().any(|&arg| self.is(arg, id)) => {
                 let mut need = Need::default();
                 for &local in self.locals.get(&level).map_or(&[][..], |locals| locals) {
                     need.add(self.need(local, steps));
@@ -154,7 +163,7 @@ impl<'g> Reads<'g> {
                 need
             }
             _ => match self.step(user) {
-                Some(step) if first == id && !rest.contains(&id) => {
+                Some(step) if self.is(first, id) && !rest.iter().any(|&arg| self.is(arg, id)) => {
                     let test = self.graph.op(user) == Op::Call(Helper::has);
                     let part = if test { Need::default() } else { self.need(user, steps) };
                     Need { whole: false, parts: BTreeMap::from([(step, part)]) }

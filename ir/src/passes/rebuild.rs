@@ -17,7 +17,7 @@ pub(super) struct Draft<'d> {
     pub(super) args: &'d [NodeId],
     /// The operands' ids in the old graph.
     pub(super) was: &'d [NodeId],
-    /// How often each node of the old graph is used.
+    /// How often each class of the old graph is used, indexed by its first node.
     pub(super) uses: &'d [u32],
     pub(super) origin: Origin,
 }
@@ -77,11 +77,11 @@ impl<'o> Builder<'o> {
     fn place(&mut self, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> NodeId {
         if let Some(len) = &mut self.same {
             let next = NodeId(u32::try_from(*len).unwrap_or(u32::MAX));
-            if self.old.is(next, op, ty, args) && self.old.origin(next) == origin {
+            if self.old.is(next, op, ty, args, origin) && self.old.origin(next) == origin {
                 *len = len.saturating_add(1);
                 return next;
             }
-            if let Some(id) = self.old.find(op, ty, args).filter(|id| *id < next) {
+            if let Some(id) = self.old.find(op, ty, args, origin).filter(|id| *id < next) {
                 return id;
             }
         }
@@ -125,6 +125,16 @@ impl<'o> Builder<'o> {
 
     pub(super) fn op(&self, id: NodeId) -> Op {
         self.graph().op(id)
+    }
+
+    /// The class of a node: equal for nodes with equal values.
+    pub(super) fn class(&self, id: NodeId) -> NodeId {
+        self.graph().class(id)
+    }
+
+    /// Whether the old graph uses the value of an operand of the draft, given by its id there, only once.
+    pub(super) fn is_used_once(&self, draft: &Draft<'_>, was: NodeId) -> bool {
+        draft.uses.get(self.old.class(was).0 as usize) == Some(&1)
     }
 
     pub(super) fn ty(&self, id: NodeId) -> Ty {
@@ -194,6 +204,8 @@ fn rebuild_with(
     mut node: impl FnMut(&mut Builder<'_>, Draft<'_>) -> NodeId,
 ) -> Option<Graph> {
     let old = builder.old;
+    let of_classes = class_uses(old, uses);
+    let class_uses = of_classes.as_deref().unwrap_or(uses);
     // A prefix keeps the numbers of constants and functions.
     let renumber = builder.same.is_none();
     let mut places: Vec<NodeId> = Vec::with_capacity(old.len());
@@ -210,7 +222,8 @@ fn rebuild_with(
         }
         args.clear();
         args.extend(old.args(id).iter().filter_map(|arg| places.get(arg.0 as usize).copied()));
-        let draft = Draft { op, ty: old.ty(id), args: &args, was: old.args(id), uses, origin: old.origin(id) };
+        let draft =
+            Draft { op, ty: old.ty(id), args: &args, was: old.args(id), uses: class_uses, origin: old.origin(id) };
         places.push(node(&mut builder, draft));
     }
     let roots = || old.roots().iter().filter_map(|root| places.get(root.0 as usize).copied());
@@ -277,4 +290,28 @@ fn uses(graph: &Graph) -> Vec<u32> {
         }
     }
     counts
+}
+
+/// How often each class is used by a root or by a class that is used, indexed by its first node. `None` if each class is one node, so
+/// that `uses` says it.
+fn class_uses(graph: &Graph, uses: &[u32]) -> Option<Vec<u32>> {
+    if !graph.has_occurrences() {
+        return None;
+    }
+    let mut counts = vec![0u32; graph.len()];
+    let mut seen = vec![false; graph.len()];
+    let mut count = |id: NodeId| {
+        if let Some(count) = counts.get_mut(graph.class(id).0 as usize) {
+            *count = count.saturating_add(1);
+        }
+    };
+    graph.roots().iter().copied().for_each(&mut count);
+    for id in graph.ids().filter(|id| uses.get(id.0 as usize).is_some_and(|count| *count > 0)) {
+        if let Some(seen) = seen.get_mut(graph.class(id).0 as usize)
+            && !std::mem::replace(seen, true)
+        {
+            graph.args(id).iter().copied().for_each(&mut count);
+        }
+    }
+    Some(counts)
 }

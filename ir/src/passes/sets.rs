@@ -100,10 +100,11 @@ fn link(builder: &Builder<'_>, operand: NodeId, negated: bool) -> Option<(NodeId
 
 /// Joins the links of one subject at the place of the first.
 fn chain(builder: &mut Builder<'_>, draft: Draft<'_>, negated: bool) -> NodeId {
+    // Indexed by the class of the subject.
     let mut found: HashMap<NodeId, Option<(Members, usize)>> = HashMap::new();
     for &operand in draft.args {
         if let Some((subject, members)) = link(builder, operand, negated) {
-            let entry = found.entry(subject).or_insert_with(|| Some((empty_like(&members), 0)));
+            let entry = found.entry(builder.class(subject)).or_insert_with(|| Some((empty_like(&members), 0)));
             *entry = entry.take().and_then(|(mut all, links)| {
                 all.join(members)?;
                 Some((all, links.saturating_add(1)))
@@ -116,13 +117,14 @@ fn chain(builder: &mut Builder<'_>, draft: Draft<'_>, negated: bool) -> NodeId {
             kept.push(operand);
             continue;
         };
-        match found.get_mut(&subject) {
+        let class = builder.class(subject);
+        match found.get_mut(&class) {
             // At the first link; the others find nothing any more, and are left out.
             Some(entry) if entry.as_ref().is_some_and(|(all, links)| *links > 1 && all.len() >= FEWEST) => {
                 let Some((all, _)) = entry.take() else { continue };
                 let test = all.test(builder, draft, subject);
                 kept.push(if negated { builder.put(draft, Op::Not, &[test]) } else { test });
-                found.remove(&subject);
+                found.remove(&class);
             }
             Some(_) => kept.push(operand),
             None => {}

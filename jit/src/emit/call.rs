@@ -25,6 +25,7 @@ pub(super) enum Callee {
 /// What a call is made for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Attempted {
+    /// The node of this class.
     Node(NodeId),
     /// The accessor of a field, for its value or its presence.
     Field(u32),
@@ -55,6 +56,11 @@ pub(super) struct Attempt {
 type Args = SmallVec<[Value; 8]>;
 
 impl Emitter<'_, '_> {
+    /// A call that is made for a node: the same for all nodes of its class.
+    pub(super) fn attempted(&self, id: NodeId) -> Attempted {
+        Attempted::Node(self.unit.graph.class(id))
+    }
+
     pub(super) fn recall_attempt(&self, what: Attempted, id: NodeId) -> Option<Attempt> {
         self.attempts.get(&what).copied().filter(|attempt| self.holds(attempt.place, attempt.stamp, id))
     }
@@ -138,7 +144,7 @@ impl Emitter<'_, '_> {
         if let Failure::Never = failure {
             return Ok(words);
         }
-        let attempt = self.note_attempt(Attempted::Node(id), id, words, failure);
+        let attempt = self.note_attempt(self.attempted(id), id, words, failure);
         self.settle(id, attempt)?;
         Ok(words)
     }

@@ -6,7 +6,7 @@
 //! Headers of a batch are looked up with one call when the first of them is needed, and have stack slots from the start.
 
 use super::block::{Edge, Words};
-use super::call::{Attempt, Attempted, Failure};
+use super::call::{Attempt, Failure};
 use super::{Emitter, broken};
 use crate::dominators::DominatorNode;
 use crate::error::Error;
@@ -85,13 +85,13 @@ impl Emitter<'_, '_> {
 
     /// The answer of the lookup; its failure is not checked.
     pub(super) fn looked_up(&mut self, id: NodeId) -> Result<Attempt, Error> {
-        if let Some(attempt) = self.recall_attempt(Attempted::Node(id), id) {
+        if let Some(attempt) = self.recall_attempt(self.attempted(id), id) {
             return Ok(attempt);
         }
         self.locate(id);
         if let Some(&(number, at)) = self.batched.get(&id) {
             let words = self.look_up_together(id, number, at)?;
-            return Ok(self.note_attempt(Attempted::Node(id), id, words, Failure::NullWithCode));
+            return Ok(self.note_attempt(self.attempted(id), id, words, Failure::NullWithCode));
         }
         let words = match self.headers.get(&id).copied() {
             None if self.loops == 0 => {
@@ -109,7 +109,7 @@ impl Emitter<'_, '_> {
                 self.look_up_once(id, slot)?
             }
         };
-        Ok(self.note_attempt(Attempted::Node(id), id, words, Failure::NullWithCode))
+        Ok(self.note_attempt(self.attempted(id), id, words, Failure::NullWithCode))
     }
 
     /// Stores the answer of a lookup that is already emitted.

@@ -2,8 +2,8 @@
 //! needed.
 //!
 //! A failing operation jumps to the current error target. `and`, `or`, `coalesce`, `let` and folds set their own target
-//! while they emit an operand. A node's value is used again wherever the block that computes it dominates; nothing else decides
-//! about sharing. So no value of one branch is used in another, and the code is at most as long as the expression written out as a
+//! while they emit an operand. A value is used again, for all nodes of its class, wherever the block that computes it dominates; nothing else decides
+//! about sharing. Each node that fails names its own place. So no value of one branch is used in another, and the code is at most as long as the expression written out as a
 //! tree.
 //!
 //! # How to add a lowering
@@ -257,7 +257,7 @@ impl Emitter<'_, '_> {
     }
 
     fn compute(&mut self, id: NodeId) -> Result<Words, Error> {
-        if let Some(attempt) = self.recall_attempt(call::Attempted::Node(id), id) {
+        if let Some(attempt) = self.recall_attempt(self.attempted(id), id) {
             self.locate(id);
             self.settle(id, attempt)?;
             return Ok(attempt.words);

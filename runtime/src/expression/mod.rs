@@ -107,7 +107,9 @@ impl Expression {
         cx: &Cx<'a>,
     ) -> Result<Value<'a>, EvalError> {
         let mut value = Value::Null;
-        contained(|| interpret(self.evaluated(), functions, host, cx, &mut value)).unwrap_or(Err(EvalError::HOST))?;
+        contained(|| interpret(self.evaluated(), functions, host, cx, &mut value))
+            .unwrap_or(Err(EvalError::HOST))
+            .map_err(|error| error.settled(self.source()))?;
         Ok(value)
     }
 

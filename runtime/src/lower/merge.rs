@@ -1,16 +1,18 @@
 //! The merged graph of a rule set: equal expressions of all rules are one node.
 
 use super::calls::Calls;
-use celero_ir::{Graph, NodeId, Op, Origin, Ty, merge};
+use celero_ir::{Graph, NodeId, Op, Origin, Places, Ty, merge};
 
 /// A rule of a merged graph.
 #[derive(Debug)]
 pub(crate) struct MergedRule {
     /// Its number in the set.
     pub(crate) number: u32,
-    /// The node of its condition.
+    /// The class of its condition: what it computes.
     pub(crate) root: NodeId,
-    /// Places of nodes in its source, where they differ from those in the graph; sorted.
+    /// The node of its condition with each occurrence at its place: what is compiled. The same as `root` if it has no expression twice.
+    pub(crate) placed: NodeId,
+    /// Places of classes in its source, where they differ from those in the graph; sorted.
     pub(crate) origins: Box<[(NodeId, Origin)]>,
 }
 
@@ -41,10 +43,13 @@ impl MergedGraph {
             return Err("internal error: a result that is no value".into());
         }
         self.calls.extend(calls);
-        let places = merge(&mut self.graph, rule);
-        let mut root = places.get(root.0 as usize).copied().unwrap_or(root);
-        let pairs = rule.ids().zip(&places).map(|(id, &place)| (place, rule.origin(id)));
-        let mut origins: Vec<_> = pairs.filter(|(place, origin)| self.graph.origin(*place) != *origin).collect();
+        let Places { classes, occurrences } = merge(&mut self.graph, rule);
+        let at = |nodes: &[NodeId]| nodes.get(root.0 as usize).copied().unwrap_or(root);
+        let mut placed = at(occurrences.as_deref().unwrap_or(&classes));
+        let mut root = at(&classes);
+        let firsts = rule.ids().zip(&classes).filter(|(id, _)| rule.class(*id) == *id);
+        let pairs = firsts.map(|(id, &class)| (class, rule.origin(id)));
+        let mut origins: Vec<_> = pairs.filter(|(class, origin)| self.graph.origin(*class) != *origin).collect();
         // A result that is not a `bool` is an error, but all other errors of the rule come first.
         let steps = match self.graph.ty(root) {
             Ty::Bool => &[][..],
@@ -52,12 +57,14 @@ impl MergedGraph {
             _ => &[(Op::Box, Ty::Value), (Op::Unbox(Ty::Bool), Ty::Bool)],
         };
         for &(op, ty) in steps {
-            root = self.graph.add(op, ty, &[root], place);
+            let same = placed == root;
+            root = self.graph.add_class(op, ty, &[root], place);
+            placed = if same { root } else { self.graph.add_apart(root, op, ty, &[placed], place) };
             origins.retain(|(node, _)| *node != root);
             origins.push((root, place));
         }
         origins.sort_unstable_by_key(|(node, _)| *node);
-        self.rules.push(MergedRule { number, root, origins: origins.into() });
+        self.rules.push(MergedRule { number, root, placed, origins: origins.into() });
         Ok(())
     }
 }

@@ -56,6 +56,7 @@ pub(crate) fn lower(checked: &Checked, functions: &Functions, fields: &[layout::
         graph: Graph::new(),
         calls: Calls::default(),
         locals: Vec::new(),
+        sure: vec![None; fields.len()],
     };
     let root = with_stack(checked.ast().depth(), || lowering.expr(checked.ast().root()));
     lowering.graph.add_root(root);
@@ -71,6 +72,8 @@ struct Lowering<'c> {
     calls: Calls,
     /// The representation of each variable in scope, indexed by level.
     locals: Vec<Ty>,
+    /// The reads of fields that cannot fail, indexed by field.
+    sure: Vec<Option<NodeId>>,
 }
 
 impl Lowering<'_> {

@@ -18,7 +18,15 @@ impl<'c> Lowering<'c> {
                 self.constant(Constant::Bool(true), Ty::Bool, id)
             };
         }
-        let node = self.add(Op::Field(index), ty, &[], id);
+        // A read that cannot fail is the same node at all places.
+        let sure = !optional && !matches!(field.access, layout::Access::Get);
+        let node = match self.sure.get(index as usize).copied().flatten() {
+            Some(node) => node,
+            None => self.add(Op::Field(index), ty, &[], id),
+        };
+        if let (true, Some(known)) = (sure, self.sure.get_mut(index as usize)) {
+            *known = Some(node);
+        }
         // Rule authors see an address as text.
         if ty == Ty::Ip { self.add(Op::IpText, Ty::Str, &[node], id) } else { node }
     }

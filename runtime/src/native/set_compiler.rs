@@ -192,7 +192,7 @@ impl<'a> SetCompiler<'a> {
         let unit =
             Unit { graph, fields: self.fields, constants: self.pool.addresses(), helpers: &*HELPERS, steps: None };
         let wanted: Vec<GroupedRule<'_>> =
-            rules.iter().map(|rule| GroupedRule { root: rule.root, origins: &rule.origins }).collect();
+            rules.iter().map(|rule| GroupedRule { root: rule.placed, origins: &rule.origins }).collect();
         let function = self.compiler.group(&unit, &wanted, &headers, self.steps).map_err(|error| error.to_string())?;
         self.blocks.push(LinearBlock { count: rules.len(), function: Some(self.functions.len()) });
         self.functions.push(function);
@@ -202,7 +202,7 @@ impl<'a> SetCompiler<'a> {
     /// The nodes that rules use, in no order.
     fn uses(&mut self, rules: &[&MergedRule]) -> Vec<NodeId> {
         let graph = &self.merged.graph;
-        let mut pending: Vec<NodeId> = rules.iter().map(|rule| rule.root).collect();
+        let mut pending: Vec<NodeId> = rules.iter().map(|rule| rule.placed).collect();
         let mut used = Vec::new();
         self.visited.resize(graph.len(), 0);
         self.traversal = self.traversal.saturating_add(1);

@@ -131,7 +131,8 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         Some(match (row, &self.native) {
             (Some(row), Some(native)) if native.builds(row).is_some() => {
                 arena.recycle(standalone.limits.memory);
-                native.test(row, context, &standalone.functions, standalone.cx(arena))
+                let answer = native.test(row, context, &standalone.functions, standalone.cx(arena));
+                answer.map_err(|error| error.settled(source.text()))
             }
             _ => standalone.test(source, context, arena),
         })
@@ -324,6 +325,7 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
         match answer {
             // Other rules may have used up the memory.
             Err(error) if error.kind == ErrorKind::OutOfBudget && !builds => self.standalone(rule),
+            Err(error) => Err(error.settled(set.source(rule as usize).unwrap_or_default())),
             answer => answer,
         }
     }

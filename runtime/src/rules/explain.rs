@@ -183,9 +183,9 @@ impl SetExplanation {
 
 /// The sources of the conjuncts of a rule that are not proven.
 fn residual(graph: &Graph, rule: &MergedRule, proven: u64, source: &str) -> Vec<String> {
-    let standalone = [rule.root];
-    let conjuncts = match graph.op(rule.root) {
-        Op::And => graph.args(rule.root),
+    let standalone = [rule.placed];
+    let conjuncts = match graph.op(rule.placed) {
+        Op::And => graph.args(rule.placed),
         _ => &standalone,
     };
     let is_proven = |number: usize| {

@@ -135,7 +135,7 @@ impl Prepared {
             whole.resize(rules.len(), None);
             for rule in &merged.rules {
                 if let Some(row) = whole.get_mut(rule.number as usize) {
-                    *row = templates.add(&merged.graph, rule, &[rule.root]);
+                    *row = templates.add(&merged.graph, rule, &[rule.placed]);
                 }
             }
         }

@@ -111,7 +111,7 @@ fn ended(program: &Program<Bindings<'static>>, bindings: &Bindings<'_>, scratch:
     let arena = Arena::new(1 << 24);
     match program.eval(bindings, scratch) {
         Ok(value) => Ended::Value(Owned::of(&value, &arena).unwrap()),
-        Err(error) => Ended::Error(error.kind),
+        Err(error) => Ended::failed(&error),
     }
 }
 

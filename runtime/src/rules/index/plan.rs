@@ -340,11 +340,11 @@ impl<'p> Planner<'p> {
     fn rest(&mut self, rule: &MergedRule, proven: u64) {
         self.rest.clear();
         if proven == 0 {
-            self.rest.push(rule.root);
+            self.rest.push(rule.placed);
             return;
         }
         let is_left = |number: u32| proven.checked_shr(number).unwrap_or(0) & 1 == 0;
-        let numbered = (0..).zip(conjuncts(self.merged, &rule.root));
+        let numbered = (0..).zip(conjuncts(self.merged, &rule.placed));
         self.rest.extend(numbered.filter(|(number, _)| is_left(*number)).map(|(_, &id)| id));
     }
 

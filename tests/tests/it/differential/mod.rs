@@ -1,5 +1,5 @@
 //! The interpreter, native code, and native code without passes agree on random typed programs, value for value and error
-//! for error.
+//! for error, places included.
 //!
 //! Each line of the table of what the programs consist of ([`Coverage`](celero_tests::generate::Coverage)) is met by at least
 //! [`LEAST`] cases.
@@ -97,7 +97,7 @@ fn ended<C: Context>(program: &Program<C::Static>, context: &C, scratch: &mut Sc
     let shown = Arena::new(1 << 24);
     match program.eval(context, scratch) {
         Ok(value) => Owned::of(&value, &shown).map(Ended::Value).map_err(|kind| kind.to_string()),
-        Err(error) => Ok(Ended::Error(error.kind)),
+        Err(error) => Ok(Ended::failed(&error)),
     }
 }
 
