@@ -51,17 +51,53 @@ impl fmt::Display for EvalError {
 impl std::error::Error for EvalError {}
 
 /// The error of one rule of a [`RuleSet`](crate::RuleSet) or of [`Rules`](crate::Rules).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// Displays as `rule "admin": no such key (at 12..38)`; [`RuleSet::describe`](crate::RuleSet::describe) says more. Two errors are equal
+/// if rule and error are: the name follows from the rule.
+#[derive(Clone, Debug)]
 pub struct RuleError {
     /// The rule's index in its set.
     pub rule: usize,
     /// Why the rule has no result, and where in its source.
     pub error: EvalError,
+    /// The rule's name, in errors that an evaluation returns.
+    name: Option<Box<str>>,
 }
+
+impl RuleError {
+    /// Creates the error of a rule without a name.
+    #[must_use]
+    pub fn new(rule: usize, error: EvalError) -> Self {
+        Self { rule, error, name: None }
+    }
+
+    /// The error with the name of its rule, if it has one.
+    pub(crate) fn named(self, name: &str) -> Self {
+        Self { name: (!name.is_empty()).then(|| name.into()), ..self }
+    }
+
+    /// Returns the rule's name: of an error that an evaluation returns. [`Scratch::errors`](crate::Scratch::errors) has the indices of
+    /// rules only.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+}
+
+impl PartialEq for RuleError {
+    fn eq(&self, other: &Self) -> bool {
+        (self.rule, self.error) == (other.rule, other.error)
+    }
+}
+
+impl Eq for RuleError {}
 
 impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rule {}: {}", self.rule, self.error)
+        match &self.name {
+            Some(name) => write!(f, "rule \"{}\": {}", name.escape_debug(), self.error),
+            None => write!(f, "rule {}: {}", self.rule, self.error),
+        }
     }
 }
 

@@ -23,9 +23,43 @@
 //! `bool`, [`eval`](Program::eval) any [`Value`]. All three can be shared between threads, and evaluations never lock.
 //!
 //! A [`RuleSet`] compiles many [rules](Rule) together, so that what several of them read, look up or compute is done once. It returns
-//! the first rule that matches, all of them, or their number. [`RuleSetBuilder::explain`] returns how each rule is found, or why it is
+//! the first rule that matches, all of them, or their number:
+//!
+//! ```
+//! # use celero::http::RequestContext;
+//! # use celero::{Engine, Env, ErrorPolicy, Scratch};
+//! let env = Env::<RequestContext>::new();
+//! let rules = Engine::new()
+//!     .rules(&env)
+//!     .rule("writers", r#"request.method != "GET""#, "log")
+//!     .rule("admin", r#"request.path.startsWith("/admin") && request.headers["x-team"] != "ops""#, "deny")
+//!     .on_error(ErrorPolicy::Match) // a rule that denies matches when it fails
+//!     .build()?;
+//!
+//! let mut scratch = Scratch::new(); // one per worker thread
+//! let request = http::Request::post("/admin/keys").body(())?;
+//! let call = RequestContext::new(&request);
+//! let actions: Vec<_> = rules.all(&call, &mut scratch)?.map(|rule| (rule.name, *rule.action)).collect();
+//! assert_eq!(actions, [("writers", "log"), ("admin", "deny")]);
+//! let report = rules.describe(&scratch.errors()[0], &call).expect("a rule of the set");
+//! assert_eq!(report.message(), r#"no header "x-team""#);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//! [`RuleSetBuilder::explain`] returns how each rule is found, or why it is
 //! evaluated every time; [`RuleSet::warnings`] reports rules that can't match, repeat others, or are hidden by earlier ones. [`Live`] is a
 //! set that changes while it is used.
+//!
+//! Types are in modules by purpose; each is at the root of the crate too:
+//!
+//! | module | what it has |
+//! |---|---|
+//! | [`sets`] | rule sets and live rules: [`Rule`], [`Match`], [`ErrorPolicy`], [`Reader`], [`Rules`], explanations, counters |
+//! | [`host`] | the host's data and functions: [`Bindings`], [`Scratch`], [`FieldType`], [`FromValue`], [`IntoValue`] |
+//! | [`values`] | [`Value`], [`Type`], lists, maps, times, the [`Arena`] |
+//! | [`diagnostics`] | [`CompileError`], [`EvalError`], [`Report`], [`Diagnostic`] |
+//! | [`settings`] | [`Tier`], [`Limits`], [`Library`], [`Explanation`] |
+//! | [`http`] | contexts for requests of the crate `http` |
+//! | [`layout`], [`language`], [`counting`] | own types, own languages, own counters |
 //!
 //! # The host's data
 //!
@@ -88,7 +122,8 @@
 //! [`CompileError`] has all diagnostics of a rule, with their places, and displays as source lines with carets. [`Program::warnings`]
 //! reports what is valid, but probably not what the author means.
 //!
-//! [`EvalError`] says why an evaluation has no value: its [kind](ErrorKind) and the place in the source. A missing header is an error
+//! [`EvalError`] says why an evaluation has no value: its [kind](ErrorKind) and the place in the source. It is small and costs nothing to make;
+//! [`Program::describe`] puts it into words, with what it failed on. A missing header is an error
 //! (`no_such_key`). `&&` and `||` hide an error if the other operand decides (CEL language definition, "Logical Operators"). Decide for
 //! each rule what an error means: an allow list should read it as no, a deny list as yes. [`ErrorPolicy`] sets it for rules of a set,
 //! which otherwise returns the error.
@@ -149,6 +184,7 @@ mod lower;
 mod native;
 mod profile;
 mod program;
+mod report;
 mod rules;
 mod scratch;
 mod trace;
@@ -159,34 +195,73 @@ mod value;
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-pub use arena::{Arena, ArenaVec, EvalResult};
-pub use bindings::{BindError, Bindings};
+// The types that matter first.
 pub use celero_derive::Context;
-pub use celero_frontend::stdlib::Library;
-pub use celero_frontend::{
-    CodeInfo, Diagnostic, Label, Limits as SourceLimits, NotationError, Severity, Span, Stage, Style, Type,
-    parse_variables, render, similar,
-};
-pub use celero_jit::Profiling;
-pub use context::{Context, Element, Field, FieldType, Host, Nested};
-pub use counters::{Counts, RuleCounts};
-pub use cx::Cx;
-pub use engine::{Engine, EngineBuilder, Tier, diagnostic_codes};
-pub use env::{Env, EnvError};
-pub use error::{CompileError, ErrorKind, EvalError, RuleError};
-pub use explain::{CodeSpan, Explanation, MachineCode};
-pub use expression::{CheckedRule, TextPiece};
-pub use fields::Fields;
-pub use function::{DynFunction, FromValue, Functions, HostFunction, IntoValue};
-pub use limits::Limits;
-pub use live::{Difference, Live, Reader, Rules, ShadowStatus, Status};
+pub use context::Context;
+pub use engine::Engine;
+pub use env::Env;
+pub use live::Live;
 pub use program::Program;
-pub use rules::{
-    ErrorPolicy, IndexEntry, Indexing, Match, Rule, RuleExplanation, RuleSet, RuleSetBuilder, RuleSetError,
-    SetExplanation, Unindexed,
-};
-pub use scratch::Scratch;
-pub use value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
+pub use rules::RuleSet;
+
+// Everything else is documented in the module of its purpose, and is here too, for short paths.
+#[doc(hidden)]
+pub use crate::{diagnostics::*, host::*, sets::*, settings::*, values::*};
+
+/// Rules in sets: how they are built, what they return, how they are found, and sets that change while they are used.
+///
+/// A [`RuleSetBuilder`] makes a [`RuleSet`] from [`Rule`]s; a [`Live`] takes changes and gives [`Rules`] to the threads that evaluate, each
+/// through a [`Reader`]. [`Match`] is a rule that matched. [`ErrorPolicy`] says what a failing rule counts as.
+pub mod sets {
+    pub use crate::counters::{Counts, RuleCounts};
+    pub use crate::live::{Difference, Live, Reader, Rules, ShadowStatus, Status};
+    pub use crate::rules::{
+        ErrorPolicy, IndexEntry, Indexing, Match, Rule, RuleExplanation, RuleSet, RuleSetBuilder, RuleSetError,
+        SetExplanation, Unindexed,
+    };
+}
+
+/// Values of rules: what evaluations return, and what functions of the host take and return.
+///
+/// [`Value`] is any CEL value; [`List`] and [`Map`] borrow from the host, the rule or an [`Arena`]. [`Type`] is a static type.
+pub mod values {
+    pub use crate::arena::{Arena, ArenaVec, EvalResult};
+    pub use crate::value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
+    pub use celero_frontend::{NotationError, Type, parse_variables};
+}
+
+/// The host's side: the data that rules read, and the functions that they call.
+///
+/// [`FieldType`] lists the types that a field of a context may have, [`FromValue`] and [`IntoValue`] those of functions. [`Bindings`] are for
+/// hosts that have no Rust type for their data. [`layout`](crate::layout) is for types of your own.
+pub mod host {
+    pub use crate::bindings::{BindError, Bindings};
+    pub use crate::context::{Element, Field, FieldType, Host, Nested};
+    pub use crate::cx::Cx;
+    pub use crate::env::EnvError;
+    pub use crate::fields::Fields;
+    pub use crate::function::{DynFunction, FromValue, Functions, HostFunction, IntoValue};
+    pub use crate::scratch::Scratch;
+}
+
+/// Errors and warnings: of compilations ([`CompileError`], [`Diagnostic`]) and of evaluations ([`EvalError`], [`RuleError`], [`Report`]).
+pub mod diagnostics {
+    pub use crate::engine::diagnostic_codes;
+    pub use crate::error::{CompileError, ErrorKind, EvalError, RuleError};
+    pub use crate::report::Report;
+    pub use celero_frontend::{CodeInfo, Diagnostic, Label, Severity, Span, Stage, Style, render, similar};
+}
+
+/// How an [`Engine`] compiles: tiers, limits, libraries, profiling, and what a compilation shows of itself.
+pub mod settings {
+    pub use crate::engine::{EngineBuilder, Tier};
+    pub use crate::explain::{CodeSpan, Explanation, MachineCode};
+    pub use crate::expression::{CheckedRule, TextPiece};
+    pub use crate::limits::Limits;
+    pub use celero_frontend::Limits as SourceLimits;
+    pub use celero_frontend::stdlib::Library;
+    pub use celero_jit::Profiling;
+}
 
 /// What the code generated by `#[derive(Context)]` refers to.
 #[doc(hidden)]

@@ -2,7 +2,7 @@
 
 use crate::arena::with_zero_capacity;
 use crate::context::Context;
-use crate::env::Env;
+use crate::env::{Env, Variables};
 use crate::error::{ErrorKind, EvalError};
 use crate::expression::Expression;
 use crate::fields::Fields;
@@ -10,6 +10,7 @@ use crate::function::Functions;
 use crate::library::Cx;
 use crate::limits::Limits;
 use crate::native::{BaseFrameCode, NativeProgram, failure, word_of};
+use crate::report::{Report, Subject};
 use crate::scratch::{Scratch, with_thread_scratch};
 use crate::value::Value;
 use celero_frontend::{Checked, Diagnostic, Type};
@@ -28,6 +29,7 @@ struct Shared {
     expression: Arc<Expression>,
     fields: Fields,
     functions: Functions,
+    variables: Arc<Variables>,
     /// Fingerprint of the variables.
     declarations: u64,
     limits: Limits,
@@ -56,8 +58,9 @@ impl<S> Program<S> {
         limits: Limits,
     ) -> Self {
         let fields = Fields::of(expression.evaluated(), env.declarations().variables(), env.fields());
-        let (functions, declarations) = (env.functions().clone(), env.variables().fingerprint());
-        let shared = Arc::new(Shared { expression, fields, functions, declarations, limits });
+        let (functions, variables) = (env.functions().clone(), env.variables());
+        let declarations = variables.fingerprint();
+        let shared = Arc::new(Shared { expression, fields, functions, variables, declarations, limits });
         Self { native, shared, context: PhantomData }
     }
 
@@ -199,6 +202,30 @@ impl<S: Context + 'static> Program<S> {
                 expression.interpret(functions, context, &Cx::new(i64::from(limits.steps), arena))
             }
         }
+    }
+
+    /// Puts an error of an evaluation into words: which key, index, pattern, variable or overload it is about, and what the host's
+    /// function says. `context` is the context of that evaluation.
+    ///
+    /// For whoever reads the error; a proxy that only acts on it needs no report. Interprets the expression again, as far as it calls no
+    /// impure function: pure functions of the host are called again. Of an impure function that failed, the report has the message of its
+    /// last failure on this thread.
+    ///
+    /// ```
+    /// use celero::{Bindings, Engine, Env};
+    ///
+    /// let even = |n: i64| if n % 2 == 0 { Ok(true) } else { Err(format!("{n} is odd")) };
+    /// let env = Env::dynamic().function("even", even);
+    /// let program = Engine::new().compile(&env, "even(2) && even(3)")?;
+    /// let context = Bindings::new(&env);
+    /// let error = program.test(&context).unwrap_err();
+    /// assert_eq!(program.describe(&error, &context).to_string(), "`even` failed: 3 is odd (at 11..18)");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn describe<C: Context<Static = S>>(&self, error: &EvalError, context: &C) -> Report {
+        let Shared { expression, functions, variables, limits, .. } = &*self.shared;
+        Subject { expression, variables, functions, limits }.report(*error, context)
     }
 
     /// Refuses a context of the right type with other variables.

@@ -64,7 +64,7 @@ pub(crate) fn matching() -> Result<Vec<usize>, Failure> {
     let request =
         requests::headers(job).iter().fold(request, |request, (name, value)| request.header(name, value)).body(())?;
     let context = RequestContext::new(&request).with_source((Ipv4Addr::LOCALHOST, 0).into());
-    Ok(set.all(&context, &mut Scratch::new())?.to_vec())
+    Ok(set.indices(&context, &mut Scratch::new())?.to_vec())
 }
 
 /// Compiles a job's policy.

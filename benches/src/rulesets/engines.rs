@@ -96,7 +96,7 @@ pub(crate) fn of_set(set: Set) -> [PreparedEngine; 2] {
     let (other, of_all, of_first) = (Rc::clone(&set), scratch(), scratch());
     let all = PreparedEngine::all("indexed", move |sample, matched| {
         let mut scratch = of_all.borrow_mut();
-        matched.extend(set.all(&context(sample), &mut scratch).unwrap_or_default());
+        matched.extend(set.indices(&context(sample), &mut scratch).unwrap_or_default());
     });
     let first = move |sample: &RequestSample, matched: &mut Vec<usize>| {
         let found = other.first(&context(sample), &mut of_first.borrow_mut());

@@ -30,7 +30,7 @@ fn unrelated(vocabulary: &Vocabulary, samples: &[RequestSample], many: usize) ->
         for sample in samples {
             found.extend(set.candidates(&context(sample), &mut scratch));
             // A small set evaluates some rules without looking them up.
-            found.extend(set.all(&context(sample), &mut scratch).unwrap_or_default());
+            found.extend(set.indices(&context(sample), &mut scratch).unwrap_or_default());
         }
         let mut number = 0..generated;
         unrelated.retain(|_| number.next().is_some_and(|number| !found.contains(&number)));
@@ -54,7 +54,7 @@ fn every_nth(set: &Rc<Set>, every: usize) -> PreparedEngine {
     let (set, scratch) = (Rc::clone(set), RefCell::new(Scratch::new()));
     PreparedEngine::all("indexed", move |sample, matched| {
         let mut scratch = scratch.borrow_mut();
-        let all = set.all(&context(sample), &mut scratch).unwrap_or_default();
+        let all = set.indices(&context(sample), &mut scratch).unwrap_or_default();
         matched.extend(all.iter().map(|rule| if rule % every == 0 { rule / every } else { UNRELATED }));
     })
 }

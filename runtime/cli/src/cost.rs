@@ -89,14 +89,14 @@ impl Cost {
         };
         for context in contexts {
             set.candidates(context, &mut scratch).iter().for_each(|rule| add(*rule, |counts| &mut counts.looked_at));
-            if let Ok(matched) = set.all(context, &mut scratch) {
+            if let Ok(matched) = set.indices(context, &mut scratch) {
                 matched.iter().for_each(|rule| add(*rule, |counts| &mut counts.matched));
             }
             scratch.errors().iter().for_each(|error| add(error.rule, |counts| &mut counts.failed));
         }
         let total = |of: fn(&Counts) -> usize| counts.iter().map(of).fold(0, usize::saturating_add);
         let (looked_at, matched, failed) = (total(|c| c.looked_at), total(|c| c.matched), total(|c| c.failed));
-        let all = fastest(contexts, SET_TIME, |context| set.all(context, &mut scratch).map(<[_]>::len));
+        let all = fastest(contexts, SET_TIME, |context| set.indices(context, &mut scratch).map(<[_]>::len));
         let first =
             fastest(contexts, SET_TIME, |context| set.first(context, &mut scratch).map(|found| found.is_some()));
         let rules = most_expensive(engine, env, set, &counts, &indexed, contexts);

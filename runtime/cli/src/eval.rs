@@ -160,14 +160,16 @@ impl Command for EvaluateRules<'_> {
             let mut scratch = Scratch::new();
             for (number, context) in all.iter().enumerate() {
                 let name = |rule: usize| set.get(rule).map_or("", |rule| rule.name);
-                let result = set.all(context, &mut scratch).map(<[_]>::to_vec);
+                let result = set.indices(context, &mut scratch).map(<[_]>::to_vec);
                 let stopped = result.is_err();
                 let matches = result.unwrap_or_default();
                 let matches: Vec<&str> = matches.into_iter().map(name).collect();
-                let errors: Vec<(&str, &str)> =
-                    scratch.errors().iter().map(|error| (name(error.rule), error.error.kind.message())).collect();
+                let why = |error| set.describe(error, context).map(|report| report.message().to_owned());
+                let failed = scratch.errors().iter();
+                let errors: Vec<(&str, String)> =
+                    failed.map(|error| (name(error.rule), why(error).unwrap_or_default())).collect();
                 if args.json {
-                    let error = |(rule, message): &(&str, &str)| json!({ "rule": rule, "message": message });
+                    let error = |(rule, message): &(&str, String)| json!({ "rule": rule, "message": message });
                     let errors: Vec<Json> = errors.iter().map(error).collect();
                     let answer = json!({ "matches": matches, "errors": errors, "stopped": stopped });
                     output.line(&answer.to_string());

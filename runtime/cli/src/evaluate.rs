@@ -122,7 +122,8 @@ fn evaluate<K: Contexts>(engine: &Engine, contexts: &K, source: &str) -> Vec<Tie
 fn run<C: Context>(program: &Program<C::Static>, context: &C) -> TierResult {
     let arena = Arena::new(INPUT_MEMORY);
     let mut scratch = Scratch::new();
-    let value = program.eval(context, &mut scratch).map_err(Failure::from)?;
+    let value =
+        program.eval(context, &mut scratch).map_err(|error| Failure::from(&program.describe(&error, context)))?;
     let shown = value_json::from_value(&value, &arena)
         .and_then(|json| Ok(RenderedValue { json, text: value_text::from_value(&value, &arena)? }));
     shown.map_err(|kind| Failure { kind: kind.name(), ..Failure::invalid(format!("showing the result: {kind}")) })

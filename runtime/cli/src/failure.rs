@@ -1,6 +1,6 @@
 //! Why an expression has no value: invalid input, a compile error or an evaluation error.
 
-use celero::{CompileError, Diagnostic, ErrorKind, EvalError, Label, Severity, Span, Stage};
+use celero::{CompileError, Diagnostic, ErrorKind, Label, Report, Severity, Stage};
 use serde_json::{Value as Json, json};
 use std::sync::LazyLock;
 
@@ -52,19 +52,16 @@ impl From<&CompileError> for Failure {
     }
 }
 
-impl From<EvalError> for Failure {
-    fn from(error: EvalError) -> Self {
-        let diagnostic = Diagnostic {
-            severity: Severity::Error,
-            stage: Stage::Check,
-            code: code(error.kind),
-            message: error.kind.message().to_owned(),
-            span: Span::new(error.start, error.end),
-            labels: Vec::new(),
-            help: Vec::new(),
-        };
-        let span = Some((error.start, error.end));
-        Self { kind: error.kind.name(), message: error.kind.message().to_owned(), span, diagnostics: vec![diagnostic] }
+impl From<&Report> for Failure {
+    fn from(report: &Report) -> Self {
+        let span = report.span();
+        let diagnostic = Diagnostic { code: code(report.kind()), ..report.diagnostic().clone() };
+        Self {
+            kind: report.kind().name(),
+            message: report.message().to_owned(),
+            span: Some((span.start, span.end)),
+            diagnostics: vec![diagnostic],
+        }
     }
 }
 

@@ -37,6 +37,9 @@ pub struct Env<C> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Variables {
     types: Vec<Type>,
+    names: Vec<Arc<str>>,
+    /// Whether each is a header map of the host.
+    headers: Vec<bool>,
     by_name: HashMap<Arc<str>, usize>,
     /// Of all names and types in their order.
     fingerprint: u64,
@@ -51,6 +54,16 @@ impl Variables {
     /// Hash of the declarations: equal for equal ones.
     pub(crate) fn fingerprint(&self) -> u64 {
         self.fingerprint
+    }
+
+    /// The name of a variable.
+    pub(crate) fn name(&self, index: u32) -> Option<&str> {
+        self.names.get(index as usize).map(|name| &**name)
+    }
+
+    /// Whether a variable is a header map of the host.
+    pub(crate) fn is_headers(&self, index: u32) -> bool {
+        self.headers.get(index as usize).is_some_and(|headers| *headers)
     }
 
     /// Index and type of a variable.
@@ -216,6 +229,8 @@ impl<C> Env<C> {
         (variables.fingerprint, &*name, ty.to_string()).hash(&mut hasher);
         variables.fingerprint = hasher.finish();
         variables.types.push(ty.clone());
+        variables.names.push(Arc::clone(&name));
+        variables.headers.push(layout.headers.is_some());
         self.declarations.add_variable(Variable { name, ty, optional: layout.optional });
         self.fields.push(layout);
     }

@@ -1,9 +1,11 @@
 //! Functions of the host: closures that rules may call.
 
 mod dispatch;
+mod message;
 mod typed;
 
 pub(crate) use dispatch::dispatch;
+pub(crate) use message::{explain, last_message, message_of};
 pub use typed::{FromValue, HostFunction, IntoValue};
 
 use crate::arena::EvalResult;
@@ -65,7 +67,16 @@ impl Functions {
     pub fn call<'a>(&self, index: u32, cx: &Cx<'a>, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
         let entry = self.entries.get(index as usize).ok_or(ErrorKind::NoSuchOverload)?;
         // Native code cannot be unwound through, so a panic of the host ends here, in both tiers alike.
-        contained(|| (entry.call)(cx, args)).unwrap_or(Err(ErrorKind::Host))
+        let called = contained(|| (entry.call)(cx, args));
+        if let Err(()) | Ok(Err(ErrorKind::Host)) = called {
+            message::keep(&entry.name, called.is_err());
+        }
+        called.unwrap_or(Err(ErrorKind::Host))
+    }
+
+    /// The name of a function.
+    pub(crate) fn name(&self, index: u32) -> Option<&str> {
+        self.entries.get(index as usize).map(|entry| &*entry.name)
     }
 }
 

@@ -24,8 +24,8 @@ pub trait FromValue {
 }
 
 /// A type that a host function may return: those of [`FromValue`] (borrowed ones only if they are `'static`), `String`
-/// and `Vec<u8>` (copied into the evaluation's memory), and `Result` of one of these with any error that can be displayed,
-/// which is the evaluation error `host`.
+/// and `Vec<u8>` (copied into the evaluation's memory), and `Result` of one of these with any error that can be displayed:
+/// the evaluation error `host`, with the error's text in its [report](crate::Report).
 pub trait IntoValue {
     /// The CEL type.
     fn ty() -> Type;
@@ -133,7 +133,13 @@ impl<T: IntoValue, E: Display> IntoValue for Result<T, E> {
     }
 
     fn into_value<'v>(self, arena: &'v Arena) -> EvalResult<Value<'v>> {
-        self.map_err(|_| ErrorKind::Host)?.into_value(arena)
+        match self {
+            Ok(value) => value.into_value(arena),
+            Err(error) => {
+                super::explain(&error);
+                Err(ErrorKind::Host)
+            }
+        }
     }
 }
 

@@ -60,7 +60,7 @@ impl<'a> Walk<'a, '_> {
     /// Returns the value if it is of the type.
     fn guard(&mut self, id: NodeId, ty: &Type, arg: NodeId, place: &mut Value<'a>) -> Result<(), Failure> {
         self.eval_into(arg, place)?;
-        if place.fits(ty) { Ok(()) } else { Err(self.error(id, ErrorKind::NoSuchOverload)) }
+        if place.fits(ty) { Ok(()) } else { Err(self.failed(id, ErrorKind::NoSuchOverload, &[*place])) }
     }
 
     /// `target.or(other)` and `target.orValue(other)`: `other` is evaluated only if `target` has no value.
@@ -80,7 +80,7 @@ impl<'a> Walk<'a, '_> {
                 let other = self.eval(other)?;
                 return self.apply(id, &[target, other], place);
             }
-            _ => return Err(self.error(id, ErrorKind::NoSuchOverload)),
+            _ => return Err(self.failed(id, ErrorKind::NoSuchOverload, &[target])),
         }
         Ok(())
     }
@@ -98,7 +98,7 @@ impl<'a> Walk<'a, '_> {
             // The most common result: storing it is cheaper than copying a whole value.
             Ok(Value::Bool(answer)) => *place = Value::Bool(answer),
             Ok(value) => *place = value,
-            Err(kind) => return Err(self.error(id, kind)),
+            Err(kind) => return Err(self.failed(id, kind, args)),
         }
         Ok(())
     }

@@ -18,13 +18,13 @@ impl<'a> Walk<'a, '_> {
             return Ok(Value::List(List::Slice(values)));
         }
         let values = self.operands(elements)?;
-        self.at(id, library::list_of(self.cx, &values, optional))
+        library::list_of(self.cx, &values, optional).map_err(|kind| self.failed(id, kind, &values))
     }
 
     /// Evaluates `{k: v, ?k: v}`.
     pub(super) fn map(&mut self, id: NodeId, entries: &[NodeId], optional: &[bool]) -> Outcome<'a> {
         let values = self.operands(entries)?;
-        self.at(id, library::map_of(self.cx, &values, optional))
+        library::map_of(self.cx, &values, optional).map_err(|kind| self.failed(id, kind, &values))
     }
 
     fn literal(&self, id: NodeId) -> Option<&'a Literal> {

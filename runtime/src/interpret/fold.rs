@@ -75,9 +75,9 @@ impl<'a> Walk<'a, '_> {
     pub(super) fn fold(&mut self, kind: FoldKind, range: NodeId, fold: &Fold) -> Outcome<'a> {
         let range = self.eval(range)?;
         if matches!(kind, FoldKind::MapValues | FoldKind::FilterKeys) && !matches!(range, Value::Map(_)) {
-            return Err(self.error(fold.id, ErrorKind::NoSuchOverload));
+            return Err(self.failed(fold.id, ErrorKind::NoSuchOverload, &[range]));
         }
-        let range = self.at(fold.id, Range::new(range, fold.pairs, self.cx))?;
+        let range = Range::new(range, fold.pairs, self.cx).map_err(|kind| self.failed(fold.id, kind, &[range]))?;
         let level = self.locals.len();
         let result = match kind {
             FoldKind::All => self.quantify(range, fold, false),
@@ -144,7 +144,7 @@ impl<'a> Walk<'a, '_> {
                 Value::Map(more) => map.merge(&more, self.cx),
                 _ => Err(ErrorKind::NoSuchOverload),
             };
-            self.at(fold.id, added)?;
+            added.map_err(|kind| self.failed(fold.id, kind, &[key, value]))?;
         }
         self.at(fold.id, map.finish(self.cx).map(Value::Map))
     }

@@ -12,6 +12,9 @@ mod collection;
 mod fold;
 mod scope;
 mod select;
+mod witness;
+
+pub(crate) use witness::{Seen, Witness};
 
 use crate::context::Host;
 use crate::error::{ErrorKind, EvalError};
@@ -29,6 +32,8 @@ type Outcome<'a> = Result<Value<'a>, Failure>;
 struct Failure {
     kind: ErrorKind,
     id: NodeId,
+    /// What the witness, if there is one, has seen of it.
+    seen: u32,
 }
 
 /// Evaluates an expression into `place`. The result borrows from the expression, the host or the arena of `cx`.
@@ -43,11 +48,28 @@ pub(crate) fn interpret<'a>(
     place: &mut Value<'a>,
 ) -> Result<(), EvalError> {
     let ast = checked.ast();
-    let walk = || Walk { checked, functions, host, cx, locals: SmallVec::new() }.eval_into(ast.root(), place);
-    with_stack(ast.depth(), walk).map_err(|Failure { kind, id }| {
+    let walk =
+        || Walk { checked, functions, host, cx, locals: SmallVec::new(), witness: None }.eval_into(ast.root(), place);
+    with_stack(ast.depth(), walk).map_err(|Failure { kind, id, .. }| {
         let span = ast.span(id);
         EvalError { kind, start: span.start, end: span.end }
     })
+}
+
+/// Evaluates a node, which is outside of all macros, and tells the witness of each failure.
+///
+/// # Errors
+/// The number under which the witness has seen the failure.
+pub(crate) fn interpret_before<'a>(
+    witness: &Witness<'a>,
+    checked: &'a Checked,
+    functions: &Functions,
+    host: &'a dyn Host,
+    cx: &Cx<'a>,
+    id: NodeId,
+) -> Result<Value<'a>, u32> {
+    let walk = || Walk { checked, functions, host, cx, locals: SmallVec::new(), witness: Some(witness) }.eval(id);
+    with_stack(checked.ast().depth(), walk).map_err(|failure| failure.seen)
 }
 
 struct Walk<'a, 'w> {
@@ -57,6 +79,8 @@ struct Walk<'a, 'w> {
     cx: &'w Cx<'a>,
     /// The macros' variables in scope, indexed by level. If computing one failed, reading it is that error.
     locals: SmallVec<[Outcome<'a>; 8]>,
+    /// Who is told of failures, for a report; `None` in evaluations.
+    witness: Option<&'w Witness<'a>>,
 }
 
 impl<'a> Walk<'a, '_> {
@@ -171,12 +195,18 @@ impl<'a> Walk<'a, '_> {
         self.eval_into(id, &mut value)?;
         match value {
             Value::Bool(value) => Ok(value),
-            _ => Err(self.error(id, ErrorKind::NoSuchOverload)),
+            _ => Err(self.failed(id, ErrorKind::NoSuchOverload, &[value])),
         }
     }
 
     fn error(&self, id: NodeId, kind: ErrorKind) -> Failure {
-        Failure { kind, id }
+        self.failed(id, kind, &[])
+    }
+
+    /// The failure of an operation on these operands.
+    #[cold]
+    fn failed(&self, id: NodeId, kind: ErrorKind, operands: &[Value<'a>]) -> Failure {
+        Failure { kind, id, seen: self.witness.map_or(u32::MAX, |witness| witness.see(id, kind, operands)) }
     }
 
     /// Adds the failed node to an error of the library.

@@ -43,7 +43,7 @@ impl<'a> Walk<'a, '_> {
             Value::Optional(_) => library::invoke(self.cx, Builtin::OptionalSelectOptional, &[operand, field]),
             _ => Err(ErrorKind::NoSuchField),
         };
-        self.at(id, result)
+        result.map_err(|kind| self.failed(id, kind, &[operand, field]))
     }
 
     fn has(&self, id: NodeId, operand: Value<'a>, field: Value<'a>) -> Outcome<'a> {
@@ -53,7 +53,7 @@ impl<'a> Walk<'a, '_> {
                 let found = self.field(id, operand, field)?;
                 Ok(Value::Bool(matches!(found, Value::Optional(Some(_)))))
             }
-            _ => Err(self.error(id, ErrorKind::NoSuchField)),
+            _ => Err(self.failed(id, ErrorKind::NoSuchField, &[operand, field])),
         }
     }
 }

@@ -211,6 +211,35 @@ fn reading(builtin: Builtin, text: &str) -> Result<(), ErrorKind> {
     value.map(|_| ())
 }
 
+/// Why a function of the library does not accept these values, and how text for it looks, if it is for the form of a text. `quoted` is
+/// called with the number of the operand that is to blame.
+pub(crate) fn malformed(
+    builtin: Builtin,
+    operands: &[Value<'_>],
+    quoted: impl Fn(usize) -> String,
+) -> Option<(String, &'static str)> {
+    let text = |index: usize| match operands.get(index) {
+        Some(Value::String(text)) => Some(*text),
+        _ => None,
+    };
+    if takes_pattern(builtin)
+        && let Some((reason, _)) = syntax_error(text(1)?)
+    {
+        return Some((format!("{} is not a regular expression: {reason}", quoted(1)), ""));
+    }
+    if let (Builtin::Format, Some(format)) = (builtin, text(0)) {
+        let Malformed { reason, .. } = pieces(format).find_map(Result::err)?;
+        return Some((format!("{} is not a format: {reason}", quoted(0)), ""));
+    }
+    let form = form(builtin)?;
+    let verdict = match reading(builtin, text(form.parameter)?) {
+        Err(ErrorKind::Overflow) => "out of the range of",
+        Err(ErrorKind::InvalidArgument) => "not",
+        _ => return None,
+    };
+    Some((format!("{} is {verdict} {}", quoted(form.parameter), form.what), form.help))
+}
+
 /// What is wrong with the syntax of a pattern, or with parsing it, and where.
 fn syntax_error(pattern: &str) -> Option<(String, Range<usize>)> {
     if let Err(error) = check_cases(pattern) {

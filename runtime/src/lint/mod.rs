@@ -24,6 +24,7 @@ mod place;
 
 pub(crate) use codes::*;
 pub(crate) use guards::guard_warnings;
+pub(crate) use literals::malformed;
 
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Ast, Checked, Diagnostic, Expr, NodeId, Overload, Reference, Severity, Span, Stage};

@@ -5,6 +5,7 @@ use super::state::Shared;
 use crate::context::Context;
 use crate::counters::{Counts, RuleCounts};
 use crate::error::RuleError;
+use crate::report::Report;
 use crate::rules::{ErrorPolicy, Match};
 use crate::scratch::Scratch;
 use arc_swap::Guard;
@@ -149,6 +150,11 @@ impl<S: Context + 'static, A> Rules<S, A> {
         Ok(scratch.matched.first().and_then(|&rule| self.get(rule)))
     }
 
+    /// Puts an error of a rule into words, as [`RuleSet::describe`](crate::RuleSet::describe) does; `None` if the rule is not there.
+    pub fn describe<C: Context<Static = S>>(&self, error: &RuleError, context: &C) -> Option<Report> {
+        self.snapshot.live.describe(error, context)
+    }
+
     /// Returns whether any rule matches.
     ///
     /// # Errors
@@ -163,14 +169,26 @@ impl<S: Context + 'static, A> Rules<S, A> {
     /// # Errors
     /// Under [`ErrorPolicy::Stop`], the first error. Never under another policy.
     pub fn count<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<usize, RuleError> {
-        self.all(context, scratch).map(<[usize]>::len)
+        self.indices(context, scratch).map(<[usize]>::len)
+    }
+
+    /// Returns the rules that match, in order, each with its index, name and action.
+    ///
+    /// # Errors
+    /// As [`count`](Self::count).
+    pub fn all<'s, C: Context<Static = S>>(
+        &'s self,
+        context: &C,
+        scratch: &'s mut Scratch,
+    ) -> Result<impl Iterator<Item = Match<'s, A>> + use<'s, C, S, A>, RuleError> {
+        Ok(self.indices(context, scratch)?.iter().filter_map(|&rule| self.get(rule)))
     }
 
     /// Returns the indices of the rules that match, in the order of the rules.
     ///
     /// # Errors
     /// As [`count`](Self::count).
-    pub fn all<'s, C: Context<Static = S>>(
+    pub fn indices<'s, C: Context<Static = S>>(
         &self,
         context: &C,
         scratch: &'s mut Scratch,
@@ -210,7 +228,10 @@ impl<S: Context + 'static, A> Rules<S, A> {
         if let Some(shadow) = shadow {
             shadow.compare(live, context, scratch, &result, once);
         }
-        result
+        result.map_err(|error| match self.get(error.rule) {
+            Some(rule) => error.named(rule.name),
+            None => error,
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use super::segment::{RuleOrder, Segment};
 use crate::context::Context;
 use crate::counters::Counters;
 use crate::error::RuleError;
+use crate::report::Report;
 use crate::rules::{ErrorPolicy, Excluded, Match, RuleSet};
 use crate::scratch::{FirstPerTag, Scratch};
 use std::sync::Arc;
@@ -89,6 +90,16 @@ impl<S, A> SegmentViews<S, A> {
         view.segment.set()?.source(rule)
     }
 
+    /// Puts an error of a rule into words.
+    pub(super) fn describe<C: Context<Static = S>>(&self, error: &RuleError, context: &C) -> Option<Report>
+    where
+        S: Context + 'static,
+    {
+        self.get(error.rule)?;
+        let (view, rule) = self.place(error.rule)?;
+        view.segment.set()?.describe(&RuleError::new(rule, error.error), context)
+    }
+
     /// The tags of a rule.
     pub(super) fn tags(&self, handle: usize) -> impl Iterator<Item = &str> {
         let (view, rule) = self.get(handle).and_then(|_| self.place(handle)).unzip();
@@ -150,11 +161,11 @@ impl<S: Context + 'static, A> SegmentViews<S, A> {
         let mut stopped: Option<(RuleOrder, RuleError)> = None;
         for view in &self.views {
             let result = view.evaluate(context, scratch, once, &mut matched);
-            let at = |error: &RuleError| RuleError { rule: view.first.saturating_add(error.rule), ..*error };
+            let at = |error: &RuleError| RuleError::new(view.first.saturating_add(error.rule), error.error);
             errors.extend(scratch.errors.iter().map(at));
             if let Err(error) = result.as_ref().map_err(at) {
                 let key = self.key(error.rule);
-                if stopped.is_none_or(|(first, _)| key < first) {
+                if stopped.as_ref().is_none_or(|(first, _)| key < *first) {
                     stopped = Some((key, error));
                 }
             }

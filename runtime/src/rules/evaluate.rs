@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::error::{ErrorKind, EvalError, RuleError};
 use crate::function::contained;
 use crate::native::{RuleBits, StopConditions};
+use crate::report::Report;
 use crate::scratch::{IndexSearch, Scratch, Verdict};
 
 impl<S: Context + 'static, A> RuleSet<S, A> {
@@ -44,11 +45,23 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         Ok(found)
     }
 
-    /// Returns the indices of the rules that match, in order.
+    /// Returns the rules that match, in order, each with its index, name and action.
     ///
     /// # Errors
     /// As [`count`](Self::count).
     pub fn all<'s, C: Context<Static = S>>(
+        &'s self,
+        context: &C,
+        scratch: &'s mut Scratch,
+    ) -> Result<impl Iterator<Item = Match<'s, A>> + use<'s, C, S, A>, RuleError> {
+        Ok(self.indices(context, scratch)?.iter().filter_map(|&rule| self.get(rule)))
+    }
+
+    /// Returns the indices of the rules that match, in order.
+    ///
+    /// # Errors
+    /// As [`count`](Self::count).
+    pub fn indices<'s, C: Context<Static = S>>(
         &self,
         context: &C,
         scratch: &'s mut Scratch,
@@ -138,6 +151,28 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         })
     }
 
+    /// Puts an error of a rule into words, as [`Program::describe`](crate::Program::describe) does, with the rule's name; `None` if there
+    /// is no such rule. `context` is the context of the evaluation that gave the error. A rule with native code is parsed again the first
+    /// time.
+    ///
+    /// ```
+    /// use celero::http::RequestContext;
+    /// use celero::{Engine, Env, Scratch};
+    ///
+    /// let env = Env::<RequestContext>::new();
+    /// let rules = Engine::new().rules(&env).rule("admin", r#"request.headers["x-team"] == "ops""#, ()).build()?;
+    /// let request = http::Request::new(());
+    /// let context = RequestContext::new(&request);
+    /// let error = rules.first(&context, &mut Scratch::new()).unwrap_err();
+    /// let report = rules.describe(&error, &context).expect("the rule exists");
+    /// assert!(report.to_string().starts_with(r#"rule "admin": no header "x-team" (at 0..25); guard it with"#));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn describe<C: Context<Static = S>>(&self, error: &RuleError, context: &C) -> Option<Report> {
+        let SetRule { source, name, .. } = self.rules.get(error.rule)?;
+        Some(self.standalone.report(source, error.error, context)?.of_rule(name))
+    }
+
     /// Whether a context of the right type has other variables than the set.
     fn is_for_others<C: Context>(&self, context: &C) -> bool {
         context.declarations().is_some_and(|declarations| declarations != self.standalone.variables)
@@ -152,7 +187,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         mut on_match: impl FnMut(usize),
     ) -> Result<(), RuleError> {
         let Some(counters) = &self.counters else {
-            return self.evaluate(context, scratch, None, once, on_match);
+            return self.evaluate(context, scratch, None, once, on_match).map_err(|error| self.named(error));
         };
         let mut shards = std::mem::take(&mut scratch.shards);
         let mut counting = shards.begin(counters);
@@ -164,7 +199,16 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         scratch.errors.iter().for_each(|error| counting.failed(place(error.rule)));
         counting.end();
         scratch.shards = shards;
-        result
+        result.map_err(|error| self.named(error))
+    }
+
+    /// The error with the name of its rule.
+    #[cold]
+    fn named(&self, error: RuleError) -> RuleError {
+        match self.rules.get(error.rule) {
+            Some(rule) => error.named(&rule.name),
+            None => error,
+        }
     }
 
     /// Evaluates all rules that are not excluded. Calls `on_match` for those that match, in order; with `once` only for the first.
@@ -182,10 +226,9 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         let mut settle = |verdict: Verdict| {
             let rule = verdict.rule as usize;
             if let Some(error) = verdict.error {
-                let error = RuleError { rule, error };
-                errors.push(error);
+                errors.push(RuleError::new(rule, error));
                 match self.policy(rule) {
-                    ErrorPolicy::Stop => stopped = Some(error),
+                    ErrorPolicy::Stop => stopped = Some(RuleError::new(rule, error)),
                     ErrorPolicy::NoMatch => return,
                     ErrorPolicy::Match => {}
                 }

@@ -2,12 +2,13 @@
 
 use crate::arena::Arena;
 use crate::context::Host;
-use crate::env::Env;
+use crate::env::{Env, Variables};
 use crate::error::EvalError;
 use crate::expression::Expression;
 use crate::function::Functions;
 use crate::library::Cx;
 use crate::limits::Limits;
+use crate::report::{Report, Subject};
 use celero_frontend::{Declarations, Language};
 use std::sync::{Arc, OnceLock};
 
@@ -37,6 +38,7 @@ pub(super) struct Standalone {
     declarations: Declarations,
     pub(super) functions: Functions,
     pub(super) limits: Limits,
+    names: Arc<Variables>,
     /// The fingerprint of the variables.
     pub(super) variables: u64,
 }
@@ -45,7 +47,8 @@ impl Standalone {
     pub(super) fn new<C>(env: &Env<C>, limits: Limits) -> Self {
         let (declarations, functions) = (env.declarations().clone(), env.functions().clone());
         let language = Arc::clone(env.rule_language());
-        Self { language, declarations, functions, limits, variables: env.variables().fingerprint() }
+        let names = env.variables();
+        Self { language, declarations, functions, limits, variables: names.fingerprint(), names }
     }
 
     pub(super) fn cx<'a>(&self, arena: &'a Arena) -> Cx<'a> {
@@ -58,6 +61,13 @@ impl Standalone {
         arena.recycle(self.limits.memory);
         let value = expression.interpret(&self.functions, host, &self.cx(arena))?;
         expression.truth(&value)
+    }
+
+    /// Puts an error of a rule into words.
+    pub(super) fn report(&self, rule: &RuleSource, error: EvalError, host: &dyn Host) -> Option<Report> {
+        let expression = rule.expression.get_or_init(|| self.checked(&rule.source)).as_ref()?;
+        let Self { names: variables, functions, limits, .. } = self;
+        Some(Subject { expression, variables, functions, limits }.report(error, host))
     }
 
     /// The checked form of a source that compiled before.

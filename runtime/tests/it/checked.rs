@@ -75,7 +75,7 @@ fn a_checked_rule_is_compiled_without_its_source() {
         let set = engine.rules(&env).with_rules([Rule::checked("a", rule.clone(), 1), Rule::new("b", "n == 1", 2)]);
         let set = set.standalone(true).build().unwrap();
         let mut scratch = Scratch::new();
-        assert_eq!(set.all(&call(&env), &mut scratch), Ok(&[0][..]));
+        assert_eq!(set.indices(&call(&env), &mut scratch), Ok(&[0][..]));
         assert_eq!(set.test(0, &call(&env), &mut scratch), Some(Ok(true)));
         let live = Live::new(engine.clone(), env.clone());
         live.insert(Rule::checked("a", rule, 1)).unwrap();

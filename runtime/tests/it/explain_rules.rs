@@ -155,7 +155,7 @@ fn an_explanation_is_of_the_set_that_is_built() {
         let context = RequestContext::new(&request);
         let (mut scratch, mut other) = (Scratch::new(), Scratch::new());
         let found = set.candidates(&context, &mut scratch);
-        for rule in set.all(&context, &mut other).unwrap() {
+        for rule in set.indices(&context, &mut other).unwrap() {
             assert!(found.contains(rule) || explanation.rules()[*rule].unindexed().is_some(), "{rule}");
         }
         assert!(found.contains(&10) && found.iter().all(|rule| explanation.rules()[*rule].unindexed().is_none()));
@@ -428,7 +428,7 @@ fn warnings_are_right_for_random_sets() {
                 Err(error) => Some(error.rule),
             };
             assert!(first.is_none_or(|first| !later.contains(&first)), "{first:?} of {sources:?}: {request:?}");
-            let all = set.all(&context, &mut scratch).unwrap_or_default();
+            let all = set.indices(&context, &mut scratch).unwrap_or_default();
             assert!(pointless.iter().all(|rule| !all.contains(rule)), "{all:?} of {sources:?}: {request:?}");
         }
     }

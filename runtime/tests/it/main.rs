@@ -15,6 +15,7 @@ mod language;
 mod layout;
 mod lint;
 mod live;
+mod reports;
 mod rules;
 mod support;
 mod tiers;

@@ -35,12 +35,12 @@ fn modes() {
         let set =
             build(tier, &["path == '/a'", "size == 7", "path == '/b'", "size > 5"], ErrorPolicy::NoMatch).unwrap();
         let scratch = &mut Scratch::new();
-        assert_eq!(set.all(&call("/b"), scratch).unwrap(), [1, 2, 3]);
+        assert_eq!(set.indices(&call("/b"), scratch).unwrap(), [1, 2, 3]);
         assert_eq!(set.count(&call("/b"), scratch), Ok(3));
         assert_eq!(set.any(&call("/b"), scratch), Ok(true));
         let first = set.first(&call("/b"), scratch).unwrap().unwrap();
         assert_eq!((first.index, first.name, *first.action), (1, "r1", 1));
-        assert_eq!(set.all(&call("/a"), scratch).unwrap(), [0, 1, 3]);
+        assert_eq!(set.indices(&call("/a"), scratch).unwrap(), [0, 1, 3]);
         assert_eq!((set.len(), set.source(2)), (4, Some("path == '/b'")));
         assert_eq!(set.native_rules(), if tier == Tier::Native { 4 } else { 0 });
     }
@@ -53,7 +53,7 @@ fn an_empty_set_matches_nothing() {
         let scratch = &mut Scratch::new();
         assert!(set.is_empty());
         assert_eq!(set.any(&call("/"), scratch), Ok(false));
-        assert_eq!(set.all(&call("/"), scratch).unwrap(), [0_usize; 0]);
+        assert_eq!(set.indices(&call("/"), scratch).unwrap(), [0_usize; 0]);
         assert_eq!(set.first(&call("/"), scratch), Ok(None));
     }
 }
@@ -69,7 +69,7 @@ fn sizes_around_those_of_a_function() {
             let set = rules.build().unwrap();
             let want: Vec<usize> = (0..count).filter(|n| n % 3 == 0 && n % 5 == 2).collect();
             let scratch = &mut Scratch::new();
-            assert_eq!(set.all(&call("/2"), scratch).unwrap(), want, "{count} in {tier:?}");
+            assert_eq!(set.indices(&call("/2"), scratch).unwrap(), want, "{count} in {tier:?}");
             assert_eq!(set.first(&call("/2"), scratch).unwrap().map(|m| m.index), want.first().copied());
         }
     }
@@ -79,10 +79,10 @@ fn sizes_around_those_of_a_function() {
 fn duplicates_all_match() {
     for tier in TIERS {
         let set = build(tier, &["path == '/a' || size == 1"; 5], ErrorPolicy::NoMatch).unwrap();
-        assert_eq!(set.all(&call("/a"), &mut Scratch::new()).unwrap(), [0, 1, 2, 3, 4]);
+        assert_eq!(set.indices(&call("/a"), &mut Scratch::new()).unwrap(), [0, 1, 2, 3, 4]);
         assert_eq!(set.count(&call("/b"), &mut Scratch::new()), Ok(0));
         let set = build(tier, &["1 / (size - 7) == 1"; 3], ErrorPolicy::Match).unwrap();
-        assert_eq!(set.all(&call("/a"), &mut Scratch::new()).unwrap(), [0, 1, 2]);
+        assert_eq!(set.indices(&call("/a"), &mut Scratch::new()).unwrap(), [0, 1, 2]);
     }
 }
 
@@ -92,12 +92,12 @@ fn an_error_is_of_its_rule() {
     for tier in TIERS {
         let scratch = &mut Scratch::new();
         let set = build(tier, &sources, ErrorPolicy::NoMatch).unwrap();
-        assert_eq!(set.all(&call("/"), scratch).unwrap(), [0, 3]);
+        assert_eq!(set.indices(&call("/"), scratch).unwrap(), [0, 3]);
         let places: Vec<_> = scratch.errors().iter().map(|e| (e.rule, e.error.kind, e.error.start)).collect();
         let by_zero = ErrorKind::DivideByZero;
         assert_eq!(places, [(1, by_zero, 2), (2, by_zero, 0)], "{tier:?}: each in its own source");
         let set = build(tier, &sources, ErrorPolicy::Match).unwrap();
-        assert_eq!(set.all(&call("/"), scratch).unwrap(), [0, 1, 2, 3]);
+        assert_eq!(set.indices(&call("/"), scratch).unwrap(), [0, 1, 2, 3]);
         assert_eq!(scratch.errors().len(), 2);
         let set = build(tier, &sources, ErrorPolicy::Stop).unwrap();
         assert_eq!(set.count(&call("/"), scratch).unwrap_err().rule, 1);
@@ -137,7 +137,7 @@ fn each_rule_has_its_own_steps() {
         let rules = engine.rules(&env).on_error(ErrorPolicy::NoMatch).rule("long", "l.all(x, l.all(y, y == x))", ());
         let set = (0..9).fold(rules, |rules, n| rules.rule("short", &format!("l.all(x, x > -{n} - 1)"), ())).build();
         let scratch = &mut Scratch::new();
-        assert_eq!(set.unwrap().all(&bindings, scratch).unwrap(), [1, 2, 3, 4, 5, 6, 7, 8, 9], "{tier:?}");
+        assert_eq!(set.unwrap().indices(&bindings, scratch).unwrap(), [1, 2, 3, 4, 5, 6, 7, 8, 9], "{tier:?}");
         let errors: Vec<_> = scratch.errors().iter().map(|e| (e.rule, e.error.kind)).collect();
         assert_eq!(errors, [(0, ErrorKind::OutOfBudget)]);
     }
@@ -232,7 +232,7 @@ fn a_failing_function_of_the_host_ends_its_rule_alone() {
         );
         let set = rules.rule("c", "good(size) && path == '/'", ()).build().unwrap();
         let scratch = &mut Scratch::new();
-        answers.push((set.all(&call("/"), scratch).unwrap().to_vec(), scratch.errors().to_vec()));
+        answers.push((set.indices(&call("/"), scratch).unwrap().to_vec(), scratch.errors().to_vec()));
     }
     std::panic::set_hook(quiet);
     for (matched, errors) in answers {
@@ -265,8 +265,8 @@ fn a_rule_too_large_for_native_code_is_interpreted() {
     };
     let set = build(Tier::Auto).unwrap();
     assert_eq!(set.native_rules(), 2);
-    assert_eq!(set.all(&call("/"), &mut Scratch::new()).unwrap(), [0, 2]);
-    assert_eq!(set.all(&call(&"b".repeat(1000)), &mut Scratch::new()).unwrap(), [0, 1, 2]);
+    assert_eq!(set.indices(&call("/"), &mut Scratch::new()).unwrap(), [0, 2]);
+    assert_eq!(set.indices(&call(&"b".repeat(1000)), &mut Scratch::new()).unwrap(), [0, 1, 2]);
     let error = build(Tier::Native).unwrap_err();
     assert!(error.rules().map(|(name, e)| (name, e.diagnostics().len())).eq([("b", 1)]), "{error}");
 }
@@ -281,7 +281,7 @@ fn sets_can_be_shared_between_threads() {
             scope.spawn(move || {
                 let scratch = &mut Scratch::new();
                 for _ in 0..1000 {
-                    assert_eq!(set.all(&call("/a"), scratch).unwrap(), [0, 1]);
+                    assert_eq!(set.indices(&call("/a"), scratch).unwrap(), [0, 1]);
                 }
             });
         }
@@ -344,7 +344,7 @@ fn lists_find_rules_by_values_of_any_type() {
                 bindings.set("v", value).unwrap();
             }
             let (mut a, mut b) = (Scratch::new(), Scratch::new());
-            assert_eq!(always.all(&bindings, &mut a), off.all(&bindings, &mut b), "{value:?} {policy:?}");
+            assert_eq!(always.indices(&bindings, &mut a), off.indices(&bindings, &mut b), "{value:?} {policy:?}");
             assert!(policy == ErrorPolicy::NoMatch || a.errors() == b.errors(), "{value:?} {policy:?}");
         }
     }

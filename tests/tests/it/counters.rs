@@ -92,9 +92,9 @@ fn sets_count_what_they_answer() {
                         tally.take(found.into_iter(), &scratch);
                     }
                     // Where an error stops the evaluation, what matched before it is counted and not told.
-                    _ if policy == ErrorPolicy::Stop => drop(set.all(&call, &mut scratch)),
+                    _ if policy == ErrorPolicy::Stop => drop(set.indices(&call, &mut scratch)),
                     _ => {
-                        let matched = set.all(&call, &mut scratch).unwrap().to_vec();
+                        let matched = set.indices(&call, &mut scratch).unwrap().to_vec();
                         tally.take(matched.into_iter(), &scratch);
                     }
                 }
@@ -133,9 +133,9 @@ fn a_stop_ends_what_is_counted() {
     live.edit(&[], [Rule::new("yes", "a == 0", 0), Rule::new("fails", "1 / a > 0", 1).priority(-1)]).unwrap();
     live.edit(&["yes"], [Rule::new("yes", "a == 0", 0).priority(-2)]).unwrap();
     let mut scratch = Scratch::new();
-    assert!(set.all(&bind(&env, 0, &texts), &mut scratch).is_err());
+    assert!(set.indices(&bind(&env, 0, &texts), &mut scratch).is_err());
     assert_eq!(
-        live.load().all(&bind(&env, 0, &texts), &mut scratch).unwrap_err().error.kind,
+        live.load().indices(&bind(&env, 0, &texts), &mut scratch).unwrap_err().error.kind,
         celero::ErrorKind::DivideByZero
     );
     let rules = live.load();
@@ -169,7 +169,7 @@ fn live_rules_count_through_all_changes() {
         let (reader, mut scratch, mut tally) = (live.reader(), Scratch::new(), Tally::new(kept));
         for n in thread..thread + ASKED {
             let rules = reader.load();
-            let matched = rules.all(&bind(&env, n, texts), &mut scratch).unwrap();
+            let matched = rules.indices(&bind(&env, n, texts), &mut scratch).unwrap();
             tally.asked += 1;
             let action = |rule: usize| usize::try_from(*rules.get(rule).unwrap().action).ok();
             for rule in matched.iter().filter_map(|&rule| action(rule)) {

@@ -143,9 +143,9 @@ fn expected(alone: &[Answer], policies: &[ErrorPolicy], once: bool) -> (Result<V
     for (rule, (answer, &policy)) in alone.iter().zip(policies).enumerate() {
         let matches = answer.unwrap_or(policy == ErrorPolicy::Match);
         if let Err(error) = *answer {
-            errors.push(RuleError { rule, error });
+            errors.push(RuleError::new(rule, error));
             if policy == ErrorPolicy::Stop {
-                return (Err(RuleError { rule, error }), errors);
+                return (Err(RuleError::new(rule, error)), errors);
             }
         }
         if matches {
@@ -181,7 +181,7 @@ fn ask(
 ) -> Result<(), String> {
     let context = context(sample);
     let (all, errors) = expected(alone, policies, false);
-    same("all", set.all(&context, scratch).map(<[usize]>::to_vec), all.clone())?;
+    same("all", set.indices(&context, scratch).map(<[usize]>::to_vec), all.clone())?;
     reported("all", policies, scratch.errors(), &errors)?;
     same("count", set.count(&context, scratch), all.map(|all| all.len()))?;
     reported("count", policies, scratch.errors(), &errors)?;

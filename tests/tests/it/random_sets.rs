@@ -28,9 +28,9 @@ fn expected(
         let matches = match *answer {
             Ok(matches) => matches,
             Err(error) => {
-                errors.push(RuleError { rule, error });
+                errors.push(RuleError::new(rule, error));
                 if policy == ErrorPolicy::Stop {
-                    return (Err(RuleError { rule, error }), errors);
+                    return (Err(RuleError::new(rule, error)), errors);
                 }
                 policy == ErrorPolicy::Match
             }
@@ -63,7 +63,7 @@ fn compare<C: Context>(
         assert!(same, "{policy:?} {:#?}\n{:?}\n{real:?}", sources(), scratch.errors());
     };
     let (all, all_errors) = expected(&alone, policy, false);
-    assert_eq!(set.all(context, scratch).map(<[usize]>::to_vec), all, "{policy:?} {:#?}", sources());
+    assert_eq!(set.indices(context, scratch).map(<[usize]>::to_vec), all, "{policy:?} {:#?}", sources());
     reported(scratch, &all_errors);
     assert_eq!(set.count(context, scratch), all.map(|all| all.len()), "{policy:?} {:#?}", sources());
     reported(scratch, &all_errors);

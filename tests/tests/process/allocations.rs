@@ -161,7 +161,7 @@ fn sets_take_nothing() {
     let call = call(&request);
     let mut scratch = Scratch::new();
     let mut run = || {
-        let matched = set.all(&call, &mut scratch).unwrap().len();
+        let matched = set.indices(&call, &mut scratch).unwrap().len();
         assert_eq!((matched, scratch.errors().len()), (61, 60));
         assert_eq!(set.first(&call, &mut scratch).unwrap().unwrap().index, 2);
     };
@@ -205,7 +205,7 @@ fn indexed_sets_take_nothing() {
     let call = call(&request);
     let mut scratch = Scratch::new();
     let mut run = |set: &RuleSet<_, i64>| {
-        let all = set.all(&call, &mut scratch).unwrap().len();
+        let all = set.indices(&call, &mut scratch).unwrap().len();
         let (errors, first) = (scratch.errors().len(), set.first(&call, &mut scratch).unwrap().unwrap().index);
         assert_eq!((set.count(&call, &mut scratch), set.any(&call, &mut scratch)), (Ok(all), Ok(true)));
         (all, errors, first, set.candidates(&call, &mut scratch).len())
@@ -246,7 +246,7 @@ fn live_takes_nothing(live: &Live<<Call<'static> as Context>::Static, i64>) {
     let (call, reader, mut scratch) = (call(&request), live.reader(), Scratch::new());
     let mut run = || {
         let rules = reader.load();
-        assert_eq!(rules.all(&call, &mut scratch).unwrap().len(), 19);
+        assert_eq!(rules.indices(&call, &mut scratch).unwrap().len(), 19);
         assert_eq!(scratch.errors().len(), 25);
         assert_eq!(rules.first(&call, &mut scratch).unwrap().unwrap().name, "before");
     };

@@ -82,7 +82,7 @@ fn read(live: &Live<RequestContext<'static>, u64>, stop: &AtomicBool) -> Seen {
         assert!(generation >= last, "generation {generation} after {last}");
         seen.generations += u64::from(generation > last);
         last = generation;
-        let all = rules.all(&context, &mut scratch).unwrap();
+        let all = rules.indices(&context, &mut scratch).unwrap();
         assert_eq!(all.len() as u64, size(generation), "a torn set");
         for rule in all {
             assert_eq!(*rules.get(*rule).unwrap().action, generation, "a torn set");

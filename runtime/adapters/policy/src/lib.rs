@@ -55,6 +55,7 @@ mod exchange;
 mod expectation;
 mod expression_layout;
 mod expressions;
+mod failure_log;
 mod live;
 mod normalize;
 mod outcome;

@@ -4,6 +4,7 @@ use crate::actions::{ActionFailed, PhaseEnd, Rule};
 use crate::auth::{LazyCredentials, UNVERIFIED, UnverifiedRead};
 use crate::error_policy::PhaseErrorPolicy;
 use crate::exchange::Effects;
+use crate::failure_log::{FailureLog, FailureSink};
 use crate::outcome::{Phase, PhaseInfo, PolicyAnswer, RuleInfo};
 use crate::rule_times::RuleTimes;
 use celero::counting::{CounterShards, Counters, Evaluations, SlotCounts};
@@ -24,6 +25,8 @@ pub(crate) struct PhaseRules<S> {
     /// What the rules did: a slot for each, by index.
     pub(crate) counters: Counters,
     pub(crate) times: RuleTimes,
+    /// Where failing rules are reported, if the host has a log.
+    pub(crate) failure_log: Option<FailureLog>,
 }
 
 /// The memory that the evaluations of a thread reuse.
@@ -86,6 +89,12 @@ impl<S: Context + 'static> PhaseRules<S> {
             for (rule, matched) in &*counted {
                 if *matched { counting.matched(slot(*rule)) } else { counting.failed(slot(*rule)) }
             }
+            if let Some(log) = &self.failure_log {
+                // All rules of the set were evaluated; those behind the one that ended the phase have not failed.
+                for error in scratch.errors().iter().filter(|error| counted.contains(&(error.rule, false))) {
+                    log.failed(error, || self.set.describe(error, context));
+                }
+            }
             if counting.end() {
                 self.times.measure_next(|rule| self.set.test(rule, context, scratch));
             }
@@ -107,7 +116,7 @@ impl<S: Context + 'static> PhaseRules<S> {
     ) -> Result<Option<PolicyAnswer>, Unverified> {
         let read = || credentials.map_or(UnverifiedRead::None, LazyCredentials::take_read);
         matched.clear();
-        match self.set.all(context, scratch) {
+        match self.set.indices(context, scratch) {
             Ok(rules) => matched.extend_from_slice(rules),
             // No rule of the set has the policy `Stop` today. Whatever stops an evaluation, the phase ends closed.
             Err(error) => {
@@ -162,6 +171,11 @@ impl<S: Context + 'static> PhaseRules<S> {
         }
         counted.extend(failed.iter().map(|(rule, _)| (*rule, false)));
         Ok(None)
+    }
+
+    /// Reports failing rules to a log.
+    pub(crate) fn log_failures(&mut self, sink: &FailureSink) {
+        self.failure_log = Some(FailureLog::new(self.phase, self.rules.len(), Arc::clone(sink)));
     }
 
     /// Returns the answer of a phase that a failing rule ends.

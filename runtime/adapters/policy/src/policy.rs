@@ -10,6 +10,7 @@ use crate::error::PolicyError;
 use crate::exchange::Exchange;
 use crate::expectation;
 use crate::expressions::{CredentialReads, DeclaredNames, EndReads};
+use crate::failure_log::FailureSink;
 use crate::normalize::Normalization;
 use crate::outcome::{LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo, VerificationInfo};
 use crate::phase::{PhaseRules, Unverified};
@@ -439,6 +440,21 @@ impl Policy {
     /// hashes. Call it when a policy replaces another one, before it is used.
     pub fn take_over(&mut self, before: &Self) {
         self.auth.take_over(&before.auth);
+    }
+
+    /// Reports failing rules to a log: one line with the phase, the rule, its error and the place, as in
+    /// `phase request: rule "admin": no header "x-team" (at 12..38); guard it with .. [failure 1]`. Call it before the policy is used.
+    ///
+    /// A rule is reported when its condition fails for the first time, and then whenever its failures have doubled, so that a client
+    /// cannot fill the log. A line holds no text of a request. `log` runs on the thread of the request and must not block. Without a log
+    /// failures are only [counted](Self::rules).
+    pub fn log_failures(&mut self, log: impl Fn(&str) + Send + Sync + 'static) {
+        let sink: FailureSink = Arc::new(log);
+        self.request.log_failures(&sink);
+        self.body.log_failures(&sink);
+        self.response.log_failures(&sink);
+        self.response_body.log_failures(&sink);
+        self.log.log_failures(&sink);
     }
 
     /// Returns every file that was read, for hosts that watch them.

@@ -26,6 +26,7 @@ impl Generation {
     /// their servers.
     pub(crate) fn new(config: Config, demo: SocketAddr, before: Option<&Self>) -> Result<Self, Error> {
         let mut policy = Policy::load(&config.policy)?;
+        policy.log_failures(|line| log::warn!("{line}"));
         if let Some(before) = before {
             policy.take_over(&before.policy);
         }

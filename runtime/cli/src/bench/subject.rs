@@ -130,7 +130,7 @@ impl<S: Context<Static = S> + 'static, C: Context<Static = S>> Runner for SetRun
                 if self.first {
                     let _ = black_box(self.set.first(black_box(context), &mut self.scratch));
                 } else {
-                    let _ = black_box(self.set.all(black_box(context), &mut self.scratch));
+                    let _ = black_box(self.set.indices(black_box(context), &mut self.scratch));
                 }
             }
         }
@@ -139,7 +139,7 @@ impl<S: Context<Static = S> + 'static, C: Context<Static = S>> Runner for SetRun
     fn answer(&mut self, request: usize) -> String {
         let Some(context) = self.contexts.get(request) else { return String::new() };
         let name = |rule: usize| self.set.get(rule).map_or("", |rule| rule.name);
-        let result = self.set.all(context, &mut self.scratch).map(<[_]>::to_vec);
+        let result = self.set.indices(context, &mut self.scratch).map(<[_]>::to_vec);
         let matches: Vec<&str> = result.iter().flatten().copied().map(name).collect();
         match (&result, &matches[..]) {
             (Err(error), _) => format!("stopped by {}", name(error.rule)),

@@ -35,6 +35,12 @@ fn eval_points_at_errors() {
 
     let json = celero(&["eval", "-e", "[1][5]", "--json"]).json();
     assert_eq!(json["error"]["kind"], "invalid_argument");
+    assert_eq!(json["error"]["message"], "index 5 is out of bounds: the list has 1 element");
+    assert!(celero(&["eval", "-e", "[1, 2][5]"]).err.contains("index 5 is out of bounds: the list has 2 elements"));
+    assert!(
+        celero(&["eval", "-e", "\"a\".matches(\"(\")"]).err.contains("is not a regular expression: unclosed group")
+    );
+    assert!(celero(&["eval", "-e", "a > 1", "--vars", "a: int"]).err.contains("variable `a` has no value"));
     assert!(json["error"]["span"].is_array());
     assert_eq!(celero(&["eval", "-e", "nope", "--json"]).json()["error"]["kind"], "check");
     assert_eq!(celero(&["eval", "-e", "1 +", "--json"]).json()["error"]["kind"], "parse");

@@ -148,7 +148,7 @@ fn every_command_reads_several_requests() {
     assert_eq!(there(&["check", "-e", rule, "--requests", &requests]).code, 0);
     let rules = named("two.rules", "a: request.path == '/a'\nb: request.headers['host'] == 'x'\n");
     let run = there(&["eval", &rules, "--requests", &requests]);
-    assert_eq!(run.out, "GET x/a: a, b\nGET /b: no match; b failed: no such key\n", "{}", run.err);
+    assert_eq!(run.out, "GET x/a: a, b\nGET /b: no match; b failed: no header \"host\"\n", "{}", run.err);
 }
 
 #[test]

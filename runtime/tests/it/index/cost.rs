@@ -18,7 +18,7 @@ fn rules_of_one_shape_share_code() {
     assert_eq!(some.code_size(), many.code_size());
     assert!(many.code_size() < 4096, "{} bytes", many.code_size());
     let input = Input::new("path=/700/x :host=h700");
-    assert_eq!(many.all(&input.call(), &mut Scratch::new()).unwrap(), [700]);
+    assert_eq!(many.indices(&input.call(), &mut Scratch::new()).unwrap(), [700]);
 }
 
 /// Numbers with a point are parameters like others.
@@ -115,7 +115,7 @@ fn patterns_of_found_rules_wait_until_they_are_needed() {
                         let written = format!("path=/{n}/{}-{n} :host=h{n}", "a".repeat(times));
                         let input = Input::new(&written);
                         let context = RequestContext::new(&input.request);
-                        assert_eq!(set.all(&context, &mut scratch).unwrap(), expected, "{written}");
+                        assert_eq!(set.indices(&context, &mut scratch).unwrap(), expected, "{written}");
                     }
                 }
             });

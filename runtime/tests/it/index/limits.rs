@@ -30,7 +30,7 @@ fn a_found_rule_has_the_budget_of_one_alone() {
                 bindings.set("list", Value::List(List::Slice(&items))).unwrap();
                 as_alone(&set, &alone, &bindings);
                 let mut scratch = Scratch::new();
-                let _ = set.all(&bindings, &mut scratch);
+                let _ = set.indices(&bindings, &mut scratch);
                 let spent: Vec<usize> = scratch.errors().iter().map(|error| error.rule).collect();
                 let expected = match host {
                     "a" if policy == ErrorPolicy::Stop => vec![0],

@@ -139,9 +139,9 @@ fn as_alone<S: Context + 'static, C: Context<Static = S>>(set: &RuleSet<S, ()>, 
         let (mut matched, mut errors, mut stopped) = (Vec::new(), Vec::new(), None);
         for (rule, answer) in answers.iter().enumerate() {
             if let Err(error) = *answer {
-                errors.push(RuleError { rule, error });
+                errors.push(RuleError::new(rule, error));
                 if policy == ErrorPolicy::Stop {
-                    stopped = Some(RuleError { rule, error });
+                    stopped = Some(RuleError::new(rule, error));
                     break;
                 }
             }
@@ -156,7 +156,7 @@ fn as_alone<S: Context + 'static, C: Context<Static = S>>(set: &RuleSet<S, ()>, 
         let got = if once {
             set.first(context, &mut scratch).map(|first| first.map(|rule| rule.index).into_iter().collect())
         } else {
-            set.all(context, &mut scratch).map(<[usize]>::to_vec)
+            set.indices(context, &mut scratch).map(<[usize]>::to_vec)
         };
         assert_eq!(got, stopped.map_or(Ok(matched), Err), "{policy:?}, once: {once}, {:#?}", sources());
         if policy == ErrorPolicy::NoMatch {

@@ -69,8 +69,8 @@ fn compare(live: &Rules, fresh: &RuleSet<Call<'static>, u64>, place: &str) {
                 assert_eq!(mine, theirs, "{place}");
             }
         };
-        let all = rules.all(&call, mine).map(|all| all.iter().map(|rule| ours(*rule)).collect::<Vec<_>>());
-        let want = fresh.all(&call, theirs).map(|all| all.iter().map(|rule| other(*rule)).collect::<Vec<_>>());
+        let all = rules.indices(&call, mine).map(|all| all.iter().map(|rule| ours(*rule)).collect::<Vec<_>>());
+        let want = fresh.indices(&call, theirs).map(|all| all.iter().map(|rule| other(*rule)).collect::<Vec<_>>());
         assert_eq!(all.map_err(|e| (ours(e.rule), e.error)), want.map_err(|e| (other(e.rule), e.error)), "{place}");
         errors(mine, theirs);
         let count = rules.count(&call, mine).map_err(|e| ours(e.rule));

@@ -43,7 +43,7 @@ fn live(tier: Tier) -> Rules {
 fn matched(live: &Rules, call: &Call<'_>) -> Vec<String> {
     let (rules, mut scratch) = (live.load(), Scratch::new());
     let names = |rule: &usize| rules.get(*rule).unwrap().name.to_owned();
-    rules.all(call, &mut scratch).unwrap().iter().map(names).collect()
+    rules.indices(call, &mut scratch).unwrap().iter().map(names).collect()
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn no_rules_match_nothing() {
         let (rules, scratch) = (live.load(), &mut Scratch::new());
         assert!(rules.is_empty());
         assert_eq!(rules.first(&call("/", 1), scratch), Ok(None));
-        assert_eq!(rules.all(&call("/", 1), scratch).unwrap(), [0_usize; 0]);
+        assert_eq!(rules.indices(&call("/", 1), scratch).unwrap(), [0_usize; 0]);
     }
 }
 

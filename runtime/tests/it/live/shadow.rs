@@ -61,7 +61,7 @@ fn differences_are_told_by_name() {
             assert_eq!(told(), ["gained `new`, lost `same`"]);
             assert_eq!(rules.first(&call("/a", 2), scratch).unwrap().map(|rule| rule.name), Some("same"));
             assert_eq!(rules.any(&call("/a", 3), scratch), Ok(true));
-            assert_eq!(rules.all(&call("/a", 3), scratch).unwrap(), [0]);
+            assert_eq!(rules.indices(&call("/a", 3), scratch).unwrap(), [0]);
             assert!(told().is_empty());
             live.disable("new");
             live.disable("old");

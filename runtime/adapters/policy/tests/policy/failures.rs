@@ -2,6 +2,7 @@
 
 use crate::support::{Folder, answer, ask, ask_response, edits, exchange, head, log, policy, response, status};
 use celero_policy::{LivePolicy, Policy};
+use std::sync::{Arc, Mutex};
 
 /// A rule that denies and one that does not, both of which fail; with the header they are false.
 const FAILING: &str = r#"
@@ -46,6 +47,41 @@ fn failing_conditions_count_as_the_policy_says() {
     let policy = crate::support::policy(&format!("defaults: {{onError: stop, errorStatus: 599}}\nrequest:{FAILING}"));
     let stopped = answer(ask(&policy, &head("GET /open", &[]), &mut exchange()));
     assert_eq!((stopped.status.as_u16(), &*stopped.rule), (503, "idle"));
+}
+
+#[test]
+fn failing_rules_are_reported_to_the_log_of_the_host() {
+    let mut policy = policy(
+        r#"
+request:
+- name: admin
+  when: request.headers["x-team"] == "ops"
+  deny: true
+- name: key
+  when: '{"a": 1}[request.headers["x-key"]] == 1'
+  deny: true
+"#,
+    );
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&lines);
+    policy.log_failures(move |line| sink.lock().unwrap().push(line.to_owned()));
+    for _ in 0..5 {
+        // The second rule would fail too, but the first one ends the phase.
+        assert_eq!(status(ask(&policy, &head("GET /", &[("x-key", "b")]), &mut exchange())), 403);
+    }
+    let first = std::mem::take(&mut *lines.lock().unwrap());
+    let start = r#"phase request: rule "admin": no header "x-team" (at 0..25); guard it with"#;
+    assert!(first.len() == 3 && first[0].starts_with(start) && first[0].ends_with("[failure 1]"), "{first:#?}");
+    assert!(first[1].ends_with("[failure 2]") && first[2].ends_with("[failure 4]"), "{first:#?}");
+
+    let key = head("GET /", &[("x-team", "web"), ("x-key", "hunter2")]);
+    assert_eq!(status(ask(&policy, &key, &mut exchange())), 403);
+    let second = lines.lock().unwrap().join("\n");
+    assert!(
+        second.starts_with(r#"phase request: rule "key": no key `request.headers["x-key"]` (at 0..34)"#),
+        "{second}"
+    );
+    assert!(!second.contains("hunter2"), "{second}");
 }
 
 #[test]

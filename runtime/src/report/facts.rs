@@ -1,0 +1,147 @@
+//! What is known of a failure: the node, and the operands on which it failed.
+
+use super::Report;
+use super::cause::Cause;
+use super::operand::Data;
+use crate::arena::Arena;
+use crate::context::Host;
+use crate::env::Variables;
+use crate::error::{ErrorKind, EvalError};
+use crate::expression::Expression;
+use crate::function::{Functions, contained};
+use crate::interpret::{Seen, Witness, interpret_before};
+use crate::library::Cx;
+use crate::limits::Limits;
+use crate::lower::is_pure;
+use crate::value::Value;
+use celero_frontend::{Diagnostic, NodeId, Reference, Severity, Span, Stage};
+
+/// Most nodes at the place of an error that are evaluated to find the one that failed.
+const MOST_TRIED: usize = 8;
+
+/// The expression that failed, and what it was evaluated with.
+pub(crate) struct Subject<'s> {
+    pub(crate) expression: &'s Expression,
+    pub(crate) variables: &'s Variables,
+    pub(crate) functions: &'s Functions,
+    pub(crate) limits: &'s Limits,
+}
+
+/// A failure.
+pub(super) struct Failed<'a> {
+    /// The node that failed; `None` if the failure belongs to none.
+    pub(super) id: Option<NodeId>,
+    /// The values of its operands; empty if they are unknown.
+    pub(super) operands: Vec<Value<'a>>,
+    /// What the host's function says.
+    pub(super) message: Option<Box<str>>,
+    /// The value of the whole expression, which is not a `bool`.
+    pub(super) not_bool: Option<Value<'a>>,
+}
+
+impl<'a> Failed<'a> {
+    fn at(id: Option<NodeId>) -> Self {
+        Self { id, operands: Vec::new(), message: None, not_bool: None }
+    }
+
+    fn seen(seen: Seen<'a>) -> Self {
+        Self { id: Some(seen.id), operands: seen.operands.to_vec(), message: seen.message, not_bool: None }
+    }
+}
+
+impl Subject<'_> {
+    /// Puts an error of the expression into words. Evaluates the expression again, as far as it is pure.
+    pub(crate) fn report(&self, error: EvalError, host: &dyn Host) -> Report {
+        let arena = Arena::new(self.limits.memory);
+        // The host's data may panic, as it may in an evaluation.
+        let told = contained(|| self.tell(error, &self.failure(error, host, &arena)));
+        let (message, redacted, diagnostic) = told.unwrap_or_else(|()| self.tell(error, &Failed::at(None)));
+        let diagnostic = Diagnostic { message, ..diagnostic };
+        Report { rule: None, source: self.expression.source().into(), error, diagnostic, redacted }
+    }
+
+    fn tell(&self, error: EvalError, failed: &Failed<'_>) -> (String, String, Diagnostic) {
+        let cause = |data| Cause {
+            checked: self.expression.evaluated(),
+            variables: self.variables,
+            functions: self.functions,
+            limits: self.limits,
+            data,
+            kind: error.kind,
+            failed,
+        };
+        let cause_shown = cause(Data::Shown);
+        let diagnostic = Diagnostic {
+            severity: Severity::Error,
+            stage: Stage::Check,
+            code: error.kind.name(),
+            message: String::new(),
+            span: error.span(),
+            labels: Vec::new(),
+            help: cause_shown.help().into_iter().collect(),
+        };
+        (cause_shown.message(), cause(Data::Hidden).message(), diagnostic)
+    }
+
+    /// Finds the failure: in the whole expression if it is pure, else in what is at the place of the error.
+    fn failure<'a>(&'a self, error: EvalError, host: &'a dyn Host, arena: &'a Arena) -> Failed<'a> {
+        let ast = self.expression.evaluated().ast();
+        match self.evaluate(ast.root(), host, arena) {
+            Some(Err(seen)) if self.is(&seen, error) => return Failed::seen(seen),
+            Some(Ok(value)) if error.kind == ErrorKind::NoSuchOverload && ast.span(ast.root()) == error.span() => {
+                return Failed { not_bool: Some(value), ..Failed::at(Some(ast.root())) };
+            }
+            _ => {}
+        }
+        if error.end == 0 || error.kind == ErrorKind::OutOfBudget {
+            return Failed::at(None);
+        }
+        // A node comes after its operands.
+        let here = (0..u32::try_from(ast.nodes().len()).unwrap_or(u32::MAX)).rev().map(NodeId);
+        let mut here = here.filter(|&id| ast.span(id) == error.span()).take(MOST_TRIED);
+        let outermost = here.clone().next();
+        let seen = here.find_map(|id| match self.evaluate(id, host, arena) {
+            Some(Err(seen)) if self.is(&seen, error) => Some(seen),
+            _ => None,
+        });
+        seen.map_or_else(|| Failed::at(outermost), Failed::seen)
+    }
+
+    /// Whether what was seen is the error. A variable of a macro is unknown where a part is evaluated without the macro.
+    fn is(&self, seen: &Seen<'_>, error: EvalError) -> bool {
+        let checked = self.expression.evaluated();
+        let here = error.kind == ErrorKind::OutOfBudget || self.span(seen.id) == error.span();
+        seen.kind == error.kind && here && !matches!(checked.reference(seen.id), Reference::Local(_))
+    }
+
+    fn span(&self, id: NodeId) -> Span {
+        self.expression.evaluated().ast().span(id)
+    }
+
+    /// Evaluates a node. `None` if it calls an impure function, or if the failure is unknown.
+    fn evaluate<'a>(&'a self, id: NodeId, host: &'a dyn Host, arena: &'a Arena) -> Option<Result<Value<'a>, Seen<'a>>> {
+        if !self.is_pure(id) {
+            return None;
+        }
+        let (witness, cx) = (Witness::default(), Cx::new(i64::from(self.limits.steps), arena));
+        match interpret_before(&witness, self.expression.evaluated(), self.functions, host, &cx, id) {
+            Ok(value) => Some(Ok(value)),
+            Err(number) => witness.seen(number).map(Err),
+        }
+    }
+
+    /// Whether a node calls no impure function.
+    fn is_pure(&self, id: NodeId) -> bool {
+        let checked = self.expression.evaluated();
+        let mut pending = vec![id];
+        while let Some(id) = pending.pop() {
+            if let Reference::Call { overloads, .. } = checked.reference(id)
+                && !overloads.iter().all(|called| is_pure(called, self.functions))
+            {
+                return false;
+            }
+            checked.ast().each_child(id, |child| pending.push(child));
+        }
+        true
+    }
+}
