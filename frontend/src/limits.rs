@@ -2,6 +2,11 @@
 
 /// Bounds on source text. Exceeding one is a diagnostic that names the bound and the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields, rename_all = "camelCase")
+)]
 pub struct Limits {
     /// Longest source in bytes. Default 65,536; at most 16,777,215, so that a byte offset fits in 24 bits.
     pub max_source_bytes: u32,

@@ -1,11 +1,12 @@
 //! What a host needs to describe its own types to rules: layouts of fields, and the declarations of an environment.
 //!
-//! `#[derive(Context)]` and the types that [`FieldType`](crate::FieldType) lists cover most hosts, without `unsafe`. This module is
-//! for the others: a type of your own as a field, or a context whose fields are not members of a struct.
+//! The derives of [`Context`](derive@crate::Context) and [`FieldType`](derive@crate::FieldType) cover most hosts, without `unsafe`: the
+//! attribute `with = function` makes any type a field. This module is for types that native code is to read in place and that the derive
+//! can't describe, and for contexts whose fields are not members of a struct.
 //!
 //! # A field type
 //!
-//! A type that wraps another one has its layout, if it is `repr(transparent)`:
+//! A type that wraps another one has its layout, if it is `repr(transparent)`. (`#[derive(FieldType)]` writes the same.)
 //!
 //! ```
 //! use celero::layout::{Access, Field as Layout, Path, Repr, Ty};

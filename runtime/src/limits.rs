@@ -1,7 +1,24 @@
 //! The limits of an engine: every bound, its default and its reason.
 
 /// The limits of an engine. Exceeding one is an error that names it, never a panic.
+///
+/// With the feature `serde` configuration files can hold them. A limit that is not there has its default; an unknown name is an error:
+///
+/// ```
+/// # #[cfg(feature = "serde")] {
+/// # use celero::Limits;
+/// let limits: Limits = serde_json::from_str(r#"{"steps": 5000, "source": {"maxDepth": 40}}"#).unwrap();
+/// assert_eq!((limits.steps, limits.source.max_depth), (5000, 40));
+/// assert_eq!(limits.memory, Limits::default().memory);
+/// assert!(serde_json::from_str::<Limits>(r#"{"step": 5000}"#).is_err());
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields, rename_all = "camelCase")
+)]
 pub struct Limits {
     /// Limits of source text and trees.
     pub source: celero_frontend::Limits,

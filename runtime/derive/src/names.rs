@@ -28,40 +28,86 @@ const RESERVED: [&str; 17] = [
     "while",
 ];
 
-/// How the name of a variable is derived from the name of its field.
+/// How a name is derived from the name of a field or of a variant.
 #[derive(Clone, Copy)]
 pub(crate) enum Case {
+    Same,
+    Lower,
+    Upper,
     Snake,
+    ScreamingSnake,
+    Kebab,
     Camel,
     Pascal,
 }
 
+/// The cases of variables, made from fields in snake case.
+pub(crate) const FIELD_CASES: &[(&str, Case)] =
+    &[("snake_case", Case::Same), ("camelCase", Case::Camel), ("PascalCase", Case::Pascal)];
+
+/// The cases of texts, made from variants in Pascal case.
+pub(crate) const VARIANT_CASES: &[(&str, Case)] = &[
+    ("lowercase", Case::Lower),
+    ("UPPERCASE", Case::Upper),
+    ("snake_case", Case::Snake),
+    ("SCREAMING_SNAKE_CASE", Case::ScreamingSnake),
+    ("kebab-case", Case::Kebab),
+    ("camelCase", Case::Camel),
+    ("PascalCase", Case::Pascal),
+];
+
 impl Case {
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        match name {
-            "snake_case" => Some(Self::Snake),
-            "camelCase" => Some(Self::Camel),
-            "PascalCase" => Some(Self::Pascal),
-            _ => None,
+    /// The name in this case. A word starts behind an underscore and at an upper case letter.
+    pub(crate) fn apply(self, name: &str) -> String {
+        match self {
+            Self::Same => name.to_owned(),
+            Self::Lower => name.to_ascii_lowercase(),
+            Self::Upper => name.to_ascii_uppercase(),
+            Self::Snake => Self::separated(name, '_').to_ascii_lowercase(),
+            Self::ScreamingSnake => Self::separated(name, '_').to_ascii_uppercase(),
+            Self::Kebab => Self::separated(name, '-').to_ascii_lowercase(),
+            Self::Camel => Self::joined(name, false),
+            Self::Pascal => Self::joined(name, true),
         }
     }
 
-    pub(crate) fn apply(self, field: &str) -> String {
-        let mut upper = match self {
-            Self::Snake => return field.to_owned(),
-            Self::Camel => false,
-            Self::Pascal => true,
-        };
-        let mut name = String::new();
-        for letter in field.chars() {
+    fn separated(name: &str, separator: char) -> String {
+        let mut result = String::new();
+        for letter in name.chars() {
+            let starts = letter.is_ascii_uppercase() && !result.is_empty() && !result.ends_with(separator);
+            if starts {
+                result.push(separator);
+            }
+            result.push(if letter == '_' { separator } else { letter });
+        }
+        result
+    }
+
+    fn joined(name: &str, mut upper: bool) -> String {
+        let mut result = String::new();
+        for letter in name.chars() {
             if letter == '_' {
-                upper = upper || !name.is_empty();
+                upper = upper || !result.is_empty();
             } else {
-                name.push(if upper { letter.to_ascii_uppercase() } else { letter });
+                let first = result.is_empty();
+                result.push(match (upper, first) {
+                    (true, _) => letter.to_ascii_uppercase(),
+                    (false, true) => letter.to_ascii_lowercase(),
+                    (false, false) => letter,
+                });
                 upper = false;
             }
         }
-        name
+        result
+    }
+}
+
+/// Joins alternatives for a message.
+pub(crate) fn or(all: &[String]) -> String {
+    match all {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
     }
 }
 
@@ -108,7 +154,15 @@ mod tests {
         {
             assert_eq!(Case::Camel.apply(field), camel);
             assert_eq!(Case::Pascal.apply(field), pascal);
-            assert_eq!(Case::Snake.apply(field), field);
+            assert_eq!(Case::Same.apply(field), field);
         }
+    }
+
+    #[test]
+    fn variants_are_named_in_every_case() {
+        let names = |variant| VARIANT_CASES.iter().map(|(_, case)| case.apply(variant)).collect::<Vec<_>>().join(" ");
+        assert_eq!(names("HttpOnly"), "httponly HTTPONLY http_only HTTP_ONLY http-only httpOnly HttpOnly");
+        assert_eq!(names("V2"), "v2 V2 v2 V2 v2 v2 V2");
+        assert_eq!(names("A_b"), "a_b A_B a_b A_B a-b aB AB");
     }
 }

@@ -1,4 +1,4 @@
-//! Enums that are one of a few texts, such as HTTP methods: which byte tells the variants apart.
+//! Enums that are one of a few texts, such as HTTP methods and enums of the host: which byte tells the variants apart.
 //!
 //! With the byte known, `request.method == "GET"` is one load and one comparison instead of a call of an accessor. That halves the
 //! time of such a rule (2.3 instead of 4.9 ns), and saves 3 to 8 % of a set of twenty mixed rules that looks at the method twice
@@ -82,10 +82,12 @@ fn bytes_of<T>(value: T) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::Method;
 
+    #[cfg(feature = "http")]
     #[test]
     fn methods_are_told_apart_by_one_byte() {
+        use http::Method;
+
         let make = |text: &str| Method::from_bytes(text.as_bytes()).ok();
         let others: Vec<String> = (1..=24).map(|length| "X".repeat(length)).collect();
         let usual = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];

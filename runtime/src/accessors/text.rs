@@ -1,8 +1,6 @@
 //! Accessors for text and bytes: `extern "C"` functions that return the address and the length of what a value shows.
 
-#[cfg(feature = "http")]
-use celero_ir::layout::EnumTags;
-use celero_ir::layout::{Access, Path};
+use celero_ir::layout::{Access, EnumTags, Path};
 use std::marker::PhantomData;
 
 /// A way to see a type as text or bytes without building anything.
@@ -54,7 +52,6 @@ pub(crate) fn text_access<V: TextView>() -> Access {
 }
 
 /// Returns how native code reads the text of a `V::Source` that is usually one of these names.
-#[cfg(feature = "http")]
 pub(crate) fn named_access<V: TextView>(names: EnumTags) -> Access {
     Access::Tagged(Path(vec![0]), names, text_of::<V> as *const () as usize)
 }

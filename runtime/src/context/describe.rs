@@ -2,31 +2,93 @@
 //!
 //! A layout that does not fit a path (an offset over 2 GiB) becomes [`Access::Get`], which reads the field by a call.
 
-use crate::context::{Field, FieldType, Nested};
+use super::field_type::{FieldType, Nested};
+use super::members::Member;
+use crate::arena::{Arena, EvalResult};
+use crate::value::Value;
+use celero_frontend::Type;
 use celero_ir::Ty;
 use celero_ir::layout::{self, Access, Path};
+use std::fmt;
 
-/// Adds the description of a field of type `T` that is `offset` bytes after the start of a context.
-pub fn push_field<T: FieldType>(fields: &mut Vec<Field>, name: &str, offset: usize) {
-    let mut layout = T::layout();
-    at_offset(&mut layout, offset);
-    fields.push(Field { name: name.to_owned(), ty: T::ty(), layout });
+/// A variable of rules, with its place in the data of the host.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Qualified name.
+    pub name: String,
+    /// Its CEL type.
+    pub ty: Type,
+    /// How native code reads it. The offsets are from the address of the context.
+    pub layout: layout::Field,
 }
 
-/// Adds the descriptions of the fields of a part of type `T` that is `offset` bytes after the start of a context. Their
-/// names are put under `prefix`, unless that is empty.
-pub fn push_nested<T: Nested>(fields: &mut Vec<Field>, prefix: &str, offset: usize) {
-    for mut field in T::nested_fields() {
-        at_offset(&mut field.layout, offset);
-        if !prefix.is_empty() {
-            field.name = format!("{prefix}.{}", field.name);
+/// What generated code uses of a field's type.
+pub struct Known<T> {
+    /// The number of its variables.
+    pub count: u32,
+    /// Its members, if it is a struct.
+    pub members: &'static [Member],
+    /// Its CEL type.
+    pub ty: fn() -> Type,
+    /// Its layout, for a field at this offset.
+    pub layout: fn(usize) -> layout::Field,
+    /// Reads it as a single value.
+    pub value: for<'s> fn(&'s T, &'s Arena) -> EvalResult<Option<Value<'s>>>,
+    /// Reads one of its variables.
+    pub variable: for<'s> fn(&'s T, u32, &'s Arena) -> EvalResult<Option<Value<'s>>>,
+    /// Its variables.
+    pub variables: fn() -> Vec<Field>,
+}
+
+impl<T> fmt::Debug for Known<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Known").field("count", &self.count).finish_non_exhaustive()
+    }
+}
+
+/// What generated code uses of a field's type. It asks for the trait here and nowhere else, so that a mistake is reported once.
+#[must_use]
+pub const fn known<T: FieldType>() -> Known<T> {
+    Known {
+        count: T::COUNT,
+        members: T::MEMBERS,
+        ty: T::ty,
+        layout: |offset| {
+            let mut layout = T::layout();
+            at_offset(&mut layout, offset);
+            layout
+        },
+        value: T::value,
+        variable: T::variable,
+        variables: T::variables,
+    }
+}
+
+/// The same of a struct.
+#[must_use]
+pub const fn known_nested<T: Nested>() -> Known<T> {
+    known::<T>()
+}
+
+impl<T> Known<T> {
+    /// Adds the description of a field that is `offset` bytes after the start of a struct. Names of its members are put under `name`,
+    /// unless that is empty.
+    pub fn push(&self, variables: &mut Vec<Field>, name: &str, offset: usize) {
+        for mut variable in (self.variables)() {
+            at_offset(&mut variable.layout, offset);
+            if variable.name.is_empty() {
+                name.clone_into(&mut variable.name);
+            } else if !name.is_empty() {
+                variable.name = format!("{name}.{}", variable.name);
+            }
+            variables.push(variable);
         }
-        fields.push(field);
     }
 }
 
 /// The layout of a field that only [`Host::field`](crate::Host::field) can read.
-pub(crate) fn read_by_call(optional: bool) -> layout::Field {
+#[must_use]
+pub fn read_by_call(optional: bool) -> layout::Field {
     layout::Field::new(Ty::Value, optional, Access::Get)
 }
 

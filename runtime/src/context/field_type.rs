@@ -1,44 +1,68 @@
-//! Rust types that a field of a context may have: their CEL type, their layout for native code, and a safe function that reads
-//! the value and defines the result.
+//! What makes a Rust type the type of a field: its CEL type, its layout for native code, and a safe function that reads the value
+//! and defines the result. Numbers are implemented here; the files beside this one hold the other types.
 
-use super::describe::{behind_reference, read_by_call};
+use super::describe::{Field, read_by_call};
+use super::members::Member;
 use crate::arena::{Arena, EvalResult};
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::layout::{Access, Field as Layout, Path, Repr};
 use celero_ir::{ErrorKind, Ty};
-use std::fmt::Debug;
+use std::num::NonZero;
 
 /// A type that a field of a context may have.
 ///
 /// | Rust | CEL |
 /// |---|---|
 /// | `bool` | `bool` |
-/// | `i8` to `i64`, `isize` | `int` |
-/// | `u8` to `u64`, `usize` | `uint` |
+/// | `i8` to `i64`, `isize`; `NonZero` of `i8` to `i64` | `int` |
+/// | `u8` to `u64`, `usize`; `NonZero` of `u8` to `u64` | `uint` |
 /// | `f32`, `f64` | `double` |
-/// | `&str`, `String`, `Cow<str>`, `Box<str>`, `Arc<str>` | `string` |
-/// | `&[u8]`, `Vec<u8>` | `bytes` |
+/// | `&str`, `String`, `Cow<str>`, `Box<str>`, `Arc<str>`, `Rc<str>` | `string` |
+/// | `char` | `string` of one character, written into the evaluation's memory |
+/// | `&[u8]`, `Vec<u8>`, `[u8; N]`, `Cow<[u8]>`, `Box<[u8]>`, `Arc<[u8]>` | `bytes` |
 /// | `IpAddr`, `Ipv4Addr`, `Ipv6Addr` | `string`: the address as text; `::ffff:192.0.2.1` reads as `192.0.2.1` |
+/// | `SocketAddr` | two variables: `address` (`string`, as for `IpAddr`) and `port` (`int`) |
 /// | `SystemTime`, [`Timestamp`](crate::Timestamp) | `google.protobuf.Timestamp`; the error `overflow` outside its range |
 /// | `std::time::Duration`, [`Duration`](crate::Duration) | `google.protobuf.Duration`; the error `overflow` outside its range |
-/// | `Vec<T>`, `&[T]`, `[T; N]` | `list(T)` |
-/// | `HashMap`, `BTreeMap` with keys of text | `map(string, T)` |
+/// | `Vec<T>`, `&[T]`, `[T; N]`, `VecDeque<T>`, `Box<[T]>`, `Arc<[T]>`, `Rc<[T]>`, `Cow<[T]>` | `list(T)` |
+/// | `HashSet<T>`, `BTreeSet<T>` of text, integers or `bool` | `list(T)`; `in` is one lookup. Reading its elements allocates 8 bytes for each |
+/// | `HashMap<K, T>`, `BTreeMap<K, T>` with keys of text, integers or `bool` | `map(K, T)` |
+/// | a struct that derives [`Context`](derive@crate::Context) | one variable for each of its fields: `peer.address`. As the element of a list or a map: `map(string, dyn)` |
+/// | an enum or a newtype that derives [`FieldType`](derive@crate::FieldType) | `string` or `int`; the type of the inner field |
 /// | `http::HeaderMap` | `map(string, string)` |
-/// | `http::Method`, `Uri`, `Version` | `string` |
+/// | `http::Method`, `Version`, `HeaderName`, `uri::Scheme`, `uri::Authority`, `uri::PathAndQuery` | `string`, in place |
+/// | `http::Uri`, `http::HeaderValue` | `string`. A URI, and a value that is not UTF-8, is written into the evaluation's memory |
+/// | `http::StatusCode` | `int` |
 /// | [`Value`] | `dyn` |
 /// | `Option<T>` | as `T`, but may be absent |
-/// | `&T` | as `T` |
+/// | `&T`, `Box<T>`, `Arc<T>`, `Rc<T>`, `Cow<T>` | as `T` |
+///
+/// Behind features that are off by default:
+///
+/// | feature | Rust | CEL |
+/// |---|---|---|
+/// | `bytes` | `bytes::Bytes`, `BytesMut` | `bytes` |
+/// | `chrono` | `chrono::DateTime`, `TimeDelta` | `google.protobuf.Timestamp`, `google.protobuf.Duration` |
+/// | `jiff` | `jiff::Timestamp`, `Zoned`; `SignedDuration` | `google.protobuf.Timestamp`; `google.protobuf.Duration` |
+/// | `serde_json` | `serde_json::Value`; `Map<String, serde_json::Value>` | `dyn`; `map(string, dyn)`. Numbers are `int`, else `uint`, else `double` |
+/// | `url` | `url::Url` | `string` |
+/// | `uuid` | `uuid::Uuid` | `string` with hyphens, in lower case: each read writes 36 bytes into the evaluation's memory |
+///
+/// Every other type is a field with `#[context(with = function)]`, see [`FieldValue`](crate::FieldValue).
 ///
 /// # Safety
 /// For every value of the type, whatever its lifetimes, reading its address through [`layout`](FieldType::layout) gives what
 /// [`value`](FieldType::value) gives; so does reading the address of an `Option` of it through
-/// [`optional_layout`](FieldType::optional_layout). Text that a layout declares as [`Ty::Str`] is valid UTF-8.
+/// [`optional_layout`](FieldType::optional_layout). Text that a layout declares as [`Ty::Str`] is valid UTF-8. What the hidden items
+/// declare as variables is read by `variable` in the same way.
 #[diagnostic::on_unimplemented(
     message = "rules can't read a field of type `{Self}`",
     label = "not a `celero::FieldType`",
-    note = "a struct that derives `Context` is a field's type with `#[context(nested)]`; a field that rules need not see takes \
-            `#[context(skip)]`"
+    note = "`#[context(with = function)]` makes any type a field: the function turns `&{Self}` into `&str`, `i64`, `bool`, ..; \
+            `#[context(skip)]` hides the field from rules",
+    note = "for a type of your own: a struct derives `celero::Context`, an enum or a newtype derives `celero::FieldType`",
+    note = "types of the crates bytes, chrono, jiff, serde_json, url and uuid need the feature of celero with that name"
 )]
 pub unsafe trait FieldType {
     /// The CEL type.
@@ -58,11 +82,52 @@ pub unsafe trait FieldType {
     /// # Errors
     /// `out_of_budget` when the arena is full, `overflow` when CEL cannot hold it.
     fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>>;
+
+    /// The number of variables that a field of this type is: one, unless it is a struct that derives `Context`.
+    #[doc(hidden)]
+    const COUNT: u32 = 1;
+
+    /// The members of such a struct; none for a single variable.
+    #[doc(hidden)]
+    const MEMBERS: &'static [Member] = &[];
+
+    /// The variables: one without a name, or those of the members.
+    #[doc(hidden)]
+    #[must_use]
+    fn variables() -> Vec<Field> {
+        vec![Field { name: String::new(), ty: Self::ty(), layout: Self::layout() }]
+    }
+
+    /// The variables of an `Option` of it.
+    #[doc(hidden)]
+    #[must_use]
+    fn optional_variables() -> Vec<Field> {
+        let mut variables = Self::variables();
+        for variable in &mut variables {
+            let single = variable.name.is_empty();
+            variable.layout = if single { Self::optional_layout() } else { read_by_call(true) };
+        }
+        variables
+    }
+
+    /// The value of a variable, `None` when it is absent.
+    #[doc(hidden)]
+    fn variable<'s>(&'s self, index: u32, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+        let _ = index;
+        self.value(arena)
+    }
 }
 
 /// A [`FieldType`] that is never absent, and that may be an element of a list or map. Not implemented for `u8`, because a slice of
 /// them is `bytes`.
-pub trait Element: FieldType + Debug {
+#[diagnostic::on_unimplemented(
+    message = "rules can't read a list or a map of `{Self}`",
+    label = "not a `celero::Element`",
+    note = "`#[context(with = function)]` makes any type a field; `#[context(skip)]` hides the field from rules",
+    note = "for a type of your own: a struct derives `celero::Context`, an enum or a newtype derives `celero::FieldType`",
+    note = "types of the crates bytes, chrono, jiff, serde_json, url and uuid need the feature of celero with that name"
+)]
+pub trait Element: FieldType {
     /// The value.
     ///
     /// # Errors
@@ -71,6 +136,15 @@ pub trait Element: FieldType + Debug {
         self.value(arena)?.ok_or(ErrorKind::NoSuchKey)
     }
 }
+
+/// A [`FieldType`] with fields of its own: a struct that derives [`Context`](derive@crate::Context), or a pointer to one. What
+/// `#[context(nested)]` and `#[context(flatten)]` accept.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is a single variable: it has no fields to nest or to flatten",
+    label = "not a struct that derives `celero::Context`",
+    note = "remove `nested` or `flatten`, or derive `celero::Context` for the struct"
+)]
+pub trait Nested: FieldType {}
 
 /// The layout of a number stored at the address itself.
 fn number(ty: Ty, repr: Repr) -> Layout {
@@ -113,6 +187,38 @@ numbers! {
     f64: Double, Double(|x| x), Repr::F64;
 }
 
+macro_rules! non_zero {
+    ($($rust:ident: $cel:ident;)*) => {$(
+        // SAFETY: a `NonZero` has the layout of its number (std, "Layout" of `NonZero`).
+        unsafe impl FieldType for NonZero<$rust> {
+            fn ty() -> Type {
+                Type::$cel
+            }
+
+            fn layout() -> Layout {
+                $rust::layout()
+            }
+
+            fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+                Ok(Some(Value::$cel(self.get().into())))
+            }
+        }
+
+        impl Element for NonZero<$rust> {}
+    )*};
+}
+
+non_zero! {
+    i8: Int;
+    i16: Int;
+    i32: Int;
+    i64: Int;
+    u8: Uint;
+    u16: Uint;
+    u32: Uint;
+    u64: Uint;
+}
+
 // SAFETY: only `value` reads it.
 unsafe impl FieldType for Value<'_> {
     fn ty() -> Type {
@@ -128,42 +234,8 @@ unsafe impl FieldType for Value<'_> {
     }
 }
 
-// SAFETY: the promise of `T::optional_layout`.
-unsafe impl<T: FieldType> FieldType for Option<T> {
-    fn ty() -> Type {
-        T::ty()
-    }
-
-    fn layout() -> Layout {
-        T::optional_layout()
-    }
-
-    fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-        self.as_ref().map_or(Ok(None), |inner| inner.value(arena))
-    }
-}
-
-// SAFETY: the layout is the inner one behind one more load, which reads the reference itself.
-unsafe impl<T: FieldType> FieldType for &T {
-    fn ty() -> Type {
-        T::ty()
-    }
-
-    fn layout() -> Layout {
-        let mut layout = T::layout();
-        behind_reference(&mut layout);
-        layout
-    }
-
-    fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-        T::value(self, arena)
-    }
-}
-
 macro_rules! elements {
     ($($ty:ty),*) => { $(impl Element for $ty {})* };
 }
 
 elements!(bool, i8, i16, i32, i64, isize, u16, u32, u64, usize, f32, f64, Value<'_>);
-
-impl<T: Element> Element for &T {}

@@ -1,13 +1,16 @@
 //! Slices and vectors as fields: lists that rules read in place.
 
-use super::FieldType;
 use super::describe::read_by_call;
-use super::field_type::Element;
+use super::field_type::{Element, FieldType};
 use crate::accessors::vec_layout::{SLICE_OFFSETS, WordOffsets, vec_offsets};
 use crate::arena::{Arena, EvalResult};
 use crate::value::{HostList, List, Value};
 use celero_frontend::Type;
 use celero_ir::layout::{Access, Elements, Field as Layout, Path};
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// The elements of a vector whose address and length are stored at the offsets `words`.
 fn elements<T: Element>(words: Option<WordOffsets>) -> Option<Elements> {
@@ -22,11 +25,11 @@ macro_rules! rows {
     ($([$($generics:tt)*] $rust:ty: $words:expr;)*) => {$(
         impl<$($generics)*> HostList for $rust {
             fn len(&self) -> usize {
-                self[..].len()
+                self.iter().len()
             }
 
             fn get<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-                self[..].get(index).map(|element| element.element(arena)).transpose()
+                self.iter().nth(index).map(|element| element.element(arena)).transpose()
             }
         }
 
@@ -53,10 +56,13 @@ rows! {
     [T: Element] Vec<T>: vec_offsets::<T>();
     [T: Element] Box<[T]>: None;
     [T: Element, const N: usize] [T; N]: None;
+    [T: Element] VecDeque<T>: None;
+    [T: Element] Arc<[T]>: None;
+    [T: Element] Rc<[T]>: None;
+    ['a, T: Element + Clone] Cow<'a, [T]>: None;
 }
 
 /// A borrowed slice. It is allocated in the arena, because a list needs an address to refer to.
-#[derive(Debug)]
 struct Row<'a, T>(&'a [T]);
 
 impl<T> Clone for Row<'_, T> {

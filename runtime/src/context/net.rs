@@ -3,16 +3,17 @@
 //! An IPv4 address in IPv6 form (`::ffff:192.0.2.1`), as sockets for both families report IPv4 peers, reads as the IPv4 address.
 //! So one rule fits both kinds of sockets; `ip(..)` does not accept text in the IPv6 form.
 
-use super::FieldType;
-use super::describe::read_by_call;
-use super::field_type::Element;
+use super::describe::{Field, read_by_call};
+use super::field_type::{Element, FieldType, Nested};
+use super::members::Member;
+use super::record::record;
 use crate::accessors::ip::{IpView, ip_access};
 use crate::arena::{Arena, EvalResult};
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::Ty;
 use celero_ir::layout::Field as Layout;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
 macro_rules! addresses {
     ($($rust:ty: $canonical:expr, $layout:expr, $optional:expr;)*) => {$(
@@ -57,7 +58,7 @@ impl IpView for Option<IpAddr> {
 }
 
 /// The layout of an address that a view shows.
-pub(crate) fn address<V: IpView>(optional: bool) -> Layout {
+fn address<V: IpView>(optional: bool) -> Layout {
     Layout::new(Ty::Ip, optional, ip_access::<V>())
 }
 
@@ -66,4 +67,80 @@ addresses! {
         address::<IpAddr>(false), address::<Option<IpAddr>>(true);
     Ipv4Addr: |ip| (*ip).into(), read_by_call(false), read_by_call(true);
     Ipv6Addr: Ipv6Addr::to_canonical, read_by_call(false), read_by_call(true);
+}
+
+/// The view of a socket address as its IP address.
+struct AddressOf;
+
+impl IpView for AddressOf {
+    type Source = SocketAddr;
+
+    fn ip(source: &SocketAddr) -> Option<IpAddr> {
+        Some(source.ip())
+    }
+}
+
+/// The same of an option.
+struct AddressIn;
+
+impl IpView for AddressIn {
+    type Source = Option<SocketAddr>;
+
+    fn ip(source: &Option<SocketAddr>) -> Option<IpAddr> {
+        source.map(|socket| socket.ip())
+    }
+}
+
+/// The variables of a socket address: `address` with this layout, and `port`.
+fn socket(address: Layout) -> Vec<Field> {
+    let port = read_by_call(address.optional);
+    let field = |name: &str, ty, layout| Field { name: name.to_owned(), ty, layout };
+    vec![field("address", Type::String, address), field("port", Type::Int, port)]
+}
+
+macro_rules! sockets {
+    ($($rust:ty: $layout:expr, $optional:expr;)*) => {$(
+        // SAFETY: the views show the address whose text `variable` gives; everything else is read by a call.
+        unsafe impl FieldType for $rust {
+            const COUNT: u32 = 2;
+            const MEMBERS: &'static [Member] = &[Member::new("address", 0, 1, &[]), Member::new("port", 1, 1, &[])];
+
+            fn ty() -> Type {
+                Type::map(Type::String, Type::Dyn)
+            }
+
+            fn layout() -> Layout {
+                read_by_call(false)
+            }
+
+            fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+                Ok(Some(record(self)))
+            }
+
+            fn variables() -> Vec<Field> {
+                socket($layout)
+            }
+
+            fn optional_variables() -> Vec<Field> {
+                socket($optional)
+            }
+
+            fn variable<'s>(&'s self, index: u32, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+                match index {
+                    0 => arena.format_ip(SocketAddr::from(*self).ip().to_canonical()).map(|text| Some(Value::String(text))),
+                    _ => Ok(Some(Value::Int(self.port().into()))),
+                }
+            }
+        }
+
+        impl Element for $rust {}
+
+        impl Nested for $rust {}
+    )*};
+}
+
+sockets! {
+    SocketAddr: address::<AddressOf>(false), address::<AddressIn>(true);
+    SocketAddrV4: read_by_call(false), read_by_call(true);
+    SocketAddrV6: read_by_call(false), read_by_call(true);
 }

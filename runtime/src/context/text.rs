@@ -1,9 +1,9 @@
 //! Text and bytes as fields: borrowed ones are read in place, owned ones through a C function that returns their address and
 //! length.
 
-use super::FieldType;
-use super::field_type::Element;
-use crate::accessors::text::{OrAbsent, TextView, text_access};
+use super::describe::read_by_call;
+use super::field_type::{Element, FieldType};
+use crate::accessors::text::{TextView, text_access};
 use crate::accessors::vec_layout::{WordOffsets, string_offsets, vec_offsets};
 use crate::arena::{Arena, ArenaVec, EvalResult};
 use crate::value::Value;
@@ -12,6 +12,7 @@ use celero_ir::layout::{Access, Field as Layout, Path, Repr};
 use celero_ir::{ErrorKind, Ty};
 use std::borrow::Cow;
 use std::fmt::{self, Write};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The layout of text that a view shows.
@@ -32,9 +33,10 @@ fn owned<T: TextView>(ty: Ty, words: Option<WordOffsets>) -> Layout {
     }
 }
 
+/// Types whose text or bytes are contiguous, seen in place.
 macro_rules! texts {
-    ($([$($life:lifetime)?] $rust:ty: $cel:ident, $ty:ident, $variant:ident, $bytes:expr, $layout:expr;)*) => {$(
-        impl<$($life)?> TextView for $rust {
+    ($([$($generics:tt)*] $rust:ty: $cel:ident, $ty:ident, $variant:ident, $bytes:expr, $layout:expr;)*) => {$(
+        impl<$($generics)*> $crate::accessors::text::TextView for $rust {
             type Source = Self;
 
             fn text(source: &Self) -> Option<&[u8]> {
@@ -44,25 +46,28 @@ macro_rules! texts {
         }
 
         // SAFETY: a slice is laid out as `accessors::vec_layout` proves; a view shows the same bytes that `value` gives.
-        unsafe impl<$($life)?> FieldType for $rust {
-            fn ty() -> Type {
-                Type::$cel
+        unsafe impl<$($generics)*> $crate::context::FieldType for $rust {
+            fn ty() -> celero_frontend::Type {
+                celero_frontend::Type::$cel
             }
 
-            fn layout() -> Layout {
+            fn layout() -> celero_ir::layout::Field {
                 $layout
             }
 
-            fn optional_layout() -> Layout {
-                viewed::<OrAbsent<Self>>(Ty::$ty, true)
+            fn optional_layout() -> celero_ir::layout::Field {
+                $crate::context::text::viewed::<$crate::accessors::text::OrAbsent<Self>>(celero_ir::Ty::$ty, true)
             }
 
-            fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-                Ok(Some(Value::$variant(self)))
+            fn value<'s>(
+                &'s self,
+                _: &'s $crate::arena::Arena,
+            ) -> $crate::arena::EvalResult<Option<$crate::value::Value<'s>>> {
+                Ok(Some($crate::value::Value::$variant(self.as_ref())))
             }
         }
 
-        impl<$($life)?> Element for $rust {}
+        impl<$($generics)*> $crate::context::Element for $rust {}
     )*};
 }
 
@@ -72,9 +77,35 @@ texts! {
     ['a] Cow<'a, str>: String, Str, String, |text| text.as_bytes(), viewed::<Self>(Ty::Str, false);
     [] Box<str>: String, Str, String, |text| text.as_bytes(), viewed::<Self>(Ty::Str, false);
     [] Arc<str>: String, Str, String, |text| text.as_bytes(), viewed::<Self>(Ty::Str, false);
+    [] Rc<str>: String, Str, String, |text| text.as_bytes(), viewed::<Self>(Ty::Str, false);
     ['a] &'a [u8]: Bytes, Bytes, Bytes, |bytes| bytes, slice(Ty::Bytes);
     [] Vec<u8>: Bytes, Bytes, Bytes, |bytes| bytes, owned::<Self>(Ty::Bytes, vec_offsets::<u8>());
+    ['a] Cow<'a, [u8]>: Bytes, Bytes, Bytes, |bytes| bytes, viewed::<Self>(Ty::Bytes, false);
+    [] Box<[u8]>: Bytes, Bytes, Bytes, |bytes| bytes, viewed::<Self>(Ty::Bytes, false);
+    [] Arc<[u8]>: Bytes, Bytes, Bytes, |bytes| bytes, viewed::<Self>(Ty::Bytes, false);
+    [] Rc<[u8]>: Bytes, Bytes, Bytes, |bytes| bytes, viewed::<Self>(Ty::Bytes, false);
+    [const N: usize] [u8; N]: Bytes, Bytes, Bytes, |bytes| bytes, viewed::<Self>(Ty::Bytes, false);
 }
+
+// SAFETY: only `value` reads it.
+unsafe impl FieldType for char {
+    fn ty() -> Type {
+        Type::String
+    }
+
+    fn layout() -> Layout {
+        read_by_call(false)
+    }
+
+    fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+        arena.alloc_str(self.encode_utf8(&mut [0; 4])).map(|text| Some(Value::String(text)))
+    }
+}
+
+impl Element for char {}
+
+#[cfg(any(feature = "bytes", feature = "url"))]
+pub(crate) use texts;
 
 struct Sink<'a> {
     bytes: ArenaVec<'a, u8>,

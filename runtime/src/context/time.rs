@@ -1,22 +1,15 @@
 //! Times and spans of the standard library as fields, within the ranges of CEL.
 
-use super::FieldType;
-use super::describe::read_by_call;
-use super::field_type::Element;
-use crate::arena::{Arena, EvalResult};
-use crate::value::{Duration, Timestamp, Value};
-use celero_frontend::Type;
-use celero_ir::ErrorKind;
-use celero_ir::layout::Field as Layout;
+use crate::value::{Duration, Timestamp};
 use std::time::SystemTime;
 
 /// 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z in seconds since 1970.
 const SECONDS: std::ops::RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
 
-const NANOS_PER_SECOND: i64 = 1_000_000_000;
+pub(crate) const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
 /// The timestamp of a system time, if CEL can hold it.
-fn timestamp(time: SystemTime) -> Option<Timestamp> {
+pub(crate) fn timestamp(time: SystemTime) -> Option<Timestamp> {
     let parts = |span: std::time::Duration| Some((i64::try_from(span.as_secs()).ok()?, i64::from(span.subsec_nanos())));
     let (seconds, nanos) = match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(after) => parts(after)?,
@@ -28,31 +21,49 @@ fn timestamp(time: SystemTime) -> Option<Timestamp> {
     SECONDS.contains(&seconds).then_some(Timestamp { seconds, nanos })
 }
 
-macro_rules! times {
-    ($($rust:ty: $cel:ident, $convert:expr;)*) => {$(
+/// The timestamp, if CEL can hold it.
+pub(crate) fn in_range(time: Timestamp) -> Option<Timestamp> {
+    (SECONDS.contains(&time.seconds) && (0..NANOS_PER_SECOND).contains(&time.nanos)).then_some(time)
+}
+
+/// The span, if CEL can hold it.
+pub(crate) fn duration(span: std::time::Duration) -> Option<Duration> {
+    i64::try_from(span.as_nanos()).ok().map(Duration)
+}
+
+/// Types that are converted to timestamps or durations; `overflow` where CEL cannot hold one.
+macro_rules! moments {
+    ($([$($generics:tt)*] $rust:ty: $cel:ident, $convert:expr;)*) => {$(
         // SAFETY: only `value` reads it.
-        unsafe impl FieldType for $rust {
-            fn ty() -> Type {
-                Type::$cel
+        unsafe impl<$($generics)*> $crate::context::FieldType for $rust {
+            fn ty() -> celero_frontend::Type {
+                celero_frontend::Type::$cel
             }
 
-            fn layout() -> Layout {
-                read_by_call(false)
+            fn layout() -> celero_ir::layout::Field {
+                $crate::context::read_by_call(false)
             }
 
-            fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-                let convert: fn($rust) -> Option<$cel> = $convert;
-                convert(*self).map(|time| Some(Value::$cel(time))).ok_or(ErrorKind::Overflow)
+            fn value<'s>(
+                &'s self,
+                _: &'s $crate::arena::Arena,
+            ) -> $crate::arena::EvalResult<Option<$crate::value::Value<'s>>> {
+                let convert: fn(&$rust) -> Option<$cel> = $convert;
+                let moment = convert(self).ok_or(celero_ir::ErrorKind::Overflow)?;
+                Ok(Some($crate::value::Value::$cel(moment)))
             }
         }
 
-        impl Element for $rust {}
+        impl<$($generics)*> $crate::context::Element for $rust {}
     )*};
 }
 
-times! {
-    SystemTime: Timestamp, timestamp;
-    Timestamp: Timestamp, |time| (SECONDS.contains(&time.seconds) && (0..NANOS_PER_SECOND).contains(&time.nanos)).then_some(time);
-    std::time::Duration: Duration, |span| i64::try_from(span.as_nanos()).ok().map(Duration);
-    Duration: Duration, Some;
+#[cfg(any(feature = "chrono", feature = "jiff"))]
+pub(crate) use moments;
+
+moments! {
+    [] SystemTime: Timestamp, |time| timestamp(*time);
+    [] Timestamp: Timestamp, |time| in_range(*time);
+    [] std::time::Duration: Duration, |span| duration(*span);
+    [] Duration: Duration, |span| Some(*span);
 }

@@ -2,7 +2,9 @@
 
 use crate::accessors::text::TextView;
 use crate::arena::{Arena, EvalResult};
-use crate::context::{Field, FieldType, Host, Nested, at_offset, behind_reference, read_by_call, viewed};
+use crate::context::{
+    Element, Field, FieldType, Member, Nested, at_offset, behind_reference, read_by_call, record, viewed,
+};
 use crate::error::ErrorKind;
 use crate::library::lossy;
 use crate::value::Value;
@@ -87,8 +89,38 @@ impl Target<'_> {
     }
 }
 
-impl Host for Target<'_> {
-    fn field<'s>(&'s self, index: u32, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+/// The names of the variables, in the order of their indices.
+const MEMBERS: &[Member] = &[
+    Member::new("uri", 0, 1, &[]),
+    Member::new("scheme", 1, 1, &[]),
+    Member::new("path", 2, 1, &[]),
+    Member::new("pathAndQuery", 3, 1, &[]),
+    Member::new("query", 4, 1, &[]),
+    Member::new("host", 5, 1, &[]),
+    Member::new("headers", 6, 1, &[]),
+    Member::new("port", 7, 1, &[]),
+    Member::new("rawPath", 8, 1, &[]),
+];
+
+// SAFETY: the layouts are those of a URI and of a header map behind references at the offsets of the two members, or call
+// `variable`; the views show the text that it gives, in the order of its indices.
+unsafe impl FieldType for Target<'_> {
+    const COUNT: u32 = 9;
+    const MEMBERS: &'static [Member] = MEMBERS;
+
+    fn ty() -> Type {
+        Type::map(Type::String, Type::Dyn)
+    }
+
+    fn layout() -> Layout {
+        read_by_call(false)
+    }
+
+    fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+        Ok(Some(record(self)))
+    }
+
+    fn variable<'s>(&'s self, index: u32, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         let text = match index {
             0 => return self.uri.value(arena),
             1 => Scheme::of(self.uri),
@@ -103,14 +135,8 @@ impl Host for Target<'_> {
         };
         Ok(text.map(Value::String))
     }
-}
 
-// SAFETY: the layouts are those of a URI and of a header map behind references at the offsets of the two members, or call
-// `Host::field`; the views show the text that it gives, in the order of its indices.
-unsafe impl Nested for Target<'_> {
-    const COUNT: u32 = 9;
-
-    fn nested_fields() -> Vec<Field> {
+    fn variables() -> Vec<Field> {
         let uri = |layout| (offset_of!(Self, uri), layout);
         let fields = [
             ("uri", uri(<&Uri>::layout())),
@@ -135,6 +161,10 @@ unsafe impl Nested for Target<'_> {
         fields.map(placed).into()
     }
 }
+
+impl Nested for Target<'_> {}
+
+impl Element for Target<'_> {}
 
 fn behind(mut layout: Layout) -> Layout {
     behind_reference(&mut layout);

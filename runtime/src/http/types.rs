@@ -1,14 +1,16 @@
-//! Types of the `http` crate as fields, all as text.
+//! Types of the `http` crate as fields: text, and the number of a status.
 
 use crate::accessors::enum_tags::names;
 use crate::accessors::text::{OrAbsent, TextView, named_access};
 use crate::arena::{Arena, EvalResult};
-use crate::context::{Element, FieldType, format_into, read_by_call, viewed};
+use crate::context::{Element, FieldType, MapKey, format_into, read_by_call, viewed};
+use crate::library::lossy;
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::Ty;
 use celero_ir::layout::{EnumTags, Field as Layout};
-use http::{Method, Uri, Version};
+use http::uri::{Authority, PathAndQuery, Scheme};
+use http::{HeaderName, HeaderValue, Method, StatusCode, Uri, Version};
 use std::sync::OnceLock;
 
 /// The protocol as written on a request line, `HTTP/1.1`; `HTTP` without a number for versions that this crate does not know.
@@ -67,17 +69,73 @@ macro_rules! texts {
                 Ok(Some(Value::String(text(self))))
             }
         }
+
+        impl Element for $rust {}
     )*};
 }
 
 texts! {
     Method: Method::as_str, method();
     Version: |v| version(v), viewed::<Self>(Ty::Str, false);
+    HeaderName: HeaderName::as_str, viewed::<Self>(Ty::Str, false);
+    Authority: Authority::as_str, viewed::<Self>(Ty::Str, false);
+    PathAndQuery: PathAndQuery::as_str, viewed::<Self>(Ty::Str, false);
+    Scheme: Scheme::as_str, viewed::<Self>(Ty::Str, false);
 }
 
-impl Element for Method {}
+/// A key is found in any case, as HTTP compares names. It is looked up as a name, because the hash of a name is not that of its text.
+impl MapKey for HeaderName {
+    type Form = Self;
 
-impl Element for Version {}
+    fn ty() -> Type {
+        Type::String
+    }
+
+    fn key(&self) -> Value<'_> {
+        Value::String(self.as_str())
+    }
+
+    fn lookup<R>(value: &Value<'_>, find: impl FnOnce(&Self) -> R) -> Option<R> {
+        match value {
+            Value::String(text) => Self::from_bytes(text.as_bytes()).ok().map(|name| find(&name)),
+            _ => None,
+        }
+    }
+}
+
+// SAFETY: only `value` reads it.
+unsafe impl FieldType for StatusCode {
+    fn ty() -> Type {
+        Type::Int
+    }
+
+    fn layout() -> Layout {
+        read_by_call(false)
+    }
+
+    fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+        Ok(Some(Value::Int(self.as_u16().into())))
+    }
+}
+
+impl Element for StatusCode {}
+
+// SAFETY: only `value` reads it: the bytes need not be UTF-8.
+unsafe impl FieldType for HeaderValue {
+    fn ty() -> Type {
+        Type::String
+    }
+
+    fn layout() -> Layout {
+        read_by_call(false)
+    }
+
+    fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+        lossy(self.as_bytes(), arena).map(|text| Some(Value::String(text)))
+    }
+}
+
+impl Element for HeaderValue {}
 
 // SAFETY: only `value` reads it: the text of a URI is not contiguous in memory.
 unsafe impl FieldType for Uri {

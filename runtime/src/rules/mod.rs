@@ -6,6 +6,8 @@
 //! ran out of budget or panicked.
 
 mod build;
+#[cfg(feature = "serde")]
+mod configuration;
 mod evaluate;
 mod excluded;
 mod explain;
@@ -38,6 +40,7 @@ use std::marker::PhantomData;
 /// that deny need [`Match`](Self::Match): with the other policy a client passes by leaving a header out. A set does not know what its
 /// actions do. Its default is [`Stop`](Self::Stop), which is safe for both: whoever evaluates the set gets the error, as from a single rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "camelCase"))]
 pub enum ErrorPolicy {
     /// The rule does not match: for rules that allow. Failures then change no answer, and failures of rules that the index does not
     /// find are not reported.

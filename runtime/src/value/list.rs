@@ -4,10 +4,10 @@ use crate::arena::{Arena, EvalResult};
 use crate::value::Value;
 use crate::value::order::Key;
 use celero_ir::ErrorKind;
-use std::fmt::Debug;
+use std::fmt;
 
 /// A list of the host. Implement it for data that rules read without a copy.
-pub trait HostList: Debug {
+pub trait HostList {
     /// Returns the number of elements. It must stay the same during an evaluation.
     fn len(&self) -> usize;
 
@@ -21,6 +21,21 @@ pub trait HostList: Debug {
     /// # Errors
     /// `out_of_budget` at the arena's limit.
     fn get<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<Value<'s>>>;
+
+    /// Returns whether an element equals `value`, for `value in list`; `None` if the elements must be read and compared for that.
+    /// Override it for a list that finds elements faster. Numbers of different types are equal if they are the same number.
+    fn contains(&self, value: &Value<'_>) -> Option<bool> {
+        let _ = value;
+        None
+    }
+}
+
+/// The elements, as long as they fit into 64 KiB.
+impl fmt::Debug for dyn HostList + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let arena = Arena::new(1 << 16);
+        f.debug_list().entries((0..self.len()).map_while(|index| self.get(index, &arena).ok().flatten())).finish()
+    }
 }
 
 /// A list.
@@ -48,6 +63,14 @@ impl<'a> List<'a> {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Returns whether an element equals `value`; `None` if the elements must be compared for that.
+    pub(crate) fn contains(&self, value: &Value<'_>) -> Option<bool> {
+        match self {
+            Self::Slice(_) => None,
+            Self::Host(host) => host.contains(value),
+        }
     }
 
     /// Returns the element at `index`, `None` out of bounds.

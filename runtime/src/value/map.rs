@@ -5,7 +5,7 @@ use crate::cx::Cx;
 use crate::value::order::{Key, key_order};
 use crate::value::{Value, View, ViewForm};
 use celero_ir::ErrorKind;
-use std::fmt::Debug;
+use std::fmt;
 
 /// Bytes that are compared or copied for one step.
 const BYTES_PER_STEP: usize = 64;
@@ -15,7 +15,7 @@ const SPLIT_BYTES_PER_STEP: usize = 4;
 const COMPARISONS_PER_STEP: usize = 4;
 
 /// A map of the host. Implement it for data that rules read without a copy.
-pub trait HostMap: Debug {
+pub trait HostMap {
     /// Returns the number of entries. It must stay the same during an evaluation.
     fn len(&self) -> usize;
 
@@ -36,6 +36,12 @@ pub trait HostMap: Debug {
     /// # Errors
     /// `out_of_budget` at the arena's limit.
     fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<(Value<'s>, Value<'s>)>>;
+
+    /// Returns the number of keys among which one is found, without reading values.
+    #[doc(hidden)]
+    fn key_count(&self) -> usize {
+        self.len()
+    }
 
     /// Returns the header map behind this map, if there is one.
     #[cfg(feature = "http")]
@@ -64,6 +70,15 @@ pub trait HostMap: Debug {
             }
         }
         Ok(entries.finish())
+    }
+}
+
+/// The entries, as long as they fit into 64 KiB.
+impl fmt::Debug for dyn HostMap + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let arena = Arena::new(1 << 16);
+        let entries = (0..self.len()).map_while(|index| self.entry(index, &arena).ok().flatten());
+        f.debug_map().entries(entries).finish()
     }
 }
 
@@ -121,10 +136,12 @@ impl<'a> Map<'a> {
     /// Charges the budget for finding a key and computing its value.
     #[inline]
     pub(crate) fn charge_lookup(&self, key: &Value<'_>, cx: &Cx<'a>) -> EvalResult<()> {
-        charge_comparisons(key, self.len(), cx)?;
         match self {
-            Self::Host(host) => charge_sources(*host, Some(key), cx),
-            Self::Sorted(_) => Ok(()),
+            Self::Host(host) => {
+                charge_comparisons(key, host.key_count(), cx)?;
+                charge_sources(*host, Some(key), cx)
+            }
+            Self::Sorted(entries) => charge_comparisons(key, entries.len(), cx),
         }
     }
 

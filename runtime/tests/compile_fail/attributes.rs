@@ -24,4 +24,12 @@ struct Nameless {
     a: u8,
 }
 
+#[derive(Context)]
+struct Function {
+    #[context(with = 5)]
+    a: u8,
+    #[context(with = f, nested)]
+    b: u8,
+}
+
 fn main() {}

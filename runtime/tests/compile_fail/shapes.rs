@@ -1,4 +1,4 @@
-use celero::Context;
+use celero::{Context, Env};
 
 #[derive(Context)]
 enum Choice {
@@ -6,11 +6,11 @@ enum Choice {
 }
 
 #[derive(Context)]
-struct Tuple(u8);
+struct Newtype(u8);
 
 #[derive(Context)]
-struct Generic<T> {
-    value: T,
-}
+struct Tuple(u8, u8);
 
-fn main() {}
+fn main() {
+    let _ = (Env::<Choice>::new(), Env::<Newtype>::new());
+}

@@ -68,6 +68,12 @@ pub(crate) fn in_list<'a>(cx: &Cx<'a>, element: Value<'a>, list: List<'a>) -> Ev
         }
         return Ok(false);
     }
+    if let Some(found) = list.contains(&element) {
+        if let Value::String(text) = element {
+            cx.charge_bytes(text.len())?;
+        }
+        return Ok(found);
+    }
     for index in 0..list.len() {
         cx.charge(1)?;
         if let Some(candidate) = list.get(index, cx.arena())?

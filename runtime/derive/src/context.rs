@@ -1,0 +1,245 @@
+//! `#[derive(Context)]`: the implementations of `Host`, `Context`, `FieldType` and what follows from them.
+//!
+//! Each field's type is named once for each use, always as the argument of the same function, so that the compiler reports a mistake
+//! once. If an attribute is wrong, implementations without fields take the place of the real ones, so that the uses of the struct are
+//! no errors too.
+
+use crate::attributes::{Container, Member, Role, crate_path};
+use crate::bounds::{bounded, static_arguments, with_static_types};
+use proc_macro2::TokenStream;
+use quote::quote;
+use std::collections::HashMap;
+use syn::{Data, DeriveInput, Error, Fields, Generics, Path, Result};
+
+pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
+    let mut errors = None;
+    let (container, members) = read(input, &mut errors);
+    let celero = container.map_or_else(crate_path, |container| container.celero);
+    let members = if errors.is_none() { members } else { Vec::new() };
+    let errors = errors.map(Error::into_compile_error);
+    let implementations = implementations(input, &celero, &members);
+    quote!(#errors #implementations)
+}
+
+fn add(errors: &mut Option<Error>, error: Error) {
+    match errors {
+        Some(errors) => errors.combine(error),
+        None => *errors = Some(error),
+    }
+}
+
+/// Reads the struct; all mistakes in it are errors.
+fn read<'a>(input: &'a DeriveInput, errors: &mut Option<Error>) -> (Option<Container>, Vec<Member<'a>>) {
+    let fields = match fields(input) {
+        Ok(fields) => fields,
+        Err(error) => {
+            add(errors, error);
+            return (None, Vec::new());
+        }
+    };
+    let container = match Container::read(&input.attrs) {
+        Ok(container) => container,
+        Err(error) => {
+            add(errors, error);
+            return (None, Vec::new());
+        }
+    };
+    let mut members = Vec::new();
+    for (ident, field) in fields.iter().filter_map(|field| Some((field.ident.as_ref()?, field))) {
+        match Member::read(&container, ident, field) {
+            Ok(member) => members.push(member),
+            Err(error) => add(errors, error),
+        }
+    }
+    if let Err(error) = distinct(&members) {
+        add(errors, error);
+    }
+    (Some(container), members)
+}
+
+fn fields(input: &DeriveInput) -> Result<&syn::punctuated::Punctuated<syn::Field, syn::Token![,]>> {
+    match &input.data {
+        Data::Struct(data) => match &data.fields {
+            Fields::Named(fields) => Ok(&fields.named),
+            Fields::Unnamed(fields) if fields.unnamed.len() == 1 => Err(Error::new_spanned(
+                &input.ident,
+                "a context must be a struct with named fields: rules read them by name. Derive `celero::FieldType` for a newtype: it \
+                 can then be the type of a field",
+            )),
+            _ => Err(Error::new_spanned(
+                &input.ident,
+                "a context must be a struct with named fields: rules read them by name",
+            )),
+        },
+        Data::Enum(data) => Err(Error::new(
+            data.enum_token.span,
+            "a context must be a struct, not an enum: rules read its fields. Derive `celero::FieldType` for an enum: it can then be the \
+             type of a field",
+        )),
+        Data::Union(data) => Err(Error::new(data.union_token.span, "a context must be a struct, not a union")),
+    }
+}
+
+/// Reports two variables with the same name. Variables of nested contexts are compared when an `Env` is created.
+fn distinct(members: &[Member<'_>]) -> Result<()> {
+    let mut seen: HashMap<&str, &Member<'_>> = HashMap::new();
+    for member in members {
+        let (Role::Variable(name) | Role::Computed(name, _)) = &member.role else { continue };
+        if let Some(first) = seen.insert(name, member) {
+            let text = format!("two fields have the name `{name}`: `{}` and `{}`", first.ident, member.ident);
+            return Err(Error::new(member.span, text));
+        }
+    }
+    Ok(())
+}
+
+/// What generated code does with one field.
+struct Parts {
+    /// The number of its variables.
+    count: TokenStream,
+    /// Its entry in the members of the struct, whose first variable is `first`.
+    entry: TokenStream,
+    /// Adds its variables to `variables`.
+    push: TokenStream,
+    /// Reads the variable with the number `index`.
+    read: TokenStream,
+}
+
+fn parts(celero: &Path, member: &Member<'_>, first: &TokenStream) -> Option<Parts> {
+    let (ident, ty) = (member.ident, member.ty);
+    let support = quote!(#celero::derive_support);
+    let offset = quote!(::core::mem::offset_of!(Self, #ident));
+    let entry = |name: &str, count: &TokenStream, inner: &TokenStream| {
+        // Each segment but the last is a group with one member.
+        let mut segments = name.rsplit('.');
+        let last = segments.next().unwrap_or_default();
+        let innermost = |first: TokenStream| quote!(#support::Member::new(#last, #first, #count, #inner));
+        let mut groups: Vec<&str> = segments.collect();
+        let Some(outermost) = groups.pop() else { return innermost(first.clone()) };
+        let mut entry = innermost(quote!(0));
+        for group in groups {
+            entry = quote!(#support::Member::new(#group, 0, #count, &[#entry]));
+        }
+        quote!(#support::Member::new(#outermost, #first, #count, &[#entry]))
+    };
+    let (known, name) = match &member.role {
+        Role::Skipped => return None,
+        Role::Computed(name, function) => {
+            // The span of the function: that is where the compiler looks for the mistake.
+            let computed = quote!(#support::computed::<'_, #ty, _>(#function));
+            let count = quote!(1u32);
+            return Some(Parts {
+                entry: entry(name, &count, &quote!(&[])),
+                count,
+                push: quote!(#computed.push(&mut variables, #name);),
+                read: quote!(#computed.value(&self.#ident, arena)),
+            });
+        }
+        Role::Variable(name) => (quote!(#support::known::<#ty>()), name),
+        Role::Nested(name) => (quote!(#support::known_nested::<#ty>()), name),
+    };
+    let count = quote!(#known.count);
+    Some(Parts {
+        entry: entry(name, &count, &quote!(#known.members)),
+        count,
+        push: quote!(#known.push(&mut variables, #name, #offset);),
+        read: quote!((#known.variable)(&self.#ident, index, arena)),
+    })
+}
+
+/// The type parameters' bounds that reading the fields needs.
+fn generics(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -> Generics {
+    let types = members.iter().filter_map(|member| match member.role {
+        Role::Variable(_) => Some((member.ty, quote!(#celero::FieldType))),
+        Role::Nested(_) => Some((member.ty, quote!(#celero::Nested))),
+        Role::Computed(..) | Role::Skipped => None,
+    });
+    bounded(&input.generics, types)
+}
+
+fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -> TokenStream {
+    let support = quote!(#celero::derive_support);
+    let name = &input.ident;
+    let generics = generics(input, celero, members);
+    let (parameters, arguments, bounds) = generics.split_for_impl();
+    let context_generics = with_static_types(&generics);
+    let (_, _, context_bounds) = context_generics.split_for_impl();
+    let static_arguments = static_arguments(&input.generics);
+    let arguments_of_value = quote!(arena: &'celero #celero::Arena);
+    let result = quote!(#celero::EvalResult<::core::option::Option<#celero::Value<'celero>>>);
+
+    let (mut entries, mut pushes, mut reads) = (Vec::new(), Vec::new(), Vec::new());
+    let mut total = quote!(0u32);
+    for member in members {
+        let Some(Parts { count, entry, push, read }) = parts(celero, member, &total) else { continue };
+        entries.push(entry);
+        pushes.push(push);
+        reads.push(quote! {
+            let count = #count;
+            if index < count {
+                return #read;
+            }
+            let index = index.wrapping_sub(count);
+        });
+        total = quote!(#total.wrapping_add(#count));
+    }
+
+    quote! {
+        const _: () = {
+            #[automatically_derived]
+            impl #parameters #celero::Host for #name #arguments #bounds {
+                fn field<'celero>(&'celero self, index: u32, #arguments_of_value) -> #result {
+                    #(#reads)*
+                    let _ = (index, arena);
+                    ::core::result::Result::Ok(::core::option::Option::None)
+                }
+            }
+
+            // SAFETY: each field is described by its own type, at the offset that the compiler gives, in the order in which
+            // `Host::field` counts.
+            #[automatically_derived]
+            unsafe impl #parameters #celero::FieldType for #name #arguments #bounds {
+                const COUNT: u32 = #total;
+                const MEMBERS: &'static [#support::Member] = &[#(#entries),*];
+
+                fn ty() -> #celero::Type {
+                    #celero::Type::map(#celero::Type::String, #celero::Type::Dyn)
+                }
+
+                fn layout() -> #celero::layout::Field {
+                    #support::read_by_call(false)
+                }
+
+                fn value<'celero>(&'celero self, _: &'celero #celero::Arena) -> #result {
+                    ::core::result::Result::Ok(::core::option::Option::Some(#support::record(self)))
+                }
+
+                fn variables() -> ::std::vec::Vec<#celero::Field> {
+                    let mut variables = ::std::vec::Vec::new();
+                    #(#pushes)*
+                    variables
+                }
+
+                fn variable<'celero>(&'celero self, index: u32, #arguments_of_value) -> #result {
+                    #celero::Host::field(self, index, arena)
+                }
+            }
+
+            #[automatically_derived]
+            impl #parameters #celero::Element for #name #arguments #bounds {}
+
+            #[automatically_derived]
+            impl #parameters #celero::Nested for #name #arguments #bounds {}
+
+            // SAFETY: as for `FieldType`.
+            #[automatically_derived]
+            unsafe impl #parameters #celero::Context for #name #arguments #context_bounds {
+                type Static = #name #static_arguments;
+
+                fn fields() -> ::std::vec::Vec<#celero::Field> {
+                    <Self as #celero::FieldType>::variables()
+                }
+            }
+        };
+    }
+}

@@ -1,0 +1,112 @@
+//! Sets of the standard library as fields: lists in which `in` is one lookup.
+//!
+//! A set finds its nth element only by counting. So the first read of an element writes the addresses of all elements into the
+//! evaluation's memory, 8 bytes for each; `in` and `size` need none of that.
+
+use super::describe::read_by_call;
+use super::field_type::{Element, FieldType};
+use super::key::MapKey;
+use crate::arena::{Arena, EvalResult};
+use crate::value::{HostList, List, Value};
+use celero_frontend::Type;
+use celero_ir::layout::Field as Layout;
+use std::borrow::Borrow;
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashSet};
+use std::hash::{BuildHasher, Hash};
+
+/// A set, and its elements once they were read.
+struct Set<'a, S, K> {
+    set: &'a S,
+    arena: &'a Arena,
+    elements: OnceCell<&'a [&'a K]>,
+}
+
+/// What both kinds of sets can do.
+trait Elements<K> {
+    fn count(&self) -> usize;
+
+    fn holds(&self, value: &Value<'_>) -> bool;
+
+    fn all<'s>(&'s self) -> impl Iterator<Item = &'s K>
+    where
+        K: 's;
+}
+
+impl<'a, S: Elements<K>, K> Set<'a, S, K> {
+    fn elements(&self) -> EvalResult<&'a [&'a K]> {
+        if let Some(elements) = self.elements.get() {
+            return Ok(elements);
+        }
+        let mut elements = self.arena.vec();
+        elements.reserve(self.set.count())?;
+        for element in self.set.all() {
+            elements.push(element)?;
+        }
+        Ok(self.elements.get_or_init(|| elements.finish()))
+    }
+}
+
+impl<S: Elements<K>, K: MapKey> HostList for Set<'_, S, K> {
+    fn len(&self) -> usize {
+        self.set.count()
+    }
+
+    fn get<'s>(&'s self, index: usize, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+        Ok(self.elements()?.get(index).map(|element| element.key()))
+    }
+
+    fn contains(&self, value: &Value<'_>) -> Option<bool> {
+        Some(self.set.holds(value))
+    }
+}
+
+macro_rules! sets {
+    ($([$($generics:tt)*] $rust:ty: $($form:ident)+;)*) => {$(
+        impl<$($generics)*> Elements<K> for $rust
+        where
+            K::Form: $($form +)+
+        {
+            fn count(&self) -> usize {
+                self.len()
+            }
+
+            fn holds(&self, value: &Value<'_>) -> bool {
+                K::lookup(value, |key| self.contains(key)).unwrap_or(false)
+            }
+
+            fn all<'s>(&'s self) -> impl Iterator<Item = &'s K>
+            where
+                K: 's,
+            {
+                self.iter()
+            }
+        }
+
+        // SAFETY: only `value` reads it.
+        unsafe impl<$($generics)*> FieldType for $rust
+        where
+            K::Form: $($form +)+
+        {
+            fn ty() -> Type {
+                Type::list(K::ty())
+            }
+
+            fn layout() -> Layout {
+                read_by_call(false)
+            }
+
+            fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+                let set: &'s Set<'s, Self, K> = arena.keep(Set { set: self, arena, elements: OnceCell::new() })?;
+                Ok(Some(Value::List(List::Host(set))))
+            }
+        }
+
+        impl<$($generics)*> Element for $rust where K::Form: $($form +)+ {}
+    )*};
+}
+
+sets! {
+    [K: MapKey + Borrow<K::Form> + Hash + Eq, S: BuildHasher] HashSet<K, S>: Hash Eq;
+    [K: MapKey + Borrow<K::Form> + Ord] BTreeSet<K>: Ord;
+}
