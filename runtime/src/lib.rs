@@ -172,6 +172,7 @@ mod error;
 mod explain;
 mod expression;
 mod fields;
+pub mod filter;
 mod format;
 mod function;
 #[cfg(feature = "http")]

@@ -3,6 +3,7 @@
 use crate::contexts::{Command, Contexts};
 use crate::evaluate::{Engines, Evaluated, TierChoice, answers};
 use crate::input::InputArgs;
+use crate::jsonl::LanguageChoice;
 use crate::output::Output;
 use crate::rule_sets::{ErrorPolicyArg, builder, rejected};
 use crate::rules_file::RulesFile;
@@ -30,6 +31,9 @@ For programs, --json prints {\"value\": ..} or {\"error\": {\"kind\": .., \"mess
   {\"expr\": \"x + 1\", \"vars\": {\"x\": \"int\"}, \"bindings\": {\"x\": 41}}
   optional members: \"vars\", \"bindings\", \"container\": NAME, \"check\": false,
     \"define\": [\"f(x: int) -> int = x + 1\"]
+With --language filter a line is a rule in Cloudflare's filter language:
+  {\"expr\": \"http.host eq \\\"a\\\"\", \"vars\": {\"http.host\": \"Bytes\"}, \"bindings\": {\"http.host\": \"a\"}}
+  optional members: \"lists\": {NAME: {TYPE: [..]}}, \"nilNotEqual\": true
 Values carry their types: {\"int\": \"1\"} {\"uint\": \"1\"} {\"double\": 1.5} {\"string\": \"..\"} {\"bytes\": \"<base64>\"}
   {\"bool\": true} {\"null\": null} {\"list\": [..]} {\"map\": [[key, value], ..]} {\"timestamp\": \"2009-02-13T23:31:30Z\"}
   {\"duration\": \"1.5s\"} {\"type\": \"int\"} {\"optional\": value or null} {\"ip\": \"::1\"} {\"cidr\": \"10.0.0.0/8\"}
@@ -41,6 +45,9 @@ pub(crate) struct Args {
     /// Read expressions from standard input, one JSON object per line, and print one result per line.
     #[arg(long, conflicts_with_all = ["files", "texts", "bindings", "vars", "requests", "container", "define", "no_check"])]
     jsonl: bool,
+    /// The language of the lines of --jsonl. The filter language is interpreted.
+    #[arg(long, value_enum, default_value_t = LanguageChoice::Cel)]
+    language: LanguageChoice,
     /// The tier that evaluates.
     #[arg(long, value_enum, default_value_t = TierChoice::Auto)]
     tier: TierChoice,
@@ -57,7 +64,10 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     let engines = Engines::new(args.tier);
     if args.jsonl {
-        return jsonl::run(&engines, output);
+        return jsonl::run(&engines, args.language, output);
+    }
+    if args.language == LanguageChoice::Filter {
+        return Err("--language filter evaluates lines of --jsonl only".into());
     }
     let source = args.source.only("eval")?;
     let input = args.given.read()?;

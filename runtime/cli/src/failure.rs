@@ -1,6 +1,6 @@
 //! Why an expression has no value: invalid input, a compile error or an evaluation error.
 
-use celero::{CompileError, Diagnostic, ErrorKind, Label, Report, Severity, Stage};
+use celero::{CompileError, Diagnostic, ErrorKind, EvalError, Label, Report, Severity, Span, Stage};
 use serde_json::{Value as Json, json};
 use std::sync::LazyLock;
 
@@ -62,6 +62,24 @@ impl From<&Report> for Failure {
             span: Some((span.start, span.end)),
             diagnostics: vec![diagnostic],
         }
+    }
+}
+
+/// For languages whose errors have no report.
+impl From<EvalError> for Failure {
+    fn from(error: EvalError) -> Self {
+        let message = error.kind.message();
+        let diagnostic = Diagnostic {
+            severity: Severity::Error,
+            stage: Stage::Check,
+            code: code(error.kind),
+            message: message.to_owned(),
+            span: Span::new(error.start, error.end),
+            labels: Vec::new(),
+            help: Vec::new(),
+        };
+        let span = Some((error.start, error.end));
+        Self { kind: error.kind.name(), message: message.to_owned(), span, diagnostics: vec![diagnostic] }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::DISAGREE;
 use crate::contexts::NamedContexts;
 use crate::evaluate::{Engines, Evaluated, answers};
 use crate::failure::Failure;
+use crate::filter_jsonl;
 use crate::input::{Declarations, NamedInput};
 use crate::notation;
 use crate::output::Output;
@@ -35,7 +36,16 @@ fn yes() -> bool {
     true
 }
 
-pub(crate) fn run(engines: &Engines, output: &mut Output) -> Result<u8, String> {
+/// The language of expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LanguageChoice {
+    /// CEL, or the language that a line names.
+    Cel,
+    /// Cloudflare's filter language.
+    Filter,
+}
+
+pub(crate) fn run(engines: &Engines, language: LanguageChoice, output: &mut Output) -> Result<u8, String> {
     let mut input = io::stdin().lock();
     let mut line = Vec::new();
     let mut code = 0;
@@ -47,7 +57,7 @@ pub(crate) fn run(engines: &Engines, output: &mut Output) -> Result<u8, String> 
         }
         let whole = line.last() == Some(&b'\n') || u64::try_from(line.len()).is_ok_and(|n| n < MAX_LINE);
         let answer = if whole {
-            evaluate_line(engines, &line)
+            evaluate_line(engines, language, &line)
         } else {
             skip_line(&mut input).map_err(|error| format!("standard input: {error}"))?;
             Evaluated::Agreed(Err(Failure::invalid(format!("the line is longer than {MAX_LINE} bytes"))))
@@ -62,7 +72,17 @@ pub(crate) fn run(engines: &Engines, output: &mut Output) -> Result<u8, String> 
     }
 }
 
-fn evaluate_line(engines: &Engines, line: &[u8]) -> Evaluated {
+/// The part of a line that names the language.
+#[derive(Deserialize)]
+struct LineLanguage {
+    language: String,
+}
+
+fn evaluate_line(engines: &Engines, language: LanguageChoice, line: &[u8]) -> Evaluated {
+    let named = || serde_json::from_slice::<LineLanguage>(line).is_ok_and(|line| line.language == filter_jsonl::FILTER);
+    if language == LanguageChoice::Filter || named() {
+        return filter_jsonl::evaluate_line(line);
+    }
     let invalid = |why| Evaluated::Agreed(Err(Failure::invalid(why)));
     let answer = read(line).and_then(|(expr, named)| Ok(answers(engines, &NamedContexts::new(named)?, &expr).pop()));
     match answer {

@@ -13,6 +13,7 @@ mod evaluate;
 mod explain;
 mod explain_set;
 mod failure;
+mod filter_jsonl;
 mod fmt;
 mod hints;
 mod http_request;

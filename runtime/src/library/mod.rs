@@ -32,7 +32,7 @@ mod utf8;
 
 pub(crate) use self::dispatch_by_helper::dispatch_by_helper;
 pub(crate) use self::invoke::invoke;
-pub(crate) use self::json::{ProjectionPlan, Selected, find, project};
+pub(crate) use self::json::{ProjectionPlan, Selected, find, json_parse, project};
 pub(crate) use self::literals::{list_of, map_of};
 pub(crate) use self::network::cidr_from_string;
 pub(crate) use self::overloads::{accepts, all_fit, guard};

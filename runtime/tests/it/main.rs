@@ -10,6 +10,7 @@ mod explain_rules;
 mod features;
 mod field_types;
 mod fields;
+mod filter;
 mod functions;
 mod hostile_hosts;
 mod http;

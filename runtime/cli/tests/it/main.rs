@@ -7,6 +7,7 @@ mod book;
 mod check_and_explain;
 mod code;
 mod eval;
+mod filter_jsonl;
 mod formatting;
 mod jsonl;
 mod newcomer;

@@ -1,0 +1,95 @@
+//! Wildcard matching, and replacing what a pattern or a wildcard matches.
+
+use super::{Arguments, TooLarge};
+use crate::filter::value::FilterValue;
+use celero_frontend::filter::{BytesForm, BytesLiteral, Wildcard};
+use memchr::memmem;
+use std::ops::Range;
+
+/// Returns what each star stands for, if the pattern matches the whole value. Stars take as little as they can, from the
+/// first to the last. Linear in the value, for each piece of the pattern.
+pub(in crate::filter) fn wildcard_matches(
+    wildcard: &Wildcard,
+    value: &[u8],
+    strict: bool,
+) -> Option<Vec<Range<usize>>> {
+    let fold = |bytes: &[u8]| if strict { bytes.to_vec() } else { bytes.to_ascii_lowercase() };
+    let value = fold(value);
+    let (first, rest) = wildcard.pieces().split_first()?;
+    let first = fold(first);
+    let Some((last, middle)) = rest.split_last() else { return (first == value).then(Vec::new) };
+    let last = fold(last);
+    if !value.starts_with(&first) {
+        return None;
+    }
+    let mut at = first.len();
+    let mut stars = Vec::new();
+    for piece in middle {
+        let found = memmem::find(value.get(at..)?, &fold(piece))?.checked_add(at)?;
+        stars.push(at..found);
+        at = found.checked_add(piece.len())?;
+    }
+    let end = value.len().checked_sub(last.len()).filter(|end| *end >= at)?;
+    stars.push(at..end);
+    value.ends_with(&last).then_some(stars)
+}
+
+/// Writes a replacement with `${1}` to `${8}` for groups and `$$` for `$`.
+fn expand<'v>(
+    out: &mut Vec<u8>,
+    replacement: &[u8],
+    group: impl Fn(usize) -> Option<&'v [u8]>,
+    room: usize,
+) -> Result<(), TooLarge> {
+    let mut rest = replacement;
+    while let Some((&byte, behind)) = rest.split_first() {
+        rest = behind;
+        match (byte, behind) {
+            (b'$', [b'$', behind @ ..]) => {
+                out.push(b'$');
+                rest = behind;
+            }
+            (b'$', [b'{', digit @ b'0'..=b'9', b'}', behind @ ..]) => {
+                let index = usize::from(digit.saturating_sub(b'0'));
+                out.extend_from_slice(group(index).unwrap_or_default());
+                rest = behind;
+            }
+            _ => out.push(byte),
+        }
+        if out.len() > room {
+            return Err(TooLarge);
+        }
+    }
+    Ok(())
+}
+
+/// `regex_replace`: the first match is replaced.
+pub(super) fn regex_replace(args: &Arguments<'_>) -> Result<Option<FilterValue>, TooLarge> {
+    let (Some(source), Some(replacement)) = (args.bytes(0), args.bytes(2)) else { return Ok(None) };
+    let Some(pattern) = args.pattern else { return Ok(None) };
+    let Some(captures) = pattern.captures(source) else { return Ok(Some(source.to_vec().into())) };
+    let Some(whole) = captures.get(0) else { return Ok(None) };
+    let mut out = source.get(..whole.start()).unwrap_or_default().to_vec();
+    expand(&mut out, replacement, |index| captures.get(index).map(|group| group.as_bytes()), args.room)?;
+    out.extend_from_slice(source.get(whole.end()..).unwrap_or_default());
+    Ok(Some(out.into()))
+}
+
+/// `wildcard_replace`: the whole value is replaced if the pattern matches it.
+pub(super) fn wildcard_replace(args: &Arguments<'_>) -> Result<Option<FilterValue>, TooLarge> {
+    let (Some(source), Some(pattern), Some(replacement)) = (args.bytes(0), args.bytes(1), args.bytes(2)) else {
+        return Ok(None);
+    };
+    let pattern = BytesLiteral { value: pattern.into(), form: BytesForm::Quoted };
+    let Ok(wildcard) = Wildcard::new(pattern, None) else { return Ok(None) };
+    let Some(stars) = wildcard_matches(&wildcard, source, args.flag(3, b's')) else {
+        return Ok(Some(source.to_vec().into()));
+    };
+    let group = |index: usize| match index.checked_sub(1) {
+        Some(star) => source.get(stars.get(star)?.clone()),
+        None => Some(source),
+    };
+    let mut out = Vec::new();
+    expand(&mut out, replacement, group, args.room)?;
+    Ok(Some(out.into()))
+}

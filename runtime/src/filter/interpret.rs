@@ -1,0 +1,324 @@
+//! The walk over the checked tree.
+
+use super::compare::compare;
+use super::functions::{self, Arguments};
+use super::value::{FilterHost, FilterValue};
+use crate::error::{ErrorKind, EvalError};
+use crate::limits::Limits;
+use celero_frontend::filter::{
+    AccessStep, Comparison, Connective, FilterExpr, FilterLiteral, FilterTree, OrderOp, StandardFunction,
+};
+use celero_frontend::{NodeId, with_stack};
+use regex::bytes::Regex;
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::HashMap;
+
+/// A value that the host or the tree owns, or that was computed.
+type Held<'a> = Cow<'a, FilterValue>;
+
+/// The budget is spent, at this node.
+pub(super) struct Spent(NodeId);
+
+type Outcome<T> = Result<T, Spent>;
+
+/// The result of a condition.
+enum Results {
+    One(bool),
+    Many(Vec<bool>),
+}
+
+pub(super) struct Walk<'a> {
+    tree: &'a FilterTree,
+    patterns: &'a HashMap<NodeId, Regex>,
+    host: &'a dyn FilterHost,
+    steps: Cell<u64>,
+    memory: Cell<usize>,
+}
+
+/// Bytes that are searched or compared in one step.
+const BYTES_PER_STEP: usize = 64;
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(
+        tree: &'a FilterTree,
+        patterns: &'a HashMap<NodeId, Regex>,
+        host: &'a dyn FilterHost,
+        limits: &Limits,
+    ) -> Self {
+        Self { tree, patterns, host, steps: Cell::new(limits.steps.into()), memory: Cell::new(limits.memory) }
+    }
+
+    pub(super) fn run(&self) -> Result<Option<FilterValue>, EvalError> {
+        with_stack(self.tree.depth(), || self.any_value(self.tree.root()))
+            .map(|value| value.map(Cow::into_owned))
+            .map_err(|Spent(id)| {
+                let span = self.tree.node(id).span;
+                EvalError { kind: ErrorKind::OutOfBudget, start: span.start, end: span.end }
+            })
+    }
+
+    /// Charges steps for a node that reads some bytes.
+    fn charge(&self, id: NodeId, bytes: usize) -> Outcome<()> {
+        let steps = u64::try_from(bytes / BYTES_PER_STEP).unwrap_or(u64::MAX).saturating_add(1);
+        let left = self.steps.get().checked_sub(steps).ok_or(Spent(id))?;
+        self.steps.set(left);
+        Ok(())
+    }
+
+    /// Charges the memory of a new value.
+    fn keep(&self, id: NodeId, value: FilterValue) -> Outcome<Held<'a>> {
+        self.charge_memory(id, value.size())?;
+        Ok(Cow::Owned(value))
+    }
+
+    fn charge_memory(&self, id: NodeId, bytes: usize) -> Outcome<()> {
+        let left = self.memory.get().checked_sub(bytes).ok_or(Spent(id))?;
+        self.memory.set(left);
+        self.charge(id, bytes)
+    }
+
+    /// Evaluates any node to a value: a condition to a `Bool` or an `Array<Bool>`.
+    fn any_value(&self, id: NodeId) -> Outcome<Option<Held<'a>>> {
+        match self.tree.expr(id) {
+            FilterExpr::Field(_) | FilterExpr::Literal(_) | FilterExpr::Call { .. } | FilterExpr::Access { .. } => {
+                self.value(id)
+            }
+            _ => match self.condition(id)? {
+                Results::One(value) => Ok(Some(Cow::Owned(FilterValue::Bool(value)))),
+                Results::Many(values) => Ok(Some(self.keep(id, values.into_iter().collect())?)),
+            },
+        }
+    }
+
+    fn condition(&self, id: NodeId) -> Outcome<Results> {
+        self.charge(id, 0)?;
+        match self.tree.expr(id) {
+            FilterExpr::Test(value) => self.test(*value),
+            FilterExpr::Compare { value, comparison } => self.comparison(id, *value, comparison),
+            FilterExpr::Not(operand) => Ok(match self.condition(*operand)? {
+                Results::One(value) => Results::One(!value),
+                Results::Many(values) => Results::Many(values.into_iter().map(|value| !value).collect()),
+            }),
+            FilterExpr::Logic { op, operands } => self.logic(*op, self.tree.children(*operands)),
+            FilterExpr::Quantifier { all, operand } => self.quantifier(*all, *operand),
+            // The other nodes are values.
+            _ => self.test(id),
+        }
+    }
+
+    /// A `Bool` or an `Array<Bool>` as a condition.
+    fn test(&self, value: NodeId) -> Outcome<Results> {
+        let truth = |value: &FilterValue| *value == FilterValue::Bool(true);
+        if self.tree.node(value).each {
+            let values = self.values(value)?.unwrap_or_default();
+            return Ok(Results::Many(values.iter().map(|value| truth(value)).collect()));
+        }
+        let many = self.tree.node(value).ty.is_bool_array();
+        Ok(match self.value(value)?.as_deref() {
+            Some(FilterValue::Array(values)) if many => Results::Many(values.iter().map(truth).collect()),
+            _ if many => Results::Many(Vec::new()),
+            Some(value) => Results::One(truth(value)),
+            None => Results::One(false),
+        })
+    }
+
+    fn comparison(&self, id: NodeId, value: NodeId, comparison: &Comparison) -> Outcome<Results> {
+        let holds = |value: &FilterValue| -> Outcome<bool> {
+            self.charge(id, value.size())?;
+            if let Comparison::OneOf(items) = comparison {
+                self.charge(id, items.len())?;
+            }
+            Ok(compare(comparison, value, self.patterns.get(&id), self.host))
+        };
+        if self.tree.node(value).each {
+            let values = self.values(value)?.unwrap_or_default();
+            return Ok(Results::Many(values.iter().map(|value| holds(value)).collect::<Outcome<_>>()?));
+        }
+        Ok(Results::One(match self.value(value)? {
+            Some(value) => holds(&value)?,
+            None => matches!(comparison, Comparison::Order(OrderOp::NotEqual, _)) && self.tree.scheme().nil_not_equal(),
+        }))
+    }
+
+    fn logic(&self, op: Connective, operands: &[NodeId]) -> Outcome<Results> {
+        let Some((first, rest)) = operands.split_first() else { return Ok(Results::One(false)) };
+        let join = |a: bool, b: bool| match op {
+            Connective::Or => a || b,
+            Connective::Xor => a != b,
+            Connective::And => a && b,
+        };
+        match self.condition(*first)? {
+            Results::One(mut value) => {
+                for &operand in rest {
+                    if matches!((op, value), (Connective::Or, true) | (Connective::And, false)) {
+                        break;
+                    }
+                    let Results::One(next) = self.condition(operand)? else { continue };
+                    value = join(value, next);
+                }
+                Ok(Results::One(value))
+            }
+            Results::Many(mut values) => {
+                for &operand in rest {
+                    let Results::Many(next) = self.condition(operand)? else { continue };
+                    values = values.into_iter().zip(next).map(|(a, b)| join(a, b)).collect();
+                }
+                Ok(Results::Many(values))
+            }
+        }
+    }
+
+    fn quantifier(&self, all: bool, operand: NodeId) -> Outcome<Results> {
+        let decide = |values: &[bool]| {
+            if all { values.iter().all(|value| *value) } else { values.iter().any(|value| *value) }
+        };
+        let is_value = matches!(
+            self.tree.expr(operand),
+            FilterExpr::Field(_) | FilterExpr::Call { .. } | FilterExpr::Access { .. }
+        );
+        if is_value && self.value(operand)?.is_none() {
+            return Ok(Results::One(false));
+        }
+        Ok(Results::One(match self.condition(operand)? {
+            Results::One(value) => value,
+            Results::Many(values) => decide(&values),
+        }))
+    }
+
+    /// Evaluates a value without `[*]`; `None` is nil.
+    fn value(&self, id: NodeId) -> Outcome<Option<Held<'a>>> {
+        self.charge(id, 0)?;
+        match self.tree.expr(id) {
+            FilterExpr::Field(index) => Ok(self.field(*index)),
+            FilterExpr::Literal(literal) => self.keep(id, literal_value(literal)).map(Some),
+            FilterExpr::Call { function, args } => self.call(id, *function, self.tree.children(*args)),
+            FilterExpr::Access { base, steps } => {
+                let mut value = self.value(*base)?;
+                for step in steps {
+                    let Some(whole) = value else { return Ok(None) };
+                    value = part(whole, step);
+                }
+                Ok(value)
+            }
+            _ => self.any_value(id),
+        }
+    }
+
+    fn field(&self, index: u32) -> Option<Held<'a>> {
+        let field = self.tree.field(index)?;
+        if let Some(value) = field.constant {
+            return Some(Cow::Owned(FilterValue::Bool(value)));
+        }
+        self.host.field(index).filter(|value| value.is_of(&field.ty)).map(Cow::Borrowed)
+    }
+
+    /// Evaluates a value with `[*]`: the values, or `None` if what the first `[*]` stands behind is nil. Values that lack a part
+    /// which is taken behind a `[*]` are left out.
+    fn values(&self, id: NodeId) -> Outcome<Option<Vec<Held<'a>>>> {
+        let FilterExpr::Access { base, steps } = self.tree.expr(id) else { return Ok(None) };
+        let Some(base) = self.value(*base)? else { return Ok(None) };
+        let mut values = vec![base];
+        let mut many = false;
+        for step in steps {
+            if *step == AccessStep::Each {
+                many = true;
+                let mut inner = Vec::new();
+                for value in values {
+                    for element in elements(value) {
+                        self.charge(id, 0)?;
+                        if let Cow::Owned(owned) = &element {
+                            self.charge_memory(id, owned.size())?;
+                        }
+                        inner.push(element);
+                    }
+                }
+                values = inner;
+            } else {
+                values = values.into_iter().filter_map(|value| part(value, step)).collect();
+                if !many && values.is_empty() {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(values))
+    }
+
+    fn call(&self, id: NodeId, function: u32, args: &[NodeId]) -> Outcome<Option<Held<'a>>> {
+        let first = args.first().copied();
+        let Some(first) = first.filter(|&first| self.tree.node(first).each) else {
+            let values = args.iter().map(|&arg| self.any_value(arg)).collect::<Outcome<Vec<_>>>()?;
+            return self.apply(id, function, args, &values);
+        };
+        let Some(values) = self.values(first)? else { return Ok(None) };
+        let rest = args.iter().skip(1).map(|&arg| self.any_value(arg)).collect::<Outcome<Vec<_>>>()?;
+        let mut arguments = vec![None];
+        arguments.extend(rest);
+        let mut results = Vec::new();
+        for value in values {
+            if let Some(slot) = arguments.first_mut() {
+                *slot = Some(value);
+            }
+            if let Some(result) = self.apply(id, function, args, &arguments)? {
+                results.push(result.into_owned());
+            }
+        }
+        self.keep(id, FilterValue::Array(results)).map(Some)
+    }
+
+    /// Calls a function once.
+    fn apply(&self, id: NodeId, index: u32, args: &[NodeId], values: &[Option<Held<'a>>]) -> Outcome<Option<Held<'a>>> {
+        let Some(function) = self.tree.function(index) else { return Ok(None) };
+        let size = values.iter().flatten().map(|value| value.size()).fold(0, usize::saturating_add);
+        self.charge(id, size)?;
+        let plain: Vec<Option<&FilterValue>> = values.iter().map(|value| value.as_deref()).collect();
+        let result = match function.standard {
+            None | Some(StandardFunction::IsJwtValid | StandardFunction::BitSlice) => self.host.call(index, &plain),
+            Some(standard) => {
+                let pattern = args.iter().find_map(|arg| self.patterns.get(arg));
+                let arguments = Arguments { values: &plain, pattern, room: self.memory.get() };
+                functions::call(standard, &arguments).map_err(|functions::TooLarge| Spent(id))?
+            }
+        };
+        result.map(|value| self.keep(id, value)).transpose()
+    }
+}
+
+/// The value of a literal argument.
+fn literal_value(literal: &FilterLiteral) -> FilterValue {
+    match literal {
+        FilterLiteral::Int(value) => FilterValue::Int(*value),
+        FilterLiteral::Ip(value) => FilterValue::Ip(*value),
+        FilterLiteral::Bytes(bytes) => FilterValue::Bytes(bytes.value.to_vec()),
+    }
+}
+
+/// An element of an array or a value of a map.
+fn part<'a>(whole: Held<'a>, step: &AccessStep) -> Option<Held<'a>> {
+    match (whole, step) {
+        (Cow::Borrowed(FilterValue::Array(values)), AccessStep::Index(index)) => {
+            values.get(*index as usize).map(Cow::Borrowed)
+        }
+        (Cow::Borrowed(FilterValue::Map(values)), AccessStep::Key(key)) => {
+            values.get(key.as_bytes()).map(Cow::Borrowed)
+        }
+        (Cow::Owned(FilterValue::Array(values)), AccessStep::Index(index)) => {
+            values.into_iter().nth(*index as usize).map(Cow::Owned)
+        }
+        (Cow::Owned(FilterValue::Map(mut values)), AccessStep::Key(key)) => {
+            values.remove(key.as_bytes()).map(Cow::Owned)
+        }
+        _ => None,
+    }
+}
+
+/// The elements of an array, or the values of a map in the order of the keys.
+fn elements(whole: Held<'_>) -> Vec<Held<'_>> {
+    match whole {
+        Cow::Borrowed(FilterValue::Array(values)) => values.iter().map(Cow::Borrowed).collect(),
+        Cow::Borrowed(FilterValue::Map(values)) => values.values().map(Cow::Borrowed).collect(),
+        Cow::Owned(FilterValue::Array(values)) => values.into_iter().map(Cow::Owned).collect(),
+        Cow::Owned(FilterValue::Map(values)) => values.into_values().map(Cow::Owned).collect(),
+        _ => Vec::new(),
+    }
+}
