@@ -240,13 +240,13 @@ pub mod values {
 /// hosts that have no Rust type for their data. [`layout`](crate::layout) is for types of your own.
 pub mod host {
     pub use crate::bindings::{BindError, Bindings};
-    pub use celero_derive::FieldType;
     pub use crate::context::{Element, Field, FieldType, FieldValue, Host, MapKey, Nested};
     pub use crate::cx::Cx;
     pub use crate::env::EnvError;
     pub use crate::fields::Fields;
     pub use crate::function::{DynFunction, FromValue, Functions, HostFunction, IntoValue};
     pub use crate::scratch::Scratch;
+    pub use celero_derive::FieldType;
 }
 
 /// Errors and warnings: of compilations ([`CompileError`], [`Diagnostic`]) and of evaluations ([`EvalError`], [`RuleError`], [`Report`]).

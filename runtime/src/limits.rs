@@ -23,9 +23,9 @@ pub struct Limits {
     /// Limits of source text and trees.
     pub source: celero_frontend::Limits,
     /// Most steps of an evaluation; of each rule, in a set. Protects from requests that are made to take long. An iteration of a loop
-    /// is one step; building or scanning 64 bytes is about one; searching with a pattern costs what
-    /// [`MeteredRegex`](celero_matching::pattern::MeteredRegex) says, compiling one what its program is large. Both tiers count, but not the same steps: a rule near the limit may exceed it in one tier only. Default: 1,000,000,
-    /// about ten milliseconds.
+    /// is one step; building or scanning 64 bytes is about one. What searching with a pattern and compiling one cost is said at
+    /// [`MeteredRegex`](celero_matching::pattern::MeteredRegex). Both tiers count, but not the same steps: a rule near the limit may
+    /// exceed it in one tier only. Default: 1,000,000, about ten milliseconds.
     pub steps: u32,
     /// Most bytes that an evaluation may allocate; each rule, in a set. Default: 16 MiB.
     pub memory: usize,

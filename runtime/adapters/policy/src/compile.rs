@@ -159,7 +159,8 @@ impl Compilation<'_> {
         if let Some(share) = rule.sample.filter(|share| *share < 1.0)
             && !rule.sheds_load()
         {
-            let message = format!("this rule stops only {} % of the messages that match, so it is not a guard", share * 100.0);
+            let message =
+                format!("this rule stops only {} % of the messages that match, so it is not a guard", share * 100.0);
             let problem = self.problems.warn("policy-sampled-guard", *place, message);
             problem.help("a rule that sheds load answers with 429 or 503".to_owned());
         }

@@ -413,14 +413,15 @@ mod tests {
     #[test]
     fn numbers_beyond_a_double_are_found() {
         let last = std::str::from_utf8(INFINITE).unwrap();
-        let smaller = format!("{}1", &last[..308]);
+        let (most, (first, rest)) = (last.split_at(308).0, last.split_at(209));
+        let smaller = format!("{most}1");
         let mut texts: Vec<String> = vec![
             last.to_owned(),
             format!("{last}.000"),
             format!("{last}.0001"),
             format!("0.{last}e309"),
             format!("0.000{last}0e312"),
-            format!("{}.{}e100", &last[..209], &last[209..]),
+            format!("{first}.{rest}e100"),
             smaller.clone(),
             format!("{smaller}.999"),
             format!("{smaller}999e-3"),
