@@ -1,4 +1,5 @@
-//! The graph: pure, typed and hash-consed, so equal expressions are one node, across all rules of a set.
+//! The graph: pure, typed and hash-consed, so equal expressions are one node, or one class of nodes if they can fail, across all rules of
+//! a set.
 //!
 //! If an expression that can fail is written twice, each *occurrence* is a node, because its error names its place. Equal expressions
 //! at different places have the same *class*: their values are equal, so whatever is about values (sharing, comparing) is about classes.

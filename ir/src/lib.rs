@@ -6,7 +6,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `graph.rs` | nodes, hash-consed: equal expressions are one node |
+//! | `graph.rs` | nodes, hash-consed: equal expressions are one node, or one class of nodes if they can fail |
 //! | `table.rs` | for each operation its name, operands, result type and ways to fail |
 //! | `constant.rs`, `projection.rs`, `ty.rs`, `error.rs` | what nodes are made of |
 //! | `print.rs`, `parse.rs` | the text form, and back |

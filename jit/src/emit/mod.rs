@@ -2,9 +2,9 @@
 //! needed.
 //!
 //! A failing operation jumps to the current error target. `and`, `or`, `coalesce`, `let` and folds set their own target
-//! while they emit an operand. A value is used again, for all nodes of its class, wherever the block that computes it dominates; nothing else decides
-//! about sharing. Each node that fails names its own place. So no value of one branch is used in another, and the code is at most as long as the expression written out as a
-//! tree.
+//! while they emit an operand. A value is used again, for all nodes of its class, wherever the block that computes it dominates; nothing
+//! else decides about sharing. So no value of one branch is used in another, and the code is at most as long as the expression written
+//! out as a tree. Each node that fails names its own place.
 //!
 //! # How to add a lowering
 //!

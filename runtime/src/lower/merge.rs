@@ -1,4 +1,4 @@
-//! The merged graph of a rule set: equal expressions of all rules are one node.
+//! The merged graph of a rule set: equal expressions of all rules are one node, or one class of nodes if they can fail.
 
 use super::calls::Calls;
 use celero_ir::{Graph, NodeId, Op, Origin, Places, Ty, merge};
