@@ -237,7 +237,7 @@ pub mod values {
 /// The host's side: the data that rules read, and the functions that they call.
 ///
 /// [`FieldType`] lists the types that a field of a context may have, [`FromValue`] and [`IntoValue`] those of functions. [`Bindings`] are for
-/// hosts that have no Rust type for their data. [`layout`](crate::layout) is for types of your own.
+/// hosts that have no Rust type for their data. [`crate::layout`] is for types of your own.
 pub mod host {
     pub use crate::bindings::{BindError, Bindings};
     pub use crate::context::{Element, Field, FieldType, FieldValue, Host, MapKey, Nested};
