@@ -118,7 +118,7 @@ pub enum ResultType {
 /// A call whose first argument contains `[*]` calls the function for each value, leaves out the results that are nil, and
 /// results in an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Function {
+pub struct FilterFunction {
     /// Its name.
     pub name: Arc<str>,
     /// The parameters that must have arguments.
@@ -135,7 +135,7 @@ pub struct Function {
     pub standard: Option<StandardFunction>,
 }
 
-impl Function {
+impl FilterFunction {
     /// A function of the host with these required parameters.
     #[must_use]
     pub fn new(name: &str, required: impl Into<Box<[FilterParameter]>>, result: FilterType) -> Self {
@@ -159,7 +159,7 @@ impl Function {
     }
 }
 
-impl fmt::Display for Function {
+impl fmt::Display for FilterFunction {
     /// The signature: `split(Bytes, literal Bytes, literal Int) -> Array<Bytes>`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let show = |parameter: &FilterParameter| {

@@ -63,14 +63,14 @@ mod unparse;
 mod wirefilter_error;
 
 pub use codes::FILTER_CODES;
-pub use function::{Accepts, ArgumentKind, FilterParameter, Function, LiteralRule, ResultType};
+pub use function::{Accepts, ArgumentKind, FilterFunction, FilterParameter, LiteralRule, ResultType};
 pub use http_fields::http_scheme;
 pub use json::filter_json;
 pub use layout::format_filter;
 pub use literal::{BytesForm, BytesLiteral, FilterLiteral, InvalidWildcard, IpItem, Pattern, SetItems, Wildcard};
 pub use options::FilterOptions;
 pub use parser::{check_filter, check_value};
-pub use scheme::{Field, Named, Scheme, SchemeError};
+pub use scheme::{FilterField, Named, Scheme, SchemeError};
 pub use standard::{StandardFunction, standard_functions};
 pub use tree::{AccessStep, Comparison, Connective, FilterExpr, FilterNode, FilterTree, OrderOp};
 pub use types::{FilterType, MAX_TYPE_LAYERS, NotAType};

@@ -1,6 +1,6 @@
 //! The scheme of a host: the fields, functions and lists that rules may name.
 
-use super::function::Function;
+use super::function::FilterFunction;
 use super::standard::standard_functions;
 use super::types::{FilterType, MAX_TYPE_LAYERS};
 use crate::similar::similar;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// A field that rules may read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct FilterField {
     /// Its name: segments of letters, digits and `_`, with dots between them.
     pub name: Arc<str>,
     /// Its type.
@@ -41,8 +41,8 @@ pub enum Named {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Scheme {
-    fields: Vec<Field>,
-    functions: Vec<Function>,
+    fields: Vec<FilterField>,
+    functions: Vec<FilterFunction>,
     names: HashMap<Arc<str>, Named>,
     lists: Vec<(FilterType, Arc<str>)>,
     open_lists: Vec<FilterType>,
@@ -88,7 +88,7 @@ impl Scheme {
         let index = index(self.fields.len());
         let name: Arc<str> = name.into();
         self.names.insert(Arc::clone(&name), Named::Field(index));
-        self.fields.push(Field { name, ty, constant });
+        self.fields.push(FilterField { name, ty, constant });
         Ok(index)
     }
 
@@ -97,7 +97,7 @@ impl Scheme {
     /// # Errors
     ///
     /// As [`add_field`](Self::add_field).
-    pub fn add_function(&mut self, function: Function) -> Result<u32, SchemeError> {
+    pub fn add_function(&mut self, function: FilterFunction) -> Result<u32, SchemeError> {
         self.check_name(&function.name)?;
         let index = index(self.functions.len());
         self.names.insert(Arc::clone(&function.name), Named::Function(index));
@@ -159,13 +159,13 @@ impl Scheme {
 
     /// The fields, by index.
     #[must_use]
-    pub fn fields(&self) -> &[Field] {
+    pub fn fields(&self) -> &[FilterField] {
         &self.fields
     }
 
     /// The functions, by index.
     #[must_use]
-    pub fn functions(&self) -> &[Function] {
+    pub fn functions(&self) -> &[FilterFunction] {
         &self.functions
     }
 

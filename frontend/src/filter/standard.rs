@@ -1,6 +1,6 @@
 //! The functions that Cloudflare documents, as a table of signatures. `any` and `all` are syntax.
 
-use super::function::{Accepts, ArgumentKind, FilterParameter, Function, LiteralRule, ResultType};
+use super::function::{Accepts, ArgumentKind, FilterFunction, FilterParameter, LiteralRule, ResultType};
 use super::types::FilterType::{self, Bool, Bytes, Int, Ip};
 
 /// A documented function.
@@ -71,8 +71,8 @@ fn row<const N: usize>(
     name: &str,
     required: [FilterParameter; N],
     result: FilterType,
-) -> Function {
-    Function { standard: Some(standard), ..Function::new(name, required, result) }
+) -> FilterFunction {
+    FilterFunction { standard: Some(standard), ..FilterFunction::new(name, required, result) }
 }
 
 /// The same with optional parameters.
@@ -82,8 +82,8 @@ fn row_with<const N: usize, const M: usize>(
     required: [FilterParameter; N],
     optional: [FilterParameter; M],
     result: FilterType,
-) -> Function {
-    Function { optional: optional.into(), ..row(standard, name, required, result) }
+) -> FilterFunction {
+    FilterFunction { optional: optional.into(), ..row(standard, name, required, result) }
 }
 
 /// The same with any number of further arguments.
@@ -93,20 +93,20 @@ fn row_of_many<const N: usize>(
     required: [FilterParameter; N],
     repeated: FilterParameter,
     result: ResultType,
-) -> Function {
-    Function { repeated: Some(repeated), result, ..row(standard, name, required, Bytes) }
+) -> FilterFunction {
+    FilterFunction { repeated: Some(repeated), result, ..row(standard, name, required, Bytes) }
 }
 
 /// The documented functions, by name.
 #[must_use]
-pub fn standard_functions() -> Vec<Function> {
+pub fn standard_functions() -> Vec<FilterFunction> {
     use StandardFunction as F;
     let concatenated = any(Bytes).or(Accepts::AnyArray);
     let same = FilterParameter { accepts: [Accepts::SameAsFirst].into(), ..any(Bytes) };
     let pattern = literal(Bytes).with_rule(LiteralRule::Pattern);
     let separator = literal(Bytes).with_rule(LiteralRule::NotEmpty);
     let wildcard = literal(Bytes).with_rule(LiteralRule::Wildcard);
-    let once = |function: Function| Function { most_calls: Some(1), ..function };
+    let once = |function: FilterFunction| FilterFunction { most_calls: Some(1), ..function };
     let text = any(Int).or(Accepts::Type(Bool)).or(Accepts::Type(Ip));
     let bytes_result = || ResultType::Type(Bytes);
     vec![

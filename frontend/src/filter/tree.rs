@@ -1,8 +1,8 @@
 //! The checked tree of the filter language: one arena, children before parents, a type and places on every node.
 
-use super::function::Function;
+use super::function::FilterFunction;
 use super::literal::{BytesLiteral, FilterLiteral, Pattern, SetItems, Wildcard};
-use super::scheme::{Field, Scheme};
+use super::scheme::{FilterField, Scheme};
 use super::types::FilterType;
 use crate::ast::{NodeId, Nodes};
 use crate::span::Span;
@@ -222,13 +222,13 @@ impl FilterTree {
 
     /// The field of an index.
     #[must_use]
-    pub fn field(&self, index: u32) -> Option<&Field> {
+    pub fn field(&self, index: u32) -> Option<&FilterField> {
         self.scheme.fields().get(index as usize)
     }
 
     /// The function of an index.
     #[must_use]
-    pub fn function(&self, index: u32) -> Option<&Function> {
+    pub fn function(&self, index: u32) -> Option<&FilterFunction> {
         self.scheme.functions().get(index as usize)
     }
 

@@ -35,7 +35,12 @@ impl Emitter<'_, '_> {
                 return false;
             }
             let (_, _, args) = self.parts(id);
-            seen.extend(args.iter().filter(|arg| !seen.contains(arg)).copied().collect::<Vec<_>>());
+            // What is written twice is looked at once.
+            for class in args.iter().map(|&arg| self.unit.graph.class(arg)) {
+                if !seen.contains(&class) {
+                    seen.push(class);
+                }
+            }
         }
         true
     }

@@ -43,7 +43,7 @@ fn number(input: &DeriveInput, shape: &Shape, data: &DataEnum, span: Span) -> Re
         ty: quote!(#celero::Type::Int),
         layout: number_layout(input, celero)?,
         value: quote! {
-            let _ = arena;
+            let _ = __arena;
             let number = match self { #(Self::#variants => Self::#variants as i64,)* };
             ::core::result::Result::Ok(::core::option::Option::Some(#celero::Value::Int(number)))
         },
@@ -154,7 +154,7 @@ fn text(input: &DeriveInput, shape: &Shape, data: &DataEnum) -> Result<Items> {
         ty: quote!(#celero::Type::String),
         layout,
         value: quote! {
-            let _ = arena;
+            let _ = __arena;
             let name = #support::Named::name(self);
             ::core::result::Result::Ok(::core::option::Option::Some(#celero::Value::String(name)))
         },

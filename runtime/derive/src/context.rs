@@ -93,15 +93,15 @@ fn distinct(members: &[Member<'_>]) -> Result<()> {
     Ok(())
 }
 
-/// What generated code does with one field.
+/// What generated code does with one field. Its locals begin with `__`: a function of the user may have any other name.
 struct Parts {
     /// The number of its variables.
     count: TokenStream,
     /// Its entry in the members of the struct, whose first variable is `first`.
     entry: TokenStream,
-    /// Adds its variables to `variables`.
+    /// Adds its variables to `__variables`.
     push: TokenStream,
-    /// Reads the variable with the number `index`.
+    /// Reads the variable with the number `__index`.
     read: TokenStream,
 }
 
@@ -131,8 +131,8 @@ fn parts(celero: &Path, member: &Member<'_>, first: &TokenStream) -> Option<Part
             return Some(Parts {
                 entry: entry(name, &count, &quote!(&[])),
                 count,
-                push: quote!(#computed.push(&mut variables, #name);),
-                read: quote!(#computed.value(&self.#ident, arena)),
+                push: quote!(#computed.push(&mut __variables, #name);),
+                read: quote!(#computed.value(&self.#ident, __arena)),
             });
         }
         Role::Variable(name) => (quote!(#support::known::<#ty>()), name),
@@ -142,8 +142,8 @@ fn parts(celero: &Path, member: &Member<'_>, first: &TokenStream) -> Option<Part
     Some(Parts {
         entry: entry(name, &count, &quote!(#known.members)),
         count,
-        push: quote!(#known.push(&mut variables, #name, #offset);),
-        read: quote!((#known.variable)(&self.#ident, index, arena)),
+        push: quote!(#known.push(&mut __variables, #name, #offset);),
+        read: quote!((#known.variable)(&self.#ident, __index, __arena)),
     })
 }
 
@@ -165,7 +165,7 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
     let context_generics = with_static_types(&generics);
     let (_, _, context_bounds) = context_generics.split_for_impl();
     let static_arguments = static_arguments(&input.generics);
-    let arguments_of_value = quote!(arena: &'celero #celero::Arena);
+    let arguments_of_value = quote!(__arena: &'celero #celero::Arena);
     let result = quote!(#celero::EvalResult<::core::option::Option<#celero::Value<'celero>>>);
 
     let (mut entries, mut pushes, mut reads) = (Vec::new(), Vec::new(), Vec::new());
@@ -175,11 +175,11 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
         entries.push(entry);
         pushes.push(push);
         reads.push(quote! {
-            let count = #count;
-            if index < count {
+            let __count = #count;
+            if __index < __count {
                 return #read;
             }
-            let index = index.wrapping_sub(count);
+            let __index = __index.wrapping_sub(__count);
         });
         total = quote!(#total.wrapping_add(#count));
     }
@@ -188,9 +188,9 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
         const _: () = {
             #[automatically_derived]
             impl #parameters #celero::Host for #name #arguments #bounds {
-                fn field<'celero>(&'celero self, index: u32, #arguments_of_value) -> #result {
+                fn field<'celero>(&'celero self, __index: u32, #arguments_of_value) -> #result {
                     #(#reads)*
-                    let _ = (index, arena);
+                    let _ = (__index, __arena);
                     ::core::result::Result::Ok(::core::option::Option::None)
                 }
             }
@@ -215,13 +215,13 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
                 }
 
                 fn variables() -> ::std::vec::Vec<#celero::Field> {
-                    let mut variables = ::std::vec::Vec::new();
+                    let mut __variables = ::std::vec::Vec::new();
                     #(#pushes)*
-                    variables
+                    __variables
                 }
 
-                fn variable<'celero>(&'celero self, index: u32, #arguments_of_value) -> #result {
-                    #celero::Host::field(self, index, arena)
+                fn variable<'celero>(&'celero self, __index: u32, #arguments_of_value) -> #result {
+                    #celero::Host::field(self, __index, __arena)
                 }
             }
 

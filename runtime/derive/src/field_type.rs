@@ -20,7 +20,7 @@ pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
                 generics: input.generics.clone(),
                 ty: quote!(#celero::Type::Dyn),
                 layout: quote!(#celero::derive_support::read_by_call(true)),
-                value: quote!({ let _ = arena; #absent }),
+                value: quote!({ let _ = __arena; #absent }),
                 others: TokenStream::new(),
                 beside: TokenStream::new(),
             };
@@ -41,7 +41,7 @@ fn items(input: &DeriveInput, shape: &Shape) -> Result<Items> {
             generics: input.generics.clone(),
             ty: quote!(#computed.ty()),
             layout: quote!(#computed.layout()),
-            value: quote!(#computed.value(self, arena)),
+            value: quote!(#computed.value(self, __arena)),
             others: TokenStream::new(),
             beside: TokenStream::new(),
         });
@@ -83,7 +83,7 @@ fn newtype(input: &DeriveInput, celero: &Path, field: &Field) -> Items {
         generics: bounded(&input.generics, std::iter::once((ty, quote!(#celero::FieldType)))),
         ty: quote!((#known.ty)()),
         layout: quote!((#known.layout)(#offset)),
-        value: quote!((#known.value)(&self.#member, arena)),
+        value: quote!((#known.value)(&self.#member, __arena)),
         others: quote! {
             const COUNT: u32 = #known.count;
             const MEMBERS: &'static [#celero::derive_support::Member] = #known.members;
@@ -94,8 +94,8 @@ fn newtype(input: &DeriveInput, celero: &Path, field: &Field) -> Items {
                 variables
             }
 
-            fn variable<'celero>(&'celero self, index: u32, arena: &'celero #celero::Arena) -> #result {
-                (#known.variable)(&self.#member, index, arena)
+            fn variable<'celero>(&'celero self, __index: u32, __arena: &'celero #celero::Arena) -> #result {
+                (#known.variable)(&self.#member, __index, __arena)
             }
         },
         beside: TokenStream::new(),
@@ -121,7 +121,7 @@ fn implementation(input: &DeriveInput, celero: &Path, items: &Items) -> TokenStr
 
                 fn value<'celero>(
                     &'celero self,
-                    arena: &'celero #celero::Arena,
+                    __arena: &'celero #celero::Arena,
                 ) -> #celero::EvalResult<::core::option::Option<#celero::Value<'celero>>> {
                     #value
                 }

@@ -51,7 +51,8 @@ pub fn derive_context(input: TokenStream) -> TokenStream {
 /// - An enum is text: the name of the variant. Native code reads the tag of an enum without fields in place, if its discriminants are
 ///   at most 31 and it has neither parameters, a destructor nor `align`, and otherwise calls a function. `#[context(as = "int")]`: an enum without fields is the number of its discriminant; with
 ///   `#[repr(u8)]` or another integer type native code reads it in place.
-/// - A struct with one field is what the field is, read in place.
+/// - A struct with one field is what the field is, read in place. A newtype that contains itself, as in `struct Tree(Vec<Tree>)`, has no
+///   type in CEL: it needs `with`.
 /// - With `#[context(with = function)]` any type is what `function(&self)` returns, a `FieldValue`.
 ///
 /// On an enum `#[context(rename_all = "kebab-case")]` says how names are derived from those of the variants (`lowercase`, `UPPERCASE`,

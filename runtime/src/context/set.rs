@@ -47,6 +47,9 @@ impl<'a, S: Elements<K>, K> Set<'a, S, K> {
     }
 }
 
+/// From here on a double stands for more than one integer: 2 to the power of 53.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 impl<S: Elements<K>, K: MapKey> HostList for Set<'_, S, K> {
     fn len(&self) -> usize {
         self.set.count()
@@ -57,7 +60,11 @@ impl<S: Elements<K>, K: MapKey> HostList for Set<'_, S, K> {
     }
 
     fn contains(&self, value: &Value<'_>) -> Option<bool> {
-        Some(self.set.holds(value))
+        // Such a double equals several integers (`value/equality.rs`), so the elements are compared.
+        match value {
+            Value::Double(double) if double.abs() >= EXACT => None,
+            _ => Some(self.set.holds(value)),
+        }
     }
 }
 

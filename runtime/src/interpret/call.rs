@@ -80,7 +80,7 @@ impl<'a> Walk<'a, '_> {
                 let other = self.eval(other)?;
                 return self.apply(id, &[target, other], place);
             }
-            _ => return Err(self.failed(id, ErrorKind::NoSuchOverload, &[target])),
+            _ => return Err(self.unfit(id, target, "an optional")),
         }
         Ok(())
     }

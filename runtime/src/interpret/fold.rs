@@ -75,7 +75,7 @@ impl<'a> Walk<'a, '_> {
     pub(super) fn fold(&mut self, kind: FoldKind, range: NodeId, fold: &Fold) -> Outcome<'a> {
         let range = self.eval(range)?;
         if matches!(kind, FoldKind::MapValues | FoldKind::FilterKeys) && !matches!(range, Value::Map(_)) {
-            return Err(self.failed(fold.id, ErrorKind::NoSuchOverload, &[range]));
+            return Err(self.unfit(fold.id, range, "a map"));
         }
         let range = Range::new(range, fold.pairs, self.cx).map_err(|kind| self.failed(fold.id, kind, &[range]))?;
         let level = self.locals.len();

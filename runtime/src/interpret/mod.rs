@@ -195,8 +195,16 @@ impl<'a> Walk<'a, '_> {
         self.eval_into(id, &mut value)?;
         match value {
             Value::Bool(value) => Ok(value),
-            _ => Err(self.failed(id, ErrorKind::NoSuchOverload, &[value])),
+            _ => Err(self.unfit(id, value, "a `bool`")),
         }
+    }
+
+    /// The failure of a value that is not what is needed.
+    #[cold]
+    fn unfit(&self, id: NodeId, value: Value<'a>, needed: &'static str) -> Failure {
+        let kind = ErrorKind::NoSuchOverload;
+        let see = |witness: &Witness<'a>| witness.see(id, kind, &[value], Some(needed));
+        Failure { kind, id, seen: self.witness.map_or(u32::MAX, see) }
     }
 
     fn error(&self, id: NodeId, kind: ErrorKind) -> Failure {
@@ -206,7 +214,7 @@ impl<'a> Walk<'a, '_> {
     /// The failure of an operation on these operands.
     #[cold]
     fn failed(&self, id: NodeId, kind: ErrorKind, operands: &[Value<'a>]) -> Failure {
-        Failure { kind, id, seen: self.witness.map_or(u32::MAX, |witness| witness.see(id, kind, operands)) }
+        Failure { kind, id, seen: self.witness.map_or(u32::MAX, |witness| witness.see(id, kind, operands, None)) }
     }
 
     /// Adds the failed node to an error of the library.

@@ -21,7 +21,7 @@ impl<'a> Walk<'a, '_> {
         let inner = match self.eval(target)? {
             Value::Optional(Some(inner)) => *inner,
             Value::Optional(None) => return Ok(Value::Optional(None)),
-            other => return Err(self.failed(target, ErrorKind::NoSuchOverload, &[other])),
+            other => return Err(self.unfit(target, other, "an optional")),
         };
         let result = self.with_local(Ok(inner), body)?;
         // The definition of the macro does not require that a `dyn` body of the flat form is an optional.

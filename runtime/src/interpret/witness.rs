@@ -18,6 +18,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) kind: ErrorKind,
     /// The values of its operands, as far as they decided.
     pub(crate) operands: SmallVec<[Value<'a>; 2]>,
+    /// What was needed instead of the only operand, if any function would do with another value: `a bool`, say.
+    pub(crate) needed: Option<&'static str>,
     /// What the function of the host says about it.
     pub(crate) message: Option<Box<str>>,
 }
@@ -30,13 +32,13 @@ pub(crate) struct Witness<'a> {
 
 impl<'a> Witness<'a> {
     /// Takes a failure. Returns its number.
-    pub(super) fn see(&self, id: NodeId, kind: ErrorKind, operands: &[Value<'a>]) -> u32 {
+    pub(super) fn see(&self, id: NodeId, kind: ErrorKind, operands: &[Value<'a>], needed: Option<&'static str>) -> u32 {
         let mut all = self.seen.borrow_mut();
         if all.len() >= MOST {
             return u32::MAX;
         }
         let message = if kind == ErrorKind::Host { function::last_message() } else { None };
-        all.push(Seen { id, kind, operands: operands.into(), message });
+        all.push(Seen { id, kind, operands: operands.into(), needed, message });
         u32::try_from(all.len().saturating_sub(1)).unwrap_or(u32::MAX)
     }
 

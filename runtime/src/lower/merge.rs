@@ -12,7 +12,7 @@ pub(crate) struct MergedRule {
     pub(crate) root: NodeId,
     /// The node of its condition with each occurrence at its place: what is compiled. The same as `root` if it has no expression twice.
     pub(crate) placed: NodeId,
-    /// Places of classes in its source, where they differ from those in the graph; sorted.
+    /// Places of nodes in its source, where they differ from those in the graph; sorted.
     pub(crate) origins: Box<[(NodeId, Origin)]>,
 }
 
@@ -49,7 +49,10 @@ impl MergedGraph {
         let mut root = at(&classes);
         let firsts = rule.ids().zip(&classes).filter(|(id, _)| rule.class(*id) == *id);
         let pairs = firsts.map(|(id, &class)| (class, rule.origin(id)));
-        let mut origins: Vec<_> = pairs.filter(|(class, origin)| self.graph.origin(*class) != *origin).collect();
+        // A node without an error of its own may be that of an earlier rule, at another place.
+        let placed_pairs = rule.ids().zip(occurrences.iter().flatten()).map(|(id, &node)| (node, rule.origin(id)));
+        let pairs = pairs.chain(placed_pairs);
+        let mut origins: Vec<_> = pairs.filter(|(node, origin)| self.graph.origin(*node) != *origin).collect();
         // A result that is not a `bool` is an error, but all other errors of the rule come first.
         let steps = match self.graph.ty(root) {
             Ty::Bool => &[][..],
@@ -63,7 +66,9 @@ impl MergedGraph {
             origins.retain(|(node, _)| *node != root);
             origins.push((root, place));
         }
-        origins.sort_unstable_by_key(|(node, _)| *node);
+        // Of a node that is at several places the first counts.
+        origins.sort_by_key(|(node, _)| *node);
+        origins.dedup_by_key(|(node, _)| *node);
         self.rules.push(MergedRule { number, root, placed, origins: origins.into() });
         Ok(())
     }

@@ -11,6 +11,10 @@ use crate::value::{Value, type_name_of};
 use celero_frontend::stdlib::{Builtin, TABLE};
 use celero_frontend::{Checked, Expr, NodeId, Overload, Reference, Type};
 use smallvec::SmallVec;
+use std::collections::HashSet;
+
+/// Longest text of the rule that a help text repeats, in bytes.
+const MOST_REPEATED: usize = 64;
 
 /// Most overloads that a help text lists.
 const MOST_OVERLOADS: usize = 4;
@@ -115,7 +119,11 @@ impl<'c> Cause<'c> {
         }
         let (map, lookup, _) = self.lookup()?;
         let (ast, span) = (self.checked.ast(), self.checked.ast().span(map));
-        let map = ast.source().get(span.start as usize..span.end as usize).filter(|text| text.len() <= 64)?;
+        let map = ast.source().get(span.start as usize..span.end as usize)?;
+        // A report has one line.
+        if map.len() > MOST_REPEATED || map.contains(['\n', '\r']) {
+            return None;
+        }
         match *ast.expr(id) {
             Expr::Select { field, .. } if lookup == Lookup::Map => {
                 Some(format!("guard it with `has({map}.{})`", ast.name(field)))
@@ -125,7 +133,8 @@ impl<'c> Cause<'c> {
                 Some(format!("guard it with `has({map}.{field})` or write `{map}[?\"{field}\"].orValue(\"\")`"))
             }
             Expr::Index { index, .. } => {
-                let key = literal_text(self.checked, index)?.escape_debug().to_string();
+                let key = literal_text(self.checked, index).filter(|key| key.len() <= MOST_REPEATED)?;
+                let key = key.escape_debug();
                 let value = if lookup == Lookup::Headers { "\"\"" } else { ".." };
                 Some(format!("guard it with `\"{key}\" in {map}` or write `{map}[?\"{key}\"].orValue({value})`"))
             }
@@ -145,6 +154,9 @@ impl<'c> Cause<'c> {
             return Some(format!("the result of a rule must be a `bool`, this is a `{}`", value.type_name()));
         }
         let types: Vec<&str> = self.failed.operands.iter().map(Value::type_name).collect();
+        if let (Some(needed), [actual]) = (self.failed.needed, types.as_slice()) {
+            return Some(format!("{needed} is needed, this is a `{actual}`"));
+        }
         let name = self.function(id);
         match (self.checked.reference(id), types.as_slice()) {
             (Reference::Guard(ty), [actual]) => {
@@ -156,14 +168,14 @@ impl<'c> Cause<'c> {
             (_, [actual]) if matches!(self.checked.ast().expr(id), Expr::Fold { .. }) => {
                 Some(format!("a list or map is needed, this is a `{actual}`"))
             }
-            (_, [actual]) => Some(format!("a `bool` is needed, this is a `{actual}`")),
             _ => name.map(|name| format!("no overload of `{name}` takes these types")),
         }
     }
 
     /// The overloads that there are.
     fn overloads(&self) -> Option<String> {
-        let id = self.failed.id.filter(|_| self.failed.not_bool.is_none())?;
+        let Failed { id, needed: None, not_bool: None, .. } = *self.failed else { return None };
+        let id = id?;
         let Reference::Call { overloads, .. } = self.checked.reference(id) else { return None };
         if overloads.is_empty() || overloads.len() > MOST_OVERLOADS {
             return None;
@@ -241,11 +253,11 @@ impl<'c> Cause<'c> {
                     .step_by(2)
                     .map(|index| self.operand(index, nodes.get(index).copied()))
                     .collect();
-                let twice =
-                    keys.iter().enumerate().find(|(index, key)| keys.iter().take(*index).any(|one| one == *key));
-                twice.map(|(_, key)| key.clone())?
+                let mut seen = HashSet::new();
+                keys.into_iter().find(|key| !seen.insert(key.clone()))?
             }
-            _ => operand(self.checked, None, operands.first(), self.data),
+            // Of a macro's map it is known only that a key is twice in it.
+            _ => operand(self.checked, None, Some(operands.first()?), self.data),
         };
         Some(format!("key {key} is twice in the map"))
     }
@@ -272,9 +284,11 @@ impl<'c> Cause<'c> {
         };
         let Reference::Call { overloads, .. } = self.checked.reference(id) else { return self.kind.message().into() };
         let Some(name) = overloads.iter().find_map(host) else { return self.kind.message().into() };
-        match self.failed.message.clone().or_else(|| message_of(name)) {
-            Some(message) => format!("`{name}` failed: {message}"),
-            None => format!("`{name}` failed"),
+        match (&self.failed.message, message_of(name)) {
+            (Some(message), _) => format!("`{name}` failed: {message}"),
+            // It is not called again, so this may be about a later failure.
+            (None, Some(message)) => format!("`{name}` failed; its last message on this thread: {message}"),
+            (None, None) => format!("`{name}` failed"),
         }
     }
 

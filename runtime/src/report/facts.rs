@@ -33,6 +33,8 @@ pub(super) struct Failed<'a> {
     pub(super) id: Option<NodeId>,
     /// The values of its operands; empty if they are unknown.
     pub(super) operands: Vec<Value<'a>>,
+    /// What was needed instead of the only operand.
+    pub(super) needed: Option<&'static str>,
     /// What the host's function says.
     pub(super) message: Option<Box<str>>,
     /// The value of the whole expression, which is not a `bool`.
@@ -41,11 +43,12 @@ pub(super) struct Failed<'a> {
 
 impl<'a> Failed<'a> {
     fn at(id: Option<NodeId>) -> Self {
-        Self { id, operands: Vec::new(), message: None, not_bool: None }
+        Self { id, operands: Vec::new(), needed: None, message: None, not_bool: None }
     }
 
     fn seen(seen: Seen<'a>) -> Self {
-        Self { id: Some(seen.id), operands: seen.operands.to_vec(), message: seen.message, not_bool: None }
+        let Seen { id, operands, needed, message, .. } = seen;
+        Self { id: Some(id), operands: operands.to_vec(), needed, message, not_bool: None }
     }
 }
 
@@ -88,7 +91,11 @@ impl Subject<'_> {
         let ast = self.expression.evaluated().ast();
         match self.evaluate(ast.root(), host, arena) {
             Some(Err(seen)) if self.is(&seen, error) => return Failed::seen(seen),
-            Some(Ok(value)) if error.kind == ErrorKind::NoSuchOverload && ast.span(ast.root()) == error.span() => {
+            Some(Ok(value))
+                if error.kind == ErrorKind::NoSuchOverload
+                    && ast.span(ast.root()) == error.span()
+                    && !matches!(value, Value::Bool(_)) =>
+            {
                 return Failed { not_bool: Some(value), ..Failed::at(Some(ast.root())) };
             }
             _ => {}
@@ -100,18 +107,31 @@ impl Subject<'_> {
         let here = (0..u32::try_from(ast.nodes().len()).unwrap_or(u32::MAX)).rev().map(NodeId);
         let mut here = here.filter(|&id| ast.span(id) == error.span()).take(MOST_TRIED);
         let outermost = here.clone().next();
-        let seen = here.find_map(|id| match self.evaluate(id, host, arena) {
+        // Variables of macros have no values here.
+        let seen = here.filter(|&id| !self.reads_local(id)).find_map(|id| match self.evaluate(id, host, arena) {
             Some(Err(seen)) if self.is(&seen, error) => Some(seen),
             _ => None,
         });
         seen.map_or_else(|| Failed::at(outermost), Failed::seen)
     }
 
-    /// Whether what was seen is the error. A variable of a macro is unknown where a part is evaluated without the macro.
+    /// Whether what was seen is the error.
     fn is(&self, seen: &Seen<'_>, error: EvalError) -> bool {
-        let checked = self.expression.evaluated();
         let here = error.kind == ErrorKind::OutOfBudget || self.span(seen.id) == error.span();
-        seen.kind == error.kind && here && !matches!(checked.reference(seen.id), Reference::Local(_))
+        seen.kind == error.kind && here
+    }
+
+    /// Whether a node reads a variable of a macro.
+    fn reads_local(&self, id: NodeId) -> bool {
+        let checked = self.expression.evaluated();
+        let mut pending = vec![id];
+        while let Some(id) = pending.pop() {
+            if matches!(checked.reference(id), Reference::Local(_)) {
+                return true;
+            }
+            checked.ast().each_child(id, |child| pending.push(child));
+        }
+        false
     }
 
     fn span(&self, id: NodeId) -> Span {

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 use celero::filter::{
-    ArgumentKind, Filter, FilterHost, FilterOptions, FilterParameter, FilterType, FilterValue, Function, Scheme,
+    ArgumentKind, Filter, FilterFunction, FilterHost, FilterOptions, FilterParameter, FilterType, FilterValue, Scheme,
 };
 use celero::{ErrorKind, Limits};
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ fn scheme(nil_not_equal: bool) -> Arc<Scheme> {
     }
     scheme.add_list("bad", FilterType::Ip).unwrap();
     let text = FilterParameter::new(ArgumentKind::Any, FilterType::Bytes);
-    scheme.add_function(Function::new("host", [text], FilterType::Bytes)).unwrap();
+    scheme.add_function(FilterFunction::new("host", [text], FilterType::Bytes)).unwrap();
     scheme.set_nil_not_equal(nil_not_equal);
     Arc::new(scheme)
 }

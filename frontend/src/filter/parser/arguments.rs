@@ -6,7 +6,7 @@ use super::{Parsed, Parser, Stop};
 use crate::ast::NodeId;
 use crate::diagnostic::{Diagnostic, Label, Stage};
 use crate::filter::codes;
-use crate::filter::function::{Accepts, ArgumentKind, Function, LiteralRule, ResultType};
+use crate::filter::function::{Accepts, ArgumentKind, FilterFunction, LiteralRule, ResultType};
 use crate::filter::literal::{FilterLiteral, Wildcard, check_pattern, fault_with_help};
 use crate::filter::tree::{FilterExpr, FilterNode};
 use crate::filter::types::FilterType;
@@ -85,7 +85,7 @@ impl Parser<'_> {
     }
 
     /// Reads a comma, unless this is the first argument, and an argument, and checks it.
-    fn next_argument(&mut self, function: &Function, index: usize, first: Option<&Argument>) -> Parsed<Argument> {
+    fn next_argument(&mut self, function: &FilterFunction, index: usize, first: Option<&Argument>) -> Parsed<Argument> {
         if index > 0 {
             self.expect(",", None)?;
             self.scan.skip_space();
@@ -108,7 +108,7 @@ impl Parser<'_> {
 
     fn check_argument(
         &mut self,
-        function: &Function,
+        function: &FilterFunction,
         index: usize,
         argument: &Argument,
         first: Option<&FilterType>,
@@ -175,7 +175,7 @@ impl Parser<'_> {
         }
     }
 
-    fn wrong_count(&mut self, function: &Function, span: Span) -> Stop {
+    fn wrong_count(&mut self, function: &FilterFunction, span: Span) -> Stop {
         let mut error = Diagnostic::error(Stage::Check, codes::ARGUMENT_COUNT, span, "invalid number of arguments");
         let least = function.required.len();
         let wanted = match function.most_arguments() {
@@ -190,7 +190,7 @@ impl Parser<'_> {
     }
 
     /// Counts the calls of a function that may be called only so often.
-    fn bound_calls(&mut self, index: u32, function: &Function, focus: Span) -> Parsed<()> {
+    fn bound_calls(&mut self, index: u32, function: &FilterFunction, focus: Span) -> Parsed<()> {
         let Some(most) = function.most_calls.filter(|_| self.options.bound_calls) else { return Ok(()) };
         let count = match self.calls.iter_mut().find(|(called, _)| *called == index) {
             Some((_, count)) => {

@@ -1,8 +1,8 @@
 //! Schemes: what can be declared, and the scheme of HTTP.
 
 use celero_frontend::filter::{
-    ArgumentKind, FilterOptions, FilterParameter, FilterType, Function, Named, Scheme, SchemeError, StandardFunction,
-    check_filter, http_scheme, standard_functions,
+    ArgumentKind, FilterFunction, FilterOptions, FilterParameter, FilterType, Named, Scheme, SchemeError,
+    StandardFunction, check_filter, http_scheme, standard_functions,
 };
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn hosts_declare_fields_functions_and_lists() {
     }
     assert_eq!(scheme.add_field("deep", ty), Err(SchemeError::TooManyLayers { name: "deep".into(), layers: 33 }));
     let text = FilterParameter::new(ArgumentKind::Any, FilterType::Bytes);
-    let function = Function::new("is_known", [text], FilterType::Bool);
+    let function = FilterFunction::new("is_known", [text], FilterType::Bool);
     assert_eq!(function.to_string(), "is_known(Bytes) -> Bool");
     scheme.add_function(function).unwrap();
     assert_eq!(scheme.add_list("x", FilterType::Bool), Err(SchemeError::NotListable(FilterType::Bool)));
