@@ -361,6 +361,68 @@ fn pointers_are_what_they_point_to() {
     );
 }
 
+/// Functions with the names that generated code could have for its own values.
+mod names {
+    use super::Version;
+
+    pub(super) fn count(version: &Version) -> i64 {
+        number(version)
+    }
+
+    pub(super) use count as arena;
+    pub(super) use count as index;
+    pub(super) use count as variables;
+
+    fn number(version: &Version) -> i64 {
+        super::number(version)
+    }
+}
+
+use names::{arena, count, index, variables};
+
+#[derive(Context)]
+struct NamesOfGeneratedCode {
+    #[context(with = count)]
+    a: Version,
+    #[context(with = index)]
+    b: Version,
+    #[context(with = arena)]
+    c: Version,
+    #[context(with = variables)]
+    d: Version,
+}
+
+#[test]
+fn functions_may_have_any_name() {
+    let version = |minor| Version(1, minor);
+    let context = NamesOfGeneratedCode { a: version(1), b: version(2), c: version(3), d: version(4) };
+    results(&context, &[("a == 101 && b == 102 && c == 103 && d == 104", "Bool(true)")]);
+}
+
+/// From 2 to the power of 53 on a double is equal to several integers, also in a set.
+#[test]
+fn large_doubles_are_in_sets_as_in_lists() {
+    #[derive(Context)]
+    struct Numbers {
+        list: Vec<u64>,
+        set: HashSet<u64>,
+        sorted: BTreeSet<i64>,
+    }
+    let context = Numbers {
+        list: vec![9_007_199_254_740_993],
+        set: [9_007_199_254_740_993].into(),
+        sorted: [-9_007_199_254_740_993].into(),
+    };
+    results(
+        &context,
+        &[
+            ("(dyn(9007199254740992.0) in list) == (dyn(9007199254740992.0) in set)", "Bool(true)"),
+            ("(dyn(-9007199254740992.0) in [-9007199254740993]) == (dyn(-9007199254740992.0) in sorted)", "Bool(true)"),
+            ("dyn(5.0) in set", "Bool(false)"),
+        ],
+    );
+}
+
 #[derive(Context)]
 struct Collections<'a> {
     deque: VecDeque<String>,

@@ -76,7 +76,7 @@ fn a_report_says_which() {
         ("dyn(d) && true", "a `bool` is needed, this is a `int` (at 0..6)"),
         ("-d && true", "a `bool` is needed, this is a `int` (at 0..2)"),
         ("d.orValue(5) == 5", "an optional is needed, this is a `int` (at 0..12)"),
-        ("m\n['k'] == 1", r#"no key "k" (at 0..7)"#),
+        ("{'a':\n1}['k'] == 1", r#"no key "k" (at 0..13)"#),
         (
             "roll(0) == 0 && list.all(x, m[[7].map(y, string(x))[0]] > roll(0))",
             "no key `[7].map(y, string(x))[0]` (at 28..55)",
