@@ -42,12 +42,13 @@ pub enum Constant {
     Ip(std::net::IpAddr),
     /// A network: address, prefix length.
     Cidr(std::net::IpAddr, u8),
-    /// A substring searcher for this needle. Only as an operand of [`Op::ContainsConst`](crate::Op::ContainsConst).
-    Searcher(Arc<str>),
+    /// A substring searcher for this needle: text, or other bytes. Only as an operand of
+    /// [`Op::ContainsConst`](crate::Op::ContainsConst).
+    Searcher(Arc<[u8]>),
     /// A compiled regular expression. Only as an operand of [`Op::MatchesConst`](crate::Op::MatchesConst).
     Regex(Arc<str>),
-    /// A set of strings, sorted, distinct. Only as an operand of [`Op::InStrSet`](crate::Op::InStrSet).
-    StrSet(Arc<[Arc<str>]>),
+    /// A set of strings, texts or other bytes, sorted, distinct. Only as an operand of [`Op::InStrSet`](crate::Op::InStrSet).
+    StrSet(Arc<[Arc<[u8]>]>),
     /// A set of integers, sorted, distinct. Only as an operand of [`Op::InIntSet`](crate::Op::InIntSet).
     IntSet(Arc<[i64]>),
     /// A header name, lower case. Only as an operand of [`Op::Header`](crate::Op::Header).
@@ -186,9 +187,12 @@ impl Constant {
     #[must_use]
     pub fn is_raw_comparable(&self) -> bool {
         let plain = |text: &str| !text.contains(char::REPLACEMENT_CHARACTER);
+        // No text has bytes that are not UTF-8.
+        let plain_bytes = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok_and(plain);
         match self {
-            Constant::Str(text) | Constant::Searcher(text) => plain(text),
-            Constant::StrSet(members) => members.iter().all(|member| plain(member)),
+            Constant::Str(text) => plain(text),
+            Constant::Searcher(needle) => plain_bytes(needle),
+            Constant::StrSet(members) => members.iter().all(|member| plain_bytes(member)),
             Constant::Parameter(parameter) => parameter.plain,
             _ => false,
         }

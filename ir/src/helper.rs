@@ -77,6 +77,8 @@ macro_rules! for_each_helper {
             bytes_equal(a: bytes, b: bytes) -> bool;
             /// The order: -1, 0 or 1.
             bytes_compare(a: bytes, b: bytes) -> int;
+            bytes_starts_with(bytes: bytes, prefix: bytes) -> bool;
+            bytes_ends_with(bytes: bytes, suffix: bytes) -> bool;
             searcher_find(searcher: word, haystack: bytes) -> try bool;
             regex_find(regex: word, text: str) -> try bool;
             str_set_has(set: word, text: bytes) -> bool;
@@ -123,8 +125,6 @@ macro_rules! for_each_helper {
             bytes_add(a: bytes, b: bytes) -> try bytes;
             string_size(text: str) -> try int;
             string_contains(text: str, needle: str) -> try bool;
-            string_starts_with(text: str, prefix: str) -> bool;
-            string_ends_with(text: str, suffix: str) -> bool;
             string_matches(text: str, pattern: str) -> try bool;
 
             // Documents.

@@ -158,23 +158,24 @@ pub enum Op {
     /// `(T, T) -> bool` of `bool int uint double str bytes duration timestamp`; `Eq` and `Ne` also of a `raw` and a constant
     /// `str` without U+FFFD.
     Cmp(Cmp),
-    /// `(str, str) -> bool`; or a `raw` and a constant `str` without U+FFFD.
+    /// `(T, T) -> bool` of `str bytes`; or a `raw` and a constant `str` without U+FFFD.
     StartsWith,
-    /// `(str, str) -> bool`; or a `raw` and a constant `str` without U+FFFD.
+    /// `(T, T) -> bool` of `str bytes`; or a `raw` and a constant `str` without U+FFFD.
     EndsWith,
-    /// `(str or raw) -> bool`: holds the needle of a [`Constant::Searcher`](crate::Constant::Searcher). The search is
+    /// `(str, bytes or raw) -> bool`: holds the needle of a [`Constant::Searcher`](crate::Constant::Searcher). The search is
     /// taken from the budget.
     ContainsConst(ConstId),
     /// `(str) -> bool`: matches a [`Constant::Regex`](crate::Constant::Regex) somewhere. The search is taken from the
     /// budget.
     MatchesConst(ConstId),
-    /// `(str or raw) -> bool`: is in a [`Constant::StrSet`](crate::Constant::StrSet).
+    /// `(str, bytes or raw) -> bool`: is in a [`Constant::StrSet`](crate::Constant::StrSet).
     InStrSet(ConstId),
     /// `(int) -> bool`: is in a [`Constant::IntSet`](crate::Constant::IntSet).
     InIntSet(ConstId),
     /// `(ip) -> bool`: is in a [`Constant::Cidr`](crate::Constant::Cidr).
     InCidr(ConstId),
-    /// `(str) -> bytes`: the same bytes.
+    /// `(str or raw) -> bytes`: the same bytes; those of a `raw` as the host has them, which are not those of its
+    /// [decoded](Op::Decode) text where they are not UTF-8.
     AsBytes,
     /// `(bytes) -> value`: what the helper `json_parse` gives, but with those parts only that a
     /// [`Constant::Projection`](crate::Constant::Projection) names. Fails where that fails.

@@ -145,9 +145,8 @@ impl<'t> Line<'t> {
         if self.rest.starts_with('"') {
             return Ok(Constant::Str(self.string()?.into()));
         }
-        if let Some(rest) = self.rest.strip_prefix("b\"") {
-            self.rest = rest;
-            return Ok(Constant::Bytes(self.bytes()?.into()));
+        if self.rest.starts_with("b\"") {
+            return Ok(Constant::Bytes(self.text_or_bytes()?.into()));
         }
         if self.rest.starts_with('[') {
             return Ok(Constant::List(self.list("[", "]", |line| line.constant(depth))?));
@@ -185,11 +184,11 @@ impl<'t> Line<'t> {
                 let (address, prefix) = text.split_once('/').ok_or_else(|| format!("`{text}` has no `/`"))?;
                 Constant::Cidr(from_text(address, "an address")?, from_text(prefix, "a prefix length")?)
             }
-            "searcher" => Constant::Searcher(self.string()?.into()),
+            "searcher" => Constant::Searcher(self.text_or_bytes()?.into()),
             "regex" => Constant::Regex(self.string()?.into()),
             "header_name" => Constant::HeaderName(self.string()?.into()),
             "projection" => Constant::Projection(self.projection(depth)?),
-            "str_set" => Constant::StrSet(self.list("[", "]", |line| Ok(line.string()?.into()))?),
+            "str_set" => Constant::StrSet(self.list("[", "]", |line| Ok(line.text_or_bytes()?.into()))?),
             "int_set" => Constant::IntSet(self.list("[", "]", Self::number)?),
             "parameter" => Constant::Parameter(self.parameter()?),
             other => return Err(format!("expected a constant, found `{other}` before `{}`", start(self.rest))),
@@ -281,6 +280,17 @@ impl<'t> Line<'t> {
                 c.ok_or_else(|| format!("`{digits}` is not the code of a character"))
             }
             _ => Err("unknown escape in text".to_owned()),
+        }
+    }
+
+    /// Reads text as its bytes, or a byte string.
+    fn text_or_bytes(&mut self) -> Read<Vec<u8>> {
+        match self.rest.strip_prefix("b\"") {
+            Some(rest) => {
+                self.rest = rest;
+                self.bytes()
+            }
+            None => self.string().map(String::into_bytes),
         }
     }
 

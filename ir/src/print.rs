@@ -107,11 +107,14 @@ impl fmt::Display for Constant {
             }
             Constant::Ip(address) => write!(f, "ip \"{address}\""),
             Constant::Cidr(address, prefix) => write!(f, "cidr \"{address}/{prefix}\""),
-            Constant::Searcher(needle) => named(f, "searcher", needle),
+            Constant::Searcher(needle) => {
+                f.write_str("searcher ")?;
+                quoted::text_or_bytes(f, needle)
+            }
             Constant::Regex(pattern) => named(f, "regex", pattern),
             Constant::StrSet(members) => {
                 f.write_str("str_set [")?;
-                list(f, "", members, |f, member| quoted::text(f, member))?;
+                list(f, "", members, |f, member| quoted::text_or_bytes(f, member))?;
                 f.write_char(']')
             }
             Constant::IntSet(members) => {

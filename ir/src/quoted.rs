@@ -18,6 +18,14 @@ pub(crate) fn text(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     f.write_char('"')
 }
 
+/// Writes bytes as text if they are UTF-8, otherwise as bytes.
+pub(crate) fn text_or_bytes(f: &mut fmt::Formatter<'_>, either: &[u8]) -> fmt::Result {
+    match std::str::from_utf8(either) {
+        Ok(valid) => text(f, valid),
+        Err(_) => bytes(f, either),
+    }
+}
+
 /// Writes bytes as `b"..."`; bytes that are not printable ASCII are escaped as `\x..`.
 pub(crate) fn bytes(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
     f.write_str("b\"")?;

@@ -84,6 +84,8 @@ use OperandType::{Any, Is, OneOf, SameAs};
 
 const SCALARS: &[Ty] = &[Ty::Bool, Ty::Int, Ty::Uint, Ty::Double, Ty::Str, Ty::Bytes, Ty::Duration, Ty::Timestamp];
 const TEXT: &[Ty] = &[Ty::Str, Ty::Raw];
+const TEXT_OR_BYTES: &[Ty] = &[Ty::Str, Ty::Raw, Ty::Bytes];
+const AFFIX: &[OperandType] = &[OneOf(&[Ty::Str, Ty::Bytes]), SameAs(0)];
 
 const fn row(name: &'static str, operands: &'static [OperandType], result: ResultType, fails: Fails) -> OpDecl {
     OpDecl { name, operands: Operands::Each(operands), result, fails, raw_and_constant: false }
@@ -140,18 +142,14 @@ impl Op {
                 let equality = matches!(cmp, Cmp::Eq | Cmp::Ne);
                 OpDecl { raw_and_constant: equality, ..row(cmp_name(cmp), SAME, BOOL, Never) }
             }
-            Op::StartsWith => {
-                OpDecl { raw_and_constant: true, ..row("starts_with", &[Is(Ty::Str), Is(Ty::Str)], BOOL, Never) }
-            }
-            Op::EndsWith => {
-                OpDecl { raw_and_constant: true, ..row("ends_with", &[Is(Ty::Str), Is(Ty::Str)], BOOL, Never) }
-            }
-            Op::ContainsConst(_) => row("contains_const", &[OneOf(TEXT)], BOOL, OnBudget),
+            Op::StartsWith => OpDecl { raw_and_constant: true, ..row("starts_with", AFFIX, BOOL, Never) },
+            Op::EndsWith => OpDecl { raw_and_constant: true, ..row("ends_with", AFFIX, BOOL, Never) },
+            Op::ContainsConst(_) => row("contains_const", &[OneOf(TEXT_OR_BYTES)], BOOL, OnBudget),
             Op::MatchesConst(_) => row("matches_const", &[Is(Ty::Str)], BOOL, OnBudget),
-            Op::InStrSet(_) => row("in_str_set", &[OneOf(TEXT)], BOOL, Never),
+            Op::InStrSet(_) => row("in_str_set", &[OneOf(TEXT_OR_BYTES)], BOOL, Never),
             Op::InIntSet(_) => row("in_int_set", &[Is(Ty::Int)], BOOL, Never),
             Op::InCidr(_) => row("in_cidr", &[Is(Ty::Ip)], BOOL, Never),
-            Op::AsBytes => row("as_bytes", &[Is(Ty::Str)], Gives(Ty::Bytes), Never),
+            Op::AsBytes => row("as_bytes", &[OneOf(TEXT)], Gives(Ty::Bytes), Never),
             Op::Project(_) => row("project", &[Is(Ty::Bytes)], VALUE, Maybe),
             Op::Find(_) => row("find", &[Is(Ty::Bytes)], Gives(Ty::Found), Maybe),
             Op::Reach(_) => row("reach", &[Is(Ty::Found)], Declared, Maybe),

@@ -17,10 +17,8 @@ pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn 
         _ => None,
     };
     match (helper, text) {
-        (Helper::string_starts_with, _) => builder.put(draft, Op::StartsWith, draft.args),
-        (Helper::string_ends_with, _) => builder.put(draft, Op::EndsWith, draft.args),
         (Helper::string_contains, Some(needle)) => {
-            let searcher = builder.intern(Constant::Searcher(needle));
+            let searcher = builder.intern(Constant::Searcher(needle.into()));
             builder.put(draft, Op::ContainsConst(searcher), &[draft.arg(0)])
         }
         (Helper::string_matches, Some(pattern)) => match evaluator.pattern(&pattern) {
@@ -56,7 +54,7 @@ fn text_test(builder: &mut Builder<'_>, draft: Draft<'_>, test: TextTest) -> Nod
         TextTest::StartsWith(text) => (Op::StartsWith, text),
         TextTest::EndsWith(text) => (Op::EndsWith, text),
         TextTest::Contains(needle) => {
-            let searcher = builder.intern(Constant::Searcher(needle));
+            let searcher = builder.intern(Constant::Searcher(needle.into()));
             return builder.put(draft, Op::ContainsConst(searcher), &[subject]);
         }
     };

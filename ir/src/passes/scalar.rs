@@ -16,15 +16,14 @@ pub(super) fn evaluate(op: Op, args: &[Constant], payload: Option<&Constant>) ->
         (Op::Neg, [Constant::Double(bits)], _) => Ok(double(-f64::from_bits(*bits))),
         (Op::Arith(arith), [a, b], _) => return arithmetic(arith, a, b),
         (Op::Cmp(cmp), [a, b], _) => Ok(Constant::Bool(compare(cmp, a, b)?)),
-        (Op::StartsWith, [Constant::Str(text), Constant::Str(start)], _) => {
-            Ok(Constant::Bool(text.starts_with(&**start)))
+        (Op::StartsWith, [text, start], _) => Ok(Constant::Bool(bytes(text)?.starts_with(bytes(start)?))),
+        (Op::EndsWith, [text, end], _) => Ok(Constant::Bool(bytes(text)?.ends_with(bytes(end)?))),
+        (Op::ContainsConst(_), [text], Some(Constant::Searcher(needle))) => {
+            Ok(Constant::Bool(contains(bytes(text)?, needle)))
         }
-        (Op::EndsWith, [Constant::Str(text), Constant::Str(end)], _) => Ok(Constant::Bool(text.ends_with(&**end))),
-        (Op::ContainsConst(_), [Constant::Str(text)], Some(Constant::Searcher(needle))) => {
-            Ok(Constant::Bool(text.contains(&**needle)))
-        }
-        (Op::InStrSet(_), [Constant::Str(text)], Some(Constant::StrSet(set))) => {
-            Ok(Constant::Bool(set.binary_search(text).is_ok()))
+        (Op::InStrSet(_), [text], Some(Constant::StrSet(set))) => {
+            let text = bytes(text)?;
+            Ok(Constant::Bool(set.binary_search_by(|member| (**member).cmp(text)).is_ok()))
         }
         (Op::InIntSet(_), [Constant::Int(value)], Some(Constant::IntSet(set))) => {
             Ok(Constant::Bool(set.binary_search(value).is_ok()))
@@ -34,6 +33,21 @@ pub(super) fn evaluate(op: Op, args: &[Constant], payload: Option<&Constant>) ->
         (Op::Unbox(ty), [value], _) => unbox(ty, value),
         _ => return None,
     })
+}
+
+/// The bytes of text or bytes.
+fn bytes(constant: &Constant) -> Option<&[u8]> {
+    match constant {
+        Constant::Str(text) => Some(text.as_bytes()),
+        Constant::Bytes(bytes) => Some(bytes),
+        _ => None,
+    }
+}
+
+/// Whether bytes occur in others, in linear time: the search of the standard library, with a character for each byte.
+fn contains(bytes: &[u8], needle: &[u8]) -> bool {
+    let wide = |bytes: &[u8]| bytes.iter().copied().map(char::from).collect::<String>();
+    wide(bytes).contains(&wide(needle))
 }
 
 /// The result of unboxing a value to this type.

@@ -26,7 +26,8 @@ pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
 
 /// The constants with which a subject is compared, all of one kind.
 enum Members {
-    Texts(Vec<Arc<str>>),
+    /// Texts or bytes, as the subject is.
+    Texts(Vec<Arc<[u8]>>),
     Numbers(Vec<i64>),
 }
 
@@ -34,7 +35,8 @@ impl Members {
     /// One constant.
     fn of(constant: &Constant) -> Option<Self> {
         match constant {
-            Constant::Str(text) => Some(Self::Texts(vec![text.clone()])),
+            Constant::Str(text) => Some(Self::Texts(vec![text.clone().into()])),
+            Constant::Bytes(bytes) => Some(Self::Texts(vec![bytes.clone()])),
             Constant::Int(number) => Some(Self::Numbers(vec![*number])),
             Constant::StrSet(set) => Some(Self::Texts(set.to_vec())),
             Constant::IntSet(set) => Some(Self::Numbers(set.to_vec())),
@@ -144,7 +146,7 @@ fn empty_like(members: &Members) -> Members {
     }
 }
 
-/// `x in [..]` of a text or an integer and constants of the same type. Equality across types would need more.
+/// `x in [..]` of text, bytes or an integer and constants of the same type. Equality across types would need more.
 fn membership(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     let boxed = draft.arg(0);
     let (Op::Box, Some(subject)) = (builder.op(boxed), builder.first(boxed)) else { return builder.keep(draft) };
@@ -158,7 +160,7 @@ fn membership(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
         let droppable = builder.can_drop(subject);
         return if droppable { builder.put_constant(draft, Constant::Bool(false)) } else { builder.keep(draft) };
     };
-    let same = matches!(ty, Ty::Str | Ty::Int) && items.iter().all(|item| item.ty() == Some(ty));
+    let same = matches!(ty, Ty::Str | Ty::Bytes | Ty::Int) && items.iter().all(|item| item.ty() == Some(ty));
     let Some(mut members) = Members::of(first).filter(|_| same) else { return builder.keep(draft) };
     if rest.is_empty() {
         let only = builder.intern(first.clone());

@@ -127,8 +127,15 @@ v72: value = project projection {"a": {0: *, 2: {}}} v37
 v73: found = find projection {"a": {"b": *}} v37
 v74: found = reach 0 v73
 v75: value = reach 1 v74
+v76: bytes = as_bytes v6
+v77: bool = starts_with v76, v5
+v78: bool = ends_with v5, v37
+v79: bool = contains_const searcher b"\xff" v76
+v80: bool = in_str_set str_set ["a", b"\xff"] v5
+v81: bool = or v77, v78, v79, v80
 root v41
 root v60
+root v81
 root v64
 root v57
 "#;

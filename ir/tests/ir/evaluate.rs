@@ -127,6 +127,7 @@ fn apply(op: Op, ty: Ty, operands: &[Val], payload: Option<&Constant>) -> Answer
     use Constant::{Bool, Bytes, Double, Duration, Int, List, Str, Uint};
     let bytes = |value: &Val| match value {
         Val::Constant(Str(text)) => text.as_bytes().to_vec(),
+        Val::Constant(Bytes(bytes)) => bytes.to_vec(),
         Val::Raw(bytes) => bytes.clone(),
         other => panic!("{other:?} is no text"),
     };
@@ -140,11 +141,11 @@ fn apply(op: Op, ty: Ty, operands: &[Val], payload: Option<&Constant>) -> Answer
         (Op::ContainsConst(_), [text]) => {
             let Some(Constant::Searcher(needle)) = payload else { panic!("{payload:?}") };
             let text = bytes(text);
-            truth(needle.is_empty() || text.windows(needle.len()).any(|window| window == needle.as_bytes()))
+            truth(needle.is_empty() || text.windows(needle.len()).any(|window| window == &**needle))
         }
         (Op::InStrSet(_), [text]) => {
             let Some(Constant::StrSet(set)) = payload else { panic!("{payload:?}") };
-            truth(set.iter().any(|member| member.as_bytes() == bytes(text)))
+            truth(set.iter().any(|member| **member == *bytes(text)))
         }
         (Op::InIntSet(_), [Val::Constant(Int(number))]) => {
             let Some(Constant::IntSet(set)) = payload else { panic!("{payload:?}") };

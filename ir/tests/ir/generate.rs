@@ -19,7 +19,10 @@ pub(crate) fn random_constant(random: &mut Random, ty: Ty) -> Constant {
             Constant::Double(random.pick(&doubles).to_bits())
         }
         Ty::Str => Constant::Str(text.into()),
-        Ty::Bytes => Constant::Bytes(text.as_bytes().into()),
+        Ty::Bytes => {
+            let bytes = [text.as_bytes(), b"\xff", b"a\xe2\x82b"];
+            Constant::Bytes(random.pick(&bytes).into())
+        }
         Ty::Duration => Constant::Duration(random.pick(&ints)),
         Ty::Timestamp => Constant::Timestamp(random.pick(&ints), random.pick(&[0, 1, 999_999_999])),
         Ty::Ip => Constant::Ip(std::net::IpAddr::from([10, 0, 0, random.below(4) as u8])),
@@ -181,7 +184,8 @@ impl Generator {
                 return self.add(Op::Neg, ty, &[arg]);
             }
             Ty::Bytes if self.random.below(2) == 0 => {
-                let arg = self.node(Ty::Str, depth);
+                let of = self.random.pick(&[Ty::Str, Ty::Raw]);
+                let arg = self.node(of, depth);
                 return self.add(Op::AsBytes, ty, &[arg]);
             }
             Ty::Str if self.random.below(2) == 0 => {
@@ -285,18 +289,22 @@ impl Generator {
             }
             6 => {
                 let op = self.random.pick(&[Op::StartsWith, Op::EndsWith, Op::Cmp(Cmp::Eq), Op::Cmp(Cmp::Ne)]);
-                let (ty, text) = if self.random.below(2) == 0 {
-                    (Ty::Str, self.random.pick(TEXTS))
-                } else {
-                    (Ty::Raw, self.random.pick(&["", "a", "ab", "é"]))
+                let (ty, other) = self.random.pick(&[(Ty::Str, Ty::Str), (Ty::Raw, Ty::Str), (Ty::Bytes, Ty::Bytes)]);
+                let constant = match ty {
+                    Ty::Raw => Constant::Str(self.random.pick(&["", "a", "ab", "é"]).into()),
+                    _ => random_constant(&mut self.random, ty),
                 };
-                let args = [self.node(ty, depth), self.constant(Constant::Str(text.into()), Ty::Str)];
+                let args = [self.node(ty, depth), self.constant(constant, other)];
                 self.add(op, Ty::Bool, &args)
             }
             7 => {
-                let ty = self.random.pick(&[Ty::Str, Ty::Raw]);
-                let set = Constant::StrSet(["a".into(), "ab".into(), "é".into()].into());
-                let constant = self.random.pick(&[set, Constant::Searcher("b".into())]);
+                let ty = self.random.pick(&[Ty::Str, Ty::Raw, Ty::Bytes]);
+                let members: &[&[u8]] = &[b"a", b"ab", "é".as_bytes(), b"\xff"];
+                // What is not UTF-8 does not meet raw text.
+                let members = if ty == Ty::Raw { &members[..3] } else { members };
+                let needle: &[u8] = if ty == Ty::Raw { b"b" } else { self.random.pick(&[b"b", b"\x82"]) };
+                let set = Constant::StrSet(members.iter().map(|&member| member.into()).collect());
+                let constant = self.random.pick(&[set, Constant::Searcher(needle.into())]);
                 let op = if matches!(constant, Constant::Searcher(_)) { Op::ContainsConst } else { Op::InStrSet };
                 let op = op(self.graph.constant(constant));
                 let arg = self.node(ty, depth);
@@ -312,7 +320,7 @@ impl Generator {
                 self.add(Op::IsPresent, Ty::Bool, &[arg])
             }
             10 => {
-                let (ty, list) = self.random.pick(&[(Ty::Str, "a"), (Ty::Str, ""), (Ty::Int, "")]);
+                let (ty, list) = self.random.pick(&[(Ty::Str, "a"), (Ty::Str, ""), (Ty::Bytes, ""), (Ty::Int, "")]);
                 let items: Vec<_> = (0..self.random.below(4)).map(|_| random_constant(&mut self.random, ty)).collect();
                 let list = if list.is_empty() { items } else { vec![Constant::Str(list.into()), Constant::Int(1)] };
                 let list = self.constant(Constant::List(list.into()), Ty::Value);
@@ -321,8 +329,7 @@ impl Generator {
                 self.add(Op::Call(Helper::in_container), Ty::Bool, &[arg, list])
             }
             11 => {
-                let helper =
-                    self.random.pick(&[Helper::string_contains, Helper::string_matches, Helper::string_starts_with]);
+                let helper = self.random.pick(&[Helper::string_contains, Helper::string_matches]);
                 let args = [self.node(Ty::Str, depth), self.node(Ty::Str, depth)];
                 self.add(Op::Call(helper), Ty::Bool, &args)
             }
@@ -341,7 +348,7 @@ impl Generator {
     /// `x == c || x == d || ..`, or its opposite.
     fn chain(&mut self, depth: usize) -> NodeId {
         let (cmp, op) = self.random.pick(&[(Cmp::Eq, Op::Or), (Cmp::Ne, Op::And)]);
-        let ty = self.random.pick(&[Ty::Str, Ty::Int]);
+        let ty = self.random.pick(&[Ty::Str, Ty::Int, Ty::Bytes]);
         let subject = self.node(ty, depth);
         let mut args = Vec::new();
         for _ in 0..2 + self.random.below(4) {

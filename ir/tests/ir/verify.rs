@@ -124,6 +124,8 @@ fn raw_text_meets_only_constants_without_replacement_characters() {
         "ends_with v0, v1",
         "contains_const searcher \"a\\u{fffd}\" v0",
         "in_str_set str_set [\"a\", \"\\u{fffd}\"] v0",
+        "contains_const searcher b\"a\\xff\" v0",
+        "in_str_set str_set [\"a\", b\"\\xff\"] v0",
     ] {
         assert_eq!(broken(&format!("{head}v4: bool = {line}")), (NodeId(4), Requirement::Raw), "{line}");
     }

@@ -61,7 +61,13 @@ struct Tagged<'a> {
 impl<'a> Emitter<'a, '_> {
     /// The field of a node, if its tag byte shows which of these texts it is.
     fn tagged(&self, text: NodeId, texts: &[&[u8]]) -> Option<Tagged<'a>> {
-        let Op::Field(index) = self.unit.graph.op(text) else { return None };
+        let graph = self.unit.graph;
+        // The bytes of a text are that text.
+        let text = match (graph.op(text), graph.args(text)) {
+            (Op::AsBytes, &[inner]) => inner,
+            _ => text,
+        };
+        let Op::Field(index) = graph.op(text) else { return None };
         let fields: &'a [Field] = self.unit.fields;
         let field = fields.get(index as usize).filter(|field| !field.optional && !texts.is_empty())?;
         let Access::Tagged(path, names, _) = &field.access else { return None };
@@ -251,7 +257,7 @@ impl Emitter<'_, '_> {
         let Some(Constant::StrSet(members)) = self.unit.graph.constant_at(set) else {
             return Err(broken("the constant is not a set"));
         };
-        let texts: SmallVec<[&[u8]; SMALL_SET]> = members.iter().map(|member| member.as_bytes()).collect();
+        let texts: SmallVec<[&[u8]; SMALL_SET]> = members.iter().map(|member| &**member).collect();
         if let Some(tagged) = self.tagged(self.one_arg(args)?, &texts) {
             return self.test_tag(&tagged, yes, no);
         }
@@ -259,10 +265,10 @@ impl Emitter<'_, '_> {
         self.locate(id);
         for member in members.iter() {
             let (same, next) = (self.builder.create_block(), self.builder.create_block());
-            let equal = self.builder.ins().icmp_imm_s(IntCC::Equal, length, len(member.as_bytes())?);
+            let equal = self.builder.ins().icmp_imm_s(IntCC::Equal, length, len(member)?);
             self.brif(equal, Edge::to(same), Edge::to(next));
             self.start(same);
-            self.match_bytes(text, member.as_bytes(), None, yes, Edge::to(next))?;
+            self.match_bytes(text, member, None, yes, Edge::to(next))?;
             self.start(next);
         }
         self.jump(no);
@@ -304,8 +310,8 @@ impl Emitter<'_, '_> {
     /// A test for a prefix or suffix that is not a constant.
     pub(super) fn affix(&mut self, id: NodeId) -> Result<super::Words, Error> {
         let helper = match self.unit.graph.op(id) {
-            Op::EndsWith => Helper::string_ends_with,
-            _ => Helper::string_starts_with,
+            Op::EndsWith => Helper::bytes_ends_with,
+            _ => Helper::bytes_starts_with,
         };
         self.call_node(id, helper)
     }

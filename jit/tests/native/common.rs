@@ -59,18 +59,21 @@ impl Build {
                 let text = Box::leak(Box::new(text));
                 ConstantAddress { data: std::ptr::from_mut(text) as usize, ..Default::default() }
             };
+            let bytes = |bytes: &[u8]| {
+                let bytes = Box::leak(Box::new(bytes.to_vec()));
+                ConstantAddress { data: std::ptr::from_mut(bytes) as usize, ..Default::default() }
+            };
             match constant {
                 Constant::Str(s) => text(s.as_bytes(), tag::STRING),
                 Constant::Bytes(b) => text(b, tag::BYTES),
                 Constant::Int(n) => ConstantAddress { value: leak(Value::int(*n)) as usize, ..Default::default() },
-                Constant::HeaderName(name) | Constant::Searcher(name) | Constant::Regex(name) => {
-                    object(name.to_string())
-                }
+                Constant::HeaderName(name) | Constant::Regex(name) => object(name.to_string()),
+                Constant::Searcher(needle) => bytes(needle),
                 Constant::IntSet(members) => {
                     object(members.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
                 }
                 Constant::StrSet(members) => {
-                    let members: Vec<String> = members.iter().map(ToString::to_string).collect();
+                    let members: Vec<Vec<u8>> = members.iter().map(|member| member.to_vec()).collect();
                     let members = Box::leak(Box::new(members));
                     ConstantAddress { data: std::ptr::from_mut(members) as usize, ..Default::default() }
                 }

@@ -85,10 +85,15 @@ fn named_text_is_asked_for_only_where_the_table_has_none() {
         }
     }
     for members in [&["first", "last"][..], &["last", "other"], &[]] {
-        let set = b.graph.constant(Constant::StrSet(members.iter().map(|&member| member.into()).collect()));
+        let set = b.graph.constant(Constant::StrSet(members.iter().map(|&member| member.as_bytes().into()).collect()));
         let test = b.add(Op::InStrSet(set), Ty::Bool, &[text]);
         b.graph.add_root(test);
     }
+    // The bytes of the text are told as the text is.
+    let bytes = b.add(Op::AsBytes, Ty::Bytes, &[text]);
+    let last = b.constant(Constant::Bytes(b"last"[..].into()), Ty::Bytes);
+    let test = b.add(Op::Cmp(Cmp::Eq), Ty::Bool, &[bytes, last]);
+    b.graph.add_root(test);
     let code = b.compile();
     for (tag, name) in [(1, "first"), (255, "last"), (2, "other")] {
         let host = [9_u8, 9, tag, 9];
@@ -100,6 +105,7 @@ fn named_text_is_asked_for_only_where_the_table_has_none() {
             (4, !is(&["other"]), u32::from(tag == 2)),
             (5, is(&["first", "last"]), 0),
             (6, is(&["last", "other"]), u32::from(tag == 2)),
+            (8, is(&["last"]), 0),
         ];
         for (root, answer, asked) in wanted {
             ASKED.set(0);
@@ -153,7 +159,7 @@ fn prepared_constants_reach_their_helpers() {
     let text = b.add(Op::Field(0), Ty::Str, &[]);
     let number = b.add(Op::Field(1), Ty::Int, &[]);
     let address = b.add(Op::Field(2), Ty::Ip, &[]);
-    let searcher = b.graph.constant(Constant::Searcher("needle".into()));
+    let searcher = b.graph.constant(Constant::Searcher(b"needle"[..].into()));
     let regex = b.graph.constant(Constant::Regex("end$".into()));
     let set = b.graph.constant(Constant::IntSet([-1, 2, 3, 4, 5].into()));
     let network = b.graph.constant(Constant::Cidr("10.0.0.0".parse().unwrap(), 8));

@@ -172,18 +172,18 @@ extern "C" fn bytes_compare(_: *mut Frame, a: u64, an: u64, b: u64, bn: u64) -> 
     slice(a, an).cmp(slice(b, bn)) as i64
 }
 
-extern "C" fn string_starts_with(_: *mut Frame, a: u64, an: u64, b: u64, bn: u64) -> u64 {
+extern "C" fn bytes_starts_with(_: *mut Frame, a: u64, an: u64, b: u64, bn: u64) -> u64 {
     u64::from(slice(a, an).starts_with(slice(b, bn)))
 }
 
-extern "C" fn string_ends_with(_: *mut Frame, a: u64, an: u64, b: u64, bn: u64) -> u64 {
+extern "C" fn bytes_ends_with(_: *mut Frame, a: u64, an: u64, b: u64, bn: u64) -> u64 {
     u64::from(slice(a, an).ends_with(slice(b, bn)))
 }
 
 extern "C" fn str_set_has(_: *mut Frame, set: u64, text: u64, length: u64) -> u64 {
-    // SAFETY: the constant is a vector of strings.
-    let set = unsafe { &*(set as *const Vec<String>) };
-    u64::from(set.iter().any(|member| member.as_bytes() == slice(text, length)))
+    // SAFETY: the constant is a vector of byte strings.
+    let set = unsafe { &*(set as *const Vec<Vec<u8>>) };
+    u64::from(set.iter().any(|member| member == slice(text, length)))
 }
 
 /// The prepared object of the helpers below is a `String`; they compare it with what they are given.
@@ -193,8 +193,9 @@ fn prepared(address: u64) -> &'static str {
 }
 
 extern "C" fn searcher_find(_: *mut Frame, searcher: u64, text: u64, length: u64) -> Pair {
-    let needle = prepared(searcher);
-    Pair(0, u64::from(slice(text, length).windows(needle.len()).any(|w| w == needle.as_bytes())))
+    // SAFETY: the constant is a byte string.
+    let needle = unsafe { &*(searcher as *const Vec<u8>) };
+    Pair(0, u64::from(slice(text, length).windows(needle.len()).any(|w| w == needle)))
 }
 
 extern "C" fn regex_find(_: *mut Frame, regex: u64, text: u64, length: u64) -> Pair {
@@ -329,8 +330,8 @@ pub(crate) fn helpers() -> Vec<usize> {
         Helper::string_add => string_add as *const () as usize,
         Helper::bytes_equal => bytes_equal as *const () as usize,
         Helper::bytes_compare => bytes_compare as *const () as usize,
-        Helper::string_starts_with => string_starts_with as *const () as usize,
-        Helper::string_ends_with => string_ends_with as *const () as usize,
+        Helper::bytes_starts_with => bytes_starts_with as *const () as usize,
+        Helper::bytes_ends_with => bytes_ends_with as *const () as usize,
         Helper::str_set_has => str_set_has as *const () as usize,
         Helper::searcher_find => searcher_find as *const () as usize,
         Helper::regex_find => regex_find as *const () as usize,

@@ -282,11 +282,11 @@ fn values_of_any_type() {
 #[test]
 fn what_is_prepared() {
     check("contains", false, |d| {
-        let (needle, field) = (d.id(ParameterKind::Searcher, Constant::Searcher("b".into())), d.field(0));
+        let (needle, field) = (d.id(ParameterKind::Searcher, Constant::Searcher(b"b"[..].into())), d.field(0));
         d.test(Op::ContainsConst(needle), &[field])
     });
     check("contains, raw", false, |d| {
-        let (needle, field) = (d.id(ParameterKind::Searcher, Constant::Searcher("far".into())), d.field(5));
+        let (needle, field) = (d.id(ParameterKind::Searcher, Constant::Searcher(b"far"[..].into())), d.field(5));
         d.test(Op::ContainsConst(needle), &[field])
     });
     check("matches", false, |d| {
@@ -294,7 +294,7 @@ fn what_is_prepared() {
         d.test(Op::MatchesConst(pattern), &[field])
     });
     check("in a set of texts", false, |d| {
-        let set = Constant::StrSet(["".into(), "abc".into(), LONG.into()].into());
+        let set = Constant::StrSet(["", "abc", LONG].map(|text| text.as_bytes().into()).into());
         let (set, field) = (d.id(ParameterKind::StrSet, set), d.field(0));
         d.test(Op::InStrSet(set), &[field])
     });

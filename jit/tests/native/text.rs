@@ -105,15 +105,15 @@ fn two_unknown_texts() {
             let root = b.add(Op::Cmp(cmp), Ty::Bool, &[x, y]);
             b.graph.add_root(root);
         }
-        if ty == Ty::Str {
-            let root = b.add(Op::StartsWith, Ty::Bool, &[x, y]);
+        for op in [Op::StartsWith, Op::EndsWith] {
+            let root = b.add(op, Ty::Bool, &[x, y]);
             b.graph.add_root(root);
         }
         let code = b.compile();
         for x in texts {
             for y in texts {
                 let host = [x.as_ptr().addr(), x.len(), y.as_ptr().addr(), y.len()];
-                let expected = [x == y, x != y, x < y, x <= y, x > y, x >= y, x.starts_with(y)];
+                let expected = [x == y, x != y, x < y, x <= y, x > y, x >= y, x.starts_with(y), x.ends_with(y)];
                 for (root, &expected) in expected.iter().enumerate().take(b.graph.roots().len()) {
                     assert_eq!(run(&code, root, &host).bool(), Ok(expected), "{x:?} {root} {y:?}");
                 }
@@ -133,7 +133,7 @@ fn sets_in_line_and_not() {
         vec!["an element that is far too long to be compared"],
     ];
     for set in &sets {
-        let members = set.iter().map(|&member| member.into()).collect();
+        let members = set.iter().map(|&member| member.as_bytes().into()).collect();
         let id = b.graph.constant(Constant::StrSet(members));
         let root = b.add(Op::InStrSet(id), Ty::Bool, &[text]);
         b.graph.add_root(root);
@@ -144,6 +144,33 @@ fn sets_in_line_and_not() {
             let host = [text.as_ptr().addr(), text.len()];
             assert_eq!(run(&code, root, &host).bool(), Ok(set.contains(&text)), "{text:?} in {set:?}");
         }
+    }
+
+    // Members that are not UTF-8, and the bytes of raw text.
+    let mut b = Build::default();
+    let raw = slice_field(&mut b, Ty::Raw, 0);
+    let bytes = b.add(Op::AsBytes, Ty::Bytes, &[raw]);
+    let sets: [&[&[u8]]; 2] = [&[b"GET", b"\xff"], &[b"a", b"b", b"c", b"d", b"\xe2\x82"]];
+    for set in sets {
+        let id = b.graph.constant(Constant::StrSet(set.iter().map(|&member| member.into()).collect()));
+        let root = b.add(Op::InStrSet(id), Ty::Bool, &[bytes]);
+        b.graph.add_root(root);
+    }
+    let needle = b.graph.constant(Constant::Searcher(b"\xe2"[..].into()));
+    let root = b.add(Op::ContainsConst(needle), Ty::Bool, &[bytes]);
+    b.graph.add_root(root);
+    let suffix = b.constant(Constant::Bytes(b"\xff"[..].into()), Ty::Bytes);
+    let root = b.add(Op::EndsWith, Ty::Bool, &[bytes, suffix]);
+    b.graph.add_root(root);
+    let code = b.compile();
+    let texts: [&[u8]; 6] = [b"", b"GET", b"\xff", b"\xe2\x82", b"\xef\xbf\xbd", b"d"];
+    for text in texts {
+        let host = [text.as_ptr().addr(), text.len()];
+        for (root, set) in sets.iter().enumerate() {
+            assert_eq!(run(&code, root, &host).bool(), Ok(set.contains(&text)), "{text:?} in {set:?}");
+        }
+        assert_eq!(run(&code, 2, &host).bool(), Ok(text.contains(&0xe2)), "{text:?}");
+        assert_eq!(run(&code, 3, &host).bool(), Ok(text.ends_with(b"\xff")), "{text:?}");
     }
 
     let mut b = Build::default();

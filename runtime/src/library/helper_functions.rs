@@ -8,7 +8,7 @@ pub(crate) use super::standard::containers::{
 };
 pub(crate) use super::standard::matches::string_matches;
 pub(crate) use super::standard::text::{
-    bytes_add, bytes_compare, bytes_equal, string_add, string_contains, string_ends_with, string_size,
-    string_starts_with, text_decode,
+    bytes_add, bytes_compare, bytes_ends_with, bytes_equal, bytes_starts_with, string_add, string_contains,
+    string_size, text_decode,
 };
 pub(crate) use super::standard::time::{timestamp_add, timestamp_diff, timestamp_sub};

@@ -6,8 +6,8 @@ use super::standard::containers::{in_list, in_map, list_add, list_index, map_ind
 use super::standard::conversions::*;
 use super::standard::matches::string_matches;
 use super::standard::text::{
-    bytes_add, bytes_compare, bytes_size, length, string_add, string_contains, string_ends_with, string_size,
-    string_starts_with,
+    bytes_add, bytes_compare, bytes_ends_with, bytes_size, bytes_starts_with, length, string_add, string_contains,
+    string_size,
 };
 use super::standard::time::{
     Part, duration_text, part, part_in, timestamp_add, timestamp_diff, timestamp_sub, timestamp_text,
@@ -145,8 +145,8 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalR
         SizeMap(V::Map(map)) gives length(map.len());
 
         Contains(V::String(text), V::String(needle)) tries string_contains(cx, text, needle);
-        StartsWith(V::String(text), V::String(prefix)) gives string_starts_with(cx, text, prefix);
-        EndsWith(V::String(text), V::String(suffix)) gives string_ends_with(cx, text, suffix);
+        StartsWith(V::String(text), V::String(prefix)) gives bytes_starts_with(cx, text.as_bytes(), prefix.as_bytes());
+        EndsWith(V::String(text), V::String(suffix)) gives bytes_ends_with(cx, text.as_bytes(), suffix.as_bytes());
         Matches(V::String(text), V::String(pattern)) tries string_matches(cx, text, pattern);
 
         BoolFromBool(V::Bool(b)) gives b;

@@ -149,7 +149,7 @@ fn address(
     }
     match constant {
         Constant::Searcher(needle) => {
-            let searcher = Box::new(PreparedSearcher::new(needle.as_bytes().into()));
+            let searcher = Box::new(PreparedSearcher::new((**needle).into()));
             let address = of(&*searcher);
             object(Prepared::Searcher(searcher), address)
         }
@@ -159,7 +159,7 @@ fn address(
             object(Prepared::Matcher(matcher), address)
         }
         Constant::StrSet(members) => {
-            let set = Box::new(StrSet::new(members.iter().map(|member| member.as_bytes())));
+            let set = Box::new(StrSet::new(members.iter().map(|member| &**member)));
             let address = of(&*set);
             object(Prepared::StrSet(set), address)
         }

@@ -20,9 +20,9 @@ pub(super) struct Test<'g> {
 
 enum Says<'g> {
     /// It is one of these texts.
-    Is(Cow<'g, [Arc<str>]>),
+    Is(Cow<'g, [Arc<[u8]>]>),
     /// It starts with this text.
-    Prefix(&'g str),
+    Prefix(&'g [u8]),
     /// It is a number from the first to the last.
     Range(i128, i128),
 }
@@ -55,8 +55,9 @@ impl<'g> Test<'g> {
         });
         let says = match (op, payload, other) {
             (Op::Cmp(Cmp::Eq) | Op::Call(Helper::value_equal), _, Some(Constant::Str(text))) => {
-                Says::Is(Cow::Borrowed(std::slice::from_ref(text)))
+                Says::Is(vec![Arc::clone(text).into()].into())
             }
+            (Op::Cmp(Cmp::Eq), _, Some(Constant::Bytes(bytes))) => Says::Is(Cow::Borrowed(std::slice::from_ref(bytes))),
             (Op::Cmp(cmp), _, Some(&Constant::Int(number))) => {
                 let number: i128 = number.into();
                 match cmp {
@@ -70,11 +71,13 @@ impl<'g> Test<'g> {
             }
             (Op::InStrSet(_), Some(Constant::StrSet(members)), _) => Says::Is(Cow::Borrowed(members)),
             (Op::Call(Helper::in_container), _, Some(Constant::List(members))) => {
-                let text =
-                    |member: &Constant| if let Constant::Str(text) = member { Some(Arc::clone(text)) } else { None };
+                let text = |member: &Constant| {
+                    if let Constant::Str(text) = member { Some(Arc::clone(text).into()) } else { None }
+                };
                 Says::Is(members.iter().map(text).collect::<Option<Vec<_>>>()?.into())
             }
-            (Op::StartsWith, _, Some(Constant::Str(prefix))) => Says::Prefix(prefix),
+            (Op::StartsWith, _, Some(Constant::Str(prefix))) => Says::Prefix(prefix.as_bytes()),
+            (Op::StartsWith, _, Some(Constant::Bytes(prefix))) => Says::Prefix(prefix),
             _ => return None,
         };
         Some(Self { subject, says })
@@ -82,7 +85,7 @@ impl<'g> Test<'g> {
 
     /// Whether no value satisfies both.
     pub(super) fn excludes(&self, other: &Self) -> bool {
-        let none_starts = |texts: &[Arc<str>], prefix: &str| texts.iter().all(|text| !text.starts_with(prefix));
+        let none_starts = |texts: &[Arc<[u8]>], prefix: &[u8]| texts.iter().all(|text| !text.starts_with(prefix));
         self.subject == other.subject
             && match (&self.says, &other.says) {
                 (Says::Is(a), Says::Is(b)) => {
@@ -103,7 +106,7 @@ impl<'g> Test<'g> {
 pub(super) struct Implied {
     known: HashSet<NodeId>,
     /// Sets of texts, by subject and member.
-    sets: HashMap<NodeId, HashMap<Arc<str>, Vec<NodeId>>>,
+    sets: HashMap<NodeId, HashMap<Arc<[u8]>, Vec<NodeId>>>,
     /// By subject.
     prefixes: HashMap<NodeId, Prefixes>,
     /// Disjunctions, by operand.
@@ -113,7 +116,7 @@ pub(super) struct Implied {
 #[derive(Default)]
 struct Prefixes {
     lengths: BTreeSet<usize>,
-    conjuncts: HashMap<Box<str>, NodeId>,
+    conjuncts: HashMap<Box<[u8]>, NodeId>,
 }
 
 impl Implied {
@@ -151,8 +154,8 @@ impl Implied {
                 conjuncts.extend(disjunctions.iter().take(MOST_FOUND));
             }
             let Some(Test { subject, says }) = Test::of(graph, conjunct) else { continue };
-            let (texts, shortest): (&[Arc<str>], &str) = match &says {
-                Says::Is(texts) => (texts, texts.first().map_or("", |text| text)),
+            let (texts, shortest): (&[Arc<[u8]>], &[u8]) = match &says {
+                Says::Is(texts) => (texts, texts.first().map_or(&[], |text| text)),
                 Says::Prefix(prefix) => (&[], prefix),
                 Says::Range(..) => continue,
             };

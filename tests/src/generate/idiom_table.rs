@@ -33,8 +33,8 @@ pub(super) const PLAIN: &[Idiom] = &[
     (&[(Op, "cmp.eq")], |w| format!("({} == {})", text(w), w.rng.pick(&["'abc'", "'GET'", "''", LONG]))),
     (&[(Op, "cmp.ne")], |w| format!("({} != {})", text(w), w.rng.pick(&["'abc'", "'GET'", "''", LONG]))),
     // Comparisons, sums and products of what is held in registers.
-    (&[(Op, "starts_with"), (Helper, "string_starts_with")], |w| format!("{}.startsWith({})", text(w), text(w))),
-    (&[(Op, "ends_with"), (Helper, "string_ends_with")], |w| format!("{}.endsWith({})", text(w), text(w))),
+    (&[(Op, "starts_with"), (Helper, "bytes_starts_with")], |w| format!("{}.startsWith({})", text(w), text(w))),
+    (&[(Op, "ends_with"), (Helper, "bytes_ends_with")], |w| format!("{}.endsWith({})", text(w), text(w))),
     (&[(Helper, "string_matches")], |w| format!("{}.matches({})", text(w), text(w))),
     (&[(Helper, "string_contains")], |w| format!("{}.contains({})", text(w), text(w))),
     (&[(Op, "cmp.ne"), (Helper, "bytes_equal")], |w| format!("({} != {})", text(w), text(w))),

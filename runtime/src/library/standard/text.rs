@@ -74,18 +74,18 @@ pub(crate) fn string_contains<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str) -
     })
 }
 
-/// `text.startsWith(prefix)`
+/// `text.startsWith(prefix)`, for bytes too.
 #[inline]
-pub(crate) fn string_starts_with<'a>(cx: &Cx<'a>, text: &'a str, prefix: &'a str) -> bool {
+pub(crate) fn bytes_starts_with<'a>(cx: &Cx<'a>, bytes: &'a [u8], prefix: &'a [u8]) -> bool {
     cx.spend_bytes(prefix.len());
-    text.starts_with(prefix)
+    bytes.starts_with(prefix)
 }
 
-/// `text.endsWith(suffix)`
+/// `text.endsWith(suffix)`, for bytes too.
 #[inline]
-pub(crate) fn string_ends_with<'a>(cx: &Cx<'a>, text: &'a str, suffix: &'a str) -> bool {
+pub(crate) fn bytes_ends_with<'a>(cx: &Cx<'a>, bytes: &'a [u8], suffix: &'a [u8]) -> bool {
     cx.spend_bytes(suffix.len());
-    text.ends_with(suffix)
+    bytes.ends_with(suffix)
 }
 
 /// `a == b`, for text too.

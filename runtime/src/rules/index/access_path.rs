@@ -162,8 +162,8 @@ impl<'g> Finder<'g> {
             (Op::Call(Helper::value_equal), _, Some(constant)) => compared(Cmp::Eq, constant)?,
             (Op::StartsWith, _, Some(Constant::Str(text))) => IndexKey::Prefix(bytes(text)),
             (Op::EndsWith, _, Some(Constant::Str(text))) => IndexKey::Suffix(bytes(text)),
-            (Op::ContainsConst(_), Some(Constant::Searcher(text)), _) if !text.is_empty() => {
-                IndexKey::Contains(bytes(text))
+            (Op::ContainsConst(_), Some(Constant::Searcher(needle)), _) if !needle.is_empty() => {
+                IndexKey::Contains(needle.clone())
             }
             (Op::MatchesConst(_), Some(Constant::Regex(pattern)), _) => {
                 let (keys, lower) = matched(pattern);
@@ -180,7 +180,7 @@ impl<'g> Finder<'g> {
                 return self.keyed(subject, keys, true);
             }
             (Op::InStrSet(_), Some(Constant::StrSet(members)), _) => {
-                return self.keyed(subject, members.iter().map(|member| IndexKey::Is(bytes(member))), true);
+                return self.keyed(subject, members.iter().map(|member| IndexKey::Is(member.clone())), true);
             }
             (Op::InIntSet(_), Some(Constant::IntSet(members)), _) => {
                 let keys = members.iter().map(|&member| IndexKey::Range(member.into(), member.into()));
