@@ -45,8 +45,11 @@ pub enum Constant {
     /// A substring searcher for this needle: text, or other bytes. Only as an operand of
     /// [`Op::ContainsConst`](crate::Op::ContainsConst).
     Searcher(Arc<[u8]>),
-    /// A compiled regular expression. Only as an operand of [`Op::MatchesConst`](crate::Op::MatchesConst).
+    /// A compiled regular expression on text. Only as an operand of [`Op::MatchesConst`](crate::Op::MatchesConst).
     Regex(Arc<str>),
+    /// A compiled regular expression on bytes, without Unicode. Only as an operand of
+    /// [`Op::MatchesConst`](crate::Op::MatchesConst).
+    ByteRegex(Arc<str>),
     /// A set of strings, texts or other bytes, sorted, distinct. Only as an operand of [`Op::InStrSet`](crate::Op::InStrSet).
     StrSet(Arc<[Arc<[u8]>]>),
     /// A set of integers, sorted, distinct. Only as an operand of [`Op::InIntSet`](crate::Op::InIntSet).
@@ -89,6 +92,8 @@ pub enum ParameterKind {
     Searcher,
     /// A [`Constant::Regex`]: its address.
     Regex,
+    /// A [`Constant::ByteRegex`]: its address.
+    ByteRegex,
     /// A [`Constant::StrSet`]: its address.
     StrSet,
     /// A [`Constant::IntSet`]: its address.
@@ -99,7 +104,7 @@ pub enum ParameterKind {
 
 impl ParameterKind {
     /// All kinds.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Int,
         Self::Uint,
         Self::Double,
@@ -107,6 +112,7 @@ impl ParameterKind {
         Self::Value,
         Self::Searcher,
         Self::Regex,
+        Self::ByteRegex,
         Self::StrSet,
         Self::IntSet,
         Self::Cidr,
@@ -133,6 +139,7 @@ impl ParameterKind {
             Self::Value => "value",
             Self::Searcher => "searcher",
             Self::Regex => "regex",
+            Self::ByteRegex => "byte_regex",
             Self::StrSet => "str_set",
             Self::IntSet => "int_set",
             Self::Cidr => "cidr",
@@ -169,8 +176,18 @@ impl Constant {
     /// Whether it is prepared for one operation (a searcher, a set, ..), and so is not a value.
     #[must_use]
     pub const fn is_prepared(&self) -> bool {
-        use Constant::{HeaderName, IntSet, Parameter, Projection, Regex, Searcher, StrSet};
-        matches!(self, Searcher(_) | Regex(_) | StrSet(_) | IntSet(_) | HeaderName(_) | Projection(_) | Parameter(_))
+        use Constant::{ByteRegex, HeaderName, IntSet, Parameter, Projection, Regex, Searcher, StrSet};
+        matches!(
+            self,
+            Searcher(_)
+                | Regex(_)
+                | ByteRegex(_)
+                | StrSet(_)
+                | IntSet(_)
+                | HeaderName(_)
+                | Projection(_)
+                | Parameter(_)
+        )
     }
 
     /// Whether a node of this type can be this constant.

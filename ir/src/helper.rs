@@ -81,6 +81,7 @@ macro_rules! for_each_helper {
             bytes_ends_with(bytes: bytes, suffix: bytes) -> bool;
             searcher_find(searcher: word, haystack: bytes) -> try bool;
             regex_find(regex: word, text: str) -> try bool;
+            byte_regex_find(regex: word, bytes: bytes) -> try bool;
             str_set_has(set: word, text: bytes) -> bool;
             int_set_has(set: word, number: int) -> bool;
             /// The parts of a document that a projection names.

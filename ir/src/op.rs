@@ -165,8 +165,9 @@ pub enum Op {
     /// `(str, bytes or raw) -> bool`: holds the needle of a [`Constant::Searcher`](crate::Constant::Searcher). The search is
     /// taken from the budget.
     ContainsConst(ConstId),
-    /// `(str) -> bool`: matches a [`Constant::Regex`](crate::Constant::Regex) somewhere. The search is taken from the
-    /// budget.
+    /// `(str) -> bool`: matches a [`Constant::Regex`](crate::Constant::Regex) somewhere; or `(bytes) -> bool` with a
+    /// [`Constant::ByteRegex`](crate::Constant::ByteRegex). The search is taken from the budget. Raw text has its
+    /// [bytes](Op::AsBytes) searched: a pattern tells them from those of decoded text.
     MatchesConst(ConstId),
     /// `(str, bytes or raw) -> bool`: is in a [`Constant::StrSet`](crate::Constant::StrSet).
     InStrSet(ConstId),

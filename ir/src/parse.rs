@@ -186,6 +186,7 @@ impl<'t> Line<'t> {
             }
             "searcher" => Constant::Searcher(self.text_or_bytes()?.into()),
             "regex" => Constant::Regex(self.string()?.into()),
+            "byte_regex" => Constant::ByteRegex(self.string()?.into()),
             "header_name" => Constant::HeaderName(self.string()?.into()),
             "projection" => Constant::Projection(self.projection(depth)?),
             "str_set" => Constant::StrSet(self.list("[", "]", |line| Ok(line.text_or_bytes()?.into()))?),

@@ -112,6 +112,7 @@ impl fmt::Display for Constant {
                 quoted::text_or_bytes(f, needle)
             }
             Constant::Regex(pattern) => named(f, "regex", pattern),
+            Constant::ByteRegex(pattern) => named(f, "byte_regex", pattern),
             Constant::StrSet(members) => {
                 f.write_str("str_set [")?;
                 list(f, "", members, |f, member| quoted::text_or_bytes(f, member))?;

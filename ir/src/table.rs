@@ -145,7 +145,7 @@ impl Op {
             Op::StartsWith => OpDecl { raw_and_constant: true, ..row("starts_with", AFFIX, BOOL, Never) },
             Op::EndsWith => OpDecl { raw_and_constant: true, ..row("ends_with", AFFIX, BOOL, Never) },
             Op::ContainsConst(_) => row("contains_const", &[OneOf(TEXT_OR_BYTES)], BOOL, OnBudget),
-            Op::MatchesConst(_) => row("matches_const", &[Is(Ty::Str)], BOOL, OnBudget),
+            Op::MatchesConst(_) => row("matches_const", &[OneOf(&[Ty::Str, Ty::Bytes])], BOOL, OnBudget),
             Op::InStrSet(_) => row("in_str_set", &[OneOf(TEXT_OR_BYTES)], BOOL, Never),
             Op::InIntSet(_) => row("in_int_set", &[Is(Ty::Int)], BOOL, Never),
             Op::InCidr(_) => row("in_cidr", &[Is(Ty::Ip)], BOOL, Never),

@@ -249,17 +249,19 @@ impl Check<'_> {
         if let Some(wrong) = malformed(constant, MAX_CONSTANT_DEPTH) {
             return fail(Requirement::Constant, wrong);
         }
+        let operand = self.args.first().map(|&arg| self.graph.ty(arg));
         let fits = match (self.op, constant) {
             (Op::Const(_), constant) => constant.fits(self.ty),
             (Op::Header { .. }, Constant::HeaderName(_))
             | (Op::ContainsConst(_), Constant::Searcher(_))
-            | (Op::MatchesConst(_), Constant::Regex(_))
             | (Op::InStrSet(_), Constant::StrSet(_))
             | (Op::InIntSet(_), Constant::IntSet(_))
             | (Op::InCidr(_), Constant::Cidr(..))
             | (Op::Project(_), Constant::Projection(_)) => true,
             (Op::Find(_), Constant::Projection(projection)) => projection.key_path().is_some(),
-            (op, Constant::Parameter(parameter)) => accepts(op, parameter.kind),
+            (Op::MatchesConst(_), Constant::Regex(_)) => operand == Some(Ty::Str),
+            (Op::MatchesConst(_), Constant::ByteRegex(_)) => operand == Some(Ty::Bytes),
+            (op, Constant::Parameter(parameter)) => accepts(op, operand, parameter.kind),
             _ => false,
         };
         if !fits {
@@ -268,8 +270,7 @@ impl Check<'_> {
                 format!("`{}` of {} does not hold that constant", self.op.decl().name, self.ty),
             );
         }
-        let raw = self.args.first().is_some_and(|&arg| self.graph.ty(arg) == Ty::Raw);
-        if raw && !constant.is_raw_comparable() {
+        if operand == Some(Ty::Raw) && !constant.is_raw_comparable() {
             return fail(Requirement::Raw, "a raw text meets U+FFFD in a constant");
         }
         Ok(())
@@ -335,16 +336,21 @@ impl Check<'_> {
     }
 }
 
-/// Whether the prepared constant of an operation may be a parameter of this kind.
-const fn accepts(op: Op, kind: ParameterKind) -> bool {
-    matches!(
-        (op, kind),
-        (Op::ContainsConst(_), ParameterKind::Searcher)
-            | (Op::MatchesConst(_), ParameterKind::Regex)
-            | (Op::InStrSet(_), ParameterKind::StrSet)
-            | (Op::InIntSet(_), ParameterKind::IntSet)
-            | (Op::InCidr(_), ParameterKind::Cidr)
-    )
+/// Whether the prepared constant of an operation on this type may be a parameter of this kind.
+const fn accepts(op: Op, operand: Option<Ty>, kind: ParameterKind) -> bool {
+    match kind {
+        ParameterKind::Searcher => matches!(op, Op::ContainsConst(_)),
+        ParameterKind::Regex => matches!((op, operand), (Op::MatchesConst(_), Some(Ty::Str))),
+        ParameterKind::ByteRegex => matches!((op, operand), (Op::MatchesConst(_), Some(Ty::Bytes))),
+        ParameterKind::StrSet => matches!(op, Op::InStrSet(_)),
+        ParameterKind::IntSet => matches!(op, Op::InIntSet(_)),
+        ParameterKind::Cidr => matches!(op, Op::InCidr(_)),
+        ParameterKind::Int
+        | ParameterKind::Uint
+        | ParameterKind::Double
+        | ParameterKind::Str
+        | ParameterKind::Value => false,
+    }
 }
 
 /// What is wrong with a constant, whatever the operation.

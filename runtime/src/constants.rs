@@ -55,6 +55,11 @@ impl Evaluator for ConstantEvaluator<'_> {
         self.patterns.regex(pattern).ok()?.is_match(text, &Cx::new(STEPS, &arena)).ok()
     }
 
+    fn byte_matches(&self, pattern: &str, bytes: &[u8]) -> Option<bool> {
+        let arena = Arena::new(0);
+        self.patterns.byte_regex(pattern).ok()?.is_match(bytes, &Cx::new(STEPS, &arena)).ok()
+    }
+
     fn is_selection(&self, function: &str) -> bool {
         self.calls.by_name(function).is_some_and(Callee::is_selection)
     }
@@ -134,6 +139,7 @@ pub(crate) fn value_of<'a>(constant: &Constant, arena: &'a Arena) -> EvalResult<
         }
         Constant::Searcher(_)
         | Constant::Regex(_)
+        | Constant::ByteRegex(_)
         | Constant::StrSet(_)
         | Constant::IntSet(_)
         | Constant::HeaderName(_)

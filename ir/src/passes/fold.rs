@@ -64,6 +64,9 @@ fn strict(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator
         (Op::MatchesConst(_), [Constant::Str(text)], Some(Constant::Regex(pattern))) => {
             evaluator.matches(pattern, text).map(|found| Ok(Constant::Bool(found)))
         }
+        (Op::MatchesConst(_), [Constant::Bytes(bytes)], Some(Constant::ByteRegex(pattern))) => {
+            evaluator.byte_matches(pattern, bytes).map(|found| Ok(Constant::Bool(found)))
+        }
         (Op::Call(helper), args, _) => evaluator.call(helper, args),
         (Op::Dispatch { function, pure: true }, args, _) => {
             let name = builder.graph().functions().get(function as usize).cloned();

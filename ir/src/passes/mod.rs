@@ -79,6 +79,8 @@ pub trait Evaluator {
     fn dispatch(&self, function: &str, args: &[Constant]) -> Option<Result<Constant, ErrorKind>>;
     /// Whether a pattern, which is valid, matches somewhere in a text.
     fn matches(&self, pattern: &str, text: &str) -> Option<bool>;
+    /// Whether a pattern on bytes matches somewhere in bytes.
+    fn byte_matches(&self, pattern: &str, bytes: &[u8]) -> Option<bool>;
     /// Whether a pure function of a list or map and a key depends on nothing in the list or map but the key's value.
     fn is_selection(&self, function: &str) -> bool;
     /// How to test whether a pattern matches somewhere in a text. `None` if it cannot be compiled within the limits.

@@ -132,10 +132,11 @@ v77: bool = starts_with v76, v5
 v78: bool = ends_with v5, v37
 v79: bool = contains_const searcher b"\xff" v76
 v80: bool = in_str_set str_set ["a", b"\xff"] v5
-v81: bool = or v77, v78, v79, v80
+v81: bool = matches_const byte_regex "a+" v76
+v82: bool = or v77, v78, v79, v80, v81
 root v41
 root v60
-root v81
+root v82
 root v64
 root v57
 "#;

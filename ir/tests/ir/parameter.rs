@@ -20,6 +20,7 @@ fn violation(line: &str) -> Option<(NodeId, Requirement)> {
 const PREPARED: &[(&str, ParameterKind, &str)] = &[
     ("contains_const", ParameterKind::Searcher, "v0"),
     ("matches_const", ParameterKind::Regex, "v0"),
+    ("matches_const", ParameterKind::ByteRegex, "v5"),
     ("in_str_set", ParameterKind::StrSet, "v0"),
     ("in_int_set", ParameterKind::IntSet, "v3"),
     ("in_cidr", ParameterKind::Cidr, "v2"),
@@ -97,7 +98,9 @@ fn raw_text_meets_plain_parameters_alone() {
     }
     // No pattern is asked about raw text, whatever its parameter says of itself.
     for plain in ["", "plain "] {
-        assert!(violation(&format!("bool = matches_const parameter {plain}regex 0 v1")).is_some());
+        for kind in ["regex", "byte_regex"] {
+            assert!(violation(&format!("bool = matches_const parameter {plain}{kind} 0 v1")).is_some());
+        }
     }
 }
 

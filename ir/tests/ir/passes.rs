@@ -31,6 +31,10 @@ impl Evaluator for Library {
         Some(text.contains(pattern))
     }
 
+    fn byte_matches(&self, pattern: &str, bytes: &[u8]) -> Option<bool> {
+        Some(bytes.starts_with(pattern.as_bytes()))
+    }
+
     fn is_selection(&self, function: &str) -> bool {
         function == "get"
     }
@@ -250,6 +254,7 @@ fn folding() {
         ("v15: value = const {}\nv16: value = fold.map 0 v15, v5", "const []"),
         ("v15: value = const 1\nv16: bool = fold.all 0 v15, v8", "fail no_such_overload"),
         ("v15: str = const \"xay\"\nv16: bool = matches_const regex \"a\" v15", "const true"),
+        ("v15: bytes = const b\"a\\xff\"\nv16: bool = matches_const byte_regex \"a\" v15", "const true"),
         ("v15: bytes = const b\"x\\xc3y\"\nv16: bool = contains_const searcher b\"\\xc3\" v15", "const true"),
         ("v15: str = const \"x\u{e9}y\"\nv16: bool = contains_const searcher b\"\\xa9\" v15", "const true"),
         ("v15: bytes = const b\"x\\xc3y\"\nv16: bool = contains_const searcher \"\u{c3}\" v15", "const false"),

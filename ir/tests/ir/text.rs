@@ -51,6 +51,7 @@ fn every_constant_reads_back() {
         Constant::Searcher("\"\u{fffd}".as_bytes().into()),
         Constant::Searcher(b"x\xff"[..].into()),
         Constant::Regex("(?i)a\\d\"".into()),
+        Constant::ByteRegex("(?i)a\\xff\"".into()),
         Constant::StrSet([b"a"[..].into(), "é".as_bytes().into(), b"\xff\""[..].into()].into()),
         Constant::StrSet([].into()),
         Constant::IntSet([-1, 7].into()),

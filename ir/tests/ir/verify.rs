@@ -78,6 +78,7 @@ fn constants_are_well_formed_and_where_they_belong() {
     for line in [
         "contains_const regex \"a\" v0",
         "matches_const searcher \"a\" v0",
+        "matches_const byte_regex \"a\" v0",
         "in_str_set int_set [1] v0",
         "in_str_set str_set [\"b\", \"a\"] v0",
         "in_str_set str_set [\"a\", \"a\"] v0",
@@ -85,6 +86,8 @@ fn constants_are_well_formed_and_where_they_belong() {
         let text = format!("v0: str = field 4\nv1: bool = {line}");
         assert_eq!(broken(&text), (NodeId(1), Requirement::Constant), "{line}");
     }
+    let text = "v0: bytes = field 5\nv1: bool = matches_const regex \"a\" v0";
+    assert_eq!(broken(text), (NodeId(1), Requirement::Constant));
     let text = "v0: int = field 1\nv1: bool = in_int_set int_set [2, 1] v0";
     assert_eq!(broken(text), (NodeId(1), Requirement::Constant));
     let text = "v0: maybe = header 4 header_name \"x\"";

@@ -304,7 +304,11 @@ impl Emitter<'_, '_> {
             Op::Cmp(cmp) => self.compare(id, cmp),
             Op::StartsWith | Op::EndsWith => self.affix(id),
             Op::ContainsConst(constant) => self.call_prepared(id, celero_ir::Helper::searcher_find, constant),
-            Op::MatchesConst(constant) => self.call_prepared(id, celero_ir::Helper::regex_find, constant),
+            Op::MatchesConst(constant) => {
+                let text = self.unit.graph.ty(self.one_arg(args)?) == Ty::Str;
+                let helper = if text { celero_ir::Helper::regex_find } else { celero_ir::Helper::byte_regex_find };
+                self.call_prepared(id, helper, constant)
+            }
             Op::InStrSet(constant) => self.call_prepared(id, celero_ir::Helper::str_set_has, constant),
             Op::InIntSet(constant) => self.call_prepared(id, celero_ir::Helper::int_set_has, constant),
             Op::InCidr(network) => self.in_cidr(id, network),

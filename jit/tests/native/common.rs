@@ -67,7 +67,9 @@ impl Build {
                 Constant::Str(s) => text(s.as_bytes(), tag::STRING),
                 Constant::Bytes(b) => text(b, tag::BYTES),
                 Constant::Int(n) => ConstantAddress { value: leak(Value::int(*n)) as usize, ..Default::default() },
-                Constant::HeaderName(name) | Constant::Regex(name) => object(name.to_string()),
+                Constant::HeaderName(name) | Constant::Regex(name) | Constant::ByteRegex(name) => {
+                    object(name.to_string())
+                }
                 Constant::Searcher(needle) => bytes(needle),
                 Constant::IntSet(members) => {
                     object(members.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))

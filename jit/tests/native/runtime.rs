@@ -334,7 +334,7 @@ pub(crate) fn helpers() -> Vec<usize> {
         Helper::bytes_ends_with => bytes_ends_with as *const () as usize,
         Helper::str_set_has => str_set_has as *const () as usize,
         Helper::searcher_find => searcher_find as *const () as usize,
-        Helper::regex_find => regex_find as *const () as usize,
+        Helper::regex_find | Helper::byte_regex_find => regex_find as *const () as usize,
         Helper::int_set_has => int_set_has as *const () as usize,
         Helper::ip_text => ip_text as *const () as usize,
         Helper::value_new => value_new as *const () as usize,

@@ -293,6 +293,11 @@ fn what_is_prepared() {
         let (pattern, field) = (d.id(ParameterKind::Regex, Constant::Regex("ab$".into())), d.field(0));
         d.test(Op::MatchesConst(pattern), &[field])
     });
+    check("matches, bytes", false, |d| {
+        let (pattern, field) = (d.id(ParameterKind::ByteRegex, Constant::ByteRegex("ab$".into())), d.field(0));
+        let bytes = d.build.add(Op::AsBytes, Ty::Bytes, &[field]);
+        d.test(Op::MatchesConst(pattern), &[bytes])
+    });
     check("in a set of texts", false, |d| {
         let set = Constant::StrSet(["", "abc", LONG].map(|text| text.as_bytes().into()).into());
         let (set, field) = (d.id(ParameterKind::StrSet, set), d.field(0));

@@ -4,22 +4,15 @@ use super::functions::wildcard_matches;
 use super::value::{FilterHost, FilterValue};
 use celero_frontend::filter::{Comparison, FilterLiteral, OrderOp, SetItems};
 use memchr::memmem;
-use regex::bytes::Regex;
 use std::cmp::Ordering;
 use std::net::IpAddr;
 
-/// Returns whether a comparison holds for a value. `pattern` is the compiled pattern of `matches`.
-pub(super) fn compare(
-    comparison: &Comparison,
-    value: &FilterValue,
-    pattern: Option<&Regex>,
-    host: &dyn FilterHost,
-) -> bool {
+/// Returns whether a comparison other than `matches` holds for a value.
+pub(super) fn compare(comparison: &Comparison, value: &FilterValue, host: &dyn FilterHost) -> bool {
     match (comparison, value) {
         (Comparison::Order(op, literal), value) => ordered(*op, order(value, literal)),
         (Comparison::BitwiseAnd(bits), FilterValue::Int(value)) => value & bits != 0,
         (Comparison::Contains(needle), FilterValue::Bytes(value)) => memmem::find(value, &needle.value).is_some(),
-        (Comparison::Matches(_), FilterValue::Bytes(value)) => pattern.is_some_and(|pattern| pattern.is_match(value)),
         (Comparison::Wildcard(wildcard), FilterValue::Bytes(value)) => {
             wildcard_matches(wildcard, value, false).is_some()
         }

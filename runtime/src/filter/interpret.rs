@@ -9,7 +9,7 @@ use celero_frontend::filter::{
     AccessStep, Comparison, Connective, FilterExpr, FilterLiteral, FilterTree, OrderOp, StandardFunction,
 };
 use celero_frontend::{NodeId, with_stack};
-use regex::bytes::Regex;
+use celero_matching::pattern::{ByteRegex, Meter};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -22,6 +22,22 @@ pub(super) struct Spent(NodeId);
 
 type Outcome<T> = Result<T, Spent>;
 
+/// The steps of a walk, of which the searches at a node take theirs.
+struct Steps<'w> {
+    left: &'w Cell<u64>,
+    id: NodeId,
+}
+
+impl Meter for Steps<'_> {
+    type Error = Spent;
+
+    fn charge(&self, steps: usize) -> Outcome<()> {
+        let steps = u64::try_from(steps).unwrap_or(u64::MAX);
+        self.left.set(self.left.get().checked_sub(steps).ok_or(Spent(self.id))?);
+        Ok(())
+    }
+}
+
 /// The result of a condition.
 enum Results {
     One(bool),
@@ -30,7 +46,7 @@ enum Results {
 
 pub(super) struct Walk<'a> {
     tree: &'a FilterTree,
-    patterns: &'a HashMap<NodeId, Regex>,
+    patterns: &'a HashMap<NodeId, ByteRegex>,
     host: &'a dyn FilterHost,
     steps: Cell<u64>,
     memory: Cell<usize>,
@@ -42,7 +58,7 @@ const BYTES_PER_STEP: usize = 64;
 impl<'a> Walk<'a> {
     pub(super) fn new(
         tree: &'a FilterTree,
-        patterns: &'a HashMap<NodeId, Regex>,
+        patterns: &'a HashMap<NodeId, ByteRegex>,
         host: &'a dyn FilterHost,
         limits: &Limits,
     ) -> Self {
@@ -60,10 +76,11 @@ impl<'a> Walk<'a> {
 
     /// Charges steps for a node that reads some bytes.
     fn charge(&self, id: NodeId, bytes: usize) -> Outcome<()> {
-        let steps = u64::try_from(bytes / BYTES_PER_STEP).unwrap_or(u64::MAX).saturating_add(1);
-        let left = self.steps.get().checked_sub(steps).ok_or(Spent(id))?;
-        self.steps.set(left);
-        Ok(())
+        self.steps_at(id).charge((bytes / BYTES_PER_STEP).saturating_add(1))
+    }
+
+    fn steps_at(&self, id: NodeId) -> Steps<'_> {
+        Steps { left: &self.steps, id }
     }
 
     /// Charges the memory of a new value.
@@ -129,7 +146,12 @@ impl<'a> Walk<'a> {
             if let Comparison::OneOf(items) = comparison {
                 self.charge(id, items.len())?;
             }
-            Ok(compare(comparison, value, self.patterns.get(&id), self.host))
+            match (comparison, value, self.patterns.get(&id)) {
+                (Comparison::Matches(_), FilterValue::Bytes(bytes), Some(pattern)) => {
+                    pattern.is_match(bytes, &self.steps_at(id))
+                }
+                _ => Ok(compare(comparison, value, self.host)),
+            }
         };
         if self.tree.node(value).each {
             let values = self.values(value)?.unwrap_or_default();
@@ -276,7 +298,8 @@ impl<'a> Walk<'a> {
             None | Some(StandardFunction::IsJwtValid | StandardFunction::BitSlice) => self.host.call(index, &plain),
             Some(standard) => {
                 let pattern = args.iter().find_map(|arg| self.patterns.get(arg));
-                let arguments = Arguments { values: &plain, pattern, room: self.memory.get() };
+                let charge = |steps| self.steps_at(id).charge(steps).map_err(|Spent(_)| functions::TooLarge);
+                let arguments = Arguments { values: &plain, pattern, room: self.memory.get(), charge: &charge };
                 functions::call(standard, &arguments).map_err(|functions::TooLarge| Spent(id))?
             }
         };

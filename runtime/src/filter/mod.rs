@@ -37,20 +37,17 @@ pub use value::{FilterHost, FilterValue};
 use crate::error::{CompileError, EvalError};
 use crate::limits::Limits;
 use celero_frontend::{Diagnostic, NodeId, Stage};
+use celero_matching::pattern::{ByteRegex, PatternError};
 use interpret::Walk;
-use regex::bytes::{Regex, RegexBuilder};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Most bytes of a compiled pattern, Wirefilter's.
-const PATTERN_BYTES: usize = 10 << 20;
 
 /// A rule in the filter language, ready to be evaluated.
 #[derive(Clone, Debug)]
 pub struct Filter {
     tree: FilterTree,
     /// The compiled patterns, by the node that they belong to: a comparison, or the literal argument of a call.
-    patterns: HashMap<NodeId, Regex>,
+    patterns: HashMap<NodeId, ByteRegex>,
     warnings: Vec<Diagnostic>,
     limits: Limits,
 }
@@ -89,11 +86,11 @@ impl Filter {
                 _ => None,
             };
             let Some((id, pattern)) = pattern else { continue };
-            match RegexBuilder::new(pattern).unicode(false).size_limit(PATTERN_BYTES).build() {
+            match ByteRegex::new(pattern) {
                 Ok(regex) => drop(patterns.insert(id, regex)),
                 Err(error) => {
                     let message = match error {
-                        regex::Error::CompiledTooBig(limit) => {
+                        PatternError::TooLarge { limit } => {
                             format!("Compiled regex exceeds size limit of {limit} bytes.")
                         }
                         other => other.to_string(),

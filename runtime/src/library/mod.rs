@@ -36,7 +36,7 @@ pub(crate) use self::json::{ProjectionPlan, Selected, find, json_parse, project}
 pub(crate) use self::literals::{list_of, map_of};
 pub(crate) use self::network::cidr_from_string;
 pub(crate) use self::overloads::{accepts, all_fit, guard};
-pub(crate) use self::standard::matches::regex_found;
+pub(crate) use self::standard::matches::{byte_regex_found, regex_found};
 pub(crate) use self::strings::{Malformed, Piece, pieces};
 #[cfg(feature = "http")]
 pub(crate) use self::utf8::lossy;

@@ -141,6 +141,18 @@ pub(super) unsafe extern "C" fn regex_find(
     attempt(frame, || library::regex_found(&frame.cx, matcher, text))
 }
 
+pub(super) unsafe extern "C" fn byte_regex_find(
+    frame: *const BaseFrame<'_>,
+    matcher: *const celero_matching::pattern::ByteMatcher,
+    p: *const u8,
+    n: usize,
+) -> Pair {
+    // SAFETY: the address of a prepared matcher; the words of a node that is text or bytes.
+    let (matcher, text) = unsafe { (&*matcher, bytes(p, n)) };
+    let frame = frame!(frame);
+    attempt(frame, || library::byte_regex_found(&frame.cx, matcher, text))
+}
+
 pub(super) unsafe extern "C" fn str_set_has(
     frame: *const BaseFrame<'_>,
     set: *const StrSet,

@@ -8,7 +8,7 @@ use crate::library::ProjectionPlan;
 use crate::value::Value;
 use celero_ir::{ConstId, Constant, ErrorKind, Graph};
 use celero_jit::ConstantAddress;
-use celero_matching::pattern::PatternCache;
+use celero_matching::pattern::{ByteMatcher, PatternCache};
 use celero_matching::{ByteSet, Matcher, Searcher};
 use std::collections::{HashMap, HashSet};
 
@@ -25,6 +25,7 @@ pub(super) type IntSet = HashSet<i64, foldhash::fast::FixedState>;
 enum Prepared {
     Searcher(Box<PreparedSearcher>),
     Matcher(Box<Matcher>),
+    ByteMatcher(Box<ByteMatcher>),
     StrSet(Box<StrSet>),
     IntSet(Box<IntSet>),
     Projection(Box<ProjectionPlan>),
@@ -76,15 +77,32 @@ impl Pool {
 
     /// The address of a pattern of a graph: that of the prepared one, or one that is compiled when it is first needed.
     pub(super) fn later(&mut self, id: ConstId, pattern: &str, patterns: &PatternCache) -> usize {
+        self.either(id, || {
+            let matcher = Box::new(Matcher::lazy(pattern, patterns.budget()));
+            let address = std::ptr::from_ref(&*matcher) as usize;
+            (Prepared::Matcher(matcher), address)
+        })
+    }
+
+    /// [`later`](Self::later) for a pattern on bytes.
+    pub(super) fn later_of_bytes(&mut self, id: ConstId, pattern: &str, patterns: &PatternCache) -> usize {
+        self.either(id, || {
+            let matcher = Box::new(ByteMatcher::lazy(pattern, patterns.budget()));
+            let address = std::ptr::from_ref(&*matcher) as usize;
+            (Prepared::ByteMatcher(matcher), address)
+        })
+    }
+
+    /// The address of the prepared pattern, or of the one that `later` makes on the first call.
+    fn either(&mut self, id: ConstId, later: impl FnOnce() -> (Prepared, usize)) -> usize {
         if let Some(prepared) = self.addresses.get(id.0 as usize)
             && *prepared != ConstantAddress::default()
         {
             return prepared.data;
         }
         *self.later.entry(id).or_insert_with(|| {
-            let matcher = Box::new(Matcher::lazy(pattern, patterns.budget()));
-            let address = std::ptr::from_ref(&*matcher) as usize;
-            self.prepared.push(Prepared::Matcher(matcher));
+            let (object, address) = later();
+            self.prepared.push(object);
             address
         })
     }
@@ -157,6 +175,11 @@ fn address(
             let matcher = Box::new(patterns.matcher(pattern).map_err(|_| ErrorKind::InvalidArgument)?);
             let address = of(&*matcher);
             object(Prepared::Matcher(matcher), address)
+        }
+        Constant::ByteRegex(pattern) => {
+            let matcher = Box::new(patterns.byte_matcher(pattern).map_err(|_| ErrorKind::InvalidArgument)?);
+            let address = of(&*matcher);
+            object(Prepared::ByteMatcher(matcher), address)
         }
         Constant::StrSet(members) => {
             let set = Box::new(StrSet::new(members.iter().map(|member| &**member)));

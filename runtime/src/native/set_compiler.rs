@@ -136,6 +136,9 @@ impl<'a> SetCompiler<'a> {
                 (ParameterKind::Regex, Constant::Regex(pattern)) => {
                     words.push(self.pool.later(id, pattern, self.patterns) as u64);
                 }
+                (ParameterKind::ByteRegex, Constant::ByteRegex(pattern)) => {
+                    words.push(self.pool.later_of_bytes(id, pattern, self.patterns) as u64);
+                }
                 _ => {
                     let ConstantAddress { data, len, value } = self.pool.prepare(id, graph, self.patterns)?;
                     match kind {

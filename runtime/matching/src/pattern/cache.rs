@@ -1,7 +1,9 @@
 //! A cache of compiled patterns for one compilation, with a shared memory budget.
 
 use super::analysis::{Analysis, TextTest, analyze};
-use super::compile::{MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, engine};
+use super::byte_matcher::ByteMatcher;
+use super::byte_regex::ByteRegex;
+use super::compile::{MAX_BYTE_PROGRAM_BYTES, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, Syntax, engine};
 use super::matcher::Matcher;
 use super::metered_regex::MeteredRegex;
 use crate::MemoryBudget;
@@ -20,6 +22,8 @@ const HEAVY_WEIGHT: u32 = 64;
 #[derive(Debug, Default)]
 pub struct PatternCache {
     compiled: RefCell<HashMap<Box<str>, Compiled>>,
+    /// Patterns on bytes.
+    bytes: RefCell<HashMap<Box<str>, Result<ByteRegex, PatternError>>>,
     budget: MemoryBudget,
 }
 
@@ -52,7 +56,7 @@ impl PatternCache {
     /// An empty cache, whose matchers may hold `bytes` bytes together.
     #[must_use]
     pub fn with_budget(bytes: usize) -> Self {
-        Self { compiled: RefCell::default(), budget: MemoryBudget::new(bytes) }
+        Self { compiled: RefCell::default(), bytes: RefCell::default(), budget: MemoryBudget::new(bytes) }
     }
 
     /// The memory budget of the matchers.
@@ -111,13 +115,37 @@ impl PatternCache {
         Ok(self.budget.keep(matcher, bytes).unwrap_or_else(|| Matcher::lazy(pattern, &self.budget)))
     }
 
+    /// Returns the compiled pattern on bytes.
+    ///
+    /// # Errors
+    /// Those of [`ByteRegex::new`].
+    pub fn byte_regex(&self, pattern: &str) -> Result<ByteRegex, PatternError> {
+        if let Some(found) = self.bytes.borrow().get(pattern) {
+            return found.clone();
+        }
+        let compiled = engine(pattern, Syntax::Bytes, MAX_BYTE_PROGRAM_BYTES);
+        let regex = compiled.map(|compiled| ByteRegex::from_compiled(pattern, compiled, &self.budget));
+        self.bytes.borrow_mut().insert(pattern.into(), regex.clone());
+        regex
+    }
+
+    /// Returns a matcher for a pattern on bytes: a [lazy](ByteMatcher::lazy) one if the budget does not allow its engine.
+    ///
+    /// # Errors
+    /// Those of [`ByteRegex::new`].
+    pub fn byte_matcher(&self, pattern: &str) -> Result<ByteMatcher, PatternError> {
+        let matcher = self.byte_regex(pattern).map(|regex| ByteMatcher::from_regex(pattern, regex))?;
+        let bytes = matcher.heap_bytes();
+        Ok(self.budget.keep(matcher, bytes).unwrap_or_else(|| ByteMatcher::lazy(pattern, &self.budget)))
+    }
+
     fn compiled(&self, pattern: &str) -> Compiled {
         if let Some(found) = self.compiled.borrow().get(pattern) {
             return found.clone();
         }
-        let (weight, regex) = match engine(pattern, LIGHT_PROGRAM_BYTES) {
+        let (weight, regex) = match engine(pattern, Syntax::Text, LIGHT_PROGRAM_BYTES) {
             Ok(regex) => (1, Ok(regex)),
-            Err(_) => (HEAVY_WEIGHT, engine(pattern, MAX_PROGRAM_BYTES)),
+            Err(_) => (HEAVY_WEIGHT, engine(pattern, Syntax::Text, MAX_PROGRAM_BYTES)),
         };
         let regex = regex.map(|compiled| MeteredRegex::new(pattern, compiled, &self.budget));
         let compiled = Compiled { weight, regex };

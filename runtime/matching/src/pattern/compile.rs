@@ -1,7 +1,8 @@
 //! The limits within which patterns are compiled.
 
 use super::analysis::program_states;
-use super::folding::{check_cases, folding_steps};
+use super::byte_regex::ByteRegex;
+use super::folding::{check_byte_cases, check_cases, folding_steps};
 use super::meter::Meter;
 use super::metered_regex::MeteredRegex;
 use crate::MemoryBudget;
@@ -15,6 +16,10 @@ pub const MAX_PATTERN_BYTES: usize = 16 * 1024;
 pub const MAX_PROGRAM_BYTES: usize = 1 << 21;
 /// Deepest nesting of a pattern.
 pub const MAX_NESTING: u32 = 100;
+/// Largest compiled program of a pattern on bytes, in bytes. Nothing else bounds its length.
+pub const MAX_BYTE_PROGRAM_BYTES: usize = 10 << 20;
+/// Deepest nesting of a pattern on bytes, that of the regex crate.
+pub(super) const MAX_BYTE_NESTING: u32 = 250;
 
 /// Largest cache of a lazily built automaton, in bytes, for each thread that searches. A search that needs more continues
 /// more slowly.
@@ -74,12 +79,49 @@ pub(super) struct Compiled {
     pub(super) states: usize,
 }
 
+/// What a pattern matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Syntax {
+    /// Text: the syntax of `regex::Regex`, within the limits of this file.
+    Text,
+    /// Bytes: that of `regex::bytes::RegexBuilder` with `unicode(false)`.
+    Bytes,
+}
+
+impl Syntax {
+    /// Parses a pattern.
+    pub(super) fn parse(self, pattern: &str) -> Result<Hir, PatternError> {
+        let parsed = match self {
+            Self::Text => {
+                if pattern.len() > MAX_PATTERN_BYTES {
+                    return Err(PatternError::TooLong { bytes: pattern.len() });
+                }
+                check_cases(pattern)?;
+                parser().parse(pattern)
+            }
+            Self::Bytes => {
+                check_byte_cases(pattern)?;
+                let mut parser = ParserBuilder::new();
+                parser.unicode(false).utf8(false).nest_limit(MAX_BYTE_NESTING).build().parse(pattern)
+            }
+        };
+        parsed.map_err(|error| PatternError::Syntax(error.to_string()))
+    }
+
+    fn max_program_bytes(self) -> usize {
+        match self {
+            Self::Text => MAX_PROGRAM_BYTES,
+            Self::Bytes => MAX_BYTE_PROGRAM_BYTES,
+        }
+    }
+}
+
 /// Compiles a pattern that may come from an untrusted author: its length, nesting and program are bounded.
 ///
 /// # Errors
 /// If the pattern is not valid or exceeds [`MAX_PATTERN_BYTES`], [`MAX_NESTING`] or [`MAX_PROGRAM_BYTES`].
 pub fn compile(pattern: &str) -> Result<MeteredRegex, PatternError> {
-    let compiled = engine(pattern, MAX_PROGRAM_BYTES)?;
+    let compiled = engine(pattern, Syntax::Text, MAX_PROGRAM_BYTES)?;
     Ok(MeteredRegex::new(pattern, compiled, &MemoryBudget::default()))
 }
 
@@ -96,6 +138,29 @@ pub fn compile_metered<M: Meter>(
     if pattern.len() > MAX_PATTERN_BYTES {
         return Ok(Err(PatternError::TooLong { bytes: pattern.len() }));
     }
+    let compiled = engine_metered(pattern, Syntax::Text, left, meter)?;
+    Ok(compiled.map(|compiled| MeteredRegex::new(pattern, compiled, &MemoryBudget::default())))
+}
+
+/// [`compile_metered`] for a pattern on bytes.
+///
+/// # Errors
+/// That of the meter, in the outer result, if compiling costs more than is left; those of [`ByteRegex::new`] in the inner one.
+pub fn compile_bytes_metered<M: Meter>(
+    pattern: &str,
+    left: usize,
+    meter: &M,
+) -> Result<Result<ByteRegex, PatternError>, M::Error> {
+    let compiled = engine_metered(pattern, Syntax::Bytes, left, meter)?;
+    Ok(compiled.map(|compiled| ByteRegex::from_compiled(pattern, compiled, &MemoryBudget::default())))
+}
+
+fn engine_metered<M: Meter>(
+    pattern: &str,
+    syntax: Syntax,
+    left: usize,
+    meter: &M,
+) -> Result<Result<Compiled, PatternError>, M::Error> {
     let parsing = pattern.len().saturating_mul(STEPS_PER_BYTE).saturating_add(STEPS_PER_PATTERN);
     meter.charge(parsing)?;
     let folding = folding_steps(pattern);
@@ -103,13 +168,13 @@ pub fn compile_metered<M: Meter>(
     let left = left.saturating_sub(parsing).saturating_sub(folding);
     // A program that would cost more than what is left is not finished.
     let most = left.saturating_mul(PROGRAM_BYTES_PER_STEP);
-    match engine(pattern, most.min(MAX_PROGRAM_BYTES)) {
+    match engine(pattern, syntax, most.min(syntax.max_program_bytes())) {
         Ok(compiled) => {
             meter.charge(compiled.regex.memory_usage() / PROGRAM_BYTES_PER_STEP)?;
-            Ok(Ok(MeteredRegex::new(pattern, compiled, &MemoryBudget::default())))
+            Ok(Ok(compiled))
         }
         Err(PatternError::TooLarge { limit }) => {
-            meter.charge(if limit < MAX_PROGRAM_BYTES {
+            meter.charge(if limit < syntax.max_program_bytes() {
                 left.saturating_add(1)
             } else {
                 limit / PROGRAM_BYTES_PER_STEP
@@ -121,14 +186,11 @@ pub fn compile_metered<M: Meter>(
 }
 
 /// Compiles a pattern to a program of at most `program_bytes`.
-pub(super) fn engine(pattern: &str, program_bytes: usize) -> Result<Compiled, PatternError> {
-    if pattern.len() > MAX_PATTERN_BYTES {
-        return Err(PatternError::TooLong { bytes: pattern.len() });
-    }
-    check_cases(pattern)?;
-    let hir = parser().parse(pattern).map_err(|error| PatternError::Syntax(error.to_string()))?;
+pub(super) fn engine(pattern: &str, syntax: Syntax, program_bytes: usize) -> Result<Compiled, PatternError> {
+    let hir = syntax.parse(pattern)?;
     let states = program_states(&hir);
     let config = meta::Config::new()
+        .utf8_empty(syntax == Syntax::Text)
         .nfa_size_limit(Some(program_bytes))
         .hybrid_cache_capacity(MAX_CACHE_BYTES)
         .auto_prefilter(states <= MOST_STATES_FOR_LITERALS);

@@ -1,6 +1,6 @@
 //! What parsing a pattern costs beyond reading it: classes of characters whose other letter cases are looked up one by one.
 
-use super::compile::{MAX_NESTING, PatternError};
+use super::compile::{MAX_BYTE_NESTING, PatternError};
 use regex_syntax::ast::{
     Ast, ClassPerl, ClassSetBinaryOp, ClassSetItem, ClassUnicode, Flag, Flags, FlagsItemKind, Visitor,
     parse::ParserBuilder, visit,
@@ -27,20 +27,32 @@ pub fn check_cases(pattern: &str) -> Result<(), PatternError> {
     if pattern.contains("(?") && folding_steps(pattern) > MOST_STEPS { Err(PatternError::TooManyCases) } else { Ok(()) }
 }
 
+/// As [`check_cases`], for a pattern on bytes: only one with `(?u)` has classes of more than 256 characters.
+pub(super) fn check_byte_cases(pattern: &str) -> Result<(), PatternError> {
+    if pattern.contains("(?") && count(pattern).is_some_and(|count| count.unicode && count.steps > MOST_STEPS) {
+        return Err(PatternError::TooManyCases);
+    }
+    Ok(())
+}
+
 /// Upper bound of the steps (see [`Meter`](super::Meter)) that parsing takes for letter cases, zero for a pattern that regards case.
 pub(super) fn folding_steps(pattern: &str) -> usize {
-    let ast = ParserBuilder::new().nest_limit(MAX_NESTING).build().parse(pattern);
-    let count = ast.map(|ast| visit(&ast, Count::default()));
-    match count {
-        Ok(Ok(count)) if count.ignores_case => count.steps,
-        _ => 0,
-    }
+    count(pattern).map_or(0, |count| count.steps)
+}
+
+/// Counts the steps of a pattern that ignores case somewhere. `None` for other patterns, and for what is not valid.
+fn count(pattern: &str) -> Option<Count> {
+    let ast = ParserBuilder::new().nest_limit(MAX_BYTE_NESTING).build().parse(pattern).ok()?;
+    let Ok(count) = visit(&ast, Count::default());
+    count.ignores_case.then_some(count)
 }
 
 #[derive(Default)]
 struct Count {
     /// Whether some part of the pattern ignores case.
     ignores_case: bool,
+    /// Whether some part of it switches Unicode on.
+    unicode: bool,
     steps: usize,
     /// Classes within the current one, each of which is looked up.
     inner: usize,
@@ -54,8 +66,9 @@ impl Count {
     }
 
     fn flags(&mut self, flags: &Flags) {
-        let insensitive = |kind: &FlagsItemKind| *kind == FlagsItemKind::Flag(Flag::CaseInsensitive);
-        self.ignores_case |= flags.items.iter().any(|item| insensitive(&item.kind));
+        let has = |flag| flags.items.iter().any(|item| item.kind == FlagsItemKind::Flag(flag));
+        self.ignores_case |= has(Flag::CaseInsensitive);
+        self.unicode |= has(Flag::Unicode);
     }
 
     fn unicode(&mut self, class: &ClassUnicode) {

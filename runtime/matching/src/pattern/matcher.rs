@@ -3,7 +3,7 @@
 use super::analysis::analyze;
 use super::anchored_dfa::AnchoredDfa;
 use super::ascii_regex::AsciiRegex;
-use super::compile::{MAX_PROGRAM_BYTES, PatternError, compile, engine, parse};
+use super::compile::{MAX_PROGRAM_BYTES, PatternError, Syntax, compile, engine, parse};
 use super::lazy::LazyMatcher;
 use super::lazy_dfa::BYTES_PER_STEP;
 use super::meter::{Meter, Unmetered};
@@ -188,7 +188,8 @@ fn build(pattern: &str, budget: &MemoryBudget) -> Option<Box<Engine>> {
 
 #[cold]
 fn build_regex(pattern: &str, budget: &MemoryBudget) -> Option<MeteredRegex> {
-    let compiled = budget.take(program_bound(pattern)).then(|| engine(pattern, MAX_PROGRAM_BYTES).ok()).flatten();
+    let compiled =
+        budget.take(program_bound(pattern)).then(|| engine(pattern, Syntax::Text, MAX_PROGRAM_BYTES).ok()).flatten();
     compiled.map(|compiled| MeteredRegex::new(pattern, compiled, budget))
 }
 

@@ -23,7 +23,7 @@ const LONG: usize = 4096;
 /// Bytes of text searched for literals for each step charged.
 const BYTES_SCANNED_PER_STEP: usize = 64;
 /// As [`MOST_ASSUMED`], where a text may have many matches, each of which is searched for in all that follows the one before.
-const MOST_ASSUMED_FOR_EACH: usize = 128;
+pub(super) const MOST_ASSUMED_FOR_EACH: usize = 128;
 
 /// A compiled pattern whose searches take their cost from a [`Meter`].
 ///
@@ -123,10 +123,7 @@ impl MeteredRegex {
         if text.get(found.clone()).is_none() {
             return Ok(None);
         }
-        let mut captures = self.0.regex.create_captures();
-        let input = Input::new(text).range(found).anchored(Anchored::Yes);
-        self.0.regex.search_captures(&input, &mut captures);
-        Ok(captures.is_match().then_some(Groups(captures)))
+        Ok(Groups::of(&self.0.regex, &Input::new(text).range(found).anchored(Anchored::Yes)))
     }
 
     /// Number of groups, with that of the whole match.
@@ -154,6 +151,12 @@ impl MeteredRegex {
 pub struct Groups(Captures);
 
 impl Groups {
+    pub(super) fn of(regex: &meta::Regex, input: &Input<'_>) -> Option<Self> {
+        let mut captures = regex.create_captures();
+        regex.search_captures(input, &mut captures);
+        captures.is_match().then_some(Self(captures))
+    }
+
     /// Returns where the group of this number matched. Number 0 is the whole match.
     #[must_use]
     pub fn get(&self, group: usize) -> Option<Range<usize>> {

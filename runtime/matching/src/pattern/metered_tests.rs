@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::ops::Range;
 
 /// A budget of steps.
-struct Budget(Cell<usize>);
+pub(super) struct Budget(Cell<usize>);
 
 impl Meter for Budget {
     type Error = ();
@@ -21,11 +21,11 @@ impl Meter for Budget {
 }
 
 impl Budget {
-    fn new(steps: usize) -> Self {
+    pub(super) fn new(steps: usize) -> Self {
         Self(Cell::new(steps))
     }
 
-    fn spent(&self, of: usize) -> usize {
+    pub(super) fn spent(&self, of: usize) -> usize {
         of.saturating_sub(self.0.get())
     }
 }
@@ -86,7 +86,7 @@ fn dropped_states_are_built_again() {
     assert_eq!(regex.find_at(&text, 0, &Unmetered), Ok(Some(6_000..6_003)));
 }
 
-const MILLION: usize = 1_000_000;
+pub(super) const MILLION: usize = 1_000_000;
 
 /// Patterns that take long on a text that is made for them end when their budget is spent, whatever engine decides them.
 #[test]

@@ -1,11 +1,14 @@
 //! Single patterns (regular expressions): the limits they are compiled within, the cheapest engine for each, and what can be
 //! said of a pattern without running it.
 //!
-//! The syntax is that of the [`regex`] crate. Every engine returns what [`regex::Regex::is_match`] returns.
+//! The syntax is that of the [`regex`] crate. Every engine returns what [`regex::Regex::is_match`] returns, or, for patterns on bytes
+//! ([`ByteRegex`], [`ByteMatcher`]), what [`regex::bytes::Regex::is_match`] returns with Unicode switched off.
 
 mod analysis;
 mod anchored_dfa;
 mod ascii_regex;
+mod byte_matcher;
+mod byte_regex;
 mod cache;
 mod compile;
 mod folding;
@@ -18,14 +21,21 @@ mod required;
 mod small_alphabet;
 
 #[cfg(test)]
+mod byte_tests;
+#[cfg(test)]
 mod metered_tests;
 #[cfg(test)]
 mod tests;
 
 pub use analysis::{Analysis, TextTest, analyze};
 pub use ascii_regex::AsciiRegex;
+pub use byte_matcher::ByteMatcher;
+pub use byte_regex::ByteRegex;
 pub use cache::{PatternCache, Plan, Strategy};
-pub use compile::{MAX_NESTING, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, compile, compile_metered};
+pub use compile::{
+    MAX_BYTE_PROGRAM_BYTES, MAX_NESTING, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, compile,
+    compile_bytes_metered, compile_metered,
+};
 pub use folding::check_cases;
 pub use lazy::LazyMatcher;
 pub use matcher::{Matcher, OverBudget, Undecided};

@@ -15,7 +15,7 @@ impl Random {
         of[((self.0 >> 33) as usize).checked_rem(of.len()).unwrap()]
     }
 
-    fn chance(&mut self, one_in: usize) -> bool {
+    pub(super) fn chance(&mut self, one_in: usize) -> bool {
         self.pick(&["+", "-", "-", "-", "-", "-"][..one_in]) == "+"
     }
 

@@ -12,10 +12,10 @@ pub(super) use replace::wildcard_matches;
 
 use super::value::FilterValue;
 use celero_frontend::filter::StandardFunction;
-use regex::bytes::Regex;
+use celero_matching::pattern::{ByteRegex, Meter};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The result would take more memory than there is.
+/// The result would take more memory than there is, or finding it more steps.
 pub(super) struct TooLarge;
 
 /// The arguments of a call.
@@ -23,9 +23,19 @@ pub(super) struct Arguments<'c> {
     /// Their values, `None` for nil. Arguments that were left out are not there.
     pub(super) values: &'c [Option<&'c FilterValue>],
     /// The compiled pattern of `regex_replace`.
-    pub(super) pattern: Option<&'c Regex>,
+    pub(super) pattern: Option<&'c ByteRegex>,
     /// Most bytes of the result.
     pub(super) room: usize,
+    /// Takes steps from the budget.
+    pub(super) charge: &'c dyn Fn(usize) -> Result<(), TooLarge>,
+}
+
+impl Meter for Arguments<'_> {
+    type Error = TooLarge;
+
+    fn charge(&self, steps: usize) -> Result<(), TooLarge> {
+        (self.charge)(steps)
+    }
 }
 
 impl<'c> Arguments<'c> {
@@ -55,7 +65,7 @@ impl<'c> Arguments<'c> {
 ///
 /// # Errors
 ///
-/// The result would exceed [`Arguments::room`].
+/// The result would exceed [`Arguments::room`], or no steps are left.
 pub(super) fn call(function: StandardFunction, args: &Arguments<'_>) -> Result<Option<FilterValue>, TooLarge> {
     use StandardFunction as F;
     Ok(match function {

@@ -67,11 +67,11 @@ fn expand<'v>(
 pub(super) fn regex_replace(args: &Arguments<'_>) -> Result<Option<FilterValue>, TooLarge> {
     let (Some(source), Some(replacement)) = (args.bytes(0), args.bytes(2)) else { return Ok(None) };
     let Some(pattern) = args.pattern else { return Ok(None) };
-    let Some(captures) = pattern.captures(source) else { return Ok(Some(source.to_vec().into())) };
-    let Some(whole) = captures.get(0) else { return Ok(None) };
-    let mut out = source.get(..whole.start()).unwrap_or_default().to_vec();
-    expand(&mut out, replacement, |index| captures.get(index).map(|group| group.as_bytes()), args.room)?;
-    out.extend_from_slice(source.get(whole.end()..).unwrap_or_default());
+    let Some(found) = pattern.find_at(source, 0, args)? else { return Ok(Some(source.to_vec().into())) };
+    let Some(groups) = pattern.groups(source, found.clone(), args)? else { return Ok(None) };
+    let mut out = source.get(..found.start).unwrap_or_default().to_vec();
+    expand(&mut out, replacement, |index| source.get(groups.get(index)?), args.room)?;
+    out.extend_from_slice(source.get(found.end..).unwrap_or_default());
     Ok(Some(out.into()))
 }
 

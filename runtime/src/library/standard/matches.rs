@@ -11,13 +11,14 @@ use crate::cx::Cx;
 use crate::library::recent_cache::RecentCache;
 use celero_ir::ErrorKind;
 use celero_matching::Matcher;
-use celero_matching::pattern::{self, Meter, MeteredRegex, Undecided};
+use celero_matching::pattern::{self, ByteMatcher, ByteRegex, Meter, MeteredRegex, Undecided};
 
 /// Steps charged for finding a pattern in the cache.
 const CACHE_STEPS: usize = 2;
 
 thread_local! {
     static COMPILED: RecentCache<MeteredRegex> = const { RecentCache::new() };
+    static COMPILED_ON_BYTES: RecentCache<ByteRegex> = const { RecentCache::new() };
 }
 
 impl Meter for Cx<'_> {
@@ -37,6 +38,28 @@ pub(crate) fn regex_found(cx: &Cx<'_>, matcher: &Matcher, text: &str) -> EvalRes
         Err(Undecided::Spent(kind)) => Err(kind),
         Err(Undecided::NoEngine(over)) => with_regex(cx, over.pattern, |regex| regex.is_match(text, cx))?,
     }
+}
+
+/// Whether a pattern on bytes that was compiled before the evaluation matches somewhere.
+#[inline]
+pub(crate) fn byte_regex_found(cx: &Cx<'_>, matcher: &ByteMatcher, bytes: &[u8]) -> EvalResult<bool> {
+    match matcher.search(bytes, cx) {
+        Ok(found) => Ok(found),
+        Err(Undecided::Spent(kind)) => Err(kind),
+        Err(Undecided::NoEngine(over)) => without_engine(cx, over.pattern, bytes),
+    }
+}
+
+/// [`byte_regex_found`] where no memory was left for the pattern: compiles it for the thread.
+#[cold]
+fn without_engine(cx: &Cx<'_>, pattern: &str, bytes: &[u8]) -> EvalResult<bool> {
+    cx.charge(CACHE_STEPS)?;
+    let compile = || {
+        let left = usize::try_from(cx.left()).unwrap_or(0);
+        pattern::compile_bytes_metered(pattern, left, cx)?.map_err(|_| ErrorKind::InvalidArgument)
+    };
+    let regex = COMPILED_ON_BYTES.try_with(|compiled| compiled.with(pattern, compile, ByteRegex::clone));
+    regex.unwrap_or(Err(ErrorKind::OutOfBudget)).and_then(|regex| regex.is_match(bytes, cx))
 }
 
 /// `text.matches(pattern)`: whether a pattern that was not known before the evaluation matches somewhere in `text`.
@@ -82,6 +105,21 @@ mod tests {
                 let cx = Cx::new(1_000_000, &arena);
                 assert_eq!(string_matches(&cx, text, pattern), want, "{text} {pattern}");
             }
+        }
+    }
+
+    #[test]
+    fn patterns_on_bytes_are_decided_with_and_without_memory() {
+        let arena = Arena::new(0);
+        for memory in [0, 1 << 20] {
+            let matcher = pattern::PatternCache::with_budget(memory).byte_matcher(r"a.\xffb?$").unwrap();
+            for _ in 0..2 {
+                let cx = Cx::new(1_000_000, &arena);
+                assert_eq!(byte_regex_found(&cx, &matcher, b"xa\xe9\xff"), Ok(true));
+                assert_eq!(byte_regex_found(&cx, &matcher, "xaé\u{ff}".as_bytes()), Ok(false));
+            }
+            let cx = Cx::new(1, &arena);
+            assert_eq!(byte_regex_found(&cx, &matcher, &[b'a'; 100]), Err(ErrorKind::OutOfBudget));
         }
     }
 
