@@ -2,6 +2,7 @@
 
 use crate::projection::Projection;
 use crate::ty::Ty;
+use crate::wildcard::Wildcard;
 use std::sync::Arc;
 
 /// Index of a constant in its graph.
@@ -50,6 +51,8 @@ pub enum Constant {
     /// A compiled regular expression on bytes, without Unicode. Only as an operand of
     /// [`Op::MatchesConst`](crate::Op::MatchesConst).
     ByteRegex(Arc<str>),
+    /// A wildcard pattern. Only as an operand of [`Op::WildcardConst`](crate::Op::WildcardConst).
+    Wildcard(Wildcard),
     /// A set of strings, texts or other bytes, sorted, distinct. Only as an operand of [`Op::InStrSet`](crate::Op::InStrSet).
     StrSet(Arc<[Arc<[u8]>]>),
     /// A set of integers, sorted, distinct. Only as an operand of [`Op::InIntSet`](crate::Op::InIntSet).
@@ -94,6 +97,8 @@ pub enum ParameterKind {
     Regex,
     /// A [`Constant::ByteRegex`]: its address.
     ByteRegex,
+    /// A [`Constant::Wildcard`]: its address.
+    Wildcard,
     /// A [`Constant::StrSet`]: its address.
     StrSet,
     /// A [`Constant::IntSet`]: its address.
@@ -104,7 +109,7 @@ pub enum ParameterKind {
 
 impl ParameterKind {
     /// All kinds.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Int,
         Self::Uint,
         Self::Double,
@@ -113,6 +118,7 @@ impl ParameterKind {
         Self::Searcher,
         Self::Regex,
         Self::ByteRegex,
+        Self::Wildcard,
         Self::StrSet,
         Self::IntSet,
         Self::Cidr,
@@ -140,6 +146,7 @@ impl ParameterKind {
             Self::Searcher => "searcher",
             Self::Regex => "regex",
             Self::ByteRegex => "byte_regex",
+            Self::Wildcard => "wildcard",
             Self::StrSet => "str_set",
             Self::IntSet => "int_set",
             Self::Cidr => "cidr",
@@ -176,18 +183,9 @@ impl Constant {
     /// Whether it is prepared for one operation (a searcher, a set, ..), and so is not a value.
     #[must_use]
     pub const fn is_prepared(&self) -> bool {
-        use Constant::{ByteRegex, HeaderName, IntSet, Parameter, Projection, Regex, Searcher, StrSet};
-        matches!(
-            self,
-            Searcher(_)
-                | Regex(_)
-                | ByteRegex(_)
-                | StrSet(_)
-                | IntSet(_)
-                | HeaderName(_)
-                | Projection(_)
-                | Parameter(_)
-        )
+        use Constant::{ByteRegex, HeaderName, IntSet, Parameter, Projection, Regex, Searcher, StrSet, Wildcard};
+        let by_search = matches!(self, Searcher(_) | Regex(_) | ByteRegex(_) | Wildcard(_) | StrSet(_) | IntSet(_));
+        by_search || matches!(self, HeaderName(_) | Projection(_) | Parameter(_))
     }
 
     /// Whether a node of this type can be this constant.
@@ -209,6 +207,7 @@ impl Constant {
         match self {
             Constant::Str(text) => plain(text),
             Constant::Searcher(needle) => plain_bytes(needle),
+            Constant::Wildcard(wildcard) => wildcard.pieces.iter().all(|piece| plain_bytes(piece)),
             Constant::StrSet(members) => members.iter().all(|member| plain_bytes(member)),
             Constant::Parameter(parameter) => parameter.plain,
             _ => false,

@@ -82,6 +82,7 @@ macro_rules! for_each_helper {
             searcher_find(searcher: word, haystack: bytes) -> try bool;
             regex_find(regex: word, text: str) -> try bool;
             byte_regex_find(regex: word, bytes: bytes) -> try bool;
+            wildcard_matches(wildcard: word, bytes: bytes) -> try bool;
             str_set_has(set: word, text: bytes) -> bool;
             int_set_has(set: word, number: int) -> bool;
             /// The parts of a document that a projection names.

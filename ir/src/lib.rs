@@ -30,6 +30,7 @@ mod quoted;
 mod table;
 mod ty;
 mod verify;
+mod wildcard;
 
 pub use constant::{ConstId, Constant, MAX_CONSTANT_DEPTH, Parameter, ParameterKind};
 pub use error::{ErrorKind, ErrorWord, Origin};
@@ -42,3 +43,4 @@ pub use projection::{Projection, Step};
 pub use table::{Fails, OpDecl, OperandType, Operands, ResultType};
 pub use ty::Ty;
 pub use verify::{MAX_LEVEL, Requirement, Violation, verify};
+pub use wildcard::Wildcard;

@@ -169,6 +169,9 @@ pub enum Op {
     /// [`Constant::ByteRegex`](crate::Constant::ByteRegex). The search is taken from the budget. Raw text has its
     /// [bytes](Op::AsBytes) searched: a pattern tells them from those of decoded text.
     MatchesConst(ConstId),
+    /// `(str, bytes or raw) -> bool`: a [`Constant::Wildcard`](crate::Constant::Wildcard) matches the whole. The match is taken from
+    /// the budget.
+    WildcardConst(ConstId),
     /// `(str, bytes or raw) -> bool`: is in a [`Constant::StrSet`](crate::Constant::StrSet).
     InStrSet(ConstId),
     /// `(int) -> bool`: is in a [`Constant::IntSet`](crate::Constant::IntSet).

@@ -10,6 +10,7 @@ use crate::helper::Helper;
 use crate::op::Op;
 use crate::projection::{Projection, Step};
 use crate::ty::Ty;
+use crate::wildcard::Wildcard;
 use std::fmt;
 use std::sync::Arc;
 
@@ -189,6 +190,11 @@ impl<'t> Line<'t> {
             "byte_regex" => Constant::ByteRegex(self.string()?.into()),
             "header_name" => Constant::HeaderName(self.string()?.into()),
             "projection" => Constant::Projection(self.projection(depth)?),
+            "wildcard" => {
+                let strict = self.word("strict");
+                let pieces = self.list("[", "]", |line| Ok(line.text_or_bytes()?.into()))?;
+                Constant::Wildcard(Wildcard { pieces, strict })
+            }
             "str_set" => Constant::StrSet(self.list("[", "]", |line| Ok(line.text_or_bytes()?.into()))?),
             "int_set" => Constant::IntSet(self.list("[", "]", Self::number)?),
             "parameter" => Constant::Parameter(self.parameter()?),

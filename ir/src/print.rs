@@ -113,6 +113,7 @@ impl fmt::Display for Constant {
             }
             Constant::Regex(pattern) => named(f, "regex", pattern),
             Constant::ByteRegex(pattern) => named(f, "byte_regex", pattern),
+            Constant::Wildcard(wildcard) => write!(f, "wildcard {wildcard}"),
             Constant::StrSet(members) => {
                 f.write_str("str_set [")?;
                 list(f, "", members, |f, member| quoted::text_or_bytes(f, member))?;

@@ -146,6 +146,7 @@ impl Op {
             Op::EndsWith => OpDecl { raw_and_constant: true, ..row("ends_with", AFFIX, BOOL, Never) },
             Op::ContainsConst(_) => row("contains_const", &[OneOf(TEXT_OR_BYTES)], BOOL, OnBudget),
             Op::MatchesConst(_) => row("matches_const", &[OneOf(&[Ty::Str, Ty::Bytes])], BOOL, OnBudget),
+            Op::WildcardConst(_) => row("wildcard_const", &[OneOf(TEXT_OR_BYTES)], BOOL, OnBudget),
             Op::InStrSet(_) => row("in_str_set", &[OneOf(TEXT_OR_BYTES)], BOOL, Never),
             Op::InIntSet(_) => row("in_int_set", &[Is(Ty::Int)], BOOL, Never),
             Op::InCidr(_) => row("in_cidr", &[Is(Ty::Ip)], BOOL, Never),
@@ -215,6 +216,7 @@ impl Op {
         Op::EndsWith,
         Op::ContainsConst(ConstId(0)),
         Op::MatchesConst(ConstId(0)),
+        Op::WildcardConst(ConstId(0)),
         Op::InStrSet(ConstId(0)),
         Op::InIntSet(ConstId(0)),
         Op::InCidr(ConstId(0)),
@@ -238,6 +240,7 @@ impl Op {
             | Op::Header { name: id, .. }
             | Op::ContainsConst(id)
             | Op::MatchesConst(id)
+            | Op::WildcardConst(id)
             | Op::InStrSet(id)
             | Op::InIntSet(id)
             | Op::InCidr(id)
@@ -255,6 +258,7 @@ impl Op {
             Op::Header { field, .. } => Op::Header { field, name: id },
             Op::ContainsConst(_) => Op::ContainsConst(id),
             Op::MatchesConst(_) => Op::MatchesConst(id),
+            Op::WildcardConst(_) => Op::WildcardConst(id),
             Op::InStrSet(_) => Op::InStrSet(id),
             Op::InIntSet(_) => Op::InIntSet(id),
             Op::InCidr(_) => Op::InCidr(id),

@@ -254,6 +254,7 @@ impl Check<'_> {
             (Op::Const(_), constant) => constant.fits(self.ty),
             (Op::Header { .. }, Constant::HeaderName(_))
             | (Op::ContainsConst(_), Constant::Searcher(_))
+            | (Op::WildcardConst(_), Constant::Wildcard(_))
             | (Op::InStrSet(_), Constant::StrSet(_))
             | (Op::InIntSet(_), Constant::IntSet(_))
             | (Op::InCidr(_), Constant::Cidr(..))
@@ -342,6 +343,7 @@ const fn accepts(op: Op, operand: Option<Ty>, kind: ParameterKind) -> bool {
         ParameterKind::Searcher => matches!(op, Op::ContainsConst(_)),
         ParameterKind::Regex => matches!((op, operand), (Op::MatchesConst(_), Some(Ty::Str))),
         ParameterKind::ByteRegex => matches!((op, operand), (Op::MatchesConst(_), Some(Ty::Bytes))),
+        ParameterKind::Wildcard => matches!(op, Op::WildcardConst(_)),
         ParameterKind::StrSet => matches!(op, Op::InStrSet(_)),
         ParameterKind::IntSet => matches!(op, Op::InIntSet(_)),
         ParameterKind::Cidr => matches!(op, Op::InCidr(_)),
@@ -385,6 +387,9 @@ fn malformed(constant: &Constant, depth: usize) -> Option<&'static str> {
         }
         Constant::HeaderName(name) => {
             unless(!name.bytes().any(|b| b.is_ascii_uppercase()), "a header name with capital letters")
+        }
+        Constant::Wildcard(wildcard) => {
+            unless(wildcard.is_valid(), "a wildcard without a piece, or one that ignores case with capital letters")
         }
         Constant::Projection(projection) => unless(projection.is_valid(), "a projection that is not sorted and small"),
         _ => None,

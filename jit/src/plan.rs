@@ -204,6 +204,7 @@ impl Plan {
 /// Whether the operation itself can fail when its operands have values. Boxes and variables are decided by the caller.
 fn fails(unit: &Unit<'_>, op: Op, ty: Ty) -> bool {
     match (op, op.decl().fails) {
+        (Op::WildcardConst(wildcard), _) => unit.inline_wildcard(wildcard).is_none(),
         (Op::Box, _) | (_, Fails::Never | Fails::WhenBoundToError) => false,
         (_, Fails::Maybe | Fails::OnBudget) => true,
         (_, Fails::UnlessDouble) => ty != Ty::Double,
@@ -220,6 +221,7 @@ fn ends(unit: &Unit<'_>, op: Op) -> bool {
         Op::Fail(kind) => kind.is_final(),
         Op::Field(index) => unit.field(index).is_none_or(|field| matches!(field.access, Access::Get)),
         Op::Header { .. } | Op::Decode | Op::IpText | Op::ContainsConst(_) | Op::MatchesConst(_) => true,
+        Op::WildcardConst(wildcard) => unit.inline_wildcard(wildcard).is_none(),
         Op::Project(_) | Op::Find(_) => true,
         Op::Fold { .. } | Op::List | Op::Map | Op::Dispatch { .. } => true,
         Op::Call(helper) => helper.decl().fails,

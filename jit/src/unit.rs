@@ -5,6 +5,12 @@
 use celero_ir::layout::Field;
 use celero_ir::{ConstId, Constant, Graph, Helper, NodeId, Op, Origin, Ty};
 
+/// Bytes of the longest constant that is compared inline.
+pub(crate) const INLINE: usize = 32;
+
+/// What stands before and after the only star of a pattern, the second `None` without a star; and whether it is strict.
+type InlineWildcard<'a> = (&'a [u8], Option<&'a [u8]>, bool);
+
 /// The address of a constant, in two forms. A form that no node needs may be 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConstantAddress {
@@ -62,6 +68,15 @@ impl<'a> Unit<'a> {
 
     pub(crate) fn helper(&self, helper: Helper) -> Option<usize> {
         self.helpers.get(helper as usize).copied()
+    }
+
+    /// The pieces of a wildcard pattern, if it is tested inline: if it has one star or none, and no long piece.
+    pub(crate) fn inline_wildcard(&self, id: ConstId) -> Option<InlineWildcard<'a>> {
+        let graph: &'a Graph = self.graph;
+        let Some(Constant::Wildcard(wildcard)) = graph.constant_at(id) else { return None };
+        let (first, last) = wildcard.ends()?;
+        let short = first.len() <= INLINE && last.is_none_or(|last| last.len() <= INLINE);
+        short.then_some((first, last, wildcard.strict))
     }
 
     /// The bytes and the id of a node that is constant text.

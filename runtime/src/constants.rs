@@ -9,7 +9,7 @@ use crate::library::{self, Cx};
 use crate::lower::{Callee, Calls};
 use crate::value::{Duration, List, Map, MapBuilder, Timestamp, Value};
 use celero_ir::passes::{Evaluator, Pattern, TextTest};
-use celero_ir::{Constant, ErrorKind, Helper};
+use celero_ir::{Constant, ErrorKind, Helper, Wildcard};
 use celero_matching::pattern::{self, PatternCache, Strategy};
 use std::cell::Cell;
 
@@ -58,6 +58,10 @@ impl Evaluator for ConstantEvaluator<'_> {
     fn byte_matches(&self, pattern: &str, bytes: &[u8]) -> Option<bool> {
         let arena = Arena::new(0);
         self.patterns.byte_regex(pattern).ok()?.is_match(bytes, &Cx::new(STEPS, &arena)).ok()
+    }
+
+    fn wildcard_matches(&self, wildcard: &Wildcard, bytes: &[u8]) -> bool {
+        library::prepared_wildcard(wildcard).is_match(bytes)
     }
 
     fn is_selection(&self, function: &str) -> bool {
@@ -140,6 +144,7 @@ pub(crate) fn value_of<'a>(constant: &Constant, arena: &'a Arena) -> EvalResult<
         Constant::Searcher(_)
         | Constant::Regex(_)
         | Constant::ByteRegex(_)
+        | Constant::Wildcard(_)
         | Constant::StrSet(_)
         | Constant::IntSet(_)
         | Constant::HeaderName(_)

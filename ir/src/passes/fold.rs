@@ -67,6 +67,12 @@ fn strict(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator
         (Op::MatchesConst(_), [Constant::Bytes(bytes)], Some(Constant::ByteRegex(pattern))) => {
             evaluator.byte_matches(pattern, bytes).map(|found| Ok(Constant::Bool(found)))
         }
+        (Op::WildcardConst(_), [Constant::Str(text)], Some(Constant::Wildcard(wildcard))) => {
+            Some(Ok(Constant::Bool(evaluator.wildcard_matches(wildcard, text.as_bytes()))))
+        }
+        (Op::WildcardConst(_), [Constant::Bytes(bytes)], Some(Constant::Wildcard(wildcard))) => {
+            Some(Ok(Constant::Bool(evaluator.wildcard_matches(wildcard, bytes))))
+        }
         (Op::Call(helper), args, _) => evaluator.call(helper, args),
         (Op::Dispatch { function, pure: true }, args, _) => {
             let name = builder.graph().functions().get(function as usize).cloned();

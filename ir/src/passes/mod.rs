@@ -36,6 +36,7 @@ use crate::constant::Constant;
 use crate::error::ErrorKind;
 use crate::graph::Graph;
 use crate::helper::Helper;
+use crate::wildcard::Wildcard;
 use std::sync::Arc;
 
 /// Which passes run. All do by default.
@@ -81,6 +82,8 @@ pub trait Evaluator {
     fn matches(&self, pattern: &str, text: &str) -> Option<bool>;
     /// Whether a pattern on bytes matches somewhere in bytes.
     fn byte_matches(&self, pattern: &str, bytes: &[u8]) -> Option<bool>;
+    /// Whether a wildcard pattern matches all of the bytes.
+    fn wildcard_matches(&self, wildcard: &Wildcard, bytes: &[u8]) -> bool;
     /// Whether a pure function of a list or map and a key depends on nothing in the list or map but the key's value.
     fn is_selection(&self, function: &str) -> bool;
     /// How to test whether a pattern matches somewhere in a text. `None` if it cannot be compiled within the limits.

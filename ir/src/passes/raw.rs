@@ -10,7 +10,7 @@ pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     let text = draft.arg(0);
     let (Op::Decode, Some(raw)) = (builder.op(text), builder.first(text)) else { return builder.keep(draft) };
     let constant = match draft.op {
-        Op::ContainsConst(id) | Op::InStrSet(id) => builder.graph().constant_at(id),
+        Op::ContainsConst(id) | Op::WildcardConst(id) | Op::InStrSet(id) => builder.graph().constant_at(id),
         op if op.decl().raw_and_constant && builder.ty(draft.arg(1)) == Ty::Str => builder.constant(draft.arg(1)),
         _ => None,
     };

@@ -133,10 +133,12 @@ v78: bool = ends_with v5, v37
 v79: bool = contains_const searcher b"\xff" v76
 v80: bool = in_str_set str_set ["a", b"\xff"] v5
 v81: bool = matches_const byte_regex "a+" v76
-v82: bool = or v77, v78, v79, v80, v81
+v82: bool = wildcard_const wildcard ["", ".example.com"] v6
+v83: bool = wildcard_const wildcard strict ["/A", b"\xff", ""] v5
+v84: bool = or v77, v78, v79, v80, v81, v82, v83
 root v41
 root v60
-root v82
+root v84
 root v64
 root v57
 "#;

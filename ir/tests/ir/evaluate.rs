@@ -1,6 +1,6 @@
 //! A naive evaluator of graphs, written from the documentation of the operations alone: what passes are tested against.
 
-use celero_ir::{Arith, Catch, Cmp, Constant, ErrorKind, Graph, Helper, NodeId, Op, Ty};
+use celero_ir::{Arith, Catch, Cmp, Constant, ErrorKind, Graph, Helper, NodeId, Op, Ty, Wildcard};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
@@ -123,6 +123,20 @@ impl Machine<'_> {
     }
 }
 
+/// Whether a wildcard pattern matches, by trying all places.
+pub(crate) fn wildcard_matches(wildcard: &Wildcard, bytes: &[u8]) -> bool {
+    fn all(pieces: &[std::sync::Arc<[u8]>], bytes: &[u8]) -> bool {
+        match pieces {
+            [] => bytes.is_empty(),
+            [only] => bytes == &**only,
+            [first, rest @ ..] => bytes
+                .strip_prefix(&**first)
+                .is_some_and(|after| (0..=after.len()).any(|skipped| all(rest, &after[skipped..]))),
+        }
+    }
+    all(&wildcard.pieces, &if wildcard.strict { bytes.to_vec() } else { bytes.to_ascii_lowercase() })
+}
+
 fn apply(op: Op, ty: Ty, operands: &[Val], payload: Option<&Constant>) -> Answer {
     use Constant::{Bool, Bytes, Double, Duration, Int, List, Str, Uint};
     let bytes = |value: &Val| match value {
@@ -142,6 +156,10 @@ fn apply(op: Op, ty: Ty, operands: &[Val], payload: Option<&Constant>) -> Answer
             let Some(Constant::Searcher(needle)) = payload else { panic!("{payload:?}") };
             let text = bytes(text);
             truth(needle.is_empty() || text.windows(needle.len()).any(|window| window == &**needle))
+        }
+        (Op::WildcardConst(_), [text]) => {
+            let Some(Constant::Wildcard(wildcard)) = payload else { panic!("{payload:?}") };
+            truth(wildcard_matches(wildcard, &bytes(text)))
         }
         (Op::InStrSet(_), [text]) => {
             let Some(Constant::StrSet(set)) = payload else { panic!("{payload:?}") };

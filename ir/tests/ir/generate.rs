@@ -1,10 +1,10 @@
 //! Random valid graphs.
 
 use crate::common::{FIELD_TYPES, Random, field_of};
-use celero_ir::{Arith, Catch, Cmp, Constant, ErrorKind, FoldKind, Graph, Helper, NodeId, Op, Origin, Ty};
+use celero_ir::{Arith, Catch, Cmp, Constant, ErrorKind, FoldKind, Graph, Helper, NodeId, Op, Origin, Ty, Wildcard};
 use std::collections::HashSet;
 
-const TEXTS: &[&str] = &["", "a", "b", "ab", "abc", "x-\u{fffd}", "é", "\u{10ffff}a\"\\"];
+const TEXTS: &[&str] = &["", "a", "b", "B", "ab", "abc", "x-\u{fffd}", "é", "\u{10ffff}a\"\\"];
 
 /// A constant of a type.
 pub(crate) fn random_constant(random: &mut Random, ty: Ty) -> Constant {
@@ -304,8 +304,16 @@ impl Generator {
                 let members = if ty == Ty::Raw { &members[..3] } else { members };
                 let needle: &[u8] = if ty == Ty::Raw { b"b" } else { self.random.pick(&[b"b", b"\x82"]) };
                 let set = Constant::StrSet(members.iter().map(|&member| member.into()).collect());
-                let constant = self.random.pick(&[set, Constant::Searcher(needle.into())]);
-                let op = if matches!(constant, Constant::Searcher(_)) { Op::ContainsConst } else { Op::InStrSet };
+                let strict = self.random.below(2) == 0;
+                let all: [&[&[u8]]; 4] = [&[b"a", b""], &[b"", needle, b""], &[b"", b"b"], &[needle]];
+                let pieces = self.random.pick(&all);
+                let wildcard = Constant::Wildcard(Wildcard::new(pieces.iter().copied(), strict));
+                let constant = self.random.pick(&[set, Constant::Searcher(needle.into()), wildcard]);
+                let op = match constant {
+                    Constant::Searcher(_) => Op::ContainsConst,
+                    Constant::Wildcard(_) => Op::WildcardConst,
+                    _ => Op::InStrSet,
+                };
                 let op = op(self.graph.constant(constant));
                 let arg = self.node(ty, depth);
                 self.add(op, Ty::Bool, &[arg])

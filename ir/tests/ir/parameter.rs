@@ -21,6 +21,7 @@ const PREPARED: &[(&str, ParameterKind, &str)] = &[
     ("contains_const", ParameterKind::Searcher, "v0"),
     ("matches_const", ParameterKind::Regex, "v0"),
     ("matches_const", ParameterKind::ByteRegex, "v5"),
+    ("wildcard_const", ParameterKind::Wildcard, "v5"),
     ("in_str_set", ParameterKind::StrSet, "v0"),
     ("in_int_set", ParameterKind::IntSet, "v3"),
     ("in_cidr", ParameterKind::Cidr, "v2"),
@@ -82,7 +83,11 @@ fn no_parameter_is_part_of_a_constant_or_names_what_is_looked_up() {
 
 #[test]
 fn raw_text_meets_plain_parameters_alone() {
-    for op in ["contains_const parameter {}searcher 0 v1", "in_str_set parameter {}str_set 0 v1"] {
+    for op in [
+        "contains_const parameter {}searcher 0 v1",
+        "in_str_set parameter {}str_set 0 v1",
+        "wildcard_const parameter {}wildcard 0 v1",
+    ] {
         let line = |plain: &str| format!("bool = {}", op.replace("{}", plain));
         assert_eq!(violation(&line("plain ")), None, "{op}");
         assert_eq!(violation(&line("")), Some((NodeId(6), Requirement::Raw)), "{op}");

@@ -4,7 +4,7 @@ use crate::common::{ALL_OPS, Random, field_of, fields, mutated};
 use crate::evaluate::{Host, Val, evaluate};
 use crate::generate::{SCALARS, random_constant, random_graph, random_scalar_graph};
 use celero_ir::passes::{Evaluator, Options, Pattern, TextTest, run};
-use celero_ir::{Constant, ErrorKind, Graph, Helper, parse, verify};
+use celero_ir::{Constant, ErrorKind, Graph, Helper, Wildcard, parse, verify};
 
 /// A library of two functions; patterns are valid when they hold no parenthesis, match as plain text, and are
 /// decided by their length in different ways.
@@ -33,6 +33,10 @@ impl Evaluator for Library {
 
     fn byte_matches(&self, pattern: &str, bytes: &[u8]) -> Option<bool> {
         Some(bytes.starts_with(pattern.as_bytes()))
+    }
+
+    fn wildcard_matches(&self, wildcard: &Wildcard, bytes: &[u8]) -> bool {
+        crate::evaluate::wildcard_matches(wildcard, bytes)
     }
 
     fn is_selection(&self, function: &str) -> bool {
@@ -254,6 +258,8 @@ fn folding() {
         ("v15: value = const {}\nv16: value = fold.map 0 v15, v5", "const []"),
         ("v15: value = const 1\nv16: bool = fold.all 0 v15, v8", "fail no_such_overload"),
         ("v15: str = const \"xay\"\nv16: bool = matches_const regex \"a\" v15", "const true"),
+        ("v15: bytes = const b\"A\\xff\"\nv16: bool = wildcard_const wildcard [\"a\", \"\"] v15", "const true"),
+        ("v15: str = const \"Ab\"\nv16: bool = wildcard_const wildcard strict [\"a\", \"\"] v15", "const false"),
         ("v15: bytes = const b\"a\\xff\"\nv16: bool = matches_const byte_regex \"a\" v15", "const true"),
         ("v15: bytes = const b\"x\\xc3y\"\nv16: bool = contains_const searcher b\"\\xc3\" v15", "const true"),
         ("v15: str = const \"x\u{e9}y\"\nv16: bool = contains_const searcher b\"\\xa9\" v15", "const true"),
@@ -451,6 +457,11 @@ fn raw_text_is_not_decoded() {
         ("v17: bool = ends_with v13, v15", "ends_with (field 6), (const \"a\")"),
         ("v17: bool = contains_const searcher \"a\" v13", "contains_const searcher \"a\" (field 6)"),
         ("v17: bool = in_str_set str_set [\"a\"] v13", "in_str_set str_set [\"a\"] (field 6)"),
+        ("v17: bool = wildcard_const wildcard [\"a\", \"\"] v13", "wildcard_const wildcard [\"a\", \"\"] (field 6)"),
+        (
+            "v17: bool = wildcard_const wildcard [\"\", b\"\\xff\"] v13",
+            "wildcard_const wildcard [\"\", b\"\\xff\"] (decode (field 6))",
+        ),
         ("v17: bool = cmp.eq v13, v16", "cmp.eq (decode (field 6)), (const \"\\u{fffd}\")"),
         ("v17: bool = cmp.lt v13, v15", "cmp.lt (decode (field 6)), (const \"a\")"),
         ("v17: bool = cmp.eq v13, v3", "cmp.eq (decode (field 6)), (field 4)"),

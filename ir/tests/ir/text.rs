@@ -2,7 +2,7 @@
 
 use crate::common::{ALL_OPS, Random, fields, mutated};
 use crate::generate::random_graph;
-use celero_ir::{Constant, Graph, Op, Origin, Parameter, ParameterKind, Projection, Step, Ty, parse, verify};
+use celero_ir::{Constant, Graph, Op, Origin, Parameter, ParameterKind, Projection, Step, Ty, Wildcard, parse, verify};
 use std::collections::HashSet;
 
 #[test]
@@ -52,6 +52,8 @@ fn every_constant_reads_back() {
         Constant::Searcher(b"x\xff"[..].into()),
         Constant::Regex("(?i)a\\d\"".into()),
         Constant::ByteRegex("(?i)a\\xff\"".into()),
+        Constant::Wildcard(Wildcard::new([&b"*\""[..], b"\xff", b""], false)),
+        Constant::Wildcard(Wildcard::new([&b"A"[..]], true)),
         Constant::StrSet([b"a"[..].into(), "é".as_bytes().into(), b"\xff\""[..].into()].into()),
         Constant::StrSet([].into()),
         Constant::IntSet([-1, 7].into()),

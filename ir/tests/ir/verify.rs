@@ -79,6 +79,9 @@ fn constants_are_well_formed_and_where_they_belong() {
         "contains_const regex \"a\" v0",
         "matches_const searcher \"a\" v0",
         "matches_const byte_regex \"a\" v0",
+        "wildcard_const searcher \"a\" v0",
+        "wildcard_const wildcard [] v0",
+        "wildcard_const wildcard [\"\", \"A\"] v0",
         "in_str_set int_set [1] v0",
         "in_str_set str_set [\"b\", \"a\"] v0",
         "in_str_set str_set [\"a\", \"a\"] v0",
@@ -128,6 +131,8 @@ fn raw_text_meets_only_constants_without_replacement_characters() {
         "contains_const searcher \"a\\u{fffd}\" v0",
         "in_str_set str_set [\"a\", \"\\u{fffd}\"] v0",
         "contains_const searcher b\"a\\xff\" v0",
+        "wildcard_const wildcard [\"\", \"\\u{fffd}\"] v0",
+        "wildcard_const wildcard [b\"\\xff\", \"\"] v0",
         "in_str_set str_set [\"a\", b\"\\xff\"] v0",
     ] {
         assert_eq!(broken(&format!("{head}v4: bool = {line}")), (NodeId(4), Requirement::Raw), "{line}");

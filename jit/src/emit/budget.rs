@@ -53,6 +53,7 @@ impl Emitter<'_, '_> {
             Op::Const(_) | Op::Local(_) | Op::Not | Op::And | Op::Or | Op::Cond | Op::Arith(_) | Op::Neg => true,
             Op::Cmp(Cmp::Eq | Cmp::Ne) if text => args.iter().any(|&arg| self.is_inline(arg)),
             Op::StartsWith | Op::EndsWith => args.get(1).is_some_and(|&affix| self.is_inline(affix)),
+            Op::WildcardConst(wildcard) => self.unit.inline_wildcard(wildcard).is_some(),
             Op::Cmp(_) => !text,
             Op::InCidr(_) | Op::IsPresent | Op::AsBytes | Op::Elements(_) => true,
             Op::Field(index) => self.unit.field(index).is_some_and(|field| !matches!(field.access, Access::Get)),

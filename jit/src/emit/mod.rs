@@ -309,6 +309,7 @@ impl Emitter<'_, '_> {
                 let helper = if text { celero_ir::Helper::regex_find } else { celero_ir::Helper::byte_regex_find };
                 self.call_prepared(id, helper, constant)
             }
+            Op::WildcardConst(constant) => self.call_prepared(id, celero_ir::Helper::wildcard_matches, constant),
             Op::InStrSet(constant) => self.call_prepared(id, celero_ir::Helper::str_set_has, constant),
             Op::InIntSet(constant) => self.call_prepared(id, celero_ir::Helper::int_set_has, constant),
             Op::InCidr(network) => self.in_cidr(id, network),

@@ -2,10 +2,14 @@
 //!
 //! A test against a constant of up to 32 bytes is emitted inline: a comparison of lengths, then loads of the bytes; or, if the host has
 //! a tag byte for the text, a comparison of that. Tests against longer or unknown texts call a helper once the lengths allow a match.
+//!
+//! A wildcard pattern with one star or none is a test of a prefix and a suffix, or of the whole. Where ASCII letters match in either case, the
+//! bit that tells the cases apart is set in what was loaded, at those places only where the pattern has a letter.
 
 use super::block::Edge;
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
+use crate::unit::INLINE;
 use celero_ir::layout::value::{FIRST, SECOND, TAG, tag_of};
 use celero_ir::layout::{Access, Field, Path};
 use celero_ir::{Cmp, ConstId, Constant, Helper, NodeId, Op, Ty};
@@ -14,8 +18,6 @@ use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use smallvec::SmallVec;
 
-/// Bytes of the longest constant that is compared inline.
-const INLINE: usize = 32;
 /// Number of members of the largest set that is compared inline.
 const SMALL_SET: usize = 4;
 
@@ -25,10 +27,21 @@ struct Chunk {
     offset: usize,
     width: usize,
     expected: u64,
+    /// Bits to set before the comparison.
+    mask: u64,
+}
+
+/// How letters match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Case {
+    /// As they are.
+    Exact,
+    /// ASCII letters in either case; the constant is in lower case.
+    Folded,
 }
 
 /// Loads that cover exactly the bytes of a constant; the last may overlap the one before.
-fn chunks(bytes: &[u8]) -> Vec<Chunk> {
+fn chunks(bytes: &[u8], case: Case) -> Vec<Chunk> {
     let widest = match bytes.len() {
         0 => return Vec::new(),
         1 => 1,
@@ -43,9 +56,12 @@ fn chunks(bytes: &[u8]) -> Vec<Chunk> {
         offsets.push(tail);
     }
     let chunk = |offset: usize| {
-        let part = bytes.iter().skip(offset).take(widest).rev();
-        let expected = part.fold(0_u64, |word, &byte| (word << 8) | u64::from(byte));
-        Chunk { offset, width: widest, expected }
+        let word = |of: fn(u8) -> u8| {
+            let part = bytes.iter().skip(offset).take(widest).rev();
+            part.fold(0_u64, |word, &byte| (word << 8) | u64::from(of(byte)))
+        };
+        let mask = if case == Case::Folded { word(|byte| if byte.is_ascii_lowercase() { 0x20 } else { 0 }) } else { 0 };
+        Chunk { offset, width: widest, expected: word(|byte| byte), mask }
     };
     offsets.into_iter().map(chunk).collect()
 }
@@ -128,6 +144,7 @@ impl Emitter<'_, '_> {
                 };
                 self.match_bytes(start, bytes, Some(constant), yes, no)
             }
+            Op::WildcardConst(wildcard) => self.test_wildcard(id, wildcard, yes, no),
             Op::Call(Helper::value_equal) => self.value_equal(id, args, yes, no),
             Op::InStrSet(set) => self.test_text_set(id, set, yes, no),
             _ => Err(broken("the operation is not a test of text")),
@@ -191,6 +208,36 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
+    /// A wildcard pattern with one star or none.
+    fn test_wildcard(&mut self, id: NodeId, wildcard: ConstId, yes: Edge, no: Edge) -> Result<(), Error> {
+        let (_, _, args) = self.parts(id);
+        let (first, last, strict) = self
+            .unit
+            .inline_wildcard(wildcard)
+            .ok_or_else(|| broken("a wildcard pattern that is not tested inline"))?;
+        let case = if strict { Case::Exact } else { Case::Folded };
+        let (text, length) = self.value(self.one_arg(args)?)?.two()?;
+        self.locate(id);
+        let (least, long) = (len(first)?.saturating_add(len(last.unwrap_or(&[]))?), self.builder.create_block());
+        let fits = if last.is_some() { IntCC::UnsignedGreaterThanOrEqual } else { IntCC::Equal };
+        let enough = self.builder.ins().icmp_imm_s(fits, length, least);
+        self.brif(enough, Edge::to(long), no);
+        self.start(long);
+        let Some(last) = last.filter(|last| !last.is_empty()) else {
+            return self.match_inline(text, first, case, yes, no);
+        };
+        // The end first: patterns of host names differ there.
+        let rest = self.builder.create_block();
+        let end = self.builder.ins().iadd(text, length);
+        let end = self.builder.ins().iadd_imm_s(end, len(last)?.saturating_neg());
+        self.match_inline(end, last, case, if first.is_empty() { yes } else { Edge::to(rest) }, no)?;
+        if !first.is_empty() {
+            self.start(rest);
+            self.match_inline(text, first, case, yes, no)?;
+        }
+        Ok(())
+    }
+
     /// Whether the bytes at an address are these. There are as many, which the caller has checked.
     fn match_bytes(
         &mut self,
@@ -208,8 +255,12 @@ impl Emitter<'_, '_> {
             self.brif(equal.one()?, yes, no);
             return Ok(());
         }
+        self.match_inline(at, bytes, Case::Exact, yes, no)
+    }
+
+    fn match_inline(&mut self, at: Value, bytes: &[u8], case: Case, yes: Edge, no: Edge) -> Result<(), Error> {
         // Most texts differ in the first chunk. Differences in the other chunks are combined, so that one jump tests them.
-        let chunks = chunks(bytes);
+        let chunks = chunks(bytes, case);
         let Some((first, others)) = chunks.split_first() else {
             self.jump(yes);
             return Ok(());
@@ -244,12 +295,17 @@ impl Emitter<'_, '_> {
     fn load_chunk(&mut self, at: Value, chunk: &Chunk) -> Result<Value, Error> {
         let offset = i32::try_from(chunk.offset).map_err(|_| broken("a constant too long to be compared in line"))?;
         let ins = self.builder.ins();
-        Ok(match chunk.width {
+        let loaded = match chunk.width {
             1 => ins.uload8(I64, MEM, at, offset),
             2 => ins.uload16(I64, MEM, at, offset),
             4 => ins.uload32(MEM, at, offset),
             _ => ins.load(I64, MEM, at, offset),
-        })
+        };
+        if chunk.mask == 0 {
+            return Ok(loaded);
+        }
+        let mask = self.word(chunk.mask.cast_signed());
+        Ok(self.builder.ins().bor(loaded, mask))
     }
 
     fn test_text_set(&mut self, id: NodeId, set: ConstId, yes: Edge, no: Edge) -> Result<(), Error> {
@@ -330,10 +386,10 @@ mod tests {
         for n in 0..=INLINE {
             let bytes: Vec<u8> = (1..=n as u8).collect();
             let mut covered = vec![false; n];
-            for chunk in chunks(&bytes) {
+            for chunk in chunks(&bytes, Case::Exact) {
                 let mut word = [0; 8];
                 word[..chunk.width].copy_from_slice(&bytes[chunk.offset..chunk.offset + chunk.width]);
-                assert_eq!(chunk.expected, u64::from_le_bytes(word));
+                assert_eq!((chunk.expected, chunk.mask), (u64::from_le_bytes(word), 0));
                 covered[chunk.offset..chunk.offset + chunk.width].fill(true);
             }
             assert!(covered.iter().all(|&c| c), "{n}");

@@ -71,6 +71,10 @@ impl Build {
                     object(name.to_string())
                 }
                 Constant::Searcher(needle) => bytes(needle),
+                Constant::Wildcard(wildcard) => {
+                    let wildcard = Box::leak(Box::new(wildcard.clone()));
+                    ConstantAddress { data: std::ptr::from_mut(wildcard) as usize, ..Default::default() }
+                }
                 Constant::IntSet(members) => {
                     object(members.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
                 }

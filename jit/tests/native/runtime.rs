@@ -202,6 +202,24 @@ extern "C" fn regex_find(_: *mut Frame, regex: u64, text: u64, length: u64) -> P
     Pair(0, u64::from(slice(text, length).ends_with(prepared(regex).trim_end_matches('$').as_bytes())))
 }
 
+extern "C" fn wildcard_matches(_: *mut Frame, wildcard: u64, text: u64, length: u64) -> Pair {
+    count(Helper::wildcard_matches);
+    fn all(pieces: &[std::sync::Arc<[u8]>], bytes: &[u8]) -> bool {
+        match pieces {
+            [] => bytes.is_empty(),
+            [only] => bytes == &**only,
+            [first, rest @ ..] => bytes
+                .strip_prefix(&**first)
+                .is_some_and(|after| (0..=after.len()).any(|skipped| all(rest, &after[skipped..]))),
+        }
+    }
+    // SAFETY: the constant is a wildcard pattern.
+    let wildcard = unsafe { &*(wildcard as *const celero_ir::Wildcard) };
+    let text = slice(text, length);
+    let folded = if wildcard.strict { text.to_vec() } else { text.to_ascii_lowercase() };
+    Pair(0, u64::from(all(&wildcard.pieces, &folded)))
+}
+
 extern "C" fn int_set_has(_: *mut Frame, set: u64, number: i64) -> u64 {
     u64::from(prepared(set).split(',').any(|member| member == number.to_string()))
 }
@@ -335,6 +353,7 @@ pub(crate) fn helpers() -> Vec<usize> {
         Helper::str_set_has => str_set_has as *const () as usize,
         Helper::searcher_find => searcher_find as *const () as usize,
         Helper::regex_find | Helper::byte_regex_find => regex_find as *const () as usize,
+        Helper::wildcard_matches => wildcard_matches as *const () as usize,
         Helper::int_set_has => int_set_has as *const () as usize,
         Helper::ip_text => ip_text as *const () as usize,
         Helper::value_new => value_new as *const () as usize,

@@ -4,8 +4,8 @@ use crate::common::{Build, run, run_row};
 use crate::runtime::{BREAK_HEADERS, Headers};
 use celero_ir::layout::{Access, Field, Network, Path, Repr, ip_words};
 use celero_ir::{
-    Arith, Cmp, ConstId, Constant, ErrorKind, ErrorWord, Helper, NodeId, Op, Parameter, ParameterKind, Ty, parse,
-    verify,
+    Arith, Cmp, ConstId, Constant, ErrorKind, ErrorWord, Helper, NodeId, Op, Parameter, ParameterKind, Ty, Wildcard,
+    parse, verify,
 };
 use celero_jit::{Code, Compiler, Error, Settings};
 use std::net::IpAddr;
@@ -297,6 +297,11 @@ fn what_is_prepared() {
         let (pattern, field) = (d.id(ParameterKind::ByteRegex, Constant::ByteRegex("ab$".into())), d.field(0));
         let bytes = d.build.add(Op::AsBytes, Ty::Bytes, &[field]);
         d.test(Op::MatchesConst(pattern), &[bytes])
+    });
+    check("wildcard", false, |d| {
+        let wildcard = Constant::Wildcard(Wildcard::new([&b"A"[..], b""], false));
+        let (wildcard, field) = (d.id(ParameterKind::Wildcard, wildcard), d.field(0));
+        d.test(Op::WildcardConst(wildcard), &[field])
     });
     check("in a set of texts", false, |d| {
         let set = Constant::StrSet(["", "abc", LONG].map(|text| text.as_bytes().into()).into());

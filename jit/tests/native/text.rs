@@ -3,7 +3,7 @@
 use crate::common::{Build, run};
 use crate::runtime::calls;
 use celero_ir::layout::{Access, Field, Path, Repr};
-use celero_ir::{Cmp, Constant, ErrorKind, Helper, NodeId, Op, Ty};
+use celero_ir::{Cmp, Constant, ErrorKind, Helper, NodeId, Op, Ty, Wildcard};
 
 fn slice_field(b: &mut Build, ty: Ty, offset: u32) -> NodeId {
     let index = b.fields.len() as u32;
@@ -91,6 +91,67 @@ fn constants_of_every_length_with_one_wrong_byte_at_every_place() {
             }
         }
         assert_eq!(calls(Helper::bytes_equal) > 0, n > 32, "{n}");
+    }
+}
+
+/// Patterns with one star or none, of every length, on text with one byte of another value at every place.
+#[test]
+fn wildcards_of_every_length() {
+    let mut border = Border::new();
+    for n in 0..=34_usize {
+        let constant: Vec<u8> = (0..n).map(|i| b"ab@`-[{\x00zZ\xc1\xe1k"[i % 13]).collect();
+        for strict in [true, false] {
+            let (start, end) = constant.split_at(n / 3);
+            let shapes: [Vec<&[u8]>; 5] = [
+                vec![&constant],
+                vec![&constant, b""],
+                vec![b"", &constant],
+                vec![start, end],
+                vec![b"", &constant, b""],
+            ];
+            let mut b = Build::default();
+            let raw = slice_field(&mut b, Ty::Raw, 0);
+            let text = b.add(Op::AsBytes, Ty::Bytes, &[raw]);
+            for pieces in &shapes {
+                let id = b.graph.constant(Constant::Wildcard(Wildcard::new(pieces.iter().copied(), strict)));
+                let root = b.add(Op::WildcardConst(id), Ty::Bool, &[text]);
+                b.graph.add_root(root);
+            }
+            let code = b.compile();
+            calls(Helper::wildcard_matches);
+            let mut check = |text: &[u8]| {
+                let fold = |bytes: &[u8]| if strict { bytes.to_vec() } else { bytes.to_ascii_lowercase() };
+                let (value, host) = (fold(text), border.at_end(text));
+                for (root, pieces) in shapes.iter().enumerate().take(4) {
+                    let pieces: Vec<Vec<u8>> = pieces.iter().map(|piece| fold(piece)).collect();
+                    let wanted = match &*pieces {
+                        [start, end] => {
+                            value.len() >= start.len() + end.len() && value.starts_with(start) && value.ends_with(end)
+                        }
+                        whole => whole == [value.clone()],
+                    };
+                    assert_eq!(run(&code, root, &host).bool(), Ok(wanted), "{pieces:?} on {text:?}, strict {strict}");
+                }
+            };
+            check(&constant);
+            check(&[&constant, &b"z"[..]].concat());
+            check(&[b"z", &constant[..]].concat());
+            check(&[&constant[..n / 3], b"--", &constant[n / 3..]].concat());
+            check(&constant[n.min(1)..]);
+            for place in 0..n {
+                for flip in [0x20, 1, 0x80] {
+                    let mut near = constant.clone();
+                    near[place] ^= flip;
+                    check(&near);
+                    check(&[&near, &b"z"[..]].concat());
+                    check(&[b"z", &near[..]].concat());
+                }
+            }
+            assert_eq!(calls(Helper::wildcard_matches) > 0, n > 32, "{n}");
+            let host = [constant.as_ptr().addr(), n];
+            assert_eq!(run(&code, 4, &host).bool(), Ok(true));
+            assert_eq!(calls(Helper::wildcard_matches), 1);
+        }
     }
 }
 

@@ -17,6 +17,7 @@
 //! | Which regular expressions match this text? | [`PatternSet`], with [`pattern::required_literals`] |
 //! | Does this regular expression match? | [`Matcher`] |
 //! | Does this one text occur in that one? | [`Searcher`] |
+//! | Does this wildcard pattern match? | [`Wildcard`] |
 //! | Is this header in a set of names and prefixes? | `HeaderSet` (feature `http`) |
 //!
 //! # How they work together
@@ -74,6 +75,7 @@ mod pattern_set;
 mod prefixes;
 mod ranges;
 pub mod search;
+mod wildcard;
 
 #[cfg(test)]
 mod testing;
@@ -96,3 +98,4 @@ pub use pattern_set::{PatternMatch, PatternSet};
 pub use prefixes::{PrefixMap, SuffixMap};
 pub use ranges::RangeMap;
 pub use search::Searcher;
+pub use wildcard::Wildcard;

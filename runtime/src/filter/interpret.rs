@@ -9,10 +9,12 @@ use celero_frontend::filter::{
     AccessStep, Comparison, Connective, FilterExpr, FilterLiteral, FilterTree, OrderOp, StandardFunction,
 };
 use celero_frontend::{NodeId, with_stack};
+use celero_matching::Wildcard;
 use celero_matching::pattern::{ByteRegex, Meter};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A value that the host or the tree owns, or that was computed.
 type Held<'a> = Cow<'a, FilterValue>;
@@ -47,6 +49,7 @@ enum Results {
 pub(super) struct Walk<'a> {
     tree: &'a FilterTree,
     patterns: &'a HashMap<NodeId, ByteRegex>,
+    wildcards: &'a HashMap<NodeId, Arc<Wildcard>>,
     host: &'a dyn FilterHost,
     steps: Cell<u64>,
     memory: Cell<usize>,
@@ -59,10 +62,18 @@ impl<'a> Walk<'a> {
     pub(super) fn new(
         tree: &'a FilterTree,
         patterns: &'a HashMap<NodeId, ByteRegex>,
+        wildcards: &'a HashMap<NodeId, Arc<Wildcard>>,
         host: &'a dyn FilterHost,
         limits: &Limits,
     ) -> Self {
-        Self { tree, patterns, host, steps: Cell::new(limits.steps.into()), memory: Cell::new(limits.memory) }
+        Self {
+            tree,
+            patterns,
+            wildcards,
+            host,
+            steps: Cell::new(limits.steps.into()),
+            memory: Cell::new(limits.memory),
+        }
     }
 
     pub(super) fn run(&self) -> Result<Option<FilterValue>, EvalError> {
@@ -146,10 +157,9 @@ impl<'a> Walk<'a> {
             if let Comparison::OneOf(items) = comparison {
                 self.charge(id, items.len())?;
             }
-            match (comparison, value, self.patterns.get(&id)) {
-                (Comparison::Matches(_), FilterValue::Bytes(bytes), Some(pattern)) => {
-                    pattern.is_match(bytes, &self.steps_at(id))
-                }
+            match (value, self.patterns.get(&id), self.wildcards.get(&id)) {
+                (FilterValue::Bytes(bytes), Some(pattern), _) => pattern.is_match(bytes, &self.steps_at(id)),
+                (FilterValue::Bytes(bytes), _, Some(wildcard)) => wildcard.matches(bytes, &self.steps_at(id)),
                 _ => Ok(compare(comparison, value, self.host)),
             }
         };

@@ -37,6 +37,7 @@ pub use value::{FilterHost, FilterValue};
 use crate::error::{CompileError, EvalError};
 use crate::limits::Limits;
 use celero_frontend::{Diagnostic, NodeId, Stage};
+use celero_matching::Wildcard as PreparedWildcard;
 use celero_matching::pattern::{ByteRegex, PatternError};
 use interpret::Walk;
 use std::collections::HashMap;
@@ -48,6 +49,8 @@ pub struct Filter {
     tree: FilterTree,
     /// The compiled patterns, by the node that they belong to: a comparison, or the literal argument of a call.
     patterns: HashMap<NodeId, ByteRegex>,
+    /// The prepared wildcards, by the comparison that they belong to.
+    wildcards: HashMap<NodeId, Arc<PreparedWildcard>>,
     warnings: Vec<Diagnostic>,
     limits: Limits,
 }
@@ -76,12 +79,20 @@ impl Filter {
         checked: Result<(FilterTree, Vec<Diagnostic>), Vec<Diagnostic>>,
     ) -> Result<Self, CompileError> {
         let (tree, warnings) = checked.map_err(|diagnostics| CompileError::new(source, diagnostics))?;
-        let mut patterns = HashMap::new();
+        let (mut patterns, mut wildcards) = (HashMap::new(), HashMap::new());
         let mut errors = Vec::new();
         for (index, node) in tree.nodes().iter().enumerate() {
             let id = NodeId(u32::try_from(index).unwrap_or(u32::MAX));
             let pattern = match &node.expr {
                 FilterExpr::Compare { comparison: Comparison::Matches(pattern), .. } => Some((id, &*pattern.text)),
+                FilterExpr::Compare { comparison: Comparison::Wildcard(wildcard), .. } => {
+                    wildcards.insert(id, Arc::new(prepared(wildcard, false)));
+                    None
+                }
+                FilterExpr::Compare { comparison: Comparison::StrictWildcard(wildcard), .. } => {
+                    wildcards.insert(id, Arc::new(prepared(wildcard, true)));
+                    None
+                }
                 FilterExpr::Call { function, args } => pattern_argument(&tree, *function, tree.children(*args)),
                 _ => None,
             };
@@ -100,7 +111,7 @@ impl Filter {
             }
         }
         if errors.is_empty() {
-            Ok(Self { tree, patterns, warnings, limits: Limits::default() })
+            Ok(Self { tree, patterns, wildcards, warnings, limits: Limits::default() })
         } else {
             Err(CompileError::new(source, errors))
         }
@@ -140,8 +151,13 @@ impl Filter {
     ///
     /// As [`test`](Self::test).
     pub fn eval(&self, host: &dyn FilterHost) -> Result<Option<FilterValue>, EvalError> {
-        Walk::new(&self.tree, &self.patterns, host, &self.limits).run()
+        Walk::new(&self.tree, &self.patterns, &self.wildcards, host, &self.limits).run()
     }
+}
+
+/// Prepares a wildcard pattern for matching.
+fn prepared(wildcard: &Wildcard, strict: bool) -> PreparedWildcard {
+    PreparedWildcard::new(wildcard.pieces().iter().map(|piece| &**piece), strict)
 }
 
 /// The pattern among the arguments of a call: the node of the literal, and its text.

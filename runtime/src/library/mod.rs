@@ -29,6 +29,7 @@ mod standard;
 mod strings;
 mod text_builder;
 mod utf8;
+mod wildcard;
 
 pub(crate) use self::dispatch_by_helper::dispatch_by_helper;
 pub(crate) use self::invoke::invoke;
@@ -40,6 +41,7 @@ pub(crate) use self::standard::matches::{byte_regex_found, regex_found};
 pub(crate) use self::strings::{Malformed, Piece, pieces};
 #[cfg(feature = "http")]
 pub(crate) use self::utf8::lossy;
+pub(crate) use self::wildcard::{prepared_wildcard, wildcard_found};
 pub(crate) use crate::cx::Cx;
 
 #[cfg(test)]

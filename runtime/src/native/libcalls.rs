@@ -153,6 +153,18 @@ pub(super) unsafe extern "C" fn byte_regex_find(
     attempt(frame, || library::byte_regex_found(&frame.cx, matcher, text))
 }
 
+pub(super) unsafe extern "C" fn wildcard_matches(
+    frame: *const BaseFrame<'_>,
+    wildcard: *const celero_matching::Wildcard,
+    p: *const u8,
+    n: usize,
+) -> Pair {
+    // SAFETY: the address of a prepared pattern; the words of a node that is text or bytes.
+    let (wildcard, text) = unsafe { (&*wildcard, bytes(p, n)) };
+    let frame = frame!(frame);
+    attempt(frame, || library::wildcard_found(&frame.cx, wildcard, text))
+}
+
 pub(super) unsafe extern "C" fn str_set_has(
     frame: *const BaseFrame<'_>,
     set: *const StrSet,

@@ -4,12 +4,12 @@
 use super::header_table::HeaderTable;
 use crate::arena::{Arena, EvalResult};
 use crate::constants::value_of;
-use crate::library::ProjectionPlan;
+use crate::library::{ProjectionPlan, prepared_wildcard};
 use crate::value::Value;
 use celero_ir::{ConstId, Constant, ErrorKind, Graph};
 use celero_jit::ConstantAddress;
 use celero_matching::pattern::{ByteMatcher, PatternCache};
-use celero_matching::{ByteSet, Matcher, Searcher};
+use celero_matching::{ByteSet, Matcher, Searcher, Wildcard};
 use std::collections::{HashMap, HashSet};
 
 /// A needle made ready.
@@ -26,6 +26,7 @@ enum Prepared {
     Searcher(Box<PreparedSearcher>),
     Matcher(Box<Matcher>),
     ByteMatcher(Box<ByteMatcher>),
+    Wildcard(Box<Wildcard>),
     StrSet(Box<StrSet>),
     IntSet(Box<IntSet>),
     Projection(Box<ProjectionPlan>),
@@ -180,6 +181,11 @@ fn address(
             let matcher = Box::new(patterns.byte_matcher(pattern).map_err(|_| ErrorKind::InvalidArgument)?);
             let address = of(&*matcher);
             object(Prepared::ByteMatcher(matcher), address)
+        }
+        Constant::Wildcard(wildcard) => {
+            let wildcard = Box::new(prepared_wildcard(wildcard));
+            let address = of(&*wildcard);
+            object(Prepared::Wildcard(wildcard), address)
         }
         Constant::StrSet(members) => {
             let set = Box::new(StrSet::new(members.iter().map(|member| &**member)));

@@ -8,8 +8,6 @@ mod replace;
 mod text;
 mod url;
 
-pub(super) use replace::wildcard_matches;
-
 use super::value::FilterValue;
 use celero_frontend::filter::StandardFunction;
 use celero_matching::pattern::{ByteRegex, Meter};

@@ -1,38 +1,8 @@
-//! Wildcard matching, and replacing what a pattern or a wildcard matches.
+//! Replacing what a pattern or a wildcard matches.
 
 use super::{Arguments, TooLarge};
 use crate::filter::value::FilterValue;
 use celero_frontend::filter::{BytesForm, BytesLiteral, Wildcard};
-use memchr::memmem;
-use std::ops::Range;
-
-/// Returns what each star stands for, if the pattern matches the whole value. Stars take as little as they can, from the
-/// first to the last. Linear in the value, for each piece of the pattern.
-pub(in crate::filter) fn wildcard_matches(
-    wildcard: &Wildcard,
-    value: &[u8],
-    strict: bool,
-) -> Option<Vec<Range<usize>>> {
-    let fold = |bytes: &[u8]| if strict { bytes.to_vec() } else { bytes.to_ascii_lowercase() };
-    let value = fold(value);
-    let (first, rest) = wildcard.pieces().split_first()?;
-    let first = fold(first);
-    let Some((last, middle)) = rest.split_last() else { return (first == value).then(Vec::new) };
-    let last = fold(last);
-    if !value.starts_with(&first) {
-        return None;
-    }
-    let mut at = first.len();
-    let mut stars = Vec::new();
-    for piece in middle {
-        let found = memmem::find(value.get(at..)?, &fold(piece))?.checked_add(at)?;
-        stars.push(at..found);
-        at = found.checked_add(piece.len())?;
-    }
-    let end = value.len().checked_sub(last.len()).filter(|end| *end >= at)?;
-    stars.push(at..end);
-    value.ends_with(&last).then_some(stars)
-}
 
 /// Writes a replacement with `${1}` to `${8}` for groups and `$$` for `$`.
 fn expand<'v>(
@@ -82,7 +52,8 @@ pub(super) fn wildcard_replace(args: &Arguments<'_>) -> Result<Option<FilterValu
     };
     let pattern = BytesLiteral { value: pattern.into(), form: BytesForm::Quoted };
     let Ok(wildcard) = Wildcard::new(pattern, None) else { return Ok(None) };
-    let Some(stars) = wildcard_matches(&wildcard, source, args.flag(3, b's')) else {
+    let prepared = celero_matching::Wildcard::new(wildcard.pieces().iter().map(|piece| &**piece), args.flag(3, b's'));
+    let Some(stars) = prepared.stars(source, args)? else {
         return Ok(Some(source.to_vec().into()));
     };
     let group = |index: usize| match index.checked_sub(1) {

@@ -180,6 +180,7 @@ fn parameter(op: Op, ty: Ty, constant: &Constant) -> Option<(ParameterKind, bool
         (_, Constant::Searcher(_)) => ParameterKind::Searcher,
         (_, Constant::Regex(_)) => ParameterKind::Regex,
         (_, Constant::ByteRegex(_)) => ParameterKind::ByteRegex,
+        (_, Constant::Wildcard(_)) => ParameterKind::Wildcard,
         (_, Constant::StrSet(_)) => ParameterKind::StrSet,
         (_, Constant::IntSet(_)) => ParameterKind::IntSet,
         (_, &Constant::Cidr(address, prefix)) if !matches!(op, Op::Const(_)) => {
