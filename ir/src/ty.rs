@@ -18,7 +18,8 @@ pub enum Ty {
     /// Any bytes: address and length.
     Bytes,
     /// Text from the host that may not be valid UTF-8: address and length. It stands for the text with U+FFFD in place of
-    /// invalid sequences. Only operations whose result on the bytes equals the result on that text accept it.
+    /// invalid sequences. Only operations whose result on the bytes equals the result on that text accept it, and
+    /// [`Op::AsBytes`](crate::Op::AsBytes), which gives the bytes as they are.
     Raw,
     /// A [`Ty::Raw`] that may be absent: a null address.
     Maybe,
