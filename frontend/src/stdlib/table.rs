@@ -586,6 +586,10 @@ builtins! {
         StripPrefix Member "stripPrefix"(string, string) -> string;
         /// The text without another one at its end, if that is there.
         StripSuffix Member "stripSuffix"(string, string) -> string;
+        /// Whether a pattern matches the whole text, ASCII letters in either case: `*` stands for any text, `\*` and `\\` for themselves.
+        Wildcard Member "wildcard"(string, string) -> bool;
+        /// As `wildcard`, but letters match in their own case only.
+        StrictWildcard Member "strictWildcard"(string, string) -> bool;
         /// The SHA-1 digest of text or bytes, in hexadecimal.
         Sha1String Global "sha1.encode"(string) -> string;
         Sha1Bytes Global "sha1.encode"(bytes) -> string;

@@ -12,7 +12,7 @@ use super::standard::text::{
 use super::standard::time::{
     Part, duration_text, part, part_in, timestamp_add, timestamp_diff, timestamp_sub, timestamp_text,
 };
-use super::{encoders, gateway, http, json, lists, math, network, optionals, regex, sets, strings};
+use super::{encoders, gateway, http, json, lists, math, network, optionals, regex, sets, strings, wildcard};
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::value::order::{int_double, int_uint, uint_double};
@@ -387,6 +387,8 @@ pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalR
         Merge(V::Map(a), V::Map(b)) tries gateway::merge(cx, a, b);
         RegexReplaceOnce(V::String(text), V::String(pattern), V::String(by)) tries
             gateway::regex_replace(cx, text, pattern, by);
+        Wildcard(V::String(text), V::String(pattern)) tries wildcard::string_wildcard(cx, text, pattern, false);
+        StrictWildcard(V::String(text), V::String(pattern)) tries wildcard::string_wildcard(cx, text, pattern, true);
         StripPrefix(V::String(text), V::String(prefix)) tries gateway::strip_prefix(cx, text, prefix);
         StripSuffix(V::String(text), V::String(suffix)) tries gateway::strip_suffix(cx, text, suffix);
         Sha1String(V::String(text)) tries gateway::digest::<Sha1>(cx, text.as_bytes());

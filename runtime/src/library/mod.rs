@@ -42,6 +42,7 @@ pub(crate) use self::strings::{Malformed, Piece, pieces};
 #[cfg(feature = "http")]
 pub(crate) use self::utf8::lossy;
 pub(crate) use self::wildcard::{prepared_wildcard, wildcard_found};
+pub(crate) use self::wildcard::{prepared_wildcard, wildcard_found, wildcard_of};
 pub(crate) use crate::cx::Cx;
 
 #[cfg(test)]

@@ -41,6 +41,11 @@ fn form(builtin: Builtin) -> Option<Form> {
         B::IpFromString => (0, "an IP address", "write it as in \"192.0.2.1\" or \"2001:db8::1\""),
         B::CidrFromString => (0, "a network", "write it as in \"10.0.0.0/8\" or \"2001:db8::/32\""),
         B::CidrContainsIpString => (1, "an IP address", "write it as in \"192.0.2.1\" or \"2001:db8::1\""),
+        B::Wildcard | B::StrictWildcard => (
+            1,
+            "a wildcard pattern",
+            "one `*` stands for any text; write `\\*` for a star and `\\\\` for a backslash, in a raw string `r\"..\"`",
+        ),
         B::IntFromString => (0, "an `int`", "write decimal digits, as in \"-42\""),
         B::UintFromString => (0, "a `uint`", "write decimal digits, as in \"42\""),
         B::DoubleFromString => (0, "a `double`", ""),
@@ -203,6 +208,7 @@ fn reading(builtin: Builtin, text: &str) -> Result<(), ErrorKind> {
     let text = Value::String(text);
     let value = match builtin {
         Builtin::CidrContainsIpString => invoke(&cx, Builtin::IpFromString, &[text]),
+        Builtin::Wildcard | Builtin::StrictWildcard => invoke(&cx, builtin, &[Value::String(""), text]),
         _ if form(builtin).is_some_and(|form| form.parameter == 1) => {
             invoke(&cx, builtin, &[Value::Timestamp(Timestamp::default()), text])
         }

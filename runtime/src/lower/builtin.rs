@@ -2,8 +2,10 @@
 //! dispatched. Dispatch is always correct; a row here makes a call cheaper.
 
 use super::Lowering;
+use crate::library::wildcard_of;
 use celero_frontend::{NodeId as AstId, stdlib::Builtin};
-use celero_ir::{Arith, Cmp, Helper, NodeId, Op, Ty};
+use celero_ir::{Arith, Cmp, Constant, Helper, NodeId, Op, Ty};
+use std::sync::Arc;
 
 /// How a builtin is lowered: the representations of its operands, the operation, that of its result.
 struct Shape {
@@ -120,6 +122,13 @@ impl Lowering<'_> {
                 let json = self.add(Op::AsBytes, Ty::Bytes, &[text], id);
                 return Some(self.add(Op::Call(Helper::json_parse), Ty::Value, &[json], id));
             }
+            (Builtin::Wildcard | Builtin::StrictWildcard, &[text, pattern]) => {
+                let pattern = self.constant_text(pattern)?;
+                let wildcard = wildcard_of(&pattern, builtin == Builtin::StrictWildcard)?;
+                let text = self.convert(text, Ty::Str, id)?;
+                let wildcard = self.graph.constant(Constant::Wildcard(wildcard));
+                return Some(self.add(Op::WildcardConst(wildcard), Ty::Bool, &[text], id));
+            }
             // A `dyn` index may be any number.
             (Builtin::IndexList, &[_, index]) if self.graph.ty(index) == Ty::Value => return None,
             _ => {}
@@ -148,6 +157,17 @@ impl Lowering<'_> {
             converted.push(self.convert(operand, ty, id)?);
         }
         Some(self.add(shape.op, shape.result, &converted, id))
+    }
+
+    /// The text of a node that is constant text.
+    fn constant_text(&self, node: NodeId) -> Option<Arc<str>> {
+        match self.graph.op(node) {
+            Op::Const(id) => match self.graph.constant_at(id)? {
+                Constant::Str(text) => Some(text.clone()),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// Whether evaluating the node can fail, erring on the side of yes.

@@ -124,13 +124,11 @@ impl Default for Coverage {
             coverage.expect(Group::Syntax, ranges(fold).iter().map(|range| format!("{fold} over {range}").into()));
         }
         coverage.expect(Group::Intermediate, Owned::KINDS.iter().copied().chain(["dyn"]).map(Cow::Borrowed));
-        let operations = Op::EACH.iter().filter(|op| !matches!(op, Op::WildcardConst(_)));
-        coverage.expect(Group::Operation, operations.map(|op| op.decl().name.into()));
+        coverage.expect(Group::Operation, Op::EACH.iter().map(|op| op.decl().name.into()));
         coverage.expect(Group::Node, Ty::ALL.iter().map(|ty| ty.name().into()));
         coverage.expect(Group::Element, ELEMENTS.iter().filter_map(type_name).map(Cow::Borrowed));
-        // Only functions of several rules look up several headers at once, and only the filter language has patterns on bytes
-        // and wildcards.
-        let elsewhere = [Helper::headers_get, Helper::byte_regex_find, Helper::wildcard_matches];
+        // Only functions of several rules look up several headers at once, and only the filter language has patterns on bytes.
+        let elsewhere = [Helper::headers_get, Helper::byte_regex_find];
         let helpers = Helper::ALL.iter().filter(|helper| !elsewhere.contains(helper));
         coverage.expect(Group::Helper, helpers.map(|helper| helper.decl().name.into()));
         coverage.expect(Group::Result, Owned::KINDS.iter().map(|s| Cow::Borrowed(*s)));

@@ -25,6 +25,13 @@ pub(super) const PLAIN: &[Idiom] = &[
         format!("({subject} == 0 || {subject} == -1 || {subject} == 42)")
     }),
     (&[(Op, "matches_const"), (Helper, "regex_find")], |w| format!("{}.matches({})", text(w), w.rng.pick(PATTERNS))),
+    (&[(Op, "wildcard_const")], |w| {
+        let pattern = *w.rng.pick(&["'a*'", "'*C'", "'ABC'", "'A*c'", "'*'", "''", "'*.example.com'"]);
+        format!("{}.{}({pattern})", text(w), w.rng.pick(&["wildcard", "strictWildcard"]))
+    }),
+    (&[(Op, "wildcard_const"), (Helper, "wildcard_matches")], |w| {
+        format!("{}.{}({})", text(w), w.rng.pick(&["wildcard", "strictWildcard"]), w.rng.pick(&["'*B*'", "'a*b*c'"]))
+    }),
     (&[(Op, "contains_const"), (Helper, "searcher_find")], |w| {
         format!("{}.contains({})", text(w), w.rng.pick(&["'a'", "''", "'b'", "'10.'", "'é'"]))
     }),

@@ -260,6 +260,8 @@ const TOKENS: &[&str] = &[
 ];
 const REPLACEMENTS: &[&str] = &["''", "'-'", r"r'<\0>'", r"r'\1'", r"'\\'", r"r'\'", r"r'\x'"];
 const DOLLARS: &[&str] = &["''", "'-'", "'<$0>'", "'$1'", "'${n}$$'", "'$none'", "'${'", "'$'"];
+const WILDCARDS: &[&str] =
+    &["'*'", "'a*'", "'*C'", "'A*c'", "'*b*'", "''", "'abc'", r"r'\\*'", "'**'", r"r'\\a'", "'*é*'", "'\u{fffd}*'"];
 const FORMS: &[&str] = &["''", "'a=1&b=2'", "'a=1&a=2&a'", "'b=%C3%A9+x&=&&c'", "'a=%ff&%61=%zz'"];
 const FIELD_VALUES: &[&str] =
     &["{'b': [1, 'x y', null], 'a': true, 'c': null}", "{'a': 'é&=', 'b': -1.5, 'c': 7u}", "{'a': {}}"];
@@ -334,6 +336,7 @@ pub(super) fn argument(rng: &mut Rng, builtin: Builtin, position: usize) -> Opti
         (B::Matches | B::RegexExtract | B::RegexExtractAll, 1) => PATTERNS,
         (B::RegexReplace | B::RegexReplaceFirst | B::RegexReplaceOnce, 1) => PATTERNS,
         (B::RegexReplaceOnce, 2) => DOLLARS,
+        (B::Wildcard | B::StrictWildcard, 1) => WILDCARDS,
         (B::FormDecode, _) => FORMS,
         (B::FormEncode, _) => FIELD_VALUES,
         (B::RegexReplace | B::RegexReplaceFirst, 2) => REPLACEMENTS,

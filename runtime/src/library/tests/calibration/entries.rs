@@ -36,6 +36,7 @@ pub(super) fn entry<'v>(builtin: Builtin, values: &mut Values<'v>) -> Entry<'v> 
         JsonFromString => Entry::Derived(documents(values)),
         JsonFromBytes => Entry::Derived(documents_in_bytes(values)),
         Matches => Entry::Derived(patterns(values)),
+        Wildcard | StrictWildcard => Entry::Derived(wildcards(values)),
         RegexExtract | RegexExtractAll => Entry::Derived(extractions(values)),
         RegexReplace | RegexReplaceOnce => Entry::Derived(pattern_replacements(values)),
         RegexReplaceFirst => Entry::Derived(first_pattern_replacements(values)),

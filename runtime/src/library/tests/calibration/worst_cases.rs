@@ -267,6 +267,27 @@ pub(super) fn patterns<'v>(values: &mut Values<'v>) -> Vec<Calls<'v>> {
     searched(values).into_iter().map(|calls| calls.into_iter().map(|pair| pair.to_vec()).collect()).collect()
 }
 
+/// Patterns of many pieces, and of pieces that nearly occur at every place.
+pub(super) fn wildcards<'v>(values: &mut Values<'v>) -> Vec<Calls<'v>> {
+    let a = S(values.repeated("a", 20_000));
+    let pieces = S(values.repeated("a*", 10_000));
+    let nearly = S(text(values, &format!("*{}b*", "a".repeat(5_000))));
+    let plain = S(values.repeated("A", 20_000));
+    let stars = S(text(values, &format!("{}a", r"\\*".repeat(10_000))));
+    [
+        [a, pieces],
+        [a, nearly],
+        [a, plain],
+        [a, S("*A*b*")],
+        [a, stars],
+        [S(""), pieces],
+        [S("a"), S("*A*b*c")],
+        [S(""), S("")],
+    ]
+    .map(|call| one(&call))
+    .into()
+}
+
 pub(super) fn extractions<'v>(values: &mut Values<'v>) -> Vec<Calls<'v>> {
     patterns(values)
 }
