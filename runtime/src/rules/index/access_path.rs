@@ -10,7 +10,7 @@ use crate::lower::Calls;
 use crate::lower::merge::MergedGraph;
 use celero_frontend::stdlib::Builtin;
 use celero_ir::layout::{Access as FieldAccess, Field};
-use celero_ir::{Catch, Cmp, Constant, Graph, Helper, NodeId, Op, Ty};
+use celero_ir::{Catch, Cmp, Constant, Graph, Helper, NodeId, Op, Ty, Wildcard};
 use celero_matching::pattern::{Literals, RequiredLiterals, required_literals};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
@@ -156,11 +156,14 @@ impl<'g> Finder<'g> {
         let other = args.get(1).and_then(|&arg| self.constant(arg));
         let bytes = |text: &Arc<str>| Arc::<[u8]>::from(text.clone());
         let key = match (op, payload, other) {
+            (Op::Cmp(Cmp::Eq), _, Some(Constant::Bytes(bytes))) => IndexKey::Is(bytes.clone()),
             (Op::Cmp(cmp), _, Some(constant)) => compared(cmp, constant)?,
             // A value of another type than the constant is unequal, which no key of the attribute's finds out: the attribute is
             // unreadable then.
             (Op::Call(Helper::value_equal), _, Some(constant)) => compared(Cmp::Eq, constant)?,
             (Op::StartsWith, _, Some(Constant::Str(text))) => IndexKey::Prefix(bytes(text)),
+            (Op::StartsWith, _, Some(Constant::Bytes(prefix))) => IndexKey::Prefix(prefix.clone()),
+            (Op::EndsWith, _, Some(Constant::Bytes(suffix))) => IndexKey::Suffix(suffix.clone()),
             (Op::EndsWith, _, Some(Constant::Str(text))) => IndexKey::Suffix(bytes(text)),
             (Op::ContainsConst(_), Some(Constant::Searcher(needle)), _) if !needle.is_empty() => {
                 IndexKey::Contains(needle.clone())
@@ -171,6 +174,14 @@ impl<'g> Finder<'g> {
                 let default = subject.default.map(|text| if lower { text.to_ascii_lowercase().into() } else { text });
                 let subject = Subject { lower: lower || subject.lower, default, ..subject };
                 return self.keyed(subject, keys, false);
+            }
+            (Op::WildcardConst(_), Some(Constant::Wildcard(wildcard)), _) => {
+                let (key, exact) = of_wildcard(wildcard)?;
+                // As for a pattern. What occurs somewhere is looked up ignoring case, without a text in lower case.
+                let lower = !wildcard.strict && !matches!(key, IndexKey::ContainsFolded(_));
+                let default = subject.default.map(|text| if lower { text.to_ascii_lowercase().into() } else { text });
+                let subject = Subject { lower: lower || subject.lower, default, ..subject };
+                return self.keyed(subject, [key], exact);
             }
             // As with `value_equal`.
             (Op::Call(Helper::in_container), _, Some(Constant::List(members))) if !members.is_empty() => {
@@ -204,8 +215,8 @@ impl<'g> Finder<'g> {
             return None;
         }
         let kind = match subject.ty {
-            Ty::Str | Ty::Raw if subject.lower => AttributeKind::Lower,
-            Ty::Str | Ty::Raw => AttributeKind::Text,
+            Ty::Str | Ty::Raw | Ty::Bytes if subject.lower => AttributeKind::Lower,
+            Ty::Str | Ty::Raw | Ty::Bytes => AttributeKind::Text,
             // Of the values of any type only text and numbers have keys.
             Ty::Value => match tests.peek() {
                 Some(IndexKey::Is(_)) if subject.lower => AttributeKind::Lower,
@@ -218,14 +229,15 @@ impl<'g> Finder<'g> {
             Ty::Ip => AttributeKind::Address,
             _ => return None,
         };
-        // The replacement character stands for bytes that differ.
-        let decoded = matches!(subject.source, AttributeSource::Header(..));
+        // The replacement character stands for bytes that differ. Bytes that may not be UTF-8 are looked up in what they decode to.
+        let bytes = subject.ty == Ty::Bytes;
+        let decoded = bytes || matches!(subject.source, AttributeSource::Header(..));
         let attribute = self.attributes.number(Attribute { source: subject.source, kind });
         let (mut keys, mut proving) = (std::mem::take(&mut self.numbers), Vec::new());
         keys.clear();
         let mut absent = false;
         for key in tests {
-            if decoded && key.has_replacement() {
+            if decoded && key.has_replacement() || bytes && std::str::from_utf8(key.text()).is_err() {
                 return None;
             }
             absent |= subject.default.as_ref().is_some_and(|default| key.may_hold(default.as_bytes()));
@@ -252,6 +264,8 @@ impl<'g> Finder<'g> {
         let (graph, args) = (self.graph, self.graph.args(id));
         let of = |ty: Ty, inner: Subject| Some(Subject { ty, ..inner });
         match (graph.op(id), args) {
+            // Values that are bytes are no text, whatever is read of them.
+            (Op::Field(_) | Op::Unbox(_), _) if graph.ty(id) == Ty::Bytes => None,
             (Op::Field(field), _) => {
                 let layout = self.fields.get(field as usize)?;
                 let optional = layout.optional || layout.access == FieldAccess::Get;
@@ -273,6 +287,10 @@ impl<'g> Finder<'g> {
             }
             (Op::Require, &[inner]) => of(Ty::Raw, self.subject(inner).filter(|inner| inner.ty == Ty::Maybe)?),
             (Op::Decode, &[inner]) => of(Ty::Str, self.subject(inner)?),
+            (Op::AsBytes, &[inner]) => {
+                let is_text = |inner: &Subject| matches!(inner.ty, Ty::Str | Ty::Raw) && !inner.lower;
+                of(Ty::Bytes, self.subject(inner).filter(is_text).filter(|inner| inner.default.is_none())?)
+            }
             // What is no text fails here, and makes the attribute unreadable.
             (Op::Unbox(ty), &[inner]) => of(ty, self.subject(inner).filter(|inner| inner.ty == Ty::Value)?),
             (Op::Box, &[inner]) => {
@@ -382,6 +400,25 @@ fn compared(cmp: Cmp, constant: &Constant) -> Option<IndexKey> {
         Cmp::Ge => IndexKey::Range(number, i128::MAX),
         Cmp::Ne => return None,
     })
+}
+
+/// A key that holds for each text that a wildcard pattern matches, of the text in lower case unless the pattern is strict; and whether it
+/// holds for no other.
+fn of_wildcard(wildcard: &Wildcard) -> Option<(IndexKey, bool)> {
+    if let Some((whole, None)) = wildcard.ends() {
+        return Some((IndexKey::Is(whole.into()), true));
+    }
+    let (first, last) = (wildcard.pieces.first()?, wildcard.pieces.last()?);
+    let alone = |other: &[u8]| wildcard.pieces.len() == 2 && other.is_empty();
+    if !last.is_empty() && last.len() >= first.len() {
+        return Some((IndexKey::Suffix(last.clone()), alone(first)));
+    }
+    if !first.is_empty() {
+        return Some((IndexKey::Prefix(first.clone()), alone(last)));
+    }
+    let longest = wildcard.pieces.iter().max_by_key(|piece| piece.len()).filter(|piece| !piece.is_empty())?;
+    let key = if wildcard.strict { IndexKey::Contains } else { IndexKey::ContainsFolded };
+    Some((key(longest.clone()), wildcard.pieces.len() == 3))
 }
 
 /// Keys of which one holds for each text in which a pattern matches, and whether they are tests of the text in lower case.
