@@ -15,7 +15,7 @@
 //! | Which networks contain this address? | [`NetworkMap`] |
 //! | Which intervals contain this number? | [`RangeMap`] |
 //! | Which regular expressions match this text? | [`PatternSet`], with [`pattern::required_literals`] |
-//! | Does this regular expression match? | [`Matcher`] |
+//! | Does this regular expression match? | [`Matcher`], of bytes [`pattern::ByteMatcher`] |
 //! | Does this one text occur in that one? | [`Searcher`] |
 //! | Does this wildcard pattern match? | [`Wildcard`] |
 //! | Is this header in a set of names and prefixes? | `HeaderSet` (feature `http`) |
