@@ -6,6 +6,7 @@ mod build_profile;
 mod cel_crate;
 mod compiled;
 mod compiling;
+pub mod filter;
 mod handwritten;
 pub mod lookups;
 mod measure;

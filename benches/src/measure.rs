@@ -58,7 +58,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
 
 /// Mean number of allocations for one evaluation of a warm runner.
 #[must_use]
-pub fn allocations(runner: &Runner, input: &Input) -> f64 {
+pub fn allocations<I>(runner: &impl Fn(&I) -> u64, input: &I) -> f64 {
     const RUNS: u32 = 100;
     for _ in 0..RUNS {
         black_box(runner(black_box(input)));
@@ -81,7 +81,7 @@ pub struct Measurement {
 }
 
 /// Nanoseconds for an evaluation, averaged over `runs`.
-fn time_run(runner: &Runner, input: &Input, runs: u32) -> f64 {
+fn time_run<I>(runner: &impl Fn(&I) -> u64, input: &I, runs: u32) -> f64 {
     let start = Instant::now();
     for _ in 0..runs {
         black_box(runner(black_box(input)));
@@ -90,7 +90,7 @@ fn time_run(runner: &Runner, input: &Input, runs: u32) -> f64 {
 }
 
 /// The number of evaluations that takes about `target`; at least 1.
-fn runs_for(runner: &Runner, input: &Input, target: Duration) -> u32 {
+fn runs_for<I>(runner: &impl Fn(&I) -> u64, input: &I, target: Duration) -> u32 {
     let mut runs = 1;
     loop {
         let took = time_run(runner, input, runs) * f64::from(runs);
@@ -105,7 +105,7 @@ fn runs_for(runner: &Runner, input: &Input, target: Duration) -> u32 {
 
 /// Times the runners. In each of `rounds` rounds every runner runs for about 200 µs; each round starts with another runner.
 #[must_use]
-pub fn interleaved(runners: &[Runner], input: &Input, rounds: usize) -> Vec<Measurement> {
+pub fn interleaved<I>(runners: &[impl Fn(&I) -> u64], input: &I, rounds: usize) -> Vec<Measurement> {
     let runs: Vec<u32> = runners.iter().map(|r| runs_for(r, input, Duration::from_micros(200))).collect();
     let mut times: Vec<Vec<f64>> = vec![Vec::with_capacity(rounds); runners.len()];
     let mut order: Vec<usize> = (0..runners.len()).collect();

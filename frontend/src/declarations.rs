@@ -158,8 +158,8 @@ impl Declarations {
         self.by_name.contains_key(name) || self.aliases.contains_key(name)
     }
 
-    /// The names of definitions without parameters.
-    pub(crate) fn aliases(&self) -> impl Iterator<Item = &str> {
+    /// The names of definitions without parameters, in no order.
+    pub fn aliases(&self) -> impl Iterator<Item = &str> {
         self.aliases.keys().map(|name| &**name)
     }
 

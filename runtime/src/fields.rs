@@ -60,6 +60,29 @@ impl Fields {
         found
     }
 
+    /// Adds a variable that is read; `any_header` if it may be a header map that is used as a whole.
+    pub(crate) fn add_variable(&mut self, variables: &[Variable], index: u32, any_header: bool) {
+        if let Some(headers) = self.of_variable(variables, index) {
+            headers.any |= any_header;
+        }
+    }
+
+    /// Adds a header that is read of the header map that is a variable.
+    pub(crate) fn add_header(&mut self, variables: &[Variable], map: u32, name: &str) {
+        if let Some(headers) = self.of_variable(variables, map) {
+            headers.names.insert(name.to_ascii_lowercase().into());
+        }
+    }
+
+    /// Adds all that is read elsewhere.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (name, headers) in other.names {
+            let own = self.names.entry(name).or_default();
+            own.names.extend(headers.names);
+            own.any |= headers.any;
+        }
+    }
+
     fn of_variable(&mut self, variables: &[Variable], index: u32) -> Option<&mut Headers> {
         let variable = variables.get(index as usize)?;
         Some(self.names.entry(variable.name.clone()).or_default())

@@ -13,7 +13,7 @@ use crate::native::{BaseFrameCode, NativeProgram, failure, word_of};
 use crate::report::{Report, Subject};
 use crate::scratch::{Scratch, with_thread_scratch};
 use crate::value::Value;
-use celero_frontend::{Checked, Diagnostic, Type};
+use celero_frontend::{Diagnostic, Type};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl<S> Program<S> {
         native: Option<NativeProgram>,
         limits: Limits,
     ) -> Self {
-        let fields = Fields::of(expression.evaluated(), env.declarations().variables(), env.fields());
+        let fields = expression.fields(env.declarations().variables(), env.fields());
         let (functions, variables) = (env.functions().clone(), env.variables());
         let declarations = variables.fingerprint();
         let shared = Arc::new(Shared { expression, fields, functions, variables, declarations, limits });
@@ -67,13 +67,13 @@ impl<S> Program<S> {
     /// Returns the source of the expression.
     #[must_use]
     pub fn source(&self) -> &str {
-        self.checked().ast().source()
+        self.shared.expression.source()
     }
 
     /// Returns the static type of the result.
     #[must_use]
     pub fn result_type(&self) -> &Type {
-        self.checked().result_type()
+        self.shared.expression.result_type()
     }
 
     /// Returns the warnings, in the order of the source: what is valid, but probably not what the author means. Such expressions run: a
@@ -111,11 +111,6 @@ impl<S> Program<S> {
 
     pub(crate) fn expression(&self) -> &Expression {
         &self.shared.expression
-    }
-
-    /// The tree as written.
-    pub(crate) fn checked(&self) -> &Checked {
-        self.shared.expression.written()
     }
 }
 

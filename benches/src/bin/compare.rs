@@ -1,6 +1,7 @@
 //! Times every engine on every workload and prints the results; `--json` writes them as a record. METHODOLOGY.md says how.
 #![expect(clippy::print_stdout, reason = "a command")]
 
+use celero_benches::filter::{FILTER_ENGINES, FILTER_NAMES, FilterRunner, filter_input, filter_runners};
 use celero_benches::lookups::{self, Contender, Hit, LENGTHS, Misses, NEEDLES};
 use celero_benches::rulesets::{Options, PARTS, compare_rule_sets, curve};
 use celero_benches::scaling::{SIZES, measure};
@@ -34,6 +35,9 @@ struct Arguments {
     /// Measure only how the cost of a set grows with its number of rules.
     #[arg(long)]
     scaling: bool,
+    /// Measure only rules in this language: `filter` is Cloudflare's, with the workloads F1 to F8.
+    #[arg(long, value_name = "LANGUAGE")]
+    language: Option<Language>,
     /// Measure only sets of 1 to 100,000 rules, hard cases and real sets.
     #[arg(long)]
     rulesets: bool,
@@ -57,12 +61,28 @@ struct Arguments {
     rounds: usize,
 }
 
+/// A language with workloads of its own.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Language {
+    /// Cloudflare's filter language.
+    Filter,
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if let Some(record) = &arguments.from {
         return show(record, arguments.svg.as_ref());
     }
     println!("{}\n", build_line());
+    if let Some(Language::Filter) = arguments.language {
+        return match compare_filters(arguments.rounds) {
+            Ok(workloads) => write_report(arguments.json.as_ref(), json!({ "filter": workloads })),
+            Err(message) => {
+                println!("{message}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     for name in &arguments.only {
         if !NAMES.contains(&name.as_str()) && name != W13 {
             println!("no workload `{name}`; there are {}, {W13}", NAMES.join(", "));
@@ -255,6 +275,46 @@ fn time(contenders: Vec<Contender>, input: &Input, rounds: usize) -> Result<Vec<
 }
 
 /// W13: nanoseconds to find the internal names among thirty headers.
+/// Times the workloads of the filter language. Every engine must find the same number of rules.
+fn compare_filters(rounds: usize) -> Result<Vec<Value>, String> {
+    let input = filter_input();
+    println!("{:4}{:>40}", "", "ns for an evaluation (ratio to handwritten)");
+    print!("{:4}", "");
+    FILTER_ENGINES.iter().for_each(|engine| print!("{engine:>28}"));
+    println!();
+    let mut measured = Vec::new();
+    for name in FILTER_NAMES {
+        let runners = filter_runners(name)?;
+        let (engines, runners): (Vec<&str>, Vec<FilterRunner>) =
+            FILTER_ENGINES.iter().zip(runners).filter_map(|(engine, runner)| Some((*engine, runner?))).unzip();
+        let found: Vec<u64> = runners.iter().map(|runner| runner(&input)).collect();
+        if found.iter().any(|count| Some(count) != found.first()) {
+            return Err(format!("{name}: the engines disagree: {engines:?} say {found:?}"));
+        }
+        let times = interleaved(&runners, &input, rounds);
+        let by_hand = engines.iter().zip(&times).find(|(engine, _)| **engine == "handwritten");
+        let by_hand = by_hand.map_or(f64::NAN, |(_, time)| time.ns);
+        print!("{name:4}");
+        for engine in FILTER_ENGINES {
+            match engines.iter().zip(&times).find(|(measured, _)| *measured == engine) {
+                Some((_, time)) => print!("{:>28}", format!("{:.1} ({:.2})", time.ns, time.ns / by_hand)),
+                None => print!("{:>28}", "cannot say it"),
+            }
+        }
+        println!("   {} of the rules hold", found.first().copied().unwrap_or(0));
+        let engines: Vec<Value> = engines
+            .iter()
+            .zip(&times)
+            .zip(&runners)
+            .map(|((engine, time), runner)| {
+                json!({ "engine": engine, "ns": round(time.ns), "ratio": round(time.ns / by_hand), "allocations": round(allocations(runner, &input)) })
+            })
+            .collect();
+        measured.push(json!({ "workload": name, "engines": engines }));
+    }
+    Ok(measured)
+}
+
 fn compare_header_sets(input: &Input, rounds: usize) -> Result<Vec<Value>, String> {
     let mut rows = Vec::new();
     for misses in [Misses::Random, Misses::Real] {

@@ -69,7 +69,9 @@ impl Engine {
         let limits = &self.limits().source;
         let expression = Expression::of(source, env.rule_language(), env.declarations(), limits).map_err(failed)?;
         let mut warnings = expression.warnings().to_vec();
-        warnings.extend(lint::lint(expression.written(), env.fields(), patterns));
+        if let Some(tree) = expression.checked() {
+            warnings.extend(lint::lint(&tree.written, env.fields(), patterns));
+        }
         warnings.sort_by_key(|warning| warning.span.start);
         warnings.truncate(limits.max_diagnostics as usize);
         Ok(expression.with_warnings(warnings))

@@ -5,7 +5,7 @@ use crate::constants::ConstantEvaluator;
 use crate::context::Context;
 use crate::env::Env;
 use crate::error::CompileError;
-use crate::expression::{CheckedRule, Expression};
+use crate::expression::{CheckedRule, Expression, Tree};
 use crate::function::contained;
 use crate::lint;
 use crate::lower::{Lowered, lower};
@@ -13,7 +13,7 @@ use crate::native::{Input, NativeProgram};
 use crate::profile;
 use crate::program::Program;
 use crate::trace::{event, span};
-use celero_frontend::{Checked, Diagnostic, Severity, Span, Stage};
+use celero_frontend::{Diagnostic, Severity, Span, Stage};
 use celero_ir::{Graph, passes};
 use celero_jit::{Compiler, Settings};
 use celero_matching::pattern::PatternCache;
@@ -79,7 +79,7 @@ impl Engine {
         let tier = self.tier();
         let native = match tier {
             Tier::Interpret => None,
-            Tier::Native | Tier::Auto => match self.native(env, expression.evaluated(), patterns, stages) {
+            Tier::Native | Tier::Auto => match self.native(env, &expression, patterns, stages) {
                 Ok(native) => {
                     if let Some(profiler) = self.profiler() {
                         profiler.record(native.code(), |_| profile::rule("", expression.source()));
@@ -96,15 +96,18 @@ impl Engine {
     /// Lowers a tree to a graph. Returns it as lowered, and optimised.
     ///
     /// # Errors
-    /// A graph that is not well formed: a defect of celero.
+    /// An expression of the filter language that has no graph, or a graph that is not well formed: a defect of celero.
     pub(crate) fn lowered<C: Context>(
         &self,
         env: &Env<C>,
-        checked: &Checked,
+        expression: &Expression,
         patterns: &PatternCache,
     ) -> Result<(Lowered, Graph), String> {
         let fields = env.fields();
-        let lowered = lower(checked, env.functions(), fields);
+        let lowered = match expression.tree() {
+            Tree::Checked(tree) => lower(tree.evaluated(), env.functions(), fields),
+            Tree::Filter(rule) => rule.filter.lower(&rule.binding, env.functions(), fields)?,
+        };
         verify(&lowered.graph, fields)?;
         let evaluator = ConstantEvaluator::new(&lowered.calls, env.functions(), patterns);
         let graph = passes::run(&lowered.graph, &self.shared.passes, &evaluator);
@@ -115,13 +118,13 @@ impl Engine {
     fn native<C: Context>(
         &self,
         env: &Env<C>,
-        checked: &Checked,
+        expression: &Expression,
         patterns: &PatternCache,
         stages: &mut Stages,
     ) -> Result<NativeProgram, String> {
         let limits = self.limits();
         let fields = env.fields();
-        let (lowered, graph) = self.lowered(env, checked, patterns)?;
+        let (lowered, graph) = self.lowered(env, expression, patterns)?;
         let mut compiler = self.shared.compiler.lock().unwrap_or_else(PoisonError::into_inner);
         let (constant_bytes, steps) = (limits.constants, i64::from(limits.steps));
         let input = Input { graph: &graph, fields, calls: &lowered.calls, patterns, constant_bytes, steps };

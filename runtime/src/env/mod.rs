@@ -1,10 +1,13 @@
 //! What rules may mention: the variables of a context, the host's functions, the container of names.
 
 mod define;
+mod filter;
 mod names;
 mod overlap;
 mod problem;
 
+pub use filter::FilterLanguage;
+pub(crate) use filter::{Derivation, FilterBinding, Source};
 pub use problem::EnvError;
 
 use crate::context::Context;
@@ -24,13 +27,22 @@ use std::sync::Arc;
 /// The methods that declare something never fail; what they could not declare is in [`problems`](Env::problems), and compiling
 /// with such an environment is an error that lists them.
 pub struct Env<C> {
-    language: Arc<dyn Language>,
+    language: RuleLanguage,
     declarations: Declarations,
     variables: Arc<Variables>,
     fields: Vec<Layout>,
     functions: Functions,
     problems: Vec<EnvError>,
     context: PhantomData<fn(&C)>,
+}
+
+/// The language in which rules are written.
+#[derive(Clone, Debug)]
+pub(crate) enum RuleLanguage {
+    /// One whose checked trees are those of CEL.
+    Checked(Arc<dyn Language>),
+    /// The filter language, with its own trees.
+    Filter(Arc<FilterBinding>),
 }
 
 /// The variables by name.
@@ -89,7 +101,7 @@ impl<C> Env<C> {
     /// An environment without variables and functions.
     pub(crate) fn empty() -> Self {
         Self {
-            language: Arc::new(Cel),
+            language: RuleLanguage::Checked(Arc::new(Cel)),
             declarations: Declarations::new(),
             variables: Arc::default(),
             fields: Vec::new(),
@@ -113,12 +125,12 @@ impl<C> Env<C> {
     /// [`define`](Self::define) and [`alias`](Self::alias) are always written in CEL.
     #[must_use]
     pub fn language(mut self, language: impl Language + 'static) -> Self {
-        self.language = Arc::new(language);
+        self.language = RuleLanguage::Checked(Arc::new(language));
         self
     }
 
     /// The language in which rules are written.
-    pub(crate) fn rule_language(&self) -> &Arc<dyn Language> {
+    pub(crate) fn rule_language(&self) -> &RuleLanguage {
         &self.language
     }
 
@@ -259,7 +271,7 @@ impl<C: Context> Default for Env<C> {
 impl<C> Clone for Env<C> {
     fn clone(&self) -> Self {
         Self {
-            language: Arc::clone(&self.language),
+            language: self.language.clone(),
             declarations: self.declarations.clone(),
             variables: Arc::clone(&self.variables),
             fields: self.fields.clone(),

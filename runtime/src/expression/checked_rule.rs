@@ -7,7 +7,7 @@ use crate::fields::Fields;
 use crate::function::Functions;
 use crate::lint;
 use celero_frontend::stdlib::Libraries;
-use celero_frontend::{Definition, Diagnostic, Language, Severity, Span, Stage, Type};
+use celero_frontend::{Definition, Diagnostic, Severity, Span, Stage, Type};
 use std::fmt;
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// [`Rule::checked`](crate::Rule::checked) take it without parsing it again.
 ///
 /// It belongs to the environment that it was checked for, to clones of it, and to environments that declare the same variables,
-/// functions and libraries in the same order. Compiling it for another one is a [`CompileError`].
+/// functions and libraries in the same order, whatever their languages: so a set has rules in several languages. Compiling it for another one is a [`CompileError`].
 ///
 /// ```
 /// use celero::{Bindings, Engine, Env, Rule, Scratch, Type, Value};
@@ -48,7 +48,6 @@ struct Shared {
 
 /// What tells environments apart, as far as trees depend on it.
 struct Environment {
-    language: Arc<dyn Language>,
     /// Fingerprint of the names and types of the variables.
     variables: u64,
     functions: Functions,
@@ -61,7 +60,6 @@ impl Environment {
     fn of<C>(env: &Env<C>) -> Self {
         let declarations = env.declarations();
         Self {
-            language: Arc::clone(env.rule_language()),
             variables: env.variables().fingerprint(),
             functions: env.functions().clone(),
             definitions: declarations.definitions().to_vec(),
@@ -71,11 +69,10 @@ impl Environment {
     }
 
     fn is<C>(&self, env: &Env<C>) -> bool {
-        let Self { language, variables, functions, definitions, libraries, container } = self;
+        let Self { variables, functions, definitions, libraries, container } = self;
         let declarations = env.declarations();
         let others = declarations.definitions();
-        language.name() == env.rule_language().name()
-            && *variables == env.variables().fingerprint()
+        *variables == env.variables().fingerprint()
             && functions.are(env.functions())
             && definitions.len() == others.len()
             && definitions.iter().zip(others).all(|(one, other)| Arc::ptr_eq(one, other))
@@ -86,7 +83,7 @@ impl Environment {
 
 impl CheckedRule {
     pub(crate) fn new<C>(expression: Expression, env: &Env<C>) -> Self {
-        let fields = Fields::of(expression.evaluated(), env.declarations().variables(), env.fields());
+        let fields = expression.fields(env.declarations().variables(), env.fields());
         let environment = Environment::of(env);
         Self { shared: Arc::new(Shared { expression: Arc::new(expression), fields, environment }) }
     }
@@ -100,7 +97,7 @@ impl CheckedRule {
     /// Returns the static type of the result; [`Type::Dyn`] if it is known at evaluation only.
     #[must_use]
     pub fn result_type(&self) -> &Type {
-        self.shared.expression.written().result_type()
+        self.shared.expression.result_type()
     }
 
     /// Returns the warnings, in the order of the source: what is valid, but probably not what the author means.
@@ -128,7 +125,10 @@ impl CheckedRule {
     #[must_use]
     pub fn guard_warnings<C>(&self, env: &Env<C>, fails_open: bool) -> Vec<Diagnostic> {
         let variables = env.declarations().variables();
-        lint::guard_warnings(self.shared.expression.evaluated(), env.fields(), variables, fails_open)
+        match self.shared.expression.checked() {
+            Some(tree) => lint::guard_warnings(tree.evaluated(), env.fields(), variables, fails_open),
+            None => Vec::new(),
+        }
     }
 
     /// Returns what an evaluation can read of the context.

@@ -8,24 +8,61 @@ pub use text::TextPiece;
 pub(crate) use text::text;
 
 use crate::context::Host;
+use crate::env::{FilterBinding, RuleLanguage};
 use crate::error::{ErrorKind, EvalError};
+use crate::fields::Fields;
+use crate::filter::{Filter, engine_type};
 use crate::function::{Functions, contained};
 use crate::interpret::interpret;
 use crate::library::Cx;
 use crate::lower::is_pure;
 use crate::value::Value;
-use celero_frontend::{Cel, Checked, Declarations, Diagnostic, Language, Limits, NodeId, Reference};
+use celero_frontend::filter::{FilterExpr, unparse_filter};
+use celero_frontend::{
+    Cel, Checked, Declarations, Diagnostic, Language, Limits, NodeId, Reference, Span, Type, Variable,
+};
+use celero_ir::layout::Field as Layout;
 use std::sync::Arc;
 
 /// A checked expression and the warnings about it.
 #[derive(Debug)]
 pub(crate) struct Expression {
-    /// The tree as written.
-    written: Checked,
+    tree: Tree,
+    ty: Type,
+    warnings: Vec<Diagnostic>,
+}
+
+/// The tree of an expression, by the family of its language.
+#[derive(Debug)]
+pub(crate) enum Tree {
+    /// That of a [`Language`].
+    Checked(CheckedTree),
+    /// That of the filter language.
+    Filter(FilterRule),
+}
+
+/// A tree of a [`Language`].
+#[derive(Debug)]
+pub(crate) struct CheckedTree {
+    /// The tree as written: what is shown to people.
+    pub(crate) written: Checked,
     /// The tree with the bodies of functions defined in CEL in the places of their calls; `None` if it calls none.
     inlined: Option<Checked>,
-    warnings: Vec<Diagnostic>,
     language: Arc<dyn Language>,
+}
+
+impl CheckedTree {
+    /// The tree that is evaluated.
+    pub(crate) fn evaluated(&self) -> &Checked {
+        self.inlined.as_ref().unwrap_or(&self.written)
+    }
+}
+
+/// A rule in the filter language, with the language of its environment.
+#[derive(Debug)]
+pub(crate) struct FilterRule {
+    pub(crate) filter: Filter,
+    pub(crate) binding: Arc<FilterBinding>,
 }
 
 impl Expression {
@@ -35,13 +72,23 @@ impl Expression {
     /// Every diagnostic.
     pub(crate) fn of(
         source: &str,
-        language: &Arc<dyn Language>,
+        language: &RuleLanguage,
         declarations: &Declarations,
         limits: &Limits,
     ) -> Result<Self, Vec<Diagnostic>> {
-        let (written, warnings) = language.check(source, declarations, limits)?;
-        let inlined = celero_frontend::inline(&written, declarations, limits)?;
-        Ok(Self { written, inlined, warnings, language: Arc::clone(language) })
+        match language {
+            RuleLanguage::Checked(language) => {
+                let (written, warnings) = language.check(source, declarations, limits)?;
+                Self::of_tree(written, Arc::clone(language), warnings, declarations, limits)
+            }
+            RuleLanguage::Filter(binding) => {
+                let (tree, warnings) = binding.check(source, limits)?;
+                let ty = engine_type(tree.result_type());
+                let filter = Filter::of_tree(tree, warnings.clone())?;
+                let tree = Tree::Filter(FilterRule { filter, binding: Arc::clone(binding) });
+                Ok(Self { tree, ty, warnings })
+            }
+        }
     }
 
     /// Replaces the warnings.
@@ -58,32 +105,82 @@ impl Expression {
         declarations: &Declarations,
         limits: &Limits,
     ) -> Result<Self, Vec<Diagnostic>> {
-        let inlined = celero_frontend::inline(&written, declarations, limits)?;
-        Ok(Self { written, inlined, warnings: Vec::new(), language: Arc::new(Cel) })
+        Self::of_tree(written, Arc::new(Cel), Vec::new(), declarations, limits)
     }
 
-    /// The tree as written: what is shown to people.
-    pub(crate) fn written(&self) -> &Checked {
-        &self.written
+    fn of_tree(
+        written: Checked,
+        language: Arc<dyn Language>,
+        warnings: Vec<Diagnostic>,
+        declarations: &Declarations,
+        limits: &Limits,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let inlined = celero_frontend::inline(&written, declarations, limits)?;
+        let ty = written.result_type().clone();
+        Ok(Self { tree: Tree::Checked(CheckedTree { written, inlined, language }), ty, warnings })
+    }
+
+    /// The tree.
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Whether checking the source in this language gives this expression.
+    pub(crate) fn is_in(&self, language: &RuleLanguage) -> bool {
+        match (&self.tree, language) {
+            (Tree::Checked(tree), RuleLanguage::Checked(language)) => tree.language.name() == language.name(),
+            (Tree::Filter(rule), RuleLanguage::Filter(binding)) => Arc::ptr_eq(&rule.binding, binding),
+            _ => false,
+        }
+    }
+
+    /// What an evaluation can read of the context.
+    pub(crate) fn fields(&self, variables: &[Variable], fields: &[Layout]) -> Fields {
+        match &self.tree {
+            Tree::Checked(tree) => Fields::of(tree.evaluated(), variables, fields),
+            Tree::Filter(rule) => rule.filter.fields(&rule.binding, variables, fields),
+        }
+    }
+
+    /// The tree of a [`Language`]; `None` in the filter language.
+    pub(crate) fn checked(&self) -> Option<&CheckedTree> {
+        if let Tree::Checked(tree) = &self.tree { Some(tree) } else { None }
+    }
+
+    /// The static type of the result.
+    pub(crate) fn result_type(&self) -> &Type {
+        &self.ty
+    }
+
+    /// The place of the whole expression.
+    pub(crate) fn span(&self) -> Span {
+        match &self.tree {
+            Tree::Checked(CheckedTree { written, .. }) => written.ast().span(written.ast().root()),
+            Tree::Filter(rule) => rule.filter.tree().node(rule.filter.tree().root()).span,
+        }
     }
 
     /// The text of the tree on one line, in its language.
     pub(crate) fn unparse(&self) -> String {
-        self.language.unparse(&self.written)
-    }
-
-    /// The tree that is evaluated.
-    pub(crate) fn evaluated(&self) -> &Checked {
-        self.inlined.as_ref().unwrap_or(&self.written)
+        match &self.tree {
+            Tree::Checked(tree) => tree.language.unparse(&tree.written),
+            Tree::Filter(rule) => unparse_filter(rule.filter.tree()),
+        }
     }
 
     pub(crate) fn source(&self) -> &str {
-        self.written.ast().source()
+        match &self.tree {
+            Tree::Checked(tree) => tree.written.ast().source(),
+            Tree::Filter(rule) => rule.filter.tree().source(),
+        }
     }
 
     /// Whether the evaluated tree calls no impure function.
     pub(crate) fn is_pure(&self, functions: &Functions) -> bool {
-        let checked = self.evaluated();
+        let checked = match &self.tree {
+            Tree::Checked(tree) => tree.evaluated(),
+            Tree::Filter(rule) => return rule.is_pure(functions),
+        };
         let mut ids = (0..u32::try_from(checked.ast().nodes().len()).unwrap_or(u32::MAX)).map(NodeId);
         ids.all(|id| match checked.reference(id) {
             Reference::Call { overloads, .. } => overloads.iter().all(|called| is_pure(called, functions)),
@@ -106,11 +203,14 @@ impl Expression {
         host: &'a dyn Host,
         cx: &Cx<'a>,
     ) -> Result<Value<'a>, EvalError> {
-        let mut value = Value::Null;
-        contained(|| interpret(self.evaluated(), functions, host, cx, &mut value))
-            .unwrap_or(Err(EvalError::HOST))
-            .map_err(|error| error.settled(self.source()))?;
-        Ok(value)
+        let evaluated = contained(|| match &self.tree {
+            Tree::Checked(tree) => {
+                let mut value = Value::Null;
+                interpret(tree.evaluated(), functions, host, cx, &mut value).map(|()| value)
+            }
+            Tree::Filter(rule) => rule.filter.interpret(&rule.binding, functions, host, cx),
+        });
+        evaluated.unwrap_or(Err(EvalError::HOST)).map_err(|error| error.settled(self.source()))
     }
 
     /// Returns the result of a rule.
@@ -122,8 +222,18 @@ impl Expression {
         if let Value::Bool(truth) = value {
             return Ok(*truth);
         }
-        let ast = self.written.ast();
-        let span = ast.span(ast.root());
+        let span = self.span();
         Err(EvalError { kind: ErrorKind::NoSuchOverload, start: span.start, end: span.end })
+    }
+}
+
+impl FilterRule {
+    /// Whether the rule calls no impure function of the host.
+    fn is_pure(&self, functions: &Functions) -> bool {
+        let calls = self.filter.tree().nodes().iter().filter_map(|node| match node.expr {
+            FilterExpr::Call { function, .. } => self.binding.host_function(function),
+            _ => None,
+        });
+        calls.into_iter().all(|(index, _)| functions.is_pure(index))
     }
 }

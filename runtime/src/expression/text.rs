@@ -3,7 +3,7 @@
 //! Trees are copied node by node, so that no source is parsed again. The source of the result is written along with it: what is
 //! shown, and what the places of evaluation errors refer to.
 
-use super::CheckedRule;
+use super::{CheckedRule, CheckedTree};
 use crate::lint;
 use celero_frontend::stdlib::{Builtin, TABLE};
 use celero_frontend::{
@@ -69,7 +69,10 @@ pub(crate) fn text(
         let node = match piece {
             TextPiece::Literal(text) => literal(&mut tree, text, whole),
             TextPiece::Result(rule) => {
-                let checked = rule.expression().written();
+                let Some(CheckedTree { written: checked, .. }) = rule.expression().checked() else {
+                    let help = "write the whole value in the filter language, with `concat`";
+                    return Err(failed(&source, whole, "a result of the filter language has no text".into(), help));
+                };
                 let root = copy(&mut tree, checked, inner);
                 if is_text(rule) {
                     root

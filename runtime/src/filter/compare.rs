@@ -1,19 +1,18 @@
 //! Comparisons of one value.
 
-use super::value::{FilterHost, FilterValue};
+use super::value::FilterValue;
 use celero_frontend::filter::{Comparison, FilterLiteral, OrderOp, SetItems};
 use memchr::memmem;
 use std::cmp::Ordering;
 use std::net::IpAddr;
 
-/// Returns whether a comparison that needs nothing prepared holds for a value.
-pub(super) fn compare(comparison: &Comparison, value: &FilterValue, host: &dyn FilterHost) -> bool {
+/// Returns whether a comparison that needs nothing prepared holds for a value. Lists are the host's.
+pub(super) fn compare(comparison: &Comparison, value: &FilterValue) -> bool {
     match (comparison, value) {
         (Comparison::Order(op, literal), value) => ordered(*op, order(value, literal)),
         (Comparison::BitwiseAnd(bits), FilterValue::Int(value)) => value & bits != 0,
         (Comparison::Contains(needle), FilterValue::Bytes(value)) => memmem::find(value, &needle.value).is_some(),
         (Comparison::OneOf(items), value) => is_one_of(items, value),
-        (Comparison::InList(name), value) => host.list_contains(name, value),
         _ => false,
     }
 }

@@ -1,42 +1,40 @@
 //! The walk over the checked tree.
 
 use super::compare::compare;
+use super::data::Data;
 use super::functions::{self, Arguments};
-use super::value::{FilterHost, FilterValue};
+use super::prepared::Prepared;
+use super::value::FilterValue;
+use crate::arena::EvalResult;
+use crate::cx::Cx;
 use crate::error::{ErrorKind, EvalError};
-use crate::limits::Limits;
 use celero_frontend::filter::{
     AccessStep, Comparison, Connective, FilterExpr, FilterLiteral, FilterTree, OrderOp, StandardFunction,
 };
 use celero_frontend::{NodeId, with_stack};
-use celero_matching::Wildcard;
-use celero_matching::pattern::{ByteRegex, Meter};
+use celero_matching::pattern::Meter;
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::HashMap;
-use std::sync::Arc;
 
 /// A value that the host or the tree owns, or that was computed.
 type Held<'a> = Cow<'a, FilterValue>;
 
-/// The budget is spent, at this node.
-pub(super) struct Spent(NodeId);
+/// An evaluation that ended at this node: its budget is spent.
+struct Failure(NodeId, ErrorKind);
 
-type Outcome<T> = Result<T, Spent>;
+type Outcome<T> = Result<T, Failure>;
 
 /// The steps of a walk, of which the searches at a node take theirs.
 struct Steps<'w> {
-    left: &'w Cell<u64>,
+    cx: &'w Cx<'w>,
     id: NodeId,
 }
 
 impl Meter for Steps<'_> {
-    type Error = Spent;
+    type Error = Failure;
 
     fn charge(&self, steps: usize) -> Outcome<()> {
-        let steps = u64::try_from(steps).unwrap_or(u64::MAX);
-        self.left.set(self.left.get().checked_sub(steps).ok_or(Spent(self.id))?);
-        Ok(())
+        self.cx.charge(steps).map_err(|kind| Failure(self.id, kind))
     }
 }
 
@@ -46,52 +44,47 @@ enum Results {
     Many(Vec<bool>),
 }
 
-pub(super) struct Walk<'a> {
+pub(super) struct Walk<'a, 'w> {
     tree: &'a FilterTree,
-    patterns: &'a HashMap<NodeId, ByteRegex>,
-    wildcards: &'a HashMap<NodeId, Arc<Wildcard>>,
-    host: &'a dyn FilterHost,
-    steps: Cell<u64>,
+    prepared: &'a Prepared,
+    data: &'a dyn Data,
+    cx: &'w Cx<'w>,
+    /// Bytes that new values may still take.
     memory: Cell<usize>,
 }
 
-/// Bytes that are searched or compared in one step.
-const BYTES_PER_STEP: usize = 64;
-
-impl<'a> Walk<'a> {
+impl<'a, 'w> Walk<'a, 'w> {
     pub(super) fn new(
         tree: &'a FilterTree,
-        patterns: &'a HashMap<NodeId, ByteRegex>,
-        wildcards: &'a HashMap<NodeId, Arc<Wildcard>>,
-        host: &'a dyn FilterHost,
-        limits: &Limits,
+        prepared: &'a Prepared,
+        data: &'a dyn Data,
+        cx: &'w Cx<'w>,
+        memory: usize,
     ) -> Self {
-        Self {
-            tree,
-            patterns,
-            wildcards,
-            host,
-            steps: Cell::new(limits.steps.into()),
-            memory: Cell::new(limits.memory),
-        }
+        Self { tree, prepared, data, cx, memory: Cell::new(memory) }
     }
 
     pub(super) fn run(&self) -> Result<Option<FilterValue>, EvalError> {
         with_stack(self.tree.depth(), || self.any_value(self.tree.root()))
             .map(|value| value.map(Cow::into_owned))
-            .map_err(|Spent(id)| {
+            .map_err(|Failure(id, kind)| {
                 let span = self.tree.node(id).span;
-                EvalError { kind: ErrorKind::OutOfBudget, start: span.start, end: span.end }
+                EvalError { kind, start: span.start, end: span.end }
             })
+    }
+
+    /// The result of an operation of this node.
+    fn at<T>(id: NodeId, result: EvalResult<T>) -> Outcome<T> {
+        result.map_err(|kind| Failure(id, kind))
     }
 
     /// Charges steps for a node that reads some bytes.
     fn charge(&self, id: NodeId, bytes: usize) -> Outcome<()> {
-        self.steps_at(id).charge((bytes / BYTES_PER_STEP).saturating_add(1))
+        Self::at(id, self.cx.charge(1).and_then(|()| self.cx.charge_bytes(bytes)))
     }
 
     fn steps_at(&self, id: NodeId) -> Steps<'_> {
-        Steps { left: &self.steps, id }
+        Steps { cx: self.cx, id }
     }
 
     /// Charges the memory of a new value.
@@ -101,7 +94,7 @@ impl<'a> Walk<'a> {
     }
 
     fn charge_memory(&self, id: NodeId, bytes: usize) -> Outcome<()> {
-        let left = self.memory.get().checked_sub(bytes).ok_or(Spent(id))?;
+        let left = self.memory.get().checked_sub(bytes).ok_or(Failure(id, ErrorKind::OutOfBudget))?;
         self.memory.set(left);
         self.charge(id, bytes)
     }
@@ -157,10 +150,13 @@ impl<'a> Walk<'a> {
             if let Comparison::OneOf(items) = comparison {
                 self.charge(id, items.len())?;
             }
-            match (value, self.patterns.get(&id), self.wildcards.get(&id)) {
+            if let Comparison::InList(list) = comparison {
+                return Ok(self.data.list_contains(list, value));
+            }
+            match (value, self.prepared.pattern(id), self.prepared.wildcard(id)) {
                 (FilterValue::Bytes(bytes), Some(pattern), _) => pattern.is_match(bytes, &self.steps_at(id)),
                 (FilterValue::Bytes(bytes), _, Some(wildcard)) => wildcard.matches(bytes, &self.steps_at(id)),
-                _ => Ok(compare(comparison, value, self.host)),
+                _ => Ok(compare(comparison, value)),
             }
         };
         if self.tree.node(value).each {
@@ -222,7 +218,7 @@ impl<'a> Walk<'a> {
     fn value(&self, id: NodeId) -> Outcome<Option<Held<'a>>> {
         self.charge(id, 0)?;
         match self.tree.expr(id) {
-            FilterExpr::Field(index) => Ok(self.field(*index)),
+            FilterExpr::Field(index) => Self::at(id, self.field(*index)),
             FilterExpr::Literal(literal) => self.keep(id, literal_value(literal)).map(Some),
             FilterExpr::Call { function, args } => self.call(id, *function, self.tree.children(*args)),
             FilterExpr::Access { base, steps } => {
@@ -237,12 +233,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn field(&self, index: u32) -> Option<Held<'a>> {
-        let field = self.tree.field(index)?;
-        if let Some(value) = field.constant {
-            return Some(Cow::Owned(FilterValue::Bool(value)));
+    fn field(&self, index: u32) -> EvalResult<Option<Held<'a>>> {
+        match self.tree.field(index) {
+            Some(field) => match field.constant {
+                Some(value) => Ok(Some(Cow::Owned(FilterValue::Bool(value)))),
+                None => self.data.field(index, &field.ty),
+            },
+            None => Ok(None),
         }
-        self.host.field(index).filter(|value| value.is_of(&field.ty)).map(Cow::Borrowed)
     }
 
     /// Evaluates a value with `[*]`: the values, or `None` if what the first `[*]` stands behind is nil. Values that lack a part
@@ -305,12 +303,15 @@ impl<'a> Walk<'a> {
         self.charge(id, size)?;
         let plain: Vec<Option<&FilterValue>> = values.iter().map(|value| value.as_deref()).collect();
         let result = match function.standard {
-            None | Some(StandardFunction::IsJwtValid | StandardFunction::BitSlice) => self.host.call(index, &plain),
+            None | Some(StandardFunction::IsJwtValid | StandardFunction::BitSlice) => {
+                Self::at(id, self.data.call(index, &plain))?
+            }
             Some(standard) => {
-                let pattern = args.iter().find_map(|arg| self.patterns.get(arg));
-                let charge = |steps| self.steps_at(id).charge(steps).map_err(|Spent(_)| functions::TooLarge);
+                let pattern = args.iter().find_map(|arg| self.prepared.pattern(*arg));
+                let charge = |steps| self.cx.charge(steps).map_err(|_| functions::TooLarge);
                 let arguments = Arguments { values: &plain, pattern, room: self.memory.get(), charge: &charge };
-                functions::call(standard, &arguments).map_err(|functions::TooLarge| Spent(id))?
+                functions::call(standard, &arguments)
+                    .map_err(|functions::TooLarge| Failure(id, ErrorKind::OutOfBudget))?
             }
         };
         result.map(|value| self.keep(id, value)).transpose()

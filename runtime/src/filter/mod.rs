@@ -1,4 +1,31 @@
-//! Rules in Cloudflare's filter language, interpreted.
+//! Cloudflare's filter language, the language of Wirefilter.
+//!
+//! [`Env::filter_language`](crate::Env::filter_language) makes it the language of an environment: programs, rule sets and live rules are then
+//! compiled from its rules as they are from CEL. [`FilterLanguage`] says which fields there are.
+//!
+//! ```
+//! use celero::filter::FilterLanguage;
+//! use celero::http::RequestContext;
+//! use celero::{Engine, Env, Scratch};
+//!
+//! let env = Env::<RequestContext>::new().filter_language(FilterLanguage::http());
+//! let rules = Engine::new()
+//!     .rules(&env)
+//!     .rule("scanner", r#"http.user_agent contains "nikto" or http.request.uri.path eq "/.env""#, 404)
+//!     .rule("network", r#"ip.src in {192.0.2.0/24} and any(http.request.headers["x-tag"][*] eq "a")"#, 403)
+//!     .build()?;
+//! let request = http::Request::get("/.env").body(()).unwrap();
+//! let found = rules.first(&RequestContext::new(&request), &mut Scratch::new())?;
+//! assert_eq!(found.map(|rule| *rule.action), Some(404));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Where a value is missing, there is no error: comparisons are false, and functions have no result. The only errors are spent
+//! budgets, which the host bounds with [`Limits`], and a rule that is a value which is missing.
+//!
+//! # Without an environment
+//!
+//! [`Filter`] is a rule over a [`Scheme`], for hosts that keep values of this language: it is interpreted.
 //!
 //! ```
 //! use celero::filter::{Filter, FilterHost, FilterOptions, FilterType, FilterValue, Scheme};
@@ -19,38 +46,48 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Filter`] is a checked rule with its patterns compiled. The interpreter walks the checked tree
-//! ([`FilterTree`]) in the plainest way: it is the oracle that native code of this language is tested against, and shares with it
-//! the functions in `functions/` only.
+//! # Tiers
 //!
-//! Where a value is missing, there is no error: comparisons are false, and functions have no result. The only errors are spent
-//! budgets, which the host bounds with [`Limits`].
+//! The interpreter (`interpret.rs`) walks the checked tree ([`FilterTree`]) in the plainest way: it is the oracle that native code is tested
+//! against. Native code is compiled from the graph that `lower/` makes of the same tree. Both call the functions in `functions/`.
 
 mod compare;
+mod convert;
+mod data;
+mod derive;
 mod functions;
 mod interpret;
+mod lower;
+mod prepared;
+mod reads;
 mod value;
 
+pub use crate::env::FilterLanguage;
 pub use celero_frontend::filter::*;
+pub(crate) use convert::engine_type;
 pub use value::{FilterHost, FilterValue};
 
-use crate::error::{CompileError, EvalError};
+use crate::arena::Arena;
+use crate::context::Host;
+use crate::cx::Cx;
+use crate::env::FilterBinding;
+use crate::error::{CompileError, ErrorKind, EvalError};
+use crate::function::Functions;
 use crate::limits::Limits;
-use celero_frontend::{Diagnostic, NodeId, Stage};
-use celero_matching::Wildcard as PreparedWildcard;
-use celero_matching::pattern::{ByteRegex, PatternError};
+use crate::value::Value;
+use celero_frontend::Diagnostic;
 use interpret::Walk;
-use std::collections::HashMap;
+use prepared::Prepared;
 use std::sync::Arc;
+
+/// Bytes of memory for each step that is left.
+const BYTES_PER_STEP: usize = 64;
 
 /// A rule in the filter language, ready to be evaluated.
 #[derive(Clone, Debug)]
 pub struct Filter {
     tree: FilterTree,
-    /// The compiled patterns, by the node that they belong to: a comparison, or the literal argument of a call.
-    patterns: HashMap<NodeId, ByteRegex>,
-    /// The prepared wildcards, by the comparison that they belong to.
-    wildcards: HashMap<NodeId, Arc<PreparedWildcard>>,
+    prepared: Prepared,
     warnings: Vec<Diagnostic>,
     limits: Limits,
 }
@@ -79,42 +116,7 @@ impl Filter {
         checked: Result<(FilterTree, Vec<Diagnostic>), Vec<Diagnostic>>,
     ) -> Result<Self, CompileError> {
         let (tree, warnings) = checked.map_err(|diagnostics| CompileError::new(source, diagnostics))?;
-        let (mut patterns, mut wildcards) = (HashMap::new(), HashMap::new());
-        let mut errors = Vec::new();
-        for (index, node) in tree.nodes().iter().enumerate() {
-            let id = NodeId(u32::try_from(index).unwrap_or(u32::MAX));
-            let pattern = match &node.expr {
-                FilterExpr::Compare { comparison: Comparison::Matches(pattern), .. } => Some((id, &*pattern.text)),
-                FilterExpr::Compare { comparison: Comparison::Wildcard(wildcard), .. } => {
-                    wildcards.insert(id, Arc::new(prepared(wildcard, false)));
-                    None
-                }
-                FilterExpr::Compare { comparison: Comparison::StrictWildcard(wildcard), .. } => {
-                    wildcards.insert(id, Arc::new(prepared(wildcard, true)));
-                    None
-                }
-                FilterExpr::Call { function, args } => pattern_argument(&tree, *function, tree.children(*args)),
-                _ => None,
-            };
-            let Some((id, pattern)) = pattern else { continue };
-            match ByteRegex::new(pattern) {
-                Ok(regex) => drop(patterns.insert(id, regex)),
-                Err(error) => {
-                    let message = match error {
-                        PatternError::TooLarge { limit } => {
-                            format!("Compiled regex exceeds size limit of {limit} bytes.")
-                        }
-                        other => other.to_string(),
-                    };
-                    errors.push(Diagnostic::error(Stage::Limit, "filter-pattern", tree.node(id).span, message));
-                }
-            }
-        }
-        if errors.is_empty() {
-            Ok(Self { tree, patterns, wildcards, warnings, limits: Limits::default() })
-        } else {
-            Err(CompileError::new(source, errors))
-        }
+        Self::of_tree(tree, warnings).map_err(|errors| CompileError::new(source, errors))
     }
 
     /// Sets the bounds on steps and memory of an evaluation. By default those of [`Limits::default`].
@@ -151,23 +153,36 @@ impl Filter {
     ///
     /// As [`test`](Self::test).
     pub fn eval(&self, host: &dyn FilterHost) -> Result<Option<FilterValue>, EvalError> {
-        Walk::new(&self.tree, &self.patterns, &self.wildcards, host, &self.limits).run()
+        let arena = Arena::new(self.limits.memory);
+        let cx = Cx::new(i64::from(self.limits.steps), &arena);
+        Walk::new(&self.tree, &self.prepared, &data::Own(host), &cx, self.limits.memory).run()
     }
-}
 
-/// Prepares a wildcard pattern for matching.
-fn prepared(wildcard: &Wildcard, strict: bool) -> PreparedWildcard {
-    PreparedWildcard::new(wildcard.pieces().iter().map(|piece| &**piece), strict)
-}
+    /// Prepares a checked tree.
+    ///
+    /// # Errors
+    /// Patterns whose programs are too large.
+    pub(crate) fn of_tree(tree: FilterTree, warnings: Vec<Diagnostic>) -> Result<Self, Vec<Diagnostic>> {
+        let prepared = Prepared::of(&tree)?;
+        Ok(Self { tree, prepared, warnings, limits: Limits::default() })
+    }
 
-/// The pattern among the arguments of a call: the node of the literal, and its text.
-fn pattern_argument<'t>(tree: &'t FilterTree, function: u32, args: &[NodeId]) -> Option<(NodeId, &'t str)> {
-    let function = tree.function(function)?;
-    let is_pattern =
-        |index: usize| function.parameter(index).is_some_and(|parameter| parameter.rule == LiteralRule::Pattern);
-    let (_, &id) = args.iter().enumerate().find(|(index, _)| is_pattern(*index))?;
-    match tree.expr(id) {
-        FilterExpr::Literal(FilterLiteral::Bytes(bytes)) => Some((id, std::str::from_utf8(&bytes.value).ok()?)),
-        _ => None,
+    /// Evaluates the rule on a host of its environment.
+    ///
+    /// # Errors
+    /// `out_of_budget`, and `no_such_key` if the value is missing.
+    pub(crate) fn interpret<'a>(
+        &self,
+        binding: &'a FilterBinding,
+        functions: &Functions,
+        host: &'a dyn Host,
+        cx: &Cx<'a>,
+    ) -> Result<Value<'a>, EvalError> {
+        let data = data::Bound { binding, functions, host, cx };
+        let memory = usize::try_from(cx.left()).unwrap_or(0).saturating_mul(BYTES_PER_STEP);
+        let value = Walk::new(&self.tree, &self.prepared, &data, cx, memory).run()?;
+        let span = self.tree.node(self.tree.root()).span;
+        let at = |kind| EvalError { kind, start: span.start, end: span.end };
+        convert::engine_value(&value.ok_or_else(|| at(ErrorKind::NoSuchKey))?, cx.arena()).map_err(at)
     }
 }

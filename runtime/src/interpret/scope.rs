@@ -1,7 +1,6 @@
 //! The macros that declare one variable: `cel.bind`, `with`, `optMap` and `optFlatMap`.
 
 use super::{Outcome, Walk};
-use crate::error::ErrorKind;
 use crate::value::Value;
 use celero_frontend::NodeId;
 

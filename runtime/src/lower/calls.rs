@@ -8,9 +8,26 @@ use celero_frontend::stdlib::{Builtin, TABLE};
 use celero_frontend::{Overload, Type};
 use celero_ir::Graph;
 use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// A function that is neither the library's nor the host's: one of another language than CEL.
+pub(crate) trait Extension: fmt::Debug + Send + Sync {
+    /// The name in graphs. In all graphs of an environment, functions of equal names give equal results.
+    fn name(&self) -> &str;
+
+    /// Whether equal operands give equal results.
+    fn is_pure(&self, functions: &Functions) -> bool;
+
+    /// Calls it.
+    ///
+    /// # Errors
+    /// As the function.
+    fn call<'a>(&self, cx: &Cx<'a>, functions: &Functions, args: &[Value<'a>]) -> EvalResult<Value<'a>>;
+}
 
 /// What a dispatched call runs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Callee {
     /// The first of these whose parameters fit.
     Overloads(Box<[Overload]>),
@@ -20,6 +37,8 @@ pub(crate) enum Callee {
     Map(Box<[bool]>),
     /// Returns its operand if it is of the type.
     Guard(Type),
+    /// A function of another language.
+    Extension(Arc<dyn Extension>),
 }
 
 impl Callee {
@@ -40,6 +59,7 @@ impl Callee {
             Self::List(marks) => library::list_of(cx, args, marks),
             Self::Map(marks) => library::map_of(cx, args, marks),
             Self::Guard(ty) => library::guard(ty, args),
+            Self::Extension(function) => function.call(cx, functions, args),
         }
     }
 
@@ -70,6 +90,7 @@ impl Callee {
         match self {
             Self::Overloads(overloads) => overloads.iter().all(|overload| is_pure(overload, functions)),
             Self::List(_) | Self::Map(_) | Self::Guard(_) => true,
+            Self::Extension(function) => function.is_pure(functions),
         }
     }
 }
@@ -107,6 +128,7 @@ impl Calls {
             Callee::List(marks) => format!("list{}", pattern(marks)),
             Callee::Map(marks) => format!("map{}", pattern(marks)),
             Callee::Guard(ty) => guard_name(ty),
+            Callee::Extension(function) => function.name().to_owned(),
         };
         let number = graph.function(&name);
         self.by_name.insert(name, callee);

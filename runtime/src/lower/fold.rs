@@ -19,7 +19,7 @@ impl Lowering<'_> {
             items = self.add(Op::Call(Helper::map_only), Ty::Value, &[items], id);
         }
         let mut args = vec![items];
-        let level = self.level();
+        let (level, depth) = (self.level(), self.locals.len());
         self.locals.push(element);
         if pairs {
             self.locals.push(Ty::Value);
@@ -32,7 +32,7 @@ impl Lowering<'_> {
             let node = self.expr(transform);
             args.push(self.boxed(node, transform));
         }
-        self.locals.truncate(level as usize);
+        self.locals.truncate(depth);
         let (kind, ty) = match kind {
             Macro::All => (FoldKind::All, Ty::Bool),
             Macro::Exists => (FoldKind::Exists, Ty::Bool),
@@ -61,11 +61,11 @@ impl Lowering<'_> {
     }
 
     pub(super) fn bind(&mut self, id: AstId, init: NodeId, body: AstId) -> NodeId {
-        let level = self.level();
+        let (level, depth) = (self.level(), self.locals.len());
         let ty = self.graph.ty(init);
         self.locals.push(ty);
         let body = self.expr(body);
-        self.locals.truncate(level as usize);
+        self.locals.truncate(depth);
         let ty = self.graph.ty(body);
         self.add(Op::Let(level), ty, &[init, body], id)
     }

@@ -30,7 +30,7 @@ mod fold;
 pub(crate) mod merge;
 mod select;
 
-pub(crate) use calls::{Callee, Calls, is_pure};
+pub(crate) use calls::{Callee, Calls, Extension, is_pure};
 
 use crate::function::Functions;
 use celero_frontend::{
@@ -48,19 +48,36 @@ pub(crate) struct Lowered {
 
 /// Lowers a checked expression for a host with these fields.
 pub(crate) fn lower(checked: &Checked, functions: &Functions, fields: &[layout::Field]) -> Lowered {
+    let mut lowered = Lowered { graph: Graph::new(), calls: Calls::default() };
+    let root = lower_into(&mut lowered, 0, checked, functions, fields);
+    lowered.graph.add_root(root);
+    lowered
+}
+
+/// Lowers a checked expression as a part of a graph, inside of constructs that bind this many variables, which it does not use.
+/// Returns its node.
+pub(crate) fn lower_into(
+    lowered: &mut Lowered,
+    variables: u32,
+    checked: &Checked,
+    functions: &Functions,
+    fields: &[layout::Field],
+) -> NodeId {
+    let Lowered { graph, calls } = lowered;
     let mut lowering = Lowering {
         checked,
         ast: checked.ast(),
         functions,
         fields,
-        graph: Graph::new(),
-        calls: Calls::default(),
+        graph: std::mem::take(graph),
+        calls: std::mem::take(calls),
+        outer: variables,
         locals: Vec::new(),
         sure: vec![None; fields.len()],
     };
     let root = with_stack(checked.ast().depth(), || lowering.expr(checked.ast().root()));
-    lowering.graph.add_root(root);
-    Lowered { graph: lowering.graph, calls: lowering.calls }
+    (*graph, *calls) = (lowering.graph, lowering.calls);
+    root
 }
 
 struct Lowering<'c> {
@@ -70,6 +87,8 @@ struct Lowering<'c> {
     fields: &'c [layout::Field],
     graph: Graph,
     calls: Calls,
+    /// The number of variables that are bound around the expression.
+    outer: u32,
     /// The representation of each variable in scope, indexed by level.
     locals: Vec<Ty>,
     /// The reads of fields that cannot fail, indexed by field.
@@ -101,7 +120,7 @@ impl Lowering<'_> {
     }
 
     fn level(&self) -> u32 {
-        u32::try_from(self.locals.len()).unwrap_or(u32::MAX)
+        u32::try_from(self.locals.len()).unwrap_or(u32::MAX).saturating_add(self.outer)
     }
 
     /// Returns the node in representation `ty`, or `None` if it can never have that type.
@@ -146,7 +165,7 @@ impl Lowering<'_> {
             Reference::Variable(index) => return self.variable(id, *index),
             Reference::Local(level) => {
                 let ty = self.locals.get(*level as usize).copied().unwrap_or(Ty::Value);
-                return self.add(Op::Local(*level), ty, &[], id);
+                return self.add(Op::Local(level.saturating_add(self.outer)), ty, &[], id);
             }
             Reference::Type(ty) => {
                 let name = crate::value::type_name_of(ty);

@@ -14,7 +14,7 @@ use crate::library::Cx;
 use crate::limits::Limits;
 use crate::lower::is_pure;
 use crate::value::Value;
-use celero_frontend::{Diagnostic, NodeId, Reference, Severity, Span, Stage};
+use celero_frontend::{Checked, Diagnostic, NodeId, Reference, Severity, Span, Stage};
 
 /// Most nodes at the place of an error that are evaluated to find the one that failed.
 const MOST_TRIED: usize = 8;
@@ -55,17 +55,56 @@ impl<'a> Failed<'a> {
 impl Subject<'_> {
     /// Puts an error of the expression into words. Evaluates the expression again, as far as it is pure.
     pub(crate) fn report(&self, error: EvalError, host: &dyn Host) -> Report {
+        let Self { variables, functions, limits, .. } = *self;
+        let (message, redacted, diagnostic) = match self.expression.checked() {
+            Some(tree) => Inquiry { checked: tree.evaluated(), variables, functions, limits }.report(error, host),
+            // A rule in the filter language fails only where its budget ends or, if it is a value, where that is missing.
+            None => {
+                let message = match error.kind {
+                    ErrorKind::NoSuchKey => "the value is missing",
+                    kind => kind.message(),
+                };
+                (message.to_owned(), message.to_owned(), diagnostic(error, None))
+            }
+        };
+        let diagnostic = Diagnostic { message, ..diagnostic };
+        Report { rule: None, source: self.expression.source().into(), error, diagnostic, redacted }
+    }
+}
+
+/// The diagnostic of an error, without its message.
+fn diagnostic(error: EvalError, help: Option<String>) -> Diagnostic {
+    Diagnostic {
+        severity: Severity::Error,
+        stage: Stage::Check,
+        code: error.kind.name(),
+        message: String::new(),
+        span: error.span(),
+        labels: Vec::new(),
+        help: help.into_iter().collect(),
+    }
+}
+
+/// What is asked about a tree, and with what.
+struct Inquiry<'s> {
+    checked: &'s Checked,
+    variables: &'s Variables,
+    functions: &'s Functions,
+    limits: &'s Limits,
+}
+
+impl Inquiry<'_> {
+    /// Returns the message, the message without data, and the rest of the diagnostic.
+    fn report(&self, error: EvalError, host: &dyn Host) -> (String, String, Diagnostic) {
         let arena = Arena::new(self.limits.memory);
         // The host's data may panic, as it may in an evaluation.
         let told = contained(|| self.tell(error, &self.failure(error, host, &arena)));
-        let (message, redacted, diagnostic) = told.unwrap_or_else(|()| self.tell(error, &Failed::at(None)));
-        let diagnostic = Diagnostic { message, ..diagnostic };
-        Report { rule: None, source: self.expression.source().into(), error, diagnostic, redacted }
+        told.unwrap_or_else(|()| self.tell(error, &Failed::at(None)))
     }
 
     fn tell(&self, error: EvalError, failed: &Failed<'_>) -> (String, String, Diagnostic) {
         let cause = |data| Cause {
-            checked: self.expression.evaluated(),
+            checked: self.checked,
             variables: self.variables,
             functions: self.functions,
             limits: self.limits,
@@ -74,21 +113,13 @@ impl Subject<'_> {
             failed,
         };
         let cause_shown = cause(Data::Shown);
-        let diagnostic = Diagnostic {
-            severity: Severity::Error,
-            stage: Stage::Check,
-            code: error.kind.name(),
-            message: String::new(),
-            span: error.span(),
-            labels: Vec::new(),
-            help: cause_shown.help().into_iter().collect(),
-        };
+        let diagnostic = diagnostic(error, cause_shown.help());
         (cause_shown.message(), cause(Data::Hidden).message(), diagnostic)
     }
 
     /// Finds the failure: in the whole expression if it is pure, else in what is at the place of the error.
     fn failure<'a>(&'a self, error: EvalError, host: &'a dyn Host, arena: &'a Arena) -> Failed<'a> {
-        let ast = self.expression.evaluated().ast();
+        let ast = self.checked.ast();
         match self.evaluate(ast.root(), host, arena) {
             Some(Err(seen)) if self.is(&seen, error) => return Failed::seen(seen),
             Some(Ok(value))
@@ -105,7 +136,7 @@ impl Subject<'_> {
         }
         // A node comes after its operands.
         let here = (0..u32::try_from(ast.nodes().len()).unwrap_or(u32::MAX)).rev().map(NodeId);
-        let mut here = here.filter(|&id| ast.span(id) == error.span()).take(MOST_TRIED);
+        let here = here.filter(|&id| ast.span(id) == error.span()).take(MOST_TRIED);
         let outermost = here.clone().next();
         // Variables of macros have no values here.
         let seen = here.filter(|&id| !self.reads_local(id)).find_map(|id| match self.evaluate(id, host, arena) {
@@ -123,7 +154,7 @@ impl Subject<'_> {
 
     /// Whether a node reads a variable of a macro.
     fn reads_local(&self, id: NodeId) -> bool {
-        let checked = self.expression.evaluated();
+        let checked = self.checked;
         let mut pending = vec![id];
         while let Some(id) = pending.pop() {
             if matches!(checked.reference(id), Reference::Local(_)) {
@@ -135,7 +166,7 @@ impl Subject<'_> {
     }
 
     fn span(&self, id: NodeId) -> Span {
-        self.expression.evaluated().ast().span(id)
+        self.checked.ast().span(id)
     }
 
     /// Evaluates a node. `None` if it calls an impure function, or if the failure is unknown.
@@ -144,7 +175,7 @@ impl Subject<'_> {
             return None;
         }
         let (witness, cx) = (Witness::default(), Cx::new(i64::from(self.limits.steps), arena));
-        match interpret_before(&witness, self.expression.evaluated(), self.functions, host, &cx, id) {
+        match interpret_before(&witness, self.checked, self.functions, host, &cx, id) {
             Ok(value) => Some(Ok(value)),
             Err(number) => witness.seen(number).map(Err),
         }
@@ -152,7 +183,7 @@ impl Subject<'_> {
 
     /// Whether a node calls no impure function.
     fn is_pure(&self, id: NodeId) -> bool {
-        let checked = self.expression.evaluated();
+        let checked = self.checked;
         let mut pending = vec![id];
         while let Some(id) = pending.pop() {
             if let Reference::Call { overloads, .. } = checked.reference(id)

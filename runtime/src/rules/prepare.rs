@@ -91,8 +91,7 @@ impl Prepared {
             };
             match checked.and_then(is_truth) {
                 Ok(expression) => {
-                    let ast = expression.written().ast();
-                    let span = ast.span(ast.root());
+                    let span = expression.span();
                     facts.push(Facts {
                         name: rule.name,
                         tags: rule.tags,
@@ -101,14 +100,19 @@ impl Prepared {
                         explained: warnings::explain(expression.warnings()),
                     });
                     warnings.extend(expression.warnings().iter().map(|warning| (number as usize, warning.clone())));
-                    let lowered = engine.lowered(env, expression.evaluated(), &patterns);
+                    let lowered = engine.lowered(env, &expression, &patterns);
                     let Span { start, end } = span;
                     let added = lowered
                         .and_then(|(lowered, graph)| merged.add(number, &graph, lowered.calls, Origin { start, end }));
                     if let Err(why) = added {
                         interpreted.push((number, why));
                     }
-                    if settings.tier == Tier::Interpret && rules.len() <= KEPT && !trace.wanted() {
+                    // Checking the source again needs the language of the environment.
+                    let foreign =
+                        matches!(rule.condition, Condition::Checked(_)) && !expression.is_in(env.rule_language());
+                    let kept = settings.tier == Tier::Interpret && rules.len() <= KEPT && !trace.wanted();
+                    if kept || foreign {
+                        expressions.resize(number as usize, None);
                         expressions.push(Some(expression));
                     }
                 }
@@ -171,17 +175,16 @@ impl Prepared {
 
 /// Refuses a rule whose result is no `bool`.
 fn is_truth(expression: Arc<Expression>) -> Result<Arc<Expression>, CompileError> {
-    let ty = expression.written().result_type();
+    let ty = expression.result_type();
     if matches!(ty, Type::Bool | Type::Dyn | Type::Error) {
         return Ok(expression);
     }
-    let ast = expression.written().ast();
     let diagnostic = Diagnostic {
         severity: Severity::Error,
         stage: Stage::Check,
         code: "not-bool",
         message: format!("a rule of a set must be a `bool`, this is a `{ty}`"),
-        span: ast.span(ast.root()),
+        span: expression.span(),
         labels: Vec::new(),
         help: Vec::new(),
     };

@@ -2,14 +2,14 @@
 
 use crate::arena::Arena;
 use crate::context::Host;
-use crate::env::{Env, Variables};
+use crate::env::{Env, RuleLanguage, Variables};
 use crate::error::EvalError;
 use crate::expression::Expression;
 use crate::function::Functions;
 use crate::library::Cx;
 use crate::limits::Limits;
 use crate::report::{Report, Subject};
-use celero_frontend::{Declarations, Language};
+use celero_frontend::Declarations;
 use std::sync::{Arc, OnceLock};
 
 /// The source of a rule, and its checked form where that is needed: a rule with native code is checked again when it is first
@@ -34,7 +34,7 @@ impl RuleSource {
 
 /// What the rules of a set are evaluated with.
 pub(super) struct Standalone {
-    language: Arc<dyn Language>,
+    language: RuleLanguage,
     declarations: Declarations,
     pub(super) functions: Functions,
     pub(super) limits: Limits,
@@ -46,7 +46,7 @@ pub(super) struct Standalone {
 impl Standalone {
     pub(super) fn new<C>(env: &Env<C>, limits: Limits) -> Self {
         let (declarations, functions) = (env.declarations().clone(), env.functions().clone());
-        let language = Arc::clone(env.rule_language());
+        let language = env.rule_language().clone();
         let names = env.variables();
         Self { language, declarations, functions, limits, variables: names.fingerprint(), names }
     }

@@ -39,7 +39,9 @@ fn residual_predicates_are_in_the_words_of_their_rule() {
     let first = r#"request.headers["h"] == "b" && request.headers["h"] != "a""#;
     let second = r#"request.headers["h"]=="b" && !(request.headers["h"] == "a")"#;
     let explanation = explain(&[first, second], Indexing::Always, ErrorPolicy::NoMatch);
-    for (rule, own) in explanation.rules().iter().zip([r#"request.headers["h"] != "a""#, r#"!(request.headers["h"] == "a")"#]) {
+    for (rule, own) in
+        explanation.rules().iter().zip([r#"request.headers["h"] != "a""#, r#"!(request.headers["h"] == "a")"#])
+    {
         let residual: Vec<&String> = rule.entries().iter().flat_map(|entry| entry.residual()).collect();
         assert!(residual.iter().all(|text| *text == own), "{residual:?}, expected {own}");
     }

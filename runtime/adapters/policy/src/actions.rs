@@ -90,6 +90,8 @@ pub(crate) enum HeaderTemplate<S> {
 pub(crate) enum Field<S> {
     Fixed(Json),
     Computed(Program<S>),
+    /// A program whose result is text.
+    Text(Program<S>),
 }
 
 /// An expression of an action failed, or its value is not valid where it is used.
@@ -142,6 +144,10 @@ impl<S: Context + 'static> Field<S> {
         match self {
             Self::Fixed(json) => Some(json.clone()),
             Self::Computed(program) => to_json(&program.eval(context, scratch).ok()?),
+            Self::Text(program) => {
+                let text = |text: &[u8]| Some(Json::String(String::from_utf8_lossy(text).into_owned()));
+                computed(program, context, scratch, text).ok()
+            }
         }
     }
 }
@@ -155,6 +161,8 @@ fn computed<S: Context + 'static, C: Context<Static = S>, T>(
 ) -> Result<T, ActionFailed> {
     match program.eval(context, scratch) {
         Ok(Value::String(text)) => make(text.as_bytes()).ok_or(ActionFailed),
+        // The text of the filter language.
+        Ok(Value::Bytes(text)) => make(text).ok_or(ActionFailed),
         _ => Err(ActionFailed),
     }
 }

@@ -7,6 +7,7 @@ use crate::definitions::{Definitions, Missing};
 use crate::document::Document;
 use crate::error_policy::PhaseErrorPolicy;
 use crate::expressions::{CredentialReads, DeclaredNames, ENGINE, EndReads, ExpressionCompiler};
+use crate::language::Language;
 use crate::outcome::Phase;
 use crate::phase::PhaseRules;
 use crate::problems::{FileSpan, Problems};
@@ -18,6 +19,7 @@ use celero::counting::Counters;
 use celero::http::HeaderSet;
 use celero::{CheckedRule, Context, Env, ErrorPolicy, RuleSetBuilder};
 use http::{HeaderName, StatusCode, header};
+use std::cell::OnceCell;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -97,6 +99,8 @@ impl Compilation<'_> {
             names: self.names,
             configured: self.configured,
             absent: self.absent_body(phase),
+            language: Language::default(),
+            filter_env: OnceCell::new(),
             reads: CredentialReads::default(),
             reads_ends: EndReads::default(),
         };
@@ -212,6 +216,15 @@ impl Compilation<'_> {
         Some(if reads_prefix { (whole, prefix) } else { (prefix, whole) })
     }
 
+    /// The language of a rule.
+    fn language(&mut self, rule: &Node) -> Language {
+        let word = rule.text_of("language").or_else(|| {
+            let usual = self.document.setting("defaults", "language", self.problems);
+            usual.and_then(Node::text)
+        });
+        word.and_then(|text| Language::named(&text.text)).unwrap_or_default()
+    }
+
     fn settings(&mut self, phase: Phase) -> (PhaseErrorPolicy, StatusCode) {
         let mut setting = |key| {
             let own = self.document.setting(phase.name(), key, self.problems);
@@ -301,6 +314,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         let number = number.saturating_add(1);
         let name = node.text_of("name").map(|text| text.text);
         let name: Arc<str> = name.unwrap_or_else(|| format!("{} #{number}", self.expressions.phase.name())).into();
+        self.expressions.language = self.compilation.language(node);
         let when = node.text_of("when");
         let when = when.map(|text| {
             let checked = self.expressions.condition(&text, self.compilation.problems);
@@ -315,7 +329,10 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             counter: node.text_of("count").map(|text| self.compilation.counter(text.text)),
             end: self.end(node),
         };
-        let entries = node.entries().iter().filter(|entry| !matches!(&*entry.key.text, "name" | "when" | "priority"));
+        let entries = node
+            .entries()
+            .iter()
+            .filter(|entry| !matches!(&*entry.key.text, "name" | "language" | "when" | "priority"));
         let actions: Vec<String> = entries.map(|entry| format!("{}: {}", entry.key.text, entry.value.json())).collect();
         if actions.iter().all(|action| action.starts_with("sample:")) {
             self.compilation.problems.warn("policy-idle", node.place, "this rule does nothing".to_owned());

@@ -1,6 +1,7 @@
 //! Formats the expressions of a policy, and leaves the YAML around them as it is.
 
 use crate::error::PolicyError;
+use crate::language::Language;
 use crate::policy::Policy;
 use crate::policy_keys::POLICY;
 use crate::problems::Problems;
@@ -12,7 +13,8 @@ use std::ops::Range;
 
 impl Policy {
     /// Returns the text of a policy with its expressions in the layout of [`Engine::format`]. Files that it includes are not read. The
-    /// rest of the YAML stays, comments included. Expressions in folded blocks (`>`) stay too, and so do those in `${..}`.
+    /// rest of the YAML stays, comments included. Expressions in folded blocks (`>`) stay too, and so do those in `${..}` and those in the
+    /// filter language.
     ///
     /// # Errors
     /// Returns a [`PolicyError`] with the errors of the YAML and of the syntax of expressions, and with comments that would be lost.
@@ -59,35 +61,42 @@ impl Policy {
     }
 }
 
-/// Returns the expressions of a policy, in the order of the file.
+/// Returns the expressions of a policy that are CEL, in the order of the file.
 fn expressions(root: &Node) -> Vec<SourceText> {
     let mut found = Vec::new();
-    collect(root, &POLICY.root, &mut found);
+    let usual = root.get("defaults").map_or_else(Language::default, |defaults| language(defaults, Language::default()));
+    collect(root, &POLICY.root, usual, &mut found);
     found.sort_by_key(|text| text.place.start);
     found
 }
 
-fn collect(node: &Node, spec: &ValueSpec, found: &mut Vec<SourceText>) {
+/// The language that a mapping names.
+fn language(node: &Node, usual: Language) -> Language {
+    node.text_of("language").and_then(|text| Language::named(&text.text)).unwrap_or(usual)
+}
+
+fn collect(node: &Node, spec: &ValueSpec, usual: Language, found: &mut Vec<SourceText>) {
     match (spec, &node.value) {
         (ValueSpec::OneOf(specs), _) => {
             if let Some(spec) = specs.iter().find(|spec| spec.fits(node)) {
-                collect(node, spec, found);
+                collect(node, spec, usual, found);
             }
         }
         (ValueSpec::List(element), NodeValue::List(elements)) => {
-            elements.iter().for_each(|node| collect(node, element, found));
+            elements.iter().for_each(|node| collect(node, element, usual, found));
         }
         (ValueSpec::Map(spec), NodeValue::Map(entries)) => {
-            entries.iter().for_each(|entry| collect(&entry.value, spec, found));
+            entries.iter().for_each(|entry| collect(&entry.value, spec, Language::default(), found));
         }
         (ValueSpec::Mapping(spec), NodeValue::Map(entries)) => {
+            let language = language(node, usual);
             for entry in entries {
                 if let Some(known) = spec.key(&entry.key.text) {
-                    collect(&entry.value, &known.value, found);
+                    collect(&entry.value, &known.value, language, found);
                 }
             }
         }
-        (ValueSpec::Expression, _) => found.extend(node.text()),
+        (ValueSpec::Expression, _) if usual == Language::Cel => found.extend(node.text()),
         _ => {}
     }
 }

@@ -1,14 +1,17 @@
 //! Checks and compiles the expressions of a phase. Errors are reported at their spans in the file.
 
 use crate::actions::{Field, HeaderTemplate, TextTemplate};
+use crate::language::{Language, filter_text, has_text};
 use crate::outcome::Phase;
 use crate::problems::{FileSpan, Problems};
 use crate::template::{TemplatePart, parse};
 use crate::yaml::SourceText;
 use bytes::Bytes;
+use celero::filter::FilterLanguage;
 use celero::{CheckedRule, CompileError, Context, Diagnostic, Engine, Env, Program, Severity, Span, TextPiece, Type};
 use http::HeaderValue;
 use serde_json::Value as Json;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -108,11 +111,25 @@ pub(crate) struct ExpressionCompiler<'a, C> {
     pub(crate) configured: CredentialReads,
     /// The variable that the phase declares but never has, and the one that it has instead.
     pub(crate) absent: Option<(&'static str, &'static str)>,
+    /// The language of the rule whose expressions are compiled.
+    pub(crate) language: Language,
+    /// The environment for rules in the filter language, made for the first of them.
+    pub(crate) filter_env: OnceCell<Env<C>>,
     pub(crate) reads: CredentialReads,
     pub(crate) reads_ends: EndReads,
 }
 
 impl<C: Context> ExpressionCompiler<'_, C> {
+    /// The environment in the language of the rule.
+    fn env(&self) -> &Env<C> {
+        match self.language {
+            Language::Cel => self.env,
+            Language::Filter => {
+                self.filter_env.get_or_init(|| self.env.clone().filter_language(FilterLanguage::http()))
+            }
+        }
+    }
+
     /// Reports the warnings about the body of a definition.
     pub(crate) fn lint(&self, body: &SourceText, problems: &mut Problems) {
         if let Ok(checked) = ENGINE.check(self.env, &body.text) {
@@ -160,6 +177,10 @@ impl<C: Context> ExpressionCompiler<'_, C> {
     pub(crate) fn field(&mut self, text: &SourceText, problems: &mut Problems) -> Option<Field<C::Static>> {
         if let Ok([TemplatePart::Expression(source, start)]) = parse(&text.text).as_deref() {
             let checked = self.checked(text, *start, source, problems)?;
+            if self.language == Language::Filter && !matches!(checked.result_type(), Type::Int | Type::Bool) {
+                let compiled = ENGINE.compile(self.env(), &filter_text(&[TextPiece::Result(&checked)]));
+                return self.compiled(compiled, text, problems).map(Field::Text);
+            }
             let compiled = match checked.result_type() {
                 Type::Timestamp | Type::Duration => self.text(&[TextPiece::Result(&checked)]),
                 _ => ENGINE.compile_checked(self.env, &checked),
@@ -168,7 +189,7 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         }
         Some(match self.computed(text, problems)? {
             Err(fixed) => Field::Fixed(Json::String(fixed)),
-            Ok(program) => Field::Computed(program),
+            Ok(program) => Field::Text(program),
         })
     }
 
@@ -202,7 +223,10 @@ impl<C: Context> ExpressionCompiler<'_, C> {
             TemplatePart::Expression(..) => checked.as_ref().map(TextPiece::Result),
         });
         let joined: Vec<TextPiece<'_>> = joined.collect();
-        let compiled = self.text(&joined);
+        let compiled = match self.language {
+            Language::Cel => self.text(&joined),
+            Language::Filter => ENGINE.compile(self.env(), &filter_text(&joined)),
+        };
         self.compiled(compiled, text, problems).map(Ok)
     }
 
@@ -236,6 +260,17 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         problems: &mut Problems,
     ) -> Option<CheckedRule> {
         let checked = self.checked(text, start, source, problems)?;
+        if self.language == Language::Filter {
+            let ty = checked.result_type();
+            if !has_text(ty) {
+                let span = Span::new(0, u32::try_from(source.len()).unwrap_or(u32::MAX));
+                let place = problems.placed(text, start, span);
+                let place = FileSpan::new(text.place.file, place.start, place.end);
+                problems.add("policy-template", place, format!("a value of type `{ty}` has no text"));
+                return None;
+            }
+            return Some(checked);
+        }
         let Err(error) = ENGINE.text(self.env, &[TextPiece::Result(&checked)]) else { return Some(checked) };
         for found in error.diagnostics() {
             // The span of the diagnostic is a place in the text that was put together.
@@ -253,7 +288,7 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         source: &str,
         problems: &mut Problems,
     ) -> Option<CheckedRule> {
-        match ENGINE.check(self.env, source) {
+        match ENGINE.check(self.env(), source) {
             Ok(checked) => {
                 warn(&checked, text, start, problems);
                 self.note_reads(&checked, text, start, problems);

@@ -56,6 +56,7 @@ mod expectation;
 mod expression_layout;
 mod expressions;
 mod failure_log;
+mod language;
 mod live;
 mod normalize;
 mod outcome;

@@ -13,6 +13,7 @@
 //! 5. Write the schema anew: `BLESS=1 cargo test -p celero-policy schema`.
 
 use crate::error_policy::PhaseErrorPolicy;
+use crate::language::Language;
 use crate::schema::ValueSpec::{
     Expression, Integer, List, Map, Mapping, OneOf, Seconds, Share, Size, Template, Text, True, Word,
 };
@@ -155,7 +156,7 @@ static NORMALIZE: MappingSpec = MappingSpec::new(
 
 static DEFAULTS: MappingSpec = MappingSpec::new(
     "`defaults`",
-    &[ON_ERROR, ERROR_STATUS, optional("deny", Mapping(&ANSWER), "The answer of `deny: true`.")],
+    &[ON_ERROR, ERROR_STATUS, LANGUAGE, optional("deny", Mapping(&ANSWER), "The answer of `deny: true`.")],
 );
 
 static PHASE: MappingSpec = MappingSpec::new("a phase", &[ON_ERROR, ERROR_STATUS, RULES_KEY]);
@@ -214,6 +215,11 @@ static LOG_PHASE: MappingSpec = MappingSpec::new(
     &[ON_ERROR, optional("rules", List(&Mapping(&LOG_RULE)), "The rules, in order.")],
 );
 
+const LANGUAGE: KeySpec = optional(
+    "language",
+    Word(Language::NAMES),
+    "The language of the expressions of a rule: `cel` (the default) or `filter`, Cloudflare's filter language. In `defaults`, that of all rules without the key.",
+);
 const NAME: KeySpec = optional("name", Text, "The name of the rule in logs and metrics.");
 const WHEN: KeySpec = optional("when", Expression, "The condition. A rule without a condition always matches.");
 const PRIORITY: KeySpec =
@@ -231,6 +237,7 @@ static RULE: MappingSpec = MappingSpec::new(
     "a rule",
     &[
         NAME,
+        LANGUAGE,
         WHEN,
         PRIORITY,
         SAMPLE,
@@ -261,7 +268,8 @@ static RULE: MappingSpec = MappingSpec::new(
     ],
 );
 
-static LOG_RULE: MappingSpec = MappingSpec::new("a rule of `log`", &[NAME, WHEN, PRIORITY, SAMPLE, LOG_FIELDS, COUNT]);
+static LOG_RULE: MappingSpec =
+    MappingSpec::new("a rule of `log`", &[NAME, LANGUAGE, WHEN, PRIORITY, SAMPLE, LOG_FIELDS, COUNT]);
 
 static ANSWER: MappingSpec = MappingSpec::new(
     "an answer",

@@ -8,6 +8,8 @@ mod replace;
 mod text;
 mod url;
 
+pub(super) use url::url_decode;
+
 use super::value::FilterValue;
 use celero_frontend::filter::StandardFunction;
 use celero_matching::pattern::{ByteRegex, Meter};
@@ -94,7 +96,7 @@ pub(super) fn call(function: StandardFunction, args: &Arguments<'_>) -> Result<O
         F::Split => text::split(args),
         F::Substring => text::substring(args),
         F::ToString => args.value(0).and_then(text::to_string),
-        F::UrlDecode => args.bytes(0).map(|text| url::url_decode(text, args.flag(1, b'r'), args.flag(1, b'u')).into()),
+        F::UrlDecode => args.bytes(0).map(|text| url_decode(text, args.flag(1, b'r'), args.flag(1, b'u')).into()),
         F::Uuidv4 => args.bytes(0).map(text::uuidv4),
     })
 }

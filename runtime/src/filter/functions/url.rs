@@ -5,7 +5,7 @@ const MOST_ROUNDS: usize = 32;
 
 /// Decodes `%HH` and `+`; with `unicode` also `%uHHHH`, to UTF-8; with `recursive` until nothing changes. What is not an escape
 /// stays.
-pub(super) fn url_decode(text: &[u8], recursive: bool, unicode: bool) -> Vec<u8> {
+pub(in crate::filter) fn url_decode(text: &[u8], recursive: bool, unicode: bool) -> Vec<u8> {
     let mut decoded = once(text, unicode);
     if recursive {
         for _ in 0..MOST_ROUNDS {

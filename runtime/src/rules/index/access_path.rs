@@ -116,6 +116,15 @@ impl<'g> Finder<'g> {
                 }
                 self.keys.access(&keys, exact, &proving, &undecided)
             }
+            // What fails is false, so nothing is undecided.
+            Op::Coalesce(Catch::Any) => {
+                let &[condition, otherwise] = args else { return None };
+                let never = matches!(self.constant(otherwise), Some(Constant::Bool(false)));
+                let one = self.below(condition, deeper).filter(|_| never)?;
+                let AccessPath { keys, proving, exact, .. } = self.keys.get(one)?;
+                let (keys, proving) = (self.keys.list(keys).to_vec(), self.keys.list(proving).to_vec());
+                self.keys.access(&keys, exact, &proving, &[])
+            }
             // `c ? a : false` is false where `c` is, and fails where `c` does.
             Op::Cond => {
                 let &[condition, _, otherwise] = args else { return None };

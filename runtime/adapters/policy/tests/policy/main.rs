@@ -9,6 +9,7 @@ mod examples;
 mod failures;
 mod hostile;
 mod key_sources;
+mod languages;
 mod layout;
 mod passwords;
 mod reference;

@@ -1,0 +1,284 @@
+//! Cloudflare's filter language for an environment: which fields rules may read, and where their values come from.
+
+mod http;
+mod source;
+mod types;
+
+pub(crate) use source::{Derivation, Source};
+
+use super::{Env, EnvError};
+use celero_frontend::filter::{
+    ArgumentKind, FilterFunction, FilterOptions, FilterParameter, FilterTree, FilterType, Named, Scheme, check_filter,
+    check_value, http_scheme,
+};
+use celero_frontend::{Cel, Declarations, Diagnostic, Language as _, Limits, inline};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use types::filter_type;
+
+use crate::value::Value;
+
+/// Tests whether a list contains a value.
+pub(crate) type ListTest = dyn for<'a> Fn(&Value<'a>) -> bool + Send + Sync;
+
+/// Cloudflare's filter language, for [`Env::filter_language`].
+///
+/// The fields that rules may name are the variables and aliases of the environment, under their names, and those added with
+/// [`field`](Self::field). [`http`](Self::http) adds the fields that Cloudflare documents for requests and responses.
+///
+/// ```
+/// use celero::filter::FilterLanguage;
+/// use celero::http::RequestContext;
+/// use celero::{Engine, Env};
+///
+/// let env = Env::<RequestContext>::new().filter_language(FilterLanguage::http());
+/// let rule = r#"http.host wildcard "*.example.com" and not ip.src in {192.0.2.0/24}"#;
+/// let program = Engine::new().compile(&env, rule)?;
+/// let request = http::Request::get("/").header("host", "www.example.com").body(()).unwrap();
+/// assert!(program.test(&RequestContext::new(&request))?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Default)]
+#[must_use]
+pub struct FilterLanguage {
+    options: FilterOptions,
+    http: bool,
+    nil_not_equal: bool,
+    fields: Vec<(Box<str>, Box<str>)>,
+    lists: Vec<(Box<str>, FilterType, Arc<ListTest>)>,
+}
+
+impl FilterLanguage {
+    /// The language with the variables and aliases of the environment as its fields.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The language with the fields that Cloudflare documents as well: those that follow from the variables of
+    /// [`RequestContext`](crate::http::RequestContext) and of policies have values, and all others are missing.
+    pub fn http() -> Self {
+        Self { http: true, ..Self::default() }
+    }
+
+    /// Sets how rules are checked, such as the strict mode. The bounds on sources are those of the engine.
+    pub fn options(mut self, options: FilterOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Sets whether `!=` is true for a missing value. By default it is false, as Cloudflare documents.
+    pub fn nil_not_equal(mut self, value: bool) -> Self {
+        self.nil_not_equal = value;
+        self
+    }
+
+    /// Adds a field whose value is that of a CEL expression over the variables of the environment, or takes the place of a
+    /// documented one. Where the expression fails, the field is missing.
+    ///
+    /// ```
+    /// use celero::filter::FilterLanguage;
+    /// use celero::{Bindings, Engine, Env, Type};
+    ///
+    /// let language = FilterLanguage::new().field("cf.threat_score", "int(score * 100.0)");
+    /// let env = Env::dynamic().variable("score", Type::Double).filter_language(language);
+    /// let mut call = Bindings::new(&env);
+    /// call.set("score", 0.7.into())?;
+    /// assert!(Engine::new().compile(&env, "cf.threat_score gt 50")?.test(&call)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn field(mut self, name: &str, cel: &str) -> Self {
+        self.fields.push((name.into(), cel.into()));
+        self
+    }
+
+    /// Declares a list for `field in $name`, of values of type `Int`, `Ip` or `Bytes`. `contains` gets an [`Value::Int`], an
+    /// [`Value::Ip`] or [`Value::Bytes`]; equal values must give equal results.
+    pub fn list(
+        mut self,
+        name: &str,
+        ty: FilterType,
+        contains: impl for<'a> Fn(&Value<'a>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.lists.push((name.into(), ty, Arc::new(contains)));
+        self
+    }
+}
+
+impl fmt::Debug for FilterLanguage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FilterLanguage")
+            .field("options", &self.options)
+            .field("http", &self.http)
+            .field("fields", &self.fields)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The filter language of one environment.
+pub(crate) struct FilterBinding {
+    options: FilterOptions,
+    scheme: Arc<Scheme>,
+    /// Indexed by field.
+    sources: Vec<Source>,
+    lists: HashMap<(Arc<str>, FilterType), Arc<ListTest>>,
+    /// By the index of a function of the scheme: that of the host's function, and the type of its results.
+    functions: HashMap<u32, (u32, FilterType)>,
+}
+
+impl FilterBinding {
+    /// Where the value of a field comes from.
+    pub(crate) fn source(&self, field: u32) -> &Source {
+        self.sources.get(field as usize).unwrap_or(&Source::Missing)
+    }
+
+    /// The host's function behind a function of the scheme, and the type of its results.
+    pub(crate) fn host_function(&self, function: u32) -> Option<(u32, &FilterType)> {
+        self.functions.get(&function).map(|(index, result)| (*index, result))
+    }
+
+    /// The test of a list.
+    pub(crate) fn list(&self, name: &str, ty: &FilterType) -> Option<&Arc<ListTest>> {
+        self.lists.get(&(name.into(), ty.clone()))
+    }
+
+    /// Checks a rule: a condition, or if it is none, a value such as `concat("/x", http.request.uri.path)`.
+    ///
+    /// # Errors
+    /// Every diagnostic.
+    pub(crate) fn check(
+        &self,
+        source: &str,
+        limits: &Limits,
+    ) -> Result<(FilterTree, Vec<Diagnostic>), Vec<Diagnostic>> {
+        let options = FilterOptions { limits: *limits, ..self.options };
+        check_filter(source, &self.scheme, &options)
+            .or_else(|diagnostics| check_value(source, &self.scheme, &options).map_err(|_| diagnostics))
+    }
+}
+
+impl fmt::Debug for FilterBinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FilterBinding").field("scheme", &self.scheme).finish_non_exhaustive()
+    }
+}
+
+impl<C> Env<C> {
+    /// Sets Cloudflare's filter language as the language in which rules are written. Its fields are what is declared so far.
+    #[must_use]
+    pub fn filter_language(mut self, language: FilterLanguage) -> Self {
+        let mut problems = Vec::new();
+        let binding = self.bind(language, &mut problems);
+        self.problems.extend(problems.into_iter().map(EnvError::new));
+        self.language = super::RuleLanguage::Filter(Arc::new(binding));
+        self
+    }
+
+    fn bind(&self, language: FilterLanguage, problems: &mut Vec<String>) -> FilterBinding {
+        let FilterLanguage { options, http, nil_not_equal, fields, lists } = language;
+        let declarations = &self.declarations;
+        let mut scheme = if http { http_scheme() } else { Scheme::new() };
+        scheme.set_nil_not_equal(nil_not_equal);
+        let mut sources: Vec<Source> = scheme.fields().iter().map(|_| Source::Missing).collect();
+        let mut set = |scheme: &mut Scheme, name: &str, ty: FilterType, source: Source| -> Result<(), String> {
+            let index = match scheme.named(name) {
+                Some(Named::Field(index))
+                    if scheme.fields().get(index as usize).is_some_and(|field| field.ty == ty) =>
+                {
+                    index
+                }
+                _ => scheme.add_field(name, ty).map_err(|error| error.to_string())?,
+            };
+            let index = index as usize;
+            if sources.len() <= index {
+                sources.resize_with(index.saturating_add(1), || Source::Missing);
+            }
+            if let Some(place) = sources.get_mut(index) {
+                *place = source;
+            }
+            Ok(())
+        };
+        for (index, variable) in (0u32..).zip(declarations.variables()) {
+            let layout = self.fields.get(index as usize);
+            let Some(ty) = filter_type(&variable.ty, layout) else { continue };
+            // A variable whose name this language cannot write is no field of it.
+            let _ = set(&mut scheme, &variable.name, ty, Source::Variable(index, variable.ty.clone()));
+        }
+        let mut aliases: Vec<&str> = declarations.aliases().collect();
+        aliases.sort_unstable();
+        for alias in aliases {
+            let Ok((ty, source)) = self.expression_source(alias) else { continue };
+            let _ = set(&mut scheme, alias, ty, source);
+        }
+        if http {
+            for (name, source) in http::sources(|cel| self.expression_source(cel).ok()) {
+                let ty = match scheme.named(name) {
+                    Some(Named::Field(index)) => scheme.fields().get(index as usize).map(|field| field.ty.clone()),
+                    _ => None,
+                };
+                if let Some(ty) = ty {
+                    let _ = set(&mut scheme, name, ty, source);
+                }
+            }
+        }
+        for (name, cel) in &fields {
+            let added = self.expression_source(cel).and_then(|(ty, source)| set(&mut scheme, name, ty, source));
+            if let Err(reason) = added {
+                problems.push(format!("field `{name}`: {reason}"));
+            }
+        }
+        let mut tests = HashMap::new();
+        for (name, ty, contains) in lists {
+            match scheme.add_list(&name, ty.clone()) {
+                Ok(()) => drop(tests.insert((Arc::from(name), ty), contains)),
+                Err(error) => problems.push(format!("list `{name}`: {error}")),
+            }
+        }
+        let functions = self.host_functions(&mut scheme);
+        FilterBinding { options, scheme: Arc::new(scheme), sources, lists: tests, functions }
+    }
+
+    /// Declares the host's functions whose parameters and results are of types of the filter language.
+    fn host_functions(&self, scheme: &mut Scheme) -> HashMap<u32, (u32, FilterType)> {
+        let mut declared = HashMap::new();
+        for (index, function) in (0u32..).zip(self.declarations.functions()) {
+            let signature = &function.signature;
+            if signature.receiver {
+                continue;
+            }
+            let parameters: Option<Vec<FilterParameter>> = signature
+                .params
+                .iter()
+                .map(|ty| filter_type(ty, None).map(|ty| FilterParameter::new(ArgumentKind::Any, ty)))
+                .collect();
+            let (Some(parameters), Some(result)) = (parameters, filter_type(&signature.result, None)) else { continue };
+            let added = scheme.add_function(FilterFunction::new(&function.name, parameters, result.clone()));
+            if let Ok(number) = added {
+                declared.insert(number, (index, result));
+            }
+        }
+        declared
+    }
+
+    /// The value of a CEL expression as a source, and its type.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn expression_source(&self, cel: &str) -> Result<(FilterType, Source), String> {
+        let (declarations, limits) = (&self.declarations, Limits::default());
+        let first =
+            |diagnostics: Vec<Diagnostic>| diagnostics.into_iter().next().map_or_else(String::new, |one| one.message);
+        let checked = check_cel(cel, declarations, &limits).map_err(first)?;
+        source::of_expression(checked, &self.fields)
+    }
+}
+
+/// A CEL expression with the bodies of functions in the places of their calls.
+fn check_cel(
+    cel: &str,
+    declarations: &Declarations,
+    limits: &Limits,
+) -> Result<celero_frontend::Checked, Vec<Diagnostic>> {
+    let (written, _) = Cel.check(cel, declarations, limits)?;
+    Ok(inline(&written, declarations, limits)?.unwrap_or(written))
+}

@@ -1,0 +1,153 @@
+//! What an evaluation of a filter reads besides the rule: the values of fields, lists, functions of the host.
+
+use super::convert::{argument, filter_value};
+use super::derive::{base_type, derive};
+use super::value::{FilterHost, FilterValue};
+use crate::arena::EvalResult;
+use crate::context::Host;
+use crate::cx::Cx;
+use crate::env::{FilterBinding, Source};
+use crate::function::Functions;
+use crate::interpret::interpret;
+use crate::value::Value;
+use celero_frontend::Type;
+use celero_frontend::filter::FilterType;
+use std::borrow::Cow;
+
+/// The data of one evaluation.
+pub(super) trait Data {
+    /// The value of a field of this type; `None` if it is missing.
+    ///
+    /// # Errors
+    /// `out_of_budget`; every other failure is a missing value.
+    fn field(&self, index: u32, ty: &FilterType) -> EvalResult<Option<Cow<'_, FilterValue>>>;
+
+    /// Whether a list contains a value.
+    fn list_contains(&self, list: &str, value: &FilterValue) -> bool;
+
+    /// Calls a function of the host; `None` if it has no result.
+    ///
+    /// # Errors
+    /// `out_of_budget`.
+    fn call(&self, function: u32, args: &[Option<&FilterValue>]) -> EvalResult<Option<FilterValue>>;
+}
+
+/// A host that has values of this language.
+pub(super) struct Own<'h>(pub(super) &'h dyn FilterHost);
+
+impl Data for Own<'_> {
+    fn field(&self, index: u32, ty: &FilterType) -> EvalResult<Option<Cow<'_, FilterValue>>> {
+        Ok(self.0.field(index).filter(|value| value.is_of(ty)).map(Cow::Borrowed))
+    }
+
+    fn list_contains(&self, list: &str, value: &FilterValue) -> bool {
+        self.0.list_contains(list, value)
+    }
+
+    fn call(&self, function: u32, args: &[Option<&FilterValue>]) -> EvalResult<Option<FilterValue>> {
+        Ok(self.0.call(function, args))
+    }
+}
+
+/// A host of an environment.
+pub(super) struct Bound<'b, 'a> {
+    pub(super) binding: &'a FilterBinding,
+    pub(super) functions: &'b Functions,
+    pub(super) host: &'a dyn Host,
+    pub(super) cx: &'b Cx<'a>,
+}
+
+impl<'a> Bound<'_, 'a> {
+    fn value(&self, source: &'a Source, ty: &FilterType) -> EvalResult<Option<FilterValue>> {
+        match source {
+            Source::Missing => Ok(None),
+            Source::Variable(index, _) => match self.host.field(*index, self.cx.arena())? {
+                Some(value) => filter_value(&value, ty, self.cx),
+                None => Ok(None),
+            },
+            Source::Header { map, name } => self.header(*map, name),
+            Source::Expression(checked) => {
+                let mut value = Value::Null;
+                interpret(checked, self.functions, self.host, self.cx, &mut value).map_err(|error| error.kind)?;
+                filter_value(&value, ty, self.cx)
+            }
+            Source::Derived(how, base) => {
+                let Some(base) = self.value(base, &base_type(*how))? else { return Ok(None) };
+                self.cx.charge_each_byte(base.size())?;
+                Ok(derive(*how, &base))
+            }
+        }
+    }
+
+    #[cfg(feature = "http")]
+    fn header(&self, map: u32, name: &str) -> EvalResult<Option<FilterValue>> {
+        use crate::context::headers::{charge_lines, joined};
+        use crate::value::Map;
+        let Some(Value::Map(Map::Host(host))) = self.host.field(map, self.cx.arena())? else { return Ok(None) };
+        let Some(headers) = host.headers() else { return Ok(None) };
+        charge_lines(headers, name, self.cx)?;
+        let line = joined(headers, name, self.cx.arena())?;
+        Ok(line.map(|line| FilterValue::Bytes(line.to_vec())))
+    }
+
+    #[cfg(not(feature = "http"))]
+    fn header(&self, _: u32, _: &str) -> EvalResult<Option<FilterValue>> {
+        Ok(None)
+    }
+}
+
+impl Data for Bound<'_, '_> {
+    fn field(&self, index: u32, ty: &FilterType) -> EvalResult<Option<Cow<'_, FilterValue>>> {
+        let binding = self.binding;
+        match self.value(binding.source(index), ty) {
+            Ok(value) => Ok(value.map(Cow::Owned)),
+            Err(kind) if kind.is_final() => Err(kind),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn list_contains(&self, list: &str, value: &FilterValue) -> bool {
+        listed(self.binding, list, value)
+    }
+
+    fn call(&self, function: u32, args: &[Option<&FilterValue>]) -> EvalResult<Option<FilterValue>> {
+        match call_host(self.binding, function, self.functions, args, self.cx) {
+            Err(kind) if !kind.is_final() => Ok(None),
+            called => called,
+        }
+    }
+}
+
+/// Calls the function of the host behind a function of the scheme; `None` if an argument is missing, or the result.
+///
+/// # Errors
+/// As the function.
+pub(super) fn call_host(
+    binding: &FilterBinding,
+    function: u32,
+    functions: &Functions,
+    args: &[Option<&FilterValue>],
+    cx: &Cx<'_>,
+) -> EvalResult<Option<FilterValue>> {
+    let Some((index, result)) = binding.host_function(function) else { return Ok(None) };
+    let mut parameters = functions.params(index).unwrap_or_default().iter();
+    let mut values = Vec::with_capacity(args.len());
+    for arg in args {
+        let ty = parameters.next().unwrap_or(&Type::Dyn);
+        let Some(arg) = arg else { return Ok(None) };
+        let Some(arg) = argument(arg, ty, cx.arena())? else { return Ok(None) };
+        values.push(arg);
+    }
+    functions.call(index, cx, &values).and_then(|value| filter_value(&value, result, cx))
+}
+
+/// Whether a list of the language contains a value.
+pub(super) fn listed(binding: &FilterBinding, list: &str, value: &FilterValue) -> bool {
+    let (ty, shown) = match value {
+        FilterValue::Int(value) => (FilterType::Int, Value::Int(*value)),
+        FilterValue::Ip(value) => (FilterType::Ip, Value::Ip(*value)),
+        FilterValue::Bytes(bytes) => (FilterType::Bytes, Value::Bytes(bytes)),
+        _ => return false,
+    };
+    binding.list(list, &ty).is_some_and(|contains| contains(&shown))
+}

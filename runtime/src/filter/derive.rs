@@ -1,0 +1,143 @@
+//! Fields whose values follow from those of other fields: cookies, arguments, extensions.
+
+use super::functions::url_decode;
+use super::value::FilterValue;
+use crate::env::Derivation;
+use celero_frontend::filter::FilterType;
+use std::collections::BTreeMap;
+
+/// The type of the value from which another is derived.
+pub(super) fn base_type(how: Derivation) -> FilterType {
+    match how {
+        Derivation::HeaderNames | Derivation::HeaderValues => FilterType::map(FilterType::array(FilterType::Bytes)),
+        _ => FilterType::Bytes,
+    }
+}
+
+/// The type of the derived value.
+pub(super) fn derived_type(how: Derivation) -> FilterType {
+    match how {
+        Derivation::Cookies | Derivation::Arguments => FilterType::map(FilterType::array(FilterType::Bytes)),
+        Derivation::Extension => FilterType::Bytes,
+        _ => FilterType::array(FilterType::Bytes),
+    }
+}
+
+/// Derives a value from one of the [base type](base_type). Takes time linear in its size, with a logarithm for maps and languages.
+pub(super) fn derive(how: Derivation, base: &FilterValue) -> Option<FilterValue> {
+    if let FilterValue::Map(headers) = base {
+        let lines = headers.iter().flat_map(|(name, lines)| match lines {
+            FilterValue::Array(lines) => lines.iter().map(|line| (name, line)).collect::<Vec<_>>(),
+            _ => Vec::new(),
+        });
+        let values = match how {
+            Derivation::HeaderNames => lines.map(|(name, _)| FilterValue::Bytes(name.clone())).collect(),
+            Derivation::HeaderValues => lines.map(|(_, line)| line.clone()).collect(),
+            _ => return None,
+        };
+        return Some(FilterValue::Array(values));
+    }
+    let text = base.as_bytes()?;
+    Some(match how {
+        Derivation::HeaderNames | Derivation::HeaderValues => return None,
+        Derivation::Cookies => by_name(cookies(text)),
+        Derivation::Arguments => by_name(arguments(text).map(|(name, value)| (name.to_vec(), value))),
+        Derivation::ArgumentNames => arguments(text).map(|(name, _)| name.to_vec()).collect(),
+        Derivation::ArgumentValues => arguments(text).map(|(_, value)| value.to_vec()).collect(),
+        Derivation::Extension => extension(text).to_ascii_lowercase().into(),
+        Derivation::Languages => languages(text),
+    })
+}
+
+fn by_name<'t>(pairs: impl Iterator<Item = (Vec<u8>, &'t [u8])>) -> FilterValue {
+    let mut values: BTreeMap<Vec<u8>, Vec<FilterValue>> = BTreeMap::new();
+    for (name, value) in pairs {
+        values.entry(name).or_default().push(value.to_vec().into());
+    }
+    FilterValue::Map(values.into_iter().map(|(name, values)| (name, FilterValue::Array(values))).collect())
+}
+
+/// A text up to a byte, and what follows it.
+fn split_at_byte(text: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
+    let position = memchr::memchr(at, text)?;
+    Some((text.get(..position)?, text.get(position.saturating_add(1)..)?))
+}
+
+/// The parts of a query between `&`, each up to and behind its first `=`.
+fn arguments(query: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let parts = query.split(|byte| *byte == b'&').filter(|part| !part.is_empty());
+    parts.map(|part| split_at_byte(part, b'=').unwrap_or((part, b"")))
+}
+
+/// The pairs of a `cookie` header (RFC 6265, section 4.2.1), names decoded.
+fn cookies(header: &[u8]) -> impl Iterator<Item = (Vec<u8>, &[u8])> {
+    let parts = header.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
+    parts.filter_map(|part| split_at_byte(part, b'=')).map(|(name, value)| (url_decode(name, false, false), value))
+}
+
+fn extension(path: &[u8]) -> &[u8] {
+    let segment = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let dot = memchr::memrchr(b'.', segment);
+    dot.and_then(|dot| segment.get(dot.saturating_add(1)..)).unwrap_or_default()
+}
+
+/// The ranges of an `accept-language` header (RFC 9110, section 12.5.4), those of equal weight in their order; `*` and those of weight 0
+/// are left out.
+fn languages(header: &[u8]) -> FilterValue {
+    let mut ranges: Vec<(u32, &[u8])> = Vec::new();
+    for range in header.split(|byte| *byte == b',') {
+        let mut parts = range.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
+        let name = parts.next().unwrap_or_default();
+        let weight = parts.find_map(|part| part.strip_prefix(b"q=")).map_or(1000, thousandths);
+        if !name.is_empty() && name != b"*" && weight > 0 {
+            ranges.push((weight, name));
+        }
+    }
+    ranges.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+    ranges.into_iter().map(|(_, name)| name.to_vec()).collect()
+}
+
+/// A weight such as `0.8` in thousandths; 0 if it is none.
+fn thousandths(weight: &[u8]) -> u32 {
+    let weight = std::str::from_utf8(weight).ok().and_then(|text| text.parse::<f32>().ok());
+    let weight = weight.filter(|weight| (0.0..=1.0).contains(weight)).unwrap_or(0.0);
+    // Between 0 and 1000.
+    (weight * 1000.0).round() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(how: Derivation, text: &str) -> String {
+        fn show(value: &FilterValue) -> String {
+            match value {
+                FilterValue::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                FilterValue::Array(values) => values.iter().map(show).collect::<Vec<_>>().join("|"),
+                FilterValue::Map(values) => {
+                    let entry = |(key, value): (&Vec<u8>, &FilterValue)| {
+                        format!("{}={}", String::from_utf8_lossy(key), show(value))
+                    };
+                    values.iter().map(entry).collect::<Vec<_>>().join(" ")
+                }
+                other => format!("{other:?}"),
+            }
+        }
+        show(&derive(how, &text.into()).unwrap())
+    }
+
+    #[test]
+    fn parts_of_requests_are_found() {
+        assert_eq!(shown(Derivation::Arguments, "b=1&a=2&b=%20&c&&d="), "a=2 b=1|%20 c= d=");
+        assert_eq!(shown(Derivation::ArgumentNames, "b=1&a=2&b=3"), "b|a|b");
+        assert_eq!(shown(Derivation::ArgumentValues, "b=1&a=2=2&b"), "1|2=2|");
+        assert_eq!(shown(Derivation::Cookies, "a=1; b%20c=2;a=%33; junk"), "a=1|%33 b c=2");
+        for (path, extension) in
+            [("/a/b.tar.GZ", "gz"), ("/a.d/b", ""), ("/", ""), ("", ""), ("/a.", ""), ("/.env", "env")]
+        {
+            assert_eq!(shown(Derivation::Extension, path), extension, "{path}");
+        }
+        assert_eq!(shown(Derivation::Languages, "de;q=0.5, en-GB, fr;q=0, *, it;q=0.8"), "en-GB|it|de");
+        assert_eq!(shown(Derivation::Languages, ""), "");
+    }
+}
