@@ -1,6 +1,7 @@
 //! Formatting of rules: canonical text and layout.
 
 use crate::engine::Engine;
+use crate::env::{Env, RuleLanguage};
 use crate::error::CompileError;
 use crate::program::Program;
 use celero_frontend::{Cel, Language};
@@ -11,7 +12,7 @@ const WIDTH: usize = 100;
 impl Engine {
     /// Returns a CEL rule in its canonical layout: one way of writing each expression, in lines of at most 100 columns where names and
     /// literals allow, with a line end. Comments before the expression are kept. The result means the same, and formatting it again
-    /// changes nothing. For another language, see [`Language::format`](crate::language::Language::format).
+    /// changes nothing. For rules in the language of an environment, see [`format_in`](Self::format_in).
     ///
     /// # Errors
     /// [`CompileError`] with the errors of the syntax, or with comments that are not before the expression and would be lost.
@@ -22,6 +23,30 @@ impl Engine {
     /// ```
     pub fn format(&self, source: &str) -> Result<String, CompileError> {
         Cel.format(source, &self.limits().source, WIDTH).map_err(|diagnostics| CompileError::new(source, diagnostics))
+    }
+
+    /// Returns a rule in the language of an environment in its canonical layout, as [`format`](Self::format) does for CEL. In the
+    /// filter language the types of fields decide how literals are read, so the rule is checked.
+    ///
+    /// # Errors
+    /// [`CompileError`] with the errors of the syntax; in the filter language with every error.
+    ///
+    /// ```
+    /// use celero::filter::FilterLanguage;
+    /// use celero::http::RequestContext;
+    /// use celero::{Engine, Env};
+    ///
+    /// let env = Env::<RequestContext>::new().filter_language(FilterLanguage::http());
+    /// assert_eq!(Engine::new().format_in(&env, r#"(ssl)&&http.host=="a""#)?, "ssl and http.host eq \"a\"\n");
+    /// # Ok::<(), celero::CompileError>(())
+    /// ```
+    pub fn format_in<C>(&self, env: &Env<C>, source: &str) -> Result<String, CompileError> {
+        let limits = &self.limits().source;
+        let formatted = match env.rule_language() {
+            RuleLanguage::Checked(language) => language.format(source, limits, WIDTH),
+            RuleLanguage::Filter(binding) => binding.format(source, limits, WIDTH),
+        };
+        formatted.map_err(|diagnostics| CompileError::new(source, diagnostics))
     }
 }
 

@@ -25,6 +25,8 @@ Examples:
   celero check -e 'user.age >= 18 && \"admin\" in user.roles' \\
       --vars 'user.age: int, user.roles: list(string)'
   celero check --deny-warnings rule.cel               # for CI
+  celero check rule.filter                            # in Cloudflare's filter language, by the name
+  celero check --language filter -e 'ip.src in {192.0.2.0/24} and not ssl'
   celero check rule.cel --bindings bindings.json      # names from a file of values, as dyn
 
 Rules read a request (`request.path`, `source.address`), unless --vars or --bindings declare variables.
@@ -35,6 +37,7 @@ starts with `#` is a comment:
     && request.headers[\"x-team\"] == \"ops\"
   health: request.path == \"/health\"
   late [priority 10, tag api]: request.path.startsWith(\"/api\")
+  old [language filter]: http.request.version eq \"HTTP/1.0\"
 Rules with smaller priorities come first; the default is 0. There are warnings about rules that never match, that repeat an earlier
 rule, or that are never the first match. Rules with the tag `deny` are guards: there are warnings where a client passes them by sending a
 header twice or, unless --on-error says that a failed rule matches, by leaving out what they read.
@@ -95,7 +98,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
 
 fn once(args: &Args, output: &mut Output) -> Result<u8, String> {
     let sources = args.source.read("check")?;
-    let input = args.given.read()?;
+    let input = args.given.read()?.for_rules(&sources);
     input.run(CheckAll { args, sources }, output)
 }
 
@@ -113,7 +116,9 @@ impl Command for CheckAll<'_> {
             let name = source.name.clone();
             let mut checked = match source.format {
                 Format::Cel => expression(args, contexts, &source, output.color()),
-                Format::Rules => rules(args, contexts, RulesFile::parse(source.name, source.text)?, output.color()),
+                Format::Rules => {
+                    rules(args, contexts, RulesFile::parse(source.name, source.text, source.language)?, output.color())
+                }
                 Format::Policy => of_policy(policy::check(&source, args.deny_warnings, output.color())),
             };
             ok &= checked.ok;
@@ -157,7 +162,7 @@ fn of_policy(report: policy::Report) -> Checked {
 
 fn expression(args: &Args, contexts: &impl Contexts, source: &Source, color: bool) -> Checked {
     let engine = Engine::builder().tier(Tier::Interpret).build();
-    match engine.compile(contexts.env(), &source.text) {
+    match engine.compile(contexts.envs().of(source.language), &source.text) {
         Ok(program) => {
             let (ty, warnings) = (program.result_type().to_string(), program.warnings());
             let ok = !args.deny_warnings || warnings.is_empty();
@@ -169,22 +174,26 @@ fn expression(args: &Args, contexts: &impl Contexts, source: &Source, color: boo
             ok: false,
             summary: String::new(),
             complaint: Failure::from(&error).render(&source.name, &source.text, color),
-            hints: hints::about(source.argument(), args.given.declares(), "check", error.diagnostics()),
+            hints: {
+                let mut hints = hints::about(source.argument(), args.given.declares(), "check", error.diagnostics());
+                hints.extend(source.language_hint());
+                hints
+            },
             json: json!({ "ok": false, "diagnostics": diagnostics_json(error.diagnostics()) }),
         },
     }
 }
 
 fn rules(args: &Args, contexts: &impl Contexts, file: RulesFile, color: bool) -> Checked {
-    let (engine, env) = (Engine::builder().tier(Tier::Interpret).build(), contexts.env());
-    let (mut found, set) = match builder(&engine, env, &file, args.on_error).index(Indexing::Off).build() {
+    let (engine, envs) = (Engine::builder().tier(Tier::Interpret).build(), contexts.envs());
+    let (mut found, set) = match builder(&engine, envs, &file, args.on_error).index(Indexing::Off).build() {
         Ok(set) => (set.warnings().to_vec(), set.len()),
         Err(error) => {
             // The warnings about the other rules, as if the failed ones were not there.
             let mut found = failures(&error);
             let failed: BTreeSet<usize> = found.iter().map(|(rule, _)| *rule).collect();
             let others: Vec<usize> = (0..file.rules.len()).filter(|rule| !failed.contains(rule)).collect();
-            let builder = builder_without(&engine, env, &file, args.on_error, &failed).index(Indexing::Off);
+            let builder = builder_without(&engine, envs, &file, args.on_error, &failed).index(Indexing::Off);
             let warnings = builder.build().map(|set| set.warnings().to_vec()).unwrap_or_default();
             let warnings = warnings.into_iter().filter_map(|(at, found)| Some((*others.get(at)?, found)));
             found.extend(warnings);
@@ -194,6 +203,7 @@ fn rules(args: &Args, contexts: &impl Contexts, file: RulesFile, color: bool) ->
     let fails_open = args.on_error.0 == ErrorPolicy::NoMatch;
     let is_guard = |tags: &[String]| tags.iter().any(|tag| tag == DENY);
     for (number, rule) in file.rules.iter().enumerate().filter(|(_, rule)| is_guard(&rule.tags)) {
+        let env = envs.of(rule.language);
         if let Ok(checked) = engine.check(env, &rule.source) {
             found.extend(checked.guard_warnings(env, fails_open).into_iter().map(|warning| (number, warning)));
         }

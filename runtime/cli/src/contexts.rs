@@ -1,8 +1,12 @@
 //! The contexts of an input, for any of its types: bindings of named values, or requests.
 
+use crate::envs::Envs;
+use crate::filter_args::FilterDeclarations;
 use crate::input::{Declarations, Input, NamedInput, RequestInput};
+use crate::language::Language;
 use crate::output::Output;
 use crate::recorded_requests::RecordedRequest;
+use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
 use celero::{Arena, Bindings, Context, Env, Type};
 use std::net::SocketAddr;
@@ -17,8 +21,13 @@ pub(crate) trait Contexts: Sync {
     /// The type of a context.
     type Of<'a>: Context<Static = Self::Static>;
 
-    /// Returns the environment.
-    fn env(&self) -> &Env<Self::Static>;
+    /// Returns the environment of rules in CEL, or in the language that the contexts are for.
+    fn env(&self) -> &Env<Self::Static> {
+        self.envs().of(Language::Cel)
+    }
+
+    /// Returns the environments of all languages.
+    fn envs(&self) -> &Envs<Self::Static>;
 
     /// Returns whether values or requests were given. If not, there is one context without values, or of an empty request.
     fn given(&self) -> bool;
@@ -65,7 +74,7 @@ impl Input {
 /// Named values.
 pub(crate) struct NamedContexts {
     input: NamedInput,
-    env: Env<Bindings<'static>>,
+    envs: Envs<Bindings<'static>>,
 }
 
 impl NamedContexts {
@@ -82,7 +91,8 @@ impl NamedContexts {
             env = env.variable(name, Type::Dyn);
         }
         let env = with_declarations(env, &input.declarations)?;
-        Ok(Self { input, env })
+        let envs = with_language(env, FilterLanguage::new(), &input.declarations.filter)?;
+        Ok(Self { input, envs })
     }
 }
 
@@ -94,8 +104,8 @@ impl Contexts for NamedContexts {
     type Static = Bindings<'static>;
     type Of<'a> = Bindings<'a>;
 
-    fn env(&self) -> &Env<Self::Static> {
-        &self.env
+    fn envs(&self) -> &Envs<Self::Static> {
+        &self.envs
     }
 
     fn given(&self) -> bool {
@@ -104,7 +114,7 @@ impl Contexts for NamedContexts {
 
     fn with<R>(&self, run: impl FnOnce(&[Bindings<'_>]) -> R) -> Result<R, String> {
         let arena = Arena::new(INPUT_MEMORY);
-        let mut bindings = Bindings::new(&self.env);
+        let mut bindings = Bindings::new(self.env());
         for (name, json) in &self.input.values {
             let ty = declared(&self.input, name).unwrap_or(&Type::Dyn);
             let value =
@@ -124,7 +134,7 @@ pub(crate) struct RequestContexts {
     requests: Vec<RecordedRequest>,
     given: bool,
     source: SocketAddr,
-    env: Env<RequestContext<'static>>,
+    envs: Envs<RequestContext<'static>>,
 }
 
 impl RequestContexts {
@@ -134,9 +144,10 @@ impl RequestContexts {
     /// A function that can't be defined.
     pub(crate) fn new(input: RequestInput) -> Result<Self, String> {
         let env = with_declarations(Env::new(), &input.declarations)?;
+        let envs = with_language(env, FilterLanguage::http(), &input.declarations.filter)?;
         let given = !input.requests.is_empty();
         let requests = if given { input.requests } else { vec![RecordedRequest::default()] };
-        Ok(Self { requests, given, source: input.source, env })
+        Ok(Self { requests, given, source: input.source, envs })
     }
 }
 
@@ -144,8 +155,8 @@ impl Contexts for RequestContexts {
     type Static = RequestContext<'static>;
     type Of<'a> = RequestContext<'a>;
 
-    fn env(&self) -> &Env<Self::Static> {
-        &self.env
+    fn envs(&self) -> &Envs<Self::Static> {
+        &self.envs
     }
 
     fn given(&self) -> bool {
@@ -176,5 +187,20 @@ fn with_declarations<C>(env: Env<C>, declarations: &Declarations) -> Result<Env<
     match env.problems().first() {
         Some(problem) => Err(problem.to_string()),
         None => Ok(env),
+    }
+}
+
+/// Returns the environments of all languages.
+///
+/// # Errors
+/// A field or a list of the filter language that can't be declared.
+fn with_language<C>(env: Env<C>, language: FilterLanguage, filter: &FilterDeclarations) -> Result<Envs<C>, String> {
+    let envs = Envs::new(env, filter.declare(language));
+    if filter.is_empty() {
+        return Ok(envs);
+    }
+    match envs.of(Language::Filter).problems().first() {
+        Some(problem) => Err(problem.to_string()),
+        None => Ok(envs),
     }
 }

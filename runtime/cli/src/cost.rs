@@ -1,10 +1,12 @@
 //! Measures what a set of rules costs for given requests: how many rules are evaluated, how many match, the time, and the share of
 //! each rule in it.
 
+use crate::envs::Envs;
 use crate::output::Paint;
 use crate::progress::Progress;
+use crate::rules_file::RulesFile;
 use crate::units::number;
-use celero::{Context, Engine, Env, RuleSet, Scratch};
+use celero::{Context, Engine, RuleSet, Scratch};
 use serde_json::{Value as Json, json};
 use std::fmt::{self, Write};
 use std::hint::black_box;
@@ -59,14 +61,14 @@ struct Counts {
 }
 
 impl Cost {
-    /// Measures a set.
+    /// Measures the set of a file.
     ///
     /// # Errors
     /// Returns an error if there are no requests.
     pub(crate) fn measure<E: Context, C: Context<Static = E::Static>>(
         engine: &Engine,
-        env: &Env<E>,
-        set: &RuleSet<E::Static, ()>,
+        envs: &Envs<E>,
+        (file, set): (&RulesFile, &RuleSet<E::Static, ()>),
         contexts: &[C],
     ) -> Result<Self, String> {
         if contexts.is_empty() {
@@ -99,7 +101,7 @@ impl Cost {
         let all = fastest(contexts, SET_TIME, |context| set.indices(context, &mut scratch).map(<[_]>::len));
         let first =
             fastest(contexts, SET_TIME, |context| set.first(context, &mut scratch).map(|found| found.is_some()));
-        let rules = most_expensive(engine, env, set, &counts, &indexed, contexts);
+        let rules = most_expensive(engine, envs, (file, set), &counts, &indexed, contexts);
         Ok(Self { requests: contexts.len(), all, first, looked_at, matched, failed, rules })
     }
 
@@ -157,8 +159,8 @@ fn fastest<C, R>(contexts: &[C], time: Duration, mut once: impl FnMut(&C) -> R) 
 /// Measures the rules that are evaluated most often, each standalone with the requests for which the set evaluates it.
 fn most_expensive<E: Context, C: Context<Static = E::Static>>(
     engine: &Engine,
-    env: &Env<E>,
-    set: &RuleSet<E::Static, ()>,
+    envs: &Envs<E>,
+    (file, set): (&RulesFile, &RuleSet<E::Static, ()>),
     counts: &[Counts],
     indexed: &[bool],
     contexts: &[C],
@@ -189,7 +191,12 @@ fn most_expensive<E: Context, C: Context<Static = E::Static>>(
         if !indexed {
             seen = contexts.iter().take(MOST_REQUESTS).collect();
         }
-        let Some(program) = set.source(rule).and_then(|source| engine.compile(env, source).ok()) else { continue };
+        let Some(program) = file.rules.get(rule).and_then(|rule| {
+            let env = envs.of(rule.language);
+            engine.compile(env, &rule.source).ok()
+        }) else {
+            continue;
+        };
         let each = fastest(&seen, RULE_TIME, |context| program.test(*context));
         let name = set.get(rule).map_or("", |rule| rule.name).to_owned();
         rules.push(RuleCost { number: rule, name, counts, indexed, each, share: 0.0 });

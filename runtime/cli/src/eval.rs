@@ -2,8 +2,8 @@
 
 use crate::contexts::{Command, Contexts};
 use crate::evaluate::{Engines, Evaluated, TierChoice, answers};
+use crate::in_language::InLanguage;
 use crate::input::InputArgs;
-use crate::jsonl::LanguageChoice;
 use crate::output::Output;
 use crate::rule_sets::{ErrorPolicyArg, builder, rejected};
 use crate::rules_file::RulesFile;
@@ -22,6 +22,7 @@ Examples:
   celero eval -e 'request.headers[\"x-team\"]' --request request.http --source 192.0.2.7:4711
   celero eval -e '9007199254740993 == 9007199254740992.0' --tier both
   celero eval -e 'twice(21)' --define 'twice(n: int) -> int = n * 2'
+  celero eval --language filter -e 'http.request.uri.path contains \"/api\"' --request request.http
   celero eval site.rules --requests traffic.jsonl         # the rules that match each request
   echo '1 + 1' | celero eval -
 
@@ -31,7 +32,8 @@ For programs, --json prints {\"value\": ..} or {\"error\": {\"kind\": .., \"mess
   {\"expr\": \"x + 1\", \"vars\": {\"x\": \"int\"}, \"bindings\": {\"x\": 41}}
   optional members: \"vars\", \"bindings\", \"container\": NAME, \"check\": false,
     \"define\": [\"f(x: int) -> int = x + 1\"]
-With --language filter a line is a rule in Cloudflare's filter language:
+With --language filter, or with \"language\": \"filter\", a line is a condition in Cloudflare's filter language; the answers of both
+tiers are compared:
   {\"expr\": \"http.host eq \\\"a\\\"\", \"vars\": {\"http.host\": \"Bytes\"}, \"bindings\": {\"http.host\": \"a\"}}
   optional members: \"lists\": {NAME: {TYPE: [..]}}, \"nilNotEqual\": true
 Values carry their types: {\"int\": \"1\"} {\"uint\": \"1\"} {\"double\": 1.5} {\"string\": \"..\"} {\"bytes\": \"<base64>\"}
@@ -43,11 +45,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     source: SourceArgs,
     /// Read expressions from standard input, one JSON object per line, and print one result per line.
-    #[arg(long, conflicts_with_all = ["files", "texts", "bindings", "vars", "requests", "container", "define", "no_check"])]
+    #[arg(long, conflicts_with_all = ["files", "texts", "bindings", "vars", "requests", "container", "define", "no_check", "field", "lists", "nil_not_equal"])]
     jsonl: bool,
-    /// The language of the lines of --jsonl. The filter language is interpreted.
-    #[arg(long, value_enum, default_value_t = LanguageChoice::Cel)]
-    language: LanguageChoice,
     /// The tier that evaluates.
     #[arg(long, value_enum, default_value_t = TierChoice::Auto)]
     tier: TierChoice,
@@ -64,17 +63,14 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     let engines = Engines::new(args.tier);
     if args.jsonl {
-        return jsonl::run(&engines, args.language, output);
-    }
-    if args.language == LanguageChoice::Filter {
-        return Err("--language filter evaluates lines of --jsonl only".into());
+        return jsonl::run(&engines, args.tier, args.source.language.unwrap_or_default(), output);
     }
     let source = args.source.only("eval")?;
-    let input = args.given.read()?;
+    let input = args.given.read()?.for_rules(std::slice::from_ref(&source));
     match source.format {
         Format::Cel => input.run(EvaluateExpression { args, engines: &engines, source: &source }, output),
         Format::Rules => {
-            let file = RulesFile::parse(source.name, source.text)?;
+            let file = RulesFile::parse(source.name, source.text, source.language)?;
             input.run(EvaluateRules { args, file: &file }, output)
         }
         Format::Policy => Err(format!(
@@ -93,6 +89,7 @@ struct EvaluateExpression<'a> {
 impl Command for EvaluateExpression<'_> {
     fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
         let Self { args, engines, source } = self;
+        let contexts = &InLanguage::new(contexts, source.language);
         if !contexts.given() && !args.given.declares() {
             needs_no_request(contexts, source)?;
         }
@@ -114,8 +111,9 @@ impl Command for EvaluateExpression<'_> {
                         output.line(&format!("{label}{}", output.paint().bad(&format!("error: {}", failure.message))));
                     } else {
                         output.complain(&failure.render(&source.name, &source.text, output.color()));
-                        let hints =
+                        let mut hints =
                             hints::about(source.argument(), args.given.declares(), "eval", &failure.diagnostics);
+                        hints.extend(source.language_hint());
                         output.hints(&hints);
                     }
                 }
@@ -160,7 +158,7 @@ impl Command for EvaluateRules<'_> {
                 "rules are evaluated with requests or values: give --requests FILE or --bindings FILE".to_owned()
             );
         }
-        let builder = builder(&Engine::new(), contexts.env(), file, args.on_error);
+        let builder = builder(&Engine::new(), contexts.envs(), file, args.on_error);
         let set = match builder.build() {
             Ok(set) => set,
             Err(error) => return Ok(rejected(file, &error, args.json, output)),

@@ -35,6 +35,15 @@ impl Engines {
             TierChoice::Both => Self::Both { native: engine(Tier::Native), interpret: engine(Tier::Interpret) },
         }
     }
+
+    /// Returns the engines of a choice; without one, what is native code where possible is compared with the interpreter.
+    pub(crate) fn compared(choice: TierChoice) -> Self {
+        let engine = |tier| Engine::builder().tier(tier).build();
+        match choice {
+            TierChoice::Auto => Self::Both { native: engine(Tier::Auto), interpret: engine(Tier::Interpret) },
+            choice => Self::new(choice),
+        }
+    }
 }
 
 impl Engines {

@@ -5,6 +5,7 @@ use crate::disassembly::{Disassembly, disassemble};
 use crate::evaluate::{Engines, Evaluated, TierChoice, answers};
 use crate::explain_set::ExplainSet;
 use crate::failure::Failure;
+use crate::in_language::InLanguage;
 use crate::input::InputArgs;
 use crate::output::{Output, Paint};
 use crate::rule_sets::ErrorPolicyArg;
@@ -25,6 +26,7 @@ Examples:
   celero explain rule.cel --show clif --show code
   celero explain -e 'user.age >= 18' --vars 'user.age: int'
   celero explain -e 'request.path.startsWith(\"/api/\")' --request request.http
+  celero explain --language filter -e 'http.host wildcard \"*.example.com\"'
   celero explain site.rules
   celero explain site.rules --rule admin --requests traffic.jsonl
   celero explain policy.yaml
@@ -88,11 +90,11 @@ impl Stage {
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     let source = args.source.only("explain")?;
-    let input = args.given.read()?;
+    let input = args.given.read()?.for_rules(std::slice::from_ref(&source));
     match source.format {
         Format::Policy => Ok(policy::explain(&source, args.json, output)),
         Format::Rules => {
-            let file = RulesFile::parse(source.name, source.text)?;
+            let file = RulesFile::parse(source.name, source.text, source.language)?;
             let (policy, json, all, names) = (args.on_error, args.json, args.all, &*args.rule);
             input.run(ExplainSet { file: &file, policy, json, all, names }, output)
         }
@@ -108,6 +110,7 @@ struct ExplainExpression<'a> {
 impl Command for ExplainExpression<'_> {
     fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
         let Self { args, source } = self;
+        let contexts = &InLanguage::new(contexts, source.language);
         let explanation = match Engine::new().explain(contexts.env(), &source.text) {
             Ok(explanation) => explanation,
             Err(error) => {
@@ -116,7 +119,9 @@ impl Command for ExplainExpression<'_> {
                     output.line(&failure.json().to_string());
                 } else {
                     output.complain(&failure.render(&source.name, &source.text, output.color()));
-                    let hints = hints::about(source.argument(), args.given.declares(), "explain", error.diagnostics());
+                    let mut hints =
+                        hints::about(source.argument(), args.given.declares(), "explain", error.diagnostics());
+                    hints.extend(source.language_hint());
                     output.hints(&hints);
                 }
                 return Ok(REJECTED);

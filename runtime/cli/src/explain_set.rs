@@ -25,9 +25,9 @@ pub(crate) struct ExplainSet<'a> {
 impl Command for ExplainSet<'_> {
     fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
         let Self { file, policy, json, .. } = self;
-        let (engine, env) = (Engine::new(), contexts.env());
-        let builder = builder(&engine, env, file, policy);
-        let progress = compiling(&engine, env, file, policy);
+        let (engine, envs) = (Engine::new(), contexts.envs());
+        let builder = builder(&engine, envs, file, policy);
+        let progress = compiling(&engine, envs, file, policy);
         let explained = builder.explain();
         drop(progress);
         let explanation = match explained {
@@ -41,7 +41,7 @@ impl Command for ExplainSet<'_> {
                 Ok(set) => set,
                 Err(error) => return Ok(rejected(file, &error, json, output)),
             };
-            cost = Some(contexts.with(|contexts| Cost::measure(&engine, env, &set, contexts))??);
+            cost = Some(contexts.with(|contexts| Cost::measure(&engine, envs, (file, &set), contexts))??);
         }
         if json {
             output.line(&answer(file, &explanation, cost.as_ref()).to_string());

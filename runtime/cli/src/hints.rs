@@ -4,7 +4,7 @@ use celero::{Diagnostic, similar};
 use std::path::Path;
 
 /// The extensions of files that hold rules.
-const RULES: &[&str] = &["cel", "rules", "yaml", "yml"];
+const RULES: &[&str] = &["cel", "filter", "rules", "yaml", "yml"];
 /// The extensions of files that hold requests or values.
 const DATA: &[(&str, &str)] = &[("jsonl", "--requests"), ("http", "--requests"), ("json", "--bindings")];
 

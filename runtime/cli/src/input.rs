@@ -1,8 +1,10 @@
 //! What rules are evaluated with: declared variables and their values, or requests.
 
+use crate::filter_args::{FilterArgs, FilterDeclarations};
+use crate::inferred_type::inferred_type;
 use crate::notation;
 use crate::recorded_requests::{self, RecordedRequest, RecordedRequests};
-use crate::source::read_bytes;
+use crate::source::{Source, read_bytes};
 use celero::Type;
 use serde_json::{Map, Value as Json};
 use std::net::SocketAddr;
@@ -36,6 +38,8 @@ pub(crate) struct InputArgs {
     /// Skip type checking. Type errors are then evaluation errors.
     #[arg(long)]
     pub(crate) no_check: bool,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
 }
 
 /// What rules are evaluated with.
@@ -54,6 +58,8 @@ pub(crate) struct Declarations {
     pub(crate) unchecked: bool,
     /// Functions defined in CEL: declaration and body.
     pub(crate) functions: Vec<(String, String)>,
+    /// Of rules in the filter language.
+    pub(crate) filter: FilterDeclarations,
 }
 
 /// Named values and their types.
@@ -77,6 +83,31 @@ pub(crate) struct RequestInput {
     pub(crate) declarations: Declarations,
 }
 
+impl RequestInput {
+    /// No requests.
+    pub(crate) fn none() -> Self {
+        let source = SocketAddr::from(([127, 0, 0, 1], 0));
+        Self { requests: Vec::new(), left_out: Vec::new(), source, declarations: Declarations::default() }
+    }
+}
+
+impl Input {
+    /// Returns the input for these rules. If some are in the filter language, variables with a value and without a declared type have the
+    /// type of the value, not `dyn`.
+    pub(crate) fn for_rules(mut self, sources: &[Source]) -> Self {
+        if let Self::Named(named) = &mut self
+            && sources.iter().any(Source::may_filter)
+        {
+            for (name, value) in &named.values {
+                if !named.types.iter().any(|(known, _)| known == name) {
+                    named.types.push((name.clone(), inferred_type(value)));
+                }
+            }
+        }
+        self
+    }
+}
+
 impl InputArgs {
     /// Returns whether the command line declares or binds variables, so that there is no request.
     pub(crate) fn declares(&self) -> bool {
@@ -90,7 +121,12 @@ impl InputArgs {
     pub(crate) fn read(&self) -> Result<Input, String> {
         let functions = self.define.iter().map(|text| notation::definition(text)).collect::<Result<_, _>>();
         let functions = functions.map_err(|why| format!("--define: {why}"))?;
-        let declarations = Declarations { container: self.container.clone(), unchecked: self.no_check, functions };
+        let declarations = Declarations {
+            container: self.container.clone(),
+            unchecked: self.no_check,
+            functions,
+            filter: self.filter.read()?,
+        };
         if self.declares() {
             return self.named(declarations).map(Input::Named);
         }

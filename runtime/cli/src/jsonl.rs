@@ -3,14 +3,17 @@
 
 use crate::DISAGREE;
 use crate::contexts::NamedContexts;
-use crate::evaluate::{Engines, Evaluated, answers};
+use crate::evaluate::{Engines, Evaluated, TierChoice, answers};
 use crate::failure::Failure;
+use crate::filter_args::FilterDeclarations;
 use crate::filter_jsonl;
 use crate::input::{Declarations, NamedInput};
+use crate::language::Language;
 use crate::notation;
 use crate::output::Output;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
+use std::cell::OnceCell;
 use std::io::{self, BufRead, Read};
 
 /// The longest line, in bytes. A longer line is skipped and gives an error result.
@@ -36,16 +39,9 @@ fn yes() -> bool {
     true
 }
 
-/// The language of expressions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum LanguageChoice {
-    /// CEL, or the language that a line names.
-    Cel,
-    /// Cloudflare's filter language.
-    Filter,
-}
-
-pub(crate) fn run(engines: &Engines, language: LanguageChoice, output: &mut Output) -> Result<u8, String> {
+pub(crate) fn run(engines: &Engines, tier: TierChoice, language: Language, output: &mut Output) -> Result<u8, String> {
+    let filter_engines = OnceCell::new();
+    let lines = Lines { engines, tier, filter_engines, language };
     let mut input = io::stdin().lock();
     let mut line = Vec::new();
     let mut code = 0;
@@ -57,7 +53,7 @@ pub(crate) fn run(engines: &Engines, language: LanguageChoice, output: &mut Outp
         }
         let whole = line.last() == Some(&b'\n') || u64::try_from(line.len()).is_ok_and(|n| n < MAX_LINE);
         let answer = if whole {
-            evaluate_line(engines, language, &line)
+            lines.evaluate(&line)
         } else {
             skip_line(&mut input).map_err(|error| format!("standard input: {error}"))?;
             Evaluated::Agreed(Err(Failure::invalid(format!("the line is longer than {MAX_LINE} bytes"))))
@@ -78,16 +74,33 @@ struct LineLanguage {
     language: String,
 }
 
-fn evaluate_line(engines: &Engines, language: LanguageChoice, line: &[u8]) -> Evaluated {
-    let named = || serde_json::from_slice::<LineLanguage>(line).is_ok_and(|line| line.language == filter_jsonl::FILTER);
-    if language == LanguageChoice::Filter || named() {
-        return filter_jsonl::evaluate_line(line);
-    }
-    let invalid = |why| Evaluated::Agreed(Err(Failure::invalid(why)));
-    let answer = read(line).and_then(|(expr, named)| Ok(answers(engines, &NamedContexts::new(named)?, &expr).pop()));
-    match answer {
-        Ok(answer) => answer.unwrap_or_else(|| invalid("no result".to_owned())),
-        Err(why) => invalid(why),
+/// How lines are evaluated.
+struct Lines<'e> {
+    engines: &'e Engines,
+    tier: TierChoice,
+    /// For the filter language, whose tiers are compared unless one is chosen.
+    filter_engines: OnceCell<Engines>,
+    /// The language of lines that name none.
+    language: Language,
+}
+
+impl Lines<'_> {
+    fn evaluate(&self, line: &[u8]) -> Evaluated {
+        let named = || {
+            let line = serde_json::from_slice::<LineLanguage>(line);
+            line.is_ok_and(|line| line.language == Language::Filter.name())
+        };
+        if self.language == Language::Filter || named() {
+            let engines = self.filter_engines.get_or_init(|| Engines::compared(self.tier));
+            return filter_jsonl::evaluate_line(engines, line);
+        }
+        let invalid = |why| Evaluated::Agreed(Err(Failure::invalid(why)));
+        let answer =
+            read(line).and_then(|(expr, named)| Ok(answers(self.engines, &NamedContexts::new(named)?, &expr).pop()));
+        match answer {
+            Ok(answer) => answer.unwrap_or_else(|| invalid("no result".to_owned())),
+            Err(why) => invalid(why),
+        }
     }
 }
 
@@ -101,7 +114,8 @@ fn read(line: &[u8]) -> Result<(String, NamedInput), String> {
     }
     let functions = question.define.iter().map(|text| notation::definition(text)).collect::<Result<_, _>>()?;
     let JsonlRequest { expr, bindings: values, container, check, .. } = question;
-    let declarations = Declarations { container, unchecked: !check, functions };
+    let filter = FilterDeclarations::default();
+    let declarations = Declarations { container, unchecked: !check, functions, filter };
     Ok((expr, NamedInput { types: declared, values, given: true, declarations }))
 }
 

@@ -8,17 +8,23 @@ mod check;
 mod contexts;
 mod cost;
 mod disassembly;
+mod envs;
 mod eval;
 mod evaluate;
 mod explain;
 mod explain_set;
 mod failure;
+mod filter_args;
 mod filter_jsonl;
+mod filter_values;
 mod fmt;
 mod hints;
 mod http_request;
+mod in_language;
+mod inferred_type;
 mod input;
 mod jsonl;
+mod language;
 mod listing;
 mod manual;
 mod notation;
@@ -47,7 +53,7 @@ const USAGE: u8 = 2;
 /// The tiers disagree.
 const DISAGREE: u8 = 3;
 
-/// Check, evaluate, explain, measure and format CEL rules.
+/// Check, evaluate, explain, measure and format rules in CEL or Cloudflare's filter language.
 #[derive(Parser)]
 #[command(
     version,
@@ -63,11 +69,12 @@ Examples:
   celero test policy.yaml cases.yaml
   celero bench site.rules --requests traffic.jsonl
   celero fmt --check rules/*.cel
+  celero check --language filter -e 'http.host eq \"example.com\"'
   celero repl --request request.http
   echo '{\"expr\": \"x + 1\", \"bindings\": {\"x\": 41}}' | celero eval --jsonl
 
-In every command an argument is a file, `-` is standard input, and -e is a text. A file holds one expression (`.cel`), rules (`.rules`)
-or a policy (`.yaml`).
+In every command an argument is a file, `-` is standard input, and -e is a text. A file holds one expression (`.cel`; `.filter`
+in Cloudflare's filter language), rules (`.rules`) or a policy (`.yaml`).
 Exit code: 0 success, 1 rule rejected or evaluation failed, 2 invalid command line, 3 tiers disagree."
 )]
 struct Cli {

@@ -1,11 +1,12 @@
 //! What the commands about sets of rules share: compiling the rules, and reporting why they don't compile.
 
 use crate::REJECTED;
+use crate::envs::Envs;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::rules_file::RulesFile;
 use crate::units::counted;
-use celero::{Context, Diagnostic, Engine, Env, ErrorPolicy, Rule, RuleSetBuilder, RuleSetError};
+use celero::{Context, Diagnostic, Engine, ErrorPolicy, Rule, RuleSetBuilder, RuleSetError};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use serde_json::json;
@@ -45,26 +46,31 @@ impl ValueEnum for ErrorPolicyArg {
 /// Returns a builder with the rules of a file.
 pub(crate) fn builder<'e, E: Context>(
     engine: &Engine,
-    env: &'e Env<E>,
+    envs: &'e Envs<E>,
     file: &RulesFile,
     policy: ErrorPolicyArg,
 ) -> RuleSetBuilder<'e, E, ()> {
-    builder_without(engine, env, file, policy, &BTreeSet::new())
+    builder_without(engine, envs, file, policy, &BTreeSet::new())
 }
 
 /// Returns a builder with the rules of a file, but for some.
 pub(crate) fn builder_without<'e, E: Context>(
     engine: &Engine,
-    env: &'e Env<E>,
+    envs: &'e Envs<E>,
     file: &RulesFile,
     policy: ErrorPolicyArg,
     without: &BTreeSet<usize>,
 ) -> RuleSetBuilder<'e, E, ()> {
     let rules = file.rules.iter().enumerate().filter(|(number, _)| !without.contains(number));
-    engine.rules(env).on_error(policy.0).with_rules(rules.map(|(_, rule)| {
+    let builder = engine.rules(envs.of(file.language)).on_error(policy.0);
+    rules.fold(builder, |builder, (_, rule)| {
         let added = Rule::new(&rule.name, &rule.source, ()).priority(rule.priority);
-        rule.tags.iter().fold(added, |added, tag| added.tag(tag))
-    }))
+        let added = rule.tags.iter().fold(added, |added, tag| added.tag(tag));
+        match rule.language == file.language {
+            true => builder.with_rule(added),
+            false => builder.with_rule_in(envs.of(rule.language), added),
+        }
+    })
 }
 
 /// The number of rules of which the time of all is estimated from the time of some.
@@ -75,7 +81,7 @@ const SAMPLE: usize = 250;
 /// Shows that rules are compiled. The time of many rules is estimated from some of them.
 pub(crate) fn compiling<C: Context>(
     engine: &Engine,
-    env: &Env<C>,
+    envs: &Envs<C>,
     file: &RulesFile,
     on_error: ErrorPolicyArg,
 ) -> Progress {
@@ -86,7 +92,7 @@ pub(crate) fn compiling<C: Context>(
     }
     let sample = file.sample(SAMPLE);
     let began = Instant::now();
-    let _ = builder(engine, env, &sample, on_error).build();
+    let _ = builder(engine, envs, &sample, on_error).build();
     let share = u32::try_from(rules.checked_div(sample.rules.len().max(1)).unwrap_or(1)).unwrap_or(u32::MAX);
     Progress::expecting(&what, began.elapsed().saturating_mul(share).max(Duration::from_millis(1)))
 }

@@ -1,9 +1,11 @@
 //! Files of rules: one rule per line, `name: expression`. A line that starts with white space continues the rule above, a line that
 //! starts with `#` is a comment, and blank lines are ignored. Attributes follow the name in brackets:
 //! `name [priority -10, tag api, tag admin]: expression`. No expression starts with a name (and brackets) and a colon, so such a file
-//! can be distinguished from a file with a single expression.
+//! can be distinguished from a file with a single expression. `name [language filter]: expression` is in that language, whatever that of
+//! the file is.
 
 use crate::failure::{diagnostic_json, style};
+use crate::language::{Language, blanked};
 use crate::output::Output;
 use celero::{Diagnostic, Span};
 use serde_json::{Value as Json, json};
@@ -16,6 +18,8 @@ pub(crate) struct RulesFile {
     /// Its name, for messages.
     pub(crate) path: String,
     pub(crate) text: String,
+    /// The language of rules that name no other.
+    pub(crate) language: Language,
     /// In the order of their set.
     pub(crate) rules: Vec<Rule>,
 }
@@ -29,6 +33,7 @@ pub(crate) struct Rule {
     /// Rules with smaller priorities come first.
     pub(crate) priority: i32,
     pub(crate) tags: Vec<String>,
+    pub(crate) language: Language,
     /// The byte offset of its name in the file.
     pub(crate) head: usize,
     /// The byte offset of the expression in the file.
@@ -43,6 +48,12 @@ pub(crate) struct Rule {
 pub(crate) fn is_rules(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !is_nothing(line));
     lines.next().is_some_and(|line| head(line).is_some())
+}
+
+/// Returns whether a text is a file of rules, the first of which has a name without blanks.
+pub(crate) fn is_rules_with_plain_names(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !is_nothing(line));
+    lines.next().and_then(head).is_some_and(|(name, _)| !name.contains(' '))
 }
 
 fn is_nothing(line: &str) -> bool {
@@ -64,12 +75,15 @@ fn head(line: &str) -> Option<(&str, Option<&str>)> {
     is_name.then(|| (name.trim_end(), more))
 }
 
-/// Returns the priority and the tags in brackets.
+/// What brackets hold: the priority, the tags and the language.
+type Attributes = (i32, Vec<String>, Option<Language>);
+
+/// Returns the attributes in brackets.
 ///
 /// # Errors
 /// Returns a message for any other attribute.
-fn attributes(text: &str) -> Result<(i32, Vec<String>), String> {
-    let (mut priority, mut tags) = (None, Vec::new());
+fn attributes(text: &str) -> Result<Attributes, String> {
+    let (mut priority, mut tags, mut language) = (None, Vec::new(), None);
     for attribute in text.split(',').map(str::trim) {
         match attribute.split_once(char::is_whitespace).map(|(key, value)| (key, value.trim())) {
             Some(("priority", _)) if priority.is_some() => return Err("a second `priority`".to_owned()),
@@ -79,18 +93,22 @@ fn attributes(text: &str) -> Result<(i32, Vec<String>), String> {
                 priority = Some(valid.map_err(|_| format!("`{number}` is not an integer from {least} to {most}"))?);
             }
             Some(("tag", tag)) => tags.push(tag.to_owned()),
-            _ => return Err(format!("expected `priority NUMBER` or `tag NAME`, found `{attribute}`")),
+            Some(("language", name)) => language = Some(Language::named(name)?),
+            _ => {
+                let expected = "expected `priority NUMBER`, `tag NAME` or `language NAME`";
+                return Err(format!("{expected}, found `{attribute}`"));
+            }
         }
     }
-    Ok((priority.unwrap_or(0), tags))
+    Ok((priority.unwrap_or(0), tags, language))
 }
 
 impl RulesFile {
-    /// Reads the rules of a text.
+    /// Reads the rules of a text. Those that name no language are in `language`.
     ///
     /// # Errors
     /// Returns a message with the line that is not a valid rule.
-    pub(crate) fn parse(path: String, text: String) -> Result<Self, String> {
+    pub(crate) fn parse(path: String, text: String, language: Language) -> Result<Self, String> {
         let mut rules: Vec<Rule> = Vec::new();
         let mut at = 0_usize;
         let mut comments = false;
@@ -113,28 +131,32 @@ impl RulesFile {
             } else {
                 let head = head(line).ok_or_else(|| format!("{path}:{number}: expected `NAME: EXPRESSION`"));
                 let (name, more) = head?;
-                let more = more.map_or(Ok((0, Vec::new())), attributes);
-                let (priority, tags) = more.map_err(|why| format!("{path}:{number}: {why}"))?;
+                let more = more.map_or(Ok((0, Vec::new(), None)), attributes);
+                let (priority, tags, own) = more.map_err(|why| format!("{path}:{number}: {why}"))?;
                 let source = line.split_once(':').map_or("", |(_, source)| source);
                 let head = start;
                 let start = start.saturating_add(line.len().saturating_sub(source.len()));
                 let (name, source) = (name.to_owned(), source.to_owned());
                 comments = false;
-                rules.push(Rule { name, source, priority, tags, head, start, end: at, has_comments: false });
+                let language = own.unwrap_or(language);
+                rules.push(Rule { name, source, priority, tags, language, head, start, end: at, has_comments: false });
             }
         }
         for rule in &mut rules {
             rule.source.truncate(rule.source.trim_end().len());
+            if rule.language == Language::Filter {
+                rule.source = without_indentation(&rule.source);
+            }
         }
         rules.sort_by_key(|rule| rule.priority);
-        Ok(Self { path, text, rules })
+        Ok(Self { path, text, language, rules })
     }
 
     /// Returns a file with about this many of the rules, from everywhere in the file.
     pub(crate) fn sample(&self, count: usize) -> Self {
         let step = self.rules.len().checked_div(count).unwrap_or(1).max(1);
         let rules = self.rules.iter().step_by(step).cloned().collect();
-        Self { path: self.path.clone(), text: String::new(), rules }
+        Self { path: self.path.clone(), text: String::new(), language: self.language, rules }
     }
 
     /// Returns diagnostics of rules with their spans in the file.
@@ -184,12 +206,23 @@ impl RulesFile {
     }
 }
 
+/// Returns the source of a rule with blanks for the white space at the beginning of each line: in the filter language a tab is an
+/// error, but indentation belongs to the file.
+fn without_indentation(source: &str) -> String {
+    let line = |line: &str| {
+        let text = line.trim_start_matches([' ', '\t']);
+        let (before, _) = line.split_at_checked(line.len().saturating_sub(text.len())).unwrap_or((line, ""));
+        blanked(before) + text
+    };
+    source.split_inclusive('\n').map(line).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Vec<Rule>, String> {
-        RulesFile::parse("f".to_owned(), text.to_owned()).map(|file| file.rules)
+        RulesFile::parse("f".to_owned(), text.to_owned(), Language::Cel).map(|file| file.rules)
     }
 
     #[test]
@@ -221,13 +254,14 @@ mod tests {
 
     #[test]
     fn what_no_rule_has_is_named() {
-        let expected = "expected `priority NUMBER` or `tag NAME`, found";
+        let expected = "expected `priority NUMBER`, `tag NAME` or `language NAME`, found";
         for (text, want) in [
             ("", format!("{expected} ``")),
             ("tag", format!("{expected} `tag`")),
             ("tag x,", format!("{expected} ``")),
             ("order 7", format!("{expected} `order 7`")),
             ("priority 1, priority 1", "a second `priority`".to_owned()),
+            ("language wire", "there is no language `wire`: expected `cel` or `filter`".to_owned()),
             ("priority 1.5", "`1.5` is not an integer from -2147483648 to 2147483647".to_owned()),
             ("priority 2147483648", "`2147483648` is not an integer from -2147483648 to 2147483647".to_owned()),
         ] {

@@ -1,14 +1,20 @@
 //! The layout of files of rules: `name [attributes]: expression`, with the expression as `celero fmt` writes it.
 
+use crate::language::Language;
 use crate::rules_file::{Rule, RulesFile};
-use celero::{Diagnostic, Engine, Label, Severity, Span, Stage};
+use crate::source::Source;
+use celero::{CompileError, Diagnostic, Label, Severity, Span, Stage};
+
+/// Lays out a rule in a language.
+pub(crate) type Layout<'a> = dyn Fn(Language, &str) -> Result<String, CompileError> + 'a;
 
 /// Formats the rules of a file. Comments, blank lines and the order of the rules stay. Returns the text, and why rules were left as they are.
 ///
 /// # Errors
 /// A line that is not a rule.
-pub(crate) fn format(engine: &Engine, name: &str, text: &str, color: bool) -> Result<(String, String), String> {
-    let file = RulesFile::parse(name.to_owned(), text.to_owned())?;
+pub(crate) fn format(of: &Layout<'_>, source: &Source, color: bool) -> Result<(String, String), String> {
+    let text = &*source.text;
+    let file = RulesFile::parse(source.name.clone(), text.to_owned(), source.language)?;
     let mut numbers: Vec<usize> = (0..file.rules.len()).collect();
     numbers.sort_by_key(|&number| file.rules.get(number).map_or(0, |rule| rule.head));
     let (mut formatted, mut problems) = (String::new(), Vec::new());
@@ -16,7 +22,7 @@ pub(crate) fn format(engine: &Engine, name: &str, text: &str, color: bool) -> Re
     for number in numbers {
         let Some(rule) = file.rules.get(number) else { continue };
         formatted.push_str(text.get(at..rule.head).unwrap_or_default());
-        match layout(engine, rule, text) {
+        match layout(of, rule, text) {
             Ok(lines) => formatted.push_str(&lines),
             Err(found) => {
                 formatted.push_str(text.get(rule.head..rule.end).unwrap_or_default());
@@ -33,12 +39,12 @@ pub(crate) fn format(engine: &Engine, name: &str, text: &str, color: bool) -> Re
 }
 
 /// Returns the lines of a rule.
-fn layout(engine: &Engine, rule: &Rule, text: &str) -> Result<String, Vec<Diagnostic>> {
+fn layout(of: &Layout<'_>, rule: &Rule, text: &str) -> Result<String, Vec<Diagnostic>> {
     let source = &rule.source;
     if rule.has_comments {
         return Err(vec![kept(source, "a comment between the lines of a rule would be lost; move it before the rule")]);
     }
-    let expression = engine.format(source.trim()).map_err(|error| {
+    let expression = of(rule.language, source.trim()).map_err(|error| {
         // The places are those in the trimmed text.
         let skipped = u32::try_from(source.len().saturating_sub(source.trim_start().len())).unwrap_or(0);
         let shifted = |span: Span| Span::new(span.start.saturating_add(skipped), span.end.saturating_add(skipped));
@@ -60,7 +66,7 @@ fn layout(engine: &Engine, rule: &Rule, text: &str) -> Result<String, Vec<Diagno
         laid.push_str(&format!("  {line}\n"));
     }
     let body = laid.split_once(":\n").map_or("", |(_, body)| body);
-    if engine.format(body.trim()).ok().as_deref() != Some(&*expression) {
+    if of(rule.language, body.trim()).ok().as_deref() != Some(&*expression) {
         return Err(vec![kept(source, "a text of several lines would change")]);
     }
     Ok(laid)

@@ -2,7 +2,8 @@
 //! and `-e` is a text.
 
 use crate::hints;
-use crate::rules_file::is_rules;
+use crate::language::{self, Language};
+use crate::rules_file::{is_rules, is_rules_with_plain_names};
 use celero_policy::Policy;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ pub(crate) enum Format {
 /// The arguments that name rules.
 #[derive(clap::Args)]
 pub(crate) struct SourceArgs {
-    /// Files: an expression (`.cel`), rules (`.rules`) or a policy (`.yaml`). `-` is standard input. For a text use -e.
+    /// Files: an expression (`.cel`, `.filter`), rules (`.rules`) or a policy (`.yaml`). `-` is standard input. For a text use -e.
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// An expression as text. May be repeated.
@@ -30,6 +31,9 @@ pub(crate) struct SourceArgs {
     /// The format of the files. Without it the name decides or, for other names and standard input, the content.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
+    /// The language of the rules. Without it, that of the first line of a file (`# language: filter`), of its name (`.filter`), or CEL.
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    pub(crate) language: Option<Language>,
 }
 
 /// Rules as they were given.
@@ -41,6 +45,10 @@ pub(crate) struct Source {
     /// The text, without a byte order mark.
     pub(crate) text: String,
     pub(crate) format: Format,
+    /// The language of the rules; of a file of rules, of those that name no other.
+    pub(crate) language: Language,
+    /// The comments before an expression in the filter language. In `text` they are blank.
+    pub(crate) comments: String,
     /// Whether it was given with `-e`.
     is_argument: bool,
 }
@@ -58,12 +66,13 @@ impl SourceArgs {
         }
         let mut sources = Vec::new();
         for path in &self.files {
-            sources.push(Source::read(path, self.format, command)?);
+            sources.push(Source::read(path, self.format, self.language, command)?);
         }
         for (number, text) in self.texts.iter().enumerate() {
             let name = if self.texts.len() > 1 { format!("-e #{}", number.saturating_add(1)) } else { "-e".to_owned() };
             let text = text.trim_end().to_owned();
-            sources.push(Source { name, path: None, text, format: Format::Cel, is_argument: true });
+            let (format, language, comments) = (Format::Cel, self.language.unwrap_or_default(), String::new());
+            sources.push(Source { name, path: None, text, format, language, comments, is_argument: true });
         }
         Ok(sources)
     }
@@ -86,7 +95,7 @@ impl SourceArgs {
 }
 
 impl Source {
-    fn read(path: &Path, format: Option<Format>, command: &str) -> Result<Self, String> {
+    fn read(path: &Path, format: Option<Format>, language: Option<Language>, command: &str) -> Result<Self, String> {
         if let Some(hint) = hints::not_rules(path).filter(|_| format.is_none()) {
             return Err(hint);
         }
@@ -94,16 +103,39 @@ impl Source {
             return Err(hints::missing_file(path, command));
         }
         let text = read_text(path)?;
-        let format = format.unwrap_or_else(|| detected(path, &text));
-        let text = if format == Format::Cel { text.trim_end().to_owned() } else { text };
         let is_stdin = path == Path::new("-");
         let name = if is_stdin { "<stdin>".to_owned() } else { path.display().to_string() };
-        Ok(Self { name, path: (!is_stdin).then(|| path.to_owned()), text, format, is_argument: false })
+        let named = language::of_first_line(&text).map_err(|why| format!("{name}:1: {why}"))?;
+        let by_name = path.extension().is_some_and(|extension| extension == FILTER).then_some(Language::Filter);
+        let language = language.or(named).or(by_name).unwrap_or_default();
+        let format = format.unwrap_or_else(|| detected(path, &text, language));
+        let (mut text, mut comments) = (text, String::new());
+        if format == Format::Cel {
+            text.truncate(text.trim_end().len());
+            if language == Language::Filter || named.is_some() {
+                let (before, rule) = language::split_comments(&text);
+                comments = before.to_owned();
+                text = language::blanked(before) + rule;
+            }
+        }
+        let path = (!is_stdin).then(|| path.to_owned());
+        Ok(Self { name, path, text, format, language, comments, is_argument: false })
     }
 
     /// Returns the text if it was given with `-e`.
     pub(crate) fn argument(&self) -> Option<&str> {
         self.is_argument.then_some(&*self.text)
+    }
+
+    /// Returns whether there may be rules in the filter language.
+    pub(crate) fn may_filter(&self) -> bool {
+        let in_brackets = self.format == Format::Rules && self.text.contains("language filter");
+        self.language == Language::Filter || in_brackets
+    }
+
+    /// Returns a hint about a text that is not valid in its language, but in another one.
+    pub(crate) fn language_hint(&self) -> Option<String> {
+        if self.language == Language::Cel { language::suggestion(&self.text) } else { None }
     }
 
     /// Returns the folder in which paths of a policy start.
@@ -112,12 +144,18 @@ impl Source {
     }
 }
 
+/// The extension of files with one rule in the filter language.
+const FILTER: &str = "filter";
+
 /// Returns the format that name and content suggest.
-fn detected(path: &Path, text: &str) -> Format {
+fn detected(path: &Path, text: &str, language: Language) -> Format {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("yaml" | "yml") => Format::Policy,
         Some("rules") => Format::Rules,
+        Some(FILTER) => Format::Cel,
         _ if is_policy(text) => Format::Policy,
+        // `ip.src eq 2001:db8::1` starts as a rule with the name `ip.src eq 2001` would.
+        _ if language == Language::Filter && !is_rules_with_plain_names(text) => Format::Cel,
         _ if is_rules(text) => Format::Rules,
         _ => Format::Cel,
     }
@@ -176,7 +214,16 @@ mod tests {
             ("-", "request: true", Format::Rules),
             ("-", "request.path == '/'", Format::Cel),
         ] {
-            assert_eq!(detected(Path::new(name), text), format, "{name} {text}");
+            assert_eq!(detected(Path::new(name), text, Language::Cel), format, "{name} {text}");
+        }
+        for (name, text, format) in [
+            ("a.filter", "a: ssl", Format::Cel),
+            ("a.rules", "a b: ssl", Format::Rules),
+            ("-", "ip.src eq 2001:db8::1", Format::Cel),
+            ("-", "# language: filter\na: ssl", Format::Rules),
+            ("-", "a [language filter]: ssl", Format::Rules),
+        ] {
+            assert_eq!(detected(Path::new(name), text, Language::Filter), format, "{name} {text}");
         }
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn from_value<'a>(value: &Value<'a>, arena: &'a Arena) -> EvalResult<
 }
 
 /// Builds a value of JSON. Plain numbers and strings become what `ty` asks for, where it does: an `int`, `uint` or `double`,
-/// a timestamp or a duration.
+/// a timestamp, a duration or an address.
 ///
 /// # Errors
 /// What is no value, for people.
@@ -72,6 +72,9 @@ pub(crate) fn to_value<'a>(json: &Json, ty: &Type, arena: &'a Arena) -> Result<V
         },
         (Json::String(v), Type::Timestamp) => time(v, "timestamp", Timestamp::parse(v)).map(Value::Timestamp),
         (Json::String(v), Type::Duration) => time(v, "duration", Duration::parse(v)).map(Value::Duration),
+        (Json::String(v), Type::Opaque(name, _)) if **name == *"net.IP" => {
+            v.parse().map(Value::Ip).map_err(|_| format!("\"{v}\" is not an IP address"))
+        }
         (Json::String(v), _) => arena.alloc_str(v).map(Value::String).map_err(full),
         (Json::Array(elements), _) => list(elements, ty, arena),
         (Json::Object(members), _) => {

@@ -4,7 +4,7 @@ use super::Engine;
 use crate::context::Context;
 use crate::env::{Env, EnvError};
 use crate::error::CompileError;
-use crate::expression::{CheckedRule, Expression, TextPiece, text};
+use crate::expression::{CheckedRule, Expression, TextPiece, Tree, text};
 use crate::lint;
 use celero_frontend::{CHECKER_CODES, CodeInfo, Diagnostic, FORMAT_CODES, PARSER_CODES, Severity, Span, Stage};
 use celero_matching::pattern::PatternCache;
@@ -69,9 +69,10 @@ impl Engine {
         let limits = &self.limits().source;
         let expression = Expression::of(source, env.rule_language(), env.declarations(), limits).map_err(failed)?;
         let mut warnings = expression.warnings().to_vec();
-        if let Some(tree) = expression.checked() {
-            warnings.extend(lint::lint(&tree.written, env.fields(), patterns));
-        }
+        warnings.extend(match expression.tree() {
+            Tree::Checked(tree) => lint::lint(&tree.written, env.fields(), patterns),
+            Tree::Filter(rule) => lint::lint_filter(rule.filter.tree(), &rule.binding),
+        });
         warnings.sort_by_key(|warning| warning.span.start);
         warnings.truncate(limits.max_diagnostics as usize);
         Ok(expression.with_warnings(warnings))

@@ -24,6 +24,7 @@ codes! {
     HEADER_NAME_CASE "header-name-case" Check "the name of a header is not in lower case (a warning)";
     GUARD_PASSED_BY_ABSENCE "guard-passed-by-absence" Check "a client passes a rule that denies by leaving out what it reads (a warning)";
     GUARD_PASSED_BY_REPEATING "guard-passed-by-repeating" Check "a client passes a rule that denies by sending a header twice (a warning)";
+    FIELD_MISSING "filter-field-missing" Check "the host gives a field of the filter language no value, so no comparison with it is true (a warning)";
     NEVER_MATCHES "never-matches" Check "a rule of a set is never true (a warning)";
     DUPLICATE_RULE "duplicate-rule" Check "a rule of a set has the condition of one before it (a warning)";
     SHADOWED_RULE "shadowed-rule" Check "a rule of a set is never the first match, because one before it is true wherever it is (a warning)";

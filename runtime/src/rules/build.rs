@@ -2,7 +2,7 @@
 
 use super::index::PlanTrace;
 use super::prepare::{Prepared, RuleInput, Settings};
-use super::rule::Rule;
+use super::rule::{Condition, Rule};
 use super::standalone::{RuleSource, Standalone};
 use super::{ErrorPolicy, Indexing, RuleSet, SetExplanation, SetRule};
 use crate::context::Context;
@@ -65,6 +65,35 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     pub fn with_rules(mut self, rules: impl IntoIterator<Item = Rule<A>>) -> Self {
         self.rules.extend(rules);
         self
+    }
+
+    /// Adds a rule in the language of another environment, which must declare the same variables, functions and libraries in the
+    /// same order as that of the set. The rule is checked now; its errors are among those of [`build`](Self::build).
+    ///
+    /// ```
+    /// use celero::filter::FilterLanguage;
+    /// use celero::http::RequestContext;
+    /// use celero::{Engine, Env, Rule, Scratch};
+    ///
+    /// let env = Env::<RequestContext>::new();
+    /// let filter = env.clone().filter_language(FilterLanguage::http());
+    /// let rules = Engine::new()
+    ///     .rules(&env)
+    ///     .rule("cel", "request.path.startsWith('/admin')", ())
+    ///     .with_rule_in(&filter, Rule::new("filter", r#"http.request.method in {"GET" "HEAD"}"#, ()))
+    ///     .build()?;
+    /// let request = http::Request::get("/admin").body(())?;
+    /// assert_eq!(rules.count(&RequestContext::new(&request), &mut Scratch::new())?, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_rule_in(self, env: &Env<C>, mut rule: Rule<A>) -> Self {
+        if let Condition::Source(source) = &rule.condition {
+            rule.condition = match self.engine.check(env, source) {
+                Ok(checked) => Condition::Checked(checked),
+                Err(error) => Condition::Refused { source: source.clone(), error },
+            };
+        }
+        self.with_rule(rule)
     }
 
     /// Sets what a rule that fails counts as, unless it has a [policy of its own](Rule::on_error). Default:

@@ -88,6 +88,7 @@ impl Prepared {
             let checked = match rule.condition {
                 Condition::Source(source) => engine.expression(env, source, &patterns).map(Arc::new),
                 Condition::Checked(rule) => rule.expression_for(env),
+                Condition::Refused { error, .. } => Err(error.clone()),
             };
             match checked.and_then(is_truth) {
                 Ok(expression) => {

@@ -1,6 +1,7 @@
 //! [`Rule`]: what a rule set is built from.
 
 use super::ErrorPolicy;
+use crate::error::CompileError;
 use crate::expression::CheckedRule;
 use std::sync::Arc;
 
@@ -32,12 +33,17 @@ pub struct Rule<A> {
 pub(crate) enum Condition {
     Source(Box<str>),
     Checked(CheckedRule),
+    /// A source that was checked for another environment and has errors.
+    Refused {
+        source: Box<str>,
+        error: CompileError,
+    },
 }
 
 impl Condition {
     pub(crate) fn source(&self) -> &str {
         match self {
-            Self::Source(source) => source,
+            Self::Source(source) | Self::Refused { source, .. } => source,
             Self::Checked(rule) => rule.source(),
         }
     }

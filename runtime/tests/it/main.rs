@@ -12,6 +12,7 @@ mod field_functions;
 mod field_types;
 mod fields;
 mod filter;
+mod filter_hosts;
 mod filter_tiers;
 mod functions;
 mod hostile_hosts;

@@ -2,6 +2,7 @@
 //! it must be up to date.
 #![expect(clippy::panic, reason = "tests")]
 
+use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
 use celero::{
     CompileError, Engine, Env, Library, Limits, Severity, SourceLimits, Stage, TextPiece, Tier, Type, diagnostic_codes,
@@ -64,6 +65,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("header-name-case", "request.headers[\"X-Team\"] == \"ops\""),
     ("guard-passed-by-absence", "request.headers[\"x-team\"] != \"ops\""),
     ("guard-passed-by-repeating", "request.headers[\"x-role\"] == \"guest\""),
+    ("filter-field-missing", "cf.threat_score gt 50"),
     ("never-matches", "\"/a\".startsWith(\"/b\") && request.method == \"GET\""),
     ("duplicate-rule", "request.path == '/admin'"),
     ("shadowed-rule", "request.path == \"/admin\" && request.method == \"POST\""),
@@ -98,6 +100,10 @@ fn reported(code: &str, source: &str) -> Vec<celero::Diagnostic> {
             let env = Env::<RequestContext<'_>>::new();
             let rule = engine.check(&env, source).unwrap_or_else(|error| panic!("{error}"));
             rule.guard_warnings(&env, code == "guard-passed-by-absence")
+        }
+        "filter-field-missing" => {
+            let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
+            engine.compile(&env, source).map_or_else(errors, |program| program.warnings().to_vec())
         }
         "comment-inside" => engine.format(source).map_or_else(errors, |_| Vec::new()),
         "no-text" => {

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     if args.compare && sources.len() != 2 {
         return Err(format!("--compare takes two files or texts, and {} are given", sources.len()));
     }
-    let input = args.given.read()?;
+    let input = args.given.read()?.for_rules(&sources);
     // Policies read the requests themselves.
     let (requests, client) = match &input {
         Input::Requests(input) => (input.requests.clone(), input.source),
@@ -94,7 +94,7 @@ struct CompiledRules<S> {
 impl Command for Bench<'_> {
     fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
         let Self { args, sources, requests, client } = self;
-        let env = contexts.env();
+        let envs = contexts.envs();
         let [native, interpret] = [Tier::Auto, Tier::Interpret].map(|tier| Engine::builder().tier(tier).build());
         let mut about = Vec::new();
         let mut compiled = Vec::new();
@@ -105,6 +105,7 @@ impl Command for Bench<'_> {
             let (mut of_source, mut rules) = (About::new(source), None);
             match source.format {
                 Format::Cel => {
+                    let env = envs.of(source.language);
                     let program = match native.compile(env, &source.text) {
                         Ok(program) => program,
                         Err(error) => {
@@ -129,10 +130,10 @@ impl Command for Bench<'_> {
                 }
                 Format::Rules => {
                     needs_requests(contexts, Some("a request"))?;
-                    let file = RulesFile::parse(source.name.clone(), source.text.clone())?;
-                    let progress = compiling(&native, env, &file, args.on_error);
+                    let file = RulesFile::parse(source.name.clone(), source.text.clone(), source.language)?;
+                    let progress = compiling(&native, envs, &file, args.on_error);
                     let began = Instant::now();
-                    let set = builder(&native, env, &file, args.on_error).build();
+                    let set = builder(&native, envs, &file, args.on_error).build();
                     of_source.build = began.elapsed();
                     let set = match set {
                         Ok(set) => set,
@@ -141,7 +142,7 @@ impl Command for Bench<'_> {
                             return Ok(rejected(&file, &error, args.json, output));
                         }
                     };
-                    let second = builder(&interpret, env, &file, args.on_error).build();
+                    let second = builder(&interpret, envs, &file, args.on_error).build();
                     drop(progress);
                     let second = second.map_err(|error| error.to_string())?;
                     of_source.rules = Some((set.len(), set.indexed_rules(), set.native_rules()));
@@ -182,8 +183,8 @@ impl Command for Bench<'_> {
         let mut costs = Vec::new();
         for compiled in &compiled {
             costs.push(match compiled {
-                Some(CompiledRules { native: set, .. }) if args.by_rule => {
-                    Some(contexts.with(|contexts| Cost::measure(&native, env, set, contexts))??)
+                Some(CompiledRules { native: set, file, .. }) if args.by_rule => {
+                    Some(contexts.with(|contexts| Cost::measure(&native, envs, (file, set), contexts))??)
                 }
                 _ => None,
             });

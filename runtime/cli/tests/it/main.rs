@@ -8,6 +8,7 @@ mod check_and_explain;
 mod code;
 mod eval;
 mod filter_jsonl;
+mod filter_language;
 mod formatting;
 mod jsonl;
 mod newcomer;

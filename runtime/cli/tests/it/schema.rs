@@ -100,6 +100,8 @@ fn the_schema_describes_every_output() {
     let commands: &[(&str, &[&str])] = &[
         ("check", &["check", "-e", "1 == 1"]),
         ("check", &["check", "-e", "nope"]),
+        ("check", &["check", "--language", "filter", "-e", "cf.threat_score gt 1"]),
+        ("explain", &["explain", "--language", "filter", "-e", "http.host eq \"a\"", "--request", &request]),
         ("check", &["check", &rules]),
         ("check", &["check", &wrong]),
         ("check", &["check", &policy]),

@@ -9,7 +9,7 @@ pub(crate) use source::{Derivation, Source};
 use super::{Env, EnvError};
 use celero_frontend::filter::{
     ArgumentKind, FilterFunction, FilterOptions, FilterParameter, FilterTree, FilterType, Named, Scheme, check_filter,
-    check_value, http_scheme,
+    check_value, format_filter, http_scheme, unparse_filter,
 };
 use celero_frontend::{Cel, Declarations, Diagnostic, Language as _, Limits, inline};
 use std::collections::HashMap;
@@ -154,6 +154,23 @@ impl FilterBinding {
         let options = FilterOptions { limits: *limits, ..self.options };
         check_filter(source, &self.scheme, &options)
             .or_else(|diagnostics| check_value(source, &self.scheme, &options).map_err(|_| diagnostics))
+    }
+
+    /// The canonical layout of a rule, with a line end. A value is on one line. Lists need not be declared.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub(crate) fn format(&self, source: &str, limits: &Limits, width: usize) -> Result<String, Vec<Diagnostic>> {
+        let options = FilterOptions { limits: *limits, ..self.options };
+        let mut scheme = Scheme::clone(&self.scheme);
+        for ty in [FilterType::Bytes, FilterType::Int, FilterType::Ip] {
+            scheme.accept_any_list(ty);
+        }
+        let scheme = Arc::new(scheme);
+        format_filter(source, &scheme, &options, width).or_else(|diagnostics| {
+            let (tree, _) = check_value(source, &scheme, &options).map_err(|_| diagnostics)?;
+            Ok(unparse_filter(&tree) + "\n")
+        })
     }
 }
 

@@ -1,0 +1,37 @@
+//! Warnings about a rule in the filter language.
+
+use super::FIELD_MISSING;
+use crate::env::{FilterBinding, Source};
+use celero_frontend::filter::{FilterExpr, FilterTree};
+use celero_frontend::{Diagnostic, Severity, Stage};
+use std::collections::BTreeSet;
+
+/// Returns the warnings about a checked rule, in the order of the source: fields that the host gives no value, each once.
+pub(crate) fn lint_filter(tree: &FilterTree, binding: &FilterBinding) -> Vec<Diagnostic> {
+    let mut nodes: Vec<_> = tree.nodes().iter().collect();
+    nodes.sort_by_key(|node| node.span.start);
+    let mut named = BTreeSet::new();
+    let mut found = Vec::new();
+    for node in nodes {
+        let FilterExpr::Field(index) = node.expr else { continue };
+        if !matches!(binding.source(index), Source::Missing) || !named.insert(index) {
+            continue;
+        }
+        let Some(field) = tree.field(index).filter(|field| field.constant.is_none()) else { continue };
+        let name = &field.name;
+        let no_comparison = match tree.scheme().nil_not_equal() {
+            true => "no comparison with it but `ne` is true",
+            false => "no comparison with it is true",
+        };
+        found.push(Diagnostic {
+            severity: Severity::Warning,
+            stage: Stage::Check,
+            code: FIELD_MISSING,
+            message: format!("`{name}` has no value here, so {no_comparison}"),
+            span: node.focus,
+            labels: Vec::new(),
+            help: vec![format!("the host can give it one: `FilterLanguage::field(\"{name}\", \"a CEL expression\")`")],
+        });
+    }
+    found
+}
