@@ -1,6 +1,7 @@
 //! Realistic rules over real requests: both tiers give the same.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
 use celero::{Engine, Env, Scratch, Tier};
 use celero_tests::shared::{find, say};
@@ -148,4 +149,62 @@ fn tiers_agree_on_requests() {
     let total = seen.values().fold((0, 0, 0), |sum, n| (sum.0 + n.0, sum.1 + n.1, sum.2 + n.2));
     say(&format!("  {} false, {} true or a value, {} errors", total.0, total.1, total.2));
     assert!(total.0 > 0 && total.1 > 0 && total.2 > 0, "the rules see only one side");
+}
+
+/// Rules in the filter language that are always tried, over the requests of [`built_in`].
+const FILTER_RULES: &[&str] = &[
+    r#"http.request.method eq "GET" and http.request.uri.path contains "/get""#,
+    r#"http.user_agent contains "\xff" and not http.cookie contains "admin""#,
+    r#"any(http.request.headers["user-agent"][*] contains "curl") or http.host wildcard "*.COM""#,
+    r#"lower(http.request.uri.path.extension) in {"php" "asp"} or http.request.uri.args["a"][0] eq "b""#,
+    r#"http.request.body.raw matches "^.{5}\xff" and http.request.body.size gt 5"#,
+    r#"ip.src in {192.0.2.0/24} and tcp.srcport eq 4711 and not ssl"#,
+];
+
+#[test]
+fn tiers_agree_on_rules_in_the_filter_language() {
+    let mut cases = built_in();
+    let mut rules: Vec<String> = FILTER_RULES.iter().map(|rule| (*rule).to_owned()).collect();
+    if let Some(path) = find("corpora/http_requests.jsonl", "rules in the filter language over real requests") {
+        // Each tenth, because there are thousands.
+        cases.extend(std::fs::read_to_string(path).unwrap().lines().step_by(10).filter_map(read));
+    }
+    if let Some(path) = find("corpora/filter_expressions.jsonl", "real rules in the filter language") {
+        for line in std::fs::read_to_string(path).unwrap().lines() {
+            let json: serde_json::Value = serde_json::from_str(line).unwrap();
+            rules.push(json.get("expr").and_then(|rule| rule.as_str()).unwrap().to_owned());
+        }
+    }
+    let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
+    let engines = [Tier::Interpret, Tier::Native].map(|tier| Engine::builder().tier(tier).build());
+    let (mut refused, mut results) = (Vec::new(), [0_usize; 2]);
+    let mut sets = engines.each_ref().map(|engine| engine.rules(&env));
+    let mut expected = vec![0_usize; cases.len()];
+    for rule in &rules {
+        let programs = engines.each_ref().map(|engine| engine.compile(&env, rule));
+        let [Ok(interpreted), Ok(native)] = &programs else {
+            refused.push(format!("{rule}: {programs:?}"));
+            continue;
+        };
+        sets = sets.map(|set| set.rule("", rule, ()));
+        for ((request, body), expected) in cases.iter().zip(&mut expected) {
+            let context = RequestContext::new(request).with_body(body).with_source("192.0.2.7:4711".parse().unwrap());
+            let want = interpreted.test(&context);
+            assert_eq!(want, native.test(&context), "{rule}\n{request:?}");
+            let want = want.unwrap();
+            *expected += usize::from(want);
+            results[usize::from(want)] += 1;
+        }
+    }
+    assert!(refused.is_empty(), "{}", refused.join("\n"));
+    let [interpreted, native] = sets.map(|set| set.build().unwrap());
+    let mut scratch = Scratch::new();
+    for ((request, body), expected) in cases.iter().zip(expected) {
+        let context = RequestContext::new(request).with_body(body).with_source("192.0.2.7:4711".parse().unwrap());
+        assert_eq!(native.count(&context, &mut scratch), Ok(expected), "{request:?}");
+        assert_eq!(interpreted.count(&context, &mut scratch), Ok(expected), "{request:?}");
+    }
+    let [no, yes] = results;
+    say(&format!("filter language: {} rules over {} requests, {no} false, {yes} true", rules.len(), cases.len()));
+    assert!(no > 0 && yes > 0 && native.unindexed().count() < rules.len() / 2 + 10);
 }
