@@ -6,6 +6,7 @@
 pub mod conformance;
 pub mod differential;
 pub mod filetest;
+pub mod filter;
 pub mod generate;
 pub mod heap;
 pub mod markdown;

@@ -1,8 +1,10 @@
-//! Runs `tests/filetests/**/*.cel`, a test for each file; `BLESS=1` rewrites what is expected.
+//! Runs `tests/filetests/**/*.cel` and `*.filter`, a test for each file; `BLESS=1` rewrites what is expected.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use celero_frontend::filter::FILTER_CODES;
 use celero_frontend::{CHECKER_CODES, PARSER_CODES, Stage};
 use celero_tests::filetest::{self, Arms};
+use celero_tests::filter::file_test;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +15,7 @@ fn files(dir: &Path, found: &mut Vec<PathBuf>) {
     for path in paths {
         if path.is_dir() {
             files(&path, found);
-        } else if path.extension().is_some_and(|e| e == "cel") {
+        } else if path.extension().is_some_and(|e| e == "cel" || e == "filter") {
             found.push(path);
         }
     }
@@ -21,20 +23,36 @@ fn files(dir: &Path, found: &mut Vec<PathBuf>) {
 
 /// An expectation that does not hold must be noticed.
 fn a_wrong_expectation_fails(arms: &Arms) -> Result<(), Failed> {
-    let path = std::env::temp_dir().join(format!("celero-filetest-{}.cel", std::process::id()));
-    std::fs::write(&path, "--- table\n1 + 1 => 3\n").unwrap();
-    let result = filetest::run(&path, arms, false);
-    std::fs::remove_file(&path).unwrap();
-    match result {
-        Err(text) if text.contains("- 1 + 1 => 3") && text.contains("+ 1 + 1 => 2") => Ok(()),
-        other => Err(format!("{other:?}").into()),
+    let cases = [
+        ("cel", "--- table\n1 + 1 => 3\n", "- 1 + 1 => 3", "+ 1 + 1 => 2"),
+        ("filter", "fields:\n  a: Bool\n\n--- table\nnot a => false\n", "- not a => false", "+ not a => true"),
+    ];
+    for (extension, text, wrong, right) in cases {
+        let path = std::env::temp_dir().join(format!("celero-filetest-{}.{extension}", std::process::id()));
+        std::fs::write(&path, text).unwrap();
+        let result = run(&path, arms, false);
+        std::fs::remove_file(&path).unwrap();
+        match result {
+            Err(text) if text.contains(wrong) && text.contains(right) => {}
+            other => return Err(format!("{other:?}").into()),
+        }
+    }
+    Ok(())
+}
+
+fn run(path: &Path, arms: &Arms, bless: bool) -> Result<(), String> {
+    if path.extension().is_some_and(|e| e == "filter") {
+        file_test::run(path, bless)
+    } else {
+        filetest::run(path, arms, bless)
     }
 }
 
 /// What authors may be told is shown in some file; the bounds, which need long sources, aside.
 fn every_code_is_shown(files: &[PathBuf]) -> Result<(), Failed> {
     let text: String = files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
-    let codes = PARSER_CODES.iter().chain(CHECKER_CODES).filter(|info| info.stage != Stage::Limit);
+    let cel = PARSER_CODES.iter().chain(CHECKER_CODES).filter(|info| info.stage != Stage::Limit);
+    let codes = cel.chain(FILTER_CODES);
     let missing: Vec<&str> =
         codes.map(|info| info.code).filter(|code| !text.contains(&format!("[{code}]: "))).collect();
     if missing.is_empty() { Ok(()) } else { Err(format!("no file shows {missing:?}").into()) }
@@ -54,7 +72,7 @@ fn main() {
         .map(|path| {
             let name = path.strip_prefix(&root).unwrap().with_extension("").display().to_string();
             let arms = Arc::clone(&arms);
-            Trial::test(name, move || filetest::run(&path, &arms, bless).map_err(Failed::from))
+            Trial::test(name, move || run(&path, &arms, bless).map_err(Failed::from))
         })
         .collect();
     trials.push(Trial::test("a_wrong_expectation_fails", move || a_wrong_expectation_fails(&arms)));

@@ -9,7 +9,7 @@ use celero_frontend::Style;
 use http::Request;
 
 /// What a text holds that tells of tiers that disagree.
-pub(super) const DISAGREE: &str = "<disagree>";
+pub(crate) const DISAGREE: &str = "<disagree>";
 
 /// One engine for each way.
 #[derive(Debug)]

@@ -4,12 +4,10 @@ use std::fmt;
 
 /// A file test.
 #[derive(Debug)]
-pub(super) struct File {
+pub(crate) struct File {
     preamble: String,
-    /// What stands before the first section.
-    pub(super) settings: Settings,
     /// In the order of the file.
-    pub(super) sections: Vec<Section>,
+    pub(crate) sections: Vec<Section>,
 }
 
 /// What stands before the first section.
@@ -26,24 +24,27 @@ pub(super) struct Settings {
     pub(super) variables: Vec<(String, String)>,
 }
 
+/// Sections that an empty line separates from those before them.
+const OPENING: &[&str] = &["rule", "value", "given", "table", "values", "texts", "define"];
+
 /// `--- kind argument` and the lines below it.
 #[derive(Debug)]
-pub(super) struct Section {
-    pub(super) line: usize,
-    pub(super) kind: String,
-    pub(super) argument: String,
+pub(crate) struct Section {
+    pub(crate) line: usize,
+    pub(crate) kind: String,
+    pub(crate) argument: String,
     /// Without empty lines at its end.
-    pub(super) body: String,
+    pub(crate) body: String,
 }
 
 impl Section {
-    pub(super) fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         format!("{} {}", self.kind, self.argument).trim_end().to_owned()
     }
 }
 
 impl File {
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Self {
         let mut preamble = Vec::new();
         let mut sections: Vec<(usize, &str, Vec<&str>)> = Vec::new();
         for (line, number) in text.lines().zip(1..) {
@@ -53,26 +54,30 @@ impl File {
                 (None, None) => preamble.push(line),
             }
         }
-        let settings = Settings::parse(&preamble)?;
         let preamble = preamble.join("\n").trim_end().to_owned();
         let sections = sections.into_iter().map(|(line, title, body)| {
             let (kind, argument) = title.split_once(' ').unwrap_or((title, ""));
             let body = body.join("\n").trim_end().to_owned();
             Section { line, kind: kind.to_owned(), argument: argument.trim().to_owned(), body }
         });
-        Ok(Self { preamble, settings, sections: sections.collect() })
+        Self { preamble, sections: sections.collect() }
+    }
+
+    /// The settings, as names and values. A name that is indented belongs to the setting above it.
+    pub(crate) fn settings(&self) -> Result<Vec<(&str, &str)>, String> {
+        let content = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
+        let setting = |line: &'_ str| format!("setting `{line}`: expected `NAME: VALUE`");
+        let lines = self.preamble.lines().filter(content);
+        lines
+            .map(|line| line.split_once(':').map(|(name, value)| (name, value.trim())).ok_or_else(|| setting(line)))
+            .collect()
     }
 }
 
 impl Settings {
-    fn parse(lines: &[&str]) -> Result<Self, String> {
+    pub(super) fn of(file: &File) -> Result<Self, String> {
         let mut settings = Self::default();
-        let content = |line: &&&str| !line.trim().is_empty() && !line.starts_with('#');
-        for line in lines.iter().filter(content) {
-            let Some((name, value)) = line.split_once(':') else {
-                return Err(format!("setting `{line}`: expected `NAME: VALUE`"));
-            };
-            let value = value.trim();
+        for (name, value) in file.settings()? {
             match name {
                 "container" => value.clone_into(&mut settings.container),
                 "unchecked" => settings.unchecked = value == "true",
@@ -82,7 +87,7 @@ impl Settings {
                 "define" => settings.definitions.push(definition(value)?),
                 "variables" if value.is_empty() => {}
                 _ if name.starts_with("  ") => settings.variables.push((name.trim().to_owned(), value.to_owned())),
-                _ => return Err(format!("there is no setting `{line}`")),
+                _ => return Err(format!("there is no setting `{name}: {value}`")),
             }
         }
         Ok(settings)
@@ -103,7 +108,7 @@ impl fmt::Display for File {
             empty = false;
         }
         for section in &self.sections {
-            if matches!(section.kind.as_str(), "rule" | "given" | "table" | "define") && !empty {
+            if OPENING.contains(&section.kind.as_str()) && !empty {
                 writeln!(f)?;
             }
             writeln!(f, "--- {}", section.title())?;

@@ -38,6 +38,8 @@
 //! with one member: `{"uint": 1}`, `{"double": "NaN"}`, `{"bytes": "a\\xff"}`, `{"timestamp": ".."}`, `{"duration": ".."}`,
 //! `{"optional": 1}`, `{"none": true}`, `{"map": [[1, "a"]]}`. In a request `\xff` stands for a byte.
 //!
+//! Files `*.filter` test the filter language: [`crate::filter::file_test`].
+//!
 //! Each evaluation runs in the interpreter, in native code and in native code without passes, by `eval` and by `test`; all
 //! have to give what is expected. With `BLESS=1` the expectations are rewritten, unless the tiers disagree.
 
@@ -49,8 +51,12 @@ mod show;
 
 pub use arms::Arms;
 
+pub(crate) use arms::DISAGREE;
+
 use arms::Host;
-use format::{File, Section};
+use format::Settings;
+pub(crate) use format::{File, Section};
+pub(crate) use request::unescape;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -59,15 +65,30 @@ use std::path::Path;
 /// # Errors
 /// All that is not as expected, as text.
 pub fn run(path: &Path, arms: &Arms, bless: bool) -> Result<(), String> {
+    run_sections(path, bless, |file| {
+        let mut host = Host::new(&Settings::of(file)?)?;
+        let mut rule: Option<String> = None;
+        Ok(move |section: &Section| expected_of(section, &mut host, &mut rule, arms))
+    })
+}
+
+/// Runs the sections of a file in order. `prepare` reads its settings and gives what says of each section what its body should
+/// be; `None` for those that are input.
+pub(crate) fn run_sections<F>(
+    path: &Path,
+    bless: bool,
+    prepare: impl FnOnce(&File) -> Result<F, String>,
+) -> Result<(), String>
+where
+    F: FnMut(&Section) -> Result<Option<String>, String>,
+{
     let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    let mut file = File::parse(&text)?;
-    let mut host = Host::new(&file.settings)?;
-    let mut rule: Option<String> = None;
+    let mut file = File::parse(&text);
+    let mut expected = prepare(&file)?;
     let mut wrong = String::new();
     for section in &mut file.sections {
-        let actual = expected_of(section, &mut host, &mut rule, arms)?;
-        let Some(actual) = actual else { continue };
-        if actual.contains(arms::DISAGREE) {
+        let Some(actual) = expected(section)? else { continue };
+        if actual.contains(DISAGREE) {
             let _ = writeln!(wrong, "line {}: the tiers disagree:\n{actual}", section.line);
         } else if actual != section.body && !bless {
             let _ = writeln!(wrong, "line {}: {}:\n{}", section.line, section.title(), difference(section, &actual));
@@ -103,7 +124,7 @@ fn expected_of(
         }
         "eval" => host.eval(arms, about()?, &section.argument).map_err(place)?,
         "define" => host.define(&section.argument).map_err(place)?,
-        "table" => table(section, host, arms).map_err(place)?,
+        "table" => table(&section.body, |source| host.eval(arms, source, &section.argument)).map_err(place)?,
         stage @ ("type" | "diagnostics" | "graph" | "optimized" | "clif") => {
             host.stage(arms, about()?, stage).map_err(place)?
         }
@@ -112,15 +133,16 @@ fn expected_of(
     Ok(Some(actual))
 }
 
-fn table(section: &Section, host: &Host, arms: &Arms) -> Result<String, String> {
+/// The lines `SOURCE => OUTCOME` of a table, with the outcomes as they are.
+pub(crate) fn table(body: &str, outcome: impl Fn(&str) -> Result<String, String>) -> Result<String, String> {
     let mut lines = Vec::new();
-    for line in section.body.lines() {
+    for line in body.lines() {
         if line.is_empty() || line.starts_with('#') {
             lines.push(line.to_owned());
             continue;
         }
         let source = line.rsplit_once(" => ").map_or(line, |(source, _)| source).trim_end();
-        lines.push(format!("{source} => {}", host.eval(arms, source, &section.argument)?));
+        lines.push(format!("{source} => {}", outcome(source)?));
     }
     Ok(lines.join("\n"))
 }

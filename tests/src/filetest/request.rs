@@ -33,7 +33,7 @@ fn bad(line: &str) -> String {
 }
 
 /// The bytes of a text in which `\xff` stands for a byte.
-pub(super) fn unescape(text: &str) -> Result<Vec<u8>, String> {
+pub(crate) fn unescape(text: &str) -> Result<Vec<u8>, String> {
     let mut pieces = text.split("\\x");
     let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
     for piece in pieces {

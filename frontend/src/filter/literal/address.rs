@@ -42,7 +42,11 @@ const SYNTAX: &str = "couldn't parse address in network: invalid IP address synt
 impl<'s> Scanner<'s> {
     fn address_characters(&mut self) -> Read<&'s str> {
         let chunk = self.take_while(|c| c.is_ascii_hexdigit() || matches!(c, ':' | '.' | '/'));
-        if chunk.is_empty() { self.expected(codes::ADDRESS, "IP address character") } else { Ok(chunk) }
+        if chunk.is_empty() {
+            self.expected_without_quotes(codes::ADDRESS, "IP address character", "an address")
+        } else {
+            Ok(chunk)
+        }
     }
 
     /// Reads a single address.

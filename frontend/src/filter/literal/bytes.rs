@@ -148,10 +148,11 @@ impl<'s> Scanner<'s> {
         if self.rest().is_empty() {
             return self.expected(codes::BYTES, "a string: `\"..\"`");
         }
-        let mut value = vec![self.byte(2, 16).map_err(|error| unquoted(error, self.rest()))?];
+        let written = self.rest();
+        let mut value = vec![self.byte(2, 16).map_err(|error| unquoted(error, written))?];
         if !self.byte_separator() {
             self.go_to(start.saturating_add(2));
-            return self.expected(codes::BYTES, "byte separator");
+            return self.expected(codes::BYTES, "byte separator").map_err(|error| unquoted(error, written));
         }
         loop {
             value.push(self.byte(2, 16)?);

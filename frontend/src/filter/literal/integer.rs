@@ -19,7 +19,7 @@ impl Scanner<'_> {
         };
         let digits_start = self.at();
         if self.take_while(|c| c.is_ascii_hexdigit()).is_empty() {
-            return self.expected(codes::NUMBER, "digit");
+            return self.expected_without_quotes(codes::NUMBER, "digit", "a number");
         }
         let number_start = if radix == 10 { start } else { digits_start };
         let written = self.text().get(number_start..self.at()).unwrap_or("");

@@ -89,6 +89,16 @@ impl<'s> Scanner<'s> {
         Err(Box::new(Diagnostic::error(Stage::Parse, code, self.here(), format!("expected {name}"))))
     }
 
+    /// The same, with a hint if a quoted literal stands here.
+    pub(crate) fn expected_without_quotes<T>(&self, code: &'static str, name: &str, what: &str) -> Read<T> {
+        let mut error = fault(code, self.here(), format!("expected {name}"));
+        let quoted = self.rest().strip_prefix('"').and_then(|rest| rest.split('"').next());
+        if let Some(inner) = quoted.filter(|inner| inner.len() <= 64) {
+            error.help.push(format!("{what} is written without quotes: `{inner}`"));
+        }
+        Err(error)
+    }
+
     pub(crate) fn warn(&mut self, code: &'static str, span: Span, message: impl Into<String>, help: &str) {
         if let Some(warnings) = &mut self.warnings {
             let mut warning = Diagnostic::warning(code, span, message);

@@ -284,7 +284,9 @@ impl Parser<'_> {
         if *ty == wanted && !argument.each {
             return Ok(());
         }
-        let message = format!("invalid type of argument #0: expected value of type {wanted}, but got {ty}");
+        // Many arrays are an array of arrays; a single array is written without `[*]`.
+        let got = if argument.each && *ty == wanted { FilterType::array(ty.clone()) } else { ty.clone() };
+        let message = format!("invalid type of argument #0: expected value of type {wanted}, but got {got}");
         let mut error = Diagnostic::error(Stage::Check, codes::ARGUMENT_TYPE, span, message);
         match ty {
             FilterType::Bool if argument.each => error.help.push("leave out `[*]`".to_owned()),

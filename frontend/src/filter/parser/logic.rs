@@ -124,13 +124,14 @@ impl Parser<'_> {
         Ok(inner)
     }
 
-    /// Takes a closing parenthesis. If there is something else, it is reported, and skipped up to the parenthesis.
+    /// Takes a closing parenthesis. If there is something else, it is reported, and skipped up to the parenthesis. If there is
+    /// none, nothing is left to read.
     pub(super) fn close(&mut self, opened: Span) -> Parsed<()> {
         match self.expect(")", Some(opened)) {
-            Err(Stop::Here) => {
-                self.skip_to_close();
-                Ok(())
-            }
+            Err(Stop::Here) => match self.skip_to_close() {
+                true => Ok(()),
+                false => Err(Stop::Everything),
+            },
             other => other,
         }
     }

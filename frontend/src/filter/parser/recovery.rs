@@ -36,10 +36,10 @@ impl Parser<'_> {
         }
     }
 
-    /// Goes behind the closing parenthesis, if there is one.
-    pub(super) fn skip_to_close(&mut self) {
+    /// Goes behind the closing parenthesis. Returns whether there is one.
+    pub(super) fn skip_to_close(&mut self) -> bool {
         self.skip(Until::Close);
-        self.scan.eat(")");
+        self.scan.eat(")")
     }
 
     fn skip(&mut self, until: Until) {

@@ -1,0 +1,90 @@
+//! A host with values as data.
+
+use celero::filter::{FilterHost, FilterValue, IpItem, Scheme, SetItems};
+use std::fmt;
+use std::sync::Arc;
+
+/// The values of the fields, the contents of the lists, and functions.
+#[derive(Clone)]
+pub struct Values {
+    scheme: Arc<Scheme>,
+    fields: Vec<Option<FilterValue>>,
+    lists: Arc<[(String, SetItems)]>,
+    function: HostFunction,
+}
+
+/// The result of a function of the host, by its name.
+pub type HostFunction = fn(&str, &[Option<&FilterValue>]) -> Option<FilterValue>;
+
+impl Values {
+    /// A host of a scheme in which all fields are missing and functions have no result.
+    #[must_use]
+    pub fn new(scheme: &Arc<Scheme>) -> Self {
+        Self {
+            scheme: Arc::clone(scheme),
+            fields: vec![None; scheme.fields().len()],
+            lists: Arc::new([]),
+            function: |_, _| None,
+        }
+    }
+
+    /// The same host with lists.
+    #[must_use]
+    pub fn with_lists(self, lists: Arc<[(String, SetItems)]>) -> Self {
+        Self { lists, ..self }
+    }
+
+    /// The same host with functions.
+    #[must_use]
+    pub fn with_functions(self, function: HostFunction) -> Self {
+        Self { function, ..self }
+    }
+
+    /// Gives a field a value, or none.
+    pub fn set(&mut self, index: usize, value: Option<FilterValue>) {
+        if let Some(field) = self.fields.get_mut(index) {
+            *field = value;
+        }
+    }
+
+    /// The values, by the index of their field.
+    #[must_use]
+    pub fn fields(&self) -> &[Option<FilterValue>] {
+        &self.fields
+    }
+}
+
+impl fmt::Debug for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (field, value) in self.scheme.fields().iter().zip(&self.fields) {
+            writeln!(f, "    {} = {}", field.name, super::show(value.as_ref()))?;
+        }
+        Ok(())
+    }
+}
+
+impl FilterHost for Values {
+    fn field(&self, index: u32) -> Option<&FilterValue> {
+        self.fields.get(index as usize)?.as_ref()
+    }
+
+    fn list_contains(&self, name: &str, value: &FilterValue) -> bool {
+        self.lists.iter().filter(|(list, _)| list == name).any(|(_, items)| contains(items, value))
+    }
+
+    fn call(&self, function: u32, args: &[Option<&FilterValue>]) -> Option<FilterValue> {
+        (self.function)(&self.scheme.functions().get(function as usize)?.name, args)
+    }
+}
+
+fn contains(items: &SetItems, value: &FilterValue) -> bool {
+    match (items, value) {
+        (SetItems::Ints(items), FilterValue::Int(value)) => items.iter().any(|(a, b)| a <= value && value <= b),
+        (SetItems::Bytes(items), FilterValue::Bytes(value)) => items.iter().any(|item| *item.value == **value),
+        (SetItems::Ips(items), FilterValue::Ip(value)) => items
+            .iter()
+            .map(IpItem::bounds)
+            .any(|(first, last)| first.is_ipv4() == value.is_ipv4() && first <= *value && *value <= last),
+        _ => false,
+    }
+}

@@ -1,0 +1,22 @@
+//! The ways to evaluate a rule: the interpreter, and what is compared with it.
+
+use super::Values;
+use celero::ErrorKind;
+use celero::filter::{Filter, FilterValue};
+
+/// A value, nothing where it is missing, or an error.
+pub type Outcome = Result<Option<FilterValue>, ErrorKind>;
+
+/// Evaluates a rule for each host in the interpreter.
+#[must_use]
+pub fn interpret(filter: &Filter, hosts: &[Values]) -> Vec<Outcome> {
+    hosts.iter().map(|host| filter.eval(host).map_err(|error| error.kind)).collect()
+}
+
+/// Evaluates a rule for each host in the tier that must agree with the interpreter; `None` if there is no such tier for the rule.
+/// All hosts come in one call so that a tier can compile once.
+#[must_use]
+pub fn evaluate_other_tier(filter: &Filter, hosts: &[Values]) -> Option<Vec<Outcome>> {
+    let _ = (filter, hosts);
+    None
+}
