@@ -44,7 +44,7 @@ codes! {
     EMPTY_SET "filter-empty-set", Check "a set is empty, so it never matches (a warning of strict mode)";
     GLUED "filter-glued", Check "a keyword is not separated from what follows (a warning of strict mode)";
     IP_ORDER "filter-ip-order", Check "addresses are ordered, which Cloudflare does not document (a warning of strict mode)";
-    LENIENT_ADDRESS "filter-lenient-address", Check "an IPv4 address has leading zeros (a warning of strict mode)";
+    LENIENT_ADDRESS "filter-lenient-address", Check "an IPv4 address has leading zeros or fewer than four numbers (a warning of strict mode)";
     OCTAL "filter-octal", Check "a number with a leading 0 is octal (a warning of strict mode)";
 
     SOURCE_TOO_LONG "filter-source-too-long", Limit "the source has more bytes than `max_source_bytes`";

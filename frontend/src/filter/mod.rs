@@ -43,7 +43,7 @@
 //!
 //! The language is Wirefilter's, also where that seems an accident: keywords need no blank behind them (`notssl`), a leading 0
 //! makes a number octal (so `09` is an error), a tab is not a blank, keys may be quoted but not raw strings, addresses in sets
-//! may have leading zeros, sets may be empty. [`FilterOptions::strict`] warns of these. Differences: all errors are reported,
+//! may have leading zeros or lack numbers (`10/8`), sets may be empty. [`FilterOptions::strict`] warns of these. Differences: all errors are reported,
 //! not the first only, and with hints; a range of addresses in the wrong order is an error; a list must be declared unless the
 //! scheme accepts every name.
 

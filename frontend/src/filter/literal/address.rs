@@ -108,22 +108,24 @@ impl<'s> Scanner<'s> {
         Ok(IpItem::Network(address, length))
     }
 
-    /// In a network, IPv4 addresses may have leading zeros, which do not make a number octal: `1.1.1.01`.
+    /// In a network, IPv4 addresses may have leading zeros, which do not make a number octal (`1.1.1.01`), and lack numbers at their
+    /// end, which are 0 then (`10/8`).
     fn lenient_address(&mut self, written: &str, place: Span) -> Read<IpAddr> {
-        let octets: Vec<u8> = written
-            .split('.')
-            .filter(|octet| (1..=3).contains(&octet.len()) && octet.bytes().all(|b| b.is_ascii_digit()))
-            .filter_map(|octet| octet.parse().ok())
-            .collect();
-        match <[u8; 4]>::try_from(octets) {
-            Ok(octets) if written.split('.').count() == 4 => {
-                let address = IpAddr::from(octets);
-                let help = "other programs read such numbers as octal";
-                self.warn(codes::LENIENT_ADDRESS, place, format!("leading zeros: this is `{address}`"), help);
-                Ok(address)
-            }
-            _ => Err(fault(codes::ADDRESS, place, SYNTAX)),
+        let mut octets = [0u8; 4];
+        let mut parts = written.split('.');
+        for octet in &mut octets {
+            let Some(part) = parts.next() else { break };
+            let digits = part.bytes().all(|byte| byte.is_ascii_digit());
+            let number = part.parse::<u8>().ok().filter(|_| digits);
+            *octet = number.ok_or_else(|| fault(codes::ADDRESS, place, SYNTAX))?;
         }
+        if parts.next().is_some() {
+            return Err(fault(codes::ADDRESS, place, SYNTAX));
+        }
+        let address = IpAddr::from(octets);
+        let help = "other programs read such addresses in other ways: write four numbers without leading zeros";
+        self.warn(codes::LENIENT_ADDRESS, place, format!("an unusual address: this is `{address}`"), help);
+        Ok(address)
     }
 }
 

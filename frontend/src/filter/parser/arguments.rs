@@ -67,9 +67,11 @@ impl Parser<'_> {
             }
         }
         self.close(opened)?;
+        // Whether the function is called for many values follows from the first argument: if that is wrong, so is the type.
+        let known = first.is_some() || !failed;
         let (first_type, each) = first.map_or((None, false), |argument| (argument.ty, argument.each));
         let result = match &function.result {
-            ResultType::Type(ty) => Some(ty.clone()),
+            ResultType::Type(ty) => known.then(|| ty.clone()),
             ResultType::SameAsFirst => first_type,
         };
         let ty = result.map(|ty| if each { FilterType::array(ty) } else { ty });

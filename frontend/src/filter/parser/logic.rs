@@ -32,6 +32,7 @@ impl Parser<'_> {
     /// connective is one node.
     fn joined(&mut self, connectives: &[(Connective, &str, &str)]) -> Parsed<Condition> {
         let Some(((op, word, sign), tighter)) = connectives.split_first() else { return self.simple() };
+        let start = self.scan.at();
         let first = self.joined(tighter)?;
         let mut operands = Vec::new();
         let mut focus = None;
@@ -57,8 +58,9 @@ impl Parser<'_> {
             many = many.or(next.many);
             operands.push(next.id);
         }
-        let (Some(focus), Some(&last)) = (focus, operands.last()) else { return Ok(first) };
-        let span = self.span_of(first.id).to(self.span_of(last));
+        let Some(focus) = focus else { return Ok(first) };
+        // The first and the last operand may stand in parentheses, which belong to the chain.
+        let span = self.scan.span_from(start);
         let operands = self.children(&operands);
         let id = self.add_condition(FilterExpr::Logic { op: *op, operands }, many == Some(true), span, focus)?;
         Ok(Condition { id, many })

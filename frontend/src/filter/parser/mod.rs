@@ -121,7 +121,8 @@ fn run(
         nesting: 0,
         calls: Vec::new(),
     };
-    let depth = options.max_nesting.min(MOST_NESTING).saturating_add(2).saturating_mul(LEVELS_PER_NESTING);
+    let depth = deepest(trimmed).min(options.max_nesting).min(MOST_NESTING);
+    let depth = depth.saturating_add(2).saturating_mul(LEVELS_PER_NESTING);
     let root = with_stack(depth, || read(&mut parser));
     let Parser { scan, nodes, pool, mut diagnostics, .. } = parser;
     diagnostics.extend(scan.warnings.unwrap_or_default());
@@ -135,6 +136,13 @@ fn run(
         }
         _ => Err(bounded(diagnostics, options.limits.max_diagnostics.max(1) as usize)),
     }
+}
+
+/// A bound on the nesting of a text: the number of its parentheses and negations. A walk over a short rule then needs little stack,
+/// which the thread has.
+fn deepest(source: &str) -> u32 {
+    let signs = source.bytes().filter(|byte| matches!(byte, b'(' | b'!')).count();
+    u32::try_from(signs.saturating_add(source.matches("not").count())).unwrap_or(u32::MAX)
 }
 
 /// At most so many diagnostics, warnings left out first.

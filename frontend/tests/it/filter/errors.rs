@@ -11,7 +11,7 @@ fn messages(source: &str) -> Vec<String> {
 #[test]
 fn all_errors_are_reported_at_once() {
     assert_eq!(
-        messages("hst eq \"x\" and port eq 09 or (ip in {1 2.2.2.2 /} xor path contains \"\\n\") and ssl"),
+        messages("hst eq \"x\" and port eq 09 or (ip in {1: 2.2.2.2 /} xor path contains \"\\n\") and ssl"),
         [
             "unknown identifier",
             "invalid digit found in string while parsing with radix 8",
@@ -94,4 +94,12 @@ fn nesting_is_bounded() {
     let options = FilterOptions { max_nesting: 2, ..FilterOptions::default() };
     let errors = check_filter("lower ( lower ( lower ( path ) ) ) eq \"a\"", &scheme(), &options).unwrap_err();
     assert_eq!(errors[0].span.start, 22);
+}
+
+/// Walks reserve stack by the depth: a short rule must not make them ask for a new stack.
+#[test]
+fn the_depth_of_a_tree_is_about_its_nesting() {
+    let depth = |source: &str| super::tree(source).depth();
+    assert!(depth("ssl") < 16 && depth("not (ssl or lower(path) eq \"a\") and any(flags)") < 48);
+    assert!(depth(&("(".repeat(128) + "ssl" + &")".repeat(128))) >= 128);
 }
