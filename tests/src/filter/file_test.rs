@@ -203,7 +203,8 @@ fn declare(
         _ => {
             let (of, items) = value.split_once(' ').unwrap_or((value, ""));
             lists.push((name.to_owned(), set_items(&ty(of)?, items)?));
-            scheme.add_list(name, ty(of)?)
+            // The scheme of HTTP accepts every name.
+            if scheme.has_list(name, &ty(of)?) { Ok(()) } else { scheme.add_list(name, ty(of)?) }
         }
     };
     added.map_err(|error| error.to_string())

@@ -8,6 +8,7 @@ mod calls;
 mod coverage;
 mod definitions;
 mod expression;
+pub mod filter;
 pub mod gateway;
 mod host;
 mod idiom;

@@ -6,6 +6,7 @@ mod counters;
 mod diagnostics;
 mod differential;
 mod docs;
+mod filter;
 mod hostile_expressions;
 mod hostile_sets;
 mod json;

@@ -1,0 +1,6 @@
+//! The filter language: random rules and collected ones in two ways, judged by the published Wirefilter.
+#![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "tests")]
+
+mod corpus;
+mod differential;
+mod published;
