@@ -1,13 +1,16 @@
 //! `docs/diagnostics.md`: every code with an example, written from the tables of codes. `BLESS=1` writes the file anew; else
 //! it must be up to date.
-#![expect(clippy::panic, reason = "tests")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
-use celero::filter::FilterLanguage;
+use celero::filter::{
+    FILTER_CODES, FilterLanguage, FilterOptions, FilterType, Scheme, check_filter, http_scheme,
+};
 use celero::http::RequestContext;
 use celero::{
     CompileError, Engine, Env, Library, Limits, Severity, SourceLimits, Stage, TextPiece, Tier, Type, diagnostic_codes,
     render,
 };
+use celero_frontend::CodeInfo;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -71,6 +74,61 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("shadowed-rule", "request.path == \"/admin\" && request.method == \"POST\""),
     ("comment-inside", "request.path == // the root\n  \"/\""),
 ];
+
+/// Examples of the codes of the filter language, over the documented fields of HTTP and a list `office` of addresses.
+const FILTER_EXAMPLES: &[(&str, &str)] = &[
+    ("filter-address", "ip.src eq 10.0.0.0/8"),
+    ("filter-bytes", "http.host eq 41"),
+    ("filter-escape", "http.host eq \"a\\n\""),
+    ("filter-expected", "(ssl or http.host eq \"a\""),
+    ("filter-identifier", "ssl and"),
+    ("filter-index", "http.request.headers[r\"accept\"][0] eq \"a\""),
+    ("filter-list-name", "ip.src in $Office"),
+    ("filter-number", "tcp.dstport eq 09"),
+    ("filter-operator", "http.host = \"a\""),
+    ("filter-pattern", "http.request.uri.path matches r\"^/(a\""),
+    ("filter-range", "tcp.dstport in {443..80}"),
+    ("filter-trailing", "ssl == true"),
+    ("filter-unterminated", "http.host eq \"a"),
+    ("filter-wildcard", "http.host wildcard \"**.example\""),
+    ("filter-argument-count", "lower() eq \"a\""),
+    ("filter-argument-kind", "lower(\"A\") eq \"a\""),
+    ("filter-argument-type", "lower(ip.src) eq \"a\""),
+    ("filter-argument-value", "cidr(ip.src, 33, 64) eq 10.0.0.0"),
+    ("filter-index-access", "http.host[0] eq \"a\""),
+    ("filter-map-each", "starts_with(http.host, http.request.headers[\"accept\"][*])"),
+    ("filter-once", "regex_replace(http.host, \"a\", \"\") eq \"\" or regex_replace(http.host, \"b\", \"\") eq \"\""),
+    ("filter-operation", "tcp.dstport contains \"8\""),
+    ("filter-type", "http.request.headers[\"accept\"][*] eq \"a\""),
+    ("filter-unknown-identifier", "http.hst eq \"a\""),
+    ("filter-unknown-list", "ip.src in $offices"),
+    ("filter-duplicate", "tcp.dstport in {80 443 80}"),
+    ("filter-empty-set", "tcp.dstport in {}"),
+    ("filter-glued", "notssl"),
+    ("filter-ip-order", "ip.src lt 10.0.0.0"),
+    ("filter-lenient-address", "ip.src in {10/8}"),
+    ("filter-octal", "tcp.dstport eq 0120"),
+    ("filter-source-too-long", "http.host eq \"www.example.com\" and http.request.uri.path eq \"/\""),
+    ("filter-too-deep", "(not not (ssl))"),
+    ("filter-too-many-nodes", "tcp.dstport in {1 2 3 4 5 6 7 8 9 10 11}"),
+];
+
+/// What is reported of an example in the filter language, in strict mode, with bounds as small as it needs.
+fn reported_of_filter(code: &str, source: &str) -> Vec<celero::Diagnostic> {
+    let mut scheme = Scheme::new();
+    for field in http_scheme().fields().iter().filter(|field| field.constant.is_none()) {
+        scheme.add_field(&field.name, field.ty.clone()).unwrap();
+    }
+    scheme.add_list("office", FilterType::Ip).unwrap();
+    let mut options = FilterOptions { strict: true, bound_calls: true, ..FilterOptions::default() };
+    match code {
+        "filter-source-too-long" => options.limits.max_source_bytes = 50,
+        "filter-too-deep" => options.max_nesting = 3,
+        "filter-too-many-nodes" => options.limits.max_nodes = 10,
+        _ => {}
+    }
+    check_filter(source, &scheme.into(), &options).map_or_else(|errors| errors, |(_, warnings)| warnings)
+}
 
 /// What is reported of an example, with bounds as small as it needs.
 fn reported(code: &str, source: &str) -> Vec<celero::Diagnostic> {
@@ -141,6 +199,31 @@ limits are shown with limits much smaller than the defaults; those about sets of
 `admin: request.path == \"/admin\"`.
 ";
 
+const FILTER_HEAD: &str = "\n## The filter language\n\nCodes of [the filter language](filter-language.md). Warnings are those of \
+strict mode.\n";
+
+/// Writes the section of a code: its summary and what is reported of its example.
+fn describe(
+    text: &mut String,
+    info: &CodeInfo,
+    examples: &[(&str, &str)],
+    reported: fn(&str, &str) -> Vec<celero::Diagnostic>,
+) {
+    let Some((_, source)) = examples.iter().find(|(code, _)| *code == info.code) else {
+        panic!("`{}` has no example", info.code);
+    };
+    let mut found = reported(info.code, source);
+    found.retain(|d| d.code == info.code);
+    let [first, ..] = &*found else { panic!("the example of `{}` does not report it", info.code) };
+    let is_warning = first.severity == Severity::Warning;
+    assert_eq!(is_warning, info.summary.contains("(a warning"), "{}", info.code);
+    assert!(is_warning || first.stage == info.stage, "{}", info.code);
+    let shown = render(source, "rule", std::slice::from_ref(first), celero::Style::Plain);
+    let mut summary = info.summary.to_owned();
+    summary.get_mut(..1).unwrap().make_ascii_uppercase();
+    write!(text, "\n### {}\n\n{summary}.\n\n```text\n{shown}```\n", info.code).unwrap();
+}
+
 #[test]
 fn the_catalogue_is_complete_and_up_to_date() {
     let mut text = HEAD.to_owned();
@@ -149,20 +232,12 @@ fn the_catalogue_is_complete_and_up_to_date() {
     {
         writeln!(text, "\n## {title}").unwrap();
         for info in diagnostic_codes().filter(|info| info.stage == stage) {
-            let Some((_, source)) = EXAMPLES.iter().find(|(code, _)| *code == info.code) else {
-                panic!("`{}` has no example", info.code);
-            };
-            let mut found = reported(info.code, source);
-            found.retain(|d| d.code == info.code);
-            let [first, ..] = &*found else { panic!("the example of `{}` does not report it", info.code) };
-            assert_eq!(first.stage, info.stage, "{}", info.code);
-            let is_warning = first.severity == Severity::Warning;
-            assert_eq!(is_warning, info.summary.ends_with("(a warning)"), "{}", info.code);
-            let shown = render(source, "rule", std::slice::from_ref(first), celero::Style::Plain);
-            let mut summary = info.summary.to_owned();
-            summary.get_mut(..1).unwrap().make_ascii_uppercase();
-            write!(text, "\n### {}\n\n{summary}.\n\n```text\n{shown}```\n", info.code).unwrap();
+            describe(&mut text, info, EXAMPLES, reported);
         }
+    }
+    text.push_str(FILTER_HEAD);
+    for info in FILTER_CODES {
+        describe(&mut text, info, FILTER_EXAMPLES, reported_of_filter);
     }
     for (code, _) in EXAMPLES {
         assert!(diagnostic_codes().any(|info| info.code == *code), "there is no `{code}`");

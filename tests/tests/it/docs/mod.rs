@@ -3,6 +3,7 @@
 //! | block | what is checked, and where |
 //! |---|---|
 //! | `cel` | each line `expression => result`, in every tier: `expressions.rs` |
+//! | `filter` | each line `rule => value`, in the filter language: `filter.rs` |
 //! | `yaml` | a policy; one that opens with `# cases` are cases of the policy before it: `policies.rs` |
 //! | `yaml file=` of a proxy's configuration | `runtime/adapters/proxy/tests/proxy/docs.rs` |
 //! | `console` | each command, and what it prints: `runtime/cli/tests/it/book.rs` |
@@ -13,6 +14,7 @@
 
 mod architecture;
 mod expressions;
+mod filter;
 mod language;
 mod links;
 mod policies;
@@ -74,6 +76,7 @@ fn every_block_is_run_or_says_why_not() {
         for block in blocks(&page.text) {
             let right = match block.language {
                 "cel" | "yaml" | "console" | "http" | "json" | "text" | "toml" => true,
+                "filter" => page.name == filter::PAGE,
                 "rust" => {
                     tests.contains(&format!("include_str!(\"../../{}\")", page.name)) || page.name == "CONTRIBUTING.md"
                 }
