@@ -41,7 +41,6 @@ pub(crate) use self::standard::matches::{byte_regex_found, regex_found};
 pub(crate) use self::strings::{Malformed, Piece, pieces};
 #[cfg(feature = "http")]
 pub(crate) use self::utf8::lossy;
-pub(crate) use self::wildcard::{prepared_wildcard, wildcard_found};
 pub(crate) use self::wildcard::{prepared_wildcard, wildcard_found, wildcard_of};
 pub(crate) use crate::cx::Cx;
 

@@ -7,6 +7,7 @@ mod data;
 pub mod differential;
 pub mod file_test;
 mod host;
+mod native;
 mod round_trip;
 mod tiers;
 

@@ -1,6 +1,7 @@
 //! The ways to evaluate a rule: the interpreter, and what is compared with it.
 
 use super::Values;
+use super::native::evaluate_native;
 use celero::ErrorKind;
 use celero::filter::{Filter, FilterValue};
 
@@ -13,10 +14,9 @@ pub fn interpret(filter: &Filter, hosts: &[Values]) -> Vec<Outcome> {
     hosts.iter().map(|host| filter.eval(host).map_err(|error| error.kind)).collect()
 }
 
-/// Evaluates a rule for each host in the tier that must agree with the interpreter; `None` if there is no such tier for the rule.
-/// All hosts come in one call so that a tier can compile once.
+/// Evaluates a rule for each host in native code; `None` for rules that only the interpreter's own hosts can evaluate. All hosts come in one
+/// call so that a rule is compiled once.
 #[must_use]
 pub fn evaluate_other_tier(filter: &Filter, hosts: &[Values]) -> Option<Vec<Outcome>> {
-    let _ = (filter, hosts);
-    None
+    evaluate_native(filter, hosts)
 }

@@ -2,9 +2,7 @@
 //! it must be up to date.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
-use celero::filter::{
-    FILTER_CODES, FilterLanguage, FilterOptions, FilterType, Scheme, check_filter, http_scheme,
-};
+use celero::filter::{FILTER_CODES, FilterLanguage, FilterOptions, FilterType, Scheme, check_filter, http_scheme};
 use celero::http::RequestContext;
 use celero::{
     CompileError, Engine, Env, Library, Limits, Severity, SourceLimits, Stage, TextPiece, Tier, Type, diagnostic_codes,

@@ -2,7 +2,9 @@
 
 use super::literal::{Spelling, bytes_text, int_text, ip_item, ip_text, pattern, pattern_text, replacement, wildcard};
 use super::{FIELDS, Rng, SIMPLE_FIELDS, values};
-use celero::filter::{Accepts, ArgumentKind, FilterParameter, FilterType, Function, LiteralRule, ResultType, Scheme};
+use celero::filter::{
+    Accepts, ArgumentKind, FilterFunction, FilterParameter, FilterType, LiteralRule, ResultType, Scheme,
+};
 
 /// Deepest nesting of what is written.
 const DEEPEST: usize = 6;
@@ -294,7 +296,7 @@ impl<'r> Writer<'r> {
             FilterType::Array(element) => Some(&**element),
             _ => None,
         };
-        let functions: Vec<(&Function, bool)> = self
+        let functions: Vec<(&FilterFunction, bool)> = self
             .scheme
             .functions()
             .iter()

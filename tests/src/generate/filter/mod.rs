@@ -12,7 +12,7 @@ pub use minimise::minimise;
 use super::Rng;
 use crate::filter::Values;
 use celero::CompileError;
-use celero::filter::{ArgumentKind, Filter, FilterOptions, FilterParameter, FilterType, Function, Scheme};
+use celero::filter::{ArgumentKind, Filter, FilterFunction, FilterOptions, FilterParameter, FilterType, Scheme};
 use expression::Writer;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -69,10 +69,10 @@ fn build(nil_not_equal: bool) -> Scheme {
     let texts = FilterType::array(FilterType::Bytes);
     let mut results = vec![scheme.add_constant("true", true).map(drop), scheme.add_constant("false", false).map(drop)];
     for function in [
-        Function::new("host.echo", [any(FilterType::Bytes)], FilterType::Bytes),
-        Function::new("host.odd", [any(FilterType::Int)], FilterType::Int),
-        Function::new("host.known", [any(FilterType::Ip), any(FilterType::Bool)], FilterType::Bool),
-        Function::new("host.twice", [any(FilterType::Bytes)], texts),
+        FilterFunction::new("host.echo", [any(FilterType::Bytes)], FilterType::Bytes),
+        FilterFunction::new("host.odd", [any(FilterType::Int)], FilterType::Int),
+        FilterFunction::new("host.known", [any(FilterType::Ip), any(FilterType::Bool)], FilterType::Bool),
+        FilterFunction::new("host.twice", [any(FilterType::Bytes)], texts),
     ] {
         results.push(scheme.add_function(function).map(drop));
     }

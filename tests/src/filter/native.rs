@@ -1,0 +1,144 @@
+//! The tier that must agree with the interpreter: native code, over an environment with the fields of the scheme as variables.
+
+use super::{Outcome, Values};
+use celero::filter::{Filter, FilterExpr, FilterLanguage, FilterType, FilterValue, Scheme};
+use celero::{Arena, Bindings, Engine, Env, ErrorKind, List, Map, Program, Scratch, Tier, Type, Value};
+use std::collections::BTreeMap;
+
+/// Evaluates a rule for each host in native code; `None` for rules that only the interpreter's own hosts can evaluate.
+#[must_use]
+pub(super) fn evaluate_native(filter: &Filter, hosts: &[Values]) -> Option<Vec<Outcome>> {
+    let tree = filter.tree();
+    let ty = tree.result_type();
+    let is_condition =
+        !matches!(tree.expr(tree.root()), FilterExpr::Field(_) | FilterExpr::Call { .. } | FilterExpr::Access { .. });
+    // A value of type `Bool` is a condition for an engine.
+    if *ty == FilterType::Bool && !is_condition || calls_host(filter) {
+        return None;
+    }
+    let engine = Engine::builder().tier(Tier::Native).build();
+    let lists = hosts.first()?;
+    let env = environment(tree.scheme(), lists);
+    let program = match engine.compile(&env, tree.source()) {
+        Ok(program) => program,
+        // What has no native code is interpreted.
+        Err(error) if error.to_string().contains("`[*]`") => return None,
+        Err(error) => panic!("{error}"),
+    };
+    Some(hosts.iter().map(|host| evaluate(&program, &env, tree.scheme(), host, ty)).collect())
+}
+
+/// Whether a rule calls a function that only its host computes.
+fn calls_host(filter: &Filter) -> bool {
+    let tree = filter.tree();
+    tree.nodes().iter().any(|node| match node.expr {
+        FilterExpr::Call { function, .. } => tree.function(function).is_none_or(|function| {
+            function.standard.is_none() || matches!(&*function.name, "is_jwt_valid" | "bit_slice")
+        }),
+        _ => false,
+    })
+}
+
+fn environment(scheme: &Scheme, host: &Values) -> Env<Bindings<'static>> {
+    let mut env = Env::dynamic();
+    for field in scheme.fields() {
+        if field.constant.is_none() {
+            env = env.variable(&field.name, engine_type(&field.ty));
+        }
+    }
+    let mut language = FilterLanguage::new().nil_not_equal(scheme.nil_not_equal());
+    for field in scheme.fields() {
+        if let Some(value) = field.constant {
+            language = language.field(&field.name, if value { "true" } else { "false" });
+        }
+    }
+    for (name, ty) in scheme.lists() {
+        let (host, list, of) = (host.clone(), name.to_owned(), ty.clone());
+        language = language.list(name, ty.clone(), move |value| {
+            use celero::filter::FilterHost;
+            filter_value(value, &of, &Arena::new(1 << 16)).is_some_and(|value| host.list_contains(&list, &value))
+        });
+    }
+    env.filter_language(language)
+}
+
+fn engine_type(ty: &FilterType) -> Type {
+    match ty {
+        FilterType::Bool => Type::Bool,
+        FilterType::Int => Type::Int,
+        FilterType::Ip => Type::Opaque("net.IP".into(), [].into()),
+        FilterType::Bytes => Type::Bytes,
+        FilterType::Array(element) => Type::list(engine_type(element)),
+        FilterType::Map(element) => Type::map(Type::String, engine_type(element)),
+    }
+}
+
+fn evaluate(
+    program: &Program<Bindings<'static>>,
+    env: &Env<Bindings<'static>>,
+    scheme: &Scheme,
+    host: &Values,
+    ty: &FilterType,
+) -> Outcome {
+    let arena = Arena::new(1 << 24);
+    let mut bindings = Bindings::new(env);
+    for (field, value) in scheme.fields().iter().zip(host.fields()) {
+        // A value of another type is a missing one.
+        if let (None, Some(value)) = (field.constant, value)
+            && value.is_of(&field.ty)
+            && let Some(value) = engine_value(value, &arena)
+            && let Err(error) = bindings.set(&field.name, value)
+        {
+            debug_assert!(false, "{error}");
+        }
+    }
+    match program.eval(&bindings, &mut Scratch::new()) {
+        Ok(value) => Ok(Some(filter_value(&value, ty, &arena).unwrap_or(FilterValue::Array(Vec::new())))),
+        Err(error) if error.kind == ErrorKind::NoSuchKey => Ok(None),
+        Err(error) => Err(error.kind),
+    }
+}
+
+fn engine_value<'a>(value: &'a FilterValue, arena: &'a Arena) -> Option<Value<'a>> {
+    Some(match value {
+        FilterValue::Bool(value) => Value::Bool(*value),
+        FilterValue::Int(value) => Value::Int(*value),
+        FilterValue::Ip(value) => Value::Ip(*value),
+        FilterValue::Bytes(bytes) => Value::Bytes(bytes),
+        FilterValue::Array(values) => {
+            let values: Vec<Value<'a>> =
+                values.iter().map(|value| engine_value(value, arena)).collect::<Option<_>>()?;
+            Value::List(List::Slice(arena.alloc_slice(&values).ok()?))
+        }
+        FilterValue::Map(values) => {
+            // Keys are in the order of their bytes, which is that of their texts.
+            let entry = |(key, value): (&'a Vec<u8>, &'a FilterValue)| {
+                Some((Value::String(std::str::from_utf8(key).ok()?), engine_value(value, arena)?))
+            };
+            let entries: Vec<(Value<'a>, Value<'a>)> = values.iter().map(entry).collect::<Option<_>>()?;
+            Value::Map(Map::Sorted(arena.alloc_slice(&entries).ok()?))
+        }
+    })
+}
+
+fn filter_value(value: &Value<'_>, ty: &FilterType, arena: &Arena) -> Option<FilterValue> {
+    Some(match (value, ty) {
+        (Value::Bool(value), FilterType::Bool) => FilterValue::Bool(*value),
+        (Value::Int(value), FilterType::Int) => FilterValue::Int(*value),
+        (Value::Ip(value), FilterType::Ip) => FilterValue::Ip(*value),
+        (Value::Bytes(bytes), FilterType::Bytes) => FilterValue::Bytes(bytes.to_vec()),
+        (Value::List(list), FilterType::Array(element)) => {
+            let value = |index| filter_value(&list.get(index, arena).ok()??, element, arena);
+            FilterValue::Array((0..list.len()).map(value).collect::<Option<_>>()?)
+        }
+        (Value::Map(map), FilterType::Map(element)) => {
+            let entries = map.entries(arena).ok()?;
+            let entry = |(key, value): &(Value<'_>, Value<'_>)| match key {
+                Value::String(key) => Some((key.as_bytes().to_vec(), filter_value(value, element, arena)?)),
+                _ => None,
+            };
+            FilterValue::Map(entries.iter().map(entry).collect::<Option<BTreeMap<_, _>>>()?)
+        }
+        _ => return None,
+    })
+}
