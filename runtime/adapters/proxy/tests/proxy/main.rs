@@ -17,6 +17,7 @@ mod http1;
 mod phases;
 mod process;
 mod raw_h2;
+mod recorder;
 mod reload;
 mod response_bodies;
 mod running;

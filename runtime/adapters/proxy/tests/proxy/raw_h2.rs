@@ -105,6 +105,12 @@ pub(crate) fn fields(method: &str, path: &str) -> Vec<u8> {
     fields
 }
 
+/// A field in a literal with a new name.
+pub(crate) fn literal(name: &str, value: &str) -> Vec<u8> {
+    let text = |text: &str| [&[u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
+    [vec![0], text(name), text(value)].concat()
+}
+
 /// The status in a block of fields: one of the table, or a literal.
 pub(crate) fn status(payload: &[u8]) -> String {
     let table = ["200", "204", "206", "304", "400", "404", "500"];
