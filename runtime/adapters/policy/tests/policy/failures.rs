@@ -117,6 +117,32 @@ fn guards_are_rules_whose_answer_keeps_a_message_back() {
     }
 }
 
+/// Whether it is safe to remove a header without knowing that the condition holds is not known: it may be one that the server trusts, or one
+/// that restricts the client.
+#[test]
+fn a_rule_that_fails_removes_nothing() {
+    for (on_error, outcome, edited) in [("closed", 0, 0), ("noMatch", 0, 0), ("match", 0, 3), ("stop", 500, 0)] {
+        for phase in ["request", "requestBody", "response"] {
+            let policy = policy(&format!(
+                "headerSets: {{a: {{names: [x-a]}}}}\n{phase}:\n  onError: {on_error}\n  rules:\n  - when: request.headers['x-n'] != '1'\n    \
+                 removeHeaders: [x-debug]\n    removePrefixes: [x-in-]\n    removeHeaderSets: [a]\n"
+            ));
+            let (request, mut exchange) =
+                (head("GET /", &[("x-debug", "1"), ("x-in-a", "1"), ("x-a", "1")]), exchange());
+            let found = match phase {
+                "request" => ask(&policy, &request, &mut exchange),
+                "requestBody" => policy.request_body(&request, b"", &mut exchange),
+                _ => {
+                    let response = response(200, &[("x-debug", "1"), ("x-in-a", "1"), ("x-a", "1")]);
+                    ask_response(&policy, &request, &response, &mut exchange)
+                }
+            };
+            assert_eq!((status(found), edits(&exchange).len()), (outcome, edited), "{on_error} in {phase}");
+            assert_eq!(policy.rules().map(|rule| rule.failed).sum::<u64>(), 1, "{on_error} in {phase}");
+        }
+    }
+}
+
 #[test]
 fn an_allowing_rule_that_fails_admits_nobody() {
     let policy = policy("request:\n- when: request.headers['x-n'] == '1'\n  allow: true\n- redirect: /login\n");

@@ -2,6 +2,7 @@
 
 use crate::backend::Backend;
 use crate::client::{Client, get};
+use crate::raw_h2::{DATA, END_HEADERS, HEADERS, RST_STREAM, RawH2, status};
 use crate::running::{Running, eventually};
 use std::time::{Duration, Instant};
 
@@ -38,6 +39,38 @@ fn bodies_have_a_deadline_as_a_whole() {
         assert_eq!(client.reply().status, 408);
         assert_eq!(get(proxy.address, "/").status, 200);
         eventually(|| proxy.metric("celero_requests_open") == 0.0, || "no open requests".into());
+    }
+}
+
+/// A client that sends a part of a body and then nothing is answered without another byte of it, also where the phase reads a prefix.
+#[test]
+fn silent_clients_are_answered() {
+    const PREFIX: &str =
+        "requestBody:\n  prefix: 4\n  rules: [{ when: 'request.bodyPrefix == b\"evil\"', deny: 403 }]\n";
+    let (pause, total) = ("body: 300ms, bodyTotal: 60s", "body: 60s, bodyTotal: 300ms");
+    for (policy, body, timeouts) in [
+        ("", "half", pause),
+        (BODY_RULES, "half", pause),
+        (BODY_RULES, "half", total),
+        (PREFIX, "ha", pause),
+        (PREFIX, "ha", total),
+        (PREFIX, "behind the prefix", pause),
+    ] {
+        let rest = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\n";
+        let proxy = Running::with(&format!("{rest}timeouts: {{ {timeouts}, write: 300ms }}\n"), policy);
+        let sized = format!("content-length: 100\r\n\r\n{body}");
+        let chunked = format!("transfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n", body.len());
+        for rest in [sized, chunked] {
+            let mut client = Client::connect(proxy.address);
+            client.send(format!("POST /x HTTP/1.1\r\nhost: a\r\n{rest}"));
+            assert_eq!(client.reply().status, 408, "{timeouts} {policy} {rest}");
+        }
+        let mut client = RawH2::connect(proxy.address, &[]);
+        client.request("POST", "/x", END_HEADERS, 1);
+        client.frame(DATA, 0, 1, body.as_bytes());
+        let end = std::iter::from_fn(|| client.read()).find(|frame| matches!(frame.kind, HEADERS | RST_STREAM));
+        let answer = end.expect("an end of the stream");
+        assert!(answer.kind == RST_STREAM || status(&answer.payload) == "408", "{timeouts} {policy} {body}");
     }
 }
 
