@@ -4,7 +4,8 @@
 //! before it has the body. [`ClientSession`] takes the place of Pingora's session and passes everything on to it, except that
 //!
 //! - its retry buffer is what was buffered of the request's body, whatever its size, so that each attempt starts with these bytes;
-//! - the tasks of a response are held back until the phase `responseBody` has decided.
+//! - the tasks of a response are held back until the phase `responseBody` has decided. If it decides because the prefix of a body has
+//!   been waited for, Pingora's loop, which waits for a client or a server, is made to turn: see [`ClientSession::wake`].
 //!
 //! For a request it is in place from just before a server gets the request until the server answers, for a response from then until the
 //! request ends; [`take_back`] restores Pingora's.
@@ -23,7 +24,7 @@ use pingora::protocols::l4::socket::SocketAddr;
 use pingora::proxy::Session;
 use pingora::{Error, ErrorType, Result};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Where a [`ClientSession`] leaves what it holds when it is dropped.
 pub(crate) type Place = Arc<Mutex<Option<Returned>>>;
@@ -40,6 +41,10 @@ struct ClientSession {
     /// What was buffered of the request's body.
     first: Option<FirstBytes>,
     response: Option<Box<HeldResponse>>,
+    /// The tasks of a response that was held back long enough: to be sent next.
+    due: Vec<HttpTask>,
+    /// Whether the last read of the client's body returned only for the sake of `due`.
+    woken: bool,
     place: Place,
 }
 
@@ -59,7 +64,7 @@ pub(crate) fn put_in_place(
 ) -> Place {
     let place = Place::default();
     let inner = std::mem::replace(&mut *session.downstream_session, absent());
-    let own = ClientSession { inner, first, response, place: Arc::clone(&place) };
+    let own = ClientSession { inner, first, response, due: Vec::new(), woken: false, place: Arc::clone(&place) };
     *session.downstream_session = ServerSession::new_custom(Box::new(own));
     place
 }
@@ -76,6 +81,25 @@ pub(crate) fn take_back(session: &mut Session, place: &Place) -> Option<Box<Held
 /// Returns a session that stands where another one is moved from.
 fn absent() -> ServerSession {
     ServerSession::new_custom(Box::new(()))
+}
+
+impl ClientSession {
+    /// Decides about a response whose prefix has been waited for, while Pingora waits for the client or the server. Returns an empty piece
+    /// of the client's body, which Pingora passes over; then it asks for tasks that are due.
+    fn wake(&mut self) -> Result<Option<Bytes>> {
+        let decision = self.response.as_mut().map(|held| held.decide(self.inner.req_header(), false));
+        match decision {
+            Some(Decision::Pass(tasks)) => self.due = tasks,
+            Some(Decision::Answer(status)) => return answers_instead(status),
+            Some(Decision::Wait) | None => {}
+        }
+        self.woken = true;
+        Ok(Some(Bytes::new()))
+    }
+}
+
+fn answers_instead<T>(status: u16) -> Result<T> {
+    Error::e_explain(ErrorType::HTTPStatus(status), "the policy answers instead of the server")
 }
 
 impl Drop for ClientSession {
@@ -109,12 +133,33 @@ impl CustomSession for ClientSession {
             match held.hold(self.inner.req_header(), tasks)? {
                 Decision::Wait => return Ok(false),
                 Decision::Pass(held) => tasks = held,
-                Decision::Answer(status) => {
-                    return Error::e_explain(ErrorType::HTTPStatus(status), "the policy answers instead of the server");
-                }
+                Decision::Answer(status) => return answers_instead(status),
             }
         }
+        if !self.due.is_empty() {
+            let later = std::mem::replace(&mut tasks, std::mem::take(&mut self.due));
+            tasks.extend(later);
+        }
         self.inner.response_duplex_vec(tasks).await
+    }
+
+    /// Pingora's loop sends what is pending by these four methods, which are for its cache otherwise. So they are on only while
+    /// something is due.
+    fn proxy_tasks_enabled(&self) -> bool {
+        !self.due.is_empty()
+    }
+
+    fn has_pending_proxy_tasks(&self) -> bool {
+        !self.due.is_empty()
+    }
+
+    fn send_proxy_task(&mut self, task: HttpTask) {
+        self.due.push(task);
+    }
+
+    async fn write_proxy_tasks(&mut self) -> Result<bool> {
+        let due = std::mem::take(&mut self.due);
+        self.inner.response_duplex_vec(due).await
     }
 
     fn req_header(&self) -> &RequestHeader {
@@ -130,7 +175,13 @@ impl CustomSession for ClientSession {
     }
 
     async fn read_body_or_idle(&mut self, no_body_expected: bool) -> Result<Option<Bytes>> {
-        self.inner.read_body_or_idle(no_body_expected).await
+        let deadline = self.response.as_ref().and_then(|held| held.deadline());
+        let read = self.inner.read_body_or_idle(no_body_expected);
+        let Some(deadline) = deadline else { return read.await };
+        match pingora::time::timeout(deadline.saturating_duration_since(Instant::now()), read).await {
+            Ok(read) => read,
+            Err(_) => self.wake(),
+        }
     }
 
     async fn drain_request_body(&mut self) -> Result<()> {
@@ -190,7 +241,7 @@ impl CustomSession for ClientSession {
     }
 
     fn is_body_done(&mut self) -> bool {
-        self.inner.is_body_done()
+        !std::mem::take(&mut self.woken) && self.inner.is_body_done()
     }
 
     fn is_body_empty(&mut self) -> bool {

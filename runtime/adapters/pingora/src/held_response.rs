@@ -57,15 +57,30 @@ impl HeldResponse {
             self.tasks.push(task);
         }
         let Some(head) = self.tasks.iter().find_map(final_head) else { return Ok(Decision::Wait) };
-        let outcome = match self.buffering.state(self.body.len(), ended) {
-            _ if self.buffering.refuses(length_of(head)) => self.policy.response_body_too_large(&mut self.exchange),
-            BufferState::More if !self.begun.is_some_and(|begun| self.buffering.is_overdue(begun.elapsed())) => {
-                return Ok(Decision::Wait);
-            }
-            BufferState::TooLarge => self.policy.response_body_too_large(&mut self.exchange),
-            BufferState::Ready | BufferState::More => {
-                self.policy.response_body(request, head, &self.body, &mut self.exchange)
-            }
+        let state = self.buffering.state(self.body.len(), ended);
+        let too_large = state == BufferState::TooLarge || self.buffering.refuses(length_of(head));
+        if !too_large && state == BufferState::More && self.deadline().is_none_or(|deadline| Instant::now() < deadline)
+        {
+            return Ok(Decision::Wait);
+        }
+        Ok(self.decide(request, too_large))
+    }
+
+    /// Returns when to [`decide`](Self::decide) with what has arrived.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.begun.filter(|_| !self.decided)?.checked_add(self.buffering.longest_wait()?)
+    }
+
+    /// Runs the phase on what has arrived of the response to a request with this head.
+    pub(crate) fn decide(&mut self, request: &RequestHeader, too_large: bool) -> Decision {
+        let Some(head) = self.tasks.iter().find_map(final_head) else {
+            self.begun = None;
+            return Decision::Wait;
+        };
+        let outcome = if too_large {
+            self.policy.response_body_too_large(&mut self.exchange)
+        } else {
+            self.policy.response_body(request, head, &self.body, &mut self.exchange)
         };
         self.decided = true;
         self.body = BytesMut::new();
@@ -79,12 +94,12 @@ impl HeldResponse {
                         self.exchange.edits().apply(&mut OfResponse(head));
                     }
                 }
-                Ok(Decision::Pass(tasks))
+                Decision::Pass(tasks)
             }
             Outcome::Respond(answer) => {
                 let status = answer.status.as_u16();
                 self.answer = Some(answer);
-                Ok(Decision::Answer(status))
+                Decision::Answer(status)
             }
         }
     }

@@ -14,7 +14,8 @@
 //! | `fail_to_proxy` | [`Guard::fail_to_proxy`] | if it returns something, return that |
 //! | `logging` | [`Guard::log`] | write the fields where you write your log |
 //!
-//! All phases of a request use the same policy.
+//! All phases of a request use the same policy. While a response is held back, `request_body_filter` may be called with an empty piece
+//! that is not the last one: it is none, so do not count it.
 //!
 //! ```
 //! use celero_pingora::Guard;

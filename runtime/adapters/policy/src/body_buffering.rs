@@ -80,13 +80,15 @@ impl BodyBuffering {
         }
     }
 
-    /// Returns whether to run the phase with what was buffered though [`state`](Self::state) says [`More`](BufferState::More): if this is the
-    /// prefix of a response, and its first byte arrived this long ago, which is more than a second. Otherwise a client would wait for a
-    /// server that sends a few bytes now and then. Ask when a piece has arrived. The prefix of a request is waited for, as a client could
+    /// Returns how long to wait for the next pieces of this body after its first one. Then run the phase with what was buffered, though
+    /// [`state`](Self::state) says [`More`](BufferState::More). `None`: until the state changes.
+    ///
+    /// The prefix of a response is waited for at most a second, otherwise a client would wait for a server that sends a few bytes now and
+    /// then. A host without a timer looks at the clock when a piece has arrived. The prefix of a request is waited for, as a client could
     /// keep it from the rules by sending slowly.
     #[must_use]
-    pub fn is_overdue(self, since_first: Duration) -> bool {
-        self.of_response && self.extent == Extent::Prefix && since_first > PREFIX_WAIT
+    pub fn longest_wait(self) -> Option<Duration> {
+        (self.of_response && self.extent == Extent::Prefix).then_some(PREFIX_WAIT)
     }
 
     /// Returns whether a body of this length is too large, so that nothing of it need be read.
@@ -121,9 +123,8 @@ mod tests {
         let (whole, prefix) = (BodyBuffering::new(4, false), BodyBuffering::new(4, true));
         assert_eq!(states(whole), [More, More, More, TooLarge, Ready, Ready, TooLarge]);
         assert_eq!(states(prefix), [More, More, Ready, Ready, Ready, Ready, Ready]);
-        let (short, long) = (PREFIX_WAIT, PREFIX_WAIT * 2);
-        assert!(prefix.of_response().is_overdue(long) && !prefix.of_response().is_overdue(short));
-        assert!(!prefix.is_overdue(long) && !whole.of_response().is_overdue(long));
+        assert_eq!(prefix.of_response().longest_wait(), Some(PREFIX_WAIT));
+        assert_eq!((prefix.longest_wait(), whole.of_response().longest_wait()), (None, None));
         assert_eq!(states(prefix.of_stream()), [More, Ready, Ready, Ready, Ready, Ready, Ready]);
         assert_eq!(states(whole.of_stream())[..4], [TooLarge; 4]);
         assert!(whole.refuses(5) && !whole.refuses(4) && !prefix.refuses(5));

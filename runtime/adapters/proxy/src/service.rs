@@ -127,6 +127,10 @@ impl ProxyHttp for Service {
         end: bool,
         request: &mut RequestState,
     ) -> Result<()> {
+        // An empty piece is none: the guard turns Pingora's loop with it.
+        if !end && body.as_ref().is_some_and(Bytes::is_empty) {
+            return Ok(());
+        }
         BodyWatch::awaits(session, end);
         if !end && !session.was_upgraded() {
             request.guard.body_arrived(body.as_ref().map_or(0, Bytes::len))?;

@@ -121,7 +121,9 @@ pub(crate) async fn buffer<B: Body<Data = Bytes> + Unpin>(
     let mut begun: Option<Instant> = None;
     loop {
         let state = buffering.state(read.len(), ended);
-        if state != BufferState::More || begun.is_some_and(|begun| buffering.is_overdue(begun.elapsed())) {
+        if state != BufferState::More
+            || begun.zip(buffering.longest_wait()).is_some_and(|(begun, wait)| begun.elapsed() >= wait)
+        {
             let read = read.freeze();
             let first = (!read.is_empty()).then(|| read.clone());
             let body = Replayed { first, rest: (!ended).then_some(body), trailers };
