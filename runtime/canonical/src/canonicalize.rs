@@ -73,6 +73,9 @@ pub fn canonical_changes(
     options: &Options,
     guarded: &GuardedNames,
 ) -> Result<Changes, Refusal> {
+    if parts.method.as_str().bytes().any(|byte| byte.is_ascii_lowercase()) {
+        return Err(Refusal::Method);
+    }
     let target = target::read(parts, raw, options)?;
     let mut fields = FieldChanges::default();
     let new_authority = host(parts, &target, &mut fields)?;

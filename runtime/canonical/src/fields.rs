@@ -4,14 +4,17 @@ use crate::guarded::GuardedNames;
 use crate::options::Underscores;
 use crate::refusal::Refusal;
 use http::header::{
-    CONNECTION, CONTENT_LENGTH, COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE,
-    PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
+    PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, RANGE, REFERER, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, USER_AGENT,
 };
 use http::{Version, request};
 
 pub(crate) const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 pub(crate) const PROXY_CONNECTION: HeaderName = HeaderName::from_static("proxy-connection");
 const HTTP2_SETTINGS: HeaderName = HeaderName::from_static("http2-settings");
+
+/// Fields with one value that decide who a client is, or how servers read the body. `Host` and those of framing are checked apart.
+const SINGLE: [HeaderName; 6] = [AUTHORIZATION, CONTENT_TYPE, ORIGIN, RANGE, REFERER, USER_AGENT];
 
 /// The largest number of names in `Connection`.
 const MOST_NOMINATIONS: usize = 64;
@@ -42,6 +45,9 @@ pub(crate) fn check(
     let headers = &parts.headers;
     let seen = look(headers, guarded, underscores)?;
     if headers.len() != headers.keys_len() {
+        if SINGLE.iter().any(|name| headers.get_all(name).iter().nth(1).is_some()) {
+            return Err(Refusal::FieldRepeated);
+        }
         join_cookies(headers, changes);
     }
     let mut has_body = false;
@@ -64,7 +70,10 @@ pub(crate) fn check(
 
 fn look(headers: &HeaderMap, guarded: &GuardedNames, underscores: Underscores) -> Result<Seen, Refusal> {
     let mut seen = Seen::default();
-    for name in headers.keys() {
+    for (name, value) in headers {
+        if has_space_around(value.as_bytes()) {
+            return Err(Refusal::FieldValue);
+        }
         match name.as_str() {
             "content-length" => seen.length = true,
             "transfer-encoding" => seen.coding = true,
@@ -82,6 +91,14 @@ fn look(headers: &HeaderMap, guarded: &GuardedNames, underscores: Underscores) -
         }
     }
     Ok(seen)
+}
+
+/// Whether a value starts or ends with a space or a tab. A server of HTTP/1.1 does not take them for a part of the value, HTTP/2 forbids
+/// them (RFC 9113, section 8.2.1), and parsers of HTTP/2 let them through.
+#[inline]
+fn has_space_around(value: &[u8]) -> bool {
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
+    value.first().is_some_and(is_space) || value.last().is_some_and(is_space)
 }
 
 /// Several lines of `Cookie` are one, joined with `; ` (RFC 9113, section 8.2.3). Servers of HTTP/1.1 may read one line only.

@@ -41,6 +41,8 @@ refusals! {
     TargetTooLong = "target-too-long", "the request target is longer than 65534 bytes";
     /// The method is `CONNECT`, and the options refuse it.
     Connect = "connect", "the method CONNECT is not accepted";
+    /// The method has a lower-case letter. Methods are case-sensitive (RFC 9110, section 9.1), but some servers read them in any case.
+    Method = "method", "the method has a lower-case letter";
     /// The scheme of the target is neither `http` nor `https`.
     Scheme = "scheme", "the scheme of the request target must be http or https";
     /// No `Host` in a request that must have one (RFC 9112, section 3.2), or no host at all in HTTP/2 and HTTP/3.
@@ -69,6 +71,10 @@ refusals! {
     ConnectionField = "connection-field", "HTTP/2 has no fields for the connection";
     /// A name with a character such as `_`, which some servers take for the name of another field.
     FieldName = "field-name", "the name of a field has a character that servers may read as `-`";
+    /// A value starts or ends with a space or a tab (RFC 9113, section 8.2.1), which servers of HTTP/1.1 take for no part of it.
+    FieldValue = "field-value", "the value of a field starts or ends with a space";
+    /// A field that has one value has two lines (RFC 9110, section 5.3). Some servers take the first one, some the last one.
+    FieldRepeated = "field-repeated", "a field that has one value is sent twice";
     /// `Content-Length` is not one number (RFC 9110, section 8.6).
     ContentLength = "content-length", "`Content-Length` must be one number";
     /// `Transfer-Encoding` is not `chunked`, or comes with `Content-Length` or in HTTP/1.0 (RFC 9112, section 6.1).

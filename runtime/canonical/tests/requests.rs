@@ -243,6 +243,44 @@ fn names_that_imitate_are_refused() {
     assert_eq!(canonicalize(&mut head, &keep, &guarded()), Ok(()));
 }
 
+/// Some servers (Django, Flask) read `delete` as `DELETE`.
+#[test]
+fn methods_have_one_case() {
+    for method in ["get", "Delete", "pATCH", "connect", "x-a"] {
+        assert_eq!(http1(&format!("{method} /a"), &["host: a"]), Err(Refusal::Method), "{method}");
+    }
+    for method in ["GET", "M-SEARCH", "X1_A"] {
+        assert!(http1(&format!("{method} /a"), &["host: a"]).is_ok(), "{method}");
+    }
+}
+
+/// A server of HTTP/1.1 takes space around a value for no part of it (RFC 9110, section 5.5), rules would not.
+#[test]
+fn values_have_no_space_around_them() {
+    for value in [" admin", "admin ", "\tadmin", "admin\t", " ", "  a b"] {
+        for version in [Version::HTTP_10, Version::HTTP_11, Version::HTTP_2, Version::HTTP_3] {
+            let mut head = head("GET http://a/", version, &["host: a"]);
+            head.headers.append("x-role", value.parse().unwrap());
+            let refused = canonicalize(&mut head, &Options::default(), &guarded());
+            assert_eq!(refused, Err(Refusal::FieldValue), "{value:?} {version:?}");
+        }
+    }
+    assert_eq!(fields(&["x-a: ", "x-b: a b", "x-c: a\tb"]).unwrap(), ["x-a: ", "x-b: a b", "x-c: a\tb"]);
+    let mut second = head("GET /", Version::HTTP_11, &["host: a", "x-a: b"]);
+    second.headers.append("x-a", " c".parse().unwrap());
+    assert_eq!(canonicalize(&mut second, &Options::default(), &guarded()), Err(Refusal::FieldValue));
+}
+
+/// Some servers take the first line of such a field, some the last one, and rules read both as one text.
+#[test]
+fn fields_with_one_value_have_one_line() {
+    for name in ["authorization", "content-type", "origin", "referer", "user-agent"] {
+        let lines = [format!("{name}: a"), format!("{name}: a")];
+        assert_eq!(fields(&[&lines[0], "x-a: b", &lines[1]]), Err(Refusal::FieldRepeated), "{name}");
+        assert!(fields(&[&lines[0], "x-a: b", "x-a: c"]).is_ok(), "{name}");
+    }
+}
+
 #[test]
 fn refused_heads_stay_as_they_are() {
     let mut refused =

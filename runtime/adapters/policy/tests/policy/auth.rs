@@ -177,9 +177,10 @@ fn tokens_are_found_where_the_policy_says() {
     assert_eq!(ask(&policy, &[("authorization", &good)]), 401);
     assert_eq!(ask(&policy, &[("authorization", &format!("Basic {good}"))]), 401);
     let twice = format!("Bearer {good}");
-    assert_eq!(ask(&policy, &[("authorization", &twice), ("authorization", &twice)]), 401);
+    assert_eq!(ask(&policy, &[("authorization", &twice), ("authorization", &twice)]), 400);
     let header = verifying("header: x-token", &key);
     assert_eq!(ask(&header, &[("x-token", &good)]), 0);
+    assert_eq!(ask(&header, &[("x-token", &good), ("x-token", &good)]), 401);
     let cookie = verifying("cookie: session", &key);
     assert_eq!(ask(&cookie, &[("cookie", &format!("a=b; session={good}; c=d"))]), 0);
     assert_eq!(ask(&cookie, &[("cookie", &format!("session={good}; session={good}"))]), 401);

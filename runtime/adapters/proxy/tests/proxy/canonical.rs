@@ -1,6 +1,8 @@
 //! One canonical request: what rules, routes, logs and the server see of requests spelled in odd ways, over real sockets.
 
 use crate::client::{Client, Reply};
+use crate::raw_h2::{END_HEADERS, END_STREAM, HEADERS, RawH2, fields, literal, status};
+use crate::recorder::Recorder;
 use crate::running::Running;
 use std::net::SocketAddr;
 
@@ -120,4 +122,40 @@ fn edits_are_final_whatever_a_client_names() {
     let echo = ask("cookie: a=1\r\ncookie: b=2").echo();
     assert_eq!(echo.header("cookie"), ["a=1; b=2"]);
     assert_eq!(ask("x-a: 1").header("x-served-by"), "celero");
+}
+
+#[test]
+fn other_spellings_of_a_method_do_not_pass_a_guard() {
+    let server = Recorder::start();
+    let policy = "request: [{ when: 'request.method == \"DELETE\"', deny: 403 }]";
+    let proxy = Running::with(&server.config(), policy);
+    for (method, status) in [("DELETE", 403), ("delete", 400), ("DELETe", 400), ("PURGE", 200)] {
+        let head = format!("{method} /x HTTP/1.1\r\nhost: a\r\n\r\n");
+        assert_eq!(send(proxy.address, &head).status, status, "{method}");
+        assert_eq!(server.seen().requests, usize::from(status == 200), "{method}");
+    }
+}
+
+/// HTTP/2 frames a value with its spaces, which a server of HTTP/1.1 takes for no part of it.
+#[test]
+fn spaces_around_a_value_do_not_pass_a_guard() {
+    let server = Recorder::start();
+    let policy = "request: [{ when: 'request.headers[\"x-role\"] == \"admin\"', deny: 403 }]";
+    let proxy = Running::with(&server.config(), policy);
+    for (value, expected) in
+        [("admin", "403"), (" admin", "400"), ("admin ", "400"), ("\tadmin", "400"), ("a b", "200")]
+    {
+        let mut client = RawH2::connect(proxy.address, &[]);
+        client.frame(HEADERS, END_HEADERS | END_STREAM, 1, &[fields("GET", "/x"), literal("x-role", value)].concat());
+        let answer = client.find(HEADERS).expect("an answer");
+        assert_eq!(status(&answer.payload), expected, "{value:?}");
+        assert_eq!(server.seen().requests, usize::from(expected == "200"), "{value:?}");
+        // The lines of HTTP/1.1 are read without them.
+        if expected == "400" {
+            assert_eq!(
+                send(proxy.address, &format!("GET /x HTTP/1.1\r\nhost: a\r\nx-role:{value}\r\n\r\n")).status,
+                403
+            );
+        }
+    }
 }
