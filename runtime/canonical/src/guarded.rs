@@ -23,25 +23,33 @@ const ALWAYS: [&str; 16] = [
     "x-real-ip",
 ];
 
-/// The names of fields that a client may not imitate: those that a policy sets or removes, and those of identity, routing and framing.
+/// The names of fields that a client may not imitate: those that a policy sets, removes or reads, and those of identity, routing and framing.
 ///
 /// Some servers (CGI, WSGI, PHP) read every character of a name but letters and digits as one and the same, so `x_user` and `x.user`
 /// are `x-user` to them. A request with a name that only so differs from a guarded one is refused.
 #[derive(Clone, Debug, Default)]
 pub struct GuardedNames {
-    /// Sorted, with `-` for every character but letters and digits.
+    /// All names, with `-` for every character but letters and digits. The lists of names are sorted.
     names: Vec<String>,
     prefixes: Vec<String>,
     /// The guarded names that have such a character themselves. They may be sent as they are.
     exact: Vec<String>,
+    /// The names in `exact` with `-` for each such character.
+    twins: Vec<String>,
+    /// The guarded names without such a character. They may be sent too.
+    plain: Vec<String>,
     exact_prefixes: Vec<String>,
 }
 
 impl GuardedNames {
     /// Adds a name.
     pub fn add(&mut self, name: &str) {
+        let written = name.to_ascii_lowercase();
         if is_odd(name) {
-            self.exact.push(name.to_ascii_lowercase());
+            insert(&mut self.exact, written);
+            insert(&mut self.twins, folded(name));
+        } else {
+            insert(&mut self.plain, written);
         }
         insert(&mut self.names, folded(name));
     }
@@ -77,20 +85,24 @@ impl GuardedNames {
             Underscores::Guarded if self.is_exact(name) => false,
             Underscores::Guarded if is_odd(name) => self.holds(&folded(name), true),
             // A plain name imitates a guarded name with an odd character.
-            Underscores::Guarded => self.exact.iter().any(|exact| folded(exact) == name),
+            Underscores::Guarded => has(&self.twins, name) && !has(&self.plain, name),
         }
     }
 
     fn is_exact(&self, name: &str) -> bool {
-        self.exact.iter().any(|exact| exact == name)
-            || self.exact_prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()))
+        has(&self.exact, name) || self.exact_prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()))
     }
 
     fn holds(&self, folded: &str, always: bool) -> bool {
         (always && ALWAYS.contains(&folded))
-            || self.names.binary_search_by(|known| known.as_str().cmp(folded)).is_ok()
+            || has(&self.names, folded)
             || self.prefixes.iter().any(|prefix| folded.starts_with(prefix.as_str()))
     }
+}
+
+/// Whether a name is among sorted names.
+fn has(names: &[String], name: &str) -> bool {
+    names.binary_search_by(|known| known.as_str().cmp(name)).is_ok()
 }
 
 fn insert(names: &mut Vec<String>, name: String) {
@@ -134,6 +146,10 @@ mod tests {
         for name in ["x-user", "x_tenant", "x-internal-a", "my_field", "accept"] {
             assert!(!guarded.refuses(name, Underscores::Guarded), "{name}");
         }
+        let mut both = GuardedNames::default();
+        ["x_user", "x-user"].into_iter().for_each(|name| both.add(name));
+        let refused = ["x_user", "x-user", "x.user"].map(|name| both.refuses(name, Underscores::Guarded));
+        assert_eq!(refused, [false, false, true], "who names both spellings knows them");
         assert!(guarded.refuses("my_field", Underscores::Refuse));
         assert!(!GuardedNames::default().refuses("x_user", Underscores::Guarded));
         assert!(GuardedNames::default().refuses("transfer_encoding", Underscores::Guarded));

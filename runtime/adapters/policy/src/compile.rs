@@ -8,6 +8,7 @@ use crate::document::Document;
 use crate::error_policy::PhaseErrorPolicy;
 use crate::expressions::{CredentialReads, DeclaredNames, ENGINE, EndReads, ExpressionCompiler};
 use crate::language::Language;
+use crate::normalize::Normalization;
 use crate::outcome::Phase;
 use crate::phase::PhaseRules;
 use crate::problems::{FileSpan, Problems};
@@ -20,6 +21,7 @@ use celero::http::HeaderSet;
 use celero::{CheckedRule, Context, Env, ErrorPolicy, RuleSetBuilder};
 use http::{HeaderName, StatusCode, header};
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -53,6 +55,7 @@ pub(crate) struct Compilation<'d> {
     pub(crate) definitions: &'d Definitions,
     pub(crate) names: &'d DeclaredNames,
     pub(crate) configured: CredentialReads,
+    pub(crate) normalization: &'d mut Normalization,
     pub(crate) problems: &'d mut Problems,
     pub(crate) counter_names: CounterNames,
     /// The description of the phases for `celero explain`, if wanted.
@@ -103,6 +106,7 @@ impl Compilation<'_> {
             filter_env: OnceCell::new(),
             reads: CredentialReads::default(),
             reads_ends: EndReads::default(),
+            request_headers: BTreeSet::new(),
         };
         self.definitions.variables().for_each(|body| expressions.lint(body, self.problems));
         let mut compiler = RuleCompiler { expressions, compilation: self };
@@ -121,7 +125,10 @@ impl Compilation<'_> {
             }
             placed.push(compiler.rule(node, number));
         }
-        let (reads, reads_ends) = (compiler.expressions.reads, compiler.expressions.reads_ends);
+        let ExpressionCompiler { reads, reads_ends, request_headers, .. } = compiler.expressions;
+        if phase != Phase::Log {
+            request_headers.iter().for_each(|name| self.normalization.of_requests.add(name));
+        }
         placed.sort_by_key(|rule| rule.priority);
         let (error_policy, error_status) = self.settings(phase);
         if self.problems.has_errors() {

@@ -12,7 +12,7 @@ use celero::{CheckedRule, CompileError, Context, Diagnostic, Engine, Env, Progra
 use http::HeaderValue;
 use serde_json::Value as Json;
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 /// Checks the expressions of policies, and compiles them to native code.
@@ -117,6 +117,8 @@ pub(crate) struct ExpressionCompiler<'a, C> {
     pub(crate) filter_env: OnceCell<Env<C>>,
     pub(crate) reads: CredentialReads,
     pub(crate) reads_ends: EndReads,
+    /// The headers of the request that expressions read, by the names that they write.
+    pub(crate) request_headers: BTreeSet<Box<str>>,
 }
 
 impl<C: Context> ExpressionCompiler<'_, C> {
@@ -308,9 +310,10 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         }
     }
 
-    /// Records which ends of the connection and which credentials an expression reads, and reports credentials that the policy can't verify.
+    /// Records which ends of the connection, headers and credentials an expression reads, and reports credentials that the policy can't verify.
     fn note_reads(&mut self, checked: &CheckedRule, text: &SourceText, start: usize, problems: &mut Problems) {
-        let Self { configured, reads, reads_ends, .. } = self;
+        let Self { configured, reads, reads_ends, request_headers, .. } = self;
+        request_headers.extend(checked.fields().headers("request.headers").map(Box::from));
         let any = |names: [&str; 2]| names.iter().any(|name| checked.fields().reads(name));
         *reads_ends = reads_ends.or(EndReads {
             client: any(["source.address", "source.port"]),

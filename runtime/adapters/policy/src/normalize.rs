@@ -24,7 +24,7 @@ pub(crate) struct Normalization {
     options: Options,
     /// Whether the target is sent as it was received.
     pub(crate) forward_raw: bool,
-    /// The fields that rules on requests set or remove, and those that hold credentials.
+    /// The fields that rules on requests set or remove, those of requests that rules read, and those that hold credentials.
     pub(crate) of_requests: GuardedNames,
     /// The fields that rules on responses set or remove.
     pub(crate) of_responses: GuardedNames,

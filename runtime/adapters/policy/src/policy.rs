@@ -121,7 +121,7 @@ impl Policy {
         let document = Document::read(name, text, base, &mut problems);
         let definitions = Definitions::read(&document, &mut problems);
         let auth = Auth::compile(&document, &mut problems);
-        let normalization = Normalization::compile(&document, &mut problems);
+        let mut normalization = Normalization::compile(&document, &mut problems);
         let mut names = DeclaredNames::default();
         let request = PhaseEnv::<RequestData<'_>>::new(Phase::Request, &definitions, &mut names);
         let body = PhaseEnv::<BodyData<'_>>::new(Phase::RequestBody, &definitions, &mut names);
@@ -138,6 +138,7 @@ impl Policy {
             definitions: &definitions,
             names: &names,
             configured,
+            normalization: &mut normalization,
             problems: &mut problems,
             counter_names: Vec::new(),
             explanation: explain.then(String::new),
@@ -156,7 +157,6 @@ impl Policy {
             return Err(PolicyError::new(problems));
         };
         let late = body.reads.or(response.reads).or(response_body.reads);
-        let logged = log.reads;
         let ends = [request.reads_ends, body.reads_ends, response.reads_ends, response_body.reads_ends];
         let reads_ends = ends.into_iter().fold(EndReads::default(), EndReads::or);
         let policy = Self {
@@ -168,7 +168,7 @@ impl Policy {
             auth,
             late,
             reads_ends,
-            logged,
+            logged: log.reads,
             body_settings,
             response_settings,
             normalization,

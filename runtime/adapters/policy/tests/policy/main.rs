@@ -8,6 +8,7 @@ mod errors;
 mod examples;
 mod failures;
 mod hostile;
+mod imitations;
 mod key_sources;
 mod languages;
 mod layout;

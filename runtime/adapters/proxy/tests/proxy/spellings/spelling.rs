@@ -22,7 +22,7 @@ pub(super) struct Spelling {
     pub(super) target: String,
     pub(super) host: String,
     pub(super) fields: Vec<&'static str>,
-    /// Whether a server could take it for the forbidden path or host.
+    /// Whether a server could take it for the forbidden path, host or role.
     pub(super) forbidden: bool,
 }
 
@@ -60,10 +60,17 @@ pub(super) fn spell(random: &mut Random) -> Spelling {
         "x-other: 1",
         "X-Other: 2",
         "accept: */*",
+        "x-role: admin",
+        "X-Role:  admin",
+        "x-role: admin ",
+        "x-role: \tadmin",
+        "x_role: admin",
+        "x-role: guest",
         "content-length: 0",
         "content-length: +0",
         "transfer-encoding: xchunked",
     ];
-    let fields = (0..random.below(4)).map(|_| random.pick(&choices)).collect();
-    Spelling { target, host, fields, forbidden: forbidden_path || forbidden_host }
+    let fields: Vec<_> = (0..random.below(4)).map(|_| random.pick(&choices)).collect();
+    let forbidden_role = fields.iter().any(|field| field.contains("admin"));
+    Spelling { target, host, fields, forbidden: forbidden_path || forbidden_host || forbidden_role }
 }
