@@ -1,12 +1,14 @@
 //! What an expression can read of its context, for hosts that gather only that.
 
-use celero_frontend::{BinaryOp, Checked, Expr, Literal, NodeId, Reference, Variable};
+use celero_frontend::stdlib::Builtin;
+use celero_frontend::{BinaryOp, Checked, Expr, Literal, NodeId, Overload, Reference, Variable};
 use celero_ir::layout;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What an expression can read of its context, whichever way its evaluation goes: the fields by name, and of header maps
-/// the names of headers. Asking whether a field or a header is present counts as reading.
+/// the names of headers. Asking whether a field or a header is present counts as reading, and so does reading a view of a header map
+/// (`split()`, `raw()`, `join()`, `redacted()`).
 ///
 /// ```
 /// # use celero::{Engine, Env};
@@ -42,7 +44,8 @@ impl Fields {
         // Maps of which one header is read, by node.
         let mut single = BTreeSet::new();
         for id in ids() {
-            if let Some(access) = header_access(checked, fields, id) {
+            let key = named_key(checked, id).map(|(map, name)| (behind_views(checked, map), name));
+            if let Some(access) = key.and_then(|(map, name)| access_of(checked, fields, map, name)) {
                 single.insert(access.map);
                 if let Some(headers) = found.of_variable(variables, access.field) {
                     headers.names.insert(access.name.to_ascii_lowercase().into());
@@ -136,19 +139,49 @@ pub(crate) fn header_access<'c>(
     fields: &[layout::Field],
     id: NodeId,
 ) -> Option<HeaderAccess<'c>> {
+    let (map, name) = named_key(checked, id)?;
+    access_of(checked, fields, map, name)
+}
+
+/// The map of which a node reads or asks for the value of a known key, and the key.
+fn named_key(checked: &Checked, id: NodeId) -> Option<(NodeId, &str)> {
     let ast = checked.ast();
     let text = |id: NodeId| match ast.expr(id) {
         Expr::Literal(Literal::String(text)) => Some(&**text),
         _ => None,
     };
-    let (map, name) = match ast.expr(id) {
-        Expr::Select { operand, field, .. } => (*operand, ast.name(*field)),
-        Expr::Index { operand, index, .. } => (*operand, text(*index)?),
-        Expr::Binary { op: BinaryOp::In, left, right } => (*right, text(*left)?),
-        _ => return None,
+    match ast.expr(id) {
+        Expr::Select { operand, field, .. } => Some((*operand, ast.name(*field))),
+        Expr::Index { operand, index, .. } => Some((*operand, text(*index)?)),
+        Expr::Binary { op: BinaryOp::In, left, right } => Some((*right, text(*left)?)),
+        _ => None,
+    }
+}
+
+/// The map behind views of it, such as `request.headers.split()`, which have its keys.
+fn behind_views(checked: &Checked, mut id: NodeId) -> NodeId {
+    let is_view = |overload: &Overload| {
+        use Builtin::{JoinLists, JoinMap, RawLists, RawMap, RedactedLists, RedactedMap, SplitLists, SplitMap};
+        matches!(
+            overload,
+            Overload::Builtin(
+                JoinLists | JoinMap | RawLists | RawMap | RedactedLists | RedactedMap | SplitLists | SplitMap
+            )
+        )
     };
+    while let Expr::Call { target: Some(target), .. } = checked.ast().expr(id)
+        && let Reference::Call { overloads, receiver: true } = checked.reference(id)
+        && !overloads.is_empty()
+        && overloads.iter().all(is_view)
+    {
+        id = *target;
+    }
+    id
+}
+
+fn access_of<'c>(checked: &Checked, fields: &[layout::Field], map: NodeId, name: &'c str) -> Option<HeaderAccess<'c>> {
     let Reference::Variable(field) = *checked.reference(map) else { return None };
-    if matches!(ast.expr(map), Expr::Select { test: true, .. }) {
+    if matches!(checked.ast().expr(map), Expr::Select { test: true, .. }) {
         return None;
     }
     fields.get(field as usize)?.headers.as_ref()?;

@@ -48,6 +48,12 @@ fn headers_are_found_by_name() {
         ("request.headers.host == 'x' && has(request.headers.cookie)", "cookie host", false),
         ("'x-b' in request.headers && request.headers[?'x-c'].orValue('') == ''", "x-b x-c", false),
         ("request.headers.?host.hasValue()", "host", false),
+        (
+            "'a' in request.headers.split()['x-a'] && request.headers.raw().redacted()[?'X-B'].hasValue()",
+            "x-a x-b",
+            false,
+        ),
+        ("'x-a' in request.headers.join() && request.headers.split().exists(k, k == 'x-b')", "x-a", true),
         ("request.headers[request.path] == ''", "", true),
         ("request.headers['x-a'] + request.headers['x' + '-b'] == ''", "x-a", true),
         ("request.headers.exists(k, k == 'x')", "", true),

@@ -13,6 +13,7 @@ fn headers_that_rules_read_are_not_imitated() {
         "request: [{when: 'request.headers[\"x-role\"] == \"guest\"', deny: 403}]\n",
         "request: [{when: 'request.headers[?\"X-Role\"].orValue(\"\") == \"guest\"', deny: 403}]\n",
         "request: [{when: '\"x-role\" in request.headers && false', deny: 403}]\n",
+        "request: [{when: '\"guest\" in request.headers.split()[\"x-role\"]', deny: 403}]\n",
         "request: [{setHeaders: {x-a: \"${request.headers[?'x-role'].orValue('')}\"}}]\n",
         "variables: {role: 'request.headers[\"x-role\"]'}\nrequest: [{when: variables.role == 'guest', deny: true}]\n",
         "functions: {'is(r: string) -> bool': 'request.headers[\"x-role\"] == r'}\nrequestBody: [{when: is('guest'), deny: true}]\n",
