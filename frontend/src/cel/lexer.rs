@@ -275,6 +275,8 @@ impl<'s> Lexer<'s> {
             (b'=', Some(b'<')) => (2, Token::LessEqual, Some("<=")),
             (b'=', Some(b'>')) => (2, Token::GreaterEqual, Some(">=")),
             (b'<', Some(b'>')) => (2, Token::NotEqual, Some("!=")),
+            (b'=', Some(b'~')) => (2, Token::Equal, Some("a.matches(b)")),
+            (b'!', Some(b'~')) => (2, Token::NotEqual, Some("!a.matches(b)")),
             (b'&', Some(b'&')) => (2, Token::And, None),
             (b'|', Some(b'|')) => (2, Token::Or, None),
             (b'=', _) => (1, Token::Equal, Some("==")),

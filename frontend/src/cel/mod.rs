@@ -1,5 +1,6 @@
 //! CEL, the Common Expression Language: text to a checked tree and back.
 mod check;
+mod foreign;
 mod format;
 mod language;
 mod lexer;

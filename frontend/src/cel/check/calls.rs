@@ -5,6 +5,7 @@ use super::report::symbol;
 use super::select::Path;
 use super::{Argument, Checker};
 use crate::ast::{BinaryOp, Expr, Name, NodeId, UnaryOp};
+use crate::cel::foreign;
 use crate::cel::macros::{macro_library, usage};
 use crate::checked::Reference;
 use crate::stdlib::{Overload, Signature};
@@ -112,7 +113,7 @@ impl Checker<'_> {
             return self.report_library_off(id, &format!("`{name}`"), library);
         }
         if let Some(name) = qualified
-            && let help = self.did_you_mean(&name, &self.names.function_names())
+            && let help = self.function_like(&name)
             && !help.is_empty()
         {
             self.check_args(None, args);
@@ -132,7 +133,7 @@ impl Checker<'_> {
         let help = self.macro_or_function_like(name);
         let ty = self.report_undeclared_function(id, name, help);
         // The arguments of a malformed macro are not checked: each use of its variables would be an error.
-        if usage(name).is_none() {
+        if usage(name).is_none() && !foreign::is_macro(name) {
             self.check_args(None, args);
         }
         ty

@@ -5,6 +5,7 @@ use super::names::is_operator;
 use super::select::Path;
 use super::{Argument, Checker, RECEIVER, codes};
 use crate::ast::{Name, NodeId};
+use crate::cel::foreign;
 use crate::cel::macros::usage;
 use crate::diagnostic::{Diagnostic, Label, Severity, Stage};
 use crate::similar::similar;
@@ -15,6 +16,9 @@ use std::fmt::Arguments;
 
 /// Most names or signatures listed in one help.
 const MOST_LISTED: usize = 8;
+
+/// Most names that an unknown name may be a part of to be suggested.
+const MOST_MEANT: usize = 3;
 
 impl Checker<'_> {
     /// Whether the limit of diagnostics is reached, so that further errors are counted but not kept.
@@ -117,6 +121,9 @@ impl Checker<'_> {
             if help.is_empty() && full != name {
                 help = self.did_you_mean(&name, &self.names.values());
             }
+            if help.is_empty() {
+                help = self.longer_or_shorter(&full);
+            }
             if help.is_empty() && self.names.function(&name, path.rooted).is_some() {
                 help.push(format!("`{name}` is a function: call it"));
             }
@@ -127,6 +134,24 @@ impl Checker<'_> {
         let span = self.ast.node(node).focus;
         let error = self.error(codes::UNDECLARED_NAME, span, format!("undeclared reference to `{name}`"));
         error.help = help;
+    }
+
+    /// Returns the help for a name that lacks the first parts of a declared one, or has more: `path` and `http.request.path` for
+    /// `request.path`.
+    fn longer_or_shorter(&self, full: &str) -> Vec<String> {
+        if self.full() {
+            return Vec::new();
+        }
+        let first = full.split('.').next().unwrap_or(full);
+        let ends_with = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('.'));
+        let names = self.names.values();
+        let meant = |name: &&&str| ends_with(name, first) || name.contains('.') && ends_with(full, name);
+        let meant: Vec<&&str> = names.iter().filter(meant).collect();
+        if meant.is_empty() || meant.len() > MOST_MEANT {
+            Vec::new()
+        } else {
+            vec![format!("did you mean {}?", list(&meant))]
+        }
     }
 
     /// Reports a function or syntax of a library that is off.
@@ -157,9 +182,31 @@ impl Checker<'_> {
 
     /// Suggests functions for a call of an unknown one.
     pub(super) fn macro_or_function_like(&self, name: &str) -> Vec<String> {
-        match usage(name) {
-            Some(form) => vec![format!("`{name}` is a macro, written `{form}`")],
-            None => self.did_you_mean(name, &self.names.function_names()),
+        match (usage(name), foreign::function(name)) {
+            (Some(form), _) => vec![format!("`{name}` is a macro, written `{form}`")],
+            (None, Some(help)) => vec![help.to_owned()],
+            (None, None) => self.function_like(name),
+        }
+    }
+
+    /// Suggests a function of a similar name, or those of the same namespace.
+    pub(super) fn function_like(&self, name: &str) -> Vec<String> {
+        let names = self.names.function_names();
+        let help = self.did_you_mean(name, &names);
+        if !help.is_empty() || self.full() {
+            return help;
+        }
+        if let Some(help) = foreign::function(name) {
+            return vec![help.to_owned()];
+        }
+        let below = |space: &str| {
+            let below = |known: &&&str| known.strip_prefix(space).is_some_and(|rest| rest.starts_with('.'));
+            names.iter().filter(below).collect::<Vec<_>>()
+        };
+        let space = name.rsplit_once('.').map_or(name, |(space, _)| space);
+        match below(space) {
+            found if found.is_empty() => Vec::new(),
+            found => vec![format!("the functions of `{space}` are {}", list(&found))],
         }
     }
 
@@ -266,10 +313,27 @@ fn conversion(name: &str, types: &[Type]) -> Option<&'static str> {
         (_, [a, b]) if is_operator(name) && name != "@in" && a != b && number(a) && number(b) => {
             Some("convert one side with `int(..)`, `uint(..)` or `double(..)`")
         }
-        ("_==_" | "_!=_", [_, _]) => Some("values of these types are never equal"),
+        ("contains", [Type::Opaque(..), Type::String]) => Some("`containsIP(..)` tests an address"),
+        ("@in", [Type::String, Type::String]) => {
+            Some("`b.contains(a)` looks for a text in another, `cidr(b).containsIP(a)` for an address in a network")
+        }
         ("_+_", [Type::String, other] | [other, Type::String]) if is_text(other) => {
             Some("convert to text with `string(..)`")
         }
+        (
+            "_<_" | "_<=_" | "_>_" | "_>=_" | "_==_" | "_!=_" | "_+_" | "_-_",
+            [Type::Duration, other] | [other, Type::Duration],
+        ) if number(other) || *other == Type::String => Some("a duration is written `duration(\"10s\")`"),
+        (_, [Type::Timestamp, Type::String] | [Type::String, Type::Timestamp]) if is_operator(name) => {
+            Some("a time is written `timestamp(\"2026-01-31T12:00:00Z\")`")
+        }
+        ("_==_" | "_!=_", [_, _]) => Some("values of these types are never equal"),
+        (_, [Type::String, Type::List(_)] | [Type::String, _, _, ..]) => match name {
+            "startsWith" => Some("`[a, b].exists(x, text.startsWith(x))` tests several"),
+            "endsWith" => Some("`[a, b].exists(x, text.endsWith(x))` tests several"),
+            "contains" => Some("`[a, b].exists(x, text.contains(x))` tests several"),
+            _ => None,
+        },
         _ => None,
     }
 }

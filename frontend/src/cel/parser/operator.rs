@@ -3,6 +3,7 @@
 use super::code::Code;
 use super::{Parse, Parser};
 use crate::ast::{BinaryOp, Expr, LogicOp, NodeId, UnaryOp};
+use crate::cel::foreign;
 use crate::cel::lexer::Token;
 use crate::diagnostic::Label;
 
@@ -37,6 +38,20 @@ fn infix(token: Token) -> Option<(Infix, u8)> {
     })
 }
 
+/// Returns the token of an operator that [`foreign::operator`] returns.
+fn token(operator: &str) -> Token {
+    match operator {
+        "||" => Token::Or,
+        "==" => Token::Equal,
+        "!=" => Token::NotEqual,
+        "<" => Token::Less,
+        "<=" => Token::LessEqual,
+        ">" => Token::Greater,
+        ">=" => Token::GreaterEqual,
+        _ => Token::And,
+    }
+}
+
 impl Parser<'_> {
     /// Parses a whole expression.
     pub(super) fn expression(&mut self) -> Parse {
@@ -48,6 +63,17 @@ impl Parser<'_> {
     /// Parses a conditional from the `?` on. The condition starts at `start`.
     fn conditional(&mut self, start: u32, condition: NodeId) -> Parse {
         let focus = self.advance()?;
+        if self.token == Token::Question && self.span.start == focus.end {
+            let mut diagnostic = Code::MisspeltOperator.at(focus.to(self.span), "`??` is not an operator");
+            diagnostic.help.push("`default(a, b)` is `b` where reading `a` fails".to_owned());
+            self.error(diagnostic)?;
+            self.advance()?;
+            self.enter()?;
+            self.operators(LOOSEST)?;
+            self.leave();
+            return self.error_node(self.since(start));
+        }
+        let then_starts_with_dot = self.token == Token::Dot && self.span.start == focus.end;
         self.enter()?;
         let then_start = self.span.start;
         let mut then = self.operators(LOOSEST)?;
@@ -68,6 +94,9 @@ impl Parser<'_> {
                     diagnostic = Code::UnexpectedEnd.at(self.span, diagnostic.message);
                 }
                 diagnostic.labels.push(Label { span: focus, text: "this conditional has no `:`".to_owned() });
+                if then_starts_with_dot {
+                    diagnostic.help.push("an optional field is selected with `.?`".to_owned());
+                }
                 self.error(diagnostic)?;
             }
             self.error_node(self.span)?
@@ -119,20 +148,14 @@ impl Parser<'_> {
         self.push(Expr::Logic { op, operands }, self.since(start), focus, below)
     }
 
-    /// Returns the operator at the next token. `and` and `or` are reported and then treated as `&&` and `||`.
+    /// Returns the operator at the next token. A word such as `and` is reported and then treated as the operator that it means.
     fn infix(&mut self) -> Parse<Option<(Infix, u8)>> {
-        if self.token == Token::Ident && !self.recovering {
-            match self.text(self.span) {
-                "and" | "AND" => {
-                    self.misspelt("&&")?;
-                    self.token = Token::And;
-                }
-                "or" | "OR" => {
-                    self.misspelt("||")?;
-                    self.token = Token::Or;
-                }
-                _ => {}
-            }
+        if self.token == Token::Ident
+            && !self.recovering
+            && let Some(meant) = foreign::operator(self.text(self.span))
+        {
+            self.misspelt(meant)?;
+            self.token = token(meant);
         }
         Ok(infix(self.token))
     }

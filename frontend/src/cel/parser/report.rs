@@ -2,6 +2,7 @@
 
 use super::code::Code;
 use super::{Bracket, Parse, Parser, Stop};
+use crate::cel::foreign;
 use crate::cel::lexer::{Problem, Token};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::span::Span;
@@ -58,6 +59,11 @@ impl Parser<'_> {
             && let Some(digits) = self.text(self.span).strip_prefix('.')
         {
             diagnostic.help.push(format!("an element is selected with `[{digits}]`"));
+        }
+        if self.token == Token::Ident {
+            diagnostic.help.extend(foreign::between_operands(self.text(self.span)));
+        } else if self.token == Token::Slash {
+            diagnostic.help.push("texts and patterns stand in quotes".to_owned());
         }
         self.error(diagnostic)
     }
@@ -147,6 +153,10 @@ impl Parser<'_> {
                     diagnostic.help.push("write strings with `'` or `\"`".to_owned());
                 } else if text.starts_with('#') {
                     diagnostic.help.push("a comment starts with `//`".to_owned());
+                } else if text.starts_with(';') {
+                    diagnostic
+                        .help
+                        .push("a rule is one expression; conditions are joined with `&&` and `||`".to_owned());
                 } else if text.chars().any(char::is_alphabetic) {
                     diagnostic.help.push("names are made of ASCII letters, digits and `_`".to_owned());
                 }
@@ -157,6 +167,7 @@ impl Parser<'_> {
                 if text.starts_with("0X") {
                     diagnostic.help.push("write hexadecimal numbers with a small `x`".to_owned());
                 }
+                diagnostic.help.extend(foreign::number(text));
                 self.error(diagnostic)
             }
             Problem::Unterminated { quote } => {

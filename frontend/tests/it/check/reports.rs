@@ -57,6 +57,31 @@ fn libraries_can_be_turned_off() {
     table(&d, &[("s.charAt(1)", "int")]);
 }
 
+/// What authors write who know another language.
+#[test]
+fn words_of_other_languages_are_understood() {
+    for (text, help) in [
+        ("not(s == '')", "did you mean `!`?"),
+        ("len(s) > 1", "did you mean `size`?"),
+        ("s.toLowerCase() == 'a'", "did you mean `lowerAscii`?"),
+        ("ints.any(x, x > 1)", "did you mean `exists`?"),
+        ("s in '10.0.0.0/8'", "`cidr(b).containsIP(a)` for an address in a network"),
+        ("duration('1s') > 500", "a duration is written `duration(\"10s\")`"),
+        ("duration('1s') == '1s'", "a duration is written `duration(\"10s\")`"),
+        ("cidr('10.0.0.0/8').contains(s)", "`containsIP(..)` tests an address"),
+        ("s.startsWith('a', 'b')", "`[a, b].exists(x, text.startsWith(x))` tests several"),
+        ("s.contains(['a', 'b'])", "`[a, b].exists("),
+        ("math.max(1, 2) > 1", "did you mean `math.greatest`?"),
+        ("math.sqr(4)", "did you mean `math.sqrt`?"),
+        ("math.power(2, 3)", "the functions of `math` are `math.abs`, "),
+        ("base64(b'a')", "the functions of `base64` are `base64.decode`, "),
+        ("timestamp(0) < '2026-01-01'", "a time is written `timestamp("),
+    ] {
+        let errors = check(&host(), text).unwrap_err();
+        assert!(errors.len() == 1 && errors[0].help.iter().any(|line| line.contains(help)), "{text}: {errors:?}");
+    }
+}
+
 /// Each code with an expression that earns it.
 #[test]
 fn every_code_is_reported() {
