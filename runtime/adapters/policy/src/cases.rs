@@ -13,7 +13,7 @@ use crate::yaml::{Node, SourceText, read};
 use celero::Diagnostic;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, Version, header, request, response};
 use serde_json::Value as Json;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -111,7 +111,7 @@ impl<'n> Case<'n> {
         let text = |key: &str| asked.and_then(|request| request.text_of(key));
         let (mut head, ()) = http::Request::new(()).into_parts();
         head.method = parsed(text("method"), Method::GET, "a method", problems);
-        head.uri = parsed(text("uri"), Uri::from_static("/"), "a request target", problems);
+        head.uri = target(text("uri"), &head.method, problems);
         head.headers = headers(asked, problems);
         if head.uri.authority().is_some() {
             // Only HTTP/2 has scheme and host in the target.
@@ -124,7 +124,7 @@ impl<'n> Case<'n> {
         response.status = parsed(status, StatusCode::OK, "a status", problems);
         response.headers = headers(answered, problems);
         let usual = SocketAddr::from(([127, 0, 0, 1], 1));
-        let addresses = ["source", "destination"].map(|key| parsed(text(key), usual, "an address with port", problems));
+        let addresses = ["source", "destination"].map(|key| address(text(key), usual, problems));
         let body = text("body").map(|text| text.text.into_bytes()).unwrap_or_default();
         let response_body = answered.and_then(|response| response.text_of("body"));
         let response_body = response_body.map(|text| text.text.into_bytes()).unwrap_or_default();
@@ -140,7 +140,8 @@ impl<'n> Case<'n> {
         if let Some(text) = expected.text_of("status")
             && text.text != seen.response.status.as_str()
         {
-            differ(text.place, "the status", seen.response.status.as_str(), problems);
+            let by = seen.answer.as_ref().map_or_else(String::new, |answer| format!(", by the rule `{}`", answer.rule));
+            differ(text.place, "the status", &format!("{}{by}", seen.response.status.as_str()), problems);
         }
         let rule = seen.answer.as_ref().map_or("server", |answer| &answer.rule);
         if let Some(text) = expected.text_of("rule")
@@ -204,6 +205,32 @@ fn parsed<T: std::str::FromStr>(text: Option<SourceText>, usual: T, what: &str, 
     let Some(text) = text else { return usual };
     text.text.parse().unwrap_or_else(|_| {
         problems.add("policy-value", text.place, format!("`{}` is not {what}", text.text));
+        usual
+    })
+}
+
+/// Returns the target of a request. Only CONNECT has one that is neither a path nor a URL.
+fn target(text: Option<SourceText>, method: &Method, problems: &mut Problems) -> Uri {
+    let uri = parsed(text.clone(), Uri::from_static("/"), "a request target", problems);
+    if let Some(text) = text
+        && uri.authority().is_some()
+        && uri.scheme().is_none()
+        && *method != Method::CONNECT
+    {
+        let problem = problems.add("policy-value", text.place, format!("`{}` is not a request target", text.text));
+        problem.help("a path starts with `/`, a URL with `http://` or `https://`");
+    }
+    uri
+}
+
+/// Returns an address with its port.
+fn address(text: Option<SourceText>, usual: SocketAddr, problems: &mut Problems) -> SocketAddr {
+    let Some(text) = text else { return usual };
+    text.text.parse().unwrap_or_else(|_| {
+        let example = text.text.parse().map_or(usual, |address: IpAddr| SocketAddr::new(address, 4711));
+        let problem =
+            problems.add("policy-value", text.place, format!("`{}` is not an address with a port", text.text));
+        problem.help(format!("write the port behind the address: `\"{example}\"`"));
         usual
     })
 }

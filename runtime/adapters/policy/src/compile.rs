@@ -21,7 +21,7 @@ use celero::http::HeaderSet;
 use celero::{CheckedRule, Context, Env, ErrorPolicy, RuleSetBuilder};
 use http::{HeaderName, StatusCode, header};
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -111,6 +111,7 @@ impl Compilation<'_> {
         self.definitions.variables().for_each(|body| expressions.lint(body, self.problems));
         let mut compiler = RuleCompiler { expressions, compilation: self };
         let mut placed: Vec<OrderedRule<C::Static>> = Vec::new();
+        let mut names: HashMap<String, FileSpan> = HashMap::new();
         for (number, node) in document.rules(phase.name()).enumerate() {
             if let Some(last) = placed.last()
                 && last.when.is_none()
@@ -122,6 +123,13 @@ impl Compilation<'_> {
                 let message =
                     format!("this rule is never reached: `{}` before it always ends the phase", last.rule.name);
                 compiler.compilation.problems.warn("policy-unreachable", node.place, message);
+            }
+            if let Some(name) = node.text_of("name")
+                && let Some(first) = names.insert(name.text.clone(), name.place)
+            {
+                let message = format!("another rule of this phase is called `{}`", name.text);
+                let problem = compiler.compilation.problems.warn("policy-same-name", name.place, message);
+                problem.also(first, "the first is here").help("logs and metrics name rules: give each its own name");
             }
             placed.push(compiler.rule(node, number));
         }
@@ -192,7 +200,8 @@ impl Compilation<'_> {
     ) {
         let Some(text) = &mut self.explanation else { return };
         let gap = if text.is_empty() { "" } else { "\n" };
-        let _ = write!(text, "{gap}== {}: {} rules", phase.name(), placed.len());
+        let noun = if placed.len() == 1 { "rule" } else { "rules" };
+        let _ = write!(text, "{gap}== {}: {} {noun}", phase.name(), placed.len());
         if !placed.is_empty() {
             let _ = write!(text, ", onError: {}", error_policy.name());
         }

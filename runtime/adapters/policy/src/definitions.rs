@@ -13,6 +13,8 @@ use celero::{Context, Env, EnvError};
 pub(crate) struct Definitions {
     constants: Vec<(String, String)>,
     defined: Vec<Definition>,
+    /// The names of definitions whose body is not text, which was reported.
+    without_body: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -43,15 +45,17 @@ impl Definitions {
                 constants.push(constant);
             }
         }
-        let mut defined = Vec::new();
+        let (mut defined, mut without_body) = (Vec::new(), Vec::new());
         for (section, is_function) in [("functions", true), ("variables", false)] {
             for entry in document.entries(section, problems) {
                 let declaration = entry.key.clone();
-                let definition = entry.value.text().map(|body| Definition { declaration, is_function, body });
-                defined.extend(definition);
+                match entry.value.text() {
+                    Some(body) => defined.push(Definition { declaration, is_function, body }),
+                    None => without_body.push(name(&declaration.text, is_function)),
+                }
             }
         }
-        Self { constants, defined }
+        Self { constants, defined, without_body }
     }
 
     /// Returns an environment with the definitions that are valid in it, and the others.
@@ -101,7 +105,8 @@ impl Definitions {
             .filter_map(|(index, definition)| Some((definition, nowhere(index)?)))
             .collect();
         // A definition that uses an invalid one is invalid for that reason alone; only the root is reported.
-        let names: Vec<String> = failed.iter().map(|(definition, _)| definition.name()).collect();
+        let names = failed.iter().map(|(definition, _)| definition.name()).chain(self.without_body.iter().cloned());
+        let names: Vec<String> = names.collect();
         let follows = |error: &EnvError| {
             let mut found = error.diagnostics().iter();
             error.is_in_body()
@@ -109,7 +114,7 @@ impl Definitions {
         };
         let roots = failed.iter().filter(|(_, error)| !follows(error)).count();
         for (definition, error) in &failed {
-            if roots == 0 || !follows(error) {
+            if roots == 0 && self.without_body.is_empty() || !follows(error) {
                 definition.report(error, problems);
             }
         }
@@ -120,12 +125,7 @@ impl Definitions {
 impl Definition {
     /// Returns the name that expressions use.
     fn name(&self) -> String {
-        let text = &self.declaration.text;
-        if self.is_function {
-            text.split('(').next().unwrap_or(text).trim().to_owned()
-        } else {
-            format!("variables.{text}")
-        }
+        name(&self.declaration.text, self.is_function)
     }
 
     fn add_to<C: Context>(&self, env: Env<C>) -> Env<C> {
@@ -147,6 +147,15 @@ impl Definition {
             found.help.retain(|help| !help.contains("defined before"));
             problems.of_expression(text, 0, &found);
         }
+    }
+}
+
+/// Returns the name that expressions use for the definition with this key.
+fn name(declaration: &str, is_function: bool) -> String {
+    if is_function {
+        declaration.split('(').next().unwrap_or(declaration).trim().to_owned()
+    } else {
+        format!("variables.{declaration}")
     }
 }
 

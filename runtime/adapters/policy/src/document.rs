@@ -1,7 +1,7 @@
 //! The files of a policy: the main file, and the files that it includes.
 
-use crate::policy_keys::POLICY;
-use crate::problems::{FileSpan, Problems};
+use crate::policy_keys::{POLICY, RULE, SECTIONS};
+use crate::problems::{FileSpan, Problems, similar};
 use crate::yaml::{MapEntry, Node, SourceText, read};
 use std::path::{Path, PathBuf};
 
@@ -37,6 +37,10 @@ impl Document {
         let file = problems.file(name.to_owned(), text);
         let Some(root) = read(file, problems) else { return };
         if root.is_nothing() {
+            return;
+        }
+        if let Some((place, message, help)) = other_format(&root, name) {
+            problems.add("policy-key", place, message).help(help);
             return;
         }
         POLICY.check(&root, problems);
@@ -130,6 +134,36 @@ impl Document {
                 .filter(|rule| !rule.entries().is_empty())
         })
     }
+}
+
+/// Recognises a file of another format that was given as a policy: returns the place, the message and what to do with it.
+fn other_format(root: &Node, name: &str) -> Option<(FileSpan, String, String)> {
+    let is_key = |key: &str| SECTIONS.key(key).is_some();
+    if root.elements().iter().any(|element| element.get("expect").is_some()) {
+        let help = format!("`celero test POLICY.yaml {name}` runs it");
+        return Some((root.place, "this is a file of cases, not a policy".to_owned(), help));
+    }
+    if root.elements().iter().flat_map(Node::entries).any(|entry| RULE.key(&entry.key.text).is_some()) {
+        let help = "write `request:` or another phase above the rules".to_owned();
+        return Some((root.place, "the rules of a policy belong to a phase".to_owned(), help));
+    }
+    let first = root.entries().first()?;
+    if root.get("listeners").is_some() && root.get("upstreams").is_some() {
+        let help = format!("`celero-proxy --check --config {name}` checks it; its key `policy` names the policy");
+        return Some((first.key.place, "this is a configuration of celero-proxy, not a policy".to_owned(), help));
+    }
+    let known: Vec<&str> = SECTIONS.keys.iter().map(|key| key.name).collect();
+    let is_rule = |entry: &MapEntry| {
+        let text = entry.value.text();
+        !is_key(&entry.key.text)
+            && similar(&entry.key.text, &known).is_none()
+            && text.is_some_and(|text| !text.text.is_empty())
+    };
+    root.entries().iter().all(is_rule).then(|| {
+        let message = format!("a policy has no key `{}`", first.key.text);
+        let help = "the name of a file of rules `name: expression` ends in `.rules`; the keys of a policy are";
+        (first.key.place, message, format!("{help} `{}`", known.join("`, `")))
+    })
 }
 
 /// Returns a path that is the same for all paths to a file.

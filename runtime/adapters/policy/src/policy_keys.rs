@@ -40,7 +40,7 @@ const STATUS: ValueSpec = Integer { least: 200, most: 599 };
 const ALGORITHMS: &[&str] =
     &["HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"];
 
-static SECTIONS: MappingSpec = MappingSpec::new(
+pub(crate) static SECTIONS: MappingSpec = MappingSpec::new(
     "a policy",
     &[
         optional(
@@ -233,7 +233,7 @@ const LOG_FIELDS: KeySpec =
     optional("logFields", Map(&Template), "Fields of the log entry. A field whose expression fails is left out.");
 const COUNT: KeySpec = optional("count", Text, "The name of a counter that the rule increments.");
 
-static RULE: MappingSpec = MappingSpec::new(
+pub(crate) static RULE: MappingSpec = MappingSpec::new(
     "a rule",
     &[
         NAME,

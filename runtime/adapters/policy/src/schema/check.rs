@@ -3,7 +3,8 @@
 use super::scalar::{duration, seconds, share, size};
 use super::{DiagnosticCodes, MappingSpec, ValueSpec};
 use crate::problems::Problems;
-use crate::yaml::{MapEntry, Node, NodeValue};
+use crate::yaml::{MapEntry, Node, NodeValue, Scalar};
+use saphyr_parser::ScalarStyle;
 
 /// Reports where a document differs from its format.
 pub(super) struct Checker<'p> {
@@ -16,11 +17,15 @@ impl Checker<'_> {
     pub(super) fn value(&mut self, node: &Node, spec: &ValueSpec, name: &str) {
         match (spec, &node.value) {
             (ValueSpec::OneOf(specs), _) if !node.is_nothing() => match specs.iter().find(|spec| spec.fits(node)) {
-                Some(spec) => self.value(node, spec, name),
+                Some(spec) => match specs.iter().find(|list| is_entry_of(node, list, spec)) {
+                    Some(list) => self.mismatch(node, std::slice::from_ref(list), name),
+                    None => self.value(node, spec, name),
+                },
                 None => self.mismatch(node, specs, name),
             },
             (ValueSpec::List(element), NodeValue::List(elements)) => {
-                elements.iter().for_each(|node| self.value(node, element, name));
+                let name = format!("an entry of {name}");
+                elements.iter().for_each(|node| self.value(node, element, &name));
             }
             (ValueSpec::Map(spec), NodeValue::Map(entries)) => {
                 for MapEntry { key, value } in entries {
@@ -39,12 +44,18 @@ impl Checker<'_> {
         let found = text.as_ref().map_or_else(|| node.kind().to_owned(), |text| format!("`{}`", text.text));
         let message = format!("{name} is {}, not {found}", expected.join(" or "));
         let problem = self.problems.add(self.codes.value, node.place, message);
-        if let (Some(text), [ValueSpec::Word(words)]) = (text, specs) {
-            problem.suggest(&text.text, words);
+        if let (Some(text), [ValueSpec::Word(words)]) = (text, specs)
+            && problem.suggest(&text.text, words)
+        {
+            return;
+        }
+        if let Some(help) = correction(node, specs) {
+            problem.help(help);
         }
     }
 
     fn mapping(&mut self, node: &Node, spec: &MappingSpec, entries: &[MapEntry]) {
+        let mut listed = false;
         for MapEntry { key, value } in entries {
             if let Some(known) = spec.key(&key.text) {
                 self.value(value, &known.value, &format!("`{}`", known.name));
@@ -53,7 +64,9 @@ impl Checker<'_> {
             let names: Vec<&str> = spec.keys.iter().map(|key| key.name).collect();
             let message = format!("{} has no key `{}`", spec.name, key.text);
             let problem = self.problems.add(self.codes.unknown_key, key.place, message);
-            if !problem.suggest(&key.text, &names) {
+            if key.text.starts_with('-') {
+                problem.help("write a space after the `-` of an entry");
+            } else if !problem.suggest(&key.text, &names) && !std::mem::replace(&mut listed, true) {
                 problem.help(format!("its keys are `{}`", names.join("`, `")));
             }
         }
@@ -61,6 +74,47 @@ impl Checker<'_> {
             let message = format!("{} needs the key `{}`", spec.name, key.name);
             self.problems.add(self.codes.missing_key, node.place, message).help(key.description);
         }
+    }
+}
+
+/// Returns whether a mapping that has none of the keys of `spec` is an entry of a list, written without the list.
+fn is_entry_of(node: &Node, list: &ValueSpec, spec: &ValueSpec) -> bool {
+    let (ValueSpec::List(ValueSpec::Mapping(entry)), ValueSpec::Mapping(spec)) = (list, spec) else { return false };
+    let has_keys_of = |spec: &MappingSpec| node.entries().iter().any(|known| spec.key(&known.key.text).is_some());
+    has_keys_of(entry) && !has_keys_of(spec)
+}
+
+/// Returns how to write a value that has the wrong form.
+fn correction(node: &Node, specs: &[ValueSpec]) -> Option<String> {
+    if node.is_nothing() {
+        return None;
+    }
+    let text = node.text();
+    let spec = specs.last()?;
+    if let Some(text) = text.filter(|text| text.style != ScalarStyle::Plain) {
+        let scalar = Scalar { text: text.text, style: ScalarStyle::Plain };
+        let plain = Node { place: node.place, value: NodeValue::Scalar(scalar) };
+        if specs.iter().any(|spec| spec.fits(&plain)) {
+            return Some("remove the quotes".to_owned());
+        }
+    }
+    match (spec, &node.value) {
+        (ValueSpec::Expression, NodeValue::List(_) | NodeValue::Map(_)) => {
+            Some("put the expression in quotes, or in a block: `|` and indented lines".to_owned())
+        }
+        (ValueSpec::Text | ValueSpec::Template, NodeValue::List(_) | NodeValue::Map(_)) => {
+            Some("put the text in quotes, or in a block: `|` and indented lines".to_owned())
+        }
+        (ValueSpec::List(ValueSpec::Text), NodeValue::Scalar(scalar)) => Some(format!("write `[{}]`", scalar.text)),
+        (ValueSpec::List(ValueSpec::Mapping(entry)), _) => {
+            let key = entry.keys.iter().find(|key| key.required).or(entry.keys.first())?;
+            Some(format!("each entry starts with `- `, as in `- {}: ..`", key.name))
+        }
+        (ValueSpec::Mapping(spec), _) => {
+            let names: Vec<&str> = spec.keys.iter().map(|key| key.name).collect();
+            Some(format!("the keys of {} are `{}`", spec.name, names.join("`, `")))
+        }
+        _ => None,
     }
 }
 
@@ -113,8 +167,7 @@ impl ValueSpec {
             Self::Duration => "a time, as in `250ms`, `10s`, `5m` or `1h`".to_owned(),
             Self::Word(words) => format!("one of `{}`", words.join("`, `")),
             Self::List(_) => "a list".to_owned(),
-            Self::Map(_) => "a mapping".to_owned(),
-            Self::Mapping(spec) => spec.name.to_owned(),
+            Self::Map(_) | Self::Mapping(_) => "a mapping".to_owned(),
             Self::OneOf(specs) => specs.iter().map(Self::expected).collect::<Vec<_>>().join(" or "),
         }
     }

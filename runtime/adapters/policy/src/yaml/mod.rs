@@ -3,6 +3,7 @@
 //! Supported are mappings with scalar keys, sequences and scalars. Aliases, tags and several documents in a file are errors, so a
 //! small file can't expand to a large document.
 
+mod advice;
 pub mod problems;
 mod read;
 mod scalar_offset;

@@ -176,7 +176,7 @@ impl Problems {
 }
 
 /// Returns the name that was probably meant. Names in another case are similar.
-fn similar<'n>(written: &str, names: &[&'n str]) -> Option<&'n str> {
+pub(crate) fn similar<'n>(written: &str, names: &[&'n str]) -> Option<&'n str> {
     let lower: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
     let written = written.to_ascii_lowercase();
     let known = lower.iter().position(|name| *name == written).or_else(|| {

@@ -1,11 +1,14 @@
 //! Reads YAML: from the events of the parser to a tree.
 
+use super::advice::advice;
 use super::problems::{FileSpan, Problems};
 use super::{MapEntry, Node, NodeValue, Scalar, SourceText};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span};
 
 /// The deepest nesting of a document.
 const MOST_LEVELS: usize = 32;
+
+const NO_TAGS: &str = "tags are not supported";
 
 /// Reads a file. Returns `None` if it is empty or not valid YAML, which is reported.
 pub fn read(file: usize, problems: &mut Problems) -> Option<Node> {
@@ -69,15 +72,20 @@ impl Reader {
                     let at = self.offsets.at(*error.marker());
                     let place = FileSpan::new(self.file, at, at.saturating_add(1));
                     let problem = problems.add("policy-yaml", place, format!("this is not YAML: {}", error.info()));
-                    if error.info().contains("mapping values") {
-                        problem.help("text that contains `: ` needs quotes, or a block: `|` and indented lines");
+                    if let Some(help) = advice(error.info(), text, at as usize) {
+                        problem.help(help);
                     }
                     return None;
                 }
             };
             let place = self.place(span);
             if let Err(message) = self.take(event, place, problems) {
-                problems.add("policy-yaml", place, message.to_owned());
+                let problem = problems.add("policy-yaml", place, message.to_owned());
+                if message == NO_TAGS
+                    && let Some(help) = advice(message, text, place.start as usize)
+                {
+                    problem.help(help);
+                }
                 return None;
             }
         }
@@ -89,7 +97,6 @@ impl Reader {
     }
 
     fn take(&mut self, event: Event<'_>, place: FileSpan, problems: &mut Problems) -> Result<(), &'static str> {
-        const TAG: &str = "tags are not supported";
         match event {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
             Event::DocumentStart(_) => {
@@ -102,7 +109,7 @@ impl Reader {
                 return Err("aliases are not supported: repeat the value, or define it once under `variables`");
             }
             Event::Scalar(_, _, _, Some(_)) | Event::SequenceStart(_, Some(_)) | Event::MappingStart(_, Some(_)) => {
-                return Err(TAG);
+                return Err(NO_TAGS);
             }
             Event::Scalar(text, style, ..) => {
                 let scalar = Scalar { text: text.into_owned(), style };

@@ -73,7 +73,7 @@ fn files_that_are_no_policies_are_refused() {
 #[test]
 fn values_that_make_no_sense_are_refused() {
     reports("request:\n- sample: 1.5\n  deny: true\n", "2:11", "above 0 and up to 1");
-    reports("request:\n- deny: 42\n", "2:9", "`true` or a number from 200 to 599 or an answer, not `42`");
+    reports("request:\n- deny: 42\n", "2:9", "`true` or a number from 200 to 599 or a mapping, not `42`");
     reports("request:\n- deny:\n", "2:", "not nothing");
     reports("request:\n- allow: false\n", "2:10", "`allow` is `true`, not `false`");
     reports("request:\n- deny: true\n  allow: true\n", "3:3", "ends its phase once");
@@ -137,4 +137,74 @@ fn only_the_root_of_wrong_definitions_is_shown() {
     assert_eq!(error.matches("error[").count(), 1, "{error}");
     let error = wrong("variables:\n  a: variables.b\n  b: variables.a\n");
     assert_eq!(error.matches("error[").count(), 2, "{error}");
+}
+
+/// What a newcomer writes, and the advice.
+#[test]
+fn values_of_another_form_come_with_the_right_form() {
+    reports("variables:\n  inside: [a, b]\n", "2:11", "put the expression in quotes, or in a block");
+    reports("request:\n- deny: forbidden\n", "2:9", "the keys of an answer are `status`, `headers`, `body`");
+    reports("request:\n- deny: \"403\"\n", "2:9", "remove the quotes");
+    reports("include: p.yaml\n", "1:10", "write `[p.yaml]`");
+    reports("request:\n- name: [a, b]\n  deny: true\n", "2:9", "put the text in quotes");
+    let error = wrong("request:\n  name: a\n  when: request.path == '/a'\n  deny: 403\n");
+    assert_eq!(error.matches("error[").count(), 1, "{error}");
+    assert!(error.contains("`request` is a list, not a mapping"), "{error}");
+    assert!(error.contains("each entry starts with `- `, as in `- name: ..`"), "{error}");
+    let error =
+        wrong("variables:\n  inside: [a, b]\nrequest:\n- when: request.path in variables.inside\n  deny: 403\n");
+    assert_eq!(error.matches("error[").count(), 1, "{error}");
+    let error = wrong("request:\n- if: request.path == '/a'\n  then: deny\n");
+    assert_eq!(error.matches("its keys are").count(), 1, "{error}");
+}
+
+#[test]
+fn text_that_yaml_reads_otherwise_comes_with_advice() {
+    let when = |text: &str| format!("request:\n- name: a\n  when: {text}\n  deny: true\n");
+    for (text, advice) in [
+        ("'a' == request.path", "text that starts with `'` needs quotes around all of it"),
+        ("\"a\" in request.headers", "text that starts with `\"` needs quotes around all of it"),
+        ("[\"a\"].exists(x, x == request.path)", "text that starts with `[` needs quotes"),
+        ("!request.path.startsWith('/a')", "text that starts with `!` needs quotes"),
+        ("!(request.path == '/a')", "text that starts with `!` needs quotes"),
+        ("@a", "text that starts with `@` needs quotes"),
+        ("> 5", "text that starts with `>` needs quotes"),
+        ("request.path == '/a: b'", "text that contains `: ` needs quotes, or a block"),
+        ("'abc", "the closing quote is missing"),
+    ] {
+        reports(&when(text), "3:", advice);
+    }
+    reports("request:\n\t- deny: true\n", "2:", "indent with spaces: YAML does not allow tabs");
+    reports("request:\n- setHeaders: {x-a: ${request.path}}\n", "2:", "text with `${..}`, `,` or `: ` needs quotes");
+    reports("request:\n- setHeaders: {x-a: b\n", "3:1", "a `{` or `[` is never closed");
+    reports("request:\n- name: a\n    deny: true\n", "3:", "compare the indentation with the line above");
+    reports("request:\n- setHeaders: x-a: b\n", "2:", "a mapping needs braces");
+    reports("request:\n -name: a\n", "2:2", "write a space after the `-` of an entry");
+    reports("request:\n- name: a\n deny: true\n", "3:", "the keys of one entry start in one column");
+}
+
+#[test]
+fn rules_of_one_name_are_a_warning() {
+    let text = "request:\n- {name: a, when: 'request.path == \"/a\"', deny: 403}\n- {name: a, deny: 404}\nlog:\n- {name: a, count: a}\n";
+    let policy = Policy::parse("policy.yaml", text, Path::new(".")).unwrap();
+    let warnings = policy.render_warnings(false);
+    assert_eq!(warnings.matches("warning[").count(), 1, "{warnings}");
+    assert!(
+        warnings.contains("policy.yaml:3:10") && warnings.contains("another rule of this phase is called `a`"),
+        "{warnings}"
+    );
+}
+
+#[test]
+fn files_of_other_formats_are_recognised() {
+    let cases = "- name: a\n  request: {uri: /}\n  expect: {status: 200}\n";
+    reports(cases, "1:1", "`celero test POLICY.yaml policy.yaml` runs it");
+    reports("- name: a\n  deny: true\n", "1:1", "write `request:` or another phase above the rules");
+    let proxy = "listeners: []\npolicy: p.yaml\nupstreams: []\nroutes: []\n";
+    reports(proxy, "1:1", "this is a configuration of celero-proxy, not a policy");
+    let rules = "admin: request.path == '/admin'\nbots: request.host == 'b'\n";
+    reports(rules, "1:1", "the name of a file of rules `name: expression` ends in `.rules`");
+    for text in [cases, proxy, rules] {
+        assert_eq!(wrong(text).matches("error[").count(), 1, "{text}");
+    }
 }

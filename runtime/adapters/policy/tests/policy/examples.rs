@@ -39,7 +39,7 @@ fn what_comes_otherwise_is_shown_where_it_was_expected() {
     assert_eq!(report.cases().collect::<Vec<_>>(), [("one", false), ("two", false), ("three", true)]);
     let told = report.render(false);
     for (place, what) in [
-        ("3:20", "one: the status is 200"),
+        ("3:20", "one: the status is 200, by the rule `a`"),
         ("3:31", "one: who answers is `a`"),
         ("3:40", "one: the body is \"hello\""),
         ("3:54", "one: the log's field `n` is not there"),
@@ -66,7 +66,15 @@ fn cases_are_given_what_they_need() {
         ("name: a", "not a mapping"),
         ("- name: a", "a case needs the key `expect`"),
         ("- name: a\n  request: {uri: 'a b'}\n  expect: {}", "not a request target"),
-        ("- name: a\n  request: {source: here}\n  expect: {}", "not an address with port"),
+        ("- name: a\n  request: {source: here}\n  expect: {}", "not an address with a port"),
+        (
+            "- name: a\n  request: {source: 8.8.8.8}\n  expect: {}",
+            "write the port behind the address: `\"8.8.8.8:4711\"`",
+        ),
+        ("- name: a\n  request: {uri: admin}\n  expect: {}", "a path starts with `/`"),
+        ("- name: a\n  request: /admin\n  expect: {}", "the keys of a request are `method`, `uri`"),
+        ("- name: a\n  expect: {status: \"403\"}", "remove the quotes"),
+        ("- name: a\n  request: {body: {a: 1}}\n  expect: {}", "put the text in quotes"),
         ("- name: a\n  expect: {stats: 1}", "did you mean `status`?"),
     ] {
         let error = policy.test("cases.yaml", wrong).unwrap_err().to_string();
@@ -89,5 +97,7 @@ fn explanations_tell_what_runs() {
     }
     let folder = Folder::new("explain");
     let file = folder.write("policy.yaml", "requestBody:\n- when: size(request.body) > 10\n  deny: true\n");
-    assert!(Policy::explain(&file).unwrap().contains("buffered, up to 65536 bytes; larger ones are answered with 413"));
+    let told = Policy::explain(&file).unwrap();
+    assert!(told.contains("== requestBody: 1 rule, onError: closed\n"), "{told}");
+    assert!(told.contains("buffered, up to 65536 bytes; larger ones are answered with 413"), "{told}");
 }
