@@ -23,6 +23,12 @@ pub(super) fn read(file: &Path) -> Result<Config, Error> {
     let number = problems.file(file.display().to_string(), &text);
     let root = yaml::read(number, &mut problems).filter(|root| !root.is_nothing());
     if let Some(root) = &root {
+        if is_policy(root) {
+            let message = "this is a policy, not a configuration of celero-proxy".to_owned();
+            let help = format!("a configuration names its policy: `policy: {}`", file.display());
+            problems.add("config-key", root.place, message).help(help);
+            return Err(PolicyError::new(problems).into());
+        }
         CONFIG.check(root, &mut problems);
     }
     let base = file.parent().unwrap_or(Path::new("")).to_owned();
@@ -35,6 +41,13 @@ pub(super) fn read(file: &Path) -> Result<Config, Error> {
             file.display()
         ))),
     }
+}
+
+/// Returns whether a document has phases of a policy, and nothing that a configuration must have.
+fn is_policy(root: &Node) -> bool {
+    let any = |keys: &[&str]| keys.iter().any(|key| root.get(key).is_some());
+    any(&["request", "requestBody", "response", "responseBody", "log"])
+        && !any(&["listeners", "policy", "upstreams", "routes"])
 }
 
 struct Reader<'p> {
@@ -241,7 +254,8 @@ impl Reader<'_> {
 
     fn upstream(&mut self, text: &SourceText) -> Option<usize> {
         let found = self.names.iter().position(|known| known.text == text.text);
-        if found.is_none() {
+        // Without any name `upstreams` itself is wrong, which was reported.
+        if found.is_none() && !self.names.is_empty() {
             let names: Vec<&str> = self.names.iter().map(|name| name.text.as_str()).collect();
             let message = format!("there is no upstream `{}`", text.text);
             let problem = self.problems.add("config-upstream", text.place, message);

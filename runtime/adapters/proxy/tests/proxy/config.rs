@@ -66,6 +66,28 @@ fn values_are_checked() {
 }
 
 #[test]
+fn another_form_than_the_expected_is_corrected() {
+    let found =
+        message("listeners: 8080\npolicy: policy.yaml\nupstreams: {a: {demo: true}}\nroutes: [{upstream: a}]\n", "");
+    says(&found, &["`listeners` is a list, not `8080`", "each entry starts with `- `, as in `- address: ..`"]);
+    says(&found, &["`upstreams` is a list, not a mapping", "as in `- name: ..`"]);
+    // Not that there is no upstream `a`: that follows from the mistake above.
+    assert_eq!(found.matches("error[").count(), 2, "{found}");
+    let found = message(&config(REST).replace("{ address: 127.0.0.1:0, h2c: true }", "127.0.0.1:8080"), "");
+    says(
+        &found,
+        &["an entry of `listeners` is a mapping, not `127.0.0.1:8080`", "the keys of a listener are `address`"],
+    );
+}
+
+#[test]
+fn a_policy_is_not_a_configuration() {
+    let found = message("request:\n- deny: 403\n", "");
+    says(&found, &["proxy.yaml:1:1", "this is a policy, not a configuration of celero-proxy", "`policy: proxy.yaml`"]);
+    assert_eq!(found.matches("error[").count(), 1, "{found}");
+}
+
+#[test]
 fn what_is_no_yaml_is_shown() {
     says(&message("listeners: [\n", ""), &["proxy.yaml:"]);
 }
