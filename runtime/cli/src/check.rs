@@ -11,7 +11,7 @@ use crate::units::counted;
 use crate::{REJECTED, hints, policy, watch};
 use celero::{Diagnostic, Engine, ErrorPolicy, Indexing, Severity, Tier};
 use serde_json::{Value as Json, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Check rules: names, types, literals. Expressions, files of rules and policies.
@@ -156,8 +156,8 @@ impl Command for CheckAll<'_> {
 }
 
 fn of_policy(report: policy::Report) -> Checked {
-    let policy::Report { ok, summary, complaint, json } = report;
-    Checked { ok, summary, complaint, hints: Vec::new(), json }
+    let policy::Report { ok, summary, complaint, hints, json } = report;
+    Checked { ok, summary, complaint, hints, json }
 }
 
 fn expression(args: &Args, contexts: &impl Contexts, source: &Source, color: bool) -> Checked {
@@ -216,11 +216,14 @@ fn rules(args: &Args, contexts: &impl Contexts, file: RulesFile, color: bool) ->
     if let Some(members) = json.as_object_mut().filter(|_| !failed) {
         members.insert("rules".to_owned(), json!(set));
     }
-    Checked {
-        ok,
-        summary: counted(set, "rule"),
-        complaint: file.render(&found, color),
-        hints: hints::about(None, args.given.declares(), "check", &diagnostics),
-        json,
-    }
+    let mut hints = hints::about(None, args.given.declares(), "check", &diagnostics);
+    hints.extend(same_name(&file));
+    Checked { ok, summary: counted(set, "rule"), complaint: file.render(&found, color), hints, json }
+}
+
+/// Returns a hint if two rules have one name: results and statistics name rules.
+fn same_name(file: &RulesFile) -> Option<String> {
+    let mut seen = HashSet::new();
+    let twice = file.rules.iter().find(|rule| !seen.insert(&*rule.name))?;
+    Some(format!("{}: two rules are called `{}`: give each its own name", file.path, twice.name))
 }

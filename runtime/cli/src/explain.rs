@@ -88,8 +88,34 @@ impl Stage {
     }
 }
 
+impl Args {
+    /// Refuses options that have no effect on this format.
+    ///
+    /// # Errors
+    /// The option, and what it is for.
+    fn suit(&self, format: Format) -> Result<(), String> {
+        let given = self.given.requests.is_some() || self.given.declares();
+        for (option, is_set, formats, what) in [
+            ("--rule", !self.rule.is_empty(), &[Format::Rules][..], "a file of rules"),
+            ("--show", !self.show.is_empty(), &[Format::Cel], "an expression"),
+            (
+                "--requests, --bindings or --vars",
+                given,
+                &[Format::Cel, Format::Rules],
+                "an expression or a file of rules",
+            ),
+        ] {
+            if is_set && !formats.contains(&format) {
+                return Err(format!("`celero explain` takes {option} with {what} only, and this is {}", format.name()));
+            }
+        }
+        Ok(())
+    }
+}
+
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     let source = args.source.only("explain")?;
+    args.suit(source.format)?;
     let input = args.given.read()?.for_rules(std::slice::from_ref(&source));
     match source.format {
         Format::Policy => Ok(policy::explain(&source, args.json, output)),

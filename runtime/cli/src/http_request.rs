@@ -5,19 +5,36 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
 /// The largest number of header lines.
 const MAX_HEADERS: usize = 256;
 
+/// The longest part of a line that a message quotes, in characters.
+const QUOTED_CHARACTERS: usize = 40;
+
+/// What is wrong with a request, and in which of its lines, counted from 0.
+#[derive(Debug)]
+pub(crate) struct NotARequest {
+    pub(crate) line: usize,
+    pub(crate) why: String,
+}
+
+impl From<String> for NotARequest {
+    fn from(why: String) -> Self {
+        Self { line: 0, why }
+    }
+}
+
 /// Parses a request: head, empty line, body. Lines may end in `\n` only, and the last empty line is optional.
 ///
 /// # Errors
-/// Returns a message for text that is not an HTTP/1.1 request.
-pub(crate) fn parse(text: &[u8]) -> Result<http::Request<Vec<u8>>, String> {
+/// Returns the line and a message for text that is not an HTTP/1.1 request.
+pub(crate) fn parse(text: &[u8]) -> Result<http::Request<Vec<u8>>, NotARequest> {
     let (head, body) = split(text);
+    check_lines(&head)?;
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);
     match parsed.parse(&head) {
         Ok(httparse::Status::Complete(_)) => {}
-        Ok(httparse::Status::Partial) => return Err("the request ends in the middle of its head".into()),
-        Err(httparse::Error::TooManyHeaders) => return Err(format!("more than {MAX_HEADERS} header lines")),
-        Err(error) => return Err(format!("not an HTTP/1.1 request: {error}")),
+        Ok(httparse::Status::Partial) => return Err("the request ends in the middle of its head".to_owned().into()),
+        Err(httparse::Error::TooManyHeaders) => return Err(format!("more than {MAX_HEADERS} header lines").into()),
+        Err(error) => return Err(format!("not an HTTP/1.1 request: {error}").into()),
     }
     let mut map = HeaderMap::new();
     for header in parsed.headers.iter() {
@@ -30,10 +47,38 @@ pub(crate) fn parse(text: &[u8]) -> Result<http::Request<Vec<u8>>, String> {
     let target = parsed.path.unwrap_or_default();
     let mut request = http::Request::new(body);
     *request.method_mut() = Method::from_bytes(method.as_bytes()).map_err(|e| format!("method `{method}`: {e}"))?;
-    *request.uri_mut() = target.parse::<Uri>().map_err(|e| format!("target `{target}`: {e}"))?;
+    *request.uri_mut() = parse_target(target, request.method()).map_err(|why| format!("target `{target}`: {why}"))?;
     *request.version_mut() = if parsed.version == Some(0) { Version::HTTP_10 } else { Version::HTTP_11 };
     *request.headers_mut() = map;
     Ok(request)
+}
+
+/// Reads the target of a request. Only CONNECT has one that is neither a path nor a URL.
+///
+/// # Errors
+/// Why it is not a target.
+pub(crate) fn parse_target(text: &str, method: &Method) -> Result<Uri, String> {
+    let uri = text.parse::<Uri>().map_err(|error| error.to_string())?;
+    if uri.scheme().is_none() && uri.authority().is_some() && *method != Method::CONNECT {
+        return Err("a path starts with `/`, a URL with `http://` or `https://`".to_owned());
+    }
+    Ok(uri)
+}
+
+/// Refuses the mistakes that people make in the lines of a head.
+fn check_lines(head: &[u8]) -> Result<(), NotARequest> {
+    for (line, text) in head.split(|byte| *byte == b'\n').enumerate() {
+        let text = String::from_utf8_lossy(text);
+        let text = text.trim_end();
+        let expected = match line {
+            0 if text.split_whitespace().count() != 3 => "`METHOD TARGET VERSION`, as in `GET / HTTP/1.1`",
+            1.. if !text.is_empty() && !text.contains(':') => "a header, `NAME: VALUE`",
+            _ => continue,
+        };
+        let shown: String = text.chars().take(QUOTED_CHARACTERS).flat_map(char::escape_debug).collect();
+        return Err(NotARequest { line, why: format!("expected {expected}, found `{shown}`") });
+    }
+    Ok(())
 }
 
 /// Returns the head, with `\r\n` line ends, and the body.
@@ -76,6 +121,15 @@ mod tests {
             assert!(parse(text).is_err(), "{text:?}");
         }
         let many = format!("GET / HTTP/1.1\n{}\n", "a: b\n".repeat(300));
-        assert!(parse(many.as_bytes()).unwrap_err().contains("256"));
+        assert!(parse(many.as_bytes()).unwrap_err().why.contains("256"));
+        for (text, line, why) in [
+            ("GET /a", 0, "expected `METHOD TARGET VERSION`, as in `GET / HTTP/1.1`, found `GET /a`"),
+            ("GET / HTTP/1.1\na: b\nHost x\n", 2, "expected a header, `NAME: VALUE`, found `Host x`"),
+            ("GET a HTTP/1.1", 0, "target `a`: a path starts with `/`, a URL with `http://` or `https://`"),
+        ] {
+            let error = parse(text.as_bytes()).unwrap_err();
+            assert_eq!((error.line, &*error.why), (line, why));
+        }
+        assert!(parse(b"CONNECT a.example:443 HTTP/1.1").is_ok());
     }
 }

@@ -1,5 +1,6 @@
 //! What rules are evaluated with: declared variables and their values, or requests.
 
+use crate::address::address;
 use crate::filter_args::{FilterArgs, FilterDeclarations};
 use crate::inferred_type::inferred_type;
 use crate::notation;
@@ -25,7 +26,7 @@ pub(crate) struct InputArgs {
     #[arg(long, visible_alias = "request", value_name = "FILE")]
     pub(crate) requests: Option<PathBuf>,
     /// The address of the client, for requests without one.
-    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0", requires = "requests")]
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0", requires = "requests", value_parser = address)]
     pub(crate) source: SocketAddr,
     /// The namespace in which names are resolved first.
     #[arg(long, value_name = "NAME", default_value = "")]
@@ -145,8 +146,13 @@ impl InputArgs {
         if let Some(path) = &self.bindings {
             named.values = match serde_json::from_slice(&read_bytes(path)?) {
                 Ok(Json::Object(values)) => values,
-                Ok(_) => return Err(format!("{}: expected an object of names and values", path.display())),
-                Err(error) => return Err(format!("{}: {error}", path.display())),
+                Ok(_) => {
+                    return Err(format!(
+                        "{}: expected an object of names and values, as in {{\"user.age\": 18}}",
+                        path.display()
+                    ));
+                }
+                Err(error) => return Err(format!("{}: not JSON: {error}", path.display())),
             };
         }
         Ok(named)

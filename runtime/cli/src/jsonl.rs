@@ -21,6 +21,7 @@ const MAX_LINE: u64 = 64 << 20;
 
 /// A line of input.
 #[derive(Deserialize)]
+#[serde(expecting = "an object with the member `expr`")]
 struct JsonlRequest {
     expr: String,
     #[serde(default)]

@@ -3,6 +3,7 @@
 //! Exit codes: 0 success, 1 a rule was rejected or its evaluation failed, 2 the command line is invalid or a file can't be read, 3 the
 //! tiers disagree.
 
+mod address;
 mod bench;
 mod check;
 mod contexts;

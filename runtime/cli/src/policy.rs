@@ -59,6 +59,8 @@ pub(crate) struct Report {
     pub(crate) summary: String,
     /// Errors and warnings as text.
     pub(crate) complaint: String,
+    /// What is valid but probably not meant.
+    pub(crate) hints: Vec<String>,
     pub(crate) json: Json,
 }
 
@@ -67,8 +69,8 @@ pub(crate) fn check(source: &Source, deny_warnings: bool, color: bool) -> Report
     let policy = match Policy::parse(&source.name, &source.text, source.base()) {
         Ok(policy) => policy,
         Err(error) => {
-            let (summary, complaint) = (String::new(), error.render(color));
-            return Report { ok: false, summary, complaint, json: rejection(&error) };
+            let (summary, complaint, hints) = (String::new(), error.render(color), Vec::new());
+            return Report { ok: false, summary, complaint, hints, json: rejection(&error) };
         }
     };
     let warned = policy.warnings().next().is_some();
@@ -82,10 +84,15 @@ pub(crate) fn check(source: &Source, deny_warnings: bool, color: bool) -> Report
         summary.push_str(&note);
     }
     let complaint = if warned { policy.render_warnings(color) } else { String::new() };
+    let mut hints = Vec::new();
+    if rules == 0 {
+        hints.push(format!("`{}` has no rules: every request is admitted", source.name));
+    }
     Report {
         ok,
         summary,
         complaint,
+        hints,
         json: json!({ "ok": ok, "rules": rules, "diagnostics": placed(policy.warnings()) }),
     }
 }
@@ -100,7 +107,7 @@ pub(crate) fn explain(source: &Source, json: bool, output: &mut Output) -> u8 {
 }
 
 pub(crate) fn test(args: &TestArgs, output: &mut Output) -> Result<u8, String> {
-    let read = |path: &Path| if path.exists() { read_text(path) } else { Err(hints::missing_file(path, "test")) };
+    let read = |path: &Path| if path.exists() { read_text(path) } else { Err(hints::missing_file(path)) };
     let name = |path: &Path| path.display().to_string();
     let text = read(&args.policy)?;
     let cases = args.cases.iter().map(|path| Ok((path, read(path)?))).collect::<Result<Vec<_>, String>>()?;
@@ -125,6 +132,9 @@ pub(crate) fn test(args: &TestArgs, output: &mut Output) -> Result<u8, String> {
             Ok(report) => report,
             Err(error) => return Ok(rejected(&error, args.json, output)),
         };
+        if report.cases().next().is_none() {
+            return Err(format!("{}: the file has no cases", path.display()));
+        }
         fine &= report.passed();
         results.extend(report.cases().map(|(name, passed)| (name.to_owned(), passed)));
         unmatched = report.unmatched_rules().to_vec();

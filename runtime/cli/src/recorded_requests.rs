@@ -1,8 +1,9 @@
 //! Files of requests: HTTP/1.1 as text, separated by lines that start with `###`; or JSON, one object per line: `{"method": "GET",
 //! "uri": "/", "headers": {"host": "a"}, "body": ""}`.
 
-use crate::http_request;
-use http::{HeaderName, HeaderValue, Method, Request, Uri, Version};
+use crate::address::address;
+use crate::http_request::{self, NotARequest};
+use http::{HeaderName, HeaderValue, Method, Request, Version};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 use std::net::SocketAddr;
@@ -42,7 +43,7 @@ struct Line {
     #[serde(default)]
     version: Option<String>,
     #[serde(default)]
-    source: Option<SocketAddr>,
+    source: Option<String>,
 }
 
 /// The members of a line, for suggestions.
@@ -61,13 +62,17 @@ pub(crate) fn parse(name: &str, text: &[u8]) -> Result<RecordedRequests, String>
             let at = at.saturating_add(1);
             let line: Line = serde_json::from_slice(text).map_err(|error| not_a_request(name, at, text, &error))?;
             let headers = line.headers().map_err(|why| format!("{name}:{at}: {why}"))?;
-            match line.request(headers) {
+            let source = line.source.as_deref().map(address).transpose();
+            let source = source.map_err(|why| format!("{name}:{at}: `source`: {why}"))?;
+            match line.request(headers, source) {
                 Ok(request) => requests.push(request),
                 Err(why) => left_out.push(format!("{name}:{at}: {why}")),
             }
         }
+    } else if text.trim_ascii_start().starts_with(b"[") {
+        return Err(format!("{name}: requests in JSON are objects, one on each line, without a list around them"));
     } else {
-        requests = texts(text).map_err(|why| format!("{name}: {why}"))?;
+        requests = texts(text).map_err(|NotARequest { line, why }| format!("{name}:{line}: {why}"))?;
     }
     if requests.is_empty() {
         return Err(left_out.into_iter().next().unwrap_or_else(|| format!("{name}: the file has no request")));
@@ -80,7 +85,8 @@ fn not_a_request(name: &str, line: usize, text: &[u8], error: &serde_json::Error
     let message = error.to_string();
     let message = message.rsplit_once(" at line ").map_or(&*message, |(message, _)| message);
     let Some((_, member)) = message.split_once("unknown field `") else {
-        return format!("{name}:{line}:{}: not a request: {message}", error.column());
+        let hint = if error.is_eof() { "; a request in JSON is one line" } else { "" };
+        return format!("{name}:{line}:{}: not a request: {message}{hint}", error.column());
     };
     let member = member.split('`').next().unwrap_or_default();
     // The error is placed behind the name.
@@ -95,21 +101,29 @@ fn not_a_request(name: &str, line: usize, text: &[u8], error: &serde_json::Error
     format!("{name}:{line}:{column}: a request has no member `{member}`; {known}")
 }
 
-fn texts(text: &[u8]) -> Result<Vec<RecordedRequest>, String> {
-    let mut parts: Vec<Vec<u8>> = vec![Vec::new()];
-    for line in text.split_inclusive(|byte| *byte == b'\n') {
-        if line.starts_with(b"###") {
-            parts.push(Vec::new());
-        } else if let Some(part) = parts.last_mut() {
-            part.extend_from_slice(line);
+/// Reads requests as text. The lines of errors are counted from 1.
+fn texts(text: &[u8]) -> Result<Vec<RecordedRequest>, NotARequest> {
+    // The line at which each part starts, and its text.
+    let mut parts: Vec<(usize, Vec<u8>)> = vec![(1, Vec::new())];
+    for (number, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        match parts.last_mut() {
+            Some((start, part)) if !line.starts_with(b"###") => {
+                // Blank lines before a request belong to no request.
+                if part.is_empty() && line.trim_ascii().is_empty() {
+                    *start = start.saturating_add(1);
+                } else {
+                    part.extend_from_slice(line);
+                }
+            }
+            _ => parts.push((number.saturating_add(2), Vec::new())),
         }
     }
-    let parts = parts.iter().filter(|part| !part.trim_ascii().is_empty());
-    let request = |(at, part): (usize, &Vec<u8>)| {
+    let parts = parts.iter().filter(|(_, part)| !part.is_empty());
+    let request = |(start, part): &(usize, Vec<u8>)| {
         let request = http_request::parse(part.trim_ascii_start()).map(RecordedRequest::from);
-        request.map_err(|why| format!("request {}: {why}", at.saturating_add(1)))
+        request.map_err(|error| NotARequest { line: start.saturating_add(error.line), ..error })
     };
-    parts.enumerate().map(request).collect()
+    parts.map(request).collect()
 }
 
 impl Line {
@@ -126,14 +140,15 @@ impl Line {
         Ok(headers)
     }
 
-    fn request(self, headers: Vec<(String, String)>) -> Result<RecordedRequest, String> {
+    fn request(self, headers: Vec<(String, String)>, source: Option<SocketAddr>) -> Result<RecordedRequest, String> {
         let line = self;
         let mut message = Request::new(line.body.into_bytes());
         if let Some(method) = line.method {
             *message.method_mut() =
                 Method::from_bytes(method.as_bytes()).map_err(|e| format!("method `{method}`: {e}"))?;
         }
-        *message.uri_mut() = line.uri.parse::<Uri>().map_err(|e| format!("uri `{}`: {e}", line.uri))?;
+        let target = http_request::parse_target(&line.uri, message.method());
+        *message.uri_mut() = target.map_err(|why| format!("uri `{}`: {why}", line.uri))?;
         *message.version_mut() = match line.version.as_deref() {
             None | Some("HTTP/1.1") => Version::HTTP_11,
             Some("HTTP/1.0") => Version::HTTP_10,
@@ -148,7 +163,7 @@ impl Line {
             let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|e| format!("header `{name}`: {e}"))?;
             message.headers_mut().append(header, value);
         }
-        Ok(RecordedRequest { message, source: line.source })
+        Ok(RecordedRequest { message, source })
     }
 }
 
@@ -197,7 +212,15 @@ mod tests {
     fn what_is_no_request_is_placed() {
         for (text, why) in [
             (&b""[..], "f: the file has no request"),
-            (b"GET / HTTP/1.1\n\n###\nGET\n", "f: request 2: "),
+            (b"GET / HTTP/1.1\n\n###\n\nGET\n", "f:5: expected `METHOD TARGET VERSION`"),
+            (b"\nGET / HTTP/1.1\nhost\n", "f:3: expected a header, `NAME: VALUE`, found `host`"),
+            (b"[{\"uri\": \"/\"}]", "f: requests in JSON are objects, one on each line, without a list"),
+            (b"{\n\"uri\": \"/\"}", "f:1:1: not a request: EOF while parsing an object; a request in JSON is one line"),
+            (
+                b"{\"uri\": \"/\", \"source\": \"1.2.3.4\"}",
+                "f:1: `source`: expected an address and a port, as in `1.2.3.4:4711`",
+            ),
+            (b"{\"uri\": \"a\"}", "f:1: uri `a`: a path starts with `/`"),
             (b"{\"uri\": \"/\"}\n{\"method\": 1}\n", "f:2:12: not a request: invalid type"),
             (b"{\"uri\": \"a b\"}", "f:1: uri `a b`: "),
             (b"{\"uri\": \"/\", \"headers\": {\"a b\": \"\"}}", "f:1: header `a b`: "),

@@ -129,7 +129,10 @@ impl RulesFile {
                 rule.end = at;
                 rule.has_comments |= comments;
             } else {
-                let head = head(line).ok_or_else(|| format!("{path}:{number}: expected `NAME: EXPRESSION`"));
+                let head = head(line).ok_or_else(|| {
+                    let hint = if rules.is_empty() { "; a file with one expression ends in .cel" } else { "" };
+                    format!("{path}:{number}: expected `NAME: EXPRESSION`{hint}")
+                });
                 let (name, more) = head?;
                 let more = more.map_or(Ok((0, Vec::new(), None)), attributes);
                 let (priority, tags, own) = more.map_err(|why| format!("{path}:{number}: {why}"))?;

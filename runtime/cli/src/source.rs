@@ -19,6 +19,17 @@ pub(crate) enum Format {
     Policy,
 }
 
+impl Format {
+    /// Returns what a text of this format is, for messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Cel => "an expression",
+            Self::Rules => "a file of rules",
+            Self::Policy => "a policy",
+        }
+    }
+}
+
 /// The arguments that name rules.
 #[derive(clap::Args)]
 pub(crate) struct SourceArgs {
@@ -85,7 +96,7 @@ impl SourceArgs {
         let mut sources = self.read(command)?;
         match (sources.pop(), sources.is_empty()) {
             (Some(source), true) => Ok(source),
-            _ => Err(format!("`celero {command}` takes one file or one text, and {} are given", self.count())),
+            _ => Err(format!("`celero {command}` takes one file or one text, not {}", self.count())),
         }
     }
 
@@ -96,11 +107,11 @@ impl SourceArgs {
 
 impl Source {
     fn read(path: &Path, format: Option<Format>, language: Option<Language>, command: &str) -> Result<Self, String> {
-        if let Some(hint) = hints::not_rules(path).filter(|_| format.is_none()) {
+        if let Some(hint) = hints::not_rules(path, command).filter(|_| format.is_none()) {
             return Err(hint);
         }
         if path != Path::new("-") && !path.exists() {
-            return Err(hints::missing_file(path, command));
+            return Err(hints::missing_rules(path, command));
         }
         let text = read_text(path)?;
         let is_stdin = path == Path::new("-");
@@ -108,7 +119,11 @@ impl Source {
         let named = language::of_first_line(&text).map_err(|why| format!("{name}:1: {why}"))?;
         let by_name = path.extension().is_some_and(|extension| extension == FILTER).then_some(Language::Filter);
         let language = language.or(named).or(by_name).unwrap_or_default();
-        let format = format.unwrap_or_else(|| detected(path, &text, language));
+        let detected = detected(path, &text, language);
+        if format.is_none() && detected == Format::Rules && is_policy(&text) {
+            return Err(hints::other_format(path, "a policy", ".yaml", "policy"));
+        }
+        let format = format.unwrap_or(detected);
         let (mut text, mut comments) = (text, String::new());
         if format == Format::Cel {
             text.truncate(text.trim_end().len());
@@ -175,8 +190,10 @@ fn is_policy(text: &str) -> bool {
 /// # Errors
 /// A file that can't be read or is not UTF-8.
 pub(crate) fn read_text(path: &Path) -> Result<String, String> {
-    let why = |valid: usize| format!("{}: not UTF-8, from byte {valid} on", path.display());
-    String::from_utf8(read_bytes(path)?).map_err(|error| why(error.utf8_error().valid_up_to()))
+    String::from_utf8(read_bytes(path)?).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        hints::not_utf8(path, error.as_bytes(), valid)
+    })
 }
 
 /// Returns the bytes of a file, or of standard input for `-`, without a byte order mark.
@@ -190,7 +207,7 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     } else {
         std::fs::read(path).map(|read| bytes = read)
     };
-    result.map_err(|error| format!("{}: {error}", path.display()))?;
+    result.map_err(|error| hints::unreadable(path, &error))?;
     if bytes.starts_with("\u{feff}".as_bytes()) {
         bytes.drain(..'\u{feff}'.len_utf8());
     }

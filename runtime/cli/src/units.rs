@@ -32,9 +32,11 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
 
 /// Returns a number of bytes with its unit.
 pub(crate) fn bytes(count: usize) -> String {
+    if count < 1024 {
+        return counted(count, "byte");
+    }
     let count = number(count);
     match count {
-        _ if count < 1024.0 => format!("{count:.0} bytes"),
         _ if count < 1024.0 * 1024.0 => format!("{:.1} KiB", count / 1024.0),
         _ => format!("{:.1} MiB", count / (1024.0 * 1024.0)),
     }
@@ -58,7 +60,7 @@ mod tests {
             [3.25, 99.94, 100.0, 1234.4, 1_234_567.0].map(grouped),
             ["3.2", "99.9", "100", "1,234", "1,234,567"]
         );
-        assert_eq!([17, 2048, 3 << 20].map(bytes), ["17 bytes", "2.0 KiB", "3.0 MiB"]);
+        assert_eq!([1, 17, 2048, 3 << 20].map(bytes), ["1 byte", "17 bytes", "2.0 KiB", "3.0 MiB"]);
         assert_eq!([1234.0, 12_345_678.0].map(rate), ["1,234", "12.35 million"]);
     }
 }

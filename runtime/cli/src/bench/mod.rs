@@ -66,7 +66,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     let sources = args.source.read("bench")?;
     if args.compare && sources.len() != 2 {
-        return Err(format!("--compare takes two files or texts, and {} are given", sources.len()));
+        return Err(format!("--compare takes two files or texts, not {}", sources.len()));
     }
     let input = args.given.read()?.for_rules(&sources);
     // Policies read the requests themselves.
@@ -120,7 +120,8 @@ impl Command for Bench<'_> {
                             return Ok(REJECTED);
                         }
                     };
-                    needs_requests(contexts, program.fields().names().next())?;
+                    let read = program.fields().names().next();
+                    needs_requests(contexts, read.map(|name| format!("`{name}`")))?;
                     of_source.build = began.elapsed();
                     of_source.code = Some(program.code_size());
                     let second = interpret.compile(env, &source.text).map_err(|error| error.to_string())?;
@@ -129,7 +130,7 @@ impl Command for Bench<'_> {
                     subjects.push(Subject::expression("interpreted", second, contexts));
                 }
                 Format::Rules => {
-                    needs_requests(contexts, Some("a request"))?;
+                    needs_requests(contexts, Some("requests or values".to_owned()))?;
                     let file = RulesFile::parse(source.name.clone(), source.text.clone(), source.language)?;
                     let progress = compiling(&native, envs, &file, args.on_error);
                     let began = Instant::now();
@@ -241,10 +242,10 @@ pub(crate) fn one_line(contexts: &impl Contexts, text: &str) -> Result<String, S
 }
 
 /// Refuses rules that read requests or values where none are given.
-fn needs_requests(contexts: &impl Contexts, read: Option<&str>) -> Result<(), String> {
+fn needs_requests(contexts: &impl Contexts, read: Option<String>) -> Result<(), String> {
     match read {
-        Some(name) if !contexts.given() => {
-            Err(format!("the rules read `{name}`: give --requests FILE or --bindings FILE.json"))
+        Some(what) if !contexts.given() => {
+            Err(format!("the rules read {what}: give --requests FILE or --bindings FILE.json"))
         }
         _ => Ok(()),
     }

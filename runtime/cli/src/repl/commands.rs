@@ -96,6 +96,9 @@ impl Session {
                 self.help(output);
                 Ok(())
             }
+            ":type" | ":t" | ":explain" | ":time" if rest.is_empty() => {
+                Err(format!("`{word}` needs an expression, as in `{word} 1 + 1`"))
+            }
             ":type" | ":t" => return self.expression(rest, Action::Type, output),
             ":explain" => return self.expression(rest, Action::Explain, output),
             ":time" => return self.expression(rest, Action::Time, output),

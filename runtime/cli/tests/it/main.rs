@@ -18,6 +18,7 @@ mod schema;
 mod sessions;
 mod support;
 mod terminal;
+mod wrong_input;
 
 use support::celero;
 
