@@ -50,6 +50,10 @@ fn form(builtin: Builtin) -> Option<Form> {
         B::UintFromString => (0, "a `uint`", "write decimal digits, as in \"42\""),
         B::DoubleFromString => (0, "a `double`", ""),
         B::BoolFromString => (0, "a `bool`", "write \"true\" or \"false\""),
+        B::JsonFromString | B::JsonFromBytes => (0, "a JSON document", ""),
+        B::Base64Decode | B::Base64DecodeUrl => (0, "base64", ""),
+        B::HexDecode => (0, "hexadecimal", "write two digits for each byte, as in \"01ff\""),
+        B::UrlDecode => (0, "percent-encoded text", "write `%` and two hexadecimal digits, as in \"%2F\""),
         B::FullYearIn
         | B::MonthIn
         | B::DayOfYearIn
@@ -104,7 +108,7 @@ impl Lint<'_> {
             && let Some(&argument) = operands.get(form.parameter)
             && let Some(text) = self.text(argument)
         {
-            let verdict = match reading(builtin, &text) {
+            let verdict = match reading(builtin, Value::String(&text)) {
                 Err(ErrorKind::Overflow) => "out of the range of",
                 Err(ErrorKind::InvalidArgument) => "not",
                 _ => return,
@@ -201,11 +205,10 @@ impl Lint<'_> {
     }
 }
 
-/// Returns the result of parsing text as such a parameter.
-fn reading(builtin: Builtin, text: &str) -> Result<(), ErrorKind> {
+/// Returns the result of parsing text, or bytes, as such a parameter.
+fn reading(builtin: Builtin, text: Value<'_>) -> Result<(), ErrorKind> {
     let arena = Arena::new(MEMORY);
     let cx = Cx::new(STEPS, &arena);
-    let text = Value::String(text);
     let value = match builtin {
         Builtin::CidrContainsIpString => invoke(&cx, Builtin::IpFromString, &[text]),
         Builtin::Wildcard | Builtin::StrictWildcard => invoke(&cx, builtin, &[Value::String(""), text]),
@@ -233,17 +236,43 @@ pub(crate) fn malformed(
     {
         return Some((format!("{} is not a regular expression: {reason}", quoted(1)), ""));
     }
+    if builtin == Builtin::Matches {
+        let help = "a pattern has at most 16 KiB, and its compiled program at most 2 MiB";
+        return Some((format!("the pattern {} is too large", quoted(1)), help));
+    }
     if let (Builtin::Format, Some(format)) = (builtin, text(0)) {
-        let Malformed { reason, .. } = pieces(format).find_map(Result::err)?;
-        return Some((format!("{} is not a format: {reason}", quoted(0)), ""));
+        return Some(match (pieces(format).find_map(Result::err), operands.get(1)) {
+            (Some(Malformed { reason, .. }), _) => (format!("{} is not a format: {reason}", quoted(0)), ""),
+            (None, Some(Value::List(list))) if clauses(format) > list.len() => {
+                (format!("{} takes {} values, the list has {}", quoted(0), clauses(format), list.len()), "")
+            }
+            _ => {
+                let help = "%s takes any value, %d %f %e numbers, %o integers, %b integers and bools, %x and %X integers, text and bytes";
+                (format!("a value does not fit its verb in {}", quoted(0)), help)
+            }
+        });
+    }
+    if let (Builtin::CharAt | Builtin::Substring | Builtin::SubstringTo, Some(text)) = (builtin, text(0)) {
+        let length = text.chars().count();
+        let outside = |value: &Value<'_>| match value {
+            Value::Int(position) => usize::try_from(*position).map_or(true, |position| position > length),
+            _ => false,
+        };
+        let at = operands.iter().position(outside)?;
+        return Some((format!("position {} is out of range: the text has {length} characters", quoted(at)), ""));
     }
     let form = form(builtin)?;
-    let verdict = match reading(builtin, text(form.parameter)?) {
+    let verdict = match reading(builtin, *operands.get(form.parameter)?) {
         Err(ErrorKind::Overflow) => "out of the range of",
         Err(ErrorKind::InvalidArgument) => "not",
         _ => return None,
     };
     Some((format!("{} is {verdict} {}", quoted(form.parameter), form.what), form.help))
+}
+
+/// Returns how many values a format takes.
+fn clauses(format: &str) -> usize {
+    pieces(format).filter(|piece| matches!(piece, Ok(Piece::Clause(_)))).count()
 }
 
 /// What is wrong with the syntax of a pattern, or with parsing it, and where.

@@ -88,12 +88,20 @@ impl<'c> Cause<'c> {
             Reference::Undeclared => return Some(format!("{} is not declared", source_of(self.checked, id))),
             _ => {}
         }
+        if self.is_cookie(id) {
+            return Some(format!("no cookie {}", self.operand(1, self.nodes(id).get(1).copied())));
+        }
         let (_, lookup, key) = self.lookup()?;
         let what = match lookup {
             Lookup::Headers => "header",
             Lookup::Map => "key",
         };
         Some(format!("no {what} {key}"))
+    }
+
+    /// Whether a node reads a cookie by its name.
+    fn is_cookie(&self, id: NodeId) -> bool {
+        self.builtins(id).any(|builtin| matches!(builtin, Builtin::CookieOfMap | Builtin::CookieOfLists))
     }
 
     /// The map of a lookup that failed, what it is, and the key.
@@ -116,6 +124,9 @@ impl<'c> Cause<'c> {
         if let Reference::Variable(index) = self.checked.reference(id) {
             let name = self.variables.name(*index).filter(|name| name.contains('.'))?;
             return Some(format!("guard it with `has({name})`"));
+        }
+        if self.is_cookie(id) {
+            return Some("write `default(.., \"\")` around it for a value in its absence".to_owned());
         }
         let (map, lookup, _) = self.lookup()?;
         let (ast, span) = (self.checked.ast(), self.checked.ast().span(map));

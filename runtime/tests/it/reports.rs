@@ -53,6 +53,26 @@ fn reports(source: &str, d: Value<'static>, mut f: impl FnMut(&Report)) {
 }
 
 #[test]
+fn a_report_says_what_form_is_wanted() {
+    for (source, part) in [
+        (r#"json(s + "{a: 1}") == 1"#, r#""secret{a: 1}" is not a JSON document"#),
+        (r#"json(bytes(s)) == 1"#, "is not a JSON document"),
+        (r#"base64.decode(s + "*") == b"""#, r#""secret*" is not base64"#),
+        (r#"hex.decode(s) == b"""#, r#""secret" is not hexadecimal"#),
+        (r#"url.decode(s + "%z") == """#, r#""secret%z" is not percent-encoded text"#),
+        (r#"s.charAt(10) == """#, "position 10 is out of range: the text has 6 characters"),
+        (r#"s.substring(2, 9) == """#, "position 9 is out of range: the text has 6 characters"),
+        (r#""%d".format([s]) == """#, r#"a value does not fit its verb in "%d""#),
+        (r#""%d %s".format(list.filter(x, x > 1)) == """#, r#""%d %s" takes 2 values, the list has 1"#),
+        (r#"{"cookie": s}.cookie("id") == """#, r#"no cookie "id" (at 0..26); write `default("#),
+    ] {
+        reports(source, Value::Null, |report| {
+            assert!(report.to_string().contains(part), "{source}: {report}");
+        });
+    }
+}
+
+#[test]
 fn a_report_says_which() {
     for (source, line) in [
         (r#"m["x"] == 1"#, r#"no key "x" (at 0..6); guard it with `"x" in m` or write `m[?"x"].orValue(..)`"#),
