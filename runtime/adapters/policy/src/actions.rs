@@ -1,11 +1,12 @@
 //! What a rule does when it matches, compiled. `phase.rs` decides when.
 
+use crate::action_failure::{ActionFailure, ActionPart, WhyFailed};
 use crate::edits::{Edit, Edits};
 use crate::outcome::PolicyAnswer;
 use crate::values::to_json;
 use bytes::Bytes;
 use celero::http::HeaderSet;
-use celero::{Context, Program, Scratch, Value};
+use celero::{Context, ErrorKind, Program, Scratch, Value};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::Value as Json;
 use std::sync::Arc;
@@ -90,13 +91,9 @@ pub(crate) enum HeaderTemplate<S> {
 pub(crate) enum Field<S> {
     Fixed(Json),
     Computed(Program<S>),
-    /// A program whose result is text.
+    /// A program in the filter language whose result is text.
     Text(Program<S>),
 }
-
-/// An expression of an action failed, or its value is not valid where it is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ActionFailed;
 
 /// Returns whether a header belongs to one connection or frames the message. Only the host changes these (RFC 9110, section 7.6.1).
 pub(crate) fn is_framing(name: &HeaderName) -> bool {
@@ -114,39 +111,67 @@ pub(crate) fn is_framing(name: &HeaderName) -> bool {
 }
 
 impl<S: Context + 'static> TextTemplate<S> {
-    pub(crate) fn text<C: Context<Static = S>>(
-        &self,
+    /// Returns the text of this part of an action.
+    pub(crate) fn text<'r, C: Context<Static = S>>(
+        &'r self,
+        part: ActionPart<'r>,
         context: &C,
         scratch: &mut Scratch,
-    ) -> Result<Bytes, ActionFailed> {
+    ) -> Result<Bytes, ActionFailure<'r, S>> {
         match self {
             Self::Fixed(text) => Ok(text.clone()),
-            Self::Computed(program) => computed(program, context, scratch, |text| Some(Bytes::copy_from_slice(text))),
+            Self::Computed(program) => {
+                let text = computed(program, context, scratch, |text| Some(Bytes::copy_from_slice(text)));
+                text.map_err(|why| ActionFailure { part, program, why })
+            }
         }
     }
 }
 
 impl<S: Context + 'static> HeaderTemplate<S> {
-    pub(crate) fn value<C: Context<Static = S>>(
-        &self,
+    /// Returns the value for this part of an action.
+    pub(crate) fn value<'r, C: Context<Static = S>>(
+        &'r self,
+        part: ActionPart<'r>,
         context: &C,
         scratch: &mut Scratch,
-    ) -> Result<HeaderValue, ActionFailed> {
+    ) -> Result<HeaderValue, ActionFailure<'r, S>> {
         match self {
             Self::Fixed(value) => Ok(value.clone()),
-            Self::Computed(program) => computed(program, context, scratch, |text| HeaderValue::from_bytes(text).ok()),
+            Self::Computed(program) => {
+                let value = computed(program, context, scratch, |text| HeaderValue::from_bytes(text).ok());
+                value.map_err(|why| ActionFailure { part, program, why })
+            }
         }
     }
 }
 
 impl<S: Context + 'static> Field<S> {
-    pub(crate) fn json<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Option<Json> {
+    /// Returns the value of the log field with this name; `None` if it is an absent optional.
+    pub(crate) fn json<'r, C: Context<Static = S>>(
+        &'r self,
+        name: &'r str,
+        context: &C,
+        scratch: &mut Scratch,
+    ) -> Result<Option<Json>, ActionFailure<'r, S>> {
         match self {
-            Self::Fixed(json) => Some(json.clone()),
-            Self::Computed(program) => to_json(&program.eval(context, scratch).ok()?),
+            Self::Fixed(json) => Ok(Some(json.clone())),
+            Self::Computed(program) => {
+                let json = match program.eval(context, scratch) {
+                    Ok(Value::Optional(None)) => Ok(None),
+                    Ok(value) => to_json(&value).map(Some).ok_or(WhyFailed::Invalid),
+                    Err(error) => Err(WhyFailed::Error(error)),
+                };
+                json.map_err(|why| ActionFailure { part: ActionPart::LogField(name), program, why })
+            }
             Self::Text(program) => {
-                let text = |text: &[u8]| Some(Json::String(String::from_utf8_lossy(text).into_owned()));
-                computed(program, context, scratch, text).ok()
+                let text = |text: &[u8]| Some(Some(Json::String(String::from_utf8_lossy(text).into_owned())));
+                match computed(program, context, scratch, text) {
+                    // In the filter language a missing value is no failure.
+                    Err(WhyFailed::Error(error)) if error.kind == ErrorKind::NoSuchKey => Ok(None),
+                    Err(why) => Err(ActionFailure { part: ActionPart::LogField(name), program, why }),
+                    Ok(json) => Ok(json),
+                }
             }
         }
     }
@@ -158,27 +183,27 @@ fn computed<S: Context + 'static, C: Context<Static = S>, T>(
     context: &C,
     scratch: &mut Scratch,
     make: impl FnOnce(&[u8]) -> Option<T>,
-) -> Result<T, ActionFailed> {
-    match program.eval(context, scratch) {
-        Ok(Value::String(text)) => make(text.as_bytes()).ok_or(ActionFailed),
+) -> Result<T, WhyFailed> {
+    match program.eval(context, scratch).map_err(WhyFailed::Error)? {
+        Value::String(text) => make(text.as_bytes()).ok_or(WhyFailed::Invalid),
         // The text of the filter language.
-        Ok(Value::Bytes(text)) => make(text).ok_or(ActionFailed),
-        _ => Err(ActionFailed),
+        Value::Bytes(text) => make(text).ok_or(WhyFailed::Invalid),
+        _ => Err(WhyFailed::Invalid),
     }
 }
 
 impl<S: Context + 'static> HeaderEdit<S> {
     /// Adds the edit for this message to `edits`. A header whose value fails is removed, so that a value from the client never passes
     /// for the policy's.
-    pub(crate) fn collect<C: Context<Static = S>>(
-        &self,
+    pub(crate) fn collect<'r, C: Context<Static = S>>(
+        &'r self,
         context: &C,
         headers: &HeaderMap,
         edits: &mut Edits,
         scratch: &mut Scratch,
-    ) -> Result<(), ActionFailed> {
+    ) -> Result<(), ActionFailure<'r, S>> {
         match self {
-            Self::Set(name, words) => match words.value(context, scratch) {
+            Self::Set(name, words) => match words.value(ActionPart::SetHeader(name), context, scratch) {
                 Ok(value) => edits.push(Edit::Set { name: name.clone(), value }),
                 Err(failed) => {
                     edits.push(Edit::Remove { name: name.clone() });
@@ -186,7 +211,8 @@ impl<S: Context + 'static> HeaderEdit<S> {
                 }
             },
             Self::Add(name, words) => {
-                edits.push(Edit::Add { name: name.clone(), value: words.value(context, scratch)? });
+                let value = words.value(ActionPart::AddHeader(name), context, scratch)?;
+                edits.push(Edit::Add { name: name.clone(), value });
             }
             Self::Remove(name) => edits.push(Edit::Remove { name: name.clone() }),
             Self::RemoveSet(set) => {
@@ -201,26 +227,25 @@ impl<S: Context + 'static> HeaderEdit<S> {
 }
 
 impl<S: Context + 'static> AnswerTemplate<S> {
-    /// Returns the answer. Headers whose values fail are left out, and so is a body that fails.
-    /// The second value reports such a failure.
-    pub(crate) fn answer<C: Context<Static = S>>(
-        &self,
+    /// Returns the answer. Headers whose values fail are left out, and so is a body that fails. Adds these failures to `failures`.
+    pub(crate) fn answer<'r, C: Context<Static = S>>(
+        &'r self,
         context: &C,
         rule: &Arc<str>,
         scratch: &mut Scratch,
-    ) -> (PolicyAnswer, Result<(), ActionFailed>) {
+        failures: &mut Vec<ActionFailure<'r, S>>,
+    ) -> PolicyAnswer {
         let mut answer = PolicyAnswer::empty(self.status, rule);
-        let mut done = Ok(());
         for (name, words) in &self.headers {
-            match words.value(context, scratch) {
+            match words.value(ActionPart::AnswerHeader(name), context, scratch) {
                 Ok(value) => drop(answer.headers.append(name, value)),
-                Err(failed) => done = Err(failed),
+                Err(failure) => failures.push(failure),
             }
         }
-        match self.body.text(context, scratch) {
+        match self.body.text(ActionPart::AnswerBody, context, scratch) {
             Ok(body) => answer.body = body,
-            Err(failed) => done = Err(failed),
+            Err(failure) => failures.push(failure),
         }
-        (answer, done)
+        answer
     }
 }

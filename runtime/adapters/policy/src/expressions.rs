@@ -191,7 +191,8 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         }
         Some(match self.computed(text, problems)? {
             Err(fixed) => Field::Fixed(Json::String(fixed)),
-            Ok(program) => Field::Text(program),
+            Ok(program) if self.language == Language::Filter => Field::Text(program),
+            Ok(program) => Field::Computed(program),
         })
     }
 

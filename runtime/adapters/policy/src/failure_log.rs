@@ -4,7 +4,6 @@
 //! its failures have doubled. Only failing rules of policies that have a log are counted here, and only their reports cost anything.
 
 use crate::outcome::Phase;
-use celero::{Report, RuleError};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,15 +24,15 @@ impl FailureLog {
         Self { phase, failures: (0..rules).map(|_| AtomicU64::new(0)).collect(), sink }
     }
 
-    /// Counts a failure, and writes a line about it if it is due. The line holds no text of the request.
+    /// Counts a failure of a rule, and writes the lines about it if they are due. They may hold no text of the request.
     #[cold]
-    pub(crate) fn failed(&self, error: &RuleError, describe: impl FnOnce() -> Option<Report>) {
-        let Some(failures) = self.failures.get(error.rule) else { return };
+    pub(crate) fn failed<L: IntoIterator<Item = String>>(&self, rule: usize, describe: impl FnOnce() -> L) {
+        let Some(failures) = self.failures.get(rule) else { return };
         let failures = failures.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        if failures.is_power_of_two()
-            && let Some(report) = describe()
-        {
-            (self.sink)(&format!("phase {}: {} [failure {failures}]", self.phase.name(), report.log_line()));
+        if failures.is_power_of_two() {
+            for line in describe() {
+                (self.sink)(&format!("phase {}: {line} [failure {failures}]", self.phase.name()));
+            }
         }
     }
 }

@@ -36,6 +36,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod action_failure;
 mod actions;
 mod auth;
 mod body_buffering;

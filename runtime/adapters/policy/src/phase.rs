@@ -1,6 +1,7 @@
 //! Runs a phase: its rules are evaluated together, and those that match act in order until one ends the phase.
 
-use crate::actions::{ActionFailed, PhaseEnd, Rule};
+use crate::action_failure::{ActionFailure, ActionPart};
+use crate::actions::{PhaseEnd, Rule};
 use crate::auth::{LazyCredentials, UNVERIFIED, UnverifiedRead};
 use crate::error_policy::PhaseErrorPolicy;
 use crate::exchange::Effects;
@@ -38,6 +39,9 @@ struct ThreadMemory {
     counted: Vec<(usize, bool)>,
     shards: CounterShards,
 }
+
+/// What failed in actions, by the index of the rule.
+type FailedActions<'r, S> = Vec<(usize, ActionFailure<'r, S>)>;
 
 /// The outcome of a phase depends on credentials whose verification takes long.
 pub(crate) struct Unverified;
@@ -79,7 +83,15 @@ impl<S: Context + 'static> PhaseRules<S> {
         let ThreadMemory { scratch, matched, counted, shards } = &mut *memory;
         let mut counting = shards.begin(&self.counters);
         counted.clear();
-        let answer = match self.run_with(context, headers, effects, credentials, (scratch, matched, counted)) {
+        let mut failed_actions = Vec::new();
+        let answer = match self.run_with(
+            context,
+            headers,
+            effects,
+            credentials,
+            (scratch, matched, counted),
+            &mut failed_actions,
+        ) {
             Ok(None) if !ready() => Err(Unverified),
             answer => answer,
         };
@@ -92,7 +104,11 @@ impl<S: Context + 'static> PhaseRules<S> {
             if let Some(log) = &self.failure_log {
                 // All rules of the set were evaluated; those behind the one that ended the phase have not failed.
                 for error in scratch.errors().iter().filter(|error| counted.contains(&(error.rule, false))) {
-                    log.failed(error, || self.set.describe(error, context));
+                    log.failed(error.rule, || self.set.describe(error, context).map(|report| report.log_line()));
+                }
+                for failures in failed_actions.chunk_by(|(rule, _), (next, _)| rule == next) {
+                    let Some((rule, _)) = failures.first() else { continue };
+                    log.failed(*rule, || failures.iter().map(|(_, failure)| self.action_line(*rule, failure, context)));
                 }
             }
             if counting.end() {
@@ -106,13 +122,14 @@ impl<S: Context + 'static> PhaseRules<S> {
         answer
     }
 
-    fn run_with<C: Context<Static = S>>(
-        &self,
+    fn run_with<'r, C: Context<Static = S>>(
+        &'r self,
         context: &C,
         headers: &HeaderMap,
         effects: &mut Effects,
         credentials: Option<&LazyCredentials<'_>>,
         (scratch, matched, counted): (&mut Scratch, &mut Vec<usize>, &mut Vec<(usize, bool)>),
+        failed_actions: &mut FailedActions<'r, S>,
     ) -> Result<Option<PolicyAnswer>, Unverified> {
         let read = || credentials.map_or(UnverifiedRead::None, LazyCredentials::take_read);
         matched.clear();
@@ -152,11 +169,14 @@ impl<S: Context + 'static> PhaseRules<S> {
                 continue;
             }
             counted.push((index, true));
-            let (step, done) = self.act(rule, context, headers, effects, scratch);
+            let mut failures = Vec::new();
+            let step = self.act(rule, context, headers, effects, scratch, &mut failures);
             if read() != UnverifiedRead::None {
                 return Err(Unverified);
             }
-            if done.is_err() {
+            let is_counted = failures.iter().any(ActionFailure::is_counted);
+            failed_actions.extend(failures.into_iter().map(|failure| (index, failure)));
+            if is_counted {
                 counted.push((index, false));
                 if self.error_policy.stops() {
                     return Ok(Some(self.stopped(index)));
@@ -185,43 +205,51 @@ impl<S: Context + 'static> PhaseRules<S> {
         PolicyAnswer::empty(self.error_status, &name)
     }
 
-    fn act<C: Context<Static = S>>(
+    /// Returns the line about a failed action: it begins as a report about a failed condition does.
+    fn action_line<C: Context<Static = S>>(&self, rule: usize, failure: &ActionFailure<'_, S>, context: &C) -> String {
+        let name = self.rules.get(rule).map_or("", |rule| &rule.name);
+        format!("rule \"{}\": {}", name.escape_debug(), failure.log_words(context))
+    }
+
+    /// Applies the actions of a rule to `effects`. Adds those that fail to `failures`.
+    fn act<'r, C: Context<Static = S>>(
         &self,
-        rule: &Rule<S>,
+        rule: &'r Rule<S>,
         context: &C,
         headers: &HeaderMap,
         effects: &mut Effects,
         scratch: &mut Scratch,
-    ) -> (Step, Result<(), ActionFailed>) {
-        let mut done = Ok(());
+        failures: &mut Vec<ActionFailure<'r, S>>,
+    ) -> Step {
         for edit in &rule.edits {
-            done = edit.collect(context, headers, &mut effects.edits, scratch).and(done);
+            failures.extend(edit.collect(context, headers, &mut effects.edits, scratch).err());
         }
         for (name, words) in &rule.labels {
-            match words.text(context, scratch) {
+            match words.text(ActionPart::Label(name), context, scratch) {
                 Ok(text) => effects.labels.push((name.clone(), String::from_utf8_lossy(&text).into_owned())),
-                Err(failed) => done = Err(failed),
+                Err(failure) => failures.push(failure),
             }
         }
         for (name, field) in &rule.fields {
-            if let Some(json) = field.json(context, scratch) {
-                effects.log(name, json);
+            match field.json(name, context, scratch) {
+                Ok(Some(json)) => effects.log(name, json),
+                Ok(None) => {}
+                Err(failure) => failures.push(failure),
             }
         }
-        let step = match &rule.end {
+        match &rule.end {
             None => Step::Next,
             Some(PhaseEnd::Allow) => Step::End(None),
             Some(PhaseEnd::Deny(reply) | PhaseEnd::Respond(reply)) => {
-                let (mut answer, complete) = reply.answer(context, &rule.name, scratch);
-                if answer.status.is_redirection() && !answer.headers.contains_key(header::LOCATION) && complete.is_err()
-                {
+                let before = failures.len();
+                let mut answer = reply.answer(context, &rule.name, scratch, failures);
+                let is_complete = failures.len() == before;
+                if answer.status.is_redirection() && !answer.headers.contains_key(header::LOCATION) && !is_complete {
                     answer = PolicyAnswer::empty(self.error_status, &rule.name);
                 }
-                done = complete.and(done);
                 Step::End(Some(Box::new(answer)))
             }
-        };
-        (step, done)
+        }
     }
 
     /// Returns the rules with their counters.

@@ -442,12 +442,12 @@ impl Policy {
         self.auth.take_over(&before.auth);
     }
 
-    /// Reports failing rules to a log: one line with the phase, the rule, its error and the place, as in
+    /// Reports failing rules to a log, with the phase, the rule, the place or the action, and the error:
     /// `phase request: rule "admin": no header "x-team" (at 12..38); guard it with .. [failure 1]`. Call it before the policy is used.
     ///
-    /// A rule is reported when its condition fails for the first time, and then whenever its failures have doubled, so that a client
-    /// cannot fill the log. A line holds no text of a request. `log` runs on the thread of the request and must not block. Without a log
-    /// failures are only [counted](Self::rules).
+    /// A rule is reported when it fails for the first time, and then whenever its failures have doubled, so that a client cannot fill the
+    /// log; so is a log field that fails, which is no failure of its rule. A line holds no text of a request. `log` runs on the thread of
+    /// the request and must not block. Without a log failures are only [counted](Self::rules).
     pub fn log_failures(&mut self, log: impl Fn(&str) + Send + Sync + 'static) {
         let sink: FailureSink = Arc::new(log);
         self.request.log_failures(&sink);

@@ -84,6 +84,53 @@ request:
     assert!(!second.contains("hunter2"), "{second}");
 }
 
+/// The lines that a policy writes about failures in one request.
+fn lines_about(text: &str, head: &http::request::Parts) -> Vec<String> {
+    let mut policy = policy(text);
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&lines);
+    policy.log_failures(move |line| sink.lock().unwrap().push(line.to_owned()));
+    let mut exchange = exchange();
+    let _ = ask(&policy, head, &mut exchange);
+    let _ = log(&policy, head, None, &mut exchange);
+    drop(policy);
+    Arc::into_inner(lines).unwrap().into_inner().unwrap()
+}
+
+#[test]
+fn failing_actions_are_reported_to_the_log_of_the_host() {
+    let secret = head("GET /", &[("x-json", "\"hunter2\\n\""), ("x-key", "hunter3")]);
+    for (actions, expected) in [
+        (
+            "setHeaders: {x-team: \"team ${request.headers['x-team']}!\"}",
+            "setHeaders x-team: no header \"x-team\" (in `request.headers['x-team']`); guard it with",
+        ),
+        (
+            "addHeaders: {x-user: \"${string(json(request.headers['x-json']))}\"}",
+            "addHeaders x-user: the value has a line break or a control character [failure 1]",
+        ),
+        (
+            "labels: {team: \"${{'a': 'b'}[request.headers['x-key']]}\"}",
+            "labels team: no key `request.headers['x-key']`",
+        ),
+        ("logFields: {n: \"${1 / (size(request.path) - 1)}\"}", "logFields n: division of 1 by zero"),
+        ("deny: {body: \"${request.headers['x']}\"}", "body of the answer: no header \"x\""),
+        ("redirect: \"${request.headers['x']}/a\"", "header location of the answer: no header \"x\""),
+    ] {
+        let lines = lines_about(&format!("request:\n- name: own\n  {actions}\n"), &secret);
+        assert_eq!(lines.len(), 1, "{actions}: {lines:#?}");
+        assert!(lines[0].starts_with(&format!("phase request: rule \"own\": {expected}")), "{actions}: {}", lines[0]);
+        assert!(!lines[0].contains("hunter"), "{}", lines[0]);
+    }
+    // All that fails in one evaluation of a rule is one failure, and every part of it has its line.
+    let both =
+        "request:\n- name: both\n  setHeaders: {a: \"${request.headers['x']}\", b: \"${request.headers['y']}\"}\n";
+    let lines = lines_about(both, &secret);
+    assert!(lines.len() == 2 && lines.iter().all(|line| line.ends_with("[failure 1]")), "{lines:#?}");
+    // What is optional and absent is not a failure.
+    assert_eq!(lines_about("log:\n- logFields: {user: \"${request.headers[?'x']}\"}\n", &secret), [""; 0]);
+}
+
 #[test]
 fn guards_are_rules_whose_answer_keeps_a_message_back() {
     for (action, status_when_failing) in [
