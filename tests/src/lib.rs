@@ -9,7 +9,6 @@ pub mod filetest;
 pub mod filter;
 pub mod generate;
 pub mod heap;
-pub mod markdown;
 pub mod shape;
 pub mod shared;
 

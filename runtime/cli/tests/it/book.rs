@@ -6,7 +6,7 @@
 
 #![expect(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests")]
 
-#[path = "../../../../tests/src/markdown.rs"]
+#[path = "../../../../tests/book/src/markdown.rs"]
 #[expect(unreachable_pub, reason = "shared with the tests of the pages")]
 mod markdown;
 

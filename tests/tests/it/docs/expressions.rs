@@ -2,8 +2,8 @@
 //! shows. Every tier has to give the result. `BLESS=1` writes the results anew.
 
 use super::{Page, pages, root};
+use celero_book::markdown::blocks;
 use celero_tests::filetest::{self, Arms};
-use celero_tests::markdown::blocks;
 use std::fmt::Write as _;
 
 /// A block's place in the page, and what the file tests make of it.

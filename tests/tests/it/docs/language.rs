@@ -1,8 +1,8 @@
 //! The examples of `docs/language.md` are what they say, in every tier. `BLESS=1` writes the results anew.
 
+use celero_book::markdown::blocks;
 use celero_frontend::stdlib::TABLE;
 use celero_tests::filetest::{self, Arms};
-use celero_tests::markdown::blocks;
 use std::path::Path;
 
 #[test]

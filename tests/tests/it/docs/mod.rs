@@ -19,7 +19,7 @@ mod language;
 mod links;
 mod policies;
 
-use celero_tests::markdown::{Block, blocks};
+use celero_book::markdown::{Block, blocks};
 use std::path::{Path, PathBuf};
 
 /// A page: its path from the root of the repository, and its text.
@@ -97,7 +97,7 @@ fn every_block_is_run_or_says_why_not() {
 fn the_book_has_all_pages() {
     let summary = std::fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
     let chapters: Vec<String> =
-        celero_tests::markdown::links(&summary).into_iter().map(|link| format!("docs/{link}")).collect();
+        celero_book::markdown::links(&summary).into_iter().map(|link| format!("docs/{link}")).collect();
     let pages: Vec<String> =
         pages().into_iter().map(|p| p.name).filter(|n| n.starts_with("docs/") && n != "docs/SUMMARY.md").collect();
     let missing: Vec<_> = pages.iter().filter(|page| !chapters.contains(page)).collect();

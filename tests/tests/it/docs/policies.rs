@@ -1,8 +1,8 @@
 //! Blocks of `yaml`: a policy without mistakes and warnings, or cases (`# cases`), which must hold for the policy before them.
 
 use super::pages;
+use celero_book::markdown::Block;
 use celero_policy::Policy;
-use celero_tests::markdown::Block;
 use std::path::Path;
 
 /// Pages whose examples have tests of their own, in the crates that they describe.

@@ -3,6 +3,8 @@
 //! A fence may have attributes after the language. `file=NAME`: the block is the content of that file, for the commands on the page.
 //! `no-run="REASON"`: the block is not run, and why.
 
+use std::ops::Range;
+
 /// A fenced block.
 #[derive(Debug)]
 pub struct Block<'a> {
@@ -90,14 +92,44 @@ pub fn anchors(page: &str) -> Vec<String> {
 /// Returns the targets of a page's links and images: what stands between `](` and `)` outside code.
 #[must_use]
 pub fn links(page: &str) -> Vec<String> {
+    link_spans(page).into_iter().filter_map(|span| page.get(span)).map(str::to_owned).collect()
+}
+
+/// Returns where these targets stand, in order.
+#[must_use]
+pub fn link_spans(page: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    for paragraph in prose(page).split("\n\n") {
-        // Code between backquotes holds no links.
-        let text: Vec<&str> = paragraph.split('`').step_by(2).collect();
-        let text = text.join("`");
-        let targets =
-            text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target.to_owned());
-        found.extend(targets);
+    let (mut in_block, mut in_code, mut at) = (false, false, 0_usize);
+    for line in page.split_inclusive('\n') {
+        let start = at;
+        at = at.saturating_add(line.len());
+        if line.trim_start().starts_with("```") {
+            (in_block, in_code) = (!in_block, false);
+            continue;
+        }
+        if in_block {
+            continue;
+        }
+        if line.trim().is_empty() {
+            // Code between backquotes ends with its paragraph.
+            in_code = false;
+        }
+        let mut before = ' ';
+        for (offset, c) in line.char_indices() {
+            let opens = before == ']' && c == '(';
+            before = c;
+            if c == '`' {
+                in_code = !in_code;
+            }
+            if !opens || in_code {
+                continue;
+            }
+            let from = offset.saturating_add(1);
+            if let Some(length) = line.get(from..).and_then(|rest| rest.find(')')) {
+                let from = start.saturating_add(from);
+                found.push(from..from.saturating_add(length));
+            }
+        }
     }
     found
 }
@@ -118,5 +150,6 @@ mod tests {
         assert_eq!(last, Some((Some("a reason"), Some("f"), None)));
         assert_eq!(anchors(page), ["a-b-page", "a-b", "a-b-1"]);
         assert_eq!(links(page), ["y.md#z"]);
+        assert_eq!(links("[`a`](b) `c\nd](e)` ![f](g.svg)\n\n[h]\n(i) [j](k#l)"), ["b", "g.svg", "k#l"]);
     }
 }
