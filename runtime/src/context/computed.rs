@@ -84,29 +84,32 @@ pub trait FieldValue<'s> {
     fn field_value(self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>>;
 }
 
-/// A function that computes a field of type `T`.
+/// A function that computes a field of type `T`, and what the type of its result says.
 #[expect(missing_debug_implementations, reason = "for the code of the derive only")]
 pub struct Computed<'s, T, R> {
     function: fn(&'s T) -> R,
+    is_optional: fn() -> bool,
+    ty: fn() -> Type,
+    read: fn(R, &'s Arena) -> EvalResult<Option<Value<'s>>>,
 }
 
 /// Wraps the function of a field. The only place of generated code that asks for the traits, so that a mistake is reported once.
 #[must_use]
 pub const fn computed<'s, T, R: FieldValue<'s>>(function: fn(&'s T) -> R) -> Computed<'s, T, R> {
-    Computed { function }
+    Computed { function, is_optional: R::is_optional, ty: R::ty, read: R::field_value }
 }
 
-impl<'s, T, R: FieldValue<'s>> Computed<'s, T, R> {
+impl<'s, T, R> Computed<'s, T, R> {
     /// The CEL type.
     #[must_use]
     pub fn ty(&self) -> Type {
-        R::ty()
+        (self.ty)()
     }
 
     /// How native code reads it: by a call.
     #[must_use]
     pub fn layout(&self) -> celero_ir::layout::Field {
-        read_by_call(R::is_optional())
+        read_by_call((self.is_optional)())
     }
 
     /// Adds its description.
@@ -119,7 +122,7 @@ impl<'s, T, R: FieldValue<'s>> Computed<'s, T, R> {
     /// # Errors
     /// Those of [`FieldValue::field_value`].
     pub fn value(&self, field: &'s T, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-        (self.function)(field).field_value(arena)
+        (self.read)((self.function)(field), arena)
     }
 }
 

@@ -49,6 +49,7 @@ impl<T> fmt::Debug for Known<T> {
 /// What generated code uses of a field's type. It asks for the trait here and nowhere else, so that a mistake is reported once.
 #[must_use]
 pub const fn known<T: FieldType>() -> Known<T> {
+    let () = T::NEWTYPE_CONTAINS_ITSELF;
     Known {
         count: T::COUNT,
         members: T::MEMBERS,

@@ -91,6 +91,11 @@ pub unsafe trait FieldType {
     #[doc(hidden)]
     const MEMBERS: &'static [Member] = &[];
 
+    /// A check: that of the type inside, for pointers, lists, maps and newtypes. A newtype that contains itself has no type in CEL, and
+    /// its check is a cycle, which the compiler reports under this name.
+    #[doc(hidden)]
+    const NEWTYPE_CONTAINS_ITSELF: () = ();
+
     /// The variables: one without a name, or those of the members.
     #[doc(hidden)]
     #[must_use]

@@ -35,6 +35,8 @@ macro_rules! rows {
 
         // SAFETY: only `value` reads the list; `accessors::vec_layout` proves where its elements are.
         unsafe impl<$($generics)*> FieldType for $rust {
+            const NEWTYPE_CONTAINS_ITSELF: () = T::NEWTYPE_CONTAINS_ITSELF;
+
             fn ty() -> Type {
                 Type::list(T::ty())
             }
@@ -85,6 +87,8 @@ impl<T: Element> HostList for Row<'_, T> {
 
 // SAFETY: only `value` reads the list; its two words are the address and number of its elements.
 unsafe impl<T: Element> FieldType for &[T] {
+    const NEWTYPE_CONTAINS_ITSELF: () = T::NEWTYPE_CONTAINS_ITSELF;
+
     fn ty() -> Type {
         Type::list(T::ty())
     }

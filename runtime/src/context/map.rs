@@ -40,6 +40,8 @@ macro_rules! maps {
 
         // SAFETY: only `value` reads it.
         unsafe impl<$($generics)*> FieldType for $rust where K::Form: $($form +)+ {
+            const NEWTYPE_CONTAINS_ITSELF: () = T::NEWTYPE_CONTAINS_ITSELF;
+
             fn ty() -> Type {
                 Type::map(K::ty(), T::ty())
             }

@@ -16,6 +16,7 @@ use std::sync::Arc;
 unsafe impl<T: FieldType> FieldType for Option<T> {
     const COUNT: u32 = T::COUNT;
     const MEMBERS: &'static [Member] = T::MEMBERS;
+    const NEWTYPE_CONTAINS_ITSELF: () = T::NEWTYPE_CONTAINS_ITSELF;
 
     fn ty() -> Type {
         T::ty()
@@ -57,6 +58,7 @@ macro_rules! pointers {
         unsafe impl<$($life,)? T: FieldType $(+ $bound)?> FieldType for $rust {
             const COUNT: u32 = T::COUNT;
             const MEMBERS: &'static [Member] = T::MEMBERS;
+            const NEWTYPE_CONTAINS_ITSELF: () = T::NEWTYPE_CONTAINS_ITSELF;
 
             fn ty() -> Type {
                 T::ty()
