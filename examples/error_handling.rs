@@ -29,6 +29,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let error = rule.test(&context).expect_err("there is no such header");
     println!("\nevaluating: {error}");
     assert_eq!(error.kind, ErrorKind::NoSuchKey);
+    // For whoever reads it: what it failed on, under the rule, as compile errors are shown. It evaluates the rule once more.
+    let report = rule.describe(&error, &context);
+    println!("{}", report.render("team.cel", false));
+    assert_eq!(report.message(), r#"no header "x-team""#);
     let admitted = rule.test(&context).unwrap_or(false); // a rule that allows: an error is no
     assert!(!admitted);
 
@@ -38,9 +42,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         .rule("outsiders", r#"request.headers["x-team"] != "ops""#, 403)
         .on_error(ErrorPolicy::Match)
         .build()?;
-    let found = rules.first(&context, &mut Scratch::new())?;
-    println!("with ErrorPolicy::Match: {:?}", found.map(|rule| (rule.name, rule.action)));
-    assert!(found.is_some());
+    let mut scratch = Scratch::new();
+    let found = rules.first(&context, &mut scratch)?.map(|rule| (rule.name, *rule.action));
+    println!("with ErrorPolicy::Match: {found:?}");
+    assert_eq!(found, Some(("outsiders", 403)));
+    // The errors that did not end the evaluation, each on one line with the name of its rule. `log_line` leaves out text of the request.
+    let lines: Vec<String> = scratch
+        .errors()
+        .iter()
+        .filter_map(|error| rules.describe(error, &context))
+        .map(|report| report.log_line())
+        .collect();
+    println!("{}", lines.join("\n"));
+    assert!(lines[0].starts_with(r#"rule "outsiders": no header "x-team""#));
 
     // 5. Rules of strangers: bounds for everything. A spent budget is an error that no rule can hide.
     let limits = Limits { steps: 1_000, ..Limits::default() };

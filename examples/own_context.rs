@@ -1,6 +1,6 @@
 //! Rules that read your own structs, in place: `cargo run -p celero-examples --bin own_context`.
 
-use celero::{Context, Engine, Env, Scratch, Value};
+use celero::{Context, Engine, Env, FieldType, Scratch, Value};
 use std::collections::HashMap;
 use std::error::Error;
 use std::net::IpAddr;
@@ -15,6 +15,13 @@ struct Login<'a> {
     /// May be absent: rules test it with `has(user.tenant)`.
     #[context(name = "user.tenant")]
     tenant: Option<String>,
+    /// A newtype is what its field is: a `uint`.
+    account: AccountId,
+    /// An enum is text: `user.plan == "team"`.
+    #[context(name = "user.plan")]
+    plan: Plan,
+    #[context(name = "user.previous_plan")]
+    previous_plan: Option<Plan>,
     groups: Vec<String>,
     labels: HashMap<String, String>,
     /// Its fields are `device.os` and `device.managed`.
@@ -30,6 +37,16 @@ struct Device<'a> {
     managed: bool,
 }
 
+#[derive(FieldType)]
+struct AccountId(u64);
+
+#[derive(FieldType)]
+#[context(rename_all = "lowercase")]
+enum Plan {
+    Free,
+    Team,
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let engine = Engine::new(); // one per process
     let env = Env::<Login>::new(); // the names that rules may use
@@ -38,6 +55,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         attempts: 4,
         client: [203, 0, 113, 7].into(),
         tenant: Some("acme".into()),
+        account: AccountId(17),
+        plan: Plan::Team,
+        previous_plan: Some(Plan::Free),
         groups: vec!["users".into(), "admins".into()],
         labels: HashMap::from([("region".into(), "eu".into())]),
         device: Device { os: "linux", managed: false },
@@ -48,6 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         (r#"path == "/login" && attempts > 3"#, true),
         (r#"cidr("10.0.0.0/8").containsIP(client.ip)"#, false),
         (r#"has(user.tenant) && user.tenant in ["acme", "globex"]"#, true),
+        (r#"account == 17u && user.plan == "team" && user.previous_plan != "team""#, true),
         (r#"groups.exists(group, group.startsWith("admin")) && !device.managed"#, true),
         (r#"labels[?"region"].orValue("us") == "eu" || device.os == "ios""#, true),
     ] {
