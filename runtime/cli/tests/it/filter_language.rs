@@ -147,7 +147,7 @@ fn sets_have_rules_in_both_languages() {
         file("mixed-wrong.rules", "a: request.pth == '/'\nb [language filter]:\n  http.hst eq \"a\"\nc: true\n");
     let run = celero(&["check", &wrong]);
     assert_eq!(run.code, 1);
-    for part in ["mixed-wrong.rules:1:4", "mixed-wrong.rules:3:3", "`http.host`"] {
+    for part in ["mixed-wrong.rules:1:12", "mixed-wrong.rules:3:3", "`http.host`"] {
         assert!(run.err.contains(part), "{part}: {}", run.err);
     }
 }
