@@ -130,7 +130,8 @@ impl Scheme {
         if !is_listable(&ty) {
             return Err(SchemeError::NotListable(ty));
         }
-        if self.has_list(name, &ty) {
+        // A scheme that accepts every name can declare some of them.
+        if self.lists.iter().any(|(known, list)| *known == ty && **list == *name) {
             return Err(SchemeError::NameTaken(name.into()));
         }
         self.lists.push((ty, name.into()));

@@ -88,6 +88,9 @@ fn rules_are_evaluated_with_requests() {
     let missing = celero(&["eval", "--language", "filter", "-e", "lower(http.referer)", "--request", &request]);
     assert_eq!(missing.code, 1);
     assert!(missing.err.contains("the value is missing"), "{}", missing.err);
+    let lists = file("request-lists.json", r#"{"local": {"Ip": ["127.0.0.0/8"]}}"#);
+    let listed = ["eval", "-e", "ip.src in $local", "--request", &request, "--lists", &lists, "--tier", "both"];
+    assert_eq!(celero(&[&listed[..], &FILTER].concat()).out, "true\n");
     let run = celero(&["eval", "--language", "filter", "-e", "http.host eq \"a\""]);
     assert_eq!(run.code, 2);
     assert!(run.err.contains("give a request with --request FILE"), "{}", run.err);
