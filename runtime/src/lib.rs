@@ -192,6 +192,7 @@ mod report;
 mod rules;
 mod scratch;
 mod trace;
+mod translate;
 mod value;
 
 /// The page of the crate where it is published.

@@ -118,6 +118,15 @@ fn agree(native: &TierResult, interpret: &TierResult) -> bool {
     }
 }
 
+/// Returns whether two rules have the same value, or none.
+pub(crate) fn agree_on_value(one: &Evaluated, other: &Evaluated) -> bool {
+    match (one, other) {
+        (Evaluated::Agreed(Ok(one)), Evaluated::Agreed(Ok(other))) => one.json == other.json,
+        (Evaluated::Agreed(Err(_)), Evaluated::Agreed(Err(_))) => true,
+        _ => false,
+    }
+}
+
 /// Returns a result for each context; one result if the expression can't be compiled or the contexts can't be made.
 fn evaluate<K: Contexts>(engine: &Engine, contexts: &K, source: &str) -> Vec<TierResult> {
     let program = match engine.compile(contexts.env(), source) {

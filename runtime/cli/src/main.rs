@@ -38,6 +38,7 @@ mod rule_sets;
 mod rules_file;
 mod rules_layout;
 mod source;
+mod translate;
 mod units;
 mod value_json;
 mod value_text;
@@ -70,6 +71,7 @@ Examples:
   celero test policy.yaml cases.yaml
   celero bench site.rules --requests traffic.jsonl
   celero fmt --check rules/*.cel
+  celero translate --to cel rule.filter
   celero check --language filter -e 'http.host eq \"example.com\"'
   celero repl --request request.http
   echo '{\"expr\": \"x + 1\", \"bindings\": {\"x\": 41}}' | celero eval --jsonl
@@ -98,6 +100,7 @@ enum Command {
     Repl(repl::Args),
     Schema(policy::SchemaArgs),
     Test(policy::TestArgs),
+    Translate(translate::Args),
 }
 
 fn main() -> ExitCode {
@@ -114,6 +117,7 @@ fn main() -> ExitCode {
         Command::Repl(args) => repl::run(&args, &mut output),
         Command::Schema(_) => Ok(policy::schema(&mut output)),
         Command::Test(args) => policy::test(&args, &mut output),
+        Command::Translate(args) => translate::run(&args, &mut output),
     };
     let code = code.unwrap_or_else(|usage| {
         output.complain(&format!("error: {usage}"));

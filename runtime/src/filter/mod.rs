@@ -60,11 +60,13 @@ mod interpret;
 mod lower;
 mod prepared;
 mod reads;
+mod to_cel;
 mod value;
 
 pub use crate::env::FilterLanguage;
 pub use celero_frontend::filter::*;
 pub(crate) use convert::engine_type;
+pub(crate) use to_cel::to_cel;
 pub use value::{FilterHost, FilterValue};
 
 use crate::arena::Arena;

@@ -17,6 +17,7 @@ codes! {
     ENVIRONMENT "environment" Check "a variable or function that the host declares can't be declared";
     NATIVE_CODE "native-code" Limit "the rule exceeds a bound of the compiler to native code, and the host asks for native code only";
     NO_TEXT "no-text" Check "a result that is to be a part of a text has none";
+    NO_EQUAL "no-equal" Check "a part of a rule has no equal in the language that it is translated to";
     NEVER_VALID "literal-never-valid" Check "a call on this literal fails whenever it is evaluated (a warning)";
     NEVER_EQUAL "never-equal" Check "the compared types are never the same (a warning)";
     CONSTANT_CONDITION "constant-condition" Check "a condition is `true` or `false` as written (a warning)";

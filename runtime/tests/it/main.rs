@@ -14,6 +14,7 @@ mod fields;
 mod filter;
 mod filter_hosts;
 mod filter_tiers;
+mod filter_to_cel;
 mod functions;
 mod hostile_hosts;
 mod http;

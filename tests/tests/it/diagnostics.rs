@@ -66,6 +66,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("header-name-case", "request.headers[\"X-Team\"] == \"ops\""),
     ("guard-passed-by-absence", "request.headers[\"x-team\"] != \"ops\""),
     ("guard-passed-by-repeating", "request.headers[\"x-role\"] == \"guest\""),
+    ("no-equal", "http.host eq \"\\xff\""),
     ("filter-field-missing", "cf.threat_score gt 50"),
     ("never-matches", "\"/a\".startsWith(\"/b\") && request.method == \"GET\""),
     ("duplicate-rule", "request.path == '/admin'"),
@@ -156,6 +157,10 @@ fn reported(code: &str, source: &str) -> Vec<celero::Diagnostic> {
             let env = Env::<RequestContext<'_>>::new();
             let rule = engine.check(&env, source).unwrap_or_else(|error| panic!("{error}"));
             rule.guard_warnings(&env, code == "guard-passed-by-absence")
+        }
+        "no-equal" => {
+            let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
+            engine.to_cel(&env, source).map_or_else(errors, |_| Vec::new())
         }
         "filter-field-missing" => {
             let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());

@@ -187,3 +187,18 @@ fn rules_are_formatted() {
     let written = std::fs::read_to_string(&mixed).unwrap();
     assert_eq!(written, "a: 1 == 1\nb [language filter]: ssl and ssl\n");
 }
+
+#[test]
+fn rules_are_translated() {
+    let request = request();
+    let rule = "http.host contains \"e\" and not http.referer eq \"a\"";
+    let run = celero(&["translate", "--to", "cel", "-e", rule, "--requests", &request]);
+    let text =
+        "default(request.host.contains(\"e\"), false) && !default(request.headers[\"referer\"] == \"a\", false)\n";
+    assert_eq!((run.code, &*run.out, &*run.err), (0, text, ""));
+    let run = celero(&["translate", "--to", "cel", "-e", "http.host eq \"\\xff\" and ip.src lt 10.0.0.1"]);
+    assert_eq!((run.code, &*run.out), (1, ""));
+    for part in ["error[no-equal]: CEL has no equal of bytes that are not UTF-8", "an order of addresses"] {
+        assert!(run.err.contains(part), "{}", run.err);
+    }
+}

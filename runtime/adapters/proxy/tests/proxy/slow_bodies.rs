@@ -47,7 +47,7 @@ fn bodies_have_a_deadline_as_a_whole() {
 fn silent_clients_are_answered() {
     const PREFIX: &str =
         "requestBody:\n  prefix: 4\n  rules: [{ when: 'request.bodyPrefix == b\"evil\"', deny: 403 }]\n";
-    let (pause, total) = ("body: 300ms, bodyTotal: 60s", "body: 60s, bodyTotal: 300ms");
+    let (pause, total) = ("body: 100ms, bodyTotal: 60s", "body: 60s, bodyTotal: 100ms");
     for (policy, body, timeouts) in [
         ("", "half", pause),
         (BODY_RULES, "half", pause),
@@ -57,7 +57,7 @@ fn silent_clients_are_answered() {
         (PREFIX, "behind the prefix", pause),
     ] {
         let rest = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\n";
-        let proxy = Running::with(&format!("{rest}timeouts: {{ {timeouts}, write: 300ms }}\n"), policy);
+        let proxy = Running::with(&format!("{rest}timeouts: {{ {timeouts}, write: 100ms }}\n"), policy);
         let sized = format!("content-length: 100\r\n\r\n{body}");
         let chunked = format!("transfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n", body.len());
         for rest in [sized, chunked] {

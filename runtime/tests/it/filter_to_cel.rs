@@ -1,0 +1,120 @@
+//! Rules in the filter language as CEL: both give the same answers.
+
+use celero::filter::{FilterLanguage, FilterType};
+use celero::http::RequestContext;
+use celero::{Bindings, Engine, Env, List, Tier, Type, Value};
+
+/// Rules about requests. Each has an equal in CEL.
+const RULES: &[&str] = &[
+    r#"http.host eq "shop.example.com" and not http.request.method in {"POST" "PUT"}"#,
+    r#"http.host contains "example" xor http.request.uri.path contains "/admin" xor true"#,
+    r#"http.user_agent eq "curl/8" or http.user_agent ne "x" or http.referer ne "y""#,
+    r#"not http.user_agent contains "curl" and http.request.uri.query ne "a=1""#,
+    r#"http.host wildcard "*.EXAMPLE.*" and not http.host strict wildcard "*.EXAMPLE.*""#,
+    r#"http.request.uri.path strict wildcard "/a*.b?c*""#,
+    r#"http.user_agent matches "^curl/(7|8)" or http.user_agent matches "bot""#,
+    r#"ip.src in {192.0.2.0/24 2001:db8::/32} or ip.src eq 198.51.100.7"#,
+    "ip.src ne 192.0.2.7",
+    "tcp.srcport in {4711 5000..6000} and tcp.srcport gt 10 and tcp.srcport & 1",
+    r#"starts_with(http.request.uri.path, "/a") and ends_with(http.user_agent, "8") or ssl"#,
+    r#"lower(http.user_agent) eq "curl/8" or upper(http.host) ne "SHOP.EXAMPLE.COM""#,
+    r#"http.user_agent lt "d" and http.request.uri.path ge "/a""#,
+    r#"http.host in {} or http.host in {"\"quoted\"" "a\\b"}"#,
+];
+
+#[test]
+fn translations_of_rules_about_requests_are_equal() {
+    for nil_not_equal in [false, true] {
+        let cel = Env::<RequestContext<'_>>::new();
+        let filter = cel.clone().filter_language(FilterLanguage::http().nil_not_equal(nil_not_equal));
+        let requests: Vec<_> = [
+            ("https://shop.example.com/a/x.b?cd?a=1", Some(&b"curl/8"[..]), "192.0.2.7:4711"),
+            ("/", None, "[2001:db8::1]:5500"),
+            ("/admin", Some(b"bot \xff"), "198.51.100.7:8"),
+            ("/a?a=1", Some(b"CURL/8"), "203.0.113.9:9"),
+        ]
+        .into_iter()
+        .map(|(uri, agent, source)| {
+            let mut request = http::Request::get(uri).header("host", "shop.example.com");
+            if let Some(agent) = agent {
+                request = request.header("user-agent", http::HeaderValue::from_bytes(agent).unwrap());
+            }
+            (request.body(()).unwrap(), source)
+        })
+        .collect();
+        let engine = Engine::builder().tier(Tier::Interpret).build();
+        for rule in RULES {
+            let text = engine.to_cel(&filter, rule).unwrap_or_else(|error| panic!("{rule}: {error}"));
+            let before = engine.compile(&filter, rule).unwrap();
+            let after = engine.compile(&cel, &text).unwrap_or_else(|error| panic!("{rule}: {error}"));
+            for (request, source) in &requests {
+                let context = RequestContext::new(request).with_source(source.parse().unwrap());
+                assert_eq!(after.test(&context), before.test(&context), "{rule}\n{text}\n{}", request.uri());
+            }
+        }
+    }
+}
+
+#[test]
+fn translations_of_rules_about_variables_are_equal() {
+    let cel = Env::dynamic()
+        .variable("tags", Type::list(Type::String))
+        .variable("none", Type::list(Type::String))
+        .variable("labels", Type::map(Type::String, Type::String))
+        .variable("flag", Type::Bool);
+    for nil_not_equal in [false, true] {
+        let language = FilterLanguage::new().nil_not_equal(nil_not_equal).field("size", "100 / size(tags)");
+        let filter = cel.clone().filter_language(language);
+        let engine = Engine::builder().tier(Tier::Interpret).build();
+        let tags = [Value::String("a"), Value::String("b")];
+        for count in 0..=tags.len() {
+            let mut call = Bindings::new(&cel);
+            call.set("tags", Value::List(List::Slice(tags.get(..count).unwrap()))).unwrap();
+            for rule in [
+                r#"any(tags[*] eq "b") and not all(tags[*] eq "b")"#,
+                r#"all(tags[*] ne "a") or any(not tags[*] eq "a")"#,
+                r#"any((tags[*] eq "a" or tags[*] contains "b"))"#,
+                r#"any(none[*] eq "a")"#,
+                r#"all(none[*] eq "a")"#,
+                r#"tags[1] eq "b""#,
+                r#"tags[1] ne "b""#,
+                r#"not tags[0] in {"a"}"#,
+                r#"labels["a"] ne "b""#,
+                "flag or len(tags) eq 2",
+                "size gt 60 or size ne 50",
+            ] {
+                let text = engine.to_cel(&filter, rule).unwrap_or_else(|error| panic!("{rule}: {error}"));
+                let before = engine.compile(&filter, rule).unwrap().test(&call);
+                let after = engine.compile(&cel, &text).unwrap_or_else(|error| panic!("{rule}: {error}")).test(&call);
+                assert_eq!(after, before, "{rule}\n{text}\n{count}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_has_no_equal_is_marked() {
+    let list = FilterLanguage::http().list("bad", FilterType::Ip, |_| true);
+    let env = Env::<RequestContext<'_>>::new().filter_language(list);
+    let engine = Engine::new();
+    for (rule, what) in [
+        (r#"http.host eq "\xff""#, "bytes that are not UTF-8"),
+        ("ip.src in $bad", "a list of the host"),
+        ("ip.src lt 10.0.0.1", "an order of addresses"),
+        (r#"http.host matches "a.c""#, "a pattern that sees bytes"),
+        (r#"any(http.request.headers["a"][*] eq "b")"#, "`[*]`"),
+        ("cf.threat_score gt 1", "has no value"),
+        (r#"http.request.uri.args["a"][0] eq "b""#, "follows from another"),
+        ("ip.src eq ::ffff:192.0.2.1", "an IPv4-mapped address"),
+        (r#"sha256(http.host) eq "a""#, "the function `sha256`"),
+        ("len(http.host) gt 3", "the number of bytes"),
+        (r#"http.host lt "é""#, "not ASCII"),
+    ] {
+        let error = engine.to_cel(&env, rule).unwrap_err();
+        let [note, ..] = error.diagnostics() else { panic!("{rule}") };
+        assert_eq!(note.code, "no-equal", "{rule}");
+        assert!(note.message.contains(what), "{rule}: {}", note.message);
+    }
+    let both = engine.to_cel(&env, r#"ip.src in $bad and http.host eq "\xff""#).unwrap_err();
+    assert_eq!(both.diagnostics().len(), 2);
+}
