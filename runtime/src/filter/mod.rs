@@ -58,6 +58,7 @@ mod derive;
 mod functions;
 mod interpret;
 mod lower;
+mod pattern;
 mod prepared;
 mod reads;
 mod to_cel;

@@ -1,5 +1,6 @@
 //! What is prepared of a rule before it is evaluated: its patterns and wildcards.
 
+use super::pattern::{GROUPS, reduced};
 use celero_frontend::filter::{
     Comparison, FilterExpr, FilterLiteral, FilterTree, LiteralRule, Wildcard as WildcardLiteral,
 };
@@ -27,7 +28,7 @@ impl Prepared {
         for (index, node) in (0u32..).zip(tree.nodes()) {
             let id = NodeId(index);
             let pattern = match &node.expr {
-                FilterExpr::Compare { comparison: Comparison::Matches(pattern), .. } => Some((id, &*pattern.text)),
+                FilterExpr::Compare { comparison: Comparison::Matches(pattern), .. } => Some((id, reduced(&pattern.text, 0))),
                 FilterExpr::Compare { comparison: Comparison::Wildcard(wildcard), .. } => {
                     wildcards.insert(id, Arc::new(prepared(wildcard, false)));
                     None
@@ -36,11 +37,12 @@ impl Prepared {
                     wildcards.insert(id, Arc::new(prepared(wildcard, true)));
                     None
                 }
-                FilterExpr::Call { function, args } => pattern_argument(tree, *function, tree.children(*args)),
+                FilterExpr::Call { function, args } => pattern_argument(tree, *function, tree.children(*args))
+                    .map(|(id, text)| (id, reduced(text, GROUPS))),
                 _ => None,
             };
             let Some((id, pattern)) = pattern else { continue };
-            match ByteRegex::new(pattern) {
+            match ByteRegex::new(&pattern) {
                 Ok(regex) => drop(patterns.insert(id, regex)),
                 Err(error) => {
                     let message = match error {
