@@ -63,7 +63,7 @@ const REPLACEMENTS: &[&[u8]] = &[b"", b"x", b"${1}", b"[${0}]$$", b"${2}${1}", b
 
 /// A regular expression.
 pub(super) fn pattern(rng: &mut Rng) -> &'static str {
-    *rng.pick(PATTERNS)
+    rng.pick::<&str>(PATTERNS)
 }
 
 /// A wildcard pattern.
@@ -94,7 +94,7 @@ pub(super) fn wildcard(rng: &mut Rng) -> Vec<u8> {
 
 /// A replacement text.
 pub(super) fn replacement(rng: &mut Rng) -> &'static [u8] {
-    *rng.pick(REPLACEMENTS)
+    rng.pick::<&[u8]>(REPLACEMENTS)
 }
 
 /// A number as text.

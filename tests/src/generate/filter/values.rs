@@ -90,7 +90,7 @@ pub(super) fn text(rng: &mut Rng) -> Vec<u8> {
     match rng.below(12) {
         0 => text.truncate(rng.below(text.len() + 1)),
         1 => drop(text.drain(..rng.below(text.len() + 1))),
-        2 => text.extend_from_slice(*rng.pick(TEXTS)),
+        2 => text.extend_from_slice(rng.pick::<&[u8]>(TEXTS)),
         3 => {
             let at = rng.below(text.len());
             if let Some(byte) = text.get_mut(at) {
