@@ -80,7 +80,7 @@ impl<'s> Scanner<'s> {
             }
             return Ok(IpItem::Range(first, last));
         }
-        let (written, prefix) = chunk.split_once('/').map_or((chunk, None), |(a, p)| (a, Some(p)));
+        let (written, prefix) = chunk.rsplit_once('/').map_or((chunk, None), |(a, p)| (a, Some(p)));
         let place = part(0, written.len());
         let address = match written.parse() {
             Ok(address) => address,

@@ -3,5 +3,6 @@
 
 mod corpus;
 mod differential;
+mod faults;
 mod hostile;
 mod published;
