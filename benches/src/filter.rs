@@ -229,7 +229,7 @@ fn wirefilter(rules: &[FilterRule]) -> Result<Option<FilterRunner>, String> {
         ("ip.src.country", Type::Bytes),
     ];
     let fields = FIELDS.map(|(name, ty)| (name.to_owned(), ty));
-    let scheme = Scheme::try_from_iter(fields.into_iter()).map_err(|error| error.to_string())?;
+    let scheme = Scheme::try_from_iter(fields).map_err(|error| error.to_string())?;
     // The engine's filters evaluate only data that lives as long as the scheme: both live until the program ends.
     let input: &'static FilterInput = Box::leak(Box::new(filter_input()));
     let scheme: &'static Scheme = Box::leak(Box::new(scheme));

@@ -28,7 +28,9 @@ impl Prepared {
         for (index, node) in (0u32..).zip(tree.nodes()) {
             let id = NodeId(index);
             let pattern = match &node.expr {
-                FilterExpr::Compare { comparison: Comparison::Matches(pattern), .. } => Some((id, reduced(&pattern.text, 0))),
+                FilterExpr::Compare { comparison: Comparison::Matches(pattern), .. } => {
+                    Some((id, reduced(&pattern.text, 0)))
+                }
                 FilterExpr::Compare { comparison: Comparison::Wildcard(wildcard), .. } => {
                     wildcards.insert(id, Arc::new(prepared(wildcard, false)));
                     None

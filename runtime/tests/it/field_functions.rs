@@ -1,4 +1,5 @@
 //! Fields and types that functions read (`with = function`): the values and types that rules see.
+#![expect(clippy::arithmetic_side_effects, reason = "tests")]
 
 use crate::field_types::{results, types};
 use celero::{Context, FieldType, Value};

@@ -1,6 +1,6 @@
 //! Types of fields beyond those of the standard language: enums, newtypes, functions, pointers, collections, types of other crates.
 //! Both tiers read them alike, and native code reads what `Host::field` gives.
-#![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::layout::{agree, show};
 use celero::{Context, Element, Engine, Env, FieldType, Limits, MapKey, Scratch, Tier, Value};

@@ -1,4 +1,5 @@
 //! Rules in the filter language over the contexts of hosts: both tiers, and what they must say.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::filter::{FilterLanguage, FilterType};
 use celero::http::RequestContext;

@@ -5,9 +5,9 @@
 //! holds expressions that are values.
 
 use super::root;
+use celero_book::markdown::{Block, blocks};
 use celero_frontend::filter::{FILTER_CODES, http_scheme, standard_functions};
 use celero_tests::filter::file_test;
-use celero_tests::markdown::{Block, blocks};
 
 /// The page, from the root of the repository.
 pub(super) const PAGE: &str = "docs/filter-language.md";

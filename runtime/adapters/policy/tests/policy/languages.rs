@@ -81,7 +81,7 @@ response:
 "#,
     );
     let (request, mut exchange) = (head("GET /", &[]), exchange());
-    ask(&policy, &request, &mut exchange);
+    let _ = ask(&policy, &request, &mut exchange);
     let status_of = |code, exchange: &mut _| {
         status(ask_response(&policy, &request, &response(code, &[("server", "nginx")]), exchange))
     };
