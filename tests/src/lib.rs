@@ -7,6 +7,7 @@ pub mod conformance;
 pub mod differential;
 pub mod filetest;
 pub mod filter;
+pub mod filter_differential;
 pub mod generate;
 pub mod heap;
 pub mod shape;
@@ -19,6 +20,8 @@ pub mod pages {
     pub struct Readme;
     #[doc = include_str!("../../docs/embedding.md")]
     pub struct Embedding;
+    #[doc = include_str!("../../docs/filter-language.md")]
+    pub struct FilterLanguage;
     #[doc = include_str!("../../docs/migration/cel-crate.md")]
     pub struct CelCrate;
     #[doc = include_str!("../../docs/migration/wirefilter.md")]

@@ -4,7 +4,6 @@
 //! rules and the collected rules all compare with it.
 
 mod data;
-pub mod differential;
 pub mod file_test;
 mod host;
 mod native;

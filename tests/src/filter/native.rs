@@ -19,7 +19,7 @@ pub(super) fn evaluate_native(filter: &Filter, hosts: &[Values]) -> Option<Vec<O
     }
     let engine = Engine::builder().tier(Tier::Native).build();
     let lists = hosts.first()?;
-    let env = environment(tree.scheme(), lists);
+    let env = environment(filter, lists)?;
     let program = match engine.compile(&env, tree.source()) {
         Ok(program) => program,
         // What has no native code is interpreted.
@@ -40,12 +40,17 @@ fn calls_host(filter: &Filter) -> bool {
     })
 }
 
-fn environment(scheme: &Scheme, host: &Values) -> Env<Bindings<'static>> {
+/// An environment with the fields that a rule reads; `None` if one has a name that no variable can have.
+fn environment(filter: &Filter, host: &Values) -> Option<Env<Bindings<'static>>> {
+    let (tree, scheme) = (filter.tree(), filter.tree().scheme());
     let mut env = Env::dynamic();
-    for field in scheme.fields() {
-        if field.constant.is_none() {
+    for (index, field) in (0u32..).zip(scheme.fields()) {
+        if field.constant.is_none() && tree.uses_field(index) {
             env = env.variable(&field.name, engine_type(&field.ty));
         }
+    }
+    if !env.problems().is_empty() {
+        return None;
     }
     let mut language = FilterLanguage::new().nil_not_equal(scheme.nil_not_equal());
     for field in scheme.fields() {
@@ -53,14 +58,19 @@ fn environment(scheme: &Scheme, host: &Values) -> Env<Bindings<'static>> {
             language = language.field(&field.name, if value { "true" } else { "false" });
         }
     }
-    for (name, ty) in scheme.lists() {
+    let mut declared = Vec::new();
+    for (name, ty) in tree.lists() {
+        if declared.contains(&(name, ty)) {
+            continue;
+        }
+        declared.push((name, ty));
         let (host, list, of) = (host.clone(), name.to_owned(), ty.clone());
         language = language.list(name, ty.clone(), move |value| {
             use celero::filter::FilterHost;
             filter_value(value, &of, &Arena::new(1 << 16)).is_some_and(|value| host.list_contains(&list, &value))
         });
     }
-    env.filter_language(language)
+    Some(env.filter_language(language))
 }
 
 fn engine_type(ty: &FilterType) -> Type {
@@ -84,13 +94,12 @@ fn evaluate(
     let arena = Arena::new(1 << 24);
     let mut bindings = Bindings::new(env);
     for (field, value) in scheme.fields().iter().zip(host.fields()) {
-        // A value of another type is a missing one.
+        // A value of another type is a missing one. Fields that the rule does not read are no variables.
         if let (None, Some(value)) = (field.constant, value)
             && value.is_of(&field.ty)
             && let Some(value) = engine_value(value, &arena)
-            && let Err(error) = bindings.set(&field.name, value)
         {
-            debug_assert!(false, "{error}");
+            let _ = bindings.set(&field.name, value);
         }
     }
     match program.eval(&bindings, &mut Scratch::new()) {

@@ -14,8 +14,8 @@ enum Transform<'t> {
     Part(&'t [AccessStep]),
     /// It is an array or map, whose elements take its place.
     Each,
-    /// A function is called with it, and with further operands. Elements without a result are left out.
-    Call { id: TreeId, function: u32, args: &'t [TreeId], rest: Vec<Operand> },
+    /// A function is called with it, and with the other arguments. Elements without a result are left out.
+    Call { id: TreeId, function: u32, args: &'t [TreeId] },
 }
 
 /// The elements of a value with `[*]`.
@@ -138,10 +138,9 @@ impl<'c> Lowering<'c> {
 
     /// The results of a call that is made for each value of its first argument.
     fn results_of_calls(&mut self, id: TreeId, function: u32, args: &'c [TreeId]) -> Lower<Elements<'c>> {
-        let (first, others) = args.split_first().ok_or("a call without arguments")?;
+        let first = args.first().ok_or("a call without arguments")?;
         let mut elements = self.elements(*first)?;
-        let rest = others.iter().map(|&arg| self.value(arg)).collect::<Lower<_>>()?;
-        elements.transforms.push(Transform::Call { id, function, args, rest });
+        elements.transforms.push(Transform::Call { id, function, args });
         Ok(elements)
     }
 
@@ -190,9 +189,13 @@ impl<'c> Lowering<'c> {
         match transform {
             Transform::Part(steps) => self.part(element, steps, id),
             Transform::Each => Err("several `[*]` in a value that is a list".into()),
-            Transform::Call { id, function, args, rest } => {
-                let operands = std::iter::once(element).chain(rest.iter().cloned()).collect();
-                self.applied(*id, *function, args, operands)
+            Transform::Call { id, function, args } => {
+                // Here, and not before the loop, so that loops in them have levels of their own.
+                let mut operands = vec![element];
+                for &arg in args.iter().skip(1) {
+                    operands.push(self.value(arg)?);
+                }
+                self.applied(*id, *function, args, operands, true)
             }
         }
     }

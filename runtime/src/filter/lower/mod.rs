@@ -78,14 +78,17 @@ impl<'c> Lowering<'c> {
     /// The value of a rule that is a value, as hosts see it: byte strings are `bytes`.
     fn result(&mut self, id: TreeId) -> Lower<NodeId> {
         let (operand, ty) = (self.value(id)?, self.tree.result_type());
-        Ok(match ty {
+        let value = match ty {
             FilterType::Bool | FilterType::Int | FilterType::Bytes => {
                 let node = self.unboxed(operand, ty, id);
                 let node = if *ty == FilterType::Bytes { self.as_bytes(node, id) } else { node };
                 self.boxed(node, id)
             }
             _ => self.call(Converted::new(ty), &[operand.node], id),
-        })
+        };
+        // Whatever is missing, the error is one.
+        let missing = self.missing(Ty::Value, id);
+        Ok(self.add(Op::Coalesce(Catch::Any), Ty::Value, &[value, missing], id))
     }
 
     fn is_value(&self, id: TreeId) -> bool {

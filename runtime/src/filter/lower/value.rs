@@ -151,16 +151,18 @@ impl<'c> Lowering<'c> {
             }
         }
         let operands: Vec<Operand> = args.iter().map(|&arg| self.value(arg)).collect::<Lower<_>>()?;
-        self.applied(id, function, args, operands)
+        self.applied(id, function, args, operands, false)
     }
 
-    /// A call of a function with these operands. Its result is missing if the function has none.
+    /// A call of a function with these operands. Its result is missing if the function has none, and if the call is one of many, also if its first
+    /// operand is missing: the function is not called then.
     pub(super) fn applied(
         &mut self,
         id: TreeId,
         function: u32,
         args: &[TreeId],
         operands: Vec<Operand>,
+        one_of_many: bool,
     ) -> Lower<Operand> {
         let declared = self.tree.function(function).ok_or("an unknown function")?;
         let result = &self.tree.node(id).ty;
@@ -193,8 +195,12 @@ impl<'c> Lowering<'c> {
         let missing = self.constant(Constant::Type(MISSING.into()), Ty::Value, id);
         let operands: Vec<NodeId> = operands
             .into_iter()
-            .map(|operand| {
+            .enumerate()
+            .map(|(number, operand)| {
                 let boxed = self.boxed(operand.node, id);
+                if one_of_many && number == 0 {
+                    return boxed;
+                }
                 self.add(Op::Coalesce(Catch::Any), Ty::Value, &[boxed, missing], id)
             })
             .collect();

@@ -7,8 +7,8 @@ use celero::filter::{
     Filter, FilterExpr, FilterOptions, FilterValue, StandardFunction, standard_functions, unparse_filter,
 };
 use celero::{ErrorKind, Limits};
-use celero_tests::filter::differential::{Report, compare};
 use celero_tests::filter::{Outcome, evaluate_other_tier, interpret};
+use celero_tests::filter_differential::{Report, compare};
 use celero_tests::generate::filter::{Case, Generator, scheme};
 use celero_tests::shared::say;
 

@@ -1,6 +1,6 @@
 //! Compares what random rules evaluate to in two ways, and checks what holds of every rule.
 
-use super::{Outcome, round_trip, show};
+use crate::filter::{Outcome, round_trip, show};
 use crate::generate::filter::{Case, Generator, minimise};
 use celero::filter::{
     AccessStep, Comparison, Connective, Filter, FilterExpr, FilterLiteral, FilterTree, FilterValue, SetItems,
