@@ -149,5 +149,5 @@ pub(super) fn listed(binding: &FilterBinding, list: &str, value: &FilterValue) -
         FilterValue::Bytes(bytes) => (FilterType::Bytes, Value::Bytes(bytes)),
         _ => return false,
     };
-    binding.list(list, &ty).is_some_and(|contains| contains(&shown))
+    binding.list(list, &ty).is_some_and(|list| (list.contains)(&shown))
 }

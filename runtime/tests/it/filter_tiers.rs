@@ -291,3 +291,21 @@ fn rules_of_two_languages_are_in_one_set() {
         }
     }
 }
+
+#[test]
+fn lists_of_one_name_are_those_of_their_environments() {
+    let base = Env::<Data>::new();
+    let listed = |port: i64| {
+        let contains = move |value: &Value<'_>| matches!(value, Value::Int(value) if *value == port);
+        base.clone().filter_language(FilterLanguage::new().list("ports", FilterType::Int, contains))
+    };
+    let (first, second) = (listed(1), listed(8443));
+    for tier in [Tier::Interpret, Tier::Native] {
+        let engine = Engine::builder().tier(tier).build();
+        let rule = |env, action| celero::Rule::checked("", engine.check(env, "port in $ports").unwrap(), action);
+        let rules = engine.rules(&base).with_rule(rule(&first, 1)).with_rule(rule(&second, 2)).build().unwrap();
+        let mut scratch = Scratch::new();
+        let found: Vec<i32> = rules.all(&data(), &mut scratch).unwrap().map(|found| *found.action).collect();
+        assert_eq!(found, [2], "{tier:?}");
+    }
+}

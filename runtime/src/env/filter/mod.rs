@@ -15,6 +15,7 @@ use celero_frontend::{Cel, Declarations, Diagnostic, Language as _, Limits, inli
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use types::filter_type;
 
 use crate::value::Value;
@@ -115,13 +116,22 @@ impl fmt::Debug for FilterLanguage {
     }
 }
 
+/// The contents of a list.
+pub(crate) struct List {
+    /// Tells apart lists of one name, of which a set of rules can have several: one for each environment.
+    pub(crate) id: u64,
+    pub(crate) contains: Arc<ListTest>,
+}
+
+static NEXT_LIST: AtomicU64 = AtomicU64::new(0);
+
 /// The filter language of one environment.
 pub(crate) struct FilterBinding {
     options: FilterOptions,
     scheme: Arc<Scheme>,
     /// Indexed by field.
     sources: Vec<Source>,
-    lists: HashMap<(Arc<str>, FilterType), Arc<ListTest>>,
+    lists: HashMap<(Arc<str>, FilterType), List>,
     /// By the index of a function of the scheme: that of the host's function, and the type of its results.
     functions: HashMap<u32, (u32, FilterType)>,
 }
@@ -137,8 +147,8 @@ impl FilterBinding {
         self.functions.get(&function).map(|(index, result)| (*index, result))
     }
 
-    /// The test of a list.
-    pub(crate) fn list(&self, name: &str, ty: &FilterType) -> Option<&Arc<ListTest>> {
+    /// A list.
+    pub(crate) fn list(&self, name: &str, ty: &FilterType) -> Option<&List> {
         self.lists.get(&(name.into(), ty.clone()))
     }
 
@@ -247,7 +257,10 @@ impl<C> Env<C> {
         let mut tests = HashMap::new();
         for (name, ty, contains) in lists {
             match scheme.add_list(&name, ty.clone()) {
-                Ok(()) => drop(tests.insert((Arc::from(name), ty), contains)),
+                Ok(()) => {
+                    let id = NEXT_LIST.fetch_add(1, Ordering::Relaxed);
+                    tests.insert((Arc::from(name), ty), List { id, contains });
+                }
                 Err(error) => problems.push(format!("list `{name}`: {error}")),
             }
         }

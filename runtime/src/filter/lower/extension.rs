@@ -148,7 +148,14 @@ pub(super) struct Compare {
 
 impl Compare {
     pub(super) fn new(binding: &Arc<FilterBinding>, comparison: &Comparison, ty: &FilterType) -> Self {
-        let name = format!("filter.compare {ty} {comparison:?}");
+        let name = match comparison {
+            // Lists of one name differ between environments.
+            Comparison::InList(list) => match binding.list(list, ty) {
+                Some(found) => format!("filter.in_list {ty} ${list} {}", found.id),
+                None => format!("filter.in_list {ty} ${list}"),
+            },
+            other => format!("filter.compare {ty} {other:?}"),
+        };
         Self { name, binding: binding.clone(), comparison: comparison.clone(), ty: ty.clone() }
     }
 }
