@@ -84,7 +84,7 @@ impl Expression {
             RuleLanguage::Filter(binding) => {
                 let (tree, warnings) = binding.check(source, limits)?;
                 let ty = engine_type(tree.result_type());
-                let filter = Filter::of_tree(tree, warnings.clone())?;
+                let filter = Filter::of_tree(tree, Vec::new())?;
                 let tree = Tree::Filter(FilterRule { filter, binding: Arc::clone(binding) });
                 Ok(Self { tree, ty, warnings })
             }

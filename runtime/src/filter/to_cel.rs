@@ -202,8 +202,8 @@ impl Translation<'_> {
                 }
                 format!("{text}.matches({})", quoted(&pattern.text))
             }
-            Comparison::Wildcard(wildcard) => self.wildcard(id, value, wildcard, true)?,
-            Comparison::StrictWildcard(wildcard) => self.wildcard(id, value, wildcard, false)?,
+            Comparison::Wildcard(wildcard) => self.wildcard(id, value, wildcard, "wildcard")?,
+            Comparison::StrictWildcard(wildcard) => self.wildcard(id, value, wildcard, "strictWildcard")?,
             Comparison::OneOf(items) => return self.one_of(id, value, items),
             Comparison::InList(_) => return self.none(id, "a list of the host"),
         })
@@ -243,21 +243,10 @@ impl Translation<'_> {
         Some(format!("({})", tests.join(" || ")))
     }
 
-    /// A wildcard as a pattern. ASCII letters of either case are compared in lower case.
-    fn wildcard(&mut self, id: NodeId, value: &Value, wildcard: &Wildcard, any_case: bool) -> Option<String> {
-        self.is_text(id, value)?;
-        let mut pattern = "(?s)^".to_owned();
-        for (number, piece) in wildcard.pieces().iter().enumerate() {
-            let Ok(piece) = std::str::from_utf8(piece) else { return self.none(id, "bytes that are not UTF-8") };
-            if number > 0 {
-                pattern.push_str(".*");
-            }
-            let piece = if any_case { piece.to_ascii_lowercase() } else { piece.to_owned() };
-            pattern.push_str(&regex_syntax::escape(&piece));
-        }
-        pattern.push('$');
-        let text = if any_case { format!("{}.lowerAscii()", value.text) } else { value.text.clone() };
-        Some(format!("{text}.matches({})", quoted(&pattern)))
+    /// A wildcard. Both languages have one syntax for its pattern.
+    fn wildcard(&mut self, id: NodeId, value: &Value, wildcard: &Wildcard, function: &str) -> Option<String> {
+        let pattern = self.text(id, value, &wildcard.pattern)?;
+        Some(format!("{}.{function}({pattern})", value.text))
     }
 
     /// A byte string as a literal of the type of a value.

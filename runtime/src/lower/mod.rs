@@ -31,6 +31,7 @@ pub(crate) mod merge;
 mod select;
 
 pub(crate) use calls::{Callee, Calls, Extension, is_pure};
+pub(crate) use select::header_name;
 
 use crate::function::Functions;
 use celero_frontend::{

@@ -130,12 +130,12 @@ impl<'c> Lowering<'c> {
 
 /// Returns a header name as header maps store it; `None` if no header can have it.
 #[cfg(feature = "http")]
-fn header_name(name: &str) -> Option<String> {
+pub(crate) fn header_name(name: &str) -> Option<String> {
     name.parse::<http::HeaderName>().ok().map(|name| name.as_str().to_owned())
 }
 
 /// Without the feature `http` no field is a header map, so this is never called.
 #[cfg(not(feature = "http"))]
-fn header_name(_: &str) -> Option<String> {
+pub(crate) fn header_name(_: &str) -> Option<String> {
     None
 }

@@ -309,3 +309,30 @@ fn lists_of_one_name_are_those_of_their_environments() {
         assert_eq!(found, [2], "{tier:?}");
     }
 }
+
+/// Fields that are expressions are read as CEL reads them: an address as text, a name that no header can have as a missing value.
+#[test]
+fn expressions_are_fields_of_their_own_types() {
+    let language = FilterLanguage::http()
+        .field("peer.text", "string(source.address)")
+        .field("http.odd", "request.headers['no name']")
+        .field("http.agent", "default(request.headers['user-agent'], '-')");
+    let env = Env::<RequestContext<'_>>::new().filter_language(language);
+    assert!(env.problems().is_empty(), "{:?}", env.problems());
+    let agent = http::HeaderValue::from_bytes(b"a\xff").unwrap();
+    let request = http::Request::get("/").header("user-agent", agent).body(()).unwrap();
+    let context = RequestContext::new(&request).with_source("192.0.2.7:1".parse().unwrap());
+    for tier in [Tier::Interpret, Tier::Native] {
+        let engine = Engine::builder().tier(tier).build();
+        for (rule, expected) in [
+            (r#"peer.text eq "192.0.2.7" and peer.text contains ".2.""#, true),
+            (r#"http.odd eq "" or http.odd contains "a""#, false),
+            // Through CEL text is UTF-8.
+            (r#"http.agent eq "a\xef\xbf\xbd" and not http.agent contains "\xff""#, true),
+            (r#"http.user_agent eq "a\xff""#, true),
+        ] {
+            let program = engine.compile(&env, rule).unwrap_or_else(|error| panic!("{tier:?} {rule}: {error}"));
+            assert_eq!(program.test(&context), Ok(expected), "{tier:?} {rule}");
+        }
+    }
+}

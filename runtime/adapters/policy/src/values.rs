@@ -1,63 +1,12 @@
-//! Converts between JSON and CEL values.
+//! Values as JSON.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use celero::{Arena, EvalResult, HostList, HostMap, List, Map, Value};
-use serde_json::{Map as JsonMap, Value as Json};
+use celero::{Arena, Value};
+use serde_json::Value as Json;
 
 /// The deepest nesting of a value that is converted to JSON.
 const MOST_LEVELS: usize = 64;
-
-/// A JSON object as a CEL map.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct JsonObject<'j>(pub(crate) &'j JsonMap<String, Json>);
-
-#[derive(Clone, Copy, Debug)]
-struct JsonArray<'j>(&'j [Json]);
-
-/// Returns a JSON document as a CEL value without copying it. Numbers have the types that `json(..)` gives them.
-fn value<'s>(json: &'s Json, arena: &'s Arena) -> EvalResult<Value<'s>> {
-    Ok(match json {
-        Json::Null => Value::Null,
-        Json::Bool(flag) => Value::Bool(*flag),
-        Json::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
-            (Some(int), ..) => Value::Int(int),
-            (None, Some(uint), _) => Value::Uint(uint),
-            (None, None, double) => Value::Double(double.unwrap_or(f64::NAN)),
-        },
-        Json::String(text) => Value::String(text),
-        Json::Array(elements) => Value::List(List::Host(arena.alloc(JsonArray(elements))?)),
-        Json::Object(members) => Value::Map(Map::Host(arena.alloc(JsonObject(members))?)),
-    })
-}
-
-impl HostMap for JsonObject<'_> {
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-        match key {
-            Value::String(key) => self.0.get(*key).map(|json| value(json, arena)).transpose(),
-            _ => Ok(None),
-        }
-    }
-
-    fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<(Value<'s>, Value<'s>)>> {
-        let entry = self.0.iter().nth(index);
-        entry.map(|(key, json)| Ok((Value::String(key), value(json, arena)?))).transpose()
-    }
-}
-
-impl HostList for JsonArray<'_> {
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn get<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-        self.0.get(index).map(|json| value(json, arena)).transpose()
-    }
-}
 
 /// Returns a CEL value as JSON. Bytes become base64. Returns `None` for a value that JSON can't represent.
 pub(crate) fn to_json(value: &Value<'_>) -> Option<Json> {

@@ -20,6 +20,8 @@ const MAX_BUILD_BYTES: usize = 1 << 16;
 #[derive(Debug)]
 pub(super) struct AnchoredDfa {
     dfa: dense::DFA<Vec<u32>>,
+    /// Whether it reads from the end of the text.
+    pub(super) backward: bool,
     /// What every match has at the anchored end, in the order of the text. Comparing it is faster than the automaton.
     affix: Box<[u8]>,
     /// The state after the affix.
@@ -27,8 +29,15 @@ pub(super) struct AnchoredDfa {
 }
 
 impl AnchoredDfa {
-    /// Returns `None` if the automaton would exceed the limits.
-    pub(super) fn new(hir: &Hir, backward: bool) -> Option<Self> {
+    /// Returns the automaton of a pattern; `None` if it is anchored to no end, or if the automaton would exceed the limits.
+    pub(super) fn new(hir: &Hir) -> Option<Self> {
+        let looks = hir.properties();
+        let forward = || looks.look_set_prefix().contains(Look::Start).then(|| Self::reading(hir, false)).flatten();
+        let backward = || looks.look_set_suffix().contains(Look::End).then(|| Self::reading(hir, true)).flatten();
+        forward().or_else(backward)
+    }
+
+    fn reading(hir: &Hir, backward: bool) -> Option<Self> {
         let program = thompson::Config::new()
             // Anchored to an end, no match is empty between the bytes of a character.
             .utf8(false)
@@ -61,19 +70,18 @@ impl AnchoredDfa {
         }
         let known = if backward { affix.get(affix.len().saturating_sub(known)..) } else { affix.get(..known) };
         let affix = known?.into();
-        Some(Self { dfa, affix, start })
+        Some(Self { dfa, backward, affix, start })
     }
 
-    /// Whether a match starts at the start of the text. Only for automata built forward.
+    /// Whether the pattern matches.
     #[inline]
-    pub(super) fn matches_prefix(&self, text: &[u8]) -> bool {
-        (self.affix.is_empty() || text.starts_with(&self.affix)) && self.accepts(text.iter().skip(self.affix.len()))
-    }
-
-    /// Whether a match ends at the end of the text. Only for automata built backward.
-    #[inline]
-    pub(super) fn matches_suffix(&self, text: &[u8]) -> bool {
-        (self.affix.is_empty() || text.ends_with(&self.affix)) && self.accepts(text.iter().rev().skip(self.affix.len()))
+    pub(super) fn is_match(&self, text: &[u8]) -> bool {
+        let known = self.affix.len();
+        if self.backward {
+            (known == 0 || text.ends_with(&self.affix)) && self.accepts(text.iter().rev().skip(known))
+        } else {
+            (known == 0 || text.starts_with(&self.affix)) && self.accepts(text.iter().skip(known))
+        }
     }
 
     /// Whether the bytes after the affix, from the anchored end on, make a match.

@@ -8,7 +8,6 @@ use super::lazy_dfa::BYTES_PER_STEP;
 use super::matcher::{OverBudget, Undecided};
 use super::meter::Meter;
 use crate::MemoryBudget;
-use regex_syntax::hir::Look;
 
 /// Decides whether a pattern matches somewhere in bytes, as [`ByteRegex::is_match`] does. It is to that what
 /// [`Matcher`](super::Matcher) is to [`MeteredRegex`](super::MeteredRegex).
@@ -25,11 +24,10 @@ use regex_syntax::hir::Look;
 pub struct ByteMatcher(Engine);
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a search follows one pointer less")]
 enum Engine {
-    /// Reads the bytes from their start.
-    Forward(AnchoredDfa),
-    /// Reads the bytes from their end.
-    Backward(AnchoredDfa),
+    /// A small pattern that is anchored to an end.
+    Anchored(AnchoredDfa),
     /// Any pattern.
     Search(ByteRegex),
     /// One of the other engines, built on first use.
@@ -82,24 +80,12 @@ impl ByteMatcher {
 impl Engine {
     /// The automaton of a pattern that is anchored to an end, if it is small.
     fn anchored(pattern: &str) -> Option<Self> {
-        let hir = Syntax::Bytes.parse(pattern).ok()?;
-        let looks = hir.properties();
-        if looks.look_set_prefix().contains(Look::Start)
-            && let Some(dfa) = AnchoredDfa::new(&hir, false)
-        {
-            return Some(Self::Forward(dfa));
-        }
-        if looks.look_set_suffix().contains(Look::End)
-            && let Some(dfa) = AnchoredDfa::new(&hir, true)
-        {
-            return Some(Self::Backward(dfa));
-        }
-        None
+        AnchoredDfa::new(&Syntax::Bytes.parse(pattern).ok()?).map(Self::Anchored)
     }
 
     fn heap_bytes(&self) -> usize {
         match self {
-            Self::Forward(dfa) | Self::Backward(dfa) => dfa.heap_bytes(),
+            Self::Anchored(dfa) => dfa.heap_bytes(),
             Self::Search(regex) => regex.heap_bytes(),
             Self::Lazy(_) => 0,
         }
@@ -110,8 +96,7 @@ impl Engine {
         let read_all = || meter.charge(bytes.len() / BYTES_PER_STEP);
         match self {
             Self::Search(regex) => regex.is_match(bytes, meter),
-            Self::Forward(dfa) => read_all().map(|()| dfa.matches_prefix(bytes)),
-            Self::Backward(dfa) => read_all().map(|()| dfa.matches_suffix(bytes)),
+            Self::Anchored(dfa) => read_all().map(|()| dfa.is_match(bytes)),
             Self::Lazy(lazy) => return Err(Undecided::NoEngine(OverBudget { pattern: lazy.pattern() })),
         }
         .map_err(Undecided::Spent)

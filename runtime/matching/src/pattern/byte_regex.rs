@@ -1,7 +1,7 @@
 //! Regular expressions on bytes, without Unicode, whose searches charge what they cost.
 
 use super::compile::{Compiled, MAX_BYTE_PROGRAM_BYTES, PatternError, Syntax, engine};
-use super::lazy_dfa::{Direction, LazyDfa, Stop};
+use super::lazy_dfa::{Direction, LazyDfa, Stop, find_with};
 use super::meter::Meter;
 use super::metered_regex::{Groups, MOST_ASSUMED, MOST_ASSUMED_FOR_EACH, STATE_BYTES_PER_STEP};
 use crate::MemoryBudget;
@@ -146,15 +146,10 @@ impl Program {
         let mut states = self.states;
         if let (Some(forward), Some(backward)) = (forward, backward) {
             states = states.min(forward.program_states());
-            match forward.search(bytes, at..bytes.len(), false, meter) {
-                Ok(None) => return Ok(None),
+            match find_with(forward, backward, bytes, at, meter) {
+                Ok(found) => return Ok(found),
                 Err(Stop::Spent(error)) => return Err(error),
                 Err(Stop::Undecided) => {}
-                Ok(Some(end)) => match backward.search(bytes, at..end, false, meter) {
-                    Ok(Some(start)) => return Ok(Some(start..end)),
-                    Err(Stop::Spent(error)) => return Err(error),
-                    _ => {}
-                },
             }
         }
         meter.charge(states.saturating_mul(bytes.len().saturating_sub(at)) / STATE_BYTES_PER_STEP)?;

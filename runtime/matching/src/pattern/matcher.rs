@@ -9,7 +9,6 @@ use super::lazy_dfa::BYTES_PER_STEP;
 use super::meter::{Meter, Unmetered};
 use super::metered_regex::MeteredRegex;
 use crate::MemoryBudget;
-use regex_syntax::hir::Look;
 
 /// Decides whether a pattern matches somewhere in a text, as [`MeteredRegex::is_match`] does.
 ///
@@ -29,11 +28,10 @@ use regex_syntax::hir::Look;
 pub struct Matcher(pub(super) Engine);
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a search follows one pointer less")]
 pub(super) enum Engine {
-    /// Reads the text from its start.
-    Forward(AnchoredDfa),
-    /// Reads the text from its end.
-    Backward(AnchoredDfa),
+    /// A small pattern that is anchored to an end.
+    Anchored(AnchoredDfa),
     /// Any pattern.
     Search(MeteredRegex),
     /// An engine for ASCII texts, and one for all others that is built when such a text is met.
@@ -124,24 +122,12 @@ impl Matcher {
 impl Engine {
     /// The automaton of a pattern that is anchored to an end of the text, if it is small.
     fn anchored(pattern: &str) -> Option<Self> {
-        let hir = parse(pattern)?;
-        let looks = hir.properties();
-        if looks.look_set_prefix().contains(Look::Start)
-            && let Some(dfa) = AnchoredDfa::new(&hir, false)
-        {
-            return Some(Self::Forward(dfa));
-        }
-        if looks.look_set_suffix().contains(Look::End)
-            && let Some(dfa) = AnchoredDfa::new(&hir, true)
-        {
-            return Some(Self::Backward(dfa));
-        }
-        None
+        AnchoredDfa::new(&parse(pattern)?).map(Self::Anchored)
     }
 
     fn heap_bytes(&self, pattern: &str) -> usize {
         match self {
-            Self::Forward(dfa) | Self::Backward(dfa) => dfa.heap_bytes(),
+            Self::Anchored(dfa) => dfa.heap_bytes(),
             Self::Ascii(ascii, _) => ascii.heap_bytes(),
             Self::Search(_) => program_bound(pattern),
             Self::Lazy(_) => 0,
@@ -152,8 +138,7 @@ impl Engine {
     fn is_match<M: Meter>(&self, text: &str, meter: &M) -> Result<bool, Undecided<'_, M::Error>> {
         match self {
             Self::Search(regex) => regex.is_match(text, meter),
-            Self::Forward(dfa) => read_all(text, meter).map(|()| dfa.matches_prefix(text.as_bytes())),
-            Self::Backward(dfa) => read_all(text, meter).map(|()| dfa.matches_suffix(text.as_bytes())),
+            Self::Anchored(dfa) => read_all(text, meter).map(|()| dfa.is_match(text.as_bytes())),
             Self::Ascii(ascii, _) if text.is_ascii() => ascii.is_match(text, meter),
             Self::Ascii(_, others) => match others.get(build_regex) {
                 Some(regex) => regex.is_match(text, meter),

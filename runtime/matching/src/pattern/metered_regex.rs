@@ -2,7 +2,7 @@
 
 use super::analysis::program_states;
 use super::compile::{Compiled, parse};
-use super::lazy_dfa::{Direction, LazyDfa, Stop};
+use super::lazy_dfa::{Direction, LazyDfa, Stop, find_with};
 use super::meter::{Meter, Unmetered};
 use super::required::{RequiredLiterals, required_literals};
 use super::small_alphabet::reduce;
@@ -240,15 +240,10 @@ impl Program {
             && (!forward.has_empty() || text.is_ascii())
         {
             states = states.min(forward.program_states());
-            match forward.search(bytes, at..bytes.len(), false, meter) {
-                Ok(None) => return Ok(None),
+            match find_with(forward, backward, bytes, at, meter) {
+                Ok(found) => return Ok(found),
                 Err(Stop::Spent(error)) => return Err(error),
                 Err(Stop::Undecided) => {}
-                Ok(Some(end)) => match backward.search(bytes, at..end, false, meter) {
-                    Ok(Some(start)) => return Ok(Some(start..end)),
-                    Err(Stop::Spent(error)) => return Err(error),
-                    _ => {}
-                },
             }
         }
         meter.charge(states.saturating_mul(text.len().saturating_sub(at)) / STATE_BYTES_PER_STEP)?;

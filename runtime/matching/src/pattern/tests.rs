@@ -130,8 +130,8 @@ fn generated_patterns_are_decided_as_the_engine_does() {
             matcher => matcher.unwrap(),
         };
         let lazy = Matcher::lazy(&pattern, &MemoryBudget::default());
-        forward += usize::from(matches!(matcher.0, Engine::Forward(_)));
-        backward += usize::from(matches!(matcher.0, Engine::Backward(_)));
+        forward += usize::from(matches!(&matcher.0, Engine::Anchored(dfa) if !dfa.backward));
+        backward += usize::from(matches!(&matcher.0, Engine::Anchored(dfa) if dfa.backward));
         let tests = plain_tests(&pattern);
         within_bound(&pattern);
         plain += usize::from(tests.is_some());
@@ -181,8 +181,8 @@ const PATHS: &[&str] = &[
 #[test]
 fn each_pattern_has_its_engine() {
     let engine = |pattern: &str| match Matcher::new(pattern).unwrap().0 {
-        Engine::Forward(_) => "forward",
-        Engine::Backward(_) => "backward",
+        Engine::Anchored(dfa) if dfa.backward => "backward",
+        Engine::Anchored(_) => "forward",
         Engine::Search(_) => "search",
         Engine::Ascii(..) => "ascii",
         Engine::Lazy(..) => "lazy",

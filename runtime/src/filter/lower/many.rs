@@ -132,7 +132,7 @@ impl<'c> Lowering<'c> {
     }
 
     /// Whether a call with these arguments is made for each value of the first.
-    fn is_mapped(&self, args: &[TreeId]) -> bool {
+    pub(super) fn is_mapped(&self, args: &[TreeId]) -> bool {
         args.first().is_some_and(|&first| self.tree.node(first).each)
     }
 

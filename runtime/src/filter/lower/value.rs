@@ -6,7 +6,7 @@ use crate::env::Source;
 use crate::filter::convert::engine_type;
 use crate::filter::derive::derived_type;
 use crate::filter::prepared::pattern_argument;
-use crate::lower::lower_into;
+use crate::lower::{header_name, lower_into};
 use celero_frontend::filter::{AccessStep, FilterExpr, FilterLiteral, FilterType, StandardFunction};
 use celero_frontend::{NodeId as TreeId, Type};
 use celero_ir::{Catch, Constant, Helper, NodeId, Op, Ty};
@@ -43,20 +43,17 @@ impl<'c> Lowering<'c> {
                 Operand { node: self.add(Op::Field(*index), representation, &[], at), ty: ty.clone() }
             }
             Source::Header { map, name } => {
-                let name = name.to_ascii_lowercase();
+                // A name that no header can have is that of a missing one.
+                let Some(name) = header_name(name) else {
+                    return Operand { node: self.missing(Ty::Raw, at), ty: Type::String };
+                };
                 let name = self.lowered.graph.constant(Constant::HeaderName(name.into()));
                 let header = self.add(Op::Header { field: *map, name }, Ty::Maybe, &[], at);
                 Operand { node: self.add(Op::Require, Ty::Raw, &[header], at), ty: Type::String }
             }
             Source::Expression(checked) => {
                 let node = lower_into(&mut self.lowered, self.level, checked, self.functions, self.fields);
-                // Without the detour over text.
-                let graph = &self.lowered.graph;
-                let inner = match (graph.op(node), graph.args(node)) {
-                    (Op::Decode | Op::IpText, &[inner]) => inner,
-                    _ => node,
-                };
-                Operand { node: inner, ty: checked.result_type().clone() }
+                Operand { node, ty: checked.result_type().clone() }
             }
             Source::Derived(how, base) => {
                 let base = self.source(base, at);
@@ -140,7 +137,7 @@ impl<'c> Lowering<'c> {
 
     /// A call whose first argument has one value.
     fn called(&mut self, id: TreeId, function: u32, args: &'c [TreeId]) -> Lower<Operand> {
-        if args.first().is_some_and(|&first| self.tree.node(first).each) {
+        if self.is_mapped(args) {
             return self.mapped(id, function, args);
         }
         let standard = self.tree.function(function).and_then(|function| function.standard);
@@ -168,7 +165,7 @@ impl<'c> Lowering<'c> {
         let result = &self.tree.node(id).ty;
         // The type of one call, also where the call is made for each value.
         let result = match result {
-            FilterType::Array(element) if args.first().is_some_and(|&first| self.tree.node(first).each) => element,
+            FilterType::Array(element) if self.is_mapped(args) => element,
             other => other,
         };
         let ty = engine_type(result);

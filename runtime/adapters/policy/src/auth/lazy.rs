@@ -6,7 +6,6 @@
 
 use super::{Auth, Finding, Lookup};
 use crate::expressions::CredentialReads;
-use crate::values::JsonObject;
 use celero::{Arena, ErrorKind, EvalResult, HostMap, Map, Value};
 use http::HeaderMap;
 use serde_json::{Map as JsonMap, Value as Json};
@@ -125,7 +124,7 @@ impl LazyCredential<'_> {
     }
 
     /// Verifies the credentials, once. `None`: that takes long, and the phase may wait for it.
-    fn verified(&self) -> Option<JsonObject<'_>> {
+    fn verified(&self) -> Option<&JsonMap<String, Json>> {
         static NOTHING: LazyLock<JsonMap<String, Json>> = LazyLock::new(JsonMap::new);
         if self.slow.get() {
             return None;
@@ -141,7 +140,7 @@ impl LazyCredential<'_> {
                 Lookup::Slow => &None,
             },
         };
-        Some(JsonObject(finding.as_deref().unwrap_or(&NOTHING)))
+        Some(finding.as_deref().unwrap_or(&NOTHING))
     }
 
     fn look_up(&self) -> Lookup {
@@ -155,7 +154,7 @@ impl LazyCredential<'_> {
         }
     }
 
-    fn read(&self) -> EvalResult<JsonObject<'_>> {
+    fn read(&self) -> EvalResult<&JsonMap<String, Json>> {
         self.verified().ok_or_else(|| {
             self.sized.set(false);
             self.read.set(self.read.get().max(UnverifiedRead::Failed));
@@ -183,14 +182,14 @@ impl HostMap for LazyCredential<'_> {
     }
 
     fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-        arena.alloc(self.read()?)?.get(key, arena)
+        HostMap::get(self.read()?, key, arena)
     }
 
     fn entry<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<(Value<'s>, Value<'s>)>> {
-        arena.alloc(self.read()?)?.entry(index, arena)
+        HostMap::entry(self.read()?, index, arena)
     }
 
     fn entries<'s>(&'s self, arena: &'s Arena) -> EvalResult<&'s [(Value<'s>, Value<'s>)]> {
-        arena.alloc(self.read()?)?.entries(arena)
+        HostMap::entries(self.read()?, arena)
     }
 }
