@@ -29,4 +29,14 @@ macro_rules! programs {
     };
 }
 
-programs!(own_context, host_functions, error_handling, rule_set, live_rules, policy_host, axum_server, tracing);
+programs!(
+    own_context,
+    host_functions,
+    error_handling,
+    rule_set,
+    live_rules,
+    policy_host,
+    axum_server,
+    tonic_server,
+    tracing
+);

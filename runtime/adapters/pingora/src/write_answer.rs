@@ -4,6 +4,7 @@ use celero_policy::PolicyAnswer;
 use http::{Method, header};
 use pingora::Result;
 use pingora::http::ResponseHeader;
+use pingora::protocols::http::HttpTask;
 use pingora::proxy::Session;
 
 /// Sends `answer` instead of a server's response. No part of a response may have been sent before.
@@ -17,9 +18,11 @@ pub(crate) async fn write_answer(session: &mut Session, answer: &PolicyAnswer) -
         head.insert_header(header::CONTENT_LENGTH, answer.body.len())?;
     }
     let silent = bodiless || answer.body.is_empty() || session.req_header().method == Method::HEAD;
-    session.write_response_header(Box::new(head), silent).await?;
+    // As tasks: `write_response_header` would let the head of a bodiless answer end without its stream, in which clients of gRPC see no status.
+    let mut tasks = vec![HttpTask::Header(Box::new(head), silent)];
     if !silent {
-        session.write_response_body(Some(answer.body.clone()), true).await?;
+        tasks.push(HttpTask::Body(Some(answer.body.clone()), true));
     }
+    session.write_response_tasks(tasks).await?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::context::{BodyData, CommonData, ResponseBodyData, ResponseHead};
 use crate::edits::Edit;
 use crate::exchange::Exchange;
 use crate::outcome::Outcome;
-use crate::policy::{Policy, outcome};
+use crate::policy::Policy;
 use celero::http::{Request, RequestHead};
 use http::{Method, header, request, response};
 
@@ -25,7 +25,7 @@ impl Policy {
         let body = match self.body_settings.view(&head.headers, body) {
             BodyView::Bytes(body) => body,
             BodyView::Skip => return Outcome::Continue,
-            BodyView::Answer(answer) => return Outcome::Respond(Box::new(answer)),
+            BodyView::Answer(answer) => return exchange.outcome(Some(answer)),
         };
         let Exchange { findings, labels, effects, peer, local, received, .. } = exchange;
         let proofs = self.auth.lazy(&head.headers, findings);
@@ -38,14 +38,14 @@ impl Policy {
         };
         let answer = self.body.run(&context, &head.headers, effects);
         exchange.end_phase();
-        outcome(answer)
+        exchange.outcome(answer)
     }
 
     /// Decides about a request whose body is too large. Call it instead of [`request_body`](Self::request_body). After
     /// [`Outcome::Continue`] the request is forwarded without running the phase.
     pub fn request_body_too_large(&self, exchange: &mut Exchange) -> Outcome {
         exchange.effects.edits.clear();
-        outcome(self.body_settings.too_large())
+        exchange.outcome(self.body_settings.too_large())
     }
 
     /// Returns how much of a response's body to buffer for [`response_body`](Self::response_body) before the response is sent on.
@@ -79,7 +79,7 @@ impl Policy {
         let body = match self.response_settings.view(&response.headers, body) {
             BodyView::Bytes(body) => body,
             BodyView::Skip => return Outcome::Continue,
-            BodyView::Answer(answer) => return Outcome::Respond(Box::new(answer)),
+            BodyView::Answer(answer) => return exchange.outcome(Some(answer)),
         };
         let Exchange { findings, labels, effects, peer, local, received, .. } = exchange;
         let proofs = self.auth.lazy(&head.headers, findings);
@@ -93,14 +93,14 @@ impl Policy {
         };
         let answer = self.response_body.run(&context, &response.headers, effects);
         exchange.end_phase();
-        outcome(answer)
+        exchange.outcome(answer)
     }
 
     /// Decides about a response whose body is too large. Call it instead of [`response_body`](Self::response_body). After
     /// [`Outcome::Continue`] the response is forwarded without running the phase.
     pub fn response_body_too_large(&self, exchange: &mut Exchange) -> Outcome {
         exchange.effects.edits.clear();
-        outcome(self.response_settings.too_large())
+        exchange.outcome(self.response_settings.too_large())
     }
 
     /// Describes how bodies are buffered: a line for each phase that reads them.

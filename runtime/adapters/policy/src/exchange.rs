@@ -3,6 +3,8 @@
 use crate::auth::{Verification, VerifiedCredentials};
 use crate::context::Labels;
 use crate::edits::Edits;
+use crate::grpc::answer_to_call;
+use crate::outcome::{Outcome, PolicyAnswer};
 use celero_canonical::Refusal;
 use serde_json::Value as Json;
 use std::net::SocketAddr;
@@ -22,6 +24,8 @@ pub struct Exchange {
     /// The target as it was received, if it was not canonical.
     pub(crate) received: Option<Box<[u8]>>,
     pub(crate) refusal: Option<Refusal>,
+    /// Whether the request is a call of gRPC.
+    pub(crate) is_grpc: bool,
 }
 
 /// What the rules of a phase change.
@@ -112,6 +116,12 @@ impl Exchange {
     /// Returns all labels, sorted by name.
     pub fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
         self.labels.iter().map(|(name, value)| (&**name, &**value))
+    }
+
+    /// Returns the outcome of a phase that ended with this answer, or with none.
+    pub(crate) fn outcome(&self, answer: Option<PolicyAnswer>) -> Outcome {
+        let in_its_protocol = |answer| if self.is_grpc { answer_to_call(answer) } else { answer };
+        answer.map_or(Outcome::Continue, |answer| Outcome::Respond(Box::new(in_its_protocol(answer))))
     }
 
     /// Makes the labels of a phase visible to the next one.

@@ -57,6 +57,7 @@ mod expectation;
 mod expression_layout;
 mod expressions;
 mod failure_log;
+mod grpc;
 mod language;
 mod live;
 mod normalize;

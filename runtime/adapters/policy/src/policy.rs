@@ -11,6 +11,7 @@ use crate::exchange::Exchange;
 use crate::expectation;
 use crate::expressions::{CredentialReads, DeclaredNames, EndReads};
 use crate::failure_log::FailureSink;
+use crate::grpc::is_call;
 use crate::normalize::Normalization;
 use crate::outcome::{LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo, VerificationInfo};
 use crate::phase::{PhaseRules, Unverified};
@@ -214,9 +215,10 @@ impl Policy {
     /// Makes a request canonical, or refuses it, also one with an expectation that nobody can meet.
     fn admit(&self, head: &mut impl Head, exchange: &mut Exchange) -> Option<Outcome> {
         exchange.effects.edits.clear();
+        exchange.is_grpc = is_call(head.parts());
         let refused = self.normalization.admit(head, exchange).or_else(|| expectation::refusal(&head.parts().headers));
         self.auth.remove_untrusted(head, exchange.peer);
-        refused.map(|refused| outcome(Some(refused)))
+        refused.map(|refused| exchange.outcome(Some(refused)))
     }
 
     #[cold]
@@ -260,13 +262,13 @@ impl Policy {
                 if answer.is_none() {
                     self.ask_for_whole_response(head, exchange);
                 }
-                Ok(outcome(answer))
+                Ok(exchange.outcome(answer))
             }
             Err(Unverified) => {
                 effects.discard();
                 match self.auth.start(proofs.slow(), &head.headers) {
                     Ok(verification) => Err(verification),
-                    Err(Busy) => Ok(outcome(Some(busy()))),
+                    Err(Busy) => Ok(exchange.outcome(Some(busy()))),
                 }
             }
         }
@@ -300,7 +302,7 @@ impl Policy {
         };
         let answer = self.response.run(&context, &response.headers, effects);
         exchange.end_phase();
-        outcome(answer)
+        exchange.outcome(answer)
     }
 
     /// Runs the phase `log`, and returns the fields that all phases added to the log entry. Call it once, when the request is over.
@@ -470,10 +472,6 @@ fn busy() -> PolicyAnswer {
     let mut answer = PolicyAnswer::empty(StatusCode::SERVICE_UNAVAILABLE, &Arc::from("auth.busy"));
     answer.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     answer
-}
-
-pub(crate) fn outcome(answer: Option<PolicyAnswer>) -> Outcome {
-    answer.map_or(Outcome::Continue, |answer| Outcome::Respond(Box::new(answer)))
 }
 
 #[cfg(test)]

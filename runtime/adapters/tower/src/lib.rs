@@ -20,7 +20,7 @@
 //! as `/open`.
 //!
 //! All phases of a request use the same policy. A reload of the [`LivePolicy`](celero_policy::LivePolicy) applies to later requests.
-//! `examples/axum_server.rs` at the root of the repository is a whole server.
+//! `examples/axum_server.rs` and `examples/tonic_server.rs` at the root of the repository are whole servers.
 //!
 //! The layer must know the client's address if the policy reads it: the feature `axum` finds it in axum's `ConnectInfo`, and
 //! [`PolicyLayer::peer`] sets another way. If it is not found, the layer answers with status 500 and says so, rather than let rules decide

@@ -7,6 +7,7 @@ mod bodies;
 mod errors;
 mod examples;
 mod failures;
+mod grpc;
 mod hostile;
 mod imitations;
 mod key_sources;

@@ -1,5 +1,6 @@
 //! HTTP/2 without TLS.
 
+use crate::raw_h2::{END_HEADERS, END_STREAM, HEADERS, RawH2, fields, literal, status};
 use crate::running::Running;
 use bytes::Bytes;
 use http::{Request, Response};
@@ -149,5 +150,29 @@ fn many_at_once_are_kept_apart() {
     for (i, response) in exchange(proxy.address, requests).iter().enumerate() {
         let echo: serde_json::Value = serde_json::from_slice(response.body()).unwrap();
         assert_eq!(echo["body"], format!("body {i}"));
+    }
+}
+
+/// Clients of gRPC take a status in the head only if the head ends the stream.
+#[test]
+fn a_denied_call_of_grpc_ends_with_its_head() {
+    let policy = r#"
+request: [{ when: request.path == "/no", deny: { status: 403, body: no } }]
+response: [{ when: request.path == "/status/500", deny: 503 }]
+"#;
+    let proxy = Running::demo(policy);
+    for (path, expected, message) in [("/no", "7", "no"), ("/status/500", "14", "")] {
+        let mut call = request("POST", path, b"");
+        call.headers_mut().insert("content-type", "application/grpc".parse().unwrap());
+        let reply = exchange(proxy.address, vec![call]).remove(0);
+        let header = |name| reply.headers().get(name).map_or("", |value| value.to_str().unwrap());
+        let shown = (reply.status().as_u16(), header("grpc-status"), header("grpc-message"), &reply.body()[..]);
+        assert_eq!(shown, (200, expected, message, &b""[..]), "{path}");
+
+        let mut client = RawH2::connect(proxy.address, &[]);
+        let block = [fields("POST", path), literal("content-type", "application/grpc")].concat();
+        client.frame(HEADERS, END_HEADERS | END_STREAM, 1, &block);
+        let head = client.find(HEADERS).unwrap();
+        assert_eq!((status(&head.payload).as_str(), head.flags & END_STREAM), ("200", END_STREAM), "{path}");
     }
 }

@@ -24,6 +24,7 @@ pub(crate) struct RawH2 {
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) kind: u8,
+    pub(crate) flags: u8,
     pub(crate) stream: u32,
     pub(crate) payload: Vec<u8>,
 }
@@ -64,7 +65,7 @@ impl RawH2 {
         let mut payload = vec![0; length as usize];
         self.stream.read_exact(&mut payload).ok()?;
         let stream = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
-        Some(Frame { kind: head[3], stream, payload })
+        Some(Frame { kind: head[3], flags: head[4], stream, payload })
     }
 
     /// Reads until a frame of this kind arrives.
