@@ -7,7 +7,7 @@ use crate::head::{OfRequest, OfResponse};
 use crate::held_response::HeldResponse;
 use crate::write_answer::write_answer;
 use bytes::Bytes;
-use celero_policy::{Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary};
+use celero_policy::{ClientCertificate, Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary};
 use http::{HeaderMap, Uri};
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::proxy::{FailToProxy, Session};
@@ -106,10 +106,15 @@ impl Guard {
     /// Runs the phases `request` and `requestBody`. Returns `true` if the policy answered the request, and the answer was sent. Both
     /// phases are over before a server is chosen, so headers and labels that they set can decide which.
     ///
+    /// The certificate of the client is what the host's `TlsAccept::handshake_complete_callback` has returned as a [`ClientCertificate`].
+    ///
     /// # Errors
     /// Returns an error if the client is gone, or sends a body too slowly that the policy needs.
     pub async fn request_filter(&mut self, session: &mut Session) -> Result<bool> {
         self.exchange.reset(inet(session.client_addr()), inet(session.server_addr()));
+        if let Some(certificate) = certificate(session) {
+            self.exchange.set_client_certificate(certificate);
+        }
         let head = &mut OfRequest(session.req_header_mut());
         let outcome = self.policy.request_async(head, &mut self.exchange).await;
         if self.apply_outcome(session, outcome).await? {
@@ -267,6 +272,11 @@ impl Guard {
         let response = session.response_written().map(|head| &**head);
         self.policy.log(session.req_header(), response, &end, &mut self.exchange)
     }
+}
+
+/// Returns the certificate of the client, if the host keeps it with the connection.
+fn certificate(session: &Session) -> Option<ClientCertificate> {
+    session.digest()?.ssl_digest.as_ref()?.extension.get::<ClientCertificate>().cloned()
 }
 
 fn inet(address: Option<&pingora::protocols::l4::socket::SocketAddr>) -> Option<SocketAddr> {

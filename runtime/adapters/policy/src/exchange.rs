@@ -1,6 +1,6 @@
 //! The state of one request between its phases.
 
-use crate::auth::{Verification, VerifiedCredentials};
+use crate::auth::{ClientCertificate, Verification, VerifiedCredentials};
 use crate::context::Labels;
 use crate::edits::Edits;
 use crate::grpc::answer_to_call;
@@ -26,6 +26,7 @@ pub struct Exchange {
     pub(crate) refusal: Option<Refusal>,
     /// Whether the request is a call of gRPC.
     pub(crate) is_grpc: bool,
+    pub(crate) certificate: Option<ClientCertificate>,
 }
 
 /// What the rules of a phase change.
@@ -65,7 +66,7 @@ impl Exchange {
     /// Clears the state for the next request.
     pub fn reset(&mut self, peer: Option<SocketAddr>, local: Option<SocketAddr>) {
         (self.peer, self.local) = (peer, local);
-        (self.received, self.refusal) = (None, None);
+        (self.received, self.refusal, self.certificate) = (None, None, None);
         self.findings = VerifiedCredentials::default();
         self.background = Verification::default();
         // Clearing an empty map is slower than this test.
@@ -85,6 +86,13 @@ impl Exchange {
     #[must_use]
     pub fn local(&self) -> Option<SocketAddr> {
         self.local
+    }
+
+    /// Sets the certificate that the client has shown in the TLS connection that the host terminates. The host has verified it. Rules read it
+    /// as `clientCert` if the policy has that section, unless the peer is one of its `trusted`: then the header of the peer says who the client
+    /// is. Call it before the phase `request`; [`reset`](Self::reset) forgets it.
+    pub fn set_client_certificate(&mut self, certificate: ClientCertificate) {
+        self.certificate = Some(certificate);
     }
 
     /// Returns why the request has no canonical form, if it was refused for that.

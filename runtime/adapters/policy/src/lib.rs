@@ -71,7 +71,7 @@ mod template;
 mod values;
 pub mod yaml;
 
-pub use auth::{KeyFetch, KeyFetcher, KeySource, KeySourceInfo};
+pub use auth::{ClientCertificate, KeyFetch, KeyFetcher, KeySource, KeySourceInfo};
 pub use body_buffering::{BodyBuffering, BufferState};
 pub use cases::TestReport;
 pub use celero_canonical as canonical;

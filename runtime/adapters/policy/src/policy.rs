@@ -242,9 +242,9 @@ impl Policy {
     /// # Errors
     /// Returns the verifications that the outcome depends on. The phase had no effect then.
     fn try_request(&self, head: &request::Parts, exchange: &mut Exchange) -> Result<Outcome, Verification> {
-        let Exchange { findings, background, labels, effects, peer, local, received, .. } = exchange;
+        let Exchange { findings, background, labels, effects, peer, local, received, certificate, .. } = exchange;
         effects.edits.clear();
-        self.auth.client_cert(&head.headers, findings);
+        self.auth.client_cert(&head.headers, *peer, certificate.as_ref(), findings);
         let proofs = self.auth.lazy(&head.headers, findings).waiting();
         let context = RequestData {
             request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),

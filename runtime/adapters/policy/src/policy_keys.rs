@@ -80,7 +80,7 @@ pub(crate) static SECTIONS: MappingSpec = MappingSpec::new(
         optional(
             "clientCert",
             Mapping(&CLIENT_CERT),
-            "Certificates of clients in `x-forwarded-client-cert`. Expressions read `clientCert.subject`, `.hash`, `.uris`, `.dnsNames` and `.by`.",
+            "Certificates of clients, verified by the host, or by a peer that names them in `x-forwarded-client-cert`. Expressions read `clientCert.subject`, `.hash`, `.uris`, `.dnsNames` and `.by`.",
         ),
         optional("request", RULES_OR_PHASE, "Rules that run when the head of a request has arrived."),
         optional(
@@ -359,10 +359,10 @@ static API_KEY: MappingSpec = MappingSpec::new(
 
 static CLIENT_CERT: MappingSpec = MappingSpec::new(
     "`clientCert`",
-    &[required(
+    &[optional(
         "trusted",
         List(&Text),
-        "The addresses and networks of peers that may send the header. It is removed from requests of other peers.",
+        "The addresses and networks of peers that may send the header. It is removed from requests of other peers. Default: none.",
     )],
 );
 

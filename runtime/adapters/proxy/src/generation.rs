@@ -2,6 +2,7 @@
 
 use crate::config::{Config, Route, Timeouts};
 use crate::error::Error;
+use crate::tls::{ClientTls, ServerTrust};
 use crate::upstream::Upstream;
 use celero_policy::{KeyFetcher, Policy};
 use std::collections::BTreeSet;
@@ -17,6 +18,8 @@ pub(crate) struct Generation {
     pub(crate) config: Config,
     pub(crate) policy: Arc<Policy>,
     pub(crate) upstreams: Vec<Arc<Upstream>>,
+    /// Of each listener.
+    tls: Vec<Option<ClientTls>>,
     /// What fetches the keys that the policy names by URL.
     pub(crate) key_fetchers: Vec<Arc<KeyFetcher>>,
 }
@@ -30,16 +33,25 @@ impl Generation {
         if let Some(before) = before {
             policy.take_over(&before.policy);
         }
-        let known = |wanted: &_| before?.upstreams.iter().find(|upstream| upstream.config == *wanted).map(Arc::clone);
+        let tls = config.listeners.iter().map(|listener| listener.tls.as_ref().map(ClientTls::load).transpose());
+        let tls = tls.collect::<Result<_, Error>>()?;
         let mut upstreams = Vec::with_capacity(config.upstreams.len());
         for wanted in &config.upstreams {
-            upstreams.push(match known(wanted) {
-                Some(upstream) => upstream,
-                None => Arc::new(Upstream::new(wanted, demo)?),
+            let trust = wanted.tls.as_ref().map(ServerTrust::load).transpose()?;
+            let known =
+                before.and_then(|before| before.upstreams.iter().find(|known| known.is(wanted, trust.as_ref())));
+            upstreams.push(match known {
+                Some(upstream) => Arc::clone(upstream),
+                None => Arc::new(Upstream::new(wanted, trust, demo)?),
             });
         }
         let key_fetchers = policy.key_sources().map(|source| Arc::new(source.fetcher())).collect();
-        Ok(Self { config, policy: Arc::new(policy), upstreams, key_fetchers })
+        Ok(Self { config, policy: Arc::new(policy), upstreams, tls, key_fetchers })
+    }
+
+    /// Returns what handshakes on a listener need.
+    pub(crate) fn tls(&self, listener: usize) -> Option<&ClientTls> {
+        self.tls.get(listener)?.as_ref()
     }
 
     pub(crate) fn routes(&self) -> &[Route] {
@@ -79,8 +91,8 @@ impl Generation {
         text
     }
 
-    /// Returns the files of the policy.
+    /// Returns the files of the policy, and of TLS.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        self.policy.files().to_vec()
+        self.policy.files().iter().chain(self.config.tls_files()).cloned().collect()
     }
 }

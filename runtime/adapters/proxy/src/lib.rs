@@ -39,6 +39,7 @@ mod routing;
 mod service;
 mod shutdown;
 mod state;
+mod tls;
 mod upstream;
 
 pub use error::Error;

@@ -20,6 +20,10 @@ pub(crate) fn line(session: &Session, request: &RequestState, fields: &LogFields
     entry.add("host", || routing::host(head).into());
     entry.add("path", || head.uri.path().into());
     entry.add("protocol", || format!("{:?}", head.version).into());
+    if let Some(tls) = session.digest().and_then(|digest| digest.ssl_digest.as_ref()) {
+        // rustls writes `TLSv1_3`.
+        entry.add("tls", || tls.version.replace('_', ".").into());
+    }
     entry.add("status", || session.response_written().map(|head| head.status.as_u16()).into());
     entry.add("bytesSent", || session.body_bytes_sent().into());
     entry.add("durationMs", || (guard.elapsed().as_micros() as f64 / 1e3).into());

@@ -31,6 +31,7 @@ pub(crate) struct Metrics {
     /// Refused heads, by the statuses of [`HEAD_STATUSES`].
     refused_heads: [AtomicU64; HEAD_STATUSES.len()],
     refused_connections: AtomicU64,
+    failed_handshakes: AtomicU64,
 }
 
 /// The statuses that refuse the head of a request.
@@ -57,6 +58,10 @@ impl Metrics {
 
     pub(crate) fn connection_refused(&self) {
         self.refused_connections.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn handshake_failed(&self) {
+        self.failed_handshakes.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn head_refused(&self, status: StatusCode) {
@@ -103,6 +108,8 @@ pub(crate) fn render(metrics: &Metrics, now: &Generation, dropped: u64) -> Strin
         "Connections that were closed because a bound was reached.",
     );
     page.sample("celero_connections_refused_total", &[], get(&metrics.refused_connections));
+    page.head("celero_tls_handshakes_failed_total", "counter", "Handshakes of TLS with clients that failed.");
+    page.sample("celero_tls_handshakes_failed_total", &[], get(&metrics.failed_handshakes));
     page.head("celero_upstream_connect_failures_total", "counter", "Failed connections to servers.");
     page.sample("celero_upstream_connect_failures_total", &[], get(&metrics.upstream_failures));
     page.head("celero_policy_reloads", "counter", "Reloads that succeeded.");

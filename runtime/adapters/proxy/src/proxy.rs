@@ -3,7 +3,7 @@
 use crate::access_log::{AccessLog, Writer};
 use crate::admin::Admin;
 use crate::bound_service::{BoundService, bind};
-use crate::config::Config;
+use crate::config::{Config, Listener as ListenerConfig};
 use crate::demo::DemoService;
 use crate::error::Error;
 use crate::file_limit;
@@ -12,7 +12,7 @@ use crate::file_watcher::WatchService;
 use crate::generation::Generation;
 use crate::health::HealthService;
 use crate::key_service::KeyService;
-use crate::listener::Listener;
+use crate::listener::{Listener, Protocol};
 use crate::service::Service;
 use crate::shutdown::LoggedSignal;
 use crate::state::State;
@@ -55,11 +55,16 @@ impl Proxy {
         let mut server = Server::new_with_opt_and_conf(None, server_conf(&config));
 
         let mut addresses = Vec::with_capacity(config.listeners.len());
-        for listener in &config.listeners {
+        for (number, listener) in config.listeners.iter().enumerate() {
             let socket = bind(listener.address)?;
             addresses.push(socket.local_addr()?);
             let app = http_proxy(&server.configuration, Service { state: Arc::clone(&state) });
-            let app = Listener::new(app, Arc::clone(&state), listener.h2c);
+            let protocol = match listener {
+                ListenerConfig { tls: Some(_), .. } => Protocol::Tls(number),
+                ListenerConfig { h2c: true, .. } => Protocol::Plain,
+                _ => Protocol::Http1,
+            };
+            let app = Listener::new(app, Arc::clone(&state), protocol);
             let mut service = Listening::new("proxy".into(), app);
             service.threads = Some(config.threads);
             server.add_service(BoundService::new(service, socket)?);
@@ -68,7 +73,7 @@ impl Proxy {
         if let Some(address) = config.metrics {
             let socket = bind(address)?;
             metrics = Some(socket.local_addr()?);
-            let admin = Listener::new(Admin { state: Arc::clone(&state) }, Arc::clone(&state), false);
+            let admin = Listener::new(Admin { state: Arc::clone(&state) }, Arc::clone(&state), Protocol::Http1);
             let admin = Listening::new("metrics".into(), admin);
             server.add_service(BoundService::new(admin, socket)?);
         }

@@ -89,20 +89,17 @@ impl ProxyHttp for Service {
             return Error::e_explain(ErrorType::HTTPStatus(503), "no server of the upstream is left to try");
         };
         request.server = Some(server);
-        let mut peer = HttpPeer::new(server, false, String::new());
+        let mut peer = upstream.peer(server);
         let (options, timeouts) = (&mut peer.options, request.now.timeouts());
         options.connection_timeout = Some(timeouts.connect);
         options.total_connection_timeout = Some(timeouts.connect);
         options.read_timeout = Some(timeouts.read);
         options.write_timeout = Some(timeouts.write);
         options.idle_timeout = Some(timeouts.idle);
-        if upstream.config.h2c {
-            options.set_http_version(2, 2);
-        }
         Ok(Box::new(peer))
     }
 
-    /// Appends the client's address to `x-forwarded-for`.
+    /// Appends the client's address to `x-forwarded-for`, and says in `x-forwarded-proto` that the client uses TLS.
     async fn upstream_request_filter(
         &self,
         session: &mut Session,
@@ -116,6 +113,9 @@ impl ProxyHttp for Service {
             chain.push(client.as_bytes());
             let chain = chain.join(&b", "[..]);
             head.insert_header("x-forwarded-for", chain)?;
+        }
+        if session.digest().is_some_and(|digest| digest.ssl_digest.is_some()) {
+            head.insert_header("x-forwarded-proto", "https")?;
         }
         request.guard.upstream_request_filter(session, head)
     }

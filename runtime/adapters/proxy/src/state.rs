@@ -2,7 +2,7 @@
 
 use crate::access_log::AccessLog;
 use crate::brief_entry;
-use crate::config::Config;
+use crate::config::{Config, Listener};
 use crate::error::Error;
 use crate::file_stamps::{FileStamps, check_end_markers};
 use crate::generation::Generation;
@@ -102,10 +102,16 @@ impl State {
     }
 
     fn read_once(&self) -> Result<Generation, Error> {
-        let config = Config::load(&self.file)?;
+        let mut config = Config::load(&self.file)?;
         let before = self.current();
+        // Certificates may change, sockets may not: then the listeners are those that run.
+        let same_sockets =
+            config.listeners.iter().map(Listener::socket).eq(before.config.listeners.iter().map(Listener::socket));
+        if !same_sockets {
+            config.listeners.clone_from(&before.config.listeners);
+        }
         for (name, same) in [
-            ("listeners", config.listeners == before.config.listeners),
+            ("listeners", same_sockets),
             ("metrics", config.metrics == before.config.metrics),
             ("accessLog", config.access_log == before.config.access_log),
             ("threads", config.threads == before.config.threads),

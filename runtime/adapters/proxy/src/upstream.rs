@@ -1,10 +1,12 @@
 //! The servers of an upstream: load balancing and health checks.
 
 use crate::config::{Balance, HashKey, Health, Upstream as Config};
+use crate::tls::ServerTrust;
 use http::request::Parts;
 use pingora::lb::health_check::{HealthCheck, HttpHealthCheck, TcpHealthCheck};
 use pingora::lb::selection::{BackendIter, BackendSelection, Consistent, Random, RoundRobin};
 use pingora::lb::{Backends, LoadBalancer};
+use pingora::upstreams::peer::HttpPeer;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -14,7 +16,8 @@ const MAX_TRIES: usize = 256;
 /// A group of servers.
 pub(crate) struct Upstream {
     pub(crate) name: Arc<str>,
-    pub(crate) config: Config,
+    config: Config,
+    trust: Option<ServerTrust>,
     balancer: Balancer,
 }
 
@@ -26,15 +29,32 @@ enum Balancer {
 
 impl Upstream {
     /// Creates an upstream. `demo` is the address of the demo server.
-    pub(crate) fn new(config: &Config, demo: SocketAddr) -> std::io::Result<Self> {
+    pub(crate) fn new(config: &Config, trust: Option<ServerTrust>, demo: SocketAddr) -> std::io::Result<Self> {
         let servers = if config.servers.is_empty() { vec![demo] } else { config.servers.clone() };
-        let health = config.health.as_ref();
+        let health = config.health.as_ref().map(|health| (health, trust.as_ref()));
         let balancer = match &config.balance {
             Balance::RoundRobin => Balancer::RoundRobin(balancer(&servers, health)?),
             Balance::Random => Balancer::Random(balancer(&servers, health)?),
             Balance::Consistent(key) => Balancer::Consistent(balancer(&servers, health)?, key.clone()),
         };
-        Ok(Self { name: config.name.as_str().into(), config: config.clone(), balancer })
+        Ok(Self { name: config.name.as_str().into(), config: config.clone(), trust, balancer })
+    }
+
+    /// Returns whether this is what a configuration asks for.
+    pub(crate) fn is(&self, config: &Config, trust: Option<&ServerTrust>) -> bool {
+        self.config == *config && self.trust.as_ref() == trust
+    }
+
+    /// Returns how to connect to a server.
+    pub(crate) fn peer(&self, server: SocketAddr) -> HttpPeer {
+        let mut peer = HttpPeer::new(server, false, String::new());
+        if let Some(trust) = &self.trust {
+            trust.apply(&mut peer);
+        }
+        if self.config.h2c {
+            peer.options.set_http_version(2, 2);
+        }
+        peer
     }
 
     /// Returns a healthy server that is not in `failed`, or, if there is none, an unhealthy one that is not.
@@ -81,20 +101,23 @@ impl Upstream {
     }
 }
 
-fn balancer<S>(servers: &[SocketAddr], health: Option<&Health>) -> std::io::Result<LoadBalancer<S>>
+fn balancer<S>(
+    servers: &[SocketAddr],
+    health: Option<(&Health, Option<&ServerTrust>)>,
+) -> std::io::Result<LoadBalancer<S>>
 where
     S: BackendSelection + Send + Sync + 'static,
     S::Config: Default,
     S::Iter: BackendIter,
 {
     let mut balancer = LoadBalancer::try_from_iter(servers)?;
-    if let Some(health) = health {
-        balancer.set_health_check(check_of(health));
+    if let Some((health, trust)) = health {
+        balancer.set_health_check(check_of(health, trust));
     }
     Ok(balancer)
 }
 
-fn check_of(health: &Health) -> Box<dyn HealthCheck + Send + Sync> {
+fn check_of(health: &Health, trust: Option<&ServerTrust>) -> Box<dyn HealthCheck + Send + Sync> {
     let Some(path) = &health.path else {
         let mut check = TcpHealthCheck::new();
         check.consecutive_success = health.healthy_after;
@@ -103,6 +126,9 @@ fn check_of(health: &Health) -> Box<dyn HealthCheck + Send + Sync> {
         return check;
     };
     let mut check = HttpHealthCheck::new("health", false);
+    if let Some(trust) = trust {
+        trust.apply(&mut check.peer_template);
+    }
     check.consecutive_success = health.healthy_after;
     check.consecutive_failure = health.unhealthy_after;
     check.peer_template.options.connection_timeout = Some(health.timeout);

@@ -1,7 +1,7 @@
-//! Certificates of clients that a TLS terminator in front has verified, from `x-forwarded-client-cert` as Envoy writes it. Only trusted
-//! peers may send the header; from others it is removed.
+//! Certificates of clients: those that the host has verified, and those that a TLS terminator in front has verified and names in
+//! `x-forwarded-client-cert`, as Envoy writes it. Only trusted peers may send the header; from others it is removed.
 
-use super::{Finding, single_value};
+use super::{Fields, Finding, single_value};
 use crate::document::Section;
 use crate::problems::Problems;
 use celero_canonical::Head;
@@ -13,6 +13,30 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 static HEADER: HeaderName = HeaderName::from_static("x-forwarded-client-cert");
+
+/// A certificate that a client has shown and the host has verified, for
+/// [`Exchange::set_client_certificate`](crate::Exchange::set_client_certificate). Cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientCertificate {
+    fields: Fields,
+}
+
+impl ClientCertificate {
+    /// Returns a certificate with these fields: the subject's name as a text (RFC 4514), the SHA-256 digest of the certificate in lower-case
+    /// hexadecimal digits, the URIs and the DNS names among the subject's alternative names (RFC 5280, section 4.2.1.6).
+    #[must_use]
+    pub fn new(subject: &str, hash: &str, uris: &[&str], dns_names: &[&str]) -> Self {
+        let mut fields = JsonMap::new();
+        fields.insert("subject".to_owned(), subject.into());
+        fields.insert("hash".to_owned(), hash.into());
+        for (name, values) in [("uris", uris), ("dnsNames", dns_names)] {
+            if !values.is_empty() {
+                fields.insert(name.to_owned(), values.into());
+            }
+        }
+        Self { fields: Arc::new(fields) }
+    }
+}
 
 /// Who may say which certificate a client has.
 #[derive(Debug)]
@@ -42,16 +66,28 @@ impl ClientCerts {
         if !head.headers().contains_key(&HEADER) {
             return;
         }
-        let address = peer.map(|peer| peer.ip().to_canonical());
-        if !address.is_some_and(|address| self.trusted.iter().any(|network| network.contains(&address))) {
+        if !self.trusts(peer) {
             head.remove_field(&HEADER);
         }
     }
 
-    /// Returns the fields of the certificate in the headers of a request, from which
-    /// [`remove_untrusted`](Self::remove_untrusted) has removed those that nobody may trust.
-    pub(crate) fn find(headers: &HeaderMap) -> Finding {
-        fields(single_value(headers, &HEADER)?).map(Arc::new)
+    /// Returns the fields of the client's certificate: of a trusted peer the one in the headers of the request, of any other the one that it
+    /// has `shown` itself. [`remove_untrusted`](Self::remove_untrusted) must have removed what nobody may trust.
+    pub(crate) fn find(
+        &self,
+        headers: &HeaderMap,
+        peer: Option<SocketAddr>,
+        shown: Option<&ClientCertificate>,
+    ) -> Finding {
+        if self.trusts(peer) {
+            return fields(single_value(headers, &HEADER)?).map(Arc::new);
+        }
+        shown.map(|certificate| Arc::clone(&certificate.fields))
+    }
+
+    fn trusts(&self, peer: Option<SocketAddr>) -> bool {
+        let address = peer.map(|peer| peer.ip().to_canonical());
+        address.is_some_and(|address| self.trusted.iter().any(|network| network.contains(&address)))
     }
 }
 

@@ -10,6 +10,7 @@ mod lazy;
 mod memory;
 mod pool;
 
+pub use client_cert::ClientCertificate;
 pub(crate) use job::block_on;
 pub use jwt::{KeyFetch, KeyFetcher, KeySource, KeySourceInfo};
 pub(crate) use lazy::{LazyCredentials, UNVERIFIED, UnverifiedRead, VerifiedCredentials, VerifiedFields};
@@ -123,10 +124,16 @@ impl Auth {
     }
 
     /// Records the certificate of the client.
-    pub(crate) fn client_cert(&self, headers: &HeaderMap, findings: &VerifiedCredentials) {
-        if self.client_cert.is_some() {
+    pub(crate) fn client_cert(
+        &self,
+        headers: &HeaderMap,
+        peer: Option<SocketAddr>,
+        shown: Option<&ClientCertificate>,
+        findings: &VerifiedCredentials,
+    ) {
+        if let Some(certs) = &self.client_cert {
             // The findings of a phase that runs a second time are the same.
-            let _ = findings.client_cert.set(ClientCerts::find(headers));
+            let _ = findings.client_cert.set(certs.find(headers, peer, shown));
         }
     }
 

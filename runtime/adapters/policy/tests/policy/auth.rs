@@ -1,7 +1,7 @@
 //! Tokens, keys and passwords: what is right is taken, and nothing else.
 
-use crate::support::{Folder, ask, edits, exchange, head, log, status};
-use celero_policy::{Exchange, Policy};
+use crate::support::{Folder, answer, ask, edits, exchange, head, log, policy, status};
+use celero_policy::{ClientCertificate, Exchange, Policy};
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
@@ -331,4 +331,39 @@ fn users_have_passwords() {
     folder.write("users", "ada:plain\n");
     let error = Policy::load(&folder.path("policy.yaml")).unwrap_err().to_string();
     assert!(error.contains("users:1 is not `name:hash`"), "{error}");
+}
+
+/// A peer that terminates TLS for others is not the client, whatever certificate it has itself.
+#[test]
+fn the_certificate_of_a_trusted_peer_is_not_the_clients() {
+    let who = |section: &str, headers: &[(&str, &str)]| {
+        let text = format!(
+            "clientCert: {section}\nrequest: [{{respond: {{body: \"${{clientCert[?'subject'].orValue('nobody')}}\"}}}}]\n"
+        );
+        let mut exchange = exchange();
+        exchange.set_client_certificate(ClientCertificate::new("CN=shown", "00", &[], &[]));
+        let answer = answer(ask(&policy(&text), &head("GET /", headers), &mut exchange));
+        String::from_utf8(answer.body.to_vec()).unwrap()
+    };
+    let (named, malformed) =
+        ([("x-forwarded-client-cert", "Subject=\"CN=named\"")], [("x-forwarded-client-cert", "x")]);
+    for elsewhere in ["{}", "{trusted: [198.51.100.0/24]}"] {
+        for headers in [&[][..], &named, &malformed] {
+            assert_eq!(who(elsewhere, headers), "CN=shown", "{elsewhere} {headers:?}");
+        }
+    }
+    let trusted = "{trusted: [192.0.2.0/24]}";
+    assert_eq!(who(trusted, &named), "CN=named");
+    assert_eq!(who(trusted, &malformed), "nobody");
+    assert_eq!(who(trusted, &[]), "nobody");
+}
+
+#[test]
+fn a_certificate_is_of_one_request() {
+    let policy = policy("clientCert: {}\nrequest: [{when: has(clientCert.subject), deny: true}]\n");
+    let mut exchange = exchange();
+    exchange.set_client_certificate(ClientCertificate::new("CN=shown", "00", &[], &[]));
+    assert_eq!(status(ask(&policy, &head("GET /", &[]), &mut exchange)), 403);
+    exchange.reset(None, None);
+    assert_eq!(status(ask(&policy, &head("GET /", &[]), &mut exchange)), 0);
 }

@@ -73,6 +73,62 @@ static LISTENER: MappingSpec = MappingSpec::new(
     &[
         required("address", Text, "An IP address and a port. Port 0 is any free port."),
         optional("h2c", Bool, "Whether clients may use HTTP/2 without TLS besides HTTP/1. Default: false."),
+        optional("tls", Mapping(&LISTENER_TLS), "TLS to clients. Default: no TLS."),
+    ],
+);
+
+/// The values of `minVersion`.
+pub(super) const VERSIONS: &[&str] = &["1.2", "1.3"];
+
+static LISTENER_TLS: MappingSpec = MappingSpec::new(
+    "`tls` of a listener",
+    &[
+        required(
+            "certificates",
+            List(&Mapping(&CERTIFICATE)),
+            "The certificates of the proxy. A client gets the first that is valid for the name it asks for; otherwise, the first.",
+        ),
+        optional("clients", Mapping(&CLIENTS), "Certificates of clients. Default: they are not asked for."),
+        optional("minVersion", Word(VERSIONS), "The oldest version of TLS that is accepted. Default: 1.2."),
+        optional("http2", Bool, "Whether clients may use HTTP/2 besides HTTP/1. Default: true."),
+    ],
+);
+
+static CERTIFICATE: MappingSpec = MappingSpec::new(
+    "a certificate",
+    &[
+        required("chain", Text, "The file of the certificate and those above it, in PEM."),
+        required("key", Text, "The file of the private key, in PEM."),
+        optional(
+            "ocsp",
+            Text,
+            "The file of an OCSP response in DER, which is sent with the certificate. Default: none.",
+        ),
+    ],
+);
+
+static CLIENTS: MappingSpec = MappingSpec::new(
+    "`clients`",
+    &[
+        required("authorities", Text, "The file of the certificates that clients' certificates must lead to, in PEM."),
+        optional("required", Bool, "Whether clients without a certificate are refused. Default: true."),
+    ],
+);
+
+static UPSTREAM_TLS: MappingSpec = MappingSpec::new(
+    "`tls` of an upstream",
+    &[
+        required(
+            "serverName",
+            Text,
+            "The name for which the servers' certificates must be valid. It is sent to them, too.",
+        ),
+        optional(
+            "authorities",
+            Text,
+            "The file of the certificates that the servers' must lead to, in PEM. Default: those of the system.",
+        ),
+        optional("http2", Bool, "Whether HTTP/2 is used with servers that can. Default: false."),
     ],
 );
 
@@ -101,6 +157,7 @@ static UPSTREAM: MappingSpec = MappingSpec::new(
             "The key of `balance: consistent`: `address` (the client's, the default), `path`, or `header` and a name.",
         ),
         optional("h2c", Bool, "Whether the servers are spoken to in HTTP/2 without TLS. Default: false."),
+        optional("tls", Mapping(&UPSTREAM_TLS), "TLS to the servers. Default: no TLS."),
         optional("health", Mapping(&HEALTH), "Health checks of the servers. Default: no checks."),
     ],
 );

@@ -5,6 +5,7 @@ mod read;
 
 use crate::error::Error;
 use crate::file_stamps::check_end_markers;
+use crate::tls::{ClientTls, ServerTrust};
 use celero_policy::Policy;
 use serde_json::Value as Json;
 use std::net::SocketAddr;
@@ -42,12 +43,65 @@ pub struct Config {
 }
 
 /// An address where clients connect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listener {
     /// The address. Port 0 is any free port.
     pub address: SocketAddr,
     /// Whether clients may use HTTP/2 without TLS besides HTTP/1.
     pub h2c: bool,
+    /// `None`: clients use no TLS.
+    pub tls: Option<ListenerTls>,
+}
+
+impl Listener {
+    /// Returns what needs a restart to change.
+    pub(crate) fn socket(&self) -> (SocketAddr, bool, bool) {
+        (self.address, self.h2c, self.tls.is_some())
+    }
+}
+
+/// TLS to clients.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListenerTls {
+    /// The certificates of the proxy. A client gets the first that is valid for the name that it asks for; otherwise, the first.
+    pub certificates: Vec<Certificate>,
+    /// Whose certificates clients may show. `None`: clients are not asked for certificates.
+    pub clients: Option<ClientCertificates>,
+    /// Whether TLS 1.2 is refused.
+    pub only_tls13: bool,
+    /// Whether clients may use HTTP/2.
+    pub http2: bool,
+}
+
+/// A certificate and its private key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Certificate {
+    /// The file of the certificate and those above it, in PEM.
+    pub chain: PathBuf,
+    /// The file of the private key, in PEM.
+    pub key: PathBuf,
+    /// The file of an OCSP response in DER, which is sent with the certificate.
+    pub ocsp: Option<PathBuf>,
+}
+
+/// Whose certificates clients may show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientCertificates {
+    /// The file of the certificates that clients' certificates must lead to, in PEM.
+    pub authorities: PathBuf,
+    /// Whether clients without a certificate are refused.
+    pub required: bool,
+}
+
+/// TLS to the servers of an upstream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpstreamTls {
+    /// The name for which the servers' certificates must be valid. It is sent to them, too.
+    pub server_name: String,
+    /// The file of the certificates that theirs must lead to, in PEM. `None`: those of the system.
+    pub authorities: Option<PathBuf>,
+    /// Whether HTTP/2 is used with servers that can.
+    pub http2: bool,
 }
 
 /// A group of equivalent servers.
@@ -63,6 +117,8 @@ pub struct Upstream {
     pub health: Option<Health>,
     /// Whether the servers are spoken to in HTTP/2 without TLS.
     pub h2c: bool,
+    /// `None`: the servers are spoken to without TLS.
+    pub tls: Option<UpstreamTls>,
 }
 
 /// How a server is chosen.
@@ -234,13 +290,30 @@ impl Config {
         keys::CONFIG.json_schema("celero-proxy configuration")
     }
 
-    /// Checks a configuration file and its policy.
+    /// Returns the files of certificates and keys.
+    pub(crate) fn tls_files(&self) -> impl Iterator<Item = &PathBuf> {
+        let listeners = self.listeners.iter().filter_map(|listener| listener.tls.as_ref()).flat_map(|tls| {
+            let certificates = tls.certificates.iter();
+            let own = certificates.flat_map(|Certificate { chain, key, ocsp }| [chain, key].into_iter().chain(ocsp));
+            own.chain(tls.clients.iter().map(|clients| &clients.authorities))
+        });
+        let upstreams = self.upstreams.iter().filter_map(|upstream| upstream.tls.as_ref()?.authorities.as_ref());
+        listeners.chain(upstreams)
+    }
+
+    /// Checks a configuration file, its policy, and the files of certificates and keys.
     ///
     /// # Errors
     /// Returns all errors in these files, each with its position.
     pub fn check(file: &Path) -> Result<(), Error> {
         let config = Self::load(file)?;
         let policy = Policy::load(&config.policy)?;
+        for tls in config.listeners.iter().filter_map(|listener| listener.tls.as_ref()) {
+            ClientTls::load(tls)?;
+        }
+        for tls in config.upstreams.iter().filter_map(|upstream| upstream.tls.as_ref()) {
+            ServerTrust::load(tls)?;
+        }
         if config.reload.end_marker {
             check_end_markers(policy.files().iter().map(PathBuf::as_path).chain([file]))?;
         }

@@ -3,8 +3,11 @@
 //! The file is compared with the tables of `keys.rs` first. What is read here afterwards takes values as they are, with defaults for
 //! those that are absent or were reported, and reports what the tables can't express. All errors are reported at once.
 
-use super::keys::{BALANCE, CONFIG};
-use super::{Balance, Config, HashKey, Health, Limits, Listener, LogOutput, Reload, Route, Timeouts, Upstream};
+use super::keys::{BALANCE, CONFIG, VERSIONS};
+use super::{
+    Balance, Certificate, ClientCertificates, Config, HashKey, Health, Limits, Listener, ListenerTls, LogOutput,
+    Reload, Route, Timeouts, Upstream, UpstreamTls,
+};
 use crate::error::Error;
 use celero_policy::PolicyError;
 use celero_policy::problems::Problems;
@@ -111,9 +114,46 @@ impl Reader<'_> {
         let mut found = Vec::new();
         for node in self.elements(root, "listeners") {
             let address = node.text_of("address").and_then(|text| self.address(&text));
-            found.extend(address.map(|address| Listener { address, h2c: flag(node, "h2c") }));
+            let tls = node.get("tls").map(|node| self.listener_tls(node));
+            self.no_h2c(node);
+            found.extend(address.map(|address| Listener { address, h2c: flag(node, "h2c"), tls }));
         }
         found
+    }
+
+    /// Reports `h2c`, which is HTTP/2 without TLS, where there is TLS.
+    fn no_h2c(&mut self, node: &Node) {
+        if let (Some(h2c), Some(_), true) = (node.get("h2c"), node.get("tls"), flag(node, "h2c")) {
+            let problem = self.problems.add("config-conflict", h2c.place, "`h2c` is HTTP/2 without TLS".to_owned());
+            problem.help("with `tls`, its key `http2` says whether HTTP/2 is used");
+        }
+    }
+
+    fn listener_tls(&mut self, node: &Node) -> ListenerTls {
+        let file = |node: &Node, key: &str| node.text_of(key).map(|text| self.base.join(text.text));
+        let certificate = |node: &Node| {
+            Some(Certificate { chain: file(node, "chain")?, key: file(node, "key")?, ocsp: file(node, "ocsp") })
+        };
+        let clients = node.get("clients").and_then(|node| {
+            Some(ClientCertificates { authorities: file(node, "authorities")?, required: !is_off(node, "required") })
+        });
+        let only_tls13 = node.text_of("minVersion").map(|text| text.text).as_deref() == VERSIONS.last().copied();
+        let http2 = !is_off(node, "http2");
+        let certificates = node.get("certificates").map(Node::elements).unwrap_or_default();
+        let certificates = certificates.iter().filter_map(certificate).collect();
+        self.elements(node, "certificates");
+        ListenerTls { certificates, clients, only_tls13, http2 }
+    }
+
+    fn upstream_tls(&mut self, node: &Node) -> Option<UpstreamTls> {
+        let name = node.text_of("serverName")?;
+        // Pingora verifies nothing if the name is empty.
+        if rustls::pki_types::ServerName::try_from(&*name.text).is_err() {
+            let help = "write the name in the servers' certificates: `api.internal`";
+            self.error("config-host", &name, format!("`serverName` can't be `{}`", name.text), help);
+        }
+        let authorities = node.text_of("authorities").map(|text| self.base.join(text.text));
+        Some(UpstreamTls { server_name: name.text, authorities, http2: flag(node, "http2") })
     }
 
     fn upstreams(&mut self, root: &Node) -> Vec<Upstream> {
@@ -124,12 +164,15 @@ impl Reader<'_> {
                 let message = format!("another upstream has the name `{}`", name.text);
                 self.problems.add("config-duplicate", name.place, message).also(first.place, "the first is here");
             }
+            let tls = node.get("tls").and_then(|node| self.upstream_tls(node));
+            self.no_h2c(node);
             found.push(Upstream {
                 name: name.text.clone(),
                 servers: self.servers(node),
                 balance: self.balance(node),
                 health: node.get("health").map(|node| self.health(node)),
                 h2c: flag(node, "h2c"),
+                tls,
             });
             self.names.push(name);
         }
@@ -303,6 +346,11 @@ fn limits(node: &Node) -> Limits {
 
 fn flag(node: &Node, key: &str) -> bool {
     node.get(key).and_then(Node::plain) == Some("true")
+}
+
+/// Returns whether a flag that is on by default is off.
+fn is_off(node: &Node, key: &str) -> bool {
+    node.get(key).and_then(Node::plain) == Some("false")
 }
 
 fn number<N: FromStr>(node: &Node, key: &str) -> Option<N> {

@@ -9,6 +9,7 @@ use crate::config::{Limits, Timeouts};
 use async_trait::async_trait;
 use http::StatusCode;
 use pingora::protocols::raw_connect::ProxyDigest;
+use pingora::protocols::tls::SslDigest;
 use pingora::protocols::{
     GetProxyDigest, GetSocketDigest, GetTimingDigest, Peek, Shutdown, SocketDigest, Ssl, Stream, TimingDigest,
     UniqueID, UniqueIDType,
@@ -328,7 +329,11 @@ impl UniqueID for ClientStream {
     }
 }
 
-impl Ssl for ClientStream {}
+impl Ssl for ClientStream {
+    fn get_ssl_digest(&self) -> Option<Arc<SslDigest>> {
+        self.inner.get_ssl_digest()
+    }
+}
 
 impl Peek for ClientStream {}
 

@@ -6,7 +6,7 @@ use crate::config::{Limits, Timeouts};
 use pingora::apps::HttpServerApp;
 use pingora::protocols::http::ServerSession;
 use pingora::protocols::http::v2::server::{H2Accept, HttpSession, default_h2_options, handshake};
-use pingora::protocols::{Digest, GetProxyDigest, GetSocketDigest, GetTimingDigest};
+use pingora::protocols::{Digest, GetProxyDigest, GetSocketDigest, GetTimingDigest, Ssl};
 use pingora::server::ShutdownWatch;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub(super) async fn serve<A>(
     A: HttpServerApp + Send + Sync + 'static,
 {
     let digest = Arc::new(Digest {
-        ssl_digest: None,
+        ssl_digest: stream.get_ssl_digest(),
         timing_digest: stream.get_timing_digest(),
         proxy_digest: stream.get_proxy_digest(),
         socket_digest: stream.get_socket_digest(),

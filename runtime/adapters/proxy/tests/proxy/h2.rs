@@ -5,45 +5,72 @@ use crate::running::Running;
 use bytes::Bytes;
 use http::{Request, Response};
 use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::io::{AsyncRead, AsyncWrite};
 
 /// Sends requests over one connection, all at once, and gives the responses in their order.
 pub(crate) fn exchange(address: SocketAddr, requests: Vec<Request<Vec<u8>>>) -> Vec<Response<Vec<u8>>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
+    run(async {
         let socket = tokio::net::TcpStream::connect(address).await.unwrap();
-        let (sender, connection) = h2::client::handshake(socket).await.unwrap();
-        tokio::spawn(connection);
-        let mut pending = Vec::new();
-        for request in requests {
-            let mut sender = sender.clone().ready().await.unwrap();
-            let (head, body) = request.into_parts();
-            let (response, mut stream) = sender.send_request(Request::from_parts(head, ()), body.is_empty()).unwrap();
-            pending.push(tokio::spawn(async move {
-                let mut body = Bytes::from(body);
-                while !body.is_empty() {
-                    stream.reserve_capacity(body.len());
-                    let Some(Ok(room)) = std::future::poll_fn(|cx| stream.poll_capacity(cx)).await else { break };
-                    let piece = body.split_to(room);
-                    if stream.send_data(piece, body.is_empty()).is_err() {
-                        break;
-                    }
-                }
-                let (head, mut stream) = response.await.unwrap().into_parts();
-                let mut body = Vec::new();
-                while let Some(piece) = stream.data().await {
-                    let piece = piece.unwrap();
-                    stream.flow_control().release_capacity(piece.len()).unwrap();
-                    body.extend_from_slice(&piece);
-                }
-                Response::from_parts(head, body)
-            }));
-        }
-        let mut responses = Vec::new();
-        for response in pending {
-            responses.push(response.await.unwrap());
-        }
-        responses
+        exchange_over(socket, requests).await
     })
+}
+
+/// The same over TLS.
+pub(crate) fn over_tls(
+    address: SocketAddr,
+    name: &str,
+    config: Arc<rustls::ClientConfig>,
+    requests: Vec<Request<Vec<u8>>>,
+) -> Vec<Response<Vec<u8>>> {
+    let name = rustls::pki_types::ServerName::try_from(name.to_owned()).unwrap();
+    run(async {
+        let socket = tokio::net::TcpStream::connect(address).await.unwrap();
+        let socket = tokio_rustls::TlsConnector::from(config).connect(name, socket).await.unwrap();
+        exchange_over(socket, requests).await
+    })
+}
+
+fn run<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+async fn exchange_over(
+    socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    requests: Vec<Request<Vec<u8>>>,
+) -> Vec<Response<Vec<u8>>> {
+    let (sender, connection) = h2::client::handshake(socket).await.unwrap();
+    tokio::spawn(connection);
+    let mut pending = Vec::new();
+    for request in requests {
+        let mut sender = sender.clone().ready().await.unwrap();
+        let (head, body) = request.into_parts();
+        let (response, mut stream) = sender.send_request(Request::from_parts(head, ()), body.is_empty()).unwrap();
+        pending.push(tokio::spawn(async move {
+            let mut body = Bytes::from(body);
+            while !body.is_empty() {
+                stream.reserve_capacity(body.len());
+                let Some(Ok(room)) = std::future::poll_fn(|cx| stream.poll_capacity(cx)).await else { break };
+                let piece = body.split_to(room);
+                if stream.send_data(piece, body.is_empty()).is_err() {
+                    break;
+                }
+            }
+            let (head, mut stream) = response.await.unwrap().into_parts();
+            let mut body = Vec::new();
+            while let Some(piece) = stream.data().await {
+                let piece = piece.unwrap();
+                stream.flow_control().release_capacity(piece.len()).unwrap();
+                body.extend_from_slice(&piece);
+            }
+            Response::from_parts(head, body)
+        }));
+    }
+    let mut responses = Vec::new();
+    for response in pending {
+        responses.push(response.await.unwrap());
+    }
+    responses
 }
 
 /// A response that is read piece by piece.

@@ -5,6 +5,7 @@
 mod backend;
 mod bodies;
 mod canonical;
+mod certificates;
 mod client;
 mod config;
 mod credentials;
@@ -25,4 +26,5 @@ mod scripted;
 mod slow_bodies;
 mod smuggling;
 mod spellings;
+mod tls;
 mod upstreams;

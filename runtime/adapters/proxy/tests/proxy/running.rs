@@ -65,9 +65,15 @@ impl Running {
 
     /// `rest` is the configuration but for listeners, metrics, policy and access log.
     pub(crate) fn with(rest: &str, policy: &str) -> Self {
+        Self::with_listener("h2c: true", rest, policy, |_| {})
+    }
+
+    /// The same with these keys of the listener, and files that `prepare` writes.
+    pub(crate) fn with_listener(listener: &str, rest: &str, policy: &str, prepare: impl FnOnce(&Folder)) -> Self {
         let folder = Folder::new();
         folder.write("policy.yaml", policy);
-        let file = folder.write("proxy.yaml", &config(rest));
+        prepare(&folder);
+        let file = folder.write("proxy.yaml", &config_with(listener, rest));
         let proxy = Proxy::bind(&file).unwrap_or_else(|error| panic!("{error}"));
         let (address, metrics, handle) = (proxy.addresses()[0], proxy.metrics().unwrap(), proxy.handle());
         let stop = Arc::new(Notify::new());
@@ -95,8 +101,12 @@ impl Running {
 
 /// A whole configuration.
 pub(crate) fn config(rest: &str) -> String {
+    config_with("h2c: true", rest)
+}
+
+fn config_with(listener: &str, rest: &str) -> String {
     format!(
-        "listeners: [{{ address: 127.0.0.1:0, h2c: true }}]\nmetrics: 127.0.0.1:0\npolicy: policy.yaml\n\
+        "listeners: [{{ address: 127.0.0.1:0, {listener} }}]\nmetrics: 127.0.0.1:0\npolicy: policy.yaml\n\
          accessLog: access.log\nthreads: 1\n{rest}"
     )
 }

@@ -1,0 +1,91 @@
+//! The certificate that a client has shown, as rules read it.
+
+use celero_policy::ClientCertificate;
+use ring::digest::{SHA256, digest};
+use std::fmt::Write;
+use x509_parser::prelude::{AttributeTypeAndValue, GeneralName, X509Certificate, X509Name};
+
+/// The types of attributes that have a name in texts (RFC 4514, section 3).
+const NAMED: [(&str, &str); 9] = [
+    ("2.5.4.3", "CN"),
+    ("2.5.4.7", "L"),
+    ("2.5.4.8", "ST"),
+    ("2.5.4.10", "O"),
+    ("2.5.4.11", "OU"),
+    ("2.5.4.6", "C"),
+    ("2.5.4.9", "STREET"),
+    ("0.9.2342.19200300.100.1.25", "DC"),
+    ("0.9.2342.19200300.100.1.1", "UID"),
+];
+
+/// Reads a certificate in DER, which was verified. Returns `None` if it can't be read.
+pub(super) fn read(der: &[u8]) -> Option<ClientCertificate> {
+    let (_, certificate) = x509_parser::parse_x509_certificate(der).ok()?;
+    let hash = hex(digest(&SHA256, der).as_ref());
+    let (uris, names) = alternative_names(&certificate)?;
+    Some(ClientCertificate::new(&subject(certificate.subject()), &hash, &uris, &names))
+}
+
+/// Returns the URIs and DNS names of a certificate.
+fn alternative_names<'c>(certificate: &'c X509Certificate<'_>) -> Option<(Vec<&'c str>, Vec<&'c str>)> {
+    let (mut uris, mut names) = (Vec::new(), Vec::new());
+    for name in certificate.subject_alternative_name().ok()?.iter().flat_map(|found| &found.value.general_names) {
+        match name {
+            GeneralName::URI(uri) => uris.push(*uri),
+            GeneralName::DNSName(name) => names.push(*name),
+            _ => {}
+        }
+    }
+    Some((uris, names))
+}
+
+/// Returns a name as a text (RFC 4514): the last part first.
+fn subject(name: &X509Name<'_>) -> String {
+    let mut parts: Vec<_> = name.iter_rdn().collect();
+    parts.reverse();
+    let mut text = String::new();
+    for (number, part) in parts.into_iter().enumerate() {
+        text.push_str(if number == 0 { "" } else { "," });
+        for (number, attribute) in part.iter().enumerate() {
+            text.push_str(if number == 0 { "" } else { "+" });
+            add(&mut text, attribute);
+        }
+    }
+    text
+}
+
+/// Adds an attribute to a text.
+fn add(text: &mut String, attribute: &AttributeTypeAndValue<'_>) {
+    let id = attribute.attr_type().to_id_string();
+    let name = NAMED.iter().find(|(known, _)| *known == id).map(|(_, name)| *name);
+    text.push_str(name.unwrap_or(&id));
+    text.push('=');
+    match (name, attribute.as_str()) {
+        (Some(_), Ok(value)) => escape(text, value),
+        _ => {
+            text.push('#');
+            text.push_str(&hex(attribute.attr_value().data));
+        }
+    }
+}
+
+/// Adds a value to a text (RFC 4514, section 2.4).
+fn escape(text: &mut String, value: &str) {
+    let last = value.chars().count().saturating_sub(1);
+    for (number, c) in value.chars().enumerate() {
+        match c {
+            '"' | '+' | ',' | ';' | '<' | '>' | '\\' => text.extend(['\\', c]),
+            ' ' if number == 0 || number == last => text.push_str("\\ "),
+            '#' if number == 0 => text.push_str("\\#"),
+            c if c.is_control() => c.to_string().bytes().for_each(|byte| text.push_str(&format!("\\{byte:02x}"))),
+            c => text.push(c),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,30 @@
+//! Files in PEM.
+
+use crate::error::Error;
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::fmt::Display;
+use std::path::Path;
+
+/// Returns the certificates of a file, at least one.
+pub(super) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let read = || CertificateDer::pem_file_iter(file)?.collect::<Result<Vec<_>, pem::Error>>();
+    let found = read().map_err(|error| problem(file, error))?;
+    if found.is_empty() {
+        return Err(problem(file, "there is no certificate in it"));
+    }
+    Ok(found)
+}
+
+/// Returns the private key of a file.
+pub(super) fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, Error> {
+    PrivateKeyDer::from_pem_file(file).map_err(|error| match error {
+        pem::Error::NoItemsFound => problem(file, "there is no private key in it"),
+        error => problem(file, error),
+    })
+}
+
+/// Returns an error about a file.
+pub(super) fn problem(file: &Path, what: impl Display) -> Error {
+    Error::new(format!("error: {}: {what}", file.display()))
+}

@@ -1,0 +1,74 @@
+//! TLS to clients.
+
+use super::certificates::Certificates;
+use super::client_certificate;
+use super::pem::{self, problem};
+use crate::config::ListenerTls;
+use crate::error::Error;
+use async_trait::async_trait;
+use pingora::listeners::TlsAccept;
+use pingora::listeners::tls::Acceptor;
+use pingora::protocols::l4::stream::Stream as Socket;
+use pingora::protocols::tls::server::handshake_with_callback;
+use pingora::protocols::tls::{TlsRef, TlsStream};
+use rustls::crypto::ring::default_provider;
+use rustls::server::WebPkiClientVerifier;
+use rustls::version::{TLS12, TLS13};
+use rustls::{RootCertStore, ServerConfig};
+use std::any::Any;
+use std::sync::Arc;
+
+/// What a listener needs for handshakes.
+pub(crate) struct ClientTls {
+    acceptor: Acceptor,
+}
+
+impl ClientTls {
+    /// Reads the files of a configuration.
+    pub(crate) fn load(config: &ListenerTls) -> Result<Self, Error> {
+        let provider = Arc::new(default_provider());
+        let versions = if config.only_tls13 { &[&TLS13][..] } else { &[&TLS13, &TLS12] };
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(versions)
+            .map_err(|error| Error::new(format!("error: TLS: {error}")))?;
+        let builder = match &config.clients {
+            None => builder.with_no_client_auth(),
+            Some(clients) => {
+                let file = &clients.authorities;
+                let verifier =
+                    WebPkiClientVerifier::builder_with_provider(Arc::new(authorities(file)?), Arc::clone(&provider));
+                let verifier = if clients.required { verifier } else { verifier.allow_unauthenticated() };
+                builder.with_client_cert_verifier(verifier.build().map_err(|error| problem(file, error))?)
+            }
+        };
+        let mut tls = builder.with_cert_resolver(Arc::new(Certificates::load(&config.certificates, &provider)?));
+        let protocols = if config.http2 { &["h2", "http/1.1"][..] } else { &["http/1.1"] };
+        tls.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        Ok(Self { acceptor: Acceptor::from_server_config(Arc::new(tls)) })
+    }
+}
+
+/// Returns the certificates of a file as those that others may lead to.
+fn authorities(file: &std::path::Path) -> Result<RootCertStore, Error> {
+    let mut store = RootCertStore::empty();
+    for certificate in pem::certificates(file)? {
+        store.add(certificate).map_err(|error| problem(file, error))?;
+    }
+    Ok(store)
+}
+
+/// Does the handshake of a connection.
+pub(crate) async fn accept(tls: &ClientTls, socket: Socket) -> pingora::Result<TlsStream<Socket>> {
+    handshake_with_callback(&tls.acceptor, socket, &KeepCertificate).await
+}
+
+/// Keeps the certificate of the client for the policy.
+struct KeepCertificate;
+
+#[async_trait]
+impl TlsAccept for KeepCertificate {
+    async fn handshake_complete_callback(&self, tls: &TlsRef) -> Option<Arc<dyn Any + Send + Sync>> {
+        let certificate = client_certificate::read(tls.peer_certificate_der()?)?;
+        Some(Arc::new(certificate))
+    }
+}

@@ -1,0 +1,145 @@
+//! Certificates for tests, and clients of TLS.
+
+use crate::running::Folder;
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair, SanType,
+};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned, SupportedProtocolVersion};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Who signs certificates.
+pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+/// A certificate and its key, in PEM.
+pub(crate) struct Signed {
+    pub(crate) chain: String,
+    pub(crate) key: String,
+}
+
+impl Authority {
+    pub(crate) fn new(name: &str) -> Self {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.distinguished_name.push(DnType::CommonName, name);
+        Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
+    }
+
+    pub(crate) fn pem(&self) -> String {
+        self.0.pem()
+    }
+
+    /// A certificate for hosts.
+    pub(crate) fn server(&self, names: &[&str]) -> Signed {
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        self.sign(CertificateParams::new(names).unwrap(), ExtendedKeyUsagePurpose::ServerAuth)
+    }
+
+    /// A certificate of a client.
+    pub(crate) fn client(&self, common_name: &str, uri: &str) -> Signed {
+        let mut params = CertificateParams::new(vec!["client.example".to_owned()]).unwrap();
+        params.distinguished_name.push(DnType::OrganizationName, "Example, Inc.");
+        params.distinguished_name.push(DnType::CommonName, common_name);
+        params.subject_alt_names.push(SanType::URI(uri.try_into().unwrap()));
+        self.sign(params, ExtendedKeyUsagePurpose::ClientAuth)
+    }
+
+    fn sign(&self, mut params: CertificateParams, purpose: ExtendedKeyUsagePurpose) -> Signed {
+        params.extended_key_usages = vec![purpose];
+        let key = KeyPair::generate().unwrap();
+        Signed { chain: params.signed_by(&key, &self.0).unwrap().pem(), key: key.serialize_pem() }
+    }
+
+    /// A client that trusts this authority.
+    pub(crate) fn trust(&self) -> TlsClient {
+        TlsClient { authority: self.pem(), shown: None, versions: rustls::ALL_VERSIONS, protocols: Vec::new() }
+    }
+}
+
+impl Signed {
+    /// Writes `NAME.pem` and `NAME.key`.
+    pub(crate) fn write(&self, folder: &Folder, name: &str) {
+        folder.write(&format!("{name}.pem"), &self.chain);
+        folder.write(&format!("{name}.key"), &self.key);
+    }
+
+    pub(crate) fn der(&self) -> CertificateDer<'static> {
+        CertificateDer::from_pem_slice(self.chain.as_bytes()).unwrap()
+    }
+}
+
+/// A client of TLS.
+pub(crate) struct TlsClient {
+    authority: String,
+    shown: Option<(String, String)>,
+    versions: &'static [&'static SupportedProtocolVersion],
+    protocols: Vec<Vec<u8>>,
+}
+
+/// A connection with TLS.
+pub(crate) type TlsConnection = StreamOwned<ClientConnection, TcpStream>;
+
+impl TlsClient {
+    /// Shows a certificate.
+    pub(crate) fn with(mut self, certificate: &Signed) -> Self {
+        self.shown = Some((certificate.chain.clone(), certificate.key.clone()));
+        self
+    }
+
+    pub(crate) fn versions(mut self, versions: &'static [&'static SupportedProtocolVersion]) -> Self {
+        self.versions = versions;
+        self
+    }
+
+    pub(crate) fn protocols(mut self, protocols: &[&str]) -> Self {
+        self.protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        self
+    }
+
+    pub(crate) fn config(&self) -> ClientConfig {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_slice(self.authority.as_bytes()).unwrap()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider).with_protocol_versions(self.versions).unwrap();
+        let builder = builder.with_root_certificates(roots);
+        let mut config = match &self.shown {
+            None => builder.with_no_client_auth(),
+            Some((chain, key)) => {
+                let chain = CertificateDer::pem_slice_iter(chain.as_bytes()).collect::<Result<_, _>>().unwrap();
+                builder.with_client_auth_cert(chain, PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap()).unwrap()
+            }
+        };
+        config.alpn_protocols.clone_from(&self.protocols);
+        config
+    }
+
+    /// Connects and does the handshake.
+    pub(crate) fn connect(&self, address: SocketAddr, name: &str) -> std::io::Result<TlsConnection> {
+        let mut socket = TcpStream::connect(address)?;
+        socket.set_read_timeout(Some(Duration::from_secs(20)))?;
+        let name = ServerName::try_from(name.to_owned()).unwrap();
+        let mut connection = ClientConnection::new(Arc::new(self.config()), name).map_err(std::io::Error::other)?;
+        while connection.is_handshaking() {
+            connection.complete_io(&mut socket)?;
+        }
+        Ok(StreamOwned::new(connection, socket))
+    }
+
+    /// Sends a request on a connection of its own. Returns the whole response.
+    pub(crate) fn get(&self, address: SocketAddr, name: &str, path: &str, headers: &str) -> std::io::Result<String> {
+        let mut connection = self.connect(address, name)?;
+        write!(connection, "GET {path} HTTP/1.1\r\nhost: {name}\r\n{headers}connection: close\r\n\r\n")?;
+        let mut response = String::new();
+        connection.read_to_string(&mut response)?;
+        Ok(response)
+    }
+}
+
+/// The certificate that the other side has shown.
+pub(crate) fn shown(connection: &TlsConnection) -> CertificateDer<'static> {
+    connection.conn.peer_certificates().unwrap()[0].clone().into_owned()
+}
