@@ -95,10 +95,13 @@ impl RequestInput {
 impl Input {
     /// Returns the input for these rules. If some are in the filter language, variables with a value and without a declared type have the
     /// type of the value, not `dyn`.
-    pub(crate) fn for_rules(mut self, sources: &[Source]) -> Self {
-        if let Self::Named(named) = &mut self
-            && sources.iter().any(Source::may_filter)
-        {
+    pub(crate) fn for_rules(self, sources: &[Source]) -> Self {
+        if sources.iter().any(Source::may_filter) { self.for_both_languages() } else { self }
+    }
+
+    /// Returns the input for rules in both languages: variables with a value and without a declared type have the type of the value.
+    pub(crate) fn for_both_languages(mut self) -> Self {
+        if let Self::Named(named) = &mut self {
             for (name, value) in &named.values {
                 if !named.types.iter().any(|(known, _)| known == name) {
                     named.types.push((name.clone(), inferred_type(value)));

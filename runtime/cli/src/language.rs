@@ -24,6 +24,14 @@ impl Language {
         }
     }
 
+    /// Returns the language that rules in this one are translated to.
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Cel => Self::Filter,
+            Self::Filter => Self::Cel,
+        }
+    }
+
     /// Returns the language of a name.
     ///
     /// # Errors

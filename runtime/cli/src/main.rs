@@ -4,6 +4,7 @@
 //! tiers disagree.
 
 mod address;
+mod as_policy;
 mod bench;
 mod check;
 mod contexts;

@@ -162,6 +162,19 @@ impl RulesFile {
         Self { path: self.path.clone(), text: String::new(), language: self.language, rules }
     }
 
+    /// Returns the text in front of a rule's colon: its name and its attributes, with the language if it is another one than `language`.
+    pub(crate) fn head(rule: &Rule, language: Language) -> String {
+        let mut attributes = Vec::new();
+        if rule.language != language {
+            attributes.push(format!("language {}", rule.language.name()));
+        }
+        if rule.priority != 0 {
+            attributes.push(format!("priority {}", rule.priority));
+        }
+        attributes.extend(rule.tags.iter().map(|tag| format!("tag {tag}")));
+        if attributes.is_empty() { rule.name.clone() } else { format!("{} [{}]", rule.name, attributes.join(", ")) }
+    }
+
     /// Returns diagnostics of rules with their spans in the file.
     pub(crate) fn placed(&self, found: &[(usize, Diagnostic)]) -> Vec<(usize, Diagnostic)> {
         let placed = |(rule, diagnostic): &(usize, Diagnostic)| {

@@ -70,6 +70,10 @@ impl SourceArgs {
     /// # Errors
     /// The file that can't be read, and why; or that nothing is given.
     pub(crate) fn read(&self, command: &str) -> Result<Vec<Source>, String> {
+        self.read_as(command, self.format)
+    }
+
+    fn read_as(&self, command: &str, format: Option<Format>) -> Result<Vec<Source>, String> {
         if self.files.is_empty() && self.texts.is_empty() {
             return Err(format!(
                 "no rules are given: name a file, or give a text with -e: celero {command} -e '1 + 1'"
@@ -77,7 +81,7 @@ impl SourceArgs {
         }
         let mut sources = Vec::new();
         for path in &self.files {
-            sources.push(Source::read(path, self.format, self.language, command)?);
+            sources.push(Source::read(path, format, self.language, command)?);
         }
         for (number, text) in self.texts.iter().enumerate() {
             let name = if self.texts.len() > 1 { format!("-e #{}", number.saturating_add(1)) } else { "-e".to_owned() };
@@ -93,7 +97,15 @@ impl SourceArgs {
     /// # Errors
     /// As [`read`](Self::read); also if there are several.
     pub(crate) fn only(&self, command: &str) -> Result<Source, String> {
-        let mut sources = self.read(command)?;
+        self.only_as(command, self.format)
+    }
+
+    /// Reads the only file or text, in a format that its name does not tell.
+    ///
+    /// # Errors
+    /// As [`only`](Self::only).
+    pub(crate) fn only_as(&self, command: &str, format: Option<Format>) -> Result<Source, String> {
+        let mut sources = self.read_as(command, format)?;
         match (sources.pop(), sources.is_empty()) {
             (Some(source), true) => Ok(source),
             _ => Err(format!("`celero {command}` takes one file or one text, not {}", self.count())),

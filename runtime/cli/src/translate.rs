@@ -1,82 +1,299 @@
 //! `celero translate`: writes rules in another language.
 
 use crate::contexts::{Command, Contexts};
-use crate::evaluate::{Engines, TierChoice, agree_on_value, answers};
+use crate::evaluate::{Engines, Evaluated, TierChoice, agree_on_value, answers};
 use crate::failure::Failure;
 use crate::in_language::InLanguage;
 use crate::input::InputArgs;
 use crate::language::Language;
 use crate::output::Output;
+use crate::rules_file::{Rule, RulesFile};
+use crate::rules_layout::{kept, laid_out, rewritten, untrimmed};
 use crate::source::{Format, Source, SourceArgs};
+use crate::units::counted;
 use crate::{DISAGREE, REJECTED};
-use celero::Engine;
+use celero::{CompileError, Diagnostic, Engine};
 
-/// Translate a rule from Cloudflare's filter language to CEL.
+/// Translate rules between CEL and Cloudflare's filter language.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   celero translate --to cel rule.filter
+  celero translate --to filter site.rules > site-filter.rules
   celero translate --to cel -e 'http.host contains \"a\" and ip.src in {10.0.0.0/8}'
   celero translate --to cel rule.filter --requests traffic.jsonl   # also compares the answers
+  celero translate --to json -e 'http.host eq \"a\"'
+  celero translate --to filter --tree tree.json
+  celero translate --to policy site.rules > policy.yaml            # each rule denies
 
-What has no equal is marked, and the exit code is 1. With --requests or --bindings both rules are evaluated, and the exit code is 3 if
-they give different answers.")]
+What has no equal is marked, all of it at once, and the exit code is 1. A rule of a file for which there is no translation stays in its
+language, and its attributes say so (`[language cel]`), so that the file written has the same rules. Names, attributes and comments stay.
+
+The filter language has no errors: where a rule in CEL would fail, its translation is false, and a warning says so. With --requests or
+--bindings both rules are evaluated, and the exit code is 3 if they give different answers.")]
 pub(crate) struct Args {
     #[command(flatten)]
     source: SourceArgs,
-    /// The language to translate to.
+    /// What to translate to.
     #[arg(long, value_enum)]
     to: Target,
+    /// The file holds one rule in Cloudflare's filter language as JSON: its tree, in the shape that Wirefilter writes.
+    #[arg(long)]
+    tree: bool,
     #[command(flatten)]
     given: InputArgs,
 }
 
-/// A language that rules are translated to.
+/// What rules are translated to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Target {
     /// CEL.
     Cel,
+    /// Cloudflare's filter language.
+    Filter,
+    /// A policy with the rules of a file, each of which denies what it matches. The rules stay in their language.
+    Policy,
+    /// The tree of a rule in Cloudflare's filter language, as JSON in the shape that Wirefilter writes.
+    Json,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
-    let Target::Cel = args.to;
-    let mut source = args.source.only("translate")?;
-    source.language = Language::Filter;
-    if source.format != Format::Cel {
-        return Err(format!("`celero translate` takes one rule, and {} holds several", source.name));
+    let mut source = match args.tree {
+        true => args.source.only_as("translate", Some(Format::Cel))?,
+        false => args.source.only("translate")?,
+    };
+    if source.format == Format::Policy {
+        return Err(format!("`celero translate` takes rules, and {} is a policy", source.name));
     }
-    args.given.read()?.for_rules(std::slice::from_ref(&source)).run(Translate { source: &source }, output)
+    if args.to == Target::Policy {
+        return as_policy(&source, output);
+    }
+    let input = args.given.read()?.for_both_languages();
+    if let (true, Format::Rules) = (args.tree || args.to == Target::Json, source.format) {
+        return Err(format!("a tree is that of one rule, and {} holds several", source.name));
+    }
+    let to = match args.to {
+        Target::Cel => Language::Cel,
+        Target::Filter | Target::Json | Target::Policy => Language::Filter,
+    };
+    if source.format == Format::Cel {
+        let default = if args.tree || args.to == Target::Json { Language::Filter } else { to.other() };
+        source.language = args.source.language.unwrap_or(default);
+    }
+    if args.tree || args.to == Target::Json {
+        return input.run(WithTree { source, is_tree: args.tree, to: args.to }, output);
+    }
+    input.run(Translate { source: &source, to }, output)
+}
+
+/// Writes the rules of a file as a policy.
+fn as_policy(source: &Source, output: &mut Output) -> Result<u8, String> {
+    if source.format != Format::Rules {
+        return Err(format!("a policy is made of a file of rules, and {} is one expression", source.name));
+    }
+    let file = RulesFile::parse(source.name.clone(), source.text.clone(), source.language)?;
+    output.print(&crate::as_policy::policy(&file));
+    Ok(0)
+}
+
+/// A rule that is given as a tree, or is written as one.
+struct WithTree {
+    source: Source,
+    is_tree: bool,
+    to: Target,
+}
+
+impl Command for WithTree {
+    fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
+        let Self { mut source, is_tree, to } = self;
+        let (engine, env) = (Engine::new(), contexts.envs().of(Language::Filter));
+        if is_tree {
+            let json = serde_json::from_str(&source.text).map_err(|error| format!("{}: {error}", source.name))?;
+            source.text = match engine.filter_from_json(env, &json) {
+                Ok(text) => text,
+                Err(errors) => {
+                    for error in errors {
+                        output.complain(&format!("error: {}: {error}", source.name));
+                    }
+                    return Ok(REJECTED);
+                }
+            };
+        }
+        match to {
+            Target::Filter | Target::Policy => output.print(&source.text),
+            Target::Cel => return Translate { source: &source, to: Language::Cel }.one(contexts, output),
+            Target::Json => match engine.explain(env, &source.text) {
+                Ok(explanation) => {
+                    let tree = explanation.sections().find(|(title, _)| *title == "tree");
+                    output.print(tree.map_or("", |(_, tree)| tree));
+                }
+                Err(error) => {
+                    output.complain(&Failure::from(&error).render(&source.name, &source.text, output.color()));
+                    return Ok(REJECTED);
+                }
+            },
+        }
+        Ok(0)
+    }
 }
 
 struct Translate<'a> {
     source: &'a Source,
+    to: Language,
 }
 
 impl Command for Translate<'_> {
     fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
+        match self.source.format {
+            Format::Rules => self.file(contexts, output),
+            Format::Cel | Format::Policy => self.one(contexts, output),
+        }
+    }
+}
+
+/// A rule in the other language, and where it is false because the original fails.
+type Written = (String, Vec<Diagnostic>);
+
+impl Translate<'_> {
+    /// Translates a rule.
+    fn written(&self, contexts: &impl Contexts, text: &str) -> Result<Written, CompileError> {
+        let (engine, env) = (Engine::new(), contexts.envs().of(Language::Filter));
+        match self.to {
+            Language::Cel => Ok((engine.to_cel(env, text)?, Vec::new())),
+            Language::Filter => {
+                let translated = engine.to_filter(env, text)?;
+                Ok((translated.text().to_owned(), translated.warnings().to_vec()))
+            }
+        }
+    }
+
+    fn one(&self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
         let source = self.source;
-        let text = match Engine::new().to_cel(contexts.envs().of(Language::Filter), &source.text) {
-            Ok(text) => text,
+        if source.language == self.to {
+            return Err(format!("{} is in the language `{}` already", source.name, self.to.name()));
+        }
+        let (text, warnings) = match self.written(contexts, &source.text) {
+            Ok(written) => written,
             Err(error) => {
                 output.complain(&Failure::from(&error).render(&source.name, &source.text, output.color()));
                 return Ok(REJECTED);
             }
         };
-        output.print(&text);
+        if !warnings.is_empty() {
+            let style = crate::failure::style(output.color());
+            output.complain(&celero::render(&source.text, &source.name, &warnings, style));
+        }
+        // `#` begins a comment before a rule in the filter language, and nothing in CEL.
+        let comments = if self.to == Language::Filter { &*source.comments } else { "" };
+        output.print(&format!("{comments}{text}"));
+        Ok(self.compared(contexts, "", &source.text, &text, output))
+    }
+
+    fn file(&self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
+        let source = self.source;
+        let (text, language) = (source.text.clone(), source.language);
+        let file = RulesFile::parse(source.name.clone(), text, language)?;
+        if file.rules.iter().all(|rule| rule.language == self.to) {
+            let hint = format!("--language {} says otherwise", self.to.other().name());
+            return Err(format!(
+                "all rules of {} are in the language `{}` already; {hint}",
+                source.name,
+                self.to.name()
+            ));
+        }
+        let (mut found, mut kept, mut code) = (Vec::new(), Vec::new(), 0);
+        let lines = |number: usize, rule: &Rule| -> String {
+            let as_it_is = |rule: &Rule| format!("{}:{}\n", RulesFile::head(rule, self.to), rule.source.trim_end());
+            let comments = comments_of(&file.text, rule);
+            if rule.language == self.to {
+                return comments + &as_it_is(rule);
+            }
+            match self.rule(contexts, rule) {
+                Ok((lines, text, warnings)) => {
+                    found.extend(warnings.into_iter().map(|warning| (number, warning)));
+                    code = code.max(self.compared(contexts, &rule.name, rule.source.trim(), &text, output));
+                    comments + &lines
+                }
+                Err(notes) => {
+                    found.extend(notes.into_iter().map(|note| (number, note)));
+                    kept.push(rule.name.clone());
+                    comments + &as_it_is(rule)
+                }
+            }
+        };
+        let text = rewritten(&file, lines);
+        output.print(&self.named(&text));
+        file.complain(&found, output);
+        let many = file.rules.iter().filter(|rule| rule.language != self.to).count();
+        let done = format!("{} of {} translated", many.saturating_sub(kept.len()), counted(many, "rule"));
+        if kept.is_empty() {
+            output.complain(&done);
+            return Ok(code);
+        }
+        output.complain(&format!("{done}; these stay in their language: {}", kept.join(", ")));
+        Ok(REJECTED)
+    }
+
+    /// Returns the lines of a translated rule, its text and the warnings about it.
+    fn rule(
+        &self,
+        contexts: &impl Contexts,
+        rule: &Rule,
+    ) -> Result<(String, String, Vec<Diagnostic>), Vec<Diagnostic>> {
+        let source = rule.source.trim();
+        let placed = |found: &[Diagnostic]| untrimmed(&rule.source, found);
+        let (text, warnings) = self.written(contexts, source).map_err(|error| placed(error.diagnostics()))?;
+        let head = RulesFile::head(&Rule { language: self.to, ..rule.clone() }, self.to);
+        let engine = Engine::new();
+        let layout = |language: Language, text: &str| contexts.envs().format(&engine, language, text);
+        match laid_out(&layout, self.to, &head, &text) {
+            Some(lines) => Ok((lines, text, placed(&warnings))),
+            None => Err(vec![kept(&rule.source, "its translation has lines that would change in a file of rules")]),
+        }
+    }
+
+    /// Returns the text of a file with the first line that names its language.
+    fn named(&self, text: &str) -> String {
+        let named = matches!(crate::language::of_first_line(text), Ok(Some(_)));
+        let rest = if named { text.split_once('\n').map_or("", |(_, rest)| rest) } else { text };
+        match self.to {
+            Language::Cel => rest.to_owned(),
+            Language::Filter => format!("# language: filter\n{rest}"),
+        }
+    }
+
+    /// Evaluates a rule and its translation and returns the exit code. `name` is that of the rule, if it has one.
+    fn compared(&self, contexts: &impl Contexts, name: &str, before: &str, after: &str, output: &mut Output) -> u8 {
         if !contexts.given() {
-            return Ok(0);
+            return 0;
         }
         let engines = Engines::new(TierChoice::Auto);
-        let before = answers(&engines, &InLanguage::new(contexts, Language::Filter), &source.text);
-        let after = answers(&engines, contexts, &text);
+        let before = answers(&engines, &InLanguage::new(contexts, self.to.other()), before);
+        let after = answers(&engines, &InLanguage::new(contexts, self.to), after);
         let mut code = 0;
         for (number, (before, after)) in before.iter().zip(&after).enumerate() {
-            if !agree_on_value(before, after) {
+            if !agree_on_value(before, after) && !self.is_false_for_failure(before, after) {
                 code = DISAGREE;
-                let (label, before, after) = (contexts.label(number), before.json(), after.json());
+                let label = contexts.label(number);
+                let label = if name.is_empty() { label } else { format!("{name}: {label}") };
+                let (before, after) = (before.json(), after.json());
                 output.complain(&format!("{label}: different answers: {before} before, {after} after"));
             }
         }
-        Ok(code)
+        code
     }
+
+    /// Whether a rule in CEL fails and its translation is false, which a warning has said.
+    fn is_false_for_failure(&self, before: &Evaluated, after: &Evaluated) -> bool {
+        let is_false =
+            |value: &Evaluated| *value.json().pointer("/value/bool").unwrap_or(&serde_json::Value::Null) == false;
+        self.to == Language::Filter && matches!(before, Evaluated::Agreed(Err(_))) && is_false(after)
+    }
+}
+
+/// Returns the comments between the lines of a rule, for the place before it.
+fn comments_of(text: &str, rule: &Rule) -> String {
+    let lines = text.get(rule.start..rule.end).unwrap_or_default().lines().skip(1);
+    let comments = lines.map(str::trim).filter(|line| line.starts_with('#'));
+    comments.map(|comment| format!("{comment}\n")).collect()
 }

@@ -152,6 +152,14 @@ impl Expression {
         &self.ty
     }
 
+    /// The name of the type of the result, in the language of the rule.
+    pub(crate) fn type_name(&self) -> String {
+        match &self.tree {
+            Tree::Checked(_) => self.ty.to_string(),
+            Tree::Filter(rule) => rule.filter.tree().result_type().to_string(),
+        }
+    }
+
     /// The place of the whole expression.
     pub(crate) fn span(&self) -> Span {
         match &self.tree {

@@ -55,11 +55,15 @@ mod compare;
 mod convert;
 mod data;
 mod derive;
+mod from_cel;
+#[cfg(feature = "serde_json")]
+mod from_json;
 mod functions;
 mod interpret;
 mod lower;
 mod pattern;
 mod prepared;
+mod quote;
 mod reads;
 mod to_cel;
 mod value;
@@ -67,6 +71,11 @@ mod value;
 pub use crate::env::FilterLanguage;
 pub use celero_frontend::filter::*;
 pub(crate) use convert::engine_type;
+pub(crate) use from_cel::{Given, from_cel};
+#[cfg(feature = "serde_json")]
+pub(crate) use from_json::read;
+#[cfg(feature = "serde_json")]
+pub use from_json::{JsonError, read_filter_json};
 pub(crate) use to_cel::to_cel;
 pub use value::{FilterHost, FilterValue};
 

@@ -401,7 +401,7 @@ fn address_of(value: &Value) -> String {
 
 /// Whether a pattern without Unicode finds in UTF-8 what it finds with Unicode. Cautious: everything that stands for several
 /// characters may differ, and so may letters of any case.
-fn is_same_in_unicode(pattern: &str) -> bool {
+pub(super) fn is_same_in_unicode(pattern: &str) -> bool {
     let mut escaped = false;
     for letter in pattern.chars() {
         if escaped {

@@ -18,6 +18,7 @@ codes! {
     NATIVE_CODE "native-code" Limit "the rule exceeds a bound of the compiler to native code, and the host asks for native code only";
     NO_TEXT "no-text" Check "a result that is to be a part of a text has none";
     NO_EQUAL "no-equal" Check "a part of a rule has no equal in the language that it is translated to";
+    FALSE_FOR_FAILURE "false-for-failure" Check "a translated rule is false where the original one fails (a warning)";
     NEVER_VALID "literal-never-valid" Check "a call on this literal fails whenever it is evaluated (a warning)";
     NEVER_EQUAL "never-equal" Check "the compared types are never the same (a warning)";
     CONSTANT_CONDITION "constant-condition" Check "a condition is `true` or `false` as written (a warning)";
@@ -26,6 +27,8 @@ codes! {
     GUARD_PASSED_BY_ABSENCE "guard-passed-by-absence" Check "a client passes a rule that denies by leaving out what it reads (a warning)";
     GUARD_PASSED_BY_REPEATING "guard-passed-by-repeating" Check "a client passes a rule that denies by sending a header twice (a warning)";
     FIELD_MISSING "filter-field-missing" Check "the host gives a field of the filter language no value, so no comparison with it is true (a warning)";
+    NEVER_THAT_CASE "never-that-case" Check "text in lower or upper case is compared with text that has letters of the other case (a warning)";
+    COVERED_ITEM "covered-item" Check "an item of a set is in another item of the set (a warning)";
     NEVER_MATCHES "never-matches" Check "a rule of a set is never true (a warning)";
     DUPLICATE_RULE "duplicate-rule" Check "a rule of a set has the condition of one before it (a warning)";
     SHADOWED_RULE "shadowed-rule" Check "a rule of a set is never the first match, because one before it is true wherever it is (a warning)";

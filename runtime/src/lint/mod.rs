@@ -10,7 +10,7 @@
 //! | the names and types of one rule, and the rule must be rejected | an error in the checker, `frontend/src/cel/check/`, with its code in `codes.rs` there |
 //! | one checked rule, the layout of the host's fields, the library | here: a method of [`Lint`] in a file per subject, called from [`lint`] |
 //! | what the rule is for: that it keeps requests back | `guards.rs`; only a host knows, so it calls `CheckedRule::guard_warnings` |
-//! | one checked rule in the filter language | `filter.rs` |
+//! | one checked rule in the filter language | `filter/`, one kind of warning a file |
 //! | all rules of a set, such as which rule comes first | `rules/warnings.rs`, which works on the merged graph |
 //!
 //! All codes of the last two are in [`codes`]. To add a warning: add a row there, write the check in the place above, and a test in

@@ -11,7 +11,7 @@ fn env(language: FilterLanguage) -> Env<RequestContext<'static>> {
 #[test]
 fn a_field_without_a_value_is_warned_of_once() {
     let engine = Engine::new();
-    let rule = "not (cf.threat_score ge 1 or cf.threat_score lt 1) and true and http.host eq \"a\" and http.response.code eq 200";
+    let rule = "not (cf.threat_score ge 1 or cf.threat_score lt 1) and ssl and http.host eq \"a\" and http.response.code eq 200";
     let program = engine.compile(&env(FilterLanguage::http()), rule).unwrap();
     let found: Vec<(&str, &str)> = program
         .warnings()

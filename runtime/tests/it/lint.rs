@@ -244,3 +244,59 @@ fn guards_that_a_repeated_header_passes() {
         }
     }
 }
+
+#[test]
+fn filter_rules_are_warned_of() {
+    use celero::filter::FilterLanguage;
+    let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
+    for (rule, code, part, what) in [
+        ("ssl and true", "constant-condition", "true", "changes nothing"),
+        ("ssl or (true)", "constant-condition", "true", "`or` is always true"),
+        ("ssl and not true", "constant-condition", "not true", "`and` is always false"),
+        ("ssl xor true", "constant-condition", "true", "only negates"),
+        ("ssl or http.host in {}", "constant-condition", "http.host in {}", "no value is in an empty set"),
+        ("lower(http.host) eq \"aB\"", "never-that-case", "lower(http.host) eq \"aB\"", "no letter `B`"),
+        (
+            "ssl or upper(http.host) in {\"A\" \"Ab\"}",
+            "never-that-case",
+            "upper(http.host) in {\"A\" \"Ab\"}",
+            "no letter `b`",
+        ),
+        ("starts_with(lower(http.host), \"A\")", "never-that-case", "starts_with(lower(http.host), \"A\")", "`lower`"),
+        (
+            "any(lower(http.request.headers[\"a\"][*])[*] contains \"X\")",
+            "never-that-case",
+            "lower(http.request.headers[\"a\"][*])[*] contains \"X\"",
+            "`X`",
+        ),
+        (
+            "ip.src in {10.1.0.0/16 ::/8 10.0.0.0/8}",
+            "covered-item",
+            "ip.src in {10.1.0.0/16 ::/8 10.0.0.0/8}",
+            "`10.1.0.0/16` changes nothing: it is in `10.0.0.0/8`",
+        ),
+        (
+            "tcp.srcport in {80 1..1000}",
+            "covered-item",
+            "tcp.srcport in {80 1..1000}",
+            "`80` changes nothing: it is in `1..1000`",
+        ),
+    ] {
+        let checked = Engine::new().check(&env, rule).unwrap();
+        let [warning] = checked.warnings() else { panic!("{rule}: {:?}", checked.warnings()) };
+        assert_eq!(warning.code, code, "{rule}");
+        assert_eq!(rule.get(warning.span.start as usize..warning.span.end as usize), Some(part), "{rule}");
+        assert!(warning.message.contains(what), "{rule}: {}", warning.message);
+    }
+    for rule in [
+        "ssl and not ssl",
+        "lower(http.host) eq \"ab-1\"",
+        "lower(http.host) wildcard \"AB\"",
+        "http.host eq \"AB\"",
+        "lower(http.host) matches \"A\"",
+        "ip.src in {10.0.0.0/8 11.0.0.0/8 ::/1 10.0.0.0/8}",
+        "tcp.srcport in {1..80 80..90}",
+    ] {
+        assert_eq!(Engine::new().check(&env, rule).unwrap().warnings(), [], "{rule}");
+    }
+}

@@ -1,7 +1,7 @@
 //! What holds of every rule: its canonical text, its layouts and its JSON say the same as the rule.
 
 use celero::filter::{
-    FilterOptions, FilterTree, check_filter, check_value, filter_json, format_filter, unparse_filter,
+    FilterOptions, FilterTree, check_filter, check_value, filter_json, format_filter, read_filter_json, unparse_filter,
 };
 use std::sync::Arc;
 
@@ -9,14 +9,18 @@ use std::sync::Arc;
 const WIDTHS: [usize; 3] = [0, 30, 100];
 
 /// Checks that the canonical text of a rule has the rule's tree and is its own canonical text, that the same holds of its layouts,
-/// and that its JSON is JSON and does not depend on how the rule is written.
+/// and that its JSON does not depend on how the rule is written and is read as the rule's tree.
 ///
 /// # Errors
 /// What does not hold.
 pub fn round_trip(tree: &FilterTree, is_value: bool) -> Result<(), String> {
     let (text, json) = (unparse_filter(tree), filter_json(tree));
-    if let Err(error) = serde_json::from_str::<serde_json::Value>(&json) {
-        return Err(format!("this is no JSON: {json}\n{error}"));
+    let document: serde_json::Value =
+        serde_json::from_str(&json).map_err(|error| format!("this is no JSON: {json}\n{error}"))?;
+    let read_back = read_filter_json(&document, tree.scheme(), &FilterOptions::default())
+        .map_err(|errors| format!("the JSON {json}\nis not read: {errors:?}"))?;
+    if filter_json(&read_back) != json || !same_shape(tree, &read_back) {
+        return Err(format!("the JSON {json}\nis read as {}", filter_json(&read_back)));
     }
     let again = read(&text, tree, is_value)?;
     if unparse_filter(&again) != text {

@@ -151,6 +151,12 @@ fn word(rng: &mut Rng, words: &[&str]) -> String {
     quoted(&if rng.chance(10) { word.to_ascii_lowercase() } else { word.to_owned() })
 }
 
+/// One of the words that requests and rules are made of.
+pub fn word_or_part(rng: &mut Rng) -> &'static str {
+    let of = *rng.pick(&[METHODS, HOSTS, PATHS, QUERIES, VALUES, AGENTS, PARTS]);
+    one(rng, of)
+}
+
 fn words(rng: &mut Rng, of: &[&str]) -> String {
     let many = *rng.pick(&[1, 2, 3, 12]);
     list((0..many).map(|n| if n < 5 { word(rng, of) } else { quoted(&format!("none-{n}")) }))

@@ -67,7 +67,10 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("guard-passed-by-absence", "request.headers[\"x-team\"] != \"ops\""),
     ("guard-passed-by-repeating", "request.headers[\"x-role\"] == \"guest\""),
     ("no-equal", "http.host eq \"\\xff\""),
+    ("false-for-failure", "request.headers[\"user-agent\"] == \"curl/8\""),
     ("filter-field-missing", "cf.threat_score gt 50"),
+    ("never-that-case", "lower(http.host) eq \"Example.com\""),
+    ("covered-item", "ip.src in {10.0.0.0/8 10.1.0.0/16}"),
     ("never-matches", "\"/a\".startsWith(\"/b\") && request.method == \"GET\""),
     ("duplicate-rule", "request.path == '/admin'"),
     ("shadowed-rule", "request.path == \"/admin\" && request.method == \"POST\""),
@@ -162,7 +165,11 @@ fn reported(code: &str, source: &str) -> Vec<celero::Diagnostic> {
             let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
             engine.to_cel(&env, source).map_or_else(errors, |_| Vec::new())
         }
-        "filter-field-missing" => {
+        "false-for-failure" => {
+            let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
+            engine.to_filter(&env, source).map_or_else(errors, |translated| translated.warnings().to_vec())
+        }
+        "filter-field-missing" | "never-that-case" | "covered-item" => {
             let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
             engine.compile(&env, source).map_or_else(errors, |program| program.warnings().to_vec())
         }

@@ -144,7 +144,8 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         let checked = self.checked(text, 0, &text.text, problems)?;
         let ty = checked.result_type();
         if !matches!(ty, Type::Bool | Type::Dyn) {
-            let message = format!("a condition is `bool`, this is `{ty}`");
+            let wanted = if self.language == Language::Filter { "Bool" } else { "bool" };
+            let message = format!("a condition is `{wanted}`, this is `{}`", checked.type_name());
             problems.add("policy-type", text.place, message);
         }
         Some(checked)
@@ -264,12 +265,15 @@ impl<C: Context> ExpressionCompiler<'_, C> {
     ) -> Option<CheckedRule> {
         let checked = self.checked(text, start, source, problems)?;
         if self.language == Language::Filter {
-            let ty = checked.result_type();
-            if !has_text(ty) {
+            if !has_text(checked.result_type()) {
                 let span = Span::new(0, u32::try_from(source.len()).unwrap_or(u32::MAX));
                 let place = problems.placed(text, start, span);
                 let place = FileSpan::new(text.place.file, place.start, place.end);
-                problems.add("policy-template", place, format!("a value of type `{ty}` has no text"));
+                problems.add(
+                    "policy-template",
+                    place,
+                    format!("a value of type `{}` has no text", checked.type_name()),
+                );
                 return None;
             }
             return Some(checked);

@@ -6,7 +6,9 @@ use crate::contexts::{Command, Contexts};
 use crate::disassembly::disassemble;
 use crate::evaluate::{Engines, Evaluated, TierChoice, answers};
 use crate::failure::Failure;
+use crate::in_language::InLanguage;
 use crate::input::{Declarations, Input, NamedInput, RequestInput, requests_of};
+use crate::language::Language;
 use crate::output::Output;
 use crate::recorded_requests::RecordedRequest;
 use crate::{listing, notation};
@@ -22,6 +24,7 @@ const COMMANDS: &[(&str, &str)] = &[
     (":time EXPRESSION", "measures it"),
     (":request FILE", "reads requests from a file (HTTP/1.1 as text, or JSON lines)"),
     (":request", "shows the requests"),
+    (":language [cel|filter]", "changes the language of expressions, or shows it"),
     ("curl ..", "makes a request as the command curl would send it"),
     (":vars NAME: TYPE, ..", "declares variables, instead of a request"),
     (":bindings FILE.json", "reads the values of variables, instead of a request"),
@@ -45,6 +48,10 @@ const MACROS: &[&str] = &[
     "transformMap",
 ];
 
+/// The words of Cloudflare's filter language that are no names.
+const FILTER_WORDS: &[&str] =
+    &["all", "and", "any", "bitwise_and", "contains", "matches", "not", "or", "strict wildcard", "wildcard", "xor"];
+
 /// What a session does after a line.
 pub(super) enum Next {
     Done,
@@ -57,6 +64,7 @@ pub(super) enum Next {
 pub(super) struct Session {
     input: Input,
     source: SocketAddr,
+    language: Language,
     engines: Engines,
 }
 
@@ -70,18 +78,27 @@ enum Action {
 }
 
 impl Session {
-    pub(super) fn new(input: Input, source: SocketAddr) -> Self {
-        Self { input, source, engines: Engines::new(TierChoice::Auto) }
+    pub(super) fn new(input: Input, source: SocketAddr, language: Language) -> Self {
+        Self { input, source, language, engines: Engines::new(TierChoice::Auto) }
     }
 
-    /// Returns the names of variables, functions, macros and commands.
+    /// Returns the input for expressions in the language of the session.
+    fn input(&self) -> Input {
+        match self.language {
+            Language::Cel => self.input.clone(),
+            Language::Filter => self.input.clone().for_both_languages(),
+        }
+    }
+
+    /// Returns the names of variables or fields, functions, macros and commands.
     pub(super) fn names(&self) -> Vec<String> {
         let commands =
             COMMANDS.iter().filter_map(|(command, _)| command.split(' ').next()).filter(|word| word.starts_with(':'));
-        let mut names: Vec<String> = commands.chain(MACROS.iter().copied()).map(ToOwned::to_owned).collect();
+        let words = if self.language == Language::Filter { FILTER_WORDS } else { MACROS };
+        let mut names: Vec<String> = commands.chain(words.iter().copied()).map(ToOwned::to_owned).collect();
         let mut sink = Output::new(crate::output::Color::Never);
         // Declarations that are not valid have no names.
-        let _ = self.input.clone().run(Collect(&mut names), &mut sink);
+        let _ = self.input().run(Collect { names: &mut names, language: self.language }, &mut sink);
         names
     }
 
@@ -97,8 +114,14 @@ impl Session {
                 Ok(())
             }
             ":type" | ":t" | ":explain" | ":time" if rest.is_empty() => {
-                Err(format!("`{word}` needs an expression, as in `{word} 1 + 1`"))
+                let example = if self.language == Language::Filter { "ssl" } else { "1 + 1" };
+                Err(format!("`{word}` needs an expression, as in `{word} {example}`"))
             }
+            ":language" if rest.is_empty() => {
+                output.line(self.language.name());
+                Ok(())
+            }
+            ":language" => Language::named(rest).map(|language| self.language = language),
             ":type" | ":t" => return self.expression(rest, Action::Type, output),
             ":explain" => return self.expression(rest, Action::Explain, output),
             ":time" => return self.expression(rest, Action::Time, output),
@@ -160,7 +183,7 @@ impl Session {
             }
         };
         change(&mut named);
-        Input::Named(named.clone()).run(Collect(&mut Vec::new()), output)?;
+        Input::Named(named.clone()).run(Collect { names: &mut Vec::new(), language: Language::Cel }, output)?;
         self.input = Input::Named(named);
         Ok(())
     }
@@ -186,7 +209,7 @@ impl Session {
 
     fn define(&mut self, definition: (String, String), output: &mut Output) -> Result<(), String> {
         self.declarations().functions.push(definition);
-        let checked = self.input.clone().run(Collect(&mut Vec::new()), output);
+        let checked = self.input.clone().run(Collect { names: &mut Vec::new(), language: Language::Cel }, output);
         if checked.is_err() {
             self.declarations().functions.pop();
         }
@@ -194,7 +217,8 @@ impl Session {
     }
 
     fn expression(&self, text: &str, action: Action, output: &mut Output) -> Next {
-        let run = self.input.clone().run(OnExpression { text, action, engines: &self.engines }, output);
+        let (language, engines) = (self.language, &self.engines);
+        let run = self.input().run(OnExpression { text, language, action, engines }, output);
         match run {
             Ok(0) => Next::Done,
             Ok(_) => Next::Failed,
@@ -220,19 +244,32 @@ fn bindings(path: &str) -> Result<serde_json::Map<String, serde_json::Value>, St
 }
 
 /// Collects the declared names.
-struct Collect<'a>(&'a mut Vec<String>);
+struct Collect<'a> {
+    names: &'a mut Vec<String>,
+    language: Language,
+}
 
 impl Command for Collect<'_> {
     fn run(self, contexts: &impl Contexts, _: &mut Output) -> Result<u8, String> {
-        let declarations = contexts.env().declarations();
-        self.0.extend(declarations.variables().iter().map(|variable| variable.name.to_string()));
-        self.0.extend(declarations.function_names().map(ToOwned::to_owned));
+        let env = contexts.envs().of(self.language);
+        match env.filter_scheme() {
+            Some(scheme) => {
+                self.names.extend(scheme.fields().iter().map(|field| field.name.to_string()));
+                self.names.extend(scheme.functions().iter().map(|function| function.name.to_string()));
+            }
+            None => {
+                let declarations = env.declarations();
+                self.names.extend(declarations.variables().iter().map(|variable| variable.name.to_string()));
+                self.names.extend(declarations.function_names().map(ToOwned::to_owned));
+            }
+        }
         Ok(0)
     }
 }
 
 struct OnExpression<'a> {
     text: &'a str,
+    language: Language,
     action: Action,
     engines: &'a Engines,
 }
@@ -242,18 +279,24 @@ const NAME: &str = "line";
 
 impl Command for OnExpression<'_> {
     fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
-        let Self { text, action, engines } = self;
+        let Self { text, language, action, engines } = self;
+        let contexts = &InLanguage::new(contexts, language);
         let checked = match Engine::check(engines.first(), contexts.env(), text) {
             Ok(checked) => checked,
             Err(error) => {
                 output.complain(&Failure::from(&error).render(NAME, text, output.color()));
+                if language == Language::Cel && crate::language::suggestion(text).is_some() {
+                    output.complain(
+                        "help: this is a rule in Cloudflare's filter language: `:language filter` switches to it",
+                    );
+                }
                 return Ok(crate::REJECTED);
             }
         };
         let read = checked.fields().names().next().map(ToOwned::to_owned);
         match (action, read) {
             (Action::Type, _) => {
-                output.line(&checked.result_type().to_string());
+                output.line(&checked.type_name());
                 Ok(0)
             }
             (Action::Explain, _) => {

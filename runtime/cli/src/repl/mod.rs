@@ -6,6 +6,7 @@ mod curl;
 
 use crate::REJECTED;
 use crate::input::InputArgs;
+use crate::language::Language;
 use crate::output::Output;
 use commands::{Next, Session};
 use completion::Names;
@@ -22,6 +23,7 @@ Examples:
   celero repl
   celero repl --request request.http
   celero repl --bindings bindings.json
+  celero repl --language filter
   printf ':type 1 + 1\\n1 + 1\\n' | celero repl
 
 :help lists the commands. The tab key completes names. The history is kept in $XDG_STATE_HOME/celero/history or
@@ -30,13 +32,16 @@ fails.")]
 pub(crate) struct Args {
     #[command(flatten)]
     given: InputArgs,
+    /// The language of the expressions. `:language` changes it.
+    #[arg(long, value_enum, default_value_t, value_name = "LANGUAGE")]
+    language: Language,
 }
 
 /// The largest number of lines in the history.
 const HISTORY: usize = 1000;
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
-    let mut session = Session::new(args.given.read()?, args.given.source);
+    let mut session = Session::new(args.given.read()?, args.given.source, args.language);
     if !std::io::stdin().is_terminal() {
         return piped(&mut session, output);
     }

@@ -2,15 +2,18 @@
 
 use crate::support::{celero, celero_reading, file};
 use serde_json::json;
+use std::sync::LazyLock;
 
 const FILTER: [&str; 2] = ["--language", "filter"];
 
 fn request() -> String {
-    file(
-        "filter.http",
-        "GET /api/x.php?y=1 HTTP/1.1\nHost: shop.example.com\nUser-Agent: curl/8\nX-Team: ops\nX-Team: web\n\n",
-    )
+    // Written once: the tests run at the same time.
+    static PATH: LazyLock<String> = LazyLock::new(|| file("filter.http", REQUEST));
+    PATH.clone()
 }
+
+const REQUEST: &str =
+    "GET /api/x.php?y=1 HTTP/1.1\nHost: shop.example.com\nUser-Agent: curl/8\nX-Team: ops\nX-Team: web\n\n";
 
 #[test]
 fn rules_are_checked() {
@@ -51,7 +54,7 @@ fn a_rule_given_as_cel_has_a_hint() {
 
 #[test]
 fn fields_without_a_value_are_warned_of() {
-    let rule = ["-e", "cf.threat_score gt 10 or cf.threat_score lt 2 or true"];
+    let rule = ["-e", "cf.threat_score gt 10 or cf.threat_score lt 2 or ssl"];
     let run = celero(&[&["check"][..], &FILTER, &rule].concat());
     assert_eq!(run.code, 0);
     let warning =
@@ -201,4 +204,79 @@ fn rules_are_translated() {
     for part in ["error[no-equal]: CEL has no equal of bytes that are not UTF-8", "an order of addresses"] {
         assert!(run.err.contains(part), "{}", run.err);
     }
+}
+
+#[test]
+fn files_of_rules_are_translated_both_ways() {
+    let request = request();
+    let text = "# Our rules.\n\nscripts [priority 3, tag php]:\n  request.path.endsWith('.php') &&\n  # but not all\n  request.method != 'PUT'\n# Many.\nlong: request.path.trim() == 'a' && size(request.path) > 3\nshop: request.host == 'shop.example.com'\n";
+    let cel = file("translated.rules", text);
+    let run = celero(&["translate", "--to", "filter", &cel, "--requests", &request]);
+    let expected = "# language: filter\n# Our rules.\n\n# but not all\nscripts [priority 3, tag php]: ends_with(http.request.uri.path, \".php\") and http.request.method ne \"PUT\"\n# Many.\nlong [language cel]: request.path.trim() == 'a' && size(request.path) > 3\nshop: http.host eq \"shop.example.com\"\n";
+    assert_eq!((run.code, &*run.out), (1, expected), "{}", run.err);
+    for part in [
+        "translated.rules:8:7",
+        "no equal of the function `trim`",
+        "the number of characters",
+        "without `http.host` the rule in CEL fails",
+        "2 of 3 rules translated; these stay in their language: long",
+    ] {
+        assert!(run.err.contains(part), "{part}: {}", run.err);
+    }
+    // The file written has the same rules.
+    let filter = file("back.rules", &run.out);
+    let evaluated = celero(&["eval", &filter, "--requests", &request]);
+    assert_eq!(evaluated.out, celero(&["eval", &cel, "--requests", &request]).out);
+    let run = celero(&["translate", "--to", "cel", &filter, "--requests", &request]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.out.starts_with("# Our rules.\n\n# but not all\nscripts [priority 3, tag php]: request.path.endsWith"));
+    assert!(run.err.contains("2 of 2 rules translated"), "{}", run.err);
+
+    let run = celero(&["translate", "--to", "cel", &cel]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("are in the language `cel` already; --language filter says otherwise"), "{}", run.err);
+    let run = celero(&["translate", "--to", "filter", "-e", "!(request.headers['referer'] == 'a')"]);
+    assert_eq!((run.code, &*run.out), (0, "http.referer ne \"a\"\n"));
+    assert!(run.err.contains("warning[false-for-failure]: without `http.referer`"), "{}", run.err);
+    let policy = file("no-rules.yaml", "request:\n- name: a\n  when: 'true'\n  deny: true\n");
+    assert!(celero(&["translate", "--to", "filter", &policy]).err.contains("is a policy"));
+}
+
+#[test]
+fn rules_are_translated_to_a_policy() {
+    let rules = file(
+        "for-policy.rules",
+        "# language: filter\nlast [priority 9]: ssl\nscanners: http.user_agent contains \"nik: 'to'\" or\n  http.request.uri.path eq \"/.env\"\npath [language cel]: request.path == \"/x\\\"\"\n",
+    );
+    let run = celero(&["translate", "--to", "policy", &rules]);
+    assert_eq!((run.code, &*run.err), (0, ""));
+    let expected = "defaults:\n  language: filter\nrequest:\n  - name: \"scanners\"\n    when: |-\n      http.user_agent contains \"nik: 'to'\" or\n      http.request.uri.path eq \"/.env\"\n    deny: 403\n  - name: \"path\"\n    language: cel\n    when: |-\n      request.path == \"/x\\\"\"\n    deny: 403\n  - name: \"last\"\n    when: |-\n      ssl\n    deny: 403\n";
+    assert!(run.out.ends_with(expected), "{}", run.out);
+    let policy = file("for-policy.yaml", &run.out);
+    let check = celero(&["check", &policy]);
+    assert_eq!(check.code, 0, "{}", check.err);
+    assert_eq!(celero(&["translate", "--to", "policy", "-e", "ssl"]).code, 2);
+}
+
+#[test]
+fn trees_are_written_and_read() {
+    let tree = "{\"op\":\"Not\",\"arg\":{\"lhs\":\"http.host\",\"op\":\"Equal\",\"rhs\":\"a\"}}\n";
+    let run = celero(&["translate", "--to", "json", "-e", "not http.host==\"a\""]);
+    assert_eq!((run.code, &*run.out, &*run.err), (0, tree, ""));
+    let path = file("one-tree.json", tree);
+    let filter = celero(&["translate", "--to", "filter", "--tree", &path]);
+    assert_eq!((filter.code, &*filter.out), (0, "not http.host eq \"a\"\n"), "{}", filter.err);
+    let cel = celero(&["translate", "--to", "cel", "--tree", "-e", tree]);
+    assert_eq!((cel.code, &*cel.out), (0, "!default(request.host == \"a\", false)\n"), "{}", cel.err);
+    let wrong = celero(&[
+        "translate",
+        "--to",
+        "cel",
+        "--tree",
+        "-e",
+        "{\"op\":\"Not\",\"arg\":{\"lhs\":\"hst\",\"op\":\"IsTrue\"}}",
+    ]);
+    assert_eq!(wrong.code, 1);
+    assert!(wrong.err.contains("error: -e: /arg/lhs: there is no field `hst`"), "{}", wrong.err);
+    assert_eq!(celero(&["translate", "--to", "cel", "--tree", "-e", "{"]).code, 2);
 }

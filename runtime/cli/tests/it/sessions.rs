@@ -41,6 +41,26 @@ fn the_session_has_a_request() {
 }
 
 #[test]
+fn the_session_has_a_language() {
+    let lines = "curl 'http://example.com/a?b=c' -H 'X-Team: ops'\nhttp.host eq \"example.com\" and any(http.request.headers[\"x-team\"][*] eq \"ops\")\n:type http.request.headers[\"x-team\"]\n:time ssl\n:explain ssl\n:language\n:language cel\nrequest.path\n";
+    let run = celero_reading(&["repl", "--language", "filter"], lines.as_bytes());
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.out.starts_with("GET /a?b=c\ntrue\nArray<Bytes>\nnative "), "{}", run.out);
+    assert!(run.out.ends_with("filter\n\"/a\"\n"), "{}", run.out);
+    let run = repl("http.host eq \"a\"\n:language filter\n:language wire\nhttp.hst eq \"a\"\n:time\n");
+    assert_eq!((run.code, &*run.out), (1, ""));
+    for part in
+        ["`:language filter` switches", "there is no language `wire`", "did you mean `http.host`?", "`:time ssl`"]
+    {
+        assert!(run.err.contains(part), "{part}: {}", run.err);
+    }
+    // The variables of CEL are the fields.
+    let bindings = file("repl-filter.json", "{\"port\": 80, \"name\": \"a\"}");
+    let run = repl(&format!(":language filter\n:bindings {bindings}\nport in {{80 443}} and name eq \"a\"\n"));
+    assert_eq!((run.code, &*run.out), (0, "true\n"), "{}", run.err);
+}
+
+#[test]
 fn the_session_explains_and_measures() {
     let run = repl(":explain size('abc') > 2\n:time 1 + 1\n");
     assert_eq!(run.code, 0, "{}", run.err);

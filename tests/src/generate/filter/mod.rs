@@ -3,6 +3,7 @@
 //! All rules are over one [`scheme`], which has fields of every type. A rule is accepted by construction.
 
 mod expression;
+pub mod http;
 mod literal;
 mod minimise;
 mod values;

@@ -6,3 +6,4 @@ mod differential;
 mod faults;
 mod hostile;
 mod published;
+mod translation;

@@ -94,9 +94,12 @@ fn mistakes_are_shown_at_their_places() {
     let found = wrong("request:\n  - language: filter\n    when: http.hst eq \"a\"\n    deny: true\n");
     assert!(found.contains("policy.yaml:3:11") && found.contains("did you mean `http.host`?"), "{found}");
     let found = wrong("request:\n  - language: filter\n    when: http.host\n    deny: true\n");
-    assert!(found.contains("a condition is `bool`, this is `bytes`"), "{found}");
+    assert!(found.contains("a condition is `Bool`, this is `Bytes`"), "{found}");
     let found = wrong("request:\n  - language: filter\n    setHeaders: {a: \"x ${http.request.headers.names}\"}\n");
-    assert!(found.contains("policy.yaml:3:26") && found.contains("has no text"), "{found}");
+    assert!(
+        found.contains("policy.yaml:3:26") && found.contains("a value of type `Array<Bytes>` has no text"),
+        "{found}"
+    );
     let found = wrong("request:\n  - language: lua\n    deny: true\n");
     assert!(found.contains("`cel`") && found.contains("`filter`"), "{found}");
 }

@@ -1,17 +1,16 @@
-//! Warnings about a rule in the filter language.
+//! Fields of the filter language without a value: no comparison with them is true.
 
-use super::FIELD_MISSING;
 use crate::env::{FilterBinding, Source};
+use crate::lint::FIELD_MISSING;
 use celero_frontend::filter::{FilterExpr, FilterTree};
 use celero_frontend::{Diagnostic, Severity, Stage};
 use std::collections::BTreeSet;
 
-/// Returns the warnings about a checked rule, in the order of the source: fields that the host gives no value, each once.
-pub(crate) fn lint_filter(tree: &FilterTree, binding: &FilterBinding) -> Vec<Diagnostic> {
+/// Adds a warning for each field that the host gives no value.
+pub(super) fn missing_fields(tree: &FilterTree, binding: &FilterBinding, found: &mut Vec<Diagnostic>) {
     let mut nodes: Vec<_> = tree.nodes().iter().collect();
     nodes.sort_by_key(|node| node.span.start);
     let mut named = BTreeSet::new();
-    let mut found = Vec::new();
     for node in nodes {
         let FilterExpr::Field(index) = node.expr else { continue };
         if !matches!(binding.source(index), Source::Missing) || !named.insert(index) {
@@ -33,5 +32,4 @@ pub(crate) fn lint_filter(tree: &FilterTree, binding: &FilterBinding) -> Vec<Dia
             help: vec![format!("the host can give it one: `FilterLanguage::field(\"{name}\", \"a CEL expression\")`")],
         });
     }
-    found
 }
