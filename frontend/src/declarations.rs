@@ -52,6 +52,12 @@ impl Definition {
     pub fn signature(&self) -> &Signature {
         &self.signature
     }
+
+    /// The names of its parameters, the receiver's first.
+    #[must_use]
+    pub fn parameters(&self) -> &[Arc<str>] {
+        &self.parameters
+    }
 }
 
 /// Everything declared for an expression.

@@ -67,8 +67,9 @@ mod verify;
 
 pub use ast::{Ast, BinaryOp, Expr, FallbackKind, FoldKind, Literal, LogicOp, Name, Node, NodeId, Nodes, UnaryOp};
 pub use cel::{
-    CHECKER_CODES, Cel, FORMAT_CODES, FunctionDeclaration, NotationError, PARSER_CODES, Parameter, RECEIVER, check,
-    define, format, layout, macro_library, misdeclared, parse, parse_variables, parse_with, unparse,
+    CHECKER_CODES, Cel, FORMAT_CODES, FunctionDeclaration, MacroForm, NotationError, PARSER_CODES, Parameter, RECEIVER,
+    check, define, format, layout, macro_forms, macro_library, misdeclared, parse, parse_variables, parse_with,
+    unparse,
 };
 pub use checked::{Checked, Reference};
 pub use declarations::{Declarations, Definition, HostFunction, Variable};

@@ -62,7 +62,8 @@
 
 pub use celero_frontend::stdlib::{Builtin, TABLE};
 pub use celero_frontend::{
-    Ast, BinaryOp, Cel, Checked, CodeInfo, Declarations, Diagnostic, Expr, FallbackKind, FoldKind, InvalidTree,
-    Invariant, Label, Language, Limits, Literal, LogicOp, Name, Node, NodeId, Nodes, Overload, Place, Reference,
-    Severity, Span, Stage, TreeBuilder, Type, UnaryOp, Variable, edit_distance, similar,
+    Ast, BinaryOp, Cel, Checked, CodeInfo, Declarations, Definition, Diagnostic, Expr, FallbackKind, FoldKind,
+    FunctionDeclaration, HostFunction, InvalidTree, Invariant, Label, Language, Limits, Literal, LogicOp, MacroForm,
+    Name, Node, NodeId, Nodes, Overload, Parameter, Place, RECEIVER, Reference, Severity, Signature, Span, Stage,
+    TreeBuilder, Type, UnaryOp, Variable, edit_distance, macro_forms, similar,
 };

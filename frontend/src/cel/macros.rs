@@ -112,6 +112,30 @@ pub(super) fn usage(name: &str) -> Option<&'static str> {
     MACROS.iter().find(|m| m.name == name).map(|m| m.usage)
 }
 
+/// One form of a macro, for tools that complete and explain expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MacroForm {
+    /// The name.
+    pub name: &'static str,
+    /// Whether it is called on a value, or on the name `cel`.
+    pub method: bool,
+    /// The number of arguments, the first ones, that name variables.
+    pub variables: usize,
+    /// The library that must be on, if it is not part of the language itself.
+    pub library: Option<Library>,
+    /// How it is written: `range.all(x, predicate)`.
+    pub usage: &'static str,
+}
+
+/// Returns the forms of all macros; a macro with several forms follows itself.
+pub fn macro_forms() -> impl Iterator<Item = MacroForm> {
+    let form = |m: &Macro| {
+        let Macro { name, method, variables, library, usage, .. } = *m;
+        MacroForm { name, method, variables, library, usage }
+    };
+    MACROS.iter().map(form)
+}
+
 /// Returns the library whose macro a call with `count` arguments is: called on a value (`method`; for `bind`, on the name
 /// `cel`), or as a function. Returns `None` for macros of the language itself, for those that become calls of a library's
 /// functions, and for calls that are no macro.

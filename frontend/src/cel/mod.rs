@@ -14,7 +14,7 @@ mod words;
 pub use check::{CHECKER_CODES, RECEIVER, check, define, misdeclared};
 pub use format::{FORMAT_CODES, format};
 pub use language::Cel;
-pub use macros::{is_macro_name, macro_library};
+pub use macros::{MacroForm, is_macro_name, macro_forms, macro_library};
 pub use notation::{FunctionDeclaration, NotationError, Parameter, parse_variables};
 pub use parser::{PARSER_CODES, parse, parse_with};
 pub use unparse::{layout, unparse};

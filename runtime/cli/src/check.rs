@@ -1,17 +1,19 @@
 //! `celero check`: checks rules without evaluating them: expressions, files of rules, policies.
 
 use crate::contexts::{Command, Contexts};
-use crate::failure::{Failure, diagnostics_json, style};
+use crate::failure::{Failure, style};
 use crate::input::InputArgs;
 use crate::output::Output;
-use crate::rule_sets::{ErrorPolicyArg, builder, builder_without, failures};
+use crate::rule_sets::ErrorPolicyArg;
 use crate::rules_file::RulesFile;
 use crate::source::{Format, Source, SourceArgs};
 use crate::units::counted;
 use crate::{REJECTED, hints, policy, watch};
-use celero::{Diagnostic, Engine, ErrorPolicy, Indexing, Severity, Tier};
+use celero::{Diagnostic, Engine, ErrorPolicy, Severity, Tier};
+use celero_tooling::check::{CheckedRules, check_rules};
+use celero_tooling::diagnostic_json::diagnostics_json;
 use serde_json::{Value as Json, json};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Check rules: names, types, literals. Expressions, files of rules and policies.
@@ -64,9 +66,6 @@ pub(crate) struct Args {
     #[command(flatten)]
     given: InputArgs,
 }
-
-/// The tag of rules that are guards.
-const DENY: &str = "deny";
 
 /// The result of the check of a file or a text.
 struct Checked {
@@ -185,30 +184,8 @@ fn expression(args: &Args, contexts: &impl Contexts, source: &Source, color: boo
 }
 
 fn rules(args: &Args, contexts: &impl Contexts, file: RulesFile, color: bool) -> Checked {
-    let (engine, envs) = (Engine::builder().tier(Tier::Interpret).build(), contexts.envs());
-    let (mut found, set) = match builder(&engine, envs, &file, args.on_error).index(Indexing::Off).build() {
-        Ok(set) => (set.warnings().to_vec(), set.len()),
-        Err(error) => {
-            // The warnings about the other rules, as if the failed ones were not there.
-            let mut found = failures(&error);
-            let failed: BTreeSet<usize> = found.iter().map(|(rule, _)| *rule).collect();
-            let others: Vec<usize> = (0..file.rules.len()).filter(|rule| !failed.contains(rule)).collect();
-            let builder = builder_without(&engine, envs, &file, args.on_error, &failed).index(Indexing::Off);
-            let warnings = builder.build().map(|set| set.warnings().to_vec()).unwrap_or_default();
-            let warnings = warnings.into_iter().filter_map(|(at, found)| Some((*others.get(at)?, found)));
-            found.extend(warnings);
-            (found, others.len())
-        }
-    };
-    let fails_open = args.on_error.0 == ErrorPolicy::NoMatch;
-    let is_guard = |tags: &[String]| tags.iter().any(|tag| tag == DENY);
-    for (number, rule) in file.rules.iter().enumerate().filter(|(_, rule)| is_guard(&rule.tags)) {
-        let env = envs.of(rule.language);
-        if let Ok(checked) = engine.check(env, &rule.source) {
-            found.extend(checked.guard_warnings(env, fails_open).into_iter().map(|warning| (number, warning)));
-        }
-    }
-    found.sort_by_key(|(rule, found)| (found.severity == Severity::Warning, *rule, found.span.start));
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let CheckedRules { found, valid: set } = check_rules(&engine, contexts.envs(), &file, args.on_error.0);
     let failed = found.iter().any(|(_, found)| found.severity == Severity::Error);
     let ok = !failed && (!args.deny_warnings || found.is_empty());
     let diagnostics: Vec<Diagnostic> = found.iter().map(|(_, found)| found.clone()).collect();
@@ -218,7 +195,7 @@ fn rules(args: &Args, contexts: &impl Contexts, file: RulesFile, color: bool) ->
     }
     let mut hints = hints::about(None, args.given.declares(), "check", &diagnostics);
     hints.extend(same_name(&file));
-    Checked { ok, summary: counted(set, "rule"), complaint: file.render(&found, color), hints, json }
+    Checked { ok, summary: counted(set, "rule"), complaint: file.render(&found, style(color)), hints, json }
 }
 
 /// Returns a hint if two rules have one name: results and statistics name rules.

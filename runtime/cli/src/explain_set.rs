@@ -3,7 +3,7 @@
 use crate::contexts::{Command, Contexts};
 use crate::cost::Cost;
 use crate::output::{Output, Paint};
-use crate::rule_sets::{ErrorPolicyArg, builder, compiling, rejected};
+use crate::rule_sets::{ErrorPolicyArg, builder, compiling, complain, rejected};
 use crate::rules_file::{Rule, RulesFile};
 use celero::{Engine, IndexEntry, RuleExplanation, SetExplanation, similar};
 use serde_json::{Value as Json, json};
@@ -64,7 +64,7 @@ impl Command for ExplainSet<'_> {
         if let Some(cost) = &cost {
             output.print(&format!("\n{}\n{}", paint.title("== cost"), cost.text(paint)));
         }
-        file.complain(explanation.warnings(), output);
+        complain(&file, explanation.warnings(), output);
         Ok(0)
     }
 }

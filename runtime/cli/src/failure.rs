@@ -1,6 +1,7 @@
 //! Why an expression has no value: invalid input, a compile error or an evaluation error.
 
-use celero::{CompileError, Diagnostic, ErrorKind, EvalError, Label, Report, Severity, Span, Stage};
+use celero::{CompileError, Diagnostic, ErrorKind, EvalError, Report, Severity, Span, Stage};
+use celero_tooling::diagnostic_json::stage;
 use serde_json::{Value as Json, json};
 use std::sync::LazyLock;
 
@@ -94,31 +95,4 @@ fn code(kind: ErrorKind) -> &'static str {
 /// Returns the style of text output.
 pub(crate) fn style(color: bool) -> celero::Style {
     if color { celero::Style::Ansi } else { celero::Style::Plain }
-}
-
-/// Returns diagnostics as JSON.
-pub(crate) fn diagnostics_json(diagnostics: &[Diagnostic]) -> Json {
-    diagnostics.iter().map(diagnostic_json).collect()
-}
-
-/// Returns a diagnostic as JSON.
-pub(crate) fn diagnostic_json(d: &Diagnostic) -> Json {
-    let label = |label: &Label| json!({ "span": [label.span.start, label.span.end], "text": label.text });
-    json!({
-        "severity": if d.severity == Severity::Error { "error" } else { "warning" },
-        "kind": stage(d.stage),
-        "code": d.code,
-        "message": d.message,
-        "span": [d.span.start, d.span.end],
-        "labels": d.labels.iter().map(label).collect::<Vec<_>>(),
-        "help": d.help,
-    })
-}
-
-fn stage(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Parse => "parse",
-        Stage::Check => "check",
-        Stage::Limit => "limit",
-    }
 }

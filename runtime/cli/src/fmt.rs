@@ -2,11 +2,12 @@
 
 use crate::REJECTED;
 use crate::contexts::{Command, Contexts};
-use crate::failure::Failure;
+use crate::failure::{Failure, style};
 use crate::input::{Input, NamedInput, RequestInput};
 use crate::language::Language;
 use crate::notation;
 use crate::output::Output;
+use crate::rules_file::RulesFile;
 use crate::rules_layout::{self, Layout};
 use crate::source::{Format, Source, SourceArgs};
 use celero::{Engine, Tier};
@@ -110,8 +111,9 @@ fn format(layout: &Layout<'_>, source: &Source, color: bool) -> Result<Formatted
             }
         },
         Format::Rules => {
-            let (text, complaint) = rules_layout::format(layout, source, color)?;
-            Formatted { text: Some(text), complaint }
+            let file = RulesFile::parse(source.name.clone(), source.text.clone(), source.language)?;
+            let (text, problems) = rules_layout::format(layout, &file);
+            Formatted { text: Some(text), complaint: file.render(&problems, style(color)) }
         }
         Format::Policy => match Policy::format(&source.name, &source.text) {
             Ok(text) => done(text),

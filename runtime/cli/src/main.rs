@@ -10,7 +10,6 @@ mod check;
 mod contexts;
 mod cost;
 mod disassembly;
-mod envs;
 mod eval;
 mod evaluate;
 mod explain;
@@ -26,8 +25,8 @@ mod in_language;
 mod inferred_type;
 mod input;
 mod jsonl;
-mod language;
 mod listing;
+mod lsp;
 mod manual;
 mod notation;
 mod output;
@@ -36,15 +35,13 @@ mod progress;
 mod recorded_requests;
 mod repl;
 mod rule_sets;
-mod rules_file;
-mod rules_layout;
 mod source;
 mod translate;
 mod units;
 mod value_json;
-mod value_text;
 mod watch;
 
+use celero_tooling::{envs, language, rules_file, rules_layout, value_text};
 use clap::{CommandFactory, Parser, Subcommand};
 use output::Output;
 use std::process::ExitCode;
@@ -97,6 +94,7 @@ enum Command {
     Eval(eval::Args),
     Explain(explain::Args),
     Fmt(fmt::Args),
+    Lsp(lsp::Args),
     Man(manual::ManArgs),
     Repl(repl::Args),
     Schema(policy::SchemaArgs),
@@ -114,6 +112,7 @@ fn main() -> ExitCode {
         Command::Eval(args) => eval::run(&args, &mut output),
         Command::Explain(args) => explain::run(&args, &mut output),
         Command::Fmt(args) => fmt::run(&args, &mut output),
+        Command::Lsp(args) => lsp::run(&args, &mut output),
         Command::Man(args) => manual::man(&args, Cli::command(), &mut output),
         Command::Repl(args) => repl::run(&args, &mut output),
         Command::Schema(_) => Ok(policy::schema(&mut output)),

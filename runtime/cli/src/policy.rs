@@ -1,6 +1,5 @@
 //! `celero check`, `test`, `explain` and `schema` for policies (YAML files).
 
-use crate::failure::diagnostic_json;
 use crate::output::Output;
 use crate::source::{Source, read_text};
 use crate::units::counted;
@@ -8,6 +7,7 @@ use crate::{REJECTED, hints};
 use celero::Diagnostic;
 use celero_policy::problems::Problems;
 use celero_policy::{Phase, Policy, PolicyError, yaml};
+use celero_tooling::diagnostic_json::diagnostic_json;
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 
@@ -66,7 +66,7 @@ pub(crate) struct Report {
 
 /// Checks a policy.
 pub(crate) fn check(source: &Source, deny_warnings: bool, color: bool) -> Report {
-    let policy = match Policy::parse(&source.name, &source.text, source.base()) {
+    let policy = match Policy::check(&source.name, &source.text, source.base()) {
         Ok(policy) => policy,
         Err(error) => {
             let (summary, complaint, hints) = (String::new(), error.render(color), Vec::new());

@@ -2,15 +2,15 @@
 
 use crate::REJECTED;
 use crate::envs::Envs;
+use crate::failure::style;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::rules_file::RulesFile;
 use crate::units::counted;
-use celero::{Context, Diagnostic, Engine, ErrorPolicy, Rule, RuleSetBuilder, RuleSetError};
+use celero::{Context, Diagnostic, Engine, ErrorPolicy, RuleSetBuilder, RuleSetError};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use serde_json::json;
-use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// A value of `--on-error`: the name of an [`ErrorPolicy`] in kebab case.
@@ -50,27 +50,7 @@ pub(crate) fn builder<'e, E: Context>(
     file: &RulesFile,
     policy: ErrorPolicyArg,
 ) -> RuleSetBuilder<'e, E, ()> {
-    builder_without(engine, envs, file, policy, &BTreeSet::new())
-}
-
-/// Returns a builder with the rules of a file, but for some.
-pub(crate) fn builder_without<'e, E: Context>(
-    engine: &Engine,
-    envs: &'e Envs<E>,
-    file: &RulesFile,
-    policy: ErrorPolicyArg,
-    without: &BTreeSet<usize>,
-) -> RuleSetBuilder<'e, E, ()> {
-    let rules = file.rules.iter().enumerate().filter(|(number, _)| !without.contains(number));
-    let builder = engine.rules(envs.of(file.language)).on_error(policy.0);
-    rules.fold(builder, |builder, (_, rule)| {
-        let added = Rule::new(&rule.name, &rule.source, ()).priority(rule.priority);
-        let added = rule.tags.iter().fold(added, |added, tag| added.tag(tag));
-        match rule.language == file.language {
-            true => builder.with_rule(added),
-            false => builder.with_rule_in(envs.of(rule.language), added),
-        }
-    })
+    celero_tooling::rule_sets::builder(engine, envs, file, policy.0)
 }
 
 /// The number of rules of which the time of all is estimated from the time of some.
@@ -103,12 +83,19 @@ pub(crate) fn rejected(file: &RulesFile, error: &RuleSetError, json: bool, outpu
     if json {
         output.line(&json!({ "ok": false, "diagnostics": file.diagnostics_json(&found) }).to_string());
     } else {
-        file.complain(&found, output);
+        complain(file, &found, output);
     }
     REJECTED
 }
 
+/// Prints diagnostics of rules as text, with the lines of the file.
+pub(crate) fn complain(file: &RulesFile, found: &[(usize, Diagnostic)], output: &mut Output) {
+    if !found.is_empty() {
+        output.complain(&file.render(found, style(output.color())));
+    }
+}
+
 /// Returns the diagnostics of the rules that don't compile, each with its rule.
-pub(crate) fn failures(error: &RuleSetError) -> Vec<(usize, Diagnostic)> {
+fn failures(error: &RuleSetError) -> Vec<(usize, Diagnostic)> {
     error.diagnostics().map(|(rule, found)| (rule, found.clone())).collect()
 }

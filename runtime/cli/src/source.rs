@@ -3,32 +3,10 @@
 
 use crate::hints;
 use crate::language::{self, Language};
-use crate::rules_file::{is_rules, is_rules_with_plain_names};
-use celero_policy::Policy;
+pub(crate) use celero_tooling::source::Format;
+use celero_tooling::source::{RuleText, Unreadable};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-
-/// How rules are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Format {
-    /// One expression.
-    Cel,
-    /// Rules, one per line: `name: expression`.
-    Rules,
-    /// A policy in YAML.
-    Policy,
-}
-
-impl Format {
-    /// Returns what a text of this format is, for messages.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Cel => "an expression",
-            Self::Rules => "a file of rules",
-            Self::Policy => "a policy",
-        }
-    }
-}
 
 /// The arguments that name rules.
 #[derive(clap::Args)]
@@ -128,23 +106,11 @@ impl Source {
         let text = read_text(path)?;
         let is_stdin = path == Path::new("-");
         let name = if is_stdin { "<stdin>".to_owned() } else { path.display().to_string() };
-        let named = language::of_first_line(&text).map_err(|why| format!("{name}:1: {why}"))?;
-        let by_name = path.extension().is_some_and(|extension| extension == FILTER).then_some(Language::Filter);
-        let language = language.or(named).or(by_name).unwrap_or_default();
-        let detected = detected(path, &text, language);
-        if format.is_none() && detected == Format::Rules && is_policy(&text) {
-            return Err(hints::other_format(path, "a policy", ".yaml", "policy"));
-        }
-        let format = format.unwrap_or(detected);
-        let (mut text, mut comments) = (text, String::new());
-        if format == Format::Cel {
-            text.truncate(text.trim_end().len());
-            if language == Language::Filter || named.is_some() {
-                let (before, rule) = language::split_comments(&text);
-                comments = before.to_owned();
-                text = language::blanked(before) + rule;
-            }
-        }
+        let RuleText { text, format, language, comments } =
+            RuleText::of(path, text, format, language).map_err(|why| match why {
+                Unreadable::Language(why) => format!("{name}:1: {why}"),
+                Unreadable::OtherFormat => hints::other_format(path, "a policy", ".yaml", "policy"),
+            })?;
         let path = (!is_stdin).then(|| path.to_owned());
         Ok(Self { name, path, text, format, language, comments, is_argument: false })
     }
@@ -169,32 +135,6 @@ impl Source {
     pub(crate) fn base(&self) -> &Path {
         self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new("."))
     }
-}
-
-/// The extension of files with one rule in the filter language.
-const FILTER: &str = "filter";
-
-/// Returns the format that name and content suggest.
-fn detected(path: &Path, text: &str, language: Language) -> Format {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("yaml" | "yml") => Format::Policy,
-        Some("rules") => Format::Rules,
-        Some(FILTER) => Format::Cel,
-        _ if is_policy(text) => Format::Policy,
-        // `ip.src eq 2001:db8::1` starts as a rule with the name `ip.src eq 2001` would.
-        _ if language == Language::Filter && !is_rules_with_plain_names(text) => Format::Cel,
-        _ if is_rules(text) => Format::Rules,
-        _ => Format::Cel,
-    }
-}
-
-/// Returns whether a text starts like a policy: with a line that is nothing but one of a policy's keys, and then a list or a mapping.
-fn is_policy(text: &str) -> bool {
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
-    let Some(key) = lines.next().and_then(|line| line.trim_end().strip_suffix(':')) else { return false };
-    let schema = Policy::json_schema();
-    let known = schema.get("properties").and_then(|keys| keys.get(key)).is_some();
-    known && lines.next().is_some_and(|line| line.trim_start().starts_with("- ") || line.contains(": "))
 }
 
 /// Returns the text of a file, or of standard input for `-`, without a byte order mark.
@@ -224,35 +164,4 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
         bytes.drain(..'\u{feff}'.len_utf8());
     }
     Ok(bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn formats_are_told_by_name_then_content() {
-        for (name, text, format) in [
-            ("a.cel", "x == 1", Format::Cel),
-            ("a.cel", "a: x == 1", Format::Rules),
-            ("a.rules", "x == 1", Format::Rules),
-            ("a.yml", "x == 1", Format::Policy),
-            ("-", "# p\nrequest:\n- deny: true\n", Format::Policy),
-            ("-", "variables:\n  a: 1 == 1\n", Format::Policy),
-            ("-", "log:\n  request.path == \"/\"\n", Format::Rules),
-            ("-", "request: true", Format::Rules),
-            ("-", "request.path == '/'", Format::Cel),
-        ] {
-            assert_eq!(detected(Path::new(name), text, Language::Cel), format, "{name} {text}");
-        }
-        for (name, text, format) in [
-            ("a.filter", "a: ssl", Format::Cel),
-            ("a.rules", "a b: ssl", Format::Rules),
-            ("-", "ip.src eq 2001:db8::1", Format::Cel),
-            ("-", "# language: filter\na: ssl", Format::Rules),
-            ("-", "a [language filter]: ssl", Format::Rules),
-        ] {
-            assert_eq!(detected(Path::new(name), text, Language::Filter), format, "{name} {text}");
-        }
-    }
 }

@@ -7,6 +7,7 @@ use crate::in_language::InLanguage;
 use crate::input::InputArgs;
 use crate::language::Language;
 use crate::output::Output;
+use crate::rule_sets::complain;
 use crate::rules_file::{Rule, RulesFile};
 use crate::rules_layout::{kept, laid_out, rewritten, untrimmed};
 use crate::source::{Format, Source, SourceArgs};
@@ -223,7 +224,7 @@ impl Translate<'_> {
         };
         let text = rewritten(&file, lines);
         output.print(&self.named(&text));
-        file.complain(&found, output);
+        complain(&file, &found, output);
         let many = file.rules.iter().filter(|rule| rule.language != self.to).count();
         let done = format!("{} of {} translated", many.saturating_sub(kept.len()), counted(many, "rule"));
         if kept.is_empty() {

@@ -12,6 +12,7 @@ pub use problem::EnvError;
 
 use crate::context::Context;
 use crate::function::{Functions, HostFunction};
+use celero_frontend::filter::Scheme;
 use celero_frontend::stdlib::Library;
 use celero_frontend::{Cel, Declarations, Language, Type, Variable};
 use celero_ir::Ty;
@@ -132,6 +133,15 @@ impl<C> Env<C> {
     /// The language in which rules are written.
     pub(crate) fn rule_language(&self) -> &RuleLanguage {
         &self.language
+    }
+
+    /// Returns what rules in the filter language may name, if that is the [language](Self::filter_language) of the environment.
+    #[must_use]
+    pub fn filter_scheme(&self) -> Option<&Arc<Scheme>> {
+        match &self.language {
+            RuleLanguage::Checked(_) => None,
+            RuleLanguage::Filter(binding) => Some(binding.scheme()),
+        }
     }
 
     /// Names in rules are resolved inside this namespace first.

@@ -6,7 +6,7 @@ use crate::actions::{
 use crate::definitions::{Definitions, Missing};
 use crate::document::Document;
 use crate::error_policy::PhaseErrorPolicy;
-use crate::expressions::{CredentialReads, DeclaredNames, ENGINE, EndReads, ExpressionCompiler};
+use crate::expressions::{CredentialReads, DeclaredNames, EndReads, ExpressionCompiler};
 use crate::language::Language;
 use crate::normalize::Normalization;
 use crate::outcome::Phase;
@@ -18,7 +18,7 @@ use crate::yaml::{MapEntry, Node, SourceText};
 use bytes::Bytes;
 use celero::counting::Counters;
 use celero::http::HeaderSet;
-use celero::{CheckedRule, Context, Env, ErrorPolicy, RuleSetBuilder};
+use celero::{CheckedRule, Context, Engine, Env, ErrorPolicy, RuleSetBuilder};
 use http::{HeaderName, StatusCode, header};
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
@@ -60,6 +60,7 @@ pub(crate) struct Compilation<'d> {
     pub(crate) counter_names: CounterNames,
     /// The description of the phases for `celero explain`, if wanted.
     pub(crate) explanation: Option<String>,
+    pub(crate) engine: &'static Engine,
 }
 
 /// A compiled phase, and the credentials that its expressions read.
@@ -97,6 +98,7 @@ impl Compilation<'_> {
     pub(crate) fn phase<C: Context>(&mut self, scope: &PhaseEnv<C>) -> Option<CompiledPhase<C::Static>> {
         let (phase, document) = (scope.phase, self.document);
         let expressions = ExpressionCompiler {
+            engine: self.engine,
             phase,
             env: &scope.env,
             names: self.names,
@@ -146,7 +148,7 @@ impl Compilation<'_> {
         if self.explanation.is_some() {
             self.explain(&scope.env, &placed, error_policy, phase);
         }
-        let set = match builder(&scope.env, &placed, error_policy).build() {
+        let set = match builder(self.engine, &scope.env, &placed, error_policy).build() {
             Ok(set) => set,
             Err(error) => {
                 // Each rule was checked before, so these are errors of native compilation only.
@@ -215,7 +217,7 @@ impl Compilation<'_> {
             }
         }
         if placed.iter().any(|placed| placed.when.is_some())
-            && let Ok(explanation) = builder(env, placed, error_policy).explain()
+            && let Ok(explanation) = builder(self.engine, env, placed, error_policy).explain()
         {
             let _ = write!(text, "-- how the index finds them\n{explanation}");
         }
@@ -305,11 +307,12 @@ const FEW_HEADERS: usize = 4;
 
 /// Returns a builder of the set of the rules' conditions.
 fn builder<'e, C: Context>(
+    engine: &Engine,
     env: &'e Env<C>,
     rules: &[OrderedRule<C::Static>],
     error_policy: PhaseErrorPolicy,
 ) -> RuleSetBuilder<'e, C, ()> {
-    rules.iter().fold(ENGINE.rules(env).standalone(true), |builder, OrderedRule { rule, when, .. }| {
+    rules.iter().fold(engine.rules(env).standalone(true), |builder, OrderedRule { rule, when, .. }| {
         let source = when.as_ref().map_or("true", |when| &when.text.text);
         let condition = match when.as_ref().and_then(|when| when.checked.clone()) {
             Some(checked) => celero::Rule::checked(&rule.name, checked, ()),

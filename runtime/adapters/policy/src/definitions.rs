@@ -86,6 +86,11 @@ impl Definitions {
         }
     }
 
+    /// Returns the declaration and the body of each definition, and whether it is a function.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&SourceText, &SourceText, bool)> {
+        self.defined.iter().map(|definition| (&definition.declaration, &definition.body, definition.is_function))
+    }
+
     /// Returns the bodies of the variables.
     pub(crate) fn variables(&self) -> impl Iterator<Item = &SourceText> {
         self.defined.iter().filter(|definition| !definition.is_function).map(|definition| &definition.body)
@@ -151,7 +156,7 @@ impl Definition {
 }
 
 /// Returns the name that expressions use for the definition with this key.
-fn name(declaration: &str, is_function: bool) -> String {
+pub(crate) fn name(declaration: &str, is_function: bool) -> String {
     if is_function {
         declaration.split('(').next().unwrap_or(declaration).trim().to_owned()
     } else {

@@ -77,6 +77,11 @@ impl Document {
         within.pop();
     }
 
+    /// Returns the roots of all files.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &Node> {
+        self.files.iter().map(|(root, _)| root)
+    }
+
     /// Returns the sections of a name in all files.
     pub(crate) fn all<'d>(&'d self, name: &'static str) -> impl Iterator<Item = Section<'d>> {
         self.files.iter().filter_map(move |(root, base)| Some(Section { node: root.get(name)?, base }))

@@ -1,12 +1,11 @@
 //! Formats the expressions of a policy, and leaves the YAML around them as it is.
 
 use crate::error::PolicyError;
+use crate::expression_places::{ExpressionPlace, expression_places};
 use crate::language::Language;
 use crate::policy::Policy;
-use crate::policy_keys::POLICY;
 use crate::problems::Problems;
-use crate::schema::ValueSpec;
-use crate::yaml::{Node, NodeValue, SourceText, read};
+use crate::yaml::{Node, SourceText, read};
 use celero::{Engine, Tier};
 use saphyr_parser::ScalarStyle;
 use std::ops::Range;
@@ -63,42 +62,8 @@ impl Policy {
 
 /// Returns the expressions of a policy that are CEL, in the order of the file.
 fn expressions(root: &Node) -> Vec<SourceText> {
-    let mut found = Vec::new();
-    let usual = root.get("defaults").map_or_else(Language::default, |defaults| language(defaults, Language::default()));
-    collect(root, &POLICY.root, usual, &mut found);
-    found.sort_by_key(|text| text.place.start);
-    found
-}
-
-/// The language that a mapping names.
-fn language(node: &Node, usual: Language) -> Language {
-    node.text_of("language").and_then(|text| Language::named(&text.text)).unwrap_or(usual)
-}
-
-fn collect(node: &Node, spec: &ValueSpec, usual: Language, found: &mut Vec<SourceText>) {
-    match (spec, &node.value) {
-        (ValueSpec::OneOf(specs), _) => {
-            if let Some(spec) = specs.iter().find(|spec| spec.fits(node)) {
-                collect(node, spec, usual, found);
-            }
-        }
-        (ValueSpec::List(element), NodeValue::List(elements)) => {
-            elements.iter().for_each(|node| collect(node, element, usual, found));
-        }
-        (ValueSpec::Map(spec), NodeValue::Map(entries)) => {
-            entries.iter().for_each(|entry| collect(&entry.value, spec, Language::default(), found));
-        }
-        (ValueSpec::Mapping(spec), NodeValue::Map(entries)) => {
-            let language = language(node, usual);
-            for entry in entries {
-                if let Some(known) = spec.key(&entry.key.text) {
-                    collect(&entry.value, &known.value, language, found);
-                }
-            }
-        }
-        (ValueSpec::Expression, _) if usual == Language::Cel => found.extend(node.text()),
-        _ => {}
-    }
+    let is_cel = |place: &ExpressionPlace| !place.is_template && place.language == Language::Cel;
+    expression_places(root).into_iter().filter(is_cel).map(|place| place.text).collect()
 }
 
 /// Returns the range of the file to replace, and by what; `None` to leave the expression as it is.

@@ -104,6 +104,7 @@ impl EndReads {
 
 /// Compiles the expressions of a phase.
 pub(crate) struct ExpressionCompiler<'a, C> {
+    pub(crate) engine: &'static Engine,
     pub(crate) phase: Phase,
     pub(crate) env: &'a Env<C>,
     pub(crate) names: &'a DeclaredNames,
@@ -134,7 +135,7 @@ impl<C: Context> ExpressionCompiler<'_, C> {
 
     /// Reports the warnings about the body of a definition.
     pub(crate) fn lint(&self, body: &SourceText, problems: &mut Problems) {
-        if let Ok(checked) = ENGINE.check(self.env, &body.text) {
+        if let Ok(checked) = self.engine.check(self.env, &body.text) {
             warn(&checked, body, 0, problems);
         }
     }
@@ -181,12 +182,12 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         if let Ok([TemplatePart::Expression(source, start)]) = parse(&text.text).as_deref() {
             let checked = self.checked(text, *start, source, problems)?;
             if self.language == Language::Filter && !matches!(checked.result_type(), Type::Int | Type::Bool) {
-                let compiled = ENGINE.compile(self.env(), &filter_text(&[TextPiece::Result(&checked)]));
+                let compiled = self.engine.compile(self.env(), &filter_text(&[TextPiece::Result(&checked)]));
                 return self.compiled(compiled, text, problems).map(Field::Text);
             }
             let compiled = match checked.result_type() {
                 Type::Timestamp | Type::Duration => self.text(&[TextPiece::Result(&checked)]),
-                _ => ENGINE.compile_checked(self.env, &checked),
+                _ => self.engine.compile_checked(self.env, &checked),
             };
             return self.compiled(compiled, text, problems).map(Field::Computed);
         }
@@ -229,14 +230,14 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         let joined: Vec<TextPiece<'_>> = joined.collect();
         let compiled = match self.language {
             Language::Cel => self.text(&joined),
-            Language::Filter => ENGINE.compile(self.env(), &filter_text(&joined)),
+            Language::Filter => self.engine.compile(self.env(), &filter_text(&joined)),
         };
         self.compiled(compiled, text, problems).map(Ok)
     }
 
     /// Compiles pieces to one program whose result is their text.
     fn text(&self, pieces: &[TextPiece<'_>]) -> Result<Program<C::Static>, CompileError> {
-        ENGINE.compile_checked(self.env, &ENGINE.text(self.env, pieces)?)
+        self.engine.compile_checked(self.env, &self.engine.text(self.env, pieces)?)
     }
 
     /// Reports why checked expressions can't be compiled: together they may exceed a limit.
@@ -278,7 +279,7 @@ impl<C: Context> ExpressionCompiler<'_, C> {
             }
             return Some(checked);
         }
-        let Err(error) = ENGINE.text(self.env, &[TextPiece::Result(&checked)]) else { return Some(checked) };
+        let Err(error) = self.engine.text(self.env, &[TextPiece::Result(&checked)]) else { return Some(checked) };
         for found in error.diagnostics() {
             // The span of the diagnostic is a place in the text that was put together.
             let span = Span::new(0, u32::try_from(source.len()).unwrap_or(u32::MAX));
@@ -295,7 +296,7 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         source: &str,
         problems: &mut Problems,
     ) -> Option<CheckedRule> {
-        match ENGINE.check(self.env(), source) {
+        match self.engine.check(self.env(), source) {
             Ok(checked) => {
                 warn(&checked, text, start, problems);
                 self.note_reads(&checked, text, start, problems);

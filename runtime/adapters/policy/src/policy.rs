@@ -15,14 +15,13 @@ use crate::grpc::is_call;
 use crate::normalize::Normalization;
 use crate::outcome::{LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo, VerificationInfo};
 use crate::phase::{PhaseRules, Unverified};
-use crate::policy_keys::POLICY;
 use crate::problems::Problems;
+use crate::purpose::Purpose;
 use celero::http::RequestHead;
 use celero::{Diagnostic, Style};
 use celero_canonical as canonical;
 use celero_canonical::{Head, Refusal, canonicalize_response, clean_trailers, origin_form};
 use http::{HeaderMap, HeaderValue, StatusCode, header, request, response};
-use serde_json::Value as Json;
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -57,7 +56,7 @@ impl Policy {
     /// # Errors
     /// Returns a [`PolicyError`] with every error in the files.
     pub fn load(file: &Path) -> Result<Self, PolicyError> {
-        Self::read(file, false).map(|(policy, _)| policy)
+        Self::read(file, Purpose::Run).map(|(policy, _)| policy)
     }
 
     /// Compiles a policy from its text. Messages call it `name`; relative paths in it start from `base`.
@@ -65,13 +64,7 @@ impl Policy {
     /// # Errors
     /// Returns a [`PolicyError`] with every error in the files.
     pub fn parse(name: &str, text: &str, base: &Path) -> Result<Self, PolicyError> {
-        Self::compile(name, text, base, Problems::default(), false).map(|(policy, _)| policy)
-    }
-
-    /// Returns the format of policy files as a JSON schema (draft 7), for editors that complete and check YAML with one.
-    #[must_use]
-    pub fn json_schema() -> Json {
-        POLICY.json_schema("celero policy")
+        Self::compile(name, text, base, Problems::default(), Purpose::Run).map(|(policy, _)| policy)
     }
 
     /// Loads a policy and describes it as text: the rules of each phase in the order in which they act, and how the index finds them.
@@ -79,7 +72,7 @@ impl Policy {
     /// # Errors
     /// See [`load`](Self::load).
     pub fn explain(file: &Path) -> Result<String, PolicyError> {
-        Self::read(file, true).map(|(policy, text)| policy.with_notes(text))
+        Self::read(file, Purpose::Explain).map(|(policy, text)| policy.with_notes(text))
     }
 
     /// Describes a policy as [`explain`](Self::explain) does, from its text. See [`parse`](Self::parse) for `name` and `base`.
@@ -87,7 +80,8 @@ impl Policy {
     /// # Errors
     /// See [`load`](Self::load).
     pub fn explain_text(name: &str, text: &str, base: &Path) -> Result<String, PolicyError> {
-        Self::compile(name, text, base, Problems::default(), true).map(|(policy, text)| policy.with_notes(text))
+        Self::compile(name, text, base, Problems::default(), Purpose::Explain)
+            .map(|(policy, text)| policy.with_notes(text))
     }
 
     /// Returns the text with a line about each body that is buffered.
@@ -98,13 +92,13 @@ impl Policy {
         text
     }
 
-    fn read(file: &Path, explain: bool) -> Result<(Self, String), PolicyError> {
+    fn read(file: &Path, purpose: Purpose) -> Result<(Self, String), PolicyError> {
         let text = std::fs::read(file).map(String::from_utf8);
         let mut problems = Problems::default();
         problems.paths.push(file.to_owned());
         let (name, base) = (file.display().to_string(), file.parent().unwrap_or(Path::new(".")));
         let why = match text {
-            Ok(Ok(text)) => return Self::compile(&name, &text, base, problems, explain),
+            Ok(Ok(text)) => return Self::compile(&name, &text, base, problems, purpose),
             Ok(Err(_)) => "it is not UTF-8".to_owned(),
             Err(error) => error.to_string(),
         };
@@ -112,12 +106,12 @@ impl Policy {
         Err(PolicyError::new(problems))
     }
 
-    fn compile(
+    pub(crate) fn compile(
         name: &str,
         text: &str,
         base: &Path,
         mut problems: Problems,
-        explain: bool,
+        purpose: Purpose,
     ) -> Result<(Self, String), PolicyError> {
         let document = Document::read(name, text, base, &mut problems);
         let definitions = Definitions::read(&document, &mut problems);
@@ -142,7 +136,8 @@ impl Policy {
             normalization: &mut normalization,
             problems: &mut problems,
             counter_names: Vec::new(),
-            explanation: explain.then(String::new),
+            explanation: (purpose == Purpose::Explain).then(String::new),
+            engine: purpose.engine(),
         };
         let request = compilation.phase(&request);
         let body = compilation.phase(&body);

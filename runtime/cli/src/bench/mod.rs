@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::input::{Input, InputArgs};
 use crate::output::Output;
 use crate::recorded_requests::RecordedRequest;
-use crate::rule_sets::{ErrorPolicyArg, builder, compiling, rejected};
+use crate::rule_sets::{ErrorPolicyArg, builder, compiling, complain, rejected};
 use crate::rules_file::RulesFile;
 use crate::source::{Format, Source, SourceArgs};
 use crate::units::grouped;
@@ -209,7 +209,7 @@ impl Command for Bench<'_> {
                 && !args.json
                 && args.by_rule
             {
-                file.complain(native.warnings(), output);
+                complain(&file, native.warnings(), output);
             }
         }
         Ok(match (report.tiers_differ(), report.sources_differ()) {

@@ -138,7 +138,7 @@ pub(crate) struct FilterBinding {
 
 impl FilterBinding {
     /// The fields, functions and lists that rules may name.
-    pub(crate) fn scheme(&self) -> &Scheme {
+    pub(crate) fn scheme(&self) -> &Arc<Scheme> {
         &self.scheme
     }
 
@@ -204,15 +204,6 @@ impl<C> Env<C> {
         self.problems.extend(problems.into_iter().map(EnvError::new));
         self.language = super::RuleLanguage::Filter(Arc::new(binding));
         self
-    }
-
-    /// Returns the fields, functions and lists that rules may name; `None` if rules are not written in the filter language.
-    #[must_use]
-    pub fn filter_scheme(&self) -> Option<&Scheme> {
-        match &self.language {
-            super::RuleLanguage::Filter(binding) => Some(binding.scheme()),
-            super::RuleLanguage::Checked(_) => None,
-        }
     }
 
     fn bind(&self, language: FilterLanguage, problems: &mut Vec<String>) -> FilterBinding {

@@ -4,54 +4,84 @@
 //! can be distinguished from a file with a single expression. `name [language filter]: expression` is in that language, whatever that of
 //! the file is.
 
-use crate::failure::{diagnostic_json, style};
+use crate::diagnostic_json::diagnostic_json;
 use crate::language::{Language, blanked};
-use crate::output::Output;
-use celero::{Diagnostic, Span};
+use celero::{Diagnostic, Span, Style};
 use serde_json::{Value as Json, json};
+use std::fmt;
 
 /// The largest number of diagnostics in the text output.
 const MOST_SHOWN: usize = 100;
 
 /// The rules of a file.
-pub(crate) struct RulesFile {
+#[derive(Clone, Debug)]
+pub struct RulesFile {
     /// Its name, for messages.
-    pub(crate) path: String,
-    pub(crate) text: String,
+    pub path: String,
+    /// The whole text.
+    pub text: String,
     /// The language of rules that name no other.
-    pub(crate) language: Language,
+    pub language: Language,
     /// In the order of their set.
-    pub(crate) rules: Vec<Rule>,
+    pub rules: Vec<Rule>,
 }
 
 /// A rule of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Rule {
-    pub(crate) name: String,
+pub struct Rule {
+    /// Its name.
+    pub name: String,
     /// The expression. Comments between its lines are replaced by spaces.
-    pub(crate) source: String,
+    pub source: String,
     /// Rules with smaller priorities come first.
-    pub(crate) priority: i32,
-    pub(crate) tags: Vec<String>,
-    pub(crate) language: Language,
+    pub priority: i32,
+    /// Its tags, in the order written.
+    pub tags: Vec<String>,
+    /// The language of the expression.
+    pub language: Language,
     /// The byte offset of its name in the file.
-    pub(crate) head: usize,
+    pub head: usize,
     /// The byte offset of the expression in the file.
-    pub(crate) start: usize,
+    pub start: usize,
     /// The byte offset behind its last line that is not blank or a comment.
-    pub(crate) end: usize,
+    pub end: usize,
     /// Whether there are comments between its lines.
-    pub(crate) has_comments: bool,
+    pub has_comments: bool,
+}
+
+/// Why a text is not a file of rules. Displays as `path:line: message`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidLine {
+    /// The name of the file.
+    pub path: String,
+    /// The number of the line, counted from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl fmt::Display for InvalidLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.message)
+    }
+}
+
+impl std::error::Error for InvalidLine {}
+
+impl From<InvalidLine> for String {
+    fn from(invalid: InvalidLine) -> Self {
+        invalid.to_string()
+    }
 }
 
 /// Returns whether a text is a file of rules.
-pub(crate) fn is_rules(text: &str) -> bool {
+pub fn is_rules(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !is_nothing(line));
     lines.next().is_some_and(|line| head(line).is_some())
 }
 
 /// Returns whether a text is a file of rules, the first of which has a name without blanks.
-pub(crate) fn is_rules_with_plain_names(text: &str) -> bool {
+pub fn is_rules_with_plain_names(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !is_nothing(line));
     lines.next().and_then(head).is_some_and(|(name, _)| !name.contains(' '))
 }
@@ -107,63 +137,23 @@ impl RulesFile {
     /// Reads the rules of a text. Those that name no language are in `language`.
     ///
     /// # Errors
-    /// Returns a message with the line that is not a valid rule.
-    pub(crate) fn parse(path: String, text: String, language: Language) -> Result<Self, String> {
-        let mut rules: Vec<Rule> = Vec::new();
-        let mut at = 0_usize;
-        let mut comments = false;
-        for (number, line) in text.split_inclusive('\n').enumerate() {
-            let start = at;
-            at = at.saturating_add(line.len());
-            let number = number.saturating_add(1);
-            if is_nothing(line) {
-                comments |= line.trim_start().starts_with('#');
-                if let Some(rule) = rules.last_mut() {
-                    rule.source.extend(line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
-                }
-            } else if line.starts_with([' ', '\t']) {
-                let rule = rules
-                    .last_mut()
-                    .ok_or_else(|| format!("{path}:{number}: there is no rule above that this line could continue"))?;
-                rule.source.push_str(line);
-                rule.end = at;
-                rule.has_comments |= comments;
-            } else {
-                let head = head(line).ok_or_else(|| {
-                    let hint = if rules.is_empty() { "; a file with one expression ends in .cel" } else { "" };
-                    format!("{path}:{number}: expected `NAME: EXPRESSION`{hint}")
-                });
-                let (name, more) = head?;
-                let more = more.map_or(Ok((0, Vec::new(), None)), attributes);
-                let (priority, tags, own) = more.map_err(|why| format!("{path}:{number}: {why}"))?;
-                let source = line.split_once(':').map_or("", |(_, source)| source);
-                let head = start;
-                let start = start.saturating_add(line.len().saturating_sub(source.len()));
-                let (name, source) = (name.to_owned(), source.to_owned());
-                comments = false;
-                let language = own.unwrap_or(language);
-                rules.push(Rule { name, source, priority, tags, language, head, start, end: at, has_comments: false });
-            }
+    /// The line that is not a valid rule.
+    pub fn parse(path: String, text: String, language: Language) -> Result<Self, InvalidLine> {
+        match parse(&text, language) {
+            Ok(rules) => Ok(Self { path, text, language, rules }),
+            Err((line, message)) => Err(InvalidLine { path, line, message }),
         }
-        for rule in &mut rules {
-            rule.source.truncate(rule.source.trim_end().len());
-            if rule.language == Language::Filter {
-                rule.source = without_indentation(&rule.source);
-            }
-        }
-        rules.sort_by_key(|rule| rule.priority);
-        Ok(Self { path, text, language, rules })
     }
 
     /// Returns a file with about this many of the rules, from everywhere in the file.
-    pub(crate) fn sample(&self, count: usize) -> Self {
+    pub fn sample(&self, count: usize) -> Self {
         let step = self.rules.len().checked_div(count).unwrap_or(1).max(1);
         let rules = self.rules.iter().step_by(step).cloned().collect();
         Self { path: self.path.clone(), text: String::new(), language: self.language, rules }
     }
 
     /// Returns the text in front of a rule's colon: its name and its attributes, with the language if it is another one than `language`.
-    pub(crate) fn head(rule: &Rule, language: Language) -> String {
+    pub fn head(rule: &Rule, language: Language) -> String {
         let mut attributes = Vec::new();
         if rule.language != language {
             attributes.push(format!("language {}", rule.language.name()));
@@ -176,7 +166,7 @@ impl RulesFile {
     }
 
     /// Returns diagnostics of rules with their spans in the file.
-    pub(crate) fn placed(&self, found: &[(usize, Diagnostic)]) -> Vec<(usize, Diagnostic)> {
+    pub fn placed(&self, found: &[(usize, Diagnostic)]) -> Vec<(usize, Diagnostic)> {
         let placed = |(rule, diagnostic): &(usize, Diagnostic)| {
             let start = self.rules.get(*rule).map_or(0, |rule| u32::try_from(rule.start).unwrap_or(u32::MAX));
             let shifted = |span: Span| Span::new(span.start.saturating_add(start), span.end.saturating_add(start));
@@ -191,25 +181,19 @@ impl RulesFile {
     }
 
     /// Returns diagnostics as text, with the lines of the file.
-    pub(crate) fn render(&self, found: &[(usize, Diagnostic)], color: bool) -> String {
+    #[must_use]
+    pub fn render(&self, found: &[(usize, Diagnostic)], style: Style) -> String {
         let placed = self.placed(found.get(..MOST_SHOWN).unwrap_or(found));
         let diagnostics: Vec<Diagnostic> = placed.into_iter().map(|(_, diagnostic)| diagnostic).collect();
-        let mut text = celero::render(&self.text, &self.path, &diagnostics, style(color));
+        let mut text = celero::render(&self.text, &self.path, &diagnostics, style);
         if let Some(more) = found.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
             text.push_str(&format!("and {more} more\n"));
         }
         text
     }
 
-    /// Prints diagnostics as text, with the lines of the file.
-    pub(crate) fn complain(&self, found: &[(usize, Diagnostic)], output: &mut Output) {
-        if !found.is_empty() {
-            output.complain(&self.render(found, output.color()));
-        }
-    }
-
     /// Returns diagnostics as JSON. Spans are byte offsets in the file.
-    pub(crate) fn diagnostics_json(&self, found: &[(usize, Diagnostic)]) -> Json {
+    pub fn diagnostics_json(&self, found: &[(usize, Diagnostic)]) -> Json {
         let one = |(rule, diagnostic): &(usize, Diagnostic)| {
             let mut json = diagnostic_json(diagnostic);
             if let Some(members) = json.as_object_mut() {
@@ -220,6 +204,57 @@ impl RulesFile {
         };
         self.placed(found).iter().map(one).collect()
     }
+}
+
+/// Reads the rules of a text, in the order of their set.
+///
+/// # Errors
+/// The number of the line that is not a valid rule, counted from 1, and why.
+fn parse(text: &str, language: Language) -> Result<Vec<Rule>, (usize, String)> {
+    let mut rules: Vec<Rule> = Vec::new();
+    let mut at = 0_usize;
+    let mut comments = false;
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        let start = at;
+        at = at.saturating_add(line.len());
+        let number = number.saturating_add(1);
+        if is_nothing(line) {
+            comments |= line.trim_start().starts_with('#');
+            if let Some(rule) = rules.last_mut() {
+                rule.source.extend(line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
+            }
+        } else if line.starts_with([' ', '\t']) {
+            let rule = rules
+                .last_mut()
+                .ok_or_else(|| (number, "there is no rule above that this line could continue".to_owned()))?;
+            rule.source.push_str(line);
+            rule.end = at;
+            rule.has_comments |= comments;
+        } else {
+            let head = head(line).ok_or_else(|| {
+                let hint = if rules.is_empty() { "; a file with one expression ends in .cel" } else { "" };
+                (number, format!("expected `NAME: EXPRESSION`{hint}"))
+            });
+            let (name, more) = head?;
+            let more = more.map_or(Ok((0, Vec::new(), None)), attributes);
+            let (priority, tags, own) = more.map_err(|why| (number, why))?;
+            let source = line.split_once(':').map_or("", |(_, source)| source);
+            let head = start;
+            let start = start.saturating_add(line.len().saturating_sub(source.len()));
+            let (name, source) = (name.to_owned(), source.to_owned());
+            comments = false;
+            let language = own.unwrap_or(language);
+            rules.push(Rule { name, source, priority, tags, language, head, start, end: at, has_comments: false });
+        }
+    }
+    for rule in &mut rules {
+        rule.source.truncate(rule.source.trim_end().len());
+        if rule.language == Language::Filter {
+            rule.source = without_indentation(&rule.source);
+        }
+    }
+    rules.sort_by_key(|rule| rule.priority);
+    Ok(rules)
 }
 
 /// Returns the source of a rule with blanks for the white space at the beginning of each line: in the filter language a tab is an
@@ -238,7 +273,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Vec<Rule>, String> {
-        RulesFile::parse("f".to_owned(), text.to_owned(), Language::Cel).map(|file| file.rules)
+        RulesFile::parse("f".to_owned(), text.to_owned(), Language::Cel).map(|file| file.rules).map_err(String::from)
     }
 
     #[test]

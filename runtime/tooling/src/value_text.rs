@@ -7,7 +7,7 @@ use std::fmt::Write;
 ///
 /// # Errors
 /// What the host's lists and maps fail with.
-pub(crate) fn from_value<'a>(value: &Value<'a>, arena: &'a Arena) -> EvalResult<String> {
+pub fn from_value<'a>(value: &Value<'a>, arena: &'a Arena) -> EvalResult<String> {
     let mut text = String::new();
     write(&mut text, value, arena)?;
     Ok(text)

@@ -2,30 +2,26 @@
 
 use crate::language::Language;
 use crate::rules_file::{Rule, RulesFile};
-use crate::source::Source;
 use celero::{CompileError, Diagnostic, Label, Severity, Span, Stage};
 
 /// Lays out a rule in a language.
-pub(crate) type Layout<'a> = dyn Fn(Language, &str) -> Result<String, CompileError> + 'a;
+pub type Layout<'a> = dyn Fn(Language, &str) -> Result<String, CompileError> + 'a;
 
-/// Formats the rules of a file. Comments, blank lines and the order of the rules stay. Returns the text, and why rules were left as they are.
-///
-/// # Errors
-/// A line that is not a rule.
-pub(crate) fn format(of: &Layout<'_>, source: &Source, color: bool) -> Result<(String, String), String> {
-    let file = RulesFile::parse(source.name.clone(), source.text.clone(), source.language)?;
+/// Formats the rules of a file. Comments, blank lines and the order of the rules stay. Returns the text, and why rules were left as they
+/// are: each diagnostic with the number of its rule.
+pub fn format(of: &Layout<'_>, file: &RulesFile) -> (String, Vec<(usize, Diagnostic)>) {
     let mut problems = Vec::new();
-    let formatted = rewritten(&file, |number, rule| {
+    let formatted = rewritten(file, |number, rule| {
         layout(of, rule, &file.text).unwrap_or_else(|found| {
             problems.extend(found.into_iter().map(|found| (number, found)));
             file.text.get(rule.head..rule.end).unwrap_or_default().to_owned()
         })
     });
-    Ok((formatted, file.render(&problems, color)))
+    (formatted, problems)
 }
 
 /// Returns the text of a file with other lines for its rules. What is between the rules stays.
-pub(crate) fn rewritten(file: &RulesFile, mut lines: impl FnMut(usize, &Rule) -> String) -> String {
+pub fn rewritten(file: &RulesFile, mut lines: impl FnMut(usize, &Rule) -> String) -> String {
     let mut numbers: Vec<usize> = (0..file.rules.len()).collect();
     numbers.sort_by_key(|&number| file.rules.get(number).map_or(0, |rule| rule.head));
     let (mut text, mut at) = (String::new(), 0);
@@ -56,7 +52,7 @@ fn layout(of: &Layout<'_>, rule: &Rule, text: &str) -> Result<String, Vec<Diagno
 }
 
 /// Returns the lines of a rule with this head and an expression in canonical layout; `None` if its meaning would change in several lines.
-pub(crate) fn laid_out(of: &Layout<'_>, language: Language, head: &str, expression: &str) -> Option<String> {
+pub fn laid_out(of: &Layout<'_>, language: Language, head: &str, expression: &str) -> Option<String> {
     let mut lines = expression.lines();
     let (first, rest) = (lines.next().unwrap_or_default(), lines.collect::<Vec<_>>());
     if rest.is_empty() {
@@ -71,7 +67,7 @@ pub(crate) fn laid_out(of: &Layout<'_>, language: Language, head: &str, expressi
 }
 
 /// Returns diagnostics of the trimmed text of a rule with the places in its source.
-pub(crate) fn untrimmed(source: &str, found: &[Diagnostic]) -> Vec<Diagnostic> {
+pub fn untrimmed(source: &str, found: &[Diagnostic]) -> Vec<Diagnostic> {
     let skipped = u32::try_from(source.len().saturating_sub(source.trim_start().len())).unwrap_or(0);
     let shifted = |span: Span| Span::new(span.start.saturating_add(skipped), span.end.saturating_add(skipped));
     let shift = |found: &Diagnostic| {
@@ -82,7 +78,7 @@ pub(crate) fn untrimmed(source: &str, found: &[Diagnostic]) -> Vec<Diagnostic> {
 }
 
 /// Returns the diagnostic about a rule that stays as it is.
-pub(crate) fn kept(source: &str, why: &str) -> Diagnostic {
+pub fn kept(source: &str, why: &str) -> Diagnostic {
     let start = source.len().saturating_sub(source.trim_start().len());
     let line = source.trim_start().lines().next().unwrap_or_default().len();
     let span = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);

@@ -4,8 +4,9 @@ use celero::filter::{FilterOptions, FilterType, check_filter, http_scheme};
 use std::sync::Arc;
 
 /// A language of rules.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Language {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Language {
     /// CEL.
     #[default]
     Cel,
@@ -17,7 +18,7 @@ impl Language {
     const ALL: [Self; 2] = [Self::Cel, Self::Filter];
 
     /// Returns the name, as `--language` and files have it.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Cel => "cel",
             Self::Filter => "filter",
@@ -25,7 +26,8 @@ impl Language {
     }
 
     /// Returns the language that rules in this one are translated to.
-    pub(crate) fn other(self) -> Self {
+    #[must_use]
+    pub fn other(self) -> Self {
         match self {
             Self::Cel => Self::Filter,
             Self::Filter => Self::Cel,
@@ -36,7 +38,7 @@ impl Language {
     ///
     /// # Errors
     /// A name of no language.
-    pub(crate) fn named(name: &str) -> Result<Self, String> {
+    pub fn named(name: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|language| language.name() == name);
         known.ok_or_else(|| format!("there is no language `{name}`: expected `cel` or `filter`"))
     }
@@ -46,26 +48,26 @@ impl Language {
 ///
 /// # Errors
 /// A name of no language.
-pub(crate) fn of_first_line(text: &str) -> Result<Option<Language>, String> {
+pub fn of_first_line(text: &str) -> Result<Option<Language>, String> {
     let line = text.lines().next().unwrap_or_default().trim();
     let name = line.strip_prefix('#').and_then(|comment| comment.trim_start().strip_prefix("language:"));
     name.map(|name| Language::named(name.trim())).transpose()
 }
 
 /// Splits a text after its first lines, those that are blank or start with `#`. The language itself has no comments.
-pub(crate) fn split_comments(text: &str) -> (&str, &str) {
+pub fn split_comments(text: &str) -> (&str, &str) {
     let is_comment = |line: &&str| line.trim().is_empty() || line.trim_start().starts_with('#');
     let length = text.split_inclusive('\n').take_while(is_comment).map(str::len).fold(0, usize::saturating_add);
     text.split_at_checked(length).unwrap_or((text, ""))
 }
 
 /// Returns a text with a blank for each byte but line ends.
-pub(crate) fn blanked(text: &str) -> String {
+pub fn blanked(text: &str) -> String {
     text.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect()
 }
 
 /// Returns a hint about a text that is not valid CEL, but a rule in the filter language with documented fields.
-pub(crate) fn suggestion(text: &str) -> Option<String> {
+pub fn suggestion(text: &str) -> Option<String> {
     let mut scheme = http_scheme();
     for ty in [FilterType::Bytes, FilterType::Int, FilterType::Ip] {
         scheme.accept_any_list(ty);

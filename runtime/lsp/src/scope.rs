@@ -1,0 +1,45 @@
+//! The names that an expression may mention, whatever document it is in.
+
+use crate::environment::Checks;
+use crate::region::{Region, ScopeKey};
+use celero::filter::Scheme;
+use celero::language::{Declarations, Variable};
+use celero_policy::{Outline, Phase};
+use celero_tooling::language::Language;
+use std::sync::Arc;
+
+/// The names that an expression may mention.
+#[derive(Clone, Debug)]
+pub(crate) struct Scope {
+    /// Of CEL.
+    pub(crate) declarations: Declarations,
+    /// Of the filter language, if the expression is in it.
+    pub(crate) scheme: Option<Arc<Scheme>>,
+}
+
+impl Scope {
+    /// Returns the scope of a region. `outline` is that of the document, if it is a policy.
+    pub(crate) fn of(region: &Region, outline: Option<&Outline>, checks: &dyn Checks) -> Self {
+        Self::of_key(&region.scope, region.language, outline, checks)
+    }
+
+    /// Returns the scope of an expression in a language.
+    pub(crate) fn of_key(key: &ScopeKey, language: Language, outline: Option<&Outline>, checks: &dyn Checks) -> Self {
+        let is_filter = language == Language::Filter;
+        match (key, outline) {
+            (ScopeKey::Policy(phase, parameters), Some(outline)) => {
+                let mut declarations = outline.declarations(*phase);
+                for (name, ty) in parameters {
+                    let (name, ty) = (name.as_str().into(), ty.clone());
+                    declarations.add_variable(Variable { name, ty, optional: false });
+                }
+                let phase = phase.unwrap_or(Phase::Request);
+                Self { declarations, scheme: outline.scheme(phase).filter(|_| is_filter) }
+            }
+            _ => {
+                let scheme = if is_filter { checks.scheme().cloned() } else { None };
+                Self { declarations: checks.declarations().clone(), scheme }
+            }
+        }
+    }
+}
