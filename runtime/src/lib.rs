@@ -263,7 +263,7 @@ pub mod diagnostics {
 pub mod settings {
     pub use crate::engine::{EngineBuilder, Tier};
     pub use crate::explain::{CodeSpan, Explanation, MachineCode};
-    pub use crate::expression::{CheckedRule, TextPiece};
+    pub use crate::expression::{CheckedRule, PartResult, TextPiece, Trace, TracedPart};
     pub use crate::limits::Limits;
     pub use celero_frontend::Limits as SourceLimits;
     pub use celero_frontend::stdlib::Library;

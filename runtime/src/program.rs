@@ -4,7 +4,7 @@ use crate::arena::with_zero_capacity;
 use crate::context::Context;
 use crate::env::{Env, Variables};
 use crate::error::{ErrorKind, EvalError};
-use crate::expression::Expression;
+use crate::expression::{Expression, Trace};
 use crate::fields::Fields;
 use crate::function::Functions;
 use crate::library::Cx;
@@ -197,6 +197,40 @@ impl<S: Context + 'static> Program<S> {
                 expression.interpret(functions, context, &Cx::new(i64::from(limits.steps), arena))
             }
         }
+    }
+
+    /// Evaluates the expression with the interpreter and returns what each part of it evaluated to, for people who ask why a rule matches or
+    /// doesn't. Values borrow as those of [`eval`](Self::eval) do.
+    ///
+    /// Bounded as an evaluation is, by [`Limits::steps`] and [`Limits::memory`]; [`TracedPart::results`](crate::TracedPart::results) says how
+    /// many results are kept. It is an evaluation of its own: impure functions are called again, and their results may differ.
+    ///
+    /// ```
+    /// use celero::{Bindings, Engine, Env, PartResult, Scratch, Value};
+    ///
+    /// let env = Env::dynamic();
+    /// let source = "1 + 1 == 3 || 'a' in ['a']";
+    /// let program = Engine::new().compile(&env, source)?;
+    /// let (context, mut scratch) = (Bindings::new(&env), Scratch::new());
+    /// let trace = program.trace(&context, &mut scratch)?;
+    /// let sum = &trace.parts()[2];
+    /// assert_eq!(&source[sum.span().start as usize..sum.span().end as usize], "1 + 1");
+    /// assert!(matches!(sum.results(), [PartResult::Value(Value::Int(2))]));
+    /// assert!(matches!(trace.result()?, Value::Bool(true)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The context is for other variables than the program. An error of the evaluation is [the trace's result](Trace::result).
+    pub fn trace<'a, C: Context<Static = S>>(
+        &'a self,
+        context: &'a C,
+        scratch: &'a mut Scratch,
+    ) -> Result<Trace<'a>, EvalError> {
+        self.is_for(context)?;
+        let Shared { expression, functions, limits, .. } = &*self.shared;
+        let arena = scratch.arena(limits.memory);
+        Ok(expression.trace(functions, context, &Cx::new(i64::from(limits.steps), arena)))
     }
 
     /// Puts an error of an evaluation into words: which key, index, pattern, variable or overload it is about, and what the host's

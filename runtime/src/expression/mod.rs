@@ -2,10 +2,12 @@
 
 mod checked_rule;
 mod text;
+mod trace;
 
 pub use checked_rule::CheckedRule;
 pub use text::TextPiece;
 pub(crate) use text::text;
+pub use trace::{PartResult, Trace, TracedPart};
 
 use crate::context::Host;
 use crate::env::{FilterBinding, RuleLanguage};

@@ -38,6 +38,12 @@ impl Meter for Steps<'_> {
     }
 }
 
+/// The result of a node, for a trace: a value, none where it is missing, or an error and the node that failed.
+pub(super) type RecordedResult<'v> = Result<Option<&'v FilterValue>, (ErrorKind, NodeId)>;
+
+/// Who is told of the results of all nodes.
+pub(super) type Record<'r> = dyn Fn(NodeId, RecordedResult<'_>) + 'r;
+
 /// The result of a condition.
 enum Results {
     One(bool),
@@ -51,6 +57,8 @@ pub(super) struct Walk<'a, 'w> {
     cx: &'w Cx<'w>,
     /// Bytes that new values may still take.
     memory: Cell<usize>,
+    /// `None` in evaluations.
+    record: Option<&'w Record<'w>>,
 }
 
 impl<'a, 'w> Walk<'a, 'w> {
@@ -61,7 +69,12 @@ impl<'a, 'w> Walk<'a, 'w> {
         cx: &'w Cx<'w>,
         memory: usize,
     ) -> Self {
-        Self { tree, prepared, data, cx, memory: Cell::new(memory) }
+        Self { tree, prepared, data, cx, memory: Cell::new(memory), record: None }
+    }
+
+    /// Sets who is told of the results of all nodes.
+    pub(super) fn recording(self, record: Option<&'w Record<'w>>) -> Self {
+        Self { record, ..self }
     }
 
     pub(super) fn run(&self) -> Result<Option<FilterValue>, EvalError> {
@@ -99,20 +112,40 @@ impl<'a, 'w> Walk<'a, 'w> {
         self.charge(id, bytes)
     }
 
+    /// Whether a node is a value and not a condition.
+    fn is_value(&self, id: NodeId) -> bool {
+        matches!(
+            self.tree.expr(id),
+            FilterExpr::Field(_) | FilterExpr::Literal(_) | FilterExpr::Call { .. } | FilterExpr::Access { .. }
+        )
+    }
+
     /// Evaluates any node to a value: a condition to a `Bool` or an `Array<Bool>`.
     fn any_value(&self, id: NodeId) -> Outcome<Option<Held<'a>>> {
-        match self.tree.expr(id) {
-            FilterExpr::Field(_) | FilterExpr::Literal(_) | FilterExpr::Call { .. } | FilterExpr::Access { .. } => {
-                self.value(id)
-            }
-            _ => match self.condition(id)? {
-                Results::One(value) => Ok(Some(Cow::Owned(FilterValue::Bool(value)))),
-                Results::Many(values) => Ok(Some(self.keep(id, values.into_iter().collect())?)),
-            },
+        if self.is_value(id) {
+            return self.value(id);
+        }
+        match self.condition(id)? {
+            Results::One(value) => Ok(Some(Cow::Owned(FilterValue::Bool(value)))),
+            Results::Many(values) => Ok(Some(self.keep(id, values.into_iter().collect())?)),
         }
     }
 
     fn condition(&self, id: NodeId) -> Outcome<Results> {
+        let results = self.condition_of(id);
+        // A value that is a condition too is recorded as a value.
+        if let Some(record) = self.record.filter(|_| !self.is_value(id)) {
+            let value = match &results {
+                Ok(Results::One(value)) => Ok(FilterValue::Bool(*value)),
+                Ok(Results::Many(values)) => Ok(values.iter().copied().collect()),
+                Err(Failure(failed, kind)) => Err((*kind, *failed)),
+            };
+            record(id, value.as_ref().map(Some).map_err(|failure| *failure));
+        }
+        results
+    }
+
+    fn condition_of(&self, id: NodeId) -> Outcome<Results> {
         self.charge(id, 0)?;
         match self.tree.expr(id) {
             FilterExpr::Test(value) => self.test(*value),
@@ -216,6 +249,14 @@ impl<'a, 'w> Walk<'a, 'w> {
 
     /// Evaluates a value without `[*]`; `None` is nil.
     fn value(&self, id: NodeId) -> Outcome<Option<Held<'a>>> {
+        let value = self.value_of(id);
+        if let Some(record) = self.record {
+            record(id, value.as_ref().map(Option::as_deref).map_err(|Failure(failed, kind)| (*kind, *failed)));
+        }
+        value
+    }
+
+    fn value_of(&self, id: NodeId) -> Outcome<Option<Held<'a>>> {
         self.charge(id, 0)?;
         match self.tree.expr(id) {
             FilterExpr::Field(index) => Self::at(id, self.field(*index)),
@@ -246,6 +287,18 @@ impl<'a, 'w> Walk<'a, 'w> {
     /// Evaluates a value with `[*]`: the values, or `None` if what the first `[*]` stands behind is nil. Values that lack a part
     /// which is taken behind a `[*]` are left out.
     fn values(&self, id: NodeId) -> Outcome<Option<Vec<Held<'a>>>> {
+        let values = self.values_of(id);
+        if let Some(record) = self.record {
+            let all = |values: &Vec<Held<'a>>| FilterValue::Array(values.iter().map(|v| (**v).clone()).collect());
+            match &values {
+                Ok(values) => record(id, Ok(values.as_ref().map(all).as_ref())),
+                Err(Failure(failed, kind)) => record(id, Err((*kind, *failed))),
+            }
+        }
+        values
+    }
+
+    fn values_of(&self, id: NodeId) -> Outcome<Option<Vec<Held<'a>>>> {
         let FilterExpr::Access { base, steps } = self.tree.expr(id) else { return Ok(None) };
         let Some(base) = self.value(*base)? else { return Ok(None) };
         let mut values = vec![base];

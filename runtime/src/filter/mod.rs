@@ -85,15 +85,20 @@ use crate::cx::Cx;
 use crate::env::FilterBinding;
 use crate::error::{CompileError, ErrorKind, EvalError};
 use crate::function::Functions;
+use crate::interpret::Recorder;
 use crate::limits::Limits;
 use crate::value::Value;
 use celero_frontend::Diagnostic;
-use interpret::Walk;
+use interpret::{Record, RecordedResult, Walk};
 use prepared::Prepared;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// Bytes of memory for each step that is left.
 const BYTES_PER_STEP: usize = 64;
+
+/// Most bytes of values that a trace keeps. Each is copied.
+const RECORDED_BYTES: usize = 1 << 20;
 
 /// A rule in the filter language, ready to be evaluated.
 #[derive(Clone, Debug)]
@@ -190,9 +195,43 @@ impl Filter {
         host: &'a dyn Host,
         cx: &Cx<'a>,
     ) -> Result<Value<'a>, EvalError> {
+        self.interpret_for(None, binding, functions, host, cx)
+    }
+
+    /// Evaluates the rule as [`interpret`](Self::interpret) does, and records the result of each node.
+    ///
+    /// # Errors
+    /// As [`interpret`](Self::interpret).
+    pub(crate) fn interpret_recorded<'a>(
+        &self,
+        recorder: &Recorder<'a>,
+        binding: &'a FilterBinding,
+        functions: &Functions,
+        host: &'a dyn Host,
+        cx: &Cx<'a>,
+    ) -> Result<Value<'a>, EvalError> {
+        let left = Cell::new(RECORDED_BYTES);
+        let record = |id, result: RecordedResult<'_>| {
+            recorder.record_with(id, || {
+                let Ok(Some(value)) = result else { return Some(result.map(|_| None)) };
+                left.set(left.get().checked_sub(value.size())?);
+                convert::engine_value(value, cx.arena()).ok().map(|value| Ok(Some(value)))
+            });
+        };
+        self.interpret_for(Some(&record), binding, functions, host, cx)
+    }
+
+    fn interpret_for<'a>(
+        &self,
+        record: Option<&Record<'_>>,
+        binding: &'a FilterBinding,
+        functions: &Functions,
+        host: &'a dyn Host,
+        cx: &Cx<'a>,
+    ) -> Result<Value<'a>, EvalError> {
         let data = data::Bound { binding, functions, host, cx };
         let memory = usize::try_from(cx.left()).unwrap_or(0).saturating_mul(BYTES_PER_STEP);
-        let value = Walk::new(&self.tree, &self.prepared, &data, cx, memory).run()?;
+        let value = Walk::new(&self.tree, &self.prepared, &data, cx, memory).recording(record).run()?;
         let span = self.tree.node(self.tree.root()).span;
         let at = |kind| EvalError { kind, start: span.start, end: span.end };
         convert::engine_value(&value.ok_or_else(|| at(ErrorKind::NoSuchKey))?, cx.arena()).map_err(at)

@@ -10,10 +10,12 @@
 mod call;
 mod collection;
 mod fold;
+mod recorder;
 mod scope;
 mod select;
 mod witness;
 
+pub(crate) use recorder::{NodeResult, Recorded, Recorder};
 pub(crate) use witness::{Seen, Witness};
 
 use crate::context::Host;
@@ -48,8 +50,7 @@ pub(crate) fn interpret<'a>(
     place: &mut Value<'a>,
 ) -> Result<(), EvalError> {
     let ast = checked.ast();
-    let walk =
-        || Walk { checked, functions, host, cx, locals: SmallVec::new(), witness: None }.eval_into(ast.root(), place);
+    let walk = || Walk::new(checked, functions, host, cx).eval_into(ast.root(), place);
     with_stack(ast.depth(), walk).map_err(|Failure { kind, id, .. }| {
         let span = ast.span(id);
         EvalError { kind, start: span.start, end: span.end }
@@ -68,8 +69,27 @@ pub(crate) fn interpret_before<'a>(
     cx: &Cx<'a>,
     id: NodeId,
 ) -> Result<Value<'a>, u32> {
-    let walk = || Walk { checked, functions, host, cx, locals: SmallVec::new(), witness: Some(witness) }.eval(id);
+    let walk = || Walk { witness: Some(witness), ..Walk::new(checked, functions, host, cx) }.eval(id);
     with_stack(checked.ast().depth(), walk).map_err(|failure| failure.seen)
+}
+
+/// Evaluates an expression as [`interpret`] does, and records the result of each node.
+///
+/// # Errors
+/// As [`interpret`].
+pub(crate) fn interpret_recorded<'a>(
+    recorder: &Recorder<'a>,
+    checked: &'a Checked,
+    functions: &Functions,
+    host: &'a dyn Host,
+    cx: &Cx<'a>,
+) -> Result<Value<'a>, EvalError> {
+    let ast = checked.ast();
+    let walk = || Walk { recorder: Some(recorder), ..Walk::new(checked, functions, host, cx) }.eval(ast.root());
+    with_stack(ast.depth(), walk).map_err(|Failure { kind, id, .. }| {
+        let span = ast.span(id);
+        EvalError { kind, start: span.start, end: span.end }
+    })
 }
 
 struct Walk<'a, 'w> {
@@ -81,6 +101,14 @@ struct Walk<'a, 'w> {
     locals: SmallVec<[Outcome<'a>; 8]>,
     /// Who is told of failures, for a report; `None` in evaluations.
     witness: Option<&'w Witness<'a>>,
+    /// Who is told of all results, for a trace; `None` in evaluations.
+    recorder: Option<&'w Recorder<'a>>,
+}
+
+impl<'a, 'w> Walk<'a, 'w> {
+    fn new(checked: &'a Checked, functions: &'w Functions, host: &'a dyn Host, cx: &'w Cx<'a>) -> Self {
+        Self { checked, functions, host, cx, locals: SmallVec::new(), witness: None, recorder: None }
+    }
 }
 
 impl<'a> Walk<'a, '_> {
@@ -93,6 +121,16 @@ impl<'a> Walk<'a, '_> {
     /// Evaluates into `place`, because copying a value of 32 bytes costs more than writing it where it is needed. After an error
     /// the content of `place` is unspecified.
     fn eval_into(&mut self, id: NodeId, place: &mut Value<'a>) -> Result<(), Failure> {
+        let result = self.eval_node(id, place);
+        if let Some(recorder) = self.recorder {
+            recorder.record(id, result.map(|()| *place).map_err(|failure| (failure.kind, failure.id)));
+        }
+        result
+    }
+
+    // One frame of the stack for each level of the tree, not two.
+    #[inline(always)]
+    fn eval_node(&mut self, id: NodeId, place: &mut Value<'a>) -> Result<(), Failure> {
         let checked = self.checked;
         match checked.ast().expr(id) {
             Expr::Literal(literal) => *place = literal_value(literal),

@@ -30,3 +30,4 @@ mod reports;
 mod rules;
 mod support;
 mod tiers;
+mod trace;

@@ -1,0 +1,190 @@
+//! [`Trace`]: what each part of an expression evaluated to.
+
+use super::{Expression, Tree};
+use crate::context::Host;
+use crate::error::EvalError;
+use crate::function::{Functions, contained};
+use crate::interpret::{NodeResult, Recorded, Recorder, interpret_recorded};
+use crate::library::Cx;
+use crate::value::Value;
+use celero_frontend::filter::{FilterExpr, FilterTree};
+use celero_frontend::{Checked, Expr, NodeId, Reference, Span};
+
+/// The results of all parts of an expression in one evaluation, for people who ask why a rule matches or doesn't.
+///
+/// Made by [`Program::trace`](crate::Program::trace).
+#[derive(Clone, Debug)]
+pub struct Trace<'a> {
+    result: Result<Value<'a>, EvalError>,
+    parts: Vec<TracedPart<'a>>,
+}
+
+/// A part of an expression, and what it evaluated to.
+#[derive(Clone, Debug)]
+pub struct TracedPart<'a> {
+    span: Span,
+    depth: usize,
+    evaluations: u64,
+    results: Vec<PartResult<'a>>,
+}
+
+/// The result of a part of an expression.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum PartResult<'a> {
+    /// It has a value.
+    Value(Value<'a>),
+    /// In the filter language: the value is missing, which is no error there.
+    Missing,
+    /// It failed. The place is that of the part that failed first.
+    Failed(EvalError),
+}
+
+impl<'a> Trace<'a> {
+    /// Returns the result of the whole expression.
+    ///
+    /// # Errors
+    /// The evaluation's error.
+    pub fn result(&self) -> Result<Value<'a>, EvalError> {
+        self.result
+    }
+
+    /// Returns the parts: the whole expression first, each part before those in it, in the order of the source. Literals and names that are
+    /// only the beginning of a longer name are left out.
+    #[must_use]
+    pub fn parts(&self) -> &[TracedPart<'a>] {
+        &self.parts
+    }
+}
+
+impl<'a> TracedPart<'a> {
+    /// Returns the place in the source.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
+    /// Returns the number of parts that this one is in.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Returns how often the part was evaluated: 0 if the rest decided without it, more than 1 in a loop.
+    #[must_use]
+    pub fn evaluations(&self) -> u64 {
+        self.evaluations
+    }
+
+    /// Returns the results of the first evaluations, at most 16. Beyond 4,096 results of all parts only the first one of each part is kept; in
+    /// the filter language values are kept up to 1 MiB in all.
+    #[must_use]
+    pub fn results(&self) -> &[PartResult<'a>] {
+        &self.results
+    }
+}
+
+impl Expression {
+    /// Evaluates the expression with the interpreter, and keeps the results of its parts.
+    pub(crate) fn trace<'a>(&'a self, functions: &'a Functions, host: &'a dyn Host, cx: &Cx<'a>) -> Trace<'a> {
+        let recorder = Recorder::new(match self.tree() {
+            Tree::Checked(tree) => tree.evaluated().ast().nodes().len(),
+            Tree::Filter(rule) => rule.filter.tree().nodes().len(),
+        });
+        let evaluated = contained(|| match self.tree() {
+            Tree::Checked(tree) => interpret_recorded(&recorder, tree.evaluated(), functions, host, cx),
+            Tree::Filter(rule) => rule.filter.interpret_recorded(&recorder, &rule.binding, functions, host, cx),
+        });
+        let result = evaluated.unwrap_or(Err(EvalError::HOST)).map_err(|error| error.settled(self.source()));
+        let nodes = recorder.into_nodes();
+        let parts = match self.tree() {
+            Tree::Checked(tree) => parts(&Walked::Checked(tree.evaluated()), &nodes),
+            Tree::Filter(rule) => parts(&Walked::Filter(rule.filter.tree()), &nodes),
+        };
+        Trace { result, parts }
+    }
+}
+
+/// The tree of an expression, as far as a trace needs it.
+enum Walked<'t> {
+    Checked(&'t Checked),
+    Filter(&'t FilterTree),
+}
+
+impl Walked<'_> {
+    fn root(&self) -> NodeId {
+        match self {
+            Self::Checked(tree) => tree.ast().root(),
+            Self::Filter(tree) => tree.root(),
+        }
+    }
+
+    fn span(&self, id: NodeId) -> Span {
+        match self {
+            Self::Checked(tree) => tree.ast().span(id),
+            Self::Filter(tree) => tree.node(id).span,
+        }
+    }
+
+    fn is_literal(&self, id: NodeId) -> bool {
+        match self {
+            Self::Checked(tree) => matches!(tree.ast().expr(id), Expr::Literal(_)),
+            Self::Filter(tree) => matches!(tree.expr(id), FilterExpr::Literal(_)),
+        }
+    }
+
+    /// Returns the parts of a node that are evaluated by themselves, in the order of the source.
+    fn children(&self, id: NodeId) -> Vec<NodeId> {
+        let mut children = Vec::new();
+        match self {
+            Self::Checked(tree) => {
+                // The beginning of a name with points is not evaluated.
+                if !matches!(tree.reference(id), Reference::Variable(_) | Reference::Type(_)) {
+                    tree.ast().each_child(id, |child| children.push(child));
+                }
+            }
+            Self::Filter(tree) => match tree.expr(id) {
+                FilterExpr::Field(_) | FilterExpr::Literal(_) => {}
+                FilterExpr::Call { args, .. } => children.extend_from_slice(tree.children(*args)),
+                FilterExpr::Access { base: child, .. }
+                | FilterExpr::Test(child)
+                | FilterExpr::Compare { value: child, .. }
+                | FilterExpr::Not(child)
+                | FilterExpr::Quantifier { operand: child, .. } => children.push(*child),
+                FilterExpr::Logic { operands, .. } => children.extend_from_slice(tree.children(*operands)),
+            },
+        }
+        children.sort_by_key(|child| self.span(*child).start);
+        children
+    }
+}
+
+/// The parts of a tree with their results, each before those in it. A node at the place of the part around it, such as the body of a
+/// function in the place of its call, is not a part of its own.
+fn parts<'a>(tree: &Walked<'_>, nodes: &[Recorded<'a>]) -> Vec<TracedPart<'a>> {
+    let mut parts = Vec::new();
+    let mut pending = vec![(tree.root(), 0_usize, None)];
+    while let Some((id, depth, around)) = pending.pop() {
+        if tree.is_literal(id) && around.is_some() {
+            continue;
+        }
+        let span = tree.span(id);
+        let own = around != Some(span);
+        if own {
+            let recorded = nodes.get(id.0 as usize).cloned().unwrap_or_default();
+            let result = |result: NodeResult<'a>| match result {
+                Ok(Some(value)) => PartResult::Value(value),
+                Ok(None) => PartResult::Missing,
+                Err((kind, failed)) => {
+                    let Span { start, end } = tree.span(failed);
+                    PartResult::Failed(EvalError { kind, start, end })
+                }
+            };
+            let results = recorded.results.into_iter().map(result).collect();
+            parts.push(TracedPart { span, depth, evaluations: recorded.count, results });
+        }
+        let depth = if own { depth.saturating_add(1) } else { depth };
+        pending.extend(tree.children(id).into_iter().rev().map(|child| (child, depth, Some(span))));
+    }
+    parts
+}
