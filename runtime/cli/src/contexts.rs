@@ -117,8 +117,8 @@ impl Contexts for NamedContexts {
         let mut bindings = Bindings::new(self.env());
         for (name, json) in &self.input.values {
             let ty = declared(&self.input, name).unwrap_or(&Type::Dyn);
-            let value =
-                crate::value_json::to_value(json, ty, &arena).map_err(|why| format!("variable `{name}`: {why}"))?;
+            let value = celero_tooling::value_json::to_value(json, ty, &arena)
+                .map_err(|why| format!("variable `{name}`: {why}"))?;
             bindings.set(name, value).map_err(|why| why.to_string())?;
         }
         Ok(run(&[bindings]))

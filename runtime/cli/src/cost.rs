@@ -7,10 +7,10 @@ use crate::progress::Progress;
 use crate::rules_file::RulesFile;
 use crate::units::number;
 use celero::{Context, Engine, RuleSet, Scratch};
+use celero_tooling::measure::fastest;
 use serde_json::{Value as Json, json};
 use std::fmt::{self, Write};
-use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The time for which the set is measured.
 const SET_TIME: Duration = Duration::from_millis(300);
@@ -20,8 +20,6 @@ const RULE_TIME: Duration = Duration::from_millis(3);
 const MOST_RULES: usize = 200;
 /// The largest number of requests with which a rule is measured.
 const MOST_REQUESTS: usize = 100;
-/// The smallest number of evaluations in a round. Fewer requests are repeated.
-const MIN_EVALUATIONS: usize = 1000;
 /// The largest number of rules in the text output.
 const MOST_SHOWN: usize = 20;
 
@@ -133,27 +131,6 @@ impl Cost {
             "hottest": self.rules.iter().map(rule).collect::<Vec<_>>(),
         })
     }
-}
-
-/// Returns the nanoseconds per context in the fastest of several rounds.
-fn fastest<C, R>(contexts: &[C], time: Duration, mut once: impl FnMut(&C) -> R) -> f64 {
-    // A round is long enough for the resolution of the clock.
-    let iterations = MIN_EVALUATIONS.checked_div(contexts.len()).unwrap_or(1).max(1);
-    let start = Instant::now();
-    let mut best = f64::INFINITY;
-    for round in 0_usize.. {
-        let began = Instant::now();
-        for _ in 0..iterations {
-            for context in contexts {
-                black_box(once(context));
-            }
-        }
-        best = best.min(began.elapsed().as_secs_f64());
-        if round >= 2 && start.elapsed() > time {
-            break;
-        }
-    }
-    best * 1e9 / number(contexts.len().saturating_mul(iterations))
 }
 
 /// Measures the rules that are evaluated most often, each standalone with the requests for which the set evaluates it.

@@ -2,8 +2,8 @@
 
 use crate::contexts::{Contexts, INPUT_MEMORY};
 use crate::failure::Failure;
-use crate::{value_json, value_text};
 use celero::{Arena, Context, Engine, Program, Scratch, Tier};
+use celero_tooling::{value_json, value_text};
 use serde_json::{Value as Json, json};
 
 /// The value of `--tier`.

@@ -1,7 +1,6 @@
 //! `celero explain`: shows the stages of compilation of an expression, and its value.
 
 use crate::contexts::{Command, Contexts};
-use crate::disassembly::{Disassembly, disassemble};
 use crate::evaluate::{Engines, Evaluated, TierChoice, answers};
 use crate::explain_set::ExplainSet;
 use crate::failure::Failure;
@@ -14,6 +13,7 @@ use crate::source::{Format, Source, SourceArgs};
 use crate::units::bytes;
 use crate::{DISAGREE, REJECTED, hints, listing, policy};
 use celero::{Engine, ErrorPolicy, Explanation, Span};
+use celero_tooling::disassembly::{Disassembly, disassemble};
 use serde_json::{Value as Json, json};
 
 /// Show how rules are compiled. An expression: a summary, the optimised graph and the machine code with its source; with --requests or

@@ -5,13 +5,13 @@ use crate::contexts::{Command, Contexts};
 use crate::failure::{Failure, style};
 use crate::input::{Input, NamedInput, RequestInput};
 use crate::language::Language;
-use crate::notation;
 use crate::output::Output;
 use crate::rules_file::RulesFile;
 use crate::rules_layout::{self, Layout};
 use crate::source::{Format, Source, SourceArgs};
 use celero::{Engine, Tier};
 use celero_policy::Policy;
+use celero_tooling::notation;
 
 /// Format rules: spaces, parentheses, quotes, line breaks.
 #[derive(clap::Args)]

@@ -1,12 +1,12 @@
 //! What rules are evaluated with: declared variables and their values, or requests.
 
-use crate::address::address;
 use crate::filter_args::{FilterArgs, FilterDeclarations};
-use crate::inferred_type::inferred_type;
-use crate::notation;
 use crate::recorded_requests::{self, RecordedRequest, RecordedRequests};
 use crate::source::{Source, read_bytes};
 use celero::Type;
+use celero_tooling::address::address;
+use celero_tooling::inferred_type::inferred_type;
+use celero_tooling::notation;
 use serde_json::{Map, Value as Json};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

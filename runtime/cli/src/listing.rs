@@ -1,8 +1,8 @@
 //! The machine code of an expression as text: the instructions with the source that they came from, and the source with its code.
 
-use crate::disassembly::{Disassembly, hex};
 use crate::output::Paint;
 use celero::{MachineCode, Span};
+use celero_tooling::disassembly::{Disassembly, hex};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

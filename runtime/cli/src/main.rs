@@ -3,13 +3,11 @@
 //! Exit codes: 0 success, 1 a rule was rejected or its evaluation failed, 2 the command line is invalid or a file can't be read, 3 the
 //! tiers disagree.
 
-mod address;
 mod as_policy;
 mod bench;
 mod check;
 mod contexts;
 mod cost;
-mod disassembly;
 mod eval;
 mod evaluate;
 mod explain;
@@ -20,28 +18,25 @@ mod filter_jsonl;
 mod filter_values;
 mod fmt;
 mod hints;
-mod http_request;
 mod in_language;
-mod inferred_type;
 mod input;
 mod jsonl;
 mod listing;
 mod lsp;
 mod manual;
-mod notation;
 mod output;
 mod policy;
 mod progress;
 mod recorded_requests;
 mod repl;
 mod rule_sets;
+mod serve;
 mod source;
 mod translate;
 mod units;
-mod value_json;
 mod watch;
 
-use celero_tooling::{envs, language, rules_file, rules_layout, value_text};
+use celero_tooling::{envs, language, rules_file, rules_layout};
 use clap::{CommandFactory, Parser, Subcommand};
 use output::Output;
 use std::process::ExitCode;
@@ -72,6 +67,7 @@ Examples:
   celero translate --to cel rule.filter
   celero check --language filter -e 'http.host eq \"example.com\"'
   celero repl --request request.http
+  celero serve
   echo '{\"expr\": \"x + 1\", \"bindings\": {\"x\": 41}}' | celero eval --jsonl
 
 In every command an argument is a file, `-` is standard input, and -e is a text. A file holds one expression (`.cel`; `.filter`
@@ -98,6 +94,7 @@ enum Command {
     Man(manual::ManArgs),
     Repl(repl::Args),
     Schema(policy::SchemaArgs),
+    Serve(serve::Args),
     Test(policy::TestArgs),
     Translate(translate::Args),
 }
@@ -116,6 +113,7 @@ fn main() -> ExitCode {
         Command::Man(args) => manual::man(&args, Cli::command(), &mut output),
         Command::Repl(args) => repl::run(&args, &mut output),
         Command::Schema(_) => Ok(policy::schema(&mut output)),
+        Command::Serve(args) => serve::run(&args, &mut output),
         Command::Test(args) => policy::test(&args, &mut output),
         Command::Translate(args) => translate::run(&args, &mut output),
     };

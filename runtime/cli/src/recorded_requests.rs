@@ -1,8 +1,8 @@
 //! Files of requests: HTTP/1.1 as text, separated by lines that start with `###`; or JSON, one object per line: `{"method": "GET",
 //! "uri": "/", "headers": {"host": "a"}, "body": ""}`.
 
-use crate::address::address;
-use crate::http_request::{self, NotARequest};
+use celero_tooling::address::address;
+use celero_tooling::http_request::{self, NotARequest};
 use http::{HeaderName, HeaderValue, Method, Request, Version};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};

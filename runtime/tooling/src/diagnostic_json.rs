@@ -1,15 +1,15 @@
-//! Diagnostics as JSON, as `--json` prints them: `docs/command.schema.json`.
+//! Errors and warnings as JSON.
 
 use celero::{Diagnostic, Label, Severity, Stage};
 use serde_json::{Value as Json, json};
 
-/// Returns diagnostics as JSON.
+/// Returns diagnostics as JSON, in their order.
 #[must_use]
 pub fn diagnostics_json(diagnostics: &[Diagnostic]) -> Json {
     diagnostics.iter().map(diagnostic_json).collect()
 }
 
-/// Returns a diagnostic as JSON.
+/// Returns a diagnostic as JSON: `severity`, `kind` (the stage), `code`, `message`, `span` in bytes, `labels`, `help`.
 #[must_use]
 pub fn diagnostic_json(d: &Diagnostic) -> Json {
     let label = |label: &Label| json!({ "span": [label.span.start, label.span.end], "text": label.text });
@@ -24,7 +24,7 @@ pub fn diagnostic_json(d: &Diagnostic) -> Json {
     })
 }
 
-/// Returns the name of a stage.
+/// Returns the name of a stage: `parse`, `check` or `limit`.
 #[must_use]
 pub fn stage(stage: Stage) -> &'static str {
     match stage {

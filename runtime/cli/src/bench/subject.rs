@@ -2,9 +2,9 @@
 
 use crate::contexts::Contexts;
 use crate::recorded_requests::RecordedRequest;
-use crate::value_text;
 use celero::{Arena, Context, Program, RuleSet, Scratch};
 use celero_policy::{Exchange, Outcome, Policy};
+use celero_tooling::value_text;
 use std::hint::black_box;
 use std::net::SocketAddr;
 use std::ops::Range;

@@ -1,18 +1,20 @@
 //! The lines that the session understands.
 
-use super::curl;
 use crate::bench;
 use crate::contexts::{Command, Contexts};
-use crate::disassembly::disassemble;
 use crate::evaluate::{Engines, Evaluated, TierChoice, answers};
 use crate::failure::Failure;
 use crate::in_language::InLanguage;
 use crate::input::{Declarations, Input, NamedInput, RequestInput, requests_of};
 use crate::language::Language;
+use crate::listing;
 use crate::output::Output;
 use crate::recorded_requests::RecordedRequest;
-use crate::{listing, notation};
 use celero::Engine;
+use celero_tooling::curl;
+use celero_tooling::disassembly::disassemble;
+use celero_tooling::macros::macro_names;
+use celero_tooling::notation;
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -31,21 +33,6 @@ const COMMANDS: &[(&str, &str)] = &[
     (":define NAME(PARAMETER: TYPE) = BODY", "defines a function"),
     (":help", "shows this list"),
     (":quit", "ends the session, as does the end of input"),
-];
-
-/// The macros of CEL, which are not functions and so not declared.
-const MACROS: &[&str] = &[
-    "all",
-    "cel.bind",
-    "exists",
-    "exists_one",
-    "filter",
-    "has",
-    "map",
-    "optFlatMap",
-    "optMap",
-    "transformList",
-    "transformMap",
 ];
 
 /// The words of Cloudflare's filter language that are no names.
@@ -94,8 +81,8 @@ impl Session {
     pub(super) fn names(&self) -> Vec<String> {
         let commands =
             COMMANDS.iter().filter_map(|(command, _)| command.split(' ').next()).filter(|word| word.starts_with(':'));
-        let words = if self.language == Language::Filter { FILTER_WORDS } else { MACROS };
-        let mut names: Vec<String> = commands.chain(words.iter().copied()).map(ToOwned::to_owned).collect();
+        let words = if self.language == Language::Filter { FILTER_WORDS.to_vec() } else { macro_names() };
+        let mut names: Vec<String> = commands.chain(words).map(ToOwned::to_owned).collect();
         let mut sink = Output::new(crate::output::Color::Never);
         // Declarations that are not valid have no names.
         let _ = self.input().run(Collect { names: &mut names, language: self.language }, &mut sink);

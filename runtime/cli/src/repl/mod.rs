@@ -2,7 +2,6 @@
 
 mod commands;
 mod completion;
-mod curl;
 
 use crate::REJECTED;
 use crate::input::InputArgs;

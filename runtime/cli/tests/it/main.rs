@@ -16,6 +16,7 @@ mod newcomer;
 mod policies;
 mod rule_files;
 mod schema;
+mod serve;
 mod sessions;
 mod support;
 mod terminal;

@@ -4,28 +4,32 @@ use celero::{CodeSpan, MachineCode, Span};
 use serde_json::{Value as Json, json};
 
 /// The instructions of a function.
-pub(crate) struct Disassembly {
-    pub(crate) lines: Vec<Line>,
+pub struct Disassembly {
+    /// The instructions, in the order of the code.
+    pub lines: Vec<Line>,
     /// Whether the lines are instructions. If not, they are bytes, because there is no disassembler for this processor.
-    pub(crate) decoded: bool,
+    pub decoded: bool,
 }
 
 /// An instruction, or bytes of data.
-pub(crate) struct Line {
-    pub(crate) offset: usize,
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) text: String,
+pub struct Line {
+    /// The first byte, from the start of the function.
+    pub offset: usize,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// The instruction as an assembler writes it; `(data)` for data.
+    pub text: String,
     /// What it calls or refers to.
-    pub(crate) name: Option<String>,
+    pub name: Option<String>,
     /// Whether it calls what `name` is.
-    pub(crate) calls: bool,
+    pub calls: bool,
     /// The part of the source that it came from.
-    pub(crate) source: Option<Span>,
+    pub source: Option<Span>,
 }
 
 impl Disassembly {
     /// Returns the instructions as JSON.
-    pub(crate) fn json(&self) -> Json {
+    pub fn json(&self) -> Json {
         let line = |line: &Line| {
             json!({
                 "offset": line.offset,
@@ -40,7 +44,7 @@ impl Disassembly {
     }
 
     /// Returns what the code calls, each once, in the order of the code.
-    pub(crate) fn callees(&self) -> Vec<&str> {
+    pub fn callees(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for name in self.lines.iter().filter(|line| line.calls).filter_map(|line| line.name.as_deref()) {
             if !names.contains(&name) {
@@ -52,7 +56,7 @@ impl Disassembly {
 }
 
 /// Returns bytes in hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
 }
 
@@ -63,7 +67,7 @@ fn source_of(code: &MachineCode, offset: usize) -> Option<Span> {
 
 /// Disassembles a function for the processor that it was compiled for.
 #[cfg(target_arch = "x86_64")]
-pub(crate) fn disassemble(code: &MachineCode) -> Disassembly {
+pub fn disassemble(code: &MachineCode) -> Disassembly {
     use iced_x86::{Code, Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, Mnemonic, OpKind, Register};
     use std::collections::BTreeMap;
 
@@ -143,7 +147,7 @@ pub(crate) fn disassemble(code: &MachineCode) -> Disassembly {
 
 /// Returns the bytes of a function, four in a line: the length of an instruction of aarch64.
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn disassemble(code: &MachineCode) -> Disassembly {
+pub fn disassemble(code: &MachineCode) -> Disassembly {
     let line = |(number, bytes): (usize, &[u8])| {
         let offset = number.saturating_mul(4);
         let (text, source) = (String::new(), source_of(code, offset));

@@ -22,7 +22,7 @@ const IGNORED_WITH_VALUE: &[&str] = &[
 ///
 /// # Errors
 /// Returns a message about quotes that are not closed, an option that is not known, or a part that is not valid HTTP.
-pub(super) fn request(line: &str) -> Result<Request<Vec<u8>>, String> {
+pub fn request(line: &str) -> Result<Request<Vec<u8>>, String> {
     let mut words = words(line)?.into_iter().skip(1);
     let mut request = Request::new(Vec::new());
     let (mut method, mut url, mut data) = (None, None, Vec::new());
@@ -137,7 +137,9 @@ fn words(line: &str) -> Result<Vec<String>, String> {
                     }
                 }
             }
-            '\\' => word.get_or_insert_default().extend(characters.next().filter(|c| *c != '\n')),
+            // A line that continues on the next one.
+            '\\' if characters.as_str().starts_with(['\n', '\r']) => {}
+            '\\' => word.get_or_insert_default().extend(characters.next()),
             c => word.get_or_insert_default().push(c),
         }
     }
@@ -161,6 +163,9 @@ mod tests {
         assert_eq!((short.method(), short.uri().path()), (&Method::GET, "/"));
         assert_eq!(short.headers()["host"], "example.com");
         assert_eq!(super::request("curl -d a=1 -d b=2 x.y").unwrap().method(), Method::POST);
+        let lines = "curl 'http://a.example/b' \\\n  -H 'x-a: 1' \\\r\n  -d c\\\nd";
+        let request = super::request(lines).unwrap();
+        assert_eq!((request.uri().path(), &request.headers()["x-a"]), ("/b", &HeaderValue::from_static("1")));
         let basic = super::request("curl -u ada:secret x.y").unwrap();
         assert_eq!(basic.headers()["authorization"], "Basic YWRhOnNlY3JldA==");
     }

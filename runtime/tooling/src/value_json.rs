@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 ///
 /// # Errors
 /// What the host's lists and maps fail with.
-pub(crate) fn from_value<'a>(value: &Value<'a>, arena: &'a Arena) -> EvalResult<Json> {
+pub fn from_value<'a>(value: &Value<'a>, arena: &'a Arena) -> EvalResult<Json> {
     Ok(match *value {
         Value::Null => json!({ "null": null }),
         Value::Bool(v) => json!({ "bool": v }),
@@ -56,7 +56,7 @@ pub(crate) fn from_value<'a>(value: &Value<'a>, arena: &'a Arena) -> EvalResult<
 ///
 /// # Errors
 /// What is no value, for people.
-pub(crate) fn to_value<'a>(json: &Json, ty: &Type, arena: &'a Arena) -> Result<Value<'a>, String> {
+pub fn to_value<'a>(json: &Json, ty: &Type, arena: &'a Arena) -> Result<Value<'a>, String> {
     let ty = if let Type::Wrapper(inner) = ty { inner } else { ty };
     match (json, ty) {
         (Json::Null, _) => Ok(Value::Null),

@@ -10,9 +10,11 @@ const QUOTED_CHARACTERS: usize = 40;
 
 /// What is wrong with a request, and in which of its lines, counted from 0.
 #[derive(Debug)]
-pub(crate) struct NotARequest {
-    pub(crate) line: usize,
-    pub(crate) why: String,
+pub struct NotARequest {
+    /// The line, from 0.
+    pub line: usize,
+    /// What is wrong, for people.
+    pub why: String,
 }
 
 impl From<String> for NotARequest {
@@ -25,7 +27,7 @@ impl From<String> for NotARequest {
 ///
 /// # Errors
 /// Returns the line and a message for text that is not an HTTP/1.1 request.
-pub(crate) fn parse(text: &[u8]) -> Result<http::Request<Vec<u8>>, NotARequest> {
+pub fn parse(text: &[u8]) -> Result<http::Request<Vec<u8>>, NotARequest> {
     let (head, body) = split(text);
     check_lines(&head)?;
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
@@ -57,7 +59,7 @@ pub(crate) fn parse(text: &[u8]) -> Result<http::Request<Vec<u8>>, NotARequest> 
 ///
 /// # Errors
 /// Why it is not a target.
-pub(crate) fn parse_target(text: &str, method: &Method) -> Result<Uri, String> {
+pub fn parse_target(text: &str, method: &Method) -> Result<Uri, String> {
     let uri = text.parse::<Uri>().map_err(|error| error.to_string())?;
     if uri.scheme().is_none() && uri.authority().is_some() && *method != Method::CONNECT {
         return Err("a path starts with `/`, a URL with `http://` or `https://`".to_owned());

@@ -6,7 +6,7 @@ use celero::Type;
 ///
 /// # Errors
 /// What is not understood, for people.
-pub(crate) fn parse(text: &str) -> Result<Type, String> {
+pub fn parse(text: &str) -> Result<Type, String> {
     text.parse().map_err(|error| format!("type `{text}`: {error}"))
 }
 
@@ -14,7 +14,7 @@ pub(crate) fn parse(text: &str) -> Result<Type, String> {
 ///
 /// # Errors
 /// What is not understood, for people.
-pub(crate) fn declarations(text: &str) -> Result<Vec<(String, Type)>, String> {
+pub fn declarations(text: &str) -> Result<Vec<(String, Type)>, String> {
     celero::parse_variables(text).map_err(|error| format!("`{text}`: {error}"))
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn declarations(text: &str) -> Result<Vec<(String, Type)>, String> {
 ///
 /// # Errors
 /// What is not understood, for people.
-pub(crate) fn definition(text: &str) -> Result<(String, String), String> {
+pub fn definition(text: &str) -> Result<(String, String), String> {
     let (declaration, body) =
         text.split_once('=').ok_or_else(|| format!("`{text}`: expected `NAME(PARAMETER: TYPE) -> TYPE = BODY`"))?;
     Ok((declaration.trim().to_owned(), body.trim().to_owned()))

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 /// Returns the type of a value: `bool`, `int`, `string`, `bytes` or `net.IP`, or a list or map of values of one of them; `dyn` for
 /// all others. Empty lists and maps are of strings.
-pub(crate) fn inferred_type(json: &Json) -> Type {
+pub fn inferred_type(json: &Json) -> Type {
     match json {
         Json::Bool(_) => Type::Bool,
         Json::Number(number) if number.is_i64() => Type::Int,

@@ -1,0 +1,170 @@
+//! What a rule is evaluated with: a request as HTTP/1.1 text or as a line of curl, or variables in JSON. The text says which it is.
+
+use crate::limits;
+use celero::filter::FilterLanguage;
+use celero::http::RequestContext;
+use celero::{Arena, Bindings, Env, Type};
+use celero_tooling::{curl, http_request, inferred_type, value_json};
+use http::Request;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, json};
+use std::net::SocketAddr;
+use std::sync::OnceLock;
+
+/// The languages of rules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Language {
+    /// CEL.
+    #[default]
+    Cel,
+    /// Cloudflare's filter language.
+    Filter,
+}
+
+/// What was given.
+pub(super) enum Input {
+    Nothing,
+    /// A request, and how it was written.
+    Request(Box<Request<Vec<u8>>>, &'static str),
+    Variables(Map<String, Json>),
+}
+
+/// Why a text is no input, and in which of its lines, from 0.
+#[derive(Debug)]
+pub(super) struct NotAnInput {
+    pub(super) line: Option<usize>,
+    pub(super) message: String,
+}
+
+impl From<String> for NotAnInput {
+    fn from(message: String) -> Self {
+        Self { line: None, message }
+    }
+}
+
+impl Input {
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn read(text: &str) -> Result<Self, NotAnInput> {
+        let trimmed = text.trim();
+        if trimmed.is_empty() {
+            return Ok(Self::Nothing);
+        }
+        if trimmed.strip_prefix("curl").is_some_and(|rest| rest.starts_with(char::is_whitespace)) {
+            return Ok(Self::Request(Box::new(curl::request(trimmed)?), "a line of curl"));
+        }
+        if trimmed.starts_with('{') {
+            return match serde_json::from_str(text) {
+                Ok(Json::Object(variables)) => Ok(Self::Variables(variables)),
+                Ok(_) => Err("expected one object: names and values".to_owned().into()),
+                Err(error) => {
+                    Err(NotAnInput { line: error.line().checked_sub(1), message: format!("not JSON: {error}") })
+                }
+            };
+        }
+        let start = text.trim_start();
+        let skipped = text.get(..text.len().saturating_sub(start.len())).unwrap_or_default().matches('\n').count();
+        match http_request::parse(start.as_bytes()) {
+            Ok(request) => Ok(Self::Request(Box::new(request), "an HTTP request")),
+            Err(error) => Err(NotAnInput { line: Some(error.line.saturating_add(skipped)), message: error.why }),
+        }
+    }
+
+    /// Returns what it is, for people.
+    pub(super) fn json(&self) -> Json {
+        match self {
+            Self::Nothing => json!({ "kind": "nothing", "text": "no request" }),
+            Self::Request(request, kind) => {
+                let host =
+                    request.headers().get(http::header::HOST).map(|host| String::from_utf8_lossy(host.as_bytes()));
+                let text = format!("{} {}{}", request.method(), host.unwrap_or_default(), request.uri());
+                json!({ "kind": kind, "text": text })
+            }
+            Self::Variables(variables) => {
+                let names: Vec<&str> = variables.keys().map(String::as_str).collect();
+                json!({ "kind": "variables", "text": names.join(", ") })
+            }
+        }
+    }
+}
+
+/// Returns the environment of rules about requests. Made once for each language.
+pub(super) fn request_env(language: Language) -> &'static Env<RequestContext<'static>> {
+    static CEL: OnceLock<Env<RequestContext<'static>>> = OnceLock::new();
+    static FILTER: OnceLock<Env<RequestContext<'static>>> = OnceLock::new();
+    match language {
+        Language::Cel => CEL.get_or_init(Env::new),
+        Language::Filter => FILTER.get_or_init(|| Env::new().filter_language(FilterLanguage::http())),
+    }
+}
+
+/// Returns the type of a variable: the filter language needs one, CEL takes any value.
+fn type_of(value: &Json, language: Language) -> Type {
+    match language {
+        Language::Cel => Type::Dyn,
+        Language::Filter => inferred_type::inferred_type(value),
+    }
+}
+
+/// Returns an environment that declares variables.
+///
+/// # Errors
+/// A name that can't be declared.
+pub(super) fn variables_env(
+    variables: &Map<String, Json>,
+    language: Language,
+) -> Result<Env<Bindings<'static>>, String> {
+    let declare = |env: Env<_>, (name, value): (&String, &Json)| env.variable(name, type_of(value, language));
+    let mut env = variables.iter().fold(Env::dynamic(), declare);
+    if language == Language::Filter {
+        env = env.filter_language(FilterLanguage::new());
+    }
+    match env.problems().first() {
+        Some(problem) => Err(problem.to_string()),
+        None => Ok(env),
+    }
+}
+
+/// Returns variables with their values.
+///
+/// # Errors
+/// A value that is not of the type that its form names, or is too large.
+pub(super) fn bound<'a>(
+    env: &Env<Bindings<'static>>,
+    variables: &Map<String, Json>,
+    language: Language,
+    arena: &'a Arena,
+) -> Result<Bindings<'a>, String> {
+    let mut bindings = Bindings::new(env);
+    for (name, value) in variables {
+        let value = value_json::to_value(value, &type_of(value, language), arena)
+            .map_err(|why| format!("variable `{name}`: {why}"))?;
+        bindings.set(name, value).map_err(|why| why.to_string())?;
+    }
+    Ok(bindings)
+}
+
+/// The client, where nothing else is said. An address of documentation (RFC 5737).
+pub(super) const CLIENT: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 7)), 4711);
+
+/// Reads the address of the client.
+///
+/// # Errors
+/// How to write it.
+pub(super) fn client(text: &str) -> Result<SocketAddr, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        Ok(CLIENT)
+    } else {
+        celero_tooling::address::address(text).map_err(|why| format!("client: {why}"))
+    }
+}
+
+/// Returns the memory for the values of variables.
+pub(super) fn arena() -> Arena {
+    Arena::new(limits::INPUT_MEMORY)
+}

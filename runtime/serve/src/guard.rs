@@ -1,0 +1,110 @@
+//! Which requests are served: those that name this server, and of those that evaluate, only the page's own.
+
+use http::header::{CONTENT_TYPE, HOST, ORIGIN};
+use http::request::Parts;
+use http::uri::Authority;
+use http::{HeaderMap, Method, StatusCode};
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// Why a request is not served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    pub(crate) message: &'static str,
+}
+
+/// Checks the head of a request.
+///
+/// # Errors
+/// The host is a name of somebody else's, the request comes from a page of another origin, or its body is not JSON.
+pub(crate) fn admit(head: &Parts) -> Result<(), Refusal> {
+    let mut hosts = head.headers.get_all(HOST).iter();
+    let (Some(host), None) = (hosts.next().and_then(|host| host.to_str().ok()), hosts.next()) else {
+        return Err(Refusal { status: StatusCode::BAD_REQUEST, message: "a request needs one `host` header" });
+    };
+    // The browser sends the name that the user opened. A name of somebody else's could point here for a moment.
+    if head.uri.authority().is_some_and(|authority| authority.as_str() != host) || !is_own(host) {
+        let message = "this server is known by its IP address or as `localhost` only";
+        return Err(Refusal { status: StatusCode::MISDIRECTED_REQUEST, message });
+    }
+    if is_of_another_origin(&head.headers, host) {
+        let message = "requests of pages of other origins are not served";
+        return Err(Refusal { status: StatusCode::FORBIDDEN, message });
+    }
+    if head.method == Method::POST && !is_json(&head.headers) {
+        let message = "the body must be JSON, with `content-type: application/json`";
+        return Err(Refusal { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, message });
+    }
+    Ok(())
+}
+
+/// Whether a host is an IP address or `localhost`, with any port: one may be forwarded.
+fn is_own(host: &str) -> bool {
+    let Ok(authority) = host.parse::<Authority>() else { return false };
+    if authority.as_str().contains('@') {
+        return false;
+    }
+    let name = authority.host();
+    let in_brackets = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<Ipv4Addr>().is_ok()
+        || in_brackets.is_some_and(|address| address.parse::<Ipv6Addr>().is_ok())
+}
+
+/// Whether a browser says that a page of another origin made the request. Other clients say nothing, and are no danger to a user.
+fn is_of_another_origin(headers: &HeaderMap, host: &str) -> bool {
+    let is_other =
+        |origin: &str| origin.strip_prefix("http://") != Some(host) && origin.strip_prefix("https://") != Some(host);
+    let origin = headers.get(ORIGIN).map(|origin| origin.to_str().unwrap_or_default());
+    let site = headers.get("sec-fetch-site").map(|site| site.as_bytes());
+    // A link on another page may open the page; what is on it asks for the rest.
+    let navigates = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
+    origin.is_some_and(is_other) || site.is_some_and(|site| !matches!(site, b"same-origin" | b"none") && !navigates)
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    content_type.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_addresses() {
+        for host in ["127.0.0.1", "127.0.0.1:8080", "localhost:1", "LocalHost", "[::1]:80", "192.0.2.7"] {
+            assert!(is_own(host), "{host}");
+        }
+        for host in [
+            "evil.example",
+            "127.0.0.1.evil.example",
+            "localhost.evil.example:80",
+            "a@127.0.0.1",
+            "",
+            "[::1",
+            "localhost.",
+        ] {
+            assert!(!is_own(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn pages_of_other_origins_are_refused() {
+        let of = |name: &str, value: &str| {
+            let request = http::Request::post("/").header(HOST, "127.0.0.1:80").header(name, value);
+            admit(&request.header(CONTENT_TYPE, "application/json").body(()).unwrap().into_parts().0)
+        };
+        assert_eq!(of("origin", "http://127.0.0.1:80"), Ok(()));
+        assert_eq!(of("sec-fetch-site", "same-origin"), Ok(()));
+        for (name, value) in [
+            ("origin", "http://evil.example"),
+            ("origin", "null"),
+            ("origin", "http://127.0.0.1:81"),
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-site", "same-site"),
+        ] {
+            assert_eq!(of(name, value).unwrap_err().status, StatusCode::FORBIDDEN, "{name}: {value}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! `celero serve`: a local web page on which people write a rule and a request, and see the verdict, the value of each part of the rule,
+//! its machine code and its cost. It also shows a policy or a file of rules, read from the files that the command was given.
+//!
+//! [`Server::bind`] opens the socket, [`Server::run`] serves until the process ends. The server keeps no state: each answer follows from the
+//! request and the files alone. The state of the page is in the fragment of its address, which browsers do not send.
+//!
+//! # The API
+//!
+//! The page is static (`/`, `/page.css`, `/page.js`); everything else is JSON. Spans are `[start, end]` in bytes of the text they are about.
+//!
+//! | request | body | answer |
+//! |---|---|---|
+//! | `POST /api/rule` | `{"rule": "..", "language": "cel", "input": "..", "source": "192.0.2.7:4711", "measure": false}` | `diagnostics`, `type`, `input`, `result`, `parts`, `stages`, `code`, `ranges`, `cost`, `measured` |
+//! | `POST /api/names` | the same, without `rule` | `variables`, `functions`, `words`: what may be completed, with types and documentation |
+//! | `GET /api/start` | | what the command was given: `policy` and `rules`, each a name or null |
+//! | `GET /api/policy` | | the policy's text, rules, diagnostics, explanation, and the results of its cases |
+//! | `POST /api/policy` | `{"input": "..", "source": ".."}` | what the policy does with the request: `phases`, `matched`, `answer`, `request` |
+//! | `GET /api/rules` | | how each rule of the file is found, and what is wrong with it |
+//!
+//! `language` is `cel` or `filter`. `input` is an HTTP/1.1 request as text, a line of `curl`, a JSON object of variables and their values, or
+//! empty; the answer's `input` says as which it was read. `result` is `{"value": {"text", "json"}}` or `{"error": {"kind", "message", "span", "help"}}`.
+//! `parts` has each part of the rule with its `depth`, number of `evaluations` and first `results`. `code` has the instructions, `ranges` the
+//! node of the graph and the span of the rule that each range of bytes came from. `measured` is there if it was asked for: nanoseconds of an
+//! evaluation in each tier, and of checking and compiling.
+//!
+//! An error of the API is `{"error": ".."}` with a status of 400 and above.
+//!
+//! # What hostile clients can't do
+//!
+//! [`limits`] has every bound: connections, time and bytes of heads, bodies and connections, evaluations at once, lengths of rules, steps and
+//! memory of evaluations, lengths of values in answers. A request must name the server by an IP address or as `localhost`, so that a page
+//! of another origin can't reach it through a name that changes its address (DNS rebinding). What evaluates takes JSON only, and nothing of
+//! another origin: browsers ask first, and the server never allows it. The policy that forbids scripts and styles of others is on every
+//! answer. No file is read because a request names it.
+
+mod api;
+mod assets;
+mod connections;
+mod files;
+mod guard;
+pub mod limits;
+mod reply;
+mod routes;
+mod work;
+
+pub use files::{Files, ReadRules, RuleText};
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// A server whose socket is open.
+#[derive(Debug)]
+pub struct Server {
+    listener: std::net::TcpListener,
+}
+
+impl Server {
+    /// Opens the socket. Port 0 chooses a free one.
+    ///
+    /// # Errors
+    /// The address can't be used.
+    pub fn bind(address: SocketAddr) -> io::Result<Self> {
+        let listener = std::net::TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        Ok(Self { listener })
+    }
+
+    /// Returns the address of the socket.
+    ///
+    /// # Errors
+    /// The system does not tell.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves the page and what it shows of the files until the process ends, on this thread and on at most [`limits::EVALUATIONS`] others.
+    ///
+    /// # Errors
+    /// The threads or the queue of events can't be made.
+    pub fn run(self, files: Files) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .max_blocking_threads(limits::EVALUATIONS)
+            .thread_stack_size(limits::STACK)
+            .build()?;
+        runtime.block_on(async move {
+            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            connections::serve(listener, Arc::new(files)).await;
+            Ok(())
+        })
+    }
+}

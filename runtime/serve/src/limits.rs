@@ -1,0 +1,73 @@
+//! Every bound of the server, with its reason.
+
+use std::time::Duration;
+
+/// Most connections at once. Further ones are closed when they are accepted. A browser opens six.
+pub const CONNECTIONS: usize = 128;
+
+/// The time for the head of a request, and for an idle connection.
+pub const HEAD_TIME: Duration = Duration::from_secs(10);
+
+/// The time for the body of a request.
+pub const BODY_TIME: Duration = Duration::from_secs(10);
+
+/// The time of a connection, whatever it does. It bounds how long a client can take to read an answer.
+pub const CONNECTION_TIME: Duration = Duration::from_secs(120);
+
+/// Most bytes of the head of a request.
+pub const HEAD_BYTES: usize = 16 << 10;
+
+/// Most header lines of a request.
+pub const HEADERS: usize = 64;
+
+/// Most bytes of the body of a request: a rule, and a request with a body.
+pub const BODY_BYTES: usize = 512 << 10;
+
+/// Most evaluations and compilations at once. The others wait.
+pub const EVALUATIONS: usize = 2;
+
+/// Most requests that wait for an evaluation. Further ones are answered with 503.
+pub const WAITING: usize = 32;
+
+/// The time that a request waits for its evaluation and for the result, before it is answered with 503. The evaluation itself is
+/// bounded by the limits below.
+pub const EVALUATION_TIME: Duration = Duration::from_secs(20);
+
+/// Bytes of stack of a thread that evaluates.
+pub const STACK: usize = 8 << 20;
+
+/// Most bytes of a rule. Compiling takes time about linear in its length.
+pub const RULE_BYTES: u32 = 8 << 10;
+
+/// Most nodes of the tree of a rule.
+pub const RULE_NODES: u32 = 4 << 10;
+
+/// Most steps of an evaluation: about ten milliseconds.
+pub const STEPS: u32 = 1_000_000;
+
+/// Most bytes that an evaluation may allocate.
+pub const MEMORY: usize = 16 << 20;
+
+/// Most bytes of the compiled patterns of a rule.
+pub const PATTERNS: usize = 32 << 20;
+
+/// Most bytes of the values of an input of variables.
+pub const INPUT_MEMORY: usize = 16 << 20;
+
+/// Most bytes of the text of a value in an answer. The rest is cut.
+pub const VALUE_TEXT: usize = 2 << 10;
+
+/// Most bytes of the texts of all values of the parts of a rule in an answer.
+pub const PART_TEXTS: usize = 256 << 10;
+
+/// Most bytes of the text of a stage in an answer. The rest is cut.
+pub const STAGE_TEXT: usize = 1 << 20;
+
+/// The time for measuring an evaluation in one tier.
+pub const MEASURING: Duration = Duration::from_millis(25);
+
+/// Most bytes of a file of rules or a policy.
+pub const FILE_BYTES: u64 = 4 << 20;
+
+/// Most rules of a file that are shown.
+pub const RULES: usize = 2_000;

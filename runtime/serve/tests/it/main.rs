@@ -1,0 +1,17 @@
+//! The server through real sockets, and the page in a real browser.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::print_stderr,
+    reason = "tests"
+)]
+
+mod answers;
+mod browser;
+mod hostile;
+mod pages;
+mod support;
+mod web_driver;

@@ -1,0 +1,87 @@
+//! The API's answers about a policy and a rule set.
+
+use crate::support::{get, post, serve};
+use celero_serve::{Files, RuleText};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// A folder for the files of a test.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+const POLICY: &str = "request:\n- name: admin\n  when: request.path.startsWith('/admin')\n  deny: 403\n- name: mark\n  setHeaders: {x-proxy: celero}\nresponse:\n- name: hide\n  removeHeaders: [server]\n";
+
+const CASES: &str = "- name: closed\n  request: {uri: /admin}\n  expect: {status: 403, rule: admin}\n- name: wrong\n  request: {uri: /}\n  expect: {status: 500}\n";
+
+#[test]
+fn a_policy_says_which_rule_decided() {
+    let folder = folder("policy");
+    let (policy, cases) = (folder.join("policy.yaml"), folder.join("cases.yaml"));
+    std::fs::write(&policy, POLICY).unwrap();
+    std::fs::write(&cases, CASES).unwrap();
+    let to = serve(Files { policy: Some(policy.clone()), cases: vec![cases], ..Files::default() });
+    let whole = get(to, "/api/policy").json();
+    let cases = &whole["cases"][0]["cases"];
+    assert_eq!(*cases, json!([{ "name": "closed", "passed": true }, { "name": "wrong", "passed": false }]));
+    assert_eq!((&whole["rules"][0]["name"], &whole["rules"][0]["matched"]), (&json!("admin"), &json!(1)));
+    assert!(whole["text"] == POLICY && whole["explanation"].as_str().unwrap().contains("admin"));
+
+    let ask = |input: &str| post(to, "/api/policy", &json!({ "input": input })).json();
+    let denied = ask("GET //x/../admin HTTP/1.1\nHost: a\n");
+    assert_eq!((&denied["answer"]["status"], &denied["answer"]["rule"]), (&json!(403), &json!("admin")));
+    assert_eq!(denied["phases"][0]["answered_by"], "admin");
+    let passed = ask("curl http://a/");
+    assert_eq!(passed["answer"], json!(null));
+    assert_eq!(passed["phases"][0]["edits"], json!([{ "edit": "set", "name": "x-proxy", "value": "celero" }]));
+    assert_eq!(passed["phases"][1]["edits"], json!([{ "edit": "remove", "name": "server" }]));
+    assert_eq!(post(to, "/api/policy", &json!({ "input": "{}" })).status, 400);
+
+    // The page shows what an editor saved.
+    std::fs::write(&policy, "request:\n- deny: 5xx\n").unwrap();
+    assert_eq!(get(to, "/api/policy").json()["diagnostics"][0]["severity"], "error");
+    assert_eq!(post(to, "/api/policy", &json!({ "input": "curl http://a/" })).status, 400);
+}
+
+fn rules(sources: &[PathBuf]) -> Result<Vec<RuleText>, String> {
+    let mut rules = Vec::new();
+    for path in sources {
+        let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+        for line in text.lines() {
+            let (name, source) = line.split_once(": ").unwrap();
+            let is_filter = name.starts_with("filter");
+            rules.push(RuleText {
+                name: name.to_owned(),
+                source: source.to_owned(),
+                is_filter,
+                priority: 0,
+                tags: Vec::new(),
+            });
+        }
+    }
+    Ok(rules)
+}
+
+#[test]
+fn a_rule_set_says_how_each_rule_is_found() {
+    let path = folder("rules").join("site.rules");
+    let text = "api: request.path.startsWith('/api/')\nslow: size(request.headers) > 3\nhidden: request.path.startsWith('/api/v1') && request.path.startsWith('/api/')\nfilter: http.host eq \"a\"\n";
+    // Lookups pay for many rules only.
+    let more: String = (0..60).map(|number| format!("api{number}: request.path.startsWith('/v{number}/')\n")).collect();
+    let text = text.to_owned() + &more;
+    std::fs::write(&path, &text).unwrap();
+    let to = serve(Files { rules: Some((vec![path.clone()], rules)), ..Files::default() });
+    let found = get(to, "/api/rules").json();
+    assert_eq!(found["ok"], true, "{found}");
+    assert!(found["rules"][0]["entries"][0]["keys"][0].as_str().unwrap().contains("/api/"), "{found}");
+    assert!(found["rules"][1]["unindexed"].is_string());
+    assert!(found["diagnostics"].as_array().unwrap().iter().any(|one| one["rule"] == 2), "{found}");
+    assert_eq!(found["texts"][3]["language"], "filter");
+    std::fs::write(&path, "api: request.pth\n").unwrap();
+    let found = get(to, "/api/rules").json();
+    assert_eq!((&found["ok"], &found["diagnostics"][0]["rule"]), (&json!(false), &json!(0)));
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(get(to, "/api/rules").status, 404);
+}
