@@ -15,7 +15,8 @@
 //! | `GET /api/start` | | what the command was given: `policy` and `rules`, each a name or null |
 //! | `GET /api/policy` | | the policy's text, rules, diagnostics, explanation, and the results of its cases |
 //! | `POST /api/policy` | `{"input": "..", "source": ".."}` | what the policy does with the request: `phases`, `matched`, `answer`, `request` |
-//! | `GET /api/rules` | | how each rule of the file is found, and what is wrong with it |
+//! | `GET /api/rules` | | how each rule of the set is found, and what is wrong with it |
+//! | `POST /api/rules` | `{"input": "..", "source": ".."}` | which rules are `evaluated` for the request, which `matched` or `failed`, the nanoseconds of all and of each |
 //!
 //! `language` is `cel` or `filter`. `input` is an HTTP/1.1 request as text, a line of `curl`, a JSON object of variables and their values, or
 //! empty; the answer's `input` says as which it was read. `result` is `{"value": {"text", "json"}}` or `{"error": {"kind", "message", "span", "help"}}`.

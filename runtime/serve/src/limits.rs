@@ -66,6 +66,12 @@ pub const STAGE_TEXT: usize = 1 << 20;
 /// The time for measuring an evaluation in one tier.
 pub const MEASURING: Duration = Duration::from_millis(25);
 
+/// The time for measuring a rule of a set.
+pub const RULE_MEASURING: Duration = Duration::from_millis(1);
+
+/// Most rules of a set that are measured for a request.
+pub const TIMED_RULES: usize = 50;
+
 /// Most bytes of a file of rules or a policy.
 pub const FILE_BYTES: u64 = 4 << 20;
 

@@ -47,3 +47,34 @@ impl Queue {
         result.await.unwrap_or(Err(Refused::Late))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn few_run_and_few_wait() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let queue = Arc::new(Queue::new());
+            assert_eq!(queue.run(|| 1).await, Ok(1));
+            assert_eq!(queue.run(|| -> u8 { std::panic::panic_any(()) }).await, Err(Refused::Defect));
+            let (release, held) = channel::<()>();
+            let held = Arc::new(Mutex::new(held));
+            let mut tasks = Vec::new();
+            for _ in 0..limits::EVALUATIONS.saturating_add(limits::WAITING) {
+                let (queue, held) = (Arc::clone(&queue), Arc::clone(&held));
+                tasks.push(tokio::spawn(async move { queue.run(move || held.lock().unwrap().recv().is_err()).await }));
+            }
+            tokio::task::yield_now().await;
+            assert_eq!(queue.run(|| 2).await, Err(Refused::Busy));
+            drop(release);
+            for task in tasks {
+                assert_eq!(task.await.unwrap(), Ok(true));
+            }
+            assert_eq!(queue.run(|| 3).await, Ok(3));
+        });
+    }
+}

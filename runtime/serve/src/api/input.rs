@@ -91,6 +91,18 @@ impl Input {
     }
 }
 
+/// Reads a request.
+///
+/// # Errors
+/// What is wrong with it, or that it is something else.
+pub(super) fn request(text: &str) -> Result<Request<Vec<u8>>, String> {
+    match Input::read(text) {
+        Ok(Input::Request(request, _)) => Ok(*request),
+        Ok(_) => Err("this needs a request: HTTP/1.1 as text, or a line of curl".to_owned()),
+        Err(error) => Err(error.message),
+    }
+}
+
 /// Returns the environment of rules about requests. Made once for each language.
 pub(super) fn request_env(language: Language) -> &'static Env<RequestContext<'static>> {
     static CEL: OnceLock<Env<RequestContext<'static>>> = OnceLock::new();

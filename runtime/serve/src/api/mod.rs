@@ -34,8 +34,8 @@ impl Refusal {
 pub(crate) fn methods(path: &str) -> Option<&'static str> {
     match path {
         "/api/rule" | "/api/names" => Some("POST"),
-        "/api/start" | "/api/rules" => Some("GET"),
-        "/api/policy" => Some("GET, POST"),
+        "/api/start" => Some("GET"),
+        "/api/policy" | "/api/rules" => Some("GET, POST"),
         _ => None,
     }
 }
@@ -49,7 +49,8 @@ pub(crate) fn answer(path: &str, method: &Method, body: &[u8], files: &Files) ->
         ("/api/rule", _) => rule::answer(&read(body)?),
         ("/api/names", _) => names::answer(&read(body)?),
         ("/api/start", _) => Ok(start::answer(files)),
-        ("/api/rules", _) => rule_set::answer(files),
+        ("/api/rules", &Method::GET) => rule_set::answer(files),
+        ("/api/rules", _) => rule_set::one(files, &read(body)?),
         ("/api/policy", &Method::GET) => policy::whole(files),
         ("/api/policy", _) => policy::one(files, &read(body)?),
         _ => Err(Refusal::not_found("there is nothing here")),

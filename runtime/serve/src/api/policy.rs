@@ -1,7 +1,7 @@
 //! The policy that the command was given: its rules and cases, and what it does with a request.
 
 use super::Refusal;
-use super::input::{self, Input};
+use super::input;
 use crate::files::{self, Files};
 use celero::Diagnostic;
 use celero_policy::{BufferState, Edit, Exchange, Outcome, Phase, Policy, PolicyAnswer, PolicyError, RequestSummary};
@@ -76,11 +76,7 @@ pub(super) fn one(files: &Files, question: &Question) -> Result<Json, Refusal> {
     let (path, text) = read(files)?;
     let policy = parse(path, &text).map_err(|_| Refusal::bad("the policy has errors"))?;
     let client = input::client(&question.source).map_err(Refusal::bad)?;
-    let request = match Input::read(&question.input) {
-        Ok(Input::Request(request, _)) => request,
-        Ok(_) => return Err(Refusal::bad("a policy needs a request: HTTP/1.1 as text, or a line of curl")),
-        Err(error) => return Err(Refusal::bad(error.message)),
-    };
+    let request = input::request(&question.input).map_err(Refusal::bad)?;
     let (mut head, body) = request.into_parts();
     let mut exchange = Exchange::new(Some(client), None);
     let mut phases = Vec::new();

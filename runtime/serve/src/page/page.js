@@ -642,20 +642,6 @@ async function showPolicy() {
   const result = await call("policy", "/api/policy");
   if (!result?.ok) return;
   const { answer } = result;
-  const input = h("textarea", { id: "policy-input", spellcheck: false, rows: 9, value: state.input.trimStart().startsWith("{") ? EXAMPLES[0][3] : state.input || EXAMPLES[0][3] });
-  const outcome = h("div", { id: "policy-outcome", "aria-live": "polite" });
-  const run = async () => {
-    const result = await call("policy-run", "/api/policy", { input: input.value, source: state.client });
-    if (result) outcome.replaceChildren(...policyOutcome(result));
-  };
-  const pre = h("pre", { "aria-hidden": "true" });
-  const repaint = () => paint(pre, input.value, inputTokens(input.value));
-  let wait;
-  input.oninput = () => {
-    repaint();
-    clearTimeout(wait);
-    wait = setTimeout(run, 200);
-  };
   const cases = (answer.cases ?? []).map((file) => {
     const failed = file.cases.filter((one) => !one.passed).length;
     const rows = file.cases.map((one) => [h("span", {}, one.name), tag(one.passed ? "passed" : "failed", one.passed ? "good" : "bad")]);
@@ -667,19 +653,38 @@ async function showPolicy() {
   $("policy").replaceChildren(
     h("div", { className: "two" },
       card(answer.name, failures(answer.diagnostics), h("div", { className: "wide" }, h("pre", {}, answer.text))),
-      h("div", { className: "stack" },
-        card("Try a request", h("div", { className: "editor" }, pre, input), outcome))),
+      tryRequest("/api/policy", policyOutcome)),
     ...cases,
     card("Rules", h("div", { className: "wide" }, table("", ["phase", "rule", "matched in the cases", "failed"], matched),
       answer.unmatched?.length ? h("p", {}, "No case matches: ", ...answer.unmatched.flatMap((name) => [tag(name, "warn"), " "])) : null)),
-    h("section", { className: "card" }, h("details", {}, h("summary", {}, "How the rules are found"), h("div", { className: "wide" }, h("pre", {}, answer.explanation ?? ""))))
-  );
-  repaint();
-  run();
+    h("section", { className: "card" }, h("details", {}, h("summary", {}, "How the rules are found"), h("div", { className: "wide" }, h("pre", {}, answer.explanation ?? "")))));
 }
 
-function policyOutcome({ ok, answer }) {
-  if (!ok) return [h("p", { className: "problem" }, answer.error)];
+/** A card with a request, and what the server says about it. */
+function tryRequest(path, show) {
+  const text = state.input.trimStart().startsWith("{") ? "" : state.input;
+  const input = h("textarea", { spellcheck: false, rows: 9, value: text || EXAMPLES[0][3], "aria-label": "Request" });
+  const outcome = h("div", { "aria-live": "polite" });
+  const pre = h("pre", { "aria-hidden": "true" });
+  const repaint = () => paint(pre, input.value, inputTokens(input.value));
+  const run = async () => {
+    const result = await call(`try ${path}`, path, { input: input.value, source: state.client });
+    if (!result) return;
+    notice("");
+    outcome.replaceChildren(...(result.ok ? show(result.answer) : [h("p", { className: "problem" }, result.answer.error)]));
+  };
+  let wait;
+  input.oninput = () => {
+    repaint();
+    clearTimeout(wait);
+    wait = setTimeout(run, 300);
+  };
+  repaint();
+  run();
+  return card("Try a request", h("div", { className: "editor" }, pre, input), outcome);
+}
+
+function policyOutcome(answer) {
   const end = answer.answer;
   const verdict = h("div", { className: `verdict inner ${end ? "error" : "true"}` }, h("span", { className: "mark" }, end ? "✕" : "✓"),
     h("div", { className: "verdict-text" }, h("strong", {}, end ? `${end.status} by rule ${end.rule}` : "the request reaches the server"),
@@ -718,8 +723,22 @@ async function showRules() {
     return { chance: rule.chance, cells: [name, how, `${rule.chance > 0.9995 ? 100 : (rule.chance * 100).toPrecision(2)} %`] };
   });
   rows.sort((a, b) => b.chance - a.chance);
+  const outcome = (found) => {
+    const name = (number) => answer.texts[number]?.name ?? number;
+    const why = new Map(found.failed.map((one) => [one.rule, one.message]));
+    const rows = found.timed.sort((a, b) => (b.ns ?? 0) - (a.ns ?? 0)).map(({ rule, ns }) => [
+      open(answer.texts[rule] ?? { name: name(rule) }),
+      why.has(rule) ? h("span", {}, tag("failed", "bad"), ` ${why.get(rule) ?? ""}`) : found.matched.includes(rule) ? tag("matches", "good") : tag("no match", ""),
+      ns ? time(ns) : "",
+    ]);
+    return [h("div", { className: "wide" },
+      h("p", {}, `${found.evaluated.length} of ${answer.texts.length} rules are evaluated, ${found.matched.length} match. All of them take ${time(found.ns)}; each by itself:`),
+      table("", ["rule", "result", "time"], rows))];
+  };
   $("rules").replaceChildren(
-    card(`${answer.texts.length} rules`, failures(diagnostics), answer.summary ? h("div", { className: "wide" }, h("pre", {}, answer.summary)) : null),
+    h("div", { className: "two" },
+      card(`${answer.texts.length} rules`, failures(diagnostics), answer.summary ? h("div", { className: "wide" }, h("pre", {}, answer.summary)) : null),
+      answer.ok ? tryRequest("/api/rules", outcome) : ""),
     card("How each rule is found, most often evaluated first", h("div", { className: "wide" }, table("", ["rule", "found by, and what is then evaluated", "expected"], rows.map((row) => row.cells)))));
 }
 

@@ -79,6 +79,13 @@ fn a_rule_set_says_how_each_rule_is_found() {
     assert!(found["rules"][1]["unindexed"].is_string());
     assert!(found["diagnostics"].as_array().unwrap().iter().any(|one| one["rule"] == 2), "{found}");
     assert_eq!(found["texts"][3]["language"], "filter");
+    let asked = post(to, "/api/rules", &json!({ "input": "curl http://a/api/v1" })).json();
+    let numbers =
+        |name: &str| asked[name].as_array().unwrap().iter().map(|one| one.as_u64().unwrap()).collect::<Vec<_>>();
+    assert_eq!(numbers("matched"), [0, 2, 3], "{asked}");
+    assert!(numbers("evaluated").contains(&1) && !numbers("evaluated").contains(&40), "{asked}");
+    assert!(asked["timed"][0]["ns"].as_f64().unwrap() > 0.0 && asked["ns"].as_f64().unwrap() > 0.0);
+    assert_eq!(post(to, "/api/rules", &json!({ "input": "" })).status, 400);
     std::fs::write(&path, "api: request.pth\n").unwrap();
     let found = get(to, "/api/rules").json();
     assert_eq!((&found["ok"], &found["diagnostics"][0]["rule"]), (&json!(false), &json!(0)));

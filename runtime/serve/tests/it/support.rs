@@ -46,8 +46,8 @@ pub(crate) fn read(stream: &mut TcpStream) -> Answer {
             let head = String::from_utf8_lossy(&received[..end]).into_owned();
             let length = head
                 .lines()
-                .find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ").map(str::to_owned));
-            if length.is_some_and(|length| received.len() >= end + 4 + length.parse::<usize>().unwrap()) {
+                .find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length:").map(str::to_owned));
+            if length.is_some_and(|length| received.len() >= end + 4 + length.trim().parse::<usize>().unwrap()) {
                 break;
             }
         }
