@@ -267,6 +267,7 @@ pub mod settings {
     pub use crate::limits::Limits;
     pub use celero_frontend::Limits as SourceLimits;
     pub use celero_frontend::stdlib::Library;
+    pub use celero_ir::passes::StageObserver;
     pub use celero_jit::Profiling;
 }
 

@@ -112,6 +112,30 @@ pub enum TextTest {
     Contains(Arc<str>),
 }
 
+/// Learns when the stages of a compilation begin and end, so that they can be measured one by one.
+///
+/// Each `begin` has an `end` with the same name after it, and stages do not overlap. A stage can occur several times. `()` ignores them.
+pub trait StageObserver {
+    /// A stage begins.
+    fn begin(&mut self, stage: &'static str);
+    /// The stage ends.
+    fn end(&mut self, stage: &'static str);
+}
+
+impl StageObserver for () {
+    fn begin(&mut self, _: &'static str) {}
+
+    fn end(&mut self, _: &'static str) {}
+}
+
+/// Runs a stage between its `begin` and its `end`.
+pub fn observed<T>(observer: &mut dyn StageObserver, stage: &'static str, run: impl FnOnce() -> T) -> T {
+    observer.begin(stage);
+    let result = run();
+    observer.end(stage);
+    result
+}
+
 /// A pass: returns the new graph, or `None` if nothing changes.
 type Pass<'p> = &'p dyn Fn(&Graph) -> Option<Graph>;
 
@@ -122,21 +146,35 @@ const ROUNDS: usize = 3;
 /// without passes.
 #[must_use]
 pub fn run(graph: &Graph, options: &Options, evaluator: &dyn Evaluator) -> Graph {
-    let mut graph = rebuild::compact(graph).unwrap_or_else(|| graph.clone());
+    run_observed(graph, options, evaluator, &mut ())
+}
+
+/// Runs the passes as [`run`] does. `observer` learns of each pass, by its name in [`Options`], and of `compact`, the removal of unused
+/// nodes.
+#[must_use]
+pub fn run_observed(
+    graph: &Graph,
+    options: &Options,
+    evaluator: &dyn Evaluator,
+    observer: &mut dyn StageObserver,
+) -> Graph {
+    let mut graph = observed(observer, "compact", || rebuild::compact(graph)).unwrap_or_else(|| graph.clone());
     for _ in 0..ROUNDS {
-        let passes: [(bool, Pass<'_>); 6] = [
-            (options.fold, &|graph| rebuild::rebuild(graph, |builder, draft| fold::node(builder, draft, evaluator))),
-            (options.canonical, &|graph| rebuild::rebuild(graph, canonical::node)),
-            (options.sets, &|graph| rebuild::rebuild(graph, sets::node)),
-            (options.precompute, &|graph| {
+        let passes: [(&'static str, bool, Pass<'_>); 6] = [
+            ("fold", options.fold, &|graph| {
+                rebuild::rebuild(graph, |builder, draft| fold::node(builder, draft, evaluator))
+            }),
+            ("canonical", options.canonical, &|graph| rebuild::rebuild(graph, canonical::node)),
+            ("sets", options.sets, &|graph| rebuild::rebuild(graph, sets::node)),
+            ("precompute", options.precompute, &|graph| {
                 rebuild::rebuild(graph, |builder, draft| precompute::node(builder, draft, evaluator))
             }),
-            (options.raw, &|graph| rebuild::rebuild(graph, raw::node)),
-            (options.project, &|graph| project::graph(graph, evaluator)),
+            ("raw", options.raw, &|graph| rebuild::rebuild(graph, raw::node)),
+            ("project", options.project, &|graph| project::graph(graph, evaluator)),
         ];
         let mut changed = false;
-        for (on, pass) in passes {
-            if on && let Some(next) = pass(&graph) {
+        for (name, on, pass) in passes {
+            if on && let Some(next) = observed(observer, name, || pass(&graph)) {
                 graph = next;
                 changed = true;
             }
@@ -145,7 +183,7 @@ pub fn run(graph: &Graph, options: &Options, evaluator: &dyn Evaluator) -> Graph
             break;
         }
         // Removes the nodes that a pass has left unused.
-        graph = rebuild::compact(&graph).unwrap_or(graph);
+        graph = observed(observer, "compact", || rebuild::compact(&graph)).unwrap_or(graph);
     }
     graph
 }

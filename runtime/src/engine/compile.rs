@@ -14,7 +14,8 @@ use crate::profile;
 use crate::program::Program;
 use crate::trace::{event, span};
 use celero_frontend::{Diagnostic, Severity, Span, Stage};
-use celero_ir::{Graph, passes};
+use celero_ir::Graph;
+use celero_ir::passes::{self, StageObserver, observed};
 use celero_jit::{Compiler, Settings};
 use celero_matching::pattern::PatternCache;
 use std::sync::{Arc, PoisonError};
@@ -52,8 +53,24 @@ impl Engine {
         traced(rule.source(), || {
             let expression = rule.expression_for(env)?;
             let patterns = PatternCache::with_budget(self.limits().patterns);
-            self.program(env, expression, &patterns, &mut Stages::default())
+            self.program(env, expression, &patterns, &mut Stages::default(), &mut ())
         })
+    }
+
+    /// Compiles a checked expression as [`compile_checked`](Self::compile_checked) does, for whoever measures its stages: `lower`,
+    /// `verify` (before and after the passes), `compact` and each pass by its name, up to three times, and `codegen`.
+    ///
+    /// # Errors
+    /// As [`compile_checked`](Self::compile_checked).
+    pub fn compile_observed<C: Context>(
+        &self,
+        env: &Env<C>,
+        rule: &CheckedRule,
+        observer: &mut dyn StageObserver,
+    ) -> Result<Program<C::Static>, CompileError> {
+        let expression = rule.expression_for(env)?;
+        let patterns = PatternCache::with_budget(self.limits().patterns);
+        self.program(env, expression, &patterns, &mut Stages::default(), observer)
     }
 
     pub(crate) fn build<C: Context>(
@@ -65,7 +82,7 @@ impl Engine {
         traced(source, || {
             let patterns = PatternCache::with_budget(self.limits().patterns);
             let expression = Arc::new(self.expression(env, source, &patterns)?);
-            self.program(env, expression, &patterns, stages)
+            self.program(env, expression, &patterns, stages, &mut ())
         })
     }
 
@@ -75,11 +92,12 @@ impl Engine {
         expression: Arc<Expression>,
         patterns: &PatternCache,
         stages: &mut Stages,
+        observer: &mut dyn StageObserver,
     ) -> Result<Program<C::Static>, CompileError> {
         let tier = self.tier();
         let native = match tier {
             Tier::Interpret => None,
-            Tier::Native | Tier::Auto => match self.native(env, &expression, patterns, stages) {
+            Tier::Native | Tier::Auto => match self.native(env, &expression, patterns, stages, observer) {
                 Ok(native) => {
                     if let Some(profiler) = self.profiler() {
                         profiler.record(native.code(), |_| profile::rule("", expression.source()));
@@ -102,16 +120,17 @@ impl Engine {
         env: &Env<C>,
         expression: &Expression,
         patterns: &PatternCache,
+        observer: &mut dyn StageObserver,
     ) -> Result<(Lowered, Graph), String> {
         let fields = env.fields();
-        let lowered = match expression.tree() {
-            Tree::Checked(tree) => lower(tree.evaluated(), env.functions(), fields),
-            Tree::Filter(rule) => rule.filter.lower(&rule.binding, env.functions(), fields)?,
-        };
-        verify(&lowered.graph, fields)?;
+        let lowered = observed(observer, "lower", || match expression.tree() {
+            Tree::Checked(tree) => Ok(lower(tree.evaluated(), env.functions(), fields)),
+            Tree::Filter(rule) => rule.filter.lower(&rule.binding, env.functions(), fields),
+        })?;
+        observed(observer, "verify", || verify(&lowered.graph, fields))?;
         let evaluator = ConstantEvaluator::new(&lowered.calls, env.functions(), patterns);
-        let graph = passes::run(&lowered.graph, &self.shared.passes, &evaluator);
-        verify(&graph, fields)?;
+        let graph = passes::run_observed(&lowered.graph, &self.shared.passes, &evaluator, observer);
+        observed(observer, "verify", || verify(&graph, fields))?;
         Ok((lowered, graph))
     }
 
@@ -121,17 +140,19 @@ impl Engine {
         expression: &Expression,
         patterns: &PatternCache,
         stages: &mut Stages,
+        observer: &mut dyn StageObserver,
     ) -> Result<NativeProgram, String> {
         let limits = self.limits();
         let fields = env.fields();
-        let (lowered, graph) = self.lowered(env, expression, patterns)?;
+        let (lowered, graph) = self.lowered(env, expression, patterns, observer)?;
         let mut compiler = self.shared.compiler.lock().unwrap_or_else(PoisonError::into_inner);
         let (constant_bytes, steps) = (limits.constants, i64::from(limits.steps));
         let input = Input { graph: &graph, fields, calls: &lowered.calls, patterns, constant_bytes, steps };
         let listings = stages.wanted.then_some(&mut stages.listings);
         let working = compiler.as_mut().map_err(|error| error.to_string())?;
         let before = working.codegen_time();
-        let native = contained(|| NativeProgram::compile(working, input, listings)).map_err(|()| {
+        let native = observed(observer, "codegen", || contained(|| NativeProgram::compile(working, input, listings)))
+            .map_err(|()| {
             // A defect of the code generator, whose state can't be trusted any more.
             *compiler = Compiler::new(&Settings::default());
             "internal error: the code generator panicked".to_owned()

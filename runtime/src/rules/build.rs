@@ -12,6 +12,7 @@ use crate::env::Env;
 use crate::error::CompileError;
 use crate::trace::{event, span};
 use celero_frontend::Diagnostic;
+use celero_ir::passes::StageObserver;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::marker::PhantomData;
@@ -186,6 +187,16 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         self.build_as(tier, &|| false)
     }
 
+    /// Compiles the rules as [`build`](Self::build) does, for whoever measures its stages: those of
+    /// [`Engine::compile_observed`] up to code generation for each rule, then `index` (planning and building it) and `codegen` for the set.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_observed(self, observer: &mut dyn StageObserver) -> Result<RuleSet<C::Static, A>, RuleSetError> {
+        let tier = self.engine.tier();
+        self.built(tier, &|| false, observer)
+    }
+
     /// The rules in the order in which they were added, and the policy.
     pub(crate) fn into_rules(self) -> (Vec<Rule<A>>, ErrorPolicy) {
         (self.rules, self.on_error)
@@ -198,7 +209,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     pub(crate) fn build_as(self, tier: Tier, stale: &dyn Fn() -> bool) -> Result<RuleSet<C::Static, A>, RuleSetError> {
         span!("celero.build", rules = self.rules.len(), native = tier != Tier::Interpret);
         let start = Instant::now();
-        let built = self.built(tier, stale);
+        let built = self.built(tier, stale, &mut ());
         match &built {
             Ok(set) => event!(
                 debug,
@@ -214,14 +225,19 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         built
     }
 
-    fn built(self, tier: Tier, stale: &dyn Fn() -> bool) -> Result<RuleSet<C::Static, A>, RuleSetError> {
+    fn built(
+        self,
+        tier: Tier,
+        stale: &dyn Fn() -> bool,
+        observer: &mut dyn StageObserver,
+    ) -> Result<RuleSet<C::Static, A>, RuleSetError> {
         let Self { engine, env, mut rules, on_error, indexing, standalone, counters } = self;
         rules.sort_by_key(|rule| rule.priority);
         let Tags { names: tags, of_rules } = Tags::of(rules.iter());
         let settings = Settings { tier, on_error, indexing, standalone, stale };
         let inputs = inputs(rules.iter(), &of_rules);
         let Prepared { mut expressions, found, whole, compiled, warnings, .. } =
-            Prepared::new(&engine, env, &inputs, settings, PlanTrace::default())?;
+            Prepared::new(&engine, env, &inputs, settings, PlanTrace::default(), observer)?;
         expressions.resize(rules.len(), None);
         let tagged = rules.into_iter().zip(of_rules).zip(expressions);
         let rules: Vec<SetRule<A>> = tagged

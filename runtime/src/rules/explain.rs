@@ -54,7 +54,7 @@ impl SetExplanation {
         settings: Settings<'_>,
     ) -> Result<Self, RuleSetError> {
         let Prepared { merged, found, templates, compiled, warnings, trace, .. } =
-            Prepared::new(engine, env, rules, settings, PlanTrace::taken())?;
+            Prepared::new(engine, env, rules, settings, PlanTrace::taken(), &mut ())?;
         let unknown = match settings.indexing {
             Indexing::Off => Unindexed::IndexOff,
             _ => Unindexed::TooLarge,

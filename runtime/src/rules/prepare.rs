@@ -16,6 +16,7 @@ use crate::native::{CompiledRules, LinearBlock, SetCode, SetCompiler};
 
 use celero_frontend::{Diagnostic, Severity, Span, Stage, Type};
 use celero_ir::Origin;
+use celero_ir::passes::{StageObserver, observed};
 use celero_matching::pattern::PatternCache;
 use std::sync::Arc;
 use std::time::Instant;
@@ -62,6 +63,7 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// Compiles rules, which are in their order.
+    /// `observer` learns of the stages of [`Engine::compile_observed`], of `index` and of `codegen`.
     ///
     /// # Errors
     /// [`RuleSetError`] with every rule that does not compile; without rules if the work is stale.
@@ -71,6 +73,7 @@ impl Prepared {
         rules: &[RuleInput<'_>],
         settings: Settings<'_>,
         mut trace: PlanTrace,
+        observer: &mut dyn StageObserver,
     ) -> Result<Self, RuleSetError> {
         let patterns = PatternCache::with_budget(engine.limits().patterns);
         let mut failed = Vec::new();
@@ -101,7 +104,7 @@ impl Prepared {
                         explained: warnings::explain(expression.warnings()),
                     });
                     warnings.extend(expression.warnings().iter().map(|warning| (number as usize, warning.clone())));
-                    let lowered = engine.lowered(env, &expression, &patterns);
+                    let lowered = engine.lowered(env, &expression, &patterns, observer);
                     let Span { start, end } = span;
                     let added = lowered
                         .and_then(|(lowered, graph)| merged.add(number, &graph, lowered.calls, Origin { start, end }));
@@ -133,7 +136,9 @@ impl Prepared {
         });
         let mut templates = Templates::default();
         let start = Instant::now();
-        let found = wanted.and_then(|wanted| index::index(&merged, env.fields(), wanted, &mut templates, &mut trace));
+        let found = observed(observer, "index", || {
+            wanted.and_then(|wanted| index::index(&merged, env.fields(), wanted, &mut templates, &mut trace))
+        });
         engine.add_index_time(start.elapsed());
         let mut whole = Vec::new();
         if settings.standalone && settings.tier != Tier::Interpret {
@@ -154,9 +159,9 @@ impl Prepared {
             templates: &templates,
             whole: &whole,
         };
-        let compiled = Compiled::new(&input, interpreted, &|number: u32| {
-            rules.get(number as usize).map_or(("", ""), |rule| (rule.name, rule.condition.source()))
-        });
+        let names =
+            |number: u32| rules.get(number as usize).map_or(("", ""), |rule| (rule.name, rule.condition.source()));
+        let compiled = observed(observer, "codegen", || Compiled::new(&input, interpreted, &names));
         if (settings.stale)() {
             return Err(RuleSetError { failed: Vec::new() });
         }
