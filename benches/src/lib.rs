@@ -20,7 +20,7 @@ pub use bars::bars;
 pub use build_profile::{build_line, build_record};
 pub use cel_crate::HeadRules;
 pub use compiling::{CompileCost, compile_cost};
-pub use measure::{CountingAllocator, Measurement, allocations, interleaved, scaling};
+pub use measure::{CountingAllocator, Measurement, allocation_count, allocations, interleaved, scaling};
 pub use table::markdown;
 pub use workload::{Extras, Input, NAMES, Workload};
 

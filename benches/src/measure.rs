@@ -56,6 +56,12 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
+/// Returns how often this thread has allocated, if [`CountingAllocator`] is installed.
+#[must_use]
+pub fn allocation_count() -> u64 {
+    ALLOCATIONS.with(Cell::get)
+}
+
 /// Mean number of allocations for one evaluation of a warm runner.
 #[must_use]
 pub fn allocations<I>(runner: &impl Fn(&I) -> u64, input: &I) -> f64 {

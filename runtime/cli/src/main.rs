@@ -21,6 +21,7 @@ mod hints;
 mod in_language;
 mod input;
 mod jsonl;
+mod lab;
 mod listing;
 mod lsp;
 mod manual;
@@ -90,6 +91,7 @@ enum Command {
     Eval(eval::Args),
     Explain(explain::Args),
     Fmt(fmt::Args),
+    Lab(lab::Args),
     Lsp(lsp::Args),
     Man(manual::ManArgs),
     Repl(repl::Args),
@@ -109,6 +111,7 @@ fn main() -> ExitCode {
         Command::Eval(args) => eval::run(&args, &mut output),
         Command::Explain(args) => explain::run(&args, &mut output),
         Command::Fmt(args) => fmt::run(&args, &mut output),
+        Command::Lab(args) => lab::run(&args),
         Command::Lsp(args) => lsp::run(&args, &mut output),
         Command::Man(args) => manual::man(&args, Cli::command(), &mut output),
         Command::Repl(args) => repl::run(&args, &mut output),

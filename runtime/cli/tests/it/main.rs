@@ -11,6 +11,7 @@ mod filter_jsonl;
 mod filter_language;
 mod formatting;
 mod jsonl;
+mod lab;
 mod language_server;
 mod newcomer;
 mod policies;

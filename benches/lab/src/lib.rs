@@ -1,0 +1,35 @@
+//! The performance of celero, measured stage by stage, stored, compared and shown over time. [`docs/lab.md`](../../../docs/lab.md) is its manual.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `read` | rules of files and corpora; recorded requests |
+//! | `structure` | the structure of a rule with constants abstracted, and the language features that it uses |
+//! | `plan` | which rules are measured: deduplicated, partitioned, sampled |
+//! | `subject` | rules and sets made ready to be measured, and their stages |
+//! | `counters` | what is counted, and by what means |
+//! | `measure` | rounds of recordings of all units |
+//! | `run` | a whole run: time and space in this process, instructions in a process under callgrind |
+//! | `record` | the format of results, JSON Lines |
+//! | `machine` | machine, commit and build of a run |
+//! | `statistics`, `compare` | whether two runs differ, and by how much |
+//! | `store` | runs in a SQLite database |
+//! | `report` | runs as a page with charts |
+//! | `searchers`, `table` | tables of improvements between two ways to evaluate the same rules |
+#![expect(clippy::arithmetic_side_effects, reason = "small counts of this program's own making")]
+
+pub mod compare;
+pub mod counters;
+pub mod machine;
+pub mod measure;
+pub mod plan;
+mod progress;
+pub mod read;
+pub mod record;
+pub mod report;
+pub mod run;
+pub mod searchers;
+pub mod statistics;
+pub mod store;
+pub mod structure;
+mod subject;
+pub mod table;

@@ -1,0 +1,122 @@
+//! Rounds: every subject is recorded once in each, so that what disturbs the machine for a while disturbs all of them alike.
+
+use crate::counters::{Probe, Quantity};
+use crate::plan::Plan;
+use crate::progress::Progress;
+use crate::record::Measurement;
+use crate::statistics::median;
+use crate::subject::{Subject, subjects};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How often everything is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rounds {
+    /// Rounds that are not recorded.
+    pub warm_ups: usize,
+    /// Rounds that are.
+    pub recordings: usize,
+}
+
+/// By partition, stage and number of the quantity: for each id its recordings.
+type Samples = BTreeMap<(String, &'static str, usize), BTreeMap<String, Vec<f64>>>;
+
+/// The subjects of a plan, ready to be measured.
+pub struct Bench {
+    subjects: Vec<Subject>,
+}
+
+impl Bench {
+    /// Compiles the rules of a plan.
+    #[must_use]
+    pub fn new(plan: &Plan) -> Self {
+        Self { subjects: subjects(plan) }
+    }
+
+    /// Runs all stages of all subjects in rounds, the warm-ups with `warm`, and returns the measurements.
+    pub fn measure(
+        &mut self,
+        label: &'static str,
+        rounds: Rounds,
+        warm: &mut Probe,
+        make: impl FnOnce() -> Probe,
+    ) -> Vec<Measurement> {
+        let mut progress = Progress::new(label, self.subjects.len() * (rounds.warm_ups + rounds.recordings));
+        for _ in 0..rounds.warm_ups {
+            for subject in &mut self.subjects {
+                subject.record(warm);
+                warm.take();
+                progress.step();
+            }
+        }
+        let mut probe = make();
+        let mut samples = Samples::new();
+        for _ in 0..rounds.recordings {
+            for subject in &mut self.subjects {
+                subject.record(&mut probe);
+                for (stage, values) in probe.take() {
+                    for (quantity, value) in values.into_iter().enumerate().filter(|(_, value)| value.is_finite()) {
+                        let of_stage = samples.entry((subject.partition.clone(), stage, quantity)).or_default();
+                        of_stage.entry(subject.id.clone()).or_default().push(value);
+                    }
+                }
+                progress.step();
+            }
+        }
+        let quantities = probe.quantities();
+        let measurement =
+            |((partition, stage, quantity), values): ((String, &str, usize), BTreeMap<String, Vec<f64>>)| {
+                let quantity = quantities.get(quantity)?;
+                Some(measurement(quantity, stage, partition, rounds, &values))
+            };
+        samples.into_iter().filter_map(measurement).collect()
+    }
+
+    /// Returns the bytes of machine code of each rule.
+    #[must_use]
+    pub fn code_bytes(&self) -> Vec<Measurement> {
+        let mut partitions: BTreeMap<String, BTreeMap<String, Vec<f64>>> = BTreeMap::new();
+        for subject in &self.subjects {
+            if let Some(bytes) = subject.code_bytes {
+                let values = partitions.entry(subject.partition.clone()).or_default();
+                values.insert(subject.id.clone(), vec![bytes as f64]);
+            }
+        }
+        let quantity = Quantity { name: "code_bytes", unit: "bytes", source: "compiler" };
+        let rounds = Rounds { warm_ups: 0, recordings: 1 };
+        let partitions = partitions.into_iter();
+        partitions.map(|(partition, values)| measurement(&quantity, "codegen", partition, rounds, &values)).collect()
+    }
+}
+
+fn measurement(
+    quantity: &Quantity,
+    stage: &str,
+    partition: String,
+    rounds: Rounds,
+    recordings: &BTreeMap<String, Vec<f64>>,
+) -> Measurement {
+    let spreads: Vec<f64> = recordings.values().map(|recordings| spread(recordings)).collect();
+    let values: BTreeMap<String, f64> =
+        recordings.iter().map(|(id, recordings)| (id.clone(), median(recordings))).collect();
+    Measurement {
+        counter: quantity.name.to_owned(),
+        unit: quantity.unit.to_owned(),
+        source: quantity.source.to_owned(),
+        stage: stage.to_owned(),
+        partition,
+        recordings: rounds.recordings,
+        warm_ups: rounds.warm_ups,
+        total: values.values().sum(),
+        spread: median(&spreads),
+        values,
+    }
+}
+
+/// Half the range, divided by the median.
+fn spread(recordings: &[f64]) -> f64 {
+    let (low, high) =
+        recordings.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(*value), high.max(*value)));
+    let middle = median(recordings);
+    if middle > 0.0 { (high - low) / 2.0 / middle } else { 0.0 }
+}

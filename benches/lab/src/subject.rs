@@ -1,0 +1,382 @@
+//! What is measured: rules and sets of rules, made ready, and their stages.
+//!
+//! | stage | of | what runs |
+//! |---|---|---|
+//! | `parse` | a CEL rule | text to syntax tree |
+//! | `check` | a rule | syntax tree to checked tree; in the filter language both steps are one |
+//! | `front` | a rule | `Engine::check`: parsing, checking, inlining, lints |
+//! | `lower` | a rule | checked tree to graph |
+//! | `verify` | a rule | the graph is verified, before and after the passes |
+//! | `compact`, `fold`, `canonical`, `sets`, `precompute`, `raw`, `project` | a rule | a pass over the graph, all its rounds together |
+//! | `codegen` | a rule | graph to native code, installed |
+//! | `eval-cold` | a rule | the first evaluation of a new program with a new scratch |
+//! | `eval-warm`, `eval-interpreted` | a rule | one evaluation, averaged over all requests, by native code and by the interpreter |
+//! | `index` | a set | planning and building the index |
+//! | `set-codegen` | a set | native code of the set |
+//! | `eval-set` | a set | one evaluation of the whole set, averaged over all requests |
+//! | `reload` | a set | `Live::replace`, from texts to published native code |
+
+use crate::counters::Probe;
+use crate::plan::{Host, Plan, PlannedRule};
+use crate::read::{Language, Request};
+use crate::searchers::{Kind, in_cel, with_searcher};
+use celero::filter::FilterLanguage;
+use celero::http::RequestContext;
+use celero::{Arena, Bindings, Context, Engine, Env, Live, Program, Rule, RuleSet, Scratch, StageObserver, Tier, Type};
+use celero_frontend::filter::{FilterOptions, Scheme, check_filter, http_scheme};
+use celero_frontend::{Limits, check, parse, parse_with};
+use celero_tests::generate::Rng;
+use celero_tests::shape::Shapes;
+use std::hint::black_box;
+use std::sync::{Arc, LazyLock};
+
+/// Rules of a set.
+const SET: usize = 8;
+/// Contexts of made-up values for a rule.
+const MADE_UP: u64 = 8;
+/// Bytes for the values of a context.
+const VALUES: usize = 1 << 20;
+
+type OfRequests = RequestContext<'static>;
+type OfValues = Bindings<'static>;
+
+/// What all rules share.
+struct Shared {
+    native: Engine,
+    interpreter: Engine,
+    cel: Env<OfRequests>,
+    filter: Env<OfRequests>,
+    scheme: Arc<Scheme>,
+}
+
+static SHARED: LazyLock<Shared> = LazyLock::new(|| Shared {
+    native: Engine::builder().tier(Tier::Native).build(),
+    interpreter: Engine::builder().tier(Tier::Interpret).build(),
+    cel: Env::new(),
+    filter: Env::new().filter_language(FilterLanguage::http()),
+    scheme: Arc::new(http_scheme()),
+});
+
+/// Something that is measured as a whole.
+pub(crate) struct Subject {
+    /// The id of the rule, or of the first rule of the set.
+    pub(crate) id: String,
+    pub(crate) partition: String,
+    /// Bytes of machine code of the rule; `None` for a set.
+    pub(crate) code_bytes: Option<usize>,
+    unit: Box<dyn Unit>,
+}
+
+impl Subject {
+    /// Runs all stages once.
+    pub(crate) fn record(&mut self, probe: &mut Probe) {
+        self.unit.record(probe);
+    }
+}
+
+trait Unit {
+    fn record(&mut self, probe: &mut Probe);
+}
+
+fn request_env(language: Language) -> &'static Env<OfRequests> {
+    match language {
+        Language::Cel => &SHARED.cel,
+        Language::Filter => &SHARED.filter,
+    }
+}
+
+/// An environment with the variables of these CEL expressions, of unknown types.
+fn values_env(sources: &[&str]) -> (Env<OfValues>, Vec<Shapes>) {
+    const TYPES: &[&str] = &["int", "uint", "double", "bool", "string", "bytes", "list", "map", "type", "null_type"];
+    let trees = sources.iter().filter_map(|source| parse(source, &Limits::default()).ok());
+    let shapes: Vec<Shapes> = trees.map(|tree| Shapes::of(&tree)).collect();
+    let mut names: Vec<&str> = shapes.iter().flat_map(Shapes::names).filter(|name| !TYPES.contains(name)).collect();
+    names.sort_unstable();
+    names.dedup();
+    let env = names.into_iter().fold(Env::dynamic(), |env, name| env.variable(name, Type::Dyn));
+    (env, shapes)
+}
+
+/// Returns what a rule reads.
+///
+/// # Errors
+/// The first error: it does not compile for requests, nor with variables of unknown types.
+pub(crate) fn host_of(source: &str, language: Language) -> Result<Host, String> {
+    let first =
+        |error: celero::CompileError| error.diagnostics().first().map_or_else(String::new, |d| d.message.clone());
+    match SHARED.native.check(request_env(language), source) {
+        Ok(_) => Ok(Host::Request),
+        Err(error) if language == Language::Filter => Err(first(error)),
+        Err(_) => SHARED.native.check(&values_env(&[source]).0, source).map(|_| Host::Bindings).map_err(first),
+    }
+}
+
+/// Whether a rule has native code.
+///
+/// # Errors
+/// Why it has none.
+pub(crate) fn compiles(rule: &PlannedRule) -> Result<(), String> {
+    let compiled = match rule.host {
+        Host::Request => SHARED.native.compile(request_env(rule.language), &rule.source).map(|_| ()),
+        Host::Bindings => SHARED.native.compile(&values_env(&[&rule.source]).0, &rule.source).map(|_| ()),
+    };
+    compiled.map_err(|_| "no native code".to_owned())
+}
+
+/// Contexts of requests. They live as long as the process.
+fn request_contexts(requests: &[Request]) -> &'static [OfRequests] {
+    let messages: Vec<http::Request<Vec<u8>>> = requests.iter().filter_map(Request::message).collect();
+    let messages: &'static [http::Request<Vec<u8>>] = messages.leak();
+    let contexts: Vec<OfRequests> =
+        messages.iter().map(|message| RequestContext::new(message).with_body(message.body())).collect();
+    contexts.leak()
+}
+
+/// Contexts of made-up values. They live as long as the process.
+fn value_contexts(env: &Env<OfValues>, shapes: &[Shapes]) -> &'static [OfValues] {
+    let contexts = (0..MADE_UP).map(|seed| {
+        let arena: &'static Arena = Box::leak(Box::new(Arena::new(VALUES)));
+        let mut rng = Rng::new(seed);
+        let mut context = Bindings::new(env);
+        let mut set: Vec<&str> = Vec::new();
+        for shapes in shapes {
+            for name in shapes.names() {
+                if set.contains(&name) {
+                    continue;
+                }
+                set.push(name);
+                // A name that is no variable is the name of a type, which has no value.
+                if let Some(Ok(value)) = shapes.value(name, &mut rng).map(|value| value.in_arena(arena)) {
+                    let _ = context.set(name, value);
+                }
+            }
+        }
+        context
+    });
+    contexts.collect::<Vec<_>>().leak()
+}
+
+/// Makes the rules of a plan, and sets of them, ready to be measured.
+pub(crate) fn subjects(plan: &Plan) -> Vec<Subject> {
+    let contexts = request_contexts(&plan.requests);
+    let mut subjects = Vec::new();
+    for (partition, planned) in &plan.partitions {
+        if plan.searchers {
+            subjects.extend(planned.rules.iter().filter_map(|rule| searched(partition, rule, contexts)));
+            continue;
+        }
+        for rule in &planned.rules {
+            subjects.extend(match rule.host {
+                Host::Request => single(partition, rule, request_env(rule.language).clone(), contexts),
+                Host::Bindings => {
+                    let (env, shapes) = values_env(&[&rule.source]);
+                    let contexts = value_contexts(&env, &shapes);
+                    single(partition, rule, env, contexts)
+                }
+            });
+        }
+        for host in [Host::Request, Host::Bindings] {
+            let rules: Vec<&PlannedRule> = planned.rules.iter().filter(|rule| rule.host == host).collect();
+            for rules in rules.chunks(SET) {
+                subjects.extend(match (host, rules) {
+                    (_, []) => None,
+                    (Host::Request, [first, ..]) => {
+                        set(partition, rules, request_env(first.language).clone(), contexts)
+                    }
+                    (Host::Bindings, _) => {
+                        let sources: Vec<&str> = rules.iter().map(|rule| &*rule.source).collect();
+                        let (env, shapes) = values_env(&sources);
+                        let contexts = value_contexts(&env, &shapes);
+                        set(partition, rules, env, contexts)
+                    }
+                });
+            }
+        }
+    }
+    subjects
+}
+
+fn single<C>(partition: &str, rule: &PlannedRule, env: Env<C>, contexts: &'static [C]) -> Option<Subject>
+where
+    C: Context<Static = C> + 'static,
+{
+    let native = SHARED.native.compile(&env, &rule.source).ok()?;
+    let interpreted = SHARED.interpreter.compile(&env, &rule.source).ok()?;
+    let code_bytes = Some(native.code_size());
+    let truth = *native.result_type() == Type::Bool;
+    let unit =
+        RuleUnit { source: rule.source.clone(), language: rule.language, env, contexts, native, interpreted, truth };
+    Some(Subject { id: rule.id.clone(), partition: partition.to_owned(), code_bytes, unit: Box::new(unit) })
+}
+
+/// A rule.
+struct RuleUnit<C: 'static> {
+    source: String,
+    language: Language,
+    env: Env<C>,
+    contexts: &'static [C],
+    native: Program<C>,
+    interpreted: Program<C>,
+    /// Whether its result is a `bool`.
+    truth: bool,
+}
+
+impl<C: Context<Static = C> + 'static> RuleUnit<C> {
+    /// Evaluates a program on all contexts.
+    #[inline(never)]
+    fn evaluate(&self, program: &Program<C>, scratch: &mut Scratch) {
+        for context in self.contexts {
+            if self.truth {
+                let _ = black_box(program.test(context));
+            } else {
+                let _ = black_box(program.eval(context, scratch));
+            }
+        }
+    }
+}
+
+impl<C: Context<Static = C> + 'static> Unit for RuleUnit<C> {
+    fn record(&mut self, probe: &mut Probe) {
+        let engine = &SHARED.native;
+        let limits = &engine.limits().source;
+        match self.language {
+            Language::Cel => {
+                let declarations = self.env.declarations();
+                let tree = probe.stage("parse", || parse_with(&self.source, limits, declarations.libraries()));
+                if let Ok(tree) = tree {
+                    let _ = black_box(probe.stage("check", || check(tree, declarations, limits)));
+                }
+            }
+            Language::Filter => {
+                let options = FilterOptions::default();
+                let _ = black_box(probe.stage("check", || check_filter(&self.source, &SHARED.scheme, &options)));
+            }
+        }
+        let Ok(rule) = probe.stage("front", || engine.check(&self.env, &self.source)) else { return };
+        let Ok(program) = engine.compile_observed(&self.env, &rule, probe) else { return };
+        if let Some(context) = self.contexts.first() {
+            let mut scratch = Scratch::new();
+            probe.stage("eval-cold", || {
+                let _ = black_box(program.eval(context, &mut scratch));
+            });
+        }
+        let mut scratch = Scratch::new();
+        for (stage, program) in [("eval-warm", &self.native), ("eval-interpreted", &self.interpreted)] {
+            self.evaluate(program, &mut scratch);
+            probe.averaged(stage, self.contexts.len(), || self.evaluate(program, &mut scratch));
+        }
+    }
+}
+
+/// A rule on requests with two searchers.
+fn searched(partition: &str, rule: &PlannedRule, contexts: &'static [OfRequests]) -> Option<Subject> {
+    let (engine, env) = (&SHARED.native, request_env(rule.language));
+    let source = in_cel(engine, env, rule)?;
+    let programs = [
+        ("eval-interpreted", SHARED.interpreter.compile(env, &rule.source).ok()?),
+        ("eval-warm", engine.compile(env, &rule.source).ok()?),
+        ("eval-memmem", with_searcher(engine, &source, Kind::Memmem)?),
+        ("eval-searcher", with_searcher(engine, &source, Kind::Celero)?),
+    ];
+    let unit = EvaluationUnit { programs, contexts };
+    Some(Subject { id: rule.id.clone(), partition: partition.to_owned(), code_bytes: None, unit: Box::new(unit) })
+}
+
+/// Programs of one rule, evaluated on all requests.
+struct EvaluationUnit {
+    programs: [(&'static str, Program<OfRequests>); 4],
+    contexts: &'static [OfRequests],
+}
+
+impl Unit for EvaluationUnit {
+    fn record(&mut self, probe: &mut Probe) {
+        for (stage, program) in &self.programs {
+            let evaluate = || {
+                for context in self.contexts {
+                    let _ = black_box(program.test(context));
+                }
+            };
+            evaluate();
+            probe.averaged(stage, self.contexts.len(), evaluate);
+        }
+    }
+}
+
+fn set<C>(partition: &str, rules: &[&PlannedRule], env: Env<C>, contexts: &'static [C]) -> Option<Subject>
+where
+    C: Context<Static = C> + 'static,
+{
+    let is_rule = |rule: &&&PlannedRule| {
+        let checked = SHARED.native.check(&env, &rule.source);
+        checked.is_ok_and(|rule| matches!(rule.result_type(), Type::Bool | Type::Dyn))
+    };
+    let rules: Vec<(String, String)> =
+        rules.iter().filter(is_rule).map(|rule| (rule.id.clone(), rule.source.clone())).collect();
+    let id = rules.first()?.0.clone();
+    let built = SHARED.native.rules(&env).with_rules(ready(&rules)).build().ok()?;
+    let unit = SetUnit { rules, env, contexts, built };
+    Some(Subject { id, partition: partition.to_owned(), code_bytes: None, unit: Box::new(unit) })
+}
+
+fn ready(rules: &[(String, String)]) -> impl Iterator<Item = Rule<()>> + '_ {
+    rules.iter().map(|(name, source)| Rule::new(name, source, ()))
+}
+
+/// Rules as a set.
+struct SetUnit<C: 'static> {
+    rules: Vec<(String, String)>,
+    env: Env<C>,
+    contexts: &'static [C],
+    built: RuleSet<C, ()>,
+}
+
+impl<C: Context<Static = C> + 'static> SetUnit<C> {
+    #[inline(never)]
+    fn evaluate(&self, scratch: &mut Scratch) {
+        for context in self.contexts {
+            let _ = black_box(self.built.count(context, scratch));
+        }
+    }
+}
+
+impl<C: Context<Static = C> + 'static> Unit for SetUnit<C> {
+    fn record(&mut self, probe: &mut Probe) {
+        let builder = SHARED.native.rules(&self.env).with_rules(ready(&self.rules));
+        let built = builder.build_observed(&mut OfSets { probe: &mut *probe });
+        drop(black_box(built));
+        let mut scratch = Scratch::new();
+        self.evaluate(&mut scratch);
+        probe.averaged("eval-set", self.contexts.len(), || self.evaluate(&mut scratch));
+        let (live, rules) = (Live::new(SHARED.native.clone(), self.env.clone()), &self.rules);
+        let _ = black_box(probe.stage("reload", || live.replace(|set| set.with_rules(ready(rules)))));
+    }
+}
+
+/// Lets through those stages of a set that its rules do not have.
+struct OfSets<'p> {
+    probe: &'p mut Probe,
+}
+
+impl OfSets<'_> {
+    fn stage(stage: &str) -> Option<&'static str> {
+        match stage {
+            "index" => Some("index"),
+            "codegen" => Some("set-codegen"),
+            _ => None,
+        }
+    }
+}
+
+impl StageObserver for OfSets<'_> {
+    fn begin(&mut self, stage: &'static str) {
+        if let Some(stage) = Self::stage(stage) {
+            self.probe.begin(stage);
+        }
+    }
+
+    fn end(&mut self, stage: &'static str) {
+        if let Some(stage) = Self::stage(stage) {
+            self.probe.end(stage);
+        }
+    }
+}
