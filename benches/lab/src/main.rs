@@ -2,7 +2,7 @@
 //!
 //! Exit codes: 0 success, 1 a comparison found a regression, 2 the command line is invalid or a file can't be read.
 
-use celero_lab::compare::{Verdict, cells, incomparable, table};
+use celero_lab::compare::{ALL, LARGE, Verdict, cells, incomparable, table};
 use celero_lab::record::Run;
 use celero_lab::run::{Settings, counting_process, plan, run};
 use celero_lab::{report, store, table as improvements};
@@ -121,6 +121,9 @@ struct CompareArgs {
     /// Compare this counter only
     #[arg(long)]
     counter: Option<String>,
+    /// Exit with 1 only if a stage as a whole got worse by this share, such as 0.03, or a partition by a fifth
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    fail_above: f64,
     /// Show what did not change, too
     #[arg(long)]
     all: bool,
@@ -219,7 +222,13 @@ fn compared(args: &CompareArgs) -> Result<u8, String> {
     let mut cells = cells(&first, &second);
     cells.retain(|cell| args.counter.as_ref().is_none_or(|counter| *counter == cell.counter));
     print(&table(&cells, &second, args.all));
-    let worse = cells.iter().any(|cell| cell.counter == "instructions" && cell.verdict == Verdict::Worse);
+    let fails = |partition: &str, ratio: f64| {
+        args.fail_above <= 0.0 || ratio >= LARGE || (partition == ALL && ratio >= 1.0 + args.fail_above)
+    };
+    let worse = cells.iter().any(|cell| {
+        let worse = cell.counter == "instructions" && cell.verdict == Verdict::Worse;
+        worse && fails(&cell.partition, cell.estimate.ratio)
+    });
     Ok(if worse { WORSE } else { 0 })
 }
 
