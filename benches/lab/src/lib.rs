@@ -2,6 +2,7 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | `language`, `hosts` | the languages of rules, and what rules read |
 //! | `read` | rules of files and corpora; recorded requests |
 //! | `structure` | the structure of a rule with constants abstracted, and the language features that it uses |
 //! | `plan` | which rules are measured: deduplicated, partitioned, sampled |
@@ -19,6 +20,8 @@
 
 pub mod compare;
 pub mod counters;
+mod hosts;
+pub mod language;
 pub mod machine;
 pub mod measure;
 pub mod plan;

@@ -1,8 +1,9 @@
 //! Which rules are measured: one of each structure, of each partition the same sample for the same seed. What is left out is counted.
 
+use crate::hosts;
+pub use crate::hosts::Host;
 use crate::read::{Language, Request, SourceRule};
 use crate::structure::Structure;
-use crate::subject;
 use celero_tests::generate::Rng;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -48,16 +49,6 @@ pub struct PlannedRule {
     pub host: Host,
 }
 
-/// What a rule reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Host {
-    /// Requests: the fields of `RequestContext`.
-    Request,
-    /// Variables of unknown types with made-up values that have the shapes that the rule expects.
-    Bindings,
-}
-
 /// The partition of what can't be parsed.
 const INVALID: &str = "invalid";
 
@@ -96,7 +87,7 @@ impl Plan {
                 partition.found += 1;
                 continue;
             }
-            match subject::host_of(source, *language) {
+            match hosts::host_of(source, *language) {
                 Ok(host) => {
                     partition.found += 1;
                     let features = structure.features.iter().map(|feature| feature.name().to_owned()).collect();
@@ -110,7 +101,7 @@ impl Plan {
             if let Some(partition) = plan.partitions.get_mut(&name) {
                 partition.structures = rules.len();
                 partition.rules = ranked(rules.into_values(), sample.seed)
-                    .filter(|rule| match subject::compiles(rule) {
+                    .filter(|rule| match hosts::compiles(&rule.source, rule.language, rule.host) {
                         Ok(()) => true,
                         Err(why) => {
                             *partition.refused.entry(why).or_default() += 1;

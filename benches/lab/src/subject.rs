@@ -17,18 +17,17 @@
 //! | `reload` | a set | `Live::replace`, from texts to published native code |
 
 use crate::counters::Probe;
+use crate::hosts::{OfRequests, OfValues, SHARED, request_env, values_env};
 use crate::plan::{Host, Plan, PlannedRule};
 use crate::read::{Language, Request};
 use crate::searchers::{Kind, in_cel, with_searcher};
-use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
-use celero::{Arena, Bindings, Context, Engine, Env, Live, Program, Rule, RuleSet, Scratch, StageObserver, Tier, Type};
-use celero_frontend::filter::{FilterOptions, Scheme, check_filter, http_scheme};
-use celero_frontend::{Limits, check, parse, parse_with};
+use celero::{Arena, Bindings, Context, Env, Live, Program, Rule, RuleSet, Scratch, StageObserver, Type};
+use celero_frontend::filter::{FilterOptions, check_filter};
+use celero_frontend::{check, parse_with};
 use celero_tests::generate::Rng;
 use celero_tests::shape::Shapes;
 use std::hint::black_box;
-use std::sync::{Arc, LazyLock};
 
 /// Rules of a set.
 const SET: usize = 8;
@@ -36,26 +35,6 @@ const SET: usize = 8;
 const MADE_UP: u64 = 8;
 /// Bytes for the values of a context.
 const VALUES: usize = 1 << 20;
-
-type OfRequests = RequestContext<'static>;
-type OfValues = Bindings<'static>;
-
-/// What all rules share.
-struct Shared {
-    native: Engine,
-    interpreter: Engine,
-    cel: Env<OfRequests>,
-    filter: Env<OfRequests>,
-    scheme: Arc<Scheme>,
-}
-
-static SHARED: LazyLock<Shared> = LazyLock::new(|| Shared {
-    native: Engine::builder().tier(Tier::Native).build(),
-    interpreter: Engine::builder().tier(Tier::Interpret).build(),
-    cel: Env::new(),
-    filter: Env::new().filter_language(FilterLanguage::http()),
-    scheme: Arc::new(http_scheme()),
-});
 
 /// Something that is measured as a whole.
 pub(crate) struct Subject {
@@ -76,51 +55,6 @@ impl Subject {
 
 trait Unit {
     fn record(&mut self, probe: &mut Probe);
-}
-
-fn request_env(language: Language) -> &'static Env<OfRequests> {
-    match language {
-        Language::Cel => &SHARED.cel,
-        Language::Filter => &SHARED.filter,
-    }
-}
-
-/// An environment with the variables of these CEL expressions, of unknown types.
-fn values_env(sources: &[&str]) -> (Env<OfValues>, Vec<Shapes>) {
-    const TYPES: &[&str] = &["int", "uint", "double", "bool", "string", "bytes", "list", "map", "type", "null_type"];
-    let trees = sources.iter().filter_map(|source| parse(source, &Limits::default()).ok());
-    let shapes: Vec<Shapes> = trees.map(|tree| Shapes::of(&tree)).collect();
-    let mut names: Vec<&str> = shapes.iter().flat_map(Shapes::names).filter(|name| !TYPES.contains(name)).collect();
-    names.sort_unstable();
-    names.dedup();
-    let env = names.into_iter().fold(Env::dynamic(), |env, name| env.variable(name, Type::Dyn));
-    (env, shapes)
-}
-
-/// Returns what a rule reads.
-///
-/// # Errors
-/// The first error: it does not compile for requests, nor with variables of unknown types.
-pub(crate) fn host_of(source: &str, language: Language) -> Result<Host, String> {
-    let first =
-        |error: celero::CompileError| error.diagnostics().first().map_or_else(String::new, |d| d.message.clone());
-    match SHARED.native.check(request_env(language), source) {
-        Ok(_) => Ok(Host::Request),
-        Err(error) if language == Language::Filter => Err(first(error)),
-        Err(_) => SHARED.native.check(&values_env(&[source]).0, source).map(|_| Host::Bindings).map_err(first),
-    }
-}
-
-/// Whether a rule has native code.
-///
-/// # Errors
-/// Why it has none.
-pub(crate) fn compiles(rule: &PlannedRule) -> Result<(), String> {
-    let compiled = match rule.host {
-        Host::Request => SHARED.native.compile(request_env(rule.language), &rule.source).map(|_| ()),
-        Host::Bindings => SHARED.native.compile(&values_env(&[&rule.source]).0, &rule.source).map(|_| ()),
-    };
-    compiled.map_err(|_| "no native code".to_owned())
 }
 
 /// Contexts of requests. They live as long as the process.
