@@ -1,4 +1,5 @@
 //! CEL rules in the filter language: both are true for the same contexts.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::filter::{FilterLanguage, FilterType};
 use celero::http::RequestContext;
@@ -85,8 +86,11 @@ const FAILING: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
+/// Method, target, headers and source of a request.
+type Sample = (&'static str, &'static str, &'static [(&'static str, &'static [u8])], Option<&'static str>);
+
 fn requests() -> Vec<(http::Request<()>, Option<&'static str>)> {
-    let cases: &[(&str, &str, &[(&str, &[u8])], Option<&str>)] = &[
+    let cases: &[Sample] = &[
         (
             "GET",
             "https://shop.example.com/a/x.php?a=1",
@@ -98,7 +102,7 @@ fn requests() -> Vec<(http::Request<()>, Option<&'static str>)> {
         ("GET", "/a?", &[("user-agent", b"a"), ("user-agent", b"x"), ("x-team", b"")], None),
         ("GET", "/A*\"b\"", &[("user-agent", b"")], Some("10.0.0.1:4711")),
     ];
-    let build = |(method, uri, headers, source): &(&str, &str, &[(&str, &[u8])], Option<&'static str>)| {
+    let build = |(method, uri, headers, source): &Sample| {
         let mut request = http::Request::builder().method(*method).uri(uri.replace('"', "%22"));
         for (name, value) in *headers {
             request = request.header(*name, http::HeaderValue::from_bytes(value).unwrap());

@@ -394,9 +394,9 @@ impl Reader<'_> {
         self.path.push("args".to_owned());
         for (index, arg) in args.iter().enumerate() {
             self.text.push_str(if index > 0 { ", " } else { "" });
-            let is_address = function.parameter(index).is_some_and(|parameter| {
-                parameter.accepts.iter().any(|accepted| *accepted == Accepts::Type(FilterType::Ip))
-            });
+            let is_address = function
+                .parameter(index)
+                .is_some_and(|parameter| parameter.accepts.contains(&Accepts::Type(FilterType::Ip)));
             let ty = self.within(index, |reader| reader.argument(arg, Some(is_address)));
             if index == 0 {
                 first = ty;

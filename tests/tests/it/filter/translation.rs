@@ -33,7 +33,7 @@ fn context(sample: &gateway::Sample) -> RequestContext<'_> {
 }
 
 fn engines(number: usize) -> Vec<Engine> {
-    let tiers = if number % 10 == 0 { vec![Tier::Interpret, Tier::Native] } else { vec![Tier::Interpret] };
+    let tiers = if number.is_multiple_of(10) { vec![Tier::Interpret, Tier::Native] } else { vec![Tier::Interpret] };
     tiers.into_iter().map(|tier| Engine::builder().tier(tier).build()).collect()
 }
 
