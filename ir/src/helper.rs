@@ -61,6 +61,9 @@ macro_rules! for_each_helper {
             field_get(index: word) -> try value;
             /// Whether a field of the host is present.
             field_has(index: word) -> bool;
+            /// The text of a value at an address, made by a function of the host's types:
+            /// [`layout::Access::MostlyText`](crate::layout::Access::MostlyText).
+            text_made(make: word, source: word) -> try str;
             /// Looks a prepared header name up in a header map at an address. A null address with a length of 0 is
             /// absence; with another length, failure of that code.
             header_get(map: word, name: word) -> maybe;
@@ -80,6 +83,8 @@ macro_rules! for_each_helper {
             bytes_starts_with(bytes: bytes, prefix: bytes) -> bool;
             bytes_ends_with(bytes: bytes, suffix: bytes) -> bool;
             searcher_find(searcher: word, haystack: bytes) -> try bool;
+            /// Which literals of a prepared set a text contains, as bits; none, if its address is null.
+            literals_find(set: word, text: bytes) -> int;
             regex_find(regex: word, text: str) -> try bool;
             byte_regex_find(regex: word, bytes: bytes) -> try bool;
             wildcard_matches(wildcard: word, bytes: bytes) -> try bool;

@@ -174,6 +174,10 @@ pub enum Access {
     /// Calls the C function at this address with the address at the end of the path. It returns address and length of text; a
     /// null address means that the field is absent.
     Text(Path, usize),
+    /// As [`Text`](Access::Text), for a field whose text exists in memory for most values of the host, and has to be made for others. For
+    /// those the accessor returns the address [`TO_BE_MADE`], and the helper `text_made` calls the second function, whose type is the
+    /// runtime's: only its own types are read like this.
+    MostlyText(Path, usize, usize),
     /// As [`Text`](Access::Text), for a field most of whose values are one of a few texts, which a tag byte shows without a call.
     Tagged(Path, EnumTags, usize),
     /// For [`Ty::Ip`]: calls the C function at this address with the address at the end of the path and that of two words,
@@ -182,6 +186,9 @@ pub enum Access {
     /// The helpers `field_get` and `field_has`.
     Get,
 }
+
+/// The address that stands for a text that has to be made: see [`Access::MostlyText`]. No text is there.
+pub const TO_BE_MADE: usize = 1;
 
 /// Texts that native code knows by one byte of the host's value: the discriminant of an enum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -86,6 +86,9 @@ impl Symbol {
                 Access::Text(_, accessor) | Access::Ip(_, accessor) => {
                     symbols.push((*accessor, Self::Accessor(number)))
                 }
+                Access::MostlyText(_, accessor, make) => {
+                    symbols.extend([accessor, make].map(|address| (*address, Self::Accessor(number))));
+                }
                 Access::Tagged(_, tags, accessor) => {
                     symbols.extend([(*accessor, Self::Accessor(number)), (tags.table, Self::Texts(number))]);
                 }

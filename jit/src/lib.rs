@@ -37,4 +37,4 @@ pub use compiler::{Compiler, Limits, Settings};
 pub use entry::{ContextEntry, Entry};
 pub use error::{Bound, Error};
 pub use profile::{Profiler, Profiling};
-pub use unit::{ConstantAddress, GroupedRule, HeaderBatch, Unit};
+pub use unit::{ConstantAddress, GroupedRule, HeaderBatch, LiteralBatch, Unit};

@@ -120,8 +120,13 @@ impl Plan {
         for n in 0..self.nodes.len() {
             let Some(&id) = self.nodes.get(n) else { continue };
             let (op, args) = (unit.graph.op(id), unit.graph.args(id));
-            let mut facts =
-                NodeFacts { fails: fails(unit, op, unit.graph.ty(id)), ends: ends(unit, op), ..NodeFacts::default() };
+            let mut facts = match unit.literal(id) {
+                Some(_) => NodeFacts::default(),
+                None => {
+                    let fails = fails(unit, op, unit.graph.ty(id));
+                    NodeFacts { fails, ends: ends(unit, op), ..NodeFacts::default() }
+                }
+            };
             for &arg in args {
                 let of_arg = self.facts(arg);
                 facts.fails |= of_arg.fails;
@@ -209,7 +214,7 @@ fn fails(unit: &Unit<'_>, op: Op, ty: Ty) -> bool {
         (_, Fails::Maybe | Fails::OnBudget) => true,
         (_, Fails::UnlessDouble) => ty != Ty::Double,
         (Op::Field(index), Fails::WhenAbsent) => {
-            unit.field(index).is_none_or(|field| field.optional || matches!(field.access, Access::Get))
+            unit.field(index).is_none_or(|field| field.optional || is_made(&field.access))
         }
         (_, Fails::WhenAbsent) => true,
     }
@@ -219,7 +224,7 @@ fn fails(unit: &Unit<'_>, op: Op, ty: Ty) -> bool {
 fn ends(unit: &Unit<'_>, op: Op) -> bool {
     match op {
         Op::Fail(kind) => kind.is_final(),
-        Op::Field(index) => unit.field(index).is_none_or(|field| matches!(field.access, Access::Get)),
+        Op::Field(index) => unit.field(index).is_none_or(|field| is_made(&field.access)),
         Op::Header { .. } | Op::Decode | Op::IpText | Op::ContainsConst(_) | Op::MatchesConst(_) => true,
         Op::WildcardConst(wildcard) => unit.inline_wildcard(wildcard).is_none(),
         Op::Project(_) | Op::Find(_) => true,
@@ -227,4 +232,9 @@ fn ends(unit: &Unit<'_>, op: Op) -> bool {
         Op::Call(helper) => helper.decl().fails,
         _ => false,
     }
+}
+
+/// Whether reading a field may need memory.
+fn is_made(access: &Access) -> bool {
+    matches!(access, Access::Get | Access::MostlyText(..))
 }

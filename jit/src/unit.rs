@@ -36,6 +36,8 @@ pub struct Unit<'a> {
     /// The budget of every evaluation in steps, if it is always the same. A function that spends only the iterations of one loop
     /// compares with this number and does not access the budget in the frame.
     pub steps: Option<i64>,
+    /// Searches for literals that are made together.
+    pub literals: &'a [LiteralBatch<'a>],
 }
 
 /// A rule in a function that evaluates several.
@@ -57,7 +59,28 @@ pub struct HeaderBatch<'a> {
     pub names: usize,
 }
 
+/// Searches for literals in one text that a function makes with one call, as soon as it needs one of them. The budget is not charged for
+/// them.
+#[derive(Clone, Copy, Debug)]
+pub struct LiteralBatch<'a> {
+    /// The classes of the searches: [`Op::ContainsConst`] nodes of one text, which depends on no variable, or of its
+    /// [bytes](Op::AsBytes); sorted. With each, the bit that the helper `literals_find` sets for it, at most 62.
+    pub searches: &'a [(NodeId, u32)],
+    /// Address of the prepared set of literals.
+    pub set: usize,
+}
+
 impl<'a> Unit<'a> {
+    /// The batch of a search for a literal, and the bit there.
+    pub(crate) fn literal(&self, id: NodeId) -> Option<(usize, u32)> {
+        let class = self.graph.class(id);
+        let find = |batch: &LiteralBatch<'_>| {
+            let at = batch.searches.binary_search_by_key(&class, |(search, _)| *search).ok()?;
+            batch.searches.get(at).map(|(_, bit)| *bit)
+        };
+        (0..).zip(self.literals).find_map(|(number, batch)| Some((number, find(batch)?)))
+    }
+
     pub(crate) fn field(&self, index: u32) -> Option<&'a Field> {
         self.fields.get(index as usize)
     }

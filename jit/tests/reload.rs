@@ -26,7 +26,14 @@ fn two_thousand_reloads_leave_nothing() {
     let one = graph.constant(Constant::Int(1));
     let root = graph.add(Op::Const(one), Ty::Int, &[], Origin::default());
     graph.add_root(root);
-    let unit = Unit { graph: &graph, fields: &[], constants: &[ConstantAddress::default()], helpers: &[], steps: None };
+    let unit = Unit {
+        graph: &graph,
+        fields: &[],
+        constants: &[ConstantAddress::default()],
+        helpers: &[],
+        steps: None,
+        literals: &[],
+    };
     let mut compiler = Compiler::new(&Settings::default()).unwrap();
     let mut cycle = || compiler.compile(&unit).unwrap();
 

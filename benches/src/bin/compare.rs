@@ -75,7 +75,7 @@ fn main() -> ExitCode {
     }
     println!("{}\n", build_line());
     if let Some(Language::Filter) = arguments.language {
-        return match compare_filters(arguments.rounds) {
+        return match compare_filters(arguments.rounds, &arguments.only) {
             Ok(workloads) => write_report(arguments.json.as_ref(), json!({ "filter": workloads })),
             Err(message) => {
                 println!("{message}");
@@ -274,16 +274,18 @@ fn time(contenders: Vec<Contender>, input: &Input, rounds: usize) -> Result<Vec<
     Ok(names.into_iter().zip(samples.iter().map(|s| s.ns)).collect())
 }
 
-/// W13: nanoseconds to find the internal names among thirty headers.
-/// Times the workloads of the filter language. Every engine must find the same number of rules.
-fn compare_filters(rounds: usize) -> Result<Vec<Value>, String> {
+/// Times the workloads of the filter language, or only some of them. Every engine must find the same number of rules.
+fn compare_filters(rounds: usize, only: &[String]) -> Result<Vec<Value>, String> {
+    if let Some(unknown) = only.iter().find(|name| !FILTER_NAMES.contains(&name.as_str())) {
+        return Err(format!("no workload `{unknown}` of the filter language; there are {}", FILTER_NAMES.join(", ")));
+    }
     let input = filter_input();
     println!("{:4}{:>40}", "", "ns for an evaluation (ratio to handwritten)");
     print!("{:4}", "");
     FILTER_ENGINES.iter().for_each(|engine| print!("{engine:>28}"));
     println!();
     let mut measured = Vec::new();
-    for name in FILTER_NAMES {
+    for name in FILTER_NAMES.iter().filter(|n| only.is_empty() || only.iter().any(|o| o == *n)) {
         let runners = filter_runners(name)?;
         let (engines, runners): (Vec<&str>, Vec<FilterRunner>) =
             FILTER_ENGINES.iter().zip(runners).filter_map(|(engine, runner)| Some((*engine, runner?))).unzip();
@@ -315,6 +317,7 @@ fn compare_filters(rounds: usize) -> Result<Vec<Value>, String> {
     Ok(measured)
 }
 
+/// W13: nanoseconds to find the internal names among thirty headers.
 fn compare_header_sets(input: &Input, rounds: usize) -> Result<Vec<Value>, String> {
     let mut rows = Vec::new();
     for misses in [Misses::Random, Misses::Real] {

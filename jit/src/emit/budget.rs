@@ -4,7 +4,7 @@
 //! iterations are charged together when the loop is left, on every way out.
 
 use super::{Emitter, MEM};
-use celero_ir::layout::{Access, frame};
+use celero_ir::layout::{Access, Field, frame};
 use celero_ir::{Cmp, ErrorKind, NodeId, Op, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
@@ -56,7 +56,10 @@ impl Emitter<'_, '_> {
             Op::WildcardConst(wildcard) => self.unit.inline_wildcard(wildcard).is_some(),
             Op::Cmp(_) => !text,
             Op::InCidr(_) | Op::IsPresent | Op::AsBytes | Op::Elements(_) => true,
-            Op::Field(index) => self.unit.field(index).is_some_and(|field| !matches!(field.access, Access::Get)),
+            Op::Field(index) => {
+                let helped = |field: &Field| matches!(field.access, Access::Get | Access::MostlyText(..));
+                self.unit.field(index).is_some_and(|field| !helped(field))
+            }
             _ => false,
         }
     }

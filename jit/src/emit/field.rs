@@ -4,7 +4,7 @@ use super::block::{Edge, Words};
 use super::call::{Attempted, Callee, Failure};
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
-use celero_ir::layout::{Access, Elements, EnumTags, Path, Repr};
+use celero_ir::layout::{Access, Elements, EnumTags, Path, Repr, TO_BE_MADE};
 use celero_ir::{ErrorKind, Helper, NodeId, Op, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I8, I64};
@@ -34,6 +34,10 @@ impl Emitter<'_, '_> {
                 }
                 Ok(words)
             }
+            Access::MostlyText(path, accessor, make) => {
+                let words = self.shown_or_made(id, index, path, *accessor, *make)?;
+                self.fail_where_null(words, id, id)
+            }
             Access::Ip(path, accessor) => {
                 let (present, slot) = self.access_ip(id, index, path, *accessor)?;
                 if field.optional {
@@ -57,6 +61,12 @@ impl Emitter<'_, '_> {
         let field = self.unit.field(index).ok_or_else(|| broken("no such field"))?;
         match &field.access {
             Access::Load(..) => Ok(Words::One(self.builder.ins().iconst(I8, 1))),
+            Access::MostlyText(path, accessor, make) => {
+                let (address, length) = self.shown_or_made(id, index, path, *accessor, *make)?.two()?;
+                // A text that could not be made is present.
+                let present = self.builder.ins().bor(address, length);
+                Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::NotEqual, present, 0)))
+            }
             access @ (Access::Text(..) | Access::Tagged(..)) => {
                 let (address, _) = self.access(id, index, access)?.two()?;
                 Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::NotEqual, address, 0)))
@@ -95,6 +105,38 @@ impl Emitter<'_, '_> {
             }
             _ => Err(broken("an access that gives no text")),
         }
+    }
+
+    /// The text that an accessor returns or, where it says so, that is made: once, for presence and value. A null address with a length that is
+    /// not 0 is the failure of that code.
+    fn shown_or_made(
+        &mut self,
+        id: NodeId,
+        index: u32,
+        path: &Path,
+        accessor: usize,
+        make: usize,
+    ) -> Result<Words, Error> {
+        if let Some(attempt) = self.recall_attempt(Attempted::Field(index), id) {
+            return Ok(attempt.words);
+        }
+        let source = self.end(path)?;
+        let (address, length) = self.call_accessor(Callee::Text, accessor, &[source])?.two()?;
+        let (known, make_it, join) = (self.builder.create_block(), self.cold_block(), self.builder.create_block());
+        let at = self.builder.append_block_param(join, I64);
+        let size = self.builder.append_block_param(join, I64);
+        let to_be_made = self.builder.ins().icmp_imm_s(IntCC::Equal, address, TO_BE_MADE as i64);
+        self.brif(to_be_made, Edge::to(make_it), Edge::to(known));
+        self.start(known);
+        self.jump_with(join, &[address, length]);
+        self.start(make_it);
+        let make = self.address(make);
+        let (made, _) = self.call(Helper::text_made, &[make, source])?;
+        self.jump_with(join, &made.list());
+        self.start(join);
+        let words = Words::Two(at, size);
+        self.note_attempt(Attempted::Field(index), id, words, Failure::NullWithCode);
+        Ok(words)
     }
 
     /// The text in the table for the value's tag, or else the accessor's result.
@@ -176,7 +218,9 @@ impl Emitter<'_, '_> {
                 self.load(elements.ty, *repr, base, offset)
             }
             access @ (Access::Text(..) | Access::Tagged(..)) => self.text_at(access, at),
-            Access::Ip(..) | Access::Get => Err(broken("elements that can't be read in place")),
+            Access::MostlyText(..) | Access::Ip(..) | Access::Get => {
+                Err(broken("elements that can't be read in place"))
+            }
         }
     }
 
@@ -233,14 +277,20 @@ impl Emitter<'_, '_> {
                 return Ok(words);
             }
         };
-        let (address, code) = words.two()?;
         self.locate(id);
+        self.fail_where_null(words, arg, id)
+    }
+
+    /// Fails if the address is null: with a length that is not 0, with that code at the place of `read`; else because there is no text, at that of
+    /// `id`.
+    fn fail_where_null(&mut self, words: Words, read: NodeId, id: NodeId) -> Result<Words, Error> {
+        let (address, code) = words.two()?;
         let (null, failed, absent) = (self.cold_block(), self.cold_block(), self.cold_block());
         let present = self.builder.create_block();
         self.brif(address, Edge::to(present), Edge::to(null));
         self.start(null);
         self.brif(code, Edge::to(failed), Edge::to(absent));
-        self.fail_with(failed, code, arg);
+        self.fail_with(failed, code, read);
         self.fail_in(absent, ErrorKind::NoSuchKey, id);
         self.start(present);
         Ok(words)

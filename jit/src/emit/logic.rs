@@ -2,11 +2,28 @@
 //! where a value is needed.
 
 use super::block::{Edge, ErrorTarget, Words};
+use super::ip::Networks;
 use super::{Emitter, broken};
 use crate::error::Error;
-use celero_ir::{Constant, FoldKind, Helper, NodeId, Op, Ty};
+use celero_ir::{Catch, Constant, FoldKind, Helper, NodeId, Op, Ty};
 use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
+
+/// What `and` and `or` test at a time.
+enum Operand {
+    Node(NodeId),
+    Networks(Networks),
+}
+
+impl Operand {
+    /// A node that fails where the test fails.
+    fn node(&self) -> NodeId {
+        match self {
+            Self::Node(id) => *id,
+            Self::Networks(networks) => networks.first,
+        }
+    }
+}
 
 impl Emitter<'_, '_> {
     /// Whether the node is emitted as control flow, so that a jump costs less than its value.
@@ -21,8 +38,36 @@ impl Emitter<'_, '_> {
             Op::WildcardConst(wildcard) => self.unit.inline_wildcard(wildcard).is_some(),
             Op::InStrSet(set) => self.is_small_text_set(set),
             Op::InIntSet(set) => self.is_small_int_set(set),
+            Op::Coalesce(Catch::Any) => self.default_of(id).is_some(),
             _ => false,
         }
+    }
+
+    /// The constant truth value that takes the place of any error of a condition.
+    fn default_of(&self, id: NodeId) -> Option<(NodeId, bool)> {
+        let (Op::Coalesce(Catch::Any), Ty::Bool, &[condition, default]) = self.parts(id) else { return None };
+        let Op::Const(constant) = self.unit.graph.op(default) else { return None };
+        match self.unit.graph.constant_at(constant) {
+            Some(Constant::Bool(value)) => Some((condition, *value)),
+            _ => None,
+        }
+    }
+
+    /// A condition whose errors lead where a constant leads.
+    fn settled(&mut self, condition: NodeId, default: bool, yes: Edge, no: Edge) -> Result<(), Error> {
+        if !self.plan.facts(condition).fails {
+            return self.branch(condition, yes, no);
+        }
+        let caught = self.cold_block();
+        let outer = std::mem::replace(&mut self.target, ErrorTarget::to(caught));
+        let done = self.branch(condition, yes, no);
+        self.target = outer;
+        done?;
+        let word = self.caught(caught);
+        self.locate(condition);
+        self.raise_if_final(word, condition);
+        self.jump(if default { yes } else { no });
+        Ok(())
     }
 
     /// Jumps to `yes` or `no` by a truth value. Ends the block.
@@ -74,6 +119,11 @@ impl Emitter<'_, '_> {
                 done
             }
             Op::Fold { .. } => self.fold_test(id, yes, no),
+            Op::Coalesce(_) => {
+                let (condition, default) =
+                    self.default_of(id).ok_or_else(|| broken("a default that is no constant"))?;
+                self.settled(condition, default, yes, no)
+            }
             Op::InIntSet(set) => self.test_int_set(args, set, yes, no),
             _ => self.test_text(id, yes, no),
         }
@@ -92,11 +142,11 @@ impl Emitter<'_, '_> {
     /// to block, 0 if there is none. After the last operand the first error wins over the neutral result. No operand is
     /// emitted twice, and as long as no operand before can fail, no word is passed.
     fn connect(&mut self, id: NodeId, args: &[NodeId], all: bool, yes: Edge, no: Edge) -> Result<(), Error> {
-        let operands = self.flatten(id, args);
-        let Some((&last, before)) = operands.split_last() else { return Err(broken("an operand is missing")) };
+        let operands = self.operands(self.flatten(id, args), all);
+        let Some((last, before)) = operands.split_last() else { return Err(broken("an operand is missing")) };
         let mut pending: Option<Value> = None;
-        for &operand in before {
-            let fails = self.plan.facts(operand).fails;
+        for operand in before {
+            let fails = self.plan.facts(operand.node()).fails;
             let next = self.builder.create_block();
             let handed_on = (fails || pending.is_some()).then(|| self.builder.append_block_param(next, I64));
             let neutral = match (handed_on, pending) {
@@ -104,16 +154,16 @@ impl Emitter<'_, '_> {
                 (Some(_), Some(word)) => Edge::with(next, word),
                 (Some(_), None) => Edge::with(next, self.word(0)),
             };
-            self.catching(operand, pending, Some(next), |this| {
-                if all { this.branch(operand, neutral, no) } else { this.branch(operand, yes, neutral) }
+            self.catching(operand.node(), pending, Some(next), |this| {
+                if all { this.branch_by(operand, neutral, no) } else { this.branch_by(operand, yes, neutral) }
             })?;
             self.start(next);
             pending = handed_on;
         }
-        let Some(word) = pending else { return self.branch(last, yes, no) };
+        let Some(word) = pending else { return self.branch_by(last, yes, no) };
         let end = self.builder.create_block();
-        self.catching(last, pending, None, |this| {
-            if all { this.branch(last, Edge::to(end), no) } else { this.branch(last, yes, Edge::to(end)) }
+        self.catching(last.node(), pending, None, |this| {
+            if all { this.branch_by(last, Edge::to(end), no) } else { this.branch_by(last, yes, Edge::to(end)) }
         })?;
         self.start(end);
         self.raise_or(word, if all { yes } else { no });
@@ -149,6 +199,43 @@ impl Emitter<'_, '_> {
             None => self.raise(first),
         }
         Ok(())
+    }
+
+    /// The operands as they are tested: in an `and`, those first whose results are at hand; in an `or`, tests of one address in networks
+    /// together.
+    fn operands(&self, mut flat: Vec<NodeId>, all: bool) -> Vec<Operand> {
+        if all && !self.impure {
+            flat.sort_by_key(|&id| !self.is_at_hand(id));
+            return flat.into_iter().map(Operand::Node).collect();
+        }
+        let (mut operands, mut rest) = (Vec::with_capacity(flat.len()), flat.as_slice());
+        while let Some((&first, others)) = rest.split_first() {
+            match self.networks(rest).filter(|_| !all) {
+                Some(networks) => {
+                    rest = rest.get(networks.count..).unwrap_or_default();
+                    operands.push(Operand::Networks(networks));
+                }
+                None => {
+                    rest = others;
+                    operands.push(Operand::Node(first));
+                }
+            }
+        }
+        operands
+    }
+
+    /// Whether a condition is a search that was made before and does not fail. An operand of an `and` that does not fail can be tested before others:
+    /// the first error is the same, and where it is false the others are not needed.
+    fn is_at_hand(&self, id: NodeId) -> bool {
+        let search = self.default_of(id).map_or(id, |(condition, _)| condition);
+        !self.plan.facts(id).fails && self.is_searched(search)
+    }
+
+    fn branch_by(&mut self, operand: &Operand, yes: Edge, no: Edge) -> Result<(), Error> {
+        match operand {
+            Operand::Node(id) => self.branch(*id, yes, no),
+            Operand::Networks(networks) => self.test_networks(networks, yes, no),
+        }
     }
 
     /// The operands, with nested operands of the same kind inlined: both operations are associative, also for errors.

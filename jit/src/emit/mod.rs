@@ -35,6 +35,7 @@ mod fold;
 mod group;
 mod header;
 mod ip;
+mod literals;
 mod logic;
 mod scope;
 mod text;
@@ -127,10 +128,14 @@ struct Emitter<'a, 'f> {
     batches: Vec<header::Batch>,
     /// For each lookup of a batch: the batch, and the offset of its answer.
     batched: HashMap<NodeId, (usize, i32)>,
+    /// The searches of the unit's batches of literals.
+    literals: Vec<literals::LiteralSearch>,
     /// For each field of an address: the stack slot into which its accessor writes.
     addresses: HashMap<u32, StackSlot>,
     /// The budget, if it is known and not read from the frame: see [`spent_once`](Self::spent_once).
     steps: Option<i64>,
+    /// Whether any function is impure, so that operations stay in their order.
+    impure: bool,
     /// Number of loops around the current block.
     loops: u32,
     /// The stack slot for operands of `dispatch`, and the largest number of them.
@@ -174,14 +179,17 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
         headers: HashMap::new(),
         batches: Vec::new(),
         batched: HashMap::new(),
+        literals: Vec::new(),
         addresses: HashMap::new(),
         steps: None,
+        impure: task.plan.nodes().iter().any(|&id| matches!(task.unit.graph.op(id), Op::Dispatch { pure: false, .. })),
         loops: 0,
         operands: None,
     };
     // Source locations are relative to this one; without it, to the first that Cranelift sees.
     emitter.builder.set_srcloc(SourceLoc::new(0));
     emitter.start(body);
+    emitter.prepare_literals();
     match task.body {
         Body::Root(root) => {
             emitter.steps = emitter.spent_once();
@@ -211,6 +219,7 @@ impl Emitter<'_, '_> {
         self.builder.switch_to_block(entry);
         self.builder.set_srcloc(SourceLoc::default());
         self.forget_headers();
+        self.forget_literals();
         self.builder.ins().jump(body, &[]);
     }
 
@@ -303,7 +312,10 @@ impl Emitter<'_, '_> {
             Op::Neg => self.negate(id),
             Op::Cmp(cmp) => self.compare(id, cmp),
             Op::StartsWith | Op::EndsWith => self.affix(id),
-            Op::ContainsConst(constant) => self.call_prepared(id, celero_ir::Helper::searcher_find, constant),
+            Op::ContainsConst(constant) => match self.unit.literal(id) {
+                Some((batch, bit)) => self.literal(id, batch, bit),
+                None => self.call_prepared(id, celero_ir::Helper::searcher_find, constant),
+            },
             Op::MatchesConst(constant) => {
                 let text = self.unit.graph.ty(self.one_arg(args)?) == Ty::Str;
                 let helper = if text { celero_ir::Helper::regex_find } else { celero_ir::Helper::byte_regex_find };

@@ -95,7 +95,14 @@ impl Build {
 
     pub(crate) fn with_unit<T>(&self, f: impl FnOnce(&Unit<'_>) -> T) -> T {
         let (constants, helpers) = (self.constants(), helpers());
-        f(&Unit { graph: &self.graph, fields: &self.fields, constants: &constants, helpers: &helpers, steps: None })
+        f(&Unit {
+            graph: &self.graph,
+            fields: &self.fields,
+            constants: &constants,
+            helpers: &helpers,
+            steps: None,
+            literals: &[],
+        })
     }
 
     pub(crate) fn try_compile(&self) -> Result<Code, Error> {

@@ -186,6 +186,104 @@ fn prepared_constants_reach_their_helpers() {
     }
 }
 
+/// A text that is made where it is empty, and cannot be made where it is `!`; without one, absent.
+extern "C" fn mostly(host: *const Option<&str>) -> Pair {
+    // SAFETY: the field's path leads to this type.
+    match unsafe { *host } {
+        Some("" | "!") => Pair(celero_ir::layout::TO_BE_MADE as u64, 0),
+        Some(text) => Pair(text.as_ptr() as u64, text.len() as u64),
+        None => Pair(0, 0),
+    }
+}
+
+fn make(host: &Option<&str>) -> Result<&'static str, ErrorKind> {
+    if *host == Some("!") { Err(ErrorKind::OutOfBudget) } else { Ok("made") }
+}
+
+#[test]
+fn text_is_made_only_where_it_must_be() {
+    let mut b = Build::default();
+    let access = Access::MostlyText(Path(vec![8]), mostly as *const () as usize, make as *const () as usize);
+    b.fields.push(Field::new(Ty::Str, true, access));
+    let has = b.add(Op::HasField(0), Ty::Bool, &[]);
+    let text = b.add(Op::Field(0), Ty::Str, &[]);
+    let (made, x) = (b.text("made"), b.text("x"));
+    let is_made = b.add(Op::Cmp(Cmp::Eq), Ty::Bool, &[text, made]);
+    let is_x = b.add(Op::Cmp(Cmp::Eq), Ty::Bool, &[text, x]);
+    let either = b.add(Op::Or, Ty::Bool, &[is_x, is_made]);
+    let guarded = b.add(Op::And, Ty::Bool, &[has, either]);
+    for root in [guarded, either, text] {
+        b.graph.add_root(root);
+    }
+    let code = b.compile();
+    calls(Helper::text_made);
+    for (host, guarded, either, text, made) in [
+        (Some("x"), Ok(true), Ok(true), Ok("x"), 0),
+        (Some("y"), Ok(false), Ok(false), Ok("y"), 0),
+        (Some(""), Ok(true), Ok(true), Ok("made"), 3),
+        (Some("!"), Err(ErrorKind::OutOfBudget), Err(ErrorKind::OutOfBudget), Err(ErrorKind::OutOfBudget), 3),
+        (None, Ok(false), Err(ErrorKind::NoSuchKey), Err(ErrorKind::NoSuchKey), 0),
+    ] {
+        let host = (0_u64, host);
+        assert_eq!(run(&code, 0, &host).bool(), guarded, "{host:?}");
+        assert_eq!(run(&code, 1, &host).bool(), either, "{host:?}");
+        assert_eq!(run(&code, 2, &host).text(), text, "{host:?}");
+        assert_eq!(calls(Helper::text_made), made, "{host:?}");
+    }
+}
+
+/// Trees of comparisons have the results of the networks, for addresses at and next to all their bounds.
+#[test]
+fn several_networks_are_tested_as_each_of_them() {
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = |below: u64| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed >> 20) % below
+    };
+    for round in 0..40 {
+        let networks: Vec<(std::net::IpAddr, u8)> = (0..4 + random(24))
+            .map(|_| match random(3) {
+                0 => (std::net::Ipv4Addr::from_bits(random(1 << 32) as u32).into(), random(33) as u8),
+                1 => (std::net::Ipv4Addr::new(10, 0, random(2) as u8, random(256) as u8).into(), 24 + random(9) as u8),
+                _ => {
+                    let high = [0, 1, 0x2001_0db8_0000_0000, u64::MAX][random(4) as usize];
+                    let low = [0, 0xffff_0000_0000, random(1 << 40), u64::MAX][random(4) as usize];
+                    let bits = u128::from(high) << 64 | u128::from(low);
+                    (std::net::Ipv6Addr::from_bits(bits).into(), random(129) as u8)
+                }
+            })
+            .collect();
+        let mut b = Build::default();
+        b.fields.push(Field::new(Ty::Ip, false, Access::Ip(Path(vec![0]), ip_accessor as *const () as usize)));
+        let address = b.add(Op::Field(0), Ty::Ip, &[]);
+        let mut tests = Vec::new();
+        for &(ip, prefix) in &networks {
+            let network = b.graph.constant(Constant::Cidr(ip, prefix));
+            let test = b.add(Op::InCidr(network), Ty::Bool, &[address]);
+            b.graph.add_root(test);
+            tests.push(test);
+        }
+        let any = b.add(Op::Or, Ty::Bool, &tests);
+        b.graph.add_root(any);
+        let code = b.compile();
+        let number = |words: [u64; 2]| u128::from(words[0]) << 64 | u128::from(words[1]);
+        let bounds = networks.iter().flat_map(|&(ip, prefix)| {
+            let network = celero_ir::layout::Network::new(ip, prefix);
+            let first = number(network.bits) & number(network.mask);
+            [first, first | !number(network.mask)]
+        });
+        for bound in bounds.chain([0, 0xffff_0000_0000, 0xffff_ffff_ffff]) {
+            for at in [bound, bound.wrapping_sub(1), bound.wrapping_add(1)] {
+                let host = std::net::Ipv6Addr::from_bits(at).to_canonical();
+                let each = (0..tests.len()).any(|root| run(&code, root, &host).bool() == Ok(true));
+                assert_eq!(run(&code, tests.len(), &host).bool(), Ok(each), "round {round}: {host} in {networks:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn addresses_lie_in_networks_of_their_own_family() {
     let parse = |text: &str| text.parse::<std::net::IpAddr>().unwrap();

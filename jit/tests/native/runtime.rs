@@ -198,6 +198,25 @@ extern "C" fn searcher_find(_: *mut Frame, searcher: u64, text: u64, length: u64
     Pair(0, u64::from(slice(text, length).windows(needle.len()).any(|w| w == needle)))
 }
 
+extern "C" fn text_made(_: *mut Frame, make: u64, source: u64) -> Pair {
+    count(Helper::text_made);
+    // SAFETY: tests pass a function of this type, and the address that it takes.
+    let made = unsafe { std::mem::transmute::<u64, fn(u64) -> Result<&'static str, ErrorKind>>(make)(source) };
+    match made {
+        Ok(text) => Pair(text.as_ptr() as u64, text.len() as u64),
+        Err(kind) => Pair(0, kind as u64),
+    }
+}
+
+/// A set is a vector of byte strings.
+extern "C" fn literals_find(_: *mut Frame, set: u64, text: u64, length: u64) -> u64 {
+    count(Helper::literals_find);
+    // SAFETY: tests pass the address of such a set.
+    let set = unsafe { &*(set as *const Vec<Vec<u8>>) };
+    let found = |needle: &Vec<u8>| text != 0 && slice(text, length).windows(needle.len()).any(|part| part == needle);
+    (0..).zip(set).filter(|(_, needle)| found(needle)).fold(0, |all, (bit, _)| all | 1_u64 << bit)
+}
+
 extern "C" fn regex_find(_: *mut Frame, regex: u64, text: u64, length: u64) -> Pair {
     Pair(0, u64::from(slice(text, length).ends_with(prepared(regex).trim_end_matches('$').as_bytes())))
 }
@@ -344,6 +363,8 @@ pub(crate) fn helpers() -> Vec<usize> {
         Helper::header_get => header_get as *const () as usize,
         Helper::field_get => field_get as *const () as usize,
         Helper::field_has => field_has as *const () as usize,
+        Helper::text_made => text_made as *const () as usize,
+        Helper::literals_find => literals_find as *const () as usize,
         Helper::text_decode => text_decode as *const () as usize,
         Helper::string_add => string_add as *const () as usize,
         Helper::bytes_equal => bytes_equal as *const () as usize,

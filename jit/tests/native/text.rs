@@ -271,3 +271,74 @@ fn text_results_and_fallible_text_helpers() {
         assert_eq!(calls(Helper::text_decode), 1);
     }
 }
+
+/// In the layout of the fields below.
+#[repr(C)]
+struct Host {
+    text: &'static str,
+    flag: u64,
+    map: crate::runtime::Headers,
+}
+
+/// Literals of a batch, in texts that are there or not, in places that the search dominates or not, in loops.
+#[test]
+fn literals_of_a_batch_are_searched_for_once() {
+    let mut b = Build::default();
+    let text = slice_field(&mut b, Ty::Str, 0);
+    b.fields.push(Field::new(Ty::Bool, false, Access::Load(Path(vec![16]), Repr::Bool)));
+    let flag = b.add(Op::Field(1), Ty::Bool, &[]);
+    b.fields.push(Field { headers: Some(Path(vec![24])), ..Field::new(Ty::Value, false, Access::Get) });
+    let name = b.graph.constant(Constant::HeaderName("h".into()));
+    let header = b.add(Op::Header { field: 2, name }, Ty::Maybe, &[]);
+    let header = b.add(Op::Require, Ty::Raw, &[header]);
+    let needles = ["abc", "bcd", "xyz"];
+    let mut search = |text| {
+        needles.map(|needle| {
+            let needle = b.graph.constant(Constant::Searcher(needle.as_bytes().into()));
+            b.add(Op::ContainsConst(needle), Ty::Bool, &[text])
+        })
+    };
+    let (in_text, in_header) = (search(text), search(header));
+    let all = b.add(Op::And, Ty::Bool, &in_text);
+    let any = b.add(Op::Or, Ty::Bool, &in_header);
+    // The second search is where the first may not have been made.
+    let branch = b.add(Op::Cond, Ty::Bool, &[flag, in_text[0], flag]);
+    let not = b.add(Op::Not, Ty::Bool, &[in_text[1]]);
+    let apart = b.add(Op::Cond, Ty::Bool, &[branch, not, in_text[2]]);
+    let list = b.value(crate::runtime::Value::ints(0..3));
+    let looped = b.add(Op::And, Ty::Bool, &[flag, in_text[1]]);
+    let fold = Op::Fold { kind: celero_ir::FoldKind::Exists, level: 0, pairs: false, filtered: false };
+    let looped = b.add(fold, Ty::Bool, &[list, looped]);
+    for root in [all, any, apart, looped] {
+        b.graph.add_root(root);
+    }
+    let set: Vec<Vec<u8>> = needles.iter().map(|needle| needle.as_bytes().to_vec()).collect();
+    let batch = |searches: [NodeId; 3]| -> Vec<(NodeId, u32)> {
+        searches.into_iter().map(|search| b.graph.class(search)).zip(0..).collect()
+    };
+    let (in_text, in_header) = (batch(in_text), batch(in_header));
+    let set = std::ptr::from_ref(&set) as usize;
+    let literals = [&in_text, &in_header].map(|searches| celero_jit::LiteralBatch { searches, set });
+    let code = b.with_unit(|unit| {
+        let unit = celero_jit::Unit { literals: &literals, ..*unit };
+        celero_jit::Compiler::new(&celero_jit::Settings::default()).unwrap().compile(&unit).unwrap()
+    });
+    calls(Helper::literals_find);
+    for text in ["", "abc", "abcd", "xyz abcd", "bcd", "xyz"] {
+        for flag in [false, true] {
+            for value in [None, Some(text)] {
+                let map = crate::runtime::Headers(value.map(|value| ("h".into(), value.into())).into_iter().collect());
+                let host = Host { text, flag: u64::from(flag), map };
+                let [first, second, third] = needles.map(|needle| text.contains(needle));
+                let mut check = |root: usize, expected: Result<bool, ErrorKind>| {
+                    assert_eq!(run(&code, root, &host).bool(), expected, "{root}: {text:?} {flag} {value:?}");
+                    assert!(calls(Helper::literals_find) <= 1, "{root}: searched twice");
+                };
+                check(0, Ok(first && second && third));
+                check(1, value.map_or(Err(ErrorKind::NoSuchKey), |_| Ok(first || second || third)));
+                check(2, Ok(if flag && first { !second } else { third }));
+                check(3, Ok(flag && second));
+            }
+        }
+    }
+}

@@ -11,7 +11,7 @@
 //! | Is this text a member of a set? | [`ByteSet`] |
 //! | Which key equals this text? | [`ExactMap`] |
 //! | Which keys does this text start with, or end with? | [`PrefixMap`], [`SuffixMap`] |
-//! | Which keys occur in this text? | [`LiteralMap`] |
+//! | Which keys occur in this text? | [`LiteralMap`], for up to 64 keys also [`FewLiterals`] |
 //! | Which networks contain this address? | [`NetworkMap`] |
 //! | Which intervals contain this number? | [`RangeMap`] |
 //! | Which regular expressions match this text? | [`PatternSet`], with [`pattern::required_literals`] |
@@ -90,7 +90,7 @@ pub use byte_set::ByteSet;
 pub use exact::ExactMap;
 #[cfg(feature = "http")]
 pub use headers::{HeaderSet, HeaderSetError};
-pub use literals::LiteralMap;
+pub use literals::{FewLiterals, LiteralMap};
 pub use memory_budget::MemoryBudget;
 pub use networks::NetworkMap;
 pub use pattern::Matcher;

@@ -1,6 +1,7 @@
 //! Accessors for text and bytes: `extern "C"` functions that return the address and the length of what a value shows.
 
-use celero_ir::layout::{Access, EnumTags, Path};
+use celero_ir::ErrorKind;
+use celero_ir::layout::{Access, EnumTags, Path, TO_BE_MADE};
 use std::marker::PhantomData;
 
 /// A way to see a type as text or bytes without building anything.
@@ -24,6 +25,33 @@ impl<V: TextView> TextView for OrAbsent<V> {
     }
 }
 
+/// What a view shows of a value whose text may have to be made.
+pub(crate) enum Shown<'s> {
+    /// The text, which is in memory.
+    Text(&'s str),
+    /// No text.
+    Absent,
+    /// A text that [`MostlyTextView::make`] makes.
+    ToBeMade,
+}
+
+/// A way to see a type as text that exists in memory for most values, and is made for the others.
+pub(crate) trait MostlyTextView {
+    /// The type that is read.
+    type Source<'a>;
+    /// The memory for texts that are made.
+    type Memory;
+
+    /// Returns the text if it is in memory.
+    fn show<'s>(source: &'s Self::Source<'_>) -> Shown<'s>;
+
+    /// Makes the text; called where [`show`](Self::show) returns [`Shown::ToBeMade`].
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    fn make<'s>(source: &'s Self::Source<'_>, memory: &'s Self::Memory) -> Result<&'s str, ErrorKind>;
+}
+
 /// An address and a length, as the C ABI returns two words. A null address means absence.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -44,6 +72,36 @@ unsafe extern "C" fn text_of<V: TextView>(address: *const u8) -> Words {
         Some(text) => Words { address: text.as_ptr(), length: text.len() },
         None => Words { address: std::ptr::null(), length: 0 },
     }
+}
+
+/// The first function that [`mostly_text_access`] describes.
+///
+/// # Safety
+/// That of [`text_of`].
+unsafe extern "C" fn shown_text_of<V: MostlyTextView>(address: *const u8) -> Words {
+    // SAFETY: that of `text_of`.
+    let source = unsafe { &*address.cast::<V::Source<'_>>() };
+    match V::show(source) {
+        Shown::Text(text) => Words { address: text.as_ptr(), length: text.len() },
+        Shown::Absent => Words { address: std::ptr::null(), length: 0 },
+        Shown::ToBeMade => Words { address: std::ptr::without_provenance(TO_BE_MADE), length: 0 },
+    }
+}
+
+/// Makes the text of a value at an address: the second function that [`mostly_text_access`] describes.
+pub(crate) type MakeText<M> = for<'s> unsafe fn(*const u8, &'s M) -> Result<&'s str, ErrorKind>;
+
+/// # Safety
+/// `address` is the address of a `V::Source` that is neither moved nor changed for as long as the returned text is used.
+unsafe fn made_text_of<V: MostlyTextView + 'static>(address: *const u8, memory: &V::Memory) -> Result<&str, ErrorKind> {
+    // SAFETY: the contract of this function. The reference lives as long as the memory is borrowed, within which the text is used.
+    V::make(unsafe { &*address.cast::<V::Source<'_>>() }, memory)
+}
+
+/// Returns how native code reads the text of a `V::Source`; the path starts at its address.
+pub(crate) fn mostly_text_access<V: MostlyTextView + 'static>() -> Access {
+    let make: MakeText<V::Memory> = made_text_of::<V>;
+    Access::MostlyText(Path(vec![0]), shown_text_of::<V> as *const () as usize, make as *const () as usize)
 }
 
 /// Returns how native code reads the text of a `V::Source`; the path starts at its address.

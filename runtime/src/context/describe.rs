@@ -114,7 +114,8 @@ pub(crate) fn at_offset(field: &mut layout::Field, offset: usize) {
 
 fn change(field: &mut layout::Field, step: impl Fn(&mut Path) -> Option<()>) {
     let done = match &mut field.access {
-        Access::Load(path, _) | Access::Text(path, _) | Access::Tagged(path, ..) | Access::Ip(path, _) => step(path),
+        Access::Load(path, _) | Access::Text(path, _) | Access::Ip(path, _) => step(path),
+        Access::MostlyText(path, ..) | Access::Tagged(path, ..) => step(path),
         Access::Get => Some(()),
     };
     if done.is_none() {

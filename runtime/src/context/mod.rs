@@ -28,6 +28,7 @@ pub use key::MapKey;
 pub use members::Member;
 pub use record::record;
 #[cfg(feature = "http")]
+pub(crate) use text::mostly_viewed;
 pub(crate) use text::{format_into, viewed};
 
 use crate::arena::{Arena, EvalResult};

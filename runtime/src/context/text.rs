@@ -3,6 +3,8 @@
 
 use super::describe::read_by_call;
 use super::field_type::{Element, FieldType};
+#[cfg(feature = "http")]
+use crate::accessors::text::{MostlyTextView, mostly_text_access};
 use crate::accessors::text::{TextView, text_access};
 use crate::accessors::vec_layout::{WordOffsets, string_offsets, vec_offsets};
 use crate::arena::{Arena, ArenaVec, EvalResult};
@@ -18,6 +20,12 @@ use std::sync::Arc;
 /// The layout of text that a view shows.
 pub(crate) fn viewed<V: TextView>(ty: Ty, optional: bool) -> Layout {
     Layout::new(ty, optional, text_access::<V>())
+}
+
+/// The layout of text that a view shows or makes.
+#[cfg(feature = "http")]
+pub(crate) fn mostly_viewed<V: MostlyTextView<Memory = Arena> + 'static>(optional: bool) -> Layout {
+    Layout::new(Ty::Str, optional, mostly_text_access::<V>())
 }
 
 /// The layout of a slice reference stored at the address itself.

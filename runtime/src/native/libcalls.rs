@@ -10,11 +10,13 @@
 use super::frame::{BaseFrame, Frame, Pair};
 use super::libcall_wrappers::{attempt, failure, guarded, pack};
 use super::pool::{IntSet, PreparedSearcher, StrSet};
-use crate::arena::{ArenaVec, EvalResult};
+use crate::accessors::text::MakeText;
+use crate::arena::{Arena, ArenaVec, EvalResult};
 use crate::library;
 use crate::lower::Callee;
 use crate::value::{Duration, List, MapBuilder, Timestamp, Value};
 use celero_ir::ErrorKind;
+use celero_matching::FewLiterals;
 
 fn host_field<'a>(frame: &Frame<'a>, index: u64) -> EvalResult<Option<Value<'a>>> {
     frame.host.field(u32::try_from(index).unwrap_or(u32::MAX), frame.cx.arena())
@@ -36,6 +38,16 @@ pub(super) unsafe extern "C" fn field_has(frame: *const Frame<'_>, index: u64) -
     let frame = frame!(frame);
     // A field that exists but can't be read is present.
     guarded(frame, || u64::from(!matches!(host_field(frame, index), Ok(None))), 0)
+}
+
+pub(super) unsafe extern "C" fn text_made(frame: *const BaseFrame<'_>, make: usize, source: *const u8) -> Pair {
+    let frame = frame!(frame);
+    // SAFETY: native code passes the second function of an `Access::MostlyText`, whose type this is: the types of hosts make texts in an
+    // arena. `source` is the address that the field's path leads to in the host's data, which is borrowed for the whole evaluation.
+    attempt(frame, || unsafe {
+        let make = std::mem::transmute::<usize, MakeText<Arena>>(make);
+        make(source, frame.cx.arena())
+    })
 }
 
 #[cfg(feature = "http")]
@@ -127,6 +139,20 @@ pub(super) unsafe extern "C" fn searcher_find_wide(
         Ok(()) => Pair(0, u64::from(unsafe { searcher.is_in_avx2(text) })),
         Err(kind) => failure(kind),
     }
+}
+
+pub(super) unsafe extern "C" fn literals_find(
+    frame: *const BaseFrame<'_>,
+    set: *const FewLiterals,
+    p: *const u8,
+    n: usize,
+) -> u64 {
+    if p.is_null() {
+        return 0;
+    }
+    // SAFETY: the address of a prepared set; the words of a node that is text or bytes, or may be.
+    let (set, text) = unsafe { (&*set, bytes(p, n)) };
+    guarded(frame!(frame), || set.find(text), 0)
 }
 
 pub(super) unsafe extern "C" fn regex_find(

@@ -17,6 +17,7 @@ mod header_table;
 mod layout;
 mod libcall_wrappers;
 mod libcalls;
+mod literal_batches;
 mod pool;
 mod program;
 mod set_code;

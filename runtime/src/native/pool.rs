@@ -9,7 +9,7 @@ use crate::value::Value;
 use celero_ir::{ConstId, Constant, ErrorKind, Graph};
 use celero_jit::ConstantAddress;
 use celero_matching::pattern::{ByteMatcher, PatternCache};
-use celero_matching::{ByteSet, Matcher, Searcher, Wildcard};
+use celero_matching::{ByteSet, FewLiterals, Matcher, Searcher, Wildcard};
 use std::collections::{HashMap, HashSet};
 
 /// A needle made ready.
@@ -27,6 +27,7 @@ enum Prepared {
     Matcher(Box<Matcher>),
     ByteMatcher(Box<ByteMatcher>),
     Wildcard(Box<Wildcard>),
+    FewLiterals(Box<FewLiterals>),
     StrSet(Box<StrSet>),
     IntSet(Box<IntSet>),
     Projection(Box<ProjectionPlan>),
@@ -124,6 +125,14 @@ impl Pool {
             *place = address(constant, patterns, &self.arena, &mut self.prepared)?;
         }
         Ok(*place)
+    }
+
+    /// Keeps literals that are searched for together; gives their address.
+    pub(super) fn add_literals(&mut self, literals: FewLiterals) -> usize {
+        let literals = Box::new(literals);
+        let address = std::ptr::from_ref(&*literals) as usize;
+        self.prepared.push(Prepared::FewLiterals(literals));
+        address
     }
 
     /// Prepares a table of header names; gives its address, and the names in its order.

@@ -2,6 +2,7 @@
 
 use super::entry_abi::{BaseFrameCode, ContextOnlyCode, EntryAbi};
 use super::frame::{BaseFrame, Frame, ResultSlot};
+use super::literal_batches::LiteralBatches;
 use super::pool::Pool;
 use super::{HELPERS, NativeError, failure};
 use crate::arena::Arena;
@@ -12,7 +13,7 @@ use crate::library::Cx;
 use crate::lower::{Callee, Calls};
 use crate::value::Value;
 use celero_ir::layout::Field;
-use celero_ir::{Graph, Ty};
+use celero_ir::{Graph, NodeId, Ty};
 use celero_jit::{Code, Compiler, Entry, Listing, Unit};
 use celero_matching::pattern::PatternCache;
 use std::sync::Arc;
@@ -63,8 +64,11 @@ impl NativeProgram {
     ) -> Result<Self, NativeError> {
         let Input { graph, fields, calls, patterns, constant_bytes, steps } = input;
         let callees = calls.numbered(graph).ok_or(NativeError::Function)?;
-        let pool = Pool::new(graph.constants(), patterns, constant_bytes).map_err(NativeError::Constant)?;
-        let unit = Unit { graph, fields, constants: pool.addresses(), helpers: &*HELPERS, steps: Some(steps) };
+        let mut pool = Pool::new(graph.constants(), patterns, constant_bytes).map_err(NativeError::Constant)?;
+        let nodes: Vec<NodeId> = (0..).take(graph.len()).map(NodeId).collect();
+        let batches = LiteralBatches::new(graph, graph.roots(), &nodes, &mut pool);
+        let (constants, literals) = (pool.addresses(), batches.as_unit());
+        let unit = Unit { graph, fields, constants, helpers: &*HELPERS, steps: Some(steps), literals: &literals };
         let code = compiler.compile(&unit).map_err(NativeError::Compile)?;
         if let Some(listings) = listings {
             *listings = compiler.explain(&unit).map_err(NativeError::Compile)?;

@@ -2,6 +2,7 @@
 
 use super::HELPERS;
 use super::entry_abi::allocates;
+use super::literal_batches::LiteralBatches;
 use super::pool::Pool;
 use super::set_code::{CompiledTemplates, LinearBlock, SetCode, TemplateCode};
 use super::template::{ParameterRow, Template};
@@ -113,7 +114,8 @@ impl<'a> SetCompiler<'a> {
         let constants: EvalResult<Vec<_>> =
             graph.constants().iter().map(|constant| self.pool.lone(constant, self.patterns)).collect();
         let constants = constants.map_err(|_| "a constant cannot be prepared")?;
-        let unit = Unit { graph, fields: self.fields, constants: &constants, helpers: &*HELPERS, steps: None };
+        let (fields, constants) = (self.fields, constants.as_slice());
+        let unit = Unit { graph, fields, constants, helpers: &*HELPERS, steps: None, literals: &[] };
         let function = self.compiler.template(&unit, root).map_err(|error| error.to_string())?;
         let number = self.functions.len();
         self.functions.push(function);
@@ -192,8 +194,10 @@ impl<'a> SetCompiler<'a> {
         let tables = self.tables(&used);
         let headers: Vec<HeaderBatch<'_>> =
             tables.iter().map(|(lookups, names)| HeaderBatch { lookups, names: *names }).collect();
-        let unit =
-            Unit { graph, fields: self.fields, constants: self.pool.addresses(), helpers: &*HELPERS, steps: None };
+        let roots: Vec<NodeId> = rules.iter().map(|rule| rule.placed).collect();
+        let batches = LiteralBatches::new(graph, &roots, &used, &mut self.pool);
+        let (fields, constants, literals) = (self.fields, self.pool.addresses(), batches.as_unit());
+        let unit = Unit { graph, fields, constants, helpers: &*HELPERS, steps: None, literals: &literals };
         let wanted: Vec<GroupedRule<'_>> =
             rules.iter().map(|rule| GroupedRule { root: rule.placed, origins: &rule.origins }).collect();
         let function = self.compiler.group(&unit, &wanted, &headers, self.steps).map_err(|error| error.to_string())?;

@@ -4,7 +4,7 @@
 
 use celero::{Arena, Context, Duration, Field, Value};
 use celero_ir::Ty;
-use celero_ir::layout::{Access, Path, Repr};
+use celero_ir::layout::{Access, Path, Repr, TO_BE_MADE};
 use std::net::Ipv6Addr;
 
 /// What the C function of `Access::Text` answers with.
@@ -79,6 +79,15 @@ unsafe fn read<'a>(start: *const u8, field: &Field, arena: &'a Arena) -> Option<
             type Text = unsafe extern "C" fn(*const u8) -> Words;
             let function = unsafe { std::mem::transmute::<usize, Text>(*function) };
             let Words { address, length } = unsafe { function(follow(start, path)) };
+            (!address.is_null()).then(|| unsafe { words(ty, address, length) })
+        }
+        Access::MostlyText(path, function, _) => {
+            type Text = unsafe extern "C" fn(*const u8) -> Words;
+            let function = unsafe { std::mem::transmute::<usize, Text>(*function) };
+            let Words { address, length } = unsafe { function(follow(start, path)) };
+            if address.addr() == TO_BE_MADE {
+                return None;
+            }
             (!address.is_null()).then(|| unsafe { words(ty, address, length) })
         }
         Access::Ip(path, function) => {

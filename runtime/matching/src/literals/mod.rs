@@ -13,9 +13,11 @@
 //! number of keys, the scan is abandoned and each key is searched for separately, in time linear in the text.
 
 mod build;
+mod few;
 mod filter;
 mod rarity;
 
+pub use few::FewLiterals;
 use filter::Filter;
 
 /// Finds all literals that occur in a text. With `IGNORE_CASE`, ASCII letters match in either case.

@@ -71,6 +71,11 @@ impl<N: AsRef<[u8]>> Searcher<N> {
         scan::contains(self.level, text, needle, &self.pair)
     }
 
+    /// The needle.
+    pub(crate) fn needle(&self) -> &N {
+        &self.needle
+    }
+
     /// [`is_in`](Self::is_in) for functions that are compiled with AVX2, BMI1 and BMI2, into which it can be inlined.
     ///
     /// # Safety
