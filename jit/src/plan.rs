@@ -120,13 +120,8 @@ impl Plan {
         for n in 0..self.nodes.len() {
             let Some(&id) = self.nodes.get(n) else { continue };
             let (op, args) = (unit.graph.op(id), unit.graph.args(id));
-            let mut facts = match unit.literal(id) {
-                Some(_) => NodeFacts::default(),
-                None => {
-                    let fails = fails(unit, op, unit.graph.ty(id));
-                    NodeFacts { fails, ends: ends(unit, op), ..NodeFacts::default() }
-                }
-            };
+            let mut facts =
+                NodeFacts { fails: fails(unit, op, unit.graph.ty(id)), ends: ends(unit, op), ..NodeFacts::default() };
             for &arg in args {
                 let of_arg = self.facts(arg);
                 facts.fails |= of_arg.fails;

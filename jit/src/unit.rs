@@ -59,8 +59,8 @@ pub struct HeaderBatch<'a> {
     pub names: usize,
 }
 
-/// Searches for literals in one text that a function makes with one call, as soon as it needs one of them. The budget is not charged for
-/// them.
+/// Searches for literals in one text that a function makes with one call, as soon as it needs one of them. The rule that
+/// needs it first pays for all.
 #[derive(Clone, Copy, Debug)]
 pub struct LiteralBatch<'a> {
     /// The classes of the searches: [`Op::ContainsConst`] nodes of one text, which depends on no variable, or of its

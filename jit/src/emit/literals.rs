@@ -4,10 +4,11 @@
 //! without the call.
 
 use super::block::{Edge, Words};
-use super::{Emitter, broken};
+use super::{Emitter, MEM, broken};
 use crate::dominators::DominatorNode;
 use crate::error::Error;
-use celero_ir::{Helper, NodeId, Op};
+use celero_ir::layout::frame;
+use celero_ir::{ErrorKind, Helper, NodeId, Op};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, Value};
@@ -51,13 +52,13 @@ impl Emitter<'_, '_> {
             // Searched before absence is an error, so that the result is known after the error too.
             Some(header) => {
                 let words = self.looked_up(header)?.words;
-                let found = self.search_literals(batch, words)?;
+                let found = self.search_literals(id, batch, words)?;
                 self.value(text)?;
                 found
             }
             None => {
                 let words = self.value(text)?;
-                self.search_literals(batch, words)?
+                self.search_literals(id, batch, words)?
             }
         };
         self.locate(id);
@@ -67,7 +68,7 @@ impl Emitter<'_, '_> {
     }
 
     /// The bits of the literals of a batch that a text contains.
-    fn search_literals(&mut self, batch: usize, text: Words) -> Result<Value, Error> {
+    fn search_literals(&mut self, id: NodeId, batch: usize, text: Words) -> Result<Value, Error> {
         let (Some(search), Some(literals)) = (self.literals.get(batch), self.unit.literals.get(batch)) else {
             return Err(broken("no such batch of literals"));
         };
@@ -75,7 +76,15 @@ impl Emitter<'_, '_> {
         let found = match search.found {
             Some((found, place)) if self.tree.dominates(place, self.place) => return Ok(found),
             // No code that was emitted before has made the search.
-            None if self.loops == 0 => self.call_literals(set, text, slot)?,
+            None if self.loops == 0 => {
+                let found = self.call_literals(set, text, slot)?;
+                let place = self.place;
+                if let Some(search) = self.literals.get_mut(batch) {
+                    search.found = Some((found, place));
+                }
+                self.fail_if_spent(id);
+                return Ok(found);
+            }
             _ => {
                 let (ask, join) = (self.cold_block(), self.builder.create_block());
                 let found = self.builder.append_block_param(join, I64);
@@ -84,6 +93,7 @@ impl Emitter<'_, '_> {
                 self.brif(unknown, Edge::to(ask), Edge::with(join, kept));
                 self.start(ask);
                 let now = self.call_literals(set, text, slot)?;
+                self.fail_if_spent(id);
                 self.jump(Edge::with(join, now));
                 self.start(join);
                 found
@@ -103,6 +113,15 @@ impl Emitter<'_, '_> {
         let found = found.one()?;
         self.builder.ins().stack_store(I64, found, slot, 0);
         Ok(found)
+    }
+
+    /// Fails if the search has exhausted the budget; its result is not complete then. The caller of a function of several rules discards all
+    /// results if one of them exhausts its budget, so no other rule uses this one.
+    fn fail_if_spent(&mut self, id: NodeId) {
+        let given = self.frame();
+        let left = self.builder.ins().load(I64, MEM, given, frame::FUEL);
+        let spent = self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, left, 0);
+        self.fail_if(spent, ErrorKind::OutOfBudget, id);
     }
 
     /// Marks all batches as not searched.

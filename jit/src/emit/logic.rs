@@ -224,11 +224,13 @@ impl Emitter<'_, '_> {
         operands
     }
 
-    /// Whether a condition is a search that was made before and does not fail. An operand of an `and` that does not fail can be tested before others:
-    /// the first error is the same, and where it is false the others are not needed.
+    /// Whether a condition is a search that was made before, and does not fail for another reason. An operand of an `and` that does not fail can be
+    /// tested before others: the first error is the same, and where it is false the others are not needed.
     fn is_at_hand(&self, id: NodeId) -> bool {
-        let search = self.default_of(id).map_or(id, |(condition, _)| condition);
-        !self.plan.facts(id).fails && self.is_searched(search)
+        let default = self.default_of(id);
+        let search = default.map_or(id, |(condition, _)| condition);
+        let fails = || self.unit.graph.args(search).iter().any(|&text| self.plan.facts(text).fails);
+        self.is_searched(search) && (default.is_some() || !fails())
     }
 
     fn branch_by(&mut self, operand: &Operand, yes: Edge, no: Edge) -> Result<(), Error> {

@@ -330,7 +330,7 @@ fn literals_of_a_batch_are_searched_for_once() {
                 let map = crate::runtime::Headers(value.map(|value| ("h".into(), value.into())).into_iter().collect());
                 let host = Host { text, flag: u64::from(flag), map };
                 let [first, second, third] = needles.map(|needle| text.contains(needle));
-                let mut check = |root: usize, expected: Result<bool, ErrorKind>| {
+                let check = |root: usize, expected: Result<bool, ErrorKind>| {
                     assert_eq!(run(&code, root, &host).bool(), expected, "{root}: {text:?} {flag} {value:?}");
                     assert!(calls(Helper::literals_find) <= 1, "{root}: searched twice");
                 };

@@ -152,7 +152,8 @@ pub(super) unsafe extern "C" fn literals_find(
     }
     // SAFETY: the address of a prepared set; the words of a node that is text or bytes, or may be.
     let (set, text) = unsafe { (&*set, bytes(p, n)) };
-    guarded(frame!(frame), || set.find(text), 0)
+    let frame = frame!(frame);
+    guarded(frame, || set.find_within(text, |bytes| frame.cx.charge_bytes(bytes).is_ok()).unwrap_or(0), 0)
 }
 
 pub(super) unsafe extern "C" fn regex_find(

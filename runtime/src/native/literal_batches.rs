@@ -1,6 +1,6 @@
 //! Which searches for literals are made together: those in one text of the host, if several of them are usually needed.
 //!
-//! The call that makes them is not charged to the budget: it is one pass over a text that the host has in memory, as a lookup of the index is.
+//! The rule that needs one of them first pays for the call, which costs its budget what one search costs.
 
 use super::pool::Pool;
 use celero_ir::{Constant, Graph, NodeId, Op};

@@ -46,8 +46,11 @@ pub struct FewLiterals {
     /// Where the keys of each group begin, and the end of the last group.
     groups: [u8; GROUPS + 1],
     /// Keys that are searched for one by one, and their bits.
-    single: Box<[(Searcher<Box<[u8]>>, u64)]>,
+    single: Box<[SingleKey]>,
 }
+
+/// A search for one key, and the bit of the key in results.
+type SingleKey = (Searcher<Box<[u8]>>, u64);
 
 #[derive(Clone, Debug)]
 struct AnchoredKey {
@@ -146,15 +149,35 @@ impl FewLiterals {
     #[must_use]
     #[inline]
     pub fn find(&self, text: &[u8]) -> u64 {
-        let single = self.single.iter().filter(|(key, _)| key.is_in(text)).fold(0, |found, (_, bit)| found | bit);
+        self.find_within(text, |_| true).unwrap_or(0)
+    }
+
+    /// As [`find`](Self::find), for callers that bound the time of searches: calls `charge` with a number of bytes before they are read, which is the
+    /// length of the text once for each pass over it. Returns `None` as soon as `charge` returns false.
+    #[inline]
+    pub fn find_within(&self, text: &[u8], mut charge: impl FnMut(usize) -> bool) -> Option<u64> {
+        let mut found = 0;
+        for (key, bit) in &self.single {
+            if !charge(text.len()) {
+                return None;
+            }
+            found |= if key.is_in(text) { *bit } else { 0 };
+        }
         if self.anchored.is_empty() || text.len() < ANCHOR {
-            return single;
+            return Some(found);
+        }
+        if !charge(text.len()) {
+            return None;
         }
         // SAFETY: keys are anchored only if the processor has these instructions; the text is not shorter than an anchor.
         #[cfg(target_arch = "x86_64")]
-        return single | unsafe { x86::scan(self, text) };
+        let search = unsafe { x86::scan(self, text) };
         #[cfg(not(target_arch = "x86_64"))]
-        return single;
+        let search = Search { found: 0, steps: 0 };
+        if search.steps > 0 {
+            return Some(found | search.found);
+        }
+        charge(text.len().saturating_mul(self.anchored.len())).then(|| found | self.search_each(text, search.found))
     }
 
     /// Compares the keys that may have their anchor at one of the offsets. `starts` has a bit for each offset from `at` on at which a group may
@@ -235,12 +258,12 @@ mod x86 {
     const SHORT: usize = 16;
     const SHORT_READ: usize = SHORT + ANCHOR - 1;
 
-    /// The keys that occur in a text that is not shorter than an anchor.
+    /// Searches a text that is not shorter than an anchor.
     ///
     /// # Safety
     /// The processor has AVX2, BMI1 and BMI2.
     #[target_feature(enable = "avx2,bmi1,bmi2")]
-    pub(super) unsafe fn scan(keys: &FewLiterals, text: &[u8]) -> u64 {
+    pub(super) unsafe fn scan(keys: &FewLiterals, text: &[u8]) -> Search {
         let mut search = Search { found: 0, steps: text.len().saturating_add(MIN_STEPS) };
         match text.len() {
             // SAFETY: the text has as many bytes as a block reads.
@@ -266,7 +289,7 @@ mod x86 {
                 short(keys, text, 0, a, _mm_srli_si128::<1>(a), _mm_srli_si128::<2>(a), &mut search);
             }
         }
-        if search.steps == 0 { keys.search_each(text, search.found) } else { search.found }
+        search
     }
 
     /// # Safety
@@ -429,6 +452,14 @@ mod tests {
         let few = FewLiterals::new(&keys).unwrap();
         let text = [&vec![b'a'; 10_000][..], b"c"].concat();
         assert_eq!(few.find(&text), 2);
+        let mut charged = 0;
+        let bounded = few.find_within(&text, |bytes| {
+            charged += bytes;
+            charged < 100_000
+        });
+        // One pass, then a search for each key; or the searches alone.
+        let passes = if has_vectors() { 65 } else { 10 };
+        assert_eq!((bounded, charged), (None, passes * text.len()));
         let mut search = Search { found: 0, steps: 100 };
         few.compare(&text, 0, u32::MAX, &[u8::MAX; 32], &mut search);
         assert_eq!((search.found, search.steps), (0, if has_vectors() { 0 } else { 100 }));
