@@ -6,7 +6,6 @@ use celero::{Context, Engine, ErrorPolicy, Rule, RuleSetBuilder};
 use std::collections::BTreeSet;
 
 /// Returns a builder with the rules of a file.
-#[must_use]
 pub fn builder<'e, E: Context>(
     engine: &Engine,
     envs: &'e Envs<E>,
@@ -17,7 +16,6 @@ pub fn builder<'e, E: Context>(
 }
 
 /// Returns a builder with the rules of a file, but for some.
-#[must_use]
 pub fn builder_without<'e, E: Context>(
     engine: &Engine,
     envs: &'e Envs<E>,
