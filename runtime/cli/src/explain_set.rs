@@ -64,7 +64,7 @@ impl Command for ExplainSet<'_> {
         if let Some(cost) = &cost {
             output.print(&format!("\n{}\n{}", paint.title("== cost"), cost.text(paint)));
         }
-        complain(&file, explanation.warnings(), output);
+        complain(file, explanation.warnings(), output);
         Ok(0)
     }
 }

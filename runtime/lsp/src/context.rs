@@ -21,9 +21,8 @@ impl<'s> Cursor<'s> {
     pub(crate) fn at_end(before: &'s str, language: Language) -> Option<Self> {
         let tokens = tokens(before, language);
         let last = tokens.last().filter(|last| last.range.end == before.len());
-        match last.map(|last| last.kind) {
-            Some(TokenKind::Comment | TokenKind::Text { .. } | TokenKind::Number) => return None,
-            _ => {}
+        if let Some(TokenKind::Comment | TokenKind::Text { .. } | TokenKind::Number) = last.map(|last| last.kind) {
+            return None;
         }
         if tokens.last().is_some_and(|last| last.kind == TokenKind::Text { closed: false }) {
             return None;

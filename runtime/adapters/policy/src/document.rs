@@ -3,6 +3,7 @@
 use crate::policy_keys::{POLICY, RULE, SECTIONS};
 use crate::problems::{FileSpan, Problems, similar};
 use crate::yaml::{MapEntry, Node, SourceText, read};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// The largest number of included files.
@@ -188,11 +189,27 @@ pub(crate) fn read_file(file: &Path, at: &SourceText, problems: &mut Problems) -
     if !problems.paths.iter().any(|known| known == file) {
         problems.paths.push(file.to_owned());
     }
-    match std::fs::read(file) {
+    match bounded(file) {
         Ok(bytes) => Some(bytes),
         Err(error) => {
             problems.add("policy-file", at.place, format!("{} can't be read: {error}", file.display()));
             None
         }
     }
+}
+
+/// The largest file that a policy may name, in bytes.
+const LARGEST_FILE: u64 = 64 << 20;
+
+/// Reads a file. A pipe or a device might have no end, and an editor reads the policies of strangers.
+fn bounded(file: &Path) -> std::io::Result<Vec<u8>> {
+    if !std::fs::metadata(file)?.is_file() {
+        return Err(std::io::Error::other("it is not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::open(file)?.take(LARGEST_FILE.saturating_add(1)).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > LARGEST_FILE) {
+        return Err(std::io::Error::other(format!("it is larger than {} MiB", LARGEST_FILE >> 20)));
+    }
+    Ok(bytes)
 }

@@ -209,7 +209,7 @@ impl Command for Bench<'_> {
                 && !args.json
                 && args.by_rule
             {
-                complain(&file, native.warnings(), output);
+                complain(file, native.warnings(), output);
             }
         }
         Ok(match (report.tiers_differ(), report.sources_differ()) {

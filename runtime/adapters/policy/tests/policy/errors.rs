@@ -1,6 +1,6 @@
 //! Error messages. The policies are in `tests/errors/*.yaml`, each with its messages after `# ---`; `BLESS=1` writes these anew.
 
-use crate::support::wrong;
+use crate::support::{Folder, wrong};
 use celero_policy::Policy;
 use std::path::Path;
 
@@ -206,5 +206,22 @@ fn files_of_other_formats_are_recognised() {
     reports(rules, "1:1", "the name of a file of rules `name: expression` ends in `.rules`");
     for text in [cases, proxy, rules] {
         assert_eq!(wrong(text).matches("error[").count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn files_without_an_end_are_not_read() {
+    let folder = Folder::new("endless");
+    let large = folder.path("large.yaml");
+    std::fs::File::create(&large).unwrap().set_len((64 << 20) + 1).unwrap();
+    for (file, why) in [
+        ("/dev/zero", "it is not a regular file"),
+        ("large.yaml", "it is larger than 64 MiB"),
+        ("..", "it is not a regular file"),
+    ] {
+        let error = Policy::parse("policy.yaml", &format!("include: [{file}]\n"), &folder.path(""))
+            .expect_err(file)
+            .to_string();
+        assert!(error.contains(&format!("can't be read: {why}")), "{error}");
     }
 }
