@@ -83,8 +83,8 @@ macro_rules! for_each_helper {
             bytes_starts_with(bytes: bytes, prefix: bytes) -> bool;
             bytes_ends_with(bytes: bytes, suffix: bytes) -> bool;
             searcher_find(searcher: word, haystack: bytes) -> try bool;
-            /// Which literals of a prepared set a text contains, as bits; none, if its address is null. The search is taken from the budget;
-            /// if it exhausts it, the result is not complete.
+            /// Which literals of a prepared set a text contains, as bits of [`layout::literals`](crate::layout::literals); none, if its address
+            /// is null. Takes from the budget what one search of the text takes; if that exhausts it, the result is not complete.
             literals_find(set: word, text: bytes) -> int;
             regex_find(regex: word, text: str) -> try bool;
             byte_regex_find(regex: word, bytes: bytes) -> try bool;

@@ -142,6 +142,14 @@ pub mod found {
     }
 }
 
+/// The result of the helper `literals_find`: one bit for each literal of a set that a text contains.
+pub mod literals {
+    /// Most literals of a set. No result has all 64 bits.
+    pub const MAX: usize = 62;
+    /// The bit of a result that is not complete: a literal without its bit may be in the text too.
+    pub const INCOMPLETE: u64 = 1 << 63;
+}
+
 /// The path from the address of the host's data to a place in it: add the first offset; for each further offset, load an address
 /// there and add the offset to it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]

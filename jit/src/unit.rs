@@ -64,7 +64,8 @@ pub struct HeaderBatch<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct LiteralBatch<'a> {
     /// The classes of the searches: [`Op::ContainsConst`] nodes of one text, which depends on no variable, or of its
-    /// [bytes](Op::AsBytes); sorted. With each, the bit that the helper `literals_find` sets for it, at most 62.
+    /// [bytes](Op::AsBytes); sorted. With each, the bit that the helper `literals_find` sets for it, less than
+    /// [`MAX`](celero_ir::layout::literals::MAX).
     pub searches: &'a [(NodeId, u32)],
     /// Address of the prepared set of literals.
     pub set: usize,

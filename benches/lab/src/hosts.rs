@@ -1,17 +1,17 @@
 //! What rules read: the environments of requests and of made-up values, and the engines that all rules share.
 
-use crate::language::Language;
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
 use celero::{Bindings, Engine, Env, Tier, Type};
 use celero_frontend::filter::{Scheme, http_scheme};
 use celero_frontend::{Limits, parse};
 use celero_tests::shape::Shapes;
+use celero_tooling::language::Language;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, LazyLock};
 
 /// What a rule reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Host {
     /// Requests: the fields of `RequestContext`.

@@ -2,10 +2,10 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `language`, `hosts` | the languages of rules, and what rules read |
+//! | `hosts` | what rules read |
 //! | `read` | rules of files and corpora; recorded requests |
 //! | `structure` | the structure of a rule with constants abstracted, and the language features that it uses |
-//! | `plan` | which rules are measured: deduplicated, partitioned, sampled |
+//! | `plan`, `language_name` | which rules are measured: deduplicated, partitioned, sampled; languages in a plan's JSON |
 //! | `subject` | rules and sets made ready to be measured, and their stages |
 //! | `counters` | what is counted, and by what means |
 //! | `measure` | rounds of recordings of all units |
@@ -21,7 +21,7 @@
 pub mod compare;
 pub mod counters;
 mod hosts;
-pub mod language;
+mod language_name;
 pub mod machine;
 pub mod measure;
 pub mod plan;

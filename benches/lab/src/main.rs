@@ -1,6 +1,6 @@
 //! The command `celero-lab`, also started by `celero lab`.
 //!
-//! Exit codes: 0 success, 1 a comparison found a regression, 2 the command line is invalid or a file can't be read.
+//! Exit codes: 0 success, 1 a comparison found a regression, 2 the command line is invalid or a file can't be read, 3 the runs can't be compared.
 
 use celero_lab::compare::{ALL, LARGE, Verdict, cells, incomparable, table};
 use celero_lab::record::Run;
@@ -19,6 +19,8 @@ static ALLOCATOR: celero_benches::CountingAllocator = celero_benches::CountingAl
 const WORSE: u8 = 1;
 /// The command line is invalid, or a file can't be read.
 const USAGE: u8 = 2;
+/// The runs are of different builds or machines.
+const INCOMPARABLE: u8 = 3;
 
 /// Measure celero stage by stage, keep the figures, compare them and show them over time.
 #[derive(Parser)]
@@ -51,7 +53,7 @@ struct InputArgs {
     /// Requests: JSON Lines, or HTTP/1.1 texts separated by `###`
     #[arg(long, num_args = 1..)]
     traffic: Vec<PathBuf>,
-    /// Measure a few rules a few times: less than a minute
+    /// Measure few rules with few recordings: about a minute
     #[arg(long)]
     short: bool,
     /// The largest number of rules of a partition
@@ -108,7 +110,8 @@ struct RunArgs {
     out: Option<PathBuf>,
 }
 
-/// Says for each stage and partition whether the second run differs from the first. Exit code 1 if instructions got worse.
+/// Says for each stage and partition whether the second run differs from the first. Exit code 1 if instructions got worse, 3 if the runs are
+/// of different builds or machines.
 #[derive(Args)]
 struct CompareArgs {
     /// A file of records or, with --db, the start of a commit
@@ -217,7 +220,7 @@ fn compared(args: &CompareArgs) -> Result<u8, String> {
     let (first, second) = (find(&args.first)?, find(&args.second)?);
     if let Some(why) = incomparable(&first, &second).filter(|_| !args.force) {
         print(&format!("not compared: {why}\n"));
-        return Ok(0);
+        return Ok(INCOMPARABLE);
     }
     let mut cells = cells(&first, &second);
     cells.retain(|cell| args.counter.as_ref().is_none_or(|counter| *counter == cell.counter));

@@ -2,9 +2,11 @@
 
 use crate::hosts;
 pub use crate::hosts::Host;
-use crate::read::{Language, Request, SourceRule};
+use crate::language_name;
+use crate::read::{Request, SourceRule};
 use crate::structure::Structure;
 use celero_tests::generate::Rng;
+use celero_tooling::language::Language;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -35,13 +37,14 @@ pub struct Partition {
 }
 
 /// A rule to measure.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedRule {
     /// A fingerprint of language and text: equal in all runs.
     pub id: String,
     /// The expression.
     pub source: String,
     /// Its language.
+    #[serde(with = "language_name")]
     pub language: Language,
     /// The names of the features that it uses.
     pub features: Vec<String>,
@@ -110,7 +113,7 @@ impl Plan {
                     })
                     .take(sample.rules)
                     .collect();
-                partition.rules.sort();
+                partition.rules.sort_by(|a, b| a.id.cmp(&b.id));
             }
         }
         plan
@@ -135,7 +138,7 @@ impl Partition {
 fn ranked(rules: impl Iterator<Item = PlannedRule>, seed: u64) -> impl Iterator<Item = PlannedRule> {
     let rank = |id: &str| Rng::new(u64::from_str_radix(id, 16).unwrap_or(0) ^ seed).bits();
     let mut rules: Vec<(u64, PlannedRule)> = rules.map(|rule| (rank(&rule.id), rule)).collect();
-    rules.sort();
+    rules.sort_by(|(a, one), (b, other)| (a, &one.id).cmp(&(b, &other.id)));
     rules.into_iter().map(|(_, rule)| rule)
 }
 

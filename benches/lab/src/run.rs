@@ -74,7 +74,7 @@ pub fn plan(rules: &[PathBuf], traffic: &[PathBuf], sample: Sample) -> Result<Pl
         left_out += invalid;
     }
     if requests.is_empty() {
-        requests.push(serde_json::from_str(r#"{"uri": "/"}"#).map_err(|error| error.to_string())?);
+        requests.push(read::Request::default());
     }
     let plan = Plan::new(&sources, &requests, left_out, sample);
     if plan.rules().next().is_none() { Err("no rule of these files compiles".to_owned()) } else { Ok(plan) }

@@ -1,25 +1,10 @@
 //! What is measured: rules and sets of rules, made ready, and their stages.
-//!
-//! | stage | of | what runs |
-//! |---|---|---|
-//! | `parse` | a CEL rule | text to syntax tree |
-//! | `check` | a rule | syntax tree to checked tree; in the filter language both steps are one |
-//! | `front` | a rule | `Engine::check`: parsing, checking, inlining, lints |
-//! | `lower` | a rule | checked tree to graph |
-//! | `verify` | a rule | the graph is verified, before and after the passes |
-//! | `compact`, `fold`, `canonical`, `sets`, `precompute`, `raw`, `project` | a rule | a pass over the graph, all its rounds together |
-//! | `codegen` | a rule | graph to native code, installed |
-//! | `eval-cold` | a rule | the first evaluation of a new program with a new scratch |
-//! | `eval-warm`, `eval-interpreted` | a rule | one evaluation, averaged over all requests, by native code and by the interpreter |
-//! | `index` | a set | planning and building the index |
-//! | `set-codegen` | a set | native code of the set |
-//! | `eval-set` | a set | one evaluation of the whole set, averaged over all requests |
-//! | `reload` | a set | `Live::replace`, from texts to published native code |
+//! [`docs/lab.md`](../../../docs/lab.md#what-is-measured) lists them.
 
 use crate::counters::Probe;
 use crate::hosts::{OfRequests, OfValues, SHARED, request_env, values_env};
 use crate::plan::{Host, Plan, PlannedRule};
-use crate::read::{Language, Request};
+use crate::read::Request;
 use crate::searchers::{Kind, in_cel, with_searcher};
 use celero::http::RequestContext;
 use celero::{Arena, Bindings, Context, Env, Live, Program, Rule, RuleSet, Scratch, StageObserver, Type};
@@ -27,7 +12,9 @@ use celero_frontend::filter::{FilterOptions, check_filter};
 use celero_frontend::{check, parse_with};
 use celero_tests::generate::Rng;
 use celero_tests::shape::Shapes;
+use celero_tooling::language::Language;
 use std::hint::black_box;
+use std::net::SocketAddr;
 
 /// Rules of a set.
 const SET: usize = 8;
@@ -59,10 +46,14 @@ trait Unit {
 
 /// Contexts of requests. They live as long as the process.
 fn request_contexts(requests: &[Request]) -> &'static [OfRequests] {
-    let messages: Vec<http::Request<Vec<u8>>> = requests.iter().filter_map(Request::message).collect();
-    let messages: &'static [http::Request<Vec<u8>>] = messages.leak();
-    let contexts: Vec<OfRequests> =
-        messages.iter().map(|message| RequestContext::new(message).with_body(message.body())).collect();
+    let message = |request: &Request| Some((request.message().ok()?, request.source));
+    let messages: Vec<(http::Request<Vec<u8>>, Option<SocketAddr>)> = requests.iter().filter_map(message).collect();
+    let messages: &'static [_] = messages.leak();
+    let context = |(message, source): &'static (http::Request<Vec<u8>>, Option<SocketAddr>)| {
+        let context = RequestContext::new(message).with_body(message.body());
+        source.map_or(context, |source| context.with_source(source))
+    };
+    let contexts: Vec<OfRequests> = messages.iter().map(context).collect();
     contexts.leak()
 }
 

@@ -65,8 +65,8 @@ fn values<'r>(run: &'r Run, stage: &str) -> BTreeMap<&'r str, f64> {
 mod tests {
     use super::*;
     use crate::plan::{Host, Partition};
-    use crate::read::Language;
     use crate::record::example;
+    use celero_tooling::language::Language;
 
     #[test]
     fn rows_are_of_the_rules_with_the_feature() {

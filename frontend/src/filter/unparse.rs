@@ -2,6 +2,7 @@
 //! the form in which they were written. Checking the text gives the same tree, places apart.
 
 use super::literal::{BytesForm, BytesLiteral, FilterLiteral, IpItem, Pattern, SetItems};
+use super::quote::{quoted_bytes, raw_string};
 use super::tree::{AccessStep, Comparison, Connective, FilterExpr, FilterTree, OrderOp};
 use crate::ast::NodeId;
 use crate::limits::with_stack;
@@ -53,7 +54,7 @@ impl FlatText {
                 for step in steps {
                     let _ = match step {
                         AccessStep::Index(index) => write!(self.text, "[{index}]"),
-                        AccessStep::Key(key) => write!(self.text, "[{}]", quoted(key.as_bytes())),
+                        AccessStep::Key(key) => write!(self.text, "[{}]", quoted_bytes(key.as_bytes())),
                         AccessStep::Each => write!(self.text, "[*]"),
                     };
                 }
@@ -200,51 +201,17 @@ fn bytes_text(literal: &BytesLiteral, separator: char) -> String {
             text
         }
         BytesForm::Raw => match std::str::from_utf8(&literal.value) {
-            Ok(value) if !value.contains(is_hidden) => raw(value),
-            _ => quoted(&literal.value),
+            Ok(value) if !value.contains(is_hidden) => raw_string(value),
+            _ => quoted_bytes(&literal.value),
         },
-        BytesForm::Quoted => quoted(&literal.value),
+        BytesForm::Quoted => quoted_bytes(&literal.value),
     }
-}
-
-/// A quoted string. Bytes that are no text, and characters that do not print as they are, are escaped.
-fn quoted(value: &[u8]) -> String {
-    let mut text = String::from("\"");
-    let escape = |text: &mut String, bytes: &[u8]| {
-        for byte in bytes {
-            let _ = write!(text, "\\x{byte:02X}");
-        }
-    };
-    for chunk in value.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            match c {
-                '"' | '\\' => text.extend(['\\', c]),
-                c if is_hidden(c) => escape(&mut text, c.encode_utf8(&mut [0; 4]).as_bytes()),
-                c => text.push(c),
-            }
-        }
-        escape(&mut text, chunk.invalid());
-    }
-    text.push('"');
-    text
-}
-
-/// A raw string with as few hashes as it needs.
-fn raw(value: &str) -> String {
-    let mut most = None;
-    for (at, _) in value.match_indices('"') {
-        let behind = value.get(at.saturating_add(1)..).unwrap_or("");
-        let hashes = behind.len().saturating_sub(behind.trim_start_matches('#').len());
-        most = most.max(Some(hashes));
-    }
-    let hashes = "#".repeat(most.map_or(0, |hashes| hashes.saturating_add(1)));
-    format!("r{hashes}\"{value}\"{hashes}")
 }
 
 /// A pattern as it was written, since other escapes would be another pattern.
 fn pattern_text(pattern: &Pattern) -> String {
     if pattern.form == BytesForm::Raw {
-        return raw(&pattern.text);
+        return raw_string(&pattern.text);
     }
     let mut text = String::from("\"");
     let mut in_class = false;

@@ -38,13 +38,14 @@ impl Emitter<'_, '_> {
             Op::WildcardConst(wildcard) => self.unit.inline_wildcard(wildcard).is_some(),
             Op::InStrSet(set) => self.is_small_text_set(set),
             Op::InIntSet(set) => self.is_small_int_set(set),
+            Op::ContainsConst(_) => self.unit.literal(id).is_some(),
             Op::Coalesce(Catch::Any) => self.default_of(id).is_some(),
             _ => false,
         }
     }
 
     /// The constant truth value that takes the place of any error of a condition.
-    fn default_of(&self, id: NodeId) -> Option<(NodeId, bool)> {
+    pub(super) fn default_of(&self, id: NodeId) -> Option<(NodeId, bool)> {
         let (Op::Coalesce(Catch::Any), Ty::Bool, &[condition, default]) = self.parts(id) else { return None };
         let Op::Const(constant) = self.unit.graph.op(default) else { return None };
         match self.unit.graph.constant_at(constant) {
@@ -125,6 +126,7 @@ impl Emitter<'_, '_> {
                 self.settled(condition, default, yes, no)
             }
             Op::InIntSet(set) => self.test_int_set(args, set, yes, no),
+            Op::ContainsConst(literal) => self.test_literal(id, literal, yes, no),
             _ => self.test_text(id, yes, no),
         }
     }
@@ -142,7 +144,11 @@ impl Emitter<'_, '_> {
     /// to block, 0 if there is none. After the last operand the first error wins over the neutral result. No operand is
     /// emitted twice, and as long as no operand before can fail, no word is passed.
     fn connect(&mut self, id: NodeId, args: &[NodeId], all: bool, yes: Edge, no: Edge) -> Result<(), Error> {
-        let operands = self.operands(self.flatten(id, args), all);
+        let flat = self.flatten(id, args);
+        if all && !self.impure {
+            self.leave_early(&flat, no);
+        }
+        let operands = self.operands(flat, all);
         let Some((last, before)) = operands.split_last() else { return Err(broken("an operand is missing")) };
         let mut pending: Option<Value> = None;
         for operand in before {
@@ -201,16 +207,23 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// The operands as they are tested: in an `and`, those first whose results are at hand; in an `or`, tests of one address in networks
-    /// together.
-    fn operands(&self, mut flat: Vec<NodeId>, all: bool) -> Vec<Operand> {
-        if all && !self.impure {
-            flat.sort_by_key(|&id| !self.is_at_hand(id));
+    /// Jumps to `no` if a search that has been made before shows that an operand of an `and` is false: the others are not needed then. All operands
+    /// are tested in their order afterwards, so no search is made, or paid for, that is not needed.
+    fn leave_early(&mut self, flat: &[NodeId], no: Edge) {
+        // The first is tested first anyway.
+        for &operand in flat.iter().skip(1) {
+            self.leave_if_missing(operand, no);
+        }
+    }
+
+    /// The operands as they are tested: in an `or`, tests of one address in networks together.
+    fn operands(&self, flat: Vec<NodeId>, all: bool) -> Vec<Operand> {
+        if all {
             return flat.into_iter().map(Operand::Node).collect();
         }
         let (mut operands, mut rest) = (Vec::with_capacity(flat.len()), flat.as_slice());
         while let Some((&first, others)) = rest.split_first() {
-            match self.networks(rest).filter(|_| !all) {
+            match self.networks(rest) {
                 Some(networks) => {
                     rest = rest.get(networks.count..).unwrap_or_default();
                     operands.push(Operand::Networks(networks));
@@ -222,15 +235,6 @@ impl Emitter<'_, '_> {
             }
         }
         operands
-    }
-
-    /// Whether a condition is a search that was made before, and does not fail for another reason. An operand of an `and` that does not fail can be
-    /// tested before others: the first error is the same, and where it is false the others are not needed.
-    fn is_at_hand(&self, id: NodeId) -> bool {
-        let default = self.default_of(id);
-        let search = default.map_or(id, |(condition, _)| condition);
-        let fails = || self.unit.graph.args(search).iter().any(|&text| self.plan.facts(text).fails);
-        self.is_searched(search) && (default.is_some() || !fails())
     }
 
     fn branch_by(&mut self, operand: &Operand, yes: Edge, no: Edge) -> Result<(), Error> {

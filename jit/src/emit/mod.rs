@@ -312,10 +312,7 @@ impl Emitter<'_, '_> {
             Op::Neg => self.negate(id),
             Op::Cmp(cmp) => self.compare(id, cmp),
             Op::StartsWith | Op::EndsWith => self.affix(id),
-            Op::ContainsConst(constant) => match self.unit.literal(id) {
-                Some((batch, bit)) => self.literal(id, batch, bit),
-                None => self.call_prepared(id, celero_ir::Helper::searcher_find, constant),
-            },
+            Op::ContainsConst(constant) => self.call_prepared(id, celero_ir::Helper::searcher_find, constant),
             Op::MatchesConst(constant) => {
                 let text = self.unit.graph.ty(self.one_arg(args)?) == Ty::Str;
                 let helper = if text { celero_ir::Helper::regex_find } else { celero_ir::Helper::byte_regex_find };

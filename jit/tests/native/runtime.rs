@@ -193,6 +193,7 @@ fn prepared(address: u64) -> &'static str {
 }
 
 extern "C" fn searcher_find(_: *mut Frame, searcher: u64, text: u64, length: u64) -> Pair {
+    count(Helper::searcher_find);
     // SAFETY: the constant is a byte string.
     let needle = unsafe { &*(searcher as *const Vec<u8>) };
     Pair(0, u64::from(slice(text, length).windows(needle.len()).any(|w| w == needle)))
@@ -208,13 +209,18 @@ extern "C" fn text_made(_: *mut Frame, make: u64, source: u64) -> Pair {
     }
 }
 
-/// A set is a vector of byte strings.
+/// A set is a vector of byte strings. What follows a question mark is left open.
 extern "C" fn literals_find(_: *mut Frame, set: u64, text: u64, length: u64) -> u64 {
     count(Helper::literals_find);
     // SAFETY: tests pass the address of such a set.
     let set = unsafe { &*(set as *const Vec<Vec<u8>>) };
-    let found = |needle: &Vec<u8>| text != 0 && slice(text, length).windows(needle.len()).any(|part| part == needle);
-    (0..).zip(set).filter(|(_, needle)| found(needle)).fold(0, |all, (bit, _)| all | 1_u64 << bit)
+    let text = if text == 0 { &[] } else { slice(text, length) };
+    let (searched, open) = match text.iter().position(|&byte| byte == b'?') {
+        Some(end) => (&text[..end], celero_ir::layout::literals::INCOMPLETE),
+        None => (text, 0),
+    };
+    let found = |needle: &Vec<u8>| searched.windows(needle.len()).any(|part| part == needle);
+    (0..).zip(set).filter(|(_, needle)| found(needle)).fold(open, |all, (bit, _)| all | 1_u64 << bit)
 }
 
 extern "C" fn regex_find(_: *mut Frame, regex: u64, text: u64, length: u64) -> Pair {

@@ -324,7 +324,8 @@ fn literals_of_a_batch_are_searched_for_once() {
         celero_jit::Compiler::new(&celero_jit::Settings::default()).unwrap().compile(&unit).unwrap()
     });
     calls(Helper::literals_find);
-    for text in ["", "abc", "abcd", "xyz abcd", "bcd", "xyz"] {
+    calls(Helper::searcher_find);
+    for text in ["", "abc", "abcd", "xyz abcd", "bcd", "xyz", "?", "abc?bcd", "?xyz abcd", "bcd xyz?abc"] {
         for flag in [false, true] {
             for value in [None, Some(text)] {
                 let map = crate::runtime::Headers(value.map(|value| ("h".into(), value.into())).into_iter().collect());
@@ -333,6 +334,9 @@ fn literals_of_a_batch_are_searched_for_once() {
                 let check = |root: usize, expected: Result<bool, ErrorKind>| {
                     assert_eq!(run(&code, root, &host).bool(), expected, "{root}: {text:?} {flag} {value:?}");
                     assert!(calls(Helper::literals_find) <= 1, "{root}: searched twice");
+                    // In the loop, a literal that was left open is searched for in each turn.
+                    let open = if text.contains('?') { 3 } else { 0 };
+                    assert!(calls(Helper::searcher_find) <= open, "{root}: searched once more");
                 };
                 check(0, Ok(first && second && third));
                 check(1, value.map_or(Err(ErrorKind::NoSuchKey), |_| Ok(first || second || third)));

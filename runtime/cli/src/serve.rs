@@ -1,13 +1,10 @@
 //! `celero serve`: a local web page for rules, a policy or a rule set.
 
-use crate::language::Language;
 use crate::output::Output;
-use crate::rules_file::RulesFile;
 use crate::source::{Format, Source, SourceArgs};
-use celero_serve::{Files, RuleText, Server};
+use celero_serve::{Files, FirstRule, RuleFiles, Server};
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 
 /// The address without `--listen`. If its port is taken, a free one is used.
 const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7340);
@@ -22,8 +19,8 @@ Examples:
   celero serve site.rules                                 # a page about the rules: how the index finds each
   celero serve rules/*.cel                                # the same, a rule in each file
 
-The page is for this computer: the address is 127.0.0.1 and the port 7340, or a free one if that is taken. Nothing is stored; files are
-read again for each request. With --listen everybody who reaches the address can evaluate rules and see these files.")]
+The server listens on 127.0.0.1, port 7340, or a free port if that is taken. Nothing is stored; files are read again for each
+request. With --listen everybody who reaches the address can evaluate rules and see these files.")]
 pub(crate) struct Args {
     #[command(flatten)]
     source: SourceArgs,
@@ -63,68 +60,33 @@ fn usual() -> Result<Server, String> {
 /// Sorts the arguments by what they are.
 ///
 /// # Errors
-/// A file that can't be read, or two policies.
+/// A file that can't be read or served, or a text beside files or other texts.
 fn files(args: &Args) -> Result<Files, String> {
     let mut files = Files::default();
-    if args.source.files.is_empty() && args.source.texts.is_empty() {
+    let SourceArgs { files: paths, texts, format, language } = &args.source;
+    if paths.is_empty() && texts.is_empty() {
         return Ok(files);
     }
-    if args.source.files.iter().any(|path| path.as_os_str() == "-") {
+    if texts.len() > 1 || !texts.is_empty() && !paths.is_empty() {
+        return Err("`celero serve` takes one text, or files".to_owned());
+    }
+    if paths.iter().any(|path| path.as_os_str() == "-") {
         return Err("`celero serve` reads its files again for each request: standard input can't be one".to_owned());
     }
-    let (mut rules, mut expressions): (Vec<PathBuf>, Vec<Source>) = (Vec::new(), Vec::new());
-    for source in args.source.read("serve")? {
-        match (source.format, source.path.clone()) {
-            (Format::Policy, Some(path)) if files.policy.is_none() => files.policy = Some(path),
-            (Format::Policy, Some(path)) => files.cases.push(path),
-            (Format::Rules, Some(path)) => rules.push(path),
-            _ => expressions.push(source),
-        }
-    }
-    if let ([only], true) = (&expressions[..], rules.is_empty()) {
-        files.rule = Some(expression(only));
-    } else {
-        rules.extend(expressions.into_iter().filter_map(|source| source.path));
-    }
-    if !rules.is_empty() {
-        read_rules(&rules)?;
-        files.rules = Some((rules, read_rules));
+    // What does not exist or is a folder gets a hint when it is read.
+    paths.iter().filter(|path| path.exists() && !path.is_dir()).try_for_each(|path| celero_serve::admit(path))?;
+    let sources = args.source.read("serve")?.into_iter();
+    let (policies, rules): (Vec<Source>, Vec<Source>) = sources.partition(|source| source.format == Format::Policy);
+    let mut policies = policies.into_iter().filter_map(|source| source.path);
+    files.policy = policies.next();
+    files.cases = policies.collect();
+    if let [Source { name, text, format: Format::Cel, language, .. }] = &*rules {
+        files.rule = Some(FirstRule { name: name.clone(), text: text.clone(), language: *language });
+    } else if !rules.is_empty() {
+        let paths = rules.into_iter().filter_map(|source| source.path).collect();
+        let rules = RuleFiles { paths, format: *format, language: *language };
+        rules.read()?;
+        files.rules = Some(rules);
     }
     Ok(files)
-}
-
-/// Reads the rules of files, in their order.
-///
-/// # Errors
-/// A file that can't be read, or is not a file of rules.
-fn read_rules(paths: &[PathBuf]) -> Result<Vec<RuleText>, String> {
-    let args = SourceArgs { files: paths.to_vec(), texts: Vec::new(), format: None, language: None };
-    let mut rules = Vec::new();
-    for source in args.read("serve")? {
-        if source.format == Format::Rules {
-            let file = RulesFile::parse(source.name, source.text, source.language)?;
-            rules.extend(file.rules.into_iter().map(|rule| RuleText {
-                name: rule.name,
-                source: rule.source,
-                is_filter: rule.language == Language::Filter,
-                priority: rule.priority,
-                tags: rule.tags,
-            }));
-        } else {
-            rules.push(expression(&source));
-        }
-    }
-    Ok(rules)
-}
-
-/// Returns the rule of a file with one expression.
-fn expression(source: &Source) -> RuleText {
-    let stem = source.path.as_deref().and_then(|path| path.file_stem());
-    RuleText {
-        name: stem.map_or_else(|| source.name.clone(), |stem| stem.to_string_lossy().into_owned()),
-        source: source.text.clone(),
-        is_filter: source.language == Language::Filter,
-        priority: 0,
-        tags: Vec::new(),
-    }
 }

@@ -4,17 +4,17 @@ use crate::context::Cursor;
 use crate::document::{Document, Kind};
 use crate::environment::Checks;
 use crate::locals::{locals, type_of};
-use crate::names::{Callable, callables, filter_doc, macros};
 use crate::region::ScopeKey;
 use crate::scope::Scope;
 use crate::yaml_keys;
 use crate::yaml_path::YamlPath;
 use celero::Type;
-use celero::filter::Scheme;
+use celero::filter::{FILTER_WORDS, Scheme};
 use celero::language::{Declarations, FunctionDeclaration, RECEIVER};
 use celero_policy::schema::ValueSpec;
 use celero_policy::{Outline, Phase};
 use celero_tooling::language::{Language, of_first_line};
+use celero_tooling::names::{Callable, callables, filter_doc, macros};
 use celero_tooling::source::{Format, RuleText};
 use lsp_types::{CompletionItem, CompletionItemKind, Documentation, InsertTextFormat};
 use std::collections::BTreeMap;
@@ -266,27 +266,6 @@ fn takes(param: &Type, ty: &Type) -> bool {
     }
 }
 
-/// The words of the filter language.
-const WORDS: &[(&str, &str)] = &[
-    ("all", "all(condition with [*])"),
-    ("and", "condition and condition"),
-    ("any", "any(condition with [*])"),
-    ("contains", "Bytes contains Bytes"),
-    ("eq", "value eq value"),
-    ("ge", "value ge value"),
-    ("gt", "value gt value"),
-    ("in", "value in {value ..} or value in $list"),
-    ("le", "value le value"),
-    ("lt", "value lt value"),
-    ("matches", "Bytes matches pattern"),
-    ("ne", "value ne value"),
-    ("not", "not condition"),
-    ("or", "condition or condition"),
-    ("strict wildcard", "Bytes strict wildcard pattern"),
-    ("wildcard", "Bytes wildcard pattern"),
-    ("xor", "condition xor condition"),
-];
-
 fn filter(cursor: &Cursor<'_>, scheme: &Scheme) -> Vec<CompletionItem> {
     let mut items = Items::default();
     let namespace = cursor.receiver_text().map(|receiver| format!("{}.", receiver.trim())).unwrap_or_default();
@@ -299,7 +278,7 @@ fn filter(cursor: &Cursor<'_>, scheme: &Scheme) -> Vec<CompletionItem> {
         for function in scheme.functions() {
             items.add(&function.name, CompletionItemKind::FUNCTION, &function.to_string(), filter_doc(function));
         }
-        for (word, usage) in WORDS {
+        for (word, usage) in FILTER_WORDS {
             items.add(word, CompletionItemKind::KEYWORD, usage, "");
         }
     }

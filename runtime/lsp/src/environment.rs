@@ -36,7 +36,7 @@ impl fmt::Debug for Environment {
     }
 }
 
-/// What is asked of environments, whatever the type of their context is.
+/// The operations on environments, independent of the type of the context.
 pub(crate) trait Checks {
     /// Returns the errors, or the warnings if there is no error.
     fn expression(&self, language: Language, text: &str) -> Vec<Diagnostic>;

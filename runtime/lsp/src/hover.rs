@@ -3,7 +3,6 @@
 use crate::document::Document;
 use crate::environment::Checks;
 use crate::locals::locals;
-use crate::names::{callables, filter_doc, macros, overload_text};
 use crate::region::{Region, Regions};
 use crate::scope::Scope;
 use crate::tokens::{Token, TokenKind, tokens};
@@ -13,6 +12,7 @@ use celero::filter::{Named, Scheme};
 use celero::language::{Cel, Checked, Declarations, Expr, FoldKind, Language as _, NodeId, Reference};
 use celero::{Arena, Bindings, Engine, Env, Limits, Scratch, Tier};
 use celero_tooling::language::Language;
+use celero_tooling::names::{callables, filter_doc, macros, overload_text};
 use celero_tooling::value_text;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
 use std::ops::Range;

@@ -21,7 +21,6 @@ mod hover;
 mod layout;
 mod line_index;
 mod locals;
-mod names;
 mod region;
 mod scope;
 mod semantic_tokens;

@@ -3,6 +3,7 @@
 use crate::document::Document;
 use crate::region::{Region, Regions};
 use crate::tokens::{Token, TokenKind, tokens};
+use celero::filter::FILTER_WORDS;
 use celero_tooling::language::Language;
 use lsp_types::{SemanticToken, SemanticTokenType};
 
@@ -17,10 +18,6 @@ pub(crate) const TYPES: [SemanticTokenType; 6] = [
 ];
 
 const CEL_WORDS: &[&str] = &["true", "false", "null", "in"];
-const FILTER_WORDS: &[&str] = &[
-    "all", "and", "any", "contains", "eq", "false", "ge", "gt", "in", "le", "lt", "matches", "ne", "not", "or",
-    "strict", "true", "wildcard", "xor",
-];
 
 /// Returns the tokens of a document's expressions, each relative to the one before it.
 pub(crate) fn semantic_tokens(document: &Document) -> Vec<SemanticToken> {
@@ -49,12 +46,15 @@ pub(crate) fn semantic_tokens(document: &Document) -> Vec<SemanticToken> {
 }
 
 fn of_region(region: &Region) -> Vec<(usize, usize, u32)> {
-    let words = if region.language == Language::Cel { CEL_WORDS } else { FILTER_WORDS };
+    let is_word = |name: &str| match region.language {
+        Language::Cel => CEL_WORDS.contains(&name),
+        Language::Filter => FILTER_WORDS.iter().any(|(words, _)| words.split(' ').any(|word| word == name)),
+    };
     let tokens = tokens(&region.source, region.language);
     let token_type = |(index, token): (usize, &Token)| {
         let is_call = tokens.get(index.saturating_add(1)).is_some_and(|next| next.is('('));
         let number = match token.kind {
-            TokenKind::Name if words.contains(&token.text(&region.source)) => 0,
+            TokenKind::Name if is_word(token.text(&region.source)) => 0,
             TokenKind::Name if is_call => 1,
             TokenKind::Name => 2,
             TokenKind::Text { .. } => 3,

@@ -4,9 +4,9 @@ use crate::completion::{AtCursor, Typed, at_cursor};
 use crate::context::{open_calls, selected_from};
 use crate::document::Document;
 use crate::environment::Checks;
-use crate::names::{callables, macros};
 use crate::tokens::tokens;
 use celero::filter::Named;
+use celero_tooling::names::{callables, macros};
 use lsp_types::{Documentation, ParameterInformation, ParameterLabel, SignatureHelp, SignatureInformation};
 
 /// Returns the signatures of the innermost call around a place.

@@ -1,55 +1,114 @@
 //! The files that the command was given. They are read for each request, so that the page shows what an editor saved.
 
 use crate::limits;
+use celero_tooling::language::Language;
+use celero_tooling::rules_file::{Rule, RulesFile};
+use celero_tooling::source::{Format, RuleText, Unreadable};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// A rule of the rule set.
-#[derive(Clone, Debug)]
-pub struct RuleText {
-    /// The name of the rule.
-    pub name: String,
-    /// The text of the condition.
-    pub source: String,
-    /// Whether it is in the filter language.
-    pub is_filter: bool,
-    /// Rules with smaller priorities come first.
-    pub priority: i32,
-    /// The tags of the rule.
-    pub tags: Vec<String>,
-}
-
-/// Reads the rules of files.
-pub type ReadRules = fn(&[PathBuf]) -> Result<Vec<RuleText>, String>;
-
 /// The files that are shown.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Files {
-    /// A rule with which the playground begins.
-    pub rule: Option<RuleText>,
+    /// The rule with which the playground begins.
+    pub rule: Option<FirstRule>,
     /// A policy.
     pub policy: Option<PathBuf>,
     /// Its cases.
     pub cases: Vec<PathBuf>,
-    /// The files of a rule set, and what reads them.
-    pub rules: Option<(Vec<PathBuf>, ReadRules)>,
+    /// A rule set.
+    pub rules: Option<RuleFiles>,
+}
+
+/// A rule with which the playground begins.
+#[derive(Clone, Debug)]
+pub struct FirstRule {
+    /// What it is called: the file, or `-e`.
+    pub name: String,
+    /// The text of the condition.
+    pub text: String,
+    /// Its language.
+    pub language: Language,
+}
+
+/// The files of a rule set.
+#[derive(Clone, Debug)]
+pub struct RuleFiles {
+    /// Files of rules, or with one rule each, in the order of the set.
+    pub paths: Vec<PathBuf>,
+    /// The format of all files. Without it, the name and the content of each decide.
+    pub format: Option<Format>,
+    /// The language of all files. Without it, the name and the first line of each decide, or it is CEL.
+    pub language: Option<Language>,
+}
+
+impl RuleFiles {
+    /// Reads the rules of all files, in the order of their set.
+    ///
+    /// # Errors
+    /// A file that can't be read, is longer than [`limits::FILE_BYTES`] or not a regular file, or has a line that is not a rule.
+    pub fn read(&self) -> Result<RulesFile, String> {
+        let mut rules = Vec::new();
+        for path in &self.paths {
+            let name = path.display().to_string();
+            let read = RuleText::of(path, read(path)?, self.format, self.language);
+            let RuleText { text, format, language, .. } = read.map_err(|why| match why {
+                Unreadable::Language(why) => format!("{name}:1: {why}"),
+                Unreadable::OtherFormat => format!("{name}: this is a policy, by its content"),
+            })?;
+            if format == Format::Rules {
+                rules.extend(RulesFile::parse(name, text, language)?.rules);
+            } else {
+                rules.push(only_rule(path, text, language));
+            }
+        }
+        rules.sort_by_key(|rule| rule.priority);
+        let names: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
+        Ok(RulesFile { path: names.join(", "), text: String::new(), language: Language::Cel, rules })
+    }
+}
+
+/// Returns the rule of a file with one expression, named after the file.
+fn only_rule(path: &Path, source: String, language: Language) -> Rule {
+    let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let end = source.len();
+    Rule { name, source, priority: 0, tags: Vec::new(), language, head: 0, start: 0, end, has_comments: false }
+}
+
+/// Checks that a file can be read for each request: a pipe has its text once, and a device may have no end.
+///
+/// # Errors
+/// It does not exist, is not a regular file, or is longer than [`limits::FILE_BYTES`].
+pub fn admit(path: &Path) -> Result<(), String> {
+    let name = path.display();
+    let metadata = std::fs::metadata(path).map_err(|error| format!("{name}: {error}"))?;
+    if !metadata.is_file() {
+        return Err(format!("{name}: not a regular file; the page reads its files for each request"));
+    }
+    if metadata.len() > limits::FILE_BYTES { Err(too_long(path)) } else { Ok(()) }
 }
 
 /// Reads a file.
 ///
 /// # Errors
-/// It can't be read, is not UTF-8, or is longer than [`limits::FILE_BYTES`].
+/// As [`admit`]; also what can't be read or is not UTF-8.
 pub(crate) fn read(path: &Path) -> Result<String, String> {
+    admit(path)?;
     let name = path.display();
     let file = std::fs::File::open(path).map_err(|error| format!("{name}: {error}"))?;
     let mut text = String::new();
+    // It may have grown.
     let within = limits::FILE_BYTES.saturating_add(1);
     let length = file.take(within).read_to_string(&mut text).map_err(|error| format!("{name}: {error}"))?;
     if u64::try_from(length).is_ok_and(|length| length > limits::FILE_BYTES) {
-        return Err(format!("{name}: longer than {} bytes", limits::FILE_BYTES));
+        return Err(too_long(path));
     }
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());
     }
     Ok(text)
+}
+
+fn too_long(path: &Path) -> String {
+    format!("{}: longer than {} bytes", path.display(), limits::FILE_BYTES)
 }

@@ -16,13 +16,13 @@ pub(crate) struct Refusal {
 /// Checks the head of a request.
 ///
 /// # Errors
-/// The host is a name of somebody else's, the request comes from a page of another origin, or its body is not JSON.
+/// The host is a foreign name, the request comes from a page of another origin, or its body is not JSON.
 pub(crate) fn admit(head: &Parts) -> Result<(), Refusal> {
     let mut hosts = head.headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next().and_then(|host| host.to_str().ok()), hosts.next()) else {
         return Err(Refusal { status: StatusCode::BAD_REQUEST, message: "a request needs one `host` header" });
     };
-    // The browser sends the name that the user opened. A name of somebody else's could point here for a moment.
+    // The browser sends the name that the user opened. A foreign name could resolve to this address (DNS rebinding).
     if head.uri.authority().is_some_and(|authority| authority.as_str() != host) || !is_own(host) {
         let message = "this server is known by its IP address or as `localhost` only";
         return Err(Refusal { status: StatusCode::MISDIRECTED_REQUEST, message });

@@ -6,20 +6,21 @@
 //!
 //! # The API
 //!
-//! The page is static (`/`, `/page.css`, `/page.js`); everything else is JSON. Spans are `[start, end]` in bytes of the text they are about.
+//! The page is static (`/`, its scripts, style and icon); everything else is JSON. Spans are `[start, end]` in bytes of the text they are about.
 //!
 //! | request | body | answer |
 //! |---|---|---|
 //! | `POST /api/rule` | `{"rule": "..", "language": "cel", "input": "..", "source": "192.0.2.7:4711", "measure": false}` | `diagnostics`, `type`, `input`, `result`, `parts`, `stages`, `code`, `ranges`, `cost`, `measured` |
 //! | `POST /api/names` | the same, without `rule` | `variables`, `functions`, `words`: what may be completed, with types and documentation |
-//! | `GET /api/start` | | what the command was given: `policy` and `rules`, each a name or null |
-//! | `GET /api/policy` | | the policy's text, rules, diagnostics, explanation, and the results of its cases |
-//! | `POST /api/policy` | `{"input": "..", "source": ".."}` | what the policy does with the request: `phases`, `matched`, `answer`, `request` |
-//! | `GET /api/rules` | | how each rule of the set is found, and what is wrong with it |
-//! | `POST /api/rules` | `{"input": "..", "source": ".."}` | which rules are `evaluated` for the request, which `matched` or `failed`, the nanoseconds of all and of each |
+//! | `GET /api/start` | | what the command was given: `rule` as `{"name", "text", "language"}`, the names `policy` and `rules`, each null if not given; `version`, `architecture`, `optimized` |
+//! | `GET /api/policy` | | `name`, `text`, `diagnostics`; if it is valid `rules`, the results of its `cases`, the rules that no case matches as `unmatched`, and `explanation` |
+//! | `POST /api/policy` | `{"input": "..", "source": ".."}` | what the policy does with the request: `phases`, `matched`, `answer`, `refusal`, `request`, `response`, `labels`, `log` |
+//! | `GET /api/rules` | | `ok`, `texts`, `diagnostics`; if all rules are valid `rules`, how each is found, `summary`, `expected`, `index_bytes`, `code_bytes` |
+//! | `POST /api/rules` | `{"input": "..", "source": ".."}` | which rules are `evaluated` for the request, which `matched` or `failed`; `ns` of the whole set; `timed`: `ns` of each of the first 50 evaluated rules |
 //!
 //! `language` is `cel` or `filter`. `input` is an HTTP/1.1 request as text, a line of `curl`, a JSON object of variables and their values, or
-//! empty; the answer's `input` says as which it was read. `result` is `{"value": {"text", "json"}}` or `{"error": {"kind", "message", "span", "help"}}`.
+//! empty; the answer's `input` says as which it was read. `result` is `{"value": {"text"}}`, `{"error": {"kind", "message", "span", "help"}}` or,
+//! if the tiers differ, `{"disagree": {"native", "interpreter"}}` with a result of each.
 //! `parts` has each part of the rule with its `depth`, number of `evaluations` and first `results`. `code` has the instructions, `ranges` the
 //! node of the graph and the span of the rule that each range of bytes came from. `measured` is there if it was asked for: nanoseconds of an
 //! evaluation in each tier, and of checking and compiling.
@@ -30,9 +31,9 @@
 //!
 //! [`limits`] has every bound: connections, time and bytes of heads, bodies and connections, evaluations at once, lengths of rules, steps and
 //! memory of evaluations, lengths of values in answers. A request must name the server by an IP address or as `localhost`, so that a page
-//! of another origin can't reach it through a name that changes its address (DNS rebinding). What evaluates takes JSON only, and nothing of
-//! another origin: browsers ask first, and the server never allows it. The policy that forbids scripts and styles of others is on every
-//! answer. No file is read because a request names it.
+//! of another origin can't reach it through a name that changes its address (DNS rebinding). What evaluates takes JSON only.
+//! Requests with a foreign `Origin` or `Sec-Fetch-Site` are refused, and the server sends no CORS headers. Every answer has a
+//! `content-security-policy`. No file is read because a request names it.
 
 mod api;
 mod assets;
@@ -44,7 +45,7 @@ mod reply;
 mod routes;
 mod work;
 
-pub use files::{Files, ReadRules, RuleText};
+pub use files::{Files, FirstRule, RuleFiles, admit};
 
 use std::io;
 use std::net::SocketAddr;

@@ -72,8 +72,8 @@ pub const RULE_MEASURING: Duration = Duration::from_millis(1);
 /// Most rules of a set that are measured for a request.
 pub const TIMED_RULES: usize = 50;
 
-/// Most bytes of a file of rules or a policy.
+/// Most bytes of a file of rules, a policy or a file of cases.
 pub const FILE_BYTES: u64 = 4 << 20;
 
-/// Most rules of a file that are shown.
+/// Most rules of a set that are shown.
 pub const RULES: usize = 2_000;

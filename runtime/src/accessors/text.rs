@@ -82,11 +82,16 @@ unsafe extern "C" fn shown_text_of<V: MostlyTextView>(address: *const u8) -> Wor
     // SAFETY: that of `text_of`.
     let source = unsafe { &*address.cast::<V::Source<'_>>() };
     match V::show(source) {
+        // The address of an empty text may be any number but 0, so also that of a text to be made. Statics are not at such addresses.
+        Shown::Text("") => Words { address: EMPTY.as_ptr(), length: 0 },
         Shown::Text(text) => Words { address: text.as_ptr(), length: text.len() },
         Shown::Absent => Words { address: std::ptr::null(), length: 0 },
         Shown::ToBeMade => Words { address: std::ptr::without_provenance(TO_BE_MADE), length: 0 },
     }
 }
+
+/// Where empty texts are.
+static EMPTY: [u8; 1] = [0];
 
 /// Makes the text of a value at an address: the second function that [`mostly_text_access`] describes.
 pub(crate) type MakeText<M> = for<'s> unsafe fn(*const u8, &'s M) -> Result<&'s str, ErrorKind>;
@@ -112,4 +117,40 @@ pub(crate) fn text_access<V: TextView>() -> Access {
 /// Returns how native code reads the text of a `V::Source` that is usually one of these names.
 pub(crate) fn named_access<V: TextView>(names: EnumTags) -> Access {
     Access::Tagged(Path(vec![0]), names, text_of::<V> as *const () as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ptr::NonNull;
+
+    /// A text at an address, of this length.
+    struct Given;
+
+    impl MostlyTextView for Given {
+        type Source<'a> = &'a str;
+        type Memory = ();
+
+        fn show<'s>(source: &'s Self::Source<'_>) -> Shown<'s> {
+            Shown::Text(source)
+        }
+
+        fn make<'s>(_: &'s Self::Source<'_>, (): &'s ()) -> Result<&'s str, ErrorKind> {
+            Err(ErrorKind::Host)
+        }
+    }
+
+    #[test]
+    fn an_empty_text_is_not_one_to_be_made() {
+        // SAFETY: a slice of no bytes may be at any address that is not null.
+        let bytes = unsafe { std::slice::from_raw_parts(NonNull::<u8>::dangling().as_ptr(), 0) };
+        let empty = std::str::from_utf8(bytes).unwrap_or("not UTF-8");
+        assert_eq!(empty.as_ptr().addr(), TO_BE_MADE);
+        for text in [empty, "", "text"] {
+            // SAFETY: the address of a source that outlives the words.
+            let words = unsafe { shown_text_of::<Given>(std::ptr::from_ref(&text).cast()) };
+            assert!(!words.address.is_null() && words.address.addr() != TO_BE_MADE, "{text:?}");
+            assert_eq!(words.length, text.len());
+        }
+    }
 }

@@ -133,7 +133,7 @@ impl Walked<'_> {
         }
     }
 
-    /// Returns the parts of a node that are evaluated by themselves, in the order of the source.
+    /// Returns the parts of a node that have a value of their own, in the order of the source.
     fn children(&self, id: NodeId) -> Vec<NodeId> {
         let mut children = Vec::new();
         match self {

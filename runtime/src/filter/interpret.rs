@@ -41,7 +41,7 @@ impl Meter for Steps<'_> {
 /// The result of a node, for a trace: a value, none where it is missing, or an error and the node that failed.
 pub(super) type RecordedResult<'v> = Result<Option<&'v FilterValue>, (ErrorKind, NodeId)>;
 
-/// Who is told of the results of all nodes.
+/// Called with the result of each node.
 pub(super) type Record<'r> = dyn Fn(NodeId, RecordedResult<'_>) + 'r;
 
 /// The result of a condition.
@@ -72,7 +72,7 @@ impl<'a, 'w> Walk<'a, 'w> {
         Self { tree, prepared, data, cx, memory: Cell::new(memory), record: None }
     }
 
-    /// Sets who is told of the results of all nodes.
+    /// Sets the function that is called with the result of each node.
     pub(super) fn recording(self, record: Option<&'w Record<'w>>) -> Self {
         Self { record, ..self }
     }

@@ -63,7 +63,6 @@ mod interpret;
 mod lower;
 mod pattern;
 mod prepared;
-mod quote;
 mod reads;
 mod to_cel;
 mod value;

@@ -99,9 +99,9 @@ struct Walk<'a, 'w> {
     cx: &'w Cx<'a>,
     /// The macros' variables in scope, indexed by level. If computing one failed, reading it is that error.
     locals: SmallVec<[Outcome<'a>; 8]>,
-    /// Who is told of failures, for a report; `None` in evaluations.
+    /// Records failures for a report; `None` in evaluations.
     witness: Option<&'w Witness<'a>>,
-    /// Who is told of all results, for a trace; `None` in evaluations.
+    /// Records all results for a trace; `None` in evaluations.
     recorder: Option<&'w Recorder<'a>>,
 }
 

@@ -41,7 +41,7 @@ impl<'a> Recorder<'a> {
         self.record_with(id, || Some(result.map(Some)));
     }
 
-    /// Takes a result that is made if there is a place for it; `None` if it is too large.
+    /// Records a result. `result` is called only if the result is kept; it returns `None` if the value is too large.
     pub(crate) fn record_with(&self, id: NodeId, result: impl FnOnce() -> Option<NodeResult<'a>>) {
         let mut nodes = self.nodes.borrow_mut();
         let Some(node) = nodes.get_mut(id.0 as usize) else { return };

@@ -16,6 +16,7 @@ use crate::library;
 use crate::lower::Callee;
 use crate::value::{Duration, List, MapBuilder, Timestamp, Value};
 use celero_ir::ErrorKind;
+use celero_ir::layout::literals::INCOMPLETE;
 use celero_matching::FewLiterals;
 
 fn host_field<'a>(frame: &Frame<'a>, index: u64) -> EvalResult<Option<Value<'a>>> {
@@ -43,9 +44,10 @@ pub(super) unsafe extern "C" fn field_has(frame: *const Frame<'_>, index: u64) -
 pub(super) unsafe extern "C" fn text_made(frame: *const BaseFrame<'_>, make: usize, source: *const u8) -> Pair {
     let frame = frame!(frame);
     // SAFETY: native code passes the second function of an `Access::MostlyText`, whose type this is: the types of hosts make texts in an
-    // arena. `source` is the address that the field's path leads to in the host's data, which is borrowed for the whole evaluation.
+    // arena. Its address was exposed when it became a number. `source` is the address that the field's path leads to in the host's data,
+    // which is borrowed for the whole evaluation.
     attempt(frame, || unsafe {
-        let make = std::mem::transmute::<usize, MakeText<Arena>>(make);
+        let make = std::mem::transmute::<*const (), MakeText<Arena>>(std::ptr::with_exposed_provenance(make));
         make(source, frame.cx.arena())
     })
 }
@@ -153,7 +155,12 @@ pub(super) unsafe extern "C" fn literals_find(
     // SAFETY: the address of a prepared set; the words of a node that is text or bytes, or may be.
     let (set, text) = unsafe { (&*set, bytes(p, n)) };
     let frame = frame!(frame);
-    guarded(frame, || set.find_within(text, |bytes| frame.cx.charge_bytes(bytes).is_ok()).unwrap_or(0), 0)
+    let body = || match frame.cx.charge_bytes(n).map(|()| set.find_in_one_pass(text)) {
+        Ok((found, true)) => found,
+        Ok((found, false)) => found | INCOMPLETE,
+        Err(_) => INCOMPLETE,
+    };
+    guarded(frame, body, INCOMPLETE)
 }
 
 pub(super) unsafe extern "C" fn regex_find(

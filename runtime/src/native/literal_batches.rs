@@ -1,8 +1,10 @@
 //! Which searches for literals are made together: those in one text of the host, if several of them are usually needed.
 //!
-//! The rule that needs one of them first pays for the call, which costs its budget what one search costs.
+//! The rule that needs one of them first pays for the call, which costs its budget what one search costs. A literal that the call leaves
+//! open is searched for by itself, where it is needed.
 
 use super::pool::Pool;
+use celero_ir::layout::literals;
 use celero_ir::{Constant, Graph, NodeId, Op};
 use celero_jit::LiteralBatch;
 use celero_matching::FewLiterals;
@@ -11,8 +13,6 @@ use std::sync::Arc;
 
 /// Fewest searches in one text that are usually needed for which one call replaces them: it costs as much as two.
 const FEWEST: usize = 3;
-/// Most literals of a batch: one bit of a word each, and one bit to spare.
-const MOST: usize = FewLiterals::MAX_KEYS - 1;
 /// Shortest literal of a batch: shorter ones have searches of their own there.
 const SHORTEST: usize = 3;
 
@@ -45,7 +45,7 @@ impl LiteralBatches {
                 continue;
             }
             let searches: Vec<(NodeId, Arc<[u8]>)> = searches.into_iter().collect();
-            for searches in searches.chunks(MOST).filter(|searches| searches.len() >= FEWEST) {
+            for searches in searches.chunks(literals::MAX).filter(|searches| searches.len() >= FEWEST) {
                 let needles: Vec<&[u8]> = searches.iter().map(|(_, needle)| &**needle).collect();
                 let Some(set) = FewLiterals::new(&needles).filter(FewLiterals::is_one_pass) else { continue };
                 let bits = searches.iter().map(|(search, _)| *search).zip(0..).collect();

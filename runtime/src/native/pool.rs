@@ -135,6 +135,16 @@ impl Pool {
         address
     }
 
+    /// The number of objects that were prepared.
+    pub(super) fn prepared(&self) -> usize {
+        self.prepared.len()
+    }
+
+    /// Drops the objects after the first `count`, to which no code refers. They are no constants, so their addresses are not recorded.
+    pub(super) fn drop_after(&mut self, count: usize) {
+        self.prepared.truncate(count);
+    }
+
     /// Prepares a table of header names; gives its address, and the names in its order.
     #[cfg(feature = "http")]
     pub(super) fn add_table(&mut self, names: &[&str]) -> Option<(usize, Vec<Box<str>>)> {

@@ -195,12 +195,20 @@ impl<'a> SetCompiler<'a> {
         let headers: Vec<HeaderBatch<'_>> =
             tables.iter().map(|(lookups, names)| HeaderBatch { lookups, names: *names }).collect();
         let roots: Vec<NodeId> = rules.iter().map(|rule| rule.placed).collect();
+        let kept = self.pool.prepared();
         let batches = LiteralBatches::new(graph, &roots, &used, &mut self.pool);
         let (fields, constants, literals) = (self.fields, self.pool.addresses(), batches.as_unit());
         let unit = Unit { graph, fields, constants, helpers: &*HELPERS, steps: None, literals: &literals };
         let wanted: Vec<GroupedRule<'_>> =
             rules.iter().map(|rule| GroupedRule { root: rule.placed, origins: &rule.origins }).collect();
-        let function = self.compiler.group(&unit, &wanted, &headers, self.steps).map_err(|error| error.to_string())?;
+        let function = match self.compiler.group(&unit, &wanted, &headers, self.steps) {
+            Ok(function) => function,
+            Err(error) => {
+                // Functions for fewer rules have batches of their own.
+                self.pool.drop_after(kept);
+                return Err(error.to_string());
+            }
+        };
         self.blocks.push(LinearBlock { count: rules.len(), function: Some(self.functions.len()) });
         self.functions.push(function);
         Ok(())

@@ -21,6 +21,8 @@ const RULES: &[(&str, &str)] = &[
         "(request.method == 'GET' || request.path == '/a') && request.path != '/b'",
         r#"(http.request.method eq "GET" or http.request.uri.path eq "/a") and http.request.uri.path ne "/b""#,
     ),
+    // Characters that can't be seen are escaped.
+    ("request.path == '\\u202e'", r#"http.request.uri.path eq "\xE2\x80\xAE""#),
     ("cidr('10.1.2.3/8').containsIP(source.address)", "ip.src in {10.0.0.0/8}"),
     ("source.address == '192.0.2.7'", "ip.src eq 192.0.2.7"),
     ("ip(source.address) != ip('2001:DB8::1')", "ip.src ne 2001:db8::1"),

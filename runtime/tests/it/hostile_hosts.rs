@@ -286,6 +286,44 @@ fn a_straight_chain_of_searches_ends_with_the_budget() {
     }
 }
 
+/// One search for many literals needs no more of the budget than the searches that the rules need.
+#[test]
+fn a_text_that_resembles_many_literals_costs_one_search() {
+    #[derive(Context)]
+    struct Request {
+        path: String,
+    }
+    let keys: Vec<String> = (0..63).map(|n| format!("z{n:02}")).collect();
+    // The first key, then another one again and again, next to which keys that are alike are compared.
+    let path = ["z00", &"z09".repeat(340_000)].concat();
+    let env = Env::<Request>::new();
+    let chain = |keys: &[String]| {
+        let terms: Vec<String> = keys.iter().map(|key| format!("path.contains('{key}')")).collect();
+        terms.join(" || ")
+    };
+    // Each search of the text takes a little more than a 63rd of the budget.
+    let request = Request { path };
+    all(&env, &chain(&keys), &request, "Bool(true)");
+    let (others, more) = (keys.iter().skip(20).take(30), keys.iter().skip(33));
+    let [others, more] = [others.cloned().collect::<Vec<_>>(), more.cloned().collect()];
+    all(&env, &chain(&others), &request, "Bool(false)");
+    let absent = Request { path: "z09".repeat(340_000) };
+    all(&env, &format!("path == '' && path.contains('z01') || {}", chain(&keys)), &absent, "Bool(true)");
+    let guarded: Vec<String> = keys.iter().map(|key| format!("path == '{key}' && path.contains('{key}')")).collect();
+    all(&env, &format!("{} || {}", chain(&more), guarded.join(" || ")), &absent, "Bool(false)");
+    for tier in [Tier::Interpret, Tier::Native] {
+        let engine = Engine::builder().tier(tier).build();
+        for indexing in [celero::Indexing::Auto, celero::Indexing::Off] {
+            let rules = engine.rules(&env).index(indexing).on_error(celero::ErrorPolicy::NoMatch);
+            let rules = rules.rule("all", &chain(&keys), ()).rule("others", &chain(&others), ());
+            let set = rules.rule("more", &format!("{} || path.contains('z00')", chain(&more)), ()).build().unwrap();
+            let scratch = &mut Scratch::new();
+            assert_eq!(set.indices(&request, scratch).unwrap(), [0, 2], "{tier:?}");
+            assert!(scratch.errors().is_empty(), "{tier:?}");
+        }
+    }
+}
+
 #[test]
 fn without_static_types() {
     let env = Env::dynamic().variable("x", Type::Int).unchecked(true);

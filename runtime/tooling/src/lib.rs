@@ -14,6 +14,7 @@
 //! | [`inferred_type`] | the type of a value in JSON, for languages that declare every variable |
 //! | [`diagnostic_json`] | errors and warnings as JSON |
 //! | [`macros`] | the names of CEL's macros |
+//! | [`names`] | signatures and documentation of functions and macros |
 //! | [`measure`] | the time of something short |
 //! | [`notation`] | types, declarations and definitions as the command line has them |
 //! | [`disassembly`] | machine code as instructions, each with the part of the source that it came from |
@@ -31,6 +32,7 @@ pub mod inferred_type;
 pub mod language;
 pub mod macros;
 pub mod measure;
+pub mod names;
 pub mod notation;
 pub mod rule_sets;
 pub mod rules_file;

@@ -6,12 +6,10 @@ mod rules;
 pub use requests::{Request, requests};
 pub use rules::{SourceRule, rules};
 
-pub use crate::language::Language;
-
-/// Reads a file as text.
-///
-/// # Errors
-/// The name and what is wrong with it.
-fn text(path: &std::path::Path) -> Result<String, String> {
-    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+/// Returns what is wrong with a line of JSON Lines: `LINE:COLUMN: message`.
+fn json_error(line: usize, error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    // The error's own line is always 1.
+    let message = message.rsplit_once(" at line ").map_or(&*message, |(message, _)| message);
+    format!("{line}:{}: {message}", error.column())
 }

@@ -1,8 +1,11 @@
-//! Rules of files: one expression (`.cel`, `.filter`), `NAME: EXPRESSION` lines (`.rules`), or a corpus (`.jsonl`), an object with a member
-//! `expr` on each line. Lines with a member `pattern` or `regex` instead become rules that search the target of the request with it.
+//! Rules of files: `.cel`, `.filter` and `.rules` as all tools of celero read them, or a corpus (`.jsonl`), an object with a member `expr` on each
+//! line. Lines with a member `pattern` or `regex` instead become rules that search the target of the request with it.
 
-use super::{Language, text};
+use super::json_error;
 use crate::structure::Structure;
+use celero_tooling::language::Language;
+use celero_tooling::rules_file::RulesFile;
+use celero_tooling::source::{Format, RuleText, Unreadable};
 use serde::Deserialize;
 use std::path::Path;
 
@@ -22,7 +25,7 @@ struct Line {
     expr: Option<String>,
     #[serde(alias = "regex")]
     pattern: Option<String>,
-    language: Option<Language>,
+    language: Option<String>,
 }
 
 /// Lines of a corpus by which its language is found.
@@ -33,23 +36,44 @@ const PROBED: usize = 100;
 /// # Errors
 /// The file can't be read, or is not of a known form: its name, the line, and what is expected there.
 pub fn rules(path: &Path) -> Result<Vec<SourceRule>, String> {
-    let text = text(path)?;
-    let one = |language| vec![SourceRule { source: text.trim().to_owned(), language }];
+    let name = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("jsonl") => corpus(&text).map_err(|why| format!("{}:{why}", path.display())),
-        Some("rules") => lines(&text).map_err(|why| format!("{}:{why}", path.display())),
-        Some("cel") => Ok(one(Language::Cel)),
-        Some("filter") => Ok(one(Language::Filter)),
-        _ => Err(format!("{}: rules are in files that end in .cel, .filter, .rules or .jsonl", path.display())),
+        Some("jsonl") => corpus(text).map_err(|why| format!("{name}:{why}")),
+        Some("cel" | "filter" | "rules") => written(path, text),
+        _ => Err(format!("{name}: rules are in files that end in .cel, .filter, .rules or .jsonl")),
+    }
+}
+
+/// Reads the rules that people wrote.
+fn written(path: &Path, text: &str) -> Result<Vec<SourceRule>, String> {
+    let name = path.display().to_string();
+    let policy = || format!("{name}: a policy; expected rules");
+    let RuleText { text, format, language, .. } =
+        RuleText::of(path, text.to_owned(), None, None).map_err(|why| match why {
+            Unreadable::Language(why) => format!("{name}:1: {why}"),
+            Unreadable::OtherFormat => policy(),
+        })?;
+    let rule = |source: &str, language| SourceRule { source: source.trim().to_owned(), language };
+    match format {
+        Format::Cel => Ok(vec![rule(&text, language)]),
+        Format::Rules => {
+            let file = RulesFile::parse(name, text, language)?;
+            Ok(file.rules.iter().map(|found| rule(&found.source, found.language)).collect())
+        }
+        Format::Policy => Err(policy()),
     }
 }
 
 fn corpus(text: &str) -> Result<Vec<SourceRule>, String> {
     let mut found = Vec::new();
     for (number, line) in (1_usize..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-        let line: Line = serde_json::from_str(line).map_err(|error| format!("{number}: {error}"))?;
+        let line: Line = serde_json::from_str(line).map_err(|error| json_error(number, &error))?;
+        let language = line.language.as_deref().map(Language::named).transpose();
+        let language = language.map_err(|why| format!("{number}: {why}"))?;
         let (source, language) = match (line.expr, line.pattern) {
-            (Some(source), _) => (source, line.language),
+            (Some(source), _) => (source, language),
             (None, Some(pattern)) => (format!("request.uri.matches({})", quoted(&pattern)), Some(Language::Cel)),
             (None, None) => return Err(format!("{number}: expected a member `expr`, `pattern` or `regex`")),
         };
@@ -72,27 +96,6 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// The rules of `NAME: EXPRESSION` lines. `NAME [language filter]: ..` is in the filter language; other attributes are ignored. A line that
-/// starts with white space continues the one above.
-fn lines(text: &str) -> Result<Vec<SourceRule>, String> {
-    let mut found: Vec<SourceRule> = Vec::new();
-    for (number, line) in (1_usize..).zip(text.lines()) {
-        if line.trim().is_empty() || line.trim_start().starts_with('#') {
-            continue;
-        }
-        if line.starts_with([' ', '\t']) {
-            let above = found.last_mut().ok_or_else(|| format!("{number}: there is no rule above to continue"))?;
-            above.source.push('\n');
-            above.source.push_str(line.trim_end());
-            continue;
-        }
-        let (head, source) = line.split_once(':').ok_or_else(|| format!("{number}: expected `NAME: EXPRESSION`"))?;
-        let language = if head.contains("language filter") { Language::Filter } else { Language::Cel };
-        found.push(SourceRule { source: source.trim().to_owned(), language });
-    }
-    Ok(found)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,12 +115,36 @@ mod tests {
         let pattern = corpus(r#"{"regex": "a\\s\"", "id": 1}"#).unwrap();
         assert_eq!(pattern, [rule(r#"request.uri.matches("a\\s\"")"#, Language::Cel)]);
         assert_eq!(corpus("{}").unwrap_err(), "1: expected a member `expr`, `pattern` or `regex`");
+        let unknown = corpus(r#"{"expr": "a", "language": "wire"}"#).unwrap_err();
+        assert_eq!(unknown, "1: there is no language `wire`: expected `cel` or `filter`");
+        assert_eq!(corpus("\n{").unwrap_err(), "2:1: EOF while parsing an object");
     }
 
     #[test]
-    fn lines_are_rules() {
-        let found = lines("# c\na: x ==\n  1\nb [priority 2, language filter]: ssl\n").unwrap();
-        assert_eq!(found, [rule("x ==\n  1", Language::Cel), rule("ssl", Language::Filter)]);
-        assert_eq!(lines("a").unwrap_err(), "1: expected `NAME: EXPRESSION`");
+    fn files_are_read_as_other_tools_read_them() {
+        let read = |name: &str, text: &str| written(Path::new(name), text);
+        let (cel, filter) = (|source| rule(source, Language::Cel), |source| rule(source, Language::Filter));
+        for (name, text, rules) in [
+            ("a.cel", "a ==\n  1\n", vec![cel("a ==\n  1")]),
+            ("a.cel", "# language: filter\nssl\n", vec![filter("ssl")]),
+            ("a.filter", "# why\nssl\n", vec![filter("ssl")]),
+            (
+                "a.rules",
+                "# c\na: x ==\n  1\nb [priority -2, language filter]: ssl\n",
+                vec![filter("ssl"), cel("x ==\n  1")],
+            ),
+            ("a.rules", "# language: filter\na: ssl\nb [language cel]: x\n", vec![filter("ssl"), cel("x")]),
+        ] {
+            assert_eq!(read(name, text), Ok(rules), "{name} {text}");
+        }
+        for (name, text, why) in [
+            ("a.rules", "a: b\nc", "a.rules:2: expected `NAME: EXPRESSION`"),
+            ("a.rules", "a [language wire]: b", "a.rules:1: there is no language `wire`: expected `cel` or `filter`"),
+            ("a.cel", "# language: wire", "a.cel:1: there is no language `wire`: expected `cel` or `filter`"),
+            ("a.rules", "request:\n- deny: true\n", "a.rules: a policy; expected rules"),
+            ("a.cel", "request:\n- deny: true\n", "a.cel: a policy; expected rules"),
+        ] {
+            assert_eq!(read(name, text).unwrap_err(), why);
+        }
     }
 }

@@ -6,7 +6,7 @@
 mod cel;
 mod filter;
 
-use crate::language::Language;
+use celero_tooling::language::Language;
 use std::collections::BTreeSet;
 
 /// A feature of a language. The order is that of precedence: a rule with a regular expression and a comparison is in the partition `regex`.

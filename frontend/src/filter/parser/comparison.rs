@@ -178,3 +178,18 @@ fn unsupported(ty: &FilterType) -> String {
 fn length(text: &str) -> u32 {
     u32::try_from(text.len()).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::FILTER_WORDS;
+
+    #[test]
+    fn tools_know_every_word_that_is_an_operator() {
+        for (operator, _) in OPERATORS.iter().filter(|(operator, _)| operator.starts_with(|c: char| c.is_alphabetic()))
+        {
+            assert!(FILTER_WORDS.iter().any(|(word, _)| word == operator), "{operator}");
+        }
+        assert!(FILTER_WORDS.is_sorted());
+    }
+}

@@ -8,7 +8,7 @@ use crate::held_response::HeldResponse;
 use crate::write_answer::write_answer;
 use bytes::Bytes;
 use celero_policy::{ClientCertificate, Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary};
-use http::{HeaderMap, Uri};
+use http::{HeaderMap, StatusCode, Uri};
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::proxy::{FailToProxy, Session};
 use pingora::{Error, ErrorType, OrErr, Result};
@@ -248,7 +248,7 @@ impl Guard {
     pub async fn fail_to_proxy(&mut self, session: &mut Session) -> Option<FailToProxy> {
         self.restore(session);
         let given = self.answer.as_deref()?;
-        if session.response_written().is_none() {
+        if final_response(session).is_none() {
             // The state of the connection is not known here, so it is closed after this answer.
             session.set_keepalive(None);
             if let Err(error) = write_answer(session, given).await {
@@ -269,9 +269,18 @@ impl Guard {
             duration: self.clock.elapsed(),
             bytes_sent: u64::try_from(session.body_bytes_sent()).unwrap_or(u64::MAX),
         };
-        let response = session.response_written().map(|head| &**head);
+        let response = final_response(session).map(|head| &**head);
         self.policy.log(session.req_header(), response, &end, &mut self.exchange)
     }
+}
+
+/// Returns the head of the response that was sent, if one was: not that of an interim response, such as the 100 that a body is asked for with
+/// (RFC 9110, section 15.2), which Pingora keeps like others.
+#[must_use]
+pub fn final_response(session: &Session) -> Option<&ResponseHeader> {
+    let is_final =
+        |head: &&ResponseHeader| !head.status.is_informational() || head.status == StatusCode::SWITCHING_PROTOCOLS;
+    session.response_written().filter(is_final)
 }
 
 /// Returns the certificate of the client, if the host keeps it with the connection.

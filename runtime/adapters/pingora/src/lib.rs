@@ -55,4 +55,4 @@ mod held_response;
 mod write_answer;
 
 pub use body_clock::BodyPace;
-pub use guard::Guard;
+pub use guard::{Guard, final_response};

@@ -77,6 +77,7 @@ impl Generation {
         }
         let (now, then) = (&self.config, &before.config);
         for (section, same) in [
+            ("listeners", now.listeners == then.listeners),
             ("upstreams", now.upstreams == then.upstreams),
             ("routes", now.routes == then.routes),
             ("timeouts", now.timeouts == then.timeouts),

@@ -3,6 +3,7 @@
 use crate::failure;
 use crate::request_state::RequestState;
 use crate::routing;
+use celero_pingora::final_response;
 use celero_policy::LogFields;
 use pingora::Error;
 use pingora::proxy::Session;
@@ -24,7 +25,12 @@ pub(crate) fn line(session: &Session, request: &RequestState, fields: &LogFields
         // rustls writes `TLSv1_3`.
         entry.add("tls", || tls.version.replace('_', ".").into());
     }
-    entry.add("status", || session.response_written().map(|head| head.status.as_u16()).into());
+    let response = final_response(session);
+    entry.add("status", || response.map(|head| head.status.as_u16()).into());
+    // Without it, refused calls would look like answered ones.
+    if let Some(status) = response.and_then(|head| head.headers.get("grpc-status")) {
+        entry.add("grpcStatus", || String::from_utf8_lossy(status.as_bytes()).into());
+    }
     entry.add("bytesSent", || session.body_bytes_sent().into());
     entry.add("durationMs", || (guard.elapsed().as_micros() as f64 / 1e3).into());
     if let Some(upstream) = request.upstream.and_then(|index| request.now.upstreams.get(index)) {

@@ -6,7 +6,7 @@ use crate::state::State;
 use crate::{failure, log_entry, routing};
 use async_trait::async_trait;
 use bytes::Bytes;
-use celero_pingora::{BodyPace, Guard};
+use celero_pingora::{BodyPace, Guard, final_response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::proxy::{FailToProxy, ProxyHttp, Session};
@@ -215,7 +215,7 @@ impl ProxyHttp for Service {
         }
         log::debug!("{error}");
         if let Some(status) = status
-            && session.response_written().is_none()
+            && final_response(session).is_none()
         {
             session.set_keepalive(None);
             let reason = status.canonical_reason().unwrap_or_default().to_lowercase();
@@ -227,7 +227,7 @@ impl ProxyHttp for Service {
     }
 
     async fn logging(&self, session: &mut Session, error: Option<&Error>, request: &mut RequestState) {
-        let status = session.response_written().map(|head| head.status.as_u16());
+        let status = final_response(session).map(|head| head.status.as_u16());
         let fields = request.guard.log(session);
         if let Some(log) = &self.state.log {
             log.line(log_entry::line(session, request, &fields, error));

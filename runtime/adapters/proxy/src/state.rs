@@ -108,7 +108,12 @@ impl State {
         let same_sockets =
             config.listeners.iter().map(Listener::socket).eq(before.config.listeners.iter().map(Listener::socket));
         if !same_sockets {
-            config.listeners.clone_from(&before.config.listeners);
+            let wanted = std::mem::replace(&mut config.listeners, before.config.listeners.clone());
+            for running in &mut config.listeners {
+                if let Some(wanted) = wanted.iter().find(|wanted| wanted.socket() == running.socket()) {
+                    running.tls.clone_from(&wanted.tls);
+                }
+            }
         }
         for (name, same) in [
             ("listeners", same_sockets),

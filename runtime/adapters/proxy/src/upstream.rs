@@ -2,13 +2,17 @@
 
 use crate::config::{Balance, HashKey, Health, Upstream as Config};
 use crate::tls::ServerTrust;
+use async_trait::async_trait;
 use http::request::Parts;
 use pingora::lb::health_check::{HealthCheck, HttpHealthCheck, TcpHealthCheck};
 use pingora::lb::selection::{BackendIter, BackendSelection, Consistent, Random, RoundRobin};
-use pingora::lb::{Backends, LoadBalancer};
+use pingora::lb::{Backend, Backends, LoadBalancer};
 use pingora::upstreams::peer::HttpPeer;
+use pingora::{Error, ErrorType, Result};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// The largest number of servers that are tried in one choice.
 const MAX_TRIES: usize = 256;
@@ -112,9 +116,35 @@ where
 {
     let mut balancer = LoadBalancer::try_from_iter(servers)?;
     if let Some((health, trust)) = health {
-        balancer.set_health_check(check_of(health, trust));
+        balancer.set_health_check(Box::new(BoundedCheck { check: check_of(health, trust), limit: health.timeout }));
     }
     Ok(balancer)
+}
+
+/// A health check with a time limit for the whole of it. Pingora's limits are for each read.
+struct BoundedCheck {
+    check: Box<dyn HealthCheck + Send + Sync>,
+    limit: Duration,
+}
+
+#[async_trait]
+impl HealthCheck for BoundedCheck {
+    async fn check(&self, server: &Backend) -> Result<()> {
+        let late = |_| Error::explain(ErrorType::ReadTimedout, "the health check took too long");
+        timeout(self.limit, self.check.check(server)).await.map_err(late)?
+    }
+
+    async fn health_status_change(&self, server: &Backend, healthy: bool) {
+        self.check.health_status_change(server, healthy).await;
+    }
+
+    fn backend_summary(&self, server: &Backend) -> String {
+        self.check.backend_summary(server)
+    }
+
+    fn health_threshold(&self, success: bool) -> usize {
+        self.check.health_threshold(success)
+    }
 }
 
 fn check_of(health: &Health, trust: Option<&ServerTrust>) -> Box<dyn HealthCheck + Send + Sync> {

@@ -11,6 +11,7 @@ use crate::listing;
 use crate::output::Output;
 use crate::recorded_requests::RecordedRequest;
 use celero::Engine;
+use celero::filter::FILTER_WORDS;
 use celero_tooling::curl;
 use celero_tooling::disassembly::disassemble;
 use celero_tooling::macros::macro_names;
@@ -34,10 +35,6 @@ const COMMANDS: &[(&str, &str)] = &[
     (":help", "shows this list"),
     (":quit", "ends the session, as does the end of input"),
 ];
-
-/// The words of Cloudflare's filter language that are no names.
-const FILTER_WORDS: &[&str] =
-    &["all", "and", "any", "bitwise_and", "contains", "matches", "not", "or", "strict wildcard", "wildcard", "xor"];
 
 /// What a session does after a line.
 pub(super) enum Next {
@@ -81,7 +78,11 @@ impl Session {
     pub(super) fn names(&self) -> Vec<String> {
         let commands =
             COMMANDS.iter().filter_map(|(command, _)| command.split(' ').next()).filter(|word| word.starts_with(':'));
-        let words = if self.language == Language::Filter { FILTER_WORDS.to_vec() } else { macro_names() };
+        let words = if self.language == Language::Filter {
+            FILTER_WORDS.iter().map(|(word, _)| *word).collect()
+        } else {
+            macro_names()
+        };
         let mut names: Vec<String> = commands.chain(words).map(ToOwned::to_owned).collect();
         let mut sink = Output::new(crate::output::Color::Never);
         // Declarations that are not valid have no names.

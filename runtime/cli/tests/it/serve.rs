@@ -33,6 +33,13 @@ fn files_become_pages() {
     assert_eq!((&found["ok"], &found["texts"][1]["name"]), (&json!(true), &json!("b")));
     let (one, two) = (file("first.cel", "1 == 1"), file("second.cel", "2 == 2"));
     assert_eq!(get(&[&one, &two], "/api/rules")["texts"].as_array().unwrap().len(), 2);
+    // Options for all files hold whenever the files are read.
+    let (one, two) = (file("first.txt", "http.host eq \"a\""), file("second.txt", "ssl"));
+    let found = get(&["--language", "filter", &one, &two], "/api/rules");
+    assert_eq!((&found["ok"], &found["texts"][1]["language"]), (&json!(true), &json!("filter")), "{found}");
+    let named = file("third.txt", "a: request.path == \"/\"\n");
+    let found = get(&["--format", "rules", &named], "/api/rules");
+    assert_eq!(found["texts"][0]["name"], "a", "{found}");
     let policy = file("served.yaml", "request:\n- name: all\n  deny: 403\n");
     let cases = file("served-cases.yaml", "- name: denied\n  request: {uri: /}\n  expect: {status: 403}\n");
     assert_eq!(get(&[&policy, &cases], "/api/policy")["cases"][0]["cases"][0]["passed"], true);
@@ -40,8 +47,14 @@ fn files_become_pages() {
 
 #[test]
 fn what_cannot_be_served_is_named() {
+    let rule = file("beside.cel", "true");
+    let long = file("long.rules", &"# a comment\n".repeat(400_000));
     for (args, why) in [
-        (&["serve", "-"][..], "standard input can't be one"),
+        (&["serve", "-e", "true", "-e", "false"][..], "takes one text, or files"),
+        (&["serve", "-e", "true", &rule], "takes one text, or files"),
+        (&["serve", &long], "longer than 4194304 bytes"),
+        (&["serve", "/dev/zero"], "/dev/zero: not a regular file"),
+        (&["serve", "-"], "standard input can't be one"),
         (&["serve", "/no/such.rules"], "/no/such.rules"),
         (&["serve", "--listen", "nowhere"], "invalid value 'nowhere'"),
         (&["serve", "--listen", "192.0.2.1:1"], "192.0.2.1:1"),

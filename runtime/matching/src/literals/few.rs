@@ -4,7 +4,8 @@
 //! half bytes, one lookup for each half of each byte of an anchor. The results, combined, say for each offset which of eight groups of keys
 //! may have their anchor there; only those keys are compared. The method is known as Teddy, from Hyperscan.
 //!
-//! A text on which too many comparisons fail is searched for each key separately, so the time is always linear in the text.
+//! The number of comparisons is bounded by the length of the text. Where they do not suffice, the keys that were not found are searched for
+//! one by one, so the time is always linear in the text.
 
 use super::eight_bytes;
 use super::rarity::{Rarity, windows};
@@ -19,8 +20,10 @@ const ANCHOR_REGION: usize = 256;
 const GROUPS: usize = 8;
 /// Bytes of a key that are compared in the time of one step.
 const BYTES_PER_STEP: usize = 32;
-/// Steps of comparing that are allowed whatever the length of the text. Each byte of the text allows one more.
+/// Steps of comparing that are allowed whatever the length of the text, and the bytes of text that allow one more: comparing takes no more
+/// than a small multiple of the time of the pass.
 const MIN_STEPS: usize = 64;
+const TEXT_PER_STEP: usize = 8;
 
 /// Tells which of up to 64 literals occur in a text, as bits of one word.
 ///
@@ -43,6 +46,8 @@ pub struct FewLiterals {
     tables: [[u8; 16]; 2 * ANCHOR],
     /// Keys that are found by their anchors, those of one group next to each other.
     anchored: Box<[AnchoredKey]>,
+    /// The bits of all these keys.
+    anchored_bits: u64,
     /// Where the keys of each group begin, and the end of the last group.
     groups: [u8; GROUPS + 1],
     /// Keys that are searched for one by one, and their bits.
@@ -136,10 +141,11 @@ impl FewLiterals {
                 }
             }
         }
-        Some(Self { tables, anchored: anchored.into(), groups, single: single.into() })
+        let anchored_bits = anchored.iter().fold(0, |bits, key| bits | key.bit);
+        Some(Self { tables, anchored: anchored.into(), anchored_bits, groups, single: single.into() })
     }
 
-    /// Returns whether a lookup is one pass over a text, whatever the number of keys.
+    /// Returns whether a lookup is one pass over most texts, whatever the number of keys.
     #[must_use]
     pub fn is_one_pass(&self) -> bool {
         self.single.is_empty()
@@ -149,35 +155,33 @@ impl FewLiterals {
     #[must_use]
     #[inline]
     pub fn find(&self, text: &[u8]) -> u64 {
-        self.find_within(text, |_| true).unwrap_or(0)
+        match self.find_in_one_pass(text) {
+            (found, true) => found,
+            (found, false) => self.search_each(text, found),
+        }
     }
 
-    /// As [`find`](Self::find), for callers that bound the time of searches: calls `charge` with a number of bytes before they are read, which is the
-    /// length of the text once for each pass over it. Returns `None` as soon as `charge` returns false.
+    /// Returns keys that occur in `text`, and whether they are all that do. For callers that bound the time of searches: this is one pass over
+    /// the text, and comparisons whose number is bounded by its length. The result is not complete if more comparisons are needed, or if not
+    /// [all keys](Self::is_one_pass) are found in one pass. A missing key may be in the text then.
+    #[must_use]
     #[inline]
-    pub fn find_within(&self, text: &[u8], mut charge: impl FnMut(usize) -> bool) -> Option<u64> {
-        let mut found = 0;
-        for (key, bit) in &self.single {
-            if !charge(text.len()) {
-                return None;
-            }
-            found |= if key.is_in(text) { *bit } else { 0 };
-        }
+    pub fn find_in_one_pass(&self, text: &[u8]) -> (u64, bool) {
         if self.anchored.is_empty() || text.len() < ANCHOR {
-            return Some(found);
-        }
-        if !charge(text.len()) {
-            return None;
+            return (0, self.is_one_pass());
         }
         // SAFETY: keys are anchored only if the processor has these instructions; the text is not shorter than an anchor.
         #[cfg(target_arch = "x86_64")]
         let search = unsafe { x86::scan(self, text) };
         #[cfg(not(target_arch = "x86_64"))]
         let search = Search { found: 0, steps: 0 };
-        if search.steps > 0 {
-            return Some(found | search.found);
-        }
-        charge(text.len().saturating_mul(self.anchored.len())).then(|| found | self.search_each(text, search.found))
+        let all = search.steps > 0 || self.has_all(&search);
+        (search.found, all && self.is_one_pass())
+    }
+
+    /// Whether all keys that have an anchor were found.
+    fn has_all(&self, search: &Search) -> bool {
+        search.found == self.anchored_bits
     }
 
     /// Compares the keys that may have their anchor at one of the offsets. `starts` has a bit for each offset from `at` on at which a group may
@@ -193,16 +197,19 @@ impl FewLiterals {
                 left &= left.wrapping_sub(1);
                 let Some([first, end]) = self.groups.get(group..).and_then(<[u8]>::first_chunk) else { continue };
                 for key in self.anchored.get(usize::from(*first)..usize::from(*end)).unwrap_or_default() {
-                    if search.found & key.bit != 0 {
-                        continue;
-                    }
-                    search.steps = search.steps.saturating_sub(key.bytes.len() / BYTES_PER_STEP).saturating_sub(1);
+                    // A key that was found takes a step too: each turn takes time.
+                    let wanted = search.found & key.bit == 0;
+                    let bytes = if wanted { key.bytes.len() } else { 0 };
+                    search.steps = search.steps.saturating_sub(bytes / BYTES_PER_STEP).saturating_sub(1);
                     if search.steps == 0 {
                         return;
                     }
                     let from = at.wrapping_add(start).checked_sub(key.anchor);
-                    if from.is_some_and(|from| key.is_at(text, from)) {
+                    if wanted && from.is_some_and(|from| key.is_at(text, from)) {
                         search.found |= key.bit;
+                        if self.has_all(search) {
+                            return;
+                        }
                     }
                 }
             }
@@ -210,8 +217,10 @@ impl FewLiterals {
     }
 
     /// Searches for each key that has not been found.
-    #[cold]
-    fn search_each(&self, text: &[u8], found: u64) -> u64 {
+    fn search_each(&self, text: &[u8], mut found: u64) -> u64 {
+        for (key, bit) in &self.single {
+            found |= if key.is_in(text) { *bit } else { 0 };
+        }
         let keys = self.anchored.iter().filter(|key| found & key.bit == 0 && memmem::find(text, &key.bytes).is_some());
         keys.fold(found, |found, key| found | key.bit)
     }
@@ -230,7 +239,7 @@ impl FewLiterals {
 struct Search {
     /// The keys found so far.
     found: u64,
-    /// Steps of comparing that are left; with none left, the result is not complete.
+    /// Steps of comparing that are left; with none left, the result may not be complete.
     steps: usize,
 }
 
@@ -243,7 +252,7 @@ fn has_vectors() -> bool {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{ANCHOR, FewLiterals, MIN_STEPS, Search};
+    use super::{ANCHOR, FewLiterals, MIN_STEPS, Search, TEXT_PER_STEP};
     use std::arch::x86_64::{
         __m128i, __m256i, _mm_and_si128, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set_epi64x,
         _mm_set1_epi8, _mm_setzero_si128, _mm_shuffle_epi8, _mm_srli_epi16, _mm_srli_si128, _mm_storeu_si128,
@@ -264,7 +273,7 @@ mod x86 {
     /// The processor has AVX2, BMI1 and BMI2.
     #[target_feature(enable = "avx2,bmi1,bmi2")]
     pub(super) unsafe fn scan(keys: &FewLiterals, text: &[u8]) -> Search {
-        let mut search = Search { found: 0, steps: text.len().saturating_add(MIN_STEPS) };
+        let mut search = Search { found: 0, steps: MIN_STEPS.saturating_add(text.len() / TEXT_PER_STEP) };
         match text.len() {
             // SAFETY: the text has as many bytes as a block reads.
             LONG_READ.. => unsafe { long(keys, text, &mut search) },
@@ -380,7 +389,7 @@ mod x86 {
                 // SAFETY: there is room for 32 bytes.
                 unsafe { _mm256_storeu_si256(groups.as_mut_ptr().cast(), all) };
                 keys.compare(text, at, !none, &groups, search);
-                if search.steps == 0 {
+                if search.steps == 0 || keys.has_all(search) {
                     return;
                 }
             }
@@ -452,17 +461,30 @@ mod tests {
         let few = FewLiterals::new(&keys).unwrap();
         let text = [&vec![b'a'; 10_000][..], b"c"].concat();
         assert_eq!(few.find(&text), 2);
-        let mut charged = 0;
-        let bounded = few.find_within(&text, |bytes| {
-            charged += bytes;
-            charged < 100_000
-        });
-        // One pass, then a search for each key; or the searches alone.
-        let passes = if has_vectors() { 65 } else { 10 };
-        assert_eq!((bounded, charged), (None, passes * text.len()));
+        assert_eq!(few.find_in_one_pass(&text), (0, false));
         let mut search = Search { found: 0, steps: 100 };
         few.compare(&text, 0, u32::MAX, &[u8::MAX; 32], &mut search);
         assert_eq!((search.found, search.steps), (0, if has_vectors() { 0 } else { 100 }));
+    }
+
+    #[test]
+    fn keys_that_were_found_take_steps_too() {
+        // All keys have the same anchor, which is everywhere in the text, and are in the text.
+        let mut keys: Vec<String> = (3..65).map(|length| "z".repeat(length)).collect();
+        let text = "z".repeat(30_000);
+        let all = (1_u64 << 62) - 1;
+        let few = FewLiterals::new(&keys).unwrap();
+        assert!(few.anchored.iter().all(|key| key.anchor_bytes() == b"zzz"));
+        assert_eq!((few.find(text.as_bytes()), few.find_in_one_pass(text.as_bytes()).1), (all, has_vectors()));
+        // Another key keeps the search going.
+        keys.push("absent".into());
+        let few = FewLiterals::new(&keys).unwrap();
+        let found = if has_vectors() { all } else { 0 };
+        assert_eq!(few.find_in_one_pass(text.as_bytes()), (found, false));
+        assert_eq!(few.find(text.as_bytes()), all);
+        let mut search = Search { found: all, steps: 100 };
+        few.compare(text.as_bytes(), 0, u32::MAX, &[u8::MAX; 32], &mut search);
+        assert_eq!((search.found, search.steps), (all, if has_vectors() { 0 } else { 100 }));
     }
 
     #[test]

@@ -4,22 +4,24 @@ use crate::limits;
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
 use celero::{Arena, Bindings, Env, Type};
+use celero_tooling::envs::Envs;
+use celero_tooling::language::Language;
 use celero_tooling::{curl, http_request, inferred_type, value_json};
 use http::Request;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value as Json, json};
+use std::borrow::Cow;
 use std::net::SocketAddr;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
-/// The languages of rules.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Language {
-    /// CEL.
-    #[default]
-    Cel,
-    /// Cloudflare's filter language.
-    Filter,
+/// Reads the name of a language.
+///
+/// # Errors
+/// A name of no language.
+pub(super) fn language<'de, D: Deserializer<'de>>(from: D) -> Result<Language, D::Error> {
+    let name = Cow::<'de, str>::deserialize(from)?;
+    Language::named(&name).map_err(D::Error::custom)
 }
 
 /// What was given.
@@ -103,14 +105,13 @@ pub(super) fn request(text: &str) -> Result<Request<Vec<u8>>, String> {
     }
 }
 
-/// Returns the environment of rules about requests. Made once for each language.
+/// The environments of rules about requests.
+pub(super) static REQUEST_ENVS: LazyLock<Envs<RequestContext<'static>>> =
+    LazyLock::new(|| Envs::new(Env::new(), FilterLanguage::http()));
+
+/// Returns the environment of rules about requests in a language.
 pub(super) fn request_env(language: Language) -> &'static Env<RequestContext<'static>> {
-    static CEL: OnceLock<Env<RequestContext<'static>>> = OnceLock::new();
-    static FILTER: OnceLock<Env<RequestContext<'static>>> = OnceLock::new();
-    match language {
-        Language::Cel => CEL.get_or_init(Env::new),
-        Language::Filter => FILTER.get_or_init(|| Env::new().filter_language(FilterLanguage::http())),
-    }
+    REQUEST_ENVS.of(language)
 }
 
 /// Returns the type of a variable: the filter language needs one, CEL takes any value.

@@ -104,7 +104,7 @@ pub(super) fn one(files: &Files, question: &Question) -> Result<Json, Refusal> {
             "headers": headers(&answer.headers),
             "body": String::from_utf8_lossy(answer.body.get(..2048).unwrap_or(&answer.body)),
         })),
-        "refusal": exchange.refusal().map(|refusal| format!("{refusal:?}")),
+        "refusal": exchange.refusal().map(|refusal| refusal.word()),
         "request": json!({ "method": head.method.as_str(), "target": head.uri.to_string(), "headers": headers(&head.headers) }),
         "response": json!({ "status": response.status.as_u16(), "headers": headers(&response.headers) }),
         "labels": exchange.labels().map(|(name, value)| json!([name, value])).collect::<Vec<_>>(),

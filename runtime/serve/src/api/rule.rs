@@ -1,12 +1,13 @@
 //! A rule with an input: diagnostics, the result, the values of the parts, the stages of the compilation, the cost.
 
-use super::input::{self, Input, Language};
+use super::input::{self, Input};
 use super::{Refusal, cost, shown};
 use crate::limits;
 use celero::http::RequestContext;
 use celero::{Context, Engine, Env, Limits, PartResult, Program, Scratch, SourceLimits, Tier, Trace};
 use celero_tooling::diagnostic_json::diagnostics_json;
 use celero_tooling::disassembly::{Disassembly, disassemble};
+use celero_tooling::language::Language;
 use http::Request;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
@@ -17,6 +18,7 @@ use std::sync::LazyLock;
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Question {
     rule: String,
+    #[serde(deserialize_with = "input::language")]
     pub(super) language: Language,
     pub(super) input: String,
     source: String,

@@ -1,16 +1,21 @@
 //! The rule set that the command was given: how each rule is found, what is wrong with it, and what it costs for a request.
 
-use super::input::{self, Language, request_env};
-use super::rule::engine;
-use super::{Refusal, shown};
-use crate::files::{Files, RuleText};
+use super::input::{self, REQUEST_ENVS, request_env};
+use super::{Refusal, rule, shown};
+use crate::files::Files;
 use crate::limits;
 use celero::http::RequestContext;
-use celero::{Engine, ErrorPolicy, IndexEntry, Rule, RuleExplanation, RuleSetBuilder, Scratch, Tier};
+use celero::{Engine, ErrorPolicy, IndexEntry, RuleExplanation, Scratch, Severity, Tier};
+use celero_tooling::check::check_rules;
 use celero_tooling::diagnostic_json::diagnostic_json;
 use celero_tooling::measure::fastest_within;
+use celero_tooling::rule_sets::builder;
+use celero_tooling::rules_file::{Rule, RulesFile};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
+
+/// A rule that fails does not match.
+const ON_ERROR: ErrorPolicy = ErrorPolicy::NoMatch;
 
 /// The body of a request.
 #[derive(Debug, Default, Deserialize)]
@@ -25,7 +30,7 @@ pub(super) struct Question {
 /// # Errors
 /// There are no rules, too many, or their files can't be read.
 pub(super) fn answer(files: &Files) -> Result<Json, Refusal> {
-    Ok(explained(&engine(Tier::Auto), &read(files)?))
+    Ok(explained(&rule::engine(Tier::Auto), &read(files)?))
 }
 
 /// Answers which rules are evaluated for a request, which match or fail, and how long each takes.
@@ -37,8 +42,9 @@ pub(super) fn one(files: &Files, question: &Question) -> Result<Json, Refusal> {
     let client = input::client(&question.source).map_err(Refusal::bad)?;
     let request = input::request(&question.input).map_err(Refusal::bad)?;
     let context = RequestContext::new(&request).with_body(request.body()).with_source(client);
-    let engine = engine(Tier::Auto);
-    let set = builder(&engine, &rules).build().map_err(|_| Refusal::bad("the rules have errors"))?;
+    let engine = rule::engine(Tier::Auto);
+    let set =
+        builder(&engine, &REQUEST_ENVS, &rules, ON_ERROR).build().map_err(|_| Refusal::bad("the rules have errors"))?;
     let mut scratch = Scratch::new();
     let mut evaluated: Vec<usize> = set.candidates(&context, &mut scratch).to_vec();
     evaluated.extend(set.unindexed());
@@ -50,8 +56,8 @@ pub(super) fn one(files: &Files, question: &Question) -> Result<Json, Refusal> {
     let failed: Vec<Json> = failed.collect();
     let all = fastest_within(&[&context], limits::MEASURING, |context| set.indices(*context, &mut scratch).is_ok());
     let time = |number: &usize| {
-        let rule = rules.get(*number)?;
-        let program = engine.compile(request_env(language(rule)), &rule.source).ok()?;
+        let rule = rules.rules.get(*number)?;
+        let program = engine.compile(request_env(rule.language), &rule.source).ok()?;
         Some(fastest_within(&[&context], limits::RULE_MEASURING, |context| program.test(*context).is_ok()))
     };
     let timed = evaluated.iter().take(limits::TIMED_RULES).map(|number| json!({ "rule": number, "ns": time(number) }));
@@ -60,45 +66,30 @@ pub(super) fn one(files: &Files, question: &Question) -> Result<Json, Refusal> {
 }
 
 /// Reads the rules, in the order of their set.
-fn read(files: &Files) -> Result<Vec<RuleText>, Refusal> {
-    let Some((paths, read)) = &files.rules else {
+fn read(files: &Files) -> Result<RulesFile, Refusal> {
+    let Some(rules) = &files.rules else {
         return Err(Refusal::not_found("no rules were given: celero serve site.rules"));
     };
-    let mut rules = read(paths).map_err(Refusal::not_found)?;
-    if rules.len() > limits::RULES {
-        let (most, count) = (limits::RULES, rules.len());
+    let rules = rules.read().map_err(Refusal::not_found)?;
+    if rules.rules.len() > limits::RULES {
+        let (most, count) = (limits::RULES, rules.rules.len());
         return Err(Refusal::bad(format!(
             "the page shows at most {most} rules, not {count}: celero explain has no limit"
         )));
     }
-    rules.sort_by_key(|rule| rule.priority);
     Ok(rules)
 }
 
-fn language(rule: &RuleText) -> Language {
-    if rule.is_filter { Language::Filter } else { Language::Cel }
-}
-
-fn builder(engine: &Engine, rules: &[RuleText]) -> RuleSetBuilder<'static, RequestContext<'static>, ()> {
-    let builder = engine.rules(request_env(Language::Cel)).on_error(ErrorPolicy::NoMatch);
-    rules.iter().fold(builder, |builder, rule| {
-        let added = Rule::new(&rule.name, &rule.source, ()).priority(rule.priority);
-        let added = rule.tags.iter().fold(added, |added, tag| added.tag(tag));
-        match language(rule) {
-            Language::Cel => builder.with_rule(added),
-            Language::Filter => builder.with_rule_in(request_env(Language::Filter), added),
-        }
-    })
-}
-
-fn explained(engine: &Engine, rules: &[RuleText]) -> Json {
-    let texts: Vec<Json> = rules.iter().map(text).collect();
-    let builder = builder(engine, rules);
-    let explanation = match builder.explain() {
+fn explained(engine: &Engine, rules: &RulesFile) -> Json {
+    let texts: Vec<Json> = rules.rules.iter().map(text).collect();
+    let checked = check_rules(&rule::engine(Tier::Interpret), &REQUEST_ENVS, rules, ON_ERROR).found;
+    let explanation = match builder(engine, &REQUEST_ENVS, rules, ON_ERROR).explain() {
         Ok(explanation) => explanation,
         Err(error) => {
-            let diagnostics: Vec<Json> = error.diagnostics().map(|(rule, found)| of_rule(rule, found)).collect();
-            return json!({ "ok": false, "texts": texts, "diagnostics": diagnostics });
+            let errors = error.diagnostics().map(|(rule, found)| of_rule(rule, found));
+            let warnings = checked.iter().filter(|(_, found)| found.severity == Severity::Warning);
+            let warnings = warnings.map(|(rule, found)| of_rule(*rule, found));
+            return json!({ "ok": false, "texts": texts, "diagnostics": errors.chain(warnings).collect::<Vec<_>>() });
         }
     };
     let entry = |entry: &IndexEntry| {
@@ -122,12 +113,12 @@ fn explained(engine: &Engine, rules: &[RuleText]) -> Json {
         "expected": explanation.expected(),
         "index_bytes": explanation.index_size(),
         "code_bytes": explanation.code_size(),
-        "diagnostics": explanation.warnings().iter().map(|(rule, found)| of_rule(*rule, found)).collect::<Vec<_>>(),
+        "diagnostics": checked.iter().map(|(rule, found)| of_rule(*rule, found)).collect::<Vec<_>>(),
     })
 }
 
-fn text(rule: &RuleText) -> Json {
-    let language = if rule.is_filter { "filter" } else { "cel" };
+fn text(rule: &Rule) -> Json {
+    let language = rule.language.name();
     json!({ "name": rule.name, "text": rule.source, "language": language, "priority": rule.priority, "tags": rule.tags })
 }
 

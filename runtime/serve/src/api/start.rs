@@ -6,11 +6,12 @@ use std::path::Path;
 
 pub(super) fn answer(files: &Files) -> Json {
     let name = |path: &Path| path.display().to_string();
-    let rule = files.rule.as_ref().map(|rule| {
-        json!({ "name": rule.name, "text": rule.source, "language": if rule.is_filter { "filter" } else { "cel" } })
-    });
+    let rule = files
+        .rule
+        .as_ref()
+        .map(|rule| json!({ "name": rule.name, "text": rule.text, "language": rule.language.name() }));
     let rules =
-        files.rules.as_ref().map(|(paths, _)| paths.iter().map(|path| name(path)).collect::<Vec<_>>().join(", "));
+        files.rules.as_ref().map(|rules| rules.paths.iter().map(|path| name(path)).collect::<Vec<_>>().join(", "));
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "architecture": std::env::consts::ARCH,

@@ -2,9 +2,9 @@
 //!
 //! `PICTURES=FOLDER` writes what the tests saw, as PNG in base64.
 
-use crate::support::serve;
+use crate::support::{folder, serve};
 use crate::web_driver::Browser;
-use celero_serve::Files;
+use celero_serve::{Files, RuleFiles};
 use serde_json::json;
 
 const RULE: &str = r#"request.path.startsWith("/admin") && request.headers["x-team"] != "ops""#;
@@ -12,13 +12,19 @@ const REQUEST: &str = "GET /admin/keys HTTP/1.1\nHost: shop.example\nX-Team: sal
 
 /// Opens a window on the page; `None` without a browser.
 fn page(width: u32, height: u32, dark: bool) -> Option<Browser> {
-    let Some(browser) = Browser::open(width, height, dark) else {
-        eprintln!("left out: no chromedriver starts a browser here");
-        return None;
-    };
+    let browser = window(width, height, dark)?;
     browser.go(&format!("http://{}/", serve(Files::default())));
     browser.wait("document.querySelector('#verdict-value').textContent === 'true'");
     Some(browser)
+}
+
+/// Opens an empty window; `None` without a browser.
+fn window(width: u32, height: u32, dark: bool) -> Option<Browser> {
+    let browser = Browser::open(width, height, dark);
+    if browser.is_none() {
+        eprintln!("left out: no chromedriver starts a browser here");
+    }
+    browser
 }
 
 fn keep(browser: &Browser, name: &str) {
@@ -107,6 +113,29 @@ fn markup_in_rules_and_requests_is_text() {
         browser.value("[window.broken ?? null, document.querySelectorAll('main img, main script').length]"),
         json!([null, 0])
     );
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+fn a_policy_and_a_rule_set_have_pages() {
+    let folder = folder("browser");
+    let (policy, rules) = (folder.join("policy.yaml"), folder.join("site.rules"));
+    std::fs::write(&policy, "request:\n- name: admin\n  when: request.path.startsWith('/admin')\n  deny: 403\n")
+        .unwrap();
+    std::fs::write(&rules, "admin: request.path.startsWith('/admin')\nroot: request.path == '/'\n").unwrap();
+    let Some(browser) = window(1360, 950, false) else { return };
+    let rules = Some(RuleFiles { paths: vec![rules], format: None, language: None });
+    let to = serve(Files { policy: Some(policy), rules, ..Files::default() });
+    browser.go(&format!("http://{to}/#policy"));
+    browser.wait("document.querySelector('#policy .verdict strong')?.textContent === '403 by rule admin'");
+    browser.click("[data-page=rules]");
+    browser.wait("document.querySelector('#rules').innerText.includes('1 match. All of them take')");
+    keep(&browser, "rules");
+    browser.click("#rules table a");
+    browser.wait(
+        "!document.querySelector('#play').hidden && document.querySelector('#rule').value.includes('request.path')",
+    );
+    browser.wait("document.querySelector('#verdict').className.startsWith('verdict ') && document.querySelectorAll('.part').length > 0");
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
 

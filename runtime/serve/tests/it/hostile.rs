@@ -67,8 +67,18 @@ fn every_answer_forbids_foreign_scripts() {
         assert!(head.contains("x-content-type-options: nosniff") && head.contains("frame-ancestors 'none'"), "{head}");
         assert!(!head.contains("unsafe") && !head.contains("access-control"), "{head}");
     }
-    for path in ["/", "/page.js", "/page.css"] {
-        let body = get(to, path).body;
+    let (mut paths, mut at) = (vec!["/".to_owned(), "/page.css".to_owned(), "/page.js".to_owned()], 0);
+    while let Some(path) = paths.get(at).cloned() {
+        at += 1;
+        let answer = get(to, &path);
+        assert_eq!(answer.status, 200, "{path}");
+        let body = answer.body;
+        // The modules that a module imports are there, and obey the same.
+        for module in body.split(" from \".").skip(1).filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())) {
+            if !paths.contains(&module) {
+                paths.push(module);
+            }
+        }
         for forbidden in [
             "http://",
             "https://",
@@ -84,6 +94,7 @@ fn every_answer_forbids_foreign_scripts() {
             assert_eq!(found, None, "{path} has {forbidden}");
         }
     }
+    assert!(paths.len() > 10, "{paths:?}");
 }
 
 #[test]

@@ -1,16 +1,8 @@
 //! The API's answers about a policy and a rule set.
 
-use crate::support::{get, post, serve};
-use celero_serve::{Files, RuleText};
+use crate::support::{folder, get, post, serve};
+use celero_serve::{Files, RuleFiles, limits};
 use serde_json::json;
-use std::path::{Path, PathBuf};
-
-/// A folder for the files of a test.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
-}
 
 const POLICY: &str = "request:\n- name: admin\n  when: request.path.startsWith('/admin')\n  deny: 403\n- name: mark\n  setHeaders: {x-proxy: celero}\nresponse:\n- name: hide\n  removeHeaders: [server]\n";
 
@@ -33,6 +25,7 @@ fn a_policy_says_which_rule_decided() {
     let denied = ask("GET //x/../admin HTTP/1.1\nHost: a\n");
     assert_eq!((&denied["answer"]["status"], &denied["answer"]["rule"]), (&json!(403), &json!("admin")));
     assert_eq!(denied["phases"][0]["answered_by"], "admin");
+    assert_eq!(ask("GET / HTTP/1.1\nHost: a\nHost: b\n")["refusal"], "host-duplicate");
     let passed = ask("curl http://a/");
     assert_eq!(passed["answer"], json!(null));
     assert_eq!(passed["phases"][0]["edits"], json!([{ "edit": "set", "name": "x-proxy", "value": "celero" }]));
@@ -45,34 +38,18 @@ fn a_policy_says_which_rule_decided() {
     assert_eq!(post(to, "/api/policy", &json!({ "input": "curl http://a/" })).status, 400);
 }
 
-fn rules(sources: &[PathBuf]) -> Result<Vec<RuleText>, String> {
-    let mut rules = Vec::new();
-    for path in sources {
-        let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-        for line in text.lines() {
-            let (name, source) = line.split_once(": ").unwrap();
-            let is_filter = name.starts_with("filter");
-            rules.push(RuleText {
-                name: name.to_owned(),
-                source: source.to_owned(),
-                is_filter,
-                priority: 0,
-                tags: Vec::new(),
-            });
-        }
-    }
-    Ok(rules)
-}
-
 #[test]
 fn a_rule_set_says_how_each_rule_is_found() {
     let path = folder("rules").join("site.rules");
-    let text = "api: request.path.startsWith('/api/')\nslow: size(request.headers) > 3\nhidden: request.path.startsWith('/api/v1') && request.path.startsWith('/api/')\nfilter: http.host eq \"a\"\n";
+    let text = "api: request.path.startsWith('/api/')\nslow: size(request.headers) > 3\nhidden: request.path.startsWith('/api/v1') && request.path.startsWith('/api/')\nfilter [language filter]: http.host eq \"a\"\n";
     // Lookups pay for many rules only.
     let more: String = (0..60).map(|number| format!("api{number}: request.path.startsWith('/v{number}/')\n")).collect();
     let text = text.to_owned() + &more;
     std::fs::write(&path, &text).unwrap();
-    let to = serve(Files { rules: Some((vec![path.clone()], rules)), ..Files::default() });
+    let to = serve(Files {
+        rules: Some(RuleFiles { paths: vec![path.clone()], format: None, language: None }),
+        ..Files::default()
+    });
     let found = get(to, "/api/rules").json();
     assert_eq!(found["ok"], true, "{found}");
     assert!(found["rules"][0]["entries"][0]["keys"][0].as_str().unwrap().contains("/api/"), "{found}");
@@ -89,6 +66,24 @@ fn a_rule_set_says_how_each_rule_is_found() {
     std::fs::write(&path, "api: request.pth\n").unwrap();
     let found = get(to, "/api/rules").json();
     assert_eq!((&found["ok"], &found["diagnostics"][0]["rule"]), (&json!(false), &json!(0)));
+
+    // One error leaves the warnings about the other rules, those about guards too.
+    let text = "wrong: request.pth\nopen [tag deny]: request.headers[\"x-admin\"] == \"1\"\nroot: request.path == \"/\"\nagain: request.path == \"/\"\n";
+    std::fs::write(&path, text).unwrap();
+    let found = get(to, "/api/rules").json();
+    let kinds: Vec<(&str, u64)> = found["diagnostics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["severity"].as_str().unwrap(), one["rule"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(kinds[..2], [("error", 0), ("warning", 1)], "{found}");
+    assert!(kinds.contains(&("warning", 3)), "{found}");
+
+    let longest = usize::try_from(limits::FILE_BYTES).unwrap();
+    std::fs::write(&path, "#".repeat(longest + 1)).unwrap();
+    let found = get(to, "/api/rules");
+    assert!(found.status == 404 && found.body.contains("longer than"), "{found:?}");
     std::fs::remove_file(&path).unwrap();
     assert_eq!(get(to, "/api/rules").status, 404);
 }

@@ -4,6 +4,7 @@ use celero_serve::{Files, Server};
 use serde_json::Value as Json;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Starts a server that runs until the tests end.
@@ -12,6 +13,13 @@ pub(crate) fn serve(files: Files) -> SocketAddr {
     let address = server.address().unwrap();
     std::thread::spawn(move || server.run(files).unwrap());
     address
+}
+
+/// A folder for the files of a test.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
 }
 
 /// What a server answered.

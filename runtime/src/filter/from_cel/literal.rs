@@ -1,7 +1,7 @@
 //! Constants of CEL as literals of the filter language.
 
-use crate::filter::quote::quoted;
 use celero_frontend::Literal;
+use celero_frontend::filter::quoted_bytes;
 use std::net::IpAddr;
 
 /// A constant that a value is compared with.
@@ -28,8 +28,8 @@ impl Constant {
     pub(super) fn text(&self) -> String {
         match self {
             Self::Int(value) => value.to_string(),
-            Self::Text(text) => quoted(text.as_bytes()),
-            Self::Bytes(bytes) => quoted(bytes),
+            Self::Text(text) => quoted_bytes(text.as_bytes()),
+            Self::Bytes(bytes) => quoted_bytes(bytes),
             Self::Address(address) => address.to_string(),
         }
     }

@@ -107,6 +107,13 @@ impl Translation<'_> {
         None
     }
 
+    /// Notes that the translation is beyond the bound on rules.
+    fn too_long<T>(&mut self, id: NodeId) -> Option<T> {
+        let message = format!("the translation is longer than {} bytes", self.limits.max_source_bytes);
+        self.notes.push(Diagnostic::error(Stage::Check, NO_EQUAL, self.checked.ast().span(id), message));
+        None
+    }
+
     /// The text of the whole rule.
     fn root(&mut self, id: NodeId, condition: &Condition) -> Option<String> {
         if let Some((text, _)) = condition.text() {
@@ -383,7 +390,7 @@ impl Translation<'_> {
             }
             let longest = conditions.iter().map(|one| one.yes.len()).fold(0, usize::saturating_add);
             if longest > self.limits.max_source_bytes as usize {
-                return self.none(id, "so many conditions in one rule");
+                return self.too_long(id);
             }
         }
         complete.then(|| Outcomes::logic(conditions, all))

@@ -3,9 +3,9 @@
 use super::condition::{Condition, Outcomes};
 use super::literal::Constant;
 use super::value::{Absence, Operand};
-use crate::filter::quote::{quoted, raw};
 use celero_frontend::Span;
 use celero_frontend::filter::{FilterType, OrderOp};
+use celero_frontend::filter::{quoted_bytes, raw_string};
 use ipnet::IpNet;
 use std::cmp::Ordering;
 
@@ -84,7 +84,7 @@ fn text(value: &Operand, test: &Test) -> Option<String> {
         Test::Contains(part) => format!("{subject} contains {}", part.text()),
         Test::StartsWith(part) => format!("starts_with({subject}, {})", part.text()),
         Test::EndsWith(part) => format!("ends_with({subject}, {})", part.text()),
-        Test::Matches(pattern) => format!("{subject} matches {}", raw(pattern)),
+        Test::Matches(pattern) => format!("{subject} matches {}", raw_string(pattern)),
         Test::Wildcard { strict, pattern } => {
             format!("{subject} {} {}", if *strict { "strict wildcard" } else { "wildcard" }, pattern.text())
         }
@@ -92,7 +92,7 @@ fn text(value: &Operand, test: &Test) -> Option<String> {
         Test::Networks(networks) => list(networks.iter().map(|network| network.trunc().to_string()).collect()),
         Test::IsTrue => subject.clone(),
         Test::Present => match value.ty {
-            FilterType::Bytes => format!("{subject} contains {}", quoted(b"")),
+            FilterType::Bytes => format!("{subject} contains {}", quoted_bytes(b"")),
             FilterType::Int => format!("{subject} ge {}", i64::MIN),
             FilterType::Ip => format!("{subject} in {{0.0.0.0/0 ::/0}}"),
             FilterType::Bool => format!("to_string({subject}) in {{\"true\" \"false\"}}"),

@@ -5,8 +5,8 @@ use super::literal::Constant;
 use super::same::same;
 use crate::env::Source;
 use crate::fields::header_access;
-use crate::filter::quote::quoted;
 use celero_frontend::filter::FilterType;
+use celero_frontend::filter::quoted_bytes;
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Checked, Expr, FallbackKind, Literal, NodeId, Overload, Reference, Type};
 
@@ -205,7 +205,7 @@ impl Translation<'_> {
 
     fn key(&mut self, id: NodeId, key: &str) -> Option<String> {
         // A value that is no text has no keys with this character here.
-        if key.contains('\u{fffd}') { self.none(id, "this key") } else { Some(quoted(key.as_bytes())) }
+        if key.contains('\u{fffd}') { self.none(id, "this key") } else { Some(quoted_bytes(key.as_bytes())) }
     }
 
     /// The header map behind `MAP.raw()`.

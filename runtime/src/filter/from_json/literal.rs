@@ -1,8 +1,8 @@
 //! Literals of trees as JSON: numbers, addresses, byte strings, and the items of sets.
 
 use super::Reader;
-use crate::filter::quote::quoted;
 use celero_frontend::filter::FilterType;
+use celero_frontend::filter::quoted_bytes;
 use serde_json::Value as Json;
 
 /// Where byte strings may be hexadecimal digits.
@@ -38,7 +38,7 @@ impl Reader<'_> {
         let (start, end) = (self.member(members, "start"), self.member(members, "end"));
         let (Some(start), Some(end)) = (start, end) else { return };
         self.within("start", |reader| reader.literal(start, ty));
-        // A number that is an item by itself is written as a range; an address is not.
+        // A single number is written as a range; an address is not.
         if start != end || *ty == FilterType::Ip {
             self.text.push_str("..");
             self.within("end", |reader| reader.literal(end, ty));
@@ -55,7 +55,7 @@ impl Reader<'_> {
             (FilterType::Int, _) => self.error("expected a number"),
             (FilterType::Ip, Json::String(text)) => self.address(text),
             (FilterType::Ip, _) => self.error("expected a string with an address"),
-            (_, Json::String(text)) => self.text.push_str(&quoted(text.as_bytes())),
+            (_, Json::String(text)) => self.text.push_str(&quoted_bytes(text.as_bytes())),
             (_, Json::Array(numbers)) => {
                 let byte = |number: &Json| number.as_u64().and_then(|number| u8::try_from(number).ok());
                 match numbers.iter().map(byte).collect::<Option<Vec<u8>>>() {
@@ -64,7 +64,7 @@ impl Reader<'_> {
                         let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
                         self.text.push_str(&digits.join("-"));
                     }
-                    Some(bytes) => self.text.push_str(&quoted(&bytes)),
+                    Some(bytes) => self.text.push_str(&quoted_bytes(&bytes)),
                     None => self.error("expected numbers from 0 to 255"),
                 }
             }

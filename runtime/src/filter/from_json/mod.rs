@@ -5,11 +5,11 @@
 
 mod literal;
 
-use crate::filter::quote::{quoted, raw};
 use celero_frontend::filter::{
     Accepts, FilterFunction, FilterOptions, FilterTree, FilterType, Named, ResultType, Scheme, check_filter,
     check_value,
 };
+use celero_frontend::filter::{quoted_bytes, raw_string};
 use celero_frontend::{Diagnostic, with_stack};
 use literal::Digits;
 use serde_json::{Map, Value as Json};
@@ -281,7 +281,7 @@ impl Reader<'_> {
         self.within("rhs", |reader| match (op, rhs) {
             ("Matches", pattern) => {
                 if let Some(pattern) = reader.string(pattern) {
-                    reader.text.push_str(&raw(pattern));
+                    reader.text.push_str(&raw_string(pattern));
                 }
             }
             ("InList", name) => {
@@ -363,7 +363,9 @@ impl Reader<'_> {
                     ("ArrayIndex", Json::Number(index)) if index.as_u64().is_some() => {
                         reader.text.push_str(&format!("[{index}]"));
                     }
-                    ("MapKey", Json::String(key)) => reader.text.push_str(&format!("[{}]", quoted(key.as_bytes()))),
+                    ("MapKey", Json::String(key)) => {
+                        reader.text.push_str(&format!("[{}]", quoted_bytes(key.as_bytes())))
+                    }
                     ("ArrayIndex", _) => reader.error("expected a number that is not negative"),
                     _ => reader.error("expected a string"),
                 });

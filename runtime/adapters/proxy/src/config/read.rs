@@ -147,8 +147,8 @@ impl Reader<'_> {
 
     fn upstream_tls(&mut self, node: &Node) -> Option<UpstreamTls> {
         let name = node.text_of("serverName")?;
-        // Pingora verifies nothing if the name is empty.
-        if rustls::pki_types::ServerName::try_from(&*name.text).is_err() {
+        // Pingora verifies nothing if the name is empty, and another name if there is an underscore in it.
+        if rustls::pki_types::ServerName::try_from(&*name.text).is_err() || name.text.contains('_') {
             let help = "write the name in the servers' certificates: `api.internal`";
             self.error("config-host", &name, format!("`serverName` can't be `{}`", name.text), help);
         }

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Instant, Sleep, sleep_until, timeout};
 
 /// The first bytes of an HTTP/2 connection (RFC 9113, section 3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -79,6 +79,9 @@ pub(crate) struct ClientStream {
     frames: Option<FrameBudget>,
     /// Whether the answer to a refused head was sent.
     lingers: bool,
+    /// Whether a write waits until the client takes bytes, and how long.
+    stuck: bool,
+    send_timer: Option<Pin<Box<Sleep>>>,
     timeouts: Timeouts,
     limits: Limits,
 }
@@ -98,6 +101,8 @@ impl ClientStream {
             timer: None,
             frames: None,
             lingers: false,
+            stuck: false,
+            send_timer: None,
             timeouts,
             limits,
         }
@@ -210,6 +215,20 @@ impl ClientStream {
         Poll::Ready(Err(ErrorKind::TimedOut.into()))
     }
 
+    /// Ends a write for which the client takes no bytes. Pingora has time limits for bodies only, not for heads and the end of TLS.
+    fn poll_sent<T>(&mut self, cx: &mut Context<'_>, written: Poll<Result<T>>) -> Poll<Result<T>> {
+        if written.is_ready() {
+            self.stuck = false;
+            return written;
+        }
+        let deadline = after(self.timeouts.send);
+        let timer = self.send_timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+        if !std::mem::replace(&mut self.stuck, true) {
+            timer.as_mut().reset(deadline);
+        }
+        timer.as_mut().poll(cx).map(|()| Err(Error::new(ErrorKind::TimedOut, "the client takes no bytes")))
+    }
+
     /// Returns whether the deadline has passed. A timer that was set for an earlier deadline is reset only when it fires: most deadlines
     /// are moved before.
     fn poll_timer(&mut self, cx: &mut Context<'_>) -> bool {
@@ -292,15 +311,18 @@ impl AsyncWrite for ClientStream {
             let status = bytes.get(9..12).and_then(|status| StatusCode::from_bytes(status).ok());
             self.progress.answer(status.map_or(0, |status| status.as_u16()));
         }
-        Pin::new(&mut self.inner).poll_write(cx, bytes)
+        let written = Pin::new(&mut self.inner).poll_write(cx, bytes);
+        self.poll_sent(cx, written)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
-        Pin::new(&mut self.inner).poll_flush(cx)
+        let flushed = Pin::new(&mut self.inner).poll_flush(cx);
+        self.poll_sent(cx, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
-        Pin::new(&mut self.inner).poll_shutdown(cx)
+        let ended = Pin::new(&mut self.inner).poll_shutdown(cx);
+        self.poll_sent(cx, ended)
     }
 
     fn poll_write_vectored(
@@ -308,7 +330,8 @@ impl AsyncWrite for ClientStream {
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<Result<usize>> {
-        Pin::new(&mut self.inner).poll_write_vectored(cx, slices)
+        let written = Pin::new(&mut self.inner).poll_write_vectored(cx, slices);
+        self.poll_sent(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -319,7 +342,8 @@ impl AsyncWrite for ClientStream {
 #[async_trait]
 impl Shutdown for ClientStream {
     async fn shutdown(&mut self) {
-        Shutdown::shutdown(&mut *self.inner).await;
+        // Not more than what is left to say can be lost.
+        let _ = timeout(self.timeouts.send, Shutdown::shutdown(&mut *self.inner)).await;
     }
 }
 

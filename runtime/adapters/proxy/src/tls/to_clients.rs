@@ -12,7 +12,7 @@ use pingora::protocols::l4::stream::Stream as Socket;
 use pingora::protocols::tls::server::handshake_with_callback;
 use pingora::protocols::tls::{TlsRef, TlsStream};
 use rustls::crypto::ring::default_provider;
-use rustls::server::WebPkiClientVerifier;
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::version::{TLS12, TLS13};
 use rustls::{RootCertStore, ServerConfig};
 use std::any::Any;
@@ -42,6 +42,11 @@ impl ClientTls {
             }
         };
         let mut tls = builder.with_cert_resolver(Arc::new(Certificates::load(&config.certificates, &provider)?));
+        if config.clients.is_some() {
+            // A session that is resumed would bring a certificate back without another look at it.
+            tls.session_storage = Arc::new(NoServerSessionStorage {});
+            tls.send_tls13_tickets = 0;
+        }
         let protocols = if config.http2 { &["h2", "http/1.1"][..] } else { &["http/1.1"] };
         tls.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
         Ok(Self { acceptor: Acceptor::from_server_config(Arc::new(tls)) })

@@ -56,7 +56,13 @@ impl Authority {
 
     /// A client that trusts this authority.
     pub(crate) fn trust(&self) -> TlsClient {
-        TlsClient { authority: self.pem(), shown: None, versions: rustls::ALL_VERSIONS, protocols: Vec::new() }
+        TlsClient {
+            authority: self.pem(),
+            shown: None,
+            versions: rustls::ALL_VERSIONS,
+            protocols: Vec::new(),
+            resumption: None,
+        }
     }
 }
 
@@ -78,6 +84,8 @@ pub(crate) struct TlsClient {
     shown: Option<(String, String)>,
     versions: &'static [&'static SupportedProtocolVersion],
     protocols: Vec<Vec<u8>>,
+    /// What resumes sessions, if it does.
+    resumption: Option<rustls::client::Resumption>,
 }
 
 /// A connection with TLS.
@@ -100,6 +108,20 @@ impl TlsClient {
         self
     }
 
+    /// Resumes sessions of earlier connections.
+    pub(crate) fn resuming(mut self) -> Self {
+        self.resumption = Some(rustls::client::Resumption::in_memory_sessions(8));
+        self
+    }
+
+    /// Sends a request on a connection of its own. Returns how the handshake was done.
+    pub(crate) fn kind(&self, address: SocketAddr, name: &str) -> std::io::Result<rustls::HandshakeKind> {
+        let mut connection = self.connect(address, name)?;
+        write!(connection, "GET / HTTP/1.1\r\nhost: {name}\r\nconnection: close\r\n\r\n")?;
+        std::io::copy(&mut connection, &mut std::io::sink())?;
+        connection.conn.handshake_kind().ok_or_else(|| std::io::Error::other("no handshake"))
+    }
+
     pub(crate) fn config(&self) -> ClientConfig {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(self.authority.as_bytes()).unwrap()).unwrap();
@@ -114,6 +136,9 @@ impl TlsClient {
             }
         };
         config.alpn_protocols.clone_from(&self.protocols);
+        if let Some(resumption) = &self.resumption {
+            config.resumption = resumption.clone();
+        }
         config
     }
 

@@ -1,7 +1,9 @@
 //! HTTP/1.1 as it comes: connections that stay, large bodies, pieces, slow clients, odd headers.
 
 use crate::client::{Client, get, get_with, post};
-use crate::running::Running;
+use crate::running::{Running, eventually};
+use std::io::{ErrorKind, Write};
+use std::net::TcpStream;
 use std::time::Duration;
 
 const BODY_RULES: &str = r#"
@@ -149,4 +151,35 @@ fn the_chain_of_clients_is_told_on() {
     let proxy = Running::demo("");
     let echo = get_with(proxy.address, "/echo", &["x-forwarded-for: 192.0.2.1"]).echo();
     assert_eq!(echo.header("x-forwarded-for"), ["192.0.2.1, 127.0.0.1"]);
+}
+
+/// Sends requests without end and reads no answer. Returns how the connection ended.
+pub(crate) fn flood(connection: &mut impl Write) -> ErrorKind {
+    let requests = "GET /no HTTP/1.1\r\nhost: a\r\n\r\n".repeat(100);
+    std::iter::repeat_with(|| connection.write_all(requests.as_bytes())).find_map(Result::err).unwrap().kind()
+}
+
+/// Answers without a body are not written as bodies are, and Pingora has no time limit for them.
+#[test]
+fn clients_that_read_no_answers_are_cut_off() {
+    let rest = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\ntimeouts: { send: 500ms }\n";
+    let proxy = Running::with(rest, "request: [{ name: no, deny: 403 }]\n");
+    let mut socket = TcpStream::connect(proxy.address).unwrap();
+    socket.set_write_timeout(Some(Duration::from_secs(8))).unwrap();
+    let ended = flood(&mut socket);
+    assert!(matches!(ended, ErrorKind::BrokenPipe | ErrorKind::ConnectionReset), "{ended}");
+    eventually(|| proxy.metric("celero_requests_open") == 0.0, || "no open requests".into());
+}
+
+/// The 100 before a body is no answer.
+#[test]
+fn a_client_that_was_told_to_continue_is_answered() {
+    let rest = "upstreams: [{ name: gone, servers: [\"127.0.0.1:1\"] }]\nroutes: [{ upstream: gone }]\n";
+    let proxy = Running::with(rest, BODY_RULES);
+    let mut client = Client::connect(proxy.address);
+    client.send("POST /x HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\nexpect: 100-continue\r\n\r\n");
+    assert_eq!(client.try_reply(false).unwrap().status, 100);
+    client.send("body");
+    assert_eq!(client.reply().status, 502);
+    assert_eq!(proxy.log(1)[0]["status"], 502);
 }

@@ -3,11 +3,12 @@
 use crate::certificates::{Authority, TlsClient, shown};
 use crate::client::get;
 use crate::h2;
+use crate::http1::flood;
 use crate::running::{Folder, Running, eventually};
 use celero_proxy::config::Config;
-use rustls::SupportedProtocolVersion;
 use rustls::version::{TLS12, TLS13};
-use std::io::{Read, Write};
+use rustls::{HandshakeKind, SupportedProtocolVersion};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 
@@ -188,16 +189,14 @@ fn what_is_no_handshake_is_cut_off() {
     }
     let failed = || proxy.metric("celero_tls_handshakes_failed_total");
     eventually(|| failed() == 4.0, || format!("4 failed handshakes, not {}", failed()));
-    // Connections count while they are in the handshake.
-    let silent: Vec<_> = (0..4).map(|_| TcpStream::connect(proxy.address).unwrap()).collect();
-    eventually(
-        || {
-            let refused = authority.trust().connect(proxy.address, "one.example").is_err();
-            refused && proxy.metric("celero_connections_refused_total") > 0.0
-        },
-        || "a refused connection".into(),
-    );
-    drop(silent);
+    // Connections count while they are in the handshake, which is not long.
+    let refused = || {
+        let silent: Vec<_> = (0..4).map(|_| TcpStream::connect(proxy.address).unwrap()).collect();
+        let refused = authority.trust().connect(proxy.address, "one.example").is_err();
+        drop(silent);
+        refused && proxy.metric("celero_connections_refused_total") > 0.0
+    };
+    eventually(refused, || "a refused connection".into());
     eventually(|| authority.trust().connect(proxy.address, "one.example").is_ok(), || "room for a connection".into());
 }
 
@@ -303,6 +302,7 @@ fn mistakes_are_named() {
         ),
         (plain.clone(), &upstream("tls: {}"), "needs the key `serverName`"),
         (plain.clone(), &upstream("tls: { serverName: \"\" }"), "`serverName` can't be ``"),
+        (plain.clone(), &upstream("tls: { serverName: my_api.example }"), "`serverName` can't be `my_api.example`"),
         (plain.clone(), &upstream("tls: { serverName: \"a b\" }"), "`serverName` can't be `a b`"),
         (plain.clone(), &upstream("tls: { serverName: a, authorities: broken.pem }"), "broken.pem: "),
         (plain.clone(), &upstream("h2c: true, tls: { serverName: a }"), "`h2c` is HTTP/2 without TLS"),
@@ -313,5 +313,59 @@ fn mistakes_are_named() {
         let file = folder.write("proxy.yaml", &text);
         let error = Config::check(&file).expect_err(&text).to_string();
         assert!(error.contains(expected), "{text}{error}");
+    }
+}
+
+#[test]
+fn clients_that_read_nothing_are_cut_off() {
+    let authority = Authority::new("tests");
+    let rest = format!("{DEMO}timeouts: {{ send: 500ms }}\n");
+    let proxy = with_tls("", &rest, "request: [{ deny: 403 }]", |folder| {
+        authority.server(&["one.example"]).write(folder, "one");
+        authority.server(&["two.example"]).write(folder, "two");
+    });
+    let mut connection = authority.trust().connect(proxy.address, "one.example").unwrap();
+    connection.sock.set_write_timeout(Some(std::time::Duration::from_secs(8))).unwrap();
+    let ended = flood(&mut connection);
+    assert!(matches!(ended, ErrorKind::BrokenPipe | ErrorKind::ConnectionReset), "{ended}");
+    eventually(|| proxy.metric("celero_requests_open") == 0.0, || "no open requests".into());
+}
+
+/// A listener that is new needs a restart; what is new of the others does not.
+#[test]
+fn certificates_change_beside_listeners() {
+    let authority = Authority::new("tests");
+    let proxy = usual(&authority, "", "");
+    let file = proxy.folder.0.join("proxy.yaml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let listener =
+        text.split_once("listeners: [").and_then(|(_, rest)| rest.split_once("]\nmetrics")).unwrap().0.to_owned();
+    let strict = listener.replace(" }] }", " }], clients: { authorities: authority.pem } }");
+    assert_ne!(strict, listener);
+    proxy.folder.write("authority.pem", &authority.pem());
+    proxy.folder.write("proxy.yaml", &text.replace(&listener, &format!("{{ address: 127.0.0.1:1 }}, {strict}")));
+    proxy.handle.reload().unwrap();
+    let answer = authority.trust().get(proxy.address, "one.example", "/", "");
+    assert!(answer.is_err(), "{answer:?}");
+}
+
+/// A session that is resumed would keep a certificate that has expired since.
+#[test]
+fn sessions_with_certificates_are_not_resumed() {
+    let authority = Authority::new("tests");
+    for (more, resumed) in [("", true), (", clients: { authorities: authority.pem, required: false }", false)] {
+        let proxy = with_tls(more, DEMO, "", |folder| {
+            authority.server(&["one.example"]).write(folder, "one");
+            authority.server(&["two.example"]).write(folder, "two");
+            folder.write("authority.pem", &authority.pem());
+        });
+        for versions in [OLD, NEW] {
+            let client = authority.trust().versions(versions).resuming();
+            let kinds = [0, 1].map(|_| client.kind(proxy.address, "one.example").unwrap());
+            assert_eq!(
+                kinds,
+                [HandshakeKind::Full, if resumed { HandshakeKind::Resumed } else { HandshakeKind::Full }]
+            );
+        }
     }
 }

@@ -1,22 +1,25 @@
-//! Functions and macros in words: their signatures and documentation.
+//! Functions and macros for people: their signatures and documentation.
 
 use celero::filter::{FilterFunction, StandardFunction};
 use celero::language::{Declarations, MacroForm, Overload, Signature, TABLE, macro_forms};
 
 /// A function that an expression may call.
 #[derive(Clone, Debug)]
-pub(crate) struct Callable<'d> {
-    pub(crate) name: &'d str,
-    pub(crate) signature: &'d Signature,
+pub struct Callable<'d> {
+    /// Its name.
+    pub name: &'d str,
+    /// Its types, of which the receiver's is the first.
+    pub signature: &'d Signature,
     /// The names of the parameters, if they have names; the receiver's first.
     parameters: Vec<&'d str>,
     /// One line, or nothing.
-    pub(crate) doc: &'static str,
+    pub doc: &'static str,
 }
 
 impl Callable<'_> {
     /// Returns the parameters as text, without the receiver.
-    pub(crate) fn parameters(&self) -> Vec<String> {
+    #[must_use]
+    pub fn parameters(&self) -> Vec<String> {
         let named = |(index, ty): (usize, &celero::Type)| match self.parameters.get(index) {
             Some(name) => format!("{name}: {ty}"),
             None => ty.to_string(),
@@ -26,15 +29,16 @@ impl Callable<'_> {
     }
 
     /// Returns the signature: `string.startsWith(string) -> bool`.
-    pub(crate) fn text(&self) -> String {
+    #[must_use]
+    pub fn text(&self) -> String {
         let Signature { receiver, params, result, .. } = self.signature;
         let on = params.first().filter(|_| *receiver).map_or_else(String::new, |ty| format!("{ty}."));
         format!("{on}{}({}) -> {result}", self.name, self.parameters().join(", "))
     }
 }
 
-/// Returns every function that an expression may call, each signature by itself; no operators.
-pub(crate) fn callables(declarations: &Declarations) -> impl Iterator<Item = Callable<'_>> {
+/// Returns every function that an expression may call, with an item for each signature; no operators.
+pub fn callables(declarations: &Declarations) -> impl Iterator<Item = Callable<'_>> {
     let is_name = |name: &&str| name.starts_with(|c: char| c.is_ascii_alphabetic());
     let libraries = declarations.libraries();
     let mut names: Vec<&str> = TABLE.names(libraries).filter(is_name).collect();
@@ -73,7 +77,8 @@ fn doc(signature: &Signature) -> &'static str {
 }
 
 /// Returns the signature and the documentation of what a call may run.
-pub(crate) fn overload_text(
+#[must_use]
+pub fn overload_text(
     overload: &Overload,
     receiver: bool,
     declarations: &Declarations,
@@ -108,13 +113,14 @@ fn operator_text(name: &str, signature: &Signature) -> String {
 }
 
 /// Returns the forms of the macros that are on.
-pub(crate) fn macros(declarations: &Declarations) -> impl Iterator<Item = MacroForm> {
+pub fn macros(declarations: &Declarations) -> impl Iterator<Item = MacroForm> {
     let libraries = declarations.libraries();
     macro_forms().filter(move |form| form.library.is_none_or(|library| libraries.contains(library)))
 }
 
 /// Returns what a documented function of the filter language does.
-pub(crate) fn filter_doc(function: &FilterFunction) -> &'static str {
+#[must_use]
+pub fn filter_doc(function: &FilterFunction) -> &'static str {
     use StandardFunction as F;
     let Some(standard) = function.standard else { return "A function of the host." };
     match standard {

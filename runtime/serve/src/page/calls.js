@@ -1,0 +1,29 @@
+// Calls of the API.
+
+import { $ } from "./elements.js";
+
+const running = new Map();
+
+/** Calls the API. An older call of the same name is given up: its result is null. */
+export async function call(name, path, body) {
+  running.get(name)?.abort();
+  const controller = new AbortController();
+  running.set(name, controller);
+  const options = { signal: controller.signal };
+  if (body) Object.assign(options, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  try {
+    const response = await fetch(path, options);
+    const answer = await response.json();
+    notice(response.ok || response.status === 404 ? "" : answer.error);
+    return { ok: response.ok, answer };
+  } catch (error) {
+    if (error.name === "AbortError") return null;
+    notice("The server does not answer. Is celero serve still running?");
+    return null;
+  }
+}
+
+export function notice(text) {
+  $("offline").hidden = !text;
+  $("offline").textContent = text;
+}

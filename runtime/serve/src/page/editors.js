@@ -1,0 +1,34 @@
+// The editors of the rule and of the request: their colours and marks.
+
+import { $ } from "./elements.js";
+import { now, state } from "./state.js";
+import { inputTokens, paint, ruleTokens } from "./tokens.js";
+
+export function paintRule() {
+  const text = $("rule").value;
+  const marks = ruleTokens(text, state.language);
+  if (text === now.shown.rule) {
+    for (const { span, severity } of now.shown.answer.diagnostics ?? []) {
+      const [start, end] = span.map(now.shown.at);
+      marks.push([Math.min(start, Math.max(0, text.length - 1)), Math.max(end, start + 1), severity === "error" ? "wrong" : "doubt"]);
+    }
+    const error = now.shown.answer.result?.error;
+    if (error) marks.push([...error.span.map(now.shown.at), "wrong"]);
+    if (now.lit) marks.push([...now.lit.map(now.shown.at), "lit"]);
+  }
+  paint($("rule-editor").querySelector("pre"), text, marks);
+  paint($("echo"), ["code", "graph", "clif", "tree"].includes(state.view) ? text : "", marks);
+  if (!["code", "graph", "clif", "tree"].includes(state.view)) $("echo").replaceChildren();
+}
+
+export function paintInput() {
+  const text = $("input").value;
+  const marks = inputTokens(text);
+  const line = now.shown.answer.input?.error?.line;
+  if (line !== null && line !== undefined) {
+    const lines = text.split("\n");
+    const start = lines.slice(0, line).reduce((sum, one) => sum + one.length + 1, 0);
+    marks.push([start, start + (lines[line]?.length ?? 0), "wrong"]);
+  }
+  paint($("input-editor").querySelector("pre"), text, marks);
+}
