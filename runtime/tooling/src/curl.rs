@@ -129,6 +129,7 @@ fn words(line: &str) -> Result<Vec<String>, String> {
                 loop {
                     match characters.next().ok_or("a quote `\"` is not closed")? {
                         '"' => break,
+                        '\\' if continues(&mut characters) => {}
                         '\\' => match characters.next().ok_or("a quote `\"` is not closed")? {
                             c if "\"\\$`".contains(c) => text.push(c),
                             c => text.extend(['\\', c]),
@@ -137,14 +138,21 @@ fn words(line: &str) -> Result<Vec<String>, String> {
                     }
                 }
             }
-            // A line that continues on the next one.
-            '\\' if characters.as_str().starts_with(['\n', '\r']) => {}
+            '\\' if continues(&mut characters) => {}
             '\\' => word.get_or_insert_default().extend(characters.next()),
             c => word.get_or_insert_default().push(c),
         }
     }
     words.extend(word);
     Ok(words)
+}
+
+/// Skips the end of a line that continues on the next one. Returns whether it is one.
+fn continues(characters: &mut std::str::Chars<'_>) -> bool {
+    let rest = characters.as_str();
+    let Some(next) = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix(['\n', '\r'])) else { return false };
+    *characters = next.chars();
+    true
 }
 
 #[cfg(test)]
@@ -166,6 +174,7 @@ mod tests {
         let lines = "curl 'http://a.example/b' \\\n  -H 'x-a: 1' \\\r\n  -d c\\\nd";
         let request = super::request(lines).unwrap();
         assert_eq!((request.uri().path(), &request.headers()["x-a"]), ("/b", &HeaderValue::from_static("1")));
+        assert_eq!(request.body(), b"cd");
         let basic = super::request("curl -u ada:secret x.y").unwrap();
         assert_eq!(basic.headers()["authorization"], "Basic YWRhOnNlY3JldA==");
     }

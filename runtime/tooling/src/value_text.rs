@@ -182,7 +182,7 @@ mod tests {
         let arena = Arena::new(1 << 16);
         let elements = [Value::String("ééé"); 1000];
         let long = abbreviated(&Value::List(List::Slice(&elements)), &arena, 10).unwrap();
-        assert_eq!(long, "[\"ééé\", …");
+        assert_eq!(long, "[\"ééé\",…");
         assert_eq!(abbreviated(&Value::Bytes(&[0; 1000]), &arena, 5).unwrap(), "b\"\\x0…");
         assert_eq!(abbreviated(&Value::String("abc"), &arena, 5).unwrap(), "\"abc\"");
     }

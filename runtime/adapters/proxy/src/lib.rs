@@ -19,6 +19,7 @@ mod access_log;
 mod admin;
 mod bound_service;
 mod brief_entry;
+mod check;
 pub mod config;
 mod demo;
 mod error;

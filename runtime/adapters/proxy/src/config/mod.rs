@@ -4,9 +4,6 @@ mod keys;
 mod read;
 
 use crate::error::Error;
-use crate::file_stamps::check_end_markers;
-use crate::tls::{ClientTls, ServerTrust};
-use celero_policy::Policy;
 use serde_json::Value as Json;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -299,24 +296,5 @@ impl Config {
         });
         let upstreams = self.upstreams.iter().filter_map(|upstream| upstream.tls.as_ref()?.authorities.as_ref());
         listeners.chain(upstreams)
-    }
-
-    /// Checks a configuration file, its policy, and the files of certificates and keys.
-    ///
-    /// # Errors
-    /// Returns all errors in these files, each with its position.
-    pub fn check(file: &Path) -> Result<(), Error> {
-        let config = Self::load(file)?;
-        let policy = Policy::load(&config.policy)?;
-        for tls in config.listeners.iter().filter_map(|listener| listener.tls.as_ref()) {
-            ClientTls::load(tls)?;
-        }
-        for tls in config.upstreams.iter().filter_map(|upstream| upstream.tls.as_ref()) {
-            ServerTrust::load(tls)?;
-        }
-        if config.reload.end_marker {
-            check_end_markers(policy.files().iter().map(PathBuf::as_path).chain([file]))?;
-        }
-        Ok(())
     }
 }
