@@ -6,7 +6,7 @@ use rcgen::{
 };
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned, SupportedProtocolVersion};
+use rustls::{ClientConfig, ClientConnection, HandshakeKind, RootCertStore, StreamOwned, SupportedProtocolVersion};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -56,13 +56,7 @@ impl Authority {
 
     /// A client that trusts this authority.
     pub(crate) fn trust(&self) -> TlsClient {
-        TlsClient {
-            authority: self.pem(),
-            shown: None,
-            versions: rustls::ALL_VERSIONS,
-            protocols: Vec::new(),
-            resumption: None,
-        }
+        TlsClient { authority: self.pem(), shown: None, versions: rustls::ALL_VERSIONS, protocols: Vec::new() }
     }
 }
 
@@ -84,8 +78,6 @@ pub(crate) struct TlsClient {
     shown: Option<(String, String)>,
     versions: &'static [&'static SupportedProtocolVersion],
     protocols: Vec<Vec<u8>>,
-    /// What resumes sessions, if it does.
-    resumption: Option<rustls::client::Resumption>,
 }
 
 /// A connection with TLS.
@@ -108,18 +100,17 @@ impl TlsClient {
         self
     }
 
-    /// Resumes sessions of earlier connections.
-    pub(crate) fn resuming(mut self) -> Self {
-        self.resumption = Some(rustls::client::Resumption::in_memory_sessions(8));
-        self
-    }
-
-    /// Sends a request on a connection of its own. Returns how the handshake was done.
-    pub(crate) fn kind(&self, address: SocketAddr, name: &str) -> std::io::Result<rustls::HandshakeKind> {
-        let mut connection = self.connect(address, name)?;
-        write!(connection, "GET / HTTP/1.1\r\nhost: {name}\r\nconnection: close\r\n\r\n")?;
-        std::io::copy(&mut connection, &mut std::io::sink())?;
-        connection.conn.handshake_kind().ok_or_else(|| std::io::Error::other("no handshake"))
+    /// Sends a request on each of two connections, the second of which may resume the session of the first. Returns how the handshakes were
+    /// done.
+    pub(crate) fn handshakes(&self, address: SocketAddr, name: &str) -> [HandshakeKind; 2] {
+        // Sessions are resumed by connections of one configuration.
+        let config = Arc::new(self.config());
+        [0, 1].map(|_| {
+            let mut connection = connect(&config, address, name).unwrap();
+            write!(connection, "GET / HTTP/1.1\r\nhost: {name}\r\nconnection: close\r\n\r\n").unwrap();
+            std::io::copy(&mut connection, &mut std::io::sink()).unwrap();
+            connection.conn.handshake_kind().unwrap()
+        })
     }
 
     pub(crate) fn config(&self) -> ClientConfig {
@@ -136,22 +127,12 @@ impl TlsClient {
             }
         };
         config.alpn_protocols.clone_from(&self.protocols);
-        if let Some(resumption) = &self.resumption {
-            config.resumption = resumption.clone();
-        }
         config
     }
 
     /// Connects and does the handshake.
     pub(crate) fn connect(&self, address: SocketAddr, name: &str) -> std::io::Result<TlsConnection> {
-        let mut socket = TcpStream::connect(address)?;
-        socket.set_read_timeout(Some(Duration::from_secs(20)))?;
-        let name = ServerName::try_from(name.to_owned()).unwrap();
-        let mut connection = ClientConnection::new(Arc::new(self.config()), name).map_err(std::io::Error::other)?;
-        while connection.is_handshaking() {
-            connection.complete_io(&mut socket)?;
-        }
-        Ok(StreamOwned::new(connection, socket))
+        connect(&Arc::new(self.config()), address, name)
     }
 
     /// Sends a request on a connection of its own. Returns the whole response.
@@ -167,4 +148,15 @@ impl TlsClient {
 /// The certificate that the other side has shown.
 pub(crate) fn shown(connection: &TlsConnection) -> CertificateDer<'static> {
     connection.conn.peer_certificates().unwrap()[0].clone().into_owned()
+}
+
+fn connect(config: &Arc<ClientConfig>, address: SocketAddr, name: &str) -> std::io::Result<TlsConnection> {
+    let mut socket = TcpStream::connect(address)?;
+    socket.set_read_timeout(Some(Duration::from_secs(20)))?;
+    let name = ServerName::try_from(name.to_owned()).unwrap();
+    let mut connection = ClientConnection::new(Arc::clone(config), name).map_err(std::io::Error::other)?;
+    while connection.is_handshaking() {
+        connection.complete_io(&mut socket)?;
+    }
+    Ok(StreamOwned::new(connection, socket))
 }

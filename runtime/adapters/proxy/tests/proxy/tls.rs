@@ -360,8 +360,7 @@ fn sessions_with_certificates_are_not_resumed() {
             folder.write("authority.pem", &authority.pem());
         });
         for versions in [OLD, NEW] {
-            let client = authority.trust().versions(versions).resuming();
-            let kinds = [0, 1].map(|_| client.kind(proxy.address, "one.example").unwrap());
+            let kinds = authority.trust().versions(versions).handshakes(proxy.address, "one.example");
             assert_eq!(
                 kinds,
                 [HandshakeKind::Full, if resumed { HandshakeKind::Resumed } else { HandshakeKind::Full }]
