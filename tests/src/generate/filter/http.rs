@@ -1,4 +1,4 @@
-//! Random conditions in the filter language about requests, made of the words that [`gateway`](crate::generate::gateway) makes requests of.
+//! Random conditions in the filter language about requests, made of the words that `generate::gateway` makes requests of.
 
 use crate::generate::{Rng, gateway};
 
