@@ -191,7 +191,7 @@ mod program;
 mod report;
 mod rules;
 mod scratch;
-mod trace;
+mod spans;
 mod translate;
 mod value;
 

@@ -28,7 +28,6 @@ mod manual;
 mod output;
 mod policy;
 mod progress;
-mod recorded_requests;
 mod repl;
 mod rule_sets;
 mod serve;
@@ -37,7 +36,7 @@ mod translate;
 mod units;
 mod watch;
 
-use celero_tooling::{envs, language, rules_file, rules_layout};
+use celero_tooling::{envs, language, recorded_requests, rules_file, rules_layout};
 use clap::{CommandFactory, Parser, Subcommand};
 use output::Output;
 use std::process::ExitCode;

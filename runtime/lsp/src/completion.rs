@@ -15,6 +15,7 @@ use celero_policy::schema::ValueSpec;
 use celero_policy::{Outline, Phase};
 use celero_tooling::language::{Language, of_first_line};
 use celero_tooling::names::{Callable, callables, filter_doc, macros};
+use celero_tooling::rules_file::language_of_head;
 use celero_tooling::source::{Format, RuleText};
 use lsp_types::{CompletionItem, CompletionItemKind, Documentation, InsertTextFormat};
 use std::collections::BTreeMap;
@@ -54,13 +55,7 @@ pub(crate) fn at_cursor(document: &Document, offset: usize, checks: &dyn Checks)
         }
         Format::Rules => {
             let (head, rest) = rule_before(before)?;
-            let own = head.rsplit_once("language ").map(|(_, rest)| rest);
-            let language = match own {
-                Some(rest) if rest.starts_with("filter") => Language::Filter,
-                Some(rest) if rest.starts_with("cel") => Language::Cel,
-                _ => language,
-            };
-            expression(&rest, language)
+            expression(&rest, language_of_head(&head).unwrap_or(language))
         }
         Format::Policy => of_policy(document, before, start, checks),
     }
@@ -123,6 +118,9 @@ fn of_policy(document: &Document, before: &str, start: usize, checks: &dyn Check
     Some(AtCursor::Expression(Box::new(Typed { before: source, language, scope })))
 }
 
+/// How many lines of `defaults` are searched for the language: an entry that is being typed is not YAML that could be read.
+const LINES_OF_DEFAULTS: usize = 8;
+
 /// Returns the language of the rule around a cursor: what the lines of its list entry say, or the file.
 fn language_at(before: &str, after: &str) -> Language {
     let is_entry = |line: &&str| line.trim_start().starts_with("- ") || line.starts_with(|c: char| c.is_alphabetic());
@@ -137,7 +135,8 @@ fn language_at(before: &str, after: &str) -> Language {
         Language::named(name.trim_end_matches(['}', ','])).ok()
     };
     let own = above.chain(below).find_map(language);
-    let of_file = || before.split_once("defaults:").and_then(|(_, rest)| rest.lines().take(8).find_map(language));
+    let of_file =
+        || before.split_once("defaults:").and_then(|(_, rest)| rest.lines().take(LINES_OF_DEFAULTS).find_map(language));
     own.or_else(of_file).unwrap_or_default()
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn admit(head: &Parts) -> Result<(), Refusal> {
         let message = "this server is known by its IP address or as `localhost` only";
         return Err(Refusal { status: StatusCode::MISDIRECTED_REQUEST, message });
     }
-    if is_of_another_origin(&head.headers, host) {
+    if is_of_another_origin(head, host) {
         let message = "requests of pages of other origins are not served";
         return Err(Refusal { status: StatusCode::FORBIDDEN, message });
     }
@@ -52,14 +52,16 @@ fn is_own(host: &str) -> bool {
 }
 
 /// Whether a browser says that a page of another origin made the request. Other clients say nothing, and are no danger to a user.
-fn is_of_another_origin(headers: &HeaderMap, host: &str) -> bool {
+fn is_of_another_origin(head: &Parts, host: &str) -> bool {
+    let headers = &head.headers;
     let is_other =
         |origin: &str| origin.strip_prefix("http://") != Some(host) && origin.strip_prefix("https://") != Some(host);
     let origin = headers.get(ORIGIN).map(|origin| origin.to_str().unwrap_or_default());
     let site = headers.get("sec-fetch-site").map(|site| site.as_bytes());
-    // A link on another page may open the page; what is on it asks for the rest.
+    // A link on another page may open the page, which asks for the rest; a frame there may not ask for what has to be computed.
     let navigates = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
-    origin.is_some_and(is_other) || site.is_some_and(|site| !matches!(site, b"same-origin" | b"none") && !navigates)
+    let opens = navigates && !head.uri.path().starts_with("/api/");
+    origin.is_some_and(is_other) || site.is_some_and(|site| !matches!(site, b"same-origin" | b"none") && !opens)
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -105,6 +107,11 @@ mod tests {
             ("sec-fetch-site", "same-site"),
         ] {
             assert_eq!(of(name, value).unwrap_err().status, StatusCode::FORBIDDEN, "{name}: {value}");
+        }
+        for (path, served) in [("/", true), ("/api/rules", false), ("/api/policy", false)] {
+            let link = http::Request::get(path).header(HOST, "127.0.0.1:80");
+            let link = link.header("sec-fetch-site", "cross-site").header("sec-fetch-mode", "navigate");
+            assert_eq!(admit(&link.body(()).unwrap().into_parts().0).is_ok(), served, "{path}");
         }
     }
 }

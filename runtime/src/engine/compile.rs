@@ -12,7 +12,7 @@ use crate::lower::{Lowered, lower};
 use crate::native::{Input, NativeProgram};
 use crate::profile;
 use crate::program::Program;
-use crate::trace::{event, span};
+use crate::spans::{event, span};
 use celero_frontend::{Diagnostic, Severity, Span, Stage};
 use celero_ir::Graph;
 use celero_ir::passes::{self, StageObserver, observed};

@@ -23,7 +23,7 @@ use crate::counters::{CounterSlot, Counters};
 use crate::engine::{Engine, Tier};
 use crate::env::Env;
 use crate::rules::{ErrorPolicy, Rule, RuleSet, RuleSetBuilder, RuleSetError};
-use crate::trace::{event, span};
+use crate::spans::{event, span};
 use layer::Layer;
 use segment::{LiveRule, NewRule, Segment, build};
 use shadow::Watch;

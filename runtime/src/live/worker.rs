@@ -5,7 +5,7 @@ use super::segment::{DropQueue, Segment, build};
 use super::state::Shared;
 use crate::context::Context;
 use crate::function::contained;
-use crate::trace::{event, span};
+use crate::spans::{event, span};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::thread::{Builder, Thread, park};

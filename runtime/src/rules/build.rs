@@ -10,7 +10,7 @@ use crate::counters::Counters;
 use crate::engine::{Engine, Tier};
 use crate::env::Env;
 use crate::error::CompileError;
-use crate::trace::{event, span};
+use crate::spans::{event, span};
 use celero_frontend::Diagnostic;
 use celero_ir::passes::StageObserver;
 use std::collections::{BTreeSet, HashMap};

@@ -8,6 +8,7 @@
 //! | [`check`], [`rule_sets`] | the diagnostics of rules; sets of them |
 //! | [`envs`] | the environment of each language |
 //! | [`http_request`] | reads an HTTP/1.1 request from text |
+//! | [`recorded_requests`] | reads files of requests |
 //! | [`curl`] | reads the request that a command line of `curl` would send |
 //! | [`address`] | the address of a client |
 //! | [`value_json`], [`value_text`] | values as JSON and back; values as CEL source |
@@ -34,6 +35,7 @@ pub mod macros;
 pub mod measure;
 pub mod names;
 pub mod notation;
+pub mod recorded_requests;
 pub mod rule_sets;
 pub mod rules_file;
 pub mod rules_layout;

@@ -93,7 +93,11 @@ fn is_nothing(line: &str) -> bool {
 
 /// Returns the name at the start of a line, and the text in brackets after it.
 fn head(line: &str) -> Option<(&str, Option<&str>)> {
-    let (head, _) = line.split_once(':')?;
+    name_and_more(line.split_once(':')?.0)
+}
+
+/// Returns the name of a rule and what its brackets hold.
+fn name_and_more(head: &str) -> Option<(&str, Option<&str>)> {
     let (name, more) = match head.split_once('[') {
         Some((name, more)) => {
             (name, Some(more.trim_end().strip_suffix(']').filter(|more| !more.contains(['[', ']']))?))
@@ -103,6 +107,13 @@ fn head(line: &str) -> Option<(&str, Option<&str>)> {
     let fits = |c: char| c.is_alphanumeric() || "_-./ ".contains(c);
     let is_name = name.starts_with(|c: char| c.is_alphanumeric() || c == '_') && name.chars().all(fits);
     is_name.then(|| (name.trim_end(), more))
+}
+
+/// Returns the language that the text before a rule's colon names; `None` if it names none, or is no such text.
+#[must_use]
+pub fn language_of_head(text: &str) -> Option<Language> {
+    let (_, more) = name_and_more(text)?;
+    attributes(more?).ok()?.2
 }
 
 /// What brackets hold: the priority, the tags and the language.

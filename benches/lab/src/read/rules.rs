@@ -1,7 +1,6 @@
 //! Rules of files: `.cel`, `.filter` and `.rules` as all tools of celero read them, or a corpus (`.jsonl`), an object with a member `expr` on each
 //! line. Lines with a member `pattern` or `regex` instead become rules that search the target of the request with it.
 
-use super::json_error;
 use crate::structure::Structure;
 use celero_tooling::language::Language;
 use celero_tooling::rules_file::RulesFile;
@@ -94,6 +93,14 @@ fn likelier(sources: &[&str]) -> Language {
 /// A CEL literal of a text: JSON's escapes are CEL's.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+/// Returns what is wrong with a line of JSON Lines: `LINE:COLUMN: message`.
+fn json_error(line: usize, error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    // The error's own line is always 1.
+    let message = message.rsplit_once(" at line ").map_or(&*message, |(message, _)| message);
+    format!("{line}:{}: {message}", error.column())
 }
 
 #[cfg(test)]

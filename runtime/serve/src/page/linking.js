@@ -7,7 +7,7 @@ import { now, state } from "./state.js";
 import { VIEWS } from "./views.js";
 
 export function openView(view) {
-  if (!(view in VIEWS)) view = "why";
+  if (!Object.hasOwn(VIEWS, view)) view = "why";
   state.view = view;
   for (const name of Object.keys(VIEWS)) {
     const tab = $(`tab-${name}`);

@@ -40,7 +40,7 @@ export function fromFragment() {
     const bytes = Uint8Array.from(atob(found[1].replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
     const read = JSON.parse(new TextDecoder().decode(bytes));
     for (const key of Object.keys(state)) if (typeof read[key] === "string") state[key] = read[key];
-    if (!(state.language in WORDS)) state.language = "cel";
+    if (!Object.hasOwn(WORDS, state.language)) state.language = "cel";
     return true;
   } catch {
     return false;

@@ -1,8 +1,8 @@
 //! Files of requests: HTTP/1.1 as text, separated by lines that start with `###`; or JSON, one object per line: `{"method": "GET",
 //! "uri": "/", "headers": {"host": "a"}, "body": ""}`.
 
-use celero_tooling::address::address;
-use celero_tooling::http_request::{self, NotARequest};
+use crate::address::address;
+use crate::http_request::{self, NotARequest};
 use http::{HeaderName, HeaderValue, Method, Request, Version};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
@@ -10,17 +10,20 @@ use std::net::SocketAddr;
 
 /// The requests of a file.
 #[derive(Debug, Default)]
-pub(crate) struct RecordedRequests {
-    pub(crate) requests: Vec<RecordedRequest>,
+pub struct RecordedRequests {
+    /// In the order of the file.
+    pub requests: Vec<RecordedRequest>,
     /// The errors of requests that are left out.
-    pub(crate) left_out: Vec<String>,
+    pub left_out: Vec<String>,
 }
 
 /// A request, and the client that sent it, if the file says so.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct RecordedRequest {
-    pub(crate) message: Request<Vec<u8>>,
-    pub(crate) source: Option<SocketAddr>,
+pub struct RecordedRequest {
+    /// The request.
+    pub message: Request<Vec<u8>>,
+    /// The address of the client.
+    pub source: Option<SocketAddr>,
 }
 
 impl From<Request<Vec<u8>>> for RecordedRequest {
@@ -54,7 +57,7 @@ const MEMBERS: [&str; 6] = ["method", "uri", "headers", "body", "version", "sour
 ///
 /// # Errors
 /// Returns a message with the place, line and column, or with the number of the request, counted from 1.
-pub(crate) fn parse(name: &str, text: &[u8]) -> Result<RecordedRequests, String> {
+pub fn parse(name: &str, text: &[u8]) -> Result<RecordedRequests, String> {
     let RecordedRequests { mut requests, mut left_out } = RecordedRequests::default();
     if text.trim_ascii_start().starts_with(b"{") {
         let lines = text.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.trim_ascii().is_empty());
