@@ -67,6 +67,8 @@ macro_rules! for_each_helper {
             /// Looks a prepared header name up in a header map at an address. A null address with a length of 0 is
             /// absence; with another length, failure of that code.
             header_get(map: word, name: word) -> maybe;
+            /// As `header_get`, with U+FFFD in place of invalid UTF-8.
+            header_text(map: word, name: word) -> maybe;
             /// Looks all names of a prepared table up in a header map at an address, and writes two words for each, in the
             /// table's order: the result of `header_get`.
             headers_get(map: word, names: word, answers: word) -> nothing;

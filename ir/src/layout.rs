@@ -10,7 +10,7 @@ pub mod frame {
     pub const FUEL: i32 = 0;
     /// Second word of a helper's result, if the helper can fail and returns two words that are not text.
     pub const OUT: i32 = 16;
-    /// Result of a function, if it is not a truth value: the words of its type, or a whole value (32 bytes) for
+    /// Result of a function that does not return it in registers: the words of its type, or a whole value (32 bytes) for
     /// [`Ty::Value`](crate::Ty::Value).
     pub const RESULT: i32 = 32;
 }
@@ -32,6 +32,13 @@ pub mod group {
     pub const STOP_ON_MATCH: i32 = RESULT + 24;
     /// Whether to return after a rule that failed, 32 bits.
     pub const STOP_ON_ERROR: i32 = RESULT + 28;
+}
+
+/// Whether a function with a root of this type returns text in two registers: address and length; if it failed, a null address and an
+/// [`ErrorWord`](crate::ErrorWord).
+#[must_use]
+pub const fn returns_text(root: Ty) -> bool {
+    matches!(root, Ty::Str | Ty::Bytes | Ty::Raw)
 }
 
 /// The words of a [`Ty::Ip`]: the address as an IPv6 number, high word first; an IPv4 address in its mapped

@@ -20,7 +20,7 @@ impl Code {
     /// The function of a root or, if functions were [installed](crate::Compiler::install), the function of this index.
     #[must_use]
     pub fn entry(&self, function: usize) -> Option<Entry<'_>> {
-        self.memory.function(function).map(|(address, context_only)| Entry::new(address, context_only))
+        self.memory.function(function).map(|(address, convention)| Entry::new(address, convention))
     }
 
     /// The functions, in order, with their code.

@@ -8,6 +8,7 @@
 //! never unmap). Functions are compiled before the module exists and handed over as bytes, because only then is the size of the
 //! region known, and because the module would otherwise format every function's CLIF for the host's log.
 
+use crate::convention::Convention;
 use cranelift_codegen::ir::Signature;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_jit::{BranchProtection, JITBuilder, JITMemoryKind, JITMemoryProvider, JITModule};
@@ -23,8 +24,7 @@ use wasmtime_internal_jit_icache_coherence as icache;
 pub struct CompiledFunction {
     pub(crate) bytes: Vec<u8>,
     pub(crate) align: u64,
-    /// Whether it uses no evaluation frame.
-    pub(crate) context_only: bool,
+    pub(crate) convention: Convention,
 }
 
 /// An installed function: its address and its code.
@@ -78,16 +78,16 @@ impl CodeMemory {
             let (start, len) = (address.wrapping_sub(base), function.bytes.len());
             let start = Some(start).filter(|start| start.checked_add(len).is_some_and(|end| end <= pages.len))?;
             // SAFETY: `start` is within the mapping, and so are `len` bytes from there, as just checked.
-            Some(FunctionRange { start: unsafe { pages.start.add(start) }, len, context_only: function.context_only })
+            Some(FunctionRange { start: unsafe { pages.start.add(start) }, len, convention: function.convention })
         });
         let functions = functions.collect::<Option<_>>().ok_or("a function outside the region")?;
         Ok(Self { pages, functions })
     }
 
-    /// The first byte of a function, and whether the function uses no evaluation frame.
+    /// The first byte of a function, and how the function is called.
     #[inline]
-    pub(crate) fn function(&self, index: usize) -> Option<(NonNull<u8>, bool)> {
-        self.functions.get(index).map(|function| (function.start, function.context_only))
+    pub(crate) fn function(&self, index: usize) -> Option<(NonNull<u8>, Convention)> {
+        self.functions.get(index).map(|function| (function.start, function.convention))
     }
 
     /// The functions, in order, with their code.
@@ -112,7 +112,7 @@ struct FunctionRange {
     start: NonNull<u8>,
     /// Bytes of code.
     len: usize,
-    context_only: bool,
+    convention: Convention,
 }
 
 // SAFETY: as for `Pages`: what it points at belongs to no thread and is never written after sealing.

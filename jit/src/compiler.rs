@@ -2,6 +2,7 @@
 
 use crate::code::{Code, CodeRange, Listing, Symbol, name_helpers};
 use crate::code_memory::{CodeMemory, CompiledFunction, Reserve};
+use crate::convention::Convention;
 use crate::emit::{self, Body, Task};
 use crate::error::{Bound, Error};
 use crate::liveness;
@@ -185,26 +186,28 @@ impl Compiler {
         roots: &[NodeId],
     ) -> Result<CompiledFunction, Error> {
         self.context.clear();
-        let (code, context_only) = self.generate(unit, number, body, roots)?;
+        let (code, convention) = self.generate(unit, number, body, roots)?;
         let (bytes, align) = (code.buffer.data().to_vec(), u64::from(code.buffer.alignment));
-        Ok(CompiledFunction { bytes, align, context_only })
+        Ok(CompiledFunction { bytes, align, convention })
     }
 
-    /// Generates the code of a function in the context, and tells whether it uses no evaluation frame.
+    /// Generates the code of a function in the context, and tells how it is called.
     fn generate(
         &mut self,
         unit: &Unit<'_>,
         number: usize,
         body: Body<'_>,
         roots: &[NodeId],
-    ) -> Result<(&CompiledCode, bool), Error> {
+    ) -> Result<(&CompiledCode, Convention), Error> {
         let limits = self.limits;
         let excess = |bound, limit| Error::TooLarge { root: number, bound, limit };
         self.plan.make(unit, roots);
         if self.plan.depth > limits.depth {
             return Err(excess(Bound::Depth, u64::from(limits.depth)));
         }
-        self.context.func.signature = self.target.signature.clone();
+        let text = matches!(body, Body::Root(root) if layout::returns_text(unit.graph.ty(root)));
+        let signature = if text { &self.target.text_signature } else { &self.target.signature };
+        self.context.func.signature.clone_from(signature);
         let task = Task {
             unit: *unit,
             plan: &self.plan,
@@ -235,6 +238,6 @@ impl Compiler {
         if code.buffer.frame_layout().is_none_or(|frame| frame.frame_to_fp_offset > limits.frame) {
             return Err(excess(Bound::Frame, u64::from(limits.frame)));
         }
-        Ok((code, context_only))
+        Ok((code, Convention { context_only, text }))
     }
 }

@@ -1,6 +1,7 @@
 //! The call from the host into native code.
 
 use crate::code_memory::CodeMemory;
+use crate::convention::Convention;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
@@ -8,7 +9,7 @@ use std::ptr::NonNull;
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
     address: NonNull<u8>,
-    context_only: bool,
+    convention: Convention,
     code: PhantomData<&'a CodeMemory>,
 }
 
@@ -18,22 +19,28 @@ unsafe impl Send for Entry<'_> {}
 unsafe impl Sync for Entry<'_> {}
 
 impl<'a> Entry<'a> {
-    /// `address` is the first byte of a function in the memory that `'a` borrows; `context_only` says that it never reads its
-    /// second argument.
+    /// `address` is the first byte of a function in the memory that `'a` borrows, which is called as `convention` says.
     #[inline]
-    pub(crate) fn new(address: NonNull<u8>, context_only: bool) -> Self {
-        Self { address, context_only, code: PhantomData }
+    pub(crate) fn new(address: NonNull<u8>, convention: Convention) -> Self {
+        Self { address, convention, code: PhantomData }
     }
 
     /// Returns the function as one that is called without an evaluation frame, if it uses none.
     #[must_use]
     #[inline]
     pub fn context_only(self) -> Option<ContextEntry<'a>> {
-        self.context_only.then_some(ContextEntry { address: self.address, code: PhantomData })
+        self.convention.context_only.then_some(ContextEntry { address: self.address, code: PhantomData })
+    }
+
+    /// Returns the function as one that returns text in registers, if it does: see [`returns_text`](celero_ir::layout::returns_text).
+    #[must_use]
+    #[inline]
+    pub fn text(self) -> Option<TextEntry<'a>> {
+        self.convention.text.then_some(TextEntry { address: self.address, code: PhantomData })
     }
 
     /// Runs the function on a host's data with an evaluation frame. The [crate](crate) documentation says what the returned
-    /// word means.
+    /// word means. A function that returns [text](Self::text) is run as such.
     ///
     /// # Safety
     ///
@@ -76,5 +83,43 @@ impl ContextEntry<'_> {
         // SAFETY: as for `Entry::call`; the second argument is not used.
         let function: extern "C" fn(*const u8, *mut u8) -> u64 = unsafe { std::mem::transmute(self.address.as_ptr()) };
         function(host, std::ptr::null_mut())
+    }
+}
+
+/// A compiled function that returns text in two registers. Borrows its code as [`Entry`] does.
+#[derive(Clone, Copy, Debug)]
+pub struct TextEntry<'a> {
+    address: NonNull<u8>,
+    code: PhantomData<&'a CodeMemory>,
+}
+
+// SAFETY: as for `Entry`.
+unsafe impl Send for TextEntry<'_> {}
+// SAFETY: as for `Entry`.
+unsafe impl Sync for TextEntry<'_> {}
+
+/// Text in the two integer result registers of the C ABI.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct TextWords {
+    /// Null if the function failed.
+    pub address: *const u8,
+    /// Bytes of the text; if the function failed, an [`ErrorWord`](celero_ir::ErrorWord).
+    pub length: u64,
+}
+
+impl TextEntry<'_> {
+    /// Runs the function on a host's data with an evaluation frame.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Entry::call`]. The frame needs no space for the result.
+    #[must_use]
+    #[inline]
+    pub unsafe fn call(&self, host: *const u8, frame: *mut u8) -> TextWords {
+        // SAFETY: as for `Entry::call`; the function has the signature for two words (`Entry::text`).
+        let function: extern "C" fn(*const u8, *mut u8) -> TextWords =
+            unsafe { std::mem::transmute(self.address.as_ptr()) };
+        function(host, frame)
     }
 }

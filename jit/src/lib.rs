@@ -9,8 +9,9 @@
 //! `profile/marker`, which maps a page that profilers look for.
 //!
 //! A compiled function gets the address of the host's data and that of an evaluation frame, and returns a word. A root of type
-//! `bool` returns 0 or 1. Any other root returns 0 and leaves its words at [`frame::RESULT`](celero_ir::layout::frame::RESULT)
-//! (for a `value`, its 32 bytes). Every other word is an [`ErrorWord`](celero_ir::ErrorWord).
+//! `bool` returns 0 or 1. A root that is [text](celero_ir::layout::returns_text) returns two words, its address and its length. Any other root
+//! returns 0 and leaves its words at [`frame::RESULT`](celero_ir::layout::frame::RESULT) (for a `value`, its 32 bytes). Every other word, and the
+//! length of text at a null address, is an [`ErrorWord`](celero_ir::ErrorWord).
 //!
 //! A function of a [group](Compiler::group) of rules returns 0; which rules matched and failed is in the frame, as
 //! [`layout::group`](celero_ir::layout::group) says.
@@ -20,6 +21,7 @@ mod code;
 #[expect(unsafe_code, reason = "maps and unmaps the pages of code")]
 mod code_memory;
 mod compiler;
+mod convention;
 mod dominators;
 mod emit;
 #[expect(unsafe_code, reason = "calls native code")]
@@ -34,7 +36,7 @@ mod unit;
 pub use code::{Code, CodeRange, Listing, Symbol};
 pub use code_memory::CompiledFunction;
 pub use compiler::{Compiler, Limits, Settings};
-pub use entry::{ContextEntry, Entry};
+pub use entry::{ContextEntry, Entry, TextEntry, TextWords};
 pub use error::{Bound, Error};
 pub use profile::{Profiler, Profiling};
 pub use unit::{ConstantAddress, GroupedRule, HeaderBatch, LiteralBatch, Unit};

@@ -23,8 +23,10 @@ pub(crate) struct TargetFacts {
 /// The machine, as Cranelift sees it.
 pub(crate) struct Target {
     pub(crate) isa: OwnedTargetIsa,
-    /// The signature of every compiled function: the addresses of the host's data and of the evaluation frame to a word.
+    /// The signature of most compiled functions: the addresses of the host's data and of the evaluation frame to a word.
     pub(crate) signature: Signature,
+    /// The same to two words, for functions that return text.
+    pub(crate) text_signature: Signature,
 }
 
 impl Target {
@@ -48,7 +50,9 @@ impl Target {
         let mut signature = Signature::new(convention);
         signature.params.extend([AbiParam::new(I64), AbiParam::new(I64)]);
         signature.returns.push(AbiParam::new(I64));
-        Ok(Self { isa, signature })
+        let mut text_signature = signature.clone();
+        text_signature.returns.push(AbiParam::new(I64));
+        Ok(Self { isa, signature, text_signature })
     }
 
     /// What emission may know of the machine.

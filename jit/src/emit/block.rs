@@ -190,16 +190,26 @@ impl Emitter<'_, '_> {
             }
             None => {
                 let word = self.builder.ins().stack_load(I64, I64, slot, 0);
-                self.builder.ins().return_(&[word]);
+                self.return_error(word);
             }
         }
         self.target = ErrorTarget { collector: Some(collector), jumps: 1, ..self.target };
     }
 
+    /// Returns an error from the function.
+    fn return_error(&mut self, word: Value) {
+        if self.builder.func.signature.returns.len() == 2 {
+            let null = self.word(0);
+            self.builder.ins().return_(&[null, word]);
+        } else {
+            self.builder.ins().return_(&[word]);
+        }
+    }
+
     /// Ends the block with an error that nothing absorbs, which ends the rule.
     pub(super) fn raise_finally(&mut self, word: Value) {
         if self.rule.block.is_none() {
-            self.builder.ins().return_(&[word]);
+            self.return_error(word);
             return;
         }
         std::mem::swap(&mut self.target, &mut self.rule);

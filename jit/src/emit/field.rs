@@ -283,7 +283,7 @@ impl Emitter<'_, '_> {
 
     /// Fails if the address is null: with a length that is not 0, with that code at the place of `read`; else because there is no text, at that of
     /// `id`.
-    fn fail_where_null(&mut self, words: Words, read: NodeId, id: NodeId) -> Result<Words, Error> {
+    pub(super) fn fail_where_null(&mut self, words: Words, read: NodeId, id: NodeId) -> Result<Words, Error> {
         let (address, code) = words.two()?;
         let (null, failed, absent) = (self.cold_block(), self.cold_block(), self.cold_block());
         let present = self.builder.create_block();

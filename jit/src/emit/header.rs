@@ -77,6 +77,23 @@ impl Emitter<'_, '_> {
         Ok(Words::Two(address, length))
     }
 
+    /// Text of the host as valid UTF-8. A header whose bytes nothing else reads is looked up and decoded by one call.
+    pub(super) fn decode(&mut self, id: NodeId, args: &[NodeId]) -> Result<Words, Error> {
+        let required = self.one_arg(args)?;
+        let Some(header) = self.header_for_one(required) else { return self.call_node(id, Helper::text_decode) };
+        let (address, length) = self.look_up(header, Helper::header_text)?;
+        self.fail_where_null(Words::Two(address, length), header, required)
+    }
+
+    /// The lookup of a header that must be present, if it has one reader and is made on its own.
+    fn header_for_one(&self, required: NodeId) -> Option<NodeId> {
+        let graph = self.unit.graph;
+        let &[header] = graph.args(required) else { return None };
+        let alone = [required, header].iter().all(|&id| !self.plan.facts(id).shared);
+        let lookup = matches!((graph.op(required), graph.op(header)), (Op::Require, Op::Header { .. }));
+        (lookup && alone && self.loops == 0 && !self.batched.contains_key(&header)).then_some(header)
+    }
+
     pub(super) fn header(&mut self, id: NodeId) -> Result<Words, Error> {
         let attempt = self.looked_up(id)?;
         self.settle(id, attempt)?;
@@ -95,7 +112,7 @@ impl Emitter<'_, '_> {
         }
         let words = match self.headers.get(&id).copied() {
             None if self.loops == 0 => {
-                let (address, length) = self.look_up(id)?;
+                let (address, length) = self.look_up(id, Helper::header_get)?;
                 self.headers.insert(id, Lookup::Once(address, length));
                 Words::Two(address, length)
             }
@@ -132,7 +149,7 @@ impl Emitter<'_, '_> {
         let kept_address = self.builder.ins().stack_load(I64, I64, slot, 0);
         self.jump_with(join, &[kept_address, kept_length]);
         self.start(ask);
-        let (new_address, new_length) = self.look_up(id)?;
+        let (new_address, new_length) = self.look_up(id, Helper::header_get)?;
         self.builder.ins().stack_store(I64, new_address, slot, 0);
         self.builder.ins().stack_store(I64, new_length, slot, 8);
         self.jump_with(join, &[new_address, new_length]);
@@ -140,14 +157,14 @@ impl Emitter<'_, '_> {
         Ok(Words::Two(address, length))
     }
 
-    fn look_up(&mut self, id: NodeId) -> Result<(Value, Value), Error> {
+    fn look_up(&mut self, id: NodeId, helper: Helper) -> Result<(Value, Value), Error> {
         let Op::Header { name, .. } = self.unit.graph.op(id) else {
             return Err(broken("the operation is not a header"));
         };
         let name = self.unit.address(name).ok_or_else(|| broken("no address for a constant"))?;
         let map = self.header_map(id)?;
         let name = self.address(name.data);
-        self.call(Helper::header_get, &[map, name])?.0.two()
+        self.call(helper, &[map, name])?.0.two()
     }
 
     /// The address of the header map that a lookup is in.

@@ -237,6 +237,11 @@ impl Emitter<'_, '_> {
             return Ok(());
         }
         let words = self.value(root)?;
+        if layout::returns_text(ty) {
+            let (address, length) = words.two()?;
+            self.builder.ins().return_(&[address, length]);
+            return Ok(());
+        }
         let frame = self.frame();
         if ty == Ty::Value {
             let from = words.one()?;
@@ -289,7 +294,7 @@ impl Emitter<'_, '_> {
             Op::Header { .. } => self.header(id),
             Op::IsPresent => self.is_present(args),
             Op::Require => self.require(id, args),
-            Op::Decode => self.call_node(id, celero_ir::Helper::text_decode),
+            Op::Decode => self.decode(id, args),
             Op::IpText => self.call_node(id, celero_ir::Helper::ip_text),
             Op::Call(helper) => self.call_node(id, helper),
             Op::Local(level) => self.local(id, level),

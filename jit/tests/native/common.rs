@@ -181,6 +181,15 @@ pub(crate) fn run_row<T>(code: &Code, function: usize, host: &T, row: &[u64]) ->
 
 fn start<T>(code: &Code, root: usize, host: &T, mut frame: Frame) -> Outcome {
     let entry = code.entry(root).unwrap();
+    // SAFETY: as below.
+    let text = entry
+        .text()
+        .map(|entry| unsafe { entry.call(std::ptr::from_ref(host).cast(), std::ptr::from_mut(&mut frame).cast()) });
+    if let Some(text) = text {
+        let failed = text.address.is_null();
+        frame.result[..2].copy_from_slice(&[text.address as u64, text.length]);
+        return Outcome { word: if failed { text.length } else { 0 }, result: frame.result, fuel: frame.fuel };
+    }
     // SAFETY: the frame is laid out as the compiler takes it to be, and the helpers are those of `runtime`.
     let word = unsafe { entry.call(std::ptr::from_ref(host).cast(), std::ptr::from_mut(&mut frame).cast()) };
     Outcome { word, result: frame.result, fuel: frame.fuel }

@@ -393,6 +393,35 @@ fn one_lookup_where_the_first_dominates() {
 }
 
 #[test]
+fn a_header_of_which_only_the_text_is_read_is_one_call() {
+    let mut b = Build::default();
+    headers(&mut b);
+    let header = header(&mut b, "x");
+    let present = b.add(Op::Require, Ty::Raw, &[header]);
+    let text = b.add(Op::Decode, Ty::Str, &[present]);
+    b.graph.add_root(text);
+    let expected = b.text("abc");
+    let same_bytes = b.add(Op::Cmp(Cmp::Eq), Ty::Bool, &[present, expected]);
+    let same_text = b.add(Op::Cmp(Cmp::Eq), Ty::Bool, &[text, expected]);
+    let both = b.add(Op::And, Ty::Bool, &[same_bytes, same_text]);
+    b.graph.add_root(both);
+    let code = b.compile();
+    let made = || [Helper::header_text, Helper::header_get, Helper::text_decode].map(calls);
+    made();
+    for (pairs, expected) in
+        [(vec![("x", "abc")], Ok("abc")), (vec![("x", "")], Ok("")), (vec![], Err(ErrorKind::NoSuchKey))]
+    {
+        assert_eq!(run(&code, 0, &host(&pairs)).text(), expected);
+        assert_eq!(made(), [1, 0, 0]);
+    }
+    assert_eq!(run(&code, 1, &host(&[("x", "abc")])).bool(), Ok(true));
+    assert_eq!(made(), [0, 1, 1], "the bytes are read too");
+    BREAK_HEADERS.set(true);
+    assert_eq!(run(&code, 0, &host(&[("x", "abc")])).text(), Err(ErrorKind::OutOfBudget));
+    BREAK_HEADERS.set(false);
+}
+
+#[test]
 fn one_lookup_where_no_lookup_dominates() {
     let mut b = Build::default();
     headers(&mut b);

@@ -8,7 +8,7 @@ use crate::error::EvalError;
 use crate::library::Cx;
 use celero_ir::layout::{Access, Field};
 use celero_ir::{Graph, NodeId, Op, Param, Ty};
-use celero_jit::{ContextEntry, Entry};
+use celero_jit::{ContextEntry, Entry, TextEntry};
 
 /// A compiled function, and what a call to it provides.
 #[derive(Clone, Copy, Debug)]
@@ -20,11 +20,18 @@ pub(super) enum EntryAbi {
     BaseFrame(Entry<'static>),
     /// The context and a whole frame, whose arena has capacity.
     FullFrame(Entry<'static>),
+    /// The context and the base of a frame, whose arena has capacity. The result is text, in registers.
+    Text(TextEntry<'static>),
+    /// The same with a whole frame.
+    FullFrameText(TextEntry<'static>),
 }
 
 impl EntryAbi {
     /// Chooses the cheapest ABI for a function that was compiled from `graph` and has a result of type `result`.
     pub(super) fn choose(entry: Entry<'static>, result: Ty, graph: &Graph, fields: &[Field]) -> Self {
+        if let Some(entry) = entry.text() {
+            return if allocates(graph, fields) { Self::FullFrameText(entry) } else { Self::Text(entry) };
+        }
         match (result, entry.context_only()) {
             (Ty::Bool, Some(entry)) => Self::ContextOnly(entry),
             (Ty::Bool, None) if !allocates(graph, fields) => Self::BaseFrame(entry),

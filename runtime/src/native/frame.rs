@@ -2,7 +2,7 @@
 //!
 //! Compiled code addresses the members by the offsets in `celero_ir::layout::frame`; `layout.rs` proves that these are right.
 
-use super::ip_of_words;
+use super::{failure, ip_of_words};
 use crate::context::Host;
 use crate::error::EvalError;
 use crate::function::Functions;
@@ -10,6 +10,7 @@ use crate::library::Cx;
 use crate::lower::Callee;
 use crate::value::{Duration, Timestamp, Value};
 use celero_ir::Ty;
+use celero_jit::TextWords;
 use std::cell::Cell;
 use std::ops::Deref;
 
@@ -27,6 +28,33 @@ pub(crate) struct BaseFrame<'a> {
 }
 
 impl<'a> BaseFrame<'a> {
+    /// Returns the text that compiled code returned for a root of type `ty`, or its error.
+    ///
+    /// # Errors
+    /// The evaluation error; `host` if a helper panicked.
+    ///
+    /// # Safety
+    /// Code whose root has type `ty`, which is [returned as text](celero_ir::layout::returns_text), was the last to run with this frame, and
+    /// it returned `text`.
+    #[inline]
+    pub(super) unsafe fn text(&self, ty: Ty, text: TextWords) -> Result<Value<'a>, EvalError> {
+        if self.panicked.get() {
+            return Err(EvalError::HOST);
+        }
+        if text.address.is_null() {
+            return Err(failure(text.length));
+        }
+        // SAFETY: the contract. Code without an error returns the address and the length of bytes that outlive the evaluation, valid UTF-8
+        // for `Str`.
+        unsafe {
+            let bytes = std::slice::from_raw_parts(text.address, usize::try_from(text.length).unwrap_or(0));
+            match ty {
+                Ty::Str => Ok(Value::String(std::str::from_utf8_unchecked(bytes))),
+                _ => Ok(Value::Bytes(bytes)),
+            }
+        }
+    }
+
     /// A base with the budget and the arena of `cx`.
     #[inline]
     pub(super) fn new(cx: Cx<'a>) -> Self {
@@ -64,8 +92,7 @@ impl<'a> Frame<'a> {
     /// Code whose root has type `ty` was the last to run with this frame, and it returned `word`, which is 0 or 1.
     #[inline]
     pub(super) unsafe fn value(&self, ty: Ty, word: u64) -> Result<Value<'a>, EvalError> {
-        // SAFETY: the contract. Such code leaves as many words as a value of type `ty` has: an address and a length for text and
-        // bytes, which are valid UTF-8 for `Str`; a whole value for `Value`.
+        // SAFETY: the contract. Such code leaves as many words as a value of type `ty` has; a whole value for `Value`.
         unsafe {
             // Each arm makes the whole result. Put together after them, it would be copied in pieces that stall the loads.
             match ty {
@@ -73,15 +100,13 @@ impl<'a> Frame<'a> {
                 Ty::Int => Ok(Value::Int(self.word(0).cast_signed())),
                 Ty::Uint => Ok(Value::Uint(self.word(0))),
                 Ty::Double => Ok(Value::Double(f64::from_bits(self.word(0)))),
-                Ty::Str => Ok(Value::String(std::str::from_utf8_unchecked(self.bytes()))),
-                Ty::Bytes | Ty::Raw | Ty::Maybe => Ok(Value::Bytes(self.bytes())),
                 Ty::Duration => Ok(Value::Duration(Duration(self.word(0).cast_signed()))),
                 Ty::Timestamp => Ok(Value::Timestamp(Timestamp {
                     seconds: self.word(0).cast_signed(),
                     nanos: self.word(1).cast_signed(),
                 })),
-                // No root has one of these types.
-                Ty::Seq | Ty::Found => Ok(Value::Null),
+                // Text is returned in registers. No root has one of the other types.
+                Ty::Str | Ty::Bytes | Ty::Raw | Ty::Maybe | Ty::Seq | Ty::Found => Ok(Value::Null),
                 Ty::Ip => Ok(Value::Ip(ip_of_words([self.word(0), self.word(1)]))),
                 Ty::Value => Ok(self.result.value),
             }
@@ -98,16 +123,6 @@ impl<'a> Frame<'a> {
         //
         // SAFETY: the contract; the slot has four words.
         unsafe { (&raw const self.result).cast::<u64>().add(number).read_volatile() }
-    }
-
-    /// Reads the result as bytes.
-    ///
-    /// # Safety
-    /// Compiled code has written the two words of a node that is text or bytes. Their content outlives the borrow `'a`.
-    #[inline]
-    unsafe fn bytes(&self) -> &'a [u8] {
-        // SAFETY: the contract.
-        unsafe { std::slice::from_raw_parts(self.word(0) as *const u8, usize::try_from(self.word(1)).unwrap_or(0)) }
     }
 }
 

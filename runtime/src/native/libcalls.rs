@@ -13,6 +13,7 @@ use super::pool::{IntSet, PreparedSearcher, StrSet};
 use crate::accessors::text::MakeText;
 use crate::arena::{Arena, ArenaVec, EvalResult};
 use crate::library;
+use crate::library::helper_functions::text_decode;
 use crate::lower::Callee;
 use crate::value::{Duration, List, MapBuilder, Timestamp, Value};
 use celero_ir::ErrorKind;
@@ -61,16 +62,46 @@ pub(super) unsafe extern "C" fn header_get(
     let frame = frame!(frame);
     // SAFETY: `map` is the address of a header map of the host, `name` that of a prepared name.
     let (map, name) = unsafe { (&*map, &*name) };
-    let read = || {
-        crate::context::headers::charge_lines(map, name, &frame.cx)?;
-        crate::context::headers::joined(map, name, frame.cx.arena())
-    };
-    let body = || match read() {
+    found(frame, || header_line(frame, map, name))
+}
+
+#[cfg(feature = "http")]
+pub(super) unsafe extern "C" fn header_text(
+    frame: *const BaseFrame<'_>,
+    map: *const http::HeaderMap,
+    name: *const http::HeaderName,
+) -> Pair {
+    let frame = frame!(frame);
+    // SAFETY: as in `header_get`.
+    let (map, name) = unsafe { (&*map, &*name) };
+    found(frame, || match header_line(frame, map, name)? {
+        Some(line) => text_decode(&frame.cx, line).map(|text| Some(text.as_bytes())),
+        None => Ok(None),
+    })
+}
+
+/// The value of a header, charged to the budget.
+#[cfg(feature = "http")]
+#[inline(always)]
+fn header_line<'a>(
+    frame: &BaseFrame<'a>,
+    map: &'a http::HeaderMap,
+    name: &http::HeaderName,
+) -> EvalResult<Option<&'a [u8]>> {
+    crate::context::headers::charge_lines(map, name, &frame.cx)?;
+    crate::context::headers::joined(map, name, frame.cx.arena())
+}
+
+/// Runs the body of a helper that may find nothing, and returns its result in words: see the row `header_get`.
+#[cfg(feature = "http")]
+#[inline(always)]
+fn found<'a>(frame: &BaseFrame<'a>, body: impl FnOnce() -> EvalResult<Option<&'a [u8]>>) -> Pair {
+    let words = || match body() {
         Ok(Some(text)) => Pair(text.as_ptr() as u64, text.len() as u64),
         Ok(None) => Pair(0, 0),
         Err(kind) => Pair(0, kind as u64),
     };
-    guarded(frame, body, Pair(0, ErrorKind::Host as u64))
+    guarded(frame, words, Pair(0, ErrorKind::Host as u64))
 }
 
 #[cfg(feature = "http")]
@@ -96,6 +127,11 @@ pub(super) unsafe extern "C" fn headers_get(
 #[cfg(not(feature = "http"))]
 pub(super) unsafe extern "C" fn headers_get(_: *const Frame<'_>, _: u64, _: u64, _: u64) -> u64 {
     0
+}
+
+#[cfg(not(feature = "http"))]
+pub(super) unsafe extern "C" fn header_text(_: *const Frame<'_>, _: u64, _: u64) -> Pair {
+    Pair(0, ErrorKind::Host as u64)
 }
 
 #[cfg(not(feature = "http"))]

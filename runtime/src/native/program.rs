@@ -115,6 +115,22 @@ impl NativeProgram {
         functions: &'a Functions,
         arena: &'a Arena,
     ) -> Result<Value<'a>, EvalError> {
+        let EntryAbi::Text(entry) = self.abi else { return self.run_with_whole_frame(context, functions, arena) };
+        let mut base = BaseFrame::new(Cx::new(self.steps, arena));
+        // SAFETY: as below. Code with this ABI calls only helpers that use the base of the frame.
+        let text = unsafe { entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut base).cast()) };
+        // SAFETY: the code has just run with this base.
+        unsafe { base.text(self.result, text) }
+    }
+
+    /// [`run`](Self::run) for code that gets a whole frame. Not inlined: where both make the result, it would be copied in pieces.
+    #[inline(never)]
+    fn run_with_whole_frame<'a, C: Context>(
+        &'a self,
+        context: &'a C,
+        functions: &'a Functions,
+        arena: &'a Arena,
+    ) -> Result<Value<'a>, EvalError> {
         let (base, result) = (BaseFrame::new(Cx::new(self.steps, arena)), ResultSlot { nothing: () });
         let mut frame = Frame { base, result, host: context, functions, callees: &self.compiled.callees };
         let (host, frame_address) = (std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut frame).cast());
@@ -125,6 +141,10 @@ impl NativeProgram {
             match self.abi {
                 EntryAbi::ContextOnly(entry) => entry.call(host),
                 EntryAbi::BaseFrame(entry) | EntryAbi::FullFrame(entry) => entry.call(host, frame_address),
+                EntryAbi::Text(entry) | EntryAbi::FullFrameText(entry) => {
+                    let text = entry.call(host, frame_address);
+                    return frame.base.text(self.result, text);
+                }
             }
         };
         if frame.panicked.get() {

@@ -103,6 +103,7 @@ const IN_PLACE: &[&str] = &[
     "in_cidr",
     "ip_text",
     "header_get",
+    "header_text",
     "text_decode",
     "elements",
     "bytes_starts_with",

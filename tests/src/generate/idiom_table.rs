@@ -81,7 +81,12 @@ pub(super) const PLAIN: &[Idiom] = &[
     (&[(Op, "ip_text"), (Helper, "ip_text")], |w| format!("({} == '10.0.0.1')", address(w))),
     (&[(Op, "ip_text"), (Helper, "ip_text")], |w| format!("({} < {})", address(w), text(w))),
     (&[(Op, "header"), (Op, "require"), (Helper, "header_get")], header),
-    (&[(Op, "decode"), (Helper, "text_decode")], header),
+    (&[(Op, "decode"), (Helper, "header_text")], header),
+    // Both the bytes and the text of one header are read.
+    (&[(Op, "decode"), (Helper, "text_decode")], |w| {
+        let line = format!("{}[{}]", headers(w), w.rng.pick(KEYS));
+        format!("({line}.size() == 1 || {line}.startsWith('x'))")
+    }),
     (&[], view),
     (&[(Op, "is_present")], |w| format!("({} in {})", w.rng.pick(KEYS), headers(w))),
     (&[(Op, "is_present")], |w| format!("has({}.{})", headers(w), w.rng.pick(literal::FIELDS))),
