@@ -14,8 +14,8 @@ const TRIES: usize = 400;
 /// Failures after which a run stops.
 const ENOUGH: usize = 3;
 
-/// A way to evaluate a rule for each host of a case; `None` if it cannot evaluate this rule.
-pub type Way<'w> = &'w dyn Fn(&Case, &Filter) -> Option<Vec<Outcome>>;
+/// A way to evaluate a rule for each host of a case, or why it cannot evaluate this rule.
+pub type Way<'w> = &'w dyn Fn(&Case, &Filter) -> Result<Vec<Outcome>, &'static str>;
 
 /// What was seen.
 #[derive(Debug, Default)]
@@ -26,8 +26,8 @@ pub struct Report {
     pub refused: Vec<String>,
     /// Pairs of a rule and a host for which both ways gave a result.
     pub compared: u64,
-    /// Pairs that the second way did not evaluate.
-    pub left_out: u64,
+    /// Pairs that the second way did not evaluate, by the reason.
+    pub left_out: BTreeMap<&'static str, u64>,
     /// Pairs that spent their budget in one of the ways, which are not compared.
     pub spent: u64,
     /// Pairs by result: false, true, nil, another value.
@@ -65,9 +65,12 @@ pub fn compare(generator: Generator, pairs: u64, first: Way<'_>, second: Way<'_>
         for result in &results {
             note(&mut report, &filter, result);
         }
-        let Some(other) = second(&case, &filter) else {
-            report.left_out += case.hosts.len() as u64;
-            continue;
+        let other = match second(&case, &filter) {
+            Ok(other) => other,
+            Err(reason) => {
+                *report.left_out.entry(reason).or_default() += case.hosts.len() as u64;
+                continue;
+            }
         };
         if disagreement(&case, &results, &other).is_some() {
             report.failures.push(describe(&case, first, second));
@@ -115,7 +118,7 @@ fn describe(case: &Case, first: Way<'_>, second: Way<'_>) -> String {
     let with = |source: &str| Case { source: source.to_owned(), ..case.clone() };
     let found = |case: &Case| {
         let filter = case.compile().ok()?;
-        disagreement(case, &first(case, &filter)?, &second(case, &filter)?)
+        disagreement(case, &first(case, &filter).ok()?, &second(case, &filter).ok()?)
     };
     let read = |source: &str| with(source).compile().ok().map(|filter| filter.tree().clone());
     let small = with(&minimise(&case.source, TRIES, read, |source| found(&with(source)).is_some()));

@@ -35,6 +35,14 @@ pub enum StandardFunction {
     WildcardReplace,
 }
 
+impl StandardFunction {
+    /// Returns whether only a host can compute the function.
+    #[must_use]
+    pub const fn is_of_host(self) -> bool {
+        matches!(self, Self::BitSlice | Self::IsJwtValid)
+    }
+}
+
 /// An argument that is not a literal.
 fn field(ty: FilterType) -> FilterParameter {
     FilterParameter::new(ArgumentKind::Field, ty)

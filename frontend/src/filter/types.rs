@@ -1,5 +1,6 @@
 //! The types of the filter language: `Bool`, `Int`, `Ip`, `Bytes`, `Array<T>`, `Map<T>`.
 
+use crate::types::Type;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -81,6 +82,27 @@ impl FilterType {
             Self::Array(inner) => format!("{{\"Array\":{}}}", inner.to_json()),
             Self::Map(inner) => format!("{{\"Map\":{}}}", inner.to_json()),
             simple => format!("\"{simple}\""),
+        }
+    }
+}
+
+/// The type that values of the filter language have for hosts, as of results and of fields: byte strings are `bytes`, addresses `net.IP`.
+///
+/// ```
+/// use celero_frontend::Type;
+/// use celero_frontend::filter::FilterType;
+///
+/// assert_eq!(Type::from(&FilterType::map(FilterType::Bytes)).to_string(), "map(string, bytes)");
+/// ```
+impl From<&FilterType> for Type {
+    fn from(ty: &FilterType) -> Self {
+        match ty {
+            FilterType::Bool => Self::Bool,
+            FilterType::Int => Self::Int,
+            FilterType::Ip => Self::Opaque("net.IP".into(), [].into()),
+            FilterType::Bytes => Self::Bytes,
+            FilterType::Array(element) => Self::list(Self::from(&**element)),
+            FilterType::Map(element) => Self::map(Self::String, Self::from(&**element)),
         }
     }
 }

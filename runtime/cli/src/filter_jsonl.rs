@@ -5,10 +5,10 @@ use crate::contexts::{Contexts, INPUT_MEMORY};
 use crate::envs::Envs;
 use crate::evaluate::{Engines, Evaluated, RenderedValue, answers};
 use crate::failure::Failure;
-use crate::filter_values::{FilterLists, filter_type, filter_value, variable_type, variable_value};
+use crate::filter_values::{FilterLists, filter_type, filter_value, variable_value};
 use crate::language::Language;
 use celero::filter::{Filter, FilterHost, FilterLanguage, FilterOptions, FilterType, FilterValue, Scheme};
-use celero::{Arena, Bindings, Env};
+use celero::{Arena, Bindings, Env, Type};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
@@ -122,7 +122,7 @@ impl<'l> LineContexts<'l> {
     /// Declares the fields; `None` if one of them can't be a variable.
     fn new(line: &'l Line) -> Option<Self> {
         let declare = |env: Env<Bindings<'static>>, (name, ty, _): &(String, FilterType, Option<FilterValue>)| {
-            env.variable(name, variable_type(ty))
+            env.variable(name, Type::from(ty))
         };
         let env = line.fields.iter().fold(Env::dynamic(), declare);
         let language = line.lists.declare(FilterLanguage::new().nil_not_equal(line.nil_not_equal));

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use celero::filter::{
     Comparison, FilterExpr, FilterLanguage, FilterOptions, FilterType, FilterValue, Scheme, SetItems, check_filter,
 };
-use celero::{Arena, Cx, ErrorKind, List, MapBuilder, Type, Value};
+use celero::{Arena, Cx, ErrorKind, List, MapBuilder, Value};
 use serde_json::Value as Json;
 use std::sync::Arc;
 
@@ -24,18 +24,6 @@ pub(crate) fn filter_type(json: &Json) -> Result<FilterType, String> {
         "Array" => filter_type(inner).map(FilterType::array),
         "Map" => filter_type(inner).map(FilterType::map),
         _ => Err(wrong()),
-    }
-}
-
-/// Returns the type of variables that have values of a type.
-pub(crate) fn variable_type(ty: &FilterType) -> Type {
-    match ty {
-        FilterType::Bool => Type::Bool,
-        FilterType::Int => Type::Int,
-        FilterType::Ip => Type::Opaque("net.IP".into(), [].into()),
-        FilterType::Bytes => Type::Bytes,
-        FilterType::Array(element) => Type::list(variable_type(element)),
-        FilterType::Map(element) => Type::map(Type::String, variable_type(element)),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::context::Host;
 use crate::env::{FilterBinding, RuleLanguage};
 use crate::error::{ErrorKind, EvalError};
 use crate::fields::Fields;
-use crate::filter::{Filter, engine_type};
+use crate::filter::Filter;
 use crate::function::{Functions, contained};
 use crate::interpret::interpret;
 use crate::library::Cx;
@@ -85,7 +85,7 @@ impl Expression {
             }
             RuleLanguage::Filter(binding) => {
                 let (tree, warnings) = binding.check(source, limits)?;
-                let ty = engine_type(tree.result_type());
+                let ty = Type::from(tree.result_type());
                 let filter = Filter::of_tree(tree, Vec::new())?;
                 let tree = Tree::Filter(FilterRule { filter, binding: Arc::clone(binding) });
                 Ok(Self { tree, ty, warnings })

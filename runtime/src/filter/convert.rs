@@ -101,18 +101,6 @@ pub(crate) fn engine_value<'a>(value: &FilterValue, arena: &'a Arena) -> EvalRes
     })
 }
 
-/// Returns the type that values of the filter language have for hosts: byte strings are `bytes`.
-pub(crate) fn engine_type(ty: &FilterType) -> Type {
-    match ty {
-        FilterType::Bool => Type::Bool,
-        FilterType::Int => Type::Int,
-        FilterType::Ip => Type::Opaque("net.IP".into(), [].into()),
-        FilterType::Bytes => Type::Bytes,
-        FilterType::Array(element) => Type::list(engine_type(element)),
-        FilterType::Map(element) => Type::map(Type::String, engine_type(element)),
-    }
-}
-
 /// Returns the value as an argument for a parameter of a function of the host: byte strings that are UTF-8 as text, where it takes text.
 /// `None` if the value is none of the type.
 ///

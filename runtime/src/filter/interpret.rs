@@ -9,7 +9,7 @@ use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::error::{ErrorKind, EvalError};
 use celero_frontend::filter::{
-    AccessStep, Comparison, Connective, FilterExpr, FilterLiteral, FilterTree, OrderOp, StandardFunction,
+    AccessStep, Comparison, Connective, FilterExpr, FilterLiteral, FilterTree, OrderOp,
 };
 use celero_frontend::{NodeId, with_stack};
 use celero_matching::pattern::Meter;
@@ -356,16 +356,14 @@ impl<'a, 'w> Walk<'a, 'w> {
         self.charge(id, size)?;
         let plain: Vec<Option<&FilterValue>> = values.iter().map(|value| value.as_deref()).collect();
         let result = match function.standard {
-            None | Some(StandardFunction::IsJwtValid | StandardFunction::BitSlice) => {
-                Self::at(id, self.data.call(index, &plain))?
-            }
-            Some(standard) => {
+            Some(standard) if !standard.is_of_host() => {
                 let pattern = args.iter().find_map(|arg| self.prepared.pattern(*arg));
                 let charge = |steps| self.cx.charge(steps).map_err(|_| functions::TooLarge);
                 let arguments = Arguments { values: &plain, pattern, room: self.memory.get(), charge: &charge };
                 functions::call(standard, &arguments)
                     .map_err(|functions::TooLarge| Failure(id, ErrorKind::OutOfBudget))?
             }
+            _ => Self::at(id, self.data.call(index, &plain))?,
         };
         result.map(|value| self.keep(id, value)).transpose()
     }

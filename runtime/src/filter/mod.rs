@@ -69,7 +69,6 @@ mod value;
 
 pub use crate::env::FilterLanguage;
 pub use celero_frontend::filter::*;
-pub(crate) use convert::engine_type;
 pub(crate) use from_cel::{Given, from_cel};
 #[cfg(feature = "serde_json")]
 pub(crate) use from_json::read;

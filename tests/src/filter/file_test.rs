@@ -238,7 +238,7 @@ fn outcome(filter: &Filter, host: &Values) -> String {
     let interpreted: Vec<String> = interpret(filter, hosts).iter().map(text).collect();
     let interpreted = interpreted.concat();
     match evaluate_other_tier(filter, hosts) {
-        Some(other) if other.iter().map(text).collect::<Vec<_>>().concat() != interpreted => {
+        Ok(other) if other.iter().map(text).collect::<Vec<_>>().concat() != interpreted => {
             format!("{DISAGREE} interpreter: {interpreted}\n{DISAGREE} other tier: {other:?}")
         }
         _ => interpreted,

@@ -40,6 +40,12 @@ impl Values {
         Self { function, ..self }
     }
 
+    /// The scheme of the fields and functions.
+    #[must_use]
+    pub fn scheme(&self) -> &Arc<Scheme> {
+        &self.scheme
+    }
+
     /// Gives a field a value, or none.
     pub fn set(&mut self, index: usize, value: Option<FilterValue>) {
         if let Some(field) = self.fields.get_mut(index) {

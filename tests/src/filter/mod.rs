@@ -5,6 +5,7 @@
 
 mod data;
 pub mod file_test;
+mod functions;
 mod host;
 mod native;
 mod round_trip;

@@ -2,42 +2,30 @@
 #![expect(clippy::panic, reason = "a rule without native code is a failure of the test")]
 
 use super::{Outcome, Values};
+use super::functions::with_functions;
 use celero::filter::{Filter, FilterExpr, FilterLanguage, FilterType, FilterValue, Scheme};
 use celero::{Arena, Bindings, Engine, Env, ErrorKind, List, Map, Program, Scratch, Tier, Type, Value};
 use std::collections::BTreeMap;
 
-/// Evaluates a rule for each host in native code; `None` for rules that only the interpreter's own hosts can evaluate.
-#[must_use]
-pub(super) fn evaluate_native(filter: &Filter, hosts: &[Values]) -> Option<Vec<Outcome>> {
+/// Evaluates a rule for each host in native code.
+///
+/// # Errors
+/// Why the rule has no native code over an environment.
+pub(super) fn evaluate_native(filter: &Filter, hosts: &[Values]) -> Result<Vec<Outcome>, &'static str> {
     let tree = filter.tree();
     let ty = tree.result_type();
     let is_condition =
         !matches!(tree.expr(tree.root()), FilterExpr::Field(_) | FilterExpr::Call { .. } | FilterExpr::Access { .. });
-    // A value of type `Bool` is a condition for an engine.
-    if *ty == FilterType::Bool && !is_condition || calls_host(filter) {
-        return None;
-    }
     let engine = Engine::builder().tier(Tier::Native).build();
-    let lists = hosts.first()?;
-    let env = environment(filter, lists)?;
-    let program = match engine.compile(&env, tree.source()) {
-        Ok(program) => program,
-        // What has no native code is interpreted.
-        Err(error) if error.to_string().contains("`[*]`") => return None,
-        Err(error) => panic!("{error}"),
+    let lists = hosts.first().ok_or("no host")?;
+    let env = environment(filter, lists).ok_or("a name that no variable can have")?;
+    let program = engine.compile(&env, tree.source()).unwrap_or_else(|error| panic!("{error}"));
+    let outcome = |host: &Values| match evaluate(&program, &env, tree.scheme(), host, ty) {
+        // For an engine a value of type `Bool` is a condition, which is false where the value is missing.
+        Ok(Some(FilterValue::Bool(false))) if !is_condition && filter.eval(host) == Ok(None) => Ok(None),
+        outcome => outcome,
     };
-    Some(hosts.iter().map(|host| evaluate(&program, &env, tree.scheme(), host, ty)).collect())
-}
-
-/// Whether a rule calls a function that only its host computes.
-fn calls_host(filter: &Filter) -> bool {
-    let tree = filter.tree();
-    tree.nodes().iter().any(|node| match node.expr {
-        FilterExpr::Call { function, .. } => tree.function(function).is_none_or(|function| {
-            function.standard.is_none() || matches!(&*function.name, "is_jwt_valid" | "bit_slice")
-        }),
-        _ => false,
-    })
+    Ok(hosts.iter().map(outcome).collect())
 }
 
 /// An environment with the fields that a rule reads; `None` if one has a name that no variable can have.
@@ -46,9 +34,10 @@ fn environment(filter: &Filter, host: &Values) -> Option<Env<Bindings<'static>>>
     let mut env = Env::dynamic();
     for (index, field) in (0u32..).zip(scheme.fields()) {
         if field.constant.is_none() && tree.uses_field(index) {
-            env = env.variable(&field.name, engine_type(&field.ty));
+            env = env.variable(&field.name, Type::from(&field.ty));
         }
     }
+    env = with_functions(env, host);
     if !env.problems().is_empty() {
         return None;
     }
@@ -71,17 +60,6 @@ fn environment(filter: &Filter, host: &Values) -> Option<Env<Bindings<'static>>>
         });
     }
     Some(env.filter_language(language))
-}
-
-fn engine_type(ty: &FilterType) -> Type {
-    match ty {
-        FilterType::Bool => Type::Bool,
-        FilterType::Int => Type::Int,
-        FilterType::Ip => Type::Opaque("net.IP".into(), [].into()),
-        FilterType::Bytes => Type::Bytes,
-        FilterType::Array(element) => Type::list(engine_type(element)),
-        FilterType::Map(element) => Type::map(Type::String, engine_type(element)),
-    }
 }
 
 fn evaluate(

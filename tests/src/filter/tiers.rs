@@ -14,9 +14,10 @@ pub fn interpret(filter: &Filter, hosts: &[Values]) -> Vec<Outcome> {
     hosts.iter().map(|host| filter.eval(host).map_err(|error| error.kind)).collect()
 }
 
-/// Evaluates a rule for each host in native code; `None` for rules that only the interpreter's own hosts can evaluate. All hosts come in one
-/// call so that a rule is compiled once.
-#[must_use]
-pub fn evaluate_other_tier(filter: &Filter, hosts: &[Values]) -> Option<Vec<Outcome>> {
+/// Evaluates a rule for each host in native code. All hosts come in one call so that a rule is compiled once.
+///
+/// # Errors
+/// Why the rule has no native code over an environment.
+pub fn evaluate_other_tier(filter: &Filter, hosts: &[Values]) -> Result<Vec<Outcome>, &'static str> {
     evaluate_native(filter, hosts)
 }

@@ -8,8 +8,8 @@ pub(crate) use source::{Derivation, Source};
 
 use super::{Env, EnvError};
 use celero_frontend::filter::{
-    ArgumentKind, FilterFunction, FilterOptions, FilterParameter, FilterTree, FilterType, Named, Scheme, check_filter,
-    check_value, format_filter, http_scheme, unparse_filter,
+    ArgumentKind, FilterFunction, FilterOptions, FilterParameter, FilterTree, FilterType, Named, ResultType, Scheme,
+    StandardFunction, check_filter, check_value, format_filter, http_scheme, unparse_filter,
 };
 use celero_frontend::{Cel, Declarations, Diagnostic, Language as _, Limits, inline};
 use std::collections::HashMap;
@@ -287,8 +287,10 @@ impl<C> Env<C> {
                 .map(|ty| filter_type(ty, None).map(|ty| FilterParameter::new(ArgumentKind::Any, ty)))
                 .collect();
             let (Some(parameters), Some(result)) = (parameters, filter_type(&signature.result, None)) else { continue };
-            let added = scheme.add_function(FilterFunction::new(&function.name, parameters, result.clone()));
-            if let Ok(number) = added {
+            let number = documented_of_host(scheme, &function.name, &parameters, &result).or_else(|| {
+                scheme.add_function(FilterFunction::new(&function.name, parameters, result.clone())).ok()
+            });
+            if let Some(number) = number {
                 declared.insert(number, (index, result));
             }
         }
@@ -306,6 +308,23 @@ impl<C> Env<C> {
         let checked = check_cel(cel, declarations, &limits).map_err(first)?;
         source::of_expression(checked, &self.fields)
     }
+}
+
+/// The documented function that only a host can compute, of this name and with these parameters and result.
+fn documented_of_host(
+    scheme: &Scheme,
+    name: &str,
+    parameters: &[FilterParameter],
+    result: &FilterType,
+) -> Option<u32> {
+    let Some(Named::Function(number)) = scheme.named(name) else { return None };
+    let function = scheme.functions().get(number as usize)?;
+    let takes = |(parameter, given): (&FilterParameter, &FilterParameter)| parameter.accepts == given.accepts;
+    let fits = function.standard.is_some_and(StandardFunction::is_of_host)
+        && function.result == ResultType::Type(result.clone())
+        && function.required.len() == parameters.len()
+        && function.required.iter().zip(parameters).all(takes);
+    fits.then_some(number)
 }
 
 /// A CEL expression with the bodies of functions in the places of their calls.

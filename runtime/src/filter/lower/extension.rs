@@ -312,6 +312,35 @@ impl Extension for IsPresent {
     }
 }
 
+/// `(lists)`: the elements of all lists in a list.
+#[derive(Debug)]
+pub(super) struct Flatten;
+
+impl Extension for Flatten {
+    fn name(&self) -> &str {
+        "filter.flatten"
+    }
+
+    fn is_pure(&self, _: &Functions) -> bool {
+        true
+    }
+
+    fn call<'a>(&self, cx: &Cx<'a>, _: &Functions, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
+        let Some(Value::List(lists)) = args.first() else { return Err(ErrorKind::NoSuchOverload) };
+        let mut elements = cx.arena().vec();
+        for index in 0..lists.len() {
+            let Some(Value::List(list)) = lists.get(index, cx.arena())? else { continue };
+            cx.charge(list.len())?;
+            for index in 0..list.len() {
+                if let Some(element) = list.get(index, cx.arena())? {
+                    elements.push(element)?;
+                }
+            }
+        }
+        Ok(Value::List(List::Slice(elements.finish())))
+    }
+}
+
 /// `(list, list, ..)`: lists of results joined element by element, up to the length of the shortest.
 #[derive(Debug)]
 pub(super) struct Zip(pub(super) Connective);

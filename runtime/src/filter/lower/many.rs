@@ -1,6 +1,6 @@
 //! Conditions and values of many results: `[*]`, `any`, `all`, functions called for each value.
 
-use super::extension::{IsPresent, MapValues, Zip};
+use super::extension::{Flatten, IsPresent, MapValues, Zip};
 use super::value::element_type;
 use super::{Lower, Lowering, Operand};
 use celero_frontend::filter::{AccessStep, FilterExpr, FilterType};
@@ -44,11 +44,7 @@ impl<'c> Lowering<'c> {
             }
         }
         let Some(first) = elements.first() else { return self.quantified_list(id, all, operand) };
-        let graph = &self.lowered.graph;
-        let alike = |other: &Elements<'_>| {
-            other.transforms.is_empty() && graph.class(other.range.node) == graph.class(first.range.node)
-        };
-        if elements.len() > 1 && !elements.iter().all(alike) {
+        if !elements.iter().all(|other| self.are_alike(first, other)) {
             return self.quantified_list(id, all, operand);
         }
         let (range, transforms) = (first.range.clone(), first.transforms.clone());
@@ -56,6 +52,21 @@ impl<'c> Lowering<'c> {
             self.fold(id, all, &range, &transforms, &mut |lowering, element| lowering.of_element(operand, &element))?;
         // Nothing is tested where there is nothing.
         Ok(self.settled(fold, all, id))
+    }
+
+    /// Whether two values with `[*]` have the same elements, and leave out the same ones.
+    fn are_alike(&self, one: &Elements<'c>, other: &Elements<'c>) -> bool {
+        let graph = &self.lowered.graph;
+        let are_same = |(one, other): (&Transform<'_>, &Transform<'_>)| match (one, other) {
+            (Transform::Part(steps), Transform::Part(others)) => steps == others,
+            (Transform::Each, Transform::Each) => true,
+            // The same call in the tree, or one that is made for each comparison.
+            (Transform::Call { id, .. }, Transform::Call { id: other, .. }) => id == other,
+            _ => false,
+        };
+        graph.class(one.range.node) == graph.class(other.range.node)
+            && one.transforms.len() == other.transforms.len()
+            && one.transforms.iter().zip(&other.transforms).all(are_same)
     }
 
     /// `any` or `all` of a list of results.
@@ -188,7 +199,7 @@ impl<'c> Lowering<'c> {
     fn one(&mut self, id: TreeId, element: Operand, transform: &Transform<'c>) -> Lower<Operand> {
         match transform {
             Transform::Part(steps) => self.part(element, steps, id),
-            Transform::Each => Err("several `[*]` in a value that is a list".into()),
+            Transform::Each => Err("a list where one value is expected".into()),
             Transform::Call { id, function, args } => {
                 // Here, and not before the loop, so that loops in them have levels of their own.
                 let mut operands = vec![element];
@@ -229,39 +240,48 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    /// The list of what a transform of each element gives; elements that are left out are not in it.
+    /// The list of the results for all elements, in their order; elements that are left out have none. The results for the elements of an
+    /// inner `[*]` take the place of one result.
     fn list(
         &mut self,
         id: TreeId,
-        elements: &Elements<'c>,
+        range: &Operand,
+        transforms: &[Transform<'c>],
         result: &mut dyn FnMut(&mut Self, Operand) -> Lower<NodeId>,
     ) -> Lower<NodeId> {
-        let (items, ty) = self.items(&elements.range, false, id);
+        let inner = transforms.iter().position(|transform| matches!(transform, Transform::Each));
+        let (before, after) = transforms.split_at(inner.unwrap_or(transforms.len()));
+        let (items, ty) = self.items(range, false, id);
         let level = self.level;
         self.level = level.saturating_add(1);
         let mut element = Ok(Operand { node: self.add(Op::Local(level), Ty::Value, &[], id), ty });
-        for transform in &elements.transforms {
+        for transform in before {
             element = element.and_then(|element| self.one(id, element, transform));
         }
-        let result = element.and_then(|element| result(self, element));
+        let result = element.and_then(|element| match after {
+            [_, after @ ..] => self.list(id, &element, after, result),
+            [] => result(self, element),
+        });
         self.level = level;
         let result = result?;
         let result = self.boxed(result, id);
         let fold = |filtered| Op::Fold { kind: FoldKind::Map, level, pairs: false, filtered };
-        if elements.transforms.is_empty() {
-            return Ok(self.add(fold(false), Ty::Value, &[items, result], id));
-        }
-        let present = self.call(IsPresent, &[result], id);
-        let present = self.add(Op::Unbox(Ty::Bool), Ty::Bool, &[present], id);
-        let present = self.settled(present, false, id);
-        Ok(self.add(fold(true), Ty::Value, &[items, present, result], id))
+        let list = if before.is_empty() {
+            self.add(fold(false), Ty::Value, &[items, result], id)
+        } else {
+            let present = self.call(IsPresent, &[result], id);
+            let present = self.add(Op::Unbox(Ty::Bool), Ty::Bool, &[present], id);
+            let present = self.settled(present, false, id);
+            self.add(fold(true), Ty::Value, &[items, present, result], id)
+        };
+        Ok(if inner.is_some() { self.call(Flatten, &[list], id) } else { list })
     }
 
     /// The results of a call that is made for each value of its first argument, as a list.
     pub(super) fn mapped(&mut self, id: TreeId, function: u32, args: &'c [TreeId]) -> Lower<Operand> {
         let elements = self.results_of_calls(id, function, args)?;
-        let node = self.list(id, &elements, &mut |_, element| Ok(element.node))?;
-        Ok(Operand { node, ty: crate::filter::convert::engine_type(&self.tree.node(id).ty) })
+        let node = self.list(id, &elements.range, &elements.transforms, &mut |_, element| Ok(element.node))?;
+        Ok(Operand { node, ty: Type::from(&self.tree.node(id).ty) })
     }
 
     /// The results of a condition that has many, as a list; empty where it has none.
@@ -269,7 +289,9 @@ impl<'c> Lowering<'c> {
         let list = match self.tree.expr(id) {
             FilterExpr::Compare { value, .. } | FilterExpr::Test(value) if self.tree.node(*value).each => {
                 let elements = self.elements(*value)?;
-                self.list(id, &elements, &mut |lowering, element| lowering.of_element(id, &element))?
+                self.list(id, &elements.range, &elements.transforms, &mut |lowering, element| {
+                    lowering.of_element(id, &element)
+                })?
             }
             FilterExpr::Test(value) => {
                 let value = self.value(*value)?;
@@ -277,8 +299,7 @@ impl<'c> Lowering<'c> {
             }
             FilterExpr::Not(operand) => {
                 let range = Operand { node: self.results(*operand)?, ty: Type::list(Type::Bool) };
-                let elements = Elements { range, transforms: Vec::new() };
-                self.list(id, &elements, &mut |lowering, element| {
+                self.list(id, &range, &[], &mut |lowering, element| {
                     let value = lowering.unboxed(element, &FilterType::Bool, id);
                     Ok(lowering.add(Op::Not, Ty::Bool, &[value], id))
                 })?

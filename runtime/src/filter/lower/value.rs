@@ -3,7 +3,6 @@
 use super::extension::{Compute, Derive, FunctionCall, HeaderLines, MISSING};
 use super::{Lower, Lowering, Operand};
 use crate::env::Source;
-use crate::filter::convert::engine_type;
 use crate::filter::derive::derived_type;
 use crate::filter::prepared::pattern_argument;
 use crate::lower::{header_name, lower_into};
@@ -58,7 +57,7 @@ impl<'c> Lowering<'c> {
             Source::Derived(how, base) => {
                 let base = self.source(base, at);
                 let node = self.call(Derive(*how), &[base.node], at);
-                Operand { node, ty: engine_type(&derived_type(*how)) }
+                Operand { node, ty: Type::from(&derived_type(*how)) }
             }
         }
     }
@@ -70,7 +69,7 @@ impl<'c> Lowering<'c> {
             }
             FilterLiteral::Ip(address) => {
                 let constant = Constant::Ip(*address);
-                Operand { node: self.constant(constant, Ty::Value, at), ty: engine_type(&FilterType::Ip) }
+                Operand { node: self.constant(constant, Ty::Value, at), ty: Type::from(&FilterType::Ip) }
             }
             FilterLiteral::Bytes(bytes) => {
                 let constant = Constant::Bytes(bytes.value.clone());
@@ -168,7 +167,7 @@ impl<'c> Lowering<'c> {
             FilterType::Array(element) if self.is_mapped(args) => element,
             other => other,
         };
-        let ty = engine_type(result);
+        let ty = Type::from(result);
         if let [text, part] = operands.as_slice()
             && let Some(StandardFunction::StartsWith | StandardFunction::EndsWith) = declared.standard
         {
@@ -178,7 +177,7 @@ impl<'c> Lowering<'c> {
         }
         let parameters = args.iter().map(|&arg| self.tree.node(arg).ty.clone()).collect();
         let run = match declared.standard {
-            Some(standard) if !matches!(standard, StandardFunction::BitSlice | StandardFunction::IsJwtValid) => {
+            Some(standard) if !standard.is_of_host() => {
                 let pattern = pattern_argument(self.tree, function, args);
                 let pattern = pattern
                     .and_then(|(node, text)| Some((Box::from(text), self.filter.prepared.pattern(node)?.clone())));

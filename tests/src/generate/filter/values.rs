@@ -145,14 +145,14 @@ static LISTS: LazyLock<Arc<[(String, SetItems)]>> = LazyLock::new(|| {
     .into()
 });
 
-/// The functions of the host: some have no result.
+/// The functions of the host: some have no result, and none has one of a missing argument.
 fn function(name: &str, args: &[Option<&FilterValue>]) -> Option<FilterValue> {
-    let first = args.first().copied().flatten();
-    match (name, first?) {
+    let args: Vec<&FilterValue> = args.iter().copied().collect::<Option<_>>()?;
+    match (name, *args.first()?) {
         ("host.echo", value) => Some(value.clone()),
         ("host.odd", FilterValue::Int(value)) => (value & 1 == 1).then_some(FilterValue::Int(*value)),
         ("host.known", FilterValue::Ip(address)) => {
-            let wanted = args.get(1).copied().flatten() == Some(&FilterValue::Bool(true));
+            let wanted = args.get(1) == Some(&&FilterValue::Bool(true));
             Some(FilterValue::Bool(address.is_ipv4() == wanted))
         }
         ("host.twice", FilterValue::Bytes(text)) => {
