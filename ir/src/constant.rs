@@ -89,6 +89,8 @@ pub enum ParameterKind {
     Double,
     /// Text: address and length.
     Str,
+    /// A byte string: address and length.
+    Bytes,
     /// A value of any type: its address.
     Value,
     /// A [`Constant::Searcher`]: its address.
@@ -109,11 +111,12 @@ pub enum ParameterKind {
 
 impl ParameterKind {
     /// All kinds.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Int,
         Self::Uint,
         Self::Double,
         Self::Str,
+        Self::Bytes,
         Self::Value,
         Self::Searcher,
         Self::Regex,
@@ -128,7 +131,7 @@ impl ParameterKind {
     #[must_use]
     pub const fn words(self) -> u16 {
         match self {
-            Self::Str => 2,
+            Self::Str | Self::Bytes => 2,
             Self::Cidr => 4,
             _ => 1,
         }
@@ -142,6 +145,7 @@ impl ParameterKind {
             Self::Uint => "uint",
             Self::Double => "double",
             Self::Str => "str",
+            Self::Bytes => "bytes",
             Self::Value => "value",
             Self::Searcher => "searcher",
             Self::Regex => "regex",
@@ -174,6 +178,7 @@ impl Constant {
                 ParameterKind::Uint => Ty::Uint,
                 ParameterKind::Double => Ty::Double,
                 ParameterKind::Str => Ty::Str,
+                ParameterKind::Bytes => Ty::Bytes,
                 _ => return None,
             },
             _ => return None,

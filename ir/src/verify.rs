@@ -351,6 +351,7 @@ const fn accepts(op: Op, operand: Option<Ty>, kind: ParameterKind) -> bool {
         | ParameterKind::Uint
         | ParameterKind::Double
         | ParameterKind::Str
+        | ParameterKind::Bytes
         | ParameterKind::Value => false,
     }
 }

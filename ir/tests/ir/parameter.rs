@@ -33,6 +33,7 @@ const NODES: &[(ParameterKind, Ty)] = &[
     (ParameterKind::Uint, Ty::Uint),
     (ParameterKind::Double, Ty::Double),
     (ParameterKind::Str, Ty::Str),
+    (ParameterKind::Bytes, Ty::Bytes),
     (ParameterKind::Value, Ty::Value),
 ];
 
@@ -112,9 +113,9 @@ fn raw_text_meets_plain_parameters_alone() {
 #[test]
 fn words_are_counted_and_bad_parameters_refused() {
     let of = |kinds: &[ParameterKind]| kinds.iter().map(|kind| kind.words()).collect::<Vec<_>>();
-    assert_eq!(of(&[ParameterKind::Str, ParameterKind::Cidr]), [2, 4]);
-    let others =
-        ParameterKind::ALL.into_iter().filter(|kind| !matches!(kind, ParameterKind::Str | ParameterKind::Cidr));
+    assert_eq!(of(&[ParameterKind::Str, ParameterKind::Bytes, ParameterKind::Cidr]), [2, 2, 4]);
+    let is_long = |kind| matches!(kind, ParameterKind::Str | ParameterKind::Bytes | ParameterKind::Cidr);
+    let others = ParameterKind::ALL.into_iter().filter(|kind| !is_long(*kind));
     assert!(of(&others.collect::<Vec<_>>()).iter().all(|words| *words == 1));
     for (text, reason) in [
         ("v0: int = const parameter number 0", "no kind of parameter is called `number`"),

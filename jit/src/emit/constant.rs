@@ -44,7 +44,9 @@ impl Emitter<'_, '_> {
     fn parameter(&mut self, parameter: Parameter) -> Words {
         let Parameter { kind, at, .. } = parameter;
         match kind {
-            ParameterKind::Str => Words::Two(self.row_word(at), self.row_word(at.saturating_add(1))),
+            ParameterKind::Str | ParameterKind::Bytes => {
+                Words::Two(self.row_word(at), self.row_word(at.saturating_add(1)))
+            }
             ParameterKind::Double => Words::One(self.row_load(F64, at)),
             _ => Words::One(self.row_word(at)),
         }

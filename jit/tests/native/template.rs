@@ -72,7 +72,7 @@ impl TemplateBuilder {
             (ParameterKind::Int, Constant::Int(n)) => self.row.push(*n as u64),
             (ParameterKind::Uint, Constant::Uint(n)) => self.row.push(*n),
             (ParameterKind::Double, Constant::Double(bits)) => self.row.push(*bits),
-            (ParameterKind::Str, _) => self.row.extend([address.data as u64, address.len as u64]),
+            (ParameterKind::Str | ParameterKind::Bytes, _) => self.row.extend([address.data as u64, address.len as u64]),
             (ParameterKind::Value, _) => self.row.push(address.value as u64),
             (ParameterKind::Cidr, &Constant::Cidr(ip, prefix)) => {
                 let network = Network::new(ip, prefix);
@@ -96,6 +96,10 @@ impl TemplateBuilder {
 
     fn text(&mut self, text: &str) -> NodeId {
         self.node(ParameterKind::Str, Constant::Str(text.into()), Ty::Str)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> NodeId {
+        self.node(ParameterKind::Bytes, Constant::Bytes(bytes.into()), Ty::Bytes)
     }
 
     fn field(&mut self, field: u32) -> NodeId {
@@ -258,6 +262,32 @@ fn each_text(d: &mut TemplateBuilder, op: Op, turned: bool) -> NodeId {
         d.test(op, &if turned { [text, field] } else { [field, text] })
     });
     d.any(&tests)
+}
+
+#[test]
+fn byte_strings() {
+    for (name, op) in [
+        ("==", Op::Cmp(Cmp::Eq)),
+        ("!=", Op::Cmp(Cmp::Ne)),
+        ("<", Op::Cmp(Cmp::Lt)),
+        (">=", Op::Cmp(Cmp::Ge)),
+        ("startsWith", Op::StartsWith),
+        ("endsWith", Op::EndsWith),
+    ] {
+        for constant in [&b"abc"[..], "é".as_bytes(), LONG.as_bytes()] {
+            check(&format!("{name} {constant:?}"), false, |d| {
+                let field = d.field(5);
+                let (bytes, constant) = (d.build.add(Op::AsBytes, Ty::Bytes, &[field]), d.bytes(constant));
+                d.test(op, &[bytes, constant])
+            });
+        }
+    }
+    let [no, yes, failed] = compare("not UTF-8", |d| {
+        let field = d.field(5);
+        let (bytes, constant) = (d.build.add(Op::AsBytes, Ty::Bytes, &[field]), d.bytes(b"\xff"));
+        d.test(Op::Cmp(Cmp::Eq), &[bytes, constant])
+    });
+    assert!(no > 0 && yes == 0 && failed == 0);
 }
 
 #[test]

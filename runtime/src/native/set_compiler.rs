@@ -144,7 +144,7 @@ impl<'a> SetCompiler<'a> {
                 _ => {
                     let ConstantAddress { data, len, value } = self.pool.prepare(id, graph, self.patterns)?;
                     match kind {
-                        ParameterKind::Str => words.extend([data as u64, len as u64]),
+                        ParameterKind::Str | ParameterKind::Bytes => words.extend([data as u64, len as u64]),
                         ParameterKind::Value => words.push(value as u64),
                         _ => words.push(data as u64),
                     }

@@ -292,6 +292,29 @@ fn rules_of_two_languages_are_in_one_set() {
     }
 }
 
+/// The bytes that a residual predicate is about are in its parameter row, not in its code.
+#[test]
+fn rules_that_differ_in_bytes_share_a_template() {
+    let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
+    let engine = Engine::builder().tier(Tier::Native).build();
+    let rules = || {
+        (0..60).fold(engine.rules(&env), |rules, n| {
+            let rule = format!(r#"http.host eq "h{n}" and http.user_agent gt "\xff{n:02}" and not http.user_agent eq "\xfe{n}""#);
+            rules.rule(&format!("r{n}"), &rule, n)
+        })
+    };
+    let explanation = rules().explain().unwrap();
+    // Rules of which a constant is also that of another rule have one of their own.
+    assert!(explanation.templates().len() <= 3, "{explanation}");
+    let set = rules().build().unwrap();
+    for (agent, matches) in [(&b"\xff07"[..], false), (b"\xff08", true), (b"\xfe7", false), (b"", false)] {
+        let agent = http::HeaderValue::from_bytes(agent).unwrap();
+        let request = http::Request::get("/").header("host", "h7").header("user-agent", agent).body(()).unwrap();
+        let found = set.first(&RequestContext::new(&request), &mut Scratch::new()).unwrap().map(|rule| *rule.action);
+        assert_eq!(found, matches.then_some(7), "{request:?}");
+    }
+}
+
 #[test]
 fn lists_of_one_name_are_those_of_their_environments() {
     let base = Env::<Data>::new();

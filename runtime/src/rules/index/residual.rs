@@ -173,7 +173,10 @@ impl Templates {
 fn parameter(op: Op, ty: Ty, constant: &Constant) -> Option<(ParameterKind, bool)> {
     let kind = match (op, constant) {
         (Op::Const(_), Constant::Str(_)) if ty == Ty::Str => ParameterKind::Str,
-        (Op::Const(_), Constant::Str(_) | Constant::Int(_)) if ty == Ty::Value => ParameterKind::Value,
+        (Op::Const(_), Constant::Bytes(_)) if ty == Ty::Bytes => ParameterKind::Bytes,
+        (Op::Const(_), Constant::Str(_) | Constant::Bytes(_) | Constant::Int(_)) if ty == Ty::Value => {
+            ParameterKind::Value
+        }
         (Op::Const(_), Constant::Int(_)) if ty == Ty::Int => ParameterKind::Int,
         (Op::Const(_), Constant::Uint(_)) if ty == Ty::Uint => ParameterKind::Uint,
         (Op::Const(_), Constant::Double(_)) if ty == Ty::Double => ParameterKind::Double,
