@@ -76,6 +76,13 @@ impl<S> Program<S> {
         self.shared.expression.result_type()
     }
 
+    /// Returns the name of the type of the result in the language of the rule: `list(bytes)` in CEL is `Array<Bytes>` in the filter
+    /// language.
+    #[must_use]
+    pub fn type_name(&self) -> String {
+        self.shared.expression.type_name()
+    }
+
     /// Returns the warnings, in the order of the source: what is valid, but probably not what the author means. Such expressions run: a
     /// call that always fails may be used where its error never matters.
     #[must_use]

@@ -163,7 +163,7 @@ fn expression(args: &Args, contexts: &impl Contexts, source: &Source, color: boo
     let engine = Engine::builder().tier(Tier::Interpret).build();
     match engine.compile(contexts.envs().of(source.language), &source.text) {
         Ok(program) => {
-            let (ty, warnings) = (program.result_type().to_string(), program.warnings());
+            let (ty, warnings) = (program.type_name(), program.warnings());
             let ok = !args.deny_warnings || warnings.is_empty();
             let complaint = celero::render(&source.text, &source.name, warnings, style(color));
             let json = json!({ "ok": ok, "type": ty, "diagnostics": diagnostics_json(warnings) });

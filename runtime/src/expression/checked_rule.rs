@@ -1,6 +1,6 @@
 //! [`CheckedRule`]: an expression that was checked once, to be compiled in several ways without being parsed again.
 
-use super::Expression;
+use super::{Expression, Tree};
 use crate::env::Env;
 use crate::error::CompileError;
 use crate::fields::Fields;
@@ -115,8 +115,9 @@ impl CheckedRule {
 
     /// Returns the warnings about this rule as a guard: a rule that keeps a request back where it is true. They tell how a client can pass
     /// it: by sending a header twice that the rule compares and, if it `fails_open`, by leaving out a header or a credential that the rule
-    /// reads. A rule fails open if a failure does not match ([`ErrorPolicy::NoMatch`](crate::ErrorPolicy::NoMatch)). `env` is the
-    /// environment that the rule was checked for. Takes time linear in the rule, for each of at most 16 things that may be absent.
+    /// reads. A rule fails open if a failure does not match ([`ErrorPolicy::NoMatch`](crate::ErrorPolicy::NoMatch)); a comparison in the
+    /// filter language is then false in any case. `env` is the environment that the rule was checked for. Takes time linear in the rule,
+    /// for each of at most 16 things that may be absent.
     ///
     /// ```
     /// use celero::http::RequestContext;
@@ -132,9 +133,11 @@ impl CheckedRule {
     #[must_use]
     pub fn guard_warnings<C>(&self, env: &Env<C>, fails_open: bool) -> Vec<Diagnostic> {
         let variables = env.declarations().variables();
-        match self.shared.expression.checked() {
-            Some(tree) => lint::guard_warnings(tree.evaluated(), env.fields(), variables, fails_open),
-            None => Vec::new(),
+        match self.shared.expression.tree() {
+            Tree::Checked(tree) => lint::guard_warnings(tree.evaluated(), env.fields(), variables, fails_open),
+            Tree::Filter(rule) => {
+                lint::filter_guard_warnings(rule.filter.tree(), &rule.binding, env.fields(), variables)
+            }
         }
     }
 

@@ -120,7 +120,7 @@ impl Lint<'_> {
         self.constant_call(id, builtin, &operands);
     }
 
-    fn text(&self, id: NodeId) -> Option<Arc<str>> {
+    pub(super) fn text(&self, id: NodeId) -> Option<Arc<str>> {
         match self.ast.expr(id) {
             Expr::Literal(Literal::String(text)) => Some(text.clone()),
             _ => None,

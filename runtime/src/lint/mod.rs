@@ -9,13 +9,14 @@
 //! |---|---|
 //! | the names and types of one rule, and the rule must be rejected | an error in the checker, `frontend/src/cel/check/`, with its code in `codes.rs` there |
 //! | one checked rule, the layout of the host's fields, the library | here: a method of [`Lint`] in a file per subject, called from [`lint`] |
-//! | what the rule is for: that it keeps requests back | `guards.rs`; only a host knows, so it calls `CheckedRule::guard_warnings` |
+//! | what the rule is for: that it keeps requests back | `guards.rs`, `filter/guards.rs`; only a host knows, so it calls `CheckedRule::guard_warnings` |
 //! | one checked rule in the filter language | `filter/`, one kind of warning a file |
 //! | all rules of a set, such as which rule comes first | `rules/warnings.rs`, which works on the merged graph |
 //!
 //! All codes of the last two are in [`codes`]. To add a warning: add a row there, write the check in the place above, and a test in
 //! `runtime/tests/it/lint.rs`. `Program::warnings` and `RuleSet::warnings` return what was found.
 
+mod case;
 mod codes;
 mod conditions;
 mod filter;
@@ -25,7 +26,7 @@ mod literals;
 mod place;
 
 pub(crate) use codes::*;
-pub(crate) use filter::lint_filter;
+pub(crate) use filter::{filter_guard_warnings, lint_filter};
 pub(crate) use guards::guard_warnings;
 pub(crate) use literals::malformed;
 
@@ -41,6 +42,7 @@ pub(crate) fn lint(checked: &Checked, fields: &[layout::Field], patterns: &Patte
         let id = NodeId(u32::try_from(index).unwrap_or(u32::MAX));
         lint.literals(id);
         lint.headers(id);
+        lint.other_case(id);
         match &node.expr {
             Expr::Cond { .. } | Expr::Logic { .. } => lint.conditions(id),
             Expr::Binary { .. } => lint.comparison(id),

@@ -149,6 +149,34 @@ fn what_may_be_meant_is_left_alone() {
 }
 
 #[test]
+fn text_of_the_other_case() {
+    for (source, letter) in [
+        ("s.lowerAscii() == 'aBc'", "B"),
+        ("'ABC' != s.lowerAscii()", "A"),
+        ("s.upperAscii().contains('AbC')", "b"),
+        ("s.lowerAscii().startsWith('/Api')", "A"),
+        ("s.upperAscii().endsWith('.Php')", "h"),
+        ("s.lowerAscii() in ['a', 'B']", "B"),
+        ("s.lowerAscii().strictWildcard('*.Example')", "E"),
+    ] {
+        let found = warnings(source);
+        let [(code, place, message)] = &found[..] else { panic!("{source}: {found:?}") };
+        assert_eq!((*code, &**place), ("never-that-case", source));
+        assert!(message.contains(&format!("no letter `{letter}`")), "{source}: {message}");
+    }
+    for source in [
+        "s.lowerAscii() == 'abc-1 É'",
+        "s.upperAscii() in ['A', s]",
+        "s == 'ABC' && s.lowerAscii() == s",
+        "s.lowerAscii().wildcard('ABC')",
+        "s.lowerAscii().matches('[A-Z]')",
+        "'ABC'.contains(s.lowerAscii())",
+    ] {
+        assert_eq!(warnings(source), [], "{source}");
+    }
+}
+
+#[test]
 fn warnings_are_ordered_bounded_and_harmless() {
     let found = warnings("timestamp('a') == t || s.matches('(') || b || true");
     let places: Vec<&str> = found.iter().map(|(_, at, _)| at.as_str()).collect();

@@ -13,6 +13,7 @@ mod field_types;
 mod fields;
 mod filter;
 mod filter_from_cel;
+mod filter_guards;
 mod filter_hosts;
 mod filter_json;
 mod filter_tiers;

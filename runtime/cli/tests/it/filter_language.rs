@@ -20,8 +20,10 @@ fn rules_are_checked() {
     let fine =
         file("fine.filter", "# language: filter\n# Only the shop.\nhttp.host eq \"shop.example.com\"\n  and ssl\n");
     let run = celero(&["check", &fine]);
-    assert_eq!((run.code, &*run.out, &*run.err), (0, "ok: bool\n", ""));
-    assert_eq!(celero(&["check", "--language", "filter", "-e", "concat(http.host, \"/\")"]).out, "ok: bytes\n");
+    assert_eq!((run.code, &*run.out, &*run.err), (0, "ok: Bool\n", ""));
+    for (rule, ty) in [("concat(http.host, \"/\")", "Bytes"), ("http.request.headers", "Map<Array<Bytes>>")] {
+        assert_eq!(celero(&["check", "--language", "filter", "-e", rule]).out, format!("ok: {ty}\n"));
+    }
 
     let wrong = file("wrong.filter", "# Only the shop.\nhttp.hst eq \"a\" and\n  tcp.dstport eq \"a\"\n");
     let run = celero(&["check", &wrong]);
@@ -33,7 +35,7 @@ fn rules_are_checked() {
     assert_eq!(json["diagnostics"][0]["span"], json!([17, 25]));
 
     let other = file("header.txt", "# language: filter\nip.src eq 2001:db8::1");
-    assert_eq!(celero(&["check", &other]).out, "ok: bool\n");
+    assert_eq!(celero(&["check", &other]).out, "ok: Bool\n");
     let cel = file("cel.filter", "# language: cel\nrequest.path == '/'");
     assert_eq!(celero(&["check", &cel]).out, "ok: bool\n");
     let unknown = file("unknown.filter", "# language: wire\nssl");
@@ -65,7 +67,7 @@ fn fields_without_a_value_are_warned_of() {
 
     let field = ["--field", "cf.threat_score = size(request.path)"];
     let run = celero(&[&["check"][..], &FILTER, &rule, &field].concat());
-    assert_eq!((run.code, &*run.out, &*run.err), (0, "ok: bool\n", ""));
+    assert_eq!((run.code, &*run.out, &*run.err), (0, "ok: Bool\n", ""));
     let wrong = celero(&[&["check"][..], &FILTER, &rule, &["--field", "cf.threat_score = nope"]].concat());
     assert_eq!(wrong.code, 2);
     assert!(wrong.err.contains("field `cf.threat_score`"), "{}", wrong.err);

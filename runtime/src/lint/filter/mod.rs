@@ -4,6 +4,9 @@ mod case;
 mod constant;
 mod covered;
 mod fields;
+mod guards;
+
+pub(crate) use guards::filter_guard_warnings;
 
 use crate::env::FilterBinding;
 use celero_frontend::Diagnostic;
