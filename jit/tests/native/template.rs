@@ -72,7 +72,9 @@ impl TemplateBuilder {
             (ParameterKind::Int, Constant::Int(n)) => self.row.push(*n as u64),
             (ParameterKind::Uint, Constant::Uint(n)) => self.row.push(*n),
             (ParameterKind::Double, Constant::Double(bits)) => self.row.push(*bits),
-            (ParameterKind::Str | ParameterKind::Bytes, _) => self.row.extend([address.data as u64, address.len as u64]),
+            (ParameterKind::Str | ParameterKind::Bytes, _) => {
+                self.row.extend([address.data as u64, address.len as u64])
+            }
             (ParameterKind::Value, _) => self.row.push(address.value as u64),
             (ParameterKind::Cidr, &Constant::Cidr(ip, prefix)) => {
                 let network = Network::new(ip, prefix);

@@ -8,9 +8,7 @@ use super::value::FilterValue;
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::error::{ErrorKind, EvalError};
-use celero_frontend::filter::{
-    AccessStep, Comparison, Connective, FilterExpr, FilterLiteral, FilterTree, OrderOp,
-};
+use celero_frontend::filter::{AccessStep, Comparison, Connective, FilterExpr, FilterLiteral, FilterTree, OrderOp};
 use celero_frontend::{NodeId, with_stack};
 use celero_matching::pattern::Meter;
 use std::borrow::Cow;

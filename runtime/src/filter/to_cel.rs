@@ -126,6 +126,15 @@ impl Translation<'_> {
         let Some(value) = self.quantified(operand) else {
             return self.none(id, "a quantifier over several values");
         };
+        let (list, element) = self.range(id, value)?;
+        let test = self.condition(operand, Some(&element))?;
+        let name = if all { "all" } else { "exists" };
+        let text = format!("{}.{name}({ELEMENT}, {test})", list.text);
+        Some(absorbed(&list, &text, all))
+    }
+
+    /// The list that `[*]` goes through, and what is compared of each element.
+    fn range(&mut self, id: NodeId, value: NodeId) -> Option<(Value, Value)> {
         let tree = self.tree;
         let FilterExpr::Access { base, steps } = tree.expr(value) else {
             return self.none(id, "a quantifier over this value");
@@ -136,14 +145,21 @@ impl Translation<'_> {
         if before.contains(&AccessStep::Each) {
             return self.none(id, "several `[*]`");
         }
+        if let (FilterExpr::Call { function, args }, []) = (tree.expr(*base), before)
+            && let &[inner] = tree.children(*args)
+            && tree.node(inner).each
+            && let Some(method) = tree.function(*function).and_then(|function| case_method(&function.name))
+        {
+            let (list, element) = self.range(id, inner)?;
+            self.is_text(id, &element)?;
+            let text = format!("{}.{method}()", element.text);
+            return Some((list, Value { text, ..element }));
+        }
         let base = self.value(*base)?;
         let list = self.access(id, base, before)?;
         let Type::List(element) = &list.ty else { return self.none(id, "`[*]` of a map") };
         let element = Value { text: ELEMENT.to_owned(), ty: (**element).clone(), failure: Failure::Never, guard: None };
-        let test = self.condition(operand, Some(&element))?;
-        let name = if all { "all" } else { "exists" };
-        let text = format!("{}.{name}({ELEMENT}, {test})", list.text);
-        Some(absorbed(&list, &text, all))
+        Some((list, element))
     }
 
     /// The value whose elements a condition compares; `None` if there are several.
@@ -296,6 +312,11 @@ impl Translation<'_> {
             Source::Variable(variable, ty) => {
                 let Some(variable) = self.variables.get(*variable as usize) else { return self.none(id, "this field") };
                 let failure = if variable.optional { Failure::Missing } else { Failure::Never };
+                // CEL joins the lines of a header; this view has each.
+                if self.tree.node(id).ty == lines() && *ty == Type::map(Type::String, Type::String) {
+                    let lines = Type::map(Type::String, Type::list(Type::String));
+                    return value(format!("{}.raw()", variable.name), lines, failure);
+                }
                 value(variable.name.to_string(), ty.clone(), failure)
             }
             Source::Header { map, name } => {
@@ -322,12 +343,13 @@ impl Translation<'_> {
                     let text = format!("{}[{index}]", value.text);
                     Value { text, ty: (**element).clone(), guard: Some(guard), ..value }
                 }
+                (AccessStep::Key(key), _) if value.text.ends_with(".raw()") && has_capitals(key) => {
+                    return self.none(id, "the name of a header with capital letters, which no header has");
+                }
                 (AccessStep::Key(key), Type::Map(parts)) => {
                     let (text, ty) = (format!("{}[{}]", value.text, quoted(key)), parts.1.clone());
                     Value { text, ty, failure: value.failure.max(Failure::Missing), ..value }
                 }
-                // CEL joins the lines of a header.
-                (AccessStep::Index(_), Type::String) => return self.none(id, "one line of a header"),
                 _ => return self.none(id, "this part of a value"),
             };
         }
@@ -336,12 +358,11 @@ impl Translation<'_> {
 
     fn call(&mut self, id: NodeId, name: &str, args: &[NodeId]) -> Option<Value> {
         let tree = self.tree;
-        let method = match name {
-            "lower" => "lowerAscii",
-            "upper" => "upperAscii",
-            "starts_with" => "startsWith",
-            "ends_with" => "endsWith",
-            "len" => "size",
+        let method = match (case_method(name), name) {
+            (Some(method), _) => method,
+            (_, "starts_with") => "startsWith",
+            (_, "ends_with") => "endsWith",
+            (_, "len") => "size",
             _ => return self.none(id, &format!("the function `{name}`")),
         };
         let (first, second) = (*args.first()?, args.get(1).map(|arg| tree.expr(*arg)));
@@ -363,6 +384,24 @@ impl Translation<'_> {
         };
         Some(Value { text, ty, ..value })
     }
+}
+
+/// The method of CEL that changes the case of text as a function does.
+fn case_method(function: &str) -> Option<&'static str> {
+    match function {
+        "lower" => Some("lowerAscii"),
+        "upper" => Some("upperAscii"),
+        _ => None,
+    }
+}
+
+/// The type of header maps.
+fn lines() -> FilterType {
+    FilterType::map(FilterType::array(FilterType::Bytes))
+}
+
+fn has_capitals(name: &str) -> bool {
+    name.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
 /// A test of a value that is `missing` where there is no value.

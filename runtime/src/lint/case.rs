@@ -17,7 +17,9 @@ impl Lint<'_> {
                 (Some(text), None) => (right, vec![text]),
                 _ => return,
             },
-            B::Contains | B::StartsWith | B::EndsWith | B::StrictWildcard => (left, self.text(right).into_iter().collect()),
+            B::Contains | B::StartsWith | B::EndsWith | B::StrictWildcard => {
+                (left, self.text(right).into_iter().collect())
+            }
             B::InList => (left, self.members(right)),
             _ => return,
         };
@@ -34,7 +36,9 @@ impl Lint<'_> {
     /// The literals in a list that is written in the rule.
     fn members(&self, id: NodeId) -> Vec<Arc<str>> {
         match self.ast.expr(id) {
-            Expr::List { elements, .. } => self.ast.children(*elements).iter().filter_map(|id| self.text(*id)).collect(),
+            Expr::List { elements, .. } => {
+                self.ast.children(*elements).iter().filter_map(|id| self.text(*id)).collect()
+            }
             _ => Vec::new(),
         }
     }

@@ -27,7 +27,10 @@ fn found(rule: &str, code: &str, nil_not_equal: bool) -> Vec<(String, String)> {
 fn guards_that_leaving_something_out_passes() {
     for (rule, places) in [
         (r#"http.referer ne "a""#, &[r#"http.referer ne "a""#][..]),
-        (r#"ssl and (http.referer != "a" or http.user_agent ne "b")"#, &[r#"http.referer != "a""#, r#"http.user_agent ne "b""#]),
+        (
+            r#"ssl and (http.referer != "a" or http.user_agent ne "b")"#,
+            &[r#"http.referer != "a""#, r#"http.user_agent ne "b""#],
+        ),
         (r#"not not lower(http.referer) ne "a""#, &[r#"lower(http.referer) ne "a""#]),
         (r#"ssl xor http.referer ne "a""#, &[r#"http.referer ne "a""#]),
         ("ip.src ne 192.0.2.1", &["ip.src ne 192.0.2.1"]),
@@ -49,7 +52,10 @@ fn guards_that_leaving_something_out_passes() {
         let warnings = found(rule, "guard-passed-by-absence", false);
         let at: Vec<&str> = warnings.iter().map(|(at, _)| &**at).collect();
         assert_eq!(at, places, "{rule}");
-        assert!(warnings.iter().all(|(_, text)| text.starts_with("without ") && text.contains("eq ..")), "{warnings:?}");
+        assert!(
+            warnings.iter().all(|(_, text)| text.starts_with("without ") && text.contains("eq ..")),
+            "{warnings:?}"
+        );
     }
     // Where a missing value is unequal, `ne` finds it; `any` has nothing to find it in.
     assert!(found(r#"http.referer ne "a""#, "guard-passed-by-absence", true).is_empty());
@@ -65,10 +71,7 @@ fn what_is_warned_of_is_so() {
     let other = http::Request::get("/").header("x-team", "b").header("referer", "b").body(()).unwrap();
     for (guard, better) in [
         (r#"http.referer ne "a""#, r#"not http.referer eq "a""#),
-        (
-            r#"any(http.request.headers["x-team"][*] ne "a")"#,
-            r#"not any(http.request.headers["x-team"][*] eq "a")"#,
-        ),
+        (r#"any(http.request.headers["x-team"][*] ne "a")"#, r#"not any(http.request.headers["x-team"][*] eq "a")"#),
         (
             r#"not all(http.request.headers["x-team"][*] eq "a")"#,
             r#"not any(http.request.headers["x-team"][*] eq "a")"#,
@@ -89,7 +92,10 @@ fn guards_that_a_header_twice_passes() {
     for (rule, help) in [
         (r#"http.user_agent eq "bot""#, Some(r#"any(http.request.headers["user-agent"][*] eq "bot")"#)),
         (r#"not http.user_agent ne "bot""#, Some(r#"all(http.request.headers["user-agent"][*] ne "bot")"#)),
-        (r#"lower(http.referer) in {"a" "b"}"#, Some(r#"any(lower(http.request.headers["referer"][*])[*] in {"a" "b"})"#)),
+        (
+            r#"lower(http.referer) in {"a" "b"}"#,
+            Some(r#"any(lower(http.request.headers["referer"][*])[*] in {"a" "b"})"#),
+        ),
         (
             r#"http.request.headers["x-role"][0] eq "guest""#,
             Some(r#"any(http.request.headers["x-role"][*] eq "guest")"#),

@@ -299,7 +299,9 @@ fn rules_that_differ_in_bytes_share_a_template() {
     let engine = Engine::builder().tier(Tier::Native).build();
     let rules = || {
         (0..60).fold(engine.rules(&env), |rules, n| {
-            let rule = format!(r#"http.host eq "h{n}" and http.user_agent gt "\xff{n:02}" and not http.user_agent eq "\xfe{n}""#);
+            let rule = format!(
+                r#"http.host eq "h{n}" and http.user_agent gt "\xff{n:02}" and not http.user_agent eq "\xfe{n}""#
+            );
             rules.rule(&format!("r{n}"), &rule, n)
         })
     };

@@ -20,6 +20,12 @@ const RULES: &[&str] = &[
     r#"lower(http.user_agent) eq "curl/8" or upper(http.host) ne "SHOP.EXAMPLE.COM""#,
     r#"http.user_agent lt "d" and http.request.uri.path ge "/a""#,
     r#"http.host in {} or http.host in {"\"quoted\"" "a\\b"}"#,
+    r#"any(http.request.headers["x-lines"][*] eq "two") and not any(http.request.headers["x-lines"][*] eq "One,two")"#,
+    r#"all(http.request.headers["x-lines"][*] ne "One") or all(http.request.headers["x-absent"][*] eq "a")"#,
+    r#"any(not lower(http.request.headers["x-lines"][*])[*] contains "n")"#,
+    r#"any(lower(http.request.headers["x-lines"][*])[*] eq "one") and len(http.request.headers["x-lines"]) eq 2"#,
+    r#"http.request.headers["x-lines"][1] eq "two" or http.request.headers["x-lines"][2] ne "a""#,
+    r#"not http.request.headers["x-absent"][0] eq "a" and http.request.headers["x-absent"][0] ne "a""#,
 ];
 
 #[test]
@@ -36,6 +42,7 @@ fn translations_of_rules_about_requests_are_equal() {
         .into_iter()
         .map(|(uri, agent, source)| {
             let mut request = http::Request::get(uri).header("host", "shop.example.com");
+            request = request.header("x-lines", "One").header("x-lines", "two");
             if let Some(agent) = agent {
                 request = request.header("user-agent", http::HeaderValue::from_bytes(agent).unwrap());
             }
@@ -102,7 +109,8 @@ fn what_has_no_equal_is_marked() {
         ("ip.src in $bad", "a list of the host"),
         ("ip.src lt 10.0.0.1", "an order of addresses"),
         (r#"http.host matches "a.c""#, "a pattern that sees bytes"),
-        (r#"any(http.request.headers["a"][*] eq "b")"#, "`[*]`"),
+        (r#"any(http.request.headers[*][*] eq "b")"#, "several `[*]`"),
+        (r#"any(http.request.headers["A"][*] eq "b")"#, "capital letters"),
         ("cf.threat_score gt 1", "has no value"),
         (r#"http.request.uri.args["a"][0] eq "b""#, "follows from another"),
         ("ip.src eq ::ffff:192.0.2.1", "an IPv4-mapped address"),

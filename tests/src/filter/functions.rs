@@ -50,9 +50,7 @@ fn with_function(
     match (parameters.as_slice(), result) {
         ([Bytes], Bytes) => env.function(name, move |text: &[u8]| bytes(call(&[text.to_vec().into()])?)),
         ([Bytes], Bool) => env.function(name, move |text: &[u8]| boolean(&call(&[text.to_vec().into()])?)),
-        ([Bytes], FilterType::Array(_)) => {
-            env.function(name, move |text: &[u8]| texts(call(&[text.to_vec().into()])?))
-        }
+        ([Bytes], FilterType::Array(_)) => env.function(name, move |text: &[u8]| texts(call(&[text.to_vec().into()])?)),
         ([Int], Int) => env.function(name, move |number: i64| int(&call(&[number.into()])?)),
         ([Ip, Bool], Bool) => env.function(name, move |address: IpAddr, wanted: bool| {
             boolean(&call(&[FilterValue::Ip(address), wanted.into()])?)

@@ -1,8 +1,8 @@
 //! The tier that must agree with the interpreter: native code, over an environment with the fields of the scheme as variables.
 #![expect(clippy::panic, reason = "a rule without native code is a failure of the test")]
 
-use super::{Outcome, Values};
 use super::functions::with_functions;
+use super::{Outcome, Values};
 use celero::filter::{Filter, FilterExpr, FilterLanguage, FilterType, FilterValue, Scheme};
 use celero::{Arena, Bindings, Engine, Env, ErrorKind, List, Map, Program, Scratch, Tier, Type, Value};
 use std::collections::BTreeMap;

@@ -287,9 +287,8 @@ impl<C> Env<C> {
                 .map(|ty| filter_type(ty, None).map(|ty| FilterParameter::new(ArgumentKind::Any, ty)))
                 .collect();
             let (Some(parameters), Some(result)) = (parameters, filter_type(&signature.result, None)) else { continue };
-            let number = documented_of_host(scheme, &function.name, &parameters, &result).or_else(|| {
-                scheme.add_function(FilterFunction::new(&function.name, parameters, result.clone())).ok()
-            });
+            let number = documented_of_host(scheme, &function.name, &parameters, &result)
+                .or_else(|| scheme.add_function(FilterFunction::new(&function.name, parameters, result.clone())).ok());
             if let Some(number) = number {
                 declared.insert(number, (index, result));
             }
@@ -311,12 +310,7 @@ impl<C> Env<C> {
 }
 
 /// The documented function that only a host can compute, of this name and with these parameters and result.
-fn documented_of_host(
-    scheme: &Scheme,
-    name: &str,
-    parameters: &[FilterParameter],
-    result: &FilterType,
-) -> Option<u32> {
+fn documented_of_host(scheme: &Scheme, name: &str, parameters: &[FilterParameter], result: &FilterType) -> Option<u32> {
     let Some(Named::Function(number)) = scheme.named(name) else { return None };
     let function = scheme.functions().get(number as usize)?;
     let takes = |(parameter, given): (&FilterParameter, &FilterParameter)| parameter.accepts == given.accepts;

@@ -105,7 +105,8 @@ impl Guard<'_> {
             _ => false,
         };
         if let Some((name, first)) = optional.header.filter(|_| equality && of_nothing.is_none()) {
-            let why = if first { "only one of its lines is compared" } else { "its lines are one text, joined with `,`" };
+            let why =
+                if first { "only one of its lines is compared" } else { "its lines are one text, joined with `,`" };
             let message = format!("a client passes this guard by sending the header `{name}` twice: {why}");
             let test = self.tree.source().get(self.tree.node(value).span.end as usize..span.end as usize);
             let quantifier = if unequal { "all" } else { "any" };

@@ -31,7 +31,7 @@ fn text(rng: &mut Rng) -> String {
 fn comparison(rng: &mut Rng) -> String {
     let word = |rng: &mut Rng| quoted(gateway::word_or_part(rng));
     let order = |rng: &mut Rng| *rng.pick(&["eq", "ne", "lt", "le", "gt", "ge"]);
-    match rng.below(14) {
+    match rng.below(16) {
         0..3 => format!("{} {} {}", text(rng), rng.pick(&["eq", "ne"]), word(rng)),
         3 => format!("{} {} {}", text(rng), order(rng), word(rng)),
         4 => format!("{} contains {}", text(rng), word(rng)),
@@ -53,7 +53,40 @@ fn comparison(rng: &mut Rng) -> String {
         10 => format!("ip.src in {{{} {}}}", rng.pick(SETS), rng.pick(SETS)),
         11 => format!("tcp.srcport {} {}", order(rng), rng.pick(&[1, 80, 443, 65_535])),
         12 => format!("tcp.srcport in {{80 {}..9000}}", rng.pick(&[100, 8080])),
+        13 => of_header(rng),
+        14 => {
+            let (header, word) = (header(rng), word(rng));
+            let value = *rng.pick(&["[0]", "[1]"]);
+            format!("{header}{value} {} {word}", rng.pick(&["eq", "ne", "contains"]))
+        }
         _ => rng.pick(&["ssl", "true", "tcp.srcport & 1", "false"]).to_string(),
+    }
+}
+
+/// The lines of a header.
+fn header(rng: &mut Rng) -> String {
+    format!("http.request.headers[\"{}\"]", rng.pick(&["x-a", "x-b", "x-n", "user-agent", "x-none"]))
+}
+
+/// A quantifier over the lines of a header.
+fn of_header(rng: &mut Rng) -> String {
+    let header = header(rng);
+    let lines = match rng.below(4) {
+        0 => format!("lower({header}[*])[*]"),
+        1 => format!("upper({header}[*])[*]"),
+        _ => format!("{header}[*]"),
+    };
+    let test = |rng: &mut Rng| {
+        let word = quoted(gateway::word_or_part(rng));
+        format!("{lines} {} {word}", rng.pick(&["eq", "ne", "contains", "lt"]))
+    };
+    let quantifier = *rng.pick(&["any", "all"]);
+    match rng.below(4) {
+        0 => format!("{quantifier}(not {})", test(rng)),
+        1 if !lines.contains('(') => {
+            format!("{quantifier}(({} {} {}))", test(rng), rng.pick(&["and", "or", "xor"]), test(rng))
+        }
+        _ => format!("{quantifier}({})", test(rng)),
     }
 }
 
