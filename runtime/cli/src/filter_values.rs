@@ -81,7 +81,7 @@ pub(crate) fn variable_value<'a>(value: &FilterValue, arena: &'a Arena) -> Resul
 }
 
 /// Reads text, or `{"bytes": base64}`.
-fn bytes(json: &Json) -> Option<Vec<u8>> {
+pub(crate) fn bytes(json: &Json) -> Option<Vec<u8>> {
     match json {
         Json::String(text) => Some(text.clone().into_bytes()),
         Json::Object(object) if object.len() == 1 => BASE64.decode(object.get("bytes")?.as_str()?).ok(),

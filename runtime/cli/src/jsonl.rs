@@ -69,6 +69,12 @@ pub(crate) fn run(engines: &Engines, tier: TierChoice, language: Language, outpu
     }
 }
 
+/// Evaluates a line whose expression is in a language.
+pub(crate) fn evaluate_line(language: Language, line: &[u8]) -> Evaluated {
+    let (engines, filter_engines) = (Engines::new(TierChoice::Auto), OnceCell::new());
+    Lines { engines: &engines, tier: TierChoice::Auto, filter_engines, language }.evaluate(line)
+}
+
 /// The part of a line that names the language.
 #[derive(Deserialize)]
 struct LineLanguage {

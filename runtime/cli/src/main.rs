@@ -33,6 +33,8 @@ mod rule_sets;
 mod serve;
 mod source;
 mod translate;
+mod translate_lines;
+mod translation;
 mod units;
 mod watch;
 

@@ -1,9 +1,8 @@
-//! `celero translate`: writes rules in another language.
+//! `celero translate`: writes rules in another language. Lines of JSON are in `translate_lines.rs`.
 
+use crate::REJECTED;
 use crate::contexts::{Command, Contexts};
-use crate::evaluate::{Engines, Evaluated, TierChoice, agree_on_value, answers};
 use crate::failure::Failure;
-use crate::in_language::InLanguage;
 use crate::input::InputArgs;
 use crate::language::Language;
 use crate::output::Output;
@@ -11,9 +10,11 @@ use crate::rule_sets::complain;
 use crate::rules_file::{Rule, RulesFile};
 use crate::rules_layout::{kept, laid_out, rewritten, untrimmed};
 use crate::source::{Format, Source, SourceArgs};
+use crate::translate_lines::TranslateLines;
+use crate::translation::{compared, written};
 use crate::units::counted;
-use crate::{DISAGREE, REJECTED};
-use celero::{CompileError, Diagnostic, Engine};
+use celero::{Diagnostic, Engine};
+use celero_policy::Policy;
 
 /// Translate rules between CEL and Cloudflare's filter language.
 #[derive(clap::Args)]
@@ -26,9 +27,12 @@ Examples:
   celero translate --to json -e 'http.host eq \"a\"'
   celero translate --to filter --tree tree.json
   celero translate --to policy site.rules > policy.yaml            # each rule denies
+  celero translate --to filter policy.yaml > translated.yaml       # the conditions of a policy
+  celero translate --to cel --jsonl rules.jsonl                    # lines of JSON: {\"expr\": ..}
 
 What has no equal is marked, all of it at once, and the exit code is 1. A rule of a file for which there is no translation stays in its
 language, and its attributes say so (`[language cel]`), so that the file written has the same rules. Names, attributes and comments stay.
+The same holds of the lines of --jsonl and of the rules of a policy, which stay also if they have expressions in `${..}`.
 
 The filter language has no errors: where a rule in CEL would fail, its translation is false, and a warning says so. With --requests or
 --bindings both rules are evaluated, and the exit code is 3 if they give different answers.")]
@@ -41,6 +45,9 @@ pub(crate) struct Args {
     /// The file holds one rule in Cloudflare's filter language as JSON: its tree, in the shape that Wirefilter writes.
     #[arg(long)]
     tree: bool,
+    /// The file holds lines of JSON, as `celero eval --jsonl` reads them. Lines without `vars` are about requests, or what --vars declares.
+    #[arg(long, conflicts_with = "tree")]
+    jsonl: bool,
     #[command(flatten)]
     given: InputArgs,
 }
@@ -59,12 +66,28 @@ enum Target {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
-    let mut source = match args.tree {
+    let mut source = match args.tree || args.jsonl {
         true => args.source.only_as("translate", Some(Format::Cel))?,
         false => args.source.only("translate")?,
     };
-    if source.format == Format::Policy {
-        return Err(format!("`celero translate` takes rules, and {} is a policy", source.name));
+    let to = match args.to {
+        Target::Cel => Language::Cel,
+        Target::Filter | Target::Json | Target::Policy => Language::Filter,
+    };
+    if args.jsonl || source.format == Format::Policy {
+        let what = if args.jsonl { "lines of JSON" } else { "a policy" };
+        if matches!(args.to, Target::Policy | Target::Json) {
+            return Err(format!("{} is {what}, which is translated to `cel` or `filter`", source.name));
+        }
+        if args.jsonl {
+            let from = args.source.language.unwrap_or(to.other());
+            let input = args.given.read()?.for_both_languages();
+            return input.run(TranslateLines { source: &source, from, to }, output);
+        }
+        if args.given.requests.is_some() || args.given.declares() {
+            return Err(format!("{} is a policy: try the translation with `celero test`", source.name));
+        }
+        return policy(&source, to, output);
     }
     if args.to == Target::Policy {
         return as_policy(&source, output);
@@ -73,10 +96,6 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     if let (true, Format::Rules) = (args.tree || args.to == Target::Json, source.format) {
         return Err(format!("a tree is that of one rule, and {} holds several", source.name));
     }
-    let to = match args.to {
-        Target::Cel => Language::Cel,
-        Target::Filter | Target::Json | Target::Policy => Language::Filter,
-    };
     if source.format == Format::Cel {
         let default = if args.tree || args.to == Target::Json { Language::Filter } else { to.other() };
         source.language = args.source.language.unwrap_or(default);
@@ -85,6 +104,34 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
         return input.run(WithTree { source, is_tree: args.tree, to: args.to }, output);
     }
     input.run(Translate { source: &source, to }, output)
+}
+
+/// Writes the conditions of a policy in another language.
+fn policy(source: &Source, to: Language, output: &mut Output) -> Result<u8, String> {
+    let language = match to {
+        Language::Cel => celero_policy::Language::Cel,
+        Language::Filter => celero_policy::Language::Filter,
+    };
+    let translated = match Policy::translate(&source.name, &source.text, source.base(), language) {
+        Ok(translated) => translated,
+        Err(error) => {
+            output.complain(&error.render(output.color()));
+            return Ok(REJECTED);
+        }
+    };
+    output.print(translated.text());
+    let found = translated.render(output.color());
+    if !found.is_empty() {
+        output.complain(&found);
+    }
+    let (done, kept) = (translated.translated(), translated.kept());
+    let many = counted(done.saturating_add(kept.len()), "rule");
+    if kept.is_empty() {
+        output.complain(&format!("{done} of {many} translated"));
+        return Ok(0);
+    }
+    output.complain(&format!("{done} of {many} translated; these stay in their language: {}", kept.join(", ")));
+    Ok(REJECTED)
 }
 
 /// Writes the rules of a file as a policy.
@@ -152,28 +199,13 @@ impl Command for Translate<'_> {
     }
 }
 
-/// A rule in the other language, and where it is false because the original fails.
-type Written = (String, Vec<Diagnostic>);
-
 impl Translate<'_> {
-    /// Translates a rule.
-    fn written(&self, contexts: &impl Contexts, text: &str) -> Result<Written, CompileError> {
-        let (engine, env) = (Engine::new(), contexts.envs().of(Language::Filter));
-        match self.to {
-            Language::Cel => Ok((engine.to_cel(env, text)?, Vec::new())),
-            Language::Filter => {
-                let translated = engine.to_filter(env, text)?;
-                Ok((translated.text().to_owned(), translated.warnings().to_vec()))
-            }
-        }
-    }
-
     fn one(&self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
         let source = self.source;
         if source.language == self.to {
             return Err(format!("{} is in the language `{}` already", source.name, self.to.name()));
         }
-        let (text, warnings) = match self.written(contexts, &source.text) {
+        let (text, warnings) = match written(contexts.envs(), self.to, &source.text) {
             Ok(written) => written,
             Err(error) => {
                 output.complain(&Failure::from(&error).render(&source.name, &source.text, output.color()));
@@ -187,7 +219,7 @@ impl Translate<'_> {
         // `#` begins a comment before a rule in the filter language, and nothing in CEL.
         let comments = if self.to == Language::Filter { &*source.comments } else { "" };
         output.print(&format!("{comments}{text}"));
-        Ok(self.compared(contexts, "", &source.text, &text, output))
+        Ok(compared(contexts, self.to, "", &source.text, &text, output))
     }
 
     fn file(&self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
@@ -212,7 +244,7 @@ impl Translate<'_> {
             match self.rule(contexts, rule) {
                 Ok((lines, text, warnings)) => {
                     found.extend(warnings.into_iter().map(|warning| (number, warning)));
-                    code = code.max(self.compared(contexts, &rule.name, rule.source.trim(), &text, output));
+                    code = code.max(compared(contexts, self.to, &rule.name, rule.source.trim(), &text, output));
                     comments + &lines
                 }
                 Err(notes) => {
@@ -243,7 +275,8 @@ impl Translate<'_> {
     ) -> Result<(String, String, Vec<Diagnostic>), Vec<Diagnostic>> {
         let source = rule.source.trim();
         let placed = |found: &[Diagnostic]| untrimmed(&rule.source, found);
-        let (text, warnings) = self.written(contexts, source).map_err(|error| placed(error.diagnostics()))?;
+        let (text, warnings) =
+            written(contexts.envs(), self.to, source).map_err(|error| placed(error.diagnostics()))?;
         let head = RulesFile::head(&Rule { language: self.to, ..rule.clone() }, self.to);
         let engine = Engine::new();
         let layout = |language: Language, text: &str| contexts.envs().format(&engine, language, text);
@@ -261,34 +294,6 @@ impl Translate<'_> {
             Language::Cel => rest.to_owned(),
             Language::Filter => format!("# language: filter\n{rest}"),
         }
-    }
-
-    /// Evaluates a rule and its translation and returns the exit code. `name` is that of the rule, if it has one.
-    fn compared(&self, contexts: &impl Contexts, name: &str, before: &str, after: &str, output: &mut Output) -> u8 {
-        if !contexts.given() {
-            return 0;
-        }
-        let engines = Engines::new(TierChoice::Auto);
-        let before = answers(&engines, &InLanguage::new(contexts, self.to.other()), before);
-        let after = answers(&engines, &InLanguage::new(contexts, self.to), after);
-        let mut code = 0;
-        for (number, (before, after)) in before.iter().zip(&after).enumerate() {
-            if !agree_on_value(before, after) && !self.is_false_for_failure(before, after) {
-                code = DISAGREE;
-                let label = contexts.label(number);
-                let label = if name.is_empty() { label } else { format!("{name}: {label}") };
-                let (before, after) = (before.json(), after.json());
-                output.complain(&format!("{label}: different answers: {before} before, {after} after"));
-            }
-        }
-        code
-    }
-
-    /// Whether a rule in CEL fails and its translation is false, which a warning has said.
-    fn is_false_for_failure(&self, before: &Evaluated, after: &Evaluated) -> bool {
-        let is_false =
-            |value: &Evaluated| *value.json().pointer("/value/bool").unwrap_or(&serde_json::Value::Null) == false;
-        self.to == Language::Filter && matches!(before, Evaluated::Agreed(Err(_))) && is_false(after)
     }
 }
 

@@ -92,7 +92,7 @@ fn edit(engine: &Engine, file: &str, expression: &SourceText, layout: &str) -> O
 }
 
 /// Returns whether a line may stand without quotes where `before` stands without quotes.
-fn is_plain(line: &str, before: &str) -> bool {
+pub(crate) fn is_plain(line: &str, before: &str) -> bool {
     let starts = line.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '('));
     let in_flow = |c: char| ",[]{}".contains(c);
     starts
@@ -104,7 +104,7 @@ fn is_plain(line: &str, before: &str) -> bool {
 }
 
 /// Returns the lines of a block (`|`) and what replaces them.
-fn block(file: &str, range: Range<usize>, layout: &str) -> Option<(Range<usize>, String)> {
+pub(crate) fn block(file: &str, range: Range<usize>, layout: &str) -> Option<(Range<usize>, String)> {
     let raw = file.get(range.clone())?;
     // The range may begin with the sign of the block.
     let skipped = if raw.starts_with('|') { raw.find('\n')?.checked_add(1)? } else { 0 };

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 /// The language of the expressions of a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Language {
+pub enum Language {
     /// CEL.
     #[default]
     Cel,
@@ -16,6 +16,15 @@ pub(crate) enum Language {
 impl Language {
     /// The words of the key `language`.
     pub(crate) const NAMES: &'static [&'static str] = &["cel", "filter"];
+
+    /// Returns the word of the key `language`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cel => "cel",
+            Self::Filter => "filter",
+        }
+    }
 
     /// The language of a word.
     pub(crate) fn named(word: &str) -> Option<Self> {

@@ -72,6 +72,7 @@ mod purpose;
 mod rule_times;
 pub mod schema;
 mod template;
+mod translation;
 mod values;
 pub mod yaml;
 
@@ -83,8 +84,10 @@ pub use edits::{Edit, Edits};
 pub use error::PolicyError;
 pub use exchange::Exchange;
 pub use expectation::expects_continue;
+pub use language::Language;
 pub use live::LivePolicy;
 pub use outcome::{LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo, VerificationInfo};
 pub use outline::{Outline, PolicyDefinition, PolicyExpression, PolicyRule};
 pub use policy::Policy;
+pub use translation::TranslatedPolicy;
 pub use yaml::problems;

@@ -21,6 +21,7 @@ mod serve;
 mod sessions;
 mod support;
 mod terminal;
+mod translate;
 mod wrong_input;
 
 use support::celero;

@@ -17,3 +17,4 @@ mod passwords;
 mod reference;
 mod support;
 mod token_attacks;
+mod translation;
