@@ -19,6 +19,7 @@ mod rarity;
 
 pub use few::FewLiterals;
 use filter::Filter;
+use std::ops::ControlFlow;
 
 /// Finds all literals that occur in a text. With `IGNORE_CASE`, ASCII letters match in either case.
 ///
@@ -89,6 +90,15 @@ struct AnchorEntry {
     anchor: u32,
 }
 
+/// Why a scan ends before the end of the text.
+#[derive(Debug)]
+enum End {
+    /// The visitor of matches wants no more.
+    Stopped,
+    /// Verifying takes more steps than are allowed.
+    OutOfSteps,
+}
+
 /// Setting these bits turns ASCII letters to lower case. It changes other bytes too, which a hash may ignore.
 const LOWER_CASE: u64 = 0x2020_2020_2020_2020;
 /// Steps of verification for each key after which a scan is abandoned.
@@ -102,67 +112,83 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     /// Calls `hit` with the id of each key that occurs in `text`, in no particular order, once or more for each key.
     #[inline]
     pub fn for_each(&self, text: &[u8], mut hit: impl FnMut(u32)) {
+        let _ = self.try_for_each(text, |id| {
+            hit(id);
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// As [`for_each`](Self::for_each), until `hit` returns `Break`. Returns what it returned last. Use it where some match decides: the
+    /// rest of the text is not searched.
+    #[inline]
+    pub fn try_for_each(&self, text: &[u8], mut hit: impl FnMut(u32) -> ControlFlow<()>) -> ControlFlow<()> {
         let keys = self.scans.iter().fold(0, |sum: usize, scan| sum.saturating_add(scan.entries.len()));
         let steps = u32::try_from(keys.saturating_mul(STEPS_PER_KEY)).unwrap_or(u32::MAX).max(MIN_STEPS);
-        if !self.scan_within(text, steps, &mut hit) {
-            self.search_each(text, hit);
+        match self.scan_within(text, steps, &mut hit) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(End::Stopped) => ControlFlow::Break(()),
+            Err(End::OutOfSteps) => self.search_each(text, hit),
         }
+    }
+
+    /// Returns whether any key occurs in `text`. The search ends at the first.
+    #[must_use]
+    #[inline]
+    pub fn any(&self, text: &[u8]) -> bool {
+        self.try_for_each(text, |_| ControlFlow::Break(())).is_break()
     }
 
     /// Searches for each key separately.
     #[cold]
-    fn search_each(&self, text: &[u8], mut hit: impl FnMut(u32)) {
+    fn search_each(&self, text: &[u8], mut hit: impl FnMut(u32) -> ControlFlow<()>) -> ControlFlow<()> {
         let small = if IGNORE_CASE { text.to_ascii_lowercase() } else { Vec::new() };
         let text = if IGNORE_CASE { &small } else { text };
         for entry in self.scans.iter().flat_map(|scan| &scan.entries) {
             let key = part(&self.bytes, entry.at as usize, entry.length as usize);
             if key.is_some_and(|key| memchr::memmem::find(text, key).is_some()) {
-                hit(entry.id);
+                hit(entry.id)?;
             }
         }
-        self.search_single_bytes(text, hit);
+        self.search_single_bytes(text, hit)
     }
 
     /// Searches for the keys of one byte.
-    fn search_single_bytes(&self, text: &[u8], mut hit: impl FnMut(u32)) {
+    fn search_single_bytes(&self, text: &[u8], mut hit: impl FnMut(u32) -> ControlFlow<()>) -> ControlFlow<()> {
         for (byte, id) in &self.single {
             let other = if IGNORE_CASE { byte.to_ascii_uppercase() } else { *byte };
             if memchr::memchr2(*byte, other, text).is_some() {
-                hit(*id);
+                hit(*id)?;
             }
         }
+        ControlFlow::Continue(())
     }
 
     /// Calls `hit` with the id of each key that occurs in `text`, once for each occurrence (keys of one byte once).
     ///
-    /// Returns false if verifying the keys whose anchors occur would take more than `steps`: one for each key, and one for each
+    /// Ends early if verifying the keys whose anchors occur would take more than `steps`: one for each key, and one for each
     /// 32 bytes that are compared. The ids passed to `hit` until then are correct.
     #[inline]
-    fn scan_within(&self, text: &[u8], steps: u32, mut hit: impl FnMut(u32)) -> bool {
+    fn scan_within(&self, text: &[u8], steps: u32, mut hit: impl FnMut(u32) -> ControlFlow<()>) -> Result<(), End> {
         let mut steps = steps;
         for scan in &self.scans {
-            let completed = match scan.layout.stride {
-                Stride::One => self.run_scan::<1>(scan, text, &mut steps, &mut hit),
-                Stride::Two => self.run_scan::<2>(scan, text, &mut steps, &mut hit),
-                Stride::Four => self.run_scan::<4>(scan, text, &mut steps, &mut hit),
-            };
-            if completed.is_none() {
-                return false;
+            match scan.layout.stride {
+                Stride::One => self.run_scan::<1>(scan, text, &mut steps, &mut hit)?,
+                Stride::Two => self.run_scan::<2>(scan, text, &mut steps, &mut hit)?,
+                Stride::Four => self.run_scan::<4>(scan, text, &mut steps, &mut hit)?,
             }
         }
-        self.search_single_bytes(text, hit);
-        true
+        if self.search_single_bytes(text, hit).is_break() { Err(End::Stopped) } else { Ok(()) }
     }
 
-    /// Runs a scan and verifies what its filter finds. Returns `None` if the steps do not suffice.
+    /// Runs a scan and verifies what its filter finds.
     #[inline(always)]
     fn run_scan<const STRIDE: usize>(
         &self,
         scan: &Scan<IGNORE_CASE>,
         text: &[u8],
         steps: &mut u32,
-        hit: &mut impl FnMut(u32),
-    ) -> Option<()> {
+        hit: &mut impl FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<(), End> {
         let mut next = 0;
         while let Some(mut found) = scan.filter.search(scan.layout.stride, text, next) {
             while found.windows != 0 {
@@ -172,7 +198,7 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
             }
             next = found.next;
         }
-        Some(())
+        Ok(())
     }
 
     /// Verifies the keys of all anchors that may contain the window at offset `window`.
@@ -183,29 +209,30 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         text: &[u8],
         window: usize,
         steps: &mut u32,
-        hit: &mut impl FnMut(u32),
-    ) -> Option<()> {
+        hit: &mut impl FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<(), End> {
         for before in 0..STRIDE {
             let Some(at) = window.checked_sub(before) else { break };
             let hash = hash_of_anchor::<IGNORE_CASE>(eight_bytes(text, at), scan.bits_after_anchor);
             for entry in scan.bucket(hash) {
-                *steps = steps.checked_sub(1)?;
+                *steps = steps.checked_sub(1).ok_or(End::OutOfSteps)?;
                 if entry.fingerprint != hash as u32 {
                     continue;
                 }
                 let Some(start) = at.checked_sub(entry.anchor as usize) else { continue };
-                *steps = steps.checked_sub(entry.length.wrapping_div(BYTES_PER_STEP))?;
+                let compared = entry.length.wrapping_div(BYTES_PER_STEP);
+                *steps = steps.checked_sub(compared).ok_or(End::OutOfSteps)?;
                 let own = part(&self.bytes, entry.at as usize, entry.length as usize);
                 let there = part(text, start, entry.length as usize);
                 let same = |(own, there): (&[u8], &[u8])| {
                     if IGNORE_CASE { own.eq_ignore_ascii_case(there) } else { own == there }
                 };
-                if own.zip(there).is_some_and(same) {
-                    hit(entry.id);
+                if own.zip(there).is_some_and(same) && hit(entry.id).is_break() {
+                    return Err(End::Stopped);
                 }
             }
         }
-        Some(())
+        Ok(())
     }
 
     /// Bytes held on the heap.

@@ -5,9 +5,23 @@ use crate::testing::{Rng, distinct};
 
 fn found<const IGNORE_CASE: bool>(map: &LiteralMap<IGNORE_CASE>, text: &[u8]) -> Vec<u32> {
     let mut ids = Vec::new();
-    assert!(map.scan_within(text, u32::MAX, |id| ids.push(id)));
+    assert!(scanned(map, text, u32::MAX, |id| ids.push(id)));
     ids.sort_unstable();
     ids
+}
+
+/// Scans a text and returns whether the steps sufficed.
+fn scanned<const IGNORE_CASE: bool>(
+    map: &LiteralMap<IGNORE_CASE>,
+    text: &[u8],
+    steps: u32,
+    mut hit: impl FnMut(u32),
+) -> bool {
+    let each = |id| {
+        hit(id);
+        ControlFlow::Continue(())
+    };
+    map.scan_within(text, steps, each).is_ok()
 }
 
 /// The ids of the keys by how often they occur, those of one byte once.
@@ -65,6 +79,23 @@ fn a_key_is_found_at_every_place() {
 }
 
 #[test]
+fn a_search_ends_where_the_visitor_wants_no_more() {
+    let map = LiteralMap::<false>::new(&["a", "bc", "def", "ghij", "klmnop", "qrstuvwxyz"]).unwrap();
+    for key in ["a", "bc", "def", "ghij", "klmnop", "qrstuvwxyz"] {
+        let text = format!("{} ", key).repeat(1_000);
+        let mut hits = 0;
+        let end = map.try_for_each(text.as_bytes(), |_| {
+            hits += 1;
+            if hits == 3 || key == "a" { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert!(end.is_break() && map.any(text.as_bytes()), "{key}");
+        assert_eq!(hits, if key == "a" { 1 } else { 3 }, "{key}");
+    }
+    assert!(!map.any(b"0123456789") && !map.any(b""));
+    assert!(map.try_for_each(b"a bc def", |_| ControlFlow::Continue(())).is_continue());
+}
+
+#[test]
 fn long_keys_and_texts_are_compared_whole() {
     let key = b"0123456789".repeat(1_000);
     let mut other = key.clone();
@@ -80,15 +111,18 @@ fn too_many_steps_are_given_up() {
     let map = LiteralMap::<false>::new(&keys).unwrap();
     let text = vec![b'a'; 1_000];
     let mut hits = 0;
-    assert!(!map.scan_within(&text, 10_000, |_| hits += 1));
+    assert!(!scanned(&map, &text, 10_000, |_| hits += 1));
     assert!(0 < hits && hits <= 10_000, "{hits}");
-    assert!(map.scan_within(&text, 10_000_000, |_| ()));
-    assert!(map.scan_within(b"nothing of it", 0, |_| ()));
+    assert!(scanned(&map, &text, 10_000_000, |_| ()));
+    assert!(scanned(&map, b"nothing of it", 0, |_| ()));
     // Then each key is searched for separately.
     for (text, folded) in [(vec![b'a'; 1_000], false), (vec![b'A'; 300], true)] {
         let (mut ids, many) = (Vec::new(), text.len().min(499) - 7);
         if folded {
-            LiteralMap::<true>::new(&keys).unwrap().search_each(&text, |id| ids.push(id));
+            let _ = LiteralMap::<true>::new(&keys).unwrap().search_each(&text, |id| {
+                ids.push(id);
+                ControlFlow::Continue(())
+            });
         } else {
             map.for_each(&text, |id| ids.push(id));
         }
@@ -104,7 +138,7 @@ fn keys_with_much_in_common_are_told_apart() {
     let map = LiteralMap::<false>::new(&keys).unwrap();
     for (id, key) in (0..).zip(&keys).step_by(97) {
         let mut ids = Vec::new();
-        assert!(map.scan_within(key, 200, |id| ids.push(id)));
+        assert!(scanned(&map, key, 200, |id| ids.push(id)));
         assert_eq!(ids, [id]);
     }
 }
