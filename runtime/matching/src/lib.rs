@@ -90,7 +90,7 @@ pub use byte_set::ByteSet;
 pub use exact::ExactMap;
 #[cfg(feature = "http")]
 pub use headers::{HeaderSet, HeaderSetError};
-pub use literals::{FewLiterals, LiteralMap};
+pub use literals::{FewLiterals, LiteralLevel, LiteralMap};
 pub use memory_budget::MemoryBudget;
 pub use networks::NetworkMap;
 pub use pattern::Matcher;

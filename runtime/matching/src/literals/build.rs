@@ -1,11 +1,19 @@
 //! Building a literal map: choosing anchors for the keys, and the tables of the scans.
 
 use super::filter::Filter;
+use super::first_stage::{Bloom, FirstStage, Groups, LENGTHS, WINDOW};
+use super::level::LiteralLevel;
 use super::rarity::{Rarity, windows};
-use super::{AnchorEntry, AnchorLayout, LiteralMap, Scan, Stride, eight_bytes, hash_of_anchor};
+use super::{AnchorEntry, AnchorLayout, LOWER_CASE, LiteralMap, Scan, Stride, VectorPass, eight_bytes, hash_of_anchor};
+use std::sync::OnceLock;
 
 /// An anchor is within this many bytes from the start of its key.
 const ANCHOR_REGION: usize = 256;
+/// Most keys that groups tell apart well enough: with tables by byte, and with tables by half byte.
+const GROUPED_BY_BYTE: usize = 48;
+const GROUPED_BY_HALF: usize = 64;
+/// Most keys of a Bloom filter.
+const FILTERED: usize = 1_536;
 
 impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     /// Builds the map of `keys`, in time about linear in their size. The id of a key is its index. Returns `None` if the keys
@@ -14,9 +22,16 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     /// Empty keys are never found. With `IGNORE_CASE`, give the keys in lower case: others may not be found.
     #[must_use]
     pub fn new<K: AsRef<[u8]>>(keys: &[K]) -> Option<Self> {
+        Self::with_level(keys, LiteralLevel::detect())
+    }
+
+    /// As [`new`](Self::new), with the instructions of a level, or the best that the processor has if it does not have that.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_level<K: AsRef<[u8]>>(keys: &[K], level: LiteralLevel) -> Option<Self> {
         let mut bytes = Vec::new();
-        // One scan for each class of lengths: see `AnchorLayout::of`.
-        let (mut long, mut medium, mut short, mut single) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut plan = Plan { level: level.min(LiteralLevel::detect()), ..Plan::default() };
+        let mut single = Vec::new();
         for (id, key) in (0_u32..).zip(keys) {
             let key = key.as_ref();
             let anchored = AnchoredKey { id, key, at: u32::try_from(bytes.len()).ok()?, anchor: 0 };
@@ -24,18 +39,88 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
             match key {
                 [] => {}
                 [byte] => single.push((*byte, id)),
-                [_, _] | [_, _, _] => short.push(anchored),
-                _ if key.len() < LONG.anchor_bytes() => medium.push(anchored),
-                _ => long.push(anchored),
+                [_, _] => plan.two.push(anchored),
+                [_, _, _] => plan.three.push(anchored),
+                [_, _, _, _] => plan.four.push(anchored),
+                _ if key.len() < LONG.anchor_bytes() => plan.medium.push(anchored),
+                _ => plan.long.push(anchored),
             }
         }
         u32::try_from(bytes.len()).ok()?;
+        let vector = plan.vector_pass();
+        let Plan { two, three, mut four, mut medium, long, .. } = plan;
+        medium.append(&mut four);
+        let short = [three, two].concat();
         let scans = [long, medium, short].into_iter().filter_map(|mut keys| {
             let shortest = keys.iter().map(|key| key.key.len()).min()?;
             let layout = AnchorLayout::of(shortest, keys.len());
-            Some(Scan::new(&mut keys, layout))
+            let scan = Scan::new(&mut keys, layout);
+            Some((scan.filter(&keys), scan))
         });
-        Some(Self { bytes: bytes.into(), scans: scans.collect(), single: single.into() })
+        let (scans, vector) = (scans.collect(), vector.map(Box::new));
+        Some(Self { bytes: bytes.into(), vector, scans, single: single.into(), automaton: OnceLock::new() })
+    }
+}
+
+/// The keys by length, to decide which a pass with vector instructions looks for.
+#[derive(Default)]
+struct Plan<'a> {
+    level: LiteralLevel,
+    two: Vec<AnchoredKey<'a>>,
+    three: Vec<AnchoredKey<'a>>,
+    four: Vec<AnchoredKey<'a>>,
+    /// Of five and six bytes.
+    medium: Vec<AnchoredKey<'a>>,
+    long: Vec<AnchoredKey<'a>>,
+}
+
+impl Plan<'_> {
+    /// Takes out the keys that one pass with vector instructions finds in less time than scans by hash.
+    fn vector_pass<const IGNORE_CASE: bool>(&mut self) -> Option<VectorPass<IGNORE_CASE>> {
+        let grouped = match self.level {
+            LiteralLevel::Scalar => return None,
+            LiteralLevel::Ssse3 | LiteralLevel::Avx2 => GROUPED_BY_HALF,
+            LiteralLevel::Avx512 => GROUPED_BY_BYTE,
+        };
+        let short = self.two.len().saturating_add(self.three.len());
+        let longer =
+            [&self.four, &self.medium, &self.long].map(Vec::len).iter().fold(0, |a: usize, b| a.saturating_add(*b));
+        let few = short.saturating_add(longer) <= grouped;
+        let [mut four, mut three, mut two] = [const { Vec::new() }; LENGTHS];
+        if short <= grouped {
+            (two, three) = (std::mem::take(&mut self.two), std::mem::take(&mut self.three));
+        }
+        if few || (self.level == LiteralLevel::Avx512 && longer <= FILTERED) {
+            four = std::mem::take(&mut self.four);
+            four.append(&mut self.medium);
+            four.append(&mut self.long);
+        } else if self.level == LiteralLevel::Avx512 && self.four.len() <= FILTERED {
+            four = std::mem::take(&mut self.four);
+        }
+        if two.is_empty() && three.is_empty() && four.is_empty() {
+            return None;
+        }
+        let mut keys = [four, three, two];
+        let mut scan = |length: usize, window| {
+            let keys = keys.get_mut(length).map(Vec::as_mut_slice).unwrap_or_default();
+            Scan::new(keys, AnchorLayout { window, stride: Stride::One })
+        };
+        let scans = [scan(0, 4), scan(1, 3), scan(2, 2)];
+        let fold = if IGNORE_CASE { LOWER_CASE as u8 } else { 0 };
+        let window = |key: &AnchoredKey<'_>| {
+            let mut window = [0; WINDOW];
+            let bytes = key.key.get(key.anchor..).unwrap_or_default();
+            window.iter_mut().zip(bytes).for_each(|(to, from)| *to = from | fold);
+            window
+        };
+        let mut windows = keys.map(|keys| keys.iter().map(window).collect::<Vec<_>>());
+        let mut bloom = None;
+        if !few && let Some(four) = windows.first_mut().filter(|windows| !windows.is_empty()) {
+            bloom = Some(Box::new(Bloom::new(four)));
+            four.clear();
+        }
+        let groups = windows.iter().any(|windows| !windows.is_empty()).then(|| Box::new(Groups::new(windows)));
+        Some(VectorPass { stage: FirstStage { level: self.level, fold, groups, bloom }, scans })
     }
 }
 
@@ -65,6 +150,7 @@ const MAX_KEYS_3: usize = 128;
 const MAX_KEYS_2: usize = 16;
 
 /// A key whose anchor is chosen.
+#[derive(Clone)]
 struct AnchoredKey<'a> {
     id: u32,
     key: &'a [u8],
@@ -90,21 +176,17 @@ impl<const IGNORE_CASE: bool> Scan<IGNORE_CASE> {
         let mut own = Self {
             layout,
             bits_after_anchor: layout.bits_after_anchor(),
-            filter: Filter::new(anchors.saturating_mul(layout.windows()), layout.window),
             buckets: Box::default(),
             bucket_shift: 64_u32.wrapping_sub(buckets),
             entries: Box::default(),
         };
+        let lower_case = if IGNORE_CASE { LOWER_CASE } else { 0 };
         let mut hashes = Vec::with_capacity(anchors);
         for key in keys {
-            let anchor =
-                key.key.get(key.anchor..).and_then(|from| from.get(..layout.anchor_bytes())).unwrap_or_default();
-            for window in windows(anchor, layout.window) {
-                own.filter.add(window);
-            }
             let hash = key.hash::<IGNORE_CASE>(key.anchor, layout);
             let (length, anchor) = (key.key.len() as u32, key.anchor as u32);
-            hashes.push((hash, AnchorEntry { fingerprint: hash as u32, id: key.id, at: key.at, length, anchor }));
+            let head = eight_bytes(key.key, key.anchor) | lower_case;
+            hashes.push((hash, AnchorEntry { head, id: key.id, at: key.at, length, anchor }));
         }
         hashes.sort_unstable_by_key(|(hash, entry)| (*hash, entry.id));
         let count = 1_u64.wrapping_shl(buckets);
@@ -112,6 +194,20 @@ impl<const IGNORE_CASE: bool> Scan<IGNORE_CASE> {
         own.buckets = (0..=count).map(start).collect();
         own.entries = hashes.into_iter().map(|(_, entry)| entry).collect();
         own
+    }
+
+    /// The filter of the keys with which the scan was built.
+    fn filter(&self, keys: &[AnchoredKey<'_>]) -> Filter<IGNORE_CASE> {
+        let layout = self.layout;
+        let mut filter = Filter::new(keys.len().saturating_mul(layout.windows()), layout.window);
+        for key in keys {
+            let anchor =
+                key.key.get(key.anchor..).and_then(|from| from.get(..layout.anchor_bytes())).unwrap_or_default();
+            for window in windows(anchor, layout.window) {
+                filter.add(window);
+            }
+        }
+        filter
     }
 }
 

@@ -9,24 +9,39 @@
 //!
 //! Keys too short for such an anchor have shorter ones and a scan of their own, with a smaller stride: see [`AnchorLayout`].
 //!
-//! The worst case is a text full of anchors that many keys share. If verifying takes more steps than a small multiple of the
-//! number of keys, the scan is abandoned and each key is searched for separately, in time linear in the text.
+//! Where the processor has vector instructions, one pass with them looks for the anchors of most maps, whatever the lengths of the keys:
+//! see [`first_stage`]. Which keys are left to scans by hash depends on their number: see [`Plan`](build).
+//!
+//! The number of steps of verification is bounded by the length of the text. Where they do not suffice (only keys made for it need more,
+//! or very many short ones), an [`automaton`] searches the text again. So the time is linear in the text whatever the text and the keys.
 
+mod automaton;
 mod build;
 mod few;
 mod filter;
+mod first_stage;
+mod level;
 mod rarity;
+#[cfg(target_arch = "x86_64")]
+mod vector;
 
+use automaton::Automaton;
 pub use few::FewLiterals;
 use filter::Filter;
+use first_stage::{BATCH, BLOCK, FirstStage, LENGTHS};
+pub use level::LiteralLevel;
 use std::ops::ControlFlow;
+use std::sync::OnceLock;
 
 /// Finds all literals that occur in a text. With `IGNORE_CASE`, ASCII letters match in either case.
 ///
-/// A lookup takes time linear in the text. For long keys it reads a quarter of the text's windows, whatever the number of
-/// keys; keys of up to six bytes need up to two scans more, and each key of one byte a search. On adversarial texts the time is
-/// linear in the text for each key. Memory: about 30 bytes for each key and the keys themselves, plus filters of at most
+/// A lookup takes time linear in the text, whatever the text and the keys. With AVX-512, up to some thousand keys take one pass with
+/// vector instructions, and with AVX2 or SSSE3 up to 64; otherwise long keys take a scan that reads a quarter of the text's windows,
+/// and keys of up to six bytes up to two scans more. Memory: about 35 bytes for each key and the keys themselves, plus filters of at most
 /// 256 KiB each.
+///
+/// Keys that share most of their bytes, or very many short keys, can make a lookup search the text once more, with an automaton. The
+/// first such lookup builds it, in time and memory linear in the keys (14 bytes for each of their bytes). Each allocates one bit a key.
 ///
 /// ```
 /// use celero_matching::LiteralMap;
@@ -41,19 +56,30 @@ use std::ops::ControlFlow;
 pub struct LiteralMap<const IGNORE_CASE: bool> {
     /// The keys, one after the other.
     bytes: Box<[u8]>,
-    /// For long, medium and short keys; only those that have keys.
-    scans: Box<[Scan<IGNORE_CASE>]>,
+    /// The keys that are looked for with vector instructions.
+    vector: Option<Box<VectorPass<IGNORE_CASE>>>,
+    /// For long, medium and short keys of the others; only those that have keys.
+    scans: Box<[(Filter<IGNORE_CASE>, Scan<IGNORE_CASE>)]>,
     /// Keys of one byte, and their ids.
     single: Box<[(u8, u32)]>,
+    /// The keys of more than one byte, once a lookup needed too many steps.
+    automaton: OnceLock<Box<Automaton>>,
 }
 
-/// Keys that one pass over the text looks for.
+/// Keys that one pass with vector instructions looks for.
+#[derive(Clone, Debug)]
+struct VectorPass<const IGNORE_CASE: bool> {
+    stage: FirstStage,
+    /// For anchors of four bytes, of three and of two.
+    scans: [Scan<IGNORE_CASE>; LENGTHS],
+}
+
+/// Keys with anchors of one length, by their anchors.
 #[derive(Clone, Debug)]
 struct Scan<const IGNORE_CASE: bool> {
     layout: AnchorLayout,
     /// See [`AnchorLayout::bits_after_anchor`].
     bits_after_anchor: u32,
-    filter: Filter<IGNORE_CASE>,
     /// Indexed by the upper bits of an anchor's hash: the first entry of the bucket. One more marks the end of the last bucket.
     buckets: Box<[u32]>,
     bucket_shift: u32,
@@ -78,8 +104,8 @@ enum Stride {
 
 #[derive(Clone, Copy, Debug)]
 struct AnchorEntry {
-    /// The lower bits of the anchor's hash.
-    fingerprint: u32,
+    /// Up to eight bytes of the key from its anchor on, with zeros after its end. With letters in one case if case is ignored.
+    head: u64,
     /// The key's id.
     id: u32,
     /// Offset of the key in [`LiteralMap::bytes`].
@@ -101,10 +127,8 @@ enum End {
 
 /// Setting these bits turns ASCII letters to lower case. It changes other bytes too, which a hash may ignore.
 const LOWER_CASE: u64 = 0x2020_2020_2020_2020;
-/// Steps of verification for each key after which a scan is abandoned.
-const STEPS_PER_KEY: usize = 4;
-/// Steps of verification that are always allowed.
-const MIN_STEPS: u32 = 4096;
+/// Steps of verification that are allowed whatever the length of the text; each byte of it allows one more.
+const MIN_STEPS: usize = 64;
 /// Bytes of a key that are compared in the time of one step.
 const BYTES_PER_STEP: u32 = 32;
 
@@ -122,12 +146,11 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     /// rest of the text is not searched.
     #[inline]
     pub fn try_for_each(&self, text: &[u8], mut hit: impl FnMut(u32) -> ControlFlow<()>) -> ControlFlow<()> {
-        let keys = self.scans.iter().fold(0, |sum: usize, scan| sum.saturating_add(scan.entries.len()));
-        let steps = u32::try_from(keys.saturating_mul(STEPS_PER_KEY)).unwrap_or(u32::MAX).max(MIN_STEPS);
-        match self.scan_within(text, steps, &mut hit) {
+        let mut steps = u32::try_from(text.len().saturating_add(MIN_STEPS)).unwrap_or(u32::MAX);
+        match self.scan_within(text, &mut steps, &mut hit) {
             Ok(()) => ControlFlow::Continue(()),
             Err(End::Stopped) => ControlFlow::Break(()),
-            Err(End::OutOfSteps) => self.search_each(text, hit),
+            Err(End::OutOfSteps) => self.search_linear(text, hit).0,
         }
     }
 
@@ -138,25 +161,47 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         self.try_for_each(text, |_| ControlFlow::Break(())).is_break()
     }
 
-    /// Searches for each key separately.
+    /// Searches in time linear in the text whatever the keys. Also returns the number of steps of the automaton.
     #[cold]
-    fn search_each(&self, text: &[u8], mut hit: impl FnMut(u32) -> ControlFlow<()>) -> ControlFlow<()> {
-        let small = if IGNORE_CASE { text.to_ascii_lowercase() } else { Vec::new() };
-        let text = if IGNORE_CASE { &small } else { text };
-        for entry in self.scans.iter().flat_map(|scan| &scan.entries) {
-            let key = part(&self.bytes, entry.at as usize, entry.length as usize);
-            if key.is_some_and(|key| memchr::memmem::find(text, key).is_some()) {
-                hit(entry.id)?;
-            }
+    #[inline(never)]
+    fn search_linear(&self, text: &[u8], mut hit: impl FnMut(u32) -> ControlFlow<()>) -> (ControlFlow<()>, usize) {
+        let automaton = self.automaton.get_or_init(|| {
+            let entries = self.all_scans().flat_map(|scan| &scan.entries);
+            let key =
+                |entry: &AnchorEntry| part(&self.bytes, entry.at as usize, entry.length as usize).zip(Some(entry.id));
+            Box::new(Automaton::new(entries.filter_map(key).collect()))
+        });
+        if self.search_single_bytes(text, &mut hit).is_break() {
+            return (ControlFlow::Break(()), 0);
         }
-        self.search_single_bytes(text, hit)
+        automaton.search(text, |byte| if IGNORE_CASE { byte.to_ascii_lowercase() } else { byte }, hit)
+    }
+
+    fn all_scans(&self) -> impl Iterator<Item = &Scan<IGNORE_CASE>> {
+        let vector = self.vector.iter().flat_map(|pass| &pass.scans);
+        vector.chain(self.scans.iter().map(|(_, scan)| scan))
     }
 
     /// Searches for the keys of one byte.
     fn search_single_bytes(&self, text: &[u8], mut hit: impl FnMut(u32) -> ControlFlow<()>) -> ControlFlow<()> {
+        let either = |byte: u8| if IGNORE_CASE { byte.to_ascii_uppercase() } else { byte };
+        if self.single.len() <= 2 {
+            for (byte, id) in &self.single {
+                if memchr::memchr2(*byte, either(*byte), text).is_some() {
+                    hit(*id)?;
+                }
+            }
+            return ControlFlow::Continue(());
+        }
+        let mut seen = [false; 256];
+        for byte in text {
+            if let Some(seen) = seen.get_mut(usize::from(*byte)) {
+                *seen = true;
+            }
+        }
+        let seen = |byte: u8| seen.get(usize::from(byte)).copied().unwrap_or(false);
         for (byte, id) in &self.single {
-            let other = if IGNORE_CASE { byte.to_ascii_uppercase() } else { *byte };
-            if memchr::memchr2(*byte, other, text).is_some() {
+            if seen(*byte) || seen(either(*byte)) {
                 hit(*id)?;
             }
         }
@@ -165,32 +210,72 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
 
     /// Calls `hit` with the id of each key that occurs in `text`, once for each occurrence (keys of one byte once).
     ///
-    /// Ends early if verifying the keys whose anchors occur would take more than `steps`: one for each key, and one for each
-    /// 32 bytes that are compared. The ids passed to `hit` until then are correct.
+    /// Ends early if verifying the keys whose anchors may occur would take more than `steps`: one for each candidate of the first stage,
+    /// one for each key that is compared, and one for each 32 bytes of it. The ids passed to `hit` until then are correct.
     #[inline]
-    fn scan_within(&self, text: &[u8], steps: u32, mut hit: impl FnMut(u32) -> ControlFlow<()>) -> Result<(), End> {
-        let mut steps = steps;
-        for scan in &self.scans {
+    fn scan_within(
+        &self,
+        text: &[u8],
+        steps: &mut u32,
+        mut hit: impl FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<(), End> {
+        if let Some(pass) = &self.vector {
+            self.run_vector_pass(pass, text, steps, &mut hit)?;
+        }
+        for (filter, scan) in &self.scans {
             match scan.layout.stride {
-                Stride::One => self.run_scan::<1>(scan, text, &mut steps, &mut hit)?,
-                Stride::Two => self.run_scan::<2>(scan, text, &mut steps, &mut hit)?,
-                Stride::Four => self.run_scan::<4>(scan, text, &mut steps, &mut hit)?,
+                Stride::One => self.run_scan::<1>(filter, scan, text, steps, &mut hit)?,
+                Stride::Two => self.run_scan::<2>(filter, scan, text, steps, &mut hit)?,
+                Stride::Four => self.run_scan::<4>(filter, scan, text, steps, &mut hit)?,
             }
         }
+        if self.single.is_empty() {
+            return Ok(());
+        }
         if self.search_single_bytes(text, hit).is_break() { Err(End::Stopped) } else { Ok(()) }
+    }
+
+    /// Runs the pass with vector instructions and verifies its candidates.
+    #[inline]
+    fn run_vector_pass(
+        &self,
+        pass: &VectorPass<IGNORE_CASE>,
+        text: &[u8],
+        steps: &mut u32,
+        hit: &mut impl FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<(), End> {
+        let (mut at, mut blocks) = (0_usize, [[0; LENGTHS]; BATCH]);
+        loop {
+            let done = pass.stage.candidates(text, at, &mut blocks);
+            for block in blocks.iter().take(done) {
+                for (scan, candidates) in pass.scans.iter().zip(block) {
+                    let mut candidates = *candidates;
+                    while candidates != 0 {
+                        let place = at.wrapping_add(candidates.trailing_zeros() as usize);
+                        self.verify::<1>(scan, text, place, steps, hit)?;
+                        candidates &= candidates.wrapping_sub(1);
+                    }
+                }
+                at = at.wrapping_add(BLOCK);
+            }
+            if at >= text.len() || done == 0 {
+                return Ok(());
+            }
+        }
     }
 
     /// Runs a scan and verifies what its filter finds.
     #[inline(always)]
     fn run_scan<const STRIDE: usize>(
         &self,
+        filter: &Filter<IGNORE_CASE>,
         scan: &Scan<IGNORE_CASE>,
         text: &[u8],
         steps: &mut u32,
         hit: &mut impl FnMut(u32) -> ControlFlow<()>,
     ) -> Result<(), End> {
         let mut next = 0;
-        while let Some(mut found) = scan.filter.search(scan.layout.stride, text, next) {
+        while let Some(mut found) = filter.search(scan.layout.stride, text, next) {
             while found.windows != 0 {
                 let place = found.at.wrapping_add(STRIDE.wrapping_mul(found.windows.trailing_zeros() as usize));
                 self.verify::<STRIDE>(scan, text, place, steps, hit)?;
@@ -211,23 +296,18 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         steps: &mut u32,
         hit: &mut impl FnMut(u32) -> ControlFlow<()>,
     ) -> Result<(), End> {
+        *steps = steps.checked_sub(1).ok_or(End::OutOfSteps)?;
         for before in 0..STRIDE {
             let Some(at) = window.checked_sub(before) else { break };
-            let hash = hash_of_anchor::<IGNORE_CASE>(eight_bytes(text, at), scan.bits_after_anchor);
-            for entry in scan.bucket(hash) {
+            let bytes = eight_bytes(text, at);
+            for entry in scan.bucket(hash_of_anchor::<IGNORE_CASE>(bytes, scan.bits_after_anchor)) {
                 *steps = steps.checked_sub(1).ok_or(End::OutOfSteps)?;
-                if entry.fingerprint != hash as u32 {
+                if !entry.may_be::<IGNORE_CASE>(bytes) {
                     continue;
                 }
-                let Some(start) = at.checked_sub(entry.anchor as usize) else { continue };
                 let compared = entry.length.wrapping_div(BYTES_PER_STEP);
                 *steps = steps.checked_sub(compared).ok_or(End::OutOfSteps)?;
-                let own = part(&self.bytes, entry.at as usize, entry.length as usize);
-                let there = part(text, start, entry.length as usize);
-                let same = |(own, there): (&[u8], &[u8])| {
-                    if IGNORE_CASE { own.eq_ignore_ascii_case(there) } else { own == there }
-                };
-                if own.zip(there).is_some_and(same) && hit(entry.id).is_break() {
+                if self.is_at(entry, text, at) && hit(entry.id).is_break() {
                     return Err(End::Stopped);
                 }
             }
@@ -235,14 +315,42 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         Ok(())
     }
 
+    /// Whether the key of an entry is in a text with its anchor at this offset, where its [first bytes](AnchorEntry::may_be) are.
+    #[inline(always)]
+    fn is_at(&self, entry: &AnchorEntry, text: &[u8], at: usize) -> bool {
+        let length = entry.length as usize;
+        let Some(there) = at.checked_sub(entry.anchor as usize).and_then(|start| part(text, start, length)) else {
+            return false;
+        };
+        if !IGNORE_CASE && entry.anchor == 0 && length <= 8 {
+            return true;
+        }
+        let own = part(&self.bytes, entry.at as usize, length).unwrap_or_default();
+        if IGNORE_CASE { own.eq_ignore_ascii_case(there) } else { own == there }
+    }
+
     /// Bytes held on the heap.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let parts = [self.bytes.len(), size_of_val(&*self.scans), size_of_val(&*self.single)];
-        let of_scan = |scan: &Scan<IGNORE_CASE>| {
-            [scan.filter.heap_bytes(), size_of_val(&*scan.buckets), size_of_val(&*scan.entries)]
-        };
-        parts.into_iter().chain(self.scans.iter().flat_map(of_scan)).fold(0, usize::saturating_add)
+        let of_scan = |scan: &Scan<IGNORE_CASE>| [size_of_val(&*scan.buckets), size_of_val(&*scan.entries)];
+        let filters = self.scans.iter().map(|(filter, _)| filter.heap_bytes());
+        let vector = self.vector.iter().map(|pass| size_of_val(&**pass).saturating_add(pass.stage.heap_bytes()));
+        let automaton =
+            self.automaton.get().map(|automaton| size_of_val(&**automaton).saturating_add(automaton.heap_bytes()));
+        let more = self.all_scans().flat_map(of_scan).chain(filters).chain(vector).chain(automaton);
+        parts.into_iter().chain(more).fold(0, usize::saturating_add)
+    }
+}
+
+impl AnchorEntry {
+    /// Whether the bytes of the key from its anchor on, up to eight, may be the first of `bytes`. Without `IGNORE_CASE`, whether they are.
+    #[inline(always)]
+    fn may_be<const IGNORE_CASE: bool>(&self, bytes: u64) -> bool {
+        let lower_case = if IGNORE_CASE { LOWER_CASE } else { 0 };
+        let known = self.length.wrapping_sub(self.anchor).min(8);
+        let after = 64_u32.wrapping_sub(known.wrapping_mul(8));
+        ((bytes | lower_case) ^ self.head).wrapping_shl(after) == 0
     }
 }
 
@@ -305,5 +413,7 @@ fn part(of: &[u8], start: usize, length: usize) -> Option<&[u8]> {
     of.get(start..start.wrapping_add(length))
 }
 
+#[cfg(test)]
+mod hostile_tests;
 #[cfg(test)]
 mod tests;

@@ -17,11 +17,11 @@ fn scanned<const IGNORE_CASE: bool>(
     steps: u32,
     mut hit: impl FnMut(u32),
 ) -> bool {
-    let each = |id| {
+    let (mut steps, each) = (steps, |id| {
         hit(id);
         ControlFlow::Continue(())
-    };
-    map.scan_within(text, steps, each).is_ok()
+    });
+    map.scan_within(text, &mut steps, each).is_ok()
 }
 
 /// The ids of the keys by how often they occur, those of one byte once.
@@ -34,11 +34,32 @@ fn right<const IGNORE_CASE: bool>(keys: &[Vec<u8>], text: &[u8]) -> Vec<u32> {
     (0..).zip(keys).flat_map(|(id, key)| vec![id; times(key)]).collect()
 }
 
+/// Searches with the instructions of each level that the processor has, as far as levels differ, and with the automaton.
+///
+/// Texts are copied to allocations of exactly their size, so that reading beyond their end is noticed by tools that look for it.
 fn check<const IGNORE_CASE: bool>(keys: &[Vec<u8>], texts: &[Vec<u8>]) {
-    let map = LiteralMap::<IGNORE_CASE>::new(keys).unwrap();
+    let maps = LiteralLevel::ALL.map(|level| LiteralMap::<IGNORE_CASE>::with_level(keys, level).unwrap());
     for text in texts {
-        assert_eq!(found(&map, text), right::<IGNORE_CASE>(keys, text), "{text:?} in {keys:?}");
+        let text: Box<[u8]> = text[..].into();
+        let mut right = right::<IGNORE_CASE>(keys, &text);
+        for (map, level) in maps.iter().zip(LiteralLevel::ALL) {
+            assert_eq!(found(map, &text), right, "{level:?}: {text:?} in {keys:?}");
+            assert_eq!(map.any(&text), !right.is_empty(), "{level:?}: {text:?} in {keys:?}");
+        }
+        right.dedup();
+        assert_eq!(found_by_automaton(&maps[0], &text), right, "automaton: {text:?} in {keys:?}");
     }
+}
+
+fn found_by_automaton<const IGNORE_CASE: bool>(map: &LiteralMap<IGNORE_CASE>, text: &[u8]) -> Vec<u32> {
+    let mut ids = Vec::new();
+    let (end, steps) = map.search_linear(text, |id| {
+        ids.push(id);
+        ControlFlow::Continue(())
+    });
+    assert!(end.is_continue() && steps <= 2 * text.len());
+    ids.sort_unstable();
+    ids
 }
 
 #[test]
@@ -47,11 +68,11 @@ fn agrees_with_a_search_for_each_key() {
     for alphabet in [&b"a"[..], b"ab", b"aAb@`[{", b"abc\xff\xdf\0 ", b"abcdefghijklmnopqrstuvwxyzABCDE0123456789-/."] {
         for shortest in [1, 2, 3, 4, 5, 7] {
             for longest in [8, 12, 40] {
-                for _ in 0..3 {
+                for most in [7, 40, 120] {
                     let mut key = || [rng.text(longest - shortest, alphabet), vec![alphabet[0]; shortest]].concat();
-                    let keys = distinct((0..40).map(|_| key()));
-                    let mut texts: Vec<_> = (0..20).map(|_| rng.text(90, alphabet)).collect();
-                    for key in keys.iter().step_by(4) {
+                    let keys = distinct((0..most).map(|_| key()));
+                    let mut texts: Vec<_> = (0..10).map(|_| rng.text(150, alphabet)).collect();
+                    for key in keys.iter().step_by(1 + keys.len() / 5) {
                         texts.push([&rng.text(40, alphabet)[..], key, &rng.text(40, alphabet)].concat());
                         texts.push(key.clone());
                     }
@@ -66,10 +87,21 @@ fn agrees_with_a_search_for_each_key() {
 }
 
 #[test]
+fn sets_of_every_size_agree_with_a_search_for_each_key() {
+    let mut rng = Rng::new(5);
+    for (most, longest) in [(48, 3), (60, 6), (300, 5), (1_000, 12), (2_500, 9)] {
+        let keys = distinct((0..most).map(|_| [rng.text(longest, b"abcdefgh0/"), b"xy".to_vec()].concat()));
+        let texts: Vec<_> = (0..6).map(|_| [rng.text(700, b"abcdefghxyABXY0/"), b"xy".to_vec()].concat()).collect();
+        check::<false>(&keys, &texts);
+        check::<true>(&keys, &texts);
+    }
+}
+
+#[test]
 fn a_key_is_found_at_every_place() {
     for key in ["ab", "abc", "abcd", "abcde", "abcdef", "abcdefg", "abcdefghijk"] {
-        for before in 0..70 {
-            for after in 0..40 {
+        for before in (0..70).chain(250..262) {
+            for after in (0..4).chain([17, 39]) {
                 let text = [&vec![b'.'; before][..], key.as_bytes(), &vec![b'.'; after]].concat();
                 check::<false>(&[key.into()], std::slice::from_ref(&text));
                 check::<true>(&[key.into()], &[text.to_ascii_uppercase()]);
@@ -105,6 +137,15 @@ fn long_keys_and_texts_are_compared_whole() {
 }
 
 #[test]
+fn zeros_after_the_end_are_not_text() {
+    for key in [&b"ab\0"[..], b"ab\0\0", b"ab ", b"ab\0\0\0\0\0\0\0\0", b"\0\0"] {
+        let texts = [&b"ab"[..], b"xxxxxxxxxab", b"ab\0", b"", b"\0"].map(<[u8]>::to_vec);
+        check::<false>(&[key.to_vec()], &texts);
+        check::<true>(&[key.to_vec()], &texts);
+    }
+}
+
+#[test]
 fn too_many_steps_are_given_up() {
     // All these keys have the same anchor.
     let keys: Vec<Vec<u8>> = (8..500).map(|length| vec![b'a'; length]).collect();
@@ -119,7 +160,7 @@ fn too_many_steps_are_given_up() {
     for (text, folded) in [(vec![b'a'; 1_000], false), (vec![b'A'; 300], true)] {
         let (mut ids, many) = (Vec::new(), text.len().min(499) - 7);
         if folded {
-            let _ = LiteralMap::<true>::new(&keys).unwrap().search_each(&text, |id| {
+            let _ = LiteralMap::<true>::new(&keys).unwrap().search_linear(&text, |id| {
                 ids.push(id);
                 ControlFlow::Continue(())
             });

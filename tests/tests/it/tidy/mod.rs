@@ -108,6 +108,7 @@ const UNSAFE: &[&str] = &[
     "runtime/matching/src/ascii.rs",
     "runtime/matching/src/json_simd.rs",
     "runtime/matching/src/literals/few.rs",
+    "runtime/matching/src/literals/vector.rs",
     "runtime/matching/src/search/mod.rs",
     "runtime/matching/src/search/scan.rs",
     "runtime/matching/src/search/tests.rs",

@@ -1,0 +1,105 @@
+//! Searches for keys and texts that make a lookup slow. Counts work, not time.
+
+use super::{LiteralLevel, LiteralMap, MIN_STEPS};
+use crate::testing::{Rng, distinct};
+use std::ops::ControlFlow;
+
+const TEXT: usize = 1_024;
+
+/// The work of a lookup for each byte of a text: one for the pass, one for each step of verification and of the automaton, without the few
+/// steps that are allowed whatever the length of the text.
+fn work(map: &LiteralMap<false>, text: &[u8]) -> f64 {
+    let allowed = (text.len() + MIN_STEPS) as u32;
+    let mut left = allowed;
+    let on = |_| ControlFlow::Continue(());
+    let linear = if map.scan_within(text, &mut left, on).is_err() { map.search_linear(text, on).1 } else { 0 };
+    (text.len() + ((allowed - left) as usize).saturating_sub(MIN_STEPS) + linear) as f64 / text.len() as f64
+}
+
+/// The most work of a text that a search finds: it starts with pieces of keys, and keeps changes that cause more work.
+fn most_work(map: &LiteralMap<false>, keys: &[Vec<u8>], rng: &mut Rng) -> f64 {
+    let mut most = 0.0;
+    for _ in 0..3 {
+        let mut text = Vec::new();
+        while text.len() < TEXT {
+            let key = &keys[rng.below(keys.len())];
+            text.extend_from_slice(&key[rng.below(key.len())..]);
+        }
+        text.truncate(TEXT);
+        let mut best = work(map, &text);
+        for _ in 0..60 {
+            let mut changed = text.clone();
+            let (key, at) = (&keys[rng.below(keys.len())], rng.below(TEXT));
+            let length = (1 + rng.below(key.len())).min(TEXT - at);
+            match rng.below(3) {
+                0 => changed[at..at + length].copy_from_slice(&key[..length]),
+                1 => changed[at..at + length].copy_from_slice(&key[key.len() - length..]),
+                _ => changed[at] = key[0],
+            }
+            let more = work(map, &changed);
+            if more >= best {
+                (text, best) = (changed, more);
+            }
+        }
+        most = f64::max(most, best);
+    }
+    most
+}
+
+/// Words of letters, as in usual sets.
+fn words(rng: &mut Rng, count: usize) -> Vec<Vec<u8>> {
+    distinct((0..count).map(|_| [rng.text(9, b"abcdefghijklmnopqrstuvwxyz-"), b"bot/".to_vec()].concat()))
+}
+
+#[test]
+fn no_keys_and_text_cost_much_more_than_usual_ones() {
+    let mut rng = Rng::new(11);
+    let letters = b"abcdefghijklmnopqrstuvwxyz";
+    let usual_text: Vec<u8> =
+        b"Mozilla/5.0 (X11; Ubuntu; Linux x86_64; rv:109.0) Gecko/20100101 Firefox/115.0 ".repeat(13);
+    let sets: Vec<(&str, Vec<Vec<u8>>)> = vec![
+        ("nested", (2..300).map(|length| vec![b'a'; length]).collect()),
+        ("nested, few", (9..40).map(|length| vec![b'a'; length]).collect()),
+        ("different at their ends", (0..2_000).map(|n| format!("{}{n:04}", "ab".repeat(20)).into_bytes()).collect()),
+        ("different at their starts", (0..500).map(|n| format!("{n:04}{}", "ab".repeat(20)).into_bytes()).collect()),
+        ("one long run", vec![[vec![b'a'; 700], b"b".to_vec()].concat(), [b"b".to_vec(), vec![b'a'; 700]].concat()]),
+        (
+            "in an equal frame",
+            (0..900).map(|n| format!("aaaaaaaa{}aaaaaaaa", "b".repeat(n % 30 + 1)).into_bytes()).collect(),
+        ),
+        ("all of two letters", (0..676).map(|n| vec![letters[n / 26], letters[n % 26]]).collect()),
+        (
+            "all of three letters",
+            (0..17_576).map(|n| vec![letters[n / 676], letters[n / 26 % 26], letters[n % 26]]).collect(),
+        ),
+        ("full tables", (0..1_500).map(|_| (0..4).map(|_| rng.below(256) as u8).collect()).collect()),
+        ("two bytes everywhere", distinct((0..1_400).map(|_| [&b"ababab"[..], &rng.text(6, b"ab")].concat()))),
+        ("thousands, two bytes", distinct((0..4_000).map(|_| [&b"abababb"[..], &rng.text(30, b"ab")].concat()))),
+        ("words", words(&mut rng, 3_000)),
+        ("few words", words(&mut rng, 30)),
+    ];
+    for level in LiteralLevel::ALL {
+        let usual = work(&LiteralMap::with_level(&words(&mut Rng::new(2), 1_000), level).unwrap(), &usual_text);
+        for (name, keys) in &sets {
+            let map = LiteralMap::with_level(keys, level).unwrap();
+            let most = most_work(&map, keys, &mut rng);
+            assert!(most <= 4.0 * usual, "{name}, {level:?}: {most:.2} for each byte, usually {usual:.2}");
+        }
+    }
+}
+
+#[test]
+fn a_usual_set_needs_no_automaton() {
+    let mut rng = Rng::new(4);
+    for count in [10, 100, 1_000, 5_000] {
+        let keys = words(&mut rng, count);
+        for level in LiteralLevel::ALL {
+            let map = LiteralMap::<false>::with_level(&keys, level).unwrap();
+            // Even where half of the text is keys.
+            let text =
+                (0..100).map(|n| [&b"Mozilla/5.0 "[..], &keys[n % keys.len()]].concat()).collect::<Vec<_>>().concat();
+            map.for_each(&text, |_| ());
+            assert!(map.automaton.get().is_none(), "{count} keys, {level:?}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The first stage with the instructions of each level.
+//!
+//! Nothing is read outside the text: the last block is loaded with a mask (AVX-512), or copied to a buffer.
+
+use super::first_stage::{BATCH, BLOCK, Bloom, Candidates, FirstStage, Groups, HASHES, LENGTHS, MATRICES, WINDOW};
+use super::level::LiteralLevel;
+use std::arch::x86_64::*;
+
+/// Bytes that are read for a block.
+const BLOCK_READ: usize = BLOCK + WINDOW - 1;
+
+impl FirstStage {
+    /// Fills in the candidates of up to [`BATCH`] blocks from offset `at` on, and returns the number of blocks: none at the end of the
+    /// text.
+    #[inline]
+    pub(super) fn candidates(&self, text: &[u8], at: usize, blocks: &mut [Candidates; BATCH]) -> usize {
+        // SAFETY: the level is one that the processor has.
+        unsafe { candidates(self, text, at, blocks) }
+    }
+}
+
+/// See [`FirstStage::candidates`].
+///
+/// # Safety
+/// The processor has the level of the stage.
+#[inline]
+unsafe fn candidates(stage: &FirstStage, text: &[u8], at: usize, blocks: &mut [Candidates; BATCH]) -> usize {
+    // SAFETY: the processor has the level.
+    unsafe {
+        match (stage.level, stage.bloom.as_deref()) {
+            (LiteralLevel::Avx512, None) => avx512::<0>(stage, None, text, at, blocks),
+            (LiteralLevel::Avx512, Some(bloom)) => match bloom.used {
+                2 => avx512::<2>(stage, Some(bloom), text, at, blocks),
+                3 => avx512::<3>(stage, Some(bloom), text, at, blocks),
+                _ => avx512::<HASHES>(stage, Some(bloom), text, at, blocks),
+            },
+            (LiteralLevel::Avx2, _) => avx2(stage, text, at, blocks),
+            (LiteralLevel::Ssse3, _) => ssse3(stage, text, at, blocks),
+            (LiteralLevel::Scalar, _) => 0,
+        }
+    }
+}
+
+/// `PROBES` is the number of tables of the Bloom filter that are used; none if there is no filter.
+///
+/// # Safety
+/// The processor has these instructions.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni,bmi1,bmi2")]
+unsafe fn avx512<const PROBES: usize>(
+    stage: &FirstStage,
+    bloom: Option<&Bloom>,
+    text: &[u8],
+    at: usize,
+    blocks: &mut [Candidates; BATCH],
+) -> usize {
+    let fold = _mm512_set1_epi8(stage.fold.cast_signed());
+    let selectors = _mm512_broadcast_i32x4(_mm_set1_epi64x(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128])));
+    let (mut at, mut done) = (at, 0_usize);
+    for block in blocks {
+        let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) else { break };
+        let load = |next: usize| {
+            let missing = BLOCK.saturating_sub(rest.len().saturating_sub(next)) as u32;
+            let mask = u64::MAX.checked_shr(missing).unwrap_or(0);
+            // SAFETY: bytes that the mask excludes are not read; the others are in the text.
+            unsafe { _mm512_maskz_loadu_epi8(mask, rest.as_ptr().wrapping_add(next).cast()) }
+        };
+        let window = [0, 1, 2, 3].map(|next| _mm512_or_si512(load(next), fold));
+        *block = [0; LENGTHS];
+        if PROBES > 0
+            && let Some(bloom) = bloom
+        {
+            let hash = |[a, b, c, d]: [u64; WINDOW]| {
+                let [w, x, y, z] = window;
+                let product = |bytes, matrix: u64| {
+                    _mm512_gf2p8affine_epi64_epi8::<0>(bytes, _mm512_set1_epi64(matrix.cast_signed()))
+                };
+                let low = _mm512_xor_si512(product(w, a), product(x, b));
+                _mm512_xor_si512(low, _mm512_xor_si512(product(y, c), product(z, d)))
+            };
+            let [by_hash @ .., by_bit] = MATRICES;
+            let mut bits = _mm512_shuffle_epi8(selectors, hash(by_bit));
+            for (table, row) in bloom.tables.iter().zip(by_hash).take(PROBES) {
+                // SAFETY: a table has 256 bytes.
+                let quarter =
+                    |n: usize| unsafe { _mm512_loadu_si512(table.as_ptr().wrapping_add(n.wrapping_mul(BLOCK)).cast()) };
+                let hash = hash(row);
+                let lower = _mm512_permutex2var_epi8(quarter(0), hash, quarter(1));
+                let upper = _mm512_permutex2var_epi8(quarter(2), hash, quarter(3));
+                bits = _mm512_and_si512(bits, _mm512_mask_blend_epi8(_mm512_movepi8_mask(hash), lower, upper));
+            }
+            block[0] = _mm512_test_epi8_mask(bits, bits);
+        }
+        if let Some(groups) = stage.groups.as_deref() {
+            let lookup = |(table, bytes): (&[u8; 128], __m512i)| {
+                // SAFETY: a table has 128 bytes.
+                let half =
+                    |n: usize| unsafe { _mm512_loadu_si512(table.as_ptr().wrapping_add(n.wrapping_mul(BLOCK)).cast()) };
+                _mm512_permutex2var_epi8(half(0), bytes, half(1))
+            };
+            let found = groups.by_byte.iter().zip(window).map(lookup);
+            let found = found.fold(_mm512_set1_epi8(-1), |all, one| _mm512_and_si512(all, one));
+            for (candidates, groups) in block.iter_mut().zip(groups.lengths) {
+                if groups != 0 {
+                    *candidates |= _mm512_test_epi8_mask(found, _mm512_set1_epi8(groups.cast_signed()));
+                }
+            }
+        }
+        at = at.saturating_add(BLOCK);
+        done = done.wrapping_add(1);
+    }
+    done
+}
+
+/// Runs `groups` for each part of a block: it gets the address of a part's bytes, of which it may read as many as its vector has and three
+/// more, and returns the candidates of the part.
+#[inline(always)]
+fn in_parts<const PART: usize>(
+    text: &[u8],
+    at: usize,
+    blocks: &mut [Candidates; BATCH],
+    part: impl Fn(*const u8) -> [u32; LENGTHS],
+) -> usize {
+    let (mut at, mut done) = (at, 0_usize);
+    for block in blocks {
+        let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) else { break };
+        let mut copy = [0_u8; BLOCK_READ];
+        let (bytes, length) = match rest.first_chunk::<BLOCK_READ>() {
+            Some(bytes) => (bytes, BLOCK),
+            None => {
+                copy.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+                (&copy, rest.len().min(BLOCK))
+            }
+        };
+        *block = [0; LENGTHS];
+        for start in (0..length).step_by(PART) {
+            for (all, found) in block.iter_mut().zip(part(bytes.as_ptr().wrapping_add(start))) {
+                *all |= u64::from(found).wrapping_shl(start as u32);
+            }
+        }
+        at = at.saturating_add(BLOCK);
+        done = done.wrapping_add(1);
+    }
+    done
+}
+
+/// # Safety
+/// The processor has these instructions.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn avx2(stage: &FirstStage, text: &[u8], at: usize, blocks: &mut [Candidates; BATCH]) -> usize {
+    let Some(Groups { by_half, lengths, .. }) = stage.groups.as_deref() else { return 0 };
+    let (low, fold) = (_mm256_set1_epi8(15), _mm256_set1_epi8(stage.fold.cast_signed()));
+    // SAFETY: a table has 16 bytes.
+    let table = |table: &[u8; 16]| unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast())) };
+    let tables = by_half.each_ref().map(|halves| halves.each_ref().map(table));
+    let masks = lengths.map(|groups| _mm256_set1_epi8(groups.cast_signed()));
+    in_parts::<32>(text, at, blocks, |from| {
+        let mut found = _mm256_set1_epi8(-1);
+        for (next, [lower, upper]) in tables.iter().enumerate() {
+            // SAFETY: 35 bytes are readable.
+            let bytes = unsafe { _mm256_loadu_si256(from.wrapping_add(next).cast()) };
+            let bytes = _mm256_or_si256(bytes, fold);
+            let lower = _mm256_shuffle_epi8(*lower, _mm256_and_si256(bytes, low));
+            let upper = _mm256_shuffle_epi8(*upper, _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), low));
+            found = _mm256_and_si256(found, _mm256_and_si256(lower, upper));
+        }
+        masks.map(|mask| {
+            let none = _mm256_cmpeq_epi8(_mm256_and_si256(found, mask), _mm256_setzero_si256());
+            !_mm256_movemask_epi8(none).cast_unsigned()
+        })
+    })
+}
+
+/// # Safety
+/// The processor has these instructions.
+#[target_feature(enable = "ssse3")]
+unsafe fn ssse3(stage: &FirstStage, text: &[u8], at: usize, blocks: &mut [Candidates; BATCH]) -> usize {
+    let Some(Groups { by_half, lengths, .. }) = stage.groups.as_deref() else { return 0 };
+    let (low, fold) = (_mm_set1_epi8(15), _mm_set1_epi8(stage.fold.cast_signed()));
+    // SAFETY: a table has 16 bytes.
+    let table = |table: &[u8; 16]| unsafe { _mm_loadu_si128(table.as_ptr().cast()) };
+    let tables = by_half.each_ref().map(|halves| halves.each_ref().map(table));
+    let masks = lengths.map(|groups| _mm_set1_epi8(groups.cast_signed()));
+    in_parts::<16>(text, at, blocks, |from| {
+        let mut found = _mm_set1_epi8(-1);
+        for (next, [lower, upper]) in tables.iter().enumerate() {
+            // SAFETY: 19 bytes are readable.
+            let bytes = _mm_or_si128(unsafe { _mm_loadu_si128(from.wrapping_add(next).cast()) }, fold);
+            let lower = _mm_shuffle_epi8(*lower, _mm_and_si128(bytes, low));
+            let upper = _mm_shuffle_epi8(*upper, _mm_and_si128(_mm_srli_epi16::<4>(bytes), low));
+            found = _mm_and_si128(found, _mm_and_si128(lower, upper));
+        }
+        masks.map(|mask| {
+            let none = _mm_cmpeq_epi8(_mm_and_si128(found, mask), _mm_setzero_si128());
+            !_mm_movemask_epi8(none).cast_unsigned() & 0xffff
+        })
+    })
+}
