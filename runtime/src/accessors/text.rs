@@ -55,9 +55,9 @@ pub(crate) trait MostlyTextView {
 /// An address and a length, as the C ABI returns two words. A null address means absence.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(super) struct Words {
-    pub(super) address: *const u8,
-    pub(super) length: usize,
+pub(crate) struct Words {
+    pub(crate) address: *const u8,
+    pub(crate) length: usize,
 }
 
 /// The function that [`text_access`] describes.

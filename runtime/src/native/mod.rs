@@ -14,6 +14,7 @@ mod entry_abi;
 mod frame;
 #[cfg(feature = "http")]
 mod header_table;
+mod in_place;
 mod layout;
 mod libcall_wrappers;
 mod libcalls;
@@ -25,6 +26,7 @@ mod set_compiler;
 pub(crate) mod template;
 
 pub(crate) use entry_abi::BaseFrameCode;
+pub(crate) use in_place::{HostData, InPlace, Seen};
 pub(crate) use program::{Input, NativeProgram};
 pub(crate) use set_code::{LinearBlock, RuleBits, SetCode, StopConditions};
 pub(crate) use set_compiler::{CompiledRules, MIN_BATCHED_HEADERS, SetCompiler};

@@ -1,12 +1,12 @@
 //! Evaluating a set: the candidates of the index, then the linear scan, until the answer is known.
 
-use super::index::Residual;
+use super::index::{Asked, Index, Residual};
+use super::results::{Bits, Matches, Results, Settling, Tally};
 use super::{ErrorPolicy, Excluded, Match, RuleSet, SetRule};
 use crate::arena::Arena;
 use crate::context::Context;
 use crate::error::{ErrorKind, EvalError, RuleError};
-use crate::function::contained;
-use crate::native::{RuleBits, StopConditions};
+use crate::native::{HostData, RuleBits, StopConditions};
 use crate::report::Report;
 use crate::scratch::{IndexSearch, Scratch, Verdict};
 
@@ -21,17 +21,22 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         scratch: &mut Scratch,
     ) -> Result<Option<Match<'_, A>>, RuleError> {
         let mut found = None;
-        self.evaluate_counted(context, scratch, true, |rule| found = Some(rule))?;
+        self.evaluate_counted(context, scratch, Asked::First, &mut |rule| found = Some(rule))?;
         Ok(found.and_then(|rule| self.get(rule)))
     }
 
-    /// Returns whether any rule matches. Costs what [`first`](Self::first) does.
+    /// Returns whether any rule matches. Costs what [`first`](Self::first) does, or less: where the index proves every rule that it finds,
+    /// and the set has no other rules, the evaluation ends at whichever rule is found first.
     ///
     /// # Errors
     /// As [`first`](Self::first).
     pub fn any<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<bool, RuleError> {
         let mut found = false;
-        self.evaluate_counted(context, scratch, true, |_| found = true)?;
+        // Counters count the first rule that matches.
+        let proves =
+            self.linear.is_empty() && self.counters.is_none() && self.index.as_ref().is_some_and(Index::proves);
+        let asked = if proves { Asked::Any } else { Asked::First };
+        self.evaluate_counted(context, scratch, asked, &mut |_| found = true)?;
         Ok(found)
     }
 
@@ -40,9 +45,9 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     /// # Errors
     /// Under [`ErrorPolicy::Stop`], the first error. Never under another policy.
     pub fn count<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<usize, RuleError> {
-        let mut found = 0_usize;
-        self.evaluate_counted(context, scratch, false, |_| found = found.saturating_add(1))?;
-        Ok(found)
+        let mut found = Tally(0);
+        self.evaluate_counted(context, scratch, Asked::All, &mut found)?;
+        Ok(found.0)
     }
 
     /// Returns the rules that match, in order, each with its index, name and action.
@@ -68,7 +73,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     ) -> Result<&'s [usize], RuleError> {
         let mut matched = std::mem::take(&mut scratch.matched);
         matched.clear();
-        let done = self.evaluate_counted(context, scratch, false, |rule| matched.push(rule));
+        let done = self.evaluate_counted(context, scratch, Asked::All, &mut |rule| matched.push(rule));
         scratch.matched = matched;
         done.map(|()| &*scratch.matched)
     }
@@ -85,7 +90,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     ) -> Result<impl Iterator<Item = (&'s str, Match<'s, A>)> + use<'s, C, S, A>, RuleError> {
         let mut first = std::mem::take(&mut scratch.tags);
         first.start(self.tags.len());
-        let done = self.evaluate_counted(context, scratch, false, |rule| {
+        let done = self.evaluate_counted(context, scratch, Asked::All, &mut |rule| {
             for &tag in self.tag_numbers(rule) {
                 first.add(tag, rule);
             }
@@ -103,7 +108,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         matched.clear();
         if let Some(index) = &self.index {
             read.recycle(usize::MAX);
-            match contained(|| index.find(context, read, search)).ok().flatten() {
+            match index.find(HostData::new(context), read, search, Asked::All, None) {
                 Some(found) => matched.extend(found.map(|(rule, _)| rule as usize)),
                 None => matched.extend(index.rules().map(|rule| rule as usize)),
             }
@@ -179,22 +184,23 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     }
 
     /// Evaluates the rules as [`evaluate`](Self::evaluate) does, and updates the counters, if there are any.
+    #[inline]
     fn evaluate_counted<C: Context<Static = S>>(
         &self,
         context: &C,
         scratch: &mut Scratch,
-        once: bool,
-        mut on_match: impl FnMut(usize),
+        asked: Asked,
+        matches: &mut impl Matches,
     ) -> Result<(), RuleError> {
         let Some(counters) = &self.counters else {
-            return self.evaluate(context, scratch, None, once, on_match).map_err(|error| self.named(error));
+            return self.ask(context, scratch, None, asked, matches).map_err(|error| self.named(error));
         };
         let mut shards = std::mem::take(&mut scratch.shards);
         let mut counting = shards.begin(counters);
         let place = |rule: usize| u32::try_from(rule).unwrap_or(u32::MAX);
-        let result = self.evaluate(context, scratch, None, once, |rule| {
+        let result = self.ask(context, scratch, None, asked, &mut |rule| {
             counting.matched(place(rule));
-            on_match(rule);
+            matches.take(rule);
         });
         scratch.errors.iter().for_each(|error| counting.failed(place(error.rule)));
         counting.end();
@@ -220,38 +226,41 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         once: bool,
         mut on_match: impl FnMut(usize),
     ) -> Result<(), RuleError> {
+        self.ask(context, scratch, excluded, if once { Asked::First } else { Asked::All }, &mut on_match)
+    }
+
+    /// Evaluates the rules that are not excluded, as far as what is asked needs them. Passes those that match to `matches`, in order; only one
+    /// unless all are asked for.
+    fn ask<C: Context<Static = S>>(
+        &self,
+        context: &C,
+        scratch: &mut Scratch,
+        excluded: Option<&Excluded>,
+        asked: Asked,
+        matches: &mut impl Matches,
+    ) -> Result<(), RuleError> {
         let Scratch { arena, errors, read, search, verdicts, .. } = scratch;
         errors.clear();
-        let mut stopped = None;
-        let mut settle = |verdict: Verdict| {
-            let rule = verdict.rule as usize;
-            if let Some(error) = verdict.error {
-                errors.push(RuleError::new(rule, error));
-                match self.policy(rule) {
-                    ErrorPolicy::Stop => stopped = Some(RuleError::new(rule, error)),
-                    ErrorPolicy::NoMatch => return,
-                    ErrorPolicy::Match => {}
-                }
-            }
-            if stopped.is_none() {
-                on_match(rule);
-            }
-        };
-        let mut evaluation = Evaluation { set: self, context, arena, excluded, once, end: u32::MAX };
+        let mut settling = Settling { set: self, errors, matches, stopped: None };
+        let once = asked != Asked::All;
+        let mut evaluation = Evaluation { set: self, context, arena, excluded, asked, once, end: u32::MAX };
         if self.is_for_others(context) {
-            evaluation.all(0..u32::try_from(self.len()).unwrap_or(u32::MAX), |_, _| Err(EvalError::HOST), &mut settle);
+            let rules = 0..u32::try_from(self.len()).unwrap_or(u32::MAX);
+            evaluation.all(rules, |_, _| Err(EvalError::HOST), &mut settling);
         } else if self.in_order {
-            evaluation.linear(&mut settle);
+            evaluation.linear(&mut settling);
+        } else if self.linear.is_empty() {
+            evaluation.found(read, search, &mut settling);
         } else {
             verdicts.clear();
-            evaluation.found(read, search, &mut |verdict| verdicts.push(verdict));
-            evaluation.linear(&mut |verdict| verdicts.push(verdict));
+            evaluation.found(read, search, verdicts);
+            evaluation.linear(verdicts);
             // Results after the first rule that ends the evaluation are not wanted.
             let end = evaluation.end;
             verdicts.sort_unstable_by_key(|verdict| verdict.rule);
-            verdicts.iter().take_while(|verdict| verdict.rule <= end).for_each(|verdict| settle(*verdict));
+            verdicts.iter().take_while(|verdict| verdict.rule <= end).for_each(|verdict| settling.verdict(*verdict));
         }
-        stopped.map_or(Ok(()), Err)
+        settling.stopped.map_or(Ok(()), |(rule, error)| Err(RuleError::new(rule, error)))
     }
 }
 
@@ -262,6 +271,7 @@ struct Evaluation<'e, S, A, C> {
     arena: &'e mut Arena,
     /// Rules to be ignored.
     excluded: Option<&'e Excluded>,
+    asked: Asked,
     /// Whether rules after the first that matches are not wanted.
     once: bool,
     /// The first rule so far that ends the evaluation: later ones are not wanted.
@@ -271,11 +281,11 @@ struct Evaluation<'e, S, A, C> {
 impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
     /// Takes a rule that matched.
     #[inline(always)]
-    fn take_match(&mut self, rule: u32, on_verdict: &mut impl FnMut(Verdict)) {
+    fn take_match(&mut self, rule: u32, results: &mut impl Results) {
         if rule > self.end {
             return;
         }
-        on_verdict(Verdict { rule, error: None });
+        results.verdict(Verdict { rule, error: None });
         if self.once {
             self.end = rule;
         }
@@ -283,7 +293,7 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
 
     /// Takes the result of a rule.
     #[inline]
-    fn take(&mut self, rule: u32, answer: Result<bool, EvalError>, on_verdict: &mut impl FnMut(Verdict)) {
+    fn take(&mut self, rule: u32, answer: Result<bool, EvalError>, results: &mut impl Results) {
         let (error, ends) = match answer {
             Ok(false) => return,
             Ok(true) => (None, self.once),
@@ -292,7 +302,7 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
         if rule > self.end {
             return;
         }
-        on_verdict(Verdict { rule, error });
+        results.verdict(Verdict { rule, error });
         if ends {
             self.end = rule;
         }
@@ -303,7 +313,7 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
         &mut self,
         rules: impl Iterator<Item = u32>,
         mut answer: impl FnMut(&mut Self, u32) -> Result<bool, EvalError>,
-        on_verdict: &mut impl FnMut(Verdict),
+        results: &mut impl Results,
     ) {
         for rule in rules {
             if rule >= self.end {
@@ -313,7 +323,7 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
                 continue;
             }
             let answer = answer(self, rule);
-            self.take(rule, answer, on_verdict);
+            self.take(rule, answer, results);
         }
     }
 
@@ -328,17 +338,16 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
     }
 
     /// Evaluates the rules that the index finds.
-    fn found(&mut self, read: &mut Arena, search: &mut IndexSearch, on_verdict: &mut impl FnMut(Verdict)) {
+    fn found(&mut self, read: &mut Arena, search: &mut IndexSearch, results: &mut impl Results) {
         let Some(index) = &self.set.index else { return };
         read.recycle(usize::MAX);
         let context = self.context;
-        // A panic of the host's data counts as an attribute that can't be read.
-        let found = contained(|| index.find(context, read, search)).ok().flatten();
+        let found = index.find(HostData::new(context), read, search, self.asked, self.excluded);
         let Some(found) = found else {
-            self.all(index.rules(), Self::standalone, on_verdict);
+            self.all(index.rules(), Self::standalone, results);
             return;
         };
-        self.arena.recycle(self.set.standalone.limits.memory);
+        let mut recycled = false;
         for (rule, residual) in found {
             if rule >= self.end {
                 return;
@@ -347,11 +356,19 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
                 continue;
             }
             let answer = match residual {
-                Residual::None => Ok(true),
-                Residual::Native(row) => self.row(rule, row),
+                Residual::None => {
+                    self.take_match(rule, results);
+                    continue;
+                }
+                Residual::Native(row) => {
+                    if !std::mem::replace(&mut recycled, true) {
+                        self.arena.recycle(self.set.standalone.limits.memory);
+                    }
+                    self.row(rule, row)
+                }
                 Residual::Interpreted => self.standalone(rule),
             };
-            self.take(rule, answer, on_verdict);
+            self.take(rule, answer, results);
         }
     }
 
@@ -375,18 +392,18 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
 
     /// Takes the results of a function, some of which are failures or excluded.
     #[cold]
-    fn take_each(&mut self, rules: &[u32], answer: &RuleBits, on_verdict: &mut impl FnMut(Verdict)) {
+    fn take_each(&mut self, rules: &[u32], answer: &RuleBits, results: &mut impl Results) {
         for number in Bits(answer.reported()) {
             if let Some(&rule) = rules.get(number as usize)
                 && !self.is_excluded(rule)
             {
-                self.take(rule, answer.error(number).map_or(Ok(true), Err), on_verdict);
+                self.take(rule, answer.error(number).map_or(Ok(true), Err), results);
             }
         }
     }
 
     /// Evaluates the unindexed rules, block by block.
-    fn linear(&mut self, on_verdict: &mut impl FnMut(Verdict)) {
+    fn linear(&mut self, results: &mut impl Results) {
         let set = self.set;
         let stops = StopConditions { on_match: self.once, on_error: !set.mixed && ends(set.on_error, self.once) };
         let mut answer = RuleBits::new();
@@ -407,18 +424,20 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
                 let cx = set.standalone.cx(self.arena);
                 if native.call(function, self.context, &set.standalone.functions, cx, stops, &mut answer) {
                     if without || answer.has_failures() {
-                        self.take_each(rules, &answer, on_verdict);
+                        self.take_each(rules, &answer, results);
+                    } else if self.end == u32::MAX && !self.once {
+                        results.matched(rules, answer.reported());
                     } else {
                         for number in Bits(answer.reported()) {
                             if let Some(&rule) = rules.get(number as usize) {
-                                self.take_match(rule, on_verdict);
+                                self.take_match(rule, results);
                             }
                         }
                     }
                     continue;
                 }
             }
-            self.all(rules.iter().copied(), Self::standalone, on_verdict);
+            self.all(rules.iter().copied(), Self::standalone, results);
         }
     }
 }
@@ -426,18 +445,4 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
 /// Whether a rule that fails ends the evaluation; with `once`, a match does.
 fn ends(policy: ErrorPolicy, once: bool) -> bool {
     policy == ErrorPolicy::Stop || policy == ErrorPolicy::Match && once
-}
-
-/// The numbers of the bits that are set, in order.
-struct Bits(u64);
-
-impl Iterator for Bits {
-    type Item = u32;
-
-    #[inline]
-    fn next(&mut self) -> Option<u32> {
-        let left = self.0;
-        self.0 = left & left.wrapping_sub(1);
-        (left != 0).then(|| left.trailing_zeros())
-    }
 }

@@ -15,6 +15,7 @@ mod function_names;
 mod implied;
 mod index;
 mod prepare;
+mod results;
 mod rule;
 mod standalone;
 mod warnings;

@@ -2,8 +2,11 @@
 
 use crate::arena::{Arena, EvalResult};
 use crate::context::Host;
+use crate::function::contained;
+use crate::native::{HostData, InPlace, Seen};
 use crate::value::{Map, Value};
 use celero_ir::ErrorKind;
+use celero_ir::layout::Field;
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -85,6 +88,8 @@ pub(super) struct Attributes {
 #[derive(Debug)]
 struct NumberedAttribute {
     attribute: Attribute,
+    /// How its field is read without a call of the host; known when planning is done.
+    in_place: Option<InPlace>,
     #[cfg(feature = "http")]
     name: Option<http::HeaderName>,
 }
@@ -96,6 +101,7 @@ impl Attributes {
         *self.numbers.entry(attribute).or_insert_with_key(|attribute| {
             self.attributes.push(NumberedAttribute {
                 attribute: attribute.clone(),
+                in_place: None,
                 #[cfg(feature = "http")]
                 name: match &attribute.source {
                     AttributeSource::Header(_, name) => http::HeaderName::from_bytes(name.as_bytes()).ok(),
@@ -114,9 +120,16 @@ impl Attributes {
         self.attributes.get(id as usize).map(|ready| &ready.attribute)
     }
 
-    /// Frees the memory that only planning needs.
-    pub(super) fn finish(&mut self) {
+    /// Prepares reading, from the layouts of all fields. Frees the memory that only planning needs.
+    pub(super) fn finish(&mut self, fields: &[Field]) {
         self.numbers = HashMap::default();
+        for NumberedAttribute { attribute, in_place, .. } in &mut self.attributes {
+            let layout = |field: u32| fields.get(field as usize);
+            *in_place = match attribute.source {
+                AttributeSource::Field(field) => layout(field).and_then(InPlace::new),
+                AttributeSource::Header(field, _) => layout(field).and_then(InPlace::of_headers),
+            };
+        }
         self.attributes.shrink_to_fit();
     }
 
@@ -143,25 +156,55 @@ impl Attributes {
         })
     }
 
-    /// Reads an attribute.
+    /// Reads an attribute: in place if possible, else by a call of the host.
+    #[inline]
     pub(super) fn load<'a>(
         &self,
         id: AttributeId,
-        host: &'a dyn Host,
+        host: &HostData<'a>,
         arena: &'a Arena,
     ) -> Result<AttributeValue<'a>, Unreadable> {
         let ready = self.attributes.get(id as usize).ok_or(Unreadable)?;
-        let value = match &ready.attribute.source {
+        let seen = ready.in_place.as_ref().map_or(Seen::ToBeMade, |field| host.read(field));
+        Ok(match (ready.attribute.kind, seen) {
+            #[cfg(feature = "http")]
+            (_, Seen::Headers(map)) => {
+                let name = ready.name.as_ref().ok_or(Unreadable)?;
+                let found = crate::context::headers::joined(map, name, arena).map_err(|_: ErrorKind| Unreadable)?;
+                return found.map_or(Ok(AttributeValue::Absent), |bytes| ready.present(bytes, arena));
+            }
+            (_, Seen::ToBeMade) => return ready.ask(host.host(), arena),
+            (_, Seen::Absent) => AttributeValue::Absent,
+            (AttributeKind::Presence, _) => AttributeValue::Present,
+            (AttributeKind::Text, Seen::Text(text)) => AttributeValue::Text(text),
+            (AttributeKind::Lower, Seen::Text(text)) => AttributeValue::Text(lower(text, arena)?),
+            (AttributeKind::Number, Seen::Number(number)) => AttributeValue::Number(number),
+            (AttributeKind::Truth, Seen::Truth(truth)) => AttributeValue::Truth(truth),
+            (AttributeKind::Address, Seen::Ip(address)) => AttributeValue::Address(address),
+            (AttributeKind::Address, Seen::Text(text)) => AttributeValue::Address(address(text)?),
+            // The text of an address is made by the host.
+            _ => return ready.ask(host.host(), arena),
+        })
+    }
+}
+
+impl NumberedAttribute {
+    /// Asks the host for the attribute. A panic of the host counts as an attribute that can't be read.
+    #[inline(never)]
+    fn ask<'a>(&self, host: &'a dyn Host, arena: &'a Arena) -> Result<AttributeValue<'a>, Unreadable> {
+        contained(|| self.asked(host, arena)).map_err(|()| Unreadable)?
+    }
+
+    fn asked<'a>(&self, host: &'a dyn Host, arena: &'a Arena) -> Result<AttributeValue<'a>, Unreadable> {
+        let value = match &self.attribute.source {
             AttributeSource::Field(field) => host.field(*field, arena).map_err(|_: ErrorKind| Unreadable)?,
             AttributeSource::Header(field, _) => {
-                let found = ready.header(host, *field, arena).map_err(|_: ErrorKind| Unreadable)?;
-                return found
-                    .ok_or(Unreadable)?
-                    .map_or(Ok(AttributeValue::Absent), |bytes| ready.present(bytes, arena));
+                let found = self.header(host, *field, arena).map_err(|_: ErrorKind| Unreadable)?;
+                return found.ok_or(Unreadable)?.map_or(Ok(AttributeValue::Absent), |bytes| self.present(bytes, arena));
             }
         };
         let Some(value) = value else { return Ok(AttributeValue::Absent) };
-        Ok(match (ready.attribute.kind, value) {
+        Ok(match (self.attribute.kind, value) {
             (AttributeKind::Presence, _) => AttributeValue::Present,
             (AttributeKind::Text, Value::String(text)) => AttributeValue::Text(text.as_bytes()),
             (AttributeKind::Lower, Value::String(text)) => AttributeValue::Text(lower(text.as_bytes(), arena)?),
@@ -169,16 +212,11 @@ impl Attributes {
             (AttributeKind::Number, Value::Uint(number)) => AttributeValue::Number(number.into()),
             (AttributeKind::Truth, Value::Bool(truth)) => AttributeValue::Truth(truth),
             (AttributeKind::Address, Value::Ip(address)) => AttributeValue::Address(address.to_canonical()),
-            (AttributeKind::Address, Value::String(text)) => {
-                let address: IpAddr = text.parse().map_err(|_| Unreadable)?;
-                AttributeValue::Address(address.to_canonical())
-            }
+            (AttributeKind::Address, Value::String(text)) => AttributeValue::Address(address(text.as_bytes())?),
             _ => return Err(Unreadable),
         })
     }
-}
 
-impl NumberedAttribute {
     /// The value of a header that is present.
     fn present<'a>(&self, bytes: &'a [u8], arena: &'a Arena) -> Result<AttributeValue<'a>, Unreadable> {
         Ok(match self.attribute.kind {
@@ -199,6 +237,12 @@ impl NumberedAttribute {
     fn header<'a>(&self, _: &'a dyn Host, _: u32, _: &'a Arena) -> EvalResult<Option<Option<&'a [u8]>>> {
         Ok(None)
     }
+}
+
+/// The address that a text is.
+fn address(text: &[u8]) -> Result<IpAddr, Unreadable> {
+    let address: Option<IpAddr> = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+    address.map(|address| address.to_canonical()).ok_or(Unreadable)
 }
 
 fn lower<'a>(text: &'a [u8], arena: &'a Arena) -> Result<&'a [u8], Unreadable> {

@@ -1,31 +1,36 @@
 //! Reads attributes of the context during a search, each at most once.
 
 use super::attribute::{AttributeId, AttributeValue, Attributes, Unreadable};
-use crate::arena::{Arena, ArenaVec};
-use crate::context::Host;
+use crate::arena::Arena;
 #[cfg(feature = "http")]
 use crate::context::headers::joined;
+use crate::function::contained;
+use crate::native::HostData;
 use crate::scratch::ReadLog;
+use smallvec::SmallVec;
+
+/// Number of values that are kept without allocation.
+const KEPT: usize = 4;
 
 /// Reads attributes, and keeps their values until the search ends.
 pub(super) struct FieldReader<'a, 'r> {
     attributes: &'r Attributes,
-    host: &'a dyn Host,
+    host: HostData<'a>,
     arena: &'a Arena,
     reads: &'r mut ReadLog,
     /// The values that were read, in the order of reading.
-    read: ArenaVec<'a, AttributeValue<'a>>,
+    read: SmallVec<[AttributeValue<'a>; KEPT]>,
 }
 
 impl<'a, 'r> FieldReader<'a, 'r> {
     pub(super) fn new(
         attributes: &'r Attributes,
-        host: &'a dyn Host,
+        host: HostData<'a>,
         arena: &'a Arena,
         reads: &'r mut ReadLog,
     ) -> Self {
         reads.start(attributes.len());
-        Self { attributes, host, arena, reads, read: arena.vec() }
+        Self { attributes, host, arena, reads, read: SmallVec::new() }
     }
 
     /// Returns the value of an attribute.
@@ -37,7 +42,7 @@ impl<'a, 'r> FieldReader<'a, 'r> {
         match self.known(attribute) {
             Some(value) => Ok(value),
             None => {
-                self.attributes.load(attribute, self.host, self.arena).and_then(|value| self.keep(attribute, value))
+                self.attributes.load(attribute, &self.host, self.arena).and_then(|value| self.keep(attribute, value))
             }
         }
     }
@@ -60,12 +65,12 @@ impl<'a, 'r> FieldReader<'a, 'r> {
     #[inline]
     fn known(&mut self, attribute: AttributeId) -> Option<AttributeValue<'a>> {
         let position = self.reads.position(attribute)?;
-        self.read.as_mut_slice().get(position as usize).copied()
+        self.read.get(position as usize).copied()
     }
 
     fn keep(&mut self, attribute: AttributeId, value: AttributeValue<'a>) -> Result<AttributeValue<'a>, Unreadable> {
-        let position = u32::try_from(self.read.as_mut_slice().len()).map_err(|_| Unreadable)?;
-        self.read.push(value).map_err(|_| Unreadable)?;
+        let position = u32::try_from(self.read.len()).map_err(|_| Unreadable)?;
+        self.read.push(value);
         self.reads.note(attribute, position);
         Ok(value)
     }
@@ -80,7 +85,9 @@ impl<'a, 'r> FieldReader<'a, 'r> {
         field: u32,
         mut each: impl FnMut(&mut Self, &[u8], &'a [u8]) -> Result<(), Unreadable>,
     ) -> Result<(), Unreadable> {
-        let map = Attributes::headers(self.host, field, self.arena).ok().flatten().ok_or(Unreadable)?;
+        // A panic of the host counts as a field that can't be read.
+        let map = contained(|| Attributes::headers(self.host.host(), field, self.arena));
+        let map = map.ok().and_then(Result::ok).flatten().ok_or(Unreadable)?;
         if map.len() == map.keys_len() {
             return map.iter().try_for_each(|(name, value)| each(self, name.as_str().as_bytes(), value.as_bytes()));
         }

@@ -9,6 +9,7 @@ mod attribute;
 mod conjuncts;
 mod estimate;
 mod field_reader;
+mod findings;
 mod keys;
 mod node;
 mod patterns;
@@ -17,20 +18,22 @@ mod plan_trace;
 mod residual;
 mod unindexed;
 
+pub(super) use findings::Asked;
 pub(super) use plan_trace::PlanTrace;
 pub(super) use residual::{Residual, Templates};
 pub use unindexed::Unindexed;
 
 use crate::arena::Arena;
-use crate::context::Host;
 use crate::lower::merge::MergedGraph;
+use crate::native::HostData;
+use crate::rules::excluded::Excluded;
 use crate::scratch::IndexSearch;
 use attribute::Attributes;
 use celero_ir::layout::Field;
 use celero_matching::MemoryBudget;
 use field_reader::FieldReader;
+use findings::{Candidate, Findings};
 use node::Nodes;
-use plan::Candidate;
 
 /// The index of a rule set.
 #[derive(Debug)]
@@ -40,6 +43,8 @@ pub(super) struct Index {
     root: u32,
     /// Sorted by rule.
     candidates: Box<[Candidate]>,
+    /// Whether nothing remains to be evaluated of any rule that is found.
+    proves: bool,
 }
 
 /// An index, and the rules that it leaves out.
@@ -72,8 +77,13 @@ pub(super) fn index(
     trace: &mut PlanTrace,
 ) -> Option<Indexed> {
     let plan = plan::plan(merged, fields, wanted, templates, trace).filter(|plan| !plan.candidates.is_empty())?;
-    let index =
-        Index { attributes: plan.attributes, nodes: plan.nodes, root: plan.root, candidates: plan.candidates.into() };
+    let index = Index {
+        attributes: plan.attributes,
+        nodes: plan.nodes,
+        root: plan.root,
+        proves: plan.candidates.iter().all(|candidate| candidate.residual == Residual::None),
+        candidates: plan.candidates.into(),
+    };
     Some(Indexed { index, linear: plan.linear })
 }
 
@@ -91,6 +101,11 @@ impl Index {
             Residual::Interpreted => false,
         };
         self.candidates.chunk_by(|a, b| a.rule == b.rule).filter(|candidates| candidates.iter().all(fits)).count()
+    }
+
+    /// Whether each rule that is found is true.
+    pub(super) fn proves(&self) -> bool {
+        self.proves
     }
 
     /// Number of lookups, and of those that each evaluation does.
@@ -120,17 +135,20 @@ impl Index {
     }
 
     /// Finds the rules that may be true, in order, each once, with what remains to be evaluated. All other indexed rules are false, or
-    /// fail without changing the answer. `None` if an attribute can't be read.
+    /// fail without changing the answer. Rules that can't matter for what is `asked` may be missing. `None` if an attribute can't be read.
+    #[inline]
     pub(super) fn find<'s>(
         &'s self,
-        host: &dyn Host,
+        host: HostData<'_>,
         arena: &Arena,
         search: &'s mut IndexSearch,
+        asked: Asked,
+        excluded: Option<&Excluded>,
     ) -> Option<impl Iterator<Item = (u32, Residual)> + 's> {
         let IndexSearch { found, pending, reads } = search;
-        found.clear();
+        let mut findings = Findings::new(found, &self.candidates, asked, excluded);
         let mut reader = FieldReader::new(&self.attributes, host, arena, reads);
-        self.nodes.gather(self.root, &mut reader, found, pending).ok()?;
+        self.nodes.gather(self.root, &mut reader, &mut findings, pending).ok()?;
         found.sort_unstable();
         let mut last = None;
         let candidates = found.iter().filter_map(|&candidate| self.candidates.get(candidate as usize));

@@ -2,12 +2,14 @@
 
 use super::attribute::{AttributeId, AttributeSource, AttributeValue, Attributes, Unreadable};
 use super::field_reader::FieldReader;
+use super::findings::Findings;
 use super::keys::{IndexKey, LookupKind};
 use crate::native::MIN_BATCHED_HEADERS;
 use celero_matching::{
     ExactMap, LiteralMap, MemoryBudget, NetworkMap, PatternMatch, PatternSet, PrefixMap, RangeMap, SuffixMap,
 };
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Most bytes of the state tables of all patterns on one attribute.
@@ -33,6 +35,8 @@ pub(super) struct Lookup {
     attribute: AttributeId,
     map: Matcher,
     targets: Box<[Target]>,
+    /// The first candidate that any target leads to.
+    least: u32,
 }
 
 #[derive(Debug)]
@@ -54,11 +58,13 @@ enum Matcher {
 /// A node of the tree of lookups.
 #[derive(Debug)]
 struct Node {
-    /// Lookups of attributes that are read one by one. Lookups of the same attribute are adjacent.
+    /// Lookups of attributes that are read one by one, the cheapest first.
     single: Box<[Lookup]>,
     /// Lookups of headers that matter only if they are present. They are done in one pass over the request's headers, each of
     /// which is looked up among the names.
     present: Option<Box<PresentHeaders>>,
+    /// The first candidate that any lookup leads to.
+    least: u32,
 }
 
 impl Node {
@@ -128,14 +134,34 @@ impl Nodes {
             let names = ExactMap::new(&names.iter().map(|name| name.as_bytes()).collect::<Vec<_>>());
             Box::new(PresentHeaders { field, names, spans: spans.into(), lookups: present.into() })
         });
-        self.nodes.push(Node { single: single.into(), present });
+        single.sort_by_key(|lookup| lookup.map.rank());
+        self.nodes.push(Node { single: single.into(), present, least: 0 });
         Some(number)
     }
 
-    /// Replaces the numbers of the candidates; `numbers` is indexed by the old ones.
+    /// Replaces the numbers of the candidates; `numbers` is indexed by the old ones. Sorts the candidates of each target.
     pub(super) fn renumber(&mut self, numbers: &[u32]) {
         for candidate in &mut self.postings {
             *candidate = numbers.get(*candidate as usize).copied().unwrap_or(*candidate);
+        }
+        let Self { nodes, postings } = self;
+        // Indexed by node: its first candidate. A node comes after those that its targets lead to.
+        let mut least_of: Vec<u32> = Vec::with_capacity(nodes.len());
+        for node in nodes.iter_mut() {
+            let present = node.present.iter_mut().flat_map(|present| &mut present.lookups);
+            node.least = NOWHERE;
+            for lookup in node.single.iter_mut().chain(present) {
+                lookup.least = NOWHERE;
+                for target in &lookup.targets {
+                    let first = target.first as usize;
+                    let own = postings.get_mut(first..first.saturating_add(target.count as usize)).unwrap_or_default();
+                    own.sort_unstable();
+                    let further = least_of.get(target.node as usize).copied().unwrap_or(NOWHERE);
+                    lookup.least = lookup.least.min(own.first().copied().unwrap_or(NOWHERE)).min(further);
+                }
+                node.least = node.least.min(lookup.least);
+            }
+            least_of.push(node.least);
         }
         self.nodes.shrink_to_fit();
         self.postings.shrink_to_fit();
@@ -165,7 +191,7 @@ impl Nodes {
         self.nodes.get(node as usize).map_or(0, Node::len)
     }
 
-    /// Adds to `found` the candidates that a node leads to, in no order; some may be repeated. `pending` is working memory.
+    /// Adds to `found` the candidates that a node leads to, as far as they are wanted. `pending` is working memory.
     ///
     /// # Errors
     /// An attribute can't be read.
@@ -173,43 +199,63 @@ impl Nodes {
         &self,
         root: u32,
         reader: &mut FieldReader<'a, '_>,
-        found: &mut Vec<u32>,
+        found: &mut Findings<'_>,
         pending: &mut Vec<u32>,
     ) -> Result<(), Unreadable> {
         pending.clear();
-        pending.push(root);
-        while let Some(node) = pending.pop() {
-            let Some(node) = self.nodes.get(node as usize) else { continue };
-            for lookup in &node.single {
-                let value = reader.read(lookup.attribute)?;
-                self.look_up(lookup, value, found, pending);
+        let mut next = Some(root);
+        while let Some(number) = next {
+            if let Some(node) = self.nodes.get(number as usize).filter(|node| found.want(node.least)) {
+                self.visit(node, reader, found, pending)?;
             }
-            if let Some(present) = &node.present {
-                reader.headers(present.field, |reader, name, value| {
-                    let span = present.names.get(name).and_then(|name| present.spans.get(name as usize));
-                    let lookups = span.and_then(|&(first, end)| present.lookups.get(first as usize..end as usize));
-                    for lookup in lookups.unwrap_or_default() {
-                        let value = reader.present(lookup.attribute, value)?;
-                        self.look_up(lookup, value, found, pending);
-                    }
-                    Ok(())
-                })?;
-            }
+            next = pending.pop();
         }
         Ok(())
     }
 
+    /// Does the lookups of a node.
+    #[inline]
+    fn visit<'a>(
+        &self,
+        node: &Node,
+        reader: &mut FieldReader<'a, '_>,
+        found: &mut Findings<'_>,
+        pending: &mut Vec<u32>,
+    ) -> Result<(), Unreadable> {
+        for lookup in &node.single {
+            if found.want(lookup.least) {
+                let value = reader.read(lookup.attribute)?;
+                self.look_up(lookup, value, found, pending);
+            }
+        }
+        let Some(present) = &node.present else { return Ok(()) };
+        reader.headers(present.field, |reader, name, value| {
+            let span = present.names.get(name).and_then(|name| present.spans.get(name as usize));
+            let lookups = span.and_then(|&(first, end)| present.lookups.get(first as usize..end as usize));
+            for lookup in lookups.unwrap_or_default() {
+                let value = reader.present(lookup.attribute, value)?;
+                self.look_up(lookup, value, found, pending);
+            }
+            Ok(())
+        })
+    }
+
     /// Adds the candidates and nodes that a lookup leads to.
     #[inline]
-    fn look_up(&self, lookup: &Lookup, value: AttributeValue<'_>, found: &mut Vec<u32>, pending: &mut Vec<u32>) {
+    fn look_up(&self, lookup: &Lookup, value: AttributeValue<'_>, found: &mut Findings<'_>, pending: &mut Vec<u32>) {
+        let mut last = None;
         lookup.map.each(value, |id| {
-            let Some(target) = lookup.targets.get(id as usize) else { return };
+            // A text that repeats a key leads to the same place again.
+            let Some(target) = lookup.targets.get(id as usize).filter(|_| last.replace(id) != Some(id)) else {
+                return ControlFlow::Continue(());
+            };
             let first = target.first as usize;
             let candidates = self.postings.get(first..first.saturating_add(target.count as usize));
-            found.extend_from_slice(candidates.unwrap_or_default());
+            found.add(candidates.unwrap_or_default());
             if target.node != NOWHERE {
                 pending.push(target.node);
             }
+            if found.want(lookup.least) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
     }
 }
@@ -259,7 +305,8 @@ impl Lookup {
                 }
                 let patterns: Vec<&str> = by_pattern.keys().copied().collect();
                 let map = Matcher::Pattern(Box::new(PatternSet::new(&patterns, MOST_PATTERN_BYTES, budget)));
-                return Some(Self { attribute, map, targets: by_pattern.into_values().flatten().collect() });
+                let targets = by_pattern.into_values().flatten().collect();
+                return Some(Self { attribute, map, targets, least: 0 });
             }
             LookupKind::Truth | LookupKind::Presence => {
                 let mut targets = [Target::NOTHING; 2];
@@ -268,17 +315,32 @@ impl Lookup {
                     *targets.get_mut(id)? = target;
                 }
                 let map = if kind == LookupKind::Truth { Matcher::Truth } else { Matcher::Presence };
-                return Some(Self { attribute, map, targets: targets.into() });
+                return Some(Self { attribute, map, targets: targets.into(), least: 0 });
             }
         };
-        Some(Self { attribute, map, targets: leads.into() })
+        Some(Self { attribute, map, targets: leads.into(), least: 0 })
     }
 }
 
 impl Matcher {
-    /// Reports the ids of the keys that hold for a value.
+    /// Reports the ids of the keys that hold for a value, until `hit` wants no more; matchers that are never slow report all.
     #[inline]
-    fn each(&self, value: AttributeValue<'_>, mut hit: impl FnMut(u32)) {
+    fn each(&self, value: AttributeValue<'_>, mut hit: impl FnMut(u32) -> ControlFlow<()>) {
+        let _ = match (self, value) {
+            (Self::Contains(map), AttributeValue::Text(text)) => map.try_for_each(text, hit),
+            (Self::ContainsFolded(map), AttributeValue::Text(text)) => map.try_for_each(text, hit),
+            _ => {
+                self.all(value, |id| {
+                    let _ = hit(id);
+                });
+                return;
+            }
+        };
+    }
+
+    /// Reports the ids of the keys that hold for a value, but for literals.
+    #[inline]
+    fn all(&self, value: AttributeValue<'_>, mut hit: impl FnMut(u32)) {
         match (self, value) {
             (Self::Is(map), AttributeValue::Text(text)) => {
                 if let Some(id) = map.get(text) {
@@ -287,8 +349,6 @@ impl Matcher {
             }
             (Self::Prefix(map), AttributeValue::Text(text)) => map.for_each(text, hit),
             (Self::Suffix(map), AttributeValue::Text(text)) => map.for_each(text, hit),
-            (Self::Contains(map), AttributeValue::Text(text)) => map.for_each(text, hit),
-            (Self::ContainsFolded(map), AttributeValue::Text(text)) => map.for_each(text, hit),
             (Self::Range(map), AttributeValue::Number(number)) => map.for_each(number, hit),
             (Self::Network(map), AttributeValue::Address(address)) => map.for_each(address, hit),
             (Self::Pattern(map), AttributeValue::Text(text)) => {
@@ -301,6 +361,16 @@ impl Matcher {
             (Self::Presence, value) => hit((!matches!(value, AttributeValue::Absent)).into()),
             // No key holds where there is no value.
             _ => {}
+        }
+    }
+
+    /// The place of a lookup among those of its node: cheap ones first, because what they find may make others superfluous.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Truth | Self::Presence | Self::Is(_) | Self::Range(_) => 0,
+            Self::Network(_) | Self::Prefix(_) | Self::Suffix(_) => 1,
+            Self::Contains(_) | Self::ContainsFolded(_) => 2,
+            Self::Pattern(_) => 3,
         }
     }
 

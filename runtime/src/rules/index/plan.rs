@@ -5,6 +5,7 @@ use super::access_path::Finder;
 use super::attribute::{AttributeSource, Attributes};
 use super::conjuncts::{MOST_CONJUNCTS, conjuncts};
 use super::estimate::{COMMON, CROWD, Estimates, FAILING};
+use super::findings::Candidate;
 use super::keys::{AccessPath, AccessPathId, KeyGroupId, KeyId, Keys, LookupKind};
 use super::node::{Lookup, Nodes, Target};
 use super::patterns::OtherKeys;
@@ -20,13 +21,6 @@ use celero_matching::MemoryBudget;
 const DEEPEST: usize = 3;
 /// Stands for "no number".
 const NONE: u32 = u32::MAX;
-
-/// A rule that may be true, and what remains to be evaluated of it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
-    pub(super) rule: u32,
-    pub(super) residual: Residual,
-}
 
 /// The parts of an index, and the rules that it leaves out.
 pub(super) struct Plan {
@@ -139,7 +133,7 @@ pub(super) fn plan(
     let Planner { mut nodes, candidates, .. } = planner;
     let (candidates, numbers) = candidates.in_order();
     nodes.renumber(&numbers);
-    attributes.finish();
+    attributes.finish(fields);
     Some(Plan { attributes, nodes, root, candidates, linear })
 }
 
