@@ -5,7 +5,7 @@
 
 #![expect(clippy::print_stdout, reason = "the output of a command")]
 
-use celero_matching::{LiteralMap, NetworkMap, SuffixMap};
+use celero_matching::{LiteralMap, Networks, SuffixMap};
 use std::io::BufRead;
 use std::net::IpAddr;
 
@@ -21,7 +21,7 @@ const TEXTS: &[(&str, &str)] =
     &[("../", "path traversal"), ("union select", "SQL injection"), ("<script", "cross-site scripting")];
 
 struct Filter {
-    networks: NetworkMap,
+    networks: Networks,
     domains: SuffixMap,
     texts: LiteralMap<true>,
 }
@@ -34,7 +34,7 @@ impl Filter {
         }
         let texts: Vec<&str> = TEXTS.iter().map(|(text, _)| *text).collect();
         Ok(Self {
-            networks: NetworkMap::new(&networks),
+            networks: Networks::new(&networks),
             domains: SuffixMap::new(DOMAINS).ok_or("too many domains")?,
             texts: LiteralMap::new(&texts).ok_or("too many texts")?,
         })

@@ -12,7 +12,7 @@
 //! | Which key equals this text? | [`ExactMap`] |
 //! | Which keys does this text start with, or end with? | [`PrefixMap`], [`SuffixMap`] |
 //! | Which keys occur in this text? | [`LiteralMap`], for up to 64 keys also [`FewLiterals`] |
-//! | Which networks contain this address? | [`NetworkMap`] |
+//! | Which networks contain this address? | [`Networks`] |
 //! | Which intervals contain this number? | [`RangeMap`] |
 //! | Which regular expressions match this text? | [`PatternSet`], with [`pattern::required_literals`] |
 //! | Does this regular expression match? | [`Matcher`], of bytes [`pattern::ByteMatcher`] |
@@ -30,9 +30,9 @@
 //! What a key stands for is a list of your own, indexed by id:
 //!
 //! ```
-//! use celero_matching::{LiteralMap, NetworkMap};
+//! use celero_matching::{LiteralMap, Networks};
 //!
-//! let networks = NetworkMap::new(&[("192.0.2.0".parse()?, 24), ("198.51.100.0".parse()?, 24)]);
+//! let networks = Networks::new(&[("192.0.2.0".parse()?, 24), ("198.51.100.0".parse()?, 24)]);
 //! let owners = ["documentation", "example"];
 //! let signatures = LiteralMap::<true>::new(&["union select", "../", "<script"]).ok_or("more than 4 GiB")?;
 //! let names = ["sql", "traversal", "xss"];
@@ -92,7 +92,7 @@ pub use exact::ExactMap;
 pub use headers::{HeaderSet, HeaderSetError};
 pub use literals::{FewLiterals, LiteralLevel, LiteralMap};
 pub use memory_budget::MemoryBudget;
-pub use networks::NetworkMap;
+pub use networks::Networks;
 pub use pattern::Matcher;
 pub use pattern_set::{PatternMatch, PatternSet};
 pub use prefixes::{PrefixMap, SuffixMap};

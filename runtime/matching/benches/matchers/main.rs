@@ -14,7 +14,7 @@ mod data;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use celero_matching::pattern::{Matcher, MeteredRegex, RequiredLiterals, compile, required_literals};
-use celero_matching::{ExactMap, LiteralMap, MemoryBudget, NetworkMap, PatternMatch, PatternSet, Searcher};
+use celero_matching::{ExactMap, LiteralMap, MemoryBudget, Networks, PatternMatch, PatternSet, Searcher};
 use divan::{Bencher, black_box};
 use regex_automata::{Anchored, Input, PatternSet as RegexPatterns, meta};
 use std::collections::{BTreeSet, HashMap};
@@ -137,7 +137,7 @@ mod networks {
     #[divan::bench(args = KEYS)]
     fn network_map(bencher: Bencher<'_, '_>, keys: usize) {
         let (keys, values) = data::networks(keys);
-        let (map, other) = (NetworkMap::new(&keys), tables(&keys));
+        let (map, other) = (Networks::new(&keys), tables(&keys));
         compare(
             &values,
             |address, found| map.for_each(*address, |id| found.push(id)),

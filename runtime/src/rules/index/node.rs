@@ -6,7 +6,7 @@ use super::findings::Findings;
 use super::keys::{IndexKey, LookupKind};
 use crate::native::MIN_BATCHED_HEADERS;
 use celero_matching::{
-    ExactMap, LiteralMap, MemoryBudget, NetworkMap, PatternMatch, PatternSet, PrefixMap, RangeMap, SuffixMap,
+    ExactMap, LiteralMap, MemoryBudget, Networks, PatternMatch, PatternSet, PrefixMap, RangeMap, SuffixMap,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -47,7 +47,7 @@ enum Matcher {
     Contains(Box<LiteralMap<false>>),
     ContainsFolded(Box<LiteralMap<true>>),
     Range(Box<RangeMap<i128>>),
-    Network(Box<NetworkMap>),
+    Network(Box<Networks>),
     Pattern(Box<PatternSet>),
     /// Id 0 stands for false, 1 for true.
     Truth,
@@ -291,7 +291,7 @@ impl Lookup {
                 let network =
                     |key: &IndexKey| if let IndexKey::Network(ip, prefix) = *key { Some((ip, prefix)) } else { None };
                 let networks: Option<Vec<_>> = keys.iter().map(|key| network(key)).collect();
-                Matcher::Network(Box::new(NetworkMap::new(&networks?)))
+                Matcher::Network(Box::new(Networks::new(&networks?)))
             }
             LookupKind::Pattern => {
                 let mut by_pattern: BTreeMap<&str, [Target; 2]> = BTreeMap::new();
