@@ -13,6 +13,7 @@
 //! | Which keys does this text start with, or end with? | [`PrefixMap`], [`SuffixMap`] |
 //! | Which keys occur in this text? | [`LiteralMap`], for up to 64 keys also [`FewLiterals`] |
 //! | Which networks contain this address? | [`Networks`] |
+//! | Which names, domains and first labels does this host match? | [`Hosts`] |
 //! | Which intervals contain this number? | [`RangeMap`] |
 //! | Which regular expressions match this text? | [`PatternSet`], with [`pattern::required_literals`] |
 //! | Does this regular expression match? | [`Matcher`], of bytes [`pattern::ByteMatcher`] |
@@ -66,6 +67,7 @@ mod byte_set;
 mod exact;
 #[cfg(feature = "http")]
 mod headers;
+mod hosts;
 pub mod json_simd;
 mod literals;
 mod memory_budget;
@@ -90,6 +92,7 @@ pub use byte_set::ByteSet;
 pub use exact::ExactMap;
 #[cfg(feature = "http")]
 pub use headers::{HeaderSet, HeaderSetError};
+pub use hosts::{Hosts, HostsError};
 pub use literals::{FewLiterals, LiteralLevel, LiteralMap};
 pub use memory_budget::MemoryBudget;
 pub use networks::Networks;
