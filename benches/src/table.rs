@@ -7,7 +7,11 @@ use serde_json::Value;
 #[must_use]
 pub fn markdown(report: &Value) -> String {
     let rows = |member: &str| report.get(member).and_then(Value::as_array).filter(|rows| !rows.is_empty());
-    let tables = [rows("workloads").map(|rows| workloads(rows)), rows("rulesets").map(|rows| rulesets(rows))];
+    let tables = [
+        rows("workloads").map(|rows| workloads(rows)),
+        rows("rulesets").map(|rows| rulesets(rows)),
+        rows("matching").map(|rows| matching(rows)),
+    ];
     tables.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
@@ -31,6 +35,30 @@ fn rulesets(rows: &[Value]) -> String {
         let speedup = number("speedup").unwrap_or(0.0);
         let digits = if speedup < 10.0 { 1 } else { 0 };
         table.push_str(&format!("| {rules} | {} | {speedup:.digits$} |\n", cells.join(" | ")));
+    }
+    table
+}
+
+/// Matchers without rules: for each engine nanoseconds for a value, KiB of heap and milliseconds to build.
+fn matching(rows: &[Value]) -> String {
+    let mut table = String::from("| | celero | others, and their time divided by celero's |\n|---|---|---|\n");
+    for row in rows {
+        let name = row.get("name").and_then(Value::as_str).unwrap_or_default();
+        let cell = |engine: &Value| {
+            let number = |member: &str| engine.get(member).and_then(Value::as_f64).unwrap_or(f64::NAN);
+            let (ns, kib) = (number("ns"), number("bytes") / 1024.0);
+            let (digits, ms) = (if ns < 100.0 { 1 } else { 0 }, number("build_us") / 1000.0);
+            (format!("{ns:.digits$} ns, {kib:.0} KiB, {ms:.1} ms"), number("ratio"))
+        };
+        let engines = row.get("engines").and_then(Value::as_object).into_iter().flatten();
+        let (mut own, mut others) = (String::new(), Vec::new());
+        for (engine, figures) in engines {
+            match (engine.as_str(), cell(figures)) {
+                ("celero", (figures, _)) => own = figures,
+                (engine, (figures, ratio)) => others.push(format!("{engine} **{ratio:.2}** ({figures})")),
+            }
+        }
+        table.push_str(&format!("| {name} | {own} | {} |\n", others.join("; ")));
     }
     table
 }

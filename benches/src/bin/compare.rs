@@ -7,7 +7,7 @@ use celero_benches::rulesets::{Options, PARTS, compare_rule_sets, curve};
 use celero_benches::scaling::{SIZES, measure};
 use celero_benches::{
     CountingAllocator, ENGINES, Input, NAMES, Runner, Workload, allocations, bars, build_line, build_record,
-    compile_cost, interleaved, markdown, runner, scaling,
+    compare_matching, compile_cost, interleaved, markdown, runner, scaling,
 };
 use clap::Parser;
 use serde_json::{Map, Value, json};
@@ -32,6 +32,9 @@ struct Arguments {
     /// Time compiling the rules instead of evaluating them.
     #[arg(long)]
     compile: bool,
+    /// Measure only sets of networks and of literals, without rules, against the usual crates.
+    #[arg(long)]
+    matching: bool,
     /// Measure only how the cost of a set grows with its number of rules.
     #[arg(long)]
     scaling: bool,
@@ -77,6 +80,15 @@ fn main() -> ExitCode {
     if let Some(Language::Filter) = arguments.language {
         return match compare_filters(arguments.rounds, &arguments.only) {
             Ok(workloads) => write_report(arguments.json.as_ref(), json!({ "filter": workloads })),
+            Err(message) => {
+                println!("{message}");
+                ExitCode::FAILURE
+            }
+        };
+    }
+    if arguments.matching {
+        return match compare_matching(arguments.rounds, &arguments.only, &mut |line| println!("{line}")) {
+            Ok(workloads) => write_report(arguments.json.as_ref(), json!({ "matching": workloads })),
             Err(message) => {
                 println!("{message}");
                 ExitCode::FAILURE

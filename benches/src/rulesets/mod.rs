@@ -8,9 +8,9 @@ mod growth;
 mod handwritten;
 mod pathologies;
 mod real;
-mod rng;
+pub(crate) mod rng;
 mod timing;
-mod vocabulary;
+pub(crate) mod vocabulary;
 
 pub use curve::curve;
 
