@@ -1,4 +1,4 @@
-//! The listener for operators: `/metrics`.
+//! The listener for operators: `/metrics`, `/health` and `/ready`.
 
 use crate::listener::ClientStream;
 use crate::metrics;
@@ -12,7 +12,7 @@ use pingora::server::ShutdownWatch;
 use pingora::{ErrorType, Result};
 use std::sync::Arc;
 
-/// Serves the metrics.
+/// Serves the pages for operators.
 pub(crate) struct Admin {
     pub(crate) state: Arc<State>,
 }
@@ -24,7 +24,13 @@ impl Admin {
                 let dropped = self.state.log.as_ref().map_or(0, |log| log.dropped());
                 (200, metrics::render(&self.state.metrics, &self.state.current(), dropped))
             }
-            _ => (404, "only /metrics exists here\n".to_owned()),
+            // The process answers.
+            "/health" => (200, "ok\n".to_owned()),
+            // The files were loaded before the socket was opened. Servers are no part of it: a proxy whose servers are all down still answers
+            // what the policy answers, and a load balancer that took it out would take out all others as well.
+            "/ready" if self.state.is_draining() => (503, "draining\n".to_owned()),
+            "/ready" => (200, "ready\n".to_owned()),
+            _ => (404, "there are /metrics, /health and /ready\n".to_owned()),
         };
         let mut head = ResponseHeader::build(status, Some(2))?;
         head.insert_header(header::CONTENT_TYPE, "text/plain; version=0.0.4")?;

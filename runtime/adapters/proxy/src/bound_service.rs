@@ -12,8 +12,14 @@ use std::os::fd::{IntoRawFd, OwnedFd};
 
 /// Binds `address`.
 pub(crate) fn bind(address: SocketAddr) -> Result<TcpListener, crate::Error> {
-    let listener = TcpListener::bind(address).and_then(|listener| listener.set_nonblocking(true).map(|()| listener));
-    listener.map_err(|error| crate::Error::new(format!("error: can't listen on {address}: {error}")))
+    let listener = TcpListener::bind(address);
+    prepare(listener.map_err(|error| crate::Error::new(format!("error: can't listen on {address}: {error}")))?)
+}
+
+/// Makes a socket ready for the server.
+pub(crate) fn prepare(listener: TcpListener) -> Result<TcpListener, crate::Error> {
+    listener.set_nonblocking(true)?;
+    Ok(listener)
 }
 
 /// A service and its socket.

@@ -38,6 +38,7 @@ mod proxy;
 mod request_state;
 mod routing;
 mod service;
+mod service_manager;
 mod shutdown;
 mod state;
 mod tls;

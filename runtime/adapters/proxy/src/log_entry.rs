@@ -39,8 +39,8 @@ pub(crate) fn line(session: &Session, request: &RequestState, fields: &LogFields
     if let Some(server) = request.server {
         entry.add("server", || server.to_string().into());
     }
-    if let Some(refusal) = guard.exchange().refusal() {
-        entry.add("refused", || refusal.word().into());
+    if let Some(refused) = guard.exchange().refusal().map(|refusal| refusal.word()).or(request.refused) {
+        entry.add("refused", || refused.into());
     }
     if let Some(answer) = guard.answer() {
         entry.add("rule", || (*answer.rule).into());

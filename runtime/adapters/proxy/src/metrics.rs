@@ -25,7 +25,9 @@ pub(crate) struct Metrics {
     by_class: [AtomicU64; 6],
     duration: AtomicU64,
     open: AtomicI64,
+    cut_off: AtomicI64,
     upstream_failures: AtomicU64,
+    overloaded: AtomicU64,
     reloads: AtomicU64,
     reload_failures: AtomicU64,
     /// Refused heads, by the statuses of [`HEAD_STATUSES`].
@@ -38,8 +40,13 @@ pub(crate) struct Metrics {
 const HEAD_STATUSES: [u16; 5] = [400, 405, 408, 414, 431];
 
 impl Metrics {
-    pub(crate) fn began(&self) {
-        self.open.fetch_add(1, Ordering::Relaxed);
+    /// Counts a request as open, and returns how many there are.
+    pub(crate) fn began(&self) -> i64 {
+        self.open.fetch_add(1, Ordering::Relaxed).saturating_add(1)
+    }
+
+    pub(crate) fn overloaded(&self) {
+        self.overloaded.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn ended(&self, status: Option<u16>, took: Duration) {
@@ -49,6 +56,16 @@ impl Metrics {
             counter.fetch_add(1, Ordering::Relaxed);
         }
         self.duration.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// Counts a request that the end of the proxy cut off.
+    pub(crate) fn was_cut_off(&self) {
+        self.cut_off.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the number of requests that the end of the proxy has cut off, or will if it ends now.
+    pub(crate) fn cut_off(&self) -> i64 {
+        self.cut_off.load(Ordering::Relaxed).saturating_add(self.open())
     }
 
     /// Returns the number of open requests.
@@ -98,6 +115,8 @@ pub(crate) fn render(metrics: &Metrics, now: &Generation, dropped: u64) -> Strin
     page.sample("celero_request_duration_seconds_count", &[], sum);
     page.head("celero_requests_open", "gauge", "Open requests.");
     page.sample("celero_requests_open", &[], metrics.open());
+    page.head("celero_overload_refused_total", "counter", "Requests that were refused because too many were open.");
+    page.sample("celero_overload_refused_total", &[], get(&metrics.overloaded));
     page.head("celero_refused_heads_total", "counter", "Requests that were refused because of their heads, by status.");
     for (status, counter) in HEAD_STATUSES.iter().zip(&metrics.refused_heads) {
         page.sample("celero_refused_heads_total", &[("status", &status.to_string())], get(counter));

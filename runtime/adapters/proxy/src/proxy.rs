@@ -2,7 +2,7 @@
 
 use crate::access_log::{AccessLog, Writer};
 use crate::admin::Admin;
-use crate::bound_service::{BoundService, bind};
+use crate::bound_service::{BoundService, bind, prepare};
 use crate::config::{Config, Listener as ListenerConfig};
 use crate::demo::DemoService;
 use crate::error::Error;
@@ -14,6 +14,7 @@ use crate::health::HealthService;
 use crate::key_service::KeyService;
 use crate::listener::{Listener, Protocol};
 use crate::service::Service;
+use crate::service_manager::InheritedSockets;
 use crate::shutdown::LoggedSignal;
 use crate::state::State;
 use pingora::proxy::http_proxy;
@@ -24,7 +25,7 @@ use pingora::services::listening::Service as Listening;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -54,9 +55,11 @@ impl Proxy {
         file_limit::check(&config);
         let mut server = Server::new_with_opt_and_conf(None, server_conf(&config));
 
+        let mut inherited = InheritedSockets::take()?;
+        let mut open = |address| inherited.of(address).map_or_else(|| bind(address), prepare);
         let mut addresses = Vec::with_capacity(config.listeners.len());
         for (number, listener) in config.listeners.iter().enumerate() {
-            let socket = bind(listener.address)?;
+            let socket = open(listener.address)?;
             addresses.push(socket.local_addr()?);
             let app = http_proxy(&server.configuration, Service { state: Arc::clone(&state) });
             let protocol = match listener {
@@ -71,12 +74,13 @@ impl Proxy {
         }
         let mut metrics = None;
         if let Some(address) = config.metrics {
-            let socket = bind(address)?;
+            let socket = open(address)?;
             metrics = Some(socket.local_addr()?);
             let admin = Listener::new(Admin { state: Arc::clone(&state) }, Arc::clone(&state), Protocol::Http1);
             let admin = Listening::new("metrics".into(), admin);
             server.add_service(BoundService::new(admin, socket)?);
         }
+        inherited.all_used()?;
         server.add_service(background_service("health", HealthService::new(Arc::clone(&state))));
         server.add_service(background_service("keys", KeyService::new(Arc::clone(&state))));
         server.add_service(background_service("files", WatchService::new(Arc::clone(&state))));
@@ -90,7 +94,7 @@ impl Proxy {
         &self.addresses
     }
 
-    /// Returns the address of `/metrics`, if it is configured.
+    /// Returns the address of `/metrics`, `/health` and `/ready`, if it is configured.
     #[must_use]
     pub fn metrics(&self) -> Option<SocketAddr> {
         self.metrics
@@ -110,17 +114,23 @@ impl Proxy {
     pub fn run(self, signal: Box<dyn ShutdownSignalWatch + Send>) {
         let Self { server, state, writer, .. } = self;
         let grace = state.current().config.grace;
-        let signal = LoggedSignal { signal, state: Arc::clone(&state), grace };
+        let delay = state.current().config.drain_delay;
+        let signal = LoggedSignal { signal, state: Arc::clone(&state), delay, grace };
         let phases = server.watch_execution_phase();
         let server = std::thread::spawn(move || server.run(RunArgs { shutdown_signal: Box::new(signal) }));
         wait_for_grace(phases);
         // Pingora always waits for the whole grace period, so open requests are counted here.
-        let mut quiet = 0_u32;
+        let (mut quiet, mut said) = (0_u32, Instant::now());
         while !server.is_finished() && quiet < 2 {
             std::thread::sleep(DRAIN);
-            quiet = if state.metrics.open() > 0 { 0 } else { quiet.saturating_add(1) };
+            let open = state.metrics.open();
+            quiet = if open > 0 { 0 } else { quiet.saturating_add(1) };
+            if open > 0 && said.elapsed() >= PROGRESS {
+                said = Instant::now();
+                log::info!("{open} open requests are waited for");
+            }
         }
-        match state.metrics.open() {
+        match state.metrics.cut_off() {
             ..=0 => log::info!("stopped"),
             open => log::warn!("stopped; {open} open requests were cut off"),
         }
@@ -137,6 +147,9 @@ impl Proxy {
 
 /// How often a graceful shutdown counts the open requests. It ends when there are none twice in a row.
 const DRAIN: Duration = Duration::from_millis(50);
+
+/// How often the log says for how many requests a graceful shutdown waits.
+const PROGRESS: Duration = Duration::from_secs(5);
 
 /// Waits until the grace period starts or the server has ended.
 fn wait_for_grace(mut phases: Receiver<ExecutionPhase>) {

@@ -18,6 +18,10 @@ pub(crate) struct RequestState {
     pub(crate) server: Option<SocketAddr>,
     /// The servers to which a connection failed.
     pub(crate) failed: Vec<SocketAddr>,
+    /// Why the proxy itself refused the request, in a word.
+    pub(crate) refused: Option<&'static str>,
+    /// Whether more requests are open than may be.
+    pub(crate) overload: bool,
     /// Whether the request is not counted as finished.
     open: bool,
 }
@@ -25,8 +29,10 @@ pub(crate) struct RequestState {
 impl RequestState {
     /// Returns the state of a request that has just arrived, and counts it as open.
     pub(crate) fn new(state: Arc<State>, now: Arc<Generation>, guard: Guard) -> Self {
-        state.metrics.began();
-        Self { state, now, guard, upstream: None, server: None, failed: Vec::new(), open: true }
+        let most = i64::try_from(now.config.limits.requests).unwrap_or(i64::MAX);
+        let overload = state.metrics.began() > most;
+        let (upstream, server, failed, refused) = (None, None, Vec::new(), None);
+        Self { state, now, guard, upstream, server, failed, refused, overload, open: true }
     }
 
     /// Counts the request as finished. Once, after its line was handed to the access log: a graceful shutdown waits for nothing else.
@@ -41,9 +47,14 @@ impl Drop for RequestState {
     /// Logs and counts a request that was ended from outside.
     fn drop(&mut self) {
         if self.open {
+            let draining = self.state.is_draining();
+            if draining {
+                self.state.metrics.was_cut_off();
+            }
             if let Some(log) = &self.state.log {
+                let reason = if draining { "the proxy ended" } else { "the client stopped sending the body" };
                 let client = self.guard.exchange().peer().map(|peer| peer.ip());
-                log.line(brief_entry::brief(client, None, "the client stopped sending the body"));
+                log.line(brief_entry::brief(client, None, reason));
             }
             self.ended(None);
         }

@@ -61,6 +61,14 @@ impl ProxyHttp for Service {
         session.set_close_on_response_before_downstream_finish(false);
         session.set_total_drain_timeout(Some(body_timeout.min(DRAIN)));
         session.set_pipelining_enabled(true);
+        if request.overload {
+            // Before rules run or a body is read. The connection stays: another one would cost more than this answer.
+            request.refused = Some("overload");
+            self.state.metrics.overloaded();
+            let later = (header::RETRY_AFTER, HeaderValue::from_static("1"));
+            respond_with(session, StatusCode::SERVICE_UNAVAILABLE, Some(later), "too many requests are open").await?;
+            return Ok(true);
+        }
         if request.guard.request_filter(session).await? {
             return Ok(true);
         }
@@ -260,10 +268,23 @@ fn size(headers: &HeaderMap) -> usize {
 
 /// Sends an answer of the proxy itself.
 async fn respond(session: &mut Session, status: StatusCode, text: &str) -> Result<()> {
+    respond_with(session, status, None, text).await
+}
+
+/// The same with one more header.
+async fn respond_with(
+    session: &mut Session,
+    status: StatusCode,
+    more: Option<(HeaderName, HeaderValue)>,
+    text: &str,
+) -> Result<()> {
     let body = format!("{text}\n");
     let mut head = ResponseHeader::build(status, Some(2))?;
     head.insert_header(header::CONTENT_TYPE, "text/plain")?;
     head.insert_header(header::CONTENT_LENGTH, body.len())?;
+    if let Some((name, value)) = more {
+        head.insert_header(name, value)?;
+    }
     let silent = session.req_header().method == http::Method::HEAD;
     session.write_response_header(Box::new(head), silent).await?;
     if !silent {

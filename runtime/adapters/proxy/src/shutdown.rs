@@ -1,15 +1,19 @@
-//! Says in the log what a signal does.
+//! Says in the log what a signal does, and delays a graceful shutdown until load balancers have noticed it.
 
+use crate::service_manager;
 use crate::state::State;
 use pingora::server::{ShutdownSignal, ShutdownSignalWatch};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::signal::unix::SignalKind;
 
 /// A signal that is logged when it arrives.
 pub(crate) struct LoggedSignal {
     pub(crate) signal: Box<dyn ShutdownSignalWatch + Send>,
     pub(crate) state: Arc<State>,
+    /// How long new connections are still accepted after SIGTERM.
+    pub(crate) delay: Duration,
     pub(crate) grace: Duration,
 }
 
@@ -20,9 +24,28 @@ impl ShutdownSignalWatch for LoggedSignal {
         's: 'f,
         Self: 'f,
     {
-        let (signal, state, grace) = (self.signal.recv(), Arc::clone(&self.state), self.grace);
+        let (first, next) = (self.signal.recv(), self.signal.recv());
+        let (state, delay, grace) = (Arc::clone(&self.state), self.delay, self.grace);
         Box::pin(async move {
-            let signal = signal.await;
+            // From here on no signal ends the process at once: those of reloads are awaited elsewhere, a little later.
+            let _hangup = tokio::signal::unix::signal(SignalKind::hangup());
+            // Polled first, so the signals are awaited when the service manager learns that the proxy is ready.
+            let told = async {
+                service_manager::ready("requests are handled");
+                std::future::pending().await
+            };
+            let mut signal = tokio::select! {
+                biased;
+                signal = first => signal,
+                signal = told => signal,
+            };
+            state.drain();
+            service_manager::stopping();
+            if matches!(signal, ShutdownSignal::GracefulTerminate) && !delay.is_zero() {
+                log::info!("SIGTERM: /ready answers 503; new connections are accepted for {delay:?} more");
+                // Another signal ends the delay.
+                signal = tokio::time::timeout(delay, next).await.unwrap_or(signal);
+            }
             let open = state.metrics.open();
             match signal {
                 ShutdownSignal::GracefulTerminate => {

@@ -7,10 +7,12 @@ use crate::error::Error;
 use crate::file_stamps::{FileStamps, check_end_markers};
 use crate::generation::Generation;
 use crate::metrics::Metrics;
+use crate::service_manager;
 use arc_swap::ArcSwap;
 use http::StatusCode;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 
@@ -23,6 +25,8 @@ pub(crate) struct State {
     changed: watch::Sender<u64>,
     /// Held during a reload: one at a time.
     reloading: Mutex<()>,
+    /// Whether the proxy is about to stop.
+    draining: AtomicBool,
     pub(crate) metrics: Metrics,
     pub(crate) log: Option<AccessLog>,
 }
@@ -35,6 +39,7 @@ impl State {
             current: ArcSwap::from_pointee(first),
             changed: watch::Sender::new(0),
             reloading: Mutex::new(()),
+            draining: AtomicBool::new(false),
             metrics: Metrics::default(),
             log,
         }
@@ -48,6 +53,16 @@ impl State {
     /// Returns a receiver that is notified of each new generation.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
+    }
+
+    /// Makes `/ready` say that the proxy is about to stop.
+    pub(crate) fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether the proxy is about to stop.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
     }
 
     /// Returns all files of the current generation.
@@ -69,6 +84,7 @@ impl State {
     /// `cause` says why, for the log.
     pub(crate) fn reload(&self, cause: &str) -> Result<(), Error> {
         let _one = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+        service_manager::reloading();
         let next = self.read();
         self.metrics.reloaded(next.is_ok());
         match next {
@@ -77,10 +93,12 @@ impl State {
                 self.current.store(Arc::new(next));
                 self.changed.send_modify(|number| *number = number.wrapping_add(1));
                 log::info!("{cause}; now in force: {changes}");
+                service_manager::ready("the files in force are the current ones");
                 Ok(())
             }
             Err(error) => {
                 log::error!("{cause}, but nothing changes because of errors in the files:\n{error}");
+                service_manager::ready("the last reload was refused because of errors in the files; the log has them");
                 Err(error)
             }
         }
@@ -121,6 +139,7 @@ impl State {
             ("accessLog", config.access_log == before.config.access_log),
             ("threads", config.threads == before.config.threads),
             ("grace", config.grace == before.config.grace),
+            ("drainDelay", config.drain_delay == before.config.drain_delay),
         ] {
             if !same {
                 log::warn!("`{name}` has changed; this takes effect when the proxy is restarted");

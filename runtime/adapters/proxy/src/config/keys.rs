@@ -53,7 +53,7 @@ static SECTIONS: MappingSpec = MappingSpec::new(
             Integer { least: 0, most: 10 },
             "How many other servers of the upstream are tried after a failed connection. Default: 1.",
         ),
-        optional("metrics", Text, "The IP address and port of `/metrics`. Default: no metrics."),
+        optional("metrics", Text, "The IP address and port of `/metrics`, `/health` and `/ready`. Default: none."),
         optional(
             "accessLog",
             Text,
@@ -65,6 +65,11 @@ static SECTIONS: MappingSpec = MappingSpec::new(
             "The number of threads of each listener. Default: the number of processor cores.",
         ),
         optional("grace", Duration, "How long open requests may continue after SIGTERM. Default: 10s."),
+        optional(
+            "drainDelay",
+            Duration,
+            "How long new connections are still accepted after SIGTERM, while `/ready` answers 503. Default: 0s.",
+        ),
     ],
 );
 
@@ -242,6 +247,11 @@ static LIMITS: MappingSpec = MappingSpec::new(
             "connectionsPerAddress",
             Integer { least: 1, most: 1_000_000 },
             "The number of open connections of each client address (IPv6: of each /64 network) and listener. Default: no bound.",
+        ),
+        optional(
+            "requests",
+            Integer { least: 1, most: 1_000_000 },
+            "The number of open requests of all listeners; further ones are answered with 503. Default: 10000.",
         ),
         optional("headers", Integer { least: 1, most: 256 }, "The number of header lines of a request. Default: 100."),
         optional("head", Size, "The size of a request's head. Default: 64KiB."),

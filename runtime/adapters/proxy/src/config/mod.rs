@@ -29,7 +29,7 @@ pub struct Config {
     pub reload: Reload,
     /// How many other servers of an upstream are tried after a failed connection.
     pub retries: usize,
-    /// The address of `/metrics`.
+    /// The address of `/metrics`, `/health` and `/ready`.
     pub metrics: Option<SocketAddr>,
     /// The destination of the access log.
     pub access_log: Option<LogOutput>,
@@ -37,6 +37,8 @@ pub struct Config {
     pub threads: usize,
     /// How long open requests may continue after SIGTERM.
     pub grace: Duration,
+    /// How long new connections are still accepted after SIGTERM, while `/ready` answers 503.
+    pub drain_delay: Duration,
 }
 
 /// An address where clients connect.
@@ -218,6 +220,8 @@ pub struct Limits {
     pub connections: usize,
     /// Open connections of each client address and listener.
     pub connections_per_address: Option<usize>,
+    /// Open requests of all listeners.
+    pub requests: usize,
     /// Header lines of a request.
     pub headers: usize,
     /// Bytes of the head of a request.
@@ -237,6 +241,7 @@ impl Default for Limits {
         Self {
             connections: 10_000,
             connections_per_address: None,
+            requests: 10_000,
             headers: 100,
             head: 64 << 10,
             request_line: 8 << 10,

@@ -80,6 +80,7 @@ impl Reader<'_> {
             access_log: root.text_of("accessLog").map(|text| self.output(&text)),
             threads: number(root, "threads").unwrap_or_else(cores),
             grace: time(root, "grace").unwrap_or(Duration::from_secs(10)),
+            drain_delay: time(root, "drainDelay").unwrap_or_default(),
         })
     }
 
@@ -335,6 +336,7 @@ fn limits(node: &Node) -> Limits {
     Limits {
         connections: number(node, "connections").unwrap_or(usual.connections),
         connections_per_address: number(node, "connectionsPerAddress"),
+        requests: number(node, "requests").unwrap_or(usual.requests),
         headers: number(node, "headers").unwrap_or(usual.headers),
         head: bytes("head").unwrap_or(usual.head),
         request_line: bytes("requestLine").unwrap_or(usual.request_line),

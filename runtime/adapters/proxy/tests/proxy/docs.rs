@@ -77,3 +77,29 @@ fn every_metric_is_described() {
         assert!(page.contains(&format!("`{name}`")), "{name} is not described");
     }
 }
+
+/// The texts under a key of a ConfigMap.
+fn config_map(text: &str, key: &str) -> String {
+    let (_, rest) = text.split_once(&format!("  {key}: |\n")).unwrap();
+    rest.lines().map_while(|line| line.strip_prefix("    ")).fold(String::new(), |all, line| all + line + "\n")
+}
+
+#[test]
+fn the_files_of_kubernetes_fit_together() {
+    let text = std::fs::read_to_string(workspace().join("packaging/kubernetes.yaml")).unwrap();
+    let folder = Folder::new();
+    folder.write("policy.yaml", &config_map(&text, "policy.yaml"));
+    let file = folder.write("proxy.yaml", &config_map(&text, "proxy.yaml"));
+    Config::check(&file).unwrap_or_else(|error| panic!("{error}"));
+    let config = Config::load(&file).unwrap();
+    let admin = config.metrics.unwrap().port();
+    assert!(text.contains(&format!("name: admin, containerPort: {admin} ")));
+    assert!(text.contains(&format!("name: http, containerPort: {} ", config.listeners[0].address.port())));
+    let (_, seconds) = text.split_once("terminationGracePeriodSeconds: ").unwrap();
+    let seconds: u64 = seconds.lines().next().unwrap().parse().unwrap();
+    assert!((config.grace + config.drain_delay).as_secs() < seconds);
+    for probe in ["/health", "/ready"] {
+        assert!(text.contains(&format!("path: {probe}, port: admin")), "{probe}");
+        assert_eq!(get(Running::demo("").metrics, probe).status, 200);
+    }
+}

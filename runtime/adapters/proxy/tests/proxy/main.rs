@@ -15,6 +15,8 @@ mod h2;
 mod h2_abuse;
 mod heads;
 mod http1;
+mod lifecycle;
+mod overload;
 mod phases;
 mod process;
 mod raw_h2;

@@ -7,25 +7,28 @@ use std::net::SocketAddr;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 
-const DEMO: &str = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\ngrace: 60s\n";
+pub(crate) const DEMO: &str = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\ngrace: 60s\n";
 
 /// A process, killed when dropped.
-struct Process {
+pub(crate) struct Process {
     child: Child,
-    address: SocketAddr,
-    metrics: SocketAddr,
+    pub(crate) address: SocketAddr,
+    pub(crate) metrics: SocketAddr,
     said: Arc<Mutex<String>>,
 }
 
 impl Process {
-    fn start(folder: &Folder) -> Self {
+    pub(crate) fn start(folder: &Folder) -> Self {
         Self::start_with(folder, DEMO)
     }
 
-    fn start_with(folder: &Folder, rest: &str) -> Self {
+    pub(crate) fn start_with(folder: &Folder, rest: &str) -> Self {
         folder.write("policy.yaml", "");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_celero-proxy"));
-        command.arg("--config").arg(folder.write("proxy.yaml", &config(rest)));
+        let file = folder.write("proxy.yaml", &config(rest));
+        Self::spawn(Command::new(env!("CARGO_BIN_EXE_celero-proxy")).arg("--config").arg(file))
+    }
+
+    pub(crate) fn spawn(command: &mut Command) -> Self {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         let mut told = |before: &str, after: &str| -> SocketAddr {
@@ -41,16 +44,16 @@ impl Process {
     }
 
     /// The process log.
-    fn said(&self) -> String {
+    pub(crate) fn said(&self) -> String {
         self.said.lock().unwrap().clone()
     }
 
-    fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let sent = Command::new("sh").arg("-c").arg(format!("kill -{name} {}", self.child.id())).status().unwrap();
         assert!(sent.success());
     }
 
-    fn end(&mut self) -> ExitStatus {
+    pub(crate) fn end(&mut self) -> ExitStatus {
         let mut status = None;
         eventually(
             || {

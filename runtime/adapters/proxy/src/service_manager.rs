@@ -1,0 +1,73 @@
+//! What the proxy and a service manager such as systemd tell each other: sockets that were opened before the start, and the state of the service.
+//!
+//! Without a service manager all of this does nothing.
+
+use crate::error::Error;
+use listenfd::ListenFd;
+use sd_notify::NotifyState;
+use std::net::{SocketAddr, TcpListener};
+
+/// The sockets that the service manager has opened for this process (systemd: `ListenStream=`).
+#[derive(Default)]
+pub(crate) struct InheritedSockets(Vec<(SocketAddr, TcpListener)>);
+
+impl InheritedSockets {
+    /// Takes the sockets of the environment (`LISTEN_FDS`, `LISTEN_PID`).
+    ///
+    /// # Errors
+    /// Returns an error if one of them does not listen for TCP.
+    pub(crate) fn take() -> Result<Self, Error> {
+        let mut sockets = ListenFd::from_env();
+        let mut found = Vec::new();
+        for number in 0..sockets.len() {
+            let socket = sockets.take_tcp_listener(number).map_err(|error| {
+                Error::new(format!("error: socket {number} of the service manager does not listen for TCP: {error}"))
+            })?;
+            if let Some(socket) = socket {
+                found.push((socket.local_addr()?, socket));
+            }
+        }
+        Ok(Self(found))
+    }
+
+    /// Returns the socket for an address.
+    pub(crate) fn of(&mut self, address: SocketAddr) -> Option<TcpListener> {
+        let position = self.0.iter().position(|(known, _)| *known == address)?;
+        Some(self.0.swap_remove(position).1)
+    }
+
+    /// Checks that all sockets were used.
+    ///
+    /// # Errors
+    /// Returns an error that names a socket that no listener has as its address: clients would connect to it and wait for ever.
+    pub(crate) fn all_used(&self) -> Result<(), Error> {
+        let Some((address, _)) = self.0.first() else { return Ok(()) };
+        Err(Error::new(format!(
+            "error: the service manager passes a socket for {address}, which is the address of no listener\n  = help: write the address \
+             in the configuration as in the socket unit; systemd makes `ListenStream=443` the address `\"[::]:443\"`"
+        )))
+    }
+}
+
+/// Says that the sockets are open and the files loaded, and in a sentence how the proxy is.
+pub(crate) fn ready(status: &str) {
+    tell(&[NotifyState::Ready, NotifyState::Status(status)]);
+}
+
+/// Says that files are being loaded.
+pub(crate) fn reloading() {
+    if let Ok(now) = NotifyState::monotonic_usec_now() {
+        tell(&[NotifyState::Reloading, now]);
+    }
+}
+
+/// Says that the proxy is about to stop.
+pub(crate) fn stopping() {
+    tell(&[NotifyState::Stopping]);
+}
+
+fn tell(states: &[NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(states) {
+        log::warn!("the service manager can't be told the state of the proxy: {error}");
+    }
+}
