@@ -190,9 +190,10 @@ fn options(headers: &HeaderMap, changes: &mut FieldChanges) -> Result<Connection
         let name = HeaderName::from_bytes(token).map_err(|_| Refusal::Nomination)?;
         match name.as_str() {
             "upgrade" => options.upgrade = true,
-            // They frame or route the message, so they are never of the connection.
+            // They frame or route the message, or say whose it is, so they are never of the connection.
             "host" | "content-length" | "transfer-encoding" | "forwarded" | "x-forwarded-for" | "x-forwarded-host"
-            | "x-forwarded-proto" => return Err(Refusal::Nomination),
+            | "x-forwarded-port" | "x-forwarded-proto" | "x-real-ip" | "x-request-id" | "traceparent"
+            | "tracestate" => return Err(Refusal::Nomination),
             _ if headers.contains_key(&name) => changes.remove.push(name),
             _ => {}
         }

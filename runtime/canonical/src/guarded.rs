@@ -4,7 +4,7 @@ use crate::options::Underscores;
 use http::HeaderName;
 
 /// The fields that decide who a client is, where a request goes and how it is framed: always guarded.
-const ALWAYS: [&str; 16] = [
+const ALWAYS: [&str; 18] = [
     "authorization",
     "connection",
     "content-length",
@@ -19,8 +19,10 @@ const ALWAYS: [&str; 16] = [
     "x-forwarded-client-cert",
     "x-forwarded-for",
     "x-forwarded-host",
+    "x-forwarded-port",
     "x-forwarded-proto",
     "x-real-ip",
+    "x-request-id",
 ];
 
 /// The names of fields that a client may not imitate: those that a policy sets, removes or reads, and those of identity, routing and framing.

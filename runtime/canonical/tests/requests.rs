@@ -173,7 +173,17 @@ fn what_connection_names_is_gone() {
         [""; 0]
     );
     assert_eq!(fields(&["connection: cookie", "cookie: a=1", "cookie: b=2"]).unwrap(), [""; 0]);
-    for name in ["host", "Content-Length", "transfer-encoding", "x-forwarded-for", ":authority", "\"x-a\"", "x a"] {
+    for name in [
+        "host",
+        "Content-Length",
+        "transfer-encoding",
+        "x-forwarded-for",
+        "X-Request-Id",
+        "x-real-ip",
+        ":authority",
+        "\"x-a\"",
+        "x a",
+    ] {
         assert_eq!(fields(&[&format!("connection: {name}")]), Err(Refusal::Nomination), "{name}");
     }
     assert_eq!(fields(&[&format!("connection: {}", ["x"; 65].join(","))]), Err(Refusal::Nomination));

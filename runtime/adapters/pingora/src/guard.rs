@@ -24,6 +24,8 @@ pub struct Guard {
     body: BufferedBody,
     /// Where Pingora's session is to be found again while the guard's own session is in its place.
     place: Option<Place>,
+    /// Who the client is, if it is not the other end of the connection.
+    client: Option<(SocketAddr, &'static str)>,
     answer: Option<Box<PolicyAnswer>>,
     body_clock: BodyClock,
     started: SystemTime,
@@ -50,6 +52,7 @@ impl Guard {
             exchange: Exchange::new(None, None),
             body: BufferedBody::Nothing,
             place: None,
+            client: None,
             answer: None,
             body_clock: BodyClock::new(BodyPace::default()),
             started: SystemTime::now(),
@@ -62,6 +65,11 @@ impl Guard {
     pub fn with_body_pace(mut self, pace: BodyPace) -> Self {
         self.body_clock = BodyClock::new(pace);
         self
+    }
+
+    /// Sets who the client is, as [`Exchange::set_client`]. Call it before [`request_filter`](Self::request_filter).
+    pub fn set_client(&mut self, address: SocketAddr, via: &'static str) {
+        self.client = Some((address, via));
     }
 
     /// Counts a piece of a body that is not buffered. Call it from `request_body_filter` for each piece but the last.
@@ -112,6 +120,9 @@ impl Guard {
     /// Returns an error if the client is gone, or sends a body too slowly that the policy needs.
     pub async fn request_filter(&mut self, session: &mut Session) -> Result<bool> {
         self.exchange.reset(inet(session.client_addr()), inet(session.server_addr()));
+        if let Some((address, via)) = self.client {
+            self.exchange.set_client(address, via);
+        }
         if let Some(certificate) = certificate(session) {
             self.exchange.set_client_certificate(certificate);
         }

@@ -1,6 +1,7 @@
 //! The variables that expressions read in each phase.
 
 use crate::auth::LazyCredentials;
+use crate::exchange::Origin;
 use celero::http::{Request, RequestHead, Source};
 use celero::{Context, Value};
 use http::HeaderMap;
@@ -18,6 +19,8 @@ pub(crate) type Labels = BTreeMap<Arc<str>, String>;
 pub(crate) struct CommonData<'a> {
     #[context(nested)]
     pub(crate) source: Source,
+    #[context(name = "source.via")]
+    pub(crate) via: &'a str,
     #[context(nested)]
     pub(crate) destination: Source,
     pub(crate) jwt: Value<'a>,
@@ -29,14 +32,15 @@ pub(crate) struct CommonData<'a> {
 
 impl<'a> CommonData<'a> {
     pub(crate) fn new(
-        peer: Option<SocketAddr>,
+        origin: Origin,
         local: Option<SocketAddr>,
         proofs: &'a LazyCredentials<'_>,
         labels: &'a Labels,
     ) -> Self {
         let source = |address: Option<SocketAddr>| address.map_or_else(Source::default, Source::from);
         Self {
-            source: source(peer),
+            source: source(origin.address),
+            via: origin.via,
             destination: source(local),
             jwt: proofs.jwt.value(),
             api_key: proofs.api_key.value(),

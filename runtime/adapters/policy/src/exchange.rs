@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub struct Exchange {
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) local: Option<SocketAddr>,
+    /// Who sent the request, and how the host knows. `None`: the peer.
+    pub(crate) client: Option<(SocketAddr, &'static str)>,
     pub(crate) findings: VerifiedCredentials,
     /// The verifications that only the phase `log` needs, which never waits for them.
     pub(crate) background: Verification,
@@ -27,6 +29,14 @@ pub struct Exchange {
     /// Whether the request is a call of gRPC.
     pub(crate) is_grpc: bool,
     pub(crate) certificate: Option<ClientCertificate>,
+}
+
+/// Who sent a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    pub(crate) address: Option<SocketAddr>,
+    /// How that is known.
+    pub(crate) via: &'static str,
 }
 
 /// What the rules of a phase change.
@@ -65,7 +75,7 @@ impl Exchange {
 
     /// Clears the state for the next request.
     pub fn reset(&mut self, peer: Option<SocketAddr>, local: Option<SocketAddr>) {
-        (self.peer, self.local) = (peer, local);
+        (self.peer, self.local, self.client) = (peer, local, None);
         (self.received, self.refusal, self.certificate) = (None, None, None);
         self.findings = VerifiedCredentials::default();
         self.background = Verification::default();
@@ -76,7 +86,22 @@ impl Exchange {
         self.effects.discard();
     }
 
-    /// Returns the address of the client.
+    /// Sets who sent the request, if a trusted proxy in front has said so: rules read `address` as `source.address` and `source.port` (0: unknown),
+    /// and `via`, how the host knows it, as `source.via`. Who may send `x-forwarded-client-cert` is still decided by the
+    /// [`peer`](Self::peer). Call it before the phase `request`; [`reset`](Self::reset) forgets it.
+    pub fn set_client(&mut self, address: SocketAddr, via: &'static str) {
+        self.client = Some((address, via));
+    }
+
+    /// Returns who sent the request, and how that is known: the peer, unless [`set_client`](Self::set_client) named another.
+    pub(crate) fn source(&self) -> Origin {
+        match self.client {
+            Some((address, via)) => Origin { address: Some(address), via },
+            None => Origin { address: self.peer, via: "connection" },
+        }
+    }
+
+    /// Returns the address of the peer, the other end of the connection.
     #[must_use]
     pub fn peer(&self) -> Option<SocketAddr> {
         self.peer

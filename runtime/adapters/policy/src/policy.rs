@@ -237,13 +237,14 @@ impl Policy {
     /// # Errors
     /// Returns the verifications that the outcome depends on. The phase had no effect then.
     fn try_request(&self, head: &request::Parts, exchange: &mut Exchange) -> Result<Outcome, Verification> {
+        let origin = exchange.source();
         let Exchange { findings, background, labels, effects, peer, local, received, certificate, .. } = exchange;
         effects.edits.clear();
         self.auth.client_cert(&head.headers, *peer, certificate.as_ref(), findings);
         let proofs = self.auth.lazy(&head.headers, findings).waiting();
         let context = RequestData {
             request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
-            peer: CommonData::new(*peer, *local, &proofs, labels),
+            peer: CommonData::new(origin, *local, &proofs, labels),
         };
         // Later phases may see other headers, so what they read of them is verified now.
         let ready = || self.late.is_none() || proofs.verify(self.late).is_none();
@@ -287,13 +288,14 @@ impl Policy {
         response: &response::Parts,
         exchange: &mut Exchange,
     ) -> Outcome {
-        let Exchange { findings, labels, effects, peer, local, received, .. } = exchange;
+        let origin = exchange.source();
+        let Exchange { findings, labels, effects, local, received, .. } = exchange;
         effects.edits.clear();
         let proofs = self.auth.lazy(&head.headers, findings);
         let context = ResponseData {
             request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
             response: ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers },
-            peer: CommonData::new(*peer, *local, &proofs, labels),
+            peer: CommonData::new(origin, *local, &proofs, labels),
         };
         let answer = self.response.run(&context, &response.headers, effects);
         exchange.end_phase();
@@ -310,7 +312,8 @@ impl Policy {
         exchange: &mut Exchange,
     ) -> LogFields {
         static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
-        let Exchange { findings, background, labels, effects, peer, local, received, .. } = exchange;
+        let origin = exchange.source();
+        let Exchange { findings, background, labels, effects, local, received, .. } = exchange;
         background.record(findings);
         effects.edits.clear();
         let proofs = self.auth.lazy(&head.headers, findings);
@@ -321,7 +324,7 @@ impl Policy {
             duration: end.duration,
             response: ResponseHead { code: response.map(|response| response.status.as_u16().into()), headers },
             bytes_sent: i64::try_from(end.bytes_sent).unwrap_or(i64::MAX),
-            peer: CommonData::new(*peer, *local, &proofs, labels),
+            peer: CommonData::new(origin, *local, &proofs, labels),
         };
         // A rule that ends the phase with an error ends it early; the fields that were added before stay.
         let _ = self.log.run(&context, headers, effects);

@@ -80,6 +80,7 @@ impl Generation {
             ("listeners", now.listeners == then.listeners),
             ("upstreams", now.upstreams == then.upstreams),
             ("routes", now.routes == then.routes),
+            ("forwarded", now.forwarded == then.forwarded),
             ("timeouts", now.timeouts == then.timeouts),
             ("limits", now.limits == then.limits),
             ("retries", now.retries == then.retries),

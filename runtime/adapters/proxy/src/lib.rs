@@ -20,6 +20,7 @@ mod admin;
 mod bound_service;
 mod brief_entry;
 mod check;
+mod clients;
 pub mod config;
 mod demo;
 mod error;

@@ -1,5 +1,6 @@
 //! An entry of the access log: the proxy's own fields of a request, then the fields of the policy.
 
+use crate::clients::{CONNECTION, Client};
 use crate::failure;
 use crate::request_state::RequestState;
 use crate::routing;
@@ -16,7 +17,12 @@ pub(crate) fn line(session: &Session, request: &RequestState, fields: &LogFields
     let (guard, head) = (&request.guard, session.req_header());
     let started = jiff::Timestamp::try_from(guard.started()).unwrap_or_default();
     entry.add("time", || format!("{started:.3}").into());
-    entry.add("client", || guard.exchange().peer().map(|peer| peer.to_string()).into());
+    let client = request.client.as_ref();
+    entry.add("client", || client.map(Client::text).into());
+    if let Some(client) = client.filter(|client| client.via != CONNECTION) {
+        entry.add("via", || client.via.into());
+        entry.add("peer", || client.peer.to_string().into());
+    }
     entry.add("method", || head.method.as_str().into());
     entry.add("host", || routing::host(head).into());
     entry.add("path", || head.uri.path().into());
@@ -26,6 +32,12 @@ pub(crate) fn line(session: &Session, request: &RequestState, fields: &LogFields
         entry.add("tls", || tls.version.replace('_', ".").into());
     }
     let response = final_response(session);
+    if let Some(client) = client {
+        entry.add("requestId", || client.request_id.as_str().into());
+        if let Some(trace) = &client.trace_id {
+            entry.add("traceId", || trace.as_str().into());
+        }
+    }
     entry.add("status", || response.map(|head| head.status.as_u16()).into());
     // Without it, refused calls would look like answered ones.
     if let Some(status) = response.and_then(|head| head.headers.get("grpc-status")) {

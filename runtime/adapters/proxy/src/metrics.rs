@@ -34,6 +34,7 @@ pub(crate) struct Metrics {
     refused_heads: [AtomicU64; HEAD_STATUSES.len()],
     refused_connections: AtomicU64,
     failed_handshakes: AtomicU64,
+    refused_proxy_headers: AtomicU64,
 }
 
 /// The statuses that refuse the head of a request.
@@ -79,6 +80,10 @@ impl Metrics {
 
     pub(crate) fn handshake_failed(&self) {
         self.failed_handshakes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn proxy_header_refused(&self) {
+        self.refused_proxy_headers.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn head_refused(&self, status: StatusCode) {
@@ -129,6 +134,12 @@ pub(crate) fn render(metrics: &Metrics, now: &Generation, dropped: u64) -> Strin
     page.sample("celero_connections_refused_total", &[], get(&metrics.refused_connections));
     page.head("celero_tls_handshakes_failed_total", "counter", "Handshakes of TLS with clients that failed.");
     page.sample("celero_tls_handshakes_failed_total", &[], get(&metrics.failed_handshakes));
+    page.head(
+        "celero_proxy_headers_refused_total",
+        "counter",
+        "Connections of load balancers that were closed because their header of the PROXY protocol can't be read.",
+    );
+    page.sample("celero_proxy_headers_refused_total", &[], get(&metrics.refused_proxy_headers));
     page.head("celero_upstream_connect_failures_total", "counter", "Failed connections to servers.");
     page.sample("celero_upstream_connect_failures_total", &[], get(&metrics.upstream_failures));
     page.head("celero_policy_reloads", "counter", "Reloads that succeeded.");

@@ -63,11 +63,11 @@ impl Proxy {
             addresses.push(socket.local_addr()?);
             let app = http_proxy(&server.configuration, Service { state: Arc::clone(&state) });
             let protocol = match listener {
-                ListenerConfig { tls: Some(_), .. } => Protocol::Tls(number),
+                ListenerConfig { tls: Some(_), .. } => Protocol::Tls,
                 ListenerConfig { h2c: true, .. } => Protocol::Plain,
                 _ => Protocol::Http1,
             };
-            let app = Listener::new(app, Arc::clone(&state), protocol);
+            let app = Listener::new(app, Arc::clone(&state), protocol, Some(number));
             let mut service = Listening::new("proxy".into(), app);
             service.threads = Some(config.threads);
             server.add_service(BoundService::new(service, socket)?);
@@ -76,7 +76,7 @@ impl Proxy {
         if let Some(address) = config.metrics {
             let socket = open(address)?;
             metrics = Some(socket.local_addr()?);
-            let admin = Listener::new(Admin { state: Arc::clone(&state) }, Arc::clone(&state), Protocol::Http1);
+            let admin = Listener::new(Admin { state: Arc::clone(&state) }, Arc::clone(&state), Protocol::Http1, None);
             let admin = Listening::new("metrics".into(), admin);
             server.add_service(BoundService::new(admin, socket)?);
         }

@@ -1,6 +1,7 @@
 //! The state of a request on its way through the phases.
 
 use crate::brief_entry;
+use crate::clients::Client;
 use crate::generation::Generation;
 use crate::state::State;
 use celero_pingora::Guard;
@@ -12,6 +13,8 @@ pub(crate) struct RequestState {
     pub(crate) state: Arc<State>,
     pub(crate) now: Arc<Generation>,
     pub(crate) guard: Guard,
+    /// `None` until the request has been looked at.
+    pub(crate) client: Option<Client>,
     /// The index of the chosen upstream.
     pub(crate) upstream: Option<usize>,
     /// The last chosen server.
@@ -31,8 +34,8 @@ impl RequestState {
     pub(crate) fn new(state: Arc<State>, now: Arc<Generation>, guard: Guard) -> Self {
         let most = i64::try_from(now.config.limits.requests).unwrap_or(i64::MAX);
         let overload = state.metrics.began() > most;
-        let (upstream, server, failed, refused) = (None, None, Vec::new(), None);
-        Self { state, now, guard, upstream, server, failed, refused, overload, open: true }
+        let (client, upstream, server, failed, refused) = (None, None, None, Vec::new(), None);
+        Self { state, now, guard, client, upstream, server, failed, refused, overload, open: true }
     }
 
     /// Counts the request as finished. Once, after its line was handed to the access log: a graceful shutdown waits for nothing else.
@@ -53,7 +56,7 @@ impl Drop for RequestState {
             }
             if let Some(log) = &self.state.log {
                 let reason = if draining { "the proxy ended" } else { "the client stopped sending the body" };
-                let client = self.guard.exchange().peer().map(|peer| peer.ip());
+                let client = self.client.as_ref().map(|client| client.address.ip());
                 log.line(brief_entry::brief(client, None, reason));
             }
             self.ended(None);

@@ -1,5 +1,6 @@
 //! The phases of a request in the proxy.
 
+use crate::clients::{Connection, identify};
 use crate::listener::{BodyWatch, ClientStream};
 use crate::request_state::RequestState;
 use crate::state::State;
@@ -9,6 +10,7 @@ use bytes::Bytes;
 use celero_pingora::{BodyPace, Guard, final_response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use pingora::http::{RequestHeader, ResponseHeader};
+use pingora::protocols::l4::socket::SocketAddr as Address;
 use pingora::proxy::{FailToProxy, ProxyHttp, Session};
 use pingora::upstreams::peer::HttpPeer;
 use pingora::{Error, ErrorType, Result};
@@ -61,6 +63,16 @@ impl ProxyHttp for Service {
         session.set_close_on_response_before_downstream_finish(false);
         session.set_total_drain_timeout(Some(body_timeout.min(DRAIN)));
         session.set_pipelining_enabled(true);
+        if let Some(connection) = connection(session) {
+            let Ok(client) = identify(session.req_header_mut(), &connection, &request.now.config.forwarded) else {
+                request.refused = Some("forwarded");
+                log::warn!("{}, which is trusted, sends a header about the client that can't be read", connection.peer);
+                respond(session, StatusCode::BAD_REQUEST, "a proxy in front names no client").await?;
+                return Ok(true);
+            };
+            request.guard.set_client(client.address, client.via);
+            request.client = Some(client);
+        }
         if request.overload {
             // Before rules run or a body is read. The connection stays: another one would cost more than this answer.
             request.refused = Some("overload");
@@ -85,7 +97,7 @@ impl ProxyHttp for Service {
 
     async fn upstream_peer(&self, session: &mut Session, request: &mut RequestState) -> Result<Box<HttpPeer>> {
         let upstream = request.upstream.and_then(|index| request.now.upstreams.get(index));
-        let client = request.guard.exchange().peer().map(|peer| peer.ip());
+        let client = request.client.as_ref().map(|client| client.address.ip());
         let chosen = upstream.and_then(|upstream| {
             let server = upstream.choose(session.req_header(), client, &request.failed)?;
             Some((upstream, server))
@@ -107,24 +119,12 @@ impl ProxyHttp for Service {
         Ok(Box::new(peer))
     }
 
-    /// Appends the client's address to `x-forwarded-for`, and says in `x-forwarded-proto` that the client uses TLS.
     async fn upstream_request_filter(
         &self,
         session: &mut Session,
         head: &mut RequestHeader,
         request: &mut RequestState,
     ) -> Result<()> {
-        if let Some(peer) = request.guard.exchange().peer() {
-            let client = peer.ip().to_string();
-            let mut chain =
-                head.headers.get_all("x-forwarded-for").iter().map(HeaderValue::as_bytes).collect::<Vec<_>>();
-            chain.push(client.as_bytes());
-            let chain = chain.join(&b", "[..]);
-            head.insert_header("x-forwarded-for", chain)?;
-        }
-        if session.digest().is_some_and(|digest| digest.ssl_digest.is_some()) {
-            head.insert_header("x-forwarded-proto", "https")?;
-        }
         request.guard.upstream_request_filter(session, head)
     }
 
@@ -257,6 +257,16 @@ impl ProxyHttp for Service {
     ) -> bool {
         true
     }
+}
+
+/// Returns the connection that a request came over.
+fn connection(session: &Session) -> Option<Connection> {
+    let digest = session.digest()?;
+    let inet = |address: Option<&Address>| address?.as_inet().copied();
+    let socket = digest.socket_digest.as_ref()?;
+    let proxied = socket.original_dst.get().is_some();
+    let (peer, local) = (inet(socket.peer_addr())?, inet(socket.local_addr()));
+    Some(Connection { peer, local, proxied, tls: digest.ssl_digest.is_some() })
 }
 
 /// Returns the bytes of header lines.

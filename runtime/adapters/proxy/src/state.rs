@@ -130,6 +130,7 @@ impl State {
             for running in &mut config.listeners {
                 if let Some(wanted) = wanted.iter().find(|wanted| wanted.socket() == running.socket()) {
                     running.tls.clone_from(&wanted.tls);
+                    running.proxy_protocol.clone_from(&wanted.proxy_protocol);
                 }
             }
         }

@@ -45,6 +45,7 @@ static SECTIONS: MappingSpec = MappingSpec::new(
             List(&Mapping(&ROUTE)),
             "Which requests are sent to which upstream. The first route that fits is taken.",
         ),
+        optional("forwarded", Mapping(&FORWARDED), "Which proxies may say who the client is. Default: none."),
         optional("timeouts", Mapping(&TIMEOUTS), "The longest waiting times."),
         optional("reload", Mapping(&RELOAD), "When changed files are loaded."),
         optional("limits", Mapping(&LIMITS), "The bounds on what clients may use."),
@@ -79,6 +80,26 @@ static LISTENER: MappingSpec = MappingSpec::new(
         required("address", Text, "An IP address and a port. Port 0 is any free port."),
         optional("h2c", Bool, "Whether clients may use HTTP/2 without TLS besides HTTP/1. Default: false."),
         optional("tls", Mapping(&LISTENER_TLS), "TLS to clients. Default: no TLS."),
+        optional(
+            "proxyProtocol",
+            List(&Text),
+            "The addresses and networks of load balancers whose connections begin with a header of the PROXY protocol. Default: none.",
+        ),
+    ],
+);
+
+/// The values of `header`.
+pub(super) const FORWARDED_HEADERS: &[&str] = &["x-forwarded-for", "forwarded"];
+
+static FORWARDED: MappingSpec = MappingSpec::new(
+    "`forwarded`",
+    &[
+        required("trusted", List(&Text), "The addresses and networks of the proxies in front, whose headers count."),
+        optional(
+            "header",
+            Word(FORWARDED_HEADERS),
+            "The header in which these proxies name the client. Default: x-forwarded-for.",
+        ),
     ],
 );
 

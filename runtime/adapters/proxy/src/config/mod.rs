@@ -4,6 +4,7 @@ mod keys;
 mod read;
 
 use crate::error::Error;
+use ipnet::IpNet;
 use serde_json::Value as Json;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ pub struct Config {
     pub upstreams: Vec<Upstream>,
     /// Which requests are sent to which upstream. The first route that fits is taken.
     pub routes: Vec<Route>,
+    /// Which proxies may say who the client is.
+    pub forwarded: Forwarded,
     /// The longest waiting times.
     pub timeouts: Timeouts,
     /// The bounds on what clients may use.
@@ -50,6 +53,28 @@ pub struct Listener {
     pub h2c: bool,
     /// `None`: clients use no TLS.
     pub tls: Option<ListenerTls>,
+    /// The networks of load balancers whose connections begin with a header of the PROXY protocol.
+    pub proxy_protocol: Vec<IpNet>,
+}
+
+/// Which proxies may say who the client is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Forwarded {
+    /// The networks of these proxies.
+    pub trusted: Vec<IpNet>,
+    /// The header in which they name the client.
+    pub header: ForwardedHeader,
+}
+
+/// A header that names clients.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ForwardedHeader {
+    /// `x-forwarded-for`.
+    #[default]
+    XForwardedFor,
+    /// `Forwarded` (RFC 7239).
+    Forwarded,
 }
 
 impl Listener {

@@ -3,17 +3,18 @@
 //! The file is compared with the tables of `keys.rs` first. What is read here afterwards takes values as they are, with defaults for
 //! those that are absent or were reported, and reports what the tables can't express. All errors are reported at once.
 
-use super::keys::{BALANCE, CONFIG, VERSIONS};
+use super::keys::{BALANCE, CONFIG, FORWARDED_HEADERS, VERSIONS};
 use super::{
-    Balance, Certificate, ClientCertificates, Config, HashKey, Health, Limits, Listener, ListenerTls, LogOutput,
-    Reload, Route, Timeouts, Upstream, UpstreamTls,
+    Balance, Certificate, ClientCertificates, Config, Forwarded, ForwardedHeader, HashKey, Health, Limits, Listener,
+    ListenerTls, LogOutput, Reload, Route, Timeouts, Upstream, UpstreamTls,
 };
 use crate::error::Error;
 use celero_policy::PolicyError;
 use celero_policy::problems::Problems;
 use celero_policy::schema::{duration, size};
 use celero_policy::yaml::{self, Node, SourceText};
-use std::net::{SocketAddr, ToSocketAddrs};
+use ipnet::IpNet;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -72,6 +73,7 @@ impl Reader<'_> {
             policy: policy?,
             upstreams,
             routes,
+            forwarded: root.get("forwarded").map(|node| self.forwarded(node)).unwrap_or_default(),
             timeouts: root.get("timeouts").map(timeouts).unwrap_or_default(),
             reload: root.get("reload").map(reload).unwrap_or_default(),
             limits: root.get("limits").map(limits).unwrap_or_default(),
@@ -117,7 +119,8 @@ impl Reader<'_> {
             let address = node.text_of("address").and_then(|text| self.address(&text));
             let tls = node.get("tls").map(|node| self.listener_tls(node));
             self.no_h2c(node);
-            found.extend(address.map(|address| Listener { address, h2c: flag(node, "h2c"), tls }));
+            let proxy_protocol = self.networks(node, "proxyProtocol");
+            found.extend(address.map(|address| Listener { address, h2c: flag(node, "h2c"), tls, proxy_protocol }));
         }
         found
     }
@@ -155,6 +158,32 @@ impl Reader<'_> {
         }
         let authorities = node.text_of("authorities").map(|text| self.base.join(text.text));
         Some(UpstreamTls { server_name: name.text, authorities, http2: flag(node, "http2") })
+    }
+
+    fn forwarded(&mut self, node: &Node) -> Forwarded {
+        let header = node.text_of("header").map(|text| text.text);
+        let header = match header.as_deref() == FORWARDED_HEADERS.last().copied() {
+            true => ForwardedHeader::Forwarded,
+            false => ForwardedHeader::XForwardedFor,
+        };
+        Forwarded { trusted: self.networks(node, "trusted"), header }
+    }
+
+    /// A list of addresses and networks.
+    fn networks(&mut self, node: &Node, key: &str) -> Vec<IpNet> {
+        let mut found = Vec::new();
+        let texts: Vec<SourceText> = self.elements(node, key).iter().filter_map(Node::text).collect();
+        for text in texts {
+            let single = || text.text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical()));
+            match text.text.parse::<IpNet>().or_else(|_| single()) {
+                Ok(network) => found.push(network.trunc()),
+                Err(_) => {
+                    let help = "write an address or a network: `10.0.0.1`, `10.0.0.0/8` or `\"fd00::/8\"`";
+                    self.error("config-network", &text, format!("`{}` is no network", text.text), help);
+                }
+            }
+        }
+        found
     }
 
     fn upstreams(&mut self, root: &Node) -> Vec<Upstream> {

@@ -24,24 +24,27 @@ pub(super) struct OpenConnection {
 
 impl Connections {
     /// Counts a connection. Returns `None` if a bound is reached.
-    pub(super) fn open(connections: &Arc<Self>, client: Option<IpAddr>, limits: &Limits) -> Option<OpenConnection> {
+    pub(super) fn open(connections: &Arc<Self>, limits: &Limits) -> Option<OpenConnection> {
         let before = connections.open.fetch_add(1, Ordering::Relaxed);
         // From here on, dropping it counts it out.
-        let mut connection = OpenConnection { connections: Arc::clone(connections), address: None };
-        if before >= limits.connections {
-            return None;
+        let connection = OpenConnection { connections: Arc::clone(connections), address: None };
+        (before < limits.connections).then_some(connection)
+    }
+}
+
+impl OpenConnection {
+    /// Counts the connection for its client too. Returns `false` if the bound of an address is reached.
+    pub(super) fn is_within(&mut self, client: IpAddr, limits: &Limits) -> bool {
+        let Some(most) = limits.connections_per_address else { return true };
+        let network = network(client);
+        let mut counts = self.connections.by_address.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(network).or_default();
+        if *count >= most {
+            return false;
         }
-        if let (Some(most), Some(client)) = (limits.connections_per_address, client) {
-            let network = network(client);
-            let mut counts = connections.by_address.lock().unwrap_or_else(PoisonError::into_inner);
-            let count = counts.entry(network).or_default();
-            if *count >= most {
-                return None;
-            }
-            *count = count.saturating_add(1);
-            connection.address = Some(network);
-        }
-        Some(connection)
+        *count = count.saturating_add(1);
+        self.address = Some(network);
+        true
     }
 }
 
@@ -75,7 +78,10 @@ mod tests {
     fn connections_are_counted_until_they_are_dropped() {
         let connections = Arc::new(Connections::default());
         let limits = Limits { connections: 3, connections_per_address: Some(2), ..Limits::default() };
-        let open = |client: &str| Connections::open(&connections, Some(client.parse().unwrap()), &limits);
+        let open = |client: &str| {
+            let mut connection = Connections::open(&connections, &limits)?;
+            connection.is_within(client.parse().unwrap(), &limits).then_some(connection)
+        };
         let first = open("192.0.2.1");
         let second = open("::ffff:192.0.2.1");
         assert!(first.is_some() && second.is_some());

@@ -11,10 +11,12 @@ mod frame_budget;
 mod head_scan;
 mod http1;
 mod http2;
+mod proxy_protocol;
 
 pub(crate) use body_watch::BodyWatch;
 pub(crate) use client_stream::ClientStream;
 
+use crate::clients::is_in;
 use crate::generation::Generation;
 use crate::state::State;
 use crate::tls::accept;
@@ -22,10 +24,12 @@ use async_trait::async_trait;
 use client_stream::HeadProgress;
 use connections::Connections;
 use pingora::apps::{HttpServerApp, ServerApp};
+use pingora::protocols::l4::socket::SocketAddr as Address;
 use pingora::protocols::l4::stream::Stream as Socket;
-use pingora::protocols::{ALPN, Stream};
+use pingora::protocols::{ALPN, GetSocketDigest, SocketDigest, Stream};
 use pingora::server::ShutdownWatch;
 use std::net::IpAddr;
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use tokio::time::timeout;
 
@@ -35,6 +39,8 @@ pub(crate) struct Listener<A> {
     state: Arc<State>,
     connections: Arc<Connections>,
     protocol: Protocol,
+    /// The position in the configuration. `None`: the listener for operators.
+    number: Option<usize>,
 }
 
 /// What clients of a listener speak.
@@ -44,20 +50,48 @@ pub(crate) enum Protocol {
     Http1,
     /// HTTP/1 or HTTP/2 without TLS.
     Plain,
-    /// TLS as the listener with this number in the configuration, and in it what was agreed on.
-    Tls(usize),
+    /// TLS as in the configuration, and in it what was agreed on.
+    Tls,
 }
 
 impl<A> Listener<A> {
     /// Returns a listener whose requests `app` handles.
-    pub(crate) fn new(app: A, state: Arc<State>, protocol: Protocol) -> Self {
-        Self { app: Arc::new(app), state, connections: Arc::default(), protocol }
+    pub(crate) fn new(app: A, state: Arc<State>, protocol: Protocol, number: Option<usize>) -> Self {
+        Self { app: Arc::new(app), state, connections: Arc::default(), protocol, number }
+    }
+
+    /// Reads the header of the PROXY protocol, if the other end is a load balancer that sends one. The connection then has the two ends
+    /// that the header names. Returns `None` if there is no header, or it takes longer than a head may.
+    async fn named_by_balancer(&self, mut socket: Box<Socket>, now: &Generation) -> Option<Box<Socket>> {
+        let Some(listener) = self.number.and_then(|number| now.config.listeners.get(number)) else {
+            return Some(socket);
+        };
+        let peer = peer_of(&*socket);
+        if !peer.is_some_and(|peer| is_in(&listener.proxy_protocol, peer)) {
+            return Some(socket);
+        }
+        let failure = match timeout(now.timeouts().head, proxy_protocol::read(&mut *socket)).await {
+            Ok(Ok(None)) => return Some(socket),
+            Ok(Ok(Some(ends))) => {
+                let digest = SocketDigest::from_raw_fd(socket.as_raw_fd());
+                let _ = digest.peer_addr.set(Some(Address::Inet(ends.source)));
+                let _ = digest.local_addr.set(Some(Address::Inet(ends.destination)));
+                // That this is known tells requests that a header named both ends.
+                let _ = digest.original_dst.set(Some(Address::Inet(ends.destination)));
+                socket.set_socket_digest(digest);
+                return Some(socket);
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "the header of the PROXY protocol took too long".to_owned(),
+        };
+        log::debug!("{failure}");
+        self.state.metrics.proxy_header_refused();
+        None
     }
 
     /// Does the handshake of TLS, if the listener has it. Returns `None` if it fails, or takes longer than a head may.
-    async fn secured(&self, stream: Stream, now: &Generation) -> Option<Stream> {
-        let Protocol::Tls(number) = self.protocol else { return Some(stream) };
-        let socket = stream.into_any().downcast::<Socket>().ok()?;
+    async fn secured(&self, socket: Box<Socket>, now: &Generation) -> Option<Stream> {
+        let (Protocol::Tls, Some(number)) = (self.protocol, self.number) else { return Some(socket) };
         let handshake = accept(now.tls(number)?, *socket);
         let failure = match timeout(now.timeouts().head, handshake).await {
             Ok(Ok(stream)) => return Some(Box::new(stream)),
@@ -85,13 +119,18 @@ impl<A: HttpServerApp + Send + Sync + 'static> ServerApp for Listener<A> {
     async fn process_new(self: &Arc<Self>, stream: Stream, shutdown: &ShutdownWatch) -> Option<Stream> {
         let now = self.state.current();
         let (timeouts, limits) = (*now.timeouts(), now.config.limits);
-        let socket = stream.get_socket_digest();
-        let client = socket.as_ref().and_then(|socket| Some(socket.peer_addr()?.as_inet()?.ip()));
-        let Some(_open) = Connections::open(&self.connections, client, &limits) else {
+        let Some(mut open) = Connections::open(&self.connections, &limits) else {
             self.state.metrics.connection_refused();
             return None;
         };
-        let stream = self.secured(stream, &now).await?;
+        let socket = stream.into_any().downcast::<Socket>().ok()?;
+        let socket = self.named_by_balancer(socket, &now).await?;
+        let client = peer_of(&*socket);
+        if !client.is_none_or(|client| open.is_within(client, &limits)) {
+            self.state.metrics.connection_refused();
+            return None;
+        }
+        let stream = self.secured(socket, &now).await?;
         drop(now);
         let agreed = stream.selected_alpn_proto();
         let mut stream = ClientStream::new(stream, timeouts, limits);
@@ -99,7 +138,7 @@ impl<A: HttpServerApp + Send + Sync + 'static> ServerApp for Listener<A> {
         let http2 = match self.protocol {
             Protocol::Http1 => Ok(false),
             Protocol::Plain => stream.has_preface().await,
-            Protocol::Tls(_) => Ok(agreed == Some(ALPN::H2)),
+            Protocol::Tls => Ok(agreed == Some(ALPN::H2)),
         };
         match http2 {
             Ok(true) => http2::serve(&self.app, stream, shutdown, &timeouts, &limits).await,
@@ -113,4 +152,9 @@ impl<A: HttpServerApp + Send + Sync + 'static> ServerApp for Listener<A> {
     async fn cleanup(&self) {
         self.app.http_cleanup().await;
     }
+}
+
+/// Returns the address of the other end.
+fn peer_of(socket: &impl GetSocketDigest) -> Option<IpAddr> {
+    Some(socket.get_socket_digest()?.peer_addr()?.as_inet()?.ip())
 }

@@ -135,6 +135,11 @@ impl TlsClient {
         connect(&Arc::new(self.config()), address, name)
     }
 
+    /// Does the handshake on a connection.
+    pub(crate) fn over(&self, socket: TcpStream, name: &str) -> std::io::Result<TlsConnection> {
+        over(&Arc::new(self.config()), socket, name)
+    }
+
     /// Sends a request on a connection of its own. Returns the whole response.
     pub(crate) fn get(&self, address: SocketAddr, name: &str, path: &str, headers: &str) -> std::io::Result<String> {
         let mut connection = self.connect(address, name)?;
@@ -151,7 +156,10 @@ pub(crate) fn shown(connection: &TlsConnection) -> CertificateDer<'static> {
 }
 
 fn connect(config: &Arc<ClientConfig>, address: SocketAddr, name: &str) -> std::io::Result<TlsConnection> {
-    let mut socket = TcpStream::connect(address)?;
+    over(config, TcpStream::connect(address)?, name)
+}
+
+fn over(config: &Arc<ClientConfig>, mut socket: TcpStream, name: &str) -> std::io::Result<TlsConnection> {
     socket.set_read_timeout(Some(Duration::from_secs(20)))?;
     let name = ServerName::try_from(name.to_owned()).unwrap();
     let mut connection = ClientConnection::new(Arc::clone(config), name).map_err(std::io::Error::other)?;

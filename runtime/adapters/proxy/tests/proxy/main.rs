@@ -7,6 +7,7 @@ mod bodies;
 mod canonical;
 mod certificates;
 mod client;
+mod clients;
 mod config;
 mod credentials;
 mod docs;
