@@ -1,4 +1,4 @@
-//! Loads the files again when they change, and on SIGHUP.
+//! Loads the files again when they change, and on SIGHUP. On SIGUSR1 only the access log is reopened.
 //!
 //! Folders are watched, not files, because editors and Kubernetes replace files. An event only triggers a look at the files; their
 //! stamps say whether one changed. A file that was replaced is loaded soon. A file that was written in place is loaded when no program
@@ -43,6 +43,7 @@ impl WatchService {
         let reports = Arc::new(Reports::default());
         let mut watcher = Folders::new(Arc::clone(&reports));
         let mut hangup = signal(SignalKind::hangup()).ok();
+        let mut user = signal(SignalKind::user_defined1()).ok();
         let mut seen = self.first.clone();
         loop {
             let reported = watcher.watch(&seen);
@@ -56,12 +57,15 @@ impl WatchService {
             let now = tokio::select! {
                 now = looked => Some(now),
                 () = next(&mut hangup) => None,
+                () = next(&mut user) => {
+                    self.reopen_log();
+                    log::info!("SIGUSR1: the access log is reopened");
+                    continue;
+                }
             };
             let cause = match &now {
                 None => {
-                    if let Some(log) = &self.state.log {
-                        log.reopen();
-                    }
+                    self.reopen_log();
                     "SIGHUP".to_owned()
                 }
                 Some(now) => {
@@ -79,6 +83,12 @@ impl WatchService {
             // Files that are watched from now on start with their current stamps.
             seen = FileStamps::of(self.state.files());
             seen.take_over(&now);
+        }
+    }
+
+    fn reopen_log(&self) {
+        if let Some(log) = &self.state.log {
+            log.reopen();
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::config::{Config, Route, Timeouts};
 use crate::error::Error;
+use crate::latency::Latency;
 use crate::tls::{ClientTls, ServerTrust};
 use crate::upstream::Upstream;
 use celero_policy::{KeyFetcher, Policy};
@@ -20,6 +21,7 @@ pub(crate) struct Generation {
     pub(crate) upstreams: Vec<Arc<Upstream>>,
     /// Of each listener.
     tls: Vec<Option<ClientTls>>,
+    pub(crate) latency: Latency,
     /// What fetches the keys that the policy names by URL.
     pub(crate) key_fetchers: Vec<Arc<KeyFetcher>>,
 }
@@ -46,7 +48,8 @@ impl Generation {
             });
         }
         let key_fetchers = policy.key_sources().map(|source| Arc::new(source.fetcher())).collect();
-        Ok(Self { config, policy: Arc::new(policy), upstreams, tls, key_fetchers })
+        let latency = Latency::new(&config, before.map(|before| &before.latency));
+        Ok(Self { latency, config, policy: Arc::new(policy), upstreams, tls, key_fetchers })
     }
 
     /// Returns what handshakes on a listener need.

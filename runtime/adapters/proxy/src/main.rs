@@ -1,6 +1,7 @@
 //! `celero-proxy --config proxy.yaml`.
 
 use celero_proxy::config::Config;
+use celero_proxy::logger::LogFormat;
 use celero_proxy::{Proxy, UnixShutdownSignalWatch, logger};
 use clap::Parser;
 use std::io::Write;
@@ -20,11 +21,14 @@ struct Arguments {
     /// Log level on standard error: off, error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL", default_value = "info", value_parser = level)]
     log: log::LevelFilter,
+    /// Format of the log: text, or json (an object per line with time, level and message).
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    log_format: LogFormat,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    logger::start(arguments.log);
+    logger::start(arguments.log, arguments.log_format);
     let done = if arguments.check { Config::check(&arguments.config) } else { run(&arguments) };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -12,18 +12,24 @@
 //! 3. Describe it in `docs/proxy.md`, where the test `every_metric_is_described` looks for it.
 
 use crate::generation::Generation;
+use crate::latency::CLASSES;
+use crate::process_metrics;
+use crate::prometheus_text::PrometheusText;
 use celero_policy::RuleInfo;
 use http::StatusCode;
-use std::fmt::Write;
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::time::Duration;
 
 /// The counters of the proxy. All threads share them: a request writes about five.
 #[derive(Default)]
 pub(crate) struct Metrics {
     /// Finished requests, indexed by the first digit of their status; 0: no response was sent.
     by_class: [AtomicU64; 6],
-    duration: AtomicU64,
+    /// Responses by their exact status, from 100 on.
+    by_status: Statuses,
+    /// Calls of gRPC by their status, from 0 to 16.
+    by_grpc_status: [AtomicU64; 17],
     open: AtomicI64,
     cut_off: AtomicI64,
     upstream_failures: AtomicU64,
@@ -35,6 +41,15 @@ pub(crate) struct Metrics {
     refused_connections: AtomicU64,
     failed_handshakes: AtomicU64,
     refused_proxy_headers: AtomicU64,
+}
+
+/// Counters of the statuses from 100 to 599.
+struct Statuses([AtomicU64; 500]);
+
+impl Default for Statuses {
+    fn default() -> Self {
+        Self([const { AtomicU64::new(0) }; 500])
+    }
 }
 
 /// The statuses that refuse the head of a request.
@@ -50,13 +65,13 @@ impl Metrics {
         self.overloaded.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn ended(&self, status: Option<u16>, took: Duration) {
+    /// Counts a finished request by the class, the status of its response, and its status of gRPC.
+    pub(crate) fn ended(&self, class: usize, status: Option<u16>, grpc: Option<u16>) {
         self.open.fetch_sub(1, Ordering::Relaxed);
-        let class = usize::from(status.unwrap_or_default() / 100);
-        if let Some(counter) = self.by_class.get(class).or(self.by_class.first()) {
-            counter.fetch_add(1, Ordering::Relaxed);
-        }
-        self.duration.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        let count = |counter: Option<&AtomicU64>| counter.map(|counter| counter.fetch_add(1, Ordering::Relaxed));
+        count(self.by_class.get(class).or(self.by_class.first()));
+        count(status.and_then(|status| self.by_status.0.get(usize::from(status.checked_sub(100)?))));
+        count(grpc.and_then(|status| self.by_grpc_status.get(usize::from(status))));
     }
 
     /// Counts a request that the end of the proxy cut off.
@@ -109,15 +124,18 @@ pub(crate) fn render(metrics: &Metrics, now: &Generation, dropped: u64) -> Strin
     let mut page = PrometheusText::default();
     let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     page.head("celero_requests_total", "counter", "Finished requests, by the class of their status.");
-    let mut sum = 0_u64;
-    for (class, counter) in metrics.by_class.iter().enumerate() {
-        let label = if class == 0 { "none".to_owned() } else { format!("{class}xx") };
-        sum = sum.saturating_add(get(counter));
-        page.sample("celero_requests_total", &[("status", &label)], get(counter));
+    for (class, counter) in CLASSES.iter().zip(&metrics.by_class) {
+        page.sample("celero_requests_total", &[("status", class)], get(counter));
     }
-    page.head("celero_request_duration_seconds", "summary", "Duration of requests.");
-    page.sample("celero_request_duration_seconds_sum", &[], seconds(get(&metrics.duration)));
-    page.sample("celero_request_duration_seconds_count", &[], sum);
+    page.head("celero_responses_total", "counter", "Responses, by their exact status.");
+    for (status, counter) in (100_u16..).zip(&metrics.by_status.0).filter(|(_, counter)| get(counter) > 0) {
+        page.sample("celero_responses_total", &[("code", &status.to_string())], get(counter));
+    }
+    page.head("celero_grpc_responses_total", "counter", "Answered calls of gRPC, by their status of gRPC.");
+    for (status, counter) in metrics.by_grpc_status.iter().enumerate().filter(|(_, counter)| get(counter) > 0) {
+        page.sample("celero_grpc_responses_total", &[("code", &status.to_string())], get(counter));
+    }
+    now.latency.render(&mut page);
     page.head("celero_requests_open", "gauge", "Open requests.");
     page.sample("celero_requests_open", &[], metrics.open());
     page.head("celero_overload_refused_total", "counter", "Requests that were refused because too many were open.");
@@ -151,7 +169,8 @@ pub(crate) fn render(metrics: &Metrics, now: &Generation, dropped: u64) -> Strin
     upstreams(&mut page, now);
     credentials(&mut page, now);
     rules(&mut page, now);
-    page.text
+    process_metrics::render(&mut page);
+    page.into_text()
 }
 
 fn upstreams(page: &mut PrometheusText, now: &Generation) {
@@ -211,7 +230,16 @@ fn rules(page: &mut PrometheusText, now: &Generation) {
     for (refusal, count) in now.policy.refusals() {
         page.sample("celero_requests_refused_total", &[("reason", refusal.word())], count);
     }
-    let rules: Vec<_> = now.policy.rules().collect();
+    // Rules of one name in a phase are one line: Prometheus refuses a page that has two.
+    let mut rules: Vec<RuleInfo> = Vec::new();
+    let mut places: HashMap<(&str, Arc<str>), usize> = HashMap::new();
+    for rule in now.policy.rules() {
+        let place = *places.entry((rule.phase.name(), Arc::clone(&rule.name))).or_insert(rules.len());
+        match rules.get_mut(place) {
+            Some(known) => add(known, &rule),
+            None => rules.push(rule),
+        }
+    }
     let mut counter = |name, help, value: fn(&RuleInfo) -> u64| {
         page.head(name, "counter", help);
         for rule in &rules {
@@ -239,44 +267,15 @@ fn rules(page: &mut PrometheusText, now: &Generation) {
     }
 }
 
-fn seconds(nanos: u64) -> f64 {
-    Duration::from_nanos(nanos).as_secs_f64()
-}
-
-#[derive(Default)]
-struct PrometheusText {
-    text: String,
-}
-
-impl PrometheusText {
-    fn head(&mut self, name: &str, kind: &str, help: &str) {
-        let _ = writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+/// Adds the counters of a rule to those of another one.
+fn add(known: &mut RuleInfo, other: &RuleInfo) {
+    for (sum, more) in [
+        (&mut known.evaluated, other.evaluated),
+        (&mut known.matched, other.matched),
+        (&mut known.failed, other.failed),
+        (&mut known.timed, other.timed),
+    ] {
+        *sum = sum.saturating_add(more);
     }
-
-    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
-        self.text.push_str(name);
-        for (position, (label, text)) in labels.iter().enumerate() {
-            self.text.push(if position == 0 { '{' } else { ',' });
-            let _ = write!(
-                self.text,
-                "{label}=\"{}\"",
-                text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
-            );
-        }
-        self.text.push_str(if labels.is_empty() { "" } else { "}" });
-        let _ = writeln!(self.text, " {value}");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn samples_are_escaped() {
-        let mut page = PrometheusText::default();
-        page.sample("a", &[("b", "x\"y\\z\n"), ("c", "d")], 3);
-        page.sample("e", &[], 0.5);
-        assert_eq!(page.text, "a{b=\"x\\\"y\\\\z\\n\",c=\"d\"} 3\ne 0.5\n");
-    }
+    known.time = known.time.saturating_add(other.time);
 }

@@ -3,7 +3,9 @@
 use crate::brief_entry;
 use crate::clients::Client;
 use crate::generation::Generation;
+use crate::latency;
 use crate::state::State;
+use crate::status_class::class_of;
 use celero_pingora::Guard;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,6 +17,10 @@ pub(crate) struct RequestState {
     pub(crate) guard: Guard,
     /// `None` until the request has been looked at.
     pub(crate) client: Option<Client>,
+    /// The position of the route.
+    pub(crate) route: Option<usize>,
+    /// The status of gRPC in the response.
+    pub(crate) grpc: Option<u16>,
     /// The index of the chosen upstream.
     pub(crate) upstream: Option<usize>,
     /// The last chosen server.
@@ -35,13 +41,28 @@ impl RequestState {
         let most = i64::try_from(now.config.limits.requests).unwrap_or(i64::MAX);
         let overload = state.metrics.began() > most;
         let (client, upstream, server, failed, refused) = (None, None, None, Vec::new(), None);
-        Self { state, now, guard, client, upstream, server, failed, refused, overload, open: true }
+        Self {
+            state,
+            now,
+            guard,
+            client,
+            route: None,
+            grpc: None,
+            upstream,
+            server,
+            failed,
+            refused,
+            overload,
+            open: true,
+        }
     }
 
     /// Counts the request as finished. Once, after its line was handed to the access log: a graceful shutdown waits for nothing else.
-    pub(crate) fn ended(&mut self, status: Option<u16>) {
+    pub(crate) fn ended(&mut self, status: Option<u16>, bytes: latency::Bytes) {
         if std::mem::take(&mut self.open) {
-            self.state.metrics.ended(status, self.guard.elapsed());
+            let class = class_of(status, self.grpc, self.guard.answer().is_some());
+            self.now.latency.finished(self.route, class, self.guard.elapsed(), bytes);
+            self.state.metrics.ended(class, status, self.grpc);
         }
     }
 }
@@ -59,7 +80,7 @@ impl Drop for RequestState {
                 let client = self.client.as_ref().map(|client| client.address.ip());
                 log.line(brief_entry::brief(client, None, reason));
             }
-            self.ended(None);
+            self.ended(None, latency::Bytes::default());
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::config::Route;
 use celero_policy::canonical::split_authority;
 use http::request::Parts;
 
-/// Returns the index of the upstream of the first route that fits.
+/// Returns the position of the first route that fits.
 pub(crate) fn choose<'a>(routes: &[Route], head: &Parts, label: impl Fn(&str) -> Option<&'a str>) -> Option<usize> {
     let host = host(head);
     let fits = |route: &&Route| {
@@ -12,7 +12,7 @@ pub(crate) fn choose<'a>(routes: &[Route], head: &Parts, label: impl Fn(&str) ->
             && route.prefix.as_deref().is_none_or(|prefix| path_fits(prefix, head.uri.path()))
             && route.label.as_ref().is_none_or(|(name, value)| label(name) == Some(value))
     };
-    routes.iter().find(fits).map(|route| route.upstream)
+    routes.iter().position(|route| fits(&route))
 }
 
 /// Returns the host of a canonical request, without its port.

@@ -4,7 +4,7 @@ use crate::clients::{Connection, identify};
 use crate::listener::{BodyWatch, ClientStream};
 use crate::request_state::RequestState;
 use crate::state::State;
-use crate::{failure, log_entry, routing};
+use crate::{failure, latency, log_entry, routing, status_class};
 use async_trait::async_trait;
 use bytes::Bytes;
 use celero_pingora::{BodyPace, Guard, final_response};
@@ -66,7 +66,10 @@ impl ProxyHttp for Service {
         if let Some(connection) = connection(session) {
             let Ok(client) = identify(session.req_header_mut(), &connection, &request.now.config.forwarded) else {
                 request.refused = Some("forwarded");
-                log::warn!("{}, which is trusted, sends a header about the client that can't be read", connection.peer);
+                log::debug!(
+                    "{}, which is trusted, sends a header about the client that can't be read",
+                    connection.peer
+                );
                 respond(session, StatusCode::BAD_REQUEST, "a proxy in front names no client").await?;
                 return Ok(true);
             };
@@ -85,7 +88,8 @@ impl ProxyHttp for Service {
             return Ok(true);
         }
         let exchange = request.guard.exchange();
-        request.upstream = routing::choose(request.now.routes(), session.req_header(), |name| exchange.label(name));
+        request.route = routing::choose(request.now.routes(), session.req_header(), |name| exchange.label(name));
+        request.upstream = request.route.and_then(|route| Some(request.now.routes().get(route)?.upstream));
         if request.upstream.is_none() {
             respond(session, StatusCode::NOT_FOUND, "no route leads to an upstream").await?;
             return Ok(true);
@@ -161,6 +165,7 @@ impl ProxyHttp for Service {
         trailers: &mut HeaderMap,
         request: &mut RequestState,
     ) -> Result<Option<Bytes>> {
+        request.grpc = status_class::grpc_status(trailers).or(request.grpc);
         request.guard.response_trailer_filter(trailers);
         Ok(None)
     }
@@ -235,12 +240,17 @@ impl ProxyHttp for Service {
     }
 
     async fn logging(&self, session: &mut Session, error: Option<&Error>, request: &mut RequestState) {
-        let status = final_response(session).map(|head| head.status.as_u16());
+        let response = final_response(session);
+        let status = response.map(|head| head.status.as_u16());
+        request.grpc = response.and_then(|head| status_class::grpc_status(&head.headers)).or(request.grpc);
+        let bytes = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let bytes =
+            latency::Bytes { received: bytes(session.body_bytes_read()), sent: bytes(session.body_bytes_sent()) };
         let fields = request.guard.log(session);
         if let Some(log) = &self.state.log {
             log.line(log_entry::line(session, request, &fields, error));
         }
-        request.ended(status);
+        request.ended(status, bytes);
     }
 
     /// Failures are logged in [`fail_to_connect`](Self::fail_to_connect) and [`fail_to_proxy`](Self::fail_to_proxy).

@@ -31,8 +31,13 @@ pub(crate) struct Connection {
     pub(crate) tls: bool,
 }
 
-/// What is known of how the client sent the request.
-struct Facts {
+/// What trusted proxies say of the client and of how it sent the request.
+#[derive(Default)]
+struct Told {
+    /// The client first, the hop that the peer names last. Empty: nobody is named.
+    hops: Vec<SocketAddr>,
+    /// The elements of `Forwarded` that named them, as they were written. `None`: that is not the header to read.
+    elements: Option<Vec<String>>,
     proto: Option<&'static str>,
     host: Option<String>,
     port: Option<u16>,
@@ -46,29 +51,25 @@ pub(crate) fn identify(head: &mut RequestHeader, from: &Connection, config: &For
     let peer = canonical(from.peer);
     let trusted = is_in(&config.trusted, peer.ip());
     let own_proto = if from.tls { "https" } else { "http" };
-    let (hops, elements, told) = if trusted {
-        read(&head.headers, peer.ip(), config)?
-    } else {
-        (Vec::new(), None, Facts { proto: None, host: None, port: None })
-    };
+    let told = if trusted { read(&head.headers, peer.ip(), config)? } else { Told::default() };
     let proto = told.proto.unwrap_or(own_proto);
-    let host = told.host.or_else(|| host_of(head));
+    let host = told.host.clone().or_else(|| host_of(head));
     let port = told.port.or_else(|| match told.proto {
         Some("https") => Some(443),
         Some(_) => Some(80),
         None => from.local.map(|local| local.port()),
     });
-    let via = match (hops.first(), config.header) {
+    let via = match (told.hops.first(), config.header) {
         (Some(_), ForwardedHeader::XForwardedFor) => "x-forwarded-for",
         (Some(_), ForwardedHeader::Forwarded) => "forwarded",
         (None, _) if from.proxied => PROXY_PROTOCOL,
         (None, _) => CONNECTION,
     };
-    let client = hops.first().copied().unwrap_or(peer);
+    let client = told.hops.first().copied().unwrap_or(peer);
     let request_id = request_id(&head.headers, trusted);
     let trace_id = single(&head.headers, &TRACE).and_then(|value| trace::trace_of(value.as_bytes())).map(str::to_owned);
 
-    let chain: Vec<String> = hops.iter().chain([&peer]).map(|hop| hop.ip().to_string()).collect();
+    let chain: Vec<String> = told.hops.iter().chain([&peer]).map(|hop| hop.ip().to_string()).collect();
     set(head, CHAIN, Some(&chain.join(", ")));
     set(head, PROTO, Some(proto));
     set(head, HOST_OF_CLIENT, host.as_deref());
@@ -76,7 +77,7 @@ pub(crate) fn identify(head: &mut RequestHeader, from: &Connection, config: &For
     set(head, REAL_IP, Some(&client.ip().to_string()));
     set(head, REQUEST_ID, Some(&request_id));
     // Of the two headers for the chain, a proxy that writes one passes the other on from anybody.
-    set(head, FORWARDED, elements.map(|elements| own_element(elements, peer.ip(), own_proto)).as_deref());
+    set(head, FORWARDED, told.elements.map(|elements| own_element(elements, peer.ip(), own_proto)).as_deref());
     if trace_id.is_none() {
         head.remove_header(&TRACE);
         head.remove_header(&TRACE_STATE);
@@ -84,13 +85,8 @@ pub(crate) fn identify(head: &mut RequestHeader, from: &Connection, config: &For
     Ok(Client { address: client, via, peer, request_id, trace_id })
 }
 
-/// Reads what a trusted peer says: the hops, the texts of their elements in `Forwarded`, and what the client asked for.
-#[expect(clippy::type_complexity, reason = "the three results of one reading, used in one place")]
-fn read(
-    headers: &HeaderMap,
-    peer: IpAddr,
-    config: &Forwarded,
-) -> Result<(Vec<SocketAddr>, Option<Vec<String>>, Facts), Malformed> {
+/// Reads what a trusted peer says.
+fn read(headers: &HeaderMap, peer: IpAddr, config: &Forwarded) -> Result<Told, Malformed> {
     let is_trusted = |address| is_in(&config.trusted, address);
     match config.header {
         ForwardedHeader::XForwardedFor => {
@@ -111,7 +107,8 @@ fn read(
                 Some(value) => Some(scheme(value.as_bytes()).ok_or(Malformed)?),
                 None => None,
             };
-            Ok((hops.into_iter().map(|(hop, _)| hop).collect(), None, Facts { proto, host, port }))
+            let hops = hops.into_iter().map(|(hop, _)| hop).collect();
+            Ok(Told { hops, elements: None, proto, host, port })
         }
         ForwardedHeader::Forwarded => {
             let lines: Result<Vec<&str>, _> = headers.get_all(FORWARDED).iter().map(HeaderValue::to_str).collect();
@@ -128,7 +125,7 @@ fn read(
                 None => None,
             };
             let (hops, elements) = hops.into_iter().map(|(hop, element)| (hop, element.text)).unzip();
-            Ok((hops, Some(elements), Facts { proto, host, port: None }))
+            Ok(Told { hops, elements: Some(elements), proto, host, port: None })
         }
     }
 }

@@ -162,9 +162,10 @@ impl Reader<'_> {
 
     fn forwarded(&mut self, node: &Node) -> Forwarded {
         let header = node.text_of("header").map(|text| text.text);
-        let header = match header.as_deref() == FORWARDED_HEADERS.last().copied() {
-            true => ForwardedHeader::Forwarded,
-            false => ForwardedHeader::XForwardedFor,
+        let header = if header.as_deref() == FORWARDED_HEADERS.last().copied() {
+            ForwardedHeader::Forwarded
+        } else {
+            ForwardedHeader::XForwardedFor
         };
         Forwarded { trusted: self.networks(node, "trusted"), header }
     }

@@ -75,7 +75,11 @@ fn another_signal_ends_the_delay() {
 #[test]
 fn the_end_has_a_bound() {
     let folder = Folder::new();
-    let mut process = Process::start_with(&folder, &DEMO.replace("grace: 60s", "grace: 1s"));
+    // A server that takes the connection and never answers.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = silent.local_addr().unwrap();
+    let rest = format!("upstreams: [{{ name: a, servers: [\"{server}\"] }}]\nroutes: [{{ upstream: a }}]\ngrace: 1s\n");
+    let mut process = Process::start_with(&folder, &rest);
     let mut client = Client::connect(process.address);
     client.send("POST /x HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nha");
     let open = || get(process.metrics, "/metrics").text().contains("\ncelero_requests_open 1\n");

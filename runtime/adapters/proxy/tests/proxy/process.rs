@@ -165,3 +165,39 @@ fn failures_of_servers_are_warnings() {
     assert!(!process.said().contains("ERROR"), "{}", process.said());
     logs(&folder, "\"error\":\"no server of the upstream accepts a connection\"");
 }
+
+#[test]
+fn the_log_is_json_if_asked_for() {
+    let folder = Folder::new();
+    folder.write("policy.yaml", "");
+    let file = folder.write("proxy.yaml", &config(DEMO));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_celero-proxy"));
+    command.args(["--log-format", "json", "--config"]).arg(file).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    // There may be a warning about the limit of open files before it.
+    let line = lines.find(|line| line.contains("listening on")).unwrap();
+    let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(line["level"], "info");
+    assert!(line["message"].as_str().unwrap().starts_with("listening on 127.0.0.1:"), "{line}");
+    assert!(line["time"].as_str().unwrap().ends_with('Z') && line.as_object().unwrap().len() == 3, "{line}");
+}
+
+/// For rotation without a reload.
+#[test]
+fn a_user_signal_opens_a_new_log() {
+    let folder = Folder::new();
+    let process = Process::start(&folder);
+    let log = folder.0.join("access.log");
+    let lines = || std::fs::read_to_string(&log).unwrap_or_default().lines().count();
+    assert_eq!(get(process.address, "/").status, 200);
+    eventually(|| lines() == 1, || "a line".into());
+    std::fs::rename(&log, folder.0.join("access.log.1")).unwrap();
+    process.signal("USR1");
+    eventually(|| process.said().contains("SIGUSR1: the access log is reopened"), || process.said());
+    assert_eq!(get(process.address, "/").status, 200);
+    eventually(|| lines() == 1, || "a line in the new log".into());
+    assert!(get(process.metrics, "/metrics").text().contains("\ncelero_policy_reloads 0\n"));
+}
