@@ -2,11 +2,14 @@
 //!
 //! Exit codes: 0 success, 1 a comparison found a regression, 2 the command line is invalid or a file can't be read, 3 the runs can't be compared.
 
+use celero_lab::bisect::{self, Search};
 use celero_lab::compare::{ALL, LARGE, Verdict, cells, incomparable, table};
+use celero_lab::planted::{self, Planted};
 use celero_lab::record::Run;
 use celero_lab::run::{Settings, counting_process, plan, run};
 use celero_lab::{report, store, table as improvements};
 use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -37,6 +40,11 @@ enum Command {
     Store(StoreArgs),
     Report(ReportArgs),
     Table(TableArgs),
+    Bisect(BisectArgs),
+    #[command(hide = true)]
+    BisectStep {
+        file: PathBuf,
+    },
     #[command(hide = true)]
     Count {
         task: PathBuf,
@@ -47,8 +55,7 @@ enum Command {
 /// What is measured.
 #[derive(Args)]
 struct InputArgs {
-    /// Rules: `.cel`, `.filter`, `.rules`, or corpora, `.jsonl` with a member `expr` on each line
-    #[arg(required = true)]
+    /// Rules: `.cel`, `.filter`, `.rules`, or corpora, `.jsonl` with a member `expr` on each line; policies, `.yaml`, with their cases behind them
     rules: Vec<PathBuf>,
     /// Requests: JSON Lines, or HTTP/1.1 texts separated by `###`
     #[arg(long, num_args = 1..)]
@@ -65,6 +72,9 @@ struct InputArgs {
     /// Equal seeds choose the same rules and requests
     #[arg(long)]
     seed: Option<u64>,
+    /// The commit of the record, instead of that of the sources
+    #[arg(long)]
+    commit: Option<String>,
 }
 
 impl InputArgs {
@@ -78,11 +88,43 @@ impl InputArgs {
     }
 }
 
-/// Prints how many times fewer instructions native code takes than the interpreter, and celero's search than memmem
+/// Prints how many times fewer instructions native code takes than the interpreter, and celero's search than memmem.
 #[derive(Args)]
 struct TableArgs {
     #[command(flatten)]
     input: InputArgs,
+    /// Print the tables of these records, and measure nothing
+    #[arg(long, conflicts_with_all = ["rules", "out"])]
+    from: Option<PathBuf>,
+    /// Where to write the records, from which the tables can be printed again
+    #[arg(long)]
+    out: Option<PathBuf>,
+}
+
+/// Finds the commit from which on a stage needs more. Each commit is built and measured in a working tree of its own.
+#[derive(Args)]
+struct BisectArgs {
+    /// A commit in which the stage was fast
+    #[arg(long, value_name = "COMMIT")]
+    good: String,
+    /// A later one in which it is slow
+    #[arg(long, value_name = "COMMIT", default_value = "HEAD")]
+    bad: String,
+    /// The stage
+    #[arg(long)]
+    stage: String,
+    /// The partition
+    #[arg(long, default_value = ALL)]
+    partition: String,
+    /// The counter
+    #[arg(long, default_value = "instructions")]
+    counter: String,
+    /// A command for `sh` that measures the working tree that it runs in, and writes the records to `$OUT`, instead of a build and a run of the lab
+    #[arg(long, value_name = "COMMAND", conflicts_with = "run")]
+    measure: Option<String>,
+    /// What `celero lab run` is given: rules, traffic, options
+    #[arg(last = true, required_unless_present = "measure")]
+    run: Vec<OsString>,
 }
 
 /// Measures rules on traffic, and writes a record for each counter, stage and partition.
@@ -99,12 +141,12 @@ struct RunArgs {
     /// Rounds before them
     #[arg(long, value_name = "N")]
     warm_ups: Option<usize>,
+    /// Measure sets of these numbers of generated rules, too: 1,100,10000
+    #[arg(long, value_name = "N,..", value_delimiter = ',')]
+    sizes: Vec<usize>,
     /// Leave out times and memory
     #[arg(long)]
     instructions_only: bool,
-    /// The commit of the record, instead of that of the sources
-    #[arg(long)]
-    commit: Option<String>,
     /// Where to write; standard output if it is left out
     #[arg(long)]
     out: Option<PathBuf>,
@@ -156,6 +198,9 @@ struct ReportArgs {
     /// The page
     #[arg(long, default_value = "lab.html")]
     out: PathBuf,
+    /// Write the picture of the last run that measured sets (--sizes), SVG, instead of the page: instructions over the number of rules
+    #[arg(long, value_name = "FILE", conflicts_with = "out")]
+    picture: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -165,6 +210,8 @@ fn main() -> ExitCode {
         Command::Store(StoreArgs { db, files }) => stored(&db, &files),
         Command::Report(args) => reported(&args),
         Command::Table(args) => tables(&args),
+        Command::Bisect(args) => bisected(&args),
+        Command::BisectStep { file } => bisect::step(&file, &say),
         Command::Count { task, log } => counting_process(&task, &log, &mut std::io::stdout().lock()).map(|()| 0),
     };
     match done {
@@ -192,19 +239,26 @@ fn measure(args: &RunArgs) -> Result<u8, String> {
     settings.timed.recordings = args.recordings.unwrap_or(settings.timed.recordings).max(1);
     settings.counted.recordings = args.counted.unwrap_or(settings.counted.recordings).max(1);
     settings.timed.warm_ups = args.warm_ups.unwrap_or(settings.timed.warm_ups);
-    let plan = plan(&args.input.rules, &args.input.traffic, settings.sample)?;
-    let run = run(&plan, settings, args.commit.clone(), &say)?;
+    let mut plan = plan(&args.input.rules, &args.input.traffic, settings.sample)?;
+    plan.sizes.clone_from(&args.sizes);
+    if let Ok(text) = std::env::var(planted::VARIABLE) {
+        plan.planted = Some(Planted::parse(&text)?);
+    }
+    let run = run(&plan, settings, args.input.commit.clone(), &say)?;
     match &args.out {
-        Some(path) => {
-            let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-            let mut file = std::io::BufWriter::new(std::fs::File::create(path).map_err(failed)?);
-            run.write(&mut file).and_then(|()| file.flush()).map_err(failed)?;
-        }
+        Some(path) => write_run(&run, path)?,
         None => run.write(&mut std::io::stdout().lock()).map_err(|error| error.to_string())?,
     }
-    let rules = plan.rules().count();
-    say(&format!("{rules} rules in {} partitions, {} measurements", run.partitions.len(), run.measurements.len()));
+    let measured: usize = run.partitions.iter().map(|partition| partition.rules.len()).sum();
+    let partitions = run.partitions.len();
+    say(&format!("{measured} rules in {partitions} partitions, {} measurements", run.measurements.len()));
     Ok(0)
+}
+
+fn write_run(run: &Run, path: &Path) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let mut file = std::io::BufWriter::new(std::fs::File::create(path).map_err(failed)?);
+    run.write(&mut file).and_then(|()| file.flush()).map_err(failed)
 }
 
 /// The last run of a file.
@@ -257,20 +311,60 @@ fn reported(args: &ReportArgs) -> Result<u8, String> {
     if runs.is_empty() {
         return Err("no run to report: give files of records, or --db".to_owned());
     }
-    std::fs::write(&args.out, report::page(runs)).map_err(|error| format!("{}: {error}", args.out.display()))?;
-    say(&format!("{} is written", args.out.display()));
+    let (path, text) = match &args.picture {
+        Some(path) => {
+            let picture = runs.iter().max_by_key(|run| run.info.time).and_then(report::sizes);
+            (path, picture.ok_or("the last run has no instructions of sets to draw: celero lab run --sizes")?)
+        }
+        None => (&args.out, report::page(runs)),
+    };
+    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    say(&format!("{} is written", path.display()));
     Ok(0)
 }
 
 fn tables(args: &TableArgs) -> Result<u8, String> {
-    let mut settings = args.input.settings();
-    settings.instructions_only = true;
-    let mut plan = plan(&args.input.rules, &args.input.traffic, settings.sample)?;
-    plan.searchers = true;
-    let run = run(&plan, settings, None, &say)?;
+    let run = match &args.from {
+        Some(path) => last(&path.display().to_string())?,
+        None => {
+            let mut settings = args.input.settings();
+            settings.instructions_only = true;
+            let mut plan = plan(&args.input.rules, &args.input.traffic, settings.sample)?;
+            plan.searchers = true;
+            run(&plan, settings, args.input.commit.clone(), &say)?
+        }
+    };
     if run.measurements.is_empty() {
         return Err("instructions can't be counted here".to_owned());
     }
-    print(&improvements::tables(&plan, &run));
+    print(&improvements::tables(&run)?);
+    if let Some(path) = &args.out {
+        write_run(&run, path)?;
+    }
     Ok(0)
+}
+
+fn bisected(args: &BisectArgs) -> Result<u8, String> {
+    let search = Search {
+        stage: args.stage.clone(),
+        partition: args.partition.clone(),
+        counter: args.counter.clone(),
+        measure: args.measure.clone().unwrap_or_else(|| build_and_run(&args.run)),
+    };
+    let program = std::env::current_exe().map_err(|error| format!("this program: {error}"))?;
+    let found = bisect::bisect(Path::new("."), [&args.good, &args.bad], &search, &program, &say)?;
+    print(&format!("{} {}\n", found.commit, found.subject));
+    Ok(0)
+}
+
+/// A command for `sh` that builds the lab of a working tree and runs it. Files keep their meaning there.
+fn build_and_run(arguments: &[OsString]) -> String {
+    let quoted = arguments.iter().map(|argument| {
+        let path = Path::new(argument);
+        let whole =
+            if path.exists() { path.canonicalize().unwrap_or_else(|_| path.to_owned()) } else { path.to_owned() };
+        format!(" '{}'", whole.display().to_string().replace('\'', "'\\''"))
+    });
+    let arguments: String = quoted.collect();
+    format!("cargo run --release --quiet -p celero-lab -- run{arguments} --instructions-only --out \"$OUT\"")
 }

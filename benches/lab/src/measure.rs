@@ -2,10 +2,11 @@
 
 use crate::counters::{Probe, Quantity};
 use crate::plan::Plan;
-use crate::progress::Progress;
+use crate::planted::{Planted, TRIAL, waste};
 use crate::record::Measurement;
 use crate::statistics::median;
 use crate::subject::{Subject, subjects};
+use celero_tooling::progress::Steps;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -24,13 +25,14 @@ type Samples = BTreeMap<(String, &'static str, usize), BTreeMap<String, Vec<f64>
 /// The subjects of a plan, ready to be measured.
 pub struct Bench {
     subjects: Vec<Subject>,
+    planted: Option<Planted>,
 }
 
 impl Bench {
     /// Compiles the rules of a plan.
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
-        Self { subjects: subjects(plan) }
+        Self { subjects: subjects(plan), planted: plan.planted.clone() }
     }
 
     /// Runs all stages of all subjects in rounds, the warm-ups with `warm`, and returns the measurements.
@@ -41,7 +43,7 @@ impl Bench {
         warm: &mut Probe,
         make: impl FnOnce() -> Probe,
     ) -> Vec<Measurement> {
-        let mut progress = Progress::new(label, self.subjects.len() * (rounds.warm_ups + rounds.recordings));
+        let mut progress = Steps::new(label, self.subjects.len() * (rounds.warm_ups + rounds.recordings));
         for _ in 0..rounds.warm_ups {
             for subject in &mut self.subjects {
                 subject.record(warm);
@@ -50,9 +52,13 @@ impl Bench {
             }
         }
         let mut probe = make();
+        let planted = self.turns(&mut probe);
         let mut samples = Samples::new();
         for _ in 0..rounds.recordings {
-            for subject in &mut self.subjects {
+            for (number, subject) in self.subjects.iter_mut().enumerate() {
+                if let Some((stage, turns)) = &planted {
+                    probe.plant(stage, turns.get(number).copied().unwrap_or(0));
+                }
                 subject.record(&mut probe);
                 for (stage, values) in probe.take() {
                     for (quantity, value) in values.into_iter().enumerate().filter(|(_, value)| value.is_finite()) {
@@ -70,6 +76,25 @@ impl Bench {
                 Some(measurement(quantity, stage, partition, rounds, &values))
             };
         samples.into_iter().filter_map(measurement).collect()
+    }
+
+    /// Returns the stage that is made slower and, for each subject, by how many turns of a loop. They are found by a round that is not recorded.
+    fn turns(&mut self, probe: &mut Probe) -> Option<(String, Vec<u64>)> {
+        let Planted { stage: slow, share } = self.planted.clone()?;
+        let instructions = probe.quantities().iter().position(|quantity| quantity.name == "instructions")?;
+        let counted = |probe: &mut Probe, stage: &str| {
+            let stages = probe.take();
+            let found = stages.iter().find(|(name, _)| *name == stage)?;
+            found.1.get(instructions).copied()
+        };
+        probe.stage("planted", || waste(TRIAL));
+        let turn = counted(probe, "planted")? / TRIAL as f64;
+        let turns = self.subjects.iter_mut().map(|subject| {
+            subject.record(probe);
+            (counted(probe, &slow).unwrap_or(0.0) * share / turn).round() as u64
+        });
+        let turns = turns.collect();
+        Some((slow, turns))
     }
 
     /// Returns the bytes of machine code of each rule.

@@ -1,8 +1,11 @@
 //! Which rules are measured: one of each structure, of each partition the same sample for the same seed. What is left out is counted.
 
+use crate::fingerprint::fingerprint;
 use crate::hosts;
 pub use crate::hosts::Host;
 use crate::language_name;
+use crate::planted::Planted;
+use crate::policies::PlannedPolicy;
 use crate::read::{Request, SourceRule};
 use crate::structure::Structure;
 use celero_tests::generate::Rng;
@@ -21,6 +24,12 @@ pub struct Plan {
     pub requests_left_out: [usize; 2],
     /// Whether only evaluations are measured, those with two searchers too: for tables of improvements.
     pub searchers: bool,
+    /// Policies, measured as a whole.
+    pub policies: Vec<PlannedPolicy>,
+    /// Sizes of sets of generated rules.
+    pub sizes: Vec<usize>,
+    /// A slowdown by which the lab is tested.
+    pub planted: Option<Planted>,
 }
 
 /// The rules of a partition.
@@ -46,8 +55,6 @@ pub struct PlannedRule {
     /// Its language.
     #[serde(with = "language_name")]
     pub language: Language,
-    /// The names of the features that it uses.
-    pub features: Vec<String>,
     /// What it reads.
     pub host: Host,
 }
@@ -93,8 +100,7 @@ impl Plan {
             match hosts::host_of(source, *language) {
                 Ok(host) => {
                     partition.found += 1;
-                    let features = structure.features.iter().map(|feature| feature.name().to_owned()).collect();
-                    let rule = PlannedRule { id, source: source.clone(), language: *language, features, host };
+                    let rule = PlannedRule { id, source: source.clone(), language: *language, host };
                     known.insert(structure.key, rule);
                 }
                 Err(why) => partition.refuse(&why),
@@ -149,14 +155,6 @@ fn sampled<T>(mut all: Vec<T>, count: usize, seed: u64) -> Vec<T> {
         all.remove(rng.below(all.len()));
     }
     all
-}
-
-/// FNV-1a in hexadecimal.
-fn fingerprint(language: Language, source: &str) -> String {
-    let bytes = language.name().bytes().chain([0]).chain(source.bytes());
-    let hash =
-        bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
-    format!("{hash:016x}")
 }
 
 #[cfg(test)]

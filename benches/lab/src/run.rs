@@ -5,8 +5,10 @@ use crate::counters::{Callgrind, Counter, Hardware, Probe, Space, Time};
 use crate::machine::{self, Build, Machine};
 use crate::measure::{Bench, Rounds};
 use crate::plan::{Plan, Sample};
+use crate::policies::{self, is_yaml};
 use crate::read;
 use crate::record::{Measurement, Partition, Run, RunInfo};
+use crate::sizes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -58,12 +60,16 @@ struct Counted {
     measurements: Vec<Measurement>,
 }
 
-/// Reads rules and requests and chooses what is measured.
+/// Reads rules, policies and requests and chooses what is measured.
 ///
 /// # Errors
-/// A file that can't be read, or no rule at all.
+/// No file, a file that can't be read, a policy with mistakes, or no rule at all.
 pub fn plan(rules: &[PathBuf], traffic: &[PathBuf], sample: Sample) -> Result<Plan, String> {
+    if rules.is_empty() {
+        return Err("nothing to measure: give files of rules".to_owned());
+    }
     let mut sources = Vec::new();
+    let (yaml, rules): (Vec<&PathBuf>, Vec<&PathBuf>) = rules.iter().partition(|path| is_yaml(path));
     for path in rules {
         sources.extend(read::rules(path)?);
     }
@@ -76,8 +82,10 @@ pub fn plan(rules: &[PathBuf], traffic: &[PathBuf], sample: Sample) -> Result<Pl
     if requests.is_empty() {
         requests.push(read::Request::default());
     }
-    let plan = Plan::new(&sources, &requests, left_out, sample);
-    if plan.rules().next().is_none() { Err("no rule of these files compiles".to_owned()) } else { Ok(plan) }
+    let mut plan = Plan::new(&sources, &requests, left_out, sample);
+    plan.policies = policies::policies(&yaml)?;
+    let empty = plan.rules().next().is_none() && plan.policies.is_empty();
+    if empty { Err("no rule of these files compiles".to_owned()) } else { Ok(plan) }
 }
 
 /// Measures a plan. What can't be measured is said through `say`.
@@ -120,7 +128,11 @@ pub fn run(plan: &Plan, settings: Settings, commit: Option<String>, say: &dyn Fn
             None => say(&format!("{why}; without valgrind on x86-64, instructions are left out")),
         }
     }
-    let info = RunInfo { commit: commit.unwrap_or_else(machine::commit), time, machine, build: Build::this() };
+    let mut commit = commit.unwrap_or_else(machine::commit);
+    if plan.planted.is_some() {
+        commit.push_str("-planted");
+    }
+    let info = RunInfo { commit, time, machine, build: Build::this() };
     Ok(Run { info, partitions: partitions(plan), measurements })
 }
 
@@ -134,7 +146,22 @@ fn partitions(plan: &Plan) -> Vec<Partition> {
         requests: [plan.requests.len(), invalid, not_sampled],
         rules: partition.rules.iter().map(|rule| (rule.id.clone(), rule.source.clone())).collect::<BTreeMap<_, _>>(),
     };
-    plan.partitions.iter().map(partition).collect()
+    let of_policies = (!plan.policies.is_empty()).then(|| Partition {
+        partition: policies::PARTITION.to_owned(),
+        found: plan.policies.len(),
+        structures: plan.policies.len(),
+        requests: [plan.requests.len(), invalid, not_sampled],
+        rules: plan.policies.iter().map(|policy| (policy.id.clone(), policy.name.clone())).collect(),
+        ..Partition::default()
+    });
+    let of_sizes = plan.sizes.iter().map(|rules| Partition {
+        partition: sizes::partition(*rules),
+        found: *rules,
+        structures: *rules,
+        rules: [(format!("{rules:016x}"), format!("{rules} generated rules"))].into(),
+        ..Partition::default()
+    });
+    plan.partitions.iter().map(partition).chain(of_policies).chain(of_sizes).collect()
 }
 
 /// The version of valgrind; `None` if it is not installed, or can't count on this kind of processor.

@@ -4,8 +4,10 @@
 use crate::counters::Probe;
 use crate::hosts::{OfRequests, OfValues, SHARED, request_env, values_env};
 use crate::plan::{Host, Plan, PlannedRule};
+use crate::policies::{self, PolicyUnit};
 use crate::read::Request;
 use crate::searchers::{Kind, in_cel, with_searcher};
+use crate::sizes::{self, SizeUnit};
 use celero::http::RequestContext;
 use celero::{Arena, Bindings, Context, Env, Live, Program, Rule, RuleSet, Scratch, StageObserver, Type};
 use celero_frontend::filter::{FilterOptions, check_filter};
@@ -18,6 +20,8 @@ use std::net::SocketAddr;
 
 /// Rules of a set.
 const SET: usize = 8;
+/// Requests for a set of generated rules.
+const REQUESTS: usize = 64;
 /// Contexts of made-up values for a rule.
 const MADE_UP: u64 = 8;
 /// Bytes for the values of a context.
@@ -25,10 +29,10 @@ const VALUES: usize = 1 << 20;
 
 /// Something that is measured as a whole.
 pub(crate) struct Subject {
-    /// The id of the rule, or of the first rule of the set.
+    /// The id of the rule, of the first rule of the set, or of the policy.
     pub(crate) id: String,
     pub(crate) partition: String,
-    /// Bytes of machine code of the rule; `None` for a set.
+    /// Bytes of machine code of the rule; `None` for a set or a policy.
     pub(crate) code_bytes: Option<usize>,
     unit: Box<dyn Unit>,
 }
@@ -118,7 +122,29 @@ pub(crate) fn subjects(plan: &Plan) -> Vec<Subject> {
             }
         }
     }
+    subjects.extend(plan.policies.iter().filter_map(|planned| {
+        let unit = PolicyUnit::new(planned, &plan.requests)?;
+        let (id, partition) = (planned.id.clone(), policies::PARTITION.to_owned());
+        Some(Subject { id, partition, code_bytes: None, unit: Box::new(unit) })
+    }));
+    subjects.extend(plan.sizes.iter().filter_map(|rules| {
+        let unit = SizeUnit::new(*rules, REQUESTS)?;
+        let (id, partition) = (format!("{rules:016x}"), sizes::partition(*rules));
+        Some(Subject { id, partition, code_bytes: None, unit: Box::new(unit) })
+    }));
     subjects
+}
+
+impl Unit for SizeUnit {
+    fn record(&mut self, probe: &mut Probe) {
+        SizeUnit::record(self, probe);
+    }
+}
+
+impl Unit for PolicyUnit {
+    fn record(&mut self, probe: &mut Probe) {
+        PolicyUnit::record(self, probe);
+    }
 }
 
 fn single<C>(partition: &str, rule: &PlannedRule, env: Env<C>, contexts: &'static [C]) -> Option<Subject>

@@ -1,4 +1,4 @@
-//! The chart of time over rules as SVG, readable on light and dark pages.
+//! The chart of time, or of instructions, over rules as SVG, readable on light and dark pages.
 
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -17,6 +17,20 @@ const SERIES: &[(&str, &str, &str)] = &[
     ("indexed_ns", "set, all", "#2f80ed"),
     ("first_ns", "set, first", "#27a376"),
 ];
+
+/// The same, of rows with instructions.
+const INSTRUCTIONS: &[(&str, &str, &str)] =
+    &[("one_by_one", "one by one", "#d2691e"), ("all", "set, all", "#2f80ed"), ("first", "set, first", "#27a376")];
+
+/// What a chart shows.
+struct Chart {
+    series: &'static [(&'static str, &'static str, &'static str)],
+    title: &'static str,
+    /// What the vertical axis is, its unit, and its labels by decade.
+    axis: &'static str,
+    unit: &'static str,
+    label: fn(i32) -> String,
+}
 
 /// Maps numbers to pixels on logarithmic axes.
 struct Plane {
@@ -65,15 +79,29 @@ fn count(decade: i32) -> String {
 /// Draws the rows of `rulesets` in a report: time for a request over the number of rules.
 #[must_use]
 pub fn curve(rows: &[Value]) -> String {
-    let all: Vec<(f64, f64)> = SERIES.iter().flat_map(|(member, ..)| points(rows, member)).collect();
+    let title = "Time to find the rules that match a request, by the size of the set";
+    drawn(rows, &Chart { series: SERIES, title, axis: "time for a request", unit: "ns", label: time })
+}
+
+/// Draws instructions for a request over the number of rules: rows with `n`, `one_by_one`, `all` and `first`.
+#[must_use]
+pub fn instruction_curve(rows: &[Value]) -> String {
+    let title = "Instructions to find the rules that match a request, by the size of the set";
+    let axis = "instructions for a request";
+    drawn(rows, &Chart { series: INSTRUCTIONS, title, axis, unit: "instructions", label: count })
+}
+
+fn drawn(rows: &[Value], chart: &Chart) -> String {
+    let Chart { series, title, unit, .. } = chart;
+    let all: Vec<(f64, f64)> = series.iter().flat_map(|(member, ..)| points(rows, member)).collect();
     let plane = Plane { x: ends(all.iter().map(|p| p.0)), y: ends(all.iter().map(|p| p.1)) };
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" \
-         font-size=\"13\" fill=\"{GREY}\">\n<title>Time to find the rules that match a request, by the size of the set</title>\n"
+         font-size=\"13\" fill=\"{GREY}\">\n<title>{title}</title>\n"
     );
-    grid(&mut svg, &plane);
+    grid(&mut svg, &plane, chart);
     let mut labels = Vec::new();
-    for (member, name, colour) in SERIES {
+    for (member, name, colour) in *series {
         let line = points(rows, member);
         let places: Vec<(f64, f64)> = line.iter().map(|&(n, ns)| plane.place(n, ns)).collect();
         let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
@@ -85,7 +113,7 @@ pub fn curve(rows: &[Value]) -> String {
         for ((x, y), (n, ns)) in places.iter().zip(&line) {
             let _ = writeln!(
                 svg,
-                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"><title>{name}, {n} rules: {ns} ns</title></circle>"
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"><title>{name}, {n} rules: {ns} {unit}</title></circle>"
             );
         }
         labels.extend(places.last().map(|place| (*place, *name, *colour)));
@@ -102,7 +130,7 @@ pub fn curve(rows: &[Value]) -> String {
 }
 
 /// Grid lines and labels at powers of ten.
-fn grid(svg: &mut String, plane: &Plane) {
+fn grid(svg: &mut String, plane: &Plane, chart: &Chart) {
     let [x, y] = [plane.x, plane.y].map(|[from, to]| [from as i32, to as i32]);
     let corner = |x: i32, y: i32| plane.place(10_f64.powi(x), 10_f64.powi(y));
     let ((left, bottom), (right, top)) = (corner(x[0], y[0]), corner(x[1], y[1]));
@@ -130,7 +158,7 @@ fn grid(svg: &mut String, plane: &Plane) {
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
             left - 8.0,
             at + 4.0,
-            time(decade)
+            (chart.label)(decade)
         );
     }
     let (middle, below) = ((left + right) / 2.0, bottom + 44.0);
@@ -138,7 +166,8 @@ fn grid(svg: &mut String, plane: &Plane) {
     let height = (top + bottom) / 2.0;
     let _ = writeln!(
         svg,
-        "<text x=\"16\" y=\"{height:.1}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {height:.1})\">time for a request</text>"
+        "<text x=\"16\" y=\"{height:.1}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {height:.1})\">{}</text>",
+        chart.axis
     );
 }
 

@@ -12,10 +12,11 @@ pub(crate) mod rng;
 mod timing;
 pub(crate) mod vocabulary;
 
-pub use curve::curve;
+pub use curve::{curve, instruction_curve};
 
 use celero::ErrorPolicy;
 use serde_json::{Map, Value, json};
+use std::net::SocketAddr;
 use std::time::Instant;
 use timing::Timing;
 use vocabulary::Vocabulary;
@@ -43,6 +44,15 @@ pub type Say<'s> = dyn FnMut(&str) + 's;
 #[must_use]
 pub fn sources(many: usize) -> Vec<String> {
     engines::sources(&generate::rules(&Vocabulary::new(), many))
+}
+
+/// Rules of the mix in CEL, and requests for them, of built-in words: the same ones on every machine.
+#[must_use]
+pub fn reproducible(rules: usize, requests: usize) -> (Vec<String>, Vec<(http::Request<()>, SocketAddr)>) {
+    let vocabulary = Vocabulary::built_in();
+    let rules = generate::rules(&vocabulary, rules);
+    let samples = generate::samples(&vocabulary, &rules, requests);
+    (engines::sources(&rules), samples.into_iter().map(|sample| (sample.request, sample.peer)).collect())
 }
 
 /// Headers of a request for which a few rules of the mix are true.

@@ -64,7 +64,7 @@ impl Vocabulary {
         corpora().map_or_else(Self::built_in, |directory| Self::read(&directory))
     }
 
-    fn built_in() -> Self {
+    pub(crate) fn built_in() -> Self {
         let texts = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
         let headers = [("accept-language", "en"), ("content-type", "application/json"), ("x-tenant", "acme")];
         Self {

@@ -3,11 +3,11 @@
 
 use crate::envs::Envs;
 use crate::output::Paint;
-use crate::progress::Progress;
 use crate::rules_file::RulesFile;
 use crate::units::number;
 use celero::{Context, Engine, RuleSet, Scratch};
 use celero_tooling::measure::fastest;
+use celero_tooling::progress::Progress;
 use serde_json::{Value as Json, json};
 use std::fmt::{self, Write};
 use std::time::Duration;

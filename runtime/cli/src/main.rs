@@ -27,7 +27,6 @@ mod lsp;
 mod manual;
 mod output;
 mod policy;
-mod progress;
 mod repl;
 mod rule_sets;
 mod serve;

@@ -18,6 +18,7 @@
 //! | [`names`] | signatures and documentation of functions and macros |
 //! | [`measure`] | the time of something short |
 //! | [`notation`] | types, declarations and definitions as the command line has them |
+//! | [`progress`] | what is going on and how long it will still take, on a line of the terminal |
 //! | [`disassembly`] | machine code as instructions, each with the part of the source that it came from |
 //!
 //! The text may be anybody's: errors are messages for people, and nothing panics. A policy is read by `celero-policy`.
@@ -35,6 +36,7 @@ pub mod macros;
 pub mod measure;
 pub mod names;
 pub mod notation;
+pub mod progress;
 pub mod recorded_requests;
 pub mod rule_sets;
 pub mod rules_file;

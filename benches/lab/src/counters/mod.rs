@@ -11,6 +11,7 @@ pub use hardware::Hardware;
 pub use space::Space;
 pub use time::Time;
 
+use crate::planted::waste;
 use celero::StageObserver;
 
 /// A quantity that is recorded.
@@ -40,13 +41,15 @@ pub struct Probe {
     /// For each stage its values, in the order of the counters.
     stages: Vec<(&'static str, Vec<f64>)>,
     values: Vec<f64>,
+    /// A stage, and turns of a loop that are run once within it.
+    planted: Option<(String, u64)>,
 }
 
 impl Probe {
     /// A probe with these counters. They begin in this order and end in the opposite one, so the last is the most precise.
     #[must_use]
     pub fn new(counters: Vec<Box<dyn Counter>>) -> Self {
-        Self { counters, stages: Vec::with_capacity(32), values: Vec::with_capacity(16) }
+        Self { counters, stages: Vec::with_capacity(32), values: Vec::with_capacity(16), planted: None }
     }
 
     /// What is counted, in the order of the values of [`take`](Self::take).
@@ -57,7 +60,13 @@ impl Probe {
 
     /// Returns what each stage counted since the last call.
     pub fn take(&mut self) -> Vec<(&'static str, Vec<f64>)> {
+        self.planted = None;
         std::mem::take(&mut self.stages)
+    }
+
+    /// Makes a stage slower until the next call of [`take`](Self::take), by turns of a loop.
+    pub(crate) fn plant(&mut self, stage: &str, turns: u64) {
+        self.planted = Some((stage.to_owned(), turns));
     }
 
     /// Runs a stage.
@@ -80,6 +89,9 @@ impl Probe {
     }
 
     fn stop(&mut self, stage: &'static str, count: f64) {
+        if let Some((_, turns)) = self.planted.take_if(|(planted, _)| planted == stage) {
+            waste(turns);
+        }
         self.values.clear();
         for counter in self.counters.iter_mut().rev() {
             counter.end(&mut self.values);
@@ -132,5 +144,18 @@ mod tests {
         probe.averaged("b", 2, || ());
         assert_eq!(probe.take(), [("a", vec![11.0 + 12.0, 1.0 + 2.0]), ("b", vec![6.5, 1.5])]);
         assert!(probe.take().is_empty());
+    }
+
+    #[test]
+    fn a_planted_loop_runs_once_in_its_stage() {
+        let mut probe = Probe::new(Vec::new());
+        probe.plant("b", 1);
+        probe.stage("a", || ());
+        assert!(probe.planted.is_some());
+        probe.stage("b", || ());
+        assert!(probe.planted.is_none());
+        probe.plant("c", 1);
+        probe.take();
+        assert!(probe.planted.is_none(), "a subject without the stage leaves nothing to the next");
     }
 }

@@ -2,6 +2,10 @@
 //! setting.
 
 mod chart;
+mod evaluations;
+mod sizes;
+
+pub use sizes::sizes;
 
 use crate::compare::{ALL, Verdict, cells, incomparable};
 use crate::record::Run;
@@ -44,7 +48,13 @@ const STAGES: &[&str] = &[
     "index",
     "set-codegen",
     "eval-set",
+    "eval-first",
+    "eval-one-by-one",
     "reload",
+    "policy-load",
+    "policy-request",
+    "policy-response",
+    "policy-cases",
 ];
 
 const STYLE: &str = include_str!("style.css");
@@ -67,6 +77,17 @@ pub fn page(mut runs: Vec<Run>) -> String {
         runs.len()
     );
     html.push_str(&changes(&runs));
+    if let Some(picture) = runs.last().and_then(evaluations::picture) {
+        let _ = writeln!(
+            html,
+            "<figure id=\"evaluation\"><figcaption>Rules, in the last run</figcaption>{picture}</figure>"
+        );
+    }
+    if let Some(picture) = runs.last().and_then(sizes) {
+        // Within HTML an SVG needs no name of its language.
+        let picture = picture.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1);
+        let _ = writeln!(html, "<figure id=\"sizes\"><figcaption>Sets, in the last run</figcaption>{picture}</figure>");
+    }
     for (counter, heading) in COUNTERS {
         let stages: BTreeSet<&str> = runs
             .iter()

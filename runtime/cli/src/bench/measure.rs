@@ -2,8 +2,8 @@
 //! the machine disturbs all of them alike.
 
 use super::subject::{Runner, Subject};
-use crate::progress::Progress;
 use crate::units::number;
+use celero_tooling::progress::Progress;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,11 @@
 //! Instructions of a short run against the recorded baseline: a stage that needs more fails with a table of stage, partition and worst
-//! rules. Runs where `CELERO_LAB=1` is set; `BLESS=1` as well writes the baseline anew.
+//! rules. Runs where `CELERO_LAB=1` is set; `BLESS=1` as well writes the baseline anew. `planted.rs`: a slowdown that is there is found;
+//! `bisect.rs`: so is its commit.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
+
+mod bisect;
+mod planted;
 
 use celero_lab::record::Run;
 use std::io::Write;
@@ -12,8 +16,25 @@ use std::process::{Command, Output};
 const INCOMPARABLE: i32 = 3;
 
 fn lab(arguments: &[&str]) -> Output {
+    lab_with(arguments, &[])
+}
+
+fn lab_with(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_celero-lab"));
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).output().unwrap()
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).envs(variables.iter().copied()).output().unwrap()
+}
+
+/// Whether instructions can be counted here and are to be; else says what is left out.
+fn counts_instructions(what: &str) -> bool {
+    if !set("CELERO_LAB") {
+        say(&format!("left out: {what} (set CELERO_LAB=1)"));
+        return false;
+    }
+    let valgrind = celero_lab::run::callgrind_version().is_some();
+    if !valgrind {
+        say(&format!("left out: {what} (valgrind on x86-64 is not there)"));
+    }
+    valgrind
 }
 
 fn say(line: &str) {
@@ -71,12 +92,7 @@ fn runs_that_can_not_be_compared_have_an_exit_code_of_their_own() {
 
 #[test]
 fn instructions_are_those_of_the_baseline() {
-    if !set("CELERO_LAB") {
-        say("left out: instructions against the baseline (set CELERO_LAB=1)");
-        return;
-    }
-    if celero_lab::run::callgrind_version().is_none() {
-        say("left out: instructions against the baseline (valgrind on x86-64 is not there)");
+    if !counts_instructions("instructions against the baseline") {
         return;
     }
     let new = scratch("lab.jsonl");

@@ -1,0 +1,48 @@
+//! A slowdown of 5 % that is planted in one pass is found there and nowhere else, and shown on the page. The rest of the run is the same build
+//! measured twice, and silent.
+
+use super::{counts_instructions, lab, lab_with, say, scratch};
+
+/// The pass.
+const STAGE: &str = "fold";
+
+#[test]
+fn a_planted_slowdown_of_five_percent_is_found_in_its_stage_alone() {
+    if !counts_instructions("a planted slowdown") {
+        return;
+    }
+    let [before, after, page] = ["unplanted.jsonl", "planted.jsonl", "planted.html"].map(scratch);
+    let [before, after, page] = [&before, &after, &page].map(|path| path.to_str().unwrap());
+    let run = [
+        "run",
+        "sample/cel.rules",
+        "sample/filter.rules",
+        "--traffic",
+        "sample/requests.jsonl",
+        "--short",
+        "--sample",
+        "4",
+    ];
+    let plant = format!("{STAGE}=0.05");
+    for (out, variables) in [(before, vec![]), (after, vec![("CELERO_LAB_PLANT", &*plant)])] {
+        let arguments =
+            [&run[..], &["--counted", "1", "--instructions-only", "--commit", "one", "--out", out]].concat();
+        let measured = lab_with(&arguments, &variables);
+        assert!(measured.status.success(), "{}", String::from_utf8_lossy(&measured.stderr));
+    }
+    let compared = lab(&["compare", before, after]);
+    let table = String::from_utf8_lossy(&compared.stdout);
+    say(table.trim_end());
+    assert_eq!(compared.status.code(), Some(1), "{table}");
+    let judged: Vec<(&str, &str)> = table
+        .lines()
+        .filter(|line| line.starts_with("instructions "))
+        .map(|line| (line.split_whitespace().nth(1).unwrap(), line.split_whitespace().next_back().unwrap()))
+        .collect();
+    assert!(!judged.is_empty() && judged.iter().all(|cell| *cell == (STAGE, "WORSE")), "{table}");
+    assert!(lab(&["report", before, after, "--out", page]).status.success());
+    let page = std::fs::read_to_string(page).unwrap();
+    let marked: Vec<&str> =
+        page.split("<figure id=\"").filter(|figure| figure.contains("class=\"change worse\"")).collect();
+    assert!(marked.len() == 1 && marked[0].starts_with("instructions-fold\""), "charts with a ring: {}", marked.len());
+}
