@@ -1,6 +1,7 @@
 //! Completion: names, functions, macros and their variables in expressions; keys and words in policies.
 
 use crate::context::Cursor;
+use crate::default_language::{default_language, named_in};
 use crate::document::{Document, Kind};
 use crate::environment::Checks;
 use crate::locals::{locals, type_of};
@@ -113,16 +114,14 @@ fn of_policy(document: &Document, before: &str, start: usize, checks: &dyn Check
         Outline::of(&document.name(), &without, document.base())
     });
     let outline = outline.or_else(|| Outline::of(&document.name(), "defaults: {}", document.base()))?;
-    let language = language_at(before, text.get(before.len()..)?);
+    let language = language_at(text, before);
     let scope = Scope::of_key(&ScopeKey::Policy(phase, parameters), language, Some(&outline), checks);
     Some(AtCursor::Expression(Box::new(Typed { before: source, language, scope })))
 }
 
-/// How many lines of `defaults` are searched for the language: an entry that is being typed is not YAML that could be read.
-const LINES_OF_DEFAULTS: usize = 8;
-
 /// Returns the language of the rule around a cursor: what the lines of its list entry say, or the file.
-fn language_at(before: &str, after: &str) -> Language {
+fn language_at(text: &str, before: &str) -> Language {
+    let after = text.get(before.len()..).unwrap_or_default();
     let is_entry = |line: &&str| line.trim_start().starts_with("- ") || line.starts_with(|c: char| c.is_alphabetic());
     let above = before.rsplit('\n').scan(false, |done, line| {
         let item = (!*done).then_some(line);
@@ -130,14 +129,8 @@ fn language_at(before: &str, after: &str) -> Language {
         item
     });
     let below = after.split('\n').skip(1).take_while(|line| !is_entry(line));
-    let language = |line: &str| {
-        let name = line.trim_start_matches([' ', '-', '{']).strip_prefix("language:")?.trim();
-        Language::named(name.trim_end_matches(['}', ','])).ok()
-    };
-    let own = above.chain(below).find_map(language);
-    let of_file =
-        || before.split_once("defaults:").and_then(|(_, rest)| rest.lines().take(LINES_OF_DEFAULTS).find_map(language));
-    own.or_else(of_file).unwrap_or_default()
+    let own = above.chain(below).find_map(|line| named_in(line.trim_start_matches([' ', '-', '{'])));
+    own.or_else(|| default_language(text)).unwrap_or_default()
 }
 
 /// Returns what may be written at a place of a document.

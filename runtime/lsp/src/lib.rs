@@ -14,6 +14,7 @@ mod actions;
 mod checker;
 mod completion;
 mod context;
+mod default_language;
 mod definition;
 mod document;
 mod environment;
