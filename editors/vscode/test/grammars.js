@@ -11,6 +11,18 @@ const GRAMMARS = {
   "source.cel": "cel.tmLanguage.json",
   "source.celero-filter": "filter.tmLanguage.json",
   "source.celero-rules": "rules.tmLanguage.json",
+  "celero.policy.injection": "policy.tmLanguage.json",
+};
+
+// Stands in for the editor's own grammar of YAML, into which that of policies is injected.
+const YAML = {
+  scopeName: "source.yaml",
+  patterns: [
+    { name: "comment.line.yaml", match: "#.*$" },
+    { match: "([\\w-]+)(:)(?=\\s|$)", captures: { 1: { name: "entity.name.tag.yaml" } } },
+    { name: "string.quoted.double.yaml", begin: "\"", end: "\"" },
+    { name: "string.unquoted.yaml", match: "[^\\s:{}#\"$]+" },
+  ],
 };
 
 // Grammar, lines, and for words of them the beginning of the innermost scope.
@@ -32,6 +44,19 @@ const SAMPLES = [
     "# all": "comment.line", "a b": "entity.name.section", "[priority 1]": "storage.modifier", "==": "keyword.operator", "# c": "comment.line",
     matches: "entity.name.function", f: "entity.name.section", eq: "keyword.operator.word", last: "entity.name.section", has: "keyword.control.macro",
   }],
+  ["source.yaml", ["request:", "  - name: admin", '    when: request.path.startsWith("/admin") && x', "      || has(y)  # c", "    deny: 403"], {
+    when: "entity.name.tag", startsWith: "entity.name.function", "&&": "keyword.operator", has: "keyword.control.macro", deny: "entity.name.tag", 403: "string.unquoted",
+  }],
+  ["source.yaml", ["- when: |", '    path == "/"', "  deny: true", "- when: a.b(c)", "  deny: false"], {
+    "|": "keyword.control.flow", path: "variable.other", "==": "keyword.operator", deny: "entity.name.tag", true: "string.unquoted", b: "entity.name.function", false: "string.unquoted",
+  }],
+  ["source.yaml", ["- language: filter", '  when: http.host eq "a" and not ssl', "  deny: true", "- when: >", "    ip.src in {10.0.0.0/8}"], {
+    "http.host": "variable.other", eq: "keyword.operator.word", not: "keyword.operator.word", true: "string.unquoted", "10.0.0.0/8": "constant.numeric.address",
+  }],
+  ["source.yaml", ["- when: \"!variables.isTeam && x.matches('a')\"", "  deny: true"], { "&&": "keyword.operator", matches: "entity.name.function", deny: "entity.name.tag", true: "string.unquoted" }],
+  ["source.yaml", ['to: "https://${request.host.lowerAscii()}/$${x}"', "# when: has(x) and ${y}"], {
+    "${": "punctuation.section.embedded.begin", lowerAscii: "entity.name.function", "/$${x}": "string.quoted.double", "# when: has(x) and ${y}": "comment.line",
+  }],
 ];
 
 async function main() {
@@ -42,7 +67,9 @@ async function main() {
       createOnigScanner: (patterns) => new oniguruma.OnigScanner(patterns),
       createOnigString: (text) => new oniguruma.OnigString(text),
     }),
+    getInjections: (scope) => (scope === "source.yaml" ? ["celero.policy.injection"] : undefined),
     loadGrammar: async (scope) => {
+      if (scope === YAML.scopeName) return YAML;
       const file = path.join(__dirname, "..", "syntaxes", GRAMMARS[scope]);
       return textmate.parseRawGrammar(fs.readFileSync(file, "utf8"), file);
     },
