@@ -5,6 +5,7 @@ use crate::source::{Format, Source, SourceArgs};
 use celero_serve::{Files, FirstRule, RuleFiles, Server};
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 
 /// The address without `--listen`. If its port is taken, a free one is used.
 const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7340);
@@ -27,6 +28,9 @@ pub(crate) struct Args {
     /// The address and the port. Port 0 is a free one.
     #[arg(long, value_name = "IP:PORT")]
     listen: Option<SocketAddr>,
+    /// A page that `celero lab report` wrote: charts of celero's own performance over versions
+    #[arg(long, value_name = "FILE")]
+    lab: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
@@ -62,7 +66,8 @@ fn usual() -> Result<Server, String> {
 /// # Errors
 /// A file that can't be read or served, or a text beside files or other texts.
 fn files(args: &Args) -> Result<Files, String> {
-    let mut files = Files::default();
+    let mut files = Files { lab: args.lab.clone(), ..Files::default() };
+    args.lab.iter().try_for_each(|path| celero_serve::admit(path))?;
     let SourceArgs { files: paths, texts, format, language } = &args.source;
     if paths.is_empty() && texts.is_empty() {
         return Ok(files);

@@ -18,6 +18,8 @@ pub struct Files {
     pub cases: Vec<PathBuf>,
     /// A rule set.
     pub rules: Option<RuleFiles>,
+    /// A page that `celero lab report` wrote.
+    pub lab: Option<PathBuf>,
 }
 
 /// A rule with which the playground begins.

@@ -1,4 +1,4 @@
-//! Which requests are served: those that name this server, and of those that evaluate, only the page's own.
+//! Which requests are served: those that name this server, and of those that start work, only the page's own.
 
 use http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use http::request::Parts;
@@ -13,10 +13,15 @@ pub(crate) struct Refusal {
     pub(crate) message: &'static str,
 }
 
+/// The header that every request of the API has. A page of another origin can set it only after it has asked (a CORS preflight), and
+/// is refused. Browsers do not say where a request without it comes from if the server is not on this computer: `Origin` is not sent with
+/// `GET`, and `Sec-Fetch-Site` only to addresses that are loopback or HTTPS.
+pub(crate) const API_HEADER: &str = "x-celero";
+
 /// Checks the head of a request.
 ///
 /// # Errors
-/// The host is a foreign name, the request comes from a page of another origin, or its body is not JSON.
+/// The host is a foreign name, the request comes from a page of another origin or may come from one, or its body is not JSON.
 pub(crate) fn admit(head: &Parts) -> Result<(), Refusal> {
     let mut hosts = head.headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next().and_then(|host| host.to_str().ok()), hosts.next()) else {
@@ -29,6 +34,10 @@ pub(crate) fn admit(head: &Parts) -> Result<(), Refusal> {
     }
     if is_of_another_origin(head, host) {
         let message = "requests of pages of other origins are not served";
+        return Err(Refusal { status: StatusCode::FORBIDDEN, message });
+    }
+    if head.uri.path().starts_with("/api/") && !head.headers.contains_key(API_HEADER) {
+        let message = "requests of the API need the header `x-celero`, with any value";
         return Err(Refusal { status: StatusCode::FORBIDDEN, message });
     }
     if head.method == Method::POST && !is_json(&head.headers) {
@@ -92,9 +101,25 @@ mod tests {
     }
 
     #[test]
+    fn work_needs_the_header_that_other_origins_can_not_set() {
+        // What a browser sends for `<img src="http://192.0.2.7:7340/api/rules">`: the server is not on its computer.
+        for path in ["/api/rules", "/api/policy", "/api/start", "/api/"] {
+            let image = || http::Request::get(path).header(HOST, "192.0.2.7:7340").header("accept", "image/*");
+            let of = |request: http::request::Builder| admit(&request.body(()).unwrap().into_parts().0);
+            assert_eq!(of(image()).unwrap_err().status, StatusCode::FORBIDDEN, "{path}");
+            assert_eq!(of(image().header(API_HEADER, "1")), Ok(()), "{path}");
+        }
+        let page = http::Request::get("/").header(HOST, "192.0.2.7:7340").body(()).unwrap().into_parts().0;
+        assert_eq!(admit(&page), Ok(()), "the page itself starts no work");
+    }
+
+    #[test]
     fn pages_of_other_origins_are_refused() {
         let of = |name: &str, value: &str| {
-            let request = http::Request::post("/").header(HOST, "127.0.0.1:80").header(name, value);
+            let request = http::Request::post("/api/rule")
+                .header(API_HEADER, "1")
+                .header(HOST, "127.0.0.1:80")
+                .header(name, value);
             admit(&request.header(CONTENT_TYPE, "application/json").body(()).unwrap().into_parts().0)
         };
         assert_eq!(of("origin", "http://127.0.0.1:80"), Ok(()));
@@ -109,7 +134,7 @@ mod tests {
             assert_eq!(of(name, value).unwrap_err().status, StatusCode::FORBIDDEN, "{name}: {value}");
         }
         for (path, served) in [("/", true), ("/api/rules", false), ("/api/policy", false)] {
-            let link = http::Request::get(path).header(HOST, "127.0.0.1:80");
+            let link = http::Request::get(path).header(HOST, "127.0.0.1:80").header(API_HEADER, "1");
             let link = link.header("sec-fetch-site", "cross-site").header("sec-fetch-mode", "navigate");
             assert_eq!(admit(&link.body(()).unwrap().into_parts().0).is_ok(), served, "{path}");
         }

@@ -6,13 +6,16 @@
 //!
 //! # The API
 //!
-//! The page is static (`/`, its scripts, style and icon); everything else is JSON. Spans are `[start, end]` in bytes of the text they are about.
+//! The page is static (`/`, its scripts, style and icon); `/lab` is the report of the lab that the command was given, in an origin of its own and
+//! without scripts; everything else is JSON. Spans are `[start, end]` in bytes of the text they are about.
+//!
+//! Each request of the API needs the header `x-celero`, with any value.
 //!
 //! | request | body | answer |
 //! |---|---|---|
 //! | `POST /api/rule` | `{"rule": "..", "language": "cel", "input": "..", "source": "192.0.2.7:4711", "measure": false}` | `diagnostics`, `type`, `input`, `result`, `parts`, `stages`, `code`, `ranges`, `cost`, `measured` |
 //! | `POST /api/names` | the same, without `rule` | `variables`, `functions`, `words`: what may be completed, with types and documentation |
-//! | `GET /api/start` | | what the command was given: `rule` as `{"name", "text", "language"}`, the names `policy` and `rules`, each null if not given; `version`, `architecture`, `optimized` |
+//! | `GET /api/start` | | what the command was given: `rule` as `{"name", "text", "language"}`, the names `policy`, `rules` and `lab`, each null if not given; `version`, `architecture`, `optimized` |
 //! | `GET /api/policy` | | `name`, `text`, `diagnostics`; if it is valid `rules`, the results of its `cases`, the rules that no case matches as `unmatched`, and `explanation` |
 //! | `POST /api/policy` | `{"input": "..", "source": ".."}` | what the policy does with the request: `phases`, `matched`, `answer`, `refusal`, `request`, `response`, `labels`, `log` |
 //! | `GET /api/rules` | | `ok`, `texts`, `diagnostics`; if all rules are valid `rules`, how each is found, `summary`, `expected`, `index_bytes`, `code_bytes` |
@@ -32,7 +35,8 @@
 //! [`limits`] has every bound: connections, time and bytes of heads, bodies and connections, evaluations at once, lengths of rules, steps and
 //! memory of evaluations, lengths of values in answers. A request must name the server by an IP address or as `localhost`, so that a page
 //! of another origin can't reach it through a name that changes its address (DNS rebinding). What evaluates takes JSON only.
-//! Requests with a foreign `Origin` or `Sec-Fetch-Site` are refused, and the server sends no CORS headers. Every answer has a
+//! Every request of the API needs a header of its own, which a page of another origin can't set without being asked for permission, so not even
+//! an image of such a page starts work. Requests with a foreign `Origin` or `Sec-Fetch-Site` are refused, and the server sends no CORS headers. Every answer has a
 //! `content-security-policy`. No file is read because a request names it.
 
 mod api;

@@ -16,6 +16,9 @@ pub(crate) type Reply = Response<Full<Bytes>>;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
+/// What a report of the lab may do: have a style. It is a file of the user, shown in an origin of its own (`sandbox`), and runs no script.
+const REPORT_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 const PROTECTION: [(HeaderName, &str); 6] = [
     (CONTENT_SECURITY_POLICY, POLICY),
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -33,6 +36,13 @@ pub(crate) fn with(status: StatusCode, content_type: &'static str, body: impl In
     for (name, value) in PROTECTION {
         reply.headers_mut().insert(name, HeaderValue::from_static(value));
     }
+    reply
+}
+
+/// Returns a page that `celero lab report` wrote.
+pub(crate) fn report(html: String) -> Reply {
+    let mut reply = with(StatusCode::OK, "text/html; charset=utf-8", html);
+    reply.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(REPORT_POLICY));
     reply
 }
 

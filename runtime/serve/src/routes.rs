@@ -1,6 +1,6 @@
 //! From a request to its answer.
 
-use crate::files::Files;
+use crate::files::{self, Files};
 use crate::reply::{self, Reply};
 use crate::work::{Queue, Refused};
 use crate::{api, assets, guard, limits};
@@ -21,6 +21,12 @@ pub(crate) async fn answer(request: Request<Incoming>, files: Arc<Files>, queue:
     if let Some((content_type, content)) = assets::of(path) {
         return match head.method {
             Method::GET | Method::HEAD => reply::with(StatusCode::OK, content_type, content),
+            _ => not_allowed("GET, HEAD"),
+        };
+    }
+    if path == "/lab" {
+        return match head.method {
+            Method::GET | Method::HEAD => report(&files),
             _ => not_allowed("GET, HEAD"),
         };
     }
@@ -52,6 +58,14 @@ pub(crate) async fn answer(request: Request<Incoming>, files: Arc<Files>, queue:
             reply::error(StatusCode::INTERNAL_SERVER_ERROR, "a defect of celero: please report this rule and request")
         }
     }
+}
+
+/// Returns the report of the lab. Reading a file within its bound takes less time than a request to the API.
+fn report(files: &Files) -> Reply {
+    let Some(path) = &files.lab else {
+        return reply::error(StatusCode::NOT_FOUND, "no report was given: celero serve --lab lab.html");
+    };
+    files::read(path).map_or_else(|why| reply::error(StatusCode::NOT_FOUND, &why), reply::report)
 }
 
 /// Reads a body, within its bounds.

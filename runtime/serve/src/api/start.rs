@@ -19,5 +19,6 @@ pub(super) fn answer(files: &Files) -> Json {
         "rule": rule,
         "policy": files.policy.as_deref().map(name),
         "rules": rules,
+        "lab": files.lab.as_deref().map(name),
     })
 }

@@ -30,6 +30,7 @@ async function start() {
   $("build").textContent = known.version ? `${known.version} · ${known.architecture}` : "";
   if (known.optimized === false) $("build").dataset.slow = "1";
   for (const page of ["policy", "rules"]) document.querySelector(`[data-page=${page}]`).hidden = !known[page];
+  $("lab").hidden = !known.lab;
   if (given) load({});
   else {
     const [, language, rule, input] = EXAMPLES[0];

@@ -26,7 +26,7 @@ fn other_names_and_origins_are_refused() {
     );
     let body = "{\"rule\":\"1\"}";
     let plain = format!(
-        "POST /api/rule HTTP/1.1\r\nHost: {to}\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        "POST /api/rule HTTP/1.1\r\nHost: {to}\r\nX-Celero: 1\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
         body.len()
     );
     assert_eq!(send(to, plain.as_bytes()).status, 415);
@@ -35,6 +35,11 @@ fn other_names_and_origins_are_refused() {
     let preflight = send(to, options.as_bytes());
     assert_eq!(preflight.status, 403);
     assert!(!preflight.head.to_ascii_lowercase().contains("access-control"));
+    // What an image on a page of another origin sends if this server is not on the browser's computer: no `Origin`, no `Sec-Fetch-Site`.
+    for path in ["/api/rules", "/api/policy", "/api/start"] {
+        let image = format!("GET {path} HTTP/1.1\r\nHost: {to}\r\nAccept: image/*\r\nConnection: close\r\n\r\n");
+        assert_eq!(send(to, image.as_bytes()).status, 403, "{path}");
+    }
 }
 
 #[test]
@@ -128,12 +133,12 @@ fn large_requests_are_refused_before_they_are_read() {
     let to = serve(Files::default());
     let head = |length: usize| {
         format!(
-            "POST /api/rule HTTP/1.1\r\nHost: {to}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+            "POST /api/rule HTTP/1.1\r\nHost: {to}\r\nX-Celero: 1\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
         )
     };
     assert_eq!(send(to, head(1 << 30).as_bytes()).status, 413);
     let chunked = format!(
-        "POST /api/rule HTTP/1.1\r\nHost: {to}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "POST /api/rule HTTP/1.1\r\nHost: {to}\r\nX-Celero: 1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
     );
     let mut stream = TcpStream::connect(to).unwrap();
     stream.write_all(chunked.as_bytes()).unwrap();
@@ -201,7 +206,7 @@ fn a_slow_client_holds_up_nobody() {
     let to = serve(Files::default());
     let mut slow: Vec<TcpStream> = (0..50).map(|_| TcpStream::connect(to).unwrap()).collect();
     for stream in &mut slow {
-        stream.write_all(b"POST /api/rule HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{").unwrap();
+        stream.write_all(b"POST /api/rule HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Celero: 1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{").unwrap();
     }
     assert_eq!(post(to, "/api/rule", &json!({ "rule": "1 + 1" })).json()["result"]["value"]["text"], "2");
     // Two requests in one packet have two answers.

@@ -87,3 +87,28 @@ fn a_rule_set_says_how_each_rule_is_found() {
     std::fs::remove_file(&path).unwrap();
     assert_eq!(get(to, "/api/rules").status, 404);
 }
+
+#[test]
+fn a_report_of_the_lab_is_shown_without_scripts_in_an_origin_of_its_own() {
+    let report = folder("lab").join("lab.html");
+    std::fs::write(
+        &report,
+        "<!doctype html><style>p { color: red }</style><p>figures<script>fetch('/api/start')</script>",
+    )
+    .unwrap();
+    let to = serve(Files { lab: Some(report.clone()), ..Files::default() });
+    let page = get(to, "/lab");
+    assert!(page.status == 200 && page.body.contains("figures"), "{page:?}");
+    let head = page.head.to_ascii_lowercase();
+    assert!(head.contains("default-src 'none'; style-src 'unsafe-inline'; sandbox;"), "{head}");
+    assert!(
+        !head.contains("script-src") && !head.contains("allow-") && head.contains("frame-ancestors 'none'"),
+        "{head}"
+    );
+    assert_eq!(head.matches("content-security-policy").count(), 1, "{head}");
+    assert_eq!(get(to, "/api/start").json()["lab"], json!(report.display().to_string()));
+    std::fs::write(&report, vec![b'x'; usize::try_from(limits::FILE_BYTES).unwrap() + 1]).unwrap();
+    assert_eq!(get(to, "/lab").status, 404, "a report that has grown too long");
+    let without = serve(Files::default());
+    assert_eq!((get(without, "/lab").status, &get(without, "/api/start").json()["lab"]), (404, &json!(null)));
+}

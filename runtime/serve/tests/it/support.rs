@@ -71,12 +71,12 @@ pub(crate) fn read(stream: &mut TcpStream) -> Answer {
 }
 
 pub(crate) fn get(to: SocketAddr, path: &str) -> Answer {
-    send(to, format!("GET {path} HTTP/1.1\r\nHost: {to}\r\nConnection: close\r\n\r\n").as_bytes())
+    send(to, format!("GET {path} HTTP/1.1\r\nHost: {to}\r\nX-Celero: 1\r\nConnection: close\r\n\r\n").as_bytes())
 }
 
 pub(crate) fn request(method: &str, to: SocketAddr, path: &str, body: &str) -> Answer {
     let head = format!(
-        "{method} {path} HTTP/1.1\r\nHost: {to}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        "{method} {path} HTTP/1.1\r\nHost: {to}\r\nX-Celero: 1\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
     send(to, (head + body).as_bytes())
