@@ -30,6 +30,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("celero-derive", &[]),
     ("celero-matching", &[]),
     ("celero-canonical", &[]),
+    ("celero-limits", &[]),
     ("celero", &["celero-canonical", "celero-derive", "celero-frontend", "celero-ir", "celero-jit", "celero-matching"]),
     ("celero-policy", &["celero", "celero-canonical"]),
     ("celero-tooling", &["celero", "celero-policy"]),

@@ -1,0 +1,44 @@
+//! Costs that are reserved before a request and settled after it.
+
+use crate::limiter::{Key, Limiter};
+use crate::time::Time;
+use std::sync::Arc;
+
+/// A cost that is reserved until the real one is known. Dropped without being settled, it counts as reserved, at the time at which it was
+/// reserved: a client gains nothing by breaking off a request.
+#[derive(Debug)]
+#[must_use = "a reservation that is dropped counts"]
+pub struct Reservation {
+    limiter: Arc<Limiter>,
+    key: Key,
+    cost: u64,
+    at: Time,
+    is_settled: bool,
+}
+
+impl Reservation {
+    pub(crate) fn new(limiter: Arc<Limiter>, key: Key, cost: u64, at: Time) -> Self {
+        Self { limiter, key, cost, at, is_settled: false }
+    }
+
+    /// Returns the reserved cost.
+    #[must_use]
+    pub fn cost(&self) -> u64 {
+        self.cost
+    }
+
+    /// Counts the real cost instead of the reserved one. It may be 0, and it may exceed the limit: then the key is refused until that has
+    /// come back.
+    pub fn settle(mut self, used: u64, now: Time) {
+        self.is_settled = true;
+        self.limiter.settle(self.key, self.cost, used, now);
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if !self.is_settled {
+            self.limiter.settle(self.key, self.cost, self.cost, self.at);
+        }
+    }
+}
