@@ -272,7 +272,7 @@ impl Guard {
     /// Runs the phase `log`, and returns the fields for the log entry. Call it once, when the request is over.
     pub fn log(&mut self, session: &mut Session) -> LogFields {
         self.restore(session);
-        if !self.policy.has_log_fields() {
+        if !self.policy.lasts_until_end() {
             return LogFields::default();
         }
         let end = RequestSummary {

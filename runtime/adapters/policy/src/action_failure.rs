@@ -24,6 +24,9 @@ pub(crate) enum ActionPart<'r> {
     LogField(&'r str),
     AnswerHeader(&'r HeaderName),
     AnswerBody,
+    LimitKey,
+    LimitCost,
+    Settle(&'r str),
 }
 
 /// Why a part of an action has no value.
@@ -70,7 +73,8 @@ impl ActionPart<'_> {
             Self::SetHeader(_) | Self::AddHeader(_) | Self::AnswerHeader(_) => {
                 "the value has a line break or a control character"
             }
-            Self::Label(_) | Self::AnswerBody => "the value is not text",
+            Self::Label(_) | Self::AnswerBody | Self::LimitKey => "the value is not text",
+            Self::LimitCost | Self::Settle(_) => "the value is not a number from 0",
             Self::LogField(_) => "JSON can't represent the value",
         }
     }
@@ -84,6 +88,9 @@ impl fmt::Display for ActionPart<'_> {
             Self::Label(name) => write!(f, "labels {}", name.escape_debug()),
             Self::LogField(name) => write!(f, "logFields {}", name.escape_debug()),
             Self::AnswerHeader(name) => write!(f, "header {name} of the answer"),
+            Self::LimitKey => f.write_str("key of the limit"),
+            Self::LimitCost => f.write_str("cost of the limit"),
+            Self::Settle(name) => write!(f, "settle {}", name.escape_debug()),
             Self::AnswerBody => f.write_str("body of the answer"),
         }
     }

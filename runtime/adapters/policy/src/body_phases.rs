@@ -39,7 +39,7 @@ impl Policy {
         };
         let answer = self.body.run(&context, &head.headers, effects);
         exchange.end_phase();
-        exchange.outcome(answer)
+        self.conclude(head, answer, exchange)
     }
 
     /// Decides about a request whose body is too large. Call it instead of [`request_body`](Self::request_body). After

@@ -1,7 +1,7 @@
 //! The keys of a file of cases, which `celero test` runs: names, values and descriptions.
 
 use crate::policy_keys::CODES;
-use crate::schema::ValueSpec::{Any, Integer, List, Map, Mapping, OneOf, Template, Text};
+use crate::schema::ValueSpec::{Any, Duration, Integer, List, Map, Mapping, OneOf, Template, Text, True};
 use crate::schema::{DocumentSpec, KeySpec, MappingSpec, ValueSpec};
 
 const fn optional(name: &'static str, value: ValueSpec, description: &'static str) -> KeySpec {
@@ -15,15 +15,41 @@ static CASE: MappingSpec = MappingSpec::new(
     "a case",
     &[
         KeySpec::required("name", Text, "What the case shows."),
-        optional("request", Mapping(&REQUEST), "The request. Default: `GET /`."),
         optional(
-            "given",
-            Mapping(&CREDENTIALS),
-            "Credentials that count as verified, so that a case needs no signatures.",
+            "before",
+            List(&Mapping(&EARLIER)),
+            "Requests that precede the request of the case, in order. Limits begin unused in each case.",
         ),
-        optional("labels", Map(&Text), "Labels that the host gives the request."),
-        optional("response", Mapping(&RESPONSE), "The response of the server. Default: status 200."),
+        optional(
+            "at",
+            Duration,
+            "When the request arrives, after the beginning of the case. Default: when the last of `before` does.",
+        ),
+        REQUEST_KEY,
+        GIVEN,
+        LABELS,
+        RESPONSE_KEY,
         KeySpec::required("expect", Mapping(&EXPECTATION), "The expected result. What is not listed is not compared."),
+    ],
+);
+
+const REQUEST_KEY: KeySpec = optional("request", Mapping(&REQUEST), "The request. Default: `GET /`.");
+const GIVEN: KeySpec =
+    optional("given", Mapping(&CREDENTIALS), "Credentials that count as verified, so that a case needs no signatures.");
+const LABELS: KeySpec = optional("labels", Map(&Text), "Labels that the host gives the request.");
+const RESPONSE_KEY: KeySpec =
+    optional("response", Mapping(&RESPONSE), "The response of the server. Default: status 200.");
+
+static EARLIER: MappingSpec = MappingSpec::new(
+    "an entry of `before`",
+    &[
+        optional("at", Duration, "When the request arrives, after the beginning of the case. Default: 0s."),
+        optional("times", Integer { least: 1, most: 100_000 }, "How many such requests arrive then. Default: 1."),
+        optional("open", True, "The requests are open until the case ends."),
+        REQUEST_KEY,
+        GIVEN,
+        LABELS,
+        RESPONSE_KEY,
     ],
 );
 

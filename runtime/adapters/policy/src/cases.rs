@@ -9,6 +9,7 @@ use crate::exchange::Exchange;
 use crate::outcome::{LogFields, Outcome, PolicyAnswer, RequestSummary};
 use crate::policy::Policy;
 use crate::problems::{FileSpan, Problems};
+use crate::schema::duration;
 use crate::yaml::{Node, SourceText, read};
 use celero::Diagnostic;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, Version, header, request, response};
@@ -75,7 +76,7 @@ impl Policy {
         let mut cases = Vec::new();
         for case in read.into_iter().flatten() {
             let before = problems.count();
-            case.expect(&run(self, &case), &mut problems);
+            case.expect(&case.run(self), &mut problems);
             cases.push((case.name, problems.count() == before));
         }
         let unmatched = self.rules().filter(|rule| rule.matched == 0);
@@ -87,12 +88,24 @@ impl Policy {
 /// A case.
 struct Case<'n> {
     name: String,
+    /// The requests that precede it.
+    before: Vec<Earlier<'n>>,
+    /// When the request arrives, after the beginning of the case.
+    at: Duration,
     head: request::Parts,
     body: Vec<u8>,
     response: response::Parts,
     response_body: Vec<u8>,
     addresses: [SocketAddr; 2],
     node: &'n Node,
+}
+
+/// Requests that precede the one of a case.
+struct Earlier<'n> {
+    request: Case<'n>,
+    times: u32,
+    /// They are open until the case ends.
+    is_open: bool,
 }
 
 /// What a policy did in a case.
@@ -107,6 +120,24 @@ struct CaseResult {
 impl<'n> Case<'n> {
     fn read(node: &'n Node, problems: &mut Problems) -> Option<Self> {
         let name = node.text_of("name")?.text;
+        let earlier = |node, problems: &mut Problems| Earlier {
+            request: Self::request(node, String::new(), problems),
+            times: Node::text_of(node, "times").and_then(|text| text.text.parse().ok()).unwrap_or(1),
+            is_open: Node::get(node, "open").is_some(),
+        };
+        let before: Vec<Earlier<'n>> =
+            node.get("before").map_or(&[][..], Node::elements).iter().map(|node| earlier(node, problems)).collect();
+        let last = before.last().map_or(Duration::ZERO, |earlier| earlier.request.at);
+        let mut case = Self::request(node, name, problems);
+        if node.get("at").is_none() {
+            case.at = last;
+        }
+        Some(Self { before, ..case })
+    }
+
+    /// Reads a request without those that precede it.
+    fn request(node: &'n Node, name: String, problems: &mut Problems) -> Self {
+        let at = node.text_of("at").and_then(|text| duration(&text.text)).unwrap_or_default();
         let (asked, answered) = (node.get("request"), node.get("response"));
         let text = |key: &str| asked.and_then(|request| request.text_of(key));
         let (mut head, ()) = http::Request::new(()).into_parts();
@@ -128,7 +159,22 @@ impl<'n> Case<'n> {
         let body = text("body").map(|text| text.text.into_bytes()).unwrap_or_default();
         let response_body = answered.and_then(|response| response.text_of("body"));
         let response_body = response_body.map(|text| text.text.into_bytes()).unwrap_or_default();
-        Some(Self { name, head, body, response, response_body, addresses, node })
+        Self { name, before: Vec::new(), at, head, body, response, response_body, addresses, node }
+    }
+
+    /// Runs the case with unused limits.
+    fn run(&self, policy: &Policy) -> CaseResult {
+        policy.clear_limits();
+        let mut open = Vec::new();
+        for Earlier { request, times, is_open } in &self.before {
+            for _ in 0..*times {
+                let CaseResult { exchange, .. } = run(policy, request);
+                if *is_open {
+                    open.push(exchange);
+                }
+            }
+        }
+        run(policy, self)
     }
 
     /// Reports the differences from the expectation.
@@ -256,6 +302,7 @@ fn headers(message: Option<&Node>, problems: &mut Problems) -> HeaderMap {
 fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     let [source, destination] = case.addresses;
     let mut exchange = Exchange::new(Some(source), Some(destination));
+    exchange.set_time(case.at);
     for entry in case.node.get("labels").map_or(&[][..], Node::entries) {
         if let Some(value) = entry.value.text() {
             exchange.set_label(&entry.key.text, &value.text);

@@ -1,7 +1,7 @@
 //! Compiles the rules of a phase from a document.
 
 use crate::actions::{
-    AnswerTemplate, Field, HeaderEdit, HeaderTemplate, NamedList, PhaseEnd, Rule, TextTemplate, is_framing,
+    AnswerTemplate, Field, HeaderEdit, HeaderTemplate, NamedList, PhaseEnd, TextTemplate, is_framing,
 };
 use crate::definitions::{Definitions, Missing};
 use crate::document::Document;
@@ -12,6 +12,8 @@ use crate::normalize::Normalization;
 use crate::outcome::Phase;
 use crate::phase::PhaseRules;
 use crate::problems::{FileSpan, Problems};
+use crate::rule::Rule;
+use crate::rule_limit::CountWhen;
 use crate::rule_times::RuleTimes;
 use crate::schema::share;
 use crate::yaml::{MapEntry, Node, SourceText};
@@ -33,6 +35,9 @@ const SAMPLING_INTERVAL: u32 = 64;
 
 /// The names of a policy's own counters.
 pub(crate) type CounterNames = Vec<String>;
+
+/// The names of a policy's limits, with their places.
+pub(crate) type LimitNames = Vec<(Arc<str>, FileSpan)>;
 
 /// The environment of a phase, and the definitions that are not valid in it.
 pub(crate) struct PhaseEnv<C> {
@@ -58,6 +63,7 @@ pub(crate) struct Compilation<'d> {
     pub(crate) normalization: &'d mut Normalization,
     pub(crate) problems: &'d mut Problems,
     pub(crate) counter_names: CounterNames,
+    pub(crate) limit_names: LimitNames,
     /// The description of the phases for `celero explain`, if wanted.
     pub(crate) explanation: Option<String>,
     pub(crate) engine: &'static Engine,
@@ -68,6 +74,8 @@ pub(crate) struct CompiledPhase<S> {
     pub(crate) rules: PhaseRules<S>,
     pub(crate) reads: CredentialReads,
     pub(crate) reads_ends: EndReads,
+    /// In the phase `response`: which responses count for limits.
+    pub(crate) count_when: Vec<CountWhen<S>>,
 }
 
 /// A condition as it stands in the file, and checked.
@@ -135,6 +143,7 @@ impl Compilation<'_> {
             }
             placed.push(compiler.rule(node, number));
         }
+        let count_when = compiler.count_when();
         let ExpressionCompiler { reads, reads_ends, request_headers, .. } = compiler.expressions;
         if phase != Phase::Log {
             request_headers.iter().for_each(|name| self.normalization.of_requests.add(name));
@@ -164,7 +173,7 @@ impl Compilation<'_> {
         let rules: Box<[Rule<C::Static>]> = placed.into_iter().map(|placed| placed.rule).collect();
         let counters = Counters::new(rules.len()).sampling_interval(SAMPLING_INTERVAL);
         let rules = PhaseRules { phase, set, rules, error_policy, error_status, counters, times, failure_log: None };
-        Some(CompiledPhase { rules, reads, reads_ends })
+        Some(CompiledPhase { rules, reads, reads_ends, count_when })
     }
 
     /// Warns where a client can pass a rule that keeps messages back.
@@ -235,7 +244,7 @@ impl Compilation<'_> {
     }
 
     /// The language of a rule.
-    fn language(&mut self, rule: &Node) -> Language {
+    pub(crate) fn language(&mut self, rule: &Node) -> Language {
         let word = rule.text_of("language").or_else(|| {
             let usual = self.document.setting("defaults", "language", self.problems);
             usual.and_then(Node::text)
@@ -323,9 +332,9 @@ fn builder<'e, C: Context>(
 }
 
 /// Compiles the rules of a phase.
-struct RuleCompiler<'c, 'd, C> {
-    expressions: ExpressionCompiler<'c, C>,
-    compilation: &'c mut Compilation<'d>,
+pub(crate) struct RuleCompiler<'c, 'd, C> {
+    pub(crate) expressions: ExpressionCompiler<'c, C>,
+    pub(crate) compilation: &'c mut Compilation<'d>,
 }
 
 impl<C: Context> RuleCompiler<'_, '_, C> {
@@ -342,9 +351,11 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         let rule = Rule {
             name,
             sample: node.text_of("sample").and_then(|text| share(&text.text)),
+            limit: self.limit(node, number),
             edits: self.edits(node),
             labels: self.labels(node),
             fields: self.fields(node),
+            settled: self.settled(node),
             counter: node.text_of("count").map(|text| self.compilation.counter(text.text)),
             end: self.end(node),
         };
@@ -418,7 +429,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
     }
 
     /// Reads how a rule ends the phase.
-    fn end(&mut self, node: &Node) -> Option<PhaseEnd<C::Static>> {
+    pub(crate) fn end(&mut self, node: &Node) -> Option<PhaseEnd<C::Static>> {
         const ENDS: [&str; 4] = ["allow", "deny", "respond", "redirect"];
         let mut ends = node.entries().iter().filter(|entry| ENDS.contains(&&*entry.key.text));
         let MapEntry { key, value } = ends.next()?;
@@ -455,7 +466,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         }
     }
 
-    fn reply(&mut self, node: &Node, usual: StatusCode) -> Option<AnswerTemplate<C::Static>> {
+    pub(crate) fn reply(&mut self, node: &Node, usual: StatusCode) -> Option<AnswerTemplate<C::Static>> {
         let status = node.text_of("status").and_then(|text| text.text.parse().ok()).unwrap_or(usual);
         let headers = self.headers(node.get("headers")).into();
         let body = match node.text_of("body") {

@@ -1,6 +1,6 @@
 //! What a rule of a phase counts as if its condition fails: the key `onError`.
 
-use crate::actions::Rule;
+use crate::rule::Rule;
 use celero::ErrorPolicy;
 
 /// What the rules of a phase count as if their conditions fail.

@@ -4,11 +4,15 @@ use crate::auth::{ClientCertificate, Verification, VerifiedCredentials};
 use crate::context::Labels;
 use crate::edits::Edits;
 use crate::grpc::answer_to_call;
+use crate::limit_state::tells_limit;
 use crate::outcome::{Outcome, PolicyAnswer};
+use crate::request_limits::RequestLimits;
 use celero_canonical::Refusal;
+use celero_limits::Time;
 use serde_json::Value as Json;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The state of one request between its phases: addresses, verified credentials, labels, log fields, and the header edits of the last
 /// phase. Reuse it for another request on the same connection with [`reset`](Self::reset), which keeps its memory.
@@ -45,6 +49,8 @@ pub(crate) struct Effects {
     pub(crate) edits: Edits,
     /// The labels that the current phase sets. Later phases read them.
     pub(crate) labels: Vec<(Arc<str>, String)>,
+    /// The limits that were asked. A phase that runs again finds what they have decided.
+    pub(crate) limits: RequestLimits,
     /// The fields of the log entry that all phases so far added.
     pub(crate) fields: Vec<(Arc<str>, Json)>,
 }
@@ -84,6 +90,14 @@ impl Exchange {
             self.labels.clear();
         }
         self.effects.discard();
+        self.effects.limits.clear();
+    }
+
+    /// Sets the time that limits read, since an origin of the host's choice that all its requests share; the default is a monotonic clock of the
+    /// process. Tests choose the time, and a host that measures it anyway saves a reading of the clock. [`reset`](Self::reset) forgets it.
+    pub fn set_time(&mut self, time: Duration) {
+        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.effects.limits.time = Some(Time::from_nanos(nanos));
     }
 
     /// Sets who sent the request, if a trusted proxy in front has said so: rules read `address` as `source.address` and `source.port` (0: unknown),
@@ -153,6 +167,14 @@ impl Exchange {
 
     /// Returns the outcome of a phase that ended with this answer, or with none.
     pub(crate) fn outcome(&self, answer: Option<PolicyAnswer>) -> Outcome {
+        let answer = answer.map(|mut answer| {
+            if !tells_limit(&answer.headers) {
+                self.effects.limits.tell(|name, value| {
+                    answer.headers.append(name, value);
+                });
+            }
+            answer
+        });
         let in_its_protocol = |answer| if self.is_grpc { answer_to_call(answer) } else { answer };
         answer.map_or(Outcome::Continue, |answer| Outcome::Respond(Box::new(in_its_protocol(answer))))
     }

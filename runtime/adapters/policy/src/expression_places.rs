@@ -49,7 +49,13 @@ struct Walk {
 impl Walk {
     fn entry(&mut self, entry: &MapEntry, spec: &ValueSpec, usual: Language) {
         self.key.clone_from(&entry.key.text);
+        // What counts for a limit is decided when there is a response.
+        let section =
+            (entry.key.text == "countWhen").then(|| std::mem::replace(&mut self.section, "response".to_owned()));
         self.node(&entry.value, spec, usual);
+        if let Some(section) = section {
+            self.section = section;
+        }
     }
 
     fn node(&mut self, node: &Node, spec: &ValueSpec, usual: Language) {

@@ -4,6 +4,7 @@ use crate::actions::{Field, HeaderTemplate, TextTemplate};
 use crate::language::{Language, filter_text, has_text};
 use crate::outcome::Phase;
 use crate::problems::{FileSpan, Problems};
+use crate::rule_limit::Number;
 use crate::template::{TemplatePart, parse};
 use crate::yaml::SourceText;
 use bytes::Bytes;
@@ -150,6 +151,32 @@ impl<C: Context> ExpressionCompiler<'_, C> {
             problems.add("policy-type", text.place, message);
         }
         Some(checked)
+    }
+
+    /// Compiles a condition that is evaluated alone.
+    pub(crate) fn predicate(&mut self, text: &SourceText, problems: &mut Problems) -> Option<Program<C::Static>> {
+        let checked = self.condition(text, problems)?;
+        self.compiled(self.engine.compile_checked(self.env(), &checked), text, problems)
+    }
+
+    /// Compiles a number: a constant, or the value of one `${..}`.
+    pub(crate) fn number(&mut self, text: &SourceText, problems: &mut Problems) -> Option<Number<C::Static>> {
+        let parts = parse(&text.text).unwrap_or_default();
+        let [TemplatePart::Expression(source, start)] = &*parts else {
+            let number = text.text.trim().parse().ok().map(Number::Fixed);
+            if number.is_none() {
+                let message = format!("`{}` is not a cost", text.text);
+                let problem = problems.add("policy-value", text.place, message);
+                problem.help("a cost is a whole number from 0, or one `${..}` whose value is a number".to_owned());
+            }
+            return number;
+        };
+        let checked = self.checked(text, *start, source, problems)?;
+        if !matches!(checked.result_type(), Type::Int | Type::Uint | Type::Double | Type::Dyn) {
+            let message = format!("a cost is a number, this is `{}`", checked.type_name());
+            problems.add("policy-type", text.place, message);
+        }
+        self.compiled(self.engine.compile_checked(self.env(), &checked), text, problems).map(Number::Computed)
     }
 
     /// Compiles a text template.

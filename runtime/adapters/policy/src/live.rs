@@ -28,7 +28,8 @@ impl LivePolicy {
         self.current.load_full()
     }
 
-    /// Loads the file again. A file with errors changes nothing. A valid file replaces the policy, and all counters start at 0.
+    /// Loads the file again. A file with errors changes nothing. A valid file replaces the policy, and all counters start at 0, but those of limits with the same name
+    /// and definition.
     ///
     /// # Errors
     /// See [`Policy::load`].

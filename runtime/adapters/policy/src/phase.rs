@@ -1,16 +1,20 @@
 //! Runs a phase: its rules are evaluated together, and those that match act in order until one ends the phase.
 
 use crate::action_failure::{ActionFailure, ActionPart};
-use crate::actions::{PhaseEnd, Rule};
+use crate::actions::PhaseEnd;
 use crate::auth::{LazyCredentials, UNVERIFIED, UnverifiedRead};
 use crate::error_policy::PhaseErrorPolicy;
 use crate::exchange::Effects;
 use crate::failure_log::{FailureLog, FailureSink};
+use crate::limit_state::add_retry_after;
 use crate::outcome::{Phase, PhaseInfo, PolicyAnswer, RuleInfo};
+use crate::rule::Rule;
+use crate::rule_limit::{RuleLimit, TellsClient};
 use crate::rule_times::RuleTimes;
 use celero::counting::{CounterShards, Counters, Evaluations, SlotCounts};
 use celero::{Context, RuleError, RuleSet, Scratch};
 use http::{HeaderMap, StatusCode, header};
+use serde_json::Value as Json;
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -170,7 +174,17 @@ impl<S: Context + 'static> PhaseRules<S> {
             }
             counted.push((index, true));
             let mut failures = Vec::new();
-            let step = self.act(rule, context, headers, effects, scratch, &mut failures);
+            let charge = rule.limit.as_ref().map(|limit| (limit, limit.charge(context, scratch, &mut failures)));
+            // The key may depend on a verification: nothing is counted before that.
+            if read() != UnverifiedRead::None {
+                return Err(Unverified);
+            }
+            let above = charge.and_then(|(limit, charge)| (!limit.count(charge, &mut effects.limits)).then_some(limit));
+            let mut step =
+                above.map_or(Step::Next, |limit| self.above(rule, limit, context, effects, scratch, &mut failures));
+            if matches!(step, Step::Next) {
+                step = self.act(rule, context, headers, effects, scratch, &mut failures);
+            }
             if read() != UnverifiedRead::None {
                 return Err(Unverified);
             }
@@ -237,19 +251,61 @@ impl<S: Context + 'static> PhaseRules<S> {
                 Err(failure) => failures.push(failure),
             }
         }
-        match &rule.end {
-            None => Step::Next,
-            Some(PhaseEnd::Allow) => Step::End(None),
-            Some(PhaseEnd::Deny(reply) | PhaseEnd::Respond(reply)) => {
-                let before = failures.len();
-                let mut answer = reply.answer(context, &rule.name, scratch, failures);
-                let is_complete = failures.len() == before;
-                if answer.status.is_redirection() && !answer.headers.contains_key(header::LOCATION) && !is_complete {
-                    answer = PolicyAnswer::empty(self.error_status, &rule.name);
-                }
-                Step::End(Some(Box::new(answer)))
+        for (name, cost) in &rule.settled {
+            match cost.value(ActionPart::Settle(name), context, scratch) {
+                Ok(cost) => effects.limits.settle(name, cost),
+                Err(failure) => failures.push(failure),
             }
         }
+        rule.end.as_ref().map_or(Step::Next, |end| self.end(end, rule, context, scratch, failures))
+    }
+
+    /// Ends the phase with the answer of a rule.
+    fn end<'r, C: Context<Static = S>>(
+        &self,
+        end: &'r PhaseEnd<S>,
+        rule: &'r Rule<S>,
+        context: &C,
+        scratch: &mut Scratch,
+        failures: &mut Vec<ActionFailure<'r, S>>,
+    ) -> Step {
+        let (PhaseEnd::Deny(reply) | PhaseEnd::Respond(reply)) = end else { return Step::End(None) };
+        let before = failures.len();
+        let mut answer = reply.answer(context, &rule.name, scratch, failures);
+        let is_complete = failures.len() == before;
+        if answer.status.is_redirection() && !answer.headers.contains_key(header::LOCATION) && !is_complete {
+            answer = PolicyAnswer::empty(self.error_status, &rule.name);
+        }
+        Step::End(Some(Box::new(answer)))
+    }
+
+    /// Answers a request above a limit, or only logs it in a dry run.
+    #[cold]
+    fn above<'r, C: Context<Static = S>>(
+        &self,
+        rule: &'r Rule<S>,
+        limit: &'r RuleLimit<S>,
+        context: &C,
+        effects: &mut Effects,
+        scratch: &mut Scratch,
+        failures: &mut Vec<ActionFailure<'r, S>>,
+    ) -> Step {
+        if limit.dry_run {
+            effects.log(&Arc::from("aboveLimit"), Json::from(&*limit.state.name));
+            return Step::Next;
+        }
+        let mut step = self.end(&limit.end, rule, context, scratch, failures);
+        if let Step::End(Some(answer)) = &mut step
+            && let Some(decision) = effects.limits.decided(&limit.state).and_then(|asked| asked.decision)
+        {
+            add_retry_after(&mut answer.headers, &decision);
+            if limit.tells != TellsClient::Never {
+                limit.state.headers(&decision, |name, value| {
+                    answer.headers.append(name, value);
+                });
+            }
+        }
+        step
     }
 
     /// Returns the rules with their counters.

@@ -13,14 +13,16 @@ use crate::expressions::{CredentialReads, DeclaredNames, EndReads};
 use crate::failure_log::FailureSink;
 use crate::grpc::is_call;
 use crate::normalize::Normalization;
-use crate::outcome::{LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo, VerificationInfo};
+use crate::outcome::{LogFields, Outcome, Phase, PolicyAnswer, RequestSummary};
 use crate::phase::{PhaseRules, Unverified};
 use crate::problems::Problems;
 use crate::purpose::Purpose;
+use crate::rule::Rule;
+use crate::rule_limit::CountWhen;
 use celero::http::RequestHead;
 use celero::{Diagnostic, Style};
 use celero_canonical as canonical;
-use celero_canonical::{Head, Refusal, canonicalize_response, clean_trailers, origin_form};
+use celero_canonical::{Head, canonicalize_response, clean_trailers, origin_form};
 use http::{HeaderMap, HeaderValue, StatusCode, header, request, response};
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -30,11 +32,11 @@ use std::sync::{Arc, LazyLock};
 /// A compiled policy, to be shared between threads. Only its counters change.
 #[derive(Debug)]
 pub struct Policy {
-    request: PhaseRules<RequestData<'static>>,
+    pub(crate) request: PhaseRules<RequestData<'static>>,
     pub(crate) body: PhaseRules<BodyData<'static>>,
-    response: PhaseRules<ResponseData<'static>>,
+    pub(crate) response: PhaseRules<ResponseData<'static>>,
     pub(crate) response_body: PhaseRules<ResponseBodyData<'static>>,
-    log: PhaseRules<LogData<'static>>,
+    pub(crate) log: PhaseRules<LogData<'static>>,
     pub(crate) auth: Auth,
     /// The credentials that phases after the first one read. The headers that prove them may be gone by then.
     late: CredentialReads,
@@ -44,8 +46,10 @@ pub struct Policy {
     logged: CredentialReads,
     pub(crate) body_settings: BodySettings,
     pub(crate) response_settings: BodySettings,
-    normalization: Normalization,
-    counter_names: Vec<String>,
+    pub(crate) normalization: Normalization,
+    pub(crate) counter_names: Vec<String>,
+    /// Which responses count, for limits that depend on them.
+    pub(crate) count_when: Vec<CountWhen<ResponseData<'static>>>,
     problems: Problems,
 }
 
@@ -136,6 +140,7 @@ impl Policy {
             normalization: &mut normalization,
             problems: &mut problems,
             counter_names: Vec::new(),
+            limit_names: Vec::new(),
             explanation: (purpose == Purpose::Explain).then(String::new),
             engine: purpose.engine(),
         };
@@ -169,6 +174,7 @@ impl Policy {
             response_settings,
             normalization,
             counter_names,
+            count_when: response.count_when,
             problems,
         };
         Ok((policy, explanation.unwrap_or_default()))
@@ -258,7 +264,7 @@ impl Policy {
                 if answer.is_none() {
                     self.ask_for_whole_response(head, exchange);
                 }
-                Ok(exchange.outcome(answer))
+                Ok(self.conclude(head, answer, exchange))
             }
             Err(Unverified) => {
                 effects.discard();
@@ -288,6 +294,7 @@ impl Policy {
         response: &response::Parts,
         exchange: &mut Exchange,
     ) -> Outcome {
+        self.count_response(head, response.status, &response.headers, exchange);
         let origin = exchange.source();
         let Exchange { findings, labels, effects, local, received, .. } = exchange;
         effects.edits.clear();
@@ -299,6 +306,9 @@ impl Policy {
         };
         let answer = self.response.run(&context, &response.headers, effects);
         exchange.end_phase();
+        if answer.is_none() {
+            self.tell_limits(exchange);
+        }
         exchange.outcome(answer)
     }
 
@@ -312,6 +322,9 @@ impl Policy {
         exchange: &mut Exchange,
     ) -> LogFields {
         static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
+        if let Some(response) = response {
+            self.count_response(head, response.status, &response.headers, exchange);
+        }
         let origin = exchange.source();
         let Exchange { findings, background, labels, effects, local, received, .. } = exchange;
         background.record(findings);
@@ -345,17 +358,18 @@ impl Policy {
         self.reads_ends.destination
     }
 
-    /// Returns whether the phases `response` or `responseBody` have rules. If not, a host need not call them.
+    /// Returns whether the phases `response` or `responseBody` have rules, or limits see responses. If not, a host need not call them.
     #[must_use]
     pub fn has_response_rules(&self) -> bool {
-        !self.response.rules.is_empty() || !self.response_body.rules.is_empty()
+        !self.response.rules.is_empty() || !self.response_body.rules.is_empty() || self.limits_see_responses()
     }
 
     /// Returns whether any phase adds fields to the log entry, or the phase `log` has rules. If not, a host need not call it.
     #[must_use]
     pub fn has_log_fields(&self) -> bool {
         fn logs<S>(rules: &PhaseRules<S>) -> bool {
-            rules.rules.iter().any(|rule| !rule.fields.is_empty())
+            let dry = |rule: &Rule<S>| rule.limit.as_ref().is_some_and(|limit| limit.dry_run);
+            rules.rules.iter().any(|rule| !rule.fields.is_empty() || dry(rule))
         }
         !self.log.rules.is_empty()
             || logs(&self.request)
@@ -383,36 +397,6 @@ impl Policy {
         origin_form(received)
     }
 
-    /// Returns how many requests were refused because they have no canonical form, for each reason, since the policy was loaded.
-    pub fn refusals(&self) -> impl Iterator<Item = (Refusal, u64)> {
-        self.normalization.refusals()
-    }
-
-    /// Returns the rules with their counters: phase by phase, in the order in which they act.
-    pub fn rules(&self) -> impl Iterator<Item = RuleInfo> {
-        let Self { request, body, response, response_body, log, .. } = self;
-        let later = response.infos().chain(response_body.infos()).chain(log.infos());
-        request.infos().chain(body.infos()).chain(later)
-    }
-
-    /// Returns the counters of the phases that have rules.
-    pub fn phases(&self) -> impl Iterator<Item = PhaseInfo> {
-        let Self { request, body, response, response_body, log, .. } = self;
-        [request.info(), body.info(), response.info(), response_body.info(), log.info()].into_iter().flatten()
-    }
-
-    /// Returns the policy's own counters (`count`) with their values.
-    pub fn counters(&self) -> impl Iterator<Item = (&str, u64)> {
-        let Self { request, body, response, response_body, log, counter_names, .. } = self;
-        let mut values = vec![0; counter_names.len()];
-        request.add_named(&mut values);
-        body.add_named(&mut values);
-        response.add_named(&mut values);
-        response_body.add_named(&mut values);
-        log.add_named(&mut values);
-        counter_names.iter().map(String::as_str).zip(values)
-    }
-
     /// Returns the warnings: what is valid but probably a mistake. Each has the name of its file; spans are byte offsets in it.
     pub fn warnings(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
         self.problems.warnings()
@@ -424,22 +408,16 @@ impl Policy {
         self.problems.render(if color { Style::Ansi } else { Style::Plain })
     }
 
-    /// Returns the counters of the verifications that take long.
-    #[must_use]
-    pub fn verifications(&self) -> VerificationInfo {
-        let (done, refused, waiting) = self.auth.counts();
-        VerificationInfo { done, refused, waiting }
-    }
-
     /// Returns the sets of keys at URLs (`jwt.keys[].jwksUrl`), which the host fetches: see [`KeySource`].
     pub fn key_sources(&self) -> impl Iterator<Item = &Arc<KeySource>> {
         self.auth.key_sources().iter()
     }
 
-    /// Uses what an earlier policy knows: the keys at URLs with the same settings, and the passwords of the same users with the same
-    /// hashes. Call it when a policy replaces another one, before it is used.
+    /// Uses what an earlier policy knows: the keys at URLs with the same settings, the passwords of the same users with the same
+    /// hashes, and the counters of limits with the same name and definition. Call it when a policy replaces another one, before it is used.
     pub fn take_over(&mut self, before: &Self) {
         self.auth.take_over(&before.auth);
+        self.take_over_limits(before);
     }
 
     /// Reports failing rules to a log, with the phase, the rule, the place or the action, and the error:

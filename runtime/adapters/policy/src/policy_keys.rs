@@ -14,8 +14,9 @@
 
 use crate::error_policy::PhaseErrorPolicy;
 use crate::language::Language;
+use crate::rule_limit::{LimitErrorPolicy, TellsClient};
 use crate::schema::ValueSpec::{
-    Expression, Integer, List, Map, Mapping, OneOf, Seconds, Share, Size, Template, Text, True, Word,
+    Duration, Expression, Integer, List, Map, Mapping, OneOf, Rate, Seconds, Share, Size, Template, Text, True, Word,
 };
 use crate::schema::{DiagnosticCodes, DocumentSpec, KeySpec, MappingSpec, ValueSpec};
 
@@ -231,6 +232,11 @@ const SAMPLE: KeySpec = optional(
 );
 const LOG_FIELDS: KeySpec =
     optional("logFields", Map(&Template), "Fields of the log entry. A field whose expression fails is left out.");
+const SETTLE: KeySpec = optional(
+    "settle",
+    Map(&Template),
+    "The real costs of limits that the request has asked, by their names, instead of the reserved ones. In `response`, `responseBody` and `log`.",
+);
 const COUNT: KeySpec = optional("count", Text, "The name of a counter that the rule increments.");
 
 pub(crate) static RULE: MappingSpec = MappingSpec::new(
@@ -253,23 +259,96 @@ pub(crate) static RULE: MappingSpec = MappingSpec::new(
         ),
         LOG_FIELDS,
         COUNT,
+        optional(
+            "limit",
+            Mapping(&LIMIT),
+            "How often a key may come, or how many of its requests may be open. Asked before the other actions of the rule, which a request above the limit does not reach. In `request` and `requestBody`.",
+        ),
+        SETTLE,
         optional("allow", True, "Ends the phase. The request or response continues."),
-        optional(
-            "deny",
-            OneOf(&[True, STATUS, Mapping(&ANSWER)]),
-            "Ends the phase with an answer. Default status: 403.",
-        ),
-        optional("respond", Mapping(&ANSWER), "Ends the phase with an answer. Default status: 200."),
-        optional(
-            "redirect",
-            OneOf(&[Template, Mapping(&REDIRECT)]),
-            "Ends the phase with a redirect to this address. Default status: 302.",
-        ),
+        DENY,
+        RESPOND,
+        REDIRECTS,
     ],
 );
 
+static DENIALS: [ValueSpec; 3] = [True, STATUS, Mapping(&ANSWER)];
+static TARGETS: [ValueSpec; 2] = [Template, Mapping(&REDIRECT)];
+const DENY: KeySpec = optional("deny", OneOf(&DENIALS), "Ends the phase with an answer. Default status: 403.");
+const RESPOND: KeySpec = optional("respond", Mapping(&ANSWER), "Ends the phase with an answer. Default status: 200.");
+const REDIRECTS: KeySpec =
+    optional("redirect", OneOf(&TARGETS), "Ends the phase with a redirect to this address. Default status: 302.");
+
+static LIMIT: MappingSpec = MappingSpec::new(
+    "a limit",
+    &[
+        optional(
+            "name",
+            Text,
+            "The name in metrics and headers. Default: the name of the rule. A reload keeps the counters of a limit whose name and definition stay.",
+        ),
+        optional(
+            "key",
+            OneOf(&[List(&Template), Template]),
+            "Who is counted: a text, or a list of texts that are one key together. Default: all requests are one key.",
+        ),
+        optional("rate", Rate, "How often: `100/s`, `5/m`, `1000/h`, `1/d`, `100/10s`."),
+        optional(
+            "burst",
+            Integer { least: 1, most: 1_000_000_000 },
+            "How much of a token bucket may be used at once after a pause. Default: the number of `rate`.",
+        ),
+        optional(
+            "algorithm",
+            Word(&["tokenBucket", "slidingWindow"]),
+            "`tokenBucket` (the default) gives back evenly; `slidingWindow` admits never more than the number of `rate` in any of its times.",
+        ),
+        optional(
+            "concurrent",
+            Integer { least: 0, most: 1_000_000 },
+            "How many requests of a key may be open at once, instead of `rate`.",
+        ),
+        optional("cost", Template, "How much a request uses: a whole number from 0, or one `${..}`. Default: 1."),
+        optional(
+            "countWhen",
+            Expression,
+            "A condition on the response (`response.code == 401`). Only requests for which it is true count. Until then the cost is reserved.",
+        ),
+        optional(
+            "groupV4",
+            Integer { least: 0, most: 32 },
+            "A key, or a part of one, that is an IPv4 address stands for the network with this prefix length. Default: 32.",
+        ),
+        optional(
+            "groupV6",
+            Integer { least: 0, most: 128 },
+            "The same for IPv6 addresses. Default: 64, because one client usually has all addresses of such a network.",
+        ),
+        optional("penalty", Duration, "How long a key that exceeds the limit stays out. Default: 0s."),
+        optional(
+            "keys",
+            Integer { least: 8, most: 4_194_304 },
+            "How many keys are remembered; 40 bytes each, 112 with a sliding window. Default: 65536.",
+        ),
+        optional("onLimit", Mapping(&ON_LIMIT), "The answer to a request above the limit. Default: `deny: 429`."),
+        optional(
+            "onError",
+            Word(LimitErrorPolicy::NAMES),
+            "What becomes of a request whose key or cost fails: `closed` (it is answered like one above the limit; the default), `shared` (all such requests are one key), `pass`.",
+        ),
+        optional(
+            "headers",
+            Word(TellsClient::NAMES),
+            "Which responses have `RateLimit` and `RateLimit-Policy`: `limited` (those above the limit; the default), `always`, `never`.",
+        ),
+        optional("dryRun", True, "Counts and logs requests above the limit, and lets them pass."),
+    ],
+);
+
+static ON_LIMIT: MappingSpec = MappingSpec::new("`onLimit`", &[DENY, RESPOND, REDIRECTS]);
+
 static LOG_RULE: MappingSpec =
-    MappingSpec::new("a rule of `log`", &[NAME, LANGUAGE, WHEN, PRIORITY, SAMPLE, LOG_FIELDS, COUNT]);
+    MappingSpec::new("a rule of `log`", &[NAME, LANGUAGE, WHEN, PRIORITY, SAMPLE, LOG_FIELDS, COUNT, SETTLE]);
 
 static ANSWER: MappingSpec = MappingSpec::new(
     "an answer",

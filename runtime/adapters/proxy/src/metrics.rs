@@ -15,7 +15,7 @@ use crate::generation::Generation;
 use crate::latency::CLASSES;
 use crate::process_metrics;
 use crate::prometheus_text::PrometheusText;
-use celero_policy::RuleInfo;
+use celero_policy::{LimitInfo, RuleInfo};
 use http::StatusCode;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -261,9 +261,33 @@ fn rules(page: &mut PrometheusText, now: &Generation) {
         page.sample("celero_rule_duration_seconds_sum", &labels, rule.time.as_secs_f64());
         page.sample("celero_rule_duration_seconds_count", &labels, rule.timed);
     }
+    limits(page, now);
     page.head("celero_policy_counter_total", "counter", "The policy's own counters, since it was loaded.");
     for (name, value) in now.policy.counters() {
         page.sample("celero_policy_counter_total", &[("name", name)], value);
+    }
+}
+
+fn limits(page: &mut PrometheusText, now: &Generation) {
+    let limits: Vec<_> = now.policy.limits().collect();
+    page.head("celero_limit_decisions_total", "counter", "Requests that asked a limit, by its decision.");
+    for limit in &limits {
+        let LimitInfo { admitted, limited, tolerated, .. } = *limit;
+        for (decision, count) in [("admitted", admitted), ("limited", limited), ("tolerated", tolerated)] {
+            page.sample("celero_limit_decisions_total", &[("limit", &limit.name), ("decision", decision)], count);
+        }
+    }
+    page.head("celero_limit_errors_total", "counter", "Requests whose key, cost or countWhen failed.");
+    for limit in &limits {
+        page.sample("celero_limit_errors_total", &[("limit", &limit.name)], limit.failed);
+    }
+    page.head("celero_limit_keys", "gauge", "Keys of a limit that have used something.");
+    for limit in &limits {
+        page.sample("celero_limit_keys", &[("limit", &limit.name)], limit.keys);
+    }
+    page.head("celero_limit_keys_merged_total", "counter", "Keys that were replaced before what they used came back.");
+    for limit in &limits {
+        page.sample("celero_limit_keys_merged_total", &[("limit", &limit.name)], limit.merged);
     }
 }
 

@@ -57,8 +57,9 @@ impl RequestState {
         response: Response<ResponseBody<R>>,
         exchange: Exchange,
     ) -> Response<ResponseBody<R>> {
-        let Some(head) = head.filter(|_| self.policy.has_log_fields()) else { return response };
+        let Some(head) = head.filter(|_| self.policy.lasts_until_end()) else { return response };
         let (parts, body) = response.into_parts();
+        let sink = self.sink.filter(|_| self.policy.has_log_fields());
         let log = LogOnDrop {
             policy: self.policy,
             head,
@@ -67,7 +68,7 @@ impl RequestState {
             started: self.started,
             clock: self.clock,
             bytes_sent: 0,
-            sink: self.sink,
+            sink,
         };
         Response::from_parts(parts, body.with_log(Some(Box::new(log))))
     }
@@ -123,7 +124,7 @@ where
             RequestBody::of(buffered.body)
         }
     };
-    let kept_head = (policy.has_response_rules() || policy.has_log_fields()).then(|| head.clone());
+    let kept_head = (policy.has_response_rules() || policy.lasts_until_end()).then(|| head.clone());
     if let Some(uri) = raw_uri(&policy, &exchange, &head.uri) {
         head.uri = uri;
     }

@@ -1,4 +1,5 @@
 //! Searches for keys and texts that make a lookup slow. Counts work, not time.
+#![expect(clippy::arithmetic_side_effects, reason = "tests")]
 
 use super::{LiteralLevel, LiteralMap, MIN_STEPS};
 use crate::testing::{Rng, distinct};

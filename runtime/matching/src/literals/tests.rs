@@ -57,7 +57,7 @@ fn found_by_automaton<const IGNORE_CASE: bool>(map: &LiteralMap<IGNORE_CASE>, te
         ids.push(id);
         ControlFlow::Continue(())
     });
-    assert!(end.is_continue() && steps <= 2 * text.len());
+    assert!(end.is_continue() && steps <= text.len().saturating_mul(2));
     ids.sort_unstable();
     ids
 }

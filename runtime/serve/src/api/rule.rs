@@ -108,7 +108,7 @@ where
         }
     };
     add("diagnostics", diagnostics_json(program.warnings()));
-    add("type", json!(program.result_type().to_string()));
+    add("type", json!(program.type_name()));
     if let Ok(explanation) = native.explain(env, rule) {
         let disassembly = explanation.machine_code().map(disassemble);
         let stages =

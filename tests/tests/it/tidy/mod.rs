@@ -32,7 +32,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("celero-canonical", &[]),
     ("celero-limits", &[]),
     ("celero", &["celero-canonical", "celero-derive", "celero-frontend", "celero-ir", "celero-jit", "celero-matching"]),
-    ("celero-policy", &["celero", "celero-canonical"]),
+    ("celero-policy", &["celero", "celero-canonical", "celero-limits"]),
     ("celero-tooling", &["celero", "celero-policy"]),
     ("celero-lsp", &["celero", "celero-policy", "celero-tooling"]),
     ("celero-serve", &["celero", "celero-policy", "celero-tooling"]),

@@ -1,6 +1,6 @@
 //! Compares a YAML document with the table of its format.
 
-use super::scalar::{duration, seconds, share, size};
+use super::scalar::{duration, rate, seconds, share, size};
 use super::{DiagnosticCodes, MappingSpec, ValueSpec};
 use crate::problems::Problems;
 use crate::yaml::{MapEntry, Node, NodeValue, Scalar};
@@ -136,6 +136,7 @@ impl ValueSpec {
             Self::Size => plain(&|text| size(text).is_some()),
             Self::Seconds => plain(&|text| seconds(text).is_some()),
             Self::Duration => plain(&|text| duration(text).is_some()),
+            Self::Rate => text().is_some_and(|text| rate(&text).is_some()),
             Self::Word(words) => text().is_some_and(|text| words.contains(&&*text)),
             Self::List(_) => matches!(node.value, NodeValue::List(_)),
             Self::Map(_) | Self::Mapping(_) => matches!(node.value, NodeValue::Map(_)),
@@ -165,6 +166,7 @@ impl ValueSpec {
             Self::Size => "a number of bytes, as in `64KiB`".to_owned(),
             Self::Seconds => "a number of seconds, as in `30s`".to_owned(),
             Self::Duration => "a time, as in `250ms`, `10s`, `5m` or `1h`".to_owned(),
+            Self::Rate => "a number in a time, as in `100/s`, `5/m` or `100/10s`".to_owned(),
             Self::Word(words) => format!("one of `{}`", words.join("`, `")),
             Self::List(_) => "a list".to_owned(),
             Self::Map(_) | Self::Mapping(_) => "a mapping".to_owned(),

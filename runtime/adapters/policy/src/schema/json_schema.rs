@@ -39,6 +39,7 @@ fn value(spec: &ValueSpec) -> Json {
         ValueSpec::Size => json!({ "type": ["integer", "string"], "pattern": "^[0-9]+ *(B|KiB|MiB|GiB)?$" }),
         ValueSpec::Seconds => json!({ "type": ["integer", "string"], "pattern": "^[0-9]+s?$" }),
         ValueSpec::Duration => json!({ "type": "string", "pattern": "^[0-9]+(ms|s|m|h)$" }),
+        ValueSpec::Rate => json!({ "type": "string", "pattern": "^[0-9]+/[0-9]*[smhd]$" }),
         ValueSpec::Word(words) => match words.iter().map(|word| word.parse()).collect::<Result<Vec<u64>, _>>() {
             Ok(numbers) => json!({ "enum": numbers }),
             Err(_) => json!({ "enum": words }),

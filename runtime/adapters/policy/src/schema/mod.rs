@@ -35,7 +35,7 @@ mod check;
 mod json_schema;
 mod scalar;
 
-pub use scalar::{duration, seconds, share, size};
+pub use scalar::{duration, rate, seconds, share, size};
 
 use crate::problems::Problems;
 use crate::yaml::Node;
@@ -119,6 +119,8 @@ pub enum ValueSpec {
     Seconds,
     /// A time with a unit, `250ms`: see [`duration`].
     Duration,
+    /// A number in a time, `100/s`: see [`rate`].
+    Rate,
     /// One of these words.
     Word(&'static [&'static str]),
     /// A list of such values.

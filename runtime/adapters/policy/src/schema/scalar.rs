@@ -43,6 +43,25 @@ pub fn duration(text: &str) -> Option<Duration> {
     (total <= 86_400_000).then_some(Duration::from_millis(total))
 }
 
+/// Reads a rate: a number from 1 to 10^9 in a time of a second to a day, as in `100/s`, `5/m`, `1000/h`, `1/d` or `100/10s`.
+#[must_use]
+pub fn rate(text: &str) -> Option<(u64, Duration)> {
+    let (number, time) = text.split_once('/')?;
+    let is_unit = time.starts_with(|c: char| !c.is_ascii_digit());
+    let (times, unit) = if is_unit { ("1", time) } else { number_and_unit(time)? };
+    let seconds: u64 = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        _ => return None,
+    };
+    let seconds = times.parse::<u64>().ok()?.checked_mul(seconds).filter(|seconds| (1..=86_400).contains(seconds))?;
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+    let number = number.parse::<u64>().ok().filter(|number| is_number && (1..=1_000_000_000).contains(number))?;
+    Some((number, Duration::from_secs(seconds)))
+}
+
 fn number_and_unit(text: &str) -> Option<(&str, &str)> {
     text.split_at_checked(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
 }
@@ -62,6 +81,34 @@ mod tests {
             [share("0.5"), share("1"), share("0"), share("1.1"), share("NaN")],
             [Some(0.5), Some(1.0), None, None, None]
         );
+    }
+
+    #[test]
+    fn rates_are_numbers_in_a_time() {
+        let seconds = Duration::from_secs;
+        assert_eq!(rate("100/s"), Some((100, seconds(1))));
+        assert_eq!(rate("5/m"), Some((5, seconds(60))));
+        assert_eq!(rate("100/10s"), Some((100, seconds(10))));
+        assert_eq!([rate("1/h"), rate("1/d")], [Some((1, seconds(3600))), Some((1, seconds(86_400)))]);
+        for wrong in [
+            "",
+            "/",
+            "5",
+            "5/",
+            "/s",
+            "0/s",
+            "+5/s",
+            "-5/s",
+            "5/ms",
+            "5/0s",
+            "5/2d",
+            "5 / s",
+            "1000000001/s",
+            "1.5/s",
+            "5/99999999999999999999s",
+        ] {
+            assert_eq!(rate(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -1,0 +1,115 @@
+//! The limits of a policy between phases: costs that responses decide about, headers, and what a reload takes over.
+
+use crate::context::{CommonData, ResponseData, ResponseHead};
+use crate::edits::Edit;
+use crate::exchange::Exchange;
+use crate::limit_state::{LimitInfo, LimitState};
+use crate::outcome::{Outcome, PolicyAnswer};
+use crate::phase::PhaseRules;
+use crate::policy::Policy;
+use crate::rule_limit::{LimitErrorPolicy, TellsClient};
+use celero::http::RequestHead;
+use celero::{Scratch, Value};
+use http::{HeaderMap, StatusCode, request};
+use std::sync::Arc;
+
+impl Policy {
+    /// Returns the limits with their counters, in the order of the file. Reading them locks each part of their tables for some
+    /// nanoseconds; takes about 10 µs for each thousand keys that a limit remembers.
+    pub fn limits(&self) -> impl Iterator<Item = LimitInfo> {
+        self.limit_states().map(|state| state.info())
+    }
+
+    /// Forgets what the keys of all limits have used, and their penalties. Open requests stay open.
+    pub fn clear_limits(&self) {
+        self.limit_states().for_each(|state| state.clear());
+    }
+
+    /// Returns whether the phase [`log`](Self::log) has something to do, or a limit lasts until the end of a request: then a host keeps the
+    /// [`Exchange`] until the response was sent or given up, calls `log`, and drops or [resets](Exchange::reset) it.
+    #[must_use]
+    pub fn lasts_until_end(&self) -> bool {
+        self.has_log_fields() || self.limit_states().next().is_some()
+    }
+
+    /// Returns whether a limit has to see the server's responses.
+    pub(crate) fn limits_see_responses(&self) -> bool {
+        fn tells<S>(rules: &PhaseRules<S>) -> bool {
+            rules.rules.iter().filter_map(|rule| rule.limit.as_ref()).any(|limit| limit.tells == TellsClient::Always)
+        }
+        !self.count_when.is_empty() || tells(&self.request) || tells(&self.body)
+    }
+
+    fn limit_states(&self) -> impl Iterator<Item = &Arc<LimitState>> {
+        let request = self.request.rules.iter().filter_map(|rule| Some(&rule.limit.as_ref()?.state));
+        request.chain(self.body.rules.iter().filter_map(|rule| Some(&rule.limit.as_ref()?.state)))
+    }
+
+    /// Takes over the counters of limits with the same name and definition.
+    pub(crate) fn take_over_limits(&mut self, before: &Self) {
+        let take_over = |state: &mut Arc<LimitState>| {
+            let is_same = |known: &&Arc<LimitState>| known.name == state.name && known.definition == state.definition;
+            if let Some(known) = before.limit_states().find(is_same) {
+                *state = Arc::clone(known);
+            }
+        };
+        let request = self.request.rules.iter_mut().filter_map(|rule| Some(&mut rule.limit.as_mut()?.state));
+        request
+            .chain(self.body.rules.iter_mut().filter_map(|rule| Some(&mut rule.limit.as_mut()?.state)))
+            .for_each(take_over);
+    }
+
+    /// Returns the outcome of a phase before the server. An answer of the policy is a response: `countWhen` reads it.
+    pub(crate) fn conclude(
+        &self,
+        head: &request::Parts,
+        answer: Option<PolicyAnswer>,
+        exchange: &mut Exchange,
+    ) -> Outcome {
+        if let Some(answer) = &answer {
+            self.count_response(head, answer.status, &answer.headers, exchange);
+        }
+        exchange.outcome(answer)
+    }
+
+    /// Decides about the costs that depend on a response. A second call has no effect.
+    pub(crate) fn count_response(
+        &self,
+        head: &request::Parts,
+        status: StatusCode,
+        headers: &HeaderMap,
+        exchange: &mut Exchange,
+    ) {
+        if self.count_when.is_empty() {
+            return;
+        }
+        let origin = exchange.source();
+        let Exchange { findings, labels, effects, local, received, .. } = exchange;
+        let proofs = self.auth.lazy(&head.headers, findings);
+        let context = ResponseData {
+            request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
+            response: ResponseHead { code: Some(status.as_u16().into()), headers },
+            peer: CommonData::new(origin, *local, &proofs, labels),
+        };
+        let mut scratch = Scratch::new();
+        let now = effects.limits.now();
+        for asked in effects.limits.counting_later() {
+            asked.counts_later = false;
+            let Some(known) = self.count_when.iter().find(|known| known.limit == asked.state.name) else { continue };
+            let counts = match known.program.eval(&context, &mut scratch) {
+                Ok(Value::Bool(counts)) => counts,
+                _ => {
+                    asked.state.count_failed();
+                    known.on_error != LimitErrorPolicy::Pass
+                }
+            };
+            if counts { asked.count() } else { asked.settle(0, now) }
+        }
+    }
+
+    /// Adds the headers of limits to those that a phase changes.
+    pub(crate) fn tell_limits(&self, exchange: &mut Exchange) {
+        let effects = &mut exchange.effects;
+        effects.limits.tell(|name, value| effects.edits.push(Edit::Add { name, value }));
+    }
+}

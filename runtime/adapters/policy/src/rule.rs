@@ -1,0 +1,42 @@
+//! A rule without its condition, compiled.
+
+use crate::actions::{Field, HeaderEdit, NamedList, PhaseEnd, TextTemplate};
+use crate::rule_limit::{Number, RuleLimit};
+use std::sync::Arc;
+
+/// A rule without its condition.
+#[derive(Debug)]
+pub(crate) struct Rule<S> {
+    pub(crate) name: Arc<str>,
+    /// The share of matching requests for which it acts.
+    pub(crate) sample: Option<f64>,
+    /// Asked before all other actions.
+    pub(crate) limit: Option<Box<RuleLimit<S>>>,
+    pub(crate) edits: Box<[HeaderEdit<S>]>,
+    pub(crate) labels: NamedList<TextTemplate<S>>,
+    pub(crate) fields: NamedList<Field<S>>,
+    /// The real costs of limits that were asked earlier.
+    pub(crate) settled: NamedList<Number<S>>,
+    pub(crate) counter: Option<usize>,
+    pub(crate) end: Option<PhaseEnd<S>>,
+}
+
+impl<S> Rule<S> {
+    /// Returns whether the rule is a guard: it keeps a message back, by a limit, by `deny`, or by an answer of status 300 or more.
+    pub(crate) fn is_guard(&self) -> bool {
+        self.limit.is_some()
+            || match &self.end {
+                Some(PhaseEnd::Deny(_)) => true,
+                Some(PhaseEnd::Respond(answer)) => answer.status.as_u16() >= 300,
+                Some(PhaseEnd::Allow) | None => false,
+            }
+    }
+
+    /// Returns whether the rule answers that the server has too much to do: with status 429 or 503.
+    pub(crate) fn sheds_load(&self) -> bool {
+        match &self.end {
+            Some(PhaseEnd::Deny(answer) | PhaseEnd::Respond(answer)) => matches!(answer.status.as_u16(), 429 | 503),
+            Some(PhaseEnd::Allow) | None => self.limit.is_some(),
+        }
+    }
+}

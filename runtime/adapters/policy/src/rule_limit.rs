@@ -1,0 +1,237 @@
+//! The action `limit` of a rule: which key a request has, what it costs, and what follows if that is too much.
+
+use crate::action_failure::{ActionFailure, ActionPart, WhyFailed};
+use crate::actions::{PhaseEnd, TextTemplate};
+use crate::limit_state::{Hold, LimitState};
+use crate::request_limits::{AskedLimit, RequestLimits};
+use celero::{Context, Program, Scratch, Value};
+use smallvec::SmallVec;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// A key: each part with its kind and its length, so that no two lists of parts are one key.
+type KeyBytes = SmallVec<[u8; 64]>;
+
+const KIND_TEXT: u8 = 0;
+const KIND_V4: u8 = 4;
+const KIND_V6: u8 = 6;
+const KIND_FAILED: u8 = 255;
+
+/// The action `limit` of a rule.
+#[derive(Debug)]
+pub(crate) struct RuleLimit<S> {
+    pub(crate) state: Arc<LimitState>,
+    pub(crate) key: Box<[TextTemplate<S>]>,
+    pub(crate) cost: Number<S>,
+    /// A rule `settle` may replace the cost.
+    pub(crate) settled_by_rule: bool,
+    /// `countWhen` decides whether the cost counts.
+    pub(crate) counts_later: bool,
+    /// The answer to a request above the limit.
+    pub(crate) end: PhaseEnd<S>,
+    pub(crate) on_error: LimitErrorPolicy,
+    pub(crate) tells: TellsClient,
+    pub(crate) dry_run: bool,
+}
+
+/// The program of `countWhen`.
+#[derive(Debug)]
+pub(crate) struct CountWhen<S> {
+    pub(crate) limit: Arc<str>,
+    pub(crate) program: Program<S>,
+    pub(crate) on_error: LimitErrorPolicy,
+}
+
+/// A number that is constant or computed by an expression.
+#[derive(Debug)]
+pub(crate) enum Number<S> {
+    Fixed(u64),
+    Computed(Program<S>),
+}
+
+/// What becomes of a request whose key or cost fails: the key `onError` of a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LimitErrorPolicy {
+    /// It is answered as if it were above the limit.
+    #[default]
+    Closed,
+    /// All such requests share one key.
+    Shared,
+    /// It passes.
+    Pass,
+}
+
+impl LimitErrorPolicy {
+    pub(crate) const NAMES: &[&str] = &["closed", "shared", "pass"];
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        [Self::Closed, Self::Shared, Self::Pass]
+            .into_iter()
+            .zip(Self::NAMES)
+            .find(|(_, known)| **known == name)
+            .map(|(policy, _)| policy)
+    }
+}
+
+/// Which responses tell the client about the limit: the key `headers` of a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum TellsClient {
+    /// The answers to requests above the limit.
+    #[default]
+    Limited,
+    Always,
+    Never,
+}
+
+impl TellsClient {
+    pub(crate) const NAMES: &[&str] = &["limited", "always", "never"];
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        [Self::Limited, Self::Always, Self::Never]
+            .into_iter()
+            .zip(Self::NAMES)
+            .find(|(_, known)| **known == name)
+            .map(|(tells, _)| tells)
+    }
+}
+
+impl<S: Context + 'static> Number<S> {
+    /// Returns the number for this part of an action, rounded up. A negative number is none.
+    pub(crate) fn value<'r, C: Context<Static = S>>(
+        &'r self,
+        part: ActionPart<'r>,
+        context: &C,
+        scratch: &mut Scratch,
+    ) -> Result<u64, ActionFailure<'r, S>> {
+        let program = match self {
+            Self::Fixed(number) => return Ok(*number),
+            Self::Computed(program) => program,
+        };
+        let number = match program.eval(context, scratch) {
+            Ok(Value::Int(number)) => u64::try_from(number).map_err(|_| WhyFailed::Invalid),
+            Ok(Value::Uint(number)) => Ok(number),
+            // A float above `u64::MAX` becomes `u64::MAX`, which no limit admits.
+            Ok(Value::Double(number)) if number >= 0.0 => Ok(number.ceil() as u64),
+            Ok(_) => Err(WhyFailed::Invalid),
+            Err(error) => Err(WhyFailed::Error(error)),
+        };
+        number.map_err(|why| ActionFailure { part, program, why })
+    }
+}
+
+/// The key and the cost of a request.
+pub(crate) struct Charge {
+    key: KeyBytes,
+    cost: u64,
+}
+
+impl<S: Context + 'static> RuleLimit<S> {
+    /// Returns the key and the cost of a request; `None` for a request whose key or cost has failed, which is added to `failures`. Counts nothing.
+    pub(crate) fn charge<'r, C: Context<Static = S>>(
+        &'r self,
+        context: &C,
+        scratch: &mut Scratch,
+        failures: &mut Vec<ActionFailure<'r, S>>,
+    ) -> Option<Charge> {
+        match self
+            .key(context, scratch)
+            .and_then(|key| Ok(Charge { key, cost: self.cost.value(ActionPart::LimitCost, context, scratch)? }))
+        {
+            Ok(charge) => Some(charge),
+            Err(failure) => {
+                failures.push(failure);
+                None
+            }
+        }
+    }
+
+    fn key<'r, C: Context<Static = S>>(
+        &'r self,
+        context: &C,
+        scratch: &mut Scratch,
+    ) -> Result<KeyBytes, ActionFailure<'r, S>> {
+        let mut key = KeyBytes::new();
+        for part in &self.key {
+            let text = part.text(ActionPart::LimitKey, context, scratch)?;
+            add_part(&mut key, &text, self.state.definition.groups);
+        }
+        Ok(key)
+    }
+
+    /// Counts a request. `None`: its key or cost has failed. Returns whether it is within the limit, or passes for another reason, and
+    /// remembers the decision for the rest of the request.
+    pub(crate) fn count(&self, charge: Option<Charge>, limits: &mut RequestLimits) -> bool {
+        if let Some(known) = limits.decided(&self.state) {
+            return known.within;
+        }
+        let reserve = self.settled_by_rule || self.counts_later;
+        let (within, decision, hold) = match charge {
+            Some(Charge { key, cost }) => self.state.ask(&key, cost, reserve, limits.now()),
+            None => {
+                self.state.count_failed();
+                match self.on_error {
+                    LimitErrorPolicy::Closed => (false, None, Hold::Nothing),
+                    LimitErrorPolicy::Shared => self.state.ask(&[KIND_FAILED], 1, reserve, limits.now()),
+                    LimitErrorPolicy::Pass => (true, None, Hold::Nothing),
+                }
+            }
+        };
+        if !within && self.dry_run {
+            self.state.count_tolerated();
+        }
+        let (state, tells_always) = (Arc::clone(&self.state), self.tells == TellsClient::Always);
+        let (counts_later, settled_by_rule) = (self.counts_later, self.settled_by_rule);
+        limits.push(AskedLimit { state, within, decision, hold, counts_later, settled_by_rule, tells_always });
+        within
+    }
+}
+
+/// Adds a part to a key. An address stands for its network, whatever its spelling; an IPv4 address in IPv6 notation is the IPv4 address.
+fn add_part(key: &mut KeyBytes, text: &[u8], (v4, v6): (u8, u8)) {
+    let address = std::str::from_utf8(text).ok().and_then(|text| text.parse::<IpAddr>().ok());
+    match address.map(|address| address.to_canonical()) {
+        Some(IpAddr::V4(address)) => {
+            let mask = u32::MAX.checked_shl(32_u32.saturating_sub(v4.into())).unwrap_or(0);
+            key.push(KIND_V4);
+            key.extend_from_slice(&(address.to_bits() & mask).to_be_bytes());
+        }
+        Some(IpAddr::V6(address)) => {
+            let mask = u128::MAX.checked_shl(128_u32.saturating_sub(v6.into())).unwrap_or(0);
+            key.push(KIND_V6);
+            key.extend_from_slice(&(address.to_bits() & mask).to_be_bytes());
+        }
+        None => {
+            key.push(KIND_TEXT);
+            key.extend_from_slice(&text.len().to_be_bytes());
+            key.extend_from_slice(text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(parts: &[&str]) -> Vec<u8> {
+        let mut key = KeyBytes::new();
+        parts.iter().for_each(|part| add_part(&mut key, part.as_bytes(), (24, 64)));
+        key.to_vec()
+    }
+
+    #[test]
+    fn addresses_stand_for_their_networks() {
+        assert_eq!(key(&["2001:db8::1"]), key(&["2001:DB8:0:0:ffff:ffff:ffff:ffff"]));
+        assert_ne!(key(&["2001:db8::1"]), key(&["2001:db8:0:1::1"]));
+        assert_eq!(key(&["192.0.2.1"]), key(&["::ffff:192.0.2.9"]));
+        assert_ne!(key(&["192.0.2.1"]), key(&["192.0.3.1"]));
+        assert_ne!(key(&["::c000:201"]), key(&["192.0.2.1"]));
+    }
+
+    #[test]
+    fn lists_of_parts_are_one_key_only_if_they_are_the_same() {
+        assert_ne!(key(&["ab", "c"]), key(&["a", "bc"]));
+        assert_ne!(key(&["a", ""]), key(&["a"]));
+        assert_ne!(key(&["abc"]), key(&["ABC"]));
+        assert_ne!(key(&[""]), vec![KIND_FAILED]);
+    }
+}
