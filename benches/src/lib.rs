@@ -8,6 +8,7 @@ mod compiled;
 mod compiling;
 pub mod filter;
 mod handwritten;
+pub mod limits;
 pub mod lookups;
 mod matching;
 mod measure;

@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a command")]
 
 use celero_benches::filter::{FILTER_ENGINES, FILTER_NAMES, FilterRunner, filter_input, filter_runners};
+use celero_benches::limits::compare_limits;
 use celero_benches::lookups::{self, Contender, Hit, LENGTHS, Misses, NEEDLES};
 use celero_benches::rulesets::{Options, PARTS, compare_rule_sets, curve};
 use celero_benches::scaling::{SIZES, measure};
@@ -41,6 +42,9 @@ struct Arguments {
     /// Measure only rules in this language: `filter` is Cloudflare's, with the workloads F1 to F8.
     #[arg(long, value_name = "LANGUAGE")]
     language: Option<Language>,
+    /// Measure only limits by key.
+    #[arg(long)]
+    limits: bool,
     /// Measure only sets of 1 to 100,000 rules, hard cases and real sets.
     #[arg(long)]
     rulesets: bool,
@@ -100,6 +104,18 @@ fn main() -> ExitCode {
             println!("no workload `{name}`; there are {}, {W13}", NAMES.join(", "));
             return ExitCode::from(2);
         }
+    }
+    if arguments.limits {
+        return match compare_limits(arguments.rounds) {
+            Ok(rows) => {
+                rows.iter().for_each(|row| println!("{row}"));
+                write_report(arguments.json.as_ref(), json!({ "limits": rows }))
+            }
+            Err(message) => {
+                println!("{message}");
+                ExitCode::FAILURE
+            }
+        };
     }
     if arguments.rulesets {
         return rule_sets(&arguments);
