@@ -31,6 +31,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("celero-matching", &[]),
     ("celero-canonical", &[]),
     ("celero-limits", &[]),
+    ("celero-lists", &["celero-matching"]),
     ("celero", &["celero-canonical", "celero-derive", "celero-frontend", "celero-ir", "celero-jit", "celero-matching"]),
     ("celero-policy", &["celero", "celero-canonical", "celero-limits"]),
     ("celero-tooling", &["celero", "celero-policy"]),

@@ -1,0 +1,37 @@
+//! Named lists of addresses, host names, texts and integers that change while threads ask them.
+//!
+//! [`Lists`] is the beginning: writers commit a [`Change`] of any number of lists, readers load a [`Snapshot`] of all of them. [`Kind`] says
+//! what a list contains, [`Entries`] reads files. The README describes how it works and what it costs.
+
+mod any_list;
+mod change;
+mod entries;
+mod entry;
+mod error;
+mod expiry;
+#[cfg(feature = "files")]
+mod files;
+mod kind;
+mod levels;
+mod limits;
+mod lists;
+mod sets;
+mod shared;
+mod snapshot;
+
+/// The page of the crate where it is published.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+pub use change::Change;
+pub use entries::Entries;
+pub use entry::{Entry, MAX_ENTRY_BYTES};
+pub use error::{ListsError, WrongEntries, WrongEntry};
+#[cfg(feature = "files")]
+pub use files::{Format, MAX_FILE_BYTES, ReadError};
+pub use kind::Kind;
+pub use limits::Limits;
+pub use lists::Lists;
+pub use shared::Changed;
+pub use snapshot::{ListId, ListInfo, Snapshot};

@@ -1,0 +1,130 @@
+//! [`Lists`]: named lists that change while threads ask them.
+
+use crate::any_list::AnyList;
+use crate::change::Change;
+use crate::error::{ListsError, MAX_NAME_BYTES};
+use crate::expiry::Expiries;
+use crate::kind::Kind;
+use crate::limits::Limits;
+use crate::shared::{Changed, Shared};
+use crate::snapshot::{ListId, NamedList, Snapshot};
+use arc_swap::Guard;
+use std::fmt;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// Named lists of addresses, host names, texts and integers that change while threads ask them. Clones are the same lists.
+///
+/// Readers [load](Self::load) a [`Snapshot`]: all lists of one generation, without a lock and without waiting. Writers make a
+/// [`Change`], which is published as a whole.
+///
+/// ```
+/// use celero_lists::{Kind, Limits, Lists};
+///
+/// let lists = Lists::new(Limits::default());
+/// let blocked = lists.declare("blocked", Kind::Addresses)?;
+/// lists.change().insert("blocked", "192.0.2.0/24").insert("blocked", "2001:db8::7").commit()?;
+///
+/// let snapshot = lists.load();
+/// assert!(snapshot.contains_address(blocked, "192.0.2.7".parse().unwrap()));
+/// assert!(!snapshot.contains_address(blocked, "198.51.100.7".parse().unwrap()));
+/// # Ok::<(), celero_lists::ListsError>(())
+/// ```
+#[derive(Clone)]
+pub struct Lists {
+    shared: Arc<Shared>,
+}
+
+impl Lists {
+    /// Returns no lists, within these limits.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        Self { shared: Arc::new(Shared::new(limits)) }
+    }
+
+    /// Adds an empty list and returns its number; that of the list with this name and kind, if there is one.
+    ///
+    /// # Errors
+    /// The name is not valid, a list of this name has another kind, or there are too many lists.
+    pub fn declare(&self, name: &str, kind: Kind) -> Result<ListId, ListsError> {
+        let mut letters = name.chars();
+        if !letters.next().is_some_and(|first| first.is_ascii_alphabetic())
+            || !letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
+            || name.len() > MAX_NAME_BYTES
+        {
+            return Err(ListsError::Name(name.to_owned()));
+        }
+        let mut writer = self.shared.lock();
+        let mut snapshot = Snapshot::clone(&self.load());
+        if let Some((id, own)) = snapshot.find(name) {
+            let error = ListsError::Kind { name: name.to_owned(), kind: own, wanted: kind };
+            return if own == kind { Ok(id) } else { Err(error) };
+        }
+        let wanted = snapshot.lists.len().saturating_add(1);
+        let too_many = ListsError::Limit { what: "lists", wanted, limit: self.shared.limits.lists };
+        let id = u32::try_from(snapshot.lists.len()).map_err(|_| too_many.clone())?;
+        if wanted > self.shared.limits.lists {
+            return Err(too_many);
+        }
+        let list = AnyList::new(kind, []).map_err(|_| too_many)?;
+        snapshot.lists.push(Arc::new(NamedList { name: name.into(), list }));
+        snapshot.generation = snapshot.generation.saturating_add(1);
+        writer.expiries.push(Expiries::default());
+        self.shared.current.store(Arc::new(snapshot));
+        Ok(ListId(id))
+    }
+
+    /// Returns the lists of the current generation. Never waits. Load it for each request, and drop it afterwards: it keeps its entries in
+    /// memory.
+    #[must_use]
+    #[inline]
+    pub fn load(&self) -> Guard<Arc<Snapshot>> {
+        self.shared.current.load()
+    }
+
+    /// Begins a change. Nothing happens until it is [committed](Change::commit).
+    pub fn change(&self) -> Change<'_> {
+        Change::new(&self.shared)
+    }
+
+    /// Removes the entries that have expired at this time, in one change. Call it from a timer: an entry is in its list until then.
+    ///
+    /// # Errors
+    /// As [`Change::commit`].
+    pub fn expire(&self, now: SystemTime) -> Result<Changed, ListsError> {
+        let mut change = self.change();
+        {
+            let writer = self.shared.lock();
+            for (list, expiries) in (0..).map(ListId).zip(&writer.expiries) {
+                for entry in expiries.expired(now) {
+                    change.remove_if_expired(list, entry.clone(), now);
+                }
+            }
+        }
+        change.commit()
+    }
+
+    /// Returns when the next entry expires.
+    #[must_use]
+    pub fn next_expiry(&self) -> Option<SystemTime> {
+        self.shared.lock().expiries.iter().filter_map(Expiries::next).min()
+    }
+
+    /// Returns whether these are the same lists, not only equal ones.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// Merges the levels of all lists, as the background does from time to time. Answers stay the same. Takes time linear in the size of
+    /// the lists that have changed; changes meanwhile do not wait for it.
+    pub fn merge(&self) {
+        self.shared.merge(|list| list.levels() > 1);
+    }
+}
+
+impl fmt::Debug for Lists {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Lists").field(&*self.load()).finish()
+    }
+}

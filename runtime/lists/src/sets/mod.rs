@@ -1,0 +1,53 @@
+//! Immutable sets of entries, one for each kind. The matchers of `celero-matching` find what contains a value; beside them, each set
+//! keeps its entries in order, so that it can be listed and merged with another one.
+
+mod addresses;
+mod hosts;
+mod integers;
+mod strings;
+mod texts;
+
+pub(crate) use addresses::Addresses;
+pub(crate) use hosts::Hosts;
+pub(crate) use integers::Integers;
+pub(crate) use texts::Texts;
+
+use crate::entry::Key;
+use foldhash::fast::RandomState;
+use hashbrown::HashSet;
+use std::hash::Hash;
+
+/// A set of keys by hash.
+pub(crate) type Keys<K> = HashSet<K, RandomState>;
+
+/// An immutable set of entries.
+pub(crate) trait EntrySet: Sized + Send + Sync {
+    /// An entry.
+    type Key: Clone + Eq + Hash + Ord + Into<Key> + Send + Sync;
+    /// What the set is asked for.
+    type Value<'a>: Copy;
+
+    /// Builds the set of these keys, which are sorted and distinct. At most `u32::MAX` minus one; `None` if their texts exceed 4 GiB.
+    fn build(keys: Vec<Self::Key>) -> Option<Self>;
+
+    /// The number of entries.
+    fn len(&self) -> usize;
+
+    /// The entry of a number. Numbers are in the order of the keys.
+    fn key(&self, id: u32) -> Option<Self::Key>;
+
+    /// Whether an entry that `counts` contains the value.
+    fn any(&self, value: Self::Value<'_>, counts: impl FnMut(u32) -> bool) -> bool;
+
+    /// Whether this is one of the entries.
+    fn has(&self, key: &Self::Key) -> bool;
+
+    /// Whether the entry of a number is in a set of keys.
+    fn is_among(&self, id: u32, keys: &Keys<Self::Key>) -> bool;
+
+    /// A key of this set; `None` if it is one of another kind.
+    fn key_of(key: Key) -> Option<Self::Key>;
+
+    /// Bytes on the heap.
+    fn heap_bytes(&self) -> usize;
+}

@@ -1,0 +1,57 @@
+//! Texts, compared exactly or without regard to the case of ASCII letters.
+
+use super::strings::Strings;
+use super::{EntrySet, Keys};
+use crate::entry::Key;
+use celero_matching::ExactMap;
+
+/// A set of texts; with `IGNORE_CASE`, in lower case.
+pub(crate) struct Texts<const IGNORE_CASE: bool> {
+    map: ExactMap<IGNORE_CASE>,
+    texts: Strings,
+}
+
+impl From<Box<str>> for Key {
+    fn from(text: Box<str>) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<const IGNORE_CASE: bool> EntrySet for Texts<IGNORE_CASE> {
+    type Key = Box<str>;
+    type Value<'a> = &'a [u8];
+
+    fn build(keys: Vec<Box<str>>) -> Option<Self> {
+        let texts = Strings::new(&keys)?;
+        let keys: Vec<&[u8]> = keys.iter().map(|key| key.as_bytes()).collect();
+        Some(Self { map: ExactMap::new(&keys), texts })
+    }
+
+    fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    fn key(&self, id: u32) -> Option<Box<str>> {
+        self.texts.get(id).map(Box::from)
+    }
+
+    fn any(&self, text: &[u8], counts: impl FnMut(u32) -> bool) -> bool {
+        self.map.get(text).is_some_and(counts)
+    }
+
+    fn has(&self, key: &Box<str>) -> bool {
+        self.map.get(key.as_bytes()).is_some()
+    }
+
+    fn is_among(&self, id: u32, keys: &Keys<Box<str>>) -> bool {
+        self.texts.get(id).is_some_and(|text| keys.contains(text))
+    }
+
+    fn key_of(key: Key) -> Option<Box<str>> {
+        if let Key::Text(text) = key { Some(text) } else { None }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.map.heap_bytes().saturating_add(self.texts.heap_bytes())
+    }
+}

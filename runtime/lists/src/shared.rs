@@ -1,0 +1,84 @@
+//! [`Shared`]: what readers and writers of lists share, and the merging of levels.
+
+use crate::any_list::AnyList;
+use crate::expiry::Expiries;
+use crate::limits::Limits;
+use crate::snapshot::{NamedList, Snapshot};
+use arc_swap::ArcSwap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub(crate) struct Shared {
+    pub(crate) current: ArcSwap<Snapshot>,
+    writer: Mutex<Writer>,
+    pub(crate) limits: Limits,
+    /// Whether a thread merges.
+    merging: AtomicBool,
+}
+
+/// What only writers need. Its lock is held while a change is made and published.
+#[derive(Default)]
+pub(crate) struct Writer {
+    /// Indexed by list.
+    pub(crate) expiries: Vec<Expiries>,
+}
+
+/// What a change did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Changed {
+    /// The generation in which the change is visible.
+    pub generation: u64,
+    /// Number of entries that were not in their lists before.
+    pub inserted: usize,
+    /// Number of entries that were in their lists before, and are not now.
+    pub removed: usize,
+}
+
+impl Shared {
+    /// No lists.
+    pub(crate) fn new(limits: Limits) -> Self {
+        let current = ArcSwap::from_pointee(Snapshot { generation: 0, lists: Vec::new() });
+        Self { current, writer: Mutex::default(), limits, merging: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Merges the lists that are wanted.
+    pub(crate) fn merge(&self, wanted: impl Fn(&AnyList) -> bool) {
+        let before = self.current.load_full();
+        for (index, old) in before.lists.iter().enumerate().filter(|(_, old)| wanted(&old.list)) {
+            // A list that is too large to merge keeps its levels.
+            let Ok(merged) = old.list.merged() else { continue };
+            let writer = self.lock();
+            let mut snapshot = Snapshot::clone(&self.current.load());
+            if let Some(place) = snapshot.lists.get_mut(index)
+                && let Some(list) = place.list.with_merged(&old.list, &merged)
+            {
+                *place = Arc::new(NamedList { name: old.name.clone(), list });
+                snapshot.generation = snapshot.generation.saturating_add(1);
+                self.current.store(Arc::new(snapshot));
+            }
+            drop(writer);
+        }
+    }
+
+    /// Lets a thread merge what should be, unless one does already.
+    pub(crate) fn merge_in_background(self: &Arc<Self>) {
+        let wanted = self.current.load().lists.iter().any(|list| list.list.wants_merge());
+        if !wanted || self.merging.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let shared = self.clone();
+        let started = std::thread::Builder::new().name("celero-lists".to_owned()).spawn(move || {
+            shared.merge(AnyList::wants_merge);
+            shared.merging.store(false, Ordering::Release);
+        });
+        // Without a thread the lists are right, only slower; the next change tries again.
+        if started.is_err() {
+            self.merging.store(false, Ordering::Release);
+        }
+    }
+}

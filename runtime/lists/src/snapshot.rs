@@ -1,0 +1,131 @@
+//! [`Snapshot`]: all lists of one generation.
+
+use crate::any_list::AnyList;
+use crate::entry::Entry;
+use crate::kind::Kind;
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// The number of a list of a [`Lists`](crate::Lists). Stays the same as long as that exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ListId(pub(crate) u32);
+
+/// All lists of one generation. Immutable.
+#[derive(Clone)]
+pub struct Snapshot {
+    pub(crate) generation: u64,
+    /// Indexed by number.
+    pub(crate) lists: Vec<Arc<NamedList>>,
+}
+
+#[derive(Clone)]
+pub(crate) struct NamedList {
+    pub(crate) name: Arc<str>,
+    pub(crate) list: AnyList,
+}
+
+/// What a list is and holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ListInfo {
+    /// Its name.
+    pub name: Arc<str>,
+    /// What its entries are.
+    pub kind: Kind,
+    /// Number of entries.
+    pub entries: usize,
+    /// Bytes on the heap.
+    pub bytes: usize,
+    /// Number of sets that a lookup may search: 1 for a list that was loaded and not changed.
+    pub levels: usize,
+}
+
+impl Snapshot {
+    /// Returns the number of the generation. Each change makes a new one with a higher number; so does a merge in the background, which
+    /// changes no answer.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Returns the number and the kind of the list of this name. Takes time linear in the number of lists: not for each lookup.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<(ListId, Kind)> {
+        let (id, list) = (0..).zip(&self.lists).find(|(_, list)| &*list.name == name)?;
+        Some((ListId(id), list.list.kind()))
+    }
+
+    /// Returns whether an address is in a list: whether a network of the list contains it. False if the list is none of addresses.
+    #[must_use]
+    #[inline]
+    pub fn contains_address(&self, list: ListId, address: IpAddr) -> bool {
+        self.get(list).is_some_and(|list| list.contains_address(address))
+    }
+
+    /// Returns whether a text is in a list of texts or hosts; false if the list is of another kind. Takes time linear in the text.
+    #[must_use]
+    #[inline]
+    pub fn contains_text(&self, list: ListId, text: &[u8]) -> bool {
+        self.get(list).is_some_and(|list| list.contains_text(text))
+    }
+
+    /// Returns whether an integer is in a list of integers; false if the list is of another kind.
+    #[must_use]
+    #[inline]
+    pub fn contains_integer(&self, list: ListId, number: i64) -> bool {
+        self.get(list).is_some_and(|list| list.contains_integer(number))
+    }
+
+    /// Returns whether this very entry is in a list; a network that is part of one in the list is not.
+    #[must_use]
+    pub fn has_entry(&self, list: ListId, entry: &Entry) -> bool {
+        self.get(list).is_some_and(|list| list.has(entry))
+    }
+
+    /// Returns the entries of a list, in no order.
+    pub fn entries(&self, list: ListId) -> impl Iterator<Item = Entry> + '_ {
+        self.get(list).into_iter().flat_map(AnyList::entries)
+    }
+
+    /// Returns what each list is and holds, in the order of their numbers.
+    pub fn infos(&self) -> impl Iterator<Item = ListInfo> + '_ {
+        self.lists.iter().map(|named| ListInfo {
+            name: named.name.clone(),
+            kind: named.list.kind(),
+            entries: named.list.len(),
+            bytes: named.list.heap_bytes(),
+            levels: named.list.levels(),
+        })
+    }
+
+    /// Returns the names, in order.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.lists.iter().map(|list| list.name.to_string()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    #[inline]
+    fn get(&self, list: ListId) -> Option<&AnyList> {
+        self.lists.get(list.0 as usize).map(|list| &list.list)
+    }
+
+    pub(crate) fn entry_count(&self) -> usize {
+        self.lists.iter().map(|list| list.list.len()).fold(0, usize::saturating_add)
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.lists.iter().map(|list| list.list.heap_bytes()).fold(0, usize::saturating_add)
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("generation", &self.generation)
+            .field("lists", &self.infos().collect::<Vec<_>>())
+            .finish()
+    }
+}

@@ -1,0 +1,171 @@
+//! Generations, limits, mistakes, files.
+
+use celero_lists::{Entries, Format, Kind, Limits, Lists, ListsError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+#[test]
+fn a_reader_sees_one_generation_of_all_lists() {
+    let lists = Lists::new(Limits::default());
+    let a = lists.declare("a", Kind::Integers).unwrap();
+    let b = lists.declare("b", Kind::Texts).unwrap();
+    lists.change().insert("a", "0").insert("b", "0").commit().unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let readers = [(); 2].map(|()| {
+            scope.spawn(|| {
+                let (mut last, mut generations) = (0, 0_u64);
+                while !done.load(Ordering::Relaxed) {
+                    let snapshot = lists.load();
+                    assert!(snapshot.generation() >= last);
+                    generations += u64::from(snapshot.generation() > last);
+                    last = snapshot.generation();
+                    // Each change moves the only number of both lists.
+                    let numbers: Vec<i64> = (0..64).filter(|number| snapshot.contains_integer(a, *number)).collect();
+                    let texts: Vec<i64> =
+                        (0..64).filter(|number| snapshot.contains_text(b, number.to_string().as_bytes())).collect();
+                    assert_eq!((numbers.len(), &numbers), (1, &texts));
+                }
+                generations
+            })
+        });
+        for round in 0..3_000_u32 {
+            let (old, new) = ((round % 64).to_string(), ((round + 1) % 64).to_string());
+            lists.change().remove("a", &old).insert("b", &new).insert("a", &new).remove("b", &old).commit().unwrap();
+            if round % 500 == 0 {
+                lists.merge();
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+        let generations: u64 = readers.into_iter().map(|reader| reader.join().unwrap()).sum();
+        assert!(generations > 0);
+    });
+}
+
+#[test]
+fn a_refused_change_changes_nothing() {
+    let mut limits = Limits::default();
+    (limits.lists, limits.entries, limits.bytes) = (2, 5, 100_000);
+    let lists = Lists::new(limits);
+    let a = lists.declare("a", Kind::Addresses).unwrap();
+    lists.declare("t", Kind::Texts).unwrap();
+    assert_eq!(lists.declare("a", Kind::Addresses), Ok(a));
+    let refused = [
+        (lists.declare("a", Kind::Hosts).unwrap_err(), "list `a` is of addresses, not of hosts"),
+        (lists.declare("c", Kind::Hosts).unwrap_err(), "3 lists, more than the limit of 2"),
+        (lists.declare("no-name", Kind::Hosts).unwrap_err(), "is no name of a list"),
+        (lists.declare("", Kind::Hosts).unwrap_err(), "is no name of a list"),
+        (
+            lists.change().insert("a", "10.0.0.1").insert("aa", "10.0.0.2").commit().unwrap_err(),
+            "no list `aa`; there are a, t",
+        ),
+        (
+            lists.change().insert("a", "10.0.0.1").insert("a", "10.0.0").remove("t", "").commit().unwrap_err(),
+            "list `a`: \"10.0.0\": not an IP address or a network such as 192.0.2.0/24\nlist `t`: \"\": empty",
+        ),
+        (
+            lists
+                .change()
+                .insert("a", "::")
+                .replace("t", Entries::from_texts(Kind::Texts, ["1", "2", "3", "4", "5"]).unwrap())
+                .commit()
+                .unwrap_err(),
+            "6 entries, more than the limit of 5",
+        ),
+        (
+            lists
+                .change()
+                .insert("t", &"x".repeat(4_000))
+                .replace("a", Entries::new(Kind::Hosts))
+                .commit()
+                .unwrap_err(),
+            "not of hosts",
+        ),
+        (
+            Lists::new(Limits::default()).change().remove("x", "").commit().unwrap_err(),
+            "no list `x`; there are no lists",
+        ),
+    ];
+    for (error, text) in refused {
+        assert!(error.to_string().contains(text), "{error}");
+    }
+    assert_eq!(lists.load().infos().map(|info| info.entries).sum::<usize>(), 0);
+    assert_eq!(lists.load().generation(), 2);
+    limits.bytes = 10_000;
+    let small = Lists::new(limits);
+    small.declare("t", Kind::Texts).unwrap();
+    let error = small.change().insert("t", &"x".repeat(4_000)).insert("t", &"y".repeat(4_000)).commit().unwrap_err();
+    assert!(matches!(error, ListsError::Limit { what: "bytes", .. }), "{error}");
+}
+
+#[test]
+fn an_entry_that_is_inserted_again_stays() {
+    let lists = Lists::new(Limits::default());
+    let id = lists.declare("a", Kind::Addresses).unwrap();
+    let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+    let insert = |seconds| lists.change().insert_until("a", "10.0.0.1", at(seconds)).commit().unwrap();
+    insert(5);
+    assert_eq!(insert(9).inserted, 0);
+    assert_eq!(lists.expire(at(8)).unwrap().removed, 0);
+    assert!(lists.load().contains_address(id, "10.0.0.1".parse().unwrap()));
+    assert_eq!(lists.next_expiry(), Some(at(9)));
+    assert_eq!(lists.expire(at(9)).unwrap().removed, 1);
+    assert!(!lists.load().contains_address(id, "10.0.0.1".parse().unwrap()));
+    insert(20);
+    lists.change().insert("a", "10.0.0.1").commit().unwrap();
+    assert_eq!((lists.expire(at(30)).unwrap().removed, lists.next_expiry()), (0, None));
+}
+
+#[cfg(feature = "files")]
+#[test]
+fn every_wrong_line_is_reported() {
+    for (format, text, wrong) in [
+        (
+            Format::Lines,
+            "\u{feff}# head\n10.0.0.0/8 # a\n\n10.0.0.0/33\n  nonsense\r\n::1\n",
+            &[(4, "10.0.0.0/33"), (5, "nonsense")][..],
+        ),
+        (
+            Format::Csv,
+            "note, entry ,expires\na,10.0.0.1,\n\"b\nc\",10.0.0,7\nd,10.0.0.2,soon\ne\n",
+            &[(3, "10.0.0"), (5, "10.0.0.2"), (6, "e")],
+        ),
+        (Format::Csv, "address\n10.0.0.1\n", &[(1, "address")]),
+        (
+            Format::JsonLines,
+            "\"10.0.0.1\"\n{\"entry\": \"10.0.0\"}\n{\"address\": 1}\n\n[]\n{\n{\"entry\":\"::\",\"expires\":-1}\n1\n",
+            &[
+                (2, "10.0.0"),
+                (3, "{\"address\": 1}"),
+                (5, "[]"),
+                (6, "{"),
+                (7, "{\"entry\":\"::\",\"expires\":-1}"),
+                (8, "1"),
+            ],
+        ),
+    ] {
+        let error = Entries::parse(Kind::Addresses, format, text).unwrap_err();
+        let listed: Vec<(usize, &str)> =
+            error.listed().iter().map(|wrong| (wrong.line.unwrap(), wrong.entry.as_str())).collect();
+        assert_eq!(listed, wrong, "{error}");
+    }
+    let many = Entries::parse(Kind::Integers, Format::Lines, &"x\n".repeat(1_000)).unwrap_err();
+    assert_eq!((many.count(), many.listed().len()), (1_000, 100));
+    assert!(many.to_string().ends_with("and 900 more"), "{many}");
+}
+
+#[cfg(feature = "files")]
+#[test]
+fn entries_of_files_expire() {
+    let lists = Lists::new(Limits::default());
+    let id = lists.declare("n", Kind::Integers).unwrap();
+    let csv = Entries::parse(Kind::Integers, Format::Csv, "entry,expires\n1,100\n2,\n").unwrap();
+    let json = "{\"entry\":3,\"expires\":200}\n4\n\"5..7\"\n";
+    lists.change().replace("n", csv).commit().unwrap();
+    assert_eq!(lists.next_expiry(), Some(SystemTime::UNIX_EPOCH + Duration::from_secs(100)));
+    lists.change().replace("n", Entries::parse(Kind::Integers, Format::JsonLines, json).unwrap()).commit().unwrap();
+    lists.expire(SystemTime::UNIX_EPOCH + Duration::from_secs(200)).unwrap();
+    let snapshot = lists.load();
+    let held: Vec<i64> = (0..10).filter(|number| snapshot.contains_integer(id, *number)).collect();
+    assert_eq!(held, [4, 5, 6, 7]);
+}
