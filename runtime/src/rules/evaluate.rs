@@ -32,9 +32,10 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     /// As [`first`](Self::first).
     pub fn any<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<bool, RuleError> {
         let mut found = false;
-        // Counters count the first rule that matches.
-        let proves =
-            self.linear.is_empty() && self.counters.is_none() && self.index.as_ref().is_some_and(Index::proves);
+        // Counters count the first rule that matches, and under `Stop` a value that can't be read may end the evaluation before it.
+        let stops = self.mixed || self.on_error == ErrorPolicy::Stop;
+        let is_plain = self.linear.is_empty() && self.counters.is_none() && !stops;
+        let proves = is_plain && self.index.as_ref().is_some_and(Index::proves);
         let asked = if proves { Asked::Any } else { Asked::First };
         self.evaluate_counted(context, scratch, asked, &mut |_| found = true)?;
         Ok(found)

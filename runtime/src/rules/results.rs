@@ -1,4 +1,4 @@
-//! What is done with the results of rules.
+//! Consumers of the rules that match: collect, count, first, any.
 
 use super::ErrorPolicy;
 use super::RuleSet;

@@ -2,7 +2,7 @@
 
 mod search;
 
-pub(crate) use search::{IndexSearch, ReadLog};
+pub(crate) use search::{IndexSearch, NumberMap};
 
 use crate::arena::Arena;
 use crate::counters::CounterShards;

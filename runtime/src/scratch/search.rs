@@ -7,44 +7,47 @@ pub(crate) struct IndexSearch {
     pub(crate) found: Vec<u32>,
     /// Nodes of the index that are still to be visited.
     pub(crate) pending: Vec<u32>,
-    pub(crate) reads: ReadLog,
+    /// Where the values are of the attributes that the search has read, among all that it has read.
+    pub(crate) reads: NumberMap,
+    /// The keys that the current lookup has found.
+    pub(crate) keys: NumberMap,
 }
 
-/// Which attributes the current search has read, and where their values are.
+/// A map from numbers below a bound to numbers, which is emptied in constant time.
 #[derive(Debug, Default)]
-pub(crate) struct ReadLog {
-    /// Indexed by attribute: the search that read it last, and the position of the value among all that this search read.
-    reads: Vec<(u32, u32)>,
-    /// Number of the current search.
-    search: u32,
+pub(crate) struct NumberMap {
+    /// Indexed by key: the turn in which it was inserted last, and its value.
+    entries: Vec<(u32, u32)>,
+    /// Entries of other turns are not in the map.
+    turn: u32,
 }
 
-impl ReadLog {
-    /// Forgets what was read, for a search over `attributes` attributes.
-    pub(crate) fn start(&mut self, attributes: usize) {
-        self.search = self.search.wrapping_add(1);
-        if self.search == 0 {
-            // After an overflow, old entries would look like those of new searches.
-            self.reads.clear();
-            self.search = 1;
+impl NumberMap {
+    /// Empties the map, for keys below `bound`.
+    pub(crate) fn start(&mut self, bound: usize) {
+        self.turn = self.turn.wrapping_add(1);
+        if self.turn == 0 {
+            // After an overflow, old entries would look like new ones.
+            self.entries.clear();
+            self.turn = 1;
         }
-        if self.reads.len() < attributes {
-            self.reads.resize(attributes, (0, 0));
+        if self.entries.len() < bound {
+            self.entries.resize(bound, (0, 0));
         }
     }
 
-    /// The position of an attribute's value, if the current search has read it.
+    /// Returns the value of a key.
     #[inline]
-    pub(crate) fn position(&self, attribute: u32) -> Option<u32> {
-        let (search, position) = *self.reads.get(attribute as usize)?;
-        (search == self.search).then_some(position)
+    pub(crate) fn get(&self, key: u32) -> Option<u32> {
+        let (turn, value) = *self.entries.get(key as usize)?;
+        (turn == self.turn).then_some(value)
     }
 
-    /// Notes the position of an attribute's value.
+    /// Sets the value of a key below the bound.
     #[inline]
-    pub(crate) fn note(&mut self, attribute: u32, position: u32) {
-        if let Some(read) = self.reads.get_mut(attribute as usize) {
-            *read = (self.search, position);
+    pub(crate) fn insert(&mut self, key: u32, value: u32) {
+        if let Some(entry) = self.entries.get_mut(key as usize) {
+            *entry = (self.turn, value);
         }
     }
 }

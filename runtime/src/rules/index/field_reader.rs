@@ -1,15 +1,15 @@
 //! Reads attributes of the context during a search, each at most once.
 
 use super::attribute::{AttributeId, AttributeValue, Attributes, Unreadable};
-use crate::arena::Arena;
+use crate::arena::{Arena, ArenaVec};
 #[cfg(feature = "http")]
 use crate::context::headers::joined;
 use crate::function::contained;
 use crate::native::HostData;
-use crate::scratch::ReadLog;
+use crate::scratch::NumberMap;
 use smallvec::SmallVec;
 
-/// Number of values that are kept without allocation.
+/// Number of values that are kept without the arena.
 const KEPT: usize = 4;
 
 /// Reads attributes, and keeps their values until the search ends.
@@ -17,9 +17,11 @@ pub(super) struct FieldReader<'a, 'r> {
     attributes: &'r Attributes,
     host: HostData<'a>,
     arena: &'a Arena,
-    reads: &'r mut ReadLog,
-    /// The values that were read, in the order of reading.
-    read: SmallVec<[AttributeValue<'a>; KEPT]>,
+    reads: &'r mut NumberMap,
+    /// The first values that were read, in the order of reading.
+    first: SmallVec<[AttributeValue<'a>; KEPT]>,
+    /// The values after them.
+    further: ArenaVec<'a, AttributeValue<'a>>,
 }
 
 impl<'a, 'r> FieldReader<'a, 'r> {
@@ -27,10 +29,10 @@ impl<'a, 'r> FieldReader<'a, 'r> {
         attributes: &'r Attributes,
         host: HostData<'a>,
         arena: &'a Arena,
-        reads: &'r mut ReadLog,
+        reads: &'r mut NumberMap,
     ) -> Self {
         reads.start(attributes.len());
-        Self { attributes, host, arena, reads, read: SmallVec::new() }
+        Self { attributes, host, arena, reads, first: SmallVec::new(), further: arena.vec() }
     }
 
     /// Returns the value of an attribute.
@@ -64,14 +66,22 @@ impl<'a, 'r> FieldReader<'a, 'r> {
 
     #[inline]
     fn known(&mut self, attribute: AttributeId) -> Option<AttributeValue<'a>> {
-        let position = self.reads.position(attribute)?;
-        self.read.get(position as usize).copied()
+        let position = self.reads.get(attribute)? as usize;
+        match position.checked_sub(KEPT) {
+            None => self.first.get(position).copied(),
+            Some(position) => self.further.as_mut_slice().get(position).copied(),
+        }
     }
 
     fn keep(&mut self, attribute: AttributeId, value: AttributeValue<'a>) -> Result<AttributeValue<'a>, Unreadable> {
-        let position = u32::try_from(self.read.len()).map_err(|_| Unreadable)?;
-        self.read.push(value);
-        self.reads.note(attribute, position);
+        let position = self.first.len().saturating_add(self.further.as_mut_slice().len());
+        let position = u32::try_from(position).map_err(|_| Unreadable)?;
+        if self.first.len() < KEPT {
+            self.first.push(value);
+        } else {
+            self.further.push(value).map_err(|_| Unreadable)?;
+        }
+        self.reads.insert(attribute, position);
         Ok(value)
     }
 

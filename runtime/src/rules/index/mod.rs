@@ -33,7 +33,7 @@ use celero_ir::layout::Field;
 use celero_matching::MemoryBudget;
 use field_reader::FieldReader;
 use findings::{Candidate, Findings};
-use node::Nodes;
+use node::{Memory, Nodes};
 
 /// The index of a rule set.
 #[derive(Debug)]
@@ -145,10 +145,10 @@ impl Index {
         asked: Asked,
         excluded: Option<&Excluded>,
     ) -> Option<impl Iterator<Item = (u32, Residual)> + 's> {
-        let IndexSearch { found, pending, reads } = search;
+        let IndexSearch { found, pending, reads, keys } = search;
         let mut findings = Findings::new(found, &self.candidates, asked, excluded);
         let mut reader = FieldReader::new(&self.attributes, host, arena, reads);
-        self.nodes.gather(self.root, &mut reader, &mut findings, pending).ok()?;
+        self.nodes.gather(self.root, &mut reader, &mut findings, Memory { pending, keys }).ok()?;
         found.sort_unstable();
         let mut last = None;
         let candidates = found.iter().filter_map(|&candidate| self.candidates.get(candidate as usize));
@@ -159,5 +159,27 @@ impl Index {
                 Some((candidate.rule, candidate.residual))
             }
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Bindings, Engine, Env, Indexing, Scratch, Type, Value};
+
+    #[test]
+    fn a_text_that_repeats_keys_finds_each_candidate_once() {
+        let env = Env::<Bindings<'static>>::dynamic().variable("path", Type::String).variable("n", Type::Int);
+        let rules = (0..64).fold(Engine::new().rules(&env), |rules, n| {
+            let key = ["qzjx", "wkvy"][n % 2];
+            rules.rule("", &format!("path.contains('{key}') && n % 64 == {n}"), ())
+        });
+        let set = rules.index(Indexing::Always).build().unwrap();
+        let text = "qzjxwkvy".repeat(1000);
+        let mut call = Bindings::new(&env);
+        call.set("path", Value::String(&text)).unwrap();
+        call.set("n", Value::Int(5)).unwrap();
+        let mut scratch = Scratch::new();
+        assert_eq!(set.count(&call, &mut scratch).unwrap(), 1);
+        assert_eq!(scratch.search.found.len(), 64);
     }
 }

@@ -5,6 +5,7 @@ use super::field_reader::FieldReader;
 use super::findings::Findings;
 use super::keys::{IndexKey, LookupKind};
 use crate::native::MIN_BATCHED_HEADERS;
+use crate::scratch::NumberMap;
 use celero_matching::{
     ExactMap, LiteralMap, MemoryBudget, Networks, PatternMatch, PatternSet, PrefixMap, RangeMap, SuffixMap,
 };
@@ -85,6 +86,14 @@ struct PresentHeaders {
     lookups: Box<[Lookup]>,
 }
 
+/// Working memory of a search.
+pub(super) struct Memory<'m> {
+    /// The nodes that are still to be visited.
+    pub(super) pending: &'m mut Vec<u32>,
+    /// The keys that the current lookup has found.
+    pub(super) keys: &'m mut NumberMap,
+}
+
 /// The nodes of an index, and the candidates that they lead to.
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
@@ -156,7 +165,11 @@ impl Nodes {
                     let first = target.first as usize;
                     let own = postings.get_mut(first..first.saturating_add(target.count as usize)).unwrap_or_default();
                     own.sort_unstable();
-                    let further = least_of.get(target.node as usize).copied().unwrap_or(NOWHERE);
+                    let further = match target.node {
+                        NOWHERE => NOWHERE,
+                        // A node that is not known yet may lead anywhere.
+                        node => least_of.get(node as usize).copied().unwrap_or(0),
+                    };
                     lookup.least = lookup.least.min(own.first().copied().unwrap_or(NOWHERE)).min(further);
                 }
                 node.least = node.least.min(lookup.least);
@@ -191,7 +204,8 @@ impl Nodes {
         self.nodes.get(node as usize).map_or(0, Node::len)
     }
 
-    /// Adds to `found` the candidates that a node leads to, as far as they are wanted. `pending` is working memory.
+    /// Adds to `found` the candidates that a node leads to, as far as they are wanted. A key that a text repeats leads to them once, so the
+    /// cost is linear in the text and in the targets.
     ///
     /// # Errors
     /// An attribute can't be read.
@@ -200,15 +214,15 @@ impl Nodes {
         root: u32,
         reader: &mut FieldReader<'a, '_>,
         found: &mut Findings<'_>,
-        pending: &mut Vec<u32>,
+        mut memory: Memory<'_>,
     ) -> Result<(), Unreadable> {
-        pending.clear();
+        memory.pending.clear();
         let mut next = Some(root);
         while let Some(number) = next {
             if let Some(node) = self.nodes.get(number as usize).filter(|node| found.want(node.least)) {
-                self.visit(node, reader, found, pending)?;
+                self.visit(node, reader, found, &mut memory)?;
             }
-            next = pending.pop();
+            next = memory.pending.pop();
         }
         Ok(())
     }
@@ -220,12 +234,12 @@ impl Nodes {
         node: &Node,
         reader: &mut FieldReader<'a, '_>,
         found: &mut Findings<'_>,
-        pending: &mut Vec<u32>,
+        memory: &mut Memory<'_>,
     ) -> Result<(), Unreadable> {
         for lookup in &node.single {
             if found.want(lookup.least) {
                 let value = reader.read(lookup.attribute)?;
-                self.look_up(lookup, value, found, pending);
+                self.look_up(lookup, value, found, memory);
             }
         }
         let Some(present) = &node.present else { return Ok(()) };
@@ -234,7 +248,7 @@ impl Nodes {
             let lookups = span.and_then(|&(first, end)| present.lookups.get(first as usize..end as usize));
             for lookup in lookups.unwrap_or_default() {
                 let value = reader.present(lookup.attribute, value)?;
-                self.look_up(lookup, value, found, pending);
+                self.look_up(lookup, value, found, memory);
             }
             Ok(())
         })
@@ -242,13 +256,20 @@ impl Nodes {
 
     /// Adds the candidates and nodes that a lookup leads to.
     #[inline]
-    fn look_up(&self, lookup: &Lookup, value: AttributeValue<'_>, found: &mut Findings<'_>, pending: &mut Vec<u32>) {
-        let mut last = None;
+    fn look_up(&self, lookup: &Lookup, value: AttributeValue<'_>, found: &mut Findings<'_>, memory: &mut Memory<'_>) {
+        let Memory { pending, keys } = memory;
+        let repeats = lookup.map.repeats_keys();
+        if repeats {
+            keys.start(lookup.targets.len());
+        }
         lookup.map.each(value, |id| {
-            // A text that repeats a key leads to the same place again.
-            let Some(target) = lookup.targets.get(id as usize).filter(|_| last.replace(id) != Some(id)) else {
-                return ControlFlow::Continue(());
-            };
+            if repeats {
+                if keys.get(id).is_some() {
+                    return ControlFlow::Continue(());
+                }
+                keys.insert(id, 0);
+            }
+            let Some(target) = lookup.targets.get(id as usize) else { return ControlFlow::Continue(()) };
             let first = target.first as usize;
             let candidates = self.postings.get(first..first.saturating_add(target.count as usize));
             found.add(candidates.unwrap_or_default());
@@ -362,6 +383,11 @@ impl Matcher {
             // No key holds where there is no value.
             _ => {}
         }
+    }
+
+    /// Whether a key is reported for each place in the text where it is.
+    fn repeats_keys(&self) -> bool {
+        matches!(self, Self::Contains(_) | Self::ContainsFolded(_))
     }
 
     /// The place of a lookup among those of its node: cheap ones first, because what they find may make others superfluous.
