@@ -11,7 +11,7 @@ pub enum LiteralLevel {
     Scalar,
     /// SSSE3: blocks of 16 bytes.
     Ssse3,
-    /// AVX2: blocks of 32 bytes.
+    /// AVX2, BMI1 and BMI2: blocks of 32 bytes.
     Avx2,
     /// AVX-512 F, BW, VL and VBMI, and GFNI: blocks of 64 bytes.
     Avx512,
@@ -30,7 +30,7 @@ impl LiteralLevel {
             if !has!("ssse3") {
                 return Self::Scalar;
             }
-            if !has!("avx2") {
+            if !(has!("avx2") && has!("bmi1") && has!("bmi2")) {
                 return Self::Ssse3;
             }
             let wide = has!("avx512f") && has!("avx512bw") && has!("avx512vl") && has!("avx512vbmi");

@@ -1,6 +1,6 @@
 //! Finds all literals that occur in a text.
 //!
-//! There is no automaton. Each key has an *anchor*: a few consecutive bytes of it that are rare in texts and shared with few
+//! The usual search uses no automaton. Each key has an *anchor*: a few consecutive bytes of it that are rare in texts and shared with few
 //! other keys. A scan reads *windows* of up to four bytes of the text at a fixed stride, and asks a filter, a table indexed by
 //! hash, whether an anchor contains the window. An anchor is long enough that, wherever it is in the text, one of its windows
 //! is read: with windows of four bytes and a stride of four it has seven bytes. Only for windows that pass the filter are the
@@ -35,13 +35,13 @@ use std::sync::OnceLock;
 
 /// Finds all literals that occur in a text. With `IGNORE_CASE`, ASCII letters match in either case.
 ///
-/// A lookup takes time linear in the text, whatever the text and the keys. With AVX-512, up to some thousand keys take one pass with
-/// vector instructions, and with AVX2 or SSSE3 up to 64; otherwise long keys take a scan that reads a quarter of the text's windows,
-/// and keys of up to six bytes up to two scans more. Memory: about 35 bytes for each key and the keys themselves, plus filters of at most
+/// A lookup takes time linear in the text, whatever the text and the keys. With AVX-512, up to 1,536 keys take one pass with vector
+/// instructions; with AVX2 or SSSE3, up to 64 do. Otherwise long keys take a scan that reads a quarter of the text's windows, and keys of up
+/// to six bytes take up to two more scans. Memory: about 35 bytes for each key and the keys themselves, plus filters of at most
 /// 256 KiB each.
 ///
 /// Keys that share most of their bytes, or very many short keys, can make a lookup search the text once more, with an automaton. The
-/// first such lookup builds it, in time and memory linear in the keys (14 bytes for each of their bytes). Each allocates one bit a key.
+/// first such lookup builds it, in time and memory linear in the keys (14 bytes for each of their bytes). Every lookup that uses the automaton allocates one bit for each key.
 ///
 /// ```
 /// use celero_matching::LiteralMap;

@@ -12,7 +12,11 @@ const MOST_INDEX_BITS: u32 = 20;
 /// Builds the trie of `segments`, in time linear in their number for each level. The number of levels is logarithmic.
 pub(super) fn build<T: Address>(segments: &[Segment<T>]) -> Trie<T> {
     let mut builder = Builder { bytes: Vec::new(), address: std::marker::PhantomData };
-    let root = builder.block(segments, T::ZERO, 0);
+    // A set beyond `Networks::MOST` could exceed what a word counts: then there is no network rather than half a trie.
+    let root = builder.block(segments, T::ZERO, 0).or_else(|| {
+        builder.bytes.clear();
+        builder.bucket(segments.get(..1)?, T::ZERO, 0)
+    });
     // Keys are read as many as a block can have, whatever it has.
     builder.bytes.extend([0; 16 * MOST_KEYS]);
     Trie {
@@ -81,7 +85,7 @@ impl<T: Address> Builder<T> {
         let mut rest = segments;
         for slot in 0..count {
             let base = common | (slot as u128).checked_shl(below)?;
-            let next = base.saturating_add(1_u128.checked_shl(below).unwrap_or(0)).saturating_sub(1);
+            let next = base | super::segments::last_bits(below);
             while rest.get(1).is_some_and(|segment| segment.start.number() <= base) {
                 rest = rest.get(1..)?;
             }

@@ -193,3 +193,14 @@ fn hostile_sets_are_neither_deep_nor_large() {
         }
     }
 }
+
+#[test]
+fn the_last_address_has_a_place_in_a_table() {
+    let last = IpAddr::from([0xff; 16]);
+    let mut networks: Vec<(IpAddr, u8)> =
+        (0..31_u128).map(|n| (Ipv6Addr::from_bits((n << 123) | (1 << 100)).into(), 128)).collect();
+    networks.push((last, 128));
+    assert_eq!(Networks::new(&networks).longest(last), Some(31));
+    networks.push(("ffff::".parse().unwrap(), 16));
+    assert!(Networks::new(&networks).matches(last).eq([31, 32]));
+}
