@@ -26,7 +26,7 @@ struct Shard {
     refused: AtomicU64,
 }
 
-/// An open request. It is over when this is dropped, whatever way the request ends.
+/// An open request. Drop it when the request ends, also after an error.
 #[derive(Debug)]
 #[must_use = "the request is over when the permit is dropped"]
 pub struct Permit {

@@ -2,13 +2,11 @@
 
 use crate::decision::Decision;
 use crate::quota::Quota;
-use crate::reservation::Reservation;
 use crate::sliding_window::{SlidingWindow, WindowState};
 use crate::table::{Algorithm, Table};
 use crate::time::{Time, nanos};
 use crate::token_bucket::{BucketState, TokenBucket};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// The keys of a limiter that does not say how many it has.
@@ -18,7 +16,7 @@ const USUAL_KEYS: usize = 65_536;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key(u64);
 
-/// The rate limit of each of many keys. The [crate's documentation](crate) says what becomes of keys when there are too many.
+/// The rate limit of each of many keys. The [crate's documentation](crate) says what happens when the table is full.
 #[derive(Debug)]
 pub struct Limiter {
     counting: Counting,
@@ -143,23 +141,8 @@ impl Limiter {
         }))
     }
 
-    /// Reserves a cost for a request whose real cost will be known later. Other requests see it as used until it is settled, so requests
-    /// that run at once cannot exceed the limit together. [`Reservation::settle`] counts the real cost; a reservation that is dropped
-    /// counts as it is.
-    ///
-    /// # Errors
-    /// The decision, if the request is not admitted.
-    pub fn reserve(self: &Arc<Self>, key: Key, cost: u64, now: Time) -> Result<(Reservation, Decision), Decision> {
-        let decision = self.ask(key, cost, now, Asked::Hold);
-        if decision.admitted {
-            Ok((Reservation::new(Arc::clone(self), key, cost, now), decision))
-        } else {
-            Err(decision)
-        }
-    }
-
     /// Counts a cost whether or not it is within the limit: for what has happened already. A key can owe more than its limit, and is
-    /// then refused until that has come back.
+    /// then refused until that has come back: with a token bucket for at most a day or sixteen times its burst, whichever is longer.
     pub fn charge(&self, key: Key, cost: u64, now: Time) {
         self.settle(key, 0, cost, now);
     }
@@ -201,7 +184,7 @@ impl Limiter {
     }
 
     #[inline]
-    fn ask(&self, key: Key, cost: u64, now: Time, asked: Asked) -> Decision {
+    pub(crate) fn ask(&self, key: Key, cost: u64, now: Time, asked: Asked) -> Decision {
         let now = now.as_nanos();
         with_set!(self, key, CLOSED, |algorithm, set| set.with(algorithm, key.0, now, |state, counts| {
             let decision = algorithm.decide(state, cost, now);
@@ -237,7 +220,7 @@ impl Limiter {
 
 /// What becomes of a cost that is admitted.
 #[derive(Clone, Copy)]
-enum Asked {
+pub(crate) enum Asked {
     Count,
     Hold,
 }

@@ -1,6 +1,7 @@
 //! Costs that are reserved before a request and settled after it.
 
-use crate::limiter::{Key, Limiter};
+use crate::decision::Decision;
+use crate::limiter::{Asked, Key, Limiter};
 use crate::time::Time;
 use std::sync::Arc;
 
@@ -16,11 +17,25 @@ pub struct Reservation {
     is_settled: bool,
 }
 
-impl Reservation {
-    pub(crate) fn new(limiter: Arc<Limiter>, key: Key, cost: u64, at: Time) -> Self {
-        Self { limiter, key, cost, at, is_settled: false }
+impl Limiter {
+    /// Reserves a cost for a request whose real cost will be known later. Other requests see it as used until it is settled, so requests
+    /// that run at once cannot exceed the limit together. [`Reservation::settle`] counts the real cost; a reservation that is dropped
+    /// counts as it is.
+    ///
+    /// # Errors
+    /// The decision, if the request is not admitted.
+    pub fn reserve(self: &Arc<Self>, key: Key, cost: u64, now: Time) -> Result<(Reservation, Decision), Decision> {
+        let decision = self.ask(key, cost, now, Asked::Hold);
+        if decision.admitted {
+            let limiter = Arc::clone(self);
+            Ok((Reservation { limiter, key, cost, at: now, is_settled: false }, decision))
+        } else {
+            Err(decision)
+        }
     }
+}
 
+impl Reservation {
     /// Returns the reserved cost.
     #[must_use]
     pub fn cost(&self) -> u64 {

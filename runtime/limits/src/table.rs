@@ -98,12 +98,18 @@ impl<S: Copy + Default> Set<S> {
         result
     }
 
-    /// Puts a key in the slot of the one that has used least.
+    /// Puts a key in the slot of the one that has used least. If that is the key itself, it is merged into the floor instead: a few keys that
+    /// have used much must not become the floor of all others.
     fn place<A: Algorithm<State = S>>(&mut self, algorithm: &A, tag: u64, now: u64, state: S) {
         let weights = self.states.iter().map(|state| algorithm.weight(state, now));
         let least = weights.enumerate().min_by_key(|(_, weight)| *weight);
         let Some((slot, weight)) = least else { return };
         let (Some(known), Some(old)) = (self.tags.get_mut(slot), self.states.get_mut(slot)) else { return };
+        if *known != 0 && algorithm.weight(&state, now) < weight {
+            self.counts.merged = self.counts.merged.saturating_add(1);
+            algorithm.merge(&mut self.floor, state, now);
+            return;
+        }
         if *known != 0 && weight > 0 {
             self.counts.merged = self.counts.merged.saturating_add(1);
             algorithm.merge(&mut self.floor, *old, now);

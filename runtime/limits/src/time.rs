@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 pub struct Time(u64);
 
 impl Time {
-    /// Returns the time so many nanoseconds after the origin.
+    /// Returns the time that is `nanos` nanoseconds after the origin.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)

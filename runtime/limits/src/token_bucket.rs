@@ -4,6 +4,9 @@ use crate::decision::{Decision, NEVER};
 use crate::quota::Quota;
 use crate::table::Algorithm;
 
+/// A day in nanoseconds.
+const DAY: u64 = 86_400_000_000_000;
+
 /// The numbers of a token bucket, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TokenBucket {
@@ -12,6 +15,8 @@ pub(crate) struct TokenBucket {
     /// The time in which an empty bucket becomes full.
     capacity: u64,
     burst: u64,
+    /// The most that a key can owe. Without a bound, one request of a huge cost would keep a key out for ever.
+    most_owed: u64,
 }
 
 /// What a key has used.
@@ -28,7 +33,8 @@ pub(crate) struct BucketState {
 impl TokenBucket {
     pub(crate) fn new(quota: Quota) -> Self {
         let unit = quota.unit();
-        Self { unit, capacity: unit.saturating_mul(quota.burst()), burst: quota.burst() }
+        let capacity = unit.saturating_mul(quota.burst());
+        Self { unit, capacity, burst: quota.burst(), most_owed: capacity.saturating_mul(16).max(DAY) }
     }
 
     /// Decides about a cost for a bucket that is full at `full_at`. Returns the decision and when the bucket is full if the cost counts.
@@ -66,7 +72,8 @@ impl Algorithm for TokenBucket {
     }
 
     fn count(&self, state: &mut BucketState, cost: u64, now: u64) {
-        state.full_at = self.counted(state.full_at, cost, now);
+        let most = now.saturating_add(self.most_owed);
+        state.full_at = self.counted(state.full_at, cost, now).min(most).max(state.full_at);
     }
 
     fn hold(&self, state: &mut BucketState, cost: u64) {

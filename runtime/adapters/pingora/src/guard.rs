@@ -72,6 +72,12 @@ impl Guard {
         self.client = Some((address, via));
     }
 
+    /// Ends what the request holds of limits, as [`Exchange::release_limits`]. Call it when the request is logged: Pingora keeps its context
+    /// until the rest of a refused body has arrived.
+    pub fn release(&mut self) {
+        self.exchange.release_limits();
+    }
+
     /// Counts a piece of a body that is not buffered. Call it from `request_body_filter` for each piece but the last.
     ///
     /// # Errors
@@ -134,7 +140,7 @@ impl Guard {
         let Some(buffering) = self.policy.request_buffering() else { return Ok(false) };
         let Buffered { bytes, too_large } = buffer(session, buffering, &mut self.body_clock).await?;
         let outcome = if too_large {
-            self.policy.request_body_too_large(&mut self.exchange)
+            self.policy.request_body_too_large(session.req_header(), &mut self.exchange)
         } else {
             self.policy.request_body(session.req_header(), &bytes, &mut self.exchange)
         };

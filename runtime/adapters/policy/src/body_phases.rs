@@ -25,7 +25,7 @@ impl Policy {
         let body = match self.body_settings.view(&head.headers, body) {
             BodyView::Bytes(body) => body,
             BodyView::Skip => return Outcome::Continue,
-            BodyView::Answer(answer) => return exchange.outcome(Some(answer)),
+            BodyView::Answer(answer) => return self.conclude(head, Some(answer), exchange),
         };
         let origin = exchange.source();
         let Exchange { findings, labels, effects, local, received, .. } = exchange;
@@ -44,9 +44,9 @@ impl Policy {
 
     /// Decides about a request whose body is too large. Call it instead of [`request_body`](Self::request_body). After
     /// [`Outcome::Continue`] the request is forwarded without running the phase.
-    pub fn request_body_too_large(&self, exchange: &mut Exchange) -> Outcome {
+    pub fn request_body_too_large(&self, head: &request::Parts, exchange: &mut Exchange) -> Outcome {
         exchange.effects.edits.clear();
-        exchange.outcome(self.body_settings.too_large())
+        self.conclude(head, self.body_settings.too_large(), exchange)
     }
 
     /// Returns how much of a response's body to buffer for [`response_body`](Self::response_body) before the response is sent on.

@@ -1,7 +1,6 @@
 //! The variables that expressions read in each phase.
 
 use crate::auth::LazyCredentials;
-use crate::exchange::Origin;
 use celero::http::{Request, RequestHead, Source};
 use celero::{Context, Value};
 use http::HeaderMap;
@@ -12,6 +11,14 @@ use std::time::{Duration, SystemTime};
 
 /// The labels of a request.
 pub(crate) type Labels = BTreeMap<Arc<str>, String>;
+
+/// Who sent a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    pub(crate) address: Option<SocketAddr>,
+    /// How that is known.
+    pub(crate) via: &'static str,
+}
 
 /// The variables of all phases.
 #[derive(Debug, Context)]

@@ -1,7 +1,7 @@
 //! The state of one request between its phases.
 
 use crate::auth::{ClientCertificate, Verification, VerifiedCredentials};
-use crate::context::Labels;
+use crate::context::{Labels, Origin};
 use crate::edits::Edits;
 use crate::grpc::answer_to_call;
 use crate::limit_state::tells_limit;
@@ -33,14 +33,6 @@ pub struct Exchange {
     /// Whether the request is a call of gRPC.
     pub(crate) is_grpc: bool,
     pub(crate) certificate: Option<ClientCertificate>,
-}
-
-/// Who sent a request.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Origin {
-    pub(crate) address: Option<SocketAddr>,
-    /// How that is known.
-    pub(crate) via: &'static str,
 }
 
 /// What the rules of a phase change.
@@ -77,6 +69,12 @@ impl Exchange {
     #[must_use]
     pub fn new(peer: Option<SocketAddr>, local: Option<SocketAddr>) -> Self {
         Self { peer, local, ..Self::default() }
+    }
+
+    /// Ends what the request holds of limits: it is no open request any more, and costs that were not settled count. The phase `log` is the
+    /// last that may settle them.
+    pub fn release_limits(&mut self) {
+        self.effects.limits.clear();
     }
 
     /// Clears the state for the next request.

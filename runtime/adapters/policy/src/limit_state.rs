@@ -4,7 +4,7 @@ use crate::language::Language;
 use celero_limits::{Clock, Concurrency, Decision, Limiter, Permit, Reservation, Time};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 /// The host's monotonic clock. One for the process, because limits outlive policies.
@@ -39,7 +39,8 @@ pub(crate) enum Measure {
 pub(crate) struct LimitState {
     pub(crate) name: Arc<str>,
     pub(crate) definition: LimitDefinition,
-    counters: Counters,
+    /// Made when a request first asks: checking or reloading a policy allocates no table.
+    counters: OnceLock<Counters>,
     /// Requests above the limit that a dry run admitted.
     tolerated: AtomicU64,
     /// Requests whose key, cost or `countWhen` failed.
@@ -81,7 +82,7 @@ pub struct LimitInfo {
     pub failed: u64,
     /// Keys that have used something now.
     pub keys: usize,
-    /// Keys that fit; 0 for a limit of open requests, which has no bound of its own.
+    /// Keys that fit; 0 for a limit that no request has asked yet, and for one of open requests, which has no bound of its own.
     pub capacity: usize,
     /// Keys that left the table before what they had used came back. If this grows, `keys` is too small.
     pub merged: u64,
@@ -89,15 +90,6 @@ pub struct LimitInfo {
 
 impl LimitState {
     pub(crate) fn new(name: Arc<str>, definition: LimitDefinition) -> Self {
-        let rate = |builder: celero_limits::LimiterBuilder| {
-            let limiter = builder.with_keys(definition.keys).with_penalty(definition.penalty).build();
-            Counters::Rate(Arc::new(limiter))
-        };
-        let counters = match definition.measure {
-            Measure::Bucket(quota) => rate(Limiter::token_bucket(quota)),
-            Measure::Window(quota) => rate(Limiter::sliding_window(quota)),
-            Measure::Open(most) => Counters::Open(Arc::new(Concurrency::new(most))),
-        };
         let policy_header = match definition.measure {
             Measure::Bucket(quota) | Measure::Window(quota) => {
                 HeaderValue::try_from(format!("\"{name}\";q={};w={}", quota.count(), quota.period().as_secs())).ok()
@@ -105,13 +97,25 @@ impl LimitState {
             Measure::Open(_) => None,
         };
         let [tolerated, failed] = [AtomicU64::new(0), AtomicU64::new(0)];
-        Self { name, definition, counters, tolerated, failed, policy_header }
+        Self { name, definition, counters: OnceLock::new(), tolerated, failed, policy_header }
+    }
+
+    fn counters(&self) -> &Counters {
+        let LimitDefinition { measure, keys, penalty, .. } = self.definition;
+        let rate = |builder: celero_limits::LimiterBuilder| {
+            Counters::Rate(Arc::new(builder.with_keys(keys).with_penalty(penalty).build()))
+        };
+        self.counters.get_or_init(|| match measure {
+            Measure::Bucket(quota) => rate(Limiter::token_bucket(quota)),
+            Measure::Window(quota) => rate(Limiter::sliding_window(quota)),
+            Measure::Open(most) => Counters::Open(Arc::new(Concurrency::new(most))),
+        })
     }
 
     /// Asks for a request. `reserve`: its cost may still change. Returns whether it is within the limit, the decision about a rate, and
     /// what the request holds.
     pub(crate) fn ask(&self, key: &[u8], cost: u64, reserve: bool, now: Time) -> (bool, Option<Decision>, Hold) {
-        match &self.counters {
+        match self.counters() {
             Counters::Rate(limiter) if reserve => match limiter.reserve(limiter.key(key), cost, now) {
                 Ok((reservation, decision)) => (true, Some(decision), Hold::Cost(reservation)),
                 Err(decision) => (false, Some(decision), Hold::Nothing),
@@ -147,18 +151,19 @@ impl LimitState {
 
     /// Forgets what keys have used. Open requests stay open.
     pub(crate) fn clear(&self) {
-        if let Counters::Rate(limiter) = &self.counters {
+        if let Some(Counters::Rate(limiter)) = self.counters.get() {
             limiter.clear();
         }
     }
 
     pub(crate) fn info(&self) -> LimitInfo {
-        let (admitted, refused, keys, capacity, merged) = match &self.counters {
-            Counters::Rate(limiter) => {
+        let (admitted, refused, keys, capacity, merged) = match self.counters.get() {
+            None => (0, 0, 0, 0, 0),
+            Some(Counters::Rate(limiter)) => {
                 let stats = limiter.stats(CLOCK.now());
                 (stats.admitted, stats.refused, stats.keys, stats.capacity, stats.merged)
             }
-            Counters::Open(limit) => {
+            Some(Counters::Open(limit)) => {
                 let (admitted, refused) = limit.counts();
                 (admitted, refused, limit.keys(), 0, 0)
             }

@@ -270,7 +270,7 @@ impl Policy {
                 effects.discard();
                 match self.auth.start(proofs.slow(), &head.headers) {
                     Ok(verification) => Err(verification),
-                    Err(Busy) => Ok(exchange.outcome(Some(busy()))),
+                    Err(Busy) => Ok(self.conclude(head, Some(busy()), exchange)),
                 }
             }
         }

@@ -72,7 +72,7 @@ impl Policy {
         exchange.outcome(answer)
     }
 
-    /// Decides about the costs that depend on a response. A second call has no effect.
+    /// Evaluates `countWhen` of each limit that waits for it, and counts or releases its cost. A second call has no effect.
     pub(crate) fn count_response(
         &self,
         head: &request::Parts,

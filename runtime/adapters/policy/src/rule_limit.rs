@@ -49,7 +49,7 @@ pub(crate) enum Number<S> {
     Computed(Program<S>),
 }
 
-/// What becomes of a request whose key or cost fails: the key `onError` of a limit.
+/// What happens to a request whose key or cost cannot be computed: the key `onError` of a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum LimitErrorPolicy {
     /// It is answered as if it were above the limit.
@@ -165,6 +165,7 @@ impl<S: Context + 'static> RuleLimit<S> {
             return known.within;
         }
         let reserve = self.settled_by_rule || self.counts_later;
+        let was_asked = charge.is_some() || self.on_error == LimitErrorPolicy::Shared;
         let (within, decision, hold) = match charge {
             Some(Charge { key, cost }) => self.state.ask(&key, cost, reserve, limits.now()),
             None => {
@@ -176,7 +177,8 @@ impl<S: Context + 'static> RuleLimit<S> {
                 }
             }
         };
-        if !within && self.dry_run {
+        // A request whose key or cost failed was not counted as refused by the limit.
+        if !within && self.dry_run && was_asked {
             self.state.count_tolerated();
         }
         let (state, tells_always) = (Arc::clone(&self.state), self.tells == TellsClient::Always);

@@ -221,7 +221,7 @@ impl Rule<'_> {
         }
     }
 
-    /// Whether the rule matches if its condition fails. Under `closed` guards do: see [`crate::actions::Rule::is_guard`].
+    /// Whether the rule matches if its condition fails. Under `closed` guards do: see [`crate::rule::Rule::is_guard`].
     fn matches_on_failure(&self) -> bool {
         match self.on_error {
             PhaseErrorPolicy::All(policy) => policy == ErrorPolicy::Match,

@@ -113,7 +113,7 @@ where
                 return Ok(state.end(Some(head), refused(StatusCode::BAD_REQUEST, UNREADABLE_BODY), exchange));
             };
             let outcome = if buffered.too_large {
-                policy.request_body_too_large(&mut exchange)
+                policy.request_body_too_large(&head, &mut exchange)
             } else {
                 policy.request_body(&head, &buffered.read, &mut exchange)
             };

@@ -75,3 +75,32 @@ fn refused_and_free_requests_of_new_keys_replace_nobody() {
     }
     assert_eq!(limiter.stats(now).merged, 0);
 }
+
+#[test]
+fn keys_that_owe_much_do_not_shut_out_others() {
+    let quota = Quota::new(10, Duration::from_secs(1)).unwrap();
+    for builder in [Limiter::token_bucket(quota), Limiter::sliding_window(quota)] {
+        // One set: eight keys that owe more than ever comes back, and then all others.
+        let limiter = builder.with_keys(8).build();
+        let now = Time::from_nanos(0);
+        for number in 0..8_u64 {
+            limiter.charge(limiter.key(&number.to_le_bytes()), u64::MAX, now);
+        }
+        let admitted =
+            (8..100_u64).filter(|number| limiter.check(limiter.key(&number.to_le_bytes()), 1, now).is_admitted());
+        assert_eq!(admitted.count(), 10, "the others share what one of them may use");
+        assert!((0..8_u64).all(|number| !limiter.check(limiter.key(&number.to_le_bytes()), 1, now).is_admitted()));
+        let later = Time::from_nanos(2 * SECOND);
+        assert!(limiter.check(limiter.key(b"new"), 10, later).is_admitted());
+    }
+}
+
+#[test]
+fn a_debt_ends() {
+    let quota = Quota::new(10, Duration::from_secs(1)).unwrap();
+    let limiter = Limiter::token_bucket(quota).build();
+    let key = limiter.key(b"key");
+    limiter.charge(key, u64::MAX, Time::from_nanos(0));
+    assert!(!limiter.check(key, 1, Time::from_nanos(86_399 * SECOND)).is_admitted());
+    assert!(limiter.check(key, 10, Time::from_nanos(86_401 * SECOND)).is_admitted());
+}

@@ -126,7 +126,7 @@ fn before_server(
     }
     exchange.edits().apply_to_request(head);
     let outcome = match policy.request_buffering()?.state(body.len(), true) {
-        BufferState::TooLarge => policy.request_body_too_large(exchange),
+        BufferState::TooLarge => policy.request_body_too_large(head, exchange),
         BufferState::Ready | BufferState::More => policy.request_body(head, body, exchange),
     };
     let answer = ended(Phase::RequestBody, outcome, exchange, phases);

@@ -383,10 +383,10 @@ requestBody:
     // What is no JSON makes the condition fail, and a rule that denies then does.
     assert_eq!(status(policy.request_body(&json, b"{", &mut exchange)), 402);
     assert_eq!(status(policy.request_body(&form, b"a=1", &mut exchange)), 402);
-    assert_eq!(answer(policy.request_body_too_large(&mut exchange)).status, 413);
+    assert_eq!(answer(policy.request_body_too_large(&json, &mut exchange)).status, 413);
     let open = crate::support::policy("requestBody: {tooLarge: skip, rules: [{deny: true}]}");
     assert_eq!(open.request_buffering().map(|buffering| buffering.limit()), Some(65_536));
-    assert_eq!(status(open.request_body_too_large(&mut exchange)), 0);
+    assert_eq!(status(open.request_body_too_large(&json, &mut exchange)), 0);
 }
 
 #[test]

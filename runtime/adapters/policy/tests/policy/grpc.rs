@@ -94,7 +94,7 @@ fn every_phase_answers_alike() {
     let (head, mut exchange) = (call("/", "application/grpc"), exchange());
     assert!(matches!(ask(&policy, &head, &mut exchange), celero_policy::Outcome::Continue));
     assert_eq!(shown(&answer(policy.request_body(&head, b"x", &mut exchange))).1, "7");
-    assert_eq!(shown(&answer(policy.request_body_too_large(&mut exchange))).1, "2");
+    assert_eq!(shown(&answer(policy.request_body_too_large(&head, &mut exchange))).1, "2");
     assert_eq!(shown(&answer(ask_response(&policy, &head, &response(500, &[]), &mut exchange))).1, "14");
 
     // The next request on the connection is another one.

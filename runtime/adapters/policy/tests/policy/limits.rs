@@ -333,3 +333,21 @@ fn mistakes_are_named() {
         assert!(report.contains(message), "{text}\n{report}");
     }
 }
+
+#[test]
+fn the_client_that_a_trusted_proxy_names_is_the_one_that_counts() {
+    let text = "request:\n- {name: api, limit: {key: '${source.address}', rate: 1/m, countWhen: source.address == '192.0.2.7'}}";
+    for policy in both(text) {
+        let get = head("GET /", &[]);
+        let send = |client: &str| {
+            let mut exchange = from("10.0.0.1");
+            exchange.set_client(format!("{client}:0").parse().unwrap(), "forwarded");
+            let answer = status(ask(&policy, &get, &mut exchange));
+            if answer == 0 {
+                assert_eq!(status(ask_response(&policy, &get, &response(200, &[]), &mut exchange)), 0);
+            }
+            answer
+        };
+        assert_eq!(["192.0.2.7", "192.0.2.7", "192.0.2.8", "192.0.2.8"].map(send), [0, 429, 0, 0]);
+    }
+}
