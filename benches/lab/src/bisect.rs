@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What is looked for.
+/// The cell to compare: stage, partition and counter.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Search {
     /// The stage.
@@ -23,7 +23,7 @@ pub struct Search {
     pub measure: String,
 }
 
-/// What a step of the bisection is given.
+/// The input of one step of the bisection, read from a file.
 #[derive(Serialize, Deserialize)]
 struct Step {
     search: Search,

@@ -1,4 +1,4 @@
-//! The id of what is measured: equal in all runs.
+//! Ids of rules and policies. The same text has the same id in every run.
 
 use celero_tooling::language::Language;
 

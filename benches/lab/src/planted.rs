@@ -35,7 +35,7 @@ impl Planted {
     }
 }
 
-/// Does nothing this number of times.
+/// Runs an empty loop `turns` times.
 #[inline(never)]
 pub(crate) fn waste(turns: u64) {
     for turn in 0..turns {

@@ -35,7 +35,7 @@ pub(crate) fn is_yaml(path: &Path) -> bool {
 /// Reads policies and cases, in their order. Cases belong to the policy before them; they are a list, a policy is a mapping.
 ///
 /// # Errors
-/// A file that can't be read, a policy or cases with mistakes, a case that fails, or cases before every policy.
+/// A file that can't be read, a policy or cases with mistakes, a case that fails, or cases without a policy before them.
 pub fn policies(paths: &[&PathBuf]) -> Result<Vec<PlannedPolicy>, String> {
     let mut found: Vec<PlannedPolicy> = Vec::new();
     for path in paths {

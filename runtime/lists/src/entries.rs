@@ -26,7 +26,7 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// Returns no entries of a list of this kind.
+    /// Returns an empty collection for lists of this kind.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
         Self { kind, entries: Vec::new(), expiries: Vec::new() }

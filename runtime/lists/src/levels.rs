@@ -162,7 +162,7 @@ impl<S: EntrySet> Levels<S> {
         self.levels.len() > MANY_LEVELS || self.rebuilds()
     }
 
-    /// Whether the changes are so many that merging all is worth its cost.
+    /// Returns whether the changes are large enough, compared with the first level, to rebuild the whole list.
     fn rebuilds(&self) -> bool {
         let Some((base, changes)) = self.levels.split_first() else { return false };
         let changed = changes.iter().map(|level| level.size()).fold(0, usize::saturating_add);

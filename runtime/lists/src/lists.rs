@@ -36,7 +36,7 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// Returns no lists, within these limits.
+    /// Returns an empty collection of lists with these limits.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self { shared: Arc::new(Shared::new(limits)) }

@@ -63,6 +63,8 @@ impl RequestState {
             let class = class_of(status, self.grpc, self.guard.answer().is_some());
             self.now.latency.finished(self.route, class, self.guard.elapsed(), bytes);
             self.state.metrics.ended(class, status, self.grpc);
+            // The rest of a refused body may still arrive: that is no open request.
+            self.guard.release();
         }
     }
 }

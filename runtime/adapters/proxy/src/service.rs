@@ -63,19 +63,20 @@ impl ProxyHttp for Service {
         session.set_close_on_response_before_downstream_finish(false);
         session.set_total_drain_timeout(Some(body_timeout.min(DRAIN)));
         session.set_pipelining_enabled(true);
-        if let Some(connection) = connection(session) {
-            let Ok(client) = identify(session.req_header_mut(), &connection, &request.now.config.forwarded) else {
-                request.refused = Some("forwarded");
-                log::debug!(
-                    "{}, which is trusted, sends a header about the client that can't be read",
-                    connection.peer
-                );
-                respond(session, StatusCode::BAD_REQUEST, "a proxy in front names no client").await?;
-                return Ok(true);
-            };
-            request.guard.set_client(client.address, client.via);
-            request.client = Some(client);
-        }
+        let Some(connection) = connection(session) else {
+            // Without the address of the peer nobody knows whom to believe.
+            request.refused = Some("no-address");
+            respond(session, StatusCode::INTERNAL_SERVER_ERROR, "the client has no address").await?;
+            return Ok(true);
+        };
+        let Ok(client) = identify(session.req_header_mut(), &connection, &request.now.config.forwarded) else {
+            request.refused = Some("forwarded");
+            log::debug!("{}, which is trusted, sends a header about the client that can't be read", connection.peer);
+            respond(session, StatusCode::BAD_REQUEST, "a proxy in front names no client").await?;
+            return Ok(true);
+        };
+        request.guard.set_client(client.address, client.via);
+        request.client = Some(client);
         if request.overload {
             // Before rules run or a body is read. The connection stays: another one would cost more than this answer.
             request.refused = Some("overload");

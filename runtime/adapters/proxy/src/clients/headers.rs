@@ -19,7 +19,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const TRACE: HeaderName = HeaderName::from_static("traceparent");
 const TRACE_STATE: HeaderName = HeaderName::from_static("tracestate");
 
-/// The longest number of a request that a trusted proxy may give, in bytes.
+/// The longest `x-request-id` that is accepted from a trusted proxy, in bytes.
 const LONGEST_ID: usize = 128;
 
 /// The connection that a request came over.
@@ -160,7 +160,7 @@ fn port_of(value: &[u8]) -> Option<u16> {
     text.parse().ok().filter(|port| *port != 0)
 }
 
-/// Returns the number of a request: that which a trusted proxy has given, or a new one.
+/// Returns the id of a request: the one that a trusted proxy has given, or a new one.
 fn request_id(headers: &HeaderMap, trusted: bool) -> String {
     let given = single(headers, &REQUEST_ID).filter(|_| trusted).and_then(|value| value.to_str().ok());
     let valid = |id: &&str| (1..=LONGEST_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());

@@ -1,6 +1,6 @@
 //! The context of a trace (W3C Trace Context, section 3.2): `traceparent`.
 
-/// Returns the number of the trace, if a value of `traceparent` is valid. Versions after 00 may have more at their end.
+/// Returns the trace id, if a value of `traceparent` is valid. Versions after 00 may have more at their end.
 pub(super) fn trace_of(value: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(value).ok()?;
     let mut parts = text.split('-');

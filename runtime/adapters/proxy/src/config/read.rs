@@ -13,7 +13,7 @@ use celero_policy::PolicyError;
 use celero_policy::problems::Problems;
 use celero_policy::schema::{duration, size};
 use celero_policy::yaml::{self, Node, SourceText};
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -177,7 +177,7 @@ impl Reader<'_> {
         for text in texts {
             let single = || text.text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical()));
             match text.text.parse::<IpNet>().or_else(|_| single()) {
-                Ok(network) => found.push(network.trunc()),
+                Ok(network) => found.push(canonical(network).trunc()),
                 Err(_) => {
                     let help = "write an address or a network: `10.0.0.1`, `10.0.0.0/8` or `\"fd00::/8\"`";
                     self.error("config-network", &text, format!("`{}` is no network", text.text), help);
@@ -395,4 +395,31 @@ fn time(node: &Node, key: &str) -> Option<Duration> {
 
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Returns a network of IPv4 addresses in IPv6 notation as a network of IPv4: addresses are compared as IPv4.
+fn canonical(network: IpNet) -> IpNet {
+    let IpNet::V6(mapped) = network else { return network };
+    let v4 = mapped.addr().to_ipv4_mapped().zip(mapped.prefix_len().checked_sub(96));
+    match v4.and_then(|(address, length)| Ipv4Net::new(address, length).ok()) {
+        Some(v4) => v4.into(),
+        None => network,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mapped_networks_are_those_of_ipv4() {
+        for (text, expected) in [
+            ("::ffff:10.0.0.0/104", "10.0.0.0/8"),
+            ("::ffff:0:0/96", "0.0.0.0/0"),
+            ("::/0", "::/0"),
+            ("fd00::/8", "fd00::/8"),
+        ] {
+            assert_eq!(canonical(text.parse().unwrap()).to_string(), expected);
+        }
+    }
 }
