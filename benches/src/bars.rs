@@ -1,14 +1,13 @@
 //! The chart of single workloads as SVG: handwritten Rust, celero and the `cel` crate beside each other, on a logarithmic axis.
 
+use crate::log_axis::{BAR, GREY, LogAxis};
 use crate::table::about;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-const GREY: &str = "#808080";
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 200.0;
 const RIGHT: f64 = 80.0;
-const BAR: f64 = 12.0;
 const GAP: f64 = 14.0;
 const TOP: f64 = 44.0;
 /// The decades of the axis: 1 ns to 1 ms.
@@ -31,7 +30,7 @@ const SHOWN: &[&str] = &["W1", "W4", "W5", "W6", "W7", "W8", "W12", "W9", "W9_gr
 pub fn bars(rows: &[Value]) -> String {
     let group = BAR * SERIES.len() as f64 + GAP;
     let height = TOP + group * SHOWN.len() as f64 + 30.0;
-    let scale = (WIDTH - LEFT - RIGHT) / DECADES;
+    let axis = LogAxis { left: LEFT, top: TOP, height, decade_width: (WIDTH - LEFT - RIGHT) / DECADES };
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"12\" \
          fill=\"{GREY}\">\n<title>Time for an evaluation, by engine</title>\n"
@@ -46,14 +45,7 @@ pub fn bars(rows: &[Value]) -> String {
         x += 40.0 + 7.0 * name.len() as f64;
     }
     for (decade, label) in ["1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "100 µs", "1 ms"].iter().enumerate() {
-        let x = LEFT + scale * decade as f64;
-        let _ = writeln!(
-            svg,
-            "<line x1=\"{x:.1}\" y1=\"{TOP}\" x2=\"{x:.1}\" y2=\"{:.1}\" stroke=\"{GREY}\" stroke-opacity=\"0.35\"/>\
-             <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
-            height - 26.0,
-            height - 10.0
-        );
+        axis.decade(&mut svg, decade, label);
     }
     let mut y = TOP + GAP / 2.0;
     for name in SHOWN {
@@ -61,25 +53,10 @@ pub fn bars(rows: &[Value]) -> String {
             .iter()
             .find(|row| row.get("name").and_then(Value::as_str) == Some(name))
             .and_then(|row| row.get("engines"));
-        let _ = writeln!(
-            svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-            LEFT - 10.0,
-            y + BAR * SERIES.len() as f64 / 2.0 + 4.0,
-            label(name)
-        );
+        axis.name(&mut svg, y + BAR * SERIES.len() as f64 / 2.0, &label(name));
         for (engine, _, colour) in SERIES {
             let ns = engines.and_then(|e| e.get(engine)?.get("ns")?.as_f64()).unwrap_or(1.0);
-            let width = scale * ns.max(1.0).log10();
-            let text = time(ns);
-            let _ = writeln!(
-                svg,
-                "<rect x=\"{LEFT}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{:.1}\" rx=\"2\" fill=\"{colour}\"/>\
-                 <text x=\"{:.1}\" y=\"{:.1}\" font-size=\"10\">{text}</text>",
-                BAR - 2.0,
-                LEFT + width + 5.0,
-                y + BAR - 3.0,
-            );
+            axis.bar(&mut svg, y, ns, colour, &time(ns));
             y += BAR;
         }
         y += GAP;

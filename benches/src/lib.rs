@@ -9,6 +9,7 @@ mod compiling;
 pub mod filter;
 mod handwritten;
 pub mod limits;
+pub mod log_axis;
 pub mod lookups;
 mod matching;
 mod measure;

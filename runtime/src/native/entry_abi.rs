@@ -18,24 +18,32 @@ pub(super) enum EntryAbi {
     /// The context and the base of a frame. The result is a `bool`. The code rarely allocates: only to join header lines of one
     /// name, or to decode a header that is not UTF-8.
     BaseFrame(Entry<'static>),
-    /// The context and a whole frame, whose arena has capacity.
-    FullFrame(Entry<'static>),
     /// The context and the base of a frame, whose arena has capacity. The result is text, in registers.
     Text(TextEntry<'static>),
-    /// The same with a whole frame.
-    FullFrameText(TextEntry<'static>),
+    /// The context and a whole frame, whose arena has capacity.
+    FullFrame(FullFrameCode),
+}
+
+/// Code with the ABI [`EntryAbi::FullFrame`].
+#[derive(Clone, Copy, Debug)]
+pub(super) enum FullFrameCode {
+    /// The result is text, in registers.
+    Text(TextEntry<'static>),
+    /// The result is a truth value, or in the frame.
+    Other(Entry<'static>),
 }
 
 impl EntryAbi {
     /// Chooses the cheapest ABI for a function that was compiled from `graph` and has a result of type `result`.
     pub(super) fn choose(entry: Entry<'static>, result: Ty, graph: &Graph, fields: &[Field]) -> Self {
         if let Some(entry) = entry.text() {
-            return if allocates(graph, fields) { Self::FullFrameText(entry) } else { Self::Text(entry) };
+            let whole = allocates(graph, fields);
+            return if whole { Self::FullFrame(FullFrameCode::Text(entry)) } else { Self::Text(entry) };
         }
         match (result, entry.context_only()) {
             (Ty::Bool, Some(entry)) => Self::ContextOnly(entry),
             (Ty::Bool, None) if !allocates(graph, fields) => Self::BaseFrame(entry),
-            _ => Self::FullFrame(entry),
+            _ => Self::FullFrame(FullFrameCode::Other(entry)),
         }
     }
 }

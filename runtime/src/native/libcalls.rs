@@ -60,9 +60,8 @@ pub(super) unsafe extern "C" fn header_get(
     name: *const http::HeaderName,
 ) -> Pair {
     let frame = frame!(frame);
-    // SAFETY: `map` is the address of a header map of the host, `name` that of a prepared name.
-    let (map, name) = unsafe { (&*map, &*name) };
-    found(frame, || header_line(frame, map, name))
+    // SAFETY: as native code passes them.
+    found(frame, || unsafe { header_line(frame, map, name) })
 }
 
 #[cfg(feature = "http")]
@@ -72,22 +71,26 @@ pub(super) unsafe extern "C" fn header_text(
     name: *const http::HeaderName,
 ) -> Pair {
     let frame = frame!(frame);
-    // SAFETY: as in `header_get`.
-    let (map, name) = unsafe { (&*map, &*name) };
-    found(frame, || match header_line(frame, map, name)? {
+    // SAFETY: as native code passes them.
+    found(frame, || match unsafe { header_line(frame, map, name) }? {
         Some(line) => text_decode(&frame.cx, line).map(|text| Some(text.as_bytes())),
         None => Ok(None),
     })
 }
 
 /// The value of a header, charged to the budget.
+///
+/// # Safety
+/// `map` is the address of a header map of the host, `name` that of a prepared name.
 #[cfg(feature = "http")]
 #[inline(always)]
-fn header_line<'a>(
+unsafe fn header_line<'a>(
     frame: &BaseFrame<'a>,
-    map: &'a http::HeaderMap,
-    name: &http::HeaderName,
+    map: *const http::HeaderMap,
+    name: *const http::HeaderName,
 ) -> EvalResult<Option<&'a [u8]>> {
+    // SAFETY: the contract; both are there during the evaluation.
+    let (map, name) = unsafe { (&*map, &*name) };
     crate::context::headers::charge_lines(map, name, &frame.cx)?;
     crate::context::headers::joined(map, name, frame.cx.arena())
 }

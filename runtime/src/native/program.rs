@@ -1,6 +1,6 @@
 //! The native code of one rule: prepared constants, machine code, and the call.
 
-use super::entry_abi::{BaseFrameCode, ContextOnlyCode, EntryAbi};
+use super::entry_abi::{BaseFrameCode, ContextOnlyCode, EntryAbi, FullFrameCode};
 use super::frame::{BaseFrame, Frame, ResultSlot};
 use super::literal_batches::LiteralBatches;
 use super::pool::Pool;
@@ -115,18 +115,27 @@ impl NativeProgram {
         functions: &'a Functions,
         arena: &'a Arena,
     ) -> Result<Value<'a>, EvalError> {
-        let EntryAbi::Text(entry) = self.abi else { return self.run_with_whole_frame(context, functions, arena) };
-        let mut base = BaseFrame::new(Cx::new(self.steps, arena));
-        // SAFETY: as below. Code with this ABI calls only helpers that use the base of the frame.
-        let text = unsafe { entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut base).cast()) };
-        // SAFETY: the code has just run with this base.
-        unsafe { base.text(self.result, text) }
+        let word = match self.abi {
+            EntryAbi::ContextOnly(entry) => ContextOnlyCode(entry).run(context),
+            EntryAbi::BaseFrame(entry) => BaseFrameCode { entry, steps: self.steps }.run(context, arena),
+            EntryAbi::Text(entry) => {
+                let mut base = BaseFrame::new(Cx::new(self.steps, arena));
+                let (host, frame) = (std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut base).cast());
+                // SAFETY: as in `run_with_whole_frame`. Code with this ABI calls only helpers that use the base of the frame.
+                let text = unsafe { entry.call(host, frame) };
+                // SAFETY: the code has just run with this base.
+                return unsafe { base.text(self.result, text) };
+            }
+            EntryAbi::FullFrame(code) => return self.run_with_whole_frame(code, context, functions, arena),
+        };
+        if word > 1 { Err(failure(word)) } else { Ok(Value::Bool(word == 1)) }
     }
 
     /// [`run`](Self::run) for code that gets a whole frame. Not inlined: where both make the result, it would be copied in pieces.
     #[inline(never)]
     fn run_with_whole_frame<'a, C: Context>(
         &'a self,
+        code: FullFrameCode,
         context: &'a C,
         functions: &'a Functions,
         arena: &'a Arena,
@@ -138,10 +147,9 @@ impl NativeProgram {
         // code was compiled for, which the type parameter of `Program` ensures; and `self` keeps alive the pool that the code
         // refers to.
         let word = unsafe {
-            match self.abi {
-                EntryAbi::ContextOnly(entry) => entry.call(host),
-                EntryAbi::BaseFrame(entry) | EntryAbi::FullFrame(entry) => entry.call(host, frame_address),
-                EntryAbi::Text(entry) | EntryAbi::FullFrameText(entry) => {
+            match code {
+                FullFrameCode::Other(entry) => entry.call(host, frame_address),
+                FullFrameCode::Text(entry) => {
                     let text = entry.call(host, frame_address);
                     return frame.base.text(self.result, text);
                 }

@@ -2,15 +2,14 @@
 
 use crate::record::Run;
 use crate::statistics::median;
+use celero_benches::log_axis::{BAR, GREY, LogAxis};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-const GREY: &str = "#808080";
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 250.0;
 const RIGHT: f64 = 120.0;
 const TOP: f64 = 52.0;
-const BAR: f64 = 12.0;
 const GAP: f64 = 10.0;
 /// Stages: name in records, name in the picture, colour.
 const SERIES: [(&str, &str, &str); 2] =
@@ -43,8 +42,8 @@ pub(super) fn picture(run: &Run) -> Option<String> {
         return None;
     }
     let decades = most.log10().ceil().max(1.0);
-    let scale = (WIDTH - LEFT - RIGHT) / decades;
     let height = TOP + rows.len() as f64 * (2.0 * BAR + GAP) + 30.0;
+    let axis = LogAxis { left: LEFT, top: TOP, height, decade_width: (WIDTH - LEFT - RIGHT) / decades };
     let rules: usize = rows.iter().map(|row| row.rules).sum();
     let mut svg = format!(
         "<svg viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"12\" fill=\"{GREY}\" role=\"img\">\n\
@@ -58,39 +57,17 @@ pub(super) fn picture(run: &Run) -> Option<String> {
             x + 17.0
         );
     }
-    for decade in 0..=decades as u32 {
-        let x = LEFT + scale * f64::from(decade);
-        let _ = writeln!(
-            svg,
-            "<line x1=\"{x:.1}\" y1=\"{TOP}\" x2=\"{x:.1}\" y2=\"{:.1}\" stroke=\"{GREY}\" stroke-opacity=\"0.35\"/>\
-             <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-            height - 26.0,
-            height - 10.0,
-            number(10_f64.powi(decade as i32))
-        );
+    for decade in 0..=decades as usize {
+        axis.decade(&mut svg, decade, &number(10_f64.powi(decade as i32)));
     }
     let mut y = TOP + GAP / 2.0;
     for Row { name, counts, .. } in &rows {
-        let _ = writeln!(
-            svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{name}</text>",
-            LEFT - 10.0,
-            y + BAR + 4.0
-        );
+        axis.name(&mut svg, y + BAR, name);
         let [slow, fast] = *counts;
         for ((_, _, colour), count) in SERIES.iter().zip(counts) {
-            let width = scale * count.max(1.0).log10();
             // The factor stands behind the shorter bar.
             let factor = if *count == fast { format!(" (1/{:.1})", slow / fast) } else { String::new() };
-            let _ = writeln!(
-                svg,
-                "<rect x=\"{LEFT}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{:.1}\" rx=\"2\" fill=\"{colour}\"/>\
-                 <text x=\"{:.1}\" y=\"{:.1}\" font-size=\"10\">{}{factor}</text>",
-                BAR - 2.0,
-                LEFT + width + 5.0,
-                y + BAR - 3.0,
-                number(count.round())
-            );
+            axis.bar(&mut svg, y, *count, colour, &format!("{}{factor}", number(count.round())));
             y += BAR;
         }
         y += GAP;

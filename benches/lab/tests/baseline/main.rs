@@ -90,6 +90,19 @@ fn runs_that_can_not_be_compared_have_an_exit_code_of_their_own() {
     assert_eq!(lab(&["compare", one, other, "--force"]).status.code(), Some(0));
 }
 
+/// A short run on the rules in `sample`, but for how often and where to.
+const SHORT_RUN: &[&str] = &[
+    "run",
+    "sample/cel.rules",
+    "sample/filter.rules",
+    "--traffic",
+    "sample/requests.jsonl",
+    "--short",
+    "--sample",
+    "4",
+    "--instructions-only",
+];
+
 #[test]
 fn instructions_are_those_of_the_baseline() {
     if !counts_instructions("instructions against the baseline") {
@@ -98,21 +111,7 @@ fn instructions_are_those_of_the_baseline() {
     let new = scratch("lab.jsonl");
     let new = new.to_str().unwrap();
     let out = if set("BLESS") { "baseline.jsonl" } else { new };
-    let measured = lab(&[
-        "run",
-        "sample/cel.rules",
-        "sample/filter.rules",
-        "--traffic",
-        "sample/requests.jsonl",
-        "--short",
-        "--sample",
-        "4",
-        "--counted",
-        "3",
-        "--instructions-only",
-        "--out",
-        out,
-    ]);
+    let measured = lab(&[SHORT_RUN, &["--counted", "3", "--out", out]].concat());
     assert!(measured.status.success(), "{}", String::from_utf8_lossy(&measured.stderr));
     if set("BLESS") {
         assert_not_incremental();

@@ -1,7 +1,7 @@
 //! A slowdown of 5 % that is planted in one pass is found there and nowhere else, and shown on the page. The rest of the run is the same build
 //! measured twice, and silent.
 
-use super::{counts_instructions, lab, lab_with, say, scratch};
+use super::{SHORT_RUN, counts_instructions, lab, lab_with, say, scratch};
 
 /// The pass.
 const STAGE: &str = "fold";
@@ -13,20 +13,9 @@ fn a_planted_slowdown_of_five_percent_is_found_in_its_stage_alone() {
     }
     let [before, after, page] = ["unplanted.jsonl", "planted.jsonl", "planted.html"].map(scratch);
     let [before, after, page] = [&before, &after, &page].map(|path| path.to_str().unwrap());
-    let run = [
-        "run",
-        "sample/cel.rules",
-        "sample/filter.rules",
-        "--traffic",
-        "sample/requests.jsonl",
-        "--short",
-        "--sample",
-        "4",
-    ];
     let plant = format!("{STAGE}=0.05");
     for (out, variables) in [(before, vec![]), (after, vec![("CELERO_LAB_PLANT", &*plant)])] {
-        let arguments =
-            [&run[..], &["--counted", "1", "--instructions-only", "--commit", "one", "--out", out]].concat();
+        let arguments = [SHORT_RUN, &["--counted", "1", "--commit", "one", "--out", out]].concat();
         let measured = lab_with(&arguments, &variables);
         assert!(measured.status.success(), "{}", String::from_utf8_lossy(&measured.stderr));
     }

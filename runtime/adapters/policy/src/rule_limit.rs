@@ -65,11 +65,7 @@ impl LimitErrorPolicy {
     pub(crate) const NAMES: &[&str] = &["closed", "shared", "pass"];
 
     pub(crate) fn named(name: &str) -> Option<Self> {
-        [Self::Closed, Self::Shared, Self::Pass]
-            .into_iter()
-            .zip(Self::NAMES)
-            .find(|(_, known)| **known == name)
-            .map(|(policy, _)| policy)
+        value_named(name, Self::NAMES, [Self::Closed, Self::Shared, Self::Pass])
     }
 }
 
@@ -87,12 +83,13 @@ impl TellsClient {
     pub(crate) const NAMES: &[&str] = &["limited", "always", "never"];
 
     pub(crate) fn named(name: &str) -> Option<Self> {
-        [Self::Limited, Self::Always, Self::Never]
-            .into_iter()
-            .zip(Self::NAMES)
-            .find(|(_, known)| **known == name)
-            .map(|(tells, _)| tells)
+        value_named(name, Self::NAMES, [Self::Limited, Self::Always, Self::Never])
     }
+}
+
+/// Returns the value at the place that a name has among the names.
+fn value_named<T, const N: usize>(name: &str, names: &[&str], values: [T; N]) -> Option<T> {
+    values.into_iter().zip(names).find(|(_, known)| **known == name).map(|(value, _)| value)
 }
 
 impl<S: Context + 'static> Number<S> {

@@ -1,6 +1,6 @@
 //! Limits: keys that attackers choose, costs that responses decide about, open requests, reloads, and mistakes in the file.
 
-use crate::support::{Folder, ask, ask_response, edits, exchange, head, log, response, status, wrong};
+use crate::support::{Folder, answer, ask, ask_response, edits, exchange, head, log, response, status, wrong};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use celero_policy::{Exchange, LimitInfo, LivePolicy, Outcome, Policy};
@@ -349,5 +349,21 @@ fn the_client_that_a_trusted_proxy_names_is_the_one_that_counts() {
             answer
         };
         assert_eq!(["192.0.2.7", "192.0.2.7", "192.0.2.8", "192.0.2.8"].map(send), [0, 429, 0, 0]);
+    }
+}
+
+#[test]
+fn a_call_of_grpc_counts_by_the_answer_before_it_is_converted() {
+    let text = "request:\n- {name: api, limit: {rate: 1/m, countWhen: response.code >= 400}}
+requestBody: {limit: 16, rules: [{when: request.body == b'x', deny: 403}]}";
+    for policy in both(text) {
+        let mut call = head("POST /a.B/C", &[("content-type", "application/grpc")]);
+        call.version = http::Version::HTTP_2;
+        let mut exchange = from("192.0.2.1");
+        assert_eq!(status(ask(&policy, &call, &mut exchange)), 0);
+        let answer = answer(policy.request_body_too_large(&call, &mut exchange));
+        assert_eq!(answer.status.as_u16(), 200, "gRPC says it in another header");
+        log(&policy, &call, Some(&response(200, &[])), &mut exchange);
+        assert_eq!(send(&policy, &head("GET /", &[]), 0), 429);
     }
 }
