@@ -1,9 +1,10 @@
 //! The workloads F1 to F8 in Cloudflare's filter language: celero, handwritten Rust, and Wirefilter's published engine with the filling
 //! of its context.
 
+use crate::filter_by_hand::Twenty;
 use celero::filter::FilterLanguage;
 use celero::http::Request;
-use celero::{Context, Engine, Env, Program, RuleSet, Scratch};
+use celero::{Context, Engine, Env, Indexing, Program, RuleSet, Scratch};
 use ipnet::IpNet;
 use memchr::memmem::Finder;
 use std::collections::HashSet;
@@ -174,7 +175,8 @@ fn rules(name: &str) -> Vec<FilterRule> {
 pub type FilterRunner = Box<dyn Fn(&FilterInput) -> u64>;
 
 /// The names of the engines that [`filter_runners`] returns.
-pub const FILTER_ENGINES: &[&str] = &["celero", "handwritten", "wirefilter-engine 0.6.1"];
+pub const FILTER_ENGINES: &[&str] =
+    &["celero", "handwritten", "wirefilter-engine 0.6.1", "handwritten, one pass", "celero, all indexed"];
 
 /// The input of all workloads.
 #[must_use]
@@ -191,17 +193,25 @@ pub fn filter_input() -> FilterInput {
 /// A rule does not compile.
 pub fn filter_runners(name: &str) -> Result<Vec<Option<FilterRunner>>, String> {
     let all = rules(name);
-    Ok(vec![Some(celero(&all)?), Some(handwritten(rules(name))), wirefilter(&all)?])
+    let indexed = || celero(&all, Indexing::Always);
+    Ok(vec![
+        Some(celero(&all, Indexing::Auto)?),
+        Some(handwritten(rules(name))),
+        wirefilter(&all)?,
+        (name == "F8").then(one_pass).flatten(),
+        (all.len() > 1).then(indexed).transpose()?,
+    ])
 }
 
-fn celero(rules: &[FilterRule]) -> Result<FilterRunner, String> {
+fn celero(rules: &[FilterRule], indexing: Indexing) -> Result<FilterRunner, String> {
     let env = Env::<Facts<'_>>::new().filter_language(FilterLanguage::http());
     let engine = Engine::new();
     if let [rule] = rules {
         let program: Program<Facts<'static>> = engine.compile(&env, &rule.celero).map_err(|error| error.to_string())?;
         return Ok(Box::new(move |input| u64::from(program.test(&Facts::new(input)).unwrap_or(false))));
     }
-    let builder = rules.iter().fold(engine.rules(&env), |builder, rule| builder.rule("", &rule.celero, ()));
+    let builder =
+        rules.iter().fold(engine.rules(&env).index(indexing), |builder, rule| builder.rule("", &rule.celero, ()));
     let set: RuleSet<Facts<'static>, ()> = builder.build().map_err(|error| error.to_string())?;
     Ok(Box::new(move |input| {
         thread_local! {
@@ -217,6 +227,12 @@ fn handwritten(rules: Vec<FilterRule>) -> FilterRunner {
         let holds = |atoms: &&Vec<Atom>| atoms.iter().all(|atom| atom.holds(input));
         rules.iter().filter(holds).count() as u64
     })
+}
+
+/// The rules of F8 as one function, as an expert writes it who has the time.
+fn one_pass() -> Option<FilterRunner> {
+    let rules = Twenty::new(NETWORKS, COUNTRIES)?;
+    Some(Box::new(move |input| rules.count(input)))
 }
 
 fn wirefilter(rules: &[FilterRule]) -> Result<Option<FilterRunner>, String> {

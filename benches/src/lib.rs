@@ -1,12 +1,14 @@
 //! Workloads, the engines that run them, and how they are timed. `METHODOLOGY.md` says how to read the figures.
 #![expect(clippy::expect_used, reason = "a benchmark whose preparation fails has nothing to measure")]
 
+pub mod asking;
 mod bars;
 mod build_profile;
 mod cel_crate;
 mod compiled;
 mod compiling;
 pub mod filter;
+mod filter_by_hand;
 mod handwritten;
 pub mod limits;
 pub mod log_axis;

@@ -1,6 +1,7 @@
 //! Times every engine on every workload and prints the results; `--json` writes them as a record. METHODOLOGY.md says how.
 #![expect(clippy::print_stdout, reason = "a command")]
 
+use celero_benches::asking::compare_asking;
 use celero_benches::filter::{FILTER_ENGINES, FILTER_NAMES, FilterRunner, filter_input, filter_runners};
 use celero_benches::limits::compare_limits;
 use celero_benches::lookups::{self, Contender, Hit, LENGTHS, Misses, NEEDLES};
@@ -42,6 +43,9 @@ struct Arguments {
     /// Measure only rules in this language: `filter` is Cloudflare's, with the workloads F1 to F8.
     #[arg(long, value_name = "LANGUAGE")]
     language: Option<Language>,
+    /// Measure only what asking a set costs where no rule matches.
+    #[arg(long)]
+    asking: bool,
     /// Measure only limits by key.
     #[arg(long)]
     limits: bool,
@@ -84,6 +88,15 @@ fn main() -> ExitCode {
     if let Some(Language::Filter) = arguments.language {
         return match compare_filters(arguments.rounds, &arguments.only) {
             Ok(workloads) => write_report(arguments.json.as_ref(), json!({ "filter": workloads })),
+            Err(message) => {
+                println!("{message}");
+                ExitCode::FAILURE
+            }
+        };
+    }
+    if arguments.asking {
+        return match compare_asking(arguments.rounds, &mut |line| println!("{line}")) {
+            Ok(rows) => write_report(arguments.json.as_ref(), json!({ "asking": rows })),
             Err(message) => {
                 println!("{message}");
                 ExitCode::FAILURE
