@@ -109,7 +109,7 @@ const UNSAFE: &[&str] = &[
     "runtime/src/accessors/",
     "runtime/matching/src/ascii.rs",
     "runtime/matching/src/json_simd.rs",
-    "runtime/matching/src/literals/few.rs",
+    "runtime/matching/src/literals/few/x86.rs",
     "runtime/matching/src/literals/vector.rs",
     "runtime/matching/src/search/mod.rs",
     "runtime/matching/src/search/scan.rs",

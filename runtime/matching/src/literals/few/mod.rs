@@ -26,16 +26,12 @@ const ANCHOR_REGION: usize = 256;
 const GROUPS: usize = 8;
 /// Bytes of a key that are compared in the time of one step.
 const BYTES_PER_STEP: usize = 32;
-/// Steps of comparing that are allowed whatever the length of the text, and the bytes of text that allow one more: comparing takes no more
-/// than a small multiple of the time of the pass.
-const MIN_STEPS: u64 = 64;
-const TEXT_PER_STEP: usize = 8;
 
 /// Tells which of up to 64 literals occur in a text, as bits of one word.
 ///
 /// Use it for a few literals in many short texts, where one word is the most useful result. A lookup takes time linear in the text; on a
 /// processor with AVX2 it is one pass whatever the number of keys (keys of one or two bytes take a search each), on others it is a search
-/// for each key. Use [`LiteralMap`](crate::LiteralMap) for more keys. Memory: the keys, and about 64 bytes for each.
+/// for each key. Use [`LiteralMap`](crate::LiteralMap) for more keys. Memory: 4 KiB, the keys, and about 64 bytes for each.
 ///
 /// ```
 /// use celero_matching::FewLiterals;
@@ -63,10 +59,8 @@ pub struct FewLiterals {
 #[repr(C, align(64))]
 struct Tables {
     /// Groups, by the lower six bits of the byte.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "read by vector code"))]
     by_byte: [[u8; 64]; ANCHOR],
     /// Groups, by the lower half of the byte, then by its upper half.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "read by vector code"))]
     by_half: [[u8; 16]; 2 * ANCHOR],
     /// Keys, by the lower seven bits of the byte.
     keys: [[u64; 128]; ANCHOR],
@@ -293,12 +287,4 @@ struct Search {
     found: u64,
     /// Steps of comparing that are left; with none left, the result may not be complete.
     steps: u64,
-}
-
-impl Search {
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    fn new(text: &[u8]) -> Self {
-        Self { found: 0, steps: MIN_STEPS.saturating_add((text.len() / TEXT_PER_STEP) as u64) }
-    }
 }

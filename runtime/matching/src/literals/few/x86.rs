@@ -4,6 +4,11 @@ use super::{ANCHOR, FewLiterals, Search};
 use crate::literals::level::LiteralLevel;
 use std::arch::x86_64::*;
 
+/// Steps of comparing that are allowed whatever the length of the text, and the bytes of text that allow one more: comparing takes no more
+/// than a small multiple of the time of the pass.
+const MIN_STEPS: u64 = 64;
+const TEXT_PER_STEP: usize = 8;
+
 /// Offsets that a long vector covers, and the bytes that are read for them.
 const LONG: usize = 32;
 const LONG_READ: usize = LONG + ANCHOR - 1;
@@ -26,7 +31,8 @@ pub(super) fn search(keys: &FewLiterals, text: &[u8]) -> Search {
 /// Compares at the offsets of a block, and searches the blocks after it.
 #[inline(never)]
 fn compare(keys: &FewLiterals, text: &[u8], mut at: usize, mut starts: u64) -> Search {
-    let mut search = Search::new(text);
+    let steps = MIN_STEPS.saturating_add((text.len() / TEXT_PER_STEP) as u64);
+    let mut search = Search { found: 0, steps };
     let width = if keys.level == LiteralLevel::Avx512 { WIDE } else { LONG };
     loop {
         keys.compare(text, at, starts, &mut search);
@@ -41,7 +47,7 @@ fn compare(keys: &FewLiterals, text: &[u8], mut at: usize, mut starts: u64) -> S
 }
 
 /// The first block, from offset `at` on, in which a group may have an anchor, and the offsets of anchors there, as bits; none at the end of the
-/// text. Not inlined: the tables would be kept on the stack during comparisons.
+/// text. The functions that it calls are not inlined: the tables would be kept on the stack during comparisons.
 #[inline(always)]
 fn next(keys: &FewLiterals, text: &[u8], at: usize) -> (usize, u64) {
     // SAFETY: the level is one that the processor has, and keys are anchored only if it is one of these two.
