@@ -232,7 +232,7 @@ fn handwritten(rules: Vec<FilterRule>) -> FilterRunner {
 /// The rules of F8 as one function, as an expert writes it who has the time.
 fn one_pass() -> Option<FilterRunner> {
     let rules = Twenty::new(NETWORKS, COUNTRIES)?;
-    Some(Box::new(move |input| rules.count(input)))
+    Some(Box::new(move |input| rules.count(&input.request, input.peer, &input.country)))
 }
 
 fn wirefilter(rules: &[FilterRule]) -> Result<Option<FilterRunner>, String> {

@@ -1,6 +1,5 @@
 //! The twenty rules of F8 as one handwritten function: each field is read once, each text is searched once.
 
-use crate::filter::FilterInput;
 use aho_corasick::Span;
 use aho_corasick::packed::Searcher;
 use foldhash::fast::FixedState;
@@ -46,21 +45,21 @@ impl Twenty {
 
     /// The number of rules that hold.
     #[inline]
-    pub(crate) fn count(&self, input: &FilterInput) -> u64 {
-        let agent = input.request.headers().get(http::header::USER_AGENT).map_or(&b""[..], |value| value.as_bytes());
-        let (uri, country) = (input.request.uri(), input.country.as_bytes());
+    pub(crate) fn count(&self, request: &http::Request<()>, peer: IpAddr, country: &str) -> u64 {
+        let agent = request.headers().get(http::header::USER_AGENT).map_or(&b""[..], |value| value.as_bytes());
+        let uri = request.uri();
         let path = uri.path();
         let agents = all_in(&self.agents, agent);
         let paths = all_in(&self.paths, path.as_bytes());
         let has = |bits: u64, bit: u32| bits >> bit & 1 != 0;
-        let in_network = match input.peer {
+        let in_network = match peer {
             IpAddr::V4(address) => self.v4.iter().any(|(network, mask)| address.to_bits() & mask == *network),
             IpAddr::V6(address) => self.v6.iter().any(|(network, mask)| address.to_bits() & mask == *network),
         };
         u64::from((agents & 0xff).count_ones())
             + u64::from((paths & 0x3f).count_ones())
             + u64::from(in_network)
-            + u64::from(self.countries.contains(country))
+            + u64::from(self.countries.contains(country.as_bytes()))
             + u64::from(path == "/admin")
             + u64::from(has(paths, 6) && uri.host() == Some("shop.example.com"))
             + u64::from(has(paths, 7) && has(agents, 8))
