@@ -33,11 +33,11 @@ pub fn compare_asking(rounds: usize, print: &mut dyn FnMut(String)) -> Result<Ve
     let (data, of_http): (&'static Data<'static>, _) = (Box::leak(Box::new(data)), Env::<RequestContext<'_>>::new());
     let of_data = |rule: fn(usize) -> String| ask(&env, rule, move |run| run(data));
     let of_request = |rule: fn(usize) -> String| ask(&of_http, rule, move |run| run(&RequestContext::new(request)));
-    let (names, asks): (Vec<&str>, Vec<Result<Ask, String>>) = vec![
+    let (names, asks): (Vec<&str>, Vec<Result<Ask, String>>) = [
         ("text ==", of_data(|n| format!("text == '{}'", word(n)))),
         ("text.startsWith", of_data(|n| format!("text.startsWith('{}')", word(n)))),
         ("text.contains", of_data(|n| format!("text.contains('{}')", word(n)))),
-        ("number ==", of_data(|n| format!("port == {}u", n * 3))),
+        ("number ==", of_data(|n| format!("port == {}u", n.wrapping_mul(3)))),
         ("address in network", of_data(|n| format!("cidr('10.{}.{}.0/24').containsIP(peer)", n / 256, n % 256))),
         ("host ==", of_request(|n| format!("request.host == '{}.example.com'", word(n)))),
         ("header ==", of_request(|n| format!("request.headers['user-agent'] == '{}'", word(n)))),
@@ -57,14 +57,11 @@ pub fn compare_asking(rounds: usize, print: &mut dyn FnMut(String)) -> Result<Ve
 }
 
 /// Prepares a set. `with` calls its argument with the context.
-fn ask<C: Context>(
+fn ask<C: Context<Static = C> + 'static>(
     env: &Env<C>,
     rule: fn(usize) -> String,
     with: impl Fn(&mut dyn FnMut(&C) -> u64) -> u64 + 'static,
-) -> Result<Ask, String>
-where
-    C: Context<Static = C> + 'static,
-{
+) -> Result<Ask, String> {
     let builder = (0..RULES).fold(Engine::new().rules(env), |builder, n| builder.rule("", &rule(n), ()));
     let set: RuleSet<C, ()> = builder.build().map_err(|error| error.to_string())?;
     if set.indexed_rules() != RULES {

@@ -12,6 +12,13 @@ const AGENTS: [&str; 9] =
 const PATHS: [&str; 8] =
     ["/wp-login.php", "/xmlrpc.php", "/.git/", "/phpmyadmin", "../", "/vendor/phpunit", "/checkout", "/view"];
 
+/// Bits of the texts that are rules alone, and of the others.
+const ALONE_IN_AGENT: u64 = 0xff;
+const CHROME: u64 = 1 << 8;
+const ALONE_IN_PATH: u64 = 0x3f;
+const CHECKOUT: u64 = 1 << 6;
+const VIEW: u64 = 1 << 7;
+
 /// What the function prepares.
 pub(crate) struct Twenty {
     agents: Searcher,
@@ -51,19 +58,21 @@ impl Twenty {
         let path = uri.path();
         let agents = all_in(&self.agents, agent);
         let paths = all_in(&self.paths, path.as_bytes());
-        let has = |bits: u64, bit: u32| bits >> bit & 1 != 0;
         let in_network = match peer {
             IpAddr::V4(address) => self.v4.iter().any(|(network, mask)| address.to_bits() & mask == *network),
             IpAddr::V6(address) => self.v6.iter().any(|(network, mask)| address.to_bits() & mask == *network),
         };
-        u64::from((agents & 0xff).count_ones())
-            + u64::from((paths & 0x3f).count_ones())
-            + u64::from(in_network)
-            + u64::from(self.countries.contains(country.as_bytes()))
-            + u64::from(path == "/admin")
-            + u64::from(has(paths, 6) && uri.host() == Some("shop.example.com"))
-            + u64::from(has(paths, 7) && has(agents, 8))
-            + u64::from(path.starts_with("/user/"))
+        let counts = [
+            (agents & ALONE_IN_AGENT).count_ones().into(),
+            (paths & ALONE_IN_PATH).count_ones().into(),
+            in_network.into(),
+            self.countries.contains(country.as_bytes()).into(),
+            (path == "/admin").into(),
+            (paths & CHECKOUT != 0 && uri.host() == Some("shop.example.com")).into(),
+            (paths & VIEW != 0 && agents & CHROME != 0).into(),
+            path.starts_with("/user/").into(),
+        ];
+        counts.into_iter().fold(0, u64::wrapping_add)
     }
 }
 
@@ -72,8 +81,8 @@ impl Twenty {
 fn all_in(searcher: &Searcher, text: &[u8]) -> u64 {
     let (mut found, mut from) = (0, 0);
     while let Some(one) = searcher.find_in(text, Span { start: from, end: text.len() }) {
-        found |= 1 << one.pattern().as_u64();
-        from = one.start() + 1;
+        found |= 1_u64.wrapping_shl(one.pattern().as_u32());
+        from = one.start().saturating_add(1);
     }
     found
 }
