@@ -62,7 +62,7 @@ impl Twenty {
             IpAddr::V4(address) => self.v4.iter().any(|(network, mask)| address.to_bits() & mask == *network),
             IpAddr::V6(address) => self.v6.iter().any(|(network, mask)| address.to_bits() & mask == *network),
         };
-        let counts = [
+        let counts: [u64; 8] = [
             (agents & ALONE_IN_AGENT).count_ones().into(),
             (paths & ALONE_IN_PATH).count_ones().into(),
             in_network.into(),
