@@ -6,16 +6,18 @@ use crate::locals::locals;
 use crate::region::{Region, Regions};
 use crate::scope::Scope;
 use crate::tokens::{Token, TokenKind, tokens};
-use crate::tree::{is_constant, node_at, shows_itself};
+use crate::tree::{filter_node_at, is_constant, node_at, shows_itself};
 use crate::yaml_keys;
 use celero::filter::{Named, Scheme};
 use celero::language::{Cel, Checked, Declarations, Expr, FoldKind, Language as _, NodeId, Reference};
 use celero::{Arena, Bindings, Engine, Env, Limits, Scratch, Tier};
 use celero_tooling::language::Language;
 use celero_tooling::names::{callables, filter_doc, macros, overload_text};
+use celero_tooling::static_cost::{StaticCost, costs_of_checked, costs_of_filter, filter_tree};
 use celero_tooling::value_text;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Most steps of the evaluation of a constant, about a tenth of a millisecond.
 const STEPS: u32 = 10_000;
@@ -51,7 +53,18 @@ fn code(text: &str) -> String {
     format!("```cel\n{text}\n```")
 }
 
-fn filter(region: &Region, scheme: &Scheme, at: usize) -> Option<(Range<usize>, String)> {
+fn filter(region: &Region, scheme: &Arc<Scheme>, at: usize) -> Option<(Range<usize>, String)> {
+    filter_name(region, scheme, at).or_else(|| {
+        // No name: the comparison, connective or access whose operator is there.
+        let tree = filter_tree(&region.source, scheme, &Limits::default().source)?;
+        let id = filter_node_at(&tree, at)?;
+        let node = tree.node(id);
+        let cost = costs_of_filter(&tree).get(id.0 as usize).and_then(cost_text)?;
+        Some((node.span.start as usize..node.span.end as usize, format!("{}{cost}", code(&node.ty.to_string()))))
+    })
+}
+
+fn filter_name(region: &Region, scheme: &Scheme, at: usize) -> Option<(Range<usize>, String)> {
     let (range, name) = path_at(&region.source, region.language, at, |name| scheme.named(name).is_some())?;
     let text = match scheme.named(name)? {
         Named::Field(index) => {
@@ -202,11 +215,19 @@ fn node(checked: &Checked, id: NodeId, at: usize, declarations: &Declarations) -
     };
     if let Some(value) = constant(checked, id, source) {
         text.push_str(&format!("\n\nValue: `{value}`"));
+    } else if let Some(cost) = costs_of_checked(checked).get(id.0 as usize).and_then(cost_text) {
+        text.push_str(&cost);
     }
     // The expression around white space is not what the place is about.
     let is_blank = ast.source().get(at..).and_then(|rest| rest.chars().next()).is_some_and(char::is_whitespace);
     let (at, focus) = (u32::try_from(at).ok()?, ast.node(id).focus);
     (!is_blank || (focus.start..=focus.end).contains(&at) || span.end == at).then_some(text)
+}
+
+/// Returns the static cost of a part of a rule; `None` of a name or a literal, which everybody can count.
+fn cost_text(cost: &StaticCost) -> Option<String> {
+    let is_one = cost.least <= 1 && cost.most == StaticCost::ONE.most;
+    (!is_one && !cost.is_constant()).then(|| format!("\n\nStatic cost: {cost}"))
 }
 
 fn definition_index(overload: &celero::language::Overload) -> Option<usize> {

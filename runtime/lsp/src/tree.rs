@@ -1,5 +1,6 @@
 //! The node of a checked expression at a place.
 
+use celero::filter::{FilterExpr, FilterTree};
 use celero::language::{Ast, Checked, Expr, NodeId, Reference};
 
 /// Returns the node that a place is about: the qualified name around it, else the node whose operator or name is there, else the smallest
@@ -20,6 +21,16 @@ pub(crate) fn node_at(checked: &Checked, at: usize) -> Option<NodeId> {
     let names = ids().filter(|id| is_name(id) && around(id) && !is_test(id));
     let focused = ids().filter(|id| around(id) && is_focused(id));
     names.min_by_key(size).or_else(|| focused.min_by_key(size)).or_else(|| ids().filter(around).min_by_key(size))
+}
+
+/// Returns the node of a tree of the filter language whose operator is at a place.
+pub(crate) fn filter_node_at(tree: &FilterTree, at: usize) -> Option<NodeId> {
+    let at = u32::try_from(at).ok()?;
+    let focused = (0_u32..).zip(tree.nodes()).filter(|(_, node)| {
+        let is_operator = !matches!(node.expr, FilterExpr::Literal(_) | FilterExpr::Field(_));
+        is_operator && (node.focus.start..=node.focus.end).contains(&at)
+    });
+    focused.min_by_key(|(_, node)| node.span.end.saturating_sub(node.span.start)).map(|(id, _)| NodeId(id))
 }
 
 /// Returns whether an expression reads nothing: no variable of the host and no variable of a macro around it.

@@ -20,6 +20,7 @@ const FILES: &[Asset] = &[
     script!("editors"),
     script!("elements"),
     script!("linking"),
+    script!("marks"),
     script!("page"),
     script!("places"),
     script!("playground"),

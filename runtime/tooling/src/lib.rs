@@ -17,6 +17,7 @@
 //! | [`macros`] | the names of CEL's macros |
 //! | [`names`] | signatures and documentation of functions and macros |
 //! | [`measure`] | the time of something short |
+//! | [`static_cost`] | how many operations each part of a rule takes, read off its checked tree |
 //! | [`notation`] | types, declarations and definitions as the command line has them |
 //! | [`progress`] | what is going on and how long it will still take, on a line of the terminal |
 //! | [`disassembly`] | machine code as instructions, each with the part of the source that it came from |
@@ -42,5 +43,6 @@ pub mod rule_sets;
 pub mod rules_file;
 pub mod rules_layout;
 pub mod source;
+pub mod static_cost;
 pub mod value_json;
 pub mod value_text;

@@ -1,10 +1,26 @@
-//! What a rule costs: counted in its code, and measured.
+//! What a rule costs: counted in its tree and its code, and measured.
 
 use crate::limits;
 use celero::{Context, Engine, Env, Explanation, Program, Scratch};
 use celero_tooling::disassembly::Disassembly;
+use celero_tooling::language::Language;
 use celero_tooling::measure::fastest_within;
+use celero_tooling::static_cost::{parts_of_cel, parts_of_filter};
 use serde_json::{Value as Json, json};
+
+/// Returns the static cost of each part of a rule, the whole rule last.
+pub(super) fn of_parts<C>(engine: &Engine, env: &Env<C>, language: Language, rule: &str) -> Json {
+    let limits = &engine.limits().source;
+    let parts = match (language, env.filter_scheme()) {
+        (Language::Filter, Some(scheme)) => parts_of_filter(rule, scheme, limits),
+        _ => parts_of_cel(rule, env.declarations(), limits),
+    };
+    let part = |part: &celero_tooling::static_cost::PartCost| {
+        let span = [part.span.start, part.span.end];
+        json!({ "span": span, "least": part.cost.least, "most": part.cost.most, "text": part.cost.to_string() })
+    };
+    json!(parts.iter().map(part).collect::<Vec<_>>())
+}
 
 /// Returns what can be counted.
 pub(super) fn counted(explanation: &Explanation, disassembly: Option<&Disassembly>) -> Json {

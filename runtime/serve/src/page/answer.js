@@ -3,6 +3,7 @@
 import { call } from "./calls.js";
 import { paintInput, paintRule } from "./editors.js";
 import { $, bytes, h, time } from "./elements.js";
+import { light } from "./marks.js";
 import { lineAndColumn, positions } from "./places.js";
 import { now, state, toFragment } from "./state.js";
 import { VIEWS } from "./views.js";
@@ -47,12 +48,13 @@ async function askNames() {
 
 function showAnswer() {
   const { answer } = now.shown;
-  paintRule();
   paintInput();
   showDiagnostics(answer.diagnostics ?? []);
   showInput(answer.input);
   showVerdict(answer);
   for (const [view, make] of Object.entries(VIEWS)) $(`view-${view}`).replaceChildren(...make(answer));
+  // The pointer may rest on a part: its new lines are marked as the old ones were.
+  light(now.lit);
   askNames();
 }
 

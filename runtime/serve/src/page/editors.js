@@ -1,6 +1,6 @@
 // The editors of the rule and of the request: their colours and marks.
 
-import { $ } from "./elements.js";
+import { $, h, oneLine } from "./elements.js";
 import { now, state } from "./state.js";
 import { inputTokens, paint, ruleTokens } from "./tokens.js";
 
@@ -19,6 +19,17 @@ export function paintRule() {
   paint($("rule-editor").querySelector("pre"), text, marks);
   paint($("echo"), ["code", "graph", "clif", "tree"].includes(state.view) ? text : "", marks);
   if (!["code", "graph", "clif", "tree"].includes(state.view)) $("echo").replaceChildren();
+}
+
+/** Shows the static cost of the marked part of the rule, else of the whole rule. */
+export function showPartCost() {
+  const parts = $("rule").value === now.shown.rule ? now.shown.answer.static_cost ?? [] : [];
+  const marked = now.lit && parts.findLast(({ span }) => span[0] === now.lit[0] && span[1] === now.lit[1]);
+  const part = marked ?? parts.at(-1);
+  $("part-cost").hidden = !part;
+  if (!part) return;
+  const of = marked ? h("code", {}, oneLine(now.shown.rule.slice(...part.span.map(now.shown.at)))) : "the rule";
+  $("part-cost").replaceChildren(`Static cost: ${part.text}, of `, of);
 }
 
 export function paintInput() {

@@ -1,8 +1,8 @@
 // Links: a line marks its part of the rule, a part of the rule marks its lines.
 
 import { completion } from "./completion.js";
-import { paintRule } from "./editors.js";
 import { $ } from "./elements.js";
+import { light, sameSpan, scrollWithin } from "./marks.js";
 import { now, state } from "./state.js";
 import { VIEWS } from "./views.js";
 
@@ -16,30 +16,6 @@ export function openView(view) {
     $(`view-${name}`).hidden = name !== view;
   }
   light(null);
-}
-
-const sameSpan = (a, b) => a && b && a[0] === b[0] && a[1] === b[1];
-
-/** Marks a span of the rule, and the lines that are about it. */
-function light(span, source = null) {
-  now.lit = span;
-  paintRule();
-  const view = $(`view-${state.view}`);
-  const lines = [...view.querySelectorAll(".row, .part")];
-  const exact = lines.some((one) => sameSpan(one.span, span));
-  let first = null;
-  for (const one of lines) {
-    const inside = one.span && span && one.span[0] >= span[0] && one.span[1] <= span[1];
-    const on = exact ? sameSpan(one.span, span) : inside;
-    one.classList.toggle("on", Boolean(on));
-    if (on && !first) first = one;
-  }
-  if (first && source === "rule") scrollWithin(view, first);
-}
-
-function scrollWithin(view, element) {
-  const [outer, inner] = [view.getBoundingClientRect(), element.getBoundingClientRect()];
-  if (inner.top < outer.top || inner.bottom > outer.bottom) view.scrollTop += inner.top - outer.top - outer.height / 3;
 }
 
 /** The smallest span that lines of the open view are about and that holds a position of the rule. */

@@ -121,6 +121,11 @@ function costView(answer) {
       ["compiling, checking included", time(measured.compile)],
     ]), h("p", { className: "muted" }, "The fastest of several rounds.", $("build").dataset.slow ? " This celero was built without optimisation: only native code has its usual speed." : "")));
   } else parts.push(h("div", { className: "muted" }, answer.result ? "measuring …" : "With a request, the evaluation is measured here."));
+  const costly = (answer.static_cost ?? []).filter((part) => part.most.reduce((sum, one) => sum + one) > 1).reverse().slice(0, 10);
+  if (costly.length) {
+    const rows = costly.map((part) => [h("code", {}, oneLine(sourceOf(part.span))), part.text]);
+    parts.push(h("div", {}, table("Static cost of the rule and its parts, as written", null, rows)));
+  }
   const parted = new Map();
   for (const range of answer.ranges ?? []) parted.set(String(range.span), (parted.get(String(range.span)) ?? 0) + range.to - range.from);
   const largest = [...parted].sort((a, b) => b[1] - a[1]).slice(0, 8);

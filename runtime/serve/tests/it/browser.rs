@@ -11,7 +11,7 @@ const RULE: &str = r#"request.path.startsWith("/admin") && request.headers["x-te
 const REQUEST: &str = "GET /admin/keys HTTP/1.1\nHost: shop.example\nX-Team: sales";
 
 /// Opens a window on the page; `None` without a browser.
-fn page(width: u32, height: u32, dark: bool) -> Option<Browser> {
+pub(crate) fn page(width: u32, height: u32, dark: bool) -> Option<Browser> {
     let browser = window(width, height, dark)?;
     browser.go(&format!("http://{}/", serve(Files::default())));
     browser.wait("document.querySelector('#verdict-value').textContent === 'true'");
@@ -51,6 +51,8 @@ fn somebody_types_a_rule_and_reads_the_verdict() {
     browser.hover("#view-why .part:nth-child(3) .text");
     let marked = "[...document.querySelectorAll('#rule-editor .lit')].map((one) => one.textContent).join('')";
     browser.wait(&format!("{marked} === 'request.path'"));
+    let cost = "document.querySelector('#part-cost').textContent";
+    assert_eq!(browser.value(cost), "Static cost: 1 operation, of request.path");
 
     // Machine code, and both directions of its links.
     browser.click("#tab-code");
@@ -66,6 +68,7 @@ fn somebody_types_a_rule_and_reads_the_verdict() {
     let place = browser.value("(() => { const box = [...document.querySelectorAll('#rule-editor pre span')].find((one) => one.textContent === 'startsWith').getBoundingClientRect(); return [Math.round(box.x + box.width / 2), Math.round(box.y + box.height / 2)]; })()");
     browser.point(place[0].as_i64().unwrap(), place[1].as_i64().unwrap());
     browser.wait("document.querySelectorAll('#view-code .row.on').length > 0");
+    assert_eq!(browser.value(cost), "Static cost: 2 operations, of request.path.startsWith(\"/admin\")");
 
     // The address holds the state.
     browser.wait("location.hash.startsWith('#s=')");
@@ -79,6 +82,7 @@ fn somebody_types_a_rule_and_reads_the_verdict() {
         browser.wait(&format!("document.querySelector('#view-{tab}').innerText.length > 100"));
     }
     browser.wait("document.querySelector('#view-cost').innerText.includes('interpreter')");
+    browser.wait("document.querySelector('#view-cost').innerText.includes('3 to 6 operations')");
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
 

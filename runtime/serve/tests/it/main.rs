@@ -13,5 +13,6 @@ mod answers;
 mod browser;
 mod hostile;
 mod pages;
+mod pictures;
 mod support;
 mod web_driver;

@@ -49,13 +49,14 @@ impl Browser {
         let mut browser = Self { driver, address, session: String::new() };
         let answer = request("POST", address, "/session", &without_nulls(capabilities).to_string());
         browser.session = answer.json()["value"]["sessionId"].as_str()?.to_owned();
-        browser.send(
-            "goog/cdp/execute",
-            &json!({ "cmd": "Emulation.setEmulatedMedia", "params": { "features": [
-            { "name": "prefers-color-scheme", "value": if dark { "dark" } else { "light" } }
-        ] } }),
-        );
+        let scheme = json!({ "name": "prefers-color-scheme", "value": if dark { "dark" } else { "light" } });
+        browser.devtools("Emulation.setEmulatedMedia", &json!({ "features": [scheme] }));
         Some(browser)
+    }
+
+    /// Sends a command of Chromium's own protocol.
+    pub(crate) fn devtools(&self, command: &str, parameters: &Json) {
+        self.send("goog/cdp/execute", &json!({ "cmd": command, "params": parameters }));
     }
 
     fn path(&self, path: &str) -> String {
@@ -75,6 +76,12 @@ impl Browser {
     /// Returns the value of an expression in the page.
     pub(crate) fn value(&self, expression: &str) -> Json {
         self.send("execute/sync", &json!({ "script": format!("return {expression};"), "args": [] }))
+    }
+
+    /// Returns what a function in the page returns for these arguments.
+    pub(crate) fn call(&self, function: &str, arguments: &Json) -> Json {
+        let script = format!("const done = arguments[1]; ({function})(arguments[0]).then(done);");
+        self.send("execute/async", &json!({ "script": script, "args": [arguments] }))
     }
 
     /// Waits until an expression in the page is true.

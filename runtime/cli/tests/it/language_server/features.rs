@@ -25,6 +25,19 @@ fn hover_tells_types_documentation_and_values() {
         ("a.cel", "[1].map(x, x|)", "x: int"),
         ("a.cel", "1 +| 2 == 3", "Value: `3`"),
         ("a.cel", "[1, 2].exi|sts(x, x > 1)", "range.exists(x, predicate)"),
+        ("a.cel", "request.path == '/' &|& request.host == 'a'", "Static cost: 3 to 5 operations"),
+        (
+            "a.cel",
+            "request.headers.ex|ists(h, h == 'a')",
+            "Static cost: 2 to 2 + 2n operations (n: elements of the largest list or map)",
+        ),
+        ("a.filter", "ssl o|r http.host eq \"a\"", "Static cost: 2 to 4 operations"),
+        (
+            "a.rules",
+            "a [language filter]: http.host con|tains \"b\"\n",
+            "Static cost: 2 operations; the time of 1 grows with the length of a text",
+        ),
+        ("p.yaml", "request:\n- when: request.host =|= 'a'\n  deny: 403\n", "Static cost: 2 operations"),
         // With an error elsewhere.
         ("a.cel", "requ|est.path == ", "request.path: string"),
         ("a.cel", "request.headers.exists(h, h| == ", "h: string"),

@@ -1,0 +1,93 @@
+//! The static cost of the nodes of a tree of the filter language.
+
+use super::{DEEPEST, PartCost, StaticCost};
+use celero::filter::{
+    AccessStep, Comparison, FilterExpr, FilterOptions, FilterTree, FilterType, Scheme, check_filter, check_value,
+};
+use celero::language::{Limits, NodeId};
+use std::sync::Arc;
+
+/// Returns the costs of the nodes of a tree of the filter language, by their ids. Time and memory are linear in the number of nodes.
+#[must_use]
+pub fn costs_of_filter(tree: &FilterTree) -> Vec<StaticCost> {
+    // With each cost, how deep the lists are that `[*]` makes of the value.
+    let mut costs: Vec<(StaticCost, usize)> = Vec::with_capacity(tree.nodes().len());
+    for node in tree.nodes() {
+        let of = |id: NodeId| costs.get(id.0 as usize).copied().unwrap_or_default();
+        let one_for_each = |depth: usize| (0..depth.min(DEEPEST)).fold(StaticCost::ONE, |one, _| one.for_each());
+        let is_text = |id: NodeId| tree.node(id).ty == FilterType::Bytes;
+        let text = |reads: bool| StaticCost { texts: u32::from(reads), ..StaticCost::default() };
+        let cost = match &node.expr {
+            FilterExpr::Literal(_) => (StaticCost::default(), 0),
+            FilterExpr::Field(_) => (StaticCost::ONE, 0),
+            FilterExpr::Access { base, steps } => {
+                let (base, depth) = of(*base);
+                let more = steps.iter().filter(|step| **step == AccessStep::Each).count();
+                (base.and(StaticCost::ONE), depth.saturating_add(more))
+            }
+            FilterExpr::Call { function, args } => {
+                let args = tree.children(*args);
+                let depth = args.first().map_or(0, |first| of(*first).1);
+                let name = tree.function(*function).map_or("", |function| &function.name);
+                let is_bounded = matches!(name, "starts_with" | "ends_with" | "len");
+                let reads = !is_bounded && args.iter().any(|arg| is_text(*arg) && !of(*arg).0.is_constant());
+                let sum = args.iter().fold(one_for_each(depth), |sum, arg| sum.and(of(*arg).0));
+                (sum.and(text(reads)), depth)
+            }
+            FilterExpr::Compare { value, comparison } => {
+                let (cost, depth) = of(*value);
+                let reads = match comparison {
+                    Comparison::Contains(_)
+                    | Comparison::Matches(_)
+                    | Comparison::Wildcard(_)
+                    | Comparison::StrictWildcard(_) => true,
+                    Comparison::InList(_) => is_text(*value),
+                    Comparison::Order(..) | Comparison::BitwiseAnd(_) | Comparison::OneOf(_) => false,
+                };
+                (cost.and(one_for_each(depth)).and(text(reads)), depth)
+            }
+            // A value as a condition is looked at by whatever needs the condition.
+            FilterExpr::Test(operand) => of(*operand),
+            FilterExpr::Not(operand) => {
+                let (cost, depth) = of(*operand);
+                (cost.and(one_for_each(depth)), depth)
+            }
+            FilterExpr::Quantifier { operand, .. } => {
+                let (cost, depth) = of(*operand);
+                // Of an array that is no list of conditions, each element is looked at.
+                let depth = depth.max(1);
+                (cost.and(one_for_each(depth)).and(StaticCost::ONE), 0)
+            }
+            FilterExpr::Logic { operands, .. } => {
+                let operands = tree.children(*operands);
+                let depth = operands.iter().map(|id| of(*id).1).max().unwrap_or(0);
+                let mut sum = one_for_each(depth);
+                for (number, operand) in operands.iter().enumerate() {
+                    // Lists of conditions are joined as a whole.
+                    let is_needed = number == 0 || depth > 0;
+                    sum = if is_needed { sum.and(of(*operand).0) } else { sum.and_perhaps(of(*operand).0) };
+                }
+                (sum, depth)
+            }
+        };
+        costs.push(cost);
+    }
+    costs.into_iter().map(|(cost, _)| cost).collect()
+}
+
+/// Returns the static cost of each part of a rule in the filter language, the whole rule last; nothing for one with errors.
+#[must_use]
+pub fn parts_of_filter(source: &str, scheme: &Arc<Scheme>, limits: &Limits) -> Vec<PartCost> {
+    let Some(tree) = filter_tree(source, scheme, limits) else { return Vec::new() };
+    let costs = costs_of_filter(&tree).into_iter();
+    let parts = tree.nodes().iter().zip(costs).filter(|(_, cost)| !cost.is_constant());
+    parts.map(|(node, cost)| PartCost { span: node.span, cost }).collect()
+}
+
+/// Returns the checked tree of a rule in the filter language, a condition or a value; `None` of one with errors.
+#[must_use]
+pub fn filter_tree(source: &str, scheme: &Arc<Scheme>, limits: &Limits) -> Option<FilterTree> {
+    let options = FilterOptions { limits: *limits, ..FilterOptions::default() };
+    let checked = check_filter(source, scheme, &options).or_else(|_| check_value(source, scheme, &options));
+    checked.ok().map(|(tree, _)| tree)
+}
