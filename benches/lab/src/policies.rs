@@ -1,10 +1,12 @@
-//! Policies as input: a policy in YAML and, behind it, files of its cases. A policy is measured as a whole.
+//! Policies as input: a policy in YAML and, behind it, files of its cases. A policy is measured as a whole, and each of its expressions as a rule.
 
 use crate::counters::Probe;
 use crate::fingerprint::fingerprint;
-use celero_policy::{Exchange, Policy};
+use crate::read::SourceRule;
+use celero_policy::{Exchange, Outline, Policy};
 use celero_tooling::language::Language;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -72,6 +74,30 @@ fn is_list(text: &str) -> bool {
 }
 
 impl PlannedPolicy {
+    /// Returns the conditions and values of a policy and of the files that it includes. Literal texts and bodies of functions with parameters
+    /// are none: they read no request.
+    #[must_use]
+    pub fn expressions(&self) -> Vec<SourceRule> {
+        let mut found = Vec::new();
+        let (mut pending, mut known) = (vec![(PathBuf::from(&self.name), self.text.clone())], BTreeSet::new());
+        while let Some((name, text)) = pending.pop() {
+            let base = name.parent().unwrap_or(Path::new(""));
+            let Some(outline) = Outline::of(&name.display().to_string(), &text, base) else { continue };
+            for expression in outline.expressions.into_iter().filter(|expression| expression.parameters.is_empty()) {
+                let language = if expression.is_filter { Language::Filter } else { Language::Cel };
+                found.push(SourceRule { source: expression.source.trim().to_owned(), language });
+            }
+            for (path, _) in outline.includes {
+                if known.insert(path.clone())
+                    && let Ok(text) = std::fs::read_to_string(&path)
+                {
+                    pending.push((path, text));
+                }
+            }
+        }
+        found
+    }
+
     fn parse(&self) -> Result<Policy, String> {
         Policy::parse(&self.name, &self.text, &self.base).map_err(|error| error.render(false))
     }
@@ -150,6 +176,35 @@ mod tests {
         unit.record(&mut probe);
         let stages: Vec<&str> = probe.take().into_iter().map(|(stage, _)| stage).collect();
         assert_eq!(stages, ["policy-load", "policy-request", "policy-response", "policy-cases"]);
+    }
+
+    #[test]
+    fn expressions_of_a_policy_are_rules_of_their_languages() {
+        let folder = std::env::temp_dir().join(format!("celero-lab-policy-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (policy, more) = (folder.join("policy.yaml"), folder.join("more.yaml"));
+        let text = "include: [more.yaml]\nfunctions:\n  'own(p: string) -> bool': p == '/'\nrequest:\n\
+                    - when: request.path.startsWith('/admin')\n  deny: 403\n\
+                    - when: own(request.path)\n  redirect: https://${request.host}/\n\
+                    - language: filter\n  when: http.host contains \"x\"\n  deny: 403\n";
+        std::fs::write(&policy, text).unwrap();
+        std::fs::write(&more, "request:\n- when: request.method in ['GET', 'HEAD']\n  deny: 405\n").unwrap();
+        let sample = crate::plan::Sample { rules: 9, requests: 1, seed: 1 };
+        let plan = crate::run::plan(&[policy], &[], sample).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        let mut rules: Vec<(&str, &str)> = plan.rules().map(|(partition, rule)| (partition, &*rule.source)).collect();
+        rules.sort_unstable();
+        assert_eq!(
+            rules,
+            [
+                ("cel/contains", "request.path.startsWith('/admin')"),
+                ("cel/plain", "request.host"),
+                ("cel/set", "request.method in ['GET', 'HEAD']"),
+                ("filter/contains", "http.host contains \"x\""),
+            ]
+        );
+        assert_eq!(plan.partitions["cel/functions"].refused.values().sum::<usize>(), 1, "a function of the policy");
+        assert_eq!(plan.policies.len(), 1);
     }
 
     #[test]

@@ -82,8 +82,10 @@ pub fn plan(rules: &[PathBuf], traffic: &[PathBuf], sample: Sample) -> Result<Pl
     if requests.is_empty() {
         requests.push(read::Request::default());
     }
+    let policies = policies::policies(&yaml)?;
+    sources.extend(policies.iter().flat_map(policies::PlannedPolicy::expressions));
     let mut plan = Plan::new(&sources, &requests, left_out, sample);
-    plan.policies = policies::policies(&yaml)?;
+    plan.policies = policies;
     let empty = plan.rules().next().is_none() && plan.policies.is_empty();
     if empty { Err("no rule of these files compiles".to_owned()) } else { Ok(plan) }
 }
