@@ -19,6 +19,7 @@ const FILES: &[Asset] = &[
     script!("completion"),
     script!("editors"),
     script!("elements"),
+    script!("index_entries"),
     script!("linking"),
     script!("marks"),
     script!("page"),

@@ -77,3 +77,6 @@ pub const FILE_BYTES: u64 = 4 << 20;
 
 /// Most rules of a set that are shown.
 pub const RULES: usize = 2_000;
+
+/// Most sizes of a set for which its time is measured.
+pub const CURVE_POINTS: usize = 6;

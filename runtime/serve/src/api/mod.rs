@@ -1,6 +1,7 @@
 //! The API: from a path and a body to an answer. The crate's head has the table.
 
 mod cost;
+mod index;
 mod input;
 mod names;
 mod policy;

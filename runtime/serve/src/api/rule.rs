@@ -1,7 +1,7 @@
 //! A rule with an input: diagnostics, the result, the values of the parts, the stages of the compilation, the cost.
 
 use super::input::{self, Input};
-use super::{Refusal, cost, shown};
+use super::{Refusal, cost, index, shown};
 use crate::limits;
 use celero::http::RequestContext;
 use celero::{Context, Engine, Env, Limits, PartResult, Program, Scratch, SourceLimits, Tier, Trace};
@@ -109,6 +109,7 @@ where
     };
     add("diagnostics", diagnostics_json(program.warnings()));
     add("type", json!(program.type_name()));
+    add("index", index::of_text(native, env, rule));
     add("static_cost", cost::of_parts(native, env, question.language, rule));
     if let Ok(explanation) = native.explain(env, rule) {
         let disassembly = explanation.machine_code().map(disassemble);

@@ -1,11 +1,11 @@
 //! The rule set that the command was given: how each rule is found, what is wrong with it, and what it costs for a request.
 
 use super::input::{self, REQUEST_ENVS, request_env};
-use super::{Refusal, rule, shown};
+use super::{Refusal, index, rule, shown};
 use crate::files::Files;
 use crate::limits;
 use celero::http::RequestContext;
-use celero::{Engine, ErrorPolicy, IndexEntry, RuleExplanation, Scratch, Severity, Tier};
+use celero::{Engine, ErrorPolicy, Scratch, Severity, Tier};
 use celero_tooling::check::check_rules;
 use celero_tooling::diagnostic_json::diagnostic_json;
 use celero_tooling::measure::fastest_within;
@@ -62,7 +62,28 @@ pub(super) fn one(files: &Files, question: &Question) -> Result<Json, Refusal> {
     };
     let timed = evaluated.iter().take(limits::TIMED_RULES).map(|number| json!({ "rule": number, "ns": time(number) }));
     let timed: Vec<Json> = timed.collect();
-    Ok(json!({ "matched": matched, "failed": failed, "evaluated": evaluated, "timed": timed, "ns": all }))
+    let curve = curve(&engine, &rules, &context);
+    Ok(
+        json!({ "curve": curve, "matched": matched, "failed": failed, "evaluated": evaluated, "timed": timed, "ns": all }),
+    )
+}
+
+/// Returns the time of an evaluation of the first rules of the set, for some numbers of them: `[{"rules": 10, "ns": 80.5}, ..]`. The sets
+/// together have at most twice as many rules as the whole one.
+fn curve(engine: &Engine, rules: &RulesFile, context: &RequestContext<'_>) -> Vec<Json> {
+    let halves = std::iter::successors(Some(rules.rules.len()), |count| Some(count / 2).filter(|count| *count > 0));
+    let mut sizes: Vec<usize> = halves.take(limits::CURVE_POINTS).collect();
+    sizes.reverse();
+    let mut scratch = Scratch::new();
+    let point = |count: usize| {
+        let mut some = rules.clone();
+        some.rules.truncate(count);
+        let set = builder(engine, &REQUEST_ENVS, &some, ON_ERROR).build().ok()?;
+        let ns =
+            fastest_within(&[context], limits::RULE_MEASURING, |context| set.indices(*context, &mut scratch).is_ok());
+        Some(json!({ "rules": count, "ns": ns }))
+    };
+    sizes.into_iter().filter_map(point).collect()
 }
 
 /// Reads the rules, in the order of their set.
@@ -92,24 +113,11 @@ fn explained(engine: &Engine, rules: &RulesFile) -> Json {
             return json!({ "ok": false, "texts": texts, "diagnostics": errors.chain(warnings).collect::<Vec<_>>() });
         }
     };
-    let entry = |entry: &IndexEntry| {
-        let (keys, chance) = (entry.keys(), entry.chance());
-        json!({ "keys": keys, "chance": chance, "residual": entry.residual(), "template": entry.template() })
-    };
-    let rule = |rule: &RuleExplanation| {
-        json!({
-            "name": rule.name(),
-            "chance": rule.chance(),
-            "entries": rule.entries().iter().map(entry).collect::<Vec<_>>(),
-            "unindexed": rule.unindexed().map(|why| why.to_string()),
-            "interpreted": rule.interpreted(),
-        })
-    };
     json!({
         "ok": true,
         "texts": texts,
         "summary": shown::stage(&explanation.summary()),
-        "rules": explanation.rules().iter().map(rule).collect::<Vec<_>>(),
+        "rules": explanation.rules().iter().map(index::of_rule).collect::<Vec<_>>(),
         "expected": explanation.expected(),
         "index_bytes": explanation.index_size(),
         "code_bytes": explanation.code_size(),

@@ -1,10 +1,22 @@
 // The page about a rule set.
 
 import { call } from "./calls.js";
-import { $, card, failures, h, oneLine, table, tag, time } from "./elements.js";
+import { $, card, failures, h, table, tag, time } from "./elements.js";
+import { chance, howFound } from "./index_entries.js";
 import { load } from "./playground.js";
 import { tryRequest } from "./request_card.js";
 import { state } from "./state.js";
+
+/** Returns a table with bars: the time of the set if it had fewer rules. */
+function curve(points) {
+  const most = Math.max(...points.map(({ ns }) => ns));
+  const rows = points.map(({ rules, ns }) => {
+    const bar = h("div", { className: "bar" });
+    bar.style.width = `${(100 * ns) / most}%`;
+    return [h("div", {}, `the first ${rules}`, bar), time(ns)];
+  });
+  return table("Time over the number of rules, for this request", null, rows);
+}
 
 export async function showRules() {
   const result = await call("rules", "/api/rules");
@@ -22,12 +34,8 @@ export async function showRules() {
   const named = new Map(answer.texts.map((text) => [text.name, text]));
   const warned = new Set(answer.diagnostics.map((found) => answer.texts[found.rule]?.name));
   const rows = (answer.rules ?? []).map((rule) => {
-    const keys = rule.entries.slice(0, 4).map((entry) => h("div", {}, h("code", {}, entry.keys.join(" and ")),
-      entry.residual.length ? h("span", { className: "muted" }, " then ", h("code", {}, oneLine(entry.residual.join(" && ")))) : ""));
-    if (rule.entries.length > 4) keys.push(h("div", { className: "muted" }, `and ${rule.entries.length - 4} more entries`));
-    const how = rule.unindexed ? h("span", {}, tag("every request", "bad"), ` ${rule.unindexed}`) : h("div", {}, ...keys);
     const name = h("span", {}, open(named.get(rule.name) ?? { name: rule.name, text: "", language: "cel" }), " ", warned.has(rule.name) ? tag("warning", "warn") : "", rule.interpreted ? tag("interpreted", "warn") : "");
-    return { chance: rule.chance, cells: [name, how, `${rule.chance > 0.9995 ? 100 : (rule.chance * 100).toPrecision(2)} %`] };
+    return { chance: rule.chance, cells: [name, howFound(rule), chance(rule)] };
   });
   rows.sort((a, b) => b.chance - a.chance);
   const outcome = (found) => {
@@ -40,7 +48,8 @@ export async function showRules() {
     ]);
     return [h("div", { className: "wide" },
       h("p", {}, `${found.evaluated.length} of ${answer.texts.length} rules are evaluated, ${found.matched.length} match. All of them take ${time(found.ns)}; each rule standalone:`),
-      table("", ["rule", "result", "time"], rows))];
+      table("", ["rule", "result", "time"], rows)),
+    h("div", { className: "wide" }, curve(found.curve))];
   };
   $("rules").replaceChildren(
     h("div", { className: "two" },

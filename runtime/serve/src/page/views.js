@@ -1,6 +1,7 @@
 // The views of an answer. A line that is about a part of the rule has `span`, in bytes.
 
 import { $, bytes, h, oneLine, table, time } from "./elements.js";
+import { chance, howFound } from "./index_entries.js";
 import { now, state } from "./state.js";
 import { paint, ruleTokens } from "./tokens.js";
 
@@ -121,6 +122,10 @@ function costView(answer) {
       ["compiling, checking included", time(measured.compile)],
     ]), h("p", { className: "muted" }, "The fastest of several rounds.", $("build").dataset.slow ? " This celero was built without optimisation: only native code has its usual speed." : "")));
   } else parts.push(h("div", { className: "muted" }, answer.result ? "measuring …" : "With a request, the evaluation is measured here."));
+  if (answer.index) {
+    const rows = [["found by, and what is then evaluated", howFound(answer.index)], ["expected of requests", chance(answer.index)]];
+    parts.push(h("div", {}, table("What the index of a large rule set does with it", null, rows)));
+  }
   const costly = (answer.static_cost ?? []).filter((part) => part.most.reduce((sum, one) => sum + one) > 1).reverse().slice(0, 10);
   if (costly.length) {
     const rows = costly.map((part) => [h("code", {}, oneLine(sourceOf(part.span))), part.text]);

@@ -33,6 +33,10 @@ fn a_rule_has_a_verdict_its_parts_and_its_code() {
     assert_eq!(titles, ["tree", "graph", "optimized graph", "cranelift ir"]);
     assert!(found["code"].as_array().unwrap().len() > 10 && found["cost"]["native"] == true);
     assert!(found["ranges"][0]["node"].is_string());
+    let costs = found["static_cost"].as_array().unwrap();
+    assert_eq!(costs.last().unwrap()["text"], "4 to 6 operations");
+    assert_eq!(costs[0]["text"], "1 operation");
+    assert!(!found["index"]["entries"].as_array().unwrap().is_empty(), "{}", found["index"]);
     for name in ["native", "interpreted", "check", "compile"] {
         assert!(found["measured"][name].as_f64().unwrap() > 0.0, "{name}");
     }
@@ -49,8 +53,11 @@ fn each_form_of_input_is_read() {
     ] {
         assert_eq!(answer(&json!({ "rule": rule, "input": input }))["result"]["value"]["text"], text, "{rule}");
     }
+    let number = answer(&json!({ "rule": "1 + 1" }));
+    assert!(number["index"].is_null(), "no condition: {}", number["index"]);
     let filter = answer(&json!({ "rule": "http.host eq \"a.example\"", "language": "filter", "input": REQUEST }));
     assert_eq!(filter["result"]["value"]["text"], "true");
+    assert_eq!(filter["static_cost"].as_array().unwrap().last().unwrap()["text"], "2 operations");
     let variables = json!({ "rule": "port in {80 443}", "language": "filter", "input": "{\"port\": 443}" });
     assert_eq!(answer(&variables)["result"]["value"]["text"], "true");
 }

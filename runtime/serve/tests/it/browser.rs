@@ -82,7 +82,9 @@ fn somebody_types_a_rule_and_reads_the_verdict() {
         browser.wait(&format!("document.querySelector('#view-{tab}').innerText.length > 100"));
     }
     browser.wait("document.querySelector('#view-cost').innerText.includes('interpreter')");
-    browser.wait("document.querySelector('#view-cost').innerText.includes('3 to 6 operations')");
+    for part in ["3 to 6 operations", "found by", "path starts with"] {
+        browser.wait(&format!("document.querySelector('#view-cost').innerText.includes('{part}')"));
+    }
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
 
@@ -134,6 +136,7 @@ fn a_policy_and_a_rule_set_have_pages() {
     browser.wait("document.querySelector('#policy .verdict strong')?.textContent === '403 by rule admin'");
     browser.click("[data-page=rules]");
     browser.wait("document.querySelector('#rules').innerText.includes('1 match. All of them take')");
+    browser.wait("document.querySelector('#rules').innerText.includes('the first 1') && document.querySelectorAll('#rules .bar').length === 2");
     keep(&browser, "rules");
     browser.click("#rules table a");
     browser.wait(

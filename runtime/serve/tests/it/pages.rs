@@ -61,6 +61,10 @@ fn a_rule_set_says_how_each_rule_is_found() {
         |name: &str| asked[name].as_array().unwrap().iter().map(|one| one.as_u64().unwrap()).collect::<Vec<_>>();
     assert_eq!(numbers("matched"), [0, 2, 3], "{asked}");
     assert!(numbers("evaluated").contains(&1) && !numbers("evaluated").contains(&40), "{asked}");
+    let sizes: Vec<u64> =
+        asked["curve"].as_array().unwrap().iter().map(|point| point["rules"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [2, 4, 8, 16, 32, 64]);
+    assert!(asked["curve"][0]["ns"].as_f64().unwrap() > 0.0, "{asked}");
     assert!(asked["timed"][0]["ns"].as_f64().unwrap() > 0.0 && asked["ns"].as_f64().unwrap() > 0.0);
     assert_eq!(post(to, "/api/rules", &json!({ "input": "" })).status, 400);
     std::fs::write(&path, "api: request.pth\n").unwrap();
