@@ -2,7 +2,7 @@
 
 use http::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use http::uri::Authority;
-use http::{Uri, request, response};
+use http::{StatusCode, Uri, request, response};
 
 /// The fields of a message.
 pub trait Fields {
@@ -38,11 +38,18 @@ pub trait Head: Fields {
 pub trait ResponseHead: Fields {
     /// Returns status, version and fields.
     fn parts(&self) -> &response::Parts;
+
+    /// Replaces the status.
+    fn set_status(&mut self, status: StatusCode);
 }
 
 impl ResponseHead for response::Parts {
     fn parts(&self) -> &response::Parts {
         self
+    }
+
+    fn set_status(&mut self, status: StatusCode) {
+        self.status = status;
     }
 }
 

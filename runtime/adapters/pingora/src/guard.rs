@@ -240,7 +240,7 @@ impl Guard {
         let mut changed = OfResponse(response);
         match self.policy.response(session.req_header(), &mut changed, &mut self.exchange) {
             Outcome::Continue => {
-                self.exchange.edits().apply(&mut changed);
+                self.exchange.edits().apply_to_response(&mut changed);
                 self.hold_back(session, response);
                 Ok(())
             }

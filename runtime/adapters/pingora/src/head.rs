@@ -3,7 +3,7 @@
 //! Changes use Pingora's own methods, which keep the case of header names as it was received.
 
 use celero_policy::canonical::{Fields, Head, ResponseHead};
-use http::{HeaderMap, HeaderName, HeaderValue, Uri, Version, request, response};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, Version, request, response};
 use pingora::http::{RequestHeader, ResponseHeader};
 
 /// The head of a request.
@@ -59,5 +59,11 @@ impl Head for OfRequest<'_> {
 impl ResponseHead for OfResponse<'_> {
     fn parts(&self) -> &response::Parts {
         self.0
+    }
+
+    fn set_status(&mut self, status: StatusCode) {
+        if let Err(error) = self.0.set_status(status) {
+            log::warn!("the status {status} could not be set: {error}");
+        }
     }
 }

@@ -91,7 +91,7 @@ impl HeldResponse {
                     if let HttpTask::Header(head, _) = task
                         && !is_interim(head)
                     {
-                        self.exchange.edits().apply(&mut OfResponse(head));
+                        self.exchange.edits().apply_to_response(&mut OfResponse(head));
                     }
                 }
                 Decision::Pass(tasks)

@@ -27,6 +27,9 @@ pub(crate) enum ActionPart<'r> {
     LimitKey,
     LimitCost,
     Settle(&'r str),
+    SetPath,
+    SetQuery(&'r str),
+    Require,
 }
 
 /// Why a part of an action has no value.
@@ -73,7 +76,9 @@ impl ActionPart<'_> {
             Self::SetHeader(_) | Self::AddHeader(_) | Self::AnswerHeader(_) => {
                 "the value has a line break or a control character"
             }
-            Self::Label(_) | Self::AnswerBody | Self::LimitKey => "the value is not text",
+            Self::Label(_) | Self::AnswerBody | Self::LimitKey | Self::SetQuery(_) => "the value is not text",
+            Self::SetPath => "the value is no path, or one without a canonical form",
+            Self::Require => "the value is not a boolean",
             Self::LimitCost | Self::Settle(_) => "the value is not a number from 0",
             Self::LogField(_) => "JSON can't represent the value",
         }
@@ -92,6 +97,9 @@ impl fmt::Display for ActionPart<'_> {
             Self::LimitCost => f.write_str("cost of the limit"),
             Self::Settle(name) => write!(f, "settle {}", name.escape_debug()),
             Self::AnswerBody => f.write_str("body of the answer"),
+            Self::SetPath => f.write_str("setPath"),
+            Self::SetQuery(name) => write!(f, "setQuery {}", name.escape_debug()),
+            Self::Require => f.write_str("require"),
         }
     }
 }

@@ -39,6 +39,7 @@ impl Policy {
         };
         let answer = self.body.run(&context, &head.headers, effects);
         exchange.end_phase();
+        let answer = answer.or_else(|| exchange.find_target(head, self.body.error_status));
         self.conclude(head, answer, exchange)
     }
 

@@ -92,6 +92,7 @@ static EXPECTATION: MappingSpec = MappingSpec::new(
         optional("status", Integer { least: 100, most: 999 }, "The status that the client gets."),
         optional("rule", Text, "The rule that answers, or `server` if no rule does."),
         optional("body", Template, "The body of the policy's answer."),
+        optional("uri", Text, "Path and query that the server gets."),
         optional(
             "requestHeaders",
             Map(&Any),

@@ -110,7 +110,7 @@ struct Earlier<'n> {
 
 /// What a policy did in a case.
 struct CaseResult {
-    request: HeaderMap,
+    request: request::Parts,
     response: response::Parts,
     answer: Option<PolicyAnswer>,
     exchange: Exchange,
@@ -195,6 +195,12 @@ impl<'n> Case<'n> {
         {
             differ(text.place, "who answers", &format!("`{rule}`"), problems);
         }
+        let target = seen.request.uri.path_and_query().map_or("", |target| target.as_str());
+        if let Some(text) = expected.text_of("uri")
+            && text.text != target
+        {
+            differ(text.place, "the target", &format!("`{target}`"), problems);
+        }
         let body = seen.answer.as_ref().map(|answer| String::from_utf8_lossy(&answer.body));
         if let Some(text) = expected.text_of("body")
             && body.as_deref() != Some(&*text.text)
@@ -239,7 +245,7 @@ impl CaseResult {
             (!values.is_empty()).then(|| Json::from(values.join(",")))
         };
         match section {
-            "requestHeaders" => header(&self.request),
+            "requestHeaders" => header(&self.request.headers),
             "responseHeaders" => header(&self.response.headers),
             "labels" => self.exchange.label(name).map(Json::from),
             _ => self.log.iter().find(|(known, _)| *known == name).map(|(_, json)| json.clone()),
@@ -333,7 +339,7 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     let bytes_sent = answer.as_ref().map_or(0, |answer| answer.body.len() as u64);
     let end = RequestSummary { started: SystemTime::UNIX_EPOCH, duration: Duration::from_millis(1), bytes_sent };
     let log = policy.log(&head, Some(&response), &end, &mut exchange);
-    CaseResult { request: head.headers, response, answer, exchange, log }
+    CaseResult { request: head, response, answer, exchange, log }
 }
 
 /// Runs the phases before the server.
@@ -369,7 +375,7 @@ fn after_server(
     if let Outcome::Respond(answer) = policy.response(head, response, exchange) {
         return Some(*answer);
     }
-    exchange.edits().apply(response);
+    exchange.edits().apply_to_response(response);
     let outcome = match policy.response_buffering(head, response)?.state(body.len(), true) {
         BufferState::TooLarge => policy.response_body_too_large(exchange),
         BufferState::Ready | BufferState::More => policy.response_body(head, response, body, exchange),
@@ -377,7 +383,7 @@ fn after_server(
     if let Outcome::Respond(answer) = outcome {
         return Some(*answer);
     }
-    exchange.edits().apply(response);
+    exchange.edits().apply_to_response(response);
     None
 }
 

@@ -1,8 +1,6 @@
 //! Compiles the rules of a phase from a document.
 
-use crate::actions::{
-    AnswerTemplate, Field, HeaderEdit, HeaderTemplate, NamedList, PhaseEnd, TextTemplate, is_framing,
-};
+use crate::actions::{Field, HeaderEdit, HeaderTemplate, NamedList, TextTemplate, is_framing};
 use crate::definitions::{Definitions, Missing};
 use crate::document::Document;
 use crate::error_policy::PhaseErrorPolicy;
@@ -17,11 +15,10 @@ use crate::rule_limit::CountWhen;
 use crate::rule_times::RuleTimes;
 use crate::schema::share;
 use crate::yaml::{MapEntry, Node, SourceText};
-use bytes::Bytes;
 use celero::counting::Counters;
 use celero::http::HeaderSet;
 use celero::{CheckedRule, Context, Engine, Env, ErrorPolicy, RuleSetBuilder};
-use http::{HeaderName, StatusCode, header};
+use http::{HeaderName, StatusCode};
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
@@ -127,6 +124,7 @@ impl Compilation<'_> {
                 && last.when.is_none()
                 && last.rule.sample.is_none()
                 && last.rule.end.is_some()
+                && last.rule.require.is_none()
                 && last.priority == DEFAULT_PRIORITY
                 && node.get("priority").is_none()
             {
@@ -351,8 +349,11 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         let rule = Rule {
             name,
             sample: node.text_of("sample").and_then(|text| share(&text.text)),
+            require: self.requirement(node),
             limit: self.limit(node, number),
             edits: self.edits(node),
+            target: self.target(node),
+            status: self.status(node),
             labels: self.labels(node),
             fields: self.fields(node),
             settled: self.settled(node),
@@ -399,7 +400,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         self.compilation.header_set(&[], prefixes)
     }
 
-    fn headers(&mut self, node: Option<&Node>) -> Vec<(HeaderName, HeaderTemplate<C::Static>)> {
+    pub(crate) fn headers(&mut self, node: Option<&Node>) -> Vec<(HeaderName, HeaderTemplate<C::Static>)> {
         let mut found = Vec::new();
         for MapEntry { key, value } in node.map_or(&[][..], Node::entries) {
             let name = self.compilation.header_name(key);
@@ -426,73 +427,5 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             found.extend(field.map(|field| (key.text.as_str().into(), field)));
         }
         found.into()
-    }
-
-    /// Reads how a rule ends the phase.
-    pub(crate) fn end(&mut self, node: &Node) -> Option<PhaseEnd<C::Static>> {
-        const ENDS: [&str; 4] = ["allow", "deny", "respond", "redirect"];
-        let mut ends = node.entries().iter().filter(|entry| ENDS.contains(&&*entry.key.text));
-        let MapEntry { key, value } = ends.next()?;
-        for other in ends {
-            let message = format!("a rule ends its phase once: it already has `{}`", key.text);
-            let problem = self.compilation.problems.add("policy-ends", other.key.place, message);
-            problem.also(key.place, "this one");
-        }
-        match &*key.text {
-            "allow" => Some(PhaseEnd::Allow),
-            "deny" => self.deny(value).map(PhaseEnd::Deny),
-            "respond" => self.reply(value, StatusCode::OK).map(PhaseEnd::Respond),
-            _ => self.redirect(value).map(PhaseEnd::Respond),
-        }
-    }
-
-    /// Reads the value of `deny`: `true`, a status, or an answer. The rest is taken from `defaults`.
-    fn deny(&mut self, value: &Node) -> Option<AnswerTemplate<C::Static>> {
-        let Compilation { document, problems, .. } = &mut *self.compilation;
-        let usual = document.setting("defaults", "deny", problems);
-        let status = |node: &Node| node.text_of("status").and_then(|text| text.text.parse::<StatusCode>().ok());
-        let usual_status = usual.and_then(status).unwrap_or(StatusCode::FORBIDDEN);
-        match (value.text(), usual) {
-            (None, _) => self.reply(value, usual_status),
-            (Some(text), usual) => {
-                let status = text.text.parse().unwrap_or(usual_status);
-                let mut reply = match usual {
-                    Some(usual) => self.reply(usual, status)?,
-                    None => AnswerTemplate { status, headers: Box::default(), body: TextTemplate::Fixed(Bytes::new()) },
-                };
-                reply.status = status;
-                Some(reply)
-            }
-        }
-    }
-
-    pub(crate) fn reply(&mut self, node: &Node, usual: StatusCode) -> Option<AnswerTemplate<C::Static>> {
-        let status = node.text_of("status").and_then(|text| text.text.parse().ok()).unwrap_or(usual);
-        let headers = self.headers(node.get("headers")).into();
-        let body = match node.text_of("body") {
-            Some(text) => {
-                if matches!(status.as_u16(), 204 | 205 | 304) {
-                    let message = format!("an answer with status {} has no body", status.as_u16());
-                    self.compilation.problems.add("policy-body", text.place, message);
-                }
-                self.expressions.words(&text, self.compilation.problems)?
-            }
-            None => TextTemplate::Fixed(Bytes::new()),
-        };
-        Some(AnswerTemplate { status, headers, body })
-    }
-
-    fn redirect(&mut self, value: &Node) -> Option<AnswerTemplate<C::Static>> {
-        let (to, status) = match value.text() {
-            Some(text) => (text, None),
-            None => (value.text_of("to")?, value.text_of("status")),
-        };
-        let status = status.and_then(|text| text.text.parse().ok()).unwrap_or(StatusCode::FOUND);
-        let to = self.expressions.header(&to, self.compilation.problems)?;
-        Some(AnswerTemplate {
-            status,
-            headers: Box::new([(header::LOCATION, to)]),
-            body: TextTemplate::Fixed(Bytes::new()),
-        })
     }
 }

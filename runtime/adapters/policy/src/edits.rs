@@ -1,8 +1,10 @@
-//! Header changes, collected while a phase runs and applied when it is over.
+//! Changes of a message, collected while a phase runs and applied when it is over: of headers, of a request's target, of a response's status.
 
-use celero_canonical::{Fields, Head, follow_host};
+use crate::target_edits::TargetEdits;
+use celero_canonical::{Fields, Head, ResponseHead, follow_host};
 use http::header::HOST;
-use http::{HeaderName, HeaderValue};
+use http::{HeaderName, HeaderValue, StatusCode, Uri};
+use std::sync::Arc;
 
 /// A change of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,26 +30,43 @@ pub enum Edit {
     },
 }
 
-/// The header changes of a phase, in the order in which they are applied.
+/// The changes of a phase, in the order in which they are applied.
 #[derive(Clone, Debug, Default)]
 pub struct Edits {
     edits: Vec<Edit>,
+    /// What the rules have changed of the target so far.
+    pub(crate) target: TargetEdits,
+    /// The target that a request gets.
+    uri: Option<Uri>,
+    status: Option<StatusCode>,
 }
 
 impl Edits {
     /// Returns whether there are no changes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.edits.is_empty()
+        self.edits.is_empty() && self.uri.is_none() && self.status.is_none()
     }
 
-    /// Returns the changes.
+    /// Returns the changes of headers.
     pub fn iter(&self) -> impl Iterator<Item = &Edit> {
         self.edits.iter()
     }
 
-    /// Applies the changes.
-    pub fn apply(&self, head: &mut impl Fields) {
+    /// Returns the new target of a request, if it changes. It has the authority of the old one.
+    #[must_use]
+    pub fn uri(&self) -> Option<&Uri> {
+        self.uri.as_ref()
+    }
+
+    /// Returns the new status of a response, if a rule sets one.
+    #[must_use]
+    pub fn status(&self) -> Option<StatusCode> {
+        self.status
+    }
+
+    /// Applies the changes of headers.
+    fn apply(&self, head: &mut impl Fields) {
         for edit in &self.edits {
             match edit {
                 Edit::Set { name, value } => head.set_field(name, value.clone()),
@@ -57,11 +76,23 @@ impl Edits {
         }
     }
 
-    /// Applies the changes to a request. A new `Host` becomes the authority of the target too, which HTTP/2 and HTTP/3 send.
+    /// Applies the changes to a request: headers and target. A new `Host` becomes the authority of the target too, which HTTP/2 and HTTP/3 send.
     pub fn apply_to_request(&self, head: &mut impl Head) {
         self.apply(head);
+        if let Some(uri) = &self.uri {
+            head.set_uri(uri.clone());
+        }
         if self.names_given().any(|name| name == HOST) {
             follow_host(head);
+        }
+    }
+
+    /// Applies the changes to a response: headers and status. A status that says how the message is sent, or that it has no body (101, 204, 205,
+    /// 206, 304), stays.
+    pub fn apply_to_response(&self, head: &mut impl ResponseHead) {
+        self.apply(head);
+        if let Some(status) = self.status.filter(|_| !is_fixed(head.parts().status)) {
+            head.set_status(status);
         }
     }
 
@@ -77,7 +108,29 @@ impl Edits {
         self.edits.push(edit);
     }
 
+    pub(crate) fn set_status(&mut self, status: StatusCode) {
+        self.status = Some(status);
+    }
+
+    /// Finds the new target of a request with this one.
+    ///
+    /// # Errors
+    /// Returns the rule whose target is too long.
+    pub(crate) fn find_target(&mut self, uri: &Uri) -> Result<(), Arc<str>> {
+        if !self.target.is_empty() {
+            self.uri = self.target.target(uri)?;
+        }
+        Ok(())
+    }
+
     pub(crate) fn clear(&mut self) {
         self.edits.clear();
+        self.target.clear();
+        (self.uri, self.status) = (None, None);
     }
+}
+
+/// Returns whether a status says how a message is sent, or that it has no body (RFC 9110, sections 6.4.1 and 15).
+pub(crate) fn is_fixed(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 100..=199 | 204 | 205 | 206 | 304)
 }

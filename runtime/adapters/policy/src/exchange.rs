@@ -9,12 +9,13 @@ use crate::outcome::{Outcome, PolicyAnswer};
 use crate::request_limits::RequestLimits;
 use celero_canonical::Refusal;
 use celero_limits::Time;
+use http::{StatusCode, request};
 use serde_json::Value as Json;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The state of one request between its phases: addresses, verified credentials, labels, log fields, and the header edits of the last
+/// The state of one request between its phases: addresses, verified credentials, labels, log fields, and the edits of the last
 /// phase. Reuse it for another request on the same connection with [`reset`](Self::reset), which keeps its memory.
 #[derive(Debug, Default)]
 pub struct Exchange {
@@ -29,6 +30,8 @@ pub struct Exchange {
     pub(crate) effects: Effects,
     /// The target as it was received, if it was not canonical.
     pub(crate) received: Option<Box<[u8]>>,
+    /// Whether a rule has changed the target: then the received one is not sent.
+    pub(crate) has_new_target: bool,
     pub(crate) refusal: Option<Refusal>,
     /// Whether the request is a call of gRPC.
     pub(crate) is_grpc: bool,
@@ -81,6 +84,7 @@ impl Exchange {
     pub fn reset(&mut self, peer: Option<SocketAddr>, local: Option<SocketAddr>) {
         (self.peer, self.local, self.client) = (peer, local, None);
         (self.received, self.refusal, self.certificate) = (None, None, None);
+        self.has_new_target = false;
         self.findings = VerifiedCredentials::default();
         self.background = Verification::default();
         // Clearing an empty map is slower than this test.
@@ -144,8 +148,9 @@ impl Exchange {
         self.received.as_deref()
     }
 
-    /// Returns the header changes of the last phase, to be applied by the host: to the request after
-    /// [`Policy::request`](crate::Policy::request) and [`Policy::request_body`](crate::Policy::request_body), to the response after
+    /// Returns the changes of the last phase, to be applied by the host: to the request ([`Edits::apply_to_request`]) after
+    /// [`Policy::request`](crate::Policy::request) and [`Policy::request_body`](crate::Policy::request_body), to the response
+    /// ([`Edits::apply_to_response`]) after
     /// [`Policy::response`](crate::Policy::response). There are none after a phase that ended with an answer.
     #[must_use]
     pub fn edits(&self) -> &Edits {
@@ -175,6 +180,20 @@ impl Exchange {
         });
         let in_its_protocol = |answer| if self.is_grpc { answer_to_call(answer) } else { answer };
         answer.map_or(Outcome::Continue, |answer| Outcome::Respond(Box::new(in_its_protocol(answer))))
+    }
+
+    /// Finds the target that the rules of a phase give a request with this head. Returns the answer to a request whose target would be too long.
+    pub(crate) fn find_target(&mut self, head: &request::Parts, error_status: StatusCode) -> Option<PolicyAnswer> {
+        match self.effects.edits.find_target(&head.uri) {
+            Ok(()) => {
+                self.has_new_target |= self.effects.edits.uri().is_some();
+                None
+            }
+            Err(rule) => {
+                self.effects.edits.clear();
+                Some(PolicyAnswer::empty(error_status, &rule))
+            }
+        }
     }
 
     /// Makes the labels of a phase visible to the next one.

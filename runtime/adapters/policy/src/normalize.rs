@@ -21,7 +21,7 @@ const RULE: &str = "normalize";
 /// The section `normalize` of a policy, and what follows from its rules.
 #[derive(Debug)]
 pub(crate) struct Normalization {
-    options: Options,
+    pub(crate) options: Options,
     /// Whether the target is sent as it was received.
     pub(crate) forward_raw: bool,
     /// The fields that rules on requests set or remove, those of requests that rules read, and those that hold credentials.
@@ -71,6 +71,7 @@ impl Normalization {
     /// Makes the head of a request canonical, or returns the answer that refuses it.
     pub(crate) fn admit(&self, head: &mut impl Head, exchange: &mut Exchange) -> Option<PolicyAnswer> {
         (exchange.received, exchange.refusal) = (None, None);
+        exchange.has_new_target = false;
         match canonical_changes(head.parts(), head.raw_target(), &self.options, &self.of_requests) {
             Ok(changes) => {
                 if changes.uri().is_some() {

@@ -10,6 +10,7 @@ use crate::limit_state::add_retry_after;
 use crate::outcome::{Phase, PhaseInfo, PolicyAnswer, RuleInfo};
 use crate::rule::Rule;
 use crate::rule_limit::{RuleLimit, TellsClient};
+use crate::rule_target::NoPath;
 use crate::rule_times::RuleTimes;
 use celero::counting::{CounterShards, Counters, Evaluations, SlotCounts};
 use celero::{Context, RuleError, RuleSet, Scratch};
@@ -172,8 +173,16 @@ impl<S: Context + 'static> PhaseRules<S> {
             if rule.sample.is_some_and(|share| fastrand::f64() >= share) {
                 continue;
             }
-            counted.push((index, true));
             let mut failures = Vec::new();
+            let is_met = rule.require.as_ref().is_some_and(|require| require.is_met(context, scratch, &mut failures));
+            // What a requirement reads may be unverified yet.
+            if read() != UnverifiedRead::None {
+                return Err(Unverified);
+            }
+            if is_met {
+                continue;
+            }
+            counted.push((index, true));
             let charge = rule.limit.as_ref().map(|limit| (limit, limit.charge(context, scratch, &mut failures)));
             // The key may depend on a verification: nothing is counted before that.
             if read() != UnverifiedRead::None {
@@ -237,6 +246,14 @@ impl<S: Context + 'static> PhaseRules<S> {
     ) -> Step {
         for edit in &rule.edits {
             failures.extend(edit.collect(context, headers, &mut effects.edits, scratch).err());
+        }
+        if let Some(target) = &rule.target
+            && let Err(NoPath) = target.collect(&rule.name, context, &mut effects.edits.target, scratch, failures)
+        {
+            return Step::End(Some(Box::new(PolicyAnswer::empty(self.error_status, &rule.name))));
+        }
+        if let Some(status) = rule.status {
+            effects.edits.set_status(status);
         }
         for (name, words) in &rule.labels {
             match words.text(ActionPart::Label(name), context, scratch) {

@@ -261,6 +261,7 @@ impl Policy {
                     *background = self.auth.start(slow, &head.headers).unwrap_or_default();
                 }
                 exchange.end_phase();
+                let answer = answer.or_else(|| exchange.find_target(head, self.request.error_status));
                 if answer.is_none() {
                     self.ask_for_whole_response(head, exchange);
                 }
@@ -390,10 +391,11 @@ impl Policy {
     }
 
     /// Returns path and query of the target as it was received, if the host has to send them instead of the canonical ones: the policy
-    /// says `forwardRaw`, and they differ.
+    /// says `forwardRaw`, they differ, and no rule has changed the target.
     #[must_use]
     pub fn raw_target<'e>(&self, exchange: &'e Exchange) -> Option<Cow<'e, [u8]>> {
-        let received = exchange.received_target().filter(|_| self.normalization.forward_raw)?;
+        let sends_received = self.normalization.forward_raw && !exchange.has_new_target;
+        let received = exchange.received_target().filter(|_| sends_received)?;
         origin_form(received)
     }
 

@@ -1,7 +1,7 @@
 //! The keys of a policy: names, values and descriptions.
 //!
 //! The tables here are the only list of keys. The check of a file, the JSON schema (`celero schema`) and the test that
-//! `docs/policy.md` describes every key read them.
+//! `docs/policy.md` and `docs/limits.md` describe every key read them.
 //!
 //! # How to add a key
 //!
@@ -9,7 +9,7 @@
 //! 2. Read the key where its mapping is compiled: rules and phases in `compile.rs`, credentials in `auth/`, whole sections in
 //!    `policy.rs`. The check has run by then, so a value is present or absent, never of the wrong kind.
 //! 3. Carry out a new action of a rule in `actions.rs` (what it does) and `phase.rs` (when).
-//! 4. Describe the key in `docs/policy.md`, and test it in `tests/policy/` (`actions.rs`, `auth.rs`, `failures.rs`).
+//! 4. Describe the key in `docs/policy.md` (of limits in `docs/limits.md`), and test it in `tests/policy/` (`actions.rs`, `auth.rs`, `failures.rs`).
 //! 5. Write the schema anew: `BLESS=1 cargo test -p celero-policy schema`.
 
 use crate::error_policy::PhaseErrorPolicy;
@@ -230,6 +230,11 @@ const SAMPLE: KeySpec = optional(
     Share,
     "The share of matching requests for which the rule acts, above 0 and at most 1. Default: 1.",
 );
+const REQUIRE: KeySpec = optional(
+    "require",
+    Expression,
+    "A condition that messages must meet. The rule denies those for which it is false or fails; the answer is that of `deny`, `respond` or `redirect`, or the usual denial.",
+);
 const LOG_FIELDS: KeySpec =
     optional("logFields", Map(&Template), "Fields of the log entry. A field whose expression fails is left out.");
 const SETTLE: KeySpec = optional(
@@ -247,11 +252,32 @@ pub(crate) static RULE: MappingSpec = MappingSpec::new(
         WHEN,
         PRIORITY,
         SAMPLE,
+        REQUIRE,
         optional("setHeaders", Map(&Template), "Headers to set. They replace headers of the same name."),
         optional("addHeaders", Map(&Template), "Headers to add. Headers of the same name stay."),
         optional("removeHeaders", List(&Text), "The names of headers to remove."),
         optional("removePrefixes", List(&Text), "Prefixes of the names of headers to remove."),
         optional("removeHeaderSets", List(&Text), "The names of header sets whose headers are removed."),
+        optional(
+            "setPath",
+            Template,
+            "The new path of the request, without its query. In `request` and `requestBody`. It is made canonical; the phase ends with an error if it fails.",
+        ),
+        optional(
+            "setQuery",
+            Map(&Template),
+            "Parameters of the query to set. They replace parameters of the same name. In `request` and `requestBody`.",
+        ),
+        optional(
+            "removeQuery",
+            List(&Text),
+            "The names of parameters of the query to remove. In `request` and `requestBody`.",
+        ),
+        optional(
+            "setStatus",
+            STATUS,
+            "The new status of the response, with the body of the server. In `response` and `responseBody`.",
+        ),
         optional(
             "labels",
             Map(&Template),

@@ -1,7 +1,10 @@
 //! A rule without its condition, compiled.
 
 use crate::actions::{Field, HeaderEdit, NamedList, PhaseEnd, TextTemplate};
+use crate::requirement::Requirement;
 use crate::rule_limit::{Number, RuleLimit};
+use crate::rule_target::TargetTemplate;
+use http::StatusCode;
 use std::sync::Arc;
 
 /// A rule without its condition.
@@ -10,9 +13,13 @@ pub(crate) struct Rule<S> {
     pub(crate) name: Arc<str>,
     /// The share of matching requests for which it acts.
     pub(crate) sample: Option<f64>,
+    /// A rule with a requirement acts only on messages that do not meet it.
+    pub(crate) require: Option<Requirement<S>>,
     /// Asked before all other actions.
     pub(crate) limit: Option<Box<RuleLimit<S>>>,
     pub(crate) edits: Box<[HeaderEdit<S>]>,
+    pub(crate) target: Option<TargetTemplate<S>>,
+    pub(crate) status: Option<StatusCode>,
     pub(crate) labels: NamedList<TextTemplate<S>>,
     pub(crate) fields: NamedList<Field<S>>,
     /// The real costs of limits that were asked earlier.
@@ -22,9 +29,10 @@ pub(crate) struct Rule<S> {
 }
 
 impl<S> Rule<S> {
-    /// Returns whether the rule is a guard: it keeps a message back, by a limit, by `deny`, or by an answer of status 300 or more.
+    /// Returns whether the rule is a guard: it keeps a message back, by a limit, by `require`, by `deny`, or by an answer of status 300 or more.
     pub(crate) fn is_guard(&self) -> bool {
         self.limit.is_some()
+            || self.require.is_some()
             || match &self.end {
                 Some(PhaseEnd::Deny(_)) => true,
                 Some(PhaseEnd::Respond(answer)) => answer.status.as_u16() >= 300,

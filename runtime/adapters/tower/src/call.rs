@@ -148,7 +148,7 @@ async fn after_service<R: Body<Data = Bytes> + Unpin>(
     if let Outcome::Respond(answer) = policy.response(head, &mut parts, exchange) {
         return response_of(*answer);
     }
-    exchange.edits().apply(&mut parts);
+    exchange.edits().apply_to_response(&mut parts);
     let Some(buffering) = policy.response_buffering(head, &parts) else {
         return Response::from_parts(parts, ResponseBody::service(body));
     };
@@ -163,7 +163,7 @@ async fn after_service<R: Body<Data = Bytes> + Unpin>(
     if let Outcome::Respond(answer) = outcome {
         return response_of(*answer);
     }
-    exchange.edits().apply(&mut parts);
+    exchange.edits().apply_to_response(&mut parts);
     Response::from_parts(parts, ResponseBody::replayed(body))
 }
 

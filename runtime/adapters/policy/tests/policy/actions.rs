@@ -2,7 +2,6 @@
 
 use crate::support::{answer, ask, ask_response, edits, exchange, head, log, policy, response, status};
 use celero_policy::{Exchange, Outcome, Phase, Policy, RuleInfo};
-use http::HeaderMap;
 
 const HEADERS: &str = r#"
 headerSets:
@@ -31,7 +30,7 @@ fn what_earlier_rules_set_is_removed_with_the_rest() {
         ));
         let (mut head, mut exchange) = (head("GET /", &[("x-b", "1"), ("x-b", "2"), ("z", "3")]), exchange());
         assert_eq!(status(ask(&policy, &head, &mut exchange)), 0);
-        exchange.edits().apply(&mut head.headers);
+        exchange.edits().apply_to_request(&mut head);
         let mut left: Vec<String> =
             head.headers.iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect();
         left.retain(|header| header != "host: localhost");
@@ -69,7 +68,7 @@ fn headers_of_requests_are_set_added_and_removed() {
             "via + HTTP/1.1 celero",
         ];
         assert_eq!(edits(&exchange), expected);
-        exchange.edits().apply(&mut head.headers);
+        exchange.edits().apply_to_request(&mut head);
         let mut left: Vec<String> =
             head.headers.iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect();
         left.retain(|header| header != "host: localhost");
@@ -397,9 +396,9 @@ fn an_empty_policy_does_nothing() {
         assert_eq!(status(ask(&policy, &head, &mut exchange)), 0);
         assert!(exchange.edits().is_empty() && policy.rules().count() == 0 && policy.request_buffering().is_none());
         assert!(!policy.has_response_rules() && !policy.has_log_fields());
-        let mut headers = HeaderMap::new();
-        exchange.edits().apply(&mut headers);
-        assert!(headers.is_empty());
+        let mut answered = response(200, &[]);
+        exchange.edits().apply_to_response(&mut answered);
+        assert!(answered.headers.is_empty() && answered.status == 200);
         assert_eq!(log(&policy, &head, None, &mut exchange).to_string(), "{}");
     }
 }

@@ -242,7 +242,7 @@ log:
     let mut exchange = exchange();
     assert_eq!(status(ask(&policy, &head, &mut exchange)), 0);
     // The header is gone when the claims are read.
-    exchange.edits().apply(&mut head.headers);
+    exchange.edits().apply_to_request(&mut head);
     assert!(!head.headers.contains_key("authorization"));
     let fields = log(&policy, &head, None, &mut exchange);
     assert_eq!(fields.to_string(), r#"{"who":"ada","org":{"name":"a"},"size":2,"all":true}"#);

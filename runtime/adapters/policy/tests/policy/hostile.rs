@@ -102,7 +102,7 @@ log:
         for body in [&b""[..], b"\xff", deep.as_bytes(), b"{\"a\":{\"b\":{\"c\":1}}}", b"x=1&x=%ff%00"] {
             let mut exchange = exchange();
             let _ = ask(&policy, &head, &mut exchange);
-            exchange.edits().apply(&mut head.headers.clone());
+            exchange.edits().apply_to_request(&mut head.clone());
             let _ = policy.request_body(&head, body, &mut exchange);
             let _ = ask_response(&policy, &head, &response(599, &[]), &mut exchange);
             let _ = log(&policy, &head, None, &mut exchange).to_string();

@@ -54,7 +54,7 @@ log:
     assert_eq!((redirected.status.as_u16(), redirected.headers["location"].to_str().unwrap()), (302, "/new/a"));
     let (mut changed, mut exchange) = (head("GET /now/a", &[("host", "Example.com"), ("x-gone", "1")]), exchange());
     assert_eq!(status(ask(&policy, &changed, &mut exchange)), 0);
-    exchange.edits().apply(&mut changed.headers);
+    exchange.edits().apply_to_request(&mut changed);
     let value = |name: &str| changed.headers.get(name).map(|value| value.to_str().unwrap().to_owned());
     assert_eq!(value("x-prefixed").as_deref(), Some("/x/now/a"));
     assert_eq!(value("x-mixed").as_deref(), Some("to example.com:443 \"false\""));

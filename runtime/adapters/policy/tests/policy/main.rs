@@ -16,6 +16,8 @@ mod layout;
 mod limits;
 mod passwords;
 mod reference;
+mod requirements;
+mod rewrites;
 mod support;
 mod token_attacks;
 mod translation;

@@ -87,6 +87,19 @@ fn nothing_counts_twice_when_a_phase_waits() {
     assert_eq!(policy.phases().next().unwrap().evaluated, 2);
 }
 
+/// A requirement waits for a password as a condition does, and counts once.
+#[test]
+fn a_requirement_waits_for_a_password() {
+    let policy =
+        policy("required", 5, "", "request:\n- {require: \"basicAuth.username == 'ada'\", deny: 401, count: denied}\n");
+    for (login, expected, denied) in [("ada:right", 0, 0), ("grace:right", 401, 1), ("ada:wrong", 401, 2)] {
+        let head = request("/", login);
+        assert_eq!(poll(pin!(policy.request_async(&mut head.clone(), &mut exchange()))), None, "{login}");
+        assert_eq!(status(policy.request(&mut head.clone(), &mut exchange())), expected, "{login}");
+        assert_eq!(policy.counters().collect::<Vec<_>>(), [("denied", denied)]);
+    }
+}
+
 #[test]
 fn every_login_costs_one_hash_once() {
     let policy = policy("constant", 5, "", GUARD);

@@ -1,4 +1,4 @@
-//! `docs/policy.md`: its policies compile, its cases hold, and it has every key.
+//! `docs/policy.md` and `docs/limits.md`: their policies compile, their cases hold, and they have every key.
 
 use crate::support::Folder;
 use celero_policy::Policy;
@@ -6,8 +6,10 @@ use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+/// Both pages.
 fn page() -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/policy.md")).unwrap()
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs");
+    ["policy.md", "limits.md"].map(|name| std::fs::read_to_string(docs.join(name)).unwrap()).join("\n")
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! One canonical request: what rules, routes, logs and the server see of requests spelled in odd ways, over real sockets.
 
 use crate::client::{Client, Reply};
-use crate::raw_h2::{END_HEADERS, END_STREAM, HEADERS, RawH2, fields, literal, status};
+use crate::raw_h2::{DATA, END_HEADERS, END_STREAM, HEADERS, RawH2, fields, literal, status};
 use crate::recorder::Recorder;
 use crate::running::Running;
 use std::net::SocketAddr;
@@ -74,6 +74,42 @@ fn the_server_gets_what_the_rules_read() {
     let proxy = Running::demo(&format!("normalize: {{ forwardRaw: true }}\n{GUARD}"));
     assert_eq!(get(proxy.address, "//x/./%7Ea?q").echo().0["target"], "//x/./%7Ea?q");
     assert_eq!(get(proxy.address, "//admin").status, 403);
+}
+
+#[test]
+fn the_server_gets_the_target_that_rules_set() {
+    for forwarded in ["", "normalize: { forwardRaw: true }\n"] {
+        let policy = r#"
+request:
+  - when: request.path.startsWith("/old/")
+    setPath: "/new${request.path.substring(4)}"
+    removeQuery: [debug]
+    setQuery: { user: "${request.headers['x-user']}" }
+response:
+  - { when: response.code == 200, setStatus: 503 }
+"#;
+        let proxy = Running::demo(&format!("{forwarded}{policy}"));
+        let ask = |target: &str, user: &str| {
+            send(proxy.address, &format!("GET {target} HTTP/1.1\r\nhost: a\r\nx-user: {user}\r\n\r\n"))
+        };
+        let reply = ask("//x/../old/%7Ea?%64ebug=1&a=%62&user=root", "a&debug=1");
+        assert_eq!(reply.status, 503);
+        assert_eq!(reply.echo().0["target"], "/new/~a?a=%62&user=a%26debug%3D1");
+        let reply = ask("http://a/old/x", "b");
+        assert_eq!(reply.echo().0["target"], "/new/x?user=b");
+        let log = proxy.log(2);
+        assert_eq!(log[0]["status"], 503);
+    }
+}
+
+/// The target over HTTP/2 is `:path`.
+#[test]
+fn the_target_that_rules_set_is_that_of_http2_too() {
+    let proxy = Running::demo("request:\n- { setPath: /new, removeQuery: [a] }\n");
+    let mut client = RawH2::connect(proxy.address, &[]);
+    client.request("GET", "/./old?%61=1&b", END_HEADERS | END_STREAM, 1);
+    let body = client.find(DATA).expect("a body").payload;
+    assert!(String::from_utf8_lossy(&body).contains("\"/new?b\""), "{}", String::from_utf8_lossy(&body));
 }
 
 #[test]

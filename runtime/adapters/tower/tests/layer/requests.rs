@@ -111,6 +111,26 @@ async fn all_phases_work() {
     assert_eq!(second, [r#"{"path":"/no","code":403,"sent":2}"#, r#"{"path":"/echo","code":200,"sent":4}"#]);
 }
 
+/// The service gets the target that the rules of both phases set, and the client the status.
+#[tokio::test]
+async fn targets_and_statuses_are_rewritten() {
+    let policy = Policy::new(
+        r#"
+normalize: {forwardRaw: true}
+request:
+  - { setPath: "/api${request.path}", removeQuery: [debug] }
+requestBody:
+  - { setQuery: { size: "${string(request.body.size())}", path: "${request.path}" } }
+response:
+  - { when: 'response.code == 200', setStatus: 203 }
+"#,
+    );
+    let routes = Router::new().route("/api/a", post(|uri: axum::http::Uri| async move { uri.to_string() }));
+    let app = Router::new().fallback_service(policy.layer().layer(routes));
+    let (response, text) = ask(app, request("POST", "/x/../a?%64ebug&b", "hello")).await;
+    assert_eq!((response.status().as_u16(), text.as_str()), (203, "/api/a?b&size=5&path=%2Fapi%2Fa"));
+}
+
 #[tokio::test]
 async fn larger_bodies_pass_if_the_policy_says_so() {
     let policy = Policy::new(&POLICY.replace("limit: 1KiB", "limit: 1KiB\n  tooLarge: skip"));
