@@ -17,6 +17,7 @@ mod h2_abuse;
 mod heads;
 mod http1;
 mod lifecycle;
+mod limits;
 mod metrics;
 mod overload;
 mod phases;
