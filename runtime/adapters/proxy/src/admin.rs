@@ -22,7 +22,7 @@ impl Admin {
         let (status, body) = match session.req_header().uri.path() {
             "/metrics" => {
                 let dropped = self.state.log.as_ref().map_or(0, |log| log.dropped());
-                (200, metrics::render(&self.state.metrics, &self.state.current(), dropped))
+                (200, metrics::render(&self.state.metrics, &self.state.current(), self.state.mirrors.counts(), dropped))
             }
             // The process answers.
             "/health" => (200, "ok\n".to_owned()),

@@ -1,13 +1,16 @@
 //! A generation: everything that can change while the proxy runs (policy, routes, upstreams, timeouts). It is replaced as a whole.
 
-use crate::config::{Config, Route, Timeouts};
+use crate::config::{Config, Route, Target, Timeouts};
 use crate::error::Error;
 use crate::latency::Latency;
+use crate::routing;
 use crate::tls::{ClientTls, ServerTrust};
-use crate::upstream::Upstream;
+use crate::upstream::{Upstream, with_key};
 use celero_policy::{KeyFetcher, Policy};
+use http::request::Parts;
+use pingora::upstreams::peer::HttpPeer;
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -61,6 +64,27 @@ impl Generation {
         &self.config.routes
     }
 
+    /// Returns the index of the upstream of a request, if a route leads to one.
+    pub(crate) fn upstream_of(&self, route: usize, head: &Parts, client: Option<IpAddr>) -> Option<usize> {
+        match &self.routes().get(route)?.target {
+            Target::Upstream(index) => Some(*index),
+            Target::Split(split) => with_key(&split.by, head, client, |key| routing::part_of(split, key)),
+            Target::Answer(_) => None,
+        }
+    }
+
+    /// Sets the timeouts of a connection to a server.
+    pub(crate) fn apply_timeouts(&self, peer: &mut HttpPeer, route: Option<usize>) {
+        let of_route = route.and_then(|route| self.routes().get(route)).map(|route| route.timeouts).unwrap_or_default();
+        let (options, usual) = (&mut peer.options, self.timeouts());
+        let connect = of_route.connect.unwrap_or(usual.connect);
+        options.connection_timeout = Some(connect);
+        options.total_connection_timeout = Some(connect);
+        options.read_timeout = Some(of_route.read.unwrap_or(usual.read));
+        options.write_timeout = Some(of_route.write.unwrap_or(usual.write));
+        options.idle_timeout = Some(usual.idle);
+    }
+
     pub(crate) fn timeouts(&self) -> &Timeouts {
         &self.config.timeouts
     }
@@ -96,8 +120,8 @@ impl Generation {
         text
     }
 
-    /// Returns the files of the policy, and of TLS.
+    /// Returns the files of the policy, of TLS and of answers.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        self.policy.files().iter().chain(self.config.tls_files()).cloned().collect()
+        self.policy.files().iter().chain(self.config.files()).cloned().collect()
     }
 }

@@ -1,6 +1,6 @@
 //! Durations and bytes of the requests of each route.
 //!
-//! Their number is bounded by the configuration: one histogram for each route and class of status. A reload keeps those of routes that stay.
+//! Their number is bounded by the configuration: one histogram for each route, upstream and class of status. A reload keeps those of routes that stay.
 
 use crate::config::{Config, Route};
 use crate::prometheus_text::PrometheusText;
@@ -49,30 +49,45 @@ struct Histogram {
 /// The requests of all routes of a configuration.
 #[derive(Debug)]
 pub(crate) struct Latency {
-    /// In the order of the routes; the last is for requests without one.
-    routes: Vec<Arc<RouteRequests>>,
+    /// In the order of the routes, each with its upstreams by their indexes; the last is for requests without a route.
+    routes: Vec<Vec<(Option<usize>, Arc<RouteRequests>)>>,
 }
 
 impl Latency {
     /// Returns the counters for a configuration, with those of `before` for the same routes.
     pub(crate) fn new(config: &Config, before: Option<&Self>) -> Self {
-        let mut routes: Vec<Arc<RouteRequests>> = Vec::new();
-        let named = config.routes.iter().map(|route| {
-            let upstream = config.upstreams.get(route.upstream).map(|upstream| upstream.name.as_str());
-            (name_of(route), upstream.unwrap_or_default().to_owned())
-        });
-        for (route, upstream) in named.chain([Default::default()]) {
-            let known = || before.iter().flat_map(|before| &before.routes).chain(&routes);
-            let known = known().find(|known| known.route == route && known.upstream == upstream).map(Arc::clone);
-            routes.push(known.unwrap_or_else(|| Arc::new(RouteRequests::new(route, upstream))));
-        }
+        let mut all: Vec<Arc<RouteRequests>> = before.iter().flat_map(|before| before.all()).cloned().collect();
+        let mut counters = |route: &str, upstream: Option<usize>| {
+            let name = upstream.and_then(|index| config.upstreams.get(index)).map(|upstream| upstream.name.as_str());
+            let name = name.unwrap_or_default();
+            let known = all.iter().find(|known| known.route == route && known.upstream == name).map(Arc::clone);
+            let counters = known.unwrap_or_else(|| Arc::new(RouteRequests::new(route.to_owned(), name.to_owned())));
+            all.push(Arc::clone(&counters));
+            (upstream, counters)
+        };
+        let of_route = |route: &Route| {
+            let name = name_of(route);
+            let mut upstreams: Vec<Option<usize>> = route.upstreams().into_iter().map(Some).collect();
+            if upstreams.is_empty() {
+                upstreams.push(None);
+            }
+            upstreams.into_iter().map(|upstream| counters(&name, upstream)).collect()
+        };
+        let mut routes: Vec<Vec<_>> = config.routes.iter().map(of_route).collect();
+        routes.push(vec![counters("", None)]);
         Self { routes }
     }
 
-    /// Counts a finished request. `class` is the first digit of its status, 0 without a response.
-    pub(crate) fn finished(&self, route: Option<usize>, class: usize, took: Duration, bytes: Bytes) {
-        let requests = route.and_then(|route| self.routes.get(route)).or(self.routes.last());
-        let Some(requests) = requests else { return };
+    fn all(&self) -> impl Iterator<Item = &Arc<RouteRequests>> {
+        self.routes.iter().flatten().map(|(_, requests)| requests)
+    }
+
+    /// Counts a finished request of a route and an upstream. `class` is the first digit of its status, 0 without a response.
+    pub(crate) fn finished(&self, place: (Option<usize>, Option<usize>), class: usize, took: Duration, bytes: Bytes) {
+        let (route, upstream) = place;
+        let of_route = route.and_then(|route| self.routes.get(route)).or(self.routes.last());
+        let found = of_route.and_then(|of| of.iter().find(|(index, _)| *index == upstream).or(of.first()));
+        let Some((_, requests)) = found else { return };
         if let Some(histogram) = requests.by_class.get(class).or(requests.by_class.first()) {
             histogram.add(took);
         }
@@ -82,7 +97,7 @@ impl Latency {
 
     /// Writes the families. Classes without requests are left out.
     pub(crate) fn render(&self, page: &mut PrometheusText) {
-        let mut routes: Vec<&RouteRequests> = self.routes.iter().map(|route| &**route).collect();
+        let mut routes: Vec<&RouteRequests> = self.all().map(|requests| &**requests).collect();
         // Routes that fit the same requests share their counters.
         routes.sort_by(|a, b| (&a.route, &a.upstream).cmp(&(&b.route, &b.upstream)));
         routes.dedup_by(|a, b| a.route == b.route && a.upstream == b.upstream);
@@ -155,7 +170,7 @@ impl Histogram {
 }
 
 /// Returns what a route fits, as a text: `*.example.com/api tier=canary`, `*` for all requests.
-fn name_of(route: &Route) -> String {
+pub(crate) fn name_of(route: &Route) -> String {
     let host = match route.host.as_deref() {
         None => "*".to_owned(),
         Some(suffix) if suffix.starts_with('.') => format!("*{suffix}"),

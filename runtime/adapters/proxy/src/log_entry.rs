@@ -45,11 +45,14 @@ pub(crate) fn line(session: &Session, request: &RequestState, fields: &LogFields
     }
     entry.add("bytesSent", || session.body_bytes_sent().into());
     entry.add("durationMs", || (guard.elapsed().as_micros() as f64 / 1e3).into());
-    if let Some(upstream) = request.upstream.and_then(|index| request.now.upstreams.get(index)) {
+    if let Some(upstream) = request.upstream() {
         entry.add("upstream", || (*upstream.name).into());
     }
     if let Some(server) = request.server {
         entry.add("server", || server.to_string().into());
+    }
+    if request.retries > 0 {
+        entry.add("retries", || request.retries.into());
     }
     if let Some(refused) = guard.exchange().refusal().map(|refusal| refusal.word()).or(request.refused) {
         entry.add("refused", || refused.into());

@@ -13,6 +13,7 @@
 
 use crate::generation::Generation;
 use crate::latency::CLASSES;
+use crate::mirror::MirrorCounts;
 use crate::process_metrics;
 use crate::prometheus_text::PrometheusText;
 use celero_policy::{LimitInfo, RuleInfo};
@@ -33,6 +34,8 @@ pub(crate) struct Metrics {
     open: AtomicI64,
     cut_off: AtomicI64,
     upstream_failures: AtomicU64,
+    retries: AtomicU64,
+    refused_retries: AtomicU64,
     overloaded: AtomicU64,
     reloads: AtomicU64,
     reload_failures: AtomicU64,
@@ -112,15 +115,23 @@ impl Metrics {
         self.upstream_failures.fetch_add(1, Ordering::Relaxed);
     }
 
+    pub(crate) fn retried(&self) {
+        self.retries.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn retry_refused(&self) {
+        self.refused_retries.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(crate) fn reloaded(&self, worked: bool) {
         let counter = if worked { &self.reloads } else { &self.reload_failures };
         counter.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// Returns all metrics in the text format of Prometheus: the counters, those of the current generation `now`, and the number of
+/// Returns all metrics in the text format of Prometheus: the counters, those of the current generation `now` and of copies, and the number of
 /// lines of the access log that were `dropped`.
-pub(crate) fn render(metrics: &Metrics, now: &Generation, dropped: u64) -> String {
+pub(crate) fn render(metrics: &Metrics, now: &Generation, copies: &MirrorCounts, dropped: u64) -> String {
     let mut page = PrometheusText::default();
     let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     page.head("celero_requests_total", "counter", "Finished requests, by the class of their status.");
@@ -160,6 +171,19 @@ pub(crate) fn render(metrics: &Metrics, now: &Generation, dropped: u64) -> Strin
     page.sample("celero_proxy_headers_refused_total", &[], get(&metrics.refused_proxy_headers));
     page.head("celero_upstream_connect_failures_total", "counter", "Failed connections to servers.");
     page.sample("celero_upstream_connect_failures_total", &[], get(&metrics.upstream_failures));
+    page.head("celero_upstream_retries_total", "counter", "Requests that were sent again to another server.");
+    page.sample("celero_upstream_retries_total", &[], get(&metrics.retries));
+    page.head(
+        "celero_upstream_retries_refused_total",
+        "counter",
+        "Retries that the budget of an upstream did not allow.",
+    );
+    page.sample("celero_upstream_retries_refused_total", &[], get(&metrics.refused_retries));
+    page.head("celero_mirrored_requests_total", "counter", "Copies of requests, by what became of them.");
+    for (result, counter) in [("answered", &copies.answered), ("failed", &copies.failed), ("skipped", &copies.skipped)]
+    {
+        page.sample("celero_mirrored_requests_total", &[("result", result)], get(counter));
+    }
     page.head("celero_policy_reloads", "counter", "Reloads that succeeded.");
     page.sample("celero_policy_reloads", &[], get(&metrics.reloads));
     page.head("celero_policy_reload_failures", "counter", "Reloads that failed because of errors in the files.");
@@ -181,6 +205,24 @@ fn upstreams(page: &mut PrometheusText, now: &Generation) {
     page.head("celero_upstream_servers_healthy", "gauge", "Healthy servers of an upstream.");
     for upstream in &now.upstreams {
         page.sample("celero_upstream_servers_healthy", &[("upstream", &upstream.name)], upstream.health().1);
+    }
+    page.head(
+        "celero_upstream_requests_open",
+        "gauge",
+        "Requests that the servers of an upstream have not answered yet.",
+    );
+    for upstream in &now.upstreams {
+        let count = upstream.servers.all().iter().map(|server| server.open()).sum::<usize>();
+        page.sample("celero_upstream_requests_open", &[("upstream", &upstream.name)], count);
+    }
+    page.head("celero_upstream_servers_ejected", "gauge", "Servers that get no requests because they failed.");
+    for upstream in &now.upstreams {
+        page.sample("celero_upstream_servers_ejected", &[("upstream", &upstream.name)], upstream.servers.ejected());
+    }
+    page.head("celero_upstream_ejections_total", "counter", "How often a server was ejected because it failed.");
+    for upstream in &now.upstreams {
+        let count = upstream.servers.all().iter().map(|server| server.ejections()).sum::<u64>();
+        page.sample("celero_upstream_ejections_total", &[("upstream", &upstream.name)], count);
     }
 }
 

@@ -183,7 +183,8 @@ fn server_conf(config: &Config) -> ServerConf {
         // Pingora's second period serves no requests.
         grace_period_seconds: Some(config.grace.as_secs()),
         graceful_shutdown_timeout_seconds: Some(0),
-        max_retries: config.retries.saturating_add(2),
+        // `retry.rs` decides; this only has to be more than a configuration can ask for.
+        max_retries: 32,
         ..ServerConf::default()
     }
 }

@@ -2,10 +2,14 @@
 
 use crate::brief_entry;
 use crate::clients::Client;
+use crate::config::Retry;
 use crate::generation::Generation;
 use crate::latency;
+use crate::mirror::Copy;
+use crate::servers::OpenRequest;
 use crate::state::State;
 use crate::status_class::class_of;
+use crate::upstream::Upstream;
 use celero_pingora::Guard;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -25,8 +29,22 @@ pub(crate) struct RequestState {
     pub(crate) upstream: Option<usize>,
     /// The last chosen server.
     pub(crate) server: Option<SocketAddr>,
-    /// The servers to which a connection failed.
+    /// The request as one that this server has not answered yet.
+    pub(crate) at_server: Option<OpenRequest>,
+    /// The servers that failed.
     pub(crate) failed: Vec<SocketAddr>,
+    /// How many connections failed.
+    pub(crate) failed_connections: usize,
+    /// How often the request was sent again because a server failed that had accepted it.
+    pub(crate) retries: usize,
+    /// How often the request was sent again because a kept connection was closed.
+    pub(crate) repeated: usize,
+    /// Whether the response of the server is dropped, and another server is tried.
+    pub(crate) retry_status: bool,
+    /// A copy that was not sent yet.
+    pub(crate) copy: Option<Copy>,
+    /// Whether the request has a body.
+    pub(crate) has_body: bool,
     /// Why the proxy itself refused the request, in a word.
     pub(crate) refused: Option<&'static str>,
     /// Whether more requests are open than may be.
@@ -40,20 +58,43 @@ impl RequestState {
     pub(crate) fn new(state: Arc<State>, now: Arc<Generation>, guard: Guard) -> Self {
         let most = i64::try_from(now.config.limits.requests).unwrap_or(i64::MAX);
         let overload = state.metrics.began() > most;
-        let (client, upstream, server, failed, refused) = (None, None, None, Vec::new(), None);
         Self {
             state,
             now,
             guard,
-            client,
+            client: None,
             route: None,
             grpc: None,
-            upstream,
-            server,
-            failed,
-            refused,
+            upstream: None,
+            server: None,
+            at_server: None,
+            failed: Vec::new(),
+            failed_connections: 0,
+            retries: 0,
+            repeated: 0,
+            retry_status: false,
+            copy: None,
+            has_body: false,
+            refused: None,
             overload,
             open: true,
+        }
+    }
+
+    /// Returns the chosen upstream.
+    pub(crate) fn upstream(&self) -> Option<&Arc<Upstream>> {
+        self.now.upstreams.get(self.upstream?)
+    }
+
+    /// Returns when another server is tried.
+    pub(crate) fn retry(&self) -> Option<&Retry> {
+        self.now.routes().get(self.route?)?.retry.as_ref()
+    }
+
+    /// Notes that the server failed that was asked last.
+    pub(crate) fn server_failed(&self) {
+        if let (Some(upstream), Some(server)) = (self.upstream(), self.server) {
+            upstream.failed(server);
         }
     }
 
@@ -61,8 +102,9 @@ impl RequestState {
     pub(crate) fn ended(&mut self, status: Option<u16>, bytes: latency::Bytes) {
         if std::mem::take(&mut self.open) {
             let class = class_of(status, self.grpc, self.guard.answer().is_some());
-            self.now.latency.finished(self.route, class, self.guard.elapsed(), bytes);
+            self.now.latency.finished((self.route, self.upstream), class, self.guard.elapsed(), bytes);
             self.state.metrics.ended(class, status, self.grpc);
+            self.at_server = None;
             // The rest of a refused body may still arrive: that is no open request.
             self.guard.release();
         }

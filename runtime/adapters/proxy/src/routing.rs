@@ -1,6 +1,6 @@
 //! Chooses the upstream of a request.
 
-use crate::config::Route;
+use crate::config::{Route, Split};
 use celero_policy::canonical::split_authority;
 use http::request::Parts;
 
@@ -13,6 +13,21 @@ pub(crate) fn choose<'a>(routes: &[Route], head: &Parts, label: impl Fn(&str) ->
             && route.label.as_ref().is_none_or(|(name, value)| label(name) == Some(value))
     };
     routes.iter().position(|route| fits(&route))
+}
+
+/// Returns the upstream of a key. Equal keys have the same one, in every process; if the weight of the first grows, all its keys stay.
+pub(crate) fn part_of(split: &Split, key: &[u8]) -> Option<usize> {
+    let total: u64 = split.parts.iter().map(|(_, weight)| u64::from(*weight)).sum();
+    let digest = ring::digest::digest(&ring::digest::SHA256, key);
+    let hash = digest.as_ref().first_chunk().map_or(0, |first| u64::from_be_bytes(*first));
+    // Of all values of the hash, the part below `point` is as large as the part of `total`.
+    let point = u128::from(hash).checked_mul(u128::from(total))? >> 64;
+    let mut sum = 0_u128;
+    let part = split.parts.iter().find(|(_, weight)| {
+        sum = sum.saturating_add(u128::from(*weight));
+        point < sum
+    });
+    part.map(|(upstream, _)| *upstream)
 }
 
 /// Returns the host of a canonical request, without its port.
@@ -36,6 +51,7 @@ fn path_fits(prefix: &str, path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{HashKey, RouteTimeouts, Target};
 
     #[test]
     fn hosts_are_whole_or_end_so() {
@@ -81,7 +97,10 @@ mod tests {
             host: host.map(str::to_owned),
             prefix: prefix.map(str::to_owned),
             label: label.map(|(name, value)| (name.to_owned(), value.to_owned())),
-            upstream,
+            target: Target::Upstream(upstream),
+            timeouts: RouteTimeouts::default(),
+            retry: None,
+            mirror: None,
         };
         let routes = [
             route(None, None, Some(("tier", "canary")), 0),
@@ -94,5 +113,20 @@ mod tests {
         assert_eq!(choose(&routes, &head("/x", Some("a.example")), none), None);
         assert_eq!(choose(&routes, &head("/x", None), |_| Some("canary")), Some(0));
         assert_eq!(choose(&routes, &head("/x", None), |_| Some("stable")), None);
+    }
+
+    #[test]
+    fn keys_are_shared_out_by_weight_and_stay() {
+        let split = |first, second| Split { parts: vec![(7, first), (8, second)], by: HashKey::Address };
+        let keys: Vec<String> = (0..10_000).map(|number| format!("user-{number}")).collect();
+        let first = |split: &Split| keys.iter().filter(|key| part_of(split, key.as_bytes()) == Some(7)).count();
+        let (few, more) = (split(5, 95), split(10, 90));
+        assert!((400..600).contains(&first(&few)), "{}", first(&few));
+        for key in &keys {
+            let canary = part_of(&few, key.as_bytes()) == Some(7);
+            assert!(!canary || part_of(&more, key.as_bytes()) == Some(7), "{key}");
+        }
+        assert_eq!((first(&split(0, 1)), first(&split(1, 0))), (0, 10_000));
+        assert_eq!(part_of(&split(0, 0), b"x"), None);
     }
 }

@@ -1,10 +1,12 @@
 //! The phases of a request in the proxy.
 
 use crate::clients::{Connection, identify};
+use crate::config::{Route, Target};
 use crate::listener::{BodyWatch, ClientStream};
 use crate::request_state::RequestState;
 use crate::state::State;
-use crate::{failure, latency, log_entry, routing, status_class};
+use crate::static_answer::{respond, respond_with, send_static};
+use crate::{failure, latency, log_entry, retry, routing, status_class};
 use async_trait::async_trait;
 use bytes::Bytes;
 use celero_pingora::{BodyPace, Guard, final_response};
@@ -81,31 +83,45 @@ impl ProxyHttp for Service {
             // Before rules run or a body is read. The connection stays: another one would cost more than this answer.
             request.refused = Some("overload");
             self.state.metrics.overloaded();
-            let later = (header::RETRY_AFTER, HeaderValue::from_static("1"));
-            respond_with(session, StatusCode::SERVICE_UNAVAILABLE, Some(later), "too many requests are open").await?;
+            let later = HeaderMap::from_iter([(header::RETRY_AFTER, HeaderValue::from_static("1"))]);
+            respond_with(session, StatusCode::SERVICE_UNAVAILABLE, later, "too many requests are open").await?;
             return Ok(true);
         }
+        let has_body = !session.is_body_empty();
+        request.has_body = has_body;
         if request.guard.request_filter(session).await? {
             return Ok(true);
         }
-        let exchange = request.guard.exchange();
-        request.route = routing::choose(request.now.routes(), session.req_header(), |name| exchange.label(name));
-        request.upstream = request.route.and_then(|route| Some(request.now.routes().get(route)?.upstream));
-        if request.upstream.is_none() {
-            respond(session, StatusCode::NOT_FOUND, "no route leads to an upstream").await?;
+        let (exchange, head) = (request.guard.exchange(), session.req_header());
+        request.route = routing::choose(request.now.routes(), head, |name| exchange.label(name));
+        let address = request.client.as_ref().map(|client| client.address.ip());
+        let found = request.route.and_then(|route| Some((route, request.now.routes().get(route)?)));
+        if let Some((_, Route { target: Target::Answer(answer), .. })) = found {
+            send_static(session, answer).await?;
             return Ok(true);
         }
+        request.upstream = found.and_then(|(route, _)| request.now.upstream_of(route, head, address));
+        let Some(((route, found), upstream)) = found.zip(request.upstream()) else {
+            respond(session, StatusCode::NOT_FOUND, "no route leads to an upstream").await?;
+            return Ok(true);
+        };
+        if let Some(retry) = &found.retry {
+            upstream.retries.add(retry.budget);
+        }
+        request.copy = match session.is_upgrade_req() {
+            true => None,
+            false => self.state.mirrors.begin(&request.now, route, has_body),
+        };
         let end = session.is_body_done();
         BodyWatch::awaits(session, end);
         Ok(false)
     }
 
     async fn upstream_peer(&self, session: &mut Session, request: &mut RequestState) -> Result<Box<HttpPeer>> {
-        let upstream = request.upstream.and_then(|index| request.now.upstreams.get(index));
         let client = request.client.as_ref().map(|client| client.address.ip());
-        let chosen = upstream.and_then(|upstream| {
+        let chosen = request.upstream().and_then(|upstream| {
             let server = upstream.choose(session.req_header(), client, &request.failed)?;
-            Some((upstream, server))
+            Some((Arc::clone(upstream), server))
         });
         let Some((upstream, server)) = chosen else {
             if !request.failed.is_empty() {
@@ -114,13 +130,9 @@ impl ProxyHttp for Service {
             return Error::e_explain(ErrorType::HTTPStatus(503), "no server of the upstream is left to try");
         };
         request.server = Some(server);
+        request.at_server = upstream.servers.begin(server);
         let mut peer = upstream.peer(server);
-        let (options, timeouts) = (&mut peer.options, request.now.timeouts());
-        options.connection_timeout = Some(timeouts.connect);
-        options.total_connection_timeout = Some(timeouts.connect);
-        options.read_timeout = Some(timeouts.read);
-        options.write_timeout = Some(timeouts.write);
-        options.idle_timeout = Some(timeouts.idle);
+        request.now.apply_timeouts(&mut peer, request.route);
         Ok(Box::new(peer))
     }
 
@@ -130,7 +142,27 @@ impl ProxyHttp for Service {
         head: &mut RequestHeader,
         request: &mut RequestState,
     ) -> Result<()> {
+        if let Some(copy) = &mut request.copy {
+            copy.again(request.has_body);
+        }
         request.guard.upstream_request_filter(session, head)
+    }
+
+    async fn upstream_response_filter(
+        &self,
+        session: &mut Session,
+        response: &mut ResponseHeader,
+        request: &mut RequestState,
+    ) -> Result<()> {
+        if response.status.is_informational() && response.status != StatusCode::SWITCHING_PROTOCOLS {
+            return Ok(());
+        }
+        let status = response.status.as_u16();
+        if retry::drops_response(session, request, status) {
+            return Error::e_explain(ErrorType::HTTPStatus(status), "another server is tried after this status");
+        }
+        self.send_copy(session, request);
+        Ok(())
     }
 
     async fn request_body_filter(
@@ -145,6 +177,12 @@ impl ProxyHttp for Service {
             return Ok(());
         }
         BodyWatch::awaits(session, end);
+        if let Some(copy) = &mut request.copy
+            && !copy.take(body.as_deref().unwrap_or_default(), end)
+        {
+            request.copy = None;
+            self.state.mirrors.skipped();
+        }
         if !end && !session.was_upgraded() {
             request.guard.body_arrived(body.as_ref().map_or(0, Bytes::len))?;
         }
@@ -179,8 +217,10 @@ impl ProxyHttp for Service {
         mut error: Box<Error>,
     ) -> Box<Error> {
         self.state.metrics.upstream_failed();
+        request.server_failed();
         request.failed.extend(request.server);
-        error.set_retry(request.failed.len() <= request.now.config.retries);
+        request.failed_connections = request.failed_connections.saturating_add(1);
+        error.set_retry(request.failed_connections <= request.now.config.retries);
         if error.retry() {
             let server = request.server.map(|server| server.to_string()).unwrap_or_default();
             log::warn!("server {server}: {}; another server is tried", failure::reason_of(&error));
@@ -188,7 +228,6 @@ impl ProxyHttp for Service {
         error
     }
 
-    /// Decides like Pingora, but never retries if a part of the body can't be sent again.
     fn error_while_proxy(
         &self,
         peer: &HttpPeer,
@@ -199,14 +238,11 @@ impl ProxyHttp for Service {
     ) -> Box<Error> {
         request.guard.error_while_proxy(session);
         let mut error = error.more_context(format!("server {peer}"));
-        let again = session.req_header().method.is_idempotent()
-            && !session.retry_buffer_truncated()
-            && request.guard.may_retry()
-            && request.guard.answer().is_none();
-        if again {
-            error.retry.decide_reuse(reused);
-        } else {
-            error.set_retry(false);
+        let (server, retries) = (request.server, request.retries);
+        retry::after_failure(session, request, &mut error, reused);
+        if request.retries > retries || matches!(error.etype(), ErrorType::HTTPStatus(_)) && error.retry() {
+            let server = server.map(|server| server.to_string()).unwrap_or_default();
+            log::info!("server {server}: {}; another server is tried", failure::reason_of(&error));
         }
         error
     }
@@ -220,7 +256,7 @@ impl ProxyHttp for Service {
             // The server waits for the rest of the body. HTTP/2 has no other time limit for that.
             status = Some(StatusCode::REQUEST_TIMEOUT);
         }
-        if let Some(upstream) = request.upstream.and_then(|index| request.now.upstreams.get(index)) {
+        if let Some(upstream) = request.upstream() {
             let (level, reason) = (failure::level_of(error), failure::reason_of(error));
             match request.server {
                 Some(server) => log::log!(level, "upstream {}, server {server}: {reason}", upstream.name),
@@ -248,6 +284,7 @@ impl ProxyHttp for Service {
         let bytes =
             latency::Bytes { received: bytes(session.body_bytes_read()), sent: bytes(session.body_bytes_sent()) };
         let fields = request.guard.log(session);
+        self.send_copy(session, request);
         if let Some(log) = &self.state.log {
             log.line(log_entry::line(session, request, &fields, error));
         }
@@ -270,6 +307,16 @@ impl ProxyHttp for Service {
     }
 }
 
+impl Service {
+    /// Sends the copy of a request whose body has arrived.
+    fn send_copy(&self, session: &Session, request: &mut RequestState) {
+        if let Some(copy) = request.copy.take_if(|copy| copy.is_whole()) {
+            let client = request.client.as_ref().map(|client| client.address.ip());
+            self.state.mirrors.send(copy, session.req_header(), client, &request.now);
+        }
+    }
+}
+
 /// Returns the connection that a request came over.
 fn connection(session: &Session) -> Option<Connection> {
     let digest = session.digest()?;
@@ -285,31 +332,4 @@ fn size(headers: &HeaderMap) -> usize {
     let line = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len().saturating_add(value.len());
     // `: ` and the end of the line.
     headers.iter().map(line).fold(0, |sum, line| sum.saturating_add(line).saturating_add(4))
-}
-
-/// Sends an answer of the proxy itself.
-async fn respond(session: &mut Session, status: StatusCode, text: &str) -> Result<()> {
-    respond_with(session, status, None, text).await
-}
-
-/// The same with one more header.
-async fn respond_with(
-    session: &mut Session,
-    status: StatusCode,
-    more: Option<(HeaderName, HeaderValue)>,
-    text: &str,
-) -> Result<()> {
-    let body = format!("{text}\n");
-    let mut head = ResponseHeader::build(status, Some(2))?;
-    head.insert_header(header::CONTENT_TYPE, "text/plain")?;
-    head.insert_header(header::CONTENT_LENGTH, body.len())?;
-    if let Some((name, value)) = more {
-        head.insert_header(name, value)?;
-    }
-    let silent = session.req_header().method == http::Method::HEAD;
-    session.write_response_header(Box::new(head), silent).await?;
-    if !silent {
-        session.write_response_body(Some(body.into()), true).await?;
-    }
-    Ok(())
 }

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::file_stamps::{FileStamps, check_end_markers};
 use crate::generation::Generation;
 use crate::metrics::Metrics;
+use crate::mirror::Mirrors;
 use crate::service_manager;
 use arc_swap::ArcSwap;
 use http::StatusCode;
@@ -28,6 +29,7 @@ pub(crate) struct State {
     /// Whether the proxy is about to stop.
     draining: AtomicBool,
     pub(crate) metrics: Metrics,
+    pub(crate) mirrors: Mirrors,
     pub(crate) log: Option<AccessLog>,
 }
 
@@ -41,6 +43,7 @@ impl State {
             reloading: Mutex::new(()),
             draining: AtomicBool::new(false),
             metrics: Metrics::default(),
+            mirrors: Mirrors::default(),
             log,
         }
     }

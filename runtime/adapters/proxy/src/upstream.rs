@@ -1,16 +1,21 @@
 //! The servers of an upstream: load balancing and health checks.
 
-use crate::config::{Balance, HashKey, Health, Upstream as Config};
+use crate::config::{Balance, HashKey, Health, Server, Upstream as Config};
+use crate::retry_budget::RetryBudget;
+use crate::servers::Servers;
 use crate::tls::ServerTrust;
 use async_trait::async_trait;
 use http::request::Parts;
+use pingora::lb::discovery::Static;
 use pingora::lb::health_check::{HealthCheck, HttpHealthCheck, TcpHealthCheck};
 use pingora::lb::selection::{BackendIter, BackendSelection, Consistent, Random, RoundRobin};
-use pingora::lb::{Backend, Backends, LoadBalancer};
+use pingora::lb::{Backend, Backends, Extensions, LoadBalancer};
 use pingora::upstreams::peer::HttpPeer;
 use pingora::{Error, ErrorType, Result};
 use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -23,9 +28,13 @@ pub(crate) struct Upstream {
     config: Config,
     trust: Option<ServerTrust>,
     balancer: Balancer,
+    pub(crate) servers: Arc<Servers>,
+    pub(crate) retries: RetryBudget,
 }
 
 enum Balancer {
+    /// Pingora's only keeps the health of the servers.
+    LeastRequests(LoadBalancer<RoundRobin>),
     RoundRobin(LoadBalancer<RoundRobin>),
     Random(LoadBalancer<Random>),
     Consistent(LoadBalancer<Consistent>, HashKey),
@@ -34,14 +43,18 @@ enum Balancer {
 impl Upstream {
     /// Creates an upstream. `demo` is the address of the demo server.
     pub(crate) fn new(config: &Config, trust: Option<ServerTrust>, demo: SocketAddr) -> std::io::Result<Self> {
-        let servers = if config.servers.is_empty() { vec![demo] } else { config.servers.clone() };
+        let demo = [Server { address: demo, weight: 1 }];
+        let list = if config.servers.is_empty() { &demo[..] } else { &config.servers };
+        let servers = Arc::new(Servers::new(list, config.ejection.clone(), config.slow_start));
         let health = config.health.as_ref().map(|health| (health, trust.as_ref()));
         let balancer = match &config.balance {
             Balance::RoundRobin => Balancer::RoundRobin(balancer(&servers, health)?),
             Balance::Random => Balancer::Random(balancer(&servers, health)?),
+            Balance::LeastRequests => Balancer::LeastRequests(balancer(&servers, health)?),
             Balance::Consistent(key) => Balancer::Consistent(balancer(&servers, health)?, key.clone()),
         };
-        Ok(Self { name: config.name.as_str().into(), config: config.clone(), trust, balancer })
+        let (name, retries) = (config.name.as_str().into(), RetryBudget::default());
+        Ok(Self { name, config: config.clone(), trust, balancer, servers, retries })
     }
 
     /// Returns whether this is what a configuration asks for.
@@ -61,22 +74,65 @@ impl Upstream {
         peer
     }
 
-    /// Returns a healthy server that is not in `failed`, or, if there is none, an unhealthy one that is not.
+    /// Returns a healthy server that is not in `failed`, or, if there is none, another one that is not.
     pub(crate) fn choose(&self, head: &Parts, client: Option<IpAddr>, failed: &[SocketAddr]) -> Option<SocketAddr> {
         match &self.balancer {
-            Balancer::RoundRobin(balancer) => select(balancer, b"", failed),
-            Balancer::Random(balancer) => select(balancer, b"", failed),
-            Balancer::Consistent(balancer, key) => match key {
-                HashKey::Path => select(balancer, head.uri.path().as_bytes(), failed),
-                HashKey::Header(name) => {
-                    select(balancer, head.headers.get(name).map(|value| value.as_bytes()).unwrap_or_default(), failed)
-                }
-                HashKey::Address => match client {
-                    Some(IpAddr::V4(address)) => select(balancer, &address.octets(), failed),
-                    Some(IpAddr::V6(address)) => select(balancer, &address.octets(), failed),
-                    None => select(balancer, b"", failed),
-                },
-            },
+            Balancer::RoundRobin(balancer) => self.select(balancer, b"", failed),
+            Balancer::Random(balancer) => self.select(balancer, b"", failed),
+            Balancer::LeastRequests(_) => {
+                let fresh = |address| !failed.contains(&address);
+                let works = |address| fresh(address) && self.is_usable(address);
+                let found = self.servers.least_open(|server| works(server.address));
+                found.or_else(|| self.servers.least_open(|server| fresh(server.address)))
+            }
+            Balancer::Consistent(balancer, key) => {
+                with_key(key, head, client, |key| self.select(balancer, key, failed))
+            }
+        }
+    }
+
+    fn select<S>(&self, balancer: &LoadBalancer<S>, key: &[u8], failed: &[SocketAddr]) -> Option<SocketAddr>
+    where
+        S: BackendSelection + 'static,
+        S::Iter: BackendIter,
+    {
+        let fresh = |server: &Backend| server.addr.as_inet().filter(|address| !failed.contains(address)).copied();
+        let works =
+            |server: &Backend, healthy| fresh(server).filter(|address| healthy && !self.servers.is_ejected(*address));
+        // A key that leads to a server keeps its server.
+        let slow = |address| {
+            let share = if key.is_empty() { self.servers.share(address) } else { 1.0 };
+            share < 1.0 && fastrand::f64() >= share
+        };
+        let select = |accept: &dyn Fn(&Backend, bool) -> bool| balancer.select_with(key, MAX_TRIES, accept);
+        // What is known may be out of date: if no server works, any other one is better than none.
+        let found = select(&|server, healthy| works(server, healthy).is_some_and(|address| !slow(address)))
+            .or_else(|| select(&|server, healthy| works(server, healthy).is_some()))
+            .or_else(|| select(&|server, _| fresh(server).is_some()))?;
+        found.addr.as_inet().copied()
+    }
+
+    /// Returns whether a server is healthy, and gets requests.
+    pub(crate) fn is_usable(&self, address: SocketAddr) -> bool {
+        let backends = self.backends();
+        let is = |server: &&Backend| server.addr.as_inet() == Some(&address);
+        let healthy = backends.get_backend().iter().find(is).is_some_and(|server| backends.ready(server));
+        healthy && !self.servers.is_ejected(address)
+    }
+
+    /// Returns whether there is a server that works and is not in `failed`.
+    pub(crate) fn has_another(&self, failed: &[SocketAddr]) -> bool {
+        let others = self.servers.all().iter().map(|server| server.address);
+        others.filter(|address| !failed.contains(address)).any(|address| self.is_usable(address))
+    }
+
+    /// Notes that a server failed.
+    pub(crate) fn failed(&self, address: SocketAddr) {
+        if let Some((failures, time)) = self.servers.failed(address) {
+            log::warn!(
+                "upstream {}, server {address}: {failures} failures in a row, so it gets no requests for {time:?}",
+                self.name
+            );
         }
     }
 
@@ -98,15 +154,30 @@ impl Upstream {
 
     fn backends(&self) -> &Backends {
         match &self.balancer {
-            Balancer::RoundRobin(balancer) => balancer.backends(),
+            Balancer::RoundRobin(balancer) | Balancer::LeastRequests(balancer) => balancer.backends(),
             Balancer::Random(balancer) => balancer.backends(),
             Balancer::Consistent(balancer, _) => balancer.backends(),
         }
     }
 }
 
+/// Calls a function with the bytes of a key. A request without the header has the client's address as its key.
+pub(crate) fn with_key<R>(key: &HashKey, head: &Parts, client: Option<IpAddr>, use_it: impl FnOnce(&[u8]) -> R) -> R {
+    match key {
+        HashKey::Path => use_it(head.uri.path().as_bytes()),
+        HashKey::Header(name) if head.headers.contains_key(name) => {
+            use_it(head.headers.get(name).map(|value| value.as_bytes()).unwrap_or_default())
+        }
+        HashKey::Address | HashKey::Header(_) => match client {
+            Some(IpAddr::V4(address)) => use_it(&address.octets()),
+            Some(IpAddr::V6(address)) => use_it(&address.octets()),
+            None => use_it(b""),
+        },
+    }
+}
+
 fn balancer<S>(
-    servers: &[SocketAddr],
+    servers: &Arc<Servers>,
     health: Option<(&Health, Option<&ServerTrust>)>,
 ) -> std::io::Result<LoadBalancer<S>>
 where
@@ -114,9 +185,21 @@ where
     S::Config: Default,
     S::Iter: BackendIter,
 {
-    let mut balancer = LoadBalancer::try_from_iter(servers)?;
+    let backends = servers.all().iter().map(|server| Backend {
+        addr: server.address.into(),
+        weight: server.weight,
+        ext: Extensions::new(),
+    });
+    let mut backends = Backends::new(Static::new(backends.collect()));
     if let Some((health, trust)) = health {
-        balancer.set_health_check(Box::new(BoundedCheck { check: check_of(health, trust), limit: health.timeout }));
+        let (check, servers) = (check_of(health, trust), Arc::clone(servers));
+        backends.set_health_check(Box::new(BoundedCheck { check, limit: health.timeout, servers }));
+    }
+    let balancer = LoadBalancer::from_backends(backends);
+    // A static list is there at once.
+    let updated = pin!(balancer.update()).poll(&mut Context::from_waker(Waker::noop()));
+    if !matches!(updated, Poll::Ready(Ok(()))) {
+        return Err(std::io::Error::other("the list of servers can't be made"));
     }
     Ok(balancer)
 }
@@ -125,6 +208,7 @@ where
 struct BoundedCheck {
     check: Box<dyn HealthCheck + Send + Sync>,
     limit: Duration,
+    servers: Arc<Servers>,
 }
 
 #[async_trait]
@@ -135,6 +219,9 @@ impl HealthCheck for BoundedCheck {
     }
 
     async fn health_status_change(&self, server: &Backend, healthy: bool) {
+        if let Some(address) = server.addr.as_inet().filter(|_| healthy) {
+            self.servers.is_back(*address);
+        }
         self.check.health_status_change(server, healthy).await;
     }
 
@@ -167,17 +254,4 @@ fn check_of(health: &Health, trust: Option<&ServerTrust>) -> Box<dyn HealthCheck
         check.req.set_uri(uri);
     }
     Box::new(check)
-}
-
-fn select<S>(balancer: &LoadBalancer<S>, key: &[u8], failed: &[SocketAddr]) -> Option<SocketAddr>
-where
-    S: BackendSelection + 'static,
-    S::Iter: BackendIter,
-{
-    let fresh = |server: &pingora::lb::Backend| server.addr.as_inet().is_none_or(|address| !failed.contains(address));
-    // Health may be out of date: if no server is healthy, an unhealthy one is better than none.
-    let found = balancer
-        .select_with(key, MAX_TRIES, |server, works| works && fresh(server))
-        .or_else(|| balancer.select_with(key, MAX_TRIES, |server, _| fresh(server)))?;
-    found.addr.as_inet().copied()
 }

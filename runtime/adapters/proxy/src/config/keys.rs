@@ -13,7 +13,7 @@
 //! 4. Describe the key in `docs/proxy.md`, where the test `every_key_is_described` looks for it.
 //! 5. Write the schema anew: `BLESS=1 cargo test -p celero-proxy schema`.
 
-use celero_policy::schema::ValueSpec::{Bool, Duration, Integer, List, Mapping, Size, Text, Word};
+use celero_policy::schema::ValueSpec::{Bool, Duration, Integer, List, Map, Mapping, OneOf, Share, Size, Text, Word};
 use celero_policy::schema::{DiagnosticCodes, DocumentSpec, KeySpec, MappingSpec, ValueSpec};
 
 const fn optional(name: &'static str, value: ValueSpec, description: &'static str) -> KeySpec {
@@ -32,7 +32,7 @@ pub(super) static CONFIG: DocumentSpec = DocumentSpec::new(
 );
 
 /// The values of `balance`.
-pub(super) const BALANCE: &[&str] = &["roundRobin", "random", "consistent"];
+pub(super) const BALANCE: &[&str] = &["roundRobin", "random", "leastRequests", "consistent"];
 
 static SECTIONS: MappingSpec = MappingSpec::new(
     "a configuration",
@@ -154,6 +154,7 @@ static UPSTREAM_TLS: MappingSpec = MappingSpec::new(
             Text,
             "The file of the certificates that the servers' must lead to, in PEM. Default: those of the system.",
         ),
+        optional("certificate", Mapping(&CERTIFICATE), "The certificate for servers that ask for one. Default: none."),
         optional("http2", Bool, "Whether HTTP/2 is used with servers that can. Default: false."),
     ],
 );
@@ -169,7 +170,7 @@ static UPSTREAM: MappingSpec = MappingSpec::new(
         ),
         optional(
             "servers",
-            List(&Text),
+            List(&OneOf(&[Text, Mapping(&SERVER)])),
             "The servers, each a host and a port. Host names are resolved when the file is read.",
         ),
         optional(
@@ -185,6 +186,40 @@ static UPSTREAM: MappingSpec = MappingSpec::new(
         optional("h2c", Bool, "Whether the servers are spoken to in HTTP/2 without TLS. Default: false."),
         optional("tls", Mapping(&UPSTREAM_TLS), "TLS to the servers. Default: no TLS."),
         optional("health", Mapping(&HEALTH), "Health checks of the servers. Default: no checks."),
+        optional(
+            "ejection",
+            Mapping(&EJECTION),
+            "When a server whose responses fail gets no requests for a while. Default: never.",
+        ),
+        optional(
+            "slowStart",
+            Duration,
+            "How long the share of a server grows that is back after failures. Default: 0s.",
+        ),
+    ],
+);
+
+static SERVER: MappingSpec = MappingSpec::new(
+    "a server",
+    &[
+        required("address", Text, "A host and a port."),
+        optional(
+            "weight",
+            Integer { least: 1, most: 100 },
+            "Its share of the requests, relative to those of the others. Default: 1.",
+        ),
+    ],
+);
+
+/// The statuses of failures.
+const STATUSES: ValueSpec = List(&Integer { least: 400, most: 599 });
+
+static EJECTION: MappingSpec = MappingSpec::new(
+    "`ejection`",
+    &[
+        optional("failures", Integer { least: 1, most: 1000 }, "The number of failures in a row. Default: 5."),
+        optional("time", Duration, "How long the server gets no requests. Default: 30s."),
+        optional("statuses", STATUSES, "The statuses of responses that count as failures. Default: 502, 503 and 504."),
     ],
 );
 
@@ -213,7 +248,87 @@ static ROUTE: MappingSpec = MappingSpec::new(
         optional("host", Text, "The host of the request without port, or `*.` and a suffix. Default: any."),
         optional("path", Text, "The path of the request, or whole segments that it starts with. Default: any."),
         optional("label", Text, "A label that the policy set, and its value: `tier=canary`. Default: any."),
+        optional("upstream", Text, "The name of the upstream."),
+        optional("split", List(&Mapping(&PART)), "Several upstreams, instead of `upstream`."),
+        optional(
+            "by",
+            Text,
+            "What decides in `split`: `address` (the client's, the default), `path`, or `header` and a name.",
+        ),
+        optional("answer", Mapping(&ANSWER), "The answer of the proxy itself, instead of `upstream`."),
+        optional("timeouts", Mapping(&ROUTE_TIMEOUTS), "Waiting times for servers that differ from those of the file."),
+        optional(
+            "retry",
+            Mapping(&RETRY),
+            "When another server is tried after one that took the request and failed. Default: never.",
+        ),
+        optional("mirror", Mapping(&MIRROR), "Where copies of requests are sent. Default: nowhere."),
+    ],
+);
+
+static PART: MappingSpec = MappingSpec::new(
+    "an entry of `split`",
+    &[
         required("upstream", Text, "The name of the upstream."),
+        required(
+            "weight",
+            Integer { least: 0, most: 1_000_000 },
+            "Its share of the keys, relative to those of the others.",
+        ),
+    ],
+);
+
+/// The largest body of an answer, in bytes.
+pub(super) const LARGEST_ANSWER: usize = 1 << 20;
+/// The same for messages.
+pub(super) const LARGEST_ANSWER_TEXT: &str = "1 MiB";
+
+static ANSWER: MappingSpec = MappingSpec::new(
+    "`answer`",
+    &[
+        required("status", Integer { least: 200, most: 599 }, "The status."),
+        optional(
+            "headers",
+            Map(&Text),
+            "The headers. Default: `content-type: text/plain; charset=utf-8` if there is a body.",
+        ),
+        optional("body", Text, "The body. Default: none."),
+        optional("file", Text, "The file of the body, at most 1 MiB, instead of `body`. It is read with this file."),
+    ],
+);
+
+static ROUTE_TIMEOUTS: MappingSpec = MappingSpec::new(
+    "`timeouts` of a route",
+    &[
+        optional("connect", Duration, "The longest time until a server accepts a connection."),
+        optional("read", Duration, "The longest time between bytes from a server."),
+        optional("write", Duration, "The longest time until a server takes bytes."),
+    ],
+);
+
+static RETRY: MappingSpec = MappingSpec::new(
+    "`retry`",
+    &[
+        optional("attempts", Integer { least: 1, most: 10 }, "How many other servers are tried. Default: 1."),
+        optional("statuses", STATUSES, "The statuses of responses that count as failures. Default: 502, 503 and 504."),
+        optional(
+            "methods",
+            List(&Text),
+            "The methods of requests that may be sent twice. Default: the idempotent ones (GET, HEAD, OPTIONS, TRACE, PUT, DELETE).",
+        ),
+        optional(
+            "budget",
+            Share,
+            "The retries for each request of the upstream on average; besides, one a second is allowed. Default: 0.2.",
+        ),
+    ],
+);
+
+static MIRROR: MappingSpec = MappingSpec::new(
+    "`mirror`",
+    &[
+        required("upstream", Text, "The name of the upstream that gets the copies."),
+        optional("share", Share, "The share of the requests that are copied. Default: 1."),
     ],
 );
 

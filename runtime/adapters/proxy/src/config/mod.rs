@@ -2,6 +2,11 @@
 
 mod keys;
 mod read;
+mod read_routes;
+mod read_upstreams;
+mod route;
+
+pub use route::{Mirror, Retry, Route, RouteTimeouts, Split, StaticAnswer, Target};
 
 use crate::error::Error;
 use ipnet::IpNet;
@@ -124,6 +129,8 @@ pub struct UpstreamTls {
     pub server_name: String,
     /// The file of the certificates that theirs must lead to, in PEM. `None`: those of the system.
     pub authorities: Option<PathBuf>,
+    /// The certificate that is shown to servers that ask for one.
+    pub certificate: Option<Certificate>,
     /// Whether HTTP/2 is used with servers that can.
     pub http2: bool,
 }
@@ -133,16 +140,40 @@ pub struct UpstreamTls {
 pub struct Upstream {
     /// The name, which routes refer to.
     pub name: String,
-    /// The addresses of the servers. Empty: the built-in demo server.
-    pub servers: Vec<SocketAddr>,
+    /// The servers. Empty: the built-in demo server.
+    pub servers: Vec<Server>,
     /// How a server is chosen.
     pub balance: Balance,
     /// The health checks of the servers.
     pub health: Option<Health>,
+    /// When a server that fails gets no requests for a while. `None`: never.
+    pub ejection: Option<Ejection>,
+    /// How long a server that is back gets fewer requests than its share.
+    pub slow_start: Duration,
     /// Whether the servers are spoken to in HTTP/2 without TLS.
     pub h2c: bool,
     /// `None`: the servers are spoken to without TLS.
     pub tls: Option<UpstreamTls>,
+}
+
+/// A server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// Its address.
+    pub address: SocketAddr,
+    /// Its share of the requests, relative to those of the others.
+    pub weight: usize,
+}
+
+/// When a server that fails gets no requests for a while.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ejection {
+    /// How many failures in a row.
+    pub failures: u32,
+    /// How long it gets none.
+    pub time: Duration,
+    /// The statuses of responses that count as failures.
+    pub statuses: Vec<u16>,
 }
 
 /// How a server is chosen.
@@ -153,6 +184,8 @@ pub enum Balance {
     RoundRobin,
     /// A random server.
     Random,
+    /// The server with the fewest open requests, relative to its weight.
+    LeastRequests,
     /// The same server for equal keys, by consistent hashing.
     Consistent(HashKey),
 }
@@ -182,19 +215,6 @@ pub struct Health {
     pub healthy_after: usize,
     /// How many failed checks in a row make a server unhealthy.
     pub unhealthy_after: usize,
-}
-
-/// Sends some requests to an upstream.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Route {
-    /// The host of the request in lower case. With a leading `.`: a suffix of the host.
-    pub host: Option<String>,
-    /// The path of the request, or whole segments that it starts with.
-    pub prefix: Option<String>,
-    /// The name and value of a label that the policy set.
-    pub label: Option<(String, String)>,
-    /// The index of the upstream.
-    pub upstream: usize,
 }
 
 /// The longest waiting times.
@@ -317,14 +337,21 @@ impl Config {
         keys::CONFIG.json_schema("celero-proxy configuration")
     }
 
-    /// Returns the files of certificates and keys.
-    pub(crate) fn tls_files(&self) -> impl Iterator<Item = &PathBuf> {
+    /// Returns the files of certificates, keys and answers.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
         let listeners = self.listeners.iter().filter_map(|listener| listener.tls.as_ref()).flat_map(|tls| {
             let certificates = tls.certificates.iter();
             let own = certificates.flat_map(|Certificate { chain, key, ocsp }| [chain, key].into_iter().chain(ocsp));
             own.chain(tls.clients.iter().map(|clients| &clients.authorities))
         });
-        let upstreams = self.upstreams.iter().filter_map(|upstream| upstream.tls.as_ref()?.authorities.as_ref());
-        listeners.chain(upstreams)
+        let upstreams = self.upstreams.iter().filter_map(|upstream| upstream.tls.as_ref()).flat_map(|tls| {
+            let own = tls.certificate.iter().flat_map(|Certificate { chain, key, .. }| [chain, key]);
+            own.chain(&tls.authorities)
+        });
+        let answers = self.routes.iter().filter_map(|route| match &route.target {
+            Target::Answer(answer) => answer.file.as_ref(),
+            Target::Upstream(_) | Target::Split(_) => None,
+        });
+        listeners.chain(upstreams).chain(answers)
     }
 }

@@ -3,10 +3,10 @@
 //! The file is compared with the tables of `keys.rs` first. What is read here afterwards takes values as they are, with defaults for
 //! those that are absent or were reported, and reports what the tables can't express. All errors are reported at once.
 
-use super::keys::{BALANCE, CONFIG, FORWARDED_HEADERS, VERSIONS};
+use super::keys::{CONFIG, FORWARDED_HEADERS, VERSIONS};
 use super::{
-    Balance, Certificate, ClientCertificates, Config, Forwarded, ForwardedHeader, HashKey, Health, Limits, Listener,
-    ListenerTls, LogOutput, Reload, Route, Timeouts, Upstream, UpstreamTls,
+    Certificate, ClientCertificates, Config, Forwarded, ForwardedHeader, Limits, Listener, ListenerTls, LogOutput,
+    Reload, Timeouts,
 };
 use crate::error::Error;
 use celero_policy::PolicyError;
@@ -14,7 +14,7 @@ use celero_policy::problems::Problems;
 use celero_policy::schema::{duration, size};
 use celero_policy::yaml::{self, Node, SourceText};
 use ipnet::{IpNet, Ipv4Net};
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -36,7 +36,9 @@ pub(super) fn read(file: &Path) -> Result<Config, Error> {
         CONFIG.check(root, &mut problems);
     }
     let base = file.parent().unwrap_or(Path::new("")).to_owned();
-    let config = root.and_then(|root| Reader { problems: &mut problems, base, names: Vec::new() }.config(&root));
+    let config = root.and_then(|root| {
+        Reader { problems: &mut problems, base, names: Vec::new(), only_http2: Vec::new() }.config(&root)
+    });
     match config {
         Some(config) if !problems.has_errors() => Ok(config),
         _ if problems.has_errors() => Err(PolicyError::new(problems).into()),
@@ -54,12 +56,14 @@ fn is_policy(root: &Node) -> bool {
         && !any(&["listeners", "policy", "upstreams", "routes"])
 }
 
-struct Reader<'p> {
-    problems: &'p mut Problems,
+pub(super) struct Reader<'p> {
+    pub(super) problems: &'p mut Problems,
     /// The folder that relative paths start from.
-    base: PathBuf,
+    pub(super) base: PathBuf,
     /// The names of the upstreams.
-    names: Vec<SourceText>,
+    pub(super) names: Vec<SourceText>,
+    /// Which of them are spoken to in HTTP/2 only.
+    pub(super) only_http2: Vec<bool>,
 }
 
 impl Reader<'_> {
@@ -86,7 +90,7 @@ impl Reader<'_> {
         })
     }
 
-    fn error(&mut self, code: &'static str, text: &SourceText, message: String, help: &str) {
+    pub(super) fn error(&mut self, code: &'static str, text: &SourceText, message: String, help: &str) {
         self.problems.add(code, text.place, message).help(help);
     }
 
@@ -95,7 +99,7 @@ impl Reader<'_> {
     }
 
     /// The elements of a list that must not be empty.
-    fn elements<'n>(&mut self, parent: &'n Node, key: &str) -> &'n [Node] {
+    pub(super) fn elements<'n>(&mut self, parent: &'n Node, key: &str) -> &'n [Node] {
         let Some(node) = parent.get(key) else { return &[] };
         if node.elements().is_empty() && (node.is_list() || node.is_nothing()) {
             self.problems.add("config-missing", node.place, format!("`{key}` must not be empty"));
@@ -126,7 +130,7 @@ impl Reader<'_> {
     }
 
     /// Reports `h2c`, which is HTTP/2 without TLS, where there is TLS.
-    fn no_h2c(&mut self, node: &Node) {
+    pub(super) fn no_h2c(&mut self, node: &Node) {
         if let (Some(h2c), Some(_), true) = (node.get("h2c"), node.get("tls"), flag(node, "h2c")) {
             let problem = self.problems.add("config-conflict", h2c.place, "`h2c` is HTTP/2 without TLS".to_owned());
             problem.help("with `tls`, its key `http2` says whether HTTP/2 is used");
@@ -135,29 +139,21 @@ impl Reader<'_> {
 
     fn listener_tls(&mut self, node: &Node) -> ListenerTls {
         let file = |node: &Node, key: &str| node.text_of(key).map(|text| self.base.join(text.text));
-        let certificate = |node: &Node| {
-            Some(Certificate { chain: file(node, "chain")?, key: file(node, "key")?, ocsp: file(node, "ocsp") })
-        };
         let clients = node.get("clients").and_then(|node| {
             Some(ClientCertificates { authorities: file(node, "authorities")?, required: !is_off(node, "required") })
         });
         let only_tls13 = node.text_of("minVersion").map(|text| text.text).as_deref() == VERSIONS.last().copied();
         let http2 = !is_off(node, "http2");
         let certificates = node.get("certificates").map(Node::elements).unwrap_or_default();
-        let certificates = certificates.iter().filter_map(certificate).collect();
+        let certificates = certificates.iter().filter_map(|node| self.certificate(node)).collect();
         self.elements(node, "certificates");
         ListenerTls { certificates, clients, only_tls13, http2 }
     }
 
-    fn upstream_tls(&mut self, node: &Node) -> Option<UpstreamTls> {
-        let name = node.text_of("serverName")?;
-        // Pingora verifies nothing if the name is empty, and another name if there is an underscore in it.
-        if rustls::pki_types::ServerName::try_from(&*name.text).is_err() || name.text.contains('_') {
-            let help = "write the name in the servers' certificates: `api.internal`";
-            self.error("config-host", &name, format!("`serverName` can't be `{}`", name.text), help);
-        }
-        let authorities = node.text_of("authorities").map(|text| self.base.join(text.text));
-        Some(UpstreamTls { server_name: name.text, authorities, http2: flag(node, "http2") })
+    /// The files of a certificate.
+    pub(super) fn certificate(&self, node: &Node) -> Option<Certificate> {
+        let file = |key: &str| node.text_of(key).map(|text| self.base.join(text.text));
+        Some(Certificate { chain: file("chain")?, key: file("key")?, ocsp: file("ocsp") })
     }
 
     fn forwarded(&mut self, node: &Node) -> Forwarded {
@@ -187,157 +183,14 @@ impl Reader<'_> {
         found
     }
 
-    fn upstreams(&mut self, root: &Node) -> Vec<Upstream> {
-        let mut found = Vec::new();
-        for node in self.elements(root, "upstreams") {
-            let Some(name) = node.text_of("name") else { continue };
-            if let Some(first) = self.names.iter().find(|known| known.text == name.text) {
-                let message = format!("another upstream has the name `{}`", name.text);
-                self.problems.add("config-duplicate", name.place, message).also(first.place, "the first is here");
-            }
-            let tls = node.get("tls").and_then(|node| self.upstream_tls(node));
-            self.no_h2c(node);
-            found.push(Upstream {
-                name: name.text.clone(),
-                servers: self.servers(node),
-                balance: self.balance(node),
-                health: node.get("health").map(|node| self.health(node)),
-                h2c: flag(node, "h2c"),
-                tls,
-            });
-            self.names.push(name);
-        }
-        found
-    }
-
-    fn servers(&mut self, node: &Node) -> Vec<SocketAddr> {
-        match (node.get("servers"), flag(node, "demo")) {
-            (Some(servers), true) => {
-                let message = "an upstream has either `servers` or `demo: true`, not both".to_owned();
-                self.problems.add("config-conflict", servers.place, message);
-                Vec::new()
-            }
-            (None, true) => Vec::new(),
-            (None, false) => {
-                let message = "an upstream needs the key `servers`".to_owned();
-                let problem = self.problems.add("config-missing", node.place, message);
-                problem.help("or `demo: true` for the built-in demo server");
-                Vec::new()
-            }
-            (Some(_), false) => {
-                let texts: Vec<SourceText> = self.elements(node, "servers").iter().filter_map(Node::text).collect();
-                texts.iter().flat_map(|text| self.server(text)).collect()
-            }
-        }
-    }
-
-    /// The addresses of a server, whose name is resolved now.
-    fn server(&mut self, text: &SourceText) -> Vec<SocketAddr> {
-        match text.text.to_socket_addrs() {
-            Ok(found) => found.collect(),
-            Err(error) => {
-                let help = "write a host and a port: `10.0.0.1:8000` or `api.internal:8000`";
-                self.error("config-address", text, format!("`{}` is not a server: {error}", text.text), help);
-                Vec::new()
-            }
-        }
-    }
-
-    fn balance(&mut self, node: &Node) -> Balance {
-        let [_, random, consistent] = [0, 1, 2].map(|index| BALANCE.get(index).copied());
-        let chosen = node.text_of("balance");
-        let chosen = chosen.as_ref().map(|text| &*text.text);
-        match node.text_of("by") {
-            Some(by) if chosen == consistent => self.hash_key(&by).map_or(Balance::RoundRobin, Balance::Consistent),
-            Some(by) => {
-                let help = "add `balance: consistent`, or remove `by`";
-                self.error("config-conflict", &by, "`by` has a meaning for consistent balancing only".to_owned(), help);
-                Balance::RoundRobin
-            }
-            None if chosen == consistent => Balance::Consistent(HashKey::Address),
-            None if chosen == random => Balance::Random,
-            None => Balance::RoundRobin,
-        }
-    }
-
-    fn hash_key(&mut self, text: &SourceText) -> Option<HashKey> {
-        match (text.text.as_str(), text.text.strip_prefix("header ").map(|name| name.trim().parse())) {
-            ("address", _) => Some(HashKey::Address),
-            ("path", _) => Some(HashKey::Path),
-            (_, Some(Ok(name))) => Some(HashKey::Header(name)),
-            _ => {
-                let help = "it is `address` (the client's), `path`, or `header` and a name, as in `header x-user`";
-                self.error("config-choice", text, format!("`by` can't be `{}`", text.text), help);
-                None
-            }
-        }
-    }
-
-    fn health(&mut self, node: &Node) -> Health {
-        Health {
-            path: self.path(node),
-            interval: time(node, "interval").unwrap_or(Duration::from_secs(5)),
-            timeout: time(node, "timeout").unwrap_or(Duration::from_secs(1)),
-            healthy_after: number(node, "healthyAfter").unwrap_or(1),
-            unhealthy_after: number(node, "unhealthyAfter").unwrap_or(2),
-        }
-    }
-
     /// The value of `path`: an absolute path.
-    fn path(&mut self, node: &Node) -> Option<String> {
+    pub(super) fn path(&mut self, node: &Node) -> Option<String> {
         let text = node.text_of("path")?;
         let valid = text.text.starts_with('/') && text.text.parse::<http::uri::PathAndQuery>().is_ok();
         if !valid {
             self.error("config-path", &text, format!("`path` can't be `{}`", text.text), "a path starts with `/`");
         }
         valid.then_some(text.text)
-    }
-
-    fn routes(&mut self, root: &Node) -> Vec<Route> {
-        let mut found = Vec::new();
-        for node in self.elements(root, "routes") {
-            let (host, prefix, label) = (self.host(node), self.path(node), self.label(node));
-            let upstream = node.text_of("upstream").and_then(|text| self.upstream(&text));
-            found.extend(upstream.map(|upstream| Route { host, prefix, label, upstream }));
-        }
-        found
-    }
-
-    /// The value of `host`: a host, or `*.` and a suffix, which is returned with its leading dot.
-    fn host(&mut self, node: &Node) -> Option<String> {
-        let written = node.text_of("host")?;
-        let text = written.text.to_ascii_lowercase();
-        let name = text.strip_prefix("*.").unwrap_or(&text);
-        if name.is_empty() || name.contains(['*', '/', ':', ' ']) {
-            let help = "write it without a port: `api.example.com` or `\"*.example.com\"`";
-            self.error("config-host", &written, format!("`host` can't be `{text}`"), help);
-            return None;
-        }
-        Some(text.strip_prefix('*').unwrap_or(&text).to_owned())
-    }
-
-    fn label(&mut self, node: &Node) -> Option<(String, String)> {
-        let text = node.text_of("label")?;
-        let label = text.text.split_once('=').map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()));
-        if label.is_none() {
-            let help = "write the name of a label that the policy sets, and its value: `label: tier=canary`";
-            self.error("config-label", &text, format!("`label` can't be `{}`", text.text), help);
-        }
-        label
-    }
-
-    fn upstream(&mut self, text: &SourceText) -> Option<usize> {
-        let found = self.names.iter().position(|known| known.text == text.text);
-        // Without any name `upstreams` itself is wrong, which was reported.
-        if found.is_none() && !self.names.is_empty() {
-            let names: Vec<&str> = self.names.iter().map(|name| name.text.as_str()).collect();
-            let message = format!("there is no upstream `{}`", text.text);
-            let problem = self.problems.add("config-upstream", text.place, message);
-            if !problem.suggest(&text.text, &names) {
-                problem.help(format!("the upstreams are `{}`", names.join("`, `")));
-            }
-        }
-        found
     }
 }
 
@@ -376,7 +229,7 @@ fn limits(node: &Node) -> Limits {
     }
 }
 
-fn flag(node: &Node, key: &str) -> bool {
+pub(super) fn flag(node: &Node, key: &str) -> bool {
     node.get(key).and_then(Node::plain) == Some("true")
 }
 
@@ -385,11 +238,11 @@ fn is_off(node: &Node, key: &str) -> bool {
     node.get(key).and_then(Node::plain) == Some("false")
 }
 
-fn number<N: FromStr>(node: &Node, key: &str) -> Option<N> {
+pub(super) fn number<N: FromStr>(node: &Node, key: &str) -> Option<N> {
     node.get(key)?.plain()?.parse().ok()
 }
 
-fn time(node: &Node, key: &str) -> Option<Duration> {
+pub(super) fn time(node: &Node, key: &str) -> Option<Duration> {
     duration(node.get(key)?.plain()?)
 }
 

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 #![expect(clippy::arithmetic_side_effects, reason = "tests")]
 
+mod answering;
 mod backend;
 mod bodies;
 mod canonical;
@@ -12,6 +13,7 @@ mod config;
 mod credentials;
 mod docs;
 mod example;
+mod failover;
 mod h2;
 mod h2_abuse;
 mod heads;
@@ -26,6 +28,7 @@ mod raw_h2;
 mod recorder;
 mod reload;
 mod response_bodies;
+mod route_actions;
 mod running;
 mod scripted;
 mod slow_bodies;

@@ -228,6 +228,39 @@ fn servers_are_verified() {
     assert_eq!(protocols, ["HTTP/1.1", "HTTP/2.0"]);
 }
 
+#[test]
+fn servers_get_the_certificate_of_the_proxy() {
+    let authority = Authority::new("tests");
+    let behind = with_tls(", clients: { authorities: authority.pem }", DEMO, WHO, |folder| {
+        authority.server(&["one.example"]).write(folder, "one");
+        authority.server(&["two.example"]).write(folder, "two");
+        folder.write("authority.pem", &authority.pem());
+    });
+    let own = authority.client("proxy", "spiffe://example/proxy");
+    let front = |tls: &str| {
+        let rest = format!(
+            "upstreams: [{{ name: a, servers: [\"{}\"], tls: {{ serverName: one.example, authorities: authority.pem{tls} }} }}]\n\
+             routes: [{{ upstream: a }}]\n",
+            behind.address
+        );
+        Running::with_listener("h2c: true", &rest, "", |folder| {
+            folder.write("authority.pem", &authority.pem());
+            own.write(folder, "own");
+        })
+    };
+    let proxy = front(", certificate: { chain: own.pem, key: own.key }");
+    let reply = get(proxy.address, "/");
+    assert!(reply.status == 200 && reply.text().contains("spiffe://example/proxy"), "{reply:?}");
+    // Another certificate counts from the reload on, for kept connections too.
+    authority.client("next", "spiffe://example/next").write(&proxy.folder, "own");
+    proxy.handle.reload().unwrap();
+    assert!(get(proxy.address, "/").text().contains("spiffe://example/next"));
+    proxy.folder.write("own.key", &Authority::new("others").client("a", "spiffe://a").key);
+    let error = proxy.handle.reload().unwrap_err().to_string();
+    assert!(error.contains("own.pem: it can't be used with the key in"), "{error}");
+    assert_eq!(get(front("").address, "/").status, 502);
+}
+
 /// Connections that wait to be used again were verified with what was in force when they were made.
 #[test]
 fn connections_of_other_authorities_are_not_used_again() {

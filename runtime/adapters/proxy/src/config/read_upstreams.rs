@@ -1,0 +1,148 @@
+//! Reads the upstreams of a configuration.
+
+use super::keys::BALANCE;
+use super::read::{Reader, flag, number, time};
+use super::{Balance, Ejection, HashKey, Health, Server, Upstream, UpstreamTls};
+use celero_policy::yaml::{Node, SourceText};
+use std::net::ToSocketAddrs;
+use std::time::Duration;
+
+/// The statuses that count as failures of a server, unless the configuration says others.
+pub(super) const FAILURES: [u16; 3] = [502, 503, 504];
+
+impl Reader<'_> {
+    pub(super) fn upstreams(&mut self, root: &Node) -> Vec<Upstream> {
+        let mut found = Vec::new();
+        for node in self.elements(root, "upstreams") {
+            let Some(name) = node.text_of("name") else { continue };
+            if let Some(first) = self.names.iter().find(|known| known.text == name.text) {
+                let message = format!("another upstream has the name `{}`", name.text);
+                self.problems.add("config-duplicate", name.place, message).also(first.place, "the first is here");
+            }
+            let tls = node.get("tls").and_then(|node| self.upstream_tls(node));
+            self.no_h2c(node);
+            found.push(Upstream {
+                name: name.text.clone(),
+                servers: self.servers(node),
+                balance: self.balance(node),
+                health: node.get("health").map(|node| self.health(node)),
+                ejection: node.get("ejection").map(|node| self.ejection(node)),
+                slow_start: time(node, "slowStart").unwrap_or_default(),
+                h2c: flag(node, "h2c"),
+                tls,
+            });
+            self.names.push(name);
+            self.only_http2.push(flag(node, "h2c"));
+        }
+        found
+    }
+
+    fn upstream_tls(&mut self, node: &Node) -> Option<UpstreamTls> {
+        let name = node.text_of("serverName")?;
+        // Pingora verifies nothing if the name is empty, and another name if there is an underscore in it.
+        if rustls::pki_types::ServerName::try_from(&*name.text).is_err() || name.text.contains('_') {
+            let help = "write the name in the servers' certificates: `api.internal`";
+            self.error("config-host", &name, format!("`serverName` can't be `{}`", name.text), help);
+        }
+        let authorities = node.text_of("authorities").map(|text| self.base.join(text.text));
+        let certificate = node.get("certificate").and_then(|node| self.certificate(node));
+        Some(UpstreamTls { server_name: name.text, authorities, certificate, http2: flag(node, "http2") })
+    }
+
+    fn servers(&mut self, node: &Node) -> Vec<Server> {
+        match (node.get("servers"), flag(node, "demo")) {
+            (Some(servers), true) => {
+                let message = "an upstream has either `servers` or `demo: true`, not both".to_owned();
+                self.problems.add("config-conflict", servers.place, message);
+                Vec::new()
+            }
+            (None, true) => Vec::new(),
+            (None, false) => {
+                let message = "an upstream needs the key `servers`".to_owned();
+                let problem = self.problems.add("config-missing", node.place, message);
+                problem.help("or `demo: true` for the built-in demo server");
+                Vec::new()
+            }
+            (Some(_), false) => {
+                let entries: Vec<(SourceText, usize)> =
+                    self.elements(node, "servers").iter().filter_map(entry).collect();
+                entries.iter().flat_map(|(text, weight)| self.server(text, *weight)).collect()
+            }
+        }
+    }
+
+    /// The addresses of a server, whose name is resolved now.
+    fn server(&mut self, text: &SourceText, weight: usize) -> Vec<Server> {
+        match text.text.to_socket_addrs() {
+            Ok(found) => found.map(|address| Server { address, weight }).collect(),
+            Err(error) => {
+                let help = "write a host and a port: `10.0.0.1:8000` or `api.internal:8000`";
+                self.error("config-address", text, format!("`{}` is not a server: {error}", text.text), help);
+                Vec::new()
+            }
+        }
+    }
+
+    fn balance(&mut self, node: &Node) -> Balance {
+        let [_, random, least, consistent] = [0, 1, 2, 3].map(|index| BALANCE.get(index).copied());
+        let chosen = node.text_of("balance");
+        let chosen = chosen.as_ref().map(|text| &*text.text);
+        match node.text_of("by") {
+            Some(by) if chosen == consistent => self.hash_key(&by).map_or(Balance::RoundRobin, Balance::Consistent),
+            Some(by) => {
+                let help = "add `balance: consistent`, or remove `by`";
+                self.error("config-conflict", &by, "`by` has a meaning for consistent balancing only".to_owned(), help);
+                Balance::RoundRobin
+            }
+            None if chosen == consistent => Balance::Consistent(HashKey::Address),
+            None if chosen == random => Balance::Random,
+            None if chosen == least => Balance::LeastRequests,
+            None => Balance::RoundRobin,
+        }
+    }
+
+    pub(super) fn hash_key(&mut self, text: &SourceText) -> Option<HashKey> {
+        match (text.text.as_str(), text.text.strip_prefix("header ").map(|name| name.trim().parse())) {
+            ("address", _) => Some(HashKey::Address),
+            ("path", _) => Some(HashKey::Path),
+            (_, Some(Ok(name))) => Some(HashKey::Header(name)),
+            _ => {
+                let help = "it is `address` (the client's), `path`, or `header` and a name, as in `header x-user`";
+                self.error("config-choice", text, format!("`by` can't be `{}`", text.text), help);
+                None
+            }
+        }
+    }
+
+    fn health(&mut self, node: &Node) -> Health {
+        Health {
+            path: self.path(node),
+            interval: time(node, "interval").unwrap_or(Duration::from_secs(5)),
+            timeout: time(node, "timeout").unwrap_or(Duration::from_secs(1)),
+            healthy_after: number(node, "healthyAfter").unwrap_or(1),
+            unhealthy_after: number(node, "unhealthyAfter").unwrap_or(2),
+        }
+    }
+
+    fn ejection(&mut self, node: &Node) -> Ejection {
+        Ejection {
+            failures: number(node, "failures").unwrap_or(5),
+            time: time(node, "time").unwrap_or(Duration::from_secs(30)),
+            statuses: statuses(node),
+        }
+    }
+}
+
+/// The statuses that count as failures.
+pub(super) fn statuses(node: &Node) -> Vec<u16> {
+    let Some(node) = node.get("statuses") else { return FAILURES.to_vec() };
+    node.elements().iter().filter_map(|status| status.plain()?.parse().ok()).collect()
+}
+
+/// An entry of `servers`: its address and its weight.
+fn entry(node: &Node) -> Option<(SourceText, usize)> {
+    match node.text_of("address") {
+        Some(address) => Some((address, number(node, "weight").unwrap_or(1))),
+        None => Some((node.text()?, 1)),
+    }
+}

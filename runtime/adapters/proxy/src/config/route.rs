@@ -1,0 +1,113 @@
+//! The routes of a configuration: which requests are meant, and what is done with them.
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, StatusCode};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::HashKey;
+
+/// What is done with some requests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Route {
+    /// The host of the request in lower case. With a leading `.`: a suffix of the host.
+    pub host: Option<String>,
+    /// The path of the request, or whole segments that it starts with.
+    pub prefix: Option<String>,
+    /// The name and value of a label that the policy set.
+    pub label: Option<(String, String)>,
+    /// Where the requests go.
+    pub target: Target,
+    /// The waiting times that differ from those of the configuration.
+    pub timeouts: RouteTimeouts,
+    /// When another server is tried after a failed one. `None`: after failed connections only.
+    pub retry: Option<Retry>,
+    /// Where copies of requests are sent.
+    pub mirror: Option<Mirror>,
+}
+
+/// Where requests go.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Target {
+    /// To the upstream of this index.
+    Upstream(usize),
+    /// To one of several upstreams, by a key.
+    Split(Split),
+    /// Nowhere: the proxy answers.
+    Answer(Arc<StaticAnswer>),
+}
+
+/// Several upstreams, each with its share of the keys.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Split {
+    /// The indexes of the upstreams, with their weights.
+    pub parts: Vec<(usize, u32)>,
+    /// What decides: requests with equal keys go to the same upstream.
+    pub by: HashKey,
+}
+
+/// An answer of the proxy itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StaticAnswer {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers, without `content-length`.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+    /// The file that the body comes from.
+    pub file: Option<PathBuf>,
+}
+
+/// The waiting times of a route. `None`: that of the configuration.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RouteTimeouts {
+    /// Until a server accepts a connection.
+    pub connect: Option<Duration>,
+    /// Between bytes from a server.
+    pub read: Option<Duration>,
+    /// Until a server takes bytes.
+    pub write: Option<Duration>,
+}
+
+/// When another server is tried after one that accepted the request and failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Retry {
+    /// How many other servers are tried.
+    pub attempts: usize,
+    /// The statuses of responses that count as failures.
+    pub statuses: Vec<u16>,
+    /// The methods of requests that may be sent twice. `None`: those that are idempotent (RFC 9110, section 9.2.2).
+    pub methods: Option<Vec<Method>>,
+    /// The retries for each request, on average.
+    pub budget: f64,
+}
+
+impl Retry {
+    /// Returns whether requests of a method may be sent twice.
+    pub(crate) fn allows(&self, method: &Method) -> bool {
+        self.methods.as_ref().map_or(method.is_idempotent(), |methods| methods.contains(method))
+    }
+}
+
+/// Where copies of requests are sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mirror {
+    /// The index of the upstream.
+    pub upstream: usize,
+    /// The share of the requests that are copied.
+    pub share: f64,
+}
+
+impl Route {
+    /// Returns the indexes of the upstreams to which requests may go, copies not among them.
+    pub(crate) fn upstreams(&self) -> Vec<usize> {
+        match &self.target {
+            Target::Upstream(index) => vec![*index],
+            Target::Split(split) => split.parts.iter().map(|(index, _)| *index).collect(),
+            Target::Answer(_) => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Whether a request is sent again, to another server.
+//!
+//! | failure | sent again |
+//! |---|---|
+//! | the connection could not be made | up to `retries` times, whatever the method: no server has seen the request |
+//! | a kept connection was closed before the response began | once more, if the method is idempotent: servers close connections at any time |
+//! | the server accepted the request and failed, or answered with a status of `retry.statuses` | as `retry` of the route says |
+//!
+//! Never after a part of a response went to the client, and never if a part of the body is not in memory any more.
+
+use crate::request_state::RequestState;
+use celero_pingora::final_response;
+use http::StatusCode;
+use pingora::proxy::Session;
+use pingora::{Error, ErrorSource};
+
+/// How often a request is sent again because kept connections were closed.
+const REPEATS: usize = 2;
+
+/// Returns whether the request can be sent once more without the client noticing.
+fn is_possible(session: &Session, request: &RequestState) -> bool {
+    // A 100 only asks for the body, which is kept.
+    let silent = final_response(session).is_none()
+        && session.response_written().is_none_or(|head| head.status == StatusCode::CONTINUE);
+    silent && !session.retry_buffer_truncated() && request.guard.may_retry() && request.guard.answer().is_none()
+}
+
+/// Returns whether another server is to be tried as the route says, and takes that from the budget.
+fn takes_another(session: &Session, request: &mut RequestState) -> bool {
+    let (Some(retry), Some(upstream), Some(server)) = (request.retry(), request.upstream(), request.server) else {
+        return false;
+    };
+    let allowed = request.retries < retry.attempts && retry.allows(&session.req_header().method);
+    let mut failed = request.failed.clone();
+    failed.push(server);
+    if !allowed || !is_possible(session, request) || !upstream.has_another(&failed) {
+        return false;
+    }
+    if !upstream.retries.take() {
+        request.state.metrics.retry_refused();
+        return false;
+    }
+    request.failed = failed;
+    request.retries = request.retries.saturating_add(1);
+    request.state.metrics.retried();
+    true
+}
+
+/// Looks at the status of a server's response. Returns whether it is dropped because another server is tried.
+pub(crate) fn drops_response(session: &Session, request: &mut RequestState, status: u16) -> bool {
+    if let (Some(upstream), Some(server)) = (request.upstream(), request.server) {
+        if upstream.servers.is_failure(status) {
+            upstream.failed(server);
+        } else {
+            upstream.servers.succeeded(server);
+        }
+    }
+    let is_failure = request.retry().is_some_and(|retry| retry.statuses.contains(&status));
+    request.retry_status = is_failure && takes_another(session, request);
+    request.retry_status
+}
+
+/// Decides after a failure whose connection had been made.
+pub(crate) fn after_failure(session: &mut Session, request: &mut RequestState, error: &mut Error, reused: bool) {
+    if std::mem::take(&mut request.retry_status) {
+        error.set_retry(true);
+        return;
+    }
+    error.retry.decide_reuse(reused);
+    let repeats = error.retry() && request.repeated < REPEATS && session.req_header().method.is_idempotent();
+    if repeats && is_possible(session, request) {
+        request.repeated = request.repeated.saturating_add(1);
+        return;
+    }
+    // A server that waits for a body which the client does not send has not failed.
+    let of_server = *error.esource() == ErrorSource::Upstream && (session.is_body_done() || session.was_upgraded());
+    if of_server {
+        request.server_failed();
+    }
+    let again = of_server && takes_another(session, request);
+    error.set_retry(again);
+}

@@ -1,0 +1,223 @@
+//! Servers that fail: other servers are tried, within bounds, and servers that fail often get no requests for a while.
+
+use crate::answering::{Answering, response};
+use crate::client::{Client, get, post};
+use crate::running::{Running, eventually};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+fn config(servers: &[&Answering], of_upstream: &str, of_route: &str) -> String {
+    let servers: Vec<String> = servers.iter().map(|server| format!("\"{}\"", server.address)).collect();
+    format!(
+        "upstreams: [{{ name: group, servers: [{}], {of_upstream} }}]\nroutes: [{{ upstream: group, {of_route} }}]\n",
+        servers.join(", ")
+    )
+}
+
+#[test]
+fn statuses_are_retried_as_the_route_says() {
+    let (bad, good) = (Answering::always(503, "bad"), Answering::always(200, "good"));
+    let proxy = Running::with(&config(&[&bad, &good], "", "retry: {}"), "");
+    for _ in 0..6 {
+        assert_eq!(get(proxy.address, "/").text(), "good");
+    }
+    let retries = bad.hits();
+    assert!(retries >= 3 && good.hits() == 6, "{retries}");
+    assert_eq!(proxy.metric("celero_upstream_retries_total"), retries as f64);
+    let log = proxy.log(6);
+    assert_eq!(log.iter().filter(|line| line["retries"] == 1 && line["status"] == 200).count(), retries, "{log:?}");
+    // Without `retry` the response is that of the server.
+    let plain = Running::with(&config(&[&bad, &good], "", ""), "");
+    let statuses: Vec<u16> = (0..4).map(|_| get(plain.address, "/").status).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 503).count(), 2, "{statuses:?}");
+}
+
+#[test]
+fn requests_that_are_not_idempotent_are_sent_once() {
+    let (bad, good) = (Answering::always(503, "bad"), Answering::always(200, "good"));
+    let proxy = Running::with(&config(&[&bad, &good], "", "retry: { attempts: 3 }"), "");
+    let statuses: Vec<u16> = (0..6).map(|_| post(proxy.address, "/", b"x").status).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 503).count(), 3, "{statuses:?}");
+    assert_eq!(bad.hits() + good.hits(), 6);
+    // Unless the route says that they may be sent twice; then with the same body.
+    let proxy = Running::with(&config(&[&bad, &good], "", "retry: { methods: [POST] }"), "");
+    for _ in 0..4 {
+        assert_eq!(post(proxy.address, "/", b"the body").text(), "good");
+    }
+    assert!(good.seen()[good.hits() - 4..].iter().all(|request| request.ends_with("\r\n\r\nthe body")));
+    // GET is not among these methods.
+    let statuses: Vec<u16> = (0..4).map(|_| get(proxy.address, "/").status).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 503).count(), 2, "{statuses:?}");
+}
+
+#[test]
+fn bodies_beyond_the_bound_are_sent_once() {
+    let (bad, good) = (Answering::always(503, "bad"), Answering::always(200, "good"));
+    let proxy = Running::with(&config(&[&bad, &good], "", "retry: { methods: [POST] }"), "");
+    let large = vec![b'x'; 200 << 10];
+    let statuses: Vec<u16> = (0..4).map(|_| post(proxy.address, "/", &large).status).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 503).count(), 2, "{statuses:?}");
+    assert_eq!(bad.hits() + good.hits(), 4);
+}
+
+/// A server that closes the connection without an answer, and one whose answer breaks off.
+#[test]
+fn broken_connections_are_retried_only_before_the_client_has_got_anything() {
+    let (bad, good) = (Answering::start(|_| None), Answering::always(200, "good"));
+    let proxy = Running::with(&config(&[&bad, &good], "", "retry: {}"), "");
+    for _ in 0..4 {
+        assert_eq!(get(proxy.address, "/").text(), "good");
+    }
+    assert!(bad.hits() >= 2);
+    let half =
+        Answering::start(|_| Some("HTTP/1.1 200 X\r\ncontent-length: 10\r\nconnection: close\r\n\r\nhalf".into()));
+    let other =
+        Answering::start(|_| Some("HTTP/1.1 200 X\r\ncontent-length: 10\r\nconnection: close\r\n\r\nhalf".into()));
+    let proxy = Running::with(&config(&[&half, &other], "", "retry: {}"), "");
+    let mut client = Client::connect(proxy.address);
+    client.request("GET /", &[], b"");
+    assert!(client.try_reply(true).is_err(), "the response is not whole");
+    assert_eq!(half.hits() + other.hits(), 1);
+}
+
+#[test]
+fn the_last_answer_is_that_of_the_server() {
+    let (a, b, c) = (Answering::always(503, "a"), Answering::always(502, "b"), Answering::always(504, "c"));
+    let proxy = Running::with(&config(&[&a, &b, &c], "", "retry: { attempts: 1 }"), "");
+    let reply = get(proxy.address, "/");
+    assert!(["a", "b", "c"].contains(&reply.text().as_str()) && reply.status >= 502, "{reply:?}");
+    assert_eq!(a.hits() + b.hits() + c.hits(), 2);
+    let proxy = Running::with(&config(&[&a, &b, &c], "", "retry: { attempts: 9 }"), "");
+    assert!(get(proxy.address, "/").status >= 502);
+    assert_eq!(a.hits() + b.hits() + c.hits(), 5);
+}
+
+/// When all servers fail, retries are a share of the requests: they do not double the load.
+#[test]
+fn retries_have_a_budget() {
+    let (a, b) = (Answering::always(503, "a"), Answering::always(503, "b"));
+    let proxy = Running::with(&config(&[&a, &b], "", "retry: { budget: 0.1 }"), "");
+    let mut client = Client::connect(proxy.address);
+    for _ in 0..200 {
+        assert_eq!(client.request("GET /", &[], b"").reply().status, 503);
+    }
+    let retries = a.hits() + b.hits() - 200;
+    let refused = proxy.metric("celero_upstream_retries_refused_total");
+    assert_eq!(retries as f64 + refused, 200.0);
+    // Ten at first, a tenth of 200, and one a second: the test takes less than a minute.
+    assert!((30..90).contains(&retries), "{retries}");
+}
+
+#[test]
+fn a_policy_that_answers_is_not_retried() {
+    let (a, b) = (Answering::always(200, "a"), Answering::always(200, "b"));
+    let policy = "response: [{ name: never, respond: { status: 503, body: policy } }]\n";
+    let proxy = Running::with(&config(&[&a, &b], "", "retry: {}"), policy);
+    assert_eq!(get(proxy.address, "/").text(), "policy");
+    assert_eq!(a.hits() + b.hits(), 1);
+}
+
+#[test]
+fn servers_that_fail_are_ejected_and_come_back() {
+    let works = Arc::new(AtomicBool::new(false));
+    let state = Arc::clone(&works);
+    let a = Answering::start(move |_| {
+        Some(if state.load(Ordering::SeqCst) { response(200, "a") } else { response(503, "bad") })
+    });
+    let b = Answering::always(200, "b");
+    let proxy = Running::with(&config(&[&a, &b], "ejection: { failures: 3, time: 1s }", ""), "");
+    let ejected = r#"celero_upstream_servers_ejected{upstream="group"}"#;
+    eventually(
+        || {
+            get(proxy.address, "/");
+            proxy.metric(ejected) == 1.0
+        },
+        || "an ejection".into(),
+    );
+    let hits = a.hits();
+    assert_eq!(hits, 3);
+    for _ in 0..5 {
+        assert_eq!(get(proxy.address, "/").text(), "b");
+    }
+    assert_eq!(a.hits(), hits, "an ejected server was asked");
+    works.store(true, Ordering::SeqCst);
+    eventually(|| get(proxy.address, "/").text() == "a", || "the server back".into());
+    assert_eq!(proxy.metric(ejected), 0.0);
+    assert_eq!(proxy.metric(r#"celero_upstream_ejections_total{upstream="group"}"#), 1.0);
+}
+
+/// Somebody who finds a request that every server answers with 503 can't take out the upstream.
+#[test]
+fn the_last_half_is_never_ejected() {
+    let servers: Vec<Answering> = (0..4)
+        .map(|_| {
+            Answering::start(|request| {
+                Some(if request.starts_with("GET /bad") { response(503, "") } else { response(200, "ok") })
+            })
+        })
+        .collect();
+    let all: Vec<&Answering> = servers.iter().collect();
+    let proxy = Running::with(&config(&all, "ejection: { failures: 1, time: 1h }", ""), "");
+    for _ in 0..40 {
+        assert_eq!(get(proxy.address, "/bad").status, 503);
+    }
+    assert_eq!(proxy.metric(r#"celero_upstream_servers_ejected{upstream="group"}"#), 2.0);
+    assert_eq!(get(proxy.address, "/").status, 200);
+}
+
+/// A client that sends half a body makes no server fail.
+#[test]
+fn slow_clients_eject_no_server() {
+    let (a, b) = (Answering::always(200, "a"), Answering::always(200, "b"));
+    let upstream = "ejection: { failures: 1, time: 1h }";
+    let proxy =
+        Running::with(&config(&[&a, &b], upstream, "timeouts: { read: 200ms }, retry: { methods: [POST] }"), "");
+    let mut client = Client::connect(proxy.address);
+    client.send("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nhalf");
+    assert_eq!(client.reply().status, 408);
+    assert_eq!(proxy.metric(r#"celero_upstream_servers_ejected{upstream="group"}"#), 0.0);
+    assert_eq!(proxy.metric("celero_upstream_retries_total"), 0.0);
+}
+
+#[test]
+fn weights_share_out_requests() {
+    let (a, b) = (Answering::always(200, "a"), Answering::always(200, "b"));
+    let config = format!(
+        "upstreams: [{{ name: group, servers: [{{ address: \"{}\", weight: 3 }}, \"{}\"] }}]\nroutes: [{{ upstream: group }}]\n",
+        a.address, b.address
+    );
+    let proxy = Running::with(&config, "");
+    (0..40).for_each(|_| drop(get(proxy.address, "/")));
+    assert_eq!((a.hits(), b.hits()), (30, 10));
+}
+
+#[test]
+fn the_server_with_the_fewest_open_requests_is_chosen() {
+    let a = Answering::start(|request| {
+        if request.starts_with("GET /slow") {
+            std::thread::sleep(Duration::from_millis(1500));
+        }
+        Some(response(200, "a"))
+    });
+    let b = Answering::start(|request| {
+        if request.starts_with("GET /slow") {
+            std::thread::sleep(Duration::from_millis(1500));
+        }
+        Some(response(200, "b"))
+    });
+    let proxy = Running::with(&config(&[&a, &b], "balance: leastRequests", ""), "");
+    let mut slow = Client::connect(proxy.address);
+    slow.request("GET /slow", &[], b"");
+    eventually(|| proxy.metric("celero_requests_open") == 1.0, || "an open request".into());
+    let mut found: BTreeMap<String, usize> = BTreeMap::new();
+    for _ in 0..6 {
+        *found.entry(get(proxy.address, "/").text()).or_default() += 1;
+    }
+    let busy = slow.reply().text();
+    assert_eq!(found.get(&busy), None, "{found:?}");
+    // Later both are equal again.
+    (0..6).for_each(|_| *found.entry(get(proxy.address, "/").text()).or_default() += 1);
+    assert_eq!(found.len(), 2, "{found:?}");
+}
