@@ -1,5 +1,6 @@
-//! The listener for operators: `/metrics`, `/health` and `/ready`.
+//! The listener for operators: `/metrics`, `/health`, `/ready`, and a page.
 
+use crate::admin_page;
 use crate::listener::ClientStream;
 use crate::metrics;
 use crate::state::State;
@@ -19,6 +20,7 @@ pub(crate) struct Admin {
 
 impl Admin {
     async fn answer(&self, session: &mut ServerSession) -> Result<()> {
+        let mut content_type = "text/plain; version=0.0.4";
         let (status, body) = match session.req_header().uri.path() {
             "/metrics" => {
                 let dropped = self.state.log.as_ref().map_or(0, |log| log.dropped());
@@ -30,10 +32,22 @@ impl Admin {
             // what the policy answers, and a load balancer that took it out would take out all others as well.
             "/ready" if self.state.is_draining() => (503, "draining\n".to_owned()),
             "/ready" => (200, "ready\n".to_owned()),
-            _ => (404, "there are /metrics, /health and /ready\n".to_owned()),
+            "/" => {
+                content_type = "text/html; charset=utf-8";
+                (200, admin_page::render(&self.state))
+            }
+            "/style.css" => {
+                content_type = "text/css; charset=utf-8";
+                (200, admin_page::STYLE.to_owned())
+            }
+            _ => (404, "there are /metrics, /health, /ready and the page /\n".to_owned()),
         };
-        let mut head = ResponseHeader::build(status, Some(2))?;
-        head.insert_header(header::CONTENT_TYPE, "text/plain; version=0.0.4")?;
+        let mut head = ResponseHeader::build(status, Some(6))?;
+        head.insert_header(header::CONTENT_TYPE, content_type)?;
+        head.insert_header(header::CONTENT_SECURITY_POLICY, admin_page::CONTENT_SECURITY)?;
+        head.insert_header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")?;
+        head.insert_header(header::REFERRER_POLICY, "no-referrer")?;
+        head.insert_header(header::CACHE_CONTROL, "no-store")?;
         head.insert_header(header::CONTENT_LENGTH, body.len())?;
         session.write_response_header(Box::new(head)).await?;
         if session.req_header().method != Method::HEAD {

@@ -1,10 +1,11 @@
-//! The check of a configuration with everything that it names.
+//! The check of a configuration with everything that it names, and its description.
 
-use crate::config::Config;
+use crate::config::{Balance, Config};
 use crate::error::Error;
 use crate::file_stamps::check_end_markers;
-use crate::tls::{ClientTls, ServerTrust};
-use celero_policy::Policy;
+use crate::tls::{ClientTls, ServerTrust, describe_certificate};
+use celero_policy::{Phase, Policy};
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 impl Config {
@@ -13,17 +14,123 @@ impl Config {
     /// # Errors
     /// Returns all errors in these files, each with its position.
     pub fn check(file: &Path) -> Result<(), Error> {
+        Self::summary(file).map(drop)
+    }
+
+    /// Checks the same, and returns what is configured, as a text for people: listeners, certificates with names and ends, upstreams, routes in the
+    /// order in which they are tried, rules by phase, limits.
+    ///
+    /// # Errors
+    /// Returns all errors in these files, each with its position.
+    pub fn summary(file: &Path) -> Result<String, Error> {
         let config = Self::load(file)?;
         let policy = Policy::load(&config.policy)?;
-        for tls in config.listeners.iter().filter_map(|listener| listener.tls.as_ref()) {
-            ClientTls::load(tls)?;
+        let mut text = String::new();
+        config.describe_listeners(&mut text)?;
+        config.describe_upstreams(&mut text)?;
+        text.push_str("routes\n");
+        for route in &config.routes {
+            let _ = writeln!(text, "  {} -> {}", route.name(), config.describe_target(route));
         }
-        for tls in config.upstreams.iter().filter_map(|upstream| upstream.tls.as_ref()) {
-            ServerTrust::load(tls)?;
-        }
+        describe_policy(&config.policy, &policy, &mut text);
+        let (limits, timeouts) = (&config.limits, &config.timeouts);
+        let _ = writeln!(
+            text,
+            "limits\n  {} connections for each listener, {} open requests, heads of {} bytes\n  \
+             heads within {:?}, bodies within {:?} and more by length, servers: connect {:?}, read {:?}, write {:?}",
+            limits.connections,
+            limits.requests,
+            limits.head,
+            timeouts.head,
+            timeouts.body_total,
+            timeouts.connect,
+            timeouts.read,
+            timeouts.write
+        );
         if config.reload.end_marker {
             check_end_markers(policy.files().iter().map(PathBuf::as_path).chain([file]))?;
+        }
+        Ok(text)
+    }
+
+    fn describe_listeners(&self, text: &mut String) -> Result<(), Error> {
+        text.push_str("listeners\n");
+        for listener in &self.listeners {
+            let kind = match &listener.tls {
+                Some(tls) => match (tls.only_tls13, tls.http2) {
+                    (true, true) => "TLS 1.3, HTTP/1.1 and HTTP/2",
+                    (true, false) => "TLS 1.3, HTTP/1.1",
+                    (false, true) => "TLS 1.2 and 1.3, HTTP/1.1 and HTTP/2",
+                    (false, false) => "TLS 1.2 and 1.3, HTTP/1.1",
+                },
+                None if listener.h2c => "HTTP/1.1 and HTTP/2 without TLS",
+                None => "HTTP/1.1 without TLS",
+            };
+            let _ = writeln!(text, "  {}  {kind}", listener.address);
+            let Some(tls) = &listener.tls else { continue };
+            ClientTls::load(tls)?;
+            for certificate in &tls.certificates {
+                let _ = writeln!(text, "    {}", describe_certificate(&certificate.chain)?);
+            }
+            if let Some(clients) = &tls.clients {
+                let required = if clients.required { "required" } else { "asked for" };
+                let _ = writeln!(text, "    certificates of clients are {required}");
+            }
+        }
+        if let Some(address) = self.metrics {
+            let _ = writeln!(text, "  {address}  metrics, probes and the page for operators");
+        }
+        Ok(())
+    }
+
+    fn describe_upstreams(&self, text: &mut String) -> Result<(), Error> {
+        text.push_str("upstreams\n");
+        for upstream in &self.upstreams {
+            let balance = match &upstream.balance {
+                Balance::RoundRobin => "roundRobin".to_owned(),
+                Balance::Random => "random".to_owned(),
+                Balance::LeastRequests => "leastRequests".to_owned(),
+                Balance::Consistent(key) => format!("consistent by {}", key.name()),
+            };
+            let _ = write!(text, "  {}: {balance}", upstream.name);
+            if let Some(health) = &upstream.health {
+                let _ = write!(text, ", checked every {:?}", health.interval);
+            }
+            if let Some(ejection) = &upstream.ejection {
+                let _ = write!(text, ", out for {:?} after {} failures", ejection.time, ejection.failures);
+            }
+            if let Some(tls) = &upstream.tls {
+                ServerTrust::load(tls)?;
+                let _ = write!(text, ", TLS as {}", tls.server_name);
+            }
+            text.push('\n');
+            if upstream.servers.is_empty() {
+                text.push_str("    the built-in demo server\n");
+            }
+            for server in &upstream.servers {
+                let _ = writeln!(text, "    {} (weight {})", server.address, server.weight);
+            }
+            let own = upstream.tls.as_ref().and_then(|tls| tls.certificate.as_ref());
+            if let Some(certificate) = own {
+                let _ = writeln!(text, "    shows {}", describe_certificate(&certificate.chain)?);
+            }
         }
         Ok(())
     }
 }
+
+fn describe_policy(file: &Path, policy: &Policy, text: &mut String) {
+    let _ = writeln!(text, "policy {}", file.display());
+    for phase in Phase::ALL {
+        let names: Vec<String> =
+            policy.rules().filter(|rule| rule.phase == phase).map(|rule| rule.name.to_string()).collect();
+        if !names.is_empty() {
+            let shown = names.get(..names.len().min(SHOWN)).unwrap_or_default().join(", ");
+            let more = if names.len() > SHOWN { ", .." } else { "" };
+            let _ = writeln!(text, "  {}: {} rules: {shown}{more}", phase.name(), names.len());
+        }
+    }
+}
+
+/// How many names of rules of a phase are shown.
+const SHOWN: usize = 20;

@@ -102,21 +102,7 @@ impl Generation {
                 text.push_str(&format!("; {what}: {}{more}", shown.join(", ")));
             }
         }
-        let (now, then) = (&self.config, &before.config);
-        for (section, same) in [
-            ("listeners", now.listeners == then.listeners),
-            ("upstreams", now.upstreams == then.upstreams),
-            ("routes", now.routes == then.routes),
-            ("forwarded", now.forwarded == then.forwarded),
-            ("timeouts", now.timeouts == then.timeouts),
-            ("limits", now.limits == then.limits),
-            ("retries", now.retries == then.retries),
-            ("reload", now.reload == then.reload),
-        ] {
-            if !same {
-                text.push_str(&format!("; changed: {section}"));
-            }
-        }
+        text.push_str(&self.config.differences(&before.config));
         text
     }
 

@@ -66,7 +66,7 @@ impl Latency {
             (upstream, counters)
         };
         let of_route = |route: &Route| {
-            let name = name_of(route);
+            let name = route.name();
             let mut upstreams: Vec<Option<usize>> = route.upstreams().into_iter().map(Some).collect();
             if upstreams.is_empty() {
                 upstreams.push(None);
@@ -167,17 +167,6 @@ impl Histogram {
         page.sample(&format!("{name}_sum"), labels, seconds);
         page.sample(&format!("{name}_count"), labels, sum);
     }
-}
-
-/// Returns what a route fits, as a text: `*.example.com/api tier=canary`, `*` for all requests.
-pub(crate) fn name_of(route: &Route) -> String {
-    let host = match route.host.as_deref() {
-        None => "*".to_owned(),
-        Some(suffix) if suffix.starts_with('.') => format!("*{suffix}"),
-        Some(host) => host.to_owned(),
-    };
-    let label = route.label.as_ref().map(|(name, value)| format!(" {name}={value}"));
-    format!("{host}{}{}", route.prefix.as_deref().unwrap_or_default(), label.unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@
 
 mod access_log;
 mod admin;
+mod admin_page;
 mod bound_service;
 mod brief_entry;
 mod check;
@@ -40,6 +41,7 @@ mod mirror;
 mod process_metrics;
 mod prometheus_text;
 mod proxy;
+mod recent;
 mod request_state;
 mod retry;
 mod retry_budget;

@@ -15,7 +15,7 @@ struct Arguments {
     /// The configuration file (YAML).
     #[arg(long, short, value_name = "FILE")]
     config: PathBuf,
-    /// Check the configuration and the policy, and exit.
+    /// Check the configuration, the policy and all files they name, print what is configured, and exit.
     #[arg(long)]
     check: bool,
     /// Log level on standard error: off, error, warn, info, debug or trace.
@@ -29,7 +29,7 @@ struct Arguments {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     logger::start(arguments.log, arguments.log_format);
-    let done = if arguments.check { Config::check(&arguments.config) } else { run(&arguments) };
+    let done = if arguments.check { check(&arguments) } else { run(&arguments) };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -39,6 +39,13 @@ fn main() -> ExitCode {
     }
 }
 
+fn check(arguments: &Arguments) -> Result<(), celero_proxy::Error> {
+    let summary = Config::summary(&arguments.config)?;
+    // Whoever closes the output has read enough.
+    let _ = std::io::stdout().write_all(summary.as_bytes());
+    Ok(())
+}
+
 fn run(arguments: &Arguments) -> Result<(), celero_proxy::Error> {
     let proxy = Proxy::bind(&arguments.config)?;
     for address in proxy.addresses() {
@@ -46,6 +53,7 @@ fn run(arguments: &Arguments) -> Result<(), celero_proxy::Error> {
     }
     if let Some(address) = proxy.metrics() {
         log::info!("metrics on http://{address}/metrics");
+        log::info!("page for operators on http://{address}/");
     }
     proxy.run(Box::new(UnixShutdownSignalWatch));
     Ok(())

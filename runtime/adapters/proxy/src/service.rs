@@ -3,6 +3,7 @@
 use crate::clients::{Connection, identify};
 use crate::config::{Route, Target};
 use crate::listener::{BodyWatch, ClientStream};
+use crate::recent::Refused;
 use crate::request_state::RequestState;
 use crate::state::State;
 use crate::static_answer::{respond, respond_with, send_static};
@@ -71,7 +72,7 @@ impl ProxyHttp for Service {
             respond(session, StatusCode::INTERNAL_SERVER_ERROR, "the client has no address").await?;
             return Ok(true);
         };
-        let Ok(client) = identify(session.req_header_mut(), &connection, &request.now.config.forwarded) else {
+        let Ok(client) = identify(session.req_header_mut(), &connection, &request.now.config) else {
             request.refused = Some("forwarded");
             log::debug!("{}, which is trusted, sends a header about the client that can't be read", connection.peer);
             respond(session, StatusCode::BAD_REQUEST, "a proxy in front names no client").await?;
@@ -285,6 +286,7 @@ impl ProxyHttp for Service {
             latency::Bytes { received: bytes(session.body_bytes_read()), sent: bytes(session.body_bytes_sent()) };
         let fields = request.guard.log(session);
         self.send_copy(session, request);
+        self.keep_refused(session, request);
         if let Some(log) = &self.state.log {
             log.line(log_entry::line(session, request, &fields, error));
         }
@@ -314,6 +316,25 @@ impl Service {
             let client = request.client.as_ref().map(|client| client.address.ip());
             self.state.mirrors.send(copy, session.req_header(), client, &request.now);
         }
+    }
+}
+
+impl Service {
+    /// Keeps a request that a rule or the proxy refused for the page of operators.
+    fn keep_refused(&self, session: &Session, request: &RequestState) {
+        let by_rule = request.guard.answer().filter(|answer| answer.status.as_u16() >= 400).map(|answer| &*answer.rule);
+        let own = request.guard.exchange().refusal().map(|refusal| refusal.word()).or(request.refused);
+        let Some(by) = own.or(by_rule) else { return };
+        let head = session.req_header();
+        self.state.recent.refused(|| Refused {
+            at: jiff::Timestamp::now(),
+            client: request.client.as_ref().map(|client| client.address.ip().to_string()).unwrap_or_default(),
+            method: head.method.to_string(),
+            host: routing::host(head).to_owned(),
+            path: head.uri.path().to_owned(),
+            status: final_response(session).map_or(0, |response| response.status.as_u16()),
+            by: by.to_owned(),
+        });
     }
 }
 

@@ -8,6 +8,7 @@ use crate::file_stamps::{FileStamps, check_end_markers};
 use crate::generation::Generation;
 use crate::metrics::Metrics;
 use crate::mirror::Mirrors;
+use crate::recent::Recent;
 use crate::service_manager;
 use arc_swap::ArcSwap;
 use http::StatusCode;
@@ -30,6 +31,7 @@ pub(crate) struct State {
     draining: AtomicBool,
     pub(crate) metrics: Metrics,
     pub(crate) mirrors: Mirrors,
+    pub(crate) recent: Recent,
     pub(crate) log: Option<AccessLog>,
 }
 
@@ -44,6 +46,7 @@ impl State {
             draining: AtomicBool::new(false),
             metrics: Metrics::default(),
             mirrors: Mirrors::default(),
+            recent: Recent::default(),
             log,
         }
     }
@@ -96,10 +99,12 @@ impl State {
                 self.current.store(Arc::new(next));
                 self.changed.send_modify(|number| *number = number.wrapping_add(1));
                 log::info!("{cause}; now in force: {changes}");
+                self.recent.reloaded(cause, Ok(&changes));
                 service_manager::ready("the files in force are the current ones");
                 Ok(())
             }
             Err(error) => {
+                self.recent.reloaded(cause, Err(&error.to_string()));
                 log::error!("{cause}, but nothing changes because of errors in the files:\n{error}");
                 service_manager::ready("the last reload was refused because of errors in the files; the log has them");
                 Err(error)

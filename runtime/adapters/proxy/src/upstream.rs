@@ -114,10 +114,23 @@ impl Upstream {
 
     /// Returns whether a server is healthy, and gets requests.
     pub(crate) fn is_usable(&self, address: SocketAddr) -> bool {
+        self.is_healthy(address) && !self.servers.is_ejected(address)
+    }
+
+    fn is_healthy(&self, address: SocketAddr) -> bool {
         let backends = self.backends();
         let is = |server: &&Backend| server.addr.as_inet() == Some(&address);
-        let healthy = backends.get_backend().iter().find(is).is_some_and(|server| backends.ready(server));
-        healthy && !self.servers.is_ejected(address)
+        backends.get_backend().iter().find(is).is_some_and(|server| backends.ready(server))
+    }
+
+    /// Returns the state of a server, in words.
+    pub(crate) fn state_of(&self, address: SocketAddr) -> String {
+        match (self.is_healthy(address), self.servers.is_ejected(address), self.servers.share(address)) {
+            (false, ..) => "unhealthy".to_owned(),
+            (true, true, _) => "ejected".to_owned(),
+            (true, false, share) if share < 1.0 => format!("healthy, starts slowly ({:.0} %)", share * 100.0),
+            (true, false, _) => "healthy".to_owned(),
+        }
     }
 
     /// Returns whether there is a server that works and is not in `failed`.

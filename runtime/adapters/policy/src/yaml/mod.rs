@@ -88,6 +88,13 @@ impl Node {
         }
     }
 
+    /// Replaces the text of a scalar, and keeps its style and its span. Does nothing to other nodes.
+    pub fn set_text(&mut self, text: String) {
+        if let NodeValue::Scalar(scalar) = &mut self.value {
+            scalar.text = text;
+        }
+    }
+
     /// Returns the value of a key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Node> {

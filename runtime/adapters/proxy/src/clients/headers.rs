@@ -3,7 +3,7 @@
 use super::chain::{Hops, follow};
 use super::forwarded::{self, Element};
 use super::{CONNECTION, Client, Malformed, PROXY_PROTOCOL, address, canonical, is_in, trace};
-use crate::config::{Forwarded, ForwardedHeader};
+use crate::config::{Config, Forwarded, ForwardedHeader};
 use celero_policy::canonical::Authority;
 use http::header::{FORWARDED, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -47,7 +47,8 @@ struct Told {
 ///
 /// # Errors
 /// A trusted proxy sent a header that can't be read. Then the head is as it was.
-pub(crate) fn identify(head: &mut RequestHeader, from: &Connection, config: &Forwarded) -> Result<Client, Malformed> {
+pub(crate) fn identify(head: &mut RequestHeader, from: &Connection, config: &Config) -> Result<Client, Malformed> {
+    let (config, traces) = (&config.forwarded, config.traces);
     let peer = canonical(from.peer);
     let trusted = is_in(&config.trusted, peer.ip());
     let own_proto = if from.tls { "https" } else { "http" };
@@ -67,7 +68,10 @@ pub(crate) fn identify(head: &mut RequestHeader, from: &Connection, config: &For
     };
     let client = told.hops.first().copied().unwrap_or(peer);
     let request_id = request_id(&head.headers, trusted);
-    let trace_id = single(&head.headers, &TRACE).and_then(|value| trace::trace_of(value.as_bytes())).map(str::to_owned);
+    let given = single(&head.headers, &TRACE).and_then(|value| trace::trace_of(value.as_bytes())).map(str::to_owned);
+    // Whoever names a trace may also ask for it to be recorded.
+    let kept = given.filter(|_| trusted || traces.is_none_or(|traces| traces.accept_all));
+    let started = traces.filter(|_| kept.is_none()).and_then(|traces| trace::start(traces.sampled));
 
     let chain: Vec<String> = told.hops.iter().chain([&peer]).map(|hop| hop.ip().to_string()).collect();
     set(head, CHAIN, Some(&chain.join(", ")));
@@ -78,10 +82,11 @@ pub(crate) fn identify(head: &mut RequestHeader, from: &Connection, config: &For
     set(head, REQUEST_ID, Some(&request_id));
     // Of the two headers for the chain, a proxy that writes one passes the other on from anybody.
     set(head, FORWARDED, told.elements.map(|elements| own_element(elements, peer.ip(), own_proto)).as_deref());
-    if trace_id.is_none() {
-        head.remove_header(&TRACE);
+    if kept.is_none() {
+        set(head, TRACE, started.as_ref().map(|started| &*started.parent));
         head.remove_header(&TRACE_STATE);
     }
+    let trace_id = kept.or(started.map(|started| started.id));
     Ok(Client { address: client, via, peer, request_id, trace_id })
 }
 

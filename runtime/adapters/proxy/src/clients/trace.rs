@@ -1,5 +1,7 @@
 //! The context of a trace (W3C Trace Context, section 3.2): `traceparent`.
 
+use ring::rand::{SecureRandom, SystemRandom};
+
 /// Returns the trace id, if a value of `traceparent` is valid. Versions after 00 may have more at their end.
 pub(super) fn trace_of(value: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(value).ok()?;
@@ -18,9 +20,41 @@ pub(super) fn trace_of(value: &[u8]) -> Option<&str> {
     valid.then_some(trace)
 }
 
+/// A trace that begins here.
+pub(super) struct Started {
+    /// The value of `traceparent`.
+    pub(super) parent: String,
+    pub(super) id: String,
+}
+
+/// Starts a trace, of which a share is to be recorded. Its numbers can't be guessed. Returns `None` if the system has no random numbers.
+pub(super) fn start(sampled: f64) -> Option<Started> {
+    let mut bytes = [0; 32];
+    SystemRandom::new().fill(&mut bytes).ok()?;
+    let (numbers, chance) = bytes.split_first_chunk::<24>()?;
+    let (id, parent) = numbers.split_first_chunk::<16>()?;
+    // From 0 to 1.
+    let chance = u64::from_be_bytes(*chance.first_chunk()?) as f64 / u64::MAX as f64;
+    let flags = u8::from(chance < sampled);
+    // Numbers of zeros alone are not valid.
+    let (id, parent) = (u128::from_be_bytes(*id).max(1), u64::from_be_bytes(*parent.first_chunk()?).max(1));
+    let id = format!("{id:032x}");
+    Some(Started { parent: format!("00-{id}-{parent:016x}-{flags:02x}"), id })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn started_traces_are_valid_and_sampled_by_chance() {
+        let count = |share| (0..1000).filter(|_| start(share).unwrap().parent.ends_with("-01")).count();
+        let (none, some, all) = (count(0.0), count(0.3), count(1.0));
+        assert!(none == 0 && (200..400).contains(&some) && all >= 999, "{none} {some} {all}");
+        let (a, b) = (start(1.0).unwrap(), start(1.0).unwrap());
+        assert_eq!(trace_of(a.parent.as_bytes()), Some(&*a.id));
+        assert_ne!(a.id, b.id);
+    }
 
     #[test]
     fn only_valid_values_name_a_trace() {

@@ -46,6 +46,11 @@ static SECTIONS: MappingSpec = MappingSpec::new(
             "Which requests are sent to which upstream. The first route that fits is taken.",
         ),
         optional("forwarded", Mapping(&FORWARDED), "Which proxies may say who the client is. Default: none."),
+        optional(
+            "traces",
+            Mapping(&TRACES),
+            "Traces that the proxy starts. Default: it starts none, and keeps all valid ones.",
+        ),
         optional("timeouts", Mapping(&TIMEOUTS), "The longest waiting times."),
         optional("reload", Mapping(&RELOAD), "When changed files are loaded."),
         optional("limits", Mapping(&LIMITS), "The bounds on what clients may use."),
@@ -100,6 +105,21 @@ static FORWARDED: MappingSpec = MappingSpec::new(
             Word(FORWARDED_HEADERS),
             "The header in which these proxies name the client. Default: x-forwarded-for.",
         ),
+    ],
+);
+
+/// The values of `accept`.
+pub(super) const ACCEPT: &[&str] = &["trusted", "all"];
+
+static TRACES: MappingSpec = MappingSpec::new(
+    "`traces`",
+    &[
+        optional(
+            "accept",
+            Word(ACCEPT),
+            "Whose `traceparent` is kept: that of proxies in `forwarded.trusted`, or of all. Default: trusted.",
+        ),
+        optional("sampled", Share, "The share of started traces that servers are asked to record. Default: 0.01."),
     ],
 );
 

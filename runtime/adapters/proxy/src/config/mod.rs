@@ -1,5 +1,7 @@
 //! The configuration of a proxy: the values of its file, checked. `docs/proxy.md` describes the file.
 
+mod differences;
+mod environment;
 mod keys;
 mod read;
 mod read_routes;
@@ -29,6 +31,8 @@ pub struct Config {
     pub routes: Vec<Route>,
     /// Which proxies may say who the client is.
     pub forwarded: Forwarded,
+    /// Whose traces are kept, and which are started. `None`: all valid ones are kept, none is started.
+    pub traces: Option<Traces>,
     /// The longest waiting times.
     pub timeouts: Timeouts,
     /// The bounds on what clients may use.
@@ -69,6 +73,15 @@ pub struct Forwarded {
     pub trusted: Vec<IpNet>,
     /// The header in which they name the client.
     pub header: ForwardedHeader,
+}
+
+/// Whose traces are kept, and which are started (W3C Trace Context).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Traces {
+    /// Whether the traces of all clients are kept, not only those of trusted proxies.
+    pub accept_all: bool,
+    /// The share of the traces that are started for which servers are asked to record.
+    pub sampled: f64,
 }
 
 /// A header that names clients.

@@ -3,15 +3,16 @@
 //! The file is compared with the tables of `keys.rs` first. What is read here afterwards takes values as they are, with defaults for
 //! those that are absent or were reported, and reports what the tables can't express. All errors are reported at once.
 
-use super::keys::{CONFIG, FORWARDED_HEADERS, VERSIONS};
+use super::environment::expand;
+use super::keys::{ACCEPT, CONFIG, FORWARDED_HEADERS, VERSIONS};
 use super::{
     Certificate, ClientCertificates, Config, Forwarded, ForwardedHeader, Limits, Listener, ListenerTls, LogOutput,
-    Reload, Timeouts,
+    Reload, Timeouts, Traces,
 };
 use crate::error::Error;
 use celero_policy::PolicyError;
 use celero_policy::problems::Problems;
-use celero_policy::schema::{duration, size};
+use celero_policy::schema::{duration, share, size};
 use celero_policy::yaml::{self, Node, SourceText};
 use ipnet::{IpNet, Ipv4Net};
 use std::net::{IpAddr, SocketAddr};
@@ -25,14 +26,15 @@ pub(super) fn read(file: &Path) -> Result<Config, Error> {
         .map_err(|error| Error::new(format!("error: {} can't be read: {error}", file.display())))?;
     let mut problems = Problems::default();
     let number = problems.file(file.display().to_string(), &text);
-    let root = yaml::read(number, &mut problems).filter(|root| !root.is_nothing());
-    if let Some(root) = &root {
+    let mut root = yaml::read(number, &mut problems).filter(|root| !root.is_nothing());
+    if let Some(root) = &mut root {
         if is_policy(root) {
             let message = "this is a policy, not a configuration of celero-proxy".to_owned();
             let help = format!("a configuration names its policy: `policy: {}`", file.display());
             problems.add("config-key", root.place, message).help(help);
             return Err(PolicyError::new(problems).into());
         }
+        expand(root, &mut problems, &|name| std::env::var(name).ok());
         CONFIG.check(root, &mut problems);
     }
     let base = file.parent().unwrap_or(Path::new("")).to_owned();
@@ -78,6 +80,7 @@ impl Reader<'_> {
             upstreams,
             routes,
             forwarded: root.get("forwarded").map(|node| self.forwarded(node)).unwrap_or_default(),
+            traces: root.get("traces").map(traces),
             timeouts: root.get("timeouts").map(timeouts).unwrap_or_default(),
             reload: root.get("reload").map(reload).unwrap_or_default(),
             limits: root.get("limits").map(limits).unwrap_or_default(),
@@ -206,6 +209,13 @@ fn timeouts(node: &Node) -> Timeouts {
         send: time(node, "send").unwrap_or(usual.send),
         keep_alive: time(node, "keepAlive").unwrap_or(usual.keep_alive),
         idle: time(node, "idle").unwrap_or(usual.idle),
+    }
+}
+
+fn traces(node: &Node) -> Traces {
+    Traces {
+        accept_all: node.text_of("accept").map(|text| text.text).as_deref() == ACCEPT.last().copied(),
+        sampled: node.get("sampled").and_then(Node::plain).and_then(share).unwrap_or(0.01),
     }
 }
 

@@ -1,12 +1,12 @@
 //! The routes of a configuration: which requests are meant, and what is done with them.
 
+use super::{Config, HashKey};
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
+use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-
-use super::HashKey;
 
 /// What is done with some requests.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,12 +102,66 @@ pub struct Mirror {
 }
 
 impl Route {
+    /// Returns what the route fits, as a text: `*.example.com/api tier=canary`, `*` for all requests.
+    pub(crate) fn name(&self) -> String {
+        let host = match self.host.as_deref() {
+            None => "*".to_owned(),
+            Some(suffix) if suffix.starts_with('.') => format!("*{suffix}"),
+            Some(host) => host.to_owned(),
+        };
+        let label = self.label.as_ref().map(|(name, value)| format!(" {name}={value}"));
+        format!("{host}{}{}", self.prefix.as_deref().unwrap_or_default(), label.unwrap_or_default())
+    }
+
+    /// Returns the answer of the proxy itself, if the route has one.
+    pub(crate) fn answer(&self) -> Option<&StaticAnswer> {
+        match &self.target {
+            Target::Answer(answer) => Some(answer),
+            Target::Upstream(_) | Target::Split(_) => None,
+        }
+    }
+
     /// Returns the indexes of the upstreams to which requests may go, copies not among them.
     pub(crate) fn upstreams(&self) -> Vec<usize> {
         match &self.target {
             Target::Upstream(index) => vec![*index],
             Target::Split(split) => split.parts.iter().map(|(index, _)| *index).collect(),
             Target::Answer(_) => Vec::new(),
+        }
+    }
+}
+
+impl Config {
+    /// Returns what a route does, as a text.
+    pub(crate) fn describe_target(&self, route: &Route) -> String {
+        let name = |index: usize| self.upstreams.get(index).map(|upstream| upstream.name.as_str()).unwrap_or_default();
+        let mut text = match &route.target {
+            Target::Upstream(index) => name(*index).to_owned(),
+            Target::Split(split) => {
+                let parts = split.parts.iter().map(|(index, weight)| format!("{} ({weight})", name(*index)));
+                format!("{} by {}", parts.collect::<Vec<_>>().join(", "), split.by.name())
+            }
+            Target::Answer(answer) => {
+                format!("the answer {} with {} bytes", answer.status.as_u16(), answer.body.len())
+            }
+        };
+        if let Some(retry) = &route.retry {
+            let _ = write!(text, "; tries up to {} other servers", retry.attempts);
+        }
+        if let Some(mirror) = &route.mirror {
+            let _ = write!(text, "; copies to {} ({} of the requests)", name(mirror.upstream), mirror.share);
+        }
+        text
+    }
+}
+
+impl HashKey {
+    /// Returns the key as it is written.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Address => "address".to_owned(),
+            Self::Path => "path".to_owned(),
+            Self::Header(name) => format!("header {name}"),
         }
     }
 }

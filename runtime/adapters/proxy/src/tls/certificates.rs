@@ -3,10 +3,12 @@
 use super::pem::{self, problem};
 use crate::config::Certificate;
 use crate::error::Error;
+use jiff::Timestamp;
 use rustls::crypto::CryptoProvider;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The certificates of a listener.
@@ -55,6 +57,19 @@ impl ResolvesServerCert for Certificates {
         let named = hello.server_name().into_iter().flat_map(|name| self.named(name));
         named.chain(&self.all).find(usable).map(Arc::clone)
     }
+}
+
+/// Returns the file of a certificate, the names for which it is valid, and its end, as a text for people.
+pub(crate) fn describe(file: &Path) -> Result<String, Error> {
+    let chain = pem::certificates(file)?;
+    let names = names(&chain).map_err(|error| problem(file, error))?;
+    let parsed = chain.first().and_then(|first| x509_parser::parse_x509_certificate(first).ok());
+    let (_, parsed) = parsed.ok_or_else(|| problem(file, "it contains something that is not a certificate"))?;
+    let end = Timestamp::from_second(parsed.validity().not_after.timestamp()).unwrap_or(Timestamp::MAX);
+    let days = end.duration_since(Timestamp::now()).as_hours() / 24;
+    let rest = if end < Timestamp::now() { "EXPIRED".to_owned() } else { format!("{days} days left") };
+    let names = if names.is_empty() { "no DNS names".to_owned() } else { names.join(", ") };
+    Ok(format!("{}: {names}; valid until {end:.0} ({rest})", file.display()))
 }
 
 /// Returns the names for which the first certificate of a chain is valid.

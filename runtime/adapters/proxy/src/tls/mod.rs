@@ -8,5 +8,6 @@ mod pem;
 mod servers;
 mod to_clients;
 
+pub(crate) use certificates::describe as describe_certificate;
 pub(crate) use servers::ServerTrust;
 pub(crate) use to_clients::{ClientTls, accept};

@@ -11,8 +11,10 @@ pub(crate) struct Answering {
     shared: Arc<Shared>,
 }
 
+type Answer = dyn Fn(&str) -> Option<String> + Send + Sync;
+
 struct Shared {
-    answer: Box<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    answer: Box<Answer>,
     seen: Mutex<Vec<String>>,
     ended: AtomicBool,
 }

@@ -243,6 +243,31 @@ fn clients_of_http2_are_found_too() {
 }
 
 /// A client can't have the proxy's headers removed.
+/// What clients say of traces counts as the configuration says; the others get one of their own.
+#[test]
+fn traces_are_started() {
+    let client = "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let id = |value: &str| value.split('-').nth(1).unwrap().to_owned();
+    for (traces, trusted, kept) in [
+        ("{ sampled: 1 }", "10.0.0.0/8", false),
+        ("{ sampled: 1 }", "127.0.0.1", true),
+        ("{ accept: all }", "10.0.0.0/8", true),
+    ] {
+        let rest = format!("{DEMO}traces: {traces}\nforwarded: {{ trusted: [{trusted}] }}\n");
+        let proxy = Running::with(&rest, "");
+        let echo = get_with(proxy.address, "/echo", &[client, "tracestate: a=b", "connection: close"]).echo();
+        let given = echo.header("traceparent").concat();
+        assert_eq!(given == client.trim_start_matches("traceparent: "), kept, "{traces} {given}");
+        assert_eq!(echo.header("tracestate").is_empty(), !kept, "the state of another trace");
+        assert_eq!(proxy.log(1)[0]["traceId"], id(&given));
+        for wrong in ["x-none: 1", "traceparent: junk"] {
+            let echo = get_with(proxy.address, "/echo", &[wrong, "connection: close"]).echo();
+            let started = echo.header("traceparent").concat();
+            assert!(started.len() == 55 && started.starts_with("00-") && id(&started) != id(&given), "{started}");
+        }
+    }
+}
+
 #[test]
 fn connection_names_none_of_these_headers() {
     let proxy = Running::demo("");

@@ -21,6 +21,7 @@ mod http1;
 mod lifecycle;
 mod limits;
 mod metrics;
+mod operators;
 mod overload;
 mod phases;
 mod process;

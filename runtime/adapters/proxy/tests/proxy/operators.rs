@@ -1,0 +1,131 @@
+//! What operators see: the page of the admin listener, the description of a configuration, the log of a reload.
+
+use crate::certificates::Authority;
+use crate::client::{Client, get};
+use crate::process::Process;
+use crate::running::{Folder, Running, config, eventually};
+use celero_proxy::config::Config;
+
+const DEMO: &str = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\n";
+
+#[test]
+fn the_page_shows_what_happens() {
+    let policy = "request:\n  - { name: no-admin, when: 'request.path.startsWith(\"/admin\")', deny: 403 }\n";
+    let rest = "upstreams: [{ name: demo, demo: true }, { name: two, demo: true }]\n\
+                routes: [{ host: a.example, path: /shop, upstream: two }, { split: [{ upstream: two, weight: 1 }, { upstream: demo, weight: 9 }] }]\n";
+    let proxy = Running::with(rest, policy);
+    assert_eq!(get(proxy.address, "/admin/x?token=secret").status, 403);
+    assert_eq!(get(proxy.address, "/").status, 200);
+    assert_eq!(Client::connect(proxy.address).send("GET /%zz HTTP/1.1\r\nhost: a\r\n\r\n").reply().status, 400);
+    proxy.folder.write("policy.yaml", "request: [{ deny: treu }]\n");
+    proxy.handle.reload().unwrap_err();
+    let page = || get(proxy.metrics, "/").text();
+    eventually(|| page().contains("<td>no-admin"), page);
+    let page = page();
+    for part in [
+        "a.example/shop",
+        "two (1), demo (9) by address",
+        "<span class=\"ok\">healthy</span>",
+        "/admin/x",
+        "<td>no-admin",
+        "<span class=\"bad\">refused</span>",
+        "0 open requests",
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    assert!(!page.contains("secret"), "{page}");
+}
+
+/// Paths are chosen by attackers, and shown to operators.
+#[test]
+fn the_page_is_safe_to_look_at() {
+    let proxy = Running::demo("request: [{ name: \"<b>'&\", deny: 403 }]\n");
+    for path in ["/<script>alert(1)</script>", "/\"onload=x", "/\u{202e}"] {
+        let mut client = Client::connect(proxy.address);
+        client.send(format!("GET {path} HTTP/1.1\r\nhost: a\r\n\r\n"));
+        assert!(client.reply().status >= 400);
+    }
+    let long = format!("/{}", "x".repeat(4000));
+    assert_eq!(get(proxy.address, &long).status, 403);
+    let reply = get(proxy.metrics, "/");
+    let page = reply.text();
+    assert!(page.contains("&lt;b&gt;&#39;&amp;") && page.contains("xxx.."), "{page}");
+    for part in ["<script", "<b>", "\"onload", "\u{202e}", &"x".repeat(300)] {
+        assert!(!page.contains(part), "{part} in {page}");
+    }
+    assert_eq!(reply.header("content-type"), "text/html; charset=utf-8");
+    assert!(reply.header("content-security-policy").starts_with("default-src 'none'; style-src 'self';"));
+    assert_eq!(reply.header("x-content-type-options"), "nosniff");
+    assert_eq!(get(proxy.metrics, "/style.css").header("content-type"), "text/css; charset=utf-8");
+    // However many are refused, the page stays small.
+    (0..200).for_each(|_| drop(get(proxy.address, "/y")));
+    assert!(get(proxy.metrics, "/").body.len() < 40_000);
+}
+
+#[test]
+fn a_configuration_is_described() {
+    let (folder, authority) = (Folder::new(), Authority::new("tests"));
+    authority.server(&["one.example", "*.two.example"]).write(&folder, "one");
+    folder.write(
+        "policy.yaml",
+        "request:\n  - { name: first, deny: 403 }\nresponse:\n  - { name: second, setHeaders: { a: b } }\n",
+    );
+    let text = "listeners: [{ address: 127.0.0.1:8443, tls: { certificates: [{ chain: one.pem, key: one.key }] } }]\npolicy: policy.yaml\n\
+                upstreams: [{ name: a, servers: [{ address: 127.0.0.1:9000, weight: 3 }], ejection: {} }, { name: b, demo: true }]\n\
+                routes: [{ host: '*.example', path: /x, upstream: a, retry: {} }, { path: /down, answer: { status: 503 } }, { split: [{ upstream: a, weight: 1 }, { upstream: b, weight: 2 }] }]\n";
+    let file = folder.write("proxy.yaml", text);
+    let summary = Config::summary(&file).unwrap_or_else(|error| panic!("{error}"));
+    for part in [
+        "127.0.0.1:8443  TLS 1.2 and 1.3, HTTP/1.1 and HTTP/2",
+        "one.pem: one.example, *.two.example; valid until ",
+        " days left)",
+        "a: roundRobin, out for 30s after 5 failures",
+        "127.0.0.1:9000 (weight 3)",
+        "the built-in demo server",
+        "*.example/x -> a; tries up to 1 other servers",
+        "*/down -> the answer 503 with 0 bytes",
+        "* -> a (1), b (2) by address",
+        "request: 1 rules: first",
+        "response: 1 rules: second",
+        "10000 open requests",
+    ] {
+        assert!(summary.contains(part), "{part} in\n{summary}");
+    }
+}
+
+#[test]
+fn a_reload_says_what_differs() {
+    let folder = Folder::new();
+    let process = Process::start_with(&folder, &format!("{DEMO}retries: 2\n"));
+    assert_eq!(get(process.address, "/").status, 200);
+    let rest = "upstreams: [{ name: other, demo: true }, { name: demo, demo: true, slowStart: 1s }]\nroutes: [{ path: /a, upstream: other }, { upstream: demo }]\n";
+    folder.write("proxy.yaml", &config(rest));
+    let said = || process.said();
+    eventually(
+        || said().contains("new upstreams: other; changed upstreams: demo; new routes: */a; changed: retries"),
+        said,
+    );
+    // The order decides.
+    let rest = rest.replace(
+        "{ path: /a, upstream: other }, { upstream: demo }",
+        "{ upstream: demo }, { path: /a, upstream: other }",
+    );
+    folder.write("proxy.yaml", &config(&rest));
+    eventually(|| said().contains("; the order of routes changed"), said);
+}
+
+#[test]
+fn values_may_come_from_the_environment() {
+    let folder = Folder::new();
+    folder.write("policy.yaml", "");
+    // Cargo sets these for tests.
+    let route = "{ path: /v, answer: { status: 200, body: '${CARGO_PKG_NAME} $${X}' } }";
+    let proxy = Running::with(&DEMO.replace("[{ upstream: demo }]", &format!("[{route}, {{ upstream: demo }}]")), "");
+    assert_eq!(get(proxy.address, "/v").text(), "celero-proxy ${X}");
+    let file = folder.write("proxy.yaml", &config(&format!("{DEMO}grace: ${{CELERO_NOT_SET}}\n")));
+    let error = Config::check(&file).unwrap_err().to_string();
+    assert!(
+        error.contains("the environment variable `CELERO_NOT_SET` is not set") && error.contains("proxy.yaml:8:8"),
+        "{error}"
+    );
+}
