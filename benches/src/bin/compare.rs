@@ -34,7 +34,7 @@ struct Arguments {
     /// Time compiling the rules instead of evaluating them.
     #[arg(long)]
     compile: bool,
-    /// Measure only sets of networks and of literals, without rules, against the usual crates.
+    /// Measure only sets of networks, literals and patterns, without rules, against the usual crates, and Hyperscan if it is installed.
     #[arg(long)]
     matching: bool,
     /// Measure only how the cost of a set grows with its number of rules.

@@ -1,5 +1,6 @@
 //! Literals that occur in a text: user agents, and pieces of 2 KB of them.
 
+use super::hyperscan::Database;
 use super::{Contender, Workload};
 use crate::rulesets::rng::Rng;
 use crate::rulesets::vocabulary::Vocabulary;
@@ -11,11 +12,13 @@ use std::rc::Rc;
 
 /// `L1000` and the like: how many literals. `which` asks which of them occur, `any` whether one does.
 pub(super) const NAMES: &[&str] = &[
+    "L30_which_agents",
     "L100_which_agents",
     "L1000_which_agents",
     "L1000_which_2k",
     "L10000_which_agents",
     "L10000_which_2k",
+    "L32_any_2k",
     "L1000_any_2k",
     "L10000_any_agents",
     "L10000_any_2k",
@@ -75,17 +78,15 @@ pub(super) fn workload(name: &str, texts: &Texts) -> Workload<String> {
     let (any, long) = (parts.next() == Some("any"), parts.next() == Some("2k"));
     let words: Rc<Vec<String>> = Rc::new(texts.words.iter().take(count).cloned().collect());
     let values = if long { &texts.long } else { &texts.agents }.clone();
-    let (own, automaton, double) = (Rc::clone(&words), Rc::clone(&words), words);
+    let (own, automaton, double, peer) = (Rc::clone(&words), Rc::clone(&words), Rc::clone(&words), words);
     // `any` is the id 0 if some literal occurs.
-    let contenders = vec![
+    let mut contenders = vec![
         Contender::new(
             "celero",
             move || LiteralMap::<false>::new(&own).expect("less than 4 GiB"),
             move |map, text: &String, found| {
                 if any {
-                    let mut some = false;
-                    map.for_each(text.as_bytes(), |_| some = true);
-                    found.extend(some.then_some(0));
+                    found.extend(map.any(text.as_bytes()).then_some(0));
                 } else {
                     map.for_each(text.as_bytes(), |id| found.push(id));
                 }
@@ -114,5 +115,19 @@ pub(super) fn workload(name: &str, texts: &Texts) -> Workload<String> {
             },
         ),
     ];
+    if super::hyperscan::version().is_some() {
+        contenders.push(Contender::of_size(
+            "hyperscan",
+            move || Database::literals(&peer).expect("literals"),
+            move |database: &Database, text: &String, found| {
+                if any {
+                    found.extend(database.any(text.as_bytes()).then_some(0));
+                } else {
+                    database.find(text.as_bytes(), found);
+                }
+            },
+            Database::bytes,
+        ));
+    }
     Workload { name: name.into(), values, contenders }
 }

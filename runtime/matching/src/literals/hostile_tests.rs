@@ -13,7 +13,8 @@ fn work(map: &LiteralMap<false>, text: &[u8]) -> f64 {
     let allowed = (text.len() + MIN_STEPS) as u32;
     let mut left = allowed;
     let on = |_| ControlFlow::Continue(());
-    let linear = if map.scan_within(text, &mut left, on).is_err() { map.search_linear(text, on).1 } else { 0 };
+    let scanned = map.scan_within(text, &mut left, |_, _| ControlFlow::Continue(()));
+    let linear = if scanned.is_err() { map.search_linear(text, on).1 } else { 0 };
     (text.len() + ((allowed - left) as usize).saturating_sub(MIN_STEPS) + linear) as f64 / text.len() as f64
 }
 

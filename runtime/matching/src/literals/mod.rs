@@ -146,11 +146,22 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     /// rest of the text is not searched.
     #[inline]
     pub fn try_for_each(&self, text: &[u8], mut hit: impl FnMut(u32) -> ControlFlow<()>) -> ControlFlow<()> {
+        self.try_for_each_place(text, |id, _| hit(id))
+    }
+
+    /// As [`try_for_each`](Self::try_for_each), for each place where a key occurs, with its offset in the text. Without an offset, the key
+    /// occurs in places that were not reported.
+    #[inline]
+    pub(crate) fn try_for_each_place(
+        &self,
+        text: &[u8],
+        mut hit: impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let mut steps = u32::try_from(text.len().saturating_add(MIN_STEPS)).unwrap_or(u32::MAX);
         match self.scan_within(text, &mut steps, &mut hit) {
             Ok(()) => ControlFlow::Continue(()),
             Err(End::Stopped) => ControlFlow::Break(()),
-            Err(End::OutOfSteps) => self.search_linear(text, hit).0,
+            Err(End::OutOfSteps) => self.search_linear(text, |id| hit(id, None)).0,
         }
     }
 
@@ -217,7 +228,7 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         &self,
         text: &[u8],
         steps: &mut u32,
-        mut hit: impl FnMut(u32) -> ControlFlow<()>,
+        mut hit: impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
     ) -> Result<(), End> {
         if let Some(pass) = &self.vector {
             self.run_vector_pass(pass, text, steps, &mut hit)?;
@@ -232,7 +243,7 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         if self.single.is_empty() {
             return Ok(());
         }
-        if self.search_single_bytes(text, hit).is_break() { Err(End::Stopped) } else { Ok(()) }
+        if self.search_single_bytes(text, |id| hit(id, None)).is_break() { Err(End::Stopped) } else { Ok(()) }
     }
 
     /// Runs the pass with vector instructions and verifies its candidates.
@@ -242,7 +253,7 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         pass: &VectorPass<IGNORE_CASE>,
         text: &[u8],
         steps: &mut u32,
-        hit: &mut impl FnMut(u32) -> ControlFlow<()>,
+        hit: &mut impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
     ) -> Result<(), End> {
         let (mut at, mut blocks) = (0_usize, [[0; LENGTHS]; BATCH]);
         loop {
@@ -272,7 +283,7 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         scan: &Scan<IGNORE_CASE>,
         text: &[u8],
         steps: &mut u32,
-        hit: &mut impl FnMut(u32) -> ControlFlow<()>,
+        hit: &mut impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
     ) -> Result<(), End> {
         let mut next = 0;
         while let Some(mut found) = filter.search(scan.layout.stride, text, next) {
@@ -294,7 +305,7 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         text: &[u8],
         window: usize,
         steps: &mut u32,
-        hit: &mut impl FnMut(u32) -> ControlFlow<()>,
+        hit: &mut impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
     ) -> Result<(), End> {
         *steps = steps.checked_sub(1).ok_or(End::OutOfSteps)?;
         for before in 0..STRIDE {
@@ -307,7 +318,9 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
                 }
                 let compared = entry.length.wrapping_div(BYTES_PER_STEP);
                 *steps = steps.checked_sub(compared).ok_or(End::OutOfSteps)?;
-                if self.is_at(entry, text, at) && hit(entry.id).is_break() {
+                if let Some(start) = self.is_at(entry, text, at)
+                    && hit(entry.id, Some(start)).is_break()
+                {
                     return Err(End::Stopped);
                 }
             }
@@ -315,18 +328,19 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         Ok(())
     }
 
-    /// Whether the key of an entry is in a text with its anchor at this offset, where its [first bytes](AnchorEntry::may_be) are.
+    /// The offset of the key of an entry in a text, if it is there with its anchor at offset `at`, where its [first
+    /// bytes](AnchorEntry::may_be) are.
     #[inline(always)]
-    fn is_at(&self, entry: &AnchorEntry, text: &[u8], at: usize) -> bool {
+    fn is_at(&self, entry: &AnchorEntry, text: &[u8], at: usize) -> Option<usize> {
         let length = entry.length as usize;
-        let Some(there) = at.checked_sub(entry.anchor as usize).and_then(|start| part(text, start, length)) else {
-            return false;
-        };
+        let start = at.checked_sub(entry.anchor as usize)?;
+        let there = part(text, start, length)?;
         if !IGNORE_CASE && entry.anchor == 0 && length <= 8 {
-            return true;
+            return Some(start);
         }
         let own = part(&self.bytes, entry.at as usize, length).unwrap_or_default();
-        if IGNORE_CASE { own.eq_ignore_ascii_case(there) } else { own == there }
+        let same = if IGNORE_CASE { own.eq_ignore_ascii_case(there) } else { own == there };
+        same.then_some(start)
     }
 
     /// Bytes held on the heap.

@@ -17,7 +17,7 @@ fn scanned<const IGNORE_CASE: bool>(
     steps: u32,
     mut hit: impl FnMut(u32),
 ) -> bool {
-    let (mut steps, each) = (steps, |id| {
+    let (mut steps, each) = (steps, |id, _: Option<usize>| {
         hit(id);
         ControlFlow::Continue(())
     });

@@ -58,7 +58,12 @@ unsafe fn avx512<const PROBES: usize>(
     let (mut at, mut done) = (at, 0_usize);
     for block in blocks {
         let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) else { break };
+        let whole = rest.len() >= BLOCK_READ;
         let load = |next: usize| {
+            if whole {
+                // SAFETY: the text has as many bytes from here on as the last of these loads reads.
+                return unsafe { _mm512_loadu_si512(rest.as_ptr().wrapping_add(next).cast()) };
+            }
             let missing = BLOCK.saturating_sub(rest.len().saturating_sub(next)) as u32;
             let mask = u64::MAX.checked_shr(missing).unwrap_or(0);
             // SAFETY: bytes that the mask excludes are not read; the others are in the text.

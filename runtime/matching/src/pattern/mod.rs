@@ -44,4 +44,5 @@ pub use metered_regex::{Groups, MeteredRegex};
 pub use required::{Literals, RequiredLiterals, SHORTEST_SUBSTRING, required_literals};
 
 pub(crate) use compile::parse;
+pub(crate) use required::rated_literals;
 pub(crate) use small_alphabet::{Reduced, is_left_out, reduce};

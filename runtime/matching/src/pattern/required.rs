@@ -51,6 +51,11 @@ pub struct Literals {
 /// ```
 #[must_use]
 pub fn required_literals(pattern: &str) -> Option<RequiredLiterals> {
+    rated_literals(pattern).map(|(required, _)| required)
+}
+
+/// As [`required_literals`]; also returns the estimated number of places in a text, for each of its bytes, where one of them is.
+pub(crate) fn rated_literals(pattern: &str) -> Option<(RequiredLiterals, f64)> {
     let hir = parse(pattern)?;
     let (mut start, mut end) = (false, false);
     let inner = anchored(&hir, &mut start, &mut end);
@@ -60,7 +65,8 @@ pub fn required_literals(pattern: &str) -> Option<RequiredLiterals> {
     let first = start.then(|| runs.first.clone()).flatten();
     let last = end.then(|| runs.run.clone()).filter(|_| !whole || !start);
     if start && end && whole {
-        return runs.run.literals(0, |text, literal| text == literal).map(RequiredLiterals::Whole);
+        let whole = runs.run.literals(0, |text, literal| text == literal)?;
+        return Some((RequiredLiterals::Whole(whole), 0.0));
     }
     let first = first.or_else(|| (start && whole).then(|| runs.run.clone()));
     runs.cut();
@@ -83,7 +89,7 @@ pub fn required_literals(pattern: &str) -> Option<RequiredLiterals> {
         |text, literal| text.windows(literal.len()).any(|part| part == literal),
         RequiredLiterals::Substring,
     );
-    found.map(|(_, required)| required)
+    found.map(|(cost, required)| (required, cost))
 }
 
 /// Returns the elements of a pattern without the anchors at its ends, and stores whether it has these.

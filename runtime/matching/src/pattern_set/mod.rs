@@ -1,13 +1,18 @@
-//! Many patterns asked about one text: patterns merged into tables of states, one pass over the text for each table.
+//! Many patterns asked about one text: one search for the literals that they require, and one pass over the text for each table of states
+//! of the others.
 
 mod explore;
+mod gate;
 mod merge;
 mod product;
 mod required_bytes;
+mod required_literals;
 mod set;
 mod table;
 mod typical_texts;
 
+#[cfg(test)]
+mod gate_tests;
 #[cfg(test)]
 mod tests;
 

@@ -15,9 +15,23 @@ impl ByteMask {
     /// The bytes of a text.
     #[inline]
     pub(super) fn of(text: &[u8]) -> Self {
-        let mut bytes = Self([0, 0, 0, 1 << 63]);
-        text.iter().for_each(|&byte| bytes.insert(byte));
-        bytes
+        // A byte for each: setting one does not wait for the one before.
+        let mut has = [0_u8; 256];
+        for byte in text {
+            if let Some(has) = has.get_mut(usize::from(*byte)) {
+                *has = 1;
+            }
+        }
+        has[255] = 1;
+        let mut words = [0; 4];
+        for (word, has) in words.iter_mut().zip(has.as_chunks::<64>().0) {
+            for (n, has) in (0_u32..).step_by(8).zip(has.as_chunks::<8>().0) {
+                // Gathers the lowest bits of eight bytes in the highest byte.
+                let bits = u64::from_le_bytes(*has).wrapping_mul(0x0102_0408_1020_4080).wrapping_shr(56);
+                *word |= bits.wrapping_shl(n);
+            }
+        }
+        Self(words)
     }
 
     fn one(byte: u8) -> Self {
@@ -46,12 +60,6 @@ impl ByteMask {
     pub(super) fn meets(self, other: Self) -> bool {
         let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
         (a & e) | (b & f) | (c & g) | (d & h) != 0
-    }
-
-    #[inline]
-    pub(super) fn is_ascii(self) -> bool {
-        let [_, _, c, d] = self.0;
-        c | d == 1 << 63
     }
 
     /// Estimated probability that a byte of a text is in the set.

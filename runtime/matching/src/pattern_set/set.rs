@@ -1,7 +1,10 @@
-//! A set of patterns: a few tables of states, and an engine for each pattern that they do not decide.
+//! A set of patterns: a gate of the literals that most of them require, a few tables of states for the others, and an engine for each pattern
+//! that neither decides.
 
+use super::gate::{Gate, Marks, Owner, Task};
 use super::merge::{Automaton, MAX_WORK, merge};
 use super::required_bytes::{ByteMask, required_bytes};
+use super::required_literals::Gated;
 use super::table::{StateTable, TableMatches};
 use crate::MemoryBudget;
 use crate::pattern::{AsciiRegex, LazyMatcher, Meter, Reduced, parse, reduce};
@@ -51,14 +54,15 @@ pub enum PatternMatch {
 
 /// Finds all patterns of a set that match somewhere in a text.
 ///
-/// Patterns are merged into state tables of up to 64 patterns. A text that contains none of the bytes that a table's patterns
-/// require skips the table; the others need one table lookup for each byte of the text. Use it for many
-/// patterns that require no literals; for patterns that [require some](crate::pattern::required_literals), search for these
-/// first. A [`regex::RegexSet`] is faster for few patterns whose joint automaton is small, and much slower once the states of
+/// Patterns that [require literals](crate::pattern::required_literals) are found by one search for all of these; those that are nothing
+/// but literals need no more. The other patterns are merged into state tables of up to 64 patterns. A text that contains none of the
+/// bytes that a table's patterns require skips the table; the others need one table lookup for each byte of the text.
+/// A [`regex::RegexSet`] is faster for few patterns without literals whose joint automaton is small, and much slower once the states of
 /// that automaton exceed its cache.
 ///
-/// A lookup takes time linear in the text, for each table that runs, and in the number of patterns that no table decides: a million steps
-/// for all of these together (see [`Meter`]). Those for which no steps are left are reported as [`PatternMatch::Possible`].
+/// A lookup takes time linear in the text, for the search for literals, for each table that runs, and for each pattern that neither decides:
+/// a million steps for all of these together (see [`Meter`]). Those for which no steps are left are reported as
+/// [`PatternMatch::Possible`]. In a set of more than 2,048 patterns a lookup allocates a bit for each.
 ///
 /// ```
 /// use celero_matching::{Matcher, MemoryBudget, PatternMatch, PatternSet};
@@ -79,10 +83,12 @@ pub enum PatternMatch {
 /// ```
 #[derive(Debug)]
 pub struct PatternSet {
+    /// Finds the patterns that require literals.
+    gate: Option<Gate>,
     tables: Vec<TableGroup>,
     /// Indexed by id.
     members: Vec<Member>,
-    /// Ids of the patterns that are in no table.
+    /// Ids of the patterns that are in no table and are not found by the gate.
     unmerged: Vec<u32>,
     /// Memory of the tables, in bytes.
     bytes: usize,
@@ -105,6 +111,8 @@ struct TableGroup {
 struct Member {
     /// Every text in which the pattern matches contains one of these bytes.
     bytes: ByteMask,
+    /// Whether the gate marks the pattern where it may match, before its table decides.
+    marked: bool,
     /// Decides for ASCII texts where the table does not. `None` if the table always does.
     regex: Option<LazyMatcher<AsciiRegex>>,
 }
@@ -113,7 +121,7 @@ struct Member {
 #[derive(Clone, Copy)]
 struct TextInput<'t> {
     text: &'t str,
-    /// The bytes of the text.
+    /// The bytes of the text; all if no pattern asks for them.
     bytes: ByteMask,
     /// Steps that are left for searches.
     steps: &'t Cell<usize>,
@@ -133,9 +141,17 @@ impl PatternSet {
     /// As [`new`](Self::new), with a limit on the work for automata. Patterns for which no work is left get no table.
     pub(super) fn within(patterns: &[&str], table_bytes: usize, mut work: u64, budget: &MemoryBudget) -> Self {
         let reduced: Vec<Option<Reduced>> = patterns.iter().map(|pattern| reduce(&parse(pattern)?)).collect();
+        let mut gated: Vec<Option<Gated>> = (0_u32..)
+            .zip(patterns.iter().zip(&reduced))
+            .map(|(id, (pattern, reduced))| Gated::new(id, pattern, reduced.as_ref()))
+            .collect();
         // Short patterns first: long ones take most of the work.
-        let mut order: Vec<(u32, &Reduced)> =
-            (0_u32..).zip(&reduced).filter_map(|(id, reduced)| Some((id, reduced.as_ref()?))).collect();
+        let is_rare = |gated: &Option<Gated>| gated.as_ref().is_some_and(|gated| gated.rare);
+        let mut order: Vec<(u32, &Reduced)> = (0_u32..)
+            .zip(reduced.iter().zip(&gated))
+            .filter(|(_, (_, gated))| !is_rare(gated))
+            .filter_map(|(id, (reduced, _))| Some((id, reduced.as_ref()?)))
+            .collect();
         order.sort_by_key(|(id, _)| patterns.get(*id as usize).map_or(0, |pattern| pattern.len()));
         let automata = order.into_iter().filter_map(|(id, reduced)| Automaton::new(id, reduced, &mut work));
         let mut automata: Vec<Automaton> = automata.collect();
@@ -168,33 +184,68 @@ impl PatternSet {
                 }
             }
         }
-        let unmerged = (0_u32..).zip(&decided).filter(|(_, decided)| decided.is_none()).map(|(id, _)| id).collect();
-        let member = |((reduced, decided), pattern): ((&Option<Reduced>, Option<bool>), &&str)| {
-            let Some(Reduced { hir, .. }) = reduced else { return Member { bytes: ByteMask::ALL, regex: None } };
-            let regex = (decided != Some(true)).then(|| LazyMatcher::new(pattern, budget));
-            Member { bytes: required_bytes(hir).unwrap_or(ByteMask::ALL), regex }
-        };
-        let members = reduced.iter().zip(decided).zip(patterns).map(member).collect();
-        Self { tables, members, unmerged, bytes: table_bytes.saturating_sub(left) }
+        // Where a table decides, literals don't help; where it does so most of the time, they spare searches.
+        for (gated, decided) in gated.iter_mut().zip(&decided) {
+            match decided {
+                Some(true) => *gated = None,
+                Some(false) => *gated = gated.take().map(Gated::marking),
+                None => {}
+            }
+        }
+        let all: Vec<Gated> = gated.iter().flatten().cloned().collect();
+        let gate = Gate::new(&all, patterns.len());
+        if gate.is_none() {
+            gated.iter_mut().for_each(|gated| *gated = None);
+        }
+        let mut members = Vec::with_capacity(patterns.len());
+        let mut unmerged = Vec::new();
+        for (id, ((reduced, decided), (pattern, gated))) in
+            (0_u32..).zip(reduced.iter().zip(decided).zip(patterns.iter().zip(&gated)))
+        {
+            if decided.is_none() && gated.is_none() {
+                unmerged.push(id);
+            }
+            let searched = decided != Some(true) && !gated.as_ref().is_some_and(Gated::decides);
+            members.push(match reduced {
+                Some(Reduced { hir, .. }) => Member {
+                    bytes: required_bytes(hir).unwrap_or(ByteMask::ALL),
+                    marked: decided.is_some() && gated.is_some(),
+                    regex: searched.then(|| LazyMatcher::new(pattern, budget)),
+                },
+                None => Member { bytes: ByteMask::ALL, marked: false, regex: None },
+            });
+        }
+        Self { gate, tables, members, unmerged, bytes: table_bytes.saturating_sub(left) }
     }
 
-    /// Number of patterns that are in no table.
+    /// Number of patterns that are in no table and not found by the gate.
     #[cfg(test)]
     pub(super) fn unmerged(&self) -> usize {
         self.unmerged.len()
     }
 
     /// Memory of the tables, in bytes.
+    #[cfg(test)]
+    pub(super) fn table_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Memory of the tables and of the literals, in bytes.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
-        self.bytes
+        self.bytes.saturating_add(self.gate.as_ref().map_or(0, Gate::heap_bytes))
     }
 
     /// Calls `hit` once with the id of each pattern that matches or may match somewhere in `text`, in no particular order.
     pub fn for_each(&self, text: &str, mut hit: impl FnMut(u32, PatternMatch)) {
         let steps = Cell::new(text.len().saturating_add(MAX_LOOKUP_STEPS));
-        let input = TextInput { text, bytes: ByteMask::of(text.as_bytes()), steps: &steps };
-        if input.bytes.is_ascii() {
+        let bytes = if self.tables.is_empty() && self.unmerged.is_empty() {
+            ByteMask::ALL
+        } else {
+            ByteMask::of(text.as_bytes())
+        };
+        let input = TextInput { text, bytes, steps: &steps };
+        if text.is_ascii() {
             self.for_each_in::<false>(input, &mut hit);
         } else {
             self.for_each_in::<true>(input, &mut hit);
@@ -202,6 +253,13 @@ impl PatternSet {
     }
 
     fn for_each_in<const SYMBOLS: bool>(&self, input: TextInput<'_>, hit: &mut impl FnMut(u32, PatternMatch)) {
+        let mut found = None;
+        if let Some(gate) = &self.gate {
+            let found = found.insert(gate.marks());
+            gate.search(input.text.as_bytes(), found, |owner, task, found| {
+                self.visit::<SYMBOLS>(owner, &task, input, found, hit);
+            });
+        }
         let mut groups = self.tables.iter().filter(|group| group.bytes.meets(input.bytes));
         loop {
             let lanes: [Option<&TableGroup>; LANES] = std::array::from_fn(|_| groups.next());
@@ -209,13 +267,13 @@ impl PatternSet {
                 let all =
                     StateTable::find::<SYMBOLS, LANES>([&a.table, &b.table, &c.table, &d.table], input.text.as_bytes());
                 for (group, matches) in [a, b, c, d].into_iter().zip(all) {
-                    self.report::<SYMBOLS>(group, matches, input, hit);
+                    self.report::<SYMBOLS>(group, matches, input, found.as_ref(), hit);
                 }
                 continue;
             }
             for group in lanes.into_iter().flatten() {
                 let [matches] = StateTable::find::<SYMBOLS, 1>([&group.table], input.text.as_bytes());
-                self.report::<SYMBOLS>(group, matches, input, hit);
+                self.report::<SYMBOLS>(group, matches, input, found.as_ref(), hit);
             }
             break;
         }
@@ -224,12 +282,49 @@ impl PatternSet {
         }
     }
 
+    /// Does what the gate says about a pattern, and adds the pattern to `found` if it is decided or marked.
+    fn visit<const SYMBOLS: bool>(
+        &self,
+        owner: &Owner,
+        task: &Task,
+        input: TextInput<'_>,
+        found: &mut Marks,
+        hit: &mut impl FnMut(u32, PatternMatch),
+    ) {
+        if let Task::SearchIn { window, looks } = task
+            && !SYMBOLS
+            && let Some(text) = input.text.get(window.clone())
+            && let Some(regex) = self.member(owner.id).and_then(|member| member.regex.as_ref()?.get(AsciiRegex::within))
+        {
+            let allowance = Allowance { search: Cell::new(MAX_SEARCH_STEPS), lookup: input.steps };
+            match regex.is_match(text, &allowance) {
+                Ok(false) => return,
+                Ok(true) if !looks => {
+                    found.insert(owner.id);
+                    return hit(owner.id, PatternMatch::Certain);
+                }
+                _ => {}
+            }
+        }
+        found.insert(owner.id);
+        match task {
+            Task::Match => hit(owner.id, PatternMatch::Certain),
+            Task::Mark => {}
+            Task::Search | Task::SearchIn { .. } => self.decide::<SYMBOLS>(owner.id, input, hit),
+        }
+    }
+
+    fn member(&self, id: u32) -> Option<&Member> {
+        self.members.get(usize::try_from(id).ok()?)
+    }
+
     /// Reports what a table found.
     fn report<const SYMBOLS: bool>(
         &self,
         group: &TableGroup,
         matches: TableMatches,
         input: TextInput<'_>,
+        marked: Option<&Marks>,
         hit: &mut impl FnMut(u32, PatternMatch),
     ) {
         let (certain, possible) = if SYMBOLS {
@@ -238,13 +333,15 @@ impl PatternSet {
             (matches.certain, matches.unknown)
         };
         group.ids(certain).for_each(|id| hit(id, PatternMatch::Certain));
-        group.ids(possible).for_each(|id| self.decide::<SYMBOLS>(id, input, hit));
+        let may_match = |id: &u32| {
+            !self.member(*id).is_some_and(|member| member.marked) || marked.is_some_and(|marked| marked.has(*id))
+        };
+        group.ids(possible).filter(may_match).for_each(|id| self.decide::<SYMBOLS>(id, input, hit));
     }
 
     /// Decides a pattern that no table decides.
     fn decide<const SYMBOLS: bool>(&self, id: u32, input: TextInput<'_>, hit: &mut impl FnMut(u32, PatternMatch)) {
-        let member = usize::try_from(id).ok().and_then(|id| self.members.get(id));
-        let Some(member) = member.filter(|member| member.bytes.meets(input.bytes)) else { return };
+        let Some(member) = self.member(id).filter(|member| member.bytes.meets(input.bytes)) else { return };
         let searchable = !SYMBOLS && input.steps.get() != 0;
         let regex = member.regex.as_ref().filter(|_| searchable).and_then(|regex| regex.get(AsciiRegex::within));
         match regex {

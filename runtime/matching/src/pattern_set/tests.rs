@@ -168,8 +168,8 @@ fn groups_answer_as_the_engine_does() {
         let (patterns, matchers): (Vec<String>, Vec<Matcher>) = all.into_iter().unzip();
         let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
         let groups = PatternSet::new(&patterns, most, &MemoryBudget::default());
-        assert!(groups.heap_bytes() <= most);
-        assert_eq!(groups.unmerged() == patterns.len(), most == 0);
+        assert!(groups.table_bytes() <= most);
+        assert!(most != 0 || groups.unmerged() > 20, "{}", groups.unmerged());
         for _ in 0..300 {
             check(&patterns, &matchers, &groups, &text(&mut random), &mut counts);
         }
@@ -199,7 +199,7 @@ fn texts_of_ascii_leave_nothing_open_if_all_states_fit() {
 
 #[test]
 fn states_that_do_not_fit_are_decided_all_the_same() {
-    let patterns = ["a[ab]{12}c", "b[ab]{11,13}c$"];
+    let patterns = ["a[abd-u]{12}c", "b[abd-u]{11,13}c$"];
     let matchers = patterns.map(|pattern| matcher(pattern).unwrap());
     let mut random = fastrand::Rng::with_seed(9);
     for most in [0, 1 << 20] {
@@ -217,7 +217,7 @@ fn states_that_do_not_fit_are_decided_all_the_same() {
 
 #[test]
 fn work_is_spent_on_the_short_patterns() {
-    let patterns = ["a[ab]{11,13}c", "x[0-9]", "b[ab]{12}c$", "b+c"];
+    let patterns = ["a[abd-u]{11,13}c", "x[0-9a-z]", "b[abd-u]{12}c$", "b+[c-w]"];
     let matchers = patterns.map(|pattern| matcher(pattern).unwrap());
     let mut random = fastrand::Rng::with_seed(11);
     for (work, unmerged) in [(0, 4), (1 << 12, 2), (1 << 40, 0)] {
@@ -333,9 +333,10 @@ fn groups_of_collected_patterns() {
 fn a_lookup_is_bounded() {
     let mut random = fastrand::Rng::with_seed(3);
     let text: String = (0..20_000).map(|_| if random.bool() { 'a' } else { 'b' }).collect();
-    let last = "a{50}x?(ab|b)";
+    let last = "[a0-9c-z]{50}x?(ab|b)";
     let possible = |count: usize| {
-        let slow: Vec<String> = (0..count).map(|n| format!("[ab]*a[ab]{{{}}}c?[^b]d?[ab]a{{40}}", 300 + n)).collect();
+        let slow: Vec<String> =
+            (0..count).map(|n| format!("[ab]*a[ab]{{{}}}c?[^b]d?[ab][a0-9c-z]{{40}}", 300 + n)).collect();
         let patterns: Vec<&str> = slow.iter().map(String::as_str).chain([last]).collect();
         let set = PatternSet::new(&patterns, 0, &MemoryBudget::default());
         let mut found = Vec::new();

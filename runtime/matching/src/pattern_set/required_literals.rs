@@ -1,0 +1,175 @@
+//! The literals by which the gate of a set finds a pattern.
+
+use crate::pattern::{Reduced, RequiredLiterals, rated_literals};
+use regex_syntax::hir::{Class, Hir, HirKind, Look};
+
+/// Shortest literal of a gate, in bytes.
+const SHORTEST: usize = 2;
+/// Patterns whose literals are at more than this share of the offsets of texts go into tables if they fit.
+const RARE: f64 = 1.0 / 1024.0;
+/// Most literals of a pattern, which bounds the memory of a gate.
+const MOST_TEXTS: usize = 64;
+/// Longest match that is searched for near a literal, in bytes.
+const MOST_NEAR: usize = 512;
+
+/// Where in a text a literal has to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Anywhere,
+    Start,
+    End,
+    /// It is the whole text.
+    Whole,
+}
+
+/// What a literal at its place says about a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Then {
+    /// It matches.
+    Matches,
+    /// It has to be searched for in the text.
+    Search,
+    /// As `Search`; matches have at most `most` bytes. If the pattern looks at what is around a match, a match in a part of the text
+    /// may be none in the text.
+    SearchNear { most: u32, looks: bool },
+    /// Only that a later search for it may find something.
+    Mark,
+}
+
+/// A pattern, and literals of which every text has one in which it matches.
+#[derive(Debug, Clone)]
+pub(super) struct Gated {
+    pub(super) id: u32,
+    pub(super) folded: bool,
+    pub(super) place: Place,
+    pub(super) literals: Vec<(Box<[u8]>, Then)>,
+    /// Whether few texts have one of them.
+    pub(super) rare: bool,
+}
+
+impl Gated {
+    /// The literals of a pattern, and `None` if it requires none that are worth searching for.
+    pub(super) fn new(id: u32, pattern: &str, reduced: Option<&Reduced>) -> Option<Self> {
+        let (required, chance) = rated_literals(pattern)?;
+        let (place, required) = match required {
+            RequiredLiterals::Whole(literals) => (Place::Whole, literals),
+            RequiredLiterals::Prefix(literals) => (Place::Start, literals),
+            RequiredLiterals::Suffix(literals) => (Place::End, literals),
+            RequiredLiterals::Substring(literals) => (Place::Anywhere, literals),
+        };
+        if required.literals.iter().any(|literal| literal.len() < SHORTEST) {
+            return None;
+        }
+        let inner = reduced.map(|reduced| without_ends(&reduced.hir));
+        let inner = inner.as_ref().filter(|(_, own)| *own == place);
+        let all_texts = |folded| inner.and_then(|(parts, _)| texts_of(parts, folded));
+        let mut folded = required.folded;
+        let (mut texts, mut literals) = (all_texts(folded), required.literals);
+        // `[Bb]ot` is two literals in one case, rather than one in both.
+        if folded
+            && texts.is_none()
+            && let Some(own) = all_texts(false)
+        {
+            literals = own.iter().map(|text| text.as_slice().into()).collect();
+            (texts, folded) = (Some(own), false);
+        }
+        let texts = texts.unwrap_or_default();
+        if literals.len() > MOST_TEXTS {
+            return None;
+        }
+        let properties = reduced.map(|reduced| reduced.hir.properties());
+        let near = properties.filter(|properties| !properties.look_set().contains_anchor()).and_then(|properties| {
+            let most = properties.maximum_len().filter(|most| *most <= MOST_NEAR)? as u32;
+            Some(Then::SearchNear { most, looks: !properties.look_set().is_empty() })
+        });
+        let search = near.unwrap_or(Then::Search);
+        let then = |literal: &[u8]| if texts.iter().any(|text| text == literal) { Then::Matches } else { search };
+        let literals: Vec<(Box<[u8]>, Then)> =
+            literals.iter().map(|literal| (literal.clone(), then(literal))).collect();
+        let certain = literals.iter().all(|(_, then)| *then == Then::Matches);
+        Some(Self { id, folded, place, literals, rare: certain || chance < RARE })
+    }
+
+    /// Whether the literals decide.
+    pub(super) fn decides(&self) -> bool {
+        self.place == Place::Anywhere && self.literals.iter().all(|(_, then)| *then == Then::Matches)
+    }
+
+    /// The same literals, which only tell whether a search may find something.
+    pub(super) fn marking(mut self) -> Self {
+        self.place = Place::Anywhere;
+        self.literals.iter_mut().for_each(|(_, then)| *then = Then::Mark);
+        self
+    }
+}
+
+/// The elements of a pattern without the anchors at its ends, and where it has to be.
+fn without_ends(hir: &Hir) -> (Vec<&Hir>, Place) {
+    let mut parts: Vec<&Hir> = match hir.kind() {
+        HirKind::Concat(parts) => parts.iter().collect(),
+        _ => vec![hir],
+    };
+    let is =
+        |part: Option<&&Hir>, end| part.is_some_and(|part| matches!(part.kind(), HirKind::Look(look) if *look == end));
+    let (start, end) = (is(parts.first(), Look::Start), is(parts.last(), Look::End));
+    if start {
+        parts.remove(0);
+    }
+    if end {
+        parts.pop();
+    }
+    let place = match (start, end) {
+        (false, false) => Place::Anywhere,
+        (true, false) => Place::Start,
+        (false, true) => Place::End,
+        (true, true) => Place::Whole,
+    };
+    (parts, place)
+}
+
+/// The ASCII texts that a sequence matches, if they are few; with `folded`, in lower case, if it matches them in all cases.
+fn texts_of(parts: &[&Hir], folded: bool) -> Option<Vec<Vec<u8>>> {
+    let mut all: Vec<Vec<u8>> = vec![Vec::new()];
+    for part in parts {
+        let next = texts(part, folded)?;
+        if all.len().saturating_mul(next.len()) > MOST_TEXTS {
+            return None;
+        }
+        all = all.iter().flat_map(|head| next.iter().map(|tail| [head.as_slice(), tail].concat())).collect();
+    }
+    Some(all)
+}
+
+fn texts(hir: &Hir, folded: bool) -> Option<Vec<Vec<u8>>> {
+    match hir.kind() {
+        HirKind::Empty => Some(vec![Vec::new()]),
+        HirKind::Literal(literal) => {
+            let fits = literal.0.is_ascii() && !(folded && literal.0.iter().any(u8::is_ascii_alphabetic));
+            fits.then(|| vec![literal.0.to_vec()])
+        }
+        HirKind::Class(Class::Bytes(class)) => {
+            let bytes = || class.iter().flat_map(|range| range.start()..=range.end()).filter(u8::is_ascii);
+            let has = |byte: u8| class.iter().any(|range| (range.start()..=range.end()).contains(&byte));
+            if bytes().count() > MOST_TEXTS || (!folded && class.iter().any(|range| !range.end().is_ascii())) {
+                return None;
+            }
+            if !folded {
+                return Some(bytes().map(|byte| vec![byte]).collect());
+            }
+            if bytes().any(|byte| byte.is_ascii_alphabetic() && !has(byte ^ 0x20)) {
+                return None;
+            }
+            Some(bytes().filter(|byte| !byte.is_ascii_uppercase()).map(|byte| vec![byte]).collect())
+        }
+        HirKind::Capture(group) => texts(&group.sub, folded),
+        HirKind::Concat(parts) => texts_of(&parts.iter().collect::<Vec<_>>(), folded),
+        HirKind::Alternation(parts) => {
+            let mut all = Vec::new();
+            for part in parts {
+                all.extend(texts(part, folded)?);
+            }
+            (all.len() <= MOST_TEXTS).then_some(all)
+        }
+        HirKind::Class(Class::Unicode(_)) | HirKind::Look(_) | HirKind::Repetition(_) => None,
+    }
+}
