@@ -1,5 +1,4 @@
 //! Compares what the gate decides with what engines return, and counts its work on texts that are made for it.
-#![expect(clippy::arithmetic_side_effects, reason = "tests")]
 
 use super::gate::{Gate, Task};
 use super::required_literals::Gated;
