@@ -34,6 +34,9 @@ pub enum Reference {
     /// A `Call` with one argument, which [`inline`](crate::inline) puts around arguments and results: the argument's value if
     /// it is of the type, as far as evaluation can tell types apart, else the error "no such overload".
     Guard(Type),
+    /// A `Binary` `in` whose right operand names a declared list (by index): whether the list contains the left operand. The right
+    /// operand is not evaluated, and has the type `dyn`.
+    InList(u32),
     /// Unchecked mode only: an `Ident` or the type of a `Message` that is not declared. Evaluating it is an error.
     Undeclared,
 }
@@ -48,6 +51,7 @@ pub enum Reference {
 /// - Spans are inside the source, at character boundaries.
 /// - An expression has the parts that its kind needs: a map keys and values in turn, a chain at least two operands.
 /// - Every node has a type without parameters, inference variables and errors, within the bounds on types.
+/// - An `in` that asks a list refers to a declared list.
 /// - Every evaluated name refers to a variable, a macro's variable or a type. Every evaluated operator and call refers to
 ///   declared functions, whose parameters match its operands in number and possibly in type.
 /// - Every evaluated node has one parent, except names and literals, so that evaluating each node once for each parent takes
@@ -67,6 +71,12 @@ impl Checked {
 
     pub(crate) fn references(&self) -> impl Iterator<Item = &Reference> {
         self.references.iter()
+    }
+
+    /// Whether the expression asks a [list](Reference::InList).
+    #[must_use]
+    pub fn asks_lists(&self) -> bool {
+        self.references.iter().any(|reference| matches!(reference, Reference::InList(_)))
     }
 
     /// The tree.

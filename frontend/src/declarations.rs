@@ -60,6 +60,53 @@ impl Definition {
     }
 }
 
+/// The first part of the names of lists: `lists.blocked`.
+pub const LISTS: &str = "lists";
+
+/// A named list of the host, which rules ask as `value in lists.NAME`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeclaredList {
+    /// Its name, without `lists.`.
+    pub name: Arc<str>,
+    /// What it can be asked for.
+    pub key: ListKey,
+}
+
+/// What a [list](DeclaredList) can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListKey {
+    /// An IP address: a `net.IP`, or a `string` that holds one.
+    Address,
+    /// A `string`.
+    Text,
+    /// An `int` or a `uint`.
+    Integer,
+}
+
+impl ListKey {
+    /// Whether a value of this type may be one that the list can be asked for.
+    #[must_use]
+    pub fn accepts(self, ty: &Type) -> bool {
+        match (self, ty) {
+            (_, Type::Dyn | Type::Error | Type::Var(_) | Type::Param(_)) => true,
+            (_, Type::Wrapper(inner)) => self.accepts(inner),
+            (Self::Address, Type::Opaque(name, _)) => &**name == "net.IP",
+            (Self::Address | Self::Text, ty) => *ty == Type::String,
+            (Self::Integer, ty) => matches!(ty, Type::Int | Type::Uint),
+        }
+    }
+
+    /// What the values are, in words.
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Address => "an address: a `string` or a `net.IP`",
+            Self::Text => "a `string`",
+            Self::Integer => "an `int` or a `uint`",
+        }
+    }
+}
+
 /// Everything declared for an expression.
 #[derive(Clone, Debug, Default)]
 pub struct Declarations {
@@ -73,6 +120,7 @@ pub struct Declarations {
     definitions: Vec<Arc<Definition>>,
     /// Definitions without parameters by name: their index.
     aliases: HashMap<Arc<str>, u32>,
+    lists: Vec<DeclaredList>,
     unchecked: bool,
     libraries: Libraries,
 }
@@ -156,6 +204,20 @@ impl Declarations {
     /// Whether a definition is mentioned by its name, without a call.
     pub(crate) fn is_alias(&self, definition: &Definition) -> bool {
         self.alias(&definition.name).is_some_and(|(_, alias)| alias.signature.overload == definition.signature.overload)
+    }
+
+    /// Adds a list and returns its index, the one of [`Reference::InList`](crate::Reference::InList). A variable or definition `lists.NAME`
+    /// hides the list of that name.
+    pub fn add_list(&mut self, name: &str, key: ListKey) -> u32 {
+        let index = u32::try_from(self.lists.len()).unwrap_or(u32::MAX);
+        self.lists.push(DeclaredList { name: name.into(), key });
+        index
+    }
+
+    /// The lists, by index.
+    #[must_use]
+    pub fn lists(&self) -> &[DeclaredList] {
+        &self.lists
     }
 
     /// Whether a variable or a definition has this name.

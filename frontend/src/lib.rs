@@ -72,7 +72,7 @@ pub use cel::{
     unparse,
 };
 pub use checked::{Checked, Reference};
-pub use declarations::{Declarations, Definition, HostFunction, Variable};
+pub use declarations::{Declarations, DeclaredList, Definition, HostFunction, LISTS, ListKey, Variable};
 pub use diagnostic::{CodeInfo, Diagnostic, Label, Severity, Stage, TOO_DEEP, TOO_MANY_NODES};
 pub use dump::{dump, dump_checked};
 pub use inline::inline;

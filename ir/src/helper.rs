@@ -137,6 +137,14 @@ macro_rules! for_each_helper {
             string_contains(text: str, needle: str) -> try bool;
             string_matches(text: str, pattern: str) -> try bool;
 
+            // Named lists of the host, by number. They change between evaluations.
+            /// Whether a list contains a value of any type.
+            list_has(list: int, value: value) -> try bool;
+            list_has_address(list: int, address: ip) -> try bool;
+            list_has_text(list: int, text: str) -> try bool;
+            list_has_bytes(list: int, bytes: bytes) -> try bool;
+            list_has_integer(list: int, number: int) -> try bool;
+
             // Documents.
             json_parse(json: bytes) -> try value;
 
@@ -222,6 +230,20 @@ macro_rules! declare {
                         fails: declare!(@result $($result)+).1,
                     }),*
                 }
+            }
+
+            /// Whether equal operands give equal results in every evaluation, so that a call of constants can be folded. Named lists
+            /// change between evaluations, though not within one.
+            #[must_use]
+            pub const fn is_constant(self) -> bool {
+                !matches!(
+                    self,
+                    Self::list_has
+                        | Self::list_has_address
+                        | Self::list_has_text
+                        | Self::list_has_bytes
+                        | Self::list_has_integer
+                )
             }
 
             /// The helper of this name, if there is one.

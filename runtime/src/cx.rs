@@ -1,7 +1,8 @@
-//! The evaluation context: the budget of steps and the arena of one evaluation.
+//! The evaluation context: the budget of steps, the arena and the named lists of one evaluation.
 
 use crate::arena::{Arena, EvalResult};
 use celero_ir::ErrorKind;
+use celero_lists::Snapshot;
 use std::cell::Cell;
 
 /// Bytes that a scan reads or writes for one step.
@@ -22,6 +23,8 @@ const SINGLE_BYTES_PER_STEP: usize = 8;
 pub struct Cx<'a> {
     fuel: Cell<i64>,
     arena: &'a Arena,
+    /// The named lists; `None` if the expression asks none.
+    lists: Option<&'a Snapshot>,
 }
 
 impl<'a> Cx<'a> {
@@ -32,7 +35,23 @@ impl<'a> Cx<'a> {
     #[must_use]
     #[inline]
     pub fn new(fuel: i64, arena: &'a Arena) -> Self {
-        Self { fuel: Cell::new(fuel), arena }
+        Self { fuel: Cell::new(fuel), arena, lists: None }
+    }
+
+    /// The context with the named lists of this generation.
+    #[must_use]
+    #[inline]
+    pub(crate) fn with_lists(self, lists: Option<&'a Snapshot>) -> Self {
+        Self { lists, ..self }
+    }
+
+    /// Returns the named lists.
+    ///
+    /// # Errors
+    /// `host` if there are none: they are there wherever an expression that asks lists is evaluated.
+    #[inline]
+    pub(crate) fn lists(&self) -> EvalResult<&'a Snapshot> {
+        self.lists.ok_or(ErrorKind::Host)
     }
 
     /// Returns the arena for results.

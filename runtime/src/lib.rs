@@ -250,6 +250,14 @@ pub mod host {
     pub use celero_derive::FieldType;
 }
 
+/// Named lists that rules ask as `value in lists.NAME`, and that change while they do: [`Env::lists`] declares them.
+pub mod lists {
+    pub use celero_lists::{
+        Change, Changed, Entries, Entry, Kind, Limits, ListId, ListInfo, Lists, ListsError, MAX_ENTRY_BYTES, Snapshot,
+        WrongEntries, WrongEntry,
+    };
+}
+
 /// Errors and warnings: of compilations ([`CompileError`], [`Diagnostic`]) and of evaluations ([`EvalError`], [`RuleError`], [`Report`]).
 pub mod diagnostics {
     pub use crate::engine::diagnostic_codes;

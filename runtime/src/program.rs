@@ -14,6 +14,7 @@ use crate::report::{Report, Subject};
 use crate::scratch::{Scratch, with_thread_scratch};
 use crate::value::Value;
 use celero_frontend::{Diagnostic, Type};
+use celero_lists::{Lists, Snapshot};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -21,6 +22,8 @@ use std::sync::Arc;
 /// A compiled expression for contexts of one type. Cheap to clone, `Send` and `Sync`. Evaluations never lock.
 pub struct Program<S> {
     native: Option<NativeProgram>,
+    /// The lists of the host, if the expression asks any.
+    lists: Option<Lists>,
     shared: Arc<Shared>,
     context: PhantomData<fn(&S)>,
 }
@@ -37,7 +40,12 @@ struct Shared {
 
 impl<S> Clone for Program<S> {
     fn clone(&self) -> Self {
-        Self { native: self.native.clone(), shared: self.shared.clone(), context: PhantomData }
+        Self {
+            native: self.native.clone(),
+            lists: self.lists.clone(),
+            shared: self.shared.clone(),
+            context: PhantomData,
+        }
     }
 }
 
@@ -60,8 +68,9 @@ impl<S> Program<S> {
         let fields = expression.fields(env.declarations().variables(), env.fields());
         let (functions, variables) = (env.functions().clone(), env.variables());
         let declarations = variables.fingerprint();
+        let lists = expression.lists(&functions).cloned();
         let shared = Arc::new(Shared { expression, fields, functions, variables, declarations, limits });
-        Self { native, shared, context: PhantomData }
+        Self { native, lists, shared, context: PhantomData }
     }
 
     /// Returns the source of the expression.
@@ -153,8 +162,20 @@ impl<S: Context + 'static> Program<S> {
         if let Err(error) = self.is_for(context) {
             return word_of(&error);
         }
+        if let Some(lists) = &self.lists {
+            return self.test_lists(code, context, &lists.load());
+        }
         // A zero-capacity arena costs nothing, and these rules hardly ever allocate.
-        match with_zero_capacity(|arena| code.run(context, arena)) {
+        match with_zero_capacity(|arena| code.run(context, arena, None)) {
+            Some(word) if word <= 1 => word,
+            word => self.test_with_room(word, context),
+        }
+    }
+
+    /// [`test_base_frame`](Self::test_base_frame) with the lists of a generation.
+    #[inline(never)]
+    fn test_lists<C: Context<Static = S>>(&self, code: BaseFrameCode<'_>, context: &C, lists: &Snapshot) -> u64 {
+        match with_zero_capacity(|arena| code.run(context, arena, Some(lists))) {
             Some(word) if word <= 1 => word,
             word => self.test_with_room(word, context),
         }
@@ -172,7 +193,12 @@ impl<S: Context + 'static> Program<S> {
 
     #[inline(never)]
     fn test_roomy<C: Context<Static = S>>(&self, context: &C) -> u64 {
-        with_thread_scratch(|scratch| self.test_with(context, scratch)).map_or_else(|error| word_of(&error), u64::from)
+        let result = with_thread_scratch(|scratch| {
+            let result = self.test_with(context, scratch);
+            scratch.lists = None;
+            result
+        });
+        result.map_or_else(|error| word_of(&error), u64::from)
     }
 
     /// Evaluates the rule as [`test`](Self::test) does, with a scratch of the caller instead of the thread's own.
@@ -184,7 +210,8 @@ impl<S: Context + 'static> Program<S> {
         self.shared.expression.truth(&value)
     }
 
-    /// Evaluates the expression and returns its value, which borrows from the program, the context and the scratch.
+    /// Evaluates the expression and returns its value, which borrows from the program, the context and the scratch. If it asks
+    /// [lists](Env::lists), the scratch keeps their generation in memory until it is used again.
     ///
     /// # Errors
     /// The evaluation's error.
@@ -194,14 +221,14 @@ impl<S: Context + 'static> Program<S> {
         scratch: &'a mut Scratch,
     ) -> Result<Value<'a>, EvalError> {
         self.is_for(context)?;
-        let arena = scratch.arena(self.shared.limits.memory);
+        let (arena, lists) = scratch.prepare(self.shared.limits.memory, self.lists.as_ref());
         match &self.native {
             Some(native) => {
-                native.run(context, &self.shared.functions, arena).map_err(|error| error.settled(self.source()))
+                native.run(context, &self.shared.functions, arena, lists).map_err(|error| error.settled(self.source()))
             }
             None => {
                 let Shared { expression, functions, limits, .. } = &*self.shared;
-                expression.interpret(functions, context, &Cx::new(i64::from(limits.steps), arena))
+                expression.interpret(functions, context, &Cx::new(i64::from(limits.steps), arena).with_lists(lists))
             }
         }
     }
@@ -236,8 +263,8 @@ impl<S: Context + 'static> Program<S> {
     ) -> Result<Trace<'a>, EvalError> {
         self.is_for(context)?;
         let Shared { expression, functions, limits, .. } = &*self.shared;
-        let arena = scratch.arena(limits.memory);
-        Ok(expression.trace(functions, context, &Cx::new(i64::from(limits.steps), arena)))
+        let (arena, lists) = scratch.prepare(limits.memory, self.lists.as_ref());
+        Ok(expression.trace(functions, context, &Cx::new(i64::from(limits.steps), arena).with_lists(lists)))
     }
 
     /// Puts an error of an evaluation into words: which key, index, pattern, variable or overload it is about, and what the host's

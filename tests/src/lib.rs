@@ -22,6 +22,8 @@ pub mod pages {
     pub struct Embedding;
     #[doc = include_str!("../../docs/filter-language.md")]
     pub struct FilterLanguage;
+    #[doc = include_str!("../../docs/lists.md")]
+    pub struct Lists;
     #[doc = include_str!("../../docs/migration/cel-crate.md")]
     pub struct CelCrate;
     #[doc = include_str!("../../docs/migration/wirefilter.md")]

@@ -52,6 +52,8 @@ fn run(path: &Path, arms: &Arms, bless: bool) -> Result<(), String> {
 fn every_code_is_shown(files: &[PathBuf]) -> Result<(), Failed> {
     let text: String = files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
     let cel = PARSER_CODES.iter().chain(CHECKER_CODES).filter(|info| info.stage != Stage::Limit);
+    // File tests declare no named lists for CEL: `frontend/tests/it/check/reports.rs` shows their codes.
+    let cel = cel.filter(|info| !["unknown-list", "list-use"].contains(&info.code));
     let codes = cel.chain(FILTER_CODES);
     let missing: Vec<&str> =
         codes.map(|info| info.code).filter(|code| !text.contains(&format!("[{code}]: "))).collect();

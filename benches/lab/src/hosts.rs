@@ -36,8 +36,12 @@ pub(crate) static SHARED: LazyLock<Shared> = LazyLock::new(|| Shared {
     native: Engine::builder().tier(Tier::Native).build(),
     interpreter: Engine::builder().tier(Tier::Interpret).build(),
     cel: Env::new(),
-    filter: Env::new().filter_language(FilterLanguage::http()),
-    scheme: Arc::new(http_scheme()),
+    filter: Env::new().filter_language(FilterLanguage::http().any_list(true)),
+    scheme: {
+        let mut scheme = http_scheme();
+        scheme.accept_all_lists();
+        Arc::new(scheme)
+    },
 });
 
 pub(crate) fn request_env(language: Language) -> &'static Env<OfRequests> {

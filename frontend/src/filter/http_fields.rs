@@ -1,7 +1,6 @@
 //! The fields that Cloudflare documents for requests and responses, with their types, as a table.
 
 use super::scheme::Scheme;
-use super::types::FilterType;
 
 /// Name and type of each documented field. Cloudflare calls `Bytes` a string and `Int` a number.
 #[rustfmt::skip]
@@ -228,7 +227,7 @@ const FIELDS: &[(&str, &str)] = &[
     ("icmp.code", "Int"),
 ];
 
-/// The scheme of HTTP: the documented fields and functions, the constants `true` and `false`, and lists of every name.
+/// The scheme of HTTP: the documented fields and functions, and the constants `true` and `false`. It has no lists.
 ///
 /// A host gives the fields that it knows; the others are missing, so comparisons with them are false.
 #[must_use]
@@ -241,9 +240,6 @@ pub fn http_scheme() -> Scheme {
     for (name, value) in [("true", true), ("false", false)] {
         let declared = scheme.add_constant(name, value);
         debug_assert!(declared.is_ok(), "{name}");
-    }
-    for ty in [FilterType::Int, FilterType::Ip, FilterType::Bytes] {
-        scheme.accept_any_list(ty);
     }
     scheme
 }

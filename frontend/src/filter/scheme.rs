@@ -8,6 +8,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+/// Most names of lists in one help.
+const MOST_LISTED: usize = 16;
+
 /// A field that rules may read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterField {
@@ -146,6 +149,13 @@ impl Scheme {
         }
     }
 
+    /// Accepts every name of a list, of values of every type that lists have.
+    pub fn accept_all_lists(&mut self) {
+        for ty in [FilterType::Bytes, FilterType::Int, FilterType::Ip] {
+            self.accept_any_list(ty);
+        }
+    }
+
     /// Sets whether `!=` is true for a missing value. By default it is false, as Cloudflare documents; the library Wirefilter
     /// makes it true unless told otherwise.
     pub fn set_nil_not_equal(&mut self, value: bool) {
@@ -181,11 +191,6 @@ impl Scheme {
         self.names.get(name).copied()
     }
 
-    /// Whether there are lists of values of a type at all.
-    pub(crate) fn has_lists(&self, ty: &FilterType) -> bool {
-        self.open_lists.contains(ty) || self.lists.iter().any(|(of, _)| of == ty)
-    }
-
     /// Whether `$name` is a list of values of a type.
     #[must_use]
     pub fn has_list(&self, name: &str, ty: &FilterType) -> bool {
@@ -198,6 +203,20 @@ impl Scheme {
         similar(name, fields.chain(self.functions.iter().map(|function| &*function.name)))
     }
 
+    /// The lists of this type, in words.
+    pub(crate) fn known_lists(&self, ty: &FilterType) -> String {
+        let mut names: Vec<String> =
+            self.lists.iter().filter(|(of, _)| of == ty).map(|(_, name)| format!("${name}")).collect();
+        names.sort_unstable();
+        let more = names.len().saturating_sub(MOST_LISTED);
+        names.truncate(MOST_LISTED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        if names.is_empty() {
+            return format!("there are no lists of type {ty}");
+        }
+        format!("the lists of type {ty} are {}{more}", names.join(", "))
+    }
+
     /// The list of this type whose name is most similar.
     pub(crate) fn similar_list(&self, name: &str, ty: &FilterType) -> Option<&str> {
         similar(name, self.lists.iter().filter(|(of, _)| of == ty).map(|(_, list)| &**list))
@@ -208,7 +227,7 @@ fn index(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-fn is_listable(ty: &FilterType) -> bool {
+pub(crate) fn is_listable(ty: &FilterType) -> bool {
     matches!(ty, FilterType::Int | FilterType::Ip | FilterType::Bytes)
 }
 

@@ -3,7 +3,7 @@
 //! Types are compared only as far as evaluation distinguishes them; inference is the task of the language.
 
 use super::{Invariant, Verified, broken};
-use crate::ast::{Ast, Expr, FoldKind, NodeId};
+use crate::ast::{Ast, BinaryOp, Expr, FoldKind, NodeId};
 use crate::checked::{Checked, Reference};
 use crate::declarations::Declarations;
 use crate::stdlib::{Overload, TABLE};
@@ -46,6 +46,7 @@ impl Meaning<'_> {
             (_, Reference::Variable(_) | Reference::Local(_) | Reference::Type(_) | Reference::Undeclared) => {
                 Operands::new()
             }
+            (&Expr::Binary { left, .. }, Reference::InList(_)) => smallvec![(left, 0)],
             (Expr::Ident { .. }, _) | (Expr::Select { optional: false, .. }, Reference::Call { .. }) => Operands::new(),
             (Expr::Call { args, .. }, Reference::Call { receiver: false, .. }) => {
                 self.ast.children(*args).iter().map(|&arg| (arg, 0)).collect()
@@ -90,6 +91,15 @@ impl Meaning<'_> {
             (_, Reference::Call { overloads, receiver }) => self.call(id, overloads, *receiver),
             (Expr::Call { target: None, args, .. }, Reference::Guard(guarded)) if args.len == 1 => {
                 self.suits(id, guarded, ty)
+            }
+            (&Expr::Binary { op: BinaryOp::In, left, .. }, Reference::InList(index)) => {
+                let Some(list) = self.declarations.lists().get(*index as usize) else {
+                    return wrong("there is no list of this index");
+                };
+                if !list.key.accepts(self.checked.type_of(left)) {
+                    return wrong("a list is asked for a value of a type that it never contains");
+                }
+                self.suits(id, &Type::Bool, ty)
             }
             (Expr::Ident { .. }, Reference::None) => wrong("a name refers to nothing"),
             (Expr::Message { .. }, Reference::None) => wrong("there are no message types"),

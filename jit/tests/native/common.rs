@@ -169,14 +169,14 @@ pub(crate) fn run<T>(code: &Code, root: usize, host: &T) -> Outcome {
 }
 
 pub(crate) fn run_with<T>(code: &Code, root: usize, host: &T, fuel: i64) -> Outcome {
-    start(code, root, host, Frame { fuel, rest: 0, out: 0, more: 0, result: [u64::MAX; 4] })
+    start(code, root, host, Frame { fuel, rest: [0; 2], out: 0, more: 0, result: [u64::MAX; 4] })
 }
 
 /// Runs a template on a parameter row.
 pub(crate) fn run_row<T>(code: &Code, function: usize, host: &T, row: &[u64]) -> Outcome {
     let mut result = [u64::MAX; 4];
     result[(layout::parameter_row::ADDRESS - layout::frame::RESULT) as usize / 8] = row.as_ptr() as u64;
-    start(code, function, host, Frame { fuel: 1000, rest: 0, out: 0, more: 0, result })
+    start(code, function, host, Frame { fuel: 1000, rest: [0; 2], out: 0, more: 0, result })
 }
 
 fn start<T>(code: &Code, root: usize, host: &T, mut frame: Frame) -> Outcome {

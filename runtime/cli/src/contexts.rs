@@ -182,6 +182,7 @@ impl Contexts for RequestContexts {
 
 /// Returns an environment with further declarations.
 fn with_declarations<C>(env: Env<C>, declarations: &Declarations) -> Result<Env<C>, String> {
+    let env = declarations.filter.add_lists(env)?;
     let env = env.container(&declarations.container).unchecked(declarations.unchecked);
     let env = declarations.functions.iter().fold(env, |env, (declaration, body)| env.define(declaration, body));
     match env.problems().first() {

@@ -2,7 +2,9 @@
 
 use crate::filter_values::FilterLists;
 use crate::source::read_bytes;
+use celero::Env;
 use celero::filter::FilterLanguage;
+use celero_lists::{Entries, Kind};
 use std::path::PathBuf;
 
 /// The arguments about the filter language.
@@ -12,14 +14,22 @@ pub(crate) struct FilterArgs {
     /// field is missing. May be repeated.
     #[arg(long, value_name = "NAME = CEL", allow_hyphen_values = true, help_heading = HEADING)]
     pub(crate) field: Vec<String>,
-    /// The lists of the filter language (`ip.src in $office`): a JSON object, `{"office": {"Ip": ["10.0.0.0/8"]}}`.
-    #[arg(long, value_name = "FILE.json", help_heading = HEADING)]
+    /// Named lists (`ip.src in $office`, in CEL `source.address in lists.office`): a JSON object, `{"office": {"Ip": ["10.0.0.0/8"]}}`.
+    #[arg(long, value_name = "FILE.json", help_heading = LISTS)]
     pub(crate) lists: Option<PathBuf>,
+    /// A named list from a file of its entries: lines, `.csv` or `.jsonl`. KIND is `addresses`, `texts`, `textsIgnoringCase`, `hosts` or
+    /// `integers`. May be repeated.
+    #[arg(long, value_name = "NAME:KIND=FILE", help_heading = LISTS)]
+    pub(crate) list: Vec<String>,
+    /// Accepts lists that are not given in rules of the filter language: they contain nothing. Without it, they are errors.
+    #[arg(long, help_heading = LISTS)]
+    pub(crate) any_list: bool,
     /// In the filter language, `ne` is true for a missing value. Without it, all comparisons with one are false.
     #[arg(long, help_heading = HEADING)]
     pub(crate) nil_not_equal: bool,
 }
 
+const LISTS: &str = "Named lists";
 const HEADING: &str = "Cloudflare's filter language";
 
 /// What the filter language has besides the variables.
@@ -28,6 +38,9 @@ pub(crate) struct FilterDeclarations {
     /// Names and CEL expressions.
     pub(crate) fields: Vec<(String, String)>,
     pub(crate) lists: FilterLists,
+    /// Lists from files of entries: name, kind, file.
+    pub(crate) list_files: Vec<(String, Kind, PathBuf)>,
+    pub(crate) any_list: bool,
     pub(crate) nil_not_equal: bool,
 }
 
@@ -48,20 +61,49 @@ impl FilterArgs {
             lists = FilterLists::read(&json).map_err(|why| format!("{shown}: {why}"))?;
         }
         let fields = self.field.iter().map(field).collect::<Result<_, _>>()?;
-        Ok(FilterDeclarations { fields, lists, nil_not_equal: self.nil_not_equal })
+        let list_files = self.list.iter().map(|text| list_file(text)).collect::<Result<_, _>>()?;
+        let (any_list, nil_not_equal) = (self.any_list, self.nil_not_equal);
+        Ok(FilterDeclarations { fields, lists, list_files, any_list, nil_not_equal })
     }
 }
 
 impl FilterDeclarations {
     /// Returns whether nothing is declared.
     pub(crate) fn is_empty(&self) -> bool {
-        self.fields.is_empty() && self.lists.is_empty()
+        self.fields.is_empty()
+    }
+
+    /// Returns the environment with the lists, if there are any.
+    ///
+    /// # Errors
+    /// The list that can't be made, or the file and its wrong entries.
+    pub(crate) fn add_lists<C>(&self, env: Env<C>) -> Result<Env<C>, String> {
+        if self.lists.is_empty() && self.list_files.is_empty() {
+            return Ok(env);
+        }
+        let lists = self.lists.named()?;
+        for (name, kind, path) in &self.list_files {
+            lists.declare(name, *kind).map_err(|error| format!("--list: {error}"))?;
+            let entries = Entries::read(*kind, path).map_err(|error| format!("{}: {error}", path.display()))?;
+            lists.change().replace(name, entries).commit().map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+        Ok(env.lists(&lists))
     }
 
     /// Adds the declarations to the language.
     pub(crate) fn declare(&self, language: FilterLanguage) -> FilterLanguage {
-        let language = language.nil_not_equal(self.nil_not_equal);
-        let language = self.fields.iter().fold(language, |language, (name, cel)| language.field(name, cel));
-        self.lists.declare(language)
+        let language = language.nil_not_equal(self.nil_not_equal).any_list(self.any_list);
+        self.fields.iter().fold(language, |language, (name, cel)| language.field(name, cel))
     }
+}
+
+/// Reads `NAME:KIND=FILE`.
+fn list_file(text: &str) -> Result<(String, Kind, PathBuf), String> {
+    let wrong = || format!("--list: `{text}`: expected `NAME:KIND=FILE`, such as `blocked:addresses=blocked.txt`");
+    let (head, file) = text.split_once('=').ok_or_else(wrong)?;
+    let (name, kind) = head.split_once(':').ok_or_else(wrong)?;
+    let kinds = || Kind::ALL.map(Kind::name).join("`, `");
+    let kind = Kind::from_name(kind.trim())
+        .ok_or_else(|| format!("--list: there is no kind `{}`: expected `{}`", kind.trim(), kinds()))?;
+    Ok((name.trim().to_owned(), kind, PathBuf::from(file.trim())))
 }

@@ -57,7 +57,8 @@ pub(crate) fn evaluate_line(engines: &Engines, line: &[u8]) -> Evaluated {
             let answer = answers(engines, &contexts, &line.expr).pop();
             answer.unwrap_or_else(|| failed(Failure::invalid("no result")))
         }
-        // A field has a name that no variable can have, such as `1a`: the interpreter needs no environment.
+        // A field has a name that no variable can have, such as `1a`, or lists of two types have one name: the interpreter needs no
+        // environment.
         None => Evaluated::Agreed(filter.test(&line).map_err(Failure::from).map(|value| {
             let json = json!({ "bool": value });
             RenderedValue { json, text: value.to_string() }
@@ -119,14 +120,14 @@ struct LineContexts<'l> {
 }
 
 impl<'l> LineContexts<'l> {
-    /// Declares the fields; `None` if one of them can't be a variable.
+    /// Declares the fields and lists; `None` if one of them can't be a variable, or a named list.
     fn new(line: &'l Line) -> Option<Self> {
         let declare = |env: Env<Bindings<'static>>, (name, ty, _): &(String, FilterType, Option<FilterValue>)| {
             env.variable(name, Type::from(ty))
         };
         let env = line.fields.iter().fold(Env::dynamic(), declare);
-        let language = line.lists.declare(FilterLanguage::new().nil_not_equal(line.nil_not_equal));
-        let envs = Envs::new(env, language);
+        let env = env.lists(&line.lists.named().ok()?);
+        let envs = Envs::new(env, FilterLanguage::new().nil_not_equal(line.nil_not_equal));
         envs.of(Language::Filter).problems().is_empty().then_some(Self { line, envs })
     }
 }

@@ -3,8 +3,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use celero::filter::{
-    Comparison, FilterExpr, FilterLanguage, FilterOptions, FilterType, FilterValue, Scheme, SetItems, check_filter,
+    Comparison, FilterExpr, FilterOptions, FilterType, FilterValue, Scheme, SetItems, check_filter, list_entries,
 };
+use celero::lists::{Limits, Lists};
 use celero::{Arena, Cx, ErrorKind, List, MapBuilder, Value};
 use serde_json::Value as Json;
 use std::sync::Arc;
@@ -124,14 +125,20 @@ impl FilterLists {
         self.lists.iter().map(|(name, ty, _)| (&**name, ty))
     }
 
-    /// Declares the lists.
-    pub(crate) fn declare(&self, mut language: FilterLanguage) -> FilterLanguage {
-        for (number, (name, ty, _)) in self.lists.iter().enumerate() {
-            let lists = Arc::clone(&self.lists);
-            let holds = move |value: &Value<'_>| lists.get(number).is_some_and(|(_, _, items)| holds(items, value));
-            language = language.list(name, ty.clone(), holds);
+    /// Returns the lists as named lists of the host.
+    ///
+    /// # Errors
+    /// A list that can't be one, for people: its name is that of another, or an item is empty or not UTF-8.
+    pub(crate) fn named(&self) -> Result<Lists, String> {
+        let lists = Lists::new(Limits::default());
+        for (name, _, items) in self.lists.iter() {
+            let entries = list_entries(items).ok_or_else(|| {
+                format!("list `{name}`: an item is empty or not UTF-8, which no named list can contain")
+            })?;
+            lists.declare(name, entries.kind()).map_err(|error| error.to_string())?;
+            lists.change().replace(name, entries).commit().map_err(|error| format!("list `{name}`: {error}"))?;
         }
-        language
+        Ok(lists)
     }
 
     /// Returns whether a list has a value.
@@ -150,9 +157,10 @@ impl FilterLists {
 fn holds(items: &SetItems, value: &Value<'_>) -> bool {
     match (items, value) {
         (SetItems::Ints(items), Value::Int(value)) => items.iter().any(|(first, last)| first <= value && value <= last),
+        // As in named lists, an IPv4-mapped address is the IPv4 address.
         (SetItems::Ips(items), Value::Ip(value)) => items.iter().any(|item| {
-            let (first, last) = item.bounds();
-            first.is_ipv4() == value.is_ipv4() && first <= *value && *value <= last
+            let ((first, last), value) = (item.bounds(), value.to_canonical());
+            first.is_ipv4() == value.is_ipv4() && first <= value && value <= last
         }),
         (SetItems::Bytes(items), Value::Bytes(value)) => items.iter().any(|item| *item.value == **value),
         _ => false,

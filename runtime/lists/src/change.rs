@@ -1,5 +1,6 @@
 //! [`Change`]: what is inserted, removed and replaced in lists, published as a whole.
 
+use crate::address_range::parse_all;
 use crate::any_list::AnyList;
 use crate::entries::Entries;
 use crate::entry::Entry;
@@ -87,10 +88,10 @@ impl<'l> Change<'l> {
         self.steps.push((list, Step::Expire(entry, now)));
     }
 
-    fn parsed(mut self, list: &str, entry: &str, step: impl FnOnce(Entry) -> Step) -> Self {
+    fn parsed(mut self, list: &str, entry: &str, step: impl Fn(Entry) -> Step) -> Self {
         let Some((id, kind)) = self.find(list) else { return self };
-        match Entry::parse(kind, entry) {
-            Ok(entry) => self.steps.push((id, step(entry))),
+        match parse_all(kind, entry) {
+            Ok(entries) => self.steps.extend(entries.into_iter().map(|entry| (id, step(entry)))),
             Err(reason) => self.wrong.add(Some(list), None, entry, reason),
         }
         self

@@ -1,5 +1,6 @@
 //! [`Entries`]: the entries of one list, read from text.
 
+use crate::address_range::parse_all;
 use crate::entry::Entry;
 use crate::error::WrongEntries;
 use crate::kind::Kind;
@@ -52,12 +53,12 @@ impl Entries {
         expires: Option<SystemTime>,
         wrong: &mut WrongEntries,
     ) {
-        match Entry::parse(self.kind, text) {
-            Ok(entry) => {
+        match parse_all(self.kind, text) {
+            Ok(entries) => {
                 if let Some(expires) = expires {
-                    self.expiries.push((entry.clone(), expires));
+                    self.expiries.extend(entries.iter().map(|entry| (entry.clone(), expires)));
                 }
-                self.entries.push(entry);
+                self.entries.extend(entries);
             }
             Err(reason) => wrong.add(None, line, text, reason),
         }
@@ -65,6 +66,14 @@ impl Entries {
 
     pub(crate) fn checked(self, wrong: WrongEntries) -> Result<Self, WrongEntries> {
         if wrong.is_empty() { Ok(self) } else { Err(wrong) }
+    }
+
+    /// Adds the entries of another collection of the same kind; of another kind, nothing.
+    pub fn append(&mut self, other: Self) {
+        if self.kind == other.kind {
+            self.entries.extend(other.entries);
+            self.expiries.extend(other.expiries);
+        }
     }
 
     /// Returns what the entries are.

@@ -102,7 +102,7 @@ pub enum ListsError {
         /// The names of the lists that exist, in order.
         known: Vec<String>,
     },
-    /// A name that is no name of a list: a letter, then letters, digits and `_`; at most 64 bytes.
+    /// A name that is no name of a list: letters, digits, `_` and inner dots; at most 64 bytes.
     Name(String),
     /// A list of this name exists with another kind.
     Kind {
@@ -133,7 +133,7 @@ impl fmt::Display for ListsError {
             Self::UnknownList { name, known } => write!(f, "no list `{name}`; there are {}", known.join(", ")),
             Self::Name(name) => write!(
                 f,
-                "{name:?} is no name of a list: a letter, then letters, digits and `_`; at most {MAX_NAME_BYTES} bytes"
+                "{name:?} is no name of a list: letters, digits, `_` and inner dots; at most {MAX_NAME_BYTES} bytes"
             ),
             Self::Kind { name, kind, wanted } => write!(f, "list `{name}` is of {kind}, not of {wanted}"),
             Self::Entries(wrong) => wrong.fmt(f),

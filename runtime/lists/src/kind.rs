@@ -6,7 +6,8 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// IP addresses and networks of both families: `192.0.2.7`, `2001:db8::/32`. Contains an address if a network of
+    /// IP addresses and networks of both families: `192.0.2.7`, `2001:db8::/32`. A range, `192.0.2.1..192.0.2.9`, is read as the networks that
+    /// it consists of. Contains an address if a network of
     /// its family contains it. An IPv4-mapped IPv6 address counts as the IPv4 address.
     Addresses,
     /// Texts, compared byte by byte.

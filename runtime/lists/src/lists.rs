@@ -47,11 +47,8 @@ impl Lists {
     /// # Errors
     /// The name is not valid, a list of this name has another kind, or there are too many lists.
     pub fn declare(&self, name: &str, kind: Kind) -> Result<ListId, ListsError> {
-        let mut letters = name.chars();
-        if !letters.next().is_some_and(|first| first.is_ascii_alphabetic())
-            || !letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
-            || name.len() > MAX_NAME_BYTES
-        {
+        let is_part = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !name.split('.').all(is_part) || name.len() > MAX_NAME_BYTES {
             return Err(ListsError::Name(name.to_owned()));
         }
         let mut writer = self.shared.lock();

@@ -11,6 +11,22 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ListId(pub(crate) u32);
 
+impl ListId {
+    /// Returns the number: lists are numbered from 0 in the order in which they were declared.
+    #[must_use]
+    #[inline]
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    /// Returns the list of a number. Lookups in one that was not declared find nothing.
+    #[must_use]
+    #[inline]
+    pub fn from_number(number: u32) -> Self {
+        Self(number)
+    }
+}
+
 /// All lists of one generation. Immutable.
 #[derive(Clone)]
 pub struct Snapshot {
@@ -54,6 +70,13 @@ impl Snapshot {
     pub fn find(&self, name: &str) -> Option<(ListId, Kind)> {
         let (id, list) = (0..).zip(&self.lists).find(|(_, list)| &*list.name == name)?;
         Some((ListId(id), list.list.kind()))
+    }
+
+    /// Returns the kind of a list; `None` if it was not declared.
+    #[must_use]
+    #[inline]
+    pub fn kind(&self, list: ListId) -> Option<Kind> {
+        self.get(list).map(AnyList::kind)
     }
 
     /// Returns whether an address is in a list: whether a network of the list contains it. False if the list is none of addresses.

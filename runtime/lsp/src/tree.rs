@@ -38,7 +38,11 @@ pub(crate) fn is_constant(checked: &Checked, id: NodeId) -> bool {
     let (mut open, mut constant) = (vec![id], true);
     while let Some(id) = open.pop() {
         constant &= match checked.reference(id) {
-            Reference::Variable(_) | Reference::Local(_) | Reference::Undeclared | Reference::Guard(_) => false,
+            Reference::Variable(_)
+            | Reference::Local(_)
+            | Reference::InList(_)
+            | Reference::Undeclared
+            | Reference::Guard(_) => false,
             Reference::None | Reference::Type(_) | Reference::Call { .. } => true,
         };
         checked.ast().each_child(id, |child| open.push(child));

@@ -2,6 +2,7 @@
 
 mod define;
 mod filter;
+mod lists;
 mod names;
 mod overlap;
 mod problem;

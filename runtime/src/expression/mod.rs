@@ -24,6 +24,7 @@ use celero_frontend::{
     Cel, Checked, Declarations, Diagnostic, Language, Limits, NodeId, Reference, Span, Type, Variable,
 };
 use celero_ir::layout::Field as Layout;
+use celero_lists::Lists;
 use std::sync::Arc;
 
 /// A checked expression and the warnings about it.
@@ -185,8 +186,21 @@ impl Expression {
         }
     }
 
-    /// Whether the evaluated tree calls no impure function.
+    /// The lists of the host, if the evaluated tree asks any.
+    pub(crate) fn lists<'f>(&self, functions: &'f Functions) -> Option<&'f Lists> {
+        let lists = &functions.lists()?.lists;
+        let asks = match &self.tree {
+            Tree::Checked(tree) => tree.evaluated().asks_lists(),
+            Tree::Filter(rule) => rule.filter.tree().lists().next().is_some() || rule.binding.asks_lists(),
+        };
+        asks.then_some(lists)
+    }
+
+    /// Whether the evaluated tree calls no impure function and asks no list.
     pub(crate) fn is_pure(&self, functions: &Functions) -> bool {
+        if self.lists(functions).is_some() {
+            return false;
+        }
         let checked = match &self.tree {
             Tree::Checked(tree) => tree.evaluated(),
             Tree::Filter(rule) => return rule.is_pure(functions),

@@ -9,6 +9,7 @@ use crate::cx::Cx;
 use crate::env::{FilterBinding, Source};
 use crate::function::Functions;
 use crate::interpret::interpret;
+use crate::library::{list_has_address, list_has_bytes, list_has_integer};
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_frontend::filter::FilterType;
@@ -23,7 +24,10 @@ pub(super) trait Data {
     fn field(&self, index: u32, ty: &FilterType) -> EvalResult<Option<Cow<'_, FilterValue>>>;
 
     /// Whether a list contains a value.
-    fn list_contains(&self, list: &str, value: &FilterValue) -> bool;
+    ///
+    /// # Errors
+    /// `out_of_budget`.
+    fn list_contains(&self, list: &str, value: &FilterValue) -> EvalResult<bool>;
 
     /// Calls a function of the host; `None` if it has no result.
     ///
@@ -40,8 +44,8 @@ impl Data for Own<'_> {
         Ok(self.0.field(index).filter(|value| value.is_of(ty)).map(Cow::Borrowed))
     }
 
-    fn list_contains(&self, list: &str, value: &FilterValue) -> bool {
-        self.0.list_contains(list, value)
+    fn list_contains(&self, list: &str, value: &FilterValue) -> EvalResult<bool> {
+        Ok(self.0.list_contains(list, value))
     }
 
     fn call(&self, function: u32, args: &[Option<&FilterValue>]) -> EvalResult<Option<FilterValue>> {
@@ -106,8 +110,8 @@ impl Data for Bound<'_, '_> {
         }
     }
 
-    fn list_contains(&self, list: &str, value: &FilterValue) -> bool {
-        listed(self.binding, list, value)
+    fn list_contains(&self, list: &str, value: &FilterValue) -> EvalResult<bool> {
+        listed(self.cx, self.binding, list, value)
     }
 
     fn call(&self, function: u32, args: &[Option<&FilterValue>]) -> EvalResult<Option<FilterValue>> {
@@ -141,13 +145,17 @@ pub(super) fn call_host(
     functions.call(index, cx, &values).and_then(|value| filter_value(&value, result, cx))
 }
 
-/// Whether a list of the language contains a value.
-pub(super) fn listed(binding: &FilterBinding, list: &str, value: &FilterValue) -> bool {
-    let (ty, shown) = match value {
-        FilterValue::Int(value) => (FilterType::Int, Value::Int(*value)),
-        FilterValue::Ip(value) => (FilterType::Ip, Value::Ip(*value)),
-        FilterValue::Bytes(bytes) => (FilterType::Bytes, Value::Bytes(bytes)),
-        _ => return false,
-    };
-    binding.list(list, &ty).is_some_and(|list| (list.contains)(&shown))
+/// Whether a list of the host contains a value. A list that is not declared contains nothing.
+///
+/// # Errors
+/// `out_of_budget`.
+pub(super) fn listed(cx: &Cx<'_>, binding: &FilterBinding, list: &str, value: &FilterValue) -> EvalResult<bool> {
+    let number = |ty| binding.list(list, &ty).map(i64::from);
+    match value {
+        FilterValue::Int(value) => number(FilterType::Int).map(|list| list_has_integer(cx, list, *value)),
+        FilterValue::Ip(value) => number(FilterType::Ip).map(|list| list_has_address(cx, list, *value)),
+        FilterValue::Bytes(bytes) => number(FilterType::Bytes).map(|list| list_has_bytes(cx, list, bytes)),
+        _ => None,
+    }
+    .unwrap_or(Ok(false))
 }

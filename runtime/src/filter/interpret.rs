@@ -182,7 +182,7 @@ impl<'a, 'w> Walk<'a, 'w> {
                 self.charge(id, items.len())?;
             }
             if let Comparison::InList(list) = comparison {
-                return Ok(self.data.list_contains(list, value));
+                return Self::at(id, self.data.list_contains(list, value));
             }
             match (value, self.prepared.pattern(id), self.prepared.wildcard(id)) {
                 (FilterValue::Bytes(bytes), Some(pattern), _) => pattern.is_match(bytes, &self.steps_at(id)),

@@ -61,6 +61,7 @@ mod from_json;
 mod functions;
 mod interpret;
 mod lower;
+mod named_lists;
 mod pattern;
 mod prepared;
 mod reads;
@@ -74,6 +75,7 @@ pub(crate) use from_cel::{Given, from_cel};
 pub(crate) use from_json::read;
 #[cfg(feature = "serde_json")]
 pub use from_json::{JsonError, read_filter_json};
+pub use named_lists::list_entries;
 pub(crate) use to_cel::to_cel;
 pub use value::{FilterHost, FilterValue};
 

@@ -2,10 +2,12 @@
 
 mod dispatch;
 mod message;
+mod named_lists;
 mod typed;
 
 pub(crate) use dispatch::dispatch;
 pub(crate) use message::{explain, last_message, message_of};
+pub(crate) use named_lists::NamedLists;
 pub use typed::{FromValue, HostFunction, IntoValue};
 
 use crate::arena::EvalResult;
@@ -29,10 +31,11 @@ struct Entry {
     call: Arc<DynFunction>,
 }
 
-/// The host's functions, by the index of their declaration.
+/// The host's functions, by the index of their declaration, and its named lists.
 #[derive(Clone, Default)]
 pub struct Functions {
     entries: Vec<Entry>,
+    lists: Option<NamedLists>,
 }
 
 impl Functions {
@@ -53,10 +56,22 @@ impl Functions {
         self.entries.get(index as usize).is_some_and(|e| e.pure)
     }
 
-    /// Whether these are the same functions: the same closures, in the same order.
+    /// Sets the lists that rules may ask.
+    pub(crate) fn set_lists(&mut self, lists: NamedLists) {
+        self.lists = Some(lists);
+    }
+
+    /// The lists that rules may ask.
+    pub(crate) fn lists(&self) -> Option<&NamedLists> {
+        self.lists.as_ref()
+    }
+
+    /// Whether these are the same functions and lists: the same closures, in the same order.
     pub(crate) fn are(&self, other: &Self) -> bool {
         let same = |(one, other): (&Entry, &Entry)| Arc::ptr_eq(&one.call, &other.call);
-        self.entries.len() == other.entries.len() && self.entries.iter().zip(&other.entries).all(same)
+        NamedLists::are_same(self.lists(), other.lists())
+            && self.entries.len() == other.entries.len()
+            && self.entries.iter().zip(&other.entries).all(same)
     }
 
     /// Calls a function.

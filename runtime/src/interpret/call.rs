@@ -22,6 +22,12 @@ impl<'a> Walk<'a, '_> {
         right: NodeId,
         place: &mut Value<'a>,
     ) -> Result<(), Failure> {
+        if let Reference::InList(list) = *self.checked.reference(id) {
+            let value = self.eval(left)?;
+            let found = library::list_has(self.cx, list.into(), value);
+            *place = Value::Bool(found.map_err(|kind| self.failed(id, kind, &[value]))?);
+            return Ok(());
+        }
         let mut args = [Value::Null; 2];
         let [first, second] = &mut args;
         self.eval_into(left, first)?;

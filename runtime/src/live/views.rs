@@ -9,6 +9,7 @@ use crate::error::RuleError;
 use crate::report::Report;
 use crate::rules::{ErrorPolicy, Excluded, Match, RuleSet};
 use crate::scratch::{FirstPerTag, Scratch};
+use celero_lists::{Lists, Snapshot};
 use std::sync::Arc;
 
 /// A segment of a snapshot.
@@ -159,8 +160,11 @@ impl<S: Context + 'static, A> SegmentViews<S, A> {
         matched.clear();
         errors.clear();
         let mut stopped: Option<(RuleOrder, RuleError)> = None;
+        // One generation of lists for all segments.
+        let pinned = self.views.iter().find_map(|view| view.segment.set()?.lists()).map(Lists::load);
+        let lists = pinned.as_deref().map(|lists| &**lists);
         for view in &self.views {
-            let result = view.evaluate(context, scratch, once, &mut matched);
+            let result = view.evaluate(context, scratch, once, lists, &mut matched);
             let at = |error: &RuleError| RuleError::new(view.first.saturating_add(error.rule), error.error);
             errors.extend(scratch.errors.iter().map(at));
             if let Err(error) = result.as_ref().map_err(at) {
@@ -231,10 +235,11 @@ impl<S: Context + 'static, A> SegmentView<S, A> {
         context: &C,
         scratch: &mut Scratch,
         once: bool,
+        lists: Option<&Snapshot>,
         matched: &mut Vec<usize>,
     ) -> Result<(), RuleError> {
         let Some(set) = self.segment.set() else { return Ok(()) };
         let on_match = |rule| matched.push(self.first.saturating_add(rule));
-        set.evaluate(context, scratch, self.excluded.as_deref(), once, on_match)
+        set.evaluate(context, scratch, self.excluded.as_deref(), once, lists, on_match)
     }
 }

@@ -180,6 +180,11 @@ impl Lowering<'_> {
                     return self.guard(id, ty, arg);
                 }
             }
+            Reference::InList(list) => {
+                if let Expr::Binary { left, .. } = *ast.expr(id) {
+                    return self.in_list(id, left, *list);
+                }
+            }
             Reference::None | Reference::Call { .. } => {}
         }
         match ast.expr(id) {

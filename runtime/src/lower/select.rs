@@ -74,6 +74,27 @@ impl<'c> Lowering<'c> {
         self.call(id, &[element, container])
     }
 
+    /// `value in lists.NAME`. An address of the host is asked for as a number.
+    pub(super) fn in_list(&mut self, id: AstId, value: AstId, list: u32) -> NodeId {
+        let mut value = self.expr(value);
+        if self.graph.op(value) == Op::IpText
+            && let &[address] = self.graph.args(value)
+        {
+            value = address;
+        }
+        let helper = match self.graph.ty(value) {
+            Ty::Ip => Helper::list_has_address,
+            Ty::Str => Helper::list_has_text,
+            Ty::Int => Helper::list_has_integer,
+            _ => {
+                value = self.boxed(value, id);
+                Helper::list_has
+            }
+        };
+        let list = self.constant(Constant::Int(list.into()), Ty::Int, id);
+        self.add(Op::Call(helper), Ty::Bool, &[list, value], id)
+    }
+
     fn literal_text(&self, id: AstId) -> Option<&'c str> {
         match self.ast.expr(id) {
             Expr::Literal(Literal::String(text)) => Some(text),

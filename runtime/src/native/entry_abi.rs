@@ -9,6 +9,7 @@ use crate::library::Cx;
 use celero_ir::layout::{Access, Field};
 use celero_ir::{Graph, NodeId, Op, Param, Ty};
 use celero_jit::{ContextEntry, Entry, TextEntry};
+use celero_lists::Snapshot;
 
 /// A compiled function, and what a call to it provides.
 #[derive(Clone, Copy, Debug)]
@@ -95,8 +96,8 @@ impl BaseFrameCode<'_> {
     /// Runs the code. Returns 0 or 1, or an [`ErrorWord`](celero_ir::ErrorWord). If `arena` has no capacity and the code needs
     /// some, that is the error `out_of_budget`.
     #[inline]
-    pub(crate) fn run<C: Context>(self, context: &C, arena: &Arena) -> u64 {
-        let mut base = BaseFrame::new(Cx::new(self.steps, arena));
+    pub(crate) fn run<C: Context>(self, context: &C, arena: &Arena, lists: Option<&Snapshot>) -> u64 {
+        let mut base = BaseFrame::new(Cx::new(self.steps, arena).with_lists(lists));
         // SAFETY: as in `NativeProgram::run`. Code with this ABI calls only helpers that use the base of the frame.
         let word = unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut base).cast()) };
         if base.panicked.get() { word_of(&EvalError::HOST) } else { word }

@@ -15,6 +15,7 @@ use crate::value::Value;
 use celero_ir::layout::Field;
 use celero_ir::{Graph, NodeId, Ty};
 use celero_jit::{Code, Compiler, Entry, Listing, Unit};
+use celero_lists::Snapshot;
 use celero_matching::pattern::PatternCache;
 use std::sync::Arc;
 
@@ -114,19 +115,23 @@ impl NativeProgram {
         context: &'a C,
         functions: &'a Functions,
         arena: &'a Arena,
+        lists: Option<&'a Snapshot>,
     ) -> Result<Value<'a>, EvalError> {
         let word = match self.abi {
             EntryAbi::ContextOnly(entry) => ContextOnlyCode(entry).run(context),
-            EntryAbi::BaseFrame(entry) => BaseFrameCode { entry, steps: self.steps }.run(context, arena),
+            EntryAbi::BaseFrame(entry) => BaseFrameCode { entry, steps: self.steps }.run(context, arena, lists),
             EntryAbi::Text(entry) => {
-                let mut base = BaseFrame::new(Cx::new(self.steps, arena));
+                let mut base = BaseFrame::new(Cx::new(self.steps, arena).with_lists(lists));
                 let (host, frame) = (std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut base).cast());
                 // SAFETY: as in `run_with_whole_frame`. Code with this ABI calls only helpers that use the base of the frame.
                 let text = unsafe { entry.call(host, frame) };
                 // SAFETY: the code has just run with this base.
                 return unsafe { base.text(self.result, text) };
             }
-            EntryAbi::FullFrame(code) => return self.run_with_whole_frame(code, context, functions, arena),
+            EntryAbi::FullFrame(code) => {
+                let cx = Cx::new(self.steps, arena).with_lists(lists);
+                return self.run_with_whole_frame(code, context, functions, cx);
+            }
         };
         if word > 1 { Err(failure(word)) } else { Ok(Value::Bool(word == 1)) }
     }
@@ -138,9 +143,9 @@ impl NativeProgram {
         code: FullFrameCode,
         context: &'a C,
         functions: &'a Functions,
-        arena: &'a Arena,
+        cx: Cx<'a>,
     ) -> Result<Value<'a>, EvalError> {
-        let (base, result) = (BaseFrame::new(Cx::new(self.steps, arena)), ResultSlot { nothing: () });
+        let (base, result) = (BaseFrame::new(cx), ResultSlot { nothing: () });
         let mut frame = Frame { base, result, host: context, functions, callees: &self.compiled.callees };
         let (host, frame_address) = (std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut frame).cast());
         // SAFETY: the frame has the layout that the code expects (`layout.rs` proves it); the context is of the type that the

@@ -181,14 +181,17 @@ impl Inquiry<'_> {
         }
     }
 
-    /// Whether a node calls no impure function.
+    /// Whether a node calls no impure function and asks no list, which may have changed.
     fn is_pure(&self, id: NodeId) -> bool {
         let checked = self.checked;
         let mut pending = vec![id];
         while let Some(id) = pending.pop() {
-            if let Reference::Call { overloads, .. } = checked.reference(id)
-                && !overloads.iter().all(|called| is_pure(called, self.functions))
-            {
+            let pure = match checked.reference(id) {
+                Reference::Call { overloads, .. } => overloads.iter().all(|called| is_pure(called, self.functions)),
+                Reference::InList(_) => false,
+                _ => true,
+            };
+            if !pure {
                 return false;
             }
             checked.ast().each_child(id, |child| pending.push(child));

@@ -236,7 +236,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         let Tags { names: tags, of_rules } = Tags::of(rules.iter());
         let settings = Settings { tier, on_error, indexing, standalone, stale };
         let inputs = inputs(rules.iter(), &of_rules);
-        let Prepared { mut expressions, found, whole, compiled, warnings, .. } =
+        let Prepared { mut expressions, found, whole, compiled, asks_lists, warnings, .. } =
             Prepared::new(&engine, env, &inputs, settings, PlanTrace::default(), observer)?;
         expressions.resize(rules.len(), None);
         let tagged = rules.into_iter().zip(of_rules).zip(expressions);
@@ -260,7 +260,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
             parts: compiled.parts.into(),
             native: compiled.native,
             whole: whole.into(),
-            standalone: Standalone::new(env, *engine.limits()),
+            standalone: Standalone::new(env, *engine.limits(), asks_lists),
             on_error,
             warnings: warnings.into(),
             context: PhantomData,

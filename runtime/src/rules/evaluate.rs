@@ -9,6 +9,7 @@ use crate::error::{ErrorKind, EvalError, RuleError};
 use crate::native::{HostData, RuleBits, StopConditions};
 use crate::report::Report;
 use crate::scratch::{IndexSearch, Scratch, Verdict};
+use celero_lists::{Lists, Snapshot};
 
 impl<S: Context + 'static, A> RuleSet<S, A> {
     /// Returns the first rule that matches. Later rules are not evaluated, as far as rules are evaluated one by one.
@@ -146,14 +147,16 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
             return Some(Err(EvalError::HOST));
         }
         let (standalone, arena) = (&self.standalone, &mut scratch.arena);
+        let pinned = standalone.lists.as_ref().map(Lists::load);
+        let lists = pinned.as_deref().map(|lists| &**lists);
         let row = self.whole.get(rule).copied().flatten();
         Some(match (row, &self.native) {
             (Some(row), Some(native)) if native.builds(row).is_some() => {
                 arena.recycle(standalone.limits.memory);
-                let answer = native.test(row, context, &standalone.functions, standalone.cx(arena));
+                let answer = native.test(row, context, &standalone.functions, standalone.cx(arena, lists));
                 answer.map_err(|error| error.settled(source.text()))
             }
-            _ => standalone.test(source, context, arena),
+            _ => standalone.test(source, context, arena, lists),
         })
     }
 
@@ -193,13 +196,15 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         asked: Asked,
         matches: &mut impl Matches,
     ) -> Result<(), RuleError> {
+        let pinned = self.standalone.lists.as_ref().map(Lists::load);
+        let lists = pinned.as_deref().map(|lists| &**lists);
         let Some(counters) = &self.counters else {
-            return self.ask(context, scratch, None, asked, matches).map_err(|error| self.named(error));
+            return self.ask(context, scratch, None, asked, lists, matches).map_err(|error| self.named(error));
         };
         let mut shards = std::mem::take(&mut scratch.shards);
         let mut counting = shards.begin(counters);
         let place = |rule: usize| u32::try_from(rule).unwrap_or(u32::MAX);
-        let result = self.ask(context, scratch, None, asked, &mut |rule| {
+        let result = self.ask(context, scratch, None, asked, lists, &mut |rule| {
             counting.matched(place(rule));
             matches.take(rule);
         });
@@ -218,16 +223,23 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         }
     }
 
-    /// Evaluates all rules that are not excluded. Calls `on_match` for those that match, in order; with `once` only for the first.
+    /// The lists of the host, if a rule asks any.
+    pub(crate) fn lists(&self) -> Option<&Lists> {
+        self.standalone.lists.as_ref()
+    }
+
+    /// Evaluates all rules that are not excluded, with the [`lists`](Self::lists) of one generation. Calls `on_match` for those that match, in
+    /// order; with `once` only for the first.
     pub(crate) fn evaluate<C: Context<Static = S>>(
         &self,
         context: &C,
         scratch: &mut Scratch,
         excluded: Option<&Excluded>,
         once: bool,
+        lists: Option<&Snapshot>,
         mut on_match: impl FnMut(usize),
     ) -> Result<(), RuleError> {
-        self.ask(context, scratch, excluded, if once { Asked::First } else { Asked::All }, &mut on_match)
+        self.ask(context, scratch, excluded, if once { Asked::First } else { Asked::All }, lists, &mut on_match)
     }
 
     /// Evaluates the rules that are not excluded, as far as what is asked needs them. Passes those that match to `matches`, in order; only one
@@ -238,13 +250,14 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         scratch: &mut Scratch,
         excluded: Option<&Excluded>,
         asked: Asked,
+        lists: Option<&Snapshot>,
         matches: &mut impl Matches,
     ) -> Result<(), RuleError> {
         let Scratch { arena, errors, read, search, verdicts, .. } = scratch;
         errors.clear();
         let mut settling = Settling { set: self, errors, matches, stopped: None };
         let once = asked != Asked::All;
-        let mut evaluation = Evaluation { set: self, context, arena, excluded, asked, once, end: u32::MAX };
+        let mut evaluation = Evaluation { set: self, context, arena, lists, excluded, asked, once, end: u32::MAX };
         if self.is_for_others(context) {
             let rules = 0..u32::try_from(self.len()).unwrap_or(u32::MAX);
             evaluation.all(rules, |_, _| Err(EvalError::HOST), &mut settling);
@@ -270,6 +283,8 @@ struct Evaluation<'e, S, A, C> {
     set: &'e RuleSet<S, A>,
     context: &'e C,
     arena: &'e mut Arena,
+    /// The lists of the generation that the evaluation asks.
+    lists: Option<&'e Snapshot>,
     /// Rules to be ignored.
     excluded: Option<&'e Excluded>,
     asked: Asked,
@@ -335,7 +350,7 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
     /// Interprets a rule.
     fn standalone(&mut self, rule: u32) -> Result<bool, EvalError> {
         let rule = self.set.rules.get(rule as usize).ok_or(EvalError::HOST)?;
-        self.set.standalone.test(&rule.source, self.context, self.arena)
+        self.set.standalone.test(&rule.source, self.context, self.arena, self.lists)
     }
 
     /// Evaluates the rules that the index finds.
@@ -382,7 +397,8 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
         if builds {
             self.arena.recycle(set.standalone.limits.memory);
         }
-        let answer = native.test(row, self.context, &set.standalone.functions, set.standalone.cx(self.arena));
+        let answer =
+            native.test(row, self.context, &set.standalone.functions, set.standalone.cx(self.arena, self.lists));
         match answer {
             // Other rules may have used up the memory.
             Err(error) if error.kind == ErrorKind::OutOfBudget && !builds => self.standalone(rule),
@@ -422,7 +438,7 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
                 // An excluded rule must not end the function.
                 let stops = if without { StopConditions { on_match: false, on_error: false } } else { stops };
                 self.arena.recycle(set.standalone.limits.memory);
-                let cx = set.standalone.cx(self.arena);
+                let cx = set.standalone.cx(self.arena, self.lists);
                 if native.call(function, self.context, &set.standalone.functions, cx, stops, &mut answer) {
                     if without || answer.has_failures() {
                         self.take_each(rules, &answer, results);

@@ -57,6 +57,8 @@ pub(super) struct Prepared {
     pub(super) whole: Vec<Option<u32>>,
     pub(super) compiled: Compiled,
     /// Sorted by rule.
+    /// Whether a rule asks a list of the host.
+    pub(super) asks_lists: bool,
     pub(super) warnings: Vec<(usize, Diagnostic)>,
     pub(super) trace: PlanTrace,
 }
@@ -81,6 +83,7 @@ impl Prepared {
             |number: u32, rule: &RuleInput<'_>, error| failed.push((number as usize, rule.name.into(), error));
         let mut expressions = Vec::new();
         let mut warnings = Vec::new();
+        let mut asks_lists = false;
         let mut merged = MergedGraph::default();
         let mut interpreted = Vec::new();
         let mut facts = Vec::with_capacity(rules.len());
@@ -96,6 +99,7 @@ impl Prepared {
             match checked.and_then(is_truth) {
                 Ok(expression) => {
                     let span = expression.span();
+                    asks_lists |= expression.lists(env.functions()).is_some();
                     facts.push(Facts {
                         name: rule.name,
                         tags: rule.tags,
@@ -175,7 +179,7 @@ impl Prepared {
         if !failed.is_empty() {
             return Err(RuleSetError { failed });
         }
-        Ok(Self { expressions, merged, found, templates, whole, compiled, warnings, trace })
+        Ok(Self { expressions, merged, found, templates, whole, compiled, asks_lists, warnings, trace })
     }
 }
 

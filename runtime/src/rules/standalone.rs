@@ -10,6 +10,7 @@ use crate::library::Cx;
 use crate::limits::Limits;
 use crate::report::{Report, Subject};
 use celero_frontend::Declarations;
+use celero_lists::{Lists, Snapshot};
 use std::sync::{Arc, OnceLock};
 
 /// The source of a rule, and its checked form where that is needed: a rule with native code is checked again when it is first
@@ -37,6 +38,8 @@ pub(super) struct Standalone {
     language: RuleLanguage,
     declarations: Declarations,
     pub(super) functions: Functions,
+    /// The lists of the host, if a rule asks any.
+    pub(super) lists: Option<Lists>,
     pub(super) limits: Limits,
     names: Arc<Variables>,
     /// The fingerprint of the variables.
@@ -44,22 +47,30 @@ pub(super) struct Standalone {
 }
 
 impl Standalone {
-    pub(super) fn new<C>(env: &Env<C>, limits: Limits) -> Self {
+    /// `asks_lists` is whether a rule asks lists.
+    pub(super) fn new<C>(env: &Env<C>, limits: Limits, asks_lists: bool) -> Self {
         let (declarations, functions) = (env.declarations().clone(), env.functions().clone());
         let language = env.rule_language().clone();
         let names = env.variables();
-        Self { language, declarations, functions, limits, variables: names.fingerprint(), names }
+        let lists = functions.lists().filter(|_| asks_lists).map(|lists| lists.lists.clone());
+        Self { language, declarations, functions, lists, limits, variables: names.fingerprint(), names }
     }
 
-    pub(super) fn cx<'a>(&self, arena: &'a Arena) -> Cx<'a> {
-        Cx::new(i64::from(self.limits.steps), arena)
+    pub(super) fn cx<'a>(&self, arena: &'a Arena, lists: Option<&'a Snapshot>) -> Cx<'a> {
+        Cx::new(i64::from(self.limits.steps), arena).with_lists(lists)
     }
 
     /// Interprets a rule. Returns what [`Program::test`](crate::Program::test) of it would.
-    pub(super) fn test(&self, rule: &RuleSource, host: &dyn Host, arena: &mut Arena) -> Result<bool, EvalError> {
+    pub(super) fn test(
+        &self,
+        rule: &RuleSource,
+        host: &dyn Host,
+        arena: &mut Arena,
+        lists: Option<&Snapshot>,
+    ) -> Result<bool, EvalError> {
         let expression = rule.expression.get_or_init(|| self.checked(&rule.source)).as_ref().ok_or(EvalError::HOST)?;
         arena.recycle(self.limits.memory);
-        let value = expression.interpret(&self.functions, host, &self.cx(arena))?;
+        let value = expression.interpret(&self.functions, host, &self.cx(arena, lists))?;
         expression.truth(&value)
     }
 

@@ -7,7 +7,10 @@ pub(crate) use search::{IndexSearch, NumberMap};
 use crate::arena::Arena;
 use crate::counters::CounterShards;
 use crate::error::{EvalError, RuleError};
+use arc_swap::Guard;
+use celero_lists::{Lists, Snapshot};
 use std::cell::Cell;
+use std::sync::Arc;
 
 /// Working memory of evaluations. Keep one per worker thread: after the first evaluations, further ones do not allocate.
 ///
@@ -27,6 +30,8 @@ pub struct Scratch {
     pub(crate) search: IndexSearch,
     /// The results that may matter, before they are sorted.
     pub(crate) verdicts: Vec<Verdict>,
+    /// The named lists of the last evaluation that returned a value, which may borrow from them.
+    pub(crate) lists: Option<Guard<Arc<Snapshot>>>,
     /// Shards of the counters of sets that count.
     pub(crate) shards: CounterShards,
 }
@@ -85,6 +90,7 @@ impl Scratch {
             read: Arena::new(usize::MAX),
             search: IndexSearch::default(),
             verdicts: Vec::new(),
+            lists: None,
             shards: CounterShards::default(),
         }
     }
@@ -96,10 +102,11 @@ impl Scratch {
         &self.errors
     }
 
-    /// The arena, emptied, with this limit in bytes.
-    pub(crate) fn arena(&mut self, limit: usize) -> &Arena {
+    /// The arena, emptied, with this limit in bytes, and the lists of the current generation.
+    pub(crate) fn prepare(&mut self, limit: usize, lists: Option<&Lists>) -> (&Arena, Option<&Snapshot>) {
         self.arena.recycle(limit);
-        &self.arena
+        self.lists = lists.map(Lists::load);
+        (&self.arena, self.lists.as_deref().map(|lists| &**lists))
     }
 }
 

@@ -1,7 +1,7 @@
 //! CEL rules in the filter language: both are true for the same contexts.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use celero::filter::{FilterLanguage, FilterType};
+use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
 use celero::{Bindings, Engine, Env, List, Tier, Type, Value};
 
@@ -263,8 +263,7 @@ fn what_has_no_equal_is_marked() {
 /// A choice in a choice has twice the text; a rule that would be too long is refused, and soon.
 #[test]
 fn long_translations_are_refused() {
-    let env =
-        Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http().list("x", FilterType::Ip, |_| true));
+    let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
     let mut rule = "request.path == '/a'".to_owned();
     for _ in 0..40 {
         rule = format!("({rule}) ? request.path == '/b' : request.path == '/c'");

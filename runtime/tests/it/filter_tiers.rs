@@ -1,8 +1,9 @@
 //! Rules in the filter language over the contexts of hosts: both tiers, and what they must say.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use celero::filter::{FilterLanguage, FilterType};
+use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
+use celero::lists::{Kind, Limits, Lists};
 use celero::{Context, Engine, Env, ErrorKind, Scratch, Tier, Value};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -44,8 +45,8 @@ fn data() -> Data {
 }
 
 fn env(nil_not_equal: bool) -> Env<Data> {
-    let bad = |value: &Value<'_>| matches!(value, Value::Ip(address) if address.to_string().ends_with(".7"));
     Env::<Data>::new()
+        .lists(&lists(8443))
         .function("twice", |n: i64| n.saturating_mul(2))
         .function("shout", |text: &str| text.to_uppercase())
         .alias("length", "size(text)")
@@ -53,9 +54,7 @@ fn env(nil_not_equal: bool) -> Env<Data> {
             FilterLanguage::new()
                 .nil_not_equal(nil_not_equal)
                 .field("score", "double(port) / 0.0 > 1.0 ? 7 : 8")
-                .field("broken", "port / (port - port)")
-                .list("bad", FilterType::Ip, bad)
-                .list("ports", FilterType::Int, |value| matches!(value, Value::Int(8443))),
+                .field("broken", "port / (port - port)"),
         )
 }
 
@@ -92,6 +91,9 @@ const RULES: &[(&str, bool)] = &[
     ("peer lt ::1 or peer gt ::1 or peer eq ::ffff:192.0.2.7 or peer in {::/0}", false),
     ("peer ne ::1 and peer ne ::ffff:192.0.2.7", true),
     ("peer in $bad and port in $ports", true),
+    ("text in $names and text in $sites and not raw in $names and not lower(text) in $names", true),
+    ("absent in $names or missing_port in $ports", false),
+    ("any(tags[*] in $names) or any(numbers[*] in $ports)", false),
     (r#"tags[0] eq "One" and tags[2] eq "three" and not tags[3] eq "" "#, true),
     (r#"any(tags[*] eq "two") and not any(tags[*] eq "four")"#, true),
     (r#"all(tags[*] contains "e") or not all(tags[*] ne "x")"#, false),
@@ -317,22 +319,30 @@ fn rules_that_differ_in_bytes_share_a_template() {
     }
 }
 
-#[test]
-fn lists_of_one_name_are_those_of_their_environments() {
-    let base = Env::<Data>::new();
-    let listed = |port: i64| {
-        let contains = move |value: &Value<'_>| matches!(value, Value::Int(value) if *value == port);
-        base.clone().filter_language(FilterLanguage::new().list("ports", FilterType::Int, contains))
-    };
-    let (first, second) = (listed(1), listed(8443));
-    for tier in [Tier::Interpret, Tier::Native] {
-        let engine = Engine::builder().tier(tier).build();
-        let rule = |env, action| celero::Rule::checked("", engine.check(env, "port in $ports").unwrap(), action);
-        let rules = engine.rules(&base).with_rule(rule(&first, 1)).with_rule(rule(&second, 2)).build().unwrap();
-        let mut scratch = Scratch::new();
-        let found: Vec<i32> = rules.all(&data(), &mut scratch).unwrap().map(|found| *found.action).collect();
-        assert_eq!(found, [2], "{tier:?}");
+/// Lists of addresses, texts, hosts, and of one port.
+fn lists(port: i64) -> Lists {
+    let lists = Lists::new(Limits::default());
+    for (name, kind, entry) in [
+        ("bad", Kind::Addresses, "192.0.2.7"),
+        ("ports", Kind::Integers, &*port.to_string()),
+        ("names", Kind::Texts, "Hello.Example"),
+        ("sites", Kind::Hosts, "*.example"),
+    ] {
+        lists.declare(name, kind).unwrap();
+        lists.change().insert(name, entry).commit().unwrap();
     }
+    lists
+}
+
+#[test]
+fn the_rules_of_a_set_have_the_same_lists() {
+    let (first, second) = (lists(1), lists(8443));
+    let env = |lists| Env::<Data>::new().lists(lists).filter_language(FilterLanguage::new());
+    let (first, second) = (env(&first), env(&second));
+    let engine = Engine::new();
+    let rule = celero::Rule::checked("", engine.check(&first, "port in $ports").unwrap(), ());
+    let refused = engine.rules(&second).with_rule(rule).build().unwrap_err();
+    assert!(refused.to_string().contains("another environment"), "{refused}");
 }
 
 /// Fields that are expressions are read as CEL reads them: an address as text, a name that no header can have as a missing value.

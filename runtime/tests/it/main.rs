@@ -25,6 +25,7 @@ mod index;
 mod language;
 mod layout;
 mod lint;
+mod lists;
 mod live;
 mod nested;
 mod reports;

@@ -1,6 +1,6 @@
 //! The languages in which rules are written, and how a file says which one it is in.
 
-use celero::filter::{FilterOptions, FilterType, check_filter, http_scheme};
+use celero::filter::{FilterOptions, check_filter, http_scheme};
 use std::sync::Arc;
 
 /// A language of rules.
@@ -69,9 +69,7 @@ pub fn blanked(text: &str) -> String {
 /// Returns a hint about a text that is not valid CEL, but a rule in the filter language with documented fields.
 pub fn suggestion(text: &str) -> Option<String> {
     let mut scheme = http_scheme();
-    for ty in [FilterType::Bytes, FilterType::Int, FilterType::Ip] {
-        scheme.accept_any_list(ty);
-    }
+    scheme.accept_all_lists();
     check_filter(text, &Arc::new(scheme), &FilterOptions::default()).ok()?;
     let how = "with --language filter, or in a file `NAME.filter`";
     Some(format!("this is a rule in Cloudflare's filter language: give it {how}"))

@@ -83,7 +83,10 @@ impl Test {
         for (name, value) in file.settings()? {
             let number = || value.parse::<u32>().map_err(|error| format!("{name}: {error}"));
             match name {
-                "scheme" if value == "http" => scheme = http_scheme(),
+                "scheme" if value == "http" => {
+                    scheme = http_scheme();
+                    scheme.accept_all_lists();
+                }
                 "strict" => options.strict = value == "true",
                 "bound-calls" => options.bound_calls = value == "true",
                 "max-nesting" => options.max_nesting = number()?,

@@ -1,6 +1,7 @@
 //! A host with values as data.
 
-use celero::filter::{FilterHost, FilterValue, IpItem, Scheme, SetItems};
+use celero::filter::{FilterHost, FilterValue, IpItem, Scheme, SetItems, list_entries};
+use celero::lists::{Limits, Lists};
 use std::fmt;
 use std::sync::Arc;
 
@@ -32,6 +33,17 @@ impl Values {
     #[must_use]
     pub fn with_lists(self, lists: Arc<[(String, SetItems)]>) -> Self {
         Self { lists, ..self }
+    }
+
+    /// The lists as named lists of an environment; `None` if one can't be one.
+    pub(super) fn named_lists(&self) -> Option<Lists> {
+        let lists = Lists::new(Limits::default());
+        for (name, items) in self.lists.iter() {
+            let entries = list_entries(items)?;
+            lists.declare(name, entries.kind()).ok()?;
+            lists.change().replace(name, entries).commit().ok()?;
+        }
+        Some(lists)
     }
 
     /// The same host with functions.
@@ -87,10 +99,11 @@ fn contains(items: &SetItems, value: &FilterValue) -> bool {
     match (items, value) {
         (SetItems::Ints(items), FilterValue::Int(value)) => items.iter().any(|(a, b)| a <= value && value <= b),
         (SetItems::Bytes(items), FilterValue::Bytes(value)) => items.iter().any(|item| *item.value == **value),
-        (SetItems::Ips(items), FilterValue::Ip(value)) => items
-            .iter()
-            .map(IpItem::bounds)
-            .any(|(first, last)| first.is_ipv4() == value.is_ipv4() && first <= *value && *value <= last),
+        // As in named lists, an IPv4-mapped address is the IPv4 address.
+        (SetItems::Ips(items), FilterValue::Ip(value)) => items.iter().map(IpItem::bounds).any(|(first, last)| {
+            let value = value.to_canonical();
+            first.is_ipv4() == value.is_ipv4() && first <= value && value <= last
+        }),
         _ => false,
     }
 }

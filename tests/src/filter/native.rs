@@ -18,7 +18,7 @@ pub(super) fn evaluate_native(filter: &Filter, hosts: &[Values]) -> Result<Vec<O
         !matches!(tree.expr(tree.root()), FilterExpr::Field(_) | FilterExpr::Call { .. } | FilterExpr::Access { .. });
     let engine = Engine::builder().tier(Tier::Native).build();
     let lists = hosts.first().ok_or("no host")?;
-    let env = environment(filter, lists).ok_or("a name that no variable can have")?;
+    let env = environment(filter, lists).ok_or("a name that no variable can have, or a list that can't be named")?;
     let program = engine.compile(&env, tree.source()).unwrap_or_else(|error| panic!("{error}"));
     let outcome = |host: &Values| match evaluate(&program, &env, tree.scheme(), host, ty) {
         // For an engine a value of type `Bool` is a condition, which is false where the value is missing.
@@ -37,27 +37,15 @@ fn environment(filter: &Filter, host: &Values) -> Option<Env<Bindings<'static>>>
             env = env.variable(&field.name, Type::from(&field.ty));
         }
     }
-    env = with_functions(env, host);
+    env = with_functions(env, host).lists(&host.named_lists()?);
     if !env.problems().is_empty() {
         return None;
     }
-    let mut language = FilterLanguage::new().nil_not_equal(scheme.nil_not_equal());
+    let mut language = FilterLanguage::new().nil_not_equal(scheme.nil_not_equal()).any_list(true);
     for field in scheme.fields() {
         if let Some(value) = field.constant {
             language = language.field(&field.name, if value { "true" } else { "false" });
         }
-    }
-    let mut declared = Vec::new();
-    for (name, ty) in tree.lists() {
-        if declared.contains(&(name, ty)) {
-            continue;
-        }
-        declared.push((name, ty));
-        let (host, list, of) = (host.clone(), name.to_owned(), ty.clone());
-        language = language.list(name, ty.clone(), move |value| {
-            use celero::filter::FilterHost;
-            filter_value(value, &of, &Arena::new(1 << 16)).is_some_and(|value| host.list_contains(&list, &value))
-        });
     }
     Some(env.filter_language(language))
 }

@@ -4,6 +4,7 @@
 
 use celero::filter::{FILTER_CODES, FilterLanguage, FilterOptions, FilterType, Scheme, check_filter, http_scheme};
 use celero::http::RequestContext;
+use celero::lists::{Kind, Lists};
 use celero::{
     CompileError, Engine, Env, Library, Limits, Severity, SourceLimits, Stage, TextPiece, Tier, Type, diagnostic_codes,
     render,
@@ -55,6 +56,8 @@ const EXAMPLES: &[(&str, &str)] = &[
         "type-too-complex",
         "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]",
     ),
+    ("unknown-list", "source.address in lists.offices"),
+    ("list-use", "size(lists.office) > 100"),
     ("unused-binding", "cel.bind(p, request.path, request.method == \"GET\")"),
     ("environment", "request.path == \"/\""),
     ("native-code", "request.path == \"/a/path/that/needs/room\""),
@@ -181,6 +184,12 @@ fn reported(code: &str, source: &str) -> Vec<celero::Diagnostic> {
         }
         "result-type" => defined("short(path: string) -> bool", source),
         "declaration" => defined(source, "path == '/'"),
+        "unknown-list" | "list-use" => {
+            let lists = Lists::new(celero::lists::Limits::default());
+            lists.declare("office", Kind::Addresses).unwrap();
+            let env = Env::<RequestContext<'_>>::new().lists(&lists);
+            engine.compile(&env, source).map_or_else(errors, |program| program.warnings().to_vec())
+        }
         "environment" => {
             let env = Env::dynamic().variable("request.in", Type::String);
             engine.compile(&env, source).map_or_else(errors, |program| program.warnings().to_vec())

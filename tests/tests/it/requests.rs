@@ -175,7 +175,7 @@ fn tiers_agree_on_rules_in_the_filter_language() {
             rules.push(json.get("expr").and_then(|rule| rule.as_str()).unwrap().to_owned());
         }
     }
-    let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
+    let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http().any_list(true));
     let engines = [Tier::Interpret, Tier::Native].map(|tier| Engine::builder().tier(tier).build());
     let (mut refused, mut results) = (Vec::new(), [0_usize; 2]);
     let mut sets = engines.each_ref().map(|engine| engine.rules(&env));

@@ -9,7 +9,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
 
-static SCHEME: LazyLock<Arc<Scheme>> = LazyLock::new(|| Arc::new(http_scheme()));
+static SCHEME: LazyLock<Arc<Scheme>> = LazyLock::new(|| {
+    let mut scheme = http_scheme();
+    scheme.accept_all_lists();
+    Arc::new(scheme)
+});
 
 pub(super) fn structure(source: &str) -> Result<(String, BTreeSet<Feature>), String> {
     let (tree, _) = check_filter(source, &SCHEME, &FilterOptions::default())

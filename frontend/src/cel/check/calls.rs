@@ -19,6 +19,11 @@ impl Checker<'_> {
     }
 
     pub(super) fn check_binary(&mut self, id: NodeId, op: BinaryOp, left: NodeId, right: NodeId) -> Type {
+        if op == BinaryOp::In
+            && let Some(list) = self.list_of(right)
+        {
+            return self.check_in_list(id, left, right, list);
+        }
         let left_type = self.check(left);
         let right_type = self.check(right);
         self.check_operator(id, op.function(), &[(left, left_type), (right, right_type)])

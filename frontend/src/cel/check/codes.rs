@@ -28,5 +28,7 @@ codes! {
     RESULT_TYPE "result-type" Check "the body of a function is of another type than its declaration says";
     DECLARATION "declaration" Check "a function defined in CEL has no declaration of the form `name(parameter: type) -> type`, or one that clashes";
     TYPE_TOO_COMPLEX "type-too-complex" Limit "a type, or the work of inferring types, exceeds its bound";
+    UNKNOWN_LIST "unknown-list" Check "no list has the name after `lists.`";
+    LIST_USE "list-use" Check "a list is used in another way than as `value in lists.NAME`, or asked for a value of a type that it never contains";
     UNUSED_BINDING "unused-binding" Check "the body of `cel.bind` or `with` does not use the variable (a warning)";
 }

@@ -9,6 +9,7 @@ mod codes;
 mod define;
 mod folds;
 mod infer;
+mod lists;
 mod literals;
 mod names;
 mod report;

@@ -30,7 +30,7 @@ pub(super) struct Local {
 pub(super) struct Names<'a> {
     /// Prefixes to try, longest first, each with its dot; the last is empty.
     scopes: Vec<String>,
-    declarations: &'a Declarations,
+    pub(super) declarations: &'a Declarations,
     functions: HashMap<&'a str, Vec<&'a Signature>>,
     pub(super) libraries: Libraries,
     /// Most components of a declared variable's or type's name, container included.

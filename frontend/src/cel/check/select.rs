@@ -88,6 +88,10 @@ impl<'a> Checker<'a> {
             Some((known, Meaning::Type(ty))) if !self.is_test(path, known) => {
                 (known, Reference::Type(ty.clone()), Type::Type(Arc::new(ty)))
             }
+            _ if self.names_list(path) => {
+                self.report_list_alone(path);
+                (parts.len(), Reference::None, Type::Error)
+            }
             _ if self.unchecked => (1, Reference::Undeclared, Type::Dyn),
             _ => {
                 self.report_undeclared(path);

@@ -4,7 +4,7 @@ use super::{Parsed, Parser, Stop};
 use crate::diagnostic::{Diagnostic, Label, Stage};
 use crate::filter::codes;
 use crate::filter::literal::{BytesLiteral, FilterLiteral, IpItem, Scanner, SetItems, fault_with_help};
-use crate::filter::scheme::is_list_name;
+use crate::filter::scheme::{is_list_name, is_listable};
 use crate::filter::tree::Comparison;
 use crate::filter::types::FilterType;
 use crate::span::Span;
@@ -107,7 +107,7 @@ impl Parser<'_> {
             let error = fault_with_help(codes::LIST_NAME, place, format!("invalid list name {name:?}"), help);
             return Err(self.report(*error));
         }
-        if !self.scheme.has_lists(ty) {
+        if !is_listable(ty) {
             return self.wrong(
                 codes::OPERATION,
                 focus.to(place),
@@ -120,6 +120,7 @@ impl Parser<'_> {
             if let Some(meant) = self.scheme.similar_list(name, ty) {
                 error.help.push(format!("did you mean `${meant}`?"));
             }
+            error.help.push(self.scheme.known_lists(ty));
             return Err(self.report(error));
         }
         Ok(Comparison::InList(name.into()))

@@ -2,7 +2,7 @@
 
 use super::{chain, check, host, parse, table};
 use celero_frontend::stdlib::Library;
-use celero_frontend::{Limits, Type};
+use celero_frontend::{Limits, ListKey, Type};
 
 #[test]
 fn an_unused_binding_is_a_warning() {
@@ -103,6 +103,13 @@ fn every_code_is_reported() {
     let mut seen = vec!["unused-binding", "library-off", "result-type", "declaration"];
     for (code, text) in cases {
         let errors = check(&host(), text).unwrap_err();
+        assert_eq!(errors.iter().map(|e| e.code).collect::<Vec<_>>(), [code], "{text}");
+        seen.push(code);
+    }
+    let mut lists = host();
+    lists.add_list("a", ListKey::Text);
+    for (code, text) in [("unknown-list", "s in lists.b"), ("list-use", "lists.a"), ("list-use", "i in lists.a")] {
+        let errors = check(&lists, text).unwrap_err();
         assert_eq!(errors.iter().map(|e| e.code).collect::<Vec<_>>(), [code], "{text}");
         seen.push(code);
     }

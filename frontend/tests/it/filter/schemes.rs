@@ -52,7 +52,10 @@ fn the_scheme_of_http_has_the_documented_fields() {
         let Some(Named::Field(index)) = scheme.named(name) else { panic!("{name}") };
         assert_eq!(scheme.fields()[index as usize].ty.to_string(), ty, "{name}");
     }
-    assert!(scheme.has_list("anything", &FilterType::Ip));
+    assert!(!scheme.has_list("anything", &FilterType::Ip));
+    let mut open = scheme;
+    open.accept_all_lists();
+    assert!(open.has_list("anything", &FilterType::Ip) && open.has_list("anything", &FilterType::Bytes));
 }
 
 #[test]

@@ -4,8 +4,10 @@
 //! these phases only.
 
 use crate::document::Document;
+use crate::named_lists;
 use crate::problems::Problems;
 use crate::yaml::SourceText;
+use celero::lists::Lists;
 use celero::{Context, Env, EnvError};
 
 /// The definitions of a policy.
@@ -15,6 +17,8 @@ pub(crate) struct Definitions {
     defined: Vec<Definition>,
     /// The names of definitions whose body is not text, which was reported.
     without_body: Vec<String>,
+    /// The named lists, if there are any.
+    pub(crate) lists: Option<Lists>,
 }
 
 #[derive(Debug)]
@@ -29,7 +33,7 @@ struct Definition {
 pub(crate) type Missing = Vec<(usize, EnvError)>;
 
 impl Definitions {
-    /// Reads the definitions of a document, and reports environment variables that are not set.
+    /// Reads the definitions of a document, and reports environment variables that are not set. The lists have no entries yet.
     pub(crate) fn read(document: &Document, problems: &mut Problems) -> Self {
         let mut constants = Vec::new();
         let names: Vec<SourceText> =
@@ -55,12 +59,15 @@ impl Definitions {
                 }
             }
         }
-        Self { constants, defined, without_body }
+        Self { constants, defined, without_body, lists: named_lists::declare(document, problems) }
     }
 
     /// Returns an environment with the definitions that are valid in it, and the others.
     pub(crate) fn env<C: Context>(&self) -> (Env<C>, Missing) {
         let mut env = Env::<C>::new();
+        if let Some(lists) = &self.lists {
+            env = env.lists(lists);
+        }
         for (name, literal) in &self.constants {
             env = env.alias(name, literal);
         }

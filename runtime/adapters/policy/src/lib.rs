@@ -66,6 +66,7 @@ mod inspect;
 mod language;
 mod limit_state;
 mod live;
+mod named_lists;
 mod normalize;
 mod outcome;
 mod outline;

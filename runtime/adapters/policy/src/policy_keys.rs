@@ -41,6 +41,9 @@ const STATUS: ValueSpec = Integer { least: 200, most: 599 };
 const ALGORITHMS: &[&str] =
     &["HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"];
 
+/// The kinds of named lists.
+pub(crate) const LIST_KINDS: &[&str] = &["addresses", "texts", "textsIgnoringCase", "hosts", "integers"];
+
 pub(crate) static SECTIONS: MappingSpec = MappingSpec::new(
     "a policy",
     &[
@@ -53,6 +56,11 @@ pub(crate) static SECTIONS: MappingSpec = MappingSpec::new(
             "env",
             List(&Text),
             "Environment variables that expressions may read as `env.NAME`. Their values are read when the policy is loaded.",
+        ),
+        optional(
+            "lists",
+            Map(&Mapping(&NAMED_LIST)),
+            "Named lists. Expressions ask them as `value in lists.NAME`, in the filter language as `value in $NAME`.",
         ),
         optional("variables", Map(&Expression), "Named expressions. Other expressions use them as `variables.NAME`."),
         optional(
@@ -113,6 +121,23 @@ const ON_ERROR: KeySpec = optional(
 );
 const ERROR_STATUS: KeySpec =
     optional("errorStatus", STATUS, "The status of the answer when the phase ends with an error. Default: 500.");
+
+static NAMED_LIST: MappingSpec = MappingSpec::new(
+    "a list",
+    &[
+        required(
+            "kind",
+            Word(LIST_KINDS),
+            "What the entries are: `addresses` (addresses, networks and ranges of them), `texts`, `textsIgnoringCase`, `hosts` (`www.example.com`, and `*.example.com` for all names below), or `integers` (numbers and ranges `8000..8999`).",
+        ),
+        optional("entries", List(&Text), "The entries."),
+        optional(
+            "files",
+            List(&Text),
+            "Files with further entries: lines with comments after `#`, `.csv` with a column `entry`, or `.jsonl`. Paths are relative to this file.",
+        ),
+    ],
+);
 
 static HEADER_SET: MappingSpec = MappingSpec::new(
     "a header set",

@@ -107,7 +107,7 @@ pub(super) fn request(text: &str) -> Result<Request<Vec<u8>>, String> {
 
 /// The environments of rules about requests.
 pub(super) static REQUEST_ENVS: LazyLock<Envs<RequestContext<'static>>> =
-    LazyLock::new(|| Envs::new(Env::new(), FilterLanguage::http()));
+    LazyLock::new(|| Envs::new(Env::new(), FilterLanguage::http().any_list(true)));
 
 /// Returns the environment of rules about requests in a language.
 pub(super) fn request_env(language: Language) -> &'static Env<RequestContext<'static>> {

@@ -12,21 +12,16 @@ use celero_frontend::filter::{
     StandardFunction, check_filter, check_value, format_filter, http_scheme, unparse_filter,
 };
 use celero_frontend::{Cel, Declarations, Diagnostic, Language as _, Limits, inline};
+use celero_lists::Kind;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use types::filter_type;
-
-use crate::value::Value;
-
-/// Tests whether a list contains a value.
-pub(crate) type ListTest = dyn for<'a> Fn(&Value<'a>) -> bool + Send + Sync;
 
 /// Cloudflare's filter language, for [`Env::filter_language`].
 ///
 /// The fields that rules may name are the variables and aliases of the environment, under their names, and those added with
-/// [`field`](Self::field). [`http`](Self::http) adds the fields that Cloudflare documents for requests and responses.
+/// [`field`](Self::field); the lists are those of the environment. [`http`](Self::http) adds the fields that Cloudflare documents for requests and responses.
 ///
 /// ```
 /// use celero::filter::FilterLanguage;
@@ -47,7 +42,7 @@ pub struct FilterLanguage {
     http: bool,
     nil_not_equal: bool,
     fields: Vec<(Box<str>, Box<str>)>,
-    lists: Vec<(Box<str>, FilterType, Arc<ListTest>)>,
+    any_list: bool,
 }
 
 impl FilterLanguage {
@@ -93,15 +88,10 @@ impl FilterLanguage {
         self
     }
 
-    /// Declares a list for `field in $name`, of values of type `Int`, `Ip` or `Bytes`. `contains` gets an [`Value::Int`], an
-    /// [`Value::Ip`] or [`Value::Bytes`]; equal values must give equal results.
-    pub fn list(
-        mut self,
-        name: &str,
-        ty: FilterType,
-        contains: impl for<'a> Fn(&Value<'a>) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.lists.push((name.into(), ty, Arc::new(contains)));
+    /// Sets whether rules may name lists that are not [declared](Env::lists): such a list contains nothing. Default: they may not. For tools
+    /// that read rules of a host whose lists they don't know.
+    pub fn any_list(mut self, value: bool) -> Self {
+        self.any_list = value;
         self
     }
 }
@@ -116,22 +106,16 @@ impl fmt::Debug for FilterLanguage {
     }
 }
 
-/// The contents of a list.
-pub(crate) struct List {
-    /// Tells apart lists of one name, of which a set of rules can have several: one for each environment.
-    pub(crate) id: u64,
-    pub(crate) contains: Arc<ListTest>,
-}
-
-static NEXT_LIST: AtomicU64 = AtomicU64::new(0);
-
 /// The filter language of one environment.
 pub(crate) struct FilterBinding {
     options: FilterOptions,
     scheme: Arc<Scheme>,
     /// Indexed by field.
     sources: Vec<Source>,
-    lists: HashMap<(Arc<str>, FilterType), List>,
+    /// The numbers of the lists, by the names and the types of their values.
+    lists: HashMap<(Arc<str>, FilterType), u32>,
+    /// Whether a field asks lists.
+    asks_lists: bool,
     /// By the index of a function of the scheme: that of the host's function, and the type of its results.
     functions: HashMap<u32, (u32, FilterType)>,
 }
@@ -152,9 +136,14 @@ impl FilterBinding {
         self.functions.get(&function).map(|(index, result)| (*index, result))
     }
 
-    /// A list.
-    pub(crate) fn list(&self, name: &str, ty: &FilterType) -> Option<&List> {
-        self.lists.get(&(name.into(), ty.clone()))
+    /// The number of a list; `None` if it is not declared.
+    pub(crate) fn list(&self, name: &str, ty: &FilterType) -> Option<u32> {
+        self.lists.get(&(name.into(), ty.clone())).copied()
+    }
+
+    /// Whether the value of a field depends on lists.
+    pub(crate) fn asks_lists(&self) -> bool {
+        self.asks_lists
     }
 
     /// Checks a rule: a condition, or if it is none, a value such as `concat("/x", http.request.uri.path)`.
@@ -178,9 +167,7 @@ impl FilterBinding {
     pub(crate) fn format(&self, source: &str, limits: &Limits, width: usize) -> Result<String, Vec<Diagnostic>> {
         let options = FilterOptions { limits: *limits, ..self.options };
         let mut scheme = Scheme::clone(&self.scheme);
-        for ty in [FilterType::Bytes, FilterType::Int, FilterType::Ip] {
-            scheme.accept_any_list(ty);
-        }
+        scheme.accept_all_lists();
         let scheme = Arc::new(scheme);
         format_filter(source, &scheme, &options, width).or_else(|diagnostics| {
             let (tree, _) = check_value(source, &scheme, &options).map_err(|_| diagnostics)?;
@@ -207,7 +194,7 @@ impl<C> Env<C> {
     }
 
     fn bind(&self, language: FilterLanguage, problems: &mut Vec<String>) -> FilterBinding {
-        let FilterLanguage { options, http, nil_not_equal, fields, lists } = language;
+        let FilterLanguage { options, http, nil_not_equal, fields, any_list } = language;
         let declarations = &self.declarations;
         let mut scheme = if http { http_scheme() } else { Scheme::new() };
         scheme.set_nil_not_equal(nil_not_equal);
@@ -259,18 +246,25 @@ impl<C> Env<C> {
                 problems.push(format!("field `{name}`: {reason}"));
             }
         }
-        let mut tests = HashMap::new();
-        for (name, ty, contains) in lists {
-            match scheme.add_list(&name, ty.clone()) {
-                Ok(()) => {
-                    let id = NEXT_LIST.fetch_add(1, Ordering::Relaxed);
-                    tests.insert((Arc::from(name), ty), List { id, contains });
-                }
-                Err(error) => problems.push(format!("list `{name}`: {error}")),
+        if any_list {
+            scheme.accept_all_lists();
+        }
+        let mut lists = HashMap::new();
+        for (number, (name, kind)) in (0..).zip(self.functions.lists().iter().flat_map(|lists| lists.kinds.iter())) {
+            let ty = match kind {
+                Kind::Addresses => FilterType::Ip,
+                Kind::Integers => FilterType::Int,
+                // Further kinds are kinds of texts.
+                _ => FilterType::Bytes,
+            };
+            // A list whose name this language cannot write is no list of it.
+            if scheme.add_list(name, ty.clone()).is_ok() {
+                lists.insert((Arc::clone(name), ty), number);
             }
         }
         let functions = self.host_functions(&mut scheme);
-        FilterBinding { options, scheme: Arc::new(scheme), sources, lists: tests, functions }
+        let asks_lists = sources.iter().any(Source::asks_lists);
+        FilterBinding { options, scheme: Arc::new(scheme), sources, lists, asks_lists, functions }
     }
 
     /// Declares the host's functions whose parameters and results are of types of the filter language.

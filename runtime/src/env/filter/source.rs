@@ -27,6 +27,17 @@ pub(crate) enum Source {
     Derived(Derivation, Box<Source>),
 }
 
+impl Source {
+    /// Whether the value depends on lists of the host.
+    pub(super) fn asks_lists(&self) -> bool {
+        match self {
+            Self::Expression(checked) => checked.asks_lists(),
+            Self::Derived(_, base) => base.asks_lists(),
+            Self::Missing | Self::Variable(..) | Self::Header { .. } => false,
+        }
+    }
+}
+
 /// How a value follows from that of another source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Derivation {

@@ -7,7 +7,7 @@ use celero_frontend::NodeId as TreeId;
 use celero_frontend::filter::{
     Comparison, FilterExpr, FilterLiteral, FilterType, OrderOp, SetItems, StandardFunction, Wildcard as WildcardLiteral,
 };
-use celero_ir::{Cmp, ConstId, Constant, NodeId, Op, Ty, Wildcard};
+use celero_ir::{Cmp, ConstId, Constant, Helper, NodeId, Op, Ty, Wildcard};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -25,6 +25,11 @@ impl Lowering<'_> {
     ) -> Lower<NodeId> {
         let ty = &self.tree.node(value).ty;
         let node = self.unboxed(operand, ty, id);
+        if let Comparison::InList(list) = comparison
+            && let Some(node) = self.in_list(id, node, list, ty)
+        {
+            return Ok(node);
+        }
         let special = match ty {
             FilterType::Int => self.compare_int(id, node, comparison),
             FilterType::Ip if self.ty(node) == Ty::Ip => self.compare_address(id, node, comparison),
@@ -37,6 +42,19 @@ impl Lowering<'_> {
         let call = Compare::new(self.binding, comparison, ty);
         let result = self.call(call, &[node], id);
         Ok(self.add(Op::Unbox(Ty::Bool), Ty::Bool, &[result], id))
+    }
+
+    /// Whether a declared list contains a value, of which one without a representation of its own is compared by a call.
+    fn in_list(&mut self, id: TreeId, node: NodeId, list: &str, ty: &FilterType) -> Option<NodeId> {
+        let number = self.binding.list(list, ty)?;
+        let (helper, node) = match (ty, self.ty(node)) {
+            (FilterType::Ip, Ty::Ip) => (Helper::list_has_address, node),
+            (FilterType::Int, Ty::Int) => (Helper::list_has_integer, node),
+            (FilterType::Bytes, Ty::Str | Ty::Raw | Ty::Bytes) => (Helper::list_has_bytes, self.as_bytes(node, id)),
+            _ => return None,
+        };
+        let number = self.constant(Constant::Int(number.into()), Ty::Int, id);
+        Some(self.add(Op::Call(helper), Ty::Bool, &[number, node], id))
     }
 
     fn compare_int(&mut self, id: TreeId, node: NodeId, comparison: &Comparison) -> Option<NodeId> {

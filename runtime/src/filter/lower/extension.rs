@@ -149,11 +149,7 @@ pub(super) struct Compare {
 impl Compare {
     pub(super) fn new(binding: &Arc<FilterBinding>, comparison: &Comparison, ty: &FilterType) -> Self {
         let name = match comparison {
-            // Lists of one name differ between environments.
-            Comparison::InList(list) => match binding.list(list, ty) {
-                Some(found) => format!("filter.in_list {ty} ${list} {}", found.id),
-                None => format!("filter.in_list {ty} ${list}"),
-            },
+            Comparison::InList(list) => format!("filter.in_list {ty} ${list}"),
             other => format!("filter.compare {ty} {other:?}"),
         };
         Self { name, binding: binding.clone(), comparison: comparison.clone(), ty: ty.clone() }
@@ -172,14 +168,14 @@ impl Extension for Compare {
     }
 
     fn is_pure(&self, _: &Functions) -> bool {
-        true
+        !matches!(self.comparison, Comparison::InList(_))
     }
 
     fn call<'a>(&self, cx: &Cx<'a>, _: &Functions, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
         let value = present(filter_value(present(args.first())?, &self.ty, cx)?)?;
         cx.charge_each_byte(value.size())?;
         Ok(Value::Bool(match &self.comparison {
-            Comparison::InList(list) => listed(&self.binding, list, &value),
+            Comparison::InList(list) => listed(cx, &self.binding, list, &value)?,
             comparison => {
                 if let Comparison::OneOf(items) = comparison {
                     cx.charge(items.len())?;

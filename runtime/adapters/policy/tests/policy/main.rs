@@ -14,6 +14,7 @@ mod key_sources;
 mod languages;
 mod layout;
 mod limits;
+mod lists;
 mod passwords;
 mod reference;
 mod requirements;

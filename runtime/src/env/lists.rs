@@ -1,0 +1,61 @@
+//! Named lists of the host: `value in lists.NAME`.
+
+use super::{Env, EnvError};
+use crate::function::NamedLists;
+use celero_frontend::{LISTS, ListKey};
+use celero_lists::{Kind, Lists};
+
+impl<C> Env<C> {
+    /// Declares the lists that exist now: rules ask them as `value in lists.NAME`, and in the filter language as `value in $NAME`.
+    ///
+    /// Their entries may change at any time; rules need not be compiled again. An evaluation, of one rule or of a set, asks all lists in one
+    /// generation and takes no lock. Lists that are declared in `lists` later are not known to these rules. Call it before
+    /// [`filter_language`](Self::filter_language).
+    ///
+    /// A list of addresses is asked for a `net.IP` or a `string` that holds an address; another text is the error `invalid_argument`. Lists of
+    /// texts and hosts are asked for a `string`, lists of integers for an `int` or a `uint`.
+    ///
+    /// ```
+    /// use celero::lists::{Kind, Limits, Lists};
+    /// use celero::{Bindings, Engine, Env, Type, Value};
+    ///
+    /// let lists = Lists::new(Limits::default());
+    /// lists.declare("blocked", Kind::Addresses)?;
+    /// let env = Env::dynamic().variable("client", Type::String).lists(&lists);
+    /// let program = Engine::new().compile(&env, "client in lists.blocked")?;
+    ///
+    /// let mut call = Bindings::new(&env);
+    /// call.set("client", Value::String("192.0.2.7"))?;
+    /// assert!(!program.test(&call)?);
+    /// lists.change().insert("blocked", "192.0.2.0/24").commit()?;
+    /// assert!(program.test(&call)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn lists(mut self, lists: &Lists) -> Self {
+        if self.functions.lists().is_some() {
+            self.problems.push(EnvError::new("the lists are declared twice".to_owned()));
+            return self;
+        }
+        let lists = NamedLists::new(lists);
+        for (name, kind) in lists.kinds.iter() {
+            let full = format!("{LISTS}.{name}");
+            if self.declarations.has_name(&full) || self.declarations.has_name(LISTS) {
+                self.problems.push(EnvError::new(format!("list `{name}`: a variable hides `{full}`")));
+            }
+            self.declarations.add_list(name, key(*kind));
+        }
+        self.functions.set_lists(lists);
+        self
+    }
+}
+
+/// What a list of this kind can be asked for.
+fn key(kind: Kind) -> ListKey {
+    match kind {
+        Kind::Addresses => ListKey::Address,
+        Kind::Integers => ListKey::Integer,
+        // Further kinds are kinds of texts.
+        _ => ListKey::Text,
+    }
+}
