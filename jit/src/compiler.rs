@@ -1,9 +1,10 @@
 //! From a unit to installed code: emission, code generation, limits, linking.
 
 use crate::code::{Code, CodeRange, Listing, Symbol, name_helpers};
+use crate::code_cache::CodeCache;
 use crate::code_memory::{CodeMemory, CompiledFunction, Reserve};
 use crate::convention::Convention;
-use crate::emit::{self, Body, Task};
+use crate::emit::{self, Body, Emitted, Task};
 use crate::error::{Bound, Error};
 use crate::liveness;
 use crate::plan::Plan;
@@ -11,8 +12,11 @@ use crate::target::Target;
 use crate::unit::{GroupedRule, HeaderBatch, Unit};
 use celero_ir::{NodeId, Ty, layout};
 use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir::AbiParam;
+use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::{CodegenError, CompiledCode, Context};
 use cranelift_frontend::FunctionBuilderContext;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How large one function may get. The defaults keep the compilation of one function below some tenths of a second.
@@ -58,7 +62,17 @@ pub struct Compiler {
     builder: FunctionBuilderContext,
     plan: Plan,
     reserve: Reserve,
+    cache: CodeCache,
     codegen: Duration,
+}
+
+/// A function that rules share: see [`Compiler::compile_shared`].
+#[derive(Clone, Debug)]
+pub struct SharedFunction {
+    /// The function is its first.
+    pub code: Arc<Code>,
+    /// What the function reads of this rule.
+    pub words: Box<[u64]>,
 }
 
 impl std::fmt::Debug for Compiler {
@@ -81,6 +95,7 @@ impl Compiler {
             builder: FunctionBuilderContext::new(),
             plan: Plan::default(),
             reserve: Reserve::default(),
+            cache: CodeCache::default(),
             codegen: Duration::ZERO,
         })
     }
@@ -96,6 +111,33 @@ impl Compiler {
             functions.push(self.function(unit, number, Body::Root(root), &[root])?);
         }
         self.install(functions)
+    }
+
+    /// Compiles the function of a root so that rules which differ in constants only share it, or returns that of an earlier rule. The
+    /// code reads what depends on the rule from the returned words: constants, and places in the source. To call it, give the words to
+    /// [`Entry::with_words`](crate::Entry::with_words).
+    ///
+    /// Two rules share code if the CLIF of their functions is the same, so the code is what compiling the second rule would give. The
+    /// compiler keeps the code of the last 256 functions that were used.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile`](Self::compile).
+    pub fn compile_shared(&mut self, unit: &Unit<'_>, root: NodeId) -> Result<SharedFunction, Error> {
+        self.context.clear();
+        let Emitted { context_only, words } = self.emit(unit, 0, Body::Root(root), &[root], true)?;
+        let words = words.into();
+        if let Some(code) = self.cache.get(&self.context.func.stencil) {
+            return Ok(SharedFunction { code, words });
+        }
+        let stencil = self.cache.wants(&self.context.func.stencil).then(|| self.context.func.stencil.clone());
+        let text = layout::returns_text(unit.graph.ty(root));
+        let function = self.finish(0, Convention { context_only, text })?;
+        let code = Arc::new(self.install(vec![function])?);
+        if let Some(stencil) = stencil {
+            self.cache.insert(stencil, Arc::clone(&code));
+        }
+        Ok(SharedFunction { code, words })
     }
 
     /// Compiles one function that evaluates up to 64 rules in order, as [`layout::group`](celero_ir::layout::group)
@@ -160,7 +202,8 @@ impl Compiler {
         let mut listings = Vec::with_capacity(unit.graph.roots().len());
         for (number, &root) in unit.graph.roots().iter().enumerate() {
             self.context.clear();
-            self.generate(unit, number, Body::Root(root), &[root])?;
+            self.emit(unit, number, Body::Root(root), &[root], false)?;
+            self.generate(number)?;
             let clif = name_helpers(&self.context.func.display().to_string(), unit.helpers);
             let code = self.context.take_compiled_code().ok_or_else(|| Error::Internal("no code".into()))?;
             let located = code.buffer.get_srclocs_sorted().iter().filter(|range| !range.loc.is_default());
@@ -186,19 +229,27 @@ impl Compiler {
         roots: &[NodeId],
     ) -> Result<CompiledFunction, Error> {
         self.context.clear();
-        let (code, convention) = self.generate(unit, number, body, roots)?;
+        let Emitted { context_only, .. } = self.emit(unit, number, body, roots, false)?;
+        let text = matches!(body, Body::Root(root) if layout::returns_text(unit.graph.ty(root)));
+        self.finish(number, Convention { context_only, text })
+    }
+
+    /// Generates the code of the function in the context.
+    fn finish(&mut self, number: usize, convention: Convention) -> Result<CompiledFunction, Error> {
+        let code = self.generate(number)?;
         let (bytes, align) = (code.buffer.data().to_vec(), u64::from(code.buffer.alignment));
         Ok(CompiledFunction { bytes, align, convention })
     }
 
-    /// Generates the code of a function in the context, and tells how it is called.
-    fn generate(
+    /// Emits the CLIF of a function in the context.
+    fn emit(
         &mut self,
         unit: &Unit<'_>,
         number: usize,
         body: Body<'_>,
         roots: &[NodeId],
-    ) -> Result<(&CompiledCode, Convention), Error> {
+        shared: bool,
+    ) -> Result<Emitted, Error> {
         let limits = self.limits;
         let excess = |bound, limit| Error::TooLarge { root: number, bound, limit };
         self.plan.make(unit, roots);
@@ -208,6 +259,9 @@ impl Compiler {
         let text = matches!(body, Body::Root(root) if layout::returns_text(unit.graph.ty(root)));
         let signature = if text { &self.target.text_signature } else { &self.target.signature };
         self.context.func.signature.clone_from(signature);
+        if shared {
+            self.context.func.signature.params.push(AbiParam::new(I64));
+        }
         let task = Task {
             unit: *unit,
             plan: &self.plan,
@@ -215,15 +269,23 @@ impl Compiler {
             number,
             instructions: limits.instructions,
             target: self.target.facts(),
+            shared,
         };
         let emitted = emit::emit(&mut self.context.func, &mut self.builder, &task);
-        let context_only = emitted.inspect_err(|_| {
+        let emitted = emitted.inspect_err(|_| {
             // A builder that stopped half-way keeps its memory in use.
             self.builder = FunctionBuilderContext::new();
         })?;
         if liveness::exceeds(&self.context.func, limits.live_values) {
             return Err(excess(Bound::LiveValues, limits.live_values as u64));
         }
+        Ok(emitted)
+    }
+
+    /// Generates the code of the function in the context.
+    fn generate(&mut self, number: usize) -> Result<&CompiledCode, Error> {
+        let limits = self.limits;
+        let excess = |bound, limit| Error::TooLarge { root: number, bound, limit };
         let start = Instant::now();
         let compiled = self.context.compile(&*self.target.isa, &mut ControlPlane::default());
         self.codegen = self.codegen.saturating_add(start.elapsed());
@@ -238,6 +300,6 @@ impl Compiler {
         if code.buffer.frame_layout().is_none_or(|frame| frame.frame_to_fp_offset > limits.frame) {
             return Err(excess(Bound::Frame, u64::from(limits.frame)));
         }
-        Ok((code, Convention { context_only, text }))
+        Ok(code)
     }
 }

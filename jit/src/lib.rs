@@ -13,11 +13,14 @@
 //! returns 0 and leaves its words at [`frame::RESULT`](celero_ir::layout::frame::RESULT) (for a `value`, its 32 bytes). Every other word, and the
 //! length of text at a null address, is an [`ErrorWord`](celero_ir::ErrorWord).
 //!
+//! A function of [shared code](Compiler::compile_shared) has a third parameter: the address of the words of the rule.
+//!
 //! A function of a [group](Compiler::group) of rules returns 0; which rules matched and failed is in the frame, as
 //! [`layout::group`](celero_ir::layout::group) says.
 #![deny(unsafe_code)]
 
 mod code;
+mod code_cache;
 #[expect(unsafe_code, reason = "maps and unmaps the pages of code")]
 mod code_memory;
 mod compiler;
@@ -35,7 +38,7 @@ mod unit;
 
 pub use code::{Code, CodeRange, Listing, Symbol};
 pub use code_memory::CompiledFunction;
-pub use compiler::{Compiler, Limits, Settings};
+pub use compiler::{Compiler, Limits, Settings, SharedFunction};
 pub use entry::{ContextEntry, Entry, TextEntry, TextWords};
 pub use error::{Bound, Error};
 pub use profile::{Profiler, Profiling};

@@ -271,14 +271,14 @@ impl Emitter<'_, '_> {
     /// Starts the block, which fails.
     pub(super) fn fail_in(&mut self, block: Block, kind: ErrorKind, id: NodeId) {
         self.start(block);
-        let word = self.word(ErrorWord::new(kind, self.origin(id)).0.cast_signed());
+        let word = self.rule_word(ErrorWord::new(kind, self.origin(id)).0);
         self.raise(word);
     }
 
     /// Starts the block, which fails with the kind whose code is `status`.
     pub(super) fn fail_with(&mut self, block: Block, status: Value, id: NodeId) {
         self.start(block);
-        let place = self.word(ErrorWord::place(self.origin(id)).cast_signed());
+        let place = self.rule_word(ErrorWord::place(self.origin(id)));
         let word = self.builder.ins().bor(status, place);
         self.raise(word);
     }

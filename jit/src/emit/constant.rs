@@ -1,12 +1,13 @@
-//! Constants: numbers and addresses in the code, or words that are read from the parameter row of the rule that is evaluated.
+//! Constants: numbers and addresses in the code; or words that are read from the parameter row of the rule that is evaluated (in a
+//! template), or from the words of the rule (in shared code).
 
 use super::block::Words;
-use super::{Emitter, MEM, broken};
+use super::{Emitter, MEM, WORDS, broken};
 use crate::error::Error;
 use celero_ir::layout::{self, parameter_row};
 use celero_ir::{ConstId, Constant, Parameter, ParameterKind, Ty};
 use cranelift_codegen::ir::types::{F64, I8, I64};
-use cranelift_codegen::ir::{InstBuilder, Type, Value};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value};
 
 impl Emitter<'_, '_> {
     pub(super) fn constant(&mut self, id: ConstId, ty: Ty) -> Result<Words, Error> {
@@ -16,26 +17,32 @@ impl Emitter<'_, '_> {
         }
         let address = self.unit.address(id).ok_or_else(|| broken("no address for a constant"))?;
         if ty == Ty::Value {
-            return Ok(Words::One(self.address(address.value)));
+            return Ok(Words::One(self.rule_word(address.value as u64)));
         }
         Ok(match (ty, constant) {
             (Ty::Bool, Constant::Bool(b)) => Words::One(self.builder.ins().iconst(I8, i64::from(*b))),
-            (Ty::Int, Constant::Int(n)) | (Ty::Duration, Constant::Duration(n)) => Words::One(self.word(*n)),
-            (Ty::Uint, Constant::Uint(n)) => Words::One(self.word(n.cast_signed())),
+            (Ty::Int, Constant::Int(n)) | (Ty::Duration, Constant::Duration(n)) => {
+                Words::One(self.rule_word(n.cast_unsigned()))
+            }
+            (Ty::Uint, Constant::Uint(n)) => Words::One(self.rule_word(*n)),
             (Ty::Double, Constant::Double(bits)) => {
+                if self.shared.is_some() {
+                    let word = self.rule_word(*bits);
+                    return Ok(Words::One(self.builder.ins().bitcast(F64, MemFlagsData::new(), word)));
+                }
                 let bits = cranelift_codegen::ir::immediates::Ieee64::with_bits(*bits);
                 Words::One(self.builder.ins().f64const(bits))
             }
             (Ty::Timestamp, Constant::Timestamp(seconds, nanos)) => {
-                Words::Two(self.word(*seconds), self.word(i64::from(*nanos)))
+                Words::Two(self.rule_word(seconds.cast_unsigned()), self.rule_word(u64::from(*nanos)))
             }
             (Ty::Str | Ty::Raw | Ty::Maybe, Constant::Str(_)) | (Ty::Bytes, Constant::Bytes(_)) => {
-                Words::Two(self.address(address.data), self.address(address.len))
+                Words::Two(self.rule_word(address.data as u64), self.rule_word(address.len as u64))
             }
             (Ty::Maybe, Constant::Null) => Words::Two(self.word(0), self.word(0)),
             (Ty::Ip, Constant::Ip(ip)) => {
                 let [high, low] = layout::ip_words(*ip);
-                Words::Two(self.word(high.cast_signed()), self.word(low.cast_signed()))
+                Words::Two(self.rule_word(high), self.rule_word(low))
             }
             _ => return Err(broken("a constant of another type than its node")),
         })
@@ -58,7 +65,18 @@ impl Emitter<'_, '_> {
             return Ok(self.row_word(parameter.at));
         }
         let address = self.unit.address(id).ok_or_else(|| broken("no address for a constant"))?;
-        Ok(self.address(address.data))
+        Ok(self.rule_word(address.data as u64))
+    }
+
+    /// A word that depends on the rule's constants or on places in its source: in shared code the next [word](super::SharedCode) of the
+    /// rule, otherwise a number in the code.
+    pub(super) fn rule_word(&mut self, word: u64) -> Value {
+        let Some(shared) = &mut self.shared else { return self.word(word.cast_signed()) };
+        // A rule with more words exceeds the number of instructions.
+        let at = i32::try_from(shared.words.len().saturating_mul(8)).unwrap_or(i32::MAX);
+        shared.words.push(word);
+        let address = shared.address;
+        self.builder.ins().load(I64, WORDS, address, at)
     }
 
     /// A word of the parameter row.

@@ -163,7 +163,7 @@ impl Emitter<'_, '_> {
         };
         let name = self.unit.address(name).ok_or_else(|| broken("no address for a constant"))?;
         let map = self.header_map(id)?;
-        let name = self.address(name.data);
+        let name = self.rule_word(name.data as u64);
         self.call(helper, &[map, name])?.0.two()
     }
 

@@ -187,7 +187,7 @@ impl Emitter<'_, '_> {
     /// Jumps to the first block if a word is below a bound, else to the second.
     fn fork(&mut self, word: Value, bound: u64) -> [Block; 2] {
         let blocks = [self.builder.create_block(), self.builder.create_block()];
-        let bound = self.word(bound.cast_signed());
+        let bound = self.rule_word(bound);
         let below = self.builder.ins().icmp(IntCC::UnsignedLessThan, word, bound);
         let [left, right] = blocks.map(Edge::to);
         self.brif(below, left, right);
@@ -196,16 +196,16 @@ impl Emitter<'_, '_> {
 
     fn in_range(&mut self, word: Value, from: u64, to: u64) -> Value {
         if from == to {
-            let only = self.word(from.cast_signed());
+            let only = self.rule_word(from);
             return self.builder.ins().icmp(IntCC::Equal, word, only);
         }
         let word = if from == 0 {
             word
         } else {
-            let first = self.word(from.cast_signed());
+            let first = self.rule_word(from);
             self.builder.ins().isub(word, first)
         };
-        let size = self.word(to.wrapping_sub(from).cast_signed());
+        let size = self.rule_word(to.wrapping_sub(from));
         self.builder.ins().icmp(IntCC::UnsignedLessThanOrEqual, word, size)
     }
 
@@ -254,12 +254,12 @@ impl Emitter<'_, '_> {
 
     /// The masked bits in which a word differs.
     fn difference(&mut self, word: Value, bits: u64, mask: u64) -> Value {
-        let bits = self.word(bits.cast_signed());
+        let bits = self.rule_word(bits);
         let differs = self.builder.ins().bxor(word, bits);
         if mask == u64::MAX {
             return differs;
         }
-        let mask = self.word(mask.cast_signed());
+        let mask = self.rule_word(mask);
         self.builder.ins().band(differs, mask)
     }
 }

@@ -150,7 +150,7 @@ impl Emitter<'_, '_> {
 
     fn call_literals(&mut self, set: usize, text: Words, slot: StackSlot) -> Result<Value, Error> {
         let (address, length) = text.two()?;
-        let set = self.address(set);
+        let set = self.rule_word(set as u64);
         let (found, _) = self.call(Helper::literals_find, &[set, address, length])?;
         let found = found.one()?;
         self.builder.ins().stack_store(I64, found, slot, 0);

@@ -56,6 +56,8 @@ use std::collections::{HashMap, HashSet};
 
 /// Flags of all loads and stores: the memory that generated code accesses is mapped, so no access traps.
 const MEM: MemFlagsData = MemFlagsData::new().with_notrap();
+/// Flags of loads of the words of a rule, which never change.
+const WORDS: MemFlagsData = MemFlagsData::new().with_notrap().with_readonly().with_can_move();
 
 /// Bytes of stack below which emission continues on a new stack: it recurses as deep as the expression nests.
 const STACK_RESERVE: usize = 128 * 1024;
@@ -72,6 +74,9 @@ pub(crate) struct Task<'a> {
     /// Maximum number of instructions.
     pub(crate) instructions: usize,
     pub(crate) target: TargetFacts,
+    /// Whether the code is for all rules that differ in constants only. The function then has a third parameter: the address of the
+    /// rule's words.
+    pub(crate) shared: bool,
 }
 
 /// What a function computes.
@@ -81,6 +86,21 @@ pub(crate) enum Body<'a> {
     Root(NodeId),
     /// Which of these rules are true. Each has a budget of `steps`.
     Rules { rules: &'a [GroupedRule<'a>], headers: &'a [HeaderBatch<'a>], steps: i64 },
+}
+
+/// What emission has found out of a function.
+pub(crate) struct Emitted {
+    /// Whether the function uses no evaluation frame.
+    pub(crate) context_only: bool,
+    /// The words that the function reads at its third parameter; none if its code is not shared.
+    pub(crate) words: Vec<u64>,
+}
+
+/// The words that a rule gives to code which it shares with other rules: what depends on its constants, and on places in its source.
+struct SharedCode {
+    /// Their address.
+    address: Value,
+    words: Vec<u64>,
 }
 
 /// A value that can be used again where `place` dominates, if the variables on which it depends are still bound as before.
@@ -117,6 +137,8 @@ struct Emitter<'a, 'f> {
     given_frame: Value,
     /// Whether the frame has not been used so far.
     context_only: bool,
+    /// The words of the rule; `None` if they are part of the code.
+    shared: Option<SharedCode>,
     /// The host's data.
     host: Value,
     known: Vec<Option<KnownValue>>,
@@ -142,14 +164,20 @@ struct Emitter<'a, 'f> {
     operands: Option<(StackSlot, u32)>,
 }
 
-/// Emits into an empty function whose signature is set. Returns whether the function uses no evaluation frame.
-pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, task: &Task<'_>) -> Result<bool, Error> {
+/// Emits into an empty function whose signature is set.
+pub(crate) fn emit(
+    func: &mut Function,
+    context: &mut FunctionBuilderContext,
+    task: &Task<'_>,
+) -> Result<Emitted, Error> {
     let mut builder = FunctionBuilder::new(func, context);
     let entry = builder.create_block();
     builder.append_block_params_for_function_params(entry);
     builder.func.layout.append_block(entry);
-    let &[host, frame] = builder.block_params(entry) else {
-        return Err(Error::Internal("a function of another signature".into()));
+    let (host, frame, shared) = match (builder.block_params(entry), task.shared) {
+        (&[host, frame], false) => (host, frame, None),
+        (&[host, frame, address], true) => (host, frame, Some(SharedCode { address, words: Vec::new() })),
+        _ => return Err(Error::Internal("a function of another signature".into())),
     };
     let body = builder.create_block();
 
@@ -171,6 +199,7 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
         error: None,
         given_frame: frame,
         context_only: true,
+        shared,
         host,
         known: vec![None; task.plan.len()],
         attempts: HashMap::new(),
@@ -204,8 +233,9 @@ pub(crate) fn emit(func: &mut Function, context: &mut FunctionBuilderContext, ta
     emitter.enter(entry, body);
     emitter.builder.seal_all_blocks();
     let (machine, context_only) = (emitter.machine, emitter.context_only);
+    let words = emitter.shared.map_or_else(Vec::new, |shared| shared.words);
     emitter.builder.finalize(machine.config);
-    Ok(context_only)
+    Ok(Emitted { context_only, words })
 }
 
 impl Emitter<'_, '_> {
@@ -284,7 +314,7 @@ impl Emitter<'_, '_> {
         match op {
             Op::Const(constant) => self.constant(constant, ty),
             Op::Fail(kind) => {
-                let word = self.word(ErrorWord::new(kind, self.origin(id)).0.cast_signed());
+                let word = self.rule_word(ErrorWord::new(kind, self.origin(id)).0);
                 self.raise(word);
                 Ok(self.unreachable(ty))
             }

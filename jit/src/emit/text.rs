@@ -25,6 +25,8 @@ const SMALL_SET: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Chunk {
     offset: usize,
+    /// Whether the load is at an offset from the end.
+    at_end: bool,
     width: usize,
     expected: u64,
     /// Bits to set before the comparison.
@@ -40,8 +42,9 @@ enum Case {
     Folded,
 }
 
-/// Loads that cover exactly the bytes of a constant; the last may overlap the one before.
-fn chunks(bytes: &[u8], case: Case) -> Vec<Chunk> {
+/// Loads that cover exactly the bytes of a constant; the last may overlap the one before. In `shared` code they are the same for many
+/// lengths: the first half of the loads is at the start, the second half at the end.
+fn chunks(bytes: &[u8], case: Case, shared: bool) -> Vec<Chunk> {
     let widest = match bytes.len() {
         0 => return Vec::new(),
         1 => 1,
@@ -52,18 +55,23 @@ fn chunks(bytes: &[u8], case: Case) -> Vec<Chunk> {
     let whole = bytes.len().checked_div(widest).unwrap_or(0);
     let mut offsets: Vec<usize> = (0..whole).map(|i| i.saturating_mul(widest)).collect();
     let tail = bytes.len().saturating_sub(widest);
-    if offsets.last() != Some(&tail) {
+    let mut from_start = usize::MAX;
+    if shared && bytes.len() > 1 {
+        from_start = if bytes.len() > 16 { 2 } else { 1 };
+        offsets.truncate(from_start);
+        offsets.extend((0..from_start).map(|n| tail.saturating_sub(n.saturating_mul(widest))));
+    } else if offsets.last() != Some(&tail) {
         offsets.push(tail);
     }
-    let chunk = |offset: usize| {
+    let chunk = |(number, offset): (usize, usize)| {
         let word = |of: fn(u8) -> u8| {
             let part = bytes.iter().skip(offset).take(widest).rev();
             part.fold(0_u64, |word, &byte| (word << 8) | u64::from(of(byte)))
         };
         let mask = if case == Case::Folded { word(|byte| if byte.is_ascii_lowercase() { 0x20 } else { 0 }) } else { 0 };
-        Chunk { offset, width: widest, expected: word(|byte| byte), mask }
+        Chunk { offset, at_end: number >= from_start, width: widest, expected: word(|byte| byte), mask }
     };
-    offsets.into_iter().map(chunk).collect()
+    offsets.into_iter().enumerate().map(chunk).collect()
 }
 
 /// A field of the host whose tag byte shows whether it is one of some texts.
@@ -133,12 +141,12 @@ impl Emitter<'_, '_> {
                 let (bytes, constant) = self.unit.text(affix).ok_or_else(|| broken("an affix that is no constant"))?;
                 self.locate(id);
                 let (size, long) = (len(bytes)?, self.builder.create_block());
-                let enough = self.builder.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, length, size);
+                let enough = self.compare_length(IntCC::UnsignedGreaterThanOrEqual, length, size);
                 self.brif(enough, Edge::to(long), no);
                 self.start(long);
                 let start = if op == Op::EndsWith {
                     let end = self.builder.ins().iadd(text, length);
-                    self.builder.ins().iadd_imm_s(end, size.saturating_neg())
+                    self.before(end, size)
                 } else {
                     text
                 };
@@ -173,7 +181,7 @@ impl Emitter<'_, '_> {
         self.brif(alike, Edge::to(text), no);
         self.start(text);
         let length = self.builder.ins().load(I64, MEM, at, SECOND);
-        let equal = self.builder.ins().icmp_imm_s(IntCC::Equal, length, len(bytes)?);
+        let equal = self.compare_length(IntCC::Equal, length, len(bytes)?);
         self.brif(equal, Edge::to(same), no);
         self.start(same);
         let address = self.builder.ins().load(I64, MEM, at, FIRST);
@@ -190,7 +198,7 @@ impl Emitter<'_, '_> {
                 let (text, length) = self.value(text)?.two()?;
                 self.locate(id);
                 let same = self.builder.create_block();
-                let equal = self.builder.ins().icmp_imm_s(IntCC::Equal, length, len(bytes)?);
+                let equal = self.compare_length(IntCC::Equal, length, len(bytes)?);
                 self.brif(equal, Edge::to(same), no);
                 self.start(same);
                 return self.match_bytes(text, bytes, Some(constant), yes, no);
@@ -250,7 +258,7 @@ impl Emitter<'_, '_> {
         if bytes.len() > INLINE {
             let address = constant.and_then(|id| self.unit.address(id));
             let address = address.ok_or_else(|| broken("no address for a constant"))?;
-            let (other, size) = (self.address(address.data), self.address(bytes.len()));
+            let (other, size) = (self.rule_word(address.data as u64), self.rule_word(bytes.len() as u64));
             let (equal, _) = self.call(Helper::bytes_equal, &[at, size, other, size])?;
             self.brif(equal.one()?, yes, no);
             return Ok(());
@@ -260,13 +268,14 @@ impl Emitter<'_, '_> {
 
     fn match_inline(&mut self, at: Value, bytes: &[u8], case: Case, yes: Edge, no: Edge) -> Result<(), Error> {
         // Most texts differ in the first chunk. Differences in the other chunks are combined, so that one jump tests them.
-        let chunks = chunks(bytes, case);
+        let chunks = chunks(bytes, case, self.shared.is_some());
+        let length = len(bytes)?;
         let Some((first, others)) = chunks.split_first() else {
             self.jump(yes);
             return Ok(());
         };
-        let loaded = self.load_chunk(at, first)?;
-        let expected = self.word(first.expected.cast_signed());
+        let loaded = self.load_chunk(at, length, first)?;
+        let expected = self.rule_word(first.expected);
         let equal = self.builder.ins().icmp(IntCC::Equal, loaded, expected);
         if others.is_empty() {
             self.brif(equal, yes, no);
@@ -277,8 +286,8 @@ impl Emitter<'_, '_> {
         self.start(begun);
         let mut difference: Option<Value> = None;
         for chunk in others {
-            let loaded = self.load_chunk(at, chunk)?;
-            let expected = self.word(chunk.expected.cast_signed());
+            let loaded = self.load_chunk(at, length, chunk)?;
+            let expected = self.rule_word(chunk.expected);
             let differs = self.builder.ins().bxor(loaded, expected);
             difference = Some(match difference {
                 Some(before) => self.builder.ins().bor(before, differs),
@@ -292,8 +301,34 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    fn load_chunk(&mut self, at: Value, chunk: &Chunk) -> Result<Value, Error> {
-        let offset = i32::try_from(chunk.offset).map_err(|_| broken("a constant too long to be compared in line"))?;
+    /// Compares the length of a text with that of a constant.
+    fn compare_length(&mut self, how: IntCC, length: Value, constant: i64) -> Value {
+        if self.shared.is_none() {
+            return self.builder.ins().icmp_imm_s(how, length, constant);
+        }
+        let constant = self.rule_word(constant.cast_unsigned());
+        self.builder.ins().icmp(how, length, constant)
+    }
+
+    /// The address that is a constant's length before another.
+    fn before(&mut self, end: Value, constant: i64) -> Value {
+        if self.shared.is_none() {
+            return self.builder.ins().iadd_imm_s(end, constant.saturating_neg());
+        }
+        let constant = self.rule_word(constant.cast_unsigned());
+        self.builder.ins().isub(end, constant)
+    }
+
+    /// Loads a chunk of the `length` bytes at an address.
+    fn load_chunk(&mut self, at: Value, length: i64, chunk: &Chunk) -> Result<Value, Error> {
+        let too_long = |_| broken("a constant too long to be compared in line");
+        let mut offset = i32::try_from(chunk.offset).map_err(too_long)?;
+        let mut at = at;
+        if chunk.at_end {
+            let length_word = self.rule_word(length.cast_unsigned());
+            at = self.builder.ins().iadd(at, length_word);
+            offset = offset.saturating_sub(i32::try_from(length).map_err(too_long)?);
+        }
         let ins = self.builder.ins();
         let loaded = match chunk.width {
             1 => ins.uload8(I64, MEM, at, offset),
@@ -304,7 +339,7 @@ impl Emitter<'_, '_> {
         if chunk.mask == 0 {
             return Ok(loaded);
         }
-        let mask = self.word(chunk.mask.cast_signed());
+        let mask = self.rule_word(chunk.mask);
         Ok(self.builder.ins().bor(loaded, mask))
     }
 
@@ -321,7 +356,7 @@ impl Emitter<'_, '_> {
         self.locate(id);
         for member in members.iter() {
             let (same, next) = (self.builder.create_block(), self.builder.create_block());
-            let equal = self.builder.ins().icmp_imm_s(IntCC::Equal, length, len(member)?);
+            let equal = self.compare_length(IntCC::Equal, length, len(member)?);
             self.brif(equal, Edge::to(same), Edge::to(next));
             self.start(same);
             self.match_bytes(text, member, None, yes, Edge::to(next))?;
@@ -354,7 +389,7 @@ impl Emitter<'_, '_> {
         };
         for &member in members.iter() {
             let next = self.builder.create_block();
-            let member = self.word(member);
+            let member = self.rule_word(member.cast_unsigned());
             let equal = self.builder.ins().icmp(IntCC::Equal, number, member);
             self.brif(equal, yes, Edge::to(next));
             self.start(next);
@@ -385,14 +420,29 @@ mod tests {
     fn chunks_cover_every_byte_and_no_other() {
         for n in 0..=INLINE {
             let bytes: Vec<u8> = (1..=n as u8).collect();
-            let mut covered = vec![false; n];
-            for chunk in chunks(&bytes, Case::Exact) {
-                let mut word = [0; 8];
-                word[..chunk.width].copy_from_slice(&bytes[chunk.offset..chunk.offset + chunk.width]);
-                assert_eq!((chunk.expected, chunk.mask), (u64::from_le_bytes(word), 0));
-                covered[chunk.offset..chunk.offset + chunk.width].fill(true);
+            for shared in [false, true] {
+                let mut covered = vec![false; n];
+                for chunk in chunks(&bytes, Case::Exact, shared) {
+                    let mut word = [0; 8];
+                    word[..chunk.width].copy_from_slice(&bytes[chunk.offset..chunk.offset + chunk.width]);
+                    assert_eq!((chunk.expected, chunk.mask), (u64::from_le_bytes(word), 0));
+                    covered[chunk.offset..chunk.offset + chunk.width].fill(true);
+                }
+                assert!(covered.iter().all(|&c| c), "{n}");
             }
-            assert!(covered.iter().all(|&c| c), "{n}");
+        }
+    }
+
+    #[test]
+    fn shared_loads_have_one_shape_for_many_lengths() {
+        for lengths in [1..=1, 2..=3, 4..=7, 8..=16, 17..=INLINE] {
+            let shape = |n: usize| -> Vec<_> {
+                let bytes = vec![b'a'; n];
+                let place = |chunk: &Chunk| chunk.offset as i64 - if chunk.at_end { n as i64 } else { 0 };
+                let chunks = chunks(&bytes, Case::Exact, true);
+                chunks.iter().map(|chunk| (place(chunk), chunk.at_end, chunk.width)).collect()
+            };
+            assert!(lengths.clone().all(|n| shape(n) == shape(*lengths.start())), "{lengths:?}");
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::runtime::{Frame, Value, helpers, leak, slice};
 use celero_ir::layout::value::tag;
 use celero_ir::layout::{self, Field};
 use celero_ir::{Constant, ErrorKind, ErrorWord, Graph, NodeId, Op, Origin, Ty};
-use celero_jit::{Code, Compiler, ConstantAddress, Error, Settings, Unit};
+use celero_jit::{Code, Compiler, ConstantAddress, Entry, Error, Settings, SharedFunction, Unit};
 
 /// A graph under construction, with the values of its constants.
 #[derive(Default)]
@@ -169,18 +169,23 @@ pub(crate) fn run<T>(code: &Code, root: usize, host: &T) -> Outcome {
 }
 
 pub(crate) fn run_with<T>(code: &Code, root: usize, host: &T, fuel: i64) -> Outcome {
-    start(code, root, host, Frame { fuel, rest: [0; 2], out: 0, more: 0, result: [u64::MAX; 4] })
+    start(code.entry(root).unwrap(), host, Frame { fuel, rest: [0; 2], out: 0, more: 0, result: [u64::MAX; 4] })
+}
+
+/// Runs shared code with the words of a rule.
+pub(crate) fn run_shared<T>(function: &SharedFunction, host: &T) -> Outcome {
+    let entry = function.code.entry(0).unwrap().with_words(&function.words);
+    start(entry, host, Frame { fuel: 1000, rest: [0; 2], out: 0, more: 0, result: [u64::MAX; 4] })
 }
 
 /// Runs a template on a parameter row.
 pub(crate) fn run_row<T>(code: &Code, function: usize, host: &T, row: &[u64]) -> Outcome {
     let mut result = [u64::MAX; 4];
     result[(layout::parameter_row::ADDRESS - layout::frame::RESULT) as usize / 8] = row.as_ptr() as u64;
-    start(code, function, host, Frame { fuel: 1000, rest: [0; 2], out: 0, more: 0, result })
+    start(code.entry(function).unwrap(), host, Frame { fuel: 1000, rest: [0; 2], out: 0, more: 0, result })
 }
 
-fn start<T>(code: &Code, root: usize, host: &T, mut frame: Frame) -> Outcome {
-    let entry = code.entry(root).unwrap();
+fn start<T>(entry: Entry<'_>, host: &T, mut frame: Frame) -> Outcome {
     // SAFETY: as below.
     let text = entry
         .text()

@@ -1,13 +1,16 @@
-//! Code whose constants are read from a row answers what code with the same constants answers, errors and places included.
+//! Code whose constants are read from a row, and code that rules share, answer what code with the same constants answers, errors and
+//! places included.
 
-use crate::common::{Build, run, run_row};
+mod shared;
+
+use crate::common::{Build, run, run_row, run_shared};
 use crate::runtime::{BREAK_HEADERS, Headers};
 use celero_ir::layout::{Access, Field, Network, Path, Repr, ip_words};
 use celero_ir::{
     Arith, Cmp, ConstId, Constant, ErrorKind, ErrorWord, Helper, NodeId, Op, Parameter, ParameterKind, Ty, Wildcard,
     parse, verify,
 };
-use celero_jit::{Code, Compiler, Error, Settings};
+use celero_jit::{Code, Compiler, Error, Settings, SharedFunction};
 use std::net::IpAddr;
 
 #[repr(C)]
@@ -159,7 +162,17 @@ type Expression = fn(&mut TemplateBuilder) -> NodeId;
 /// How often a rule was false, true, failed.
 type Counts = [u32; 3];
 
-/// Asks both about every host.
+thread_local! {
+    /// Compiles all shared code of a test, so that rules get the code of others.
+    static SHARED: std::cell::RefCell<Compiler> = std::cell::RefCell::new(Compiler::new(&Settings::default()).unwrap());
+}
+
+fn shared(builder: &TemplateBuilder) -> SharedFunction {
+    let root = builder.build.graph.roots()[0];
+    SHARED.with_borrow_mut(|compiler| builder.build.with_unit(|unit| compiler.compile_shared(unit, root)).unwrap())
+}
+
+/// Asks all of them about every host.
 fn compare(name: &str, expression: impl Fn(&mut TemplateBuilder) -> NodeId) -> Counts {
     let headers: &'static [Headers] =
         Box::leak(Box::new(["abc", "BAD", "x", "", LONG].map(|value| Headers(vec![("x".into(), value.into())]))));
@@ -168,7 +181,7 @@ fn compare(name: &str, expression: impl Fn(&mut TemplateBuilder) -> NodeId) -> C
     assert!(templated.row.len() > 1, "{name} has no parameters");
     let text = templated.build.graph.to_string();
     assert_eq!(parse(&text).unwrap(), templated.build.graph, "{name}");
-    let (code, template) = (fixed.build.compile(), templated.template());
+    let (code, template, shared) = (fixed.build.compile(), templated.template(), shared(&fixed));
     let mut counts = [0; 3];
     let hosts = hosts(headers);
     let absent = hosts.iter().map(|host| Host { headers: absent, ..*host });
@@ -176,6 +189,8 @@ fn compare(name: &str, expression: impl Fn(&mut TemplateBuilder) -> NodeId) -> C
         let (want, got) = (run(&code, 0, &host), run_row(&template, 0, &host, &templated.row));
         let inputs = (host.text, host.int, host.uint, host.double, host.ip);
         assert_eq!(got.word, want.word, "{name} of {inputs:?}: {:?} {:?}", got.bool(), want.bool());
+        let again = run_shared(&shared, &host);
+        assert_eq!(again.word, want.word, "{name} of {inputs:?}, shared: {:?} {:?}", again.bool(), want.bool());
         counts[usize::from(got.word > 0) + usize::from(got.word > 1)] += 1;
     }
     counts

@@ -36,6 +36,7 @@ struct Shared {
     tier: Tier,
     limits: Limits,
     passes: passes::Options,
+    share_code: bool,
     profiler: Option<Profiler>,
     compiler: Mutex<Result<Compiler, celero_jit::Error>>,
     /// In nanoseconds.
@@ -51,6 +52,7 @@ pub struct EngineBuilder {
     tier: Tier,
     limits: Limits,
     passes: passes::Options,
+    share_code: bool,
     profiling: Option<Profiling>,
 }
 
@@ -74,6 +76,31 @@ impl EngineBuilder {
         self
     }
 
+    /// Sets whether programs whose rules differ in constants only share their code. Default: false.
+    ///
+    /// For many programs of few shapes, or programs that are compiled while requests wait. The second rule of a shape is compiled without
+    /// the code generator, in about a fifth of the time, and keeps 8 bytes for each of its constants and places instead of a page (4 KiB)
+    /// of code. Its evaluation reads the constants from memory, which takes up to 6 % longer. Texts of 1, 2 to 3, 4 to 7, 8 to 16 and 17
+    /// to 32 bytes, and longer ones, are different shapes. The engine keeps the code of 256 shapes, those that were used last.
+    ///
+    /// Has no effect on rule sets, which have templates, and with [`profiling`](Self::profiling), which shows one name for a function.
+    ///
+    /// ```
+    /// use celero::{Engine, Env, Type};
+    ///
+    /// let engine = Engine::builder().share_code(true).build();
+    /// let env = Env::dynamic().variable("team", Type::String);
+    /// let red = engine.compile(&env, "team == 'red'")?;
+    /// let before = engine.codegen_time();
+    /// let tan = engine.compile(&env, "team == 'tan'")?;
+    /// assert_eq!(engine.codegen_time(), before, "it has the code of the first");
+    /// # Ok::<(), celero::CompileError>(())
+    /// ```
+    pub fn share_code(mut self, on: bool) -> Self {
+        self.share_code = on;
+        self
+    }
+
     /// Writes the names of compiled functions for profilers such as `perf`. Default: nothing is written.
     ///
     /// Functions are named `celero::rule::NAME`; those of several rules, or of what several rules share, `celero::rules::FIRST..LAST`;
@@ -88,10 +115,12 @@ impl EngineBuilder {
     #[must_use]
     pub fn build(self) -> Engine {
         let compiler = Mutex::new(Compiler::new(&Settings::default()));
-        let Self { tier, limits, passes, profiling } = self;
+        let Self { tier, limits, passes, share_code, profiling } = self;
         let profiler = profiling.map(Profiler::new);
         let (codegen_time, index_time) = (AtomicU64::new(0), AtomicU64::new(0));
-        Engine { shared: Arc::new(Shared { tier, limits, passes, profiler, compiler, codegen_time, index_time }) }
+        Engine {
+            shared: Arc::new(Shared { tier, limits, passes, share_code, profiler, compiler, codegen_time, index_time }),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::lower::{Callee, Calls};
 use crate::value::Value;
 use celero_ir::layout::Field;
 use celero_ir::{Graph, NodeId, Ty};
-use celero_jit::{Code, Compiler, Entry, Listing, Unit};
+use celero_jit::{Code, Compiler, Entry, Listing, SharedFunction, Unit};
 use celero_lists::Snapshot;
 use celero_matching::pattern::PatternCache;
 use std::sync::Arc;
@@ -34,8 +34,10 @@ pub(crate) struct NativeProgram {
 /// What the code refers to, shared by the clones of a program.
 #[derive(Debug)]
 struct Compiled {
-    code: Code,
-    /// The objects whose addresses are in the code.
+    code: Arc<Code>,
+    /// What shared code reads of this rule.
+    words: Box<[u64]>,
+    /// The objects whose addresses are in the code or among the words.
     _pool: Pool,
     callees: Box<[Callee]>,
 }
@@ -51,6 +53,8 @@ pub(crate) struct Input<'a> {
     pub(crate) constant_bytes: usize,
     /// Budget of an evaluation, in steps.
     pub(crate) steps: i64,
+    /// Whether the code may be shared with rules that differ in constants only.
+    pub(crate) share: bool,
 }
 
 impl NativeProgram {
@@ -63,21 +67,28 @@ impl NativeProgram {
         input: Input<'_>,
         listings: Option<&mut Vec<Listing>>,
     ) -> Result<Self, NativeError> {
-        let Input { graph, fields, calls, patterns, constant_bytes, steps } = input;
+        let Input { graph, fields, calls, patterns, constant_bytes, steps, share } = input;
         let callees = calls.numbered(graph).ok_or(NativeError::Function)?;
         let mut pool = Pool::new(graph.constants(), patterns, constant_bytes).map_err(NativeError::Constant)?;
         let nodes: Vec<NodeId> = (0..).take(graph.len()).map(NodeId).collect();
         let batches = LiteralBatches::new(graph, graph.roots(), &nodes, &mut pool);
         let (constants, literals) = (pool.addresses(), batches.as_unit());
         let unit = Unit { graph, fields, constants, helpers: &*HELPERS, steps: Some(steps), literals: &literals };
-        let code = compiler.compile(&unit).map_err(NativeError::Compile)?;
+        let shared = share.then(|| graph.roots().first()).flatten().map(|&root| compiler.compile_shared(&unit, root));
+        let SharedFunction { code, words } = match shared {
+            Some(shared) => shared.map_err(NativeError::Compile)?,
+            None => {
+                let code = Arc::new(compiler.compile(&unit).map_err(NativeError::Compile)?);
+                SharedFunction { code, words: Box::default() }
+            }
+        };
         if let Some(listings) = listings {
             *listings = compiler.explain(&unit).map_err(NativeError::Compile)?;
         }
         let result = graph.roots().first().map_or(Ty::Value, |&root| graph.ty(root));
-        let compiled = Arc::new(Compiled { code, _pool: pool, callees });
-        let entry = compiled.code.entry(0).ok_or(NativeError::Function)?;
-        // SAFETY: the entry borrows code that `compiled` owns and never changes. The entry is stored beside `compiled`, and is
+        let compiled = Arc::new(Compiled { code, words, _pool: pool, callees });
+        let entry = compiled.code.entry(0).ok_or(NativeError::Function)?.with_words(&compiled.words);
+        // SAFETY: the entry borrows code and words that `compiled` owns and never changes. The entry is stored beside `compiled`, and is
         // given away only with the lifetime of a borrow of the program.
         let entry = unsafe { std::mem::transmute::<Entry<'_>, Entry<'static>>(entry) };
         Ok(Self { abi: EntryAbi::choose(entry, result, graph, fields), steps, result, compiled })

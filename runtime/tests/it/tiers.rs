@@ -100,3 +100,37 @@ fn tiers_agree() {
         both(source);
     }
 }
+
+#[test]
+fn programs_of_one_shape_share_code() {
+    let env = Env::dynamic().variable("s", Type::String).variable("x", Type::Int);
+    let (sharing, plain) = (Engine::builder().share_code(true).build(), Engine::new());
+    let rule = |text: &str, least: i64| format!("s.startsWith('{text}') && 100 / x > {least}");
+    let texts = ["/static/a", "/static/other", "/static/third"];
+    let mut scratch = Scratch::new();
+    let mut programs = Vec::new();
+    for (number, text) in texts.into_iter().enumerate() {
+        let before = sharing.codegen_time();
+        programs.push((
+            text,
+            sharing.compile(&env, &rule(text, 9)).unwrap(),
+            plain.compile(&env, &rule(text, 9)).unwrap(),
+        ));
+        assert_eq!(sharing.codegen_time() > before, number == 0, "only the first is compiled");
+    }
+    for (text, shared, plain) in &programs {
+        assert!(shared.is_native());
+        for (s, x) in texts.iter().flat_map(|s| [(s, 5), (s, 50), (s, 0)]) {
+            let mut bindings = Bindings::new(&env);
+            bindings.set("s", Value::String(s)).unwrap();
+            bindings.set("x", Value::Int(x)).unwrap();
+            // Errors have places, which differ between these rules.
+            assert_eq!(shared.test(&bindings), plain.test(&bindings), "{text} on {s}, {x}");
+            let shown = format!("{:?}", plain.eval(&bindings, &mut scratch));
+            assert_eq!(format!("{:?}", shared.eval(&bindings, &mut scratch)), shown);
+        }
+    }
+    let before = sharing.codegen_time();
+    sharing.compile(&env, "s.endsWith('/static/a') && 100 / x > 9").unwrap();
+    assert!(sharing.codegen_time() > before, "another shape");
+}

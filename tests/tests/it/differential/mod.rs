@@ -35,19 +35,23 @@ struct Way {
     name: &'static str,
     tier: Tier,
     optimize: bool,
+    /// Whether rules that differ in constants only share code.
+    share_code: bool,
 }
 
-const WAYS: [Way; 3] = [
-    Way { name: "interpreter", tier: Tier::Interpret, optimize: true },
-    Way { name: "native", tier: Tier::Native, optimize: true },
-    Way { name: "native without passes", tier: Tier::Native, optimize: false },
+const WAYS: [Way; 4] = [
+    Way { name: "interpreter", tier: Tier::Interpret, optimize: true, share_code: false },
+    Way { name: "native", tier: Tier::Native, optimize: true, share_code: false },
+    Way { name: "shared native code", tier: Tier::Native, optimize: true, share_code: true },
+    Way { name: "native without passes", tier: Tier::Native, optimize: false, share_code: false },
 ];
 
 impl Way {
     fn engine(self, steps: Option<u32>) -> Engine {
         let limits = Limits::default();
         let limits = Limits { steps: steps.unwrap_or(limits.steps), ..limits };
-        Engine::builder().tier(self.tier).optimize(self.optimize).limits(limits).build()
+        let engine = Engine::builder().tier(self.tier).optimize(self.optimize).share_code(self.share_code);
+        engine.limits(limits).build()
     }
 }
 
@@ -145,16 +149,16 @@ fn number(name: &str, default: u64) -> u64 {
 
 /// One share of a run: cases over variables of their own and over [`Call`], each with and without static types.
 fn run(seed: u64, pairs: u64) -> Report {
-    let [mut a, mut b, mut c] = WAYS.map(Dynamic::new);
+    let [mut a, mut b, mut c, mut d] = WAYS.map(Dynamic::new);
     let mut report = Report::default();
     let share = |percent: u64| pairs * percent / 100;
-    compare_more(&mut report, Generator::new(seed), share(45), &mut [&mut a, &mut b, &mut c]);
-    compare_more(&mut report, Generator::new(seed ^ 1).unchecked(), share(8), &mut [&mut a, &mut b, &mut c]);
-    let [mut a, mut b, mut c] = WAYS.map(|way| Typed::new(way, true));
+    compare_more(&mut report, Generator::new(seed), share(45), &mut [&mut a, &mut b, &mut c, &mut d]);
+    compare_more(&mut report, Generator::new(seed ^ 1).unchecked(), share(8), &mut [&mut a, &mut b, &mut c, &mut d]);
+    let [mut a, mut b, mut c, mut d] = WAYS.map(|way| Typed::new(way, true));
     let typed = Generator::over(seed ^ 2, variables_of_call());
-    compare_more(&mut report, typed.clone().unchecked(), share(7), &mut [&mut a, &mut b, &mut c]);
-    let [mut a, mut b, mut c] = WAYS.map(|way| Typed::new(way, false));
-    compare_more(&mut report, typed, share(40), &mut [&mut a, &mut b, &mut c]);
+    compare_more(&mut report, typed.clone().unchecked(), share(7), &mut [&mut a, &mut b, &mut c, &mut d]);
+    let [mut a, mut b, mut c, mut d] = WAYS.map(|way| Typed::new(way, false));
+    compare_more(&mut report, typed, share(40), &mut [&mut a, &mut b, &mut c, &mut d]);
     report
 }
 
