@@ -1,5 +1,5 @@
 //! Named lists of the host, `value in lists.NAME`: both tiers, programs, sets and live rules, while the lists change.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::filter::FilterLanguage;
 use celero::lists::{Kind, Limits, Lists};

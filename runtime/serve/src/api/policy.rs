@@ -84,7 +84,7 @@ pub(super) fn one(files: &Files, question: &Question) -> Result<Json, Refusal> {
     let mut answer = before_server(&policy, &mut head, &body, &mut exchange, &mut phases);
     if answer.is_none() {
         let outcome = policy.response(&head, &mut response, &mut exchange);
-        exchange.edits().apply(&mut response);
+        exchange.edits().apply_to_response(&mut response);
         answer = ended(Phase::Response, outcome, &exchange, &mut phases);
     }
     if let Some(answer) = &answer {
@@ -147,6 +147,10 @@ fn ended(phase: Phase, outcome: Outcome, exchange: &Exchange, phases: &mut Vec<J
         Edit::Add { name, value } => json!({ "edit": "add", "name": name.as_str(), "value": text(value.as_bytes()) }),
         Edit::Remove { name } => json!({ "edit": "remove", "name": name.as_str() }),
     });
+    let target = exchange.edits().uri().map(|uri| ("target", uri.to_string()));
+    let status = exchange.edits().status().map(|status| ("status", status.as_u16().to_string()));
+    let heads = target.into_iter().chain(status).filter(|_| answer.is_none());
+    let edits = edits.chain(heads.map(|(name, value)| json!({ "edit": "set", "name": name, "value": value })));
     phases.push(json!({
         "phase": phase.name(),
         "edits": edits.collect::<Vec<_>>(),

@@ -70,7 +70,7 @@ fn loops_that_are_nested_deeper_are_said() {
 
 /// The interpreter evaluates parts between `least` and `most` times.
 #[test]
-#[expect(clippy::arithmetic_side_effects, clippy::string_slice, reason = "tests")]
+#[expect(clippy::string_slice, reason = "tests")]
 fn evaluations_are_within_the_bounds() {
     let mut request = http::Request::new(());
     *request.uri_mut() = "/admin/keys?a=1".parse().unwrap();
