@@ -62,8 +62,25 @@ impl ResponseHead for OfResponse<'_> {
     }
 
     fn set_status(&mut self, status: StatusCode) {
-        if let Err(error) = self.0.set_status(status) {
-            log::warn!("the status {status} could not be set: {error}");
+        match self.0.set_status(status) {
+            // The server's reason phrase belongs to its status. `None` is always accepted.
+            Ok(()) => {
+                let _ = self.0.set_reason_phrase(None);
+            }
+            Err(error) => log::warn!("the status {status} could not be set: {error}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_status_has_its_own_reason_phrase() {
+        let mut head = ResponseHeader::build(200, None).unwrap();
+        head.set_reason_phrase(Some("All is well")).unwrap();
+        OfResponse(&mut head).set_status(StatusCode::NOT_FOUND);
+        assert_eq!(head.get_reason_phrase(), Some("Not Found"));
     }
 }

@@ -35,7 +35,7 @@
 //! 1. Create `runtime/adapters/HOST` with a dependency on `celero-policy` only, and add the crate to `MAY_KNOW` in the test `tidy`, and to `members` in the root `Cargo.toml`.
 //! 2. Give each request an [`Exchange`](celero_policy::Exchange) and one `Arc<Policy>` for all its phases, as `guard.rs` does.
 //! 3. Call the phases in the order of [`Policy`](celero_policy::Policy), and apply the edits after each: [`Edits::apply_to_request`](celero_policy::Edits::apply_to_request) and
-//!    [`Edits::apply`](celero_policy::Edits::apply). `head.rs` shows how a host's own type of head is changed; those of `http` need nothing.
+//!    [`Edits::apply_to_response`](celero_policy::Edits::apply_to_response). `head.rs` shows how a host's own type of head is changed; those of `http` need nothing.
 //!    The first is [`Policy::request_async`](celero_policy::Policy::request_async), because it may wait for the verification of a password. It makes the
 //!    request canonical in place: read target and host only afterwards.
 //! 4. Buffer bodies as [`Policy::request_buffering`](celero_policy::Policy::request_buffering) and

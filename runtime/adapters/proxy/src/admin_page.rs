@@ -1,6 +1,6 @@
 //! The page for operators: routes, servers, rules and what happened last, as HTML. It has no script, loads nothing from elsewhere, and changes nothing.
 
-use crate::recent::{Refused, Reloaded};
+use crate::event_history::{Refused, Reloaded};
 use crate::state::State;
 use celero_policy::RuleInfo;
 use std::fmt::{Display, Write};
@@ -77,7 +77,7 @@ pub(crate) fn render(state: &State) -> String {
     }
 
     page.table("Refused requests", &["time", "client", "request", "#status", "by"]);
-    for Refused { at, client, method, host, path, status, by } in state.recent.last_refused() {
+    for Refused { at, client, method, host, path, status, by } in state.history.last_refused() {
         page.row(|page| {
             page.cell(format_args!("{at:.0}"));
             page.cell(client);
@@ -88,7 +88,7 @@ pub(crate) fn render(state: &State) -> String {
     }
 
     page.table("Reloads", &["time", "cause", "", "result"]);
-    for Reloaded { at, worked, cause, result } in state.recent.last_reloads() {
+    for Reloaded { at, worked, cause, result } in state.history.last_reloads() {
         page.row(|page| {
             page.cell(format_args!("{at:.0}"));
             page.cell(cause);
@@ -170,5 +170,17 @@ impl Page {
     fn number(&mut self, number: impl Display) {
         self.raw("<td class=\"n\">");
         self.text(number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_escaped() {
+        let mut page = Page::default();
+        page.text("<script>\"'&\u{202e}\n");
+        assert_eq!(page.html, "&lt;script&gt;&quot;&#39;&amp;\\u{202e}\\u{a}");
     }
 }

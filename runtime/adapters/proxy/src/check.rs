@@ -1,6 +1,6 @@
 //! The check of a configuration with everything that it names, and its description.
 
-use crate::config::{Balance, Config};
+use crate::config::{Balance, Config, counted, first_names};
 use crate::error::Error;
 use crate::file_stamps::check_end_markers;
 use crate::tls::{ClientTls, ServerTrust, describe_certificate};
@@ -97,7 +97,8 @@ impl Config {
                 let _ = write!(text, ", checked every {:?}", health.interval);
             }
             if let Some(ejection) = &upstream.ejection {
-                let _ = write!(text, ", out for {:?} after {} failures", ejection.time, ejection.failures);
+                let failures = counted(usize::try_from(ejection.failures).unwrap_or(usize::MAX), "failure");
+                let _ = write!(text, ", out for {:?} after {failures}", ejection.time);
             }
             if let Some(tls) = &upstream.tls {
                 ServerTrust::load(tls)?;
@@ -122,15 +123,14 @@ impl Config {
 fn describe_policy(file: &Path, policy: &Policy, text: &mut String) {
     let _ = writeln!(text, "policy {}", file.display());
     for phase in Phase::ALL {
-        let names: Vec<String> =
-            policy.rules().filter(|rule| rule.phase == phase).map(|rule| rule.name.to_string()).collect();
+        let names: Vec<_> = policy.rules().filter(|rule| rule.phase == phase).map(|rule| rule.name).collect();
+        let names: Vec<&str> = names.iter().map(|name| &**name).collect();
         if !names.is_empty() {
-            let shown = names.get(..names.len().min(SHOWN)).unwrap_or_default().join(", ");
-            let more = if names.len() > SHOWN { ", .." } else { "" };
-            let _ = writeln!(text, "  {}: {} rules: {shown}{more}", phase.name(), names.len());
+            let (count, shown) = (counted(names.len(), "rule"), first_names(&names, SHOWN));
+            let _ = writeln!(text, "  {}: {count}: {shown}", phase.name());
         }
     }
 }
 
-/// How many names of rules of a phase are shown.
+/// How many names of rules of a phase are shown at most.
 const SHOWN: usize = 20;

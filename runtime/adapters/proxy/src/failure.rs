@@ -33,8 +33,9 @@ pub(crate) fn reason_of(error: &Error) -> Cow<'static, str> {
         }
         (E::ConnectRefused, ErrorSource::Upstream) => "the server refuses connections",
         (E::ConnectTimedout, ErrorSource::Upstream) => "the server did not accept the connection in time",
-        (E::ConnectNoRoute | E::ConnectError | E::SocketError | E::BindError, ErrorSource::Upstream) => {
-            "the server can't be reached"
+        (E::ConnectNoRoute | E::ConnectError, ErrorSource::Upstream) => "the server can't be reached",
+        (E::InternalError | E::SocketError | E::BindError, ErrorSource::Upstream) => {
+            "the proxy could not open a connection to the server; its descriptors or ports may be used up"
         }
         (E::ReadTimedout, ErrorSource::Upstream) => "the server did not send its response in time",
         (E::WriteTimedout, ErrorSource::Upstream) => "the server did not take the request in time",
@@ -54,6 +55,12 @@ pub(crate) fn reason_of(error: &Error) -> Cow<'static, str> {
         _ => return error.to_string().into(),
     };
     reason.into()
+}
+
+/// Returns whether a connection to a server failed because of the proxy itself: no descriptor or no port was left for it. Pingora reports both
+/// as an internal error.
+pub(crate) fn is_local(error: &Error) -> bool {
+    matches!(error.etype(), ErrorType::InternalError | ErrorType::SocketError | ErrorType::BindError)
 }
 
 /// Returns the level of the failure in the process log: what a client does is no failure of the proxy, what a server does is worth a

@@ -1,6 +1,6 @@
 //! A generation: everything that can change while the proxy runs (policy, routes, upstreams, timeouts). It is replaced as a whole.
 
-use crate::config::{Config, Route, Target, Timeouts};
+use crate::config::{Config, Route, Target, Timeouts, counted, first_names};
 use crate::error::Error;
 use crate::latency::Latency;
 use crate::routing;
@@ -14,7 +14,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How many names of rules a line of the log has.
+/// How many names of rules a line of the log has at most.
 const SHOWN: usize = 10;
 
 /// The configuration at one time, with its policy and upstreams. A request uses one generation in all its phases.
@@ -94,12 +94,11 @@ impl Generation {
         let names =
             |generation: &Self| -> BTreeSet<Arc<str>> { generation.policy.rules().map(|rule| rule.name).collect() };
         let (old, new) = (names(before), names(self));
-        let mut text = format!("a policy with {} rules", self.policy.rules().count());
+        let mut text = format!("a policy with {}", counted(self.policy.rules().count(), "rule"));
         for (what, names) in [("new", new.difference(&old)), ("gone", old.difference(&new))] {
             let names: Vec<&str> = names.map(|name| &**name).collect();
-            if let Some(shown) = names.get(..names.len().min(SHOWN)).filter(|shown| !shown.is_empty()) {
-                let more = if names.len() > SHOWN { ", .." } else { "" };
-                text.push_str(&format!("; {what}: {}{more}", shown.join(", ")));
+            if !names.is_empty() {
+                text.push_str(&format!("; {what}: {}", first_names(&names, SHOWN)));
             }
         }
         text.push_str(&self.config.differences(&before.config));

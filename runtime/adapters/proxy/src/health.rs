@@ -1,13 +1,18 @@
-//! Runs the health checks of all upstreams of the current generation.
+//! Runs what the current generation needs from time to time: the health checks of its upstreams, and the expiry of entries of its lists.
 
 use crate::state::State;
 use async_trait::async_trait;
+use celero_policy::Policy;
 use pingora::server::ShutdownWatch;
 use pingora::services::background::BackgroundService;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 use tokio::task::JoinSet;
 
-/// The service that runs health checks.
+/// The time between two looks for expired entries of lists.
+const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The service that runs health checks and removes expired entries from lists.
 pub(crate) struct HealthService {
     state: Arc<State>,
 }
@@ -22,10 +27,15 @@ impl HealthService {
         loop {
             // Dropping the set ends its tasks when the next generation arrives.
             let mut checks = JoinSet::new();
-            for upstream in &self.state.current().upstreams {
+            let now = self.state.current();
+            for upstream in &now.upstreams {
                 let upstream = Arc::clone(upstream);
                 checks.spawn(async move { upstream.check().await });
             }
+            if now.policy.lists().is_some() {
+                checks.spawn(expire_entries(Arc::clone(&now.policy)));
+            }
+            drop(now);
             if changes.changed().await.is_err() {
                 return;
             }
@@ -39,6 +49,31 @@ impl BackgroundService for HealthService {
         tokio::select! {
             () = self.run() => {}
             _ = shutdown.changed() => {}
+        }
+    }
+}
+
+/// Removes entries from the lists of a policy when they expire. Never returns if the policy has lists.
+async fn expire_entries(policy: Arc<Policy>) {
+    let Some(lists) = policy.lists() else { return };
+    let mut failing = false;
+    loop {
+        tokio::time::sleep(EXPIRY_INTERVAL).await;
+        let now = SystemTime::now();
+        if lists.next_expiry().is_none_or(|next| next > now) {
+            continue;
+        }
+        match lists.expire(now) {
+            Ok(changed) => {
+                failing = false;
+                log::debug!("{} entries of lists have expired", changed.removed);
+            }
+            // It is tried again each second, but logged once.
+            Err(error) if !failing => {
+                failing = true;
+                log::error!("expired entries stay in their lists: {error}");
+            }
+            Err(_) => {}
         }
     }
 }

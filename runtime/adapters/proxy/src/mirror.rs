@@ -1,12 +1,14 @@
 //! Copies of requests for another upstream. Their responses are read and dropped; nothing waits for them, and their number is bounded.
 
+use crate::config::CONNECTION_HEADERS;
 use crate::generation::Generation;
 use crate::upstream::Upstream;
 use bytes::{Bytes, BytesMut};
-use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
-use http::{HeaderName, Version};
+use http::header::{CONTENT_LENGTH, EXPECT, HOST};
+use http::{StatusCode, Version};
 use pingora::connectors::http::Connector;
-use pingora::http::RequestHeader;
+use pingora::http::{RequestHeader, ResponseHeader};
+use pingora::protocols::http::client::HttpSession;
 use pingora::upstreams::peer::HttpPeer;
 use pingora::{Error, ErrorType, Result};
 use std::net::IpAddr;
@@ -22,17 +24,13 @@ const COPIES: usize = 256;
 const LARGEST_BODY: usize = 64 << 10;
 /// The largest body of a response that is read: then the connection is closed.
 const LARGEST_RESPONSE: usize = 1 << 20;
-/// The longest time of a copy.
-const LONGEST: Duration = Duration::from_secs(30);
-
-/// Headers that belong to a connection, or to the framing of a body.
-const OF_THE_CONNECTION: [HeaderName; 7] =
-    [CONNECTION, CONTENT_LENGTH, EXPECT, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
+/// The longest time of a copy, from sending it to the end of its response.
+const MAX_DURATION: Duration = Duration::from_secs(30);
 
 /// What sends copies.
 pub(crate) struct Mirrors {
     connector: Arc<Connector>,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     counts: Arc<MirrorCounts>,
 }
 
@@ -44,19 +42,20 @@ pub(crate) struct MirrorCounts {
     pub(crate) skipped: AtomicU64,
 }
 
-/// A copy that is not sent yet.
-pub(crate) struct Copy {
+/// A copy of a request that is not sent yet.
+pub(crate) struct MirroredRequest {
     upstream: Arc<Upstream>,
     body: BytesMut,
     /// Whether the whole body has arrived.
     whole: bool,
-    _place: OwnedSemaphorePermit,
+    /// Held from the start of the request until its copy is answered, has failed or is skipped.
+    _permit: OwnedSemaphorePermit,
 }
 
 impl Default for Mirrors {
     fn default() -> Self {
-        let places = Arc::new(Semaphore::new(COPIES));
-        Self { connector: Arc::new(Connector::new(None)), places, counts: Arc::default() }
+        let permits = Arc::new(Semaphore::new(COPIES));
+        Self { connector: Arc::new(Connector::new(None)), permits, counts: Arc::default() }
     }
 }
 
@@ -66,17 +65,17 @@ impl Mirrors {
     }
 
     /// Begins a copy, if the route asks for one and there are not too many.
-    pub(crate) fn begin(&self, now: &Generation, route: usize, has_body: bool) -> Option<Copy> {
+    pub(crate) fn begin(&self, now: &Generation, route: usize, has_body: bool) -> Option<MirroredRequest> {
         let mirror = now.routes().get(route)?.mirror.as_ref()?;
         if mirror.share < 1.0 && fastrand::f64() >= mirror.share {
             return None;
         }
         let upstream = Arc::clone(now.upstreams.get(mirror.upstream)?);
-        let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
+        let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else {
             self.skipped();
             return None;
         };
-        Some(Copy { upstream, body: BytesMut::new(), whole: !has_body, _place: place })
+        Some(MirroredRequest { upstream, body: BytesMut::new(), whole: !has_body, _permit: permit })
     }
 
     /// Counts a copy that is not sent.
@@ -85,7 +84,7 @@ impl Mirrors {
     }
 
     /// Sends a copy of a request whose head this is, and waits for nothing.
-    pub(crate) fn send(&self, copy: Copy, head: &RequestHeader, client: Option<IpAddr>, now: &Generation) {
+    pub(crate) fn send(&self, copy: MirroredRequest, head: &RequestHeader, client: Option<IpAddr>, now: &Generation) {
         let Some(server) = copy.upstream.choose(head, client, &[]) else { return self.skipped() };
         let mut peer = copy.upstream.peer(server);
         peer.options.set_http_version(1, 1);
@@ -93,8 +92,8 @@ impl Mirrors {
         let Ok(head) = head_of_copy(head, copy.body.len()) else { return self.skipped() };
         let (connector, counts) = (Arc::clone(&self.connector), Arc::clone(&self.counts));
         tokio::spawn(async move {
-            let Copy { upstream, body, _place, .. } = copy;
-            let done = timeout(LONGEST, exchange(&connector, &peer, head, body.freeze())).await;
+            let MirroredRequest { upstream, body, _permit, .. } = copy;
+            let done = timeout(MAX_DURATION, exchange(&connector, &peer, head, body.freeze())).await;
             let done =
                 done.unwrap_or_else(|_| Error::e_explain(ErrorType::ReadTimedout, "the response takes too long"));
             let counter = if done.is_ok() { &counts.answered } else { &counts.failed };
@@ -106,7 +105,7 @@ impl Mirrors {
     }
 }
 
-impl Copy {
+impl MirroredRequest {
     /// Forgets the body: the request is sent again.
     pub(crate) fn again(&mut self, has_body: bool) {
         self.body.clear();
@@ -139,7 +138,7 @@ fn head_of_copy(head: &RequestHeader, body: usize) -> Result<RequestHeader> {
     }
     for (name, value) in &head.headers {
         let is_second_host = *name == HOST && copy.headers.contains_key(HOST);
-        if !is_second_host && !OF_THE_CONNECTION.contains(name) {
+        if !is_second_host && *name != EXPECT && !CONNECTION_HEADERS.contains(name) {
             copy.append_header(name.clone(), value.clone())?;
         }
     }
@@ -159,7 +158,7 @@ async fn exchange(connector: &Connector, peer: &HttpPeer, head: RequestHeader, b
         session.write_request_body(body, true).await?;
     }
     session.finish_request_body().await?;
-    session.read_response_header().await?;
+    read_final_head(&mut session).await?;
     let mut length = 0_usize;
     while let Some(piece) = session.read_response_body().await? {
         length = length.saturating_add(piece.len());
@@ -170,4 +169,16 @@ async fn exchange(connector: &Connector, peer: &HttpPeer, head: RequestHeader, b
     }
     connector.release_http_session(session, peer, peer.options.idle_timeout).await;
     Ok(())
+}
+
+/// Reads the head of the final response. Pingora can't read a body before that.
+async fn read_final_head(session: &mut HttpSession) -> Result<()> {
+    loop {
+        session.read_response_header().await?;
+        let is_interim =
+            |head: &ResponseHeader| head.status.is_informational() && head.status != StatusCode::SWITCHING_PROTOCOLS;
+        if !session.response_header().is_some_and(is_interim) {
+            return Ok(());
+        }
+    }
 }

@@ -5,7 +5,7 @@ use crate::clients::Client;
 use crate::config::Retry;
 use crate::generation::Generation;
 use crate::latency;
-use crate::mirror::Copy;
+use crate::mirror::MirroredRequest;
 use crate::servers::OpenRequest;
 use crate::state::State;
 use crate::status_class::class_of;
@@ -39,10 +39,12 @@ pub(crate) struct RequestState {
     pub(crate) retries: usize,
     /// How often the request was sent again because a kept connection was closed.
     pub(crate) repeated: usize,
+    /// Whether this server has sent the head of a response that is no failure.
+    pub(crate) answered: bool,
     /// Whether the response of the server is dropped, and another server is tried.
     pub(crate) retry_status: bool,
     /// A copy that was not sent yet.
-    pub(crate) copy: Option<Copy>,
+    pub(crate) copy: Option<MirroredRequest>,
     /// Whether the request has a body.
     pub(crate) has_body: bool,
     /// Why the proxy itself refused the request, in a word.
@@ -72,6 +74,7 @@ impl RequestState {
             failed_connections: 0,
             retries: 0,
             repeated: 0,
+            answered: false,
             retry_status: false,
             copy: None,
             has_body: false,

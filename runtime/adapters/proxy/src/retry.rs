@@ -3,7 +3,7 @@
 //! | failure | sent again |
 //! |---|---|
 //! | the connection could not be made | up to `retries` times, whatever the method: no server has seen the request |
-//! | a kept connection was closed before the response began | once more, if the method is idempotent: servers close connections at any time |
+//! | a kept connection was closed before the response began | up to twice, if the method is idempotent: servers close connections at any time |
 //! | the server accepted the request and failed, or answered with a status of `retry.statuses` | as `retry` of the route says |
 //!
 //! Never after a part of a response went to the client, and never if a part of the body is not in memory any more.
@@ -36,7 +36,7 @@ fn takes_another(session: &Session, request: &mut RequestState) -> bool {
     if !allowed || !is_possible(session, request) || !upstream.has_another(&failed) {
         return false;
     }
-    if !upstream.retries.take() {
+    if !upstream.retries.try_withdraw() {
         request.state.metrics.retry_refused();
         return false;
     }
@@ -46,18 +46,28 @@ fn takes_another(session: &Session, request: &mut RequestState) -> bool {
     true
 }
 
-/// Looks at the status of a server's response. Returns whether it is dropped because another server is tried.
+/// Looks at the status of a server's response. Returns whether it is dropped because another server is tried. A status that is no failure counts
+/// as a success only when the response has ended, in [`succeeded`]: the server may still break it off.
 pub(crate) fn drops_response(session: &Session, request: &mut RequestState, status: u16) -> bool {
     if let (Some(upstream), Some(server)) = (request.upstream(), request.server) {
-        if upstream.servers.is_failure(status) {
+        let is_failure = upstream.servers.is_failure(status);
+        if is_failure {
             upstream.failed(server);
-        } else {
-            upstream.servers.succeeded(server);
         }
+        request.answered = !is_failure;
     }
     let is_failure = request.retry().is_some_and(|retry| retry.statuses.contains(&status));
     request.retry_status = is_failure && takes_another(session, request);
     request.retry_status
+}
+
+/// Notes the success of the server that answered, if the request has ended without an error. An answer of the policy in place of the server's
+/// response ends it with one.
+pub(crate) fn succeeded(request: &RequestState, error: Option<&Error>) {
+    let whole = request.answered && (error.is_none() || request.guard.answer().is_some());
+    if let (true, Some(upstream), Some(server)) = (whole, request.upstream(), request.server) {
+        upstream.servers.succeeded(server);
+    }
 }
 
 /// Decides after a failure whose connection had been made.
@@ -72,8 +82,8 @@ pub(crate) fn after_failure(session: &mut Session, request: &mut RequestState, e
         request.repeated = request.repeated.saturating_add(1);
         return;
     }
-    // A server that waits for a body which the client does not send has not failed.
-    let of_server = *error.esource() == ErrorSource::Upstream && (session.is_body_done() || session.was_upgraded());
+    // A server that waits for a body which the client does not send has not failed, and clients decide how long an upgraded connection is idle.
+    let of_server = *error.esource() == ErrorSource::Upstream && session.is_body_done() && !session.was_upgraded();
     if of_server {
         request.server_failed();
     }

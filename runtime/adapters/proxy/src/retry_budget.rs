@@ -1,17 +1,17 @@
-//! How many retries an upstream may get: a share of its requests. Without a bound, retries multiply the load of servers that fail because of
-//! their load.
+//! How many retries an upstream may get: a token bucket that its requests fill, each with a share of a retry. Without a bound, retries multiply
+//! the load of servers that fail because of their load.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// A retry, in the unit of the account.
-const RETRY: i64 = 1000;
-/// The most that is saved up: so many retries may follow at once.
-const MOST: i64 = 100 * RETRY;
-/// What is there at the beginning.
-const FIRST: i64 = 10 * RETRY;
+/// One retry, in units of the balance.
+const UNITS_PER_RETRY: i64 = 1000;
+/// Upper bound of the balance: at most 100 retries can follow at once.
+const MAX_BALANCE: i64 = 100 * UNITS_PER_RETRY;
+/// The balance of a new upstream: 10 retries.
+const INITIAL_BALANCE: i64 = 10 * UNITS_PER_RETRY;
 
-/// The account of the retries of an upstream.
+/// The token bucket for the retries of an upstream.
 #[derive(Debug)]
 pub(crate) struct RetryBudget {
     balance: AtomicI64,
@@ -22,27 +22,29 @@ pub(crate) struct RetryBudget {
 
 impl Default for RetryBudget {
     fn default() -> Self {
-        Self { balance: AtomicI64::new(FIRST), origin: Instant::now(), seconds: AtomicU64::new(0) }
+        Self { balance: AtomicI64::new(INITIAL_BALANCE), origin: Instant::now(), seconds: AtomicU64::new(0) }
     }
 }
 
 impl RetryBudget {
     /// Adds the retries for a request: `share` of one.
     pub(crate) fn add(&self, share: f64) {
-        self.pay_in((share * RETRY as f64) as i64);
+        self.deposit((share * UNITS_PER_RETRY as f64) as i64);
     }
 
-    /// Takes a retry, if one is left. One a second is added.
-    pub(crate) fn take(&self) -> bool {
+    /// Withdraws one retry. Returns `false` if the balance is below that. One retry for each second since the last call is added before.
+    pub(crate) fn try_withdraw(&self) -> bool {
         let now = self.origin.elapsed().as_secs();
         let passed = now.saturating_sub(self.seconds.fetch_max(now, Ordering::Relaxed));
-        self.pay_in(i64::try_from(passed).unwrap_or(MOST).saturating_mul(RETRY));
-        let one_less = |balance: i64| balance.checked_sub(RETRY).filter(|rest| *rest >= 0);
+        self.deposit(i64::try_from(passed).unwrap_or(MAX_BALANCE).saturating_mul(UNITS_PER_RETRY));
+        let one_less = |balance: i64| balance.checked_sub(UNITS_PER_RETRY).filter(|rest| *rest >= 0);
         self.balance.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
     }
 
-    fn pay_in(&self, amount: i64) {
-        let more = |balance: i64| (balance < MOST && amount > 0).then(|| balance.saturating_add(amount).min(MOST));
+    fn deposit(&self, amount: i64) {
+        let more = |balance: i64| {
+            (balance < MAX_BALANCE && amount > 0).then(|| balance.saturating_add(amount).min(MAX_BALANCE))
+        };
         // An error: there is nothing to add.
         let _ = self.balance.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
     }
@@ -55,7 +57,8 @@ mod tests {
     #[test]
     fn retries_are_a_share_of_the_requests() {
         let budget = RetryBudget::default();
-        let taken = |budget: &RetryBudget| std::iter::repeat_with(|| budget.take()).take_while(|taken| *taken).count();
+        let taken =
+            |budget: &RetryBudget| std::iter::repeat_with(|| budget.try_withdraw()).take_while(|taken| *taken).count();
         let first = taken(&budget);
         assert!((10..=11).contains(&first), "{first}");
         (0..100).for_each(|_| budget.add(0.2));

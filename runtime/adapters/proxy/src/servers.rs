@@ -38,7 +38,7 @@ pub(crate) struct Servers {
     /// Held while a server is ejected: how many are, is decided together.
     ejecting: Mutex<()>,
     /// Where the next choice by open requests begins.
-    turn: AtomicUsize,
+    next_start: AtomicUsize,
 }
 
 /// A request that a server has not answered yet.
@@ -70,8 +70,8 @@ impl Servers {
                 ejections: AtomicU64::new(0),
             }));
         }
-        let (ejecting, turn) = (Mutex::default(), AtomicUsize::new(0));
-        Self { all, places, origin: Instant::now(), ejection, slow_start, ejecting, turn }
+        let (ejecting, next_start) = (Mutex::default(), AtomicUsize::new(0));
+        Self { all, places, origin: Instant::now(), ejection, slow_start, ejecting, next_start }
     }
 
     pub(crate) fn all(&self) -> &[Arc<ServerState>] {
@@ -119,10 +119,10 @@ impl Servers {
         since.div_duration_f64(self.slow_start).clamp(LEAST_SHARE, 1.0)
     }
 
-    /// Notes that a health check found a server healthy again.
+    /// Notes that a health check found a server healthy again. A server that is still ejected is back only when that ends.
     pub(crate) fn is_back(&self, address: SocketAddr) {
         if let Some(server) = self.get(address) {
-            server.back.store(self.now(), Ordering::Relaxed);
+            server.back.fetch_max(self.now(), Ordering::Relaxed);
         }
     }
 
@@ -165,7 +165,7 @@ impl Servers {
 
     /// Returns the server with the fewest open requests for its share, among those that `fits` names.
     pub(crate) fn least_open(&self, fits: impl Fn(&ServerState) -> bool) -> Option<SocketAddr> {
-        let begin = self.turn.fetch_add(1, Ordering::Relaxed);
+        let begin = self.next_start.fetch_add(1, Ordering::Relaxed);
         let begin = begin.checked_rem(self.all.len())?;
         let (before, after) = self.all.split_at_checked(begin)?;
         let load = |server: &ServerState| {
@@ -232,6 +232,18 @@ mod tests {
         assert!(!servers.is_ejected(addresses[0]));
         assert_eq!(servers.share(addresses[0]), LEAST_SHARE);
         assert_eq!(servers.share(addresses[1]), 1.0);
+    }
+
+    #[test]
+    fn a_healthy_server_that_is_ejected_is_back_later() {
+        let (servers, addresses) = servers(2, Duration::from_secs(60), Duration::from_secs(1));
+        servers.failed(addresses[0]);
+        servers.failed(addresses[0]);
+        let back = || servers.get(addresses[0]).unwrap().back.load(Ordering::Relaxed);
+        let after = back();
+        servers.is_back(addresses[0]);
+        assert!(servers.is_ejected(addresses[0]));
+        assert_eq!(back(), after);
     }
 
     #[test]

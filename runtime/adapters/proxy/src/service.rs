@@ -2,8 +2,8 @@
 
 use crate::clients::{Connection, identify};
 use crate::config::{Route, Target};
+use crate::event_history::Refused;
 use crate::listener::{BodyWatch, ClientStream};
-use crate::recent::Refused;
 use crate::request_state::RequestState;
 use crate::state::State;
 use crate::static_answer::{respond, respond_with, send_static};
@@ -131,6 +131,7 @@ impl ProxyHttp for Service {
             return Error::e_explain(ErrorType::HTTPStatus(503), "no server of the upstream is left to try");
         };
         request.server = Some(server);
+        request.answered = false;
         request.at_server = upstream.servers.begin(server);
         let mut peer = upstream.peer(server);
         request.now.apply_timeouts(&mut peer, request.route);
@@ -218,7 +219,10 @@ impl ProxyHttp for Service {
         mut error: Box<Error>,
     ) -> Box<Error> {
         self.state.metrics.upstream_failed();
-        request.server_failed();
+        // Without descriptors or ports the proxy would eject servers that work.
+        if !failure::is_local(&error) {
+            request.server_failed();
+        }
         request.failed.extend(request.server);
         request.failed_connections = request.failed_connections.saturating_add(1);
         error.set_retry(request.failed_connections <= request.now.config.retries);
@@ -253,8 +257,10 @@ impl ProxyHttp for Service {
             return sent;
         }
         let mut status = failure::status_of(error);
-        if status == Some(StatusCode::GATEWAY_TIMEOUT) && !session.was_upgraded() && !session.is_body_done() {
-            // The server waits for the rest of the body. HTTP/2 has no other time limit for that.
+        // The server waits for the rest of the body. HTTP/2 has no other time limit for that. A server that does not accept the connection, or
+        // stops taking the body, fails with another error.
+        let waits = status == Some(StatusCode::GATEWAY_TIMEOUT) && matches!(error.etype(), ErrorType::ReadTimedout);
+        if waits && !session.was_upgraded() && !session.is_body_done() {
             status = Some(StatusCode::REQUEST_TIMEOUT);
         }
         if let Some(upstream) = request.upstream() {
@@ -285,6 +291,7 @@ impl ProxyHttp for Service {
         let bytes =
             latency::Bytes { received: bytes(session.body_bytes_read()), sent: bytes(session.body_bytes_sent()) };
         let fields = request.guard.log(session);
+        retry::succeeded(request, error);
         self.send_copy(session, request);
         self.keep_refused(session, request);
         if let Some(log) = &self.state.log {
@@ -317,16 +324,14 @@ impl Service {
             self.state.mirrors.send(copy, session.req_header(), client, &request.now);
         }
     }
-}
 
-impl Service {
     /// Keeps a request that a rule or the proxy refused for the page of operators.
     fn keep_refused(&self, session: &Session, request: &RequestState) {
         let by_rule = request.guard.answer().filter(|answer| answer.status.as_u16() >= 400).map(|answer| &*answer.rule);
         let own = request.guard.exchange().refusal().map(|refusal| refusal.word()).or(request.refused);
         let Some(by) = own.or(by_rule) else { return };
         let head = session.req_header();
-        self.state.recent.refused(|| Refused {
+        self.state.history.refused(|| Refused {
             at: jiff::Timestamp::now(),
             client: request.client.as_ref().map(|client| client.address.ip().to_string()).unwrap_or_default(),
             method: head.method.to_string(),

@@ -4,11 +4,11 @@ use crate::access_log::AccessLog;
 use crate::brief_entry;
 use crate::config::{Config, Listener};
 use crate::error::Error;
+use crate::event_history::EventHistory;
 use crate::file_stamps::{FileStamps, check_end_markers};
 use crate::generation::Generation;
 use crate::metrics::Metrics;
 use crate::mirror::Mirrors;
-use crate::recent::Recent;
 use crate::service_manager;
 use arc_swap::ArcSwap;
 use http::StatusCode;
@@ -31,7 +31,7 @@ pub(crate) struct State {
     draining: AtomicBool,
     pub(crate) metrics: Metrics,
     pub(crate) mirrors: Mirrors,
-    pub(crate) recent: Recent,
+    pub(crate) history: EventHistory,
     pub(crate) log: Option<AccessLog>,
 }
 
@@ -46,7 +46,7 @@ impl State {
             draining: AtomicBool::new(false),
             metrics: Metrics::default(),
             mirrors: Mirrors::default(),
-            recent: Recent::default(),
+            history: EventHistory::default(),
             log,
         }
     }
@@ -99,12 +99,12 @@ impl State {
                 self.current.store(Arc::new(next));
                 self.changed.send_modify(|number| *number = number.wrapping_add(1));
                 log::info!("{cause}; now in force: {changes}");
-                self.recent.reloaded(cause, Ok(&changes));
+                self.history.reloaded(cause, Ok(&changes));
                 service_manager::ready("the files in force are the current ones");
                 Ok(())
             }
             Err(error) => {
-                self.recent.reloaded(cause, Err(&error.to_string()));
+                self.history.reloaded(cause, Err(&error.to_string()));
                 log::error!("{cause}, but nothing changes because of errors in the files:\n{error}");
                 service_manager::ready("the last reload was refused because of errors in the files; the log has them");
                 Err(error)
@@ -118,7 +118,7 @@ impl State {
         let before = self.current();
         // A part of the configuration may lack the key, so the one in force counts too.
         if next.config.reload.end_marker || before.config.reload.end_marker {
-            let files = next.files();
+            let files = next.policy.files();
             check_end_markers(files.iter().map(PathBuf::as_path).chain([&*self.file]))?;
         }
         if stamps.again() != stamps {

@@ -1,6 +1,6 @@
 //! The servers of an upstream: load balancing and health checks.
 
-use crate::config::{Balance, HashKey, Health, Server, Upstream as Config};
+use crate::config::{Balance, HashKey, Health, Server, Upstream as Config, counted};
 use crate::retry_budget::RetryBudget;
 use crate::servers::Servers;
 use crate::tls::ServerTrust;
@@ -142,8 +142,9 @@ impl Upstream {
     /// Notes that a server failed.
     pub(crate) fn failed(&self, address: SocketAddr) {
         if let Some((failures, time)) = self.servers.failed(address) {
+            let failures = counted(usize::try_from(failures).unwrap_or(usize::MAX), "failure");
             log::warn!(
-                "upstream {}, server {address}: {failures} failures in a row, so it gets no requests for {time:?}",
+                "upstream {}, server {address}: {failures} in a row, so it gets no requests for {time:?}",
                 self.name
             );
         }

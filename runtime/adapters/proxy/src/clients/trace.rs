@@ -2,7 +2,7 @@
 
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// Returns the trace id, if a value of `traceparent` is valid. Versions after 00 may have more at their end.
+/// Returns the trace ID, if a value of `traceparent` is valid. Versions after 00 may have more at their end.
 pub(super) fn trace_of(value: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(value).ok()?;
     let mut parts = text.split('-');
@@ -24,19 +24,21 @@ pub(super) fn trace_of(value: &[u8]) -> Option<&str> {
 pub(super) struct Started {
     /// The value of `traceparent`.
     pub(super) parent: String,
+    /// The trace ID.
     pub(super) id: String,
 }
 
-/// Starts a trace, of which a share is to be recorded. Its numbers can't be guessed. Returns `None` if the system has no random numbers.
+/// Starts a trace, of which a share is to be recorded. Its trace ID and parent ID are random, so clients cannot guess those of other
+/// requests. Returns `None` if the system has no random numbers.
 pub(super) fn start(sampled: f64) -> Option<Started> {
     let mut bytes = [0; 32];
     SystemRandom::new().fill(&mut bytes).ok()?;
-    let (numbers, chance) = bytes.split_first_chunk::<24>()?;
-    let (id, parent) = numbers.split_first_chunk::<16>()?;
+    let (ids, chance) = bytes.split_first_chunk::<24>()?;
+    let (id, parent) = ids.split_first_chunk::<16>()?;
     // From 0 to 1.
     let chance = u64::from_be_bytes(*chance.first_chunk()?) as f64 / u64::MAX as f64;
     let flags = u8::from(chance < sampled);
-    // Numbers of zeros alone are not valid.
+    // A trace ID or parent ID of zeros alone is not valid.
     let (id, parent) = (u128::from_be_bytes(*id).max(1), u64::from_be_bytes(*parent.first_chunk()?).max(1));
     let id = format!("{id:032x}");
     Some(Started { parent: format!("00-{id}-{parent:016x}-{flags:02x}"), id })

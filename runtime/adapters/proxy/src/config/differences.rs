@@ -4,7 +4,7 @@ use super::Config;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// How many names a list has.
+/// How many names a list has at most.
 const SHOWN: usize = 10;
 
 impl Config {
@@ -55,20 +55,39 @@ impl Config {
 
 /// Adds the names that are in one of two maps, and those whose values differ.
 fn named(text: &mut String, what: &str, old: &BTreeMap<String, String>, new: &BTreeMap<String, String>) {
-    let added: Vec<&String> = new.keys().filter(|name| !old.contains_key(*name)).collect();
-    let gone: Vec<&String> = old.keys().filter(|name| !new.contains_key(*name)).collect();
+    let added: Vec<&str> = new.keys().filter(|name| !old.contains_key(*name)).map(String::as_str).collect();
+    let gone: Vec<&str> = old.keys().filter(|name| !new.contains_key(*name)).map(String::as_str).collect();
     let differs = |name: &&String| old.get(*name).is_some_and(|value| new.get(*name) != Some(value));
-    let changed: Vec<&String> = new.keys().filter(differs).collect();
+    let changed: Vec<&str> = new.keys().filter(differs).map(String::as_str).collect();
     for (kind, names) in [("new", added), ("gone", gone), ("changed", changed)] {
-        list(text, &format!("{kind} {what}"), &names);
+        if !names.is_empty() {
+            let _ = write!(text, "; {kind} {what}: {}", first_names(&names, SHOWN));
+        }
     }
 }
 
-/// Adds the first of some names.
-fn list(text: &mut String, what: &str, names: &[&String]) {
-    if let Some(shown) = names.get(..names.len().min(SHOWN)).filter(|shown| !shown.is_empty()) {
-        let shown: Vec<&str> = shown.iter().map(|name| name.as_str()).collect();
-        let more = if names.len() > SHOWN { ", .." } else { "" };
-        let _ = write!(text, "; {what}: {}{more}", shown.join(", "));
+/// Returns the names with commas between them: at most the first `most`, and then `..` if there are more.
+pub(crate) fn first_names(names: &[&str], most: usize) -> String {
+    let shown = names.get(..names.len().min(most)).unwrap_or_default().join(", ");
+    let more = if names.len() > most { ", .." } else { "" };
+    format!("{shown}{more}")
+}
+
+/// Returns a number of things: `1 rule`, `2 rules`.
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_bounded_and_counted() {
+        assert_eq!(first_names(&["a", "b"], 2), "a, b");
+        assert_eq!(first_names(&["a", "b", "c"], 2), "a, b, ..");
+        assert_eq!(first_names(&[], 2), "");
+        assert_eq!([0, 1, 2].map(|count| counted(count, "rule")), ["0 rules", "1 rule", "2 rules"]);
     }
 }

@@ -8,6 +8,8 @@ mod read_routes;
 mod read_upstreams;
 mod route;
 
+pub(crate) use differences::{counted, first_names};
+pub(crate) use read_routes::CONNECTION_HEADERS;
 pub use route::{Mirror, Retry, Route, RouteTimeouts, Split, StaticAnswer, Target};
 
 use crate::error::Error;

@@ -85,7 +85,7 @@ impl Reader<'_> {
         for MapEntry { key, value } in given {
             let Some(text) = value.text() else { continue };
             let name =
-                HeaderName::from_bytes(key.text.as_bytes()).ok().filter(|name| !OF_THE_CONNECTION.contains(name));
+                HeaderName::from_bytes(key.text.as_bytes()).ok().filter(|name| !CONNECTION_HEADERS.contains(name));
             match (name, HeaderValue::from_str(&text.text)) {
                 (Some(name), Ok(value)) => drop(headers.append(name, value)),
                 (None, _) => {
@@ -213,8 +213,8 @@ impl Reader<'_> {
     }
 }
 
-/// Headers that the proxy itself sets, or that belong to a connection.
-const OF_THE_CONNECTION: [HeaderName; 6] = [
+/// Headers that belong to a connection, or to the framing of a body: the proxy itself sets them.
+pub(crate) const CONNECTION_HEADERS: [HeaderName; 6] = [
     header::CONTENT_LENGTH,
     header::TRANSFER_ENCODING,
     header::CONNECTION,

@@ -1,6 +1,6 @@
 //! The routes of a configuration: which requests are meant, and what is done with them.
 
-use super::{Config, HashKey};
+use super::{Config, HashKey, counted};
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
 use std::fmt::Write;
@@ -146,7 +146,7 @@ impl Config {
             }
         };
         if let Some(retry) = &route.retry {
-            let _ = write!(text, "; tries up to {} other servers", retry.attempts);
+            let _ = write!(text, "; tries up to {}", counted(retry.attempts, "other server"));
         }
         if let Some(mirror) = &route.mirror {
             let _ = write!(text, "; copies to {} ({} of the requests)", name(mirror.upstream), mirror.share);

@@ -20,12 +20,15 @@ pub(crate) struct ServerTrust {
     /// The certificate for servers that ask for one.
     own: Option<Arc<CertKey>>,
     http2: bool,
+    /// A hash of the authorities, the own certificates and their key; 0 if there are none. Connections of another group are not used again.
+    group: u64,
 }
 
 impl ServerTrust {
     /// Reads the files of a configuration.
     pub(crate) fn load(config: &UpstreamTls) -> Result<Self, Error> {
-        let mut trust = Self { name: config.server_name.clone(), authorities: None, own: None, http2: config.http2 };
+        let name = config.server_name.clone();
+        let mut trust = Self { name, authorities: None, own: None, http2: config.http2, group: 0 };
         if let Some(file) = &config.authorities {
             let certificates = pem::certificates(file)?;
             // Pingora's parser panics at what is no certificate.
@@ -51,6 +54,7 @@ impl ServerTrust {
             let chain = chain.iter().map(|certificate| certificate.to_vec()).collect();
             trust.own = Some(Arc::new(CertKey::new(chain, private.secret_der().to_vec())));
         }
+        trust.group = trust.group_key();
         Ok(trust)
     }
 
@@ -64,13 +68,30 @@ impl ServerTrust {
             peer.options.set_http_version(2, 1);
         }
         peer.client_cert_key.clone_from(&self.own);
-        if let Some((certificates, parsed)) = &self.authorities {
+        if let Some((_, parsed)) = &self.authorities {
             peer.options.ca = Some(Arc::clone(parsed));
-            // Pingora's pool takes connections for equal that were verified by other authorities.
-            let mut hasher = DefaultHasher::new();
-            certificates.hash(&mut hasher);
-            peer.group_key = hasher.finish();
         }
+        // Pingora's pool takes connections for equal that were verified by other authorities, and those with other own certificates if these have
+        // equal serial numbers.
+        peer.group_key = self.group;
+    }
+
+    /// Returns the hash that tells these authorities, own certificates and key from others.
+    fn group_key(&self) -> u64 {
+        if self.authorities.is_none() && self.own.is_none() {
+            return 0;
+        }
+        let mut hasher = DefaultHasher::new();
+        self.certificates().hash(&mut hasher);
+        self.key_and_chain().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Returns the own key, leaf certificate and intermediate certificates, as bytes.
+    fn key_and_chain(&self) -> Option<(&[u8], Vec<&[u8]>)> {
+        let own = self.own.as_ref()?;
+        let chain = std::iter::once(own.leaf()).chain(own.intermediates());
+        Some((own.key().as_slice(), chain.map(|certificate| certificate.borrow_raw_cert().as_slice()).collect()))
     }
 
     fn certificates(&self) -> Option<&[CertificateDer<'static>]> {
@@ -80,14 +101,45 @@ impl ServerTrust {
 
 impl PartialEq for ServerTrust {
     fn eq(&self, other: &Self) -> bool {
-        let own =
-            |trust: &Self| trust.own.as_ref().map(|own| (own.key().clone(), own.leaf().borrow_raw_cert().clone()));
-        self.name == other.name && self.certificates() == other.certificates() && own(self) == own(other)
+        self.name == other.name
+            && self.certificates() == other.certificates()
+            && self.key_and_chain() == other.key_and_chain()
     }
 }
 
 impl fmt::Debug for ServerTrust {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ServerTrust").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rcgen::{CertificateParams, KeyPair, SerialNumber};
+
+    /// A certificate, always with the same serial number.
+    fn certificate(name: &str) -> Vec<u8> {
+        let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        params.serial_number = Some(SerialNumber::from(1_u64));
+        params.self_signed(&KeyPair::generate().unwrap()).unwrap().der().to_vec()
+    }
+
+    #[test]
+    fn connections_are_kept_apart_by_own_certificates_and_keys() {
+        let trust = |chain: &[&Vec<u8>], key: &[u8]| {
+            let chain = chain.iter().map(|certificate| certificate.to_vec()).collect();
+            let own = Some(Arc::new(CertKey::new(chain, key.to_vec())));
+            let mut trust = ServerTrust { name: "a".to_owned(), authorities: None, own, http2: false, group: 0 };
+            trust.group = trust.group_key();
+            trust
+        };
+        let (a, b) = (certificate("a"), certificate("b"));
+        let first = trust(&[&a], b"key");
+        let same = trust(&[&a], b"key");
+        assert!(first == same && first.group == same.group && first.group != 0);
+        for other in [trust(&[&a], b"other"), trust(&[&b], b"key"), trust(&[&a, &b], b"key")] {
+            assert!(first != other && first.group != other.group);
+        }
     }
 }

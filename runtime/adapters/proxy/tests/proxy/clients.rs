@@ -242,8 +242,7 @@ fn clients_of_http2_are_found_too() {
     assert!(String::from_utf8_lossy(response.body()).contains("[\"x-forwarded-host\",\"test.example\"]"));
 }
 
-/// A client can't have the proxy's headers removed.
-/// What clients say of traces counts as the configuration says; the others get one of their own.
+/// The proxy keeps the client's traceparent as the configuration says, and otherwise starts a trace.
 #[test]
 fn traces_are_started() {
     let client = "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -268,6 +267,7 @@ fn traces_are_started() {
     }
 }
 
+/// A client can't have the proxy's headers removed.
 #[test]
 fn connection_names_none_of_these_headers() {
     let proxy = Running::demo("");

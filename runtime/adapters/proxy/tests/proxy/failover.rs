@@ -4,6 +4,8 @@ use crate::answering::{Answering, response};
 use crate::client::{Client, get, post};
 use crate::running::{Running, eventually};
 use std::collections::BTreeMap;
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -146,6 +148,61 @@ fn servers_that_fail_are_ejected_and_come_back() {
     eventually(|| get(proxy.address, "/").text() == "a", || "the server back".into());
     assert_eq!(proxy.metric(ejected), 0.0);
     assert_eq!(proxy.metric(r#"celero_upstream_ejections_total{upstream="group"}"#), 1.0);
+}
+
+/// A head is no success yet.
+#[test]
+fn servers_whose_responses_break_off_are_ejected() {
+    let half =
+        || Answering::start(|_| Some("HTTP/1.1 200 X\r\ncontent-length: 10\r\nconnection: close\r\n\r\nhalf".into()));
+    let (a, b) = (half(), half());
+    // The servers keep their connections open, so the rest of a body times out.
+    let upstream = "ejection: { failures: 3, time: 1h }";
+    let proxy = Running::with(&config(&[&a, &b], upstream, "timeouts: { read: 100ms }"), "");
+    for _ in 0..6 {
+        let mut client = Client::connect(proxy.address);
+        assert!(client.request("GET /", &[], b"").try_reply(true).is_err(), "the response is not whole");
+    }
+    let ejected = || proxy.metric(r#"celero_upstream_servers_ejected{upstream="group"}"#) == 1.0;
+    eventually(ejected, || "an ejection".into());
+}
+
+/// A client decides how long its upgraded connection is idle.
+#[test]
+fn idle_upgraded_connections_eject_no_server() {
+    let switch = || {
+        Answering::start(|_| {
+            Some("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n".into())
+        })
+    };
+    let (a, b) = (switch(), switch());
+    let upstream = "ejection: { failures: 1, time: 1h }";
+    let proxy = Running::with(&config(&[&a, &b], upstream, "timeouts: { read: 200ms }"), "");
+    let mut client = Client::connect(proxy.address);
+    client.request("GET /", &["connection: upgrade", "upgrade: websocket"], b"");
+    assert_eq!(client.reply().status, 101);
+    // The log has a line when the connection has ended.
+    proxy.log(1);
+    assert_eq!(proxy.metric(r#"celero_upstream_servers_ejected{upstream="group"}"#), 0.0);
+}
+
+/// A server that stops taking the body has failed, not the client.
+#[test]
+fn a_server_that_takes_no_body_is_answered_with_504() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let rest = format!(
+        "upstreams: [{{ name: silent, servers: [\"{}\"] }}]\n\
+         routes: [{{ upstream: silent, timeouts: {{ read: 20s, write: 200ms }} }}]\n",
+        silent.local_addr().unwrap()
+    );
+    let proxy = Running::with(&rest, "");
+    let mut client = TcpStream::connect(proxy.address).unwrap();
+    client.write_all(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000000\r\n\r\n").unwrap();
+    std::thread::spawn(move || {
+        let piece = vec![b'x'; 1 << 20];
+        while client.write_all(&piece).is_ok() {}
+    });
+    assert_eq!(proxy.log(1)[0]["status"], 504);
 }
 
 /// Somebody who finds a request that every server answers with 503 can't take out the upstream.

@@ -82,11 +82,11 @@ fn a_configuration_is_described() {
         "a: roundRobin, out for 30s after 5 failures",
         "127.0.0.1:9000 (weight 3)",
         "the built-in demo server",
-        "*.example/x -> a; tries up to 1 other servers",
+        "*.example/x -> a; tries up to 1 other server",
         "*/down -> the answer 503 with 0 bytes",
         "* -> a (1), b (2) by address",
-        "request: 1 rules: first",
-        "response: 1 rules: second",
+        "request: 1 rule: first",
+        "response: 1 rule: second",
         "10000 open requests",
     ] {
         assert!(summary.contains(part), "{part} in\n{summary}");

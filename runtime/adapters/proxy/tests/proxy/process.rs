@@ -114,9 +114,9 @@ fn the_log_says_what_signals_and_reloads_do() {
     let says = |text: &str| {
         eventually(|| process.said().contains(text), || format!("{text:?} in:\n{}", process.said()));
     };
-    says("policy.yaml changed; now in force: a policy with 1 rules; new: no-admin");
+    says("policy.yaml changed; now in force: a policy with 1 rule; new: no-admin");
     process.signal("HUP");
-    says("INFO  SIGHUP; now in force: a policy with 1 rules\n");
+    says("INFO  SIGHUP; now in force: a policy with 1 rule\n");
     folder.write("policy.yaml", "request: [{ deny: treu }]\n");
     says("ERROR ");
     says("policy.yaml changed, but nothing changes because of errors in the files:\n");

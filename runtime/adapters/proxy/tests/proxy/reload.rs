@@ -4,7 +4,7 @@ use crate::client::{Client, get};
 use crate::running::{Running, config, eventually};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 fn policy(version: usize) -> String {
     format!("response:\n  - {{ name: v, setHeaders: {{ x-version: \"{version}\", x-same: \"{version}\" }} }}\n")
@@ -147,4 +147,30 @@ fn a_file_without_its_end_marker_is_refused() {
     proxy.handle.reload().unwrap();
     std::fs::write(&file, format!("{}...\n", RULES.replace("/secret", "/other"))).unwrap();
     eventually(|| get(proxy.address, "/secret").status == 200, || "the new policy".into());
+}
+
+/// Only the configuration, the policy and what it includes need the marker: the file of an answer may be another document.
+#[test]
+fn files_of_answers_need_no_end_marker() {
+    let rest = "upstreams: [{ name: demo, demo: true }]\n\
+                routes: [{ path: /api.yaml, answer: { status: 200, file: api.yaml } }, { upstream: demo }]\n\
+                reload: { endMarker: true }\n...\n";
+    let proxy = Running::with_listener("h2c: true", rest, &format!("{RULES}...\n"), |folder| {
+        folder.write("api.yaml", "openapi: 3.1.0\n");
+    });
+    proxy.handle.reload().unwrap();
+    assert_eq!(get(proxy.address, "/api.yaml").text(), "openapi: 3.1.0\n");
+}
+
+#[test]
+fn entries_of_lists_expire() {
+    let soon = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() + 4;
+    let list = format!("entry,expires\n/once,{soon}\n/always,\n");
+    let policy = "lists: { closed: { kind: texts, files: [closed.csv] } }\n\
+                  request: [{ name: closed, when: request.path in lists.closed, deny: 403 }]\n";
+    let rest = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\n";
+    let proxy = Running::with_listener("h2c: true", rest, policy, |folder| drop(folder.write("closed.csv", &list)));
+    assert_eq!(get(proxy.address, "/once").status, 403);
+    eventually(|| get(proxy.address, "/once").status == 200, || "the end of an entry".into());
+    assert_eq!(get(proxy.address, "/always").status, 403);
 }

@@ -1,6 +1,6 @@
 //! What routes do besides leading to an upstream: answers of their own, shares of the keys, copies, timeouts.
 
-use crate::answering::Answering;
+use crate::answering::{Answering, response};
 use crate::backend::Backend;
 use crate::client::{Client, get, get_with, post};
 use crate::running::{Folder, Running, eventually};
@@ -95,6 +95,21 @@ fn copies_are_whole_requests() {
     assert_eq!(post(proxy.address, "/l", &vec![b'x'; 100 << 10]).text(), "main");
     assert_eq!(proxy.metric(r#"celero_mirrored_requests_total{result="skipped"}"#), 1.0);
     assert_eq!(shadow.hits(), 3);
+}
+
+/// Interim responses come before the response.
+#[test]
+fn interim_responses_to_copies_are_passed_over() {
+    let main = Answering::always(200, "main");
+    let interim = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n";
+    let shadow = Answering::start(move |_| Some(format!("{interim}{interim}{}", response(200, "shadow"))));
+    let servers = |server: &Answering| format!("servers: [\"{}\"]", server.address);
+    let proxy = Running::with(&mirrored(&servers(&main), &servers(&shadow)), "");
+    assert_eq!(get(proxy.address, "/").text(), "main");
+    eventually(
+        || proxy.metric(r#"celero_mirrored_requests_total{result="answered"}"#) == 1.0,
+        || "an answer to the copy".into(),
+    );
 }
 
 /// An upstream for copies that is dead, or never answers, costs the clients nothing.

@@ -1,4 +1,4 @@
-//! What happened last, for the page of operators: requests that were refused, and reloads. Bounded in number and in bytes.
+//! The last events, for the page of operators: requests that were refused, and reloads. Bounded in number and in bytes.
 
 use jiff::Timestamp;
 use std::collections::VecDeque;
@@ -34,13 +34,14 @@ pub(crate) struct Reloaded {
 
 /// The last entries of both kinds.
 #[derive(Debug, Default)]
-pub(crate) struct Recent {
+pub(crate) struct EventHistory {
     refused: Mutex<VecDeque<Refused>>,
     reloads: Mutex<VecDeque<Reloaded>>,
 }
 
-impl Recent {
-    /// Keeps a refused request, unless another thread is about to keep one: a flood of them must not make requests wait.
+impl EventHistory {
+    /// Adds an entry for a refused request. While another thread adds an entry, this one is dropped: a flood of them must not make requests
+    /// wait.
     pub(crate) fn refused(&self, make: impl FnOnce() -> Refused) {
         let Ok(mut entries) = self.refused.try_lock() else { return };
         let mut entry = make();
@@ -88,11 +89,11 @@ mod tests {
 
     #[test]
     fn entries_are_bounded() {
-        let recent = Recent::default();
+        let history = EventHistory::default();
         for number in 0..200 {
-            recent.reloaded("a cause", Ok(&format!("{number} {}", "é".repeat(1000))));
+            history.reloaded("a cause", Ok(&format!("{number} {}", "é".repeat(1000))));
         }
-        let kept = recent.last_reloads();
+        let kept = history.last_reloads();
         assert_eq!(kept.len(), KEPT);
         assert!(kept[0].result.starts_with("199 é") && kept[0].result.chars().count() == LONGEST + 2);
     }
