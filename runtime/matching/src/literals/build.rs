@@ -3,12 +3,10 @@
 use super::filter::Filter;
 use super::first_stage::{Bloom, FirstStage, Groups, LENGTHS, WINDOW};
 use super::level::LiteralLevel;
-use super::rarity::{Rarity, windows};
+use super::rarity::{ANCHOR_REGION, Rarity, windows};
 use super::{AnchorEntry, AnchorLayout, LOWER_CASE, LiteralMap, Scan, Stride, VectorPass, eight_bytes, hash_of_anchor};
 use std::sync::OnceLock;
 
-/// An anchor is within this many bytes from the start of its key.
-const ANCHOR_REGION: usize = 256;
 /// Most keys that groups tell apart well enough: with tables by byte, and with tables by half byte.
 const GROUPED_BY_BYTE: usize = 48;
 const GROUPED_BY_HALF: usize = 64;

@@ -3,6 +3,9 @@
 use super::filter::hash_of_window;
 use crate::byte_frequency::{MAX_RARITY_BITS, rarity_bits};
 
+/// An anchor is within this many bytes from the start of its key.
+pub(super) const ANCHOR_REGION: usize = 256;
+
 /// Estimates for windows of one length.
 pub(super) struct Rarity<const IGNORE_CASE: bool> {
     /// Indexed by hash: how often keys and common texts contain a window.

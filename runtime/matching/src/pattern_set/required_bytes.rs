@@ -22,6 +22,7 @@ impl ByteMask {
                 *has = 1;
             }
         }
+        // Stands for every text, the empty one too: a pattern that requires no byte requires this one.
         has[255] = 1;
         let mut words = [0; 4];
         for (word, has) in words.iter_mut().zip(has.as_chunks::<64>().0) {

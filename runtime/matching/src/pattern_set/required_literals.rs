@@ -7,8 +7,10 @@ use regex_syntax::hir::{Class, Hir, HirKind, Look};
 const SHORTEST: usize = 2;
 /// Patterns whose literals are at more than this share of the offsets of texts go into tables if they fit.
 const RARE: f64 = 1.0 / 1024.0;
-/// Most literals of a pattern, which bounds the memory of a gate.
+/// Most literals of a pattern.
 const MOST_TEXTS: usize = 64;
+/// Most bytes of the literals of a pattern, which bounds the memory of a gate.
+const MOST_BYTES: usize = 4096;
 /// Longest match that is searched for near a literal, in bytes.
 const MOST_NEAR: usize = 512;
 
@@ -136,6 +138,9 @@ fn texts_of(parts: &[&Hir], folded: bool) -> Option<Vec<Vec<u8>>> {
             return None;
         }
         all = all.iter().flat_map(|head| next.iter().map(|tail| [head.as_slice(), tail].concat())).collect();
+        if all.iter().map(Vec::len).sum::<usize>() > MOST_BYTES {
+            return None;
+        }
     }
     Some(all)
 }

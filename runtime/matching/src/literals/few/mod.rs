@@ -14,14 +14,12 @@ mod x86;
 
 use super::eight_bytes;
 use super::level::LiteralLevel;
-use super::rarity::{Rarity, windows};
+use super::rarity::{ANCHOR_REGION, Rarity, windows};
 use crate::search::Searcher;
 use memchr::memmem;
 
 /// Bytes of an anchor.
 const ANCHOR: usize = 3;
-/// An anchor is within this many bytes from the start of its key.
-const ANCHOR_REGION: usize = 256;
 /// Groups of keys: one bit each of a byte.
 const GROUPS: usize = 8;
 /// Bytes of a key that are compared in the time of one step.

@@ -94,7 +94,7 @@ fn keys_that_were_found_take_steps_too() {
 }
 
 #[test]
-fn only_so_many_keys_fit() {
+fn at_most_64_keys_fit() {
     let keys = vec!["key"; 65];
     assert!(FewLiterals::new(&keys).is_none());
     assert_eq!(FewLiterals::new(&keys[..64]).unwrap().find(b"a key"), u64::MAX);
