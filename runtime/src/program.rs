@@ -105,8 +105,8 @@ impl<S> Program<S> {
         &self.shared.fields
     }
 
-    /// Returns whether every evaluation with the same context gives the same result: whether the expression calls no impure
-    /// function, such as `random()`, `uuid()` or one that the host declared with [`Env::impure_function`]. Functions that are
+    /// Returns whether every evaluation with the same context gives the same result: whether the expression asks no [named list](Env::lists)
+    /// and calls no impure function, such as `random()`, `uuid()` or one that the host declared with [`Env::impure_function`]. Functions that are
     /// defined in CEL count by their bodies. Walks the expression's tree.
     #[must_use]
     pub fn is_pure(&self) -> bool {
@@ -193,11 +193,7 @@ impl<S: Context + 'static> Program<S> {
 
     #[inline(never)]
     fn test_roomy<C: Context<Static = S>>(&self, context: &C) -> u64 {
-        let result = with_thread_scratch(|scratch| {
-            let result = self.test_with(context, scratch);
-            scratch.lists = None;
-            result
-        });
+        let result = with_thread_scratch(|scratch| self.test_with(context, scratch));
         result.map_or_else(|error| word_of(&error), u64::from)
     }
 
@@ -206,12 +202,13 @@ impl<S: Context + 'static> Program<S> {
     /// # Errors
     /// As [`test`](Self::test).
     pub fn test_with<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<bool, EvalError> {
-        let value = self.eval(context, scratch)?;
-        self.shared.expression.truth(&value)
+        let result = self.eval(context, scratch).and_then(|value| self.shared.expression.truth(&value));
+        scratch.lists = None;
+        result
     }
 
     /// Evaluates the expression and returns its value, which borrows from the program, the context and the scratch. If it asks
-    /// [lists](Env::lists), the scratch keeps their generation in memory until it is used again.
+    /// [lists](Env::lists), the scratch keeps their generation in memory until the next program is evaluated with it.
     ///
     /// # Errors
     /// The evaluation's error.

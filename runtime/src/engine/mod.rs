@@ -79,8 +79,8 @@ impl EngineBuilder {
     /// Sets whether programs whose rules differ in constants only share their code. Default: false.
     ///
     /// For many programs of few shapes, or programs that are compiled while requests wait. The second rule of a shape is compiled without
-    /// the code generator, in about a fifth of the time, and keeps 8 bytes for each of its constants and places instead of a page (4 KiB)
-    /// of code. Its evaluation reads the constants from memory, which takes up to 6 % longer. Texts of 1, 2 to 3, 4 to 7, 8 to 16 and 17
+    /// running the code generator, and keeps 8 bytes for each of its constants and places instead of a page (4 KiB)
+    /// of code. Its evaluation is slightly slower, because it reads the constants from memory. Texts of 1, 2 to 3, 4 to 7, 8 to 16 and 17
     /// to 32 bytes, and longer ones, are different shapes. The engine keeps the code of 256 shapes, those that were used last.
     ///
     /// Has no effect on rule sets, which have templates, and with [`profiling`](Self::profiling), which shows one name for a function.

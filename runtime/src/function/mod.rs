@@ -7,7 +7,7 @@ mod typed;
 
 pub(crate) use dispatch::dispatch;
 pub(crate) use message::{explain, last_message, message_of};
-pub(crate) use named_lists::NamedLists;
+pub(crate) use named_lists::{NamedLists, PinnedLists};
 pub use typed::{FromValue, HostFunction, IntoValue};
 
 use crate::arena::EvalResult;

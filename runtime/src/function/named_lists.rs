@@ -1,6 +1,7 @@
-//! [`NamedLists`]: the lists of the host that rules may ask.
+//! [`NamedLists`]: the lists of the host that rules may ask. [`PinnedLists`]: those of one generation, for one evaluation.
 
-use celero_lists::{Kind, Lists};
+use arc_swap::Guard;
+use celero_lists::{Kind, Lists, Snapshot};
 use std::sync::Arc;
 
 /// The lists that were there when they were declared, by the numbers that they have in [`Lists`].
@@ -17,6 +18,11 @@ impl NamedLists {
         Self { lists: lists.clone(), kinds }
     }
 
+    /// The kind of a list, by its number.
+    pub(crate) fn kind(&self, list: u32) -> Option<Kind> {
+        self.kinds.get(list as usize).map(|(_, kind)| *kind)
+    }
+
     /// Whether these are the same lists.
     fn are(&self, other: &Self) -> bool {
         self.lists.is_same(&other.lists) && self.kinds.len() == other.kinds.len()
@@ -29,5 +35,21 @@ impl NamedLists {
             (Some(one), Some(other)) => one.are(other),
             _ => false,
         }
+    }
+}
+
+/// The lists of the current generation, kept for one evaluation. Empty if no rule asks a list.
+pub(crate) struct PinnedLists(Option<Guard<Arc<Snapshot>>>);
+
+impl PinnedLists {
+    /// Loads the current generation of the lists, if rules ask any. Never waits.
+    #[inline]
+    pub(crate) fn load(lists: Option<&Lists>) -> Self {
+        Self(lists.map(Lists::load))
+    }
+
+    #[inline]
+    pub(crate) fn snapshot(&self) -> Option<&Snapshot> {
+        self.0.as_deref().map(|lists| &**lists)
     }
 }

@@ -262,7 +262,7 @@ where
     /// to 1 in steps of one millionth and spread evenly, the candidate is evaluated after the live rules in the same thread, and
     /// `on_difference` is called if the results differ. The callback delays the thread that answers the request: it should be fast.
     ///
-    /// Impure functions of the host are called by both sets.
+    /// Impure functions of the host are called by both sets, and each set asks named lists as they are when its evaluation begins.
     ///
     /// # Errors
     /// As [`replace`](Live::replace). A previous candidate stays then.

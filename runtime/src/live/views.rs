@@ -6,10 +6,11 @@ use super::segment::{RuleOrder, Segment};
 use crate::context::Context;
 use crate::counters::Counters;
 use crate::error::RuleError;
+use crate::function::PinnedLists;
 use crate::report::Report;
 use crate::rules::{ErrorPolicy, Excluded, Match, RuleSet};
 use crate::scratch::{FirstPerTag, Scratch};
-use celero_lists::{Lists, Snapshot};
+use celero_lists::Snapshot;
 use std::sync::Arc;
 
 /// A segment of a snapshot.
@@ -161,8 +162,8 @@ impl<S: Context + 'static, A> SegmentViews<S, A> {
         errors.clear();
         let mut stopped: Option<(RuleOrder, RuleError)> = None;
         // One generation of lists for all segments.
-        let pinned = self.views.iter().find_map(|view| view.segment.set()?.lists()).map(Lists::load);
-        let lists = pinned.as_deref().map(|lists| &**lists);
+        let pinned = PinnedLists::load(self.views.iter().find_map(|view| view.segment.set()?.lists()));
+        let lists = pinned.snapshot();
         for view in &self.views {
             let result = view.evaluate(context, scratch, once, lists, &mut matched);
             let at = |error: &RuleError| RuleError::new(view.first.saturating_add(error.rule), error.error);

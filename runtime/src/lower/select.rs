@@ -3,6 +3,7 @@
 use super::Lowering;
 use celero_frontend::{Expr, Literal, NodeId as AstId, Reference, stdlib::Builtin};
 use celero_ir::{Constant, ErrorKind, Helper, NodeId, Op, Ty, layout};
+use celero_lists::Kind;
 
 impl<'c> Lowering<'c> {
     /// Lowers a declared variable, or the test whether it is present.
@@ -74,10 +75,11 @@ impl<'c> Lowering<'c> {
         self.call(id, &[element, container])
     }
 
-    /// `value in lists.NAME`. An address of the host is asked for as a number.
+    /// `value in lists.NAME`. A list of addresses is asked for an address of the host as a number; for other lists it is text.
     pub(super) fn in_list(&mut self, id: AstId, value: AstId, list: u32) -> NodeId {
         let mut value = self.expr(value);
-        if self.graph.op(value) == Op::IpText
+        if self.functions.lists().and_then(|lists| lists.kind(list)) == Some(Kind::Addresses)
+            && self.graph.op(value) == Op::IpText
             && let &[address] = self.graph.args(value)
         {
             value = address;

@@ -76,8 +76,11 @@ impl NativeProgram {
         let unit = Unit { graph, fields, constants, helpers: &*HELPERS, steps: Some(steps), literals: &literals };
         let shared = share.then(|| graph.roots().first()).flatten().map(|&root| compiler.compile_shared(&unit, root));
         let SharedFunction { code, words } = match shared {
-            Some(shared) => shared.map_err(NativeError::Compile)?,
-            None => {
+            // Shared code is a little longer than the rule's own, which may fit.
+            Some(shared) if !matches!(shared, Err(celero_jit::Error::TooLarge { .. })) => {
+                shared.map_err(NativeError::Compile)?
+            }
+            _ => {
                 let code = Arc::new(compiler.compile(&unit).map_err(NativeError::Compile)?);
                 SharedFunction { code, words: Box::default() }
             }

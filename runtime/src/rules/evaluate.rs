@@ -6,6 +6,7 @@ use super::{ErrorPolicy, Excluded, Match, RuleSet, SetRule};
 use crate::arena::Arena;
 use crate::context::Context;
 use crate::error::{ErrorKind, EvalError, RuleError};
+use crate::function::PinnedLists;
 use crate::native::{HostData, RuleBits, StopConditions};
 use crate::report::Report;
 use crate::scratch::{IndexSearch, Scratch, Verdict};
@@ -147,8 +148,8 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
             return Some(Err(EvalError::HOST));
         }
         let (standalone, arena) = (&self.standalone, &mut scratch.arena);
-        let pinned = standalone.lists.as_ref().map(Lists::load);
-        let lists = pinned.as_deref().map(|lists| &**lists);
+        let pinned = PinnedLists::load(standalone.lists.as_ref());
+        let lists = pinned.snapshot();
         let row = self.whole.get(rule).copied().flatten();
         Some(match (row, &self.native) {
             (Some(row), Some(native)) if native.builds(row).is_some() => {
@@ -196,8 +197,8 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         asked: Asked,
         matches: &mut impl Matches,
     ) -> Result<(), RuleError> {
-        let pinned = self.standalone.lists.as_ref().map(Lists::load);
-        let lists = pinned.as_deref().map(|lists| &**lists);
+        let pinned = PinnedLists::load(self.lists());
+        let lists = pinned.snapshot();
         let Some(counters) = &self.counters else {
             return self.ask(context, scratch, None, asked, lists, matches).map_err(|error| self.named(error));
         };

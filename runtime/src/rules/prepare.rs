@@ -56,9 +56,9 @@ pub(super) struct Prepared {
     /// Indexed by rule: the parameter row of its whole condition, if it has standalone code.
     pub(super) whole: Vec<Option<u32>>,
     pub(super) compiled: Compiled,
-    /// Sorted by rule.
     /// Whether a rule asks a list of the host.
     pub(super) asks_lists: bool,
+    /// Sorted by rule.
     pub(super) warnings: Vec<(usize, Diagnostic)>,
     pub(super) trace: PlanTrace,
 }

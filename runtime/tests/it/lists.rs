@@ -7,7 +7,6 @@ use celero::{
     Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Indexing, Live, Rule, Scratch, Tier, Type, Value,
 };
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Context)]
 struct Data {
@@ -66,6 +65,9 @@ const RULES: &[(&str, &str)] = &[
     ("host in lists.blocked", ""),
     ("port in lists.ports && count in lists.ports", "port in $ports"),
     ("dyn(peer) in lists.blocked", ""),
+    ("peer in lists.paths", ""),
+    ("proxy in lists.tenants", ""),
+    ("dyn(peer) in lists.paths", ""),
     ("dyn(port) in lists.ports && dyn(count) in lists.ports", ""),
     ("dyn(1.5) in lists.ports", ""),
     ("dyn(null) in lists.tenants", ""),
@@ -197,24 +199,24 @@ fn an_evaluation_sees_one_generation() {
         let list = if number % 2 == 0 { "a" } else { "b" };
         live.insert(Rule::new("", &format!("port in lists.{list} && host != '{number}'"), number % 2)).unwrap();
     }
-    let done = AtomicBool::new(false);
     std::thread::scope(|threads| {
-        threads.spawn(|| {
-            for number in 0..400 {
-                let change = lists.change();
-                let change = match number % 2 {
-                    0 => change.insert("a", "7").insert("b", "7"),
-                    _ => change.remove("a", "7").remove("b", "7"),
-                };
-                change.commit().unwrap();
+        let reader = threads.spawn(|| {
+            let (context, mut scratch) = (data("192.0.2.1", "h", 7), Scratch::new());
+            let mut counts = Vec::new();
+            // Both states have to be seen, or nothing was tested.
+            while counts.len() < 400 || !counts.contains(&0) || !counts.contains(&200) {
+                assert_eq!(program.test(&context), Ok(false));
+                let count = rules.count(&context, &mut scratch).unwrap();
+                assert!([0, 200].contains(&count), "torn: {count}");
+                counts.push(count);
+                let count = live.load().count(&context, &mut scratch).unwrap();
+                assert!([0, 20].contains(&count), "torn: {count}");
             }
-            done.store(true, Ordering::Relaxed);
         });
-        let (context, mut scratch) = (data("192.0.2.1", "h", 7), Scratch::new());
-        while !done.load(Ordering::Relaxed) {
-            assert_eq!(program.test(&context), Ok(false));
-            assert!([0, 200].contains(&rules.count(&context, &mut scratch).unwrap()));
-            assert!([0, 20].contains(&live.load().count(&context, &mut scratch).unwrap()));
+        // Until the reader has seen enough, or has failed.
+        while !reader.is_finished() {
+            lists.change().insert("a", "7").insert("b", "7").commit().unwrap();
+            lists.change().remove("a", "7").remove("b", "7").commit().unwrap();
         }
     });
 }
@@ -230,12 +232,12 @@ fn wrong_uses_are_found_when_a_rule_is_compiled() {
         ("port in lists.blocked", "list-use", "the list `blocked` is asked for an address: a `string` or a `net.IP`"),
         ("host in lists.ports", "list-use", "an `int` or a `uint`"),
         ("b'x' in lists.paths", "list-use", "a `string`, this is `bytes`"),
-        ("size(lists.blocked) > 1", "list-use", "the list `blocked` is no value"),
-        ("lists.blocked.exists(x, true)", "list-use", "no value"),
-        ("lists.blocked[peer]", "list-use", "no value"),
+        ("size(lists.blocked) > 1", "list-use", "the list `blocked` is not a value"),
+        ("lists.blocked.exists(x, true)", "list-use", "not a value"),
+        ("lists.blocked[peer]", "list-use", "not a value"),
         ("tags.all(t, lists.tenants)", "list-use", "`value in lists.tenants`"),
-        ("cel.bind(l, lists.blocked, peer in l)", "list-use", "no value"),
-        ("has(lists.blocked)", "list-use", "no value"),
+        ("cel.bind(l, lists.blocked, peer in l)", "list-use", "not a value"),
+        ("has(lists.blocked)", "list-use", "not a value"),
     ] {
         let error = Engine::new().compile(&env, rule).unwrap_err();
         assert!(error.diagnostics().iter().any(|found| found.code == code), "{rule}: {error}");

@@ -9,7 +9,7 @@ use crate::requirement::Requirement;
 use crate::rule_target::{PathTemplate, TargetTemplate};
 use crate::yaml::{MapEntry, Node};
 use celero::Context;
-use celero_canonical::canonical_path;
+use celero_canonical::{DotSegments, canonical_path};
 use http::StatusCode;
 
 /// The keys that a rule with `require` may have: what it does not say is done to messages that pass.
@@ -41,7 +41,11 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         let path = rule.text_of("setPath").and_then(|text| {
             let place = text.place;
             let text = self.expressions.words(&text, self.compilation.problems)?;
-            let options = self.compilation.normalization.options;
+            let mut options = self.compilation.normalization.options;
+            if matches!(text, TextTemplate::Computed(_)) {
+                // `/a/${x}` stays below `/a`, whatever the client sends as `x`.
+                options.dot_segments = DotSegments::Refuse;
+            }
             if let TextTemplate::Fixed(path) = &text
                 && let Err(refusal) = canonical_path(path, &options)
             {

@@ -30,7 +30,7 @@ pub struct Exchange {
     pub(crate) effects: Effects,
     /// The target as it was received, if it was not canonical.
     pub(crate) received: Option<Box<[u8]>>,
-    /// Whether a rule has changed the target: then the received one is not sent.
+    /// Whether a rule says what the target is, also if it is that already: then the received one is not sent.
     pub(crate) has_new_target: bool,
     pub(crate) refusal: Option<Refusal>,
     /// Whether the request is a call of gRPC.
@@ -186,7 +186,7 @@ impl Exchange {
     pub(crate) fn find_target(&mut self, head: &request::Parts, error_status: StatusCode) -> Option<PolicyAnswer> {
         match self.effects.edits.find_target(&head.uri) {
             Ok(()) => {
-                self.has_new_target |= self.effects.edits.uri().is_some();
+                self.has_new_target |= !self.effects.edits.target.is_empty();
                 None
             }
             Err(rule) => {

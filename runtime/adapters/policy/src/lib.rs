@@ -39,6 +39,7 @@
 mod action_failure;
 mod actions;
 mod auth;
+mod auth_keys;
 mod body_buffering;
 mod body_phases;
 mod body_settings;

@@ -1,6 +1,6 @@
 //! The keys of a policy: names, values and descriptions.
 //!
-//! The tables here are the only list of keys. The check of a file, the JSON schema (`celero schema`) and the test that
+//! The tables here, and those of credentials in `auth_keys.rs`, are the only list of keys. The check of a file, the JSON schema (`celero schema`) and the test that
 //! `docs/policy.md` and `docs/limits.md` describe every key read them.
 //!
 //! # How to add a key
@@ -12,11 +12,12 @@
 //! 4. Describe the key in `docs/policy.md` (of limits in `docs/limits.md`), and test it in `tests/policy/` (`actions.rs`, `auth.rs`, `failures.rs`).
 //! 5. Write the schema anew: `BLESS=1 cargo test -p celero-policy schema`.
 
+use crate::auth_keys::{API_KEYS, BASIC_AUTH, CLIENT_CERT, JWT};
 use crate::error_policy::PhaseErrorPolicy;
 use crate::language::Language;
 use crate::rule_limit::{LimitErrorPolicy, TellsClient};
 use crate::schema::ValueSpec::{
-    Duration, Expression, Integer, List, Map, Mapping, OneOf, Rate, Seconds, Share, Size, Template, Text, True, Word,
+    Duration, Expression, Integer, List, Map, Mapping, OneOf, Rate, Share, Size, Template, Text, True, Word,
 };
 use crate::schema::{DiagnosticCodes, DocumentSpec, KeySpec, MappingSpec, ValueSpec};
 
@@ -36,10 +37,6 @@ pub(crate) const CODES: DiagnosticCodes =
 pub(crate) static POLICY: DocumentSpec = DocumentSpec::new("a policy", Mapping(&SECTIONS), CODES);
 
 const STATUS: ValueSpec = Integer { least: 200, most: 599 };
-
-/// The algorithms of signatures.
-const ALGORITHMS: &[&str] =
-    &["HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"];
 
 /// The kinds of named lists.
 pub(crate) const LIST_KINDS: &[&str] = &["addresses", "texts", "textsIgnoringCase", "hosts", "integers"];
@@ -415,104 +412,5 @@ static REDIRECT: MappingSpec = MappingSpec::new(
     &[
         required("to", Template, "The address."),
         optional("status", Word(&["301", "302", "303", "307", "308"]), "The status. Default: 302."),
-    ],
-);
-
-static JWT: MappingSpec = MappingSpec::new(
-    "`jwt`",
-    &[
-        optional(
-            "header",
-            Text,
-            "The header that holds the token. Default: `authorization`, where the token follows `Bearer`.",
-        ),
-        optional("cookie", Text, "The cookie that holds the token, instead of a header."),
-        optional("issuers", List(&Text), "The accepted issuers (`iss`). Default: any."),
-        optional(
-            "audiences",
-            List(&Text),
-            "The accepted audiences (`aud`). Default: only tokens without an audience are accepted.",
-        ),
-        optional("leeway", Seconds, "The accepted difference between clocks. Default: 60s."),
-        required("keys", List(&Mapping(&JWT_KEY)), "The keys that may sign tokens."),
-    ],
-);
-
-static JWT_KEY: MappingSpec = MappingSpec::new(
-    "a key of `jwt`",
-    &[
-        optional("jwks", Text, "A file with a JSON Web Key Set."),
-        optional(
-            "jwksUrl",
-            Text,
-            "The URL of a JSON Web Key Set: `https://`, or `http://` on this machine. The host fetches it.",
-        ),
-        optional("refresh", Seconds, "The time between two fetches of `jwksUrl`. Default: 900s."),
-        optional(
-            "maxStale",
-            Seconds,
-            "How long keys of `jwksUrl` count after they were fetched. Later, tokens are refused. Default: 86400s.",
-        ),
-        optional(
-            "cooldown",
-            Seconds,
-            "The least time between two fetches of `jwksUrl` if one fails, or a token names an unknown `kid`. Default: 10s.",
-        ),
-        optional("timeout", Seconds, "The longest time of a fetch of `jwksUrl`. Default: 5s."),
-        optional("pem", Text, "A file with a public key."),
-        optional("secret", Text, "A file with the secret of HS256, HS384 or HS512."),
-        optional("algorithm", Word(ALGORITHMS), "The algorithm of the key. Required with `pem` and `secret`."),
-        optional("kid", Text, "The id of the key. A token that names another id is not verified with this key."),
-    ],
-);
-
-static API_KEYS: MappingSpec = MappingSpec::new(
-    "`apiKey`",
-    &[
-        optional("header", Text, "The header that holds the key. Default: `x-api-key`."),
-        required("keys", List(&Mapping(&API_KEY)), "The keys."),
-    ],
-);
-
-static API_KEY: MappingSpec = MappingSpec::new(
-    "a key of `apiKey`",
-    &[
-        required("name", Text, "The owner of the key: `apiKey.name`."),
-        required(
-            "sha256",
-            Text,
-            "The SHA-256 hash of the key, in hexadecimal. A policy never contains the key itself.",
-        ),
-        optional("metadata", Map(&Text), "More fields of the key: `apiKey.KEY`."),
-    ],
-);
-
-static CLIENT_CERT: MappingSpec = MappingSpec::new(
-    "`clientCert`",
-    &[optional(
-        "trusted",
-        List(&Text),
-        "The addresses and networks of peers that may send the header. It is removed from requests of other peers. Default: none.",
-    )],
-);
-
-static BASIC_AUTH: MappingSpec = MappingSpec::new(
-    "`basicAuth`",
-    &[
-        required(
-            "users",
-            Text,
-            "A file with a line `name:hash` for each user, with bcrypt hashes as `htpasswd -B` writes them.",
-        ),
-        optional(
-            "threads",
-            Integer { least: 1, most: 64 },
-            "The largest number of threads that verify passwords. Default: half the processors, at most 8.",
-        ),
-        optional(
-            "maxWaiting",
-            Integer { least: 1, most: 100_000 },
-            "The largest number of passwords that wait for a thread. Further requests are answered with 503. Default: 64.",
-        ),
     ],
 );

@@ -68,9 +68,10 @@ impl TargetEdits {
             }
             return;
         }
+        // Some servers take `;` for a separator: what they would read as the parameter goes, with all up to the next `&`.
         let is_changed = |piece: &str| {
-            let name = piece.split('=').next().unwrap_or_default();
-            self.parameters.iter().any(|(known, _)| decoded(name).eq(known.bytes()))
+            let mut names = piece.split(';').map(|part| part.split('=').next().unwrap_or_default());
+            names.any(|name| self.parameters.iter().any(|(known, _)| decoded(name).eq(known.bytes())))
         };
         let kept = before.into_iter().flat_map(|query| query.split('&')).filter(|piece| !is_changed(piece));
         let mut separator = b'?';
@@ -147,6 +148,7 @@ mod tests {
             assert_eq!(changed(&format!("/?{query}"), None, &[("admin", None)]), "/", "{query}");
             assert_eq!(changed(&format!("/?a=b&{query}&c"), None, &[("admin", None)]), "/?a=b&c", "{query}");
         }
+        assert_eq!(changed("/?a=1;admin=1;b&c", None, &[("admin", None)]), "/?c", "for servers that separate by `;`");
         for spelling in ["is+admin=1", "is%20admin=1"] {
             assert_eq!(changed(&format!("/?{spelling}"), None, &[("is admin", None)]), "/");
         }
