@@ -1,7 +1,10 @@
-//! Finds similar names, to suggest one for an unknown name.
+//! Names in messages: the similar one, to suggest it for an unknown name, and lists of names.
 
 /// Longest name, in characters, for which similar ones are searched.
 const LONGEST_COMPARED: usize = 64;
+
+/// Most names that one message lists.
+const MOST_LISTED: usize = 16;
 
 /// Returns the candidate that is most similar to `name`, if it is similar enough to suggest; the first of several.
 ///
@@ -24,6 +27,15 @@ pub fn similar<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) ->
         .filter_map(|candidate| edit_distance(name, candidate, allowed).filter(|d| *d > 0).map(|d| (d, candidate)))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// Lists the first names in alphabetical order, and says how many more there are.
+pub(crate) fn listed(mut names: Vec<String>) -> String {
+    names.sort_unstable();
+    let more = names.len().saturating_sub(MOST_LISTED);
+    names.truncate(MOST_LISTED);
+    let shown = names.join(", ");
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
 }
 
 /// Returns how many characters must be added, removed, replaced or swapped with their neighbour to turn `a` into `b`, if at
@@ -78,6 +90,16 @@ mod tests {
         }
         assert_eq!(edit_distance("kitten", "sitting", 2), None);
         assert_eq!(edit_distance("a", "a much longer text", 3), None);
+    }
+
+    #[test]
+    fn at_most_16_names_are_listed() {
+        let names = |count: usize| -> Vec<String> { (10_u32..).take(count).map(|n| n.to_string()).collect() };
+        assert_eq!(listed(names(0)), "");
+        assert_eq!(listed(vec!["b".to_owned(), "a".to_owned()]), "a, b");
+        let most = "10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25";
+        assert_eq!(listed(names(16)), most);
+        assert_eq!(listed(names(18)), format!("{most} and 2 more"));
     }
 
     #[test]

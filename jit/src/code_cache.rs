@@ -11,11 +11,12 @@ use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-/// Most functions that are kept. Each takes a page of code and some 10 KiB for its CLIF.
+/// Maximum number of functions kept. Each holds at least one page of code, and its CLIF.
 const MAX_FUNCTIONS: usize = 256;
 
-/// Most CLIF instructions of a function that is kept: large rules rarely have the shape of another.
-const MAX_INSTRUCTIONS: usize = 2000;
+/// Maximum number of CLIF instructions of a function that is kept. This bounds the CLIF that is kept; large rules rarely have the shape of
+/// another.
+const MAX_INSTRUCTIONS: usize = 300;
 
 /// Installed functions by their CLIF. At most [`MAX_FUNCTIONS`]; the one whose last use is the oldest makes place for a new one.
 #[derive(Debug, Default)]

@@ -3,13 +3,10 @@
 use super::function::FilterFunction;
 use super::standard::standard_functions;
 use super::types::{FilterType, MAX_TYPE_LAYERS};
-use crate::similar::similar;
+use crate::similar::{listed, similar};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-
-/// Most names of lists in one help.
-const MOST_LISTED: usize = 16;
 
 /// A field that rules may read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -205,16 +202,12 @@ impl Scheme {
 
     /// The lists of this type, in words.
     pub(crate) fn known_lists(&self, ty: &FilterType) -> String {
-        let mut names: Vec<String> =
+        let names: Vec<String> =
             self.lists.iter().filter(|(of, _)| of == ty).map(|(_, name)| format!("${name}")).collect();
-        names.sort_unstable();
-        let more = names.len().saturating_sub(MOST_LISTED);
-        names.truncate(MOST_LISTED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         if names.is_empty() {
             return format!("there are no lists of type {ty}");
         }
-        format!("the lists of type {ty} are {}{more}", names.join(", "))
+        format!("the lists of type {ty} are {}", listed(names))
     }
 
     /// The list of this type whose name is most similar.

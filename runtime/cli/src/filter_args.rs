@@ -6,6 +6,7 @@ use celero::Env;
 use celero::filter::FilterLanguage;
 use celero_lists::{Entries, Kind};
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 /// The arguments about the filter language.
 #[derive(clap::Args)]
@@ -87,6 +88,7 @@ impl FilterDeclarations {
             let entries = Entries::read(*kind, path).map_err(|error| format!("{}: {error}", path.display()))?;
             lists.change().replace(name, entries).commit().map_err(|error| format!("{}: {error}", path.display()))?;
         }
+        lists.expire(SystemTime::now()).map_err(|error| format!("--list: {error}"))?;
         Ok(env.lists(&lists))
     }
 

@@ -130,8 +130,18 @@ impl Default for Coverage {
         // Only functions of several rules look up several headers at once, and only the filter language has patterns on bytes. Only requests have
         // text that has to be made, and random rules seldom search one text for several literals: the file tests `headers/host` and
         // `passes/literals` do. Random rules declare no named lists: `runtime/tests/it/lists.rs` asks them in both tiers.
-        let elsewhere = [Helper::headers_get, Helper::byte_regex_find, Helper::text_made, Helper::literals_find];
-        let helpers = Helper::ALL.iter().filter(|helper| !elsewhere.contains(helper) && helper.is_constant());
+        let elsewhere = [
+            Helper::headers_get,
+            Helper::byte_regex_find,
+            Helper::text_made,
+            Helper::literals_find,
+            Helper::list_has,
+            Helper::list_has_address,
+            Helper::list_has_text,
+            Helper::list_has_bytes,
+            Helper::list_has_integer,
+        ];
+        let helpers = Helper::ALL.iter().filter(|helper| !elsewhere.contains(helper));
         coverage.expect(Group::Helper, helpers.map(|helper| helper.decl().name.into()));
         coverage.expect(Group::Result, Owned::KINDS.iter().map(|s| Cow::Borrowed(*s)));
         coverage.expect(Group::Error, ErrorKind::ALL.iter().map(|kind| kind.name().into()));

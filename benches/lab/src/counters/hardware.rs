@@ -17,7 +17,7 @@ pub struct Hardware {
 }
 
 impl Hardware {
-    /// Opens the counters, and counts something to see that they count.
+    /// Opens the counters and counts a short loop to check that they work.
     ///
     /// # Errors
     /// Why there are none: the machine has none (many virtual machines), the process may not read them
@@ -132,7 +132,7 @@ mod events {
         [counts.time_enabled(), counts.time_running()].map(Option::unwrap_or_default)
     }
 
-    /// Returns a count as if it had been counted all the time. Where several programs need the counters, the kernel shares them out by time.
+    /// Returns a count as if it had been counted all the time. Where several programs need the counters, the kernel multiplexes them.
     /// Not a number if it was never counted: a count of 0 then says nothing.
     pub(super) fn scaled(count: u64, enabled: Duration, running: Duration) -> f64 {
         match running {
@@ -194,7 +194,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn counts_that_were_shared_out_are_scaled() {
+    fn multiplexed_counts_are_scaled() {
         use events::scaled;
         use std::time::Duration;
         let ms = Duration::from_millis;

@@ -5,10 +5,8 @@ use super::{Checker, codes};
 use crate::ast::{Expr, NodeId};
 use crate::checked::Reference;
 use crate::declarations::LISTS;
+use crate::similar::listed;
 use crate::types::Type;
-
-/// Most names of lists in one help.
-const MOST_LISTED: usize = 16;
 
 impl Checker<'_> {
     /// Returns the path of a node that names a list; whether there is such a list is not said.
@@ -56,7 +54,7 @@ impl Checker<'_> {
             self.report_unknown_list(&name, node);
             return;
         }
-        let message = format!("the list `{name}` is no value");
+        let message = format!("the list `{name}` is not a value");
         let error = self.error(codes::LIST_USE, self.ast.span(node), message);
         error.help.push(format!("ask whether it contains a value: `value in {LISTS}.{name}`"));
     }
@@ -67,13 +65,9 @@ impl Checker<'_> {
     }
 
     fn report_unknown_list(&mut self, name: &str, at: NodeId) {
-        let mut names: Vec<&str> = self.names.declarations.lists().iter().map(|list| &*list.name).collect();
-        names.sort_unstable();
+        let names: Vec<&str> = self.names.declarations.lists().iter().map(|list| &*list.name).collect();
         let mut help = self.did_you_mean(name, &names);
-        let more = names.len().saturating_sub(MOST_LISTED);
-        names.truncate(MOST_LISTED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        help.push(format!("there are the lists {}{more}", names.join(", ")));
+        help.push(format!("there are the lists {}", listed(names.into_iter().map(str::to_owned).collect())));
         let error = self.error(codes::UNKNOWN_LIST, self.ast.span(at), format!("there is no list `{name}`"));
         error.help = help;
     }

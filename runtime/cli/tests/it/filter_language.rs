@@ -122,6 +122,17 @@ fn variables_are_fields() {
     assert!(run.code == 2 && run.err.contains("list `bad`: "), "{}", run.err);
 }
 
+#[test]
+fn entries_that_have_expired_are_left_out() {
+    let entries = file("expiring.csv", "entry,expires\nold.example.com,1\nnew.example.com,4102444800\n");
+    let list = format!("tenants:hosts={entries}");
+    for (host, text) in [("old", "false\n"), ("new", "true\n")] {
+        let rule = format!("'{host}.example.com' in lists.tenants");
+        let run = celero(&["eval", "-e", &rule, "--list", &list]);
+        assert_eq!((run.code, &*run.out, &*run.err), (0, text, ""), "{rule}");
+    }
+}
+
 /// Rules in both languages. A tab indents a line.
 const MIXED: &str = "\
 a: request.path.startsWith('/api')

@@ -140,6 +140,7 @@ static LISTS: LazyLock<Arc<[(String, SetItems)]>> = LazyLock::new(|| {
     [
         ("numbers".to_owned(), SetItems::Ints([(1, 3), (80, 80), (8000, 8999)].into())),
         ("bad".to_owned(), SetItems::Ips(networks.into_iter().flatten().collect())),
+        // Entries of named lists are UTF-8.
         ("words".to_owned(), SetItems::Bytes([word(b"a"), word(b"abc"), word("é".as_bytes())].into())),
     ]
     .into()
