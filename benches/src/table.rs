@@ -145,7 +145,8 @@ mod tests {
 
     #[test]
     fn the_documents_show_the_records() {
-        for (record, rows) in [("record/workloads.json", 10), ("record/rulesets.json", 6), ("record/matching.json", 30)] {
+        for (record, rows) in [("record/workloads.json", 10), ("record/rulesets.json", 6), ("record/matching.json", 30)]
+        {
             let table = markdown(&serde_json::from_str(&file(record)).unwrap());
             assert!(table.lines().count() >= rows, "{record}");
             assert!(

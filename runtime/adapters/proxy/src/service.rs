@@ -257,8 +257,8 @@ impl ProxyHttp for Service {
             return sent;
         }
         let mut status = failure::status_of(error);
-        // The server waits for the rest of the body. HTTP/2 has no other time limit for that. A server that does not accept the connection, or
-        // stops taking the body, fails with another error.
+        // The server waits for the rest of the body. HTTP/2 has no other time limit for that. A server that does not accept the connection
+        // fails with another error.
         let waits = status == Some(StatusCode::GATEWAY_TIMEOUT) && matches!(error.etype(), ErrorType::ReadTimedout);
         if waits && !session.was_upgraded() && !session.is_body_done() {
             status = Some(StatusCode::REQUEST_TIMEOUT);
