@@ -203,7 +203,7 @@ impl<S: Context + 'static> Program<S> {
     /// As [`test`](Self::test).
     pub fn test_with<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<bool, EvalError> {
         let result = self.eval(context, scratch).and_then(|value| self.shared.expression.truth(&value));
-        scratch.lists = None;
+        scratch.release_lists();
         result
     }
 

@@ -105,8 +105,19 @@ impl Scratch {
     /// The arena, emptied, with this limit in bytes, and the lists of the current generation.
     pub(crate) fn prepare(&mut self, limit: usize, lists: Option<&Lists>) -> (&Arena, Option<&Snapshot>) {
         self.arena.recycle(limit);
-        self.lists = lists.map(Lists::load);
+        match lists {
+            Some(lists) => self.lists = Some(lists.load()),
+            None => self.release_lists(),
+        }
         (&self.arena, self.lists.as_deref().map(|lists| &**lists))
+    }
+
+    /// Lets go of the lists of the last evaluation. Most rules ask none: then this is a test.
+    #[inline]
+    pub(crate) fn release_lists(&mut self) {
+        if self.lists.is_some() {
+            self.lists = None;
+        }
     }
 }
 
