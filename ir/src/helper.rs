@@ -232,11 +232,10 @@ macro_rules! declare {
                 }
             }
 
-            /// Whether equal operands give equal results in every evaluation, so that a call of constants can be folded. Named lists
-            /// change between evaluations, though not within one.
+            /// Whether it asks named lists of the host, which change between evaluations, though not within one: its calls can't be folded.
             #[must_use]
-            pub const fn is_constant(self) -> bool {
-                !matches!(
+            pub const fn asks_lists(self) -> bool {
+                matches!(
                     self,
                     Self::list_has
                         | Self::list_has_address

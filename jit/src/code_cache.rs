@@ -1,6 +1,6 @@
 //! The code that rules share, found by the CLIF of their functions.
 //!
-//! In shared code, what depends on the constants of one rule is read from the words of the rule, so the CLIF of two rules that differ in
+//! In shared code, what depends on the constants of one rule is read from the parameter row of the rule, so the CLIF of two rules that differ in
 //! constants only is equal. The whole CLIF is compared, and not only its hash: equal CLIF is the same function, whichever rule it was
 //! emitted for.
 

@@ -71,8 +71,8 @@ pub struct Compiler {
 pub struct SharedFunction {
     /// The function is its first.
     pub code: Arc<Code>,
-    /// What the function reads of this rule.
-    pub words: Box<[u64]>,
+    /// The rule's parameter row, which the function reads.
+    pub row: Box<[u64]>,
 }
 
 impl std::fmt::Debug for Compiler {
@@ -114,8 +114,8 @@ impl Compiler {
     }
 
     /// Compiles the function of a root so that rules which differ in constants only share it, or returns that of an earlier rule. The
-    /// code reads what depends on the rule from the returned words: constants, and places in the source. To call it, give the words to
-    /// [`Entry::with_words`](crate::Entry::with_words).
+    /// code reads what depends on the rule from the returned parameter row: constants, and places in the source. To call it, give the row
+    /// to [`Entry::with_row`](crate::Entry::with_row).
     ///
     /// Two rules share code if the CLIF of their functions is the same, so the code is what compiling the second rule would give. The
     /// compiler keeps the code of the last 256 functions that were used.
@@ -125,19 +125,18 @@ impl Compiler {
     /// As [`compile`](Self::compile).
     pub fn compile_shared(&mut self, unit: &Unit<'_>, root: NodeId) -> Result<SharedFunction, Error> {
         self.context.clear();
-        let Emitted { context_only, words } = self.emit(unit, 0, Body::Root(root), &[root], true)?;
-        let words = words.into();
+        let (convention, row) = self.emit(unit, 0, Body::Root(root), &[root], true)?;
+        let row = row.into();
         if let Some(code) = self.cache.get(&self.context.func.stencil) {
-            return Ok(SharedFunction { code, words });
+            return Ok(SharedFunction { code, row });
         }
         let stencil = self.cache.wants(&self.context.func.stencil).then(|| self.context.func.stencil.clone());
-        let text = layout::returns_text(unit.graph.ty(root));
-        let function = self.finish(0, Convention { context_only, text })?;
+        let function = self.finish(0, convention)?;
         let code = Arc::new(self.install(vec![function])?);
         if let Some(stencil) = stencil {
             self.cache.insert(stencil, Arc::clone(&code));
         }
-        Ok(SharedFunction { code, words })
+        Ok(SharedFunction { code, row })
     }
 
     /// Compiles one function that evaluates up to 64 rules in order, as [`layout::group`](celero_ir::layout::group)
@@ -229,9 +228,8 @@ impl Compiler {
         roots: &[NodeId],
     ) -> Result<CompiledFunction, Error> {
         self.context.clear();
-        let Emitted { context_only, .. } = self.emit(unit, number, body, roots, false)?;
-        let text = matches!(body, Body::Root(root) if layout::returns_text(unit.graph.ty(root)));
-        self.finish(number, Convention { context_only, text })
+        let (convention, _) = self.emit(unit, number, body, roots, false)?;
+        self.finish(number, convention)
     }
 
     /// Generates the code of the function in the context.
@@ -241,7 +239,7 @@ impl Compiler {
         Ok(CompiledFunction { bytes, align, convention })
     }
 
-    /// Emits the CLIF of a function in the context.
+    /// Emits the CLIF of a function in the context. Returns how it is called, and the parameter row if it is shared.
     fn emit(
         &mut self,
         unit: &Unit<'_>,
@@ -249,7 +247,7 @@ impl Compiler {
         body: Body<'_>,
         roots: &[NodeId],
         shared: bool,
-    ) -> Result<Emitted, Error> {
+    ) -> Result<(Convention, Vec<u64>), Error> {
         let limits = self.limits;
         let excess = |bound, limit| Error::TooLarge { root: number, bound, limit };
         self.plan.make(unit, roots);
@@ -272,14 +270,14 @@ impl Compiler {
             shared,
         };
         let emitted = emit::emit(&mut self.context.func, &mut self.builder, &task);
-        let emitted = emitted.inspect_err(|_| {
+        let Emitted { context_only, row } = emitted.inspect_err(|_| {
             // A builder that stopped half-way keeps its memory in use.
             self.builder = FunctionBuilderContext::new();
         })?;
         if liveness::exceeds(&self.context.func, limits.live_values) {
             return Err(excess(Bound::LiveValues, limits.live_values as u64));
         }
-        Ok(emitted)
+        Ok((Convention { context_only, text }, row))
     }
 
     /// Generates the code of the function in the context.

@@ -10,12 +10,12 @@ use std::ptr::NonNull;
 pub struct Entry<'a> {
     address: NonNull<u8>,
     convention: Convention,
-    /// The words of the rule, if the code is shared.
-    words: *const u64,
+    /// The parameter row of the rule, if the code is shared.
+    row: *const u64,
     code: PhantomData<&'a CodeMemory>,
 }
 
-// SAFETY: the address points at code that is never written while the borrow lasts (`code_memory::Pages`), and the words are borrowed
+// SAFETY: the address points at code that is never written while the borrow lasts (`code_memory::Pages`), and the row is borrowed
 // as long.
 unsafe impl Send for Entry<'_> {}
 // SAFETY: as above; a call changes nothing but the frame that it is given.
@@ -25,32 +25,28 @@ impl<'a> Entry<'a> {
     /// `address` is the first byte of a function in the memory that `'a` borrows, which is called as `convention` says.
     #[inline]
     pub(crate) fn new(address: NonNull<u8>, convention: Convention) -> Self {
-        Self { address, convention, words: std::ptr::null(), code: PhantomData }
+        Self { address, convention, row: std::ptr::null(), code: PhantomData }
     }
 
-    /// Returns the function with the words of a rule, which code that rules [share](crate::Compiler::compile_shared) reads.
+    /// Returns the function with the parameter row of a rule, which code that rules [share](crate::Compiler::compile_shared) reads.
     #[must_use]
     #[inline]
-    pub fn with_words(self, words: &'a [u64]) -> Self {
-        Self { words: words.as_ptr(), ..self }
+    pub fn with_row(self, row: &'a [u64]) -> Self {
+        Self { row: row.as_ptr(), ..self }
     }
 
     /// Returns the function as one that is called without an evaluation frame, if it uses none.
     #[must_use]
     #[inline]
     pub fn context_only(self) -> Option<ContextEntry<'a>> {
-        self.convention.context_only.then_some(ContextEntry {
-            address: self.address,
-            words: self.words,
-            code: PhantomData,
-        })
+        self.convention.context_only.then_some(ContextEntry { address: self.address, row: self.row, code: PhantomData })
     }
 
     /// Returns the function as one that returns text in registers, if it does: see [`returns_text`](celero_ir::layout::returns_text).
     #[must_use]
     #[inline]
     pub fn text(self) -> Option<TextEntry<'a>> {
-        self.convention.text.then_some(TextEntry { address: self.address, words: self.words, code: PhantomData })
+        self.convention.text.then_some(TextEntry { address: self.address, row: self.row, code: PhantomData })
     }
 
     /// Runs the function on a host's data with an evaluation frame. The [crate](crate) documentation says what the returned
@@ -60,7 +56,7 @@ impl<'a> Entry<'a> {
     ///
     /// `frame` points at a frame in the layout of [`celero_ir::layout::frame`], with space for the root's result, that
     /// nothing else uses during the call; `host` is laid out as the fields of the compiled [`Unit`](crate::Unit) say; if the code
-    /// is shared, the entry has the [words](Self::with_words) that were returned with it for the unit; and the helpers, constants and accessors at that unit's addresses exist and keep the contract of
+    /// is shared, the entry has the [row](Self::with_row) that was returned with it for the unit; and the helpers, constants and accessors at that unit's addresses exist and keep the contract of
     /// [`celero_ir::Helper`].
     #[must_use]
     #[inline]
@@ -70,7 +66,7 @@ impl<'a> Entry<'a> {
         // that such a function may overwrite and does not read. The pages are mapped and executable while `self` borrows their owner.
         let function: extern "C" fn(*const u8, *mut u8, *const u64) -> u64 =
             unsafe { std::mem::transmute(self.address.as_ptr()) };
-        function(host, frame, self.words)
+        function(host, frame, self.row)
     }
 }
 
@@ -79,7 +75,7 @@ impl<'a> Entry<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct ContextEntry<'a> {
     address: NonNull<u8>,
-    words: *const u64,
+    row: *const u64,
     code: PhantomData<&'a CodeMemory>,
 }
 
@@ -93,14 +89,14 @@ impl ContextEntry<'_> {
     ///
     /// # Safety
     ///
-    /// `host` and the words are as for [`Entry::call`].
+    /// `host` and the row are as for [`Entry::call`].
     #[must_use]
     #[inline]
     pub unsafe fn call(&self, host: *const u8) -> u64 {
         // SAFETY: as for `Entry::call`; the second argument is not used.
         let function: extern "C" fn(*const u8, *mut u8, *const u64) -> u64 =
             unsafe { std::mem::transmute(self.address.as_ptr()) };
-        function(host, std::ptr::null_mut(), self.words)
+        function(host, std::ptr::null_mut(), self.row)
     }
 }
 
@@ -108,7 +104,7 @@ impl ContextEntry<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct TextEntry<'a> {
     address: NonNull<u8>,
-    words: *const u64,
+    row: *const u64,
     code: PhantomData<&'a CodeMemory>,
 }
 
@@ -139,6 +135,6 @@ impl TextEntry<'_> {
         // SAFETY: as for `Entry::call`; the function has the signature for two words (`Entry::text`).
         let function: extern "C" fn(*const u8, *mut u8, *const u64) -> TextWords =
             unsafe { std::mem::transmute(self.address.as_ptr()) };
-        function(host, frame, self.words)
+        function(host, frame, self.row)
     }
 }

@@ -13,7 +13,7 @@
 //! returns 0 and leaves its words at [`frame::RESULT`](celero_ir::layout::frame::RESULT) (for a `value`, its 32 bytes). Every other word, and the
 //! length of text at a null address, is an [`ErrorWord`](celero_ir::ErrorWord).
 //!
-//! A function of [shared code](Compiler::compile_shared) has a third parameter: the address of the words of the rule.
+//! A function of [shared code](Compiler::compile_shared) has a third parameter: the address of the parameter row of the rule.
 //!
 //! A function of a [group](Compiler::group) of rules returns 0; which rules matched and failed is in the frame, as
 //! [`layout::group`](celero_ir::layout::group) says.

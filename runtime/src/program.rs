@@ -9,12 +9,12 @@ use crate::fields::Fields;
 use crate::function::Functions;
 use crate::library::Cx;
 use crate::limits::Limits;
-use crate::native::{BaseFrameCode, NativeProgram, failure, word_of};
+use crate::native::{BaseFrameCode, NativeProgram, TestCall, failure, word_of};
 use crate::report::{Report, Subject};
 use crate::scratch::{Scratch, with_thread_scratch};
 use crate::value::Value;
 use celero_frontend::{Diagnostic, Type};
-use celero_lists::{Lists, Snapshot};
+use celero_lists::Lists;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -137,16 +137,14 @@ impl<S: Context + 'static> Program<S> {
     ///
     /// # Errors
     /// The evaluation's error. If the result is not a `bool`, its kind is [`NoSuchOverload`](ErrorKind::NoSuchOverload).
-    #[inline]
+    // Inlined, so that the result is not returned in memory, which takes longer than the code of a short rule.
+    #[inline(always)]
     pub fn test<C: Context<Static = S>>(&self, context: &C) -> Result<bool, EvalError> {
-        // The outcome is a word in a register: no result has to be put together in memory.
-        let word = match &self.native {
-            Some(native) => match (native.context_only(), native.base_frame()) {
-                (Some(code), _) if self.is_for(context).is_ok() => code.run(context),
-                (_, Some(code)) => self.test_base_frame(code, context),
-                _ => self.test_roomy(context),
-            },
-            None => self.test_roomy(context),
+        let word = match self.native.as_ref().map_or(TestCall::Whole, NativeProgram::test_call) {
+            TestCall::ContextOnly(code) if self.is_for(context).is_ok() => code.run(context),
+            TestCall::BaseFrame(code) => self.test_base_frame(code, context),
+            TestCall::WithLists => self.test_with_lists(context),
+            _ => self.test_roomy(context),
         };
         if word <= 1 { Ok(word == 1) } else { Err(self.failure(word)) }
     }
@@ -157,13 +155,10 @@ impl<S: Context + 'static> Program<S> {
         failure(word).settled(self.source())
     }
 
-    #[inline]
+    #[inline(always)]
     fn test_base_frame<C: Context<Static = S>>(&self, code: BaseFrameCode<'_>, context: &C) -> u64 {
         if let Err(error) = self.is_for(context) {
             return word_of(&error);
-        }
-        if let Some(lists) = &self.lists {
-            return self.test_lists(code, context, &lists.load());
         }
         // A zero-capacity arena costs nothing, and these rules hardly ever allocate.
         match with_zero_capacity(|arena| code.run(context, arena, None)) {
@@ -172,10 +167,16 @@ impl<S: Context + 'static> Program<S> {
         }
     }
 
-    /// [`test_base_frame`](Self::test_base_frame) with the lists of a generation.
+    /// [`test_base_frame`](Self::test_base_frame) with the lists of a generation. Not inlined: rules without lists would save more registers.
     #[inline(never)]
-    fn test_lists<C: Context<Static = S>>(&self, code: BaseFrameCode<'_>, context: &C, lists: &Snapshot) -> u64 {
-        match with_zero_capacity(|arena| code.run(context, arena, Some(lists))) {
+    fn test_with_lists<C: Context<Static = S>>(&self, context: &C) -> u64 {
+        let code = self.native.as_ref().and_then(NativeProgram::with_lists);
+        let (Some(code), Some(lists)) = (code, &self.lists) else { return self.test_roomy(context) };
+        if let Err(error) = self.is_for(context) {
+            return word_of(&error);
+        }
+        let snapshot = lists.load();
+        match with_zero_capacity(|arena| code.run(context, arena, Some(&snapshot))) {
             Some(word) if word <= 1 => word,
             word => self.test_with_room(word, context),
         }

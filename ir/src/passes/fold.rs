@@ -73,7 +73,7 @@ fn strict(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator
         (Op::WildcardConst(_), [Constant::Bytes(bytes)], Some(Constant::Wildcard(wildcard))) => {
             Some(Ok(Constant::Bool(evaluator.wildcard_matches(wildcard, bytes))))
         }
-        (Op::Call(helper), ..) if !helper.is_constant() => None,
+        (Op::Call(helper), ..) if helper.asks_lists() => None,
         (Op::Call(helper), args, _) => evaluator.call(helper, args),
         (Op::Dispatch { function, pure: true }, args, _) => {
             let name = builder.graph().functions().get(function as usize).cloned();

@@ -1,8 +1,8 @@
-//! Constants: numbers and addresses in the code; or words that are read from the parameter row of the rule that is evaluated (in a
-//! template), or from the words of the rule (in shared code).
+//! Constants: numbers and addresses in the code; or words of the parameter row of the rule that is evaluated, in templates (the row's address is in
+//! the frame) and in shared code (it is the third argument).
 
 use super::block::Words;
-use super::{Emitter, MEM, WORDS, broken};
+use super::{Emitter, MEM, ROW, broken};
 use crate::error::Error;
 use celero_ir::layout::{self, parameter_row};
 use celero_ir::{ConstId, Constant, Parameter, ParameterKind, Ty};
@@ -68,18 +68,18 @@ impl Emitter<'_, '_> {
         Ok(self.rule_word(address.data as u64))
     }
 
-    /// A word that depends on the rule's constants or on places in its source: in shared code the next [word](super::SharedCode) of the
-    /// rule, otherwise a number in the code.
+    /// A word that depends on the rule's constants or on places in its source: in shared code the next word of the
+    /// [row](super::SharedCode), otherwise a number in the code.
     pub(super) fn rule_word(&mut self, word: u64) -> Value {
         let Some(shared) = &mut self.shared else { return self.word(word.cast_signed()) };
         // A rule with more words exceeds the number of instructions.
-        let at = i32::try_from(shared.words.len().saturating_mul(8)).unwrap_or(i32::MAX);
-        shared.words.push(word);
+        let at = i32::try_from(shared.row.len().saturating_mul(8)).unwrap_or(i32::MAX);
+        shared.row.push(word);
         let address = shared.address;
-        self.builder.ins().load(I64, WORDS, address, at)
+        self.builder.ins().load(I64, ROW, address, at)
     }
 
-    /// A word of the parameter row.
+    /// A word of a template's parameter row.
     pub(super) fn row_word(&mut self, at: u16) -> Value {
         self.row_load(I64, at)
     }

@@ -56,8 +56,8 @@ use std::collections::{HashMap, HashSet};
 
 /// Flags of all loads and stores: the memory that generated code accesses is mapped, so no access traps.
 const MEM: MemFlagsData = MemFlagsData::new().with_notrap();
-/// Flags of loads of the words of a rule, which never change.
-const WORDS: MemFlagsData = MemFlagsData::new().with_notrap().with_readonly().with_can_move();
+/// Flags of loads from a parameter row, which never changes.
+const ROW: MemFlagsData = MemFlagsData::new().with_notrap().with_readonly().with_can_move();
 
 /// Bytes of stack below which emission continues on a new stack: it recurses as deep as the expression nests.
 const STACK_RESERVE: usize = 128 * 1024;
@@ -75,7 +75,7 @@ pub(crate) struct Task<'a> {
     pub(crate) instructions: usize,
     pub(crate) target: TargetFacts,
     /// Whether the code is for all rules that differ in constants only. The function then has a third parameter: the address of the
-    /// rule's words.
+    /// rule's parameter row.
     pub(crate) shared: bool,
 }
 
@@ -92,15 +92,15 @@ pub(crate) enum Body<'a> {
 pub(crate) struct Emitted {
     /// Whether the function uses no evaluation frame.
     pub(crate) context_only: bool,
-    /// The words that the function reads at its third parameter; none if its code is not shared.
-    pub(crate) words: Vec<u64>,
+    /// The parameter row that the function reads at its third parameter; empty if its code is not shared.
+    pub(crate) row: Vec<u64>,
 }
 
-/// The words that a rule gives to code which it shares with other rules: what depends on its constants, and on places in its source.
+/// The parameter row that a rule gives to code which it shares with other rules: what depends on its constants, and on places in its source.
 struct SharedCode {
-    /// Their address.
+    /// Where the function has its address.
     address: Value,
-    words: Vec<u64>,
+    row: Vec<u64>,
 }
 
 /// A value that can be used again where `place` dominates, if the variables on which it depends are still bound as before.
@@ -137,7 +137,7 @@ struct Emitter<'a, 'f> {
     given_frame: Value,
     /// Whether the frame has not been used so far.
     context_only: bool,
-    /// The words of the rule; `None` if they are part of the code.
+    /// The parameter row; `None` if the constants are part of the code.
     shared: Option<SharedCode>,
     /// The host's data.
     host: Value,
@@ -176,7 +176,7 @@ pub(crate) fn emit(
     builder.func.layout.append_block(entry);
     let (host, frame, shared) = match (builder.block_params(entry), task.shared) {
         (&[host, frame], false) => (host, frame, None),
-        (&[host, frame, address], true) => (host, frame, Some(SharedCode { address, words: Vec::new() })),
+        (&[host, frame, address], true) => (host, frame, Some(SharedCode { address, row: Vec::new() })),
         _ => return Err(Error::Internal("a function of another signature".into())),
     };
     let body = builder.create_block();
@@ -233,9 +233,9 @@ pub(crate) fn emit(
     emitter.enter(entry, body);
     emitter.builder.seal_all_blocks();
     let (machine, context_only) = (emitter.machine, emitter.context_only);
-    let words = emitter.shared.map_or_else(Vec::new, |shared| shared.words);
+    let row = emitter.shared.map_or_else(Vec::new, |shared| shared.row);
     emitter.builder.finalize(machine.config);
-    Ok(Emitted { context_only, words })
+    Ok(Emitted { context_only, row })
 }
 
 impl Emitter<'_, '_> {

@@ -172,9 +172,9 @@ pub(crate) fn run_with<T>(code: &Code, root: usize, host: &T, fuel: i64) -> Outc
     start(code.entry(root).unwrap(), host, Frame { fuel, rest: [0; 2], out: 0, more: 0, result: [u64::MAX; 4] })
 }
 
-/// Runs shared code with the words of a rule.
+/// Runs shared code with the parameter row of a rule.
 pub(crate) fn run_shared<T>(function: &SharedFunction, host: &T) -> Outcome {
-    let entry = function.code.entry(0).unwrap().with_words(&function.words);
+    let entry = function.code.entry(0).unwrap().with_row(&function.row);
     start(entry, host, Frame { fuel: 1000, rest: [0; 2], out: 0, more: 0, result: [u64::MAX; 4] })
 }
 

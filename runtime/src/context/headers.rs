@@ -32,16 +32,26 @@ pub(crate) fn joined<'s>(
     lines(map, name, arena)
 }
 
-/// Takes a step for each line of a header and for 64 bytes of it from the budget, if lines may be joined.
+/// [`joined`], charged to the budget where lines may have to be joined: a step for each line, and one for 64 bytes of it.
 ///
 /// # Errors
-/// `out_of_budget` if fewer steps are left.
-#[inline]
-pub(crate) fn charge_lines(map: &HeaderMap, name: impl AsHeaderName, cx: &Cx<'_>) -> EvalResult<()> {
+/// `out_of_budget` if fewer steps are left, or when the lines do not fit the arena.
+#[inline(always)]
+pub(crate) fn joined_charged<'s>(
+    map: &'s HeaderMap,
+    name: impl AsHeaderName + Copy,
+    cx: &Cx<'s>,
+) -> EvalResult<Option<&'s [u8]>> {
     if map.len() == map.keys_len() {
-        return Ok(());
+        return Ok(map.get(name).map(http::HeaderValue::as_bytes));
     }
-    map.get_all(name).into_iter().try_for_each(|line| cx.charge((line.len() / 64).saturating_add(1)))
+    charged_lines(map, name, cx)
+}
+
+#[cold]
+fn charged_lines<'s>(map: &'s HeaderMap, name: impl AsHeaderName + Copy, cx: &Cx<'s>) -> EvalResult<Option<&'s [u8]>> {
+    map.get_all(name).into_iter().try_for_each(|line| cx.charge((line.len() / 64).saturating_add(1)))?;
+    lines(map, name, cx.arena())
 }
 
 #[cold]

@@ -85,12 +85,10 @@ impl<'a> Bound<'_, 'a> {
 
     #[cfg(feature = "http")]
     fn header(&self, map: u32, name: &str) -> EvalResult<Option<FilterValue>> {
-        use crate::context::headers::{charge_lines, joined};
         use crate::value::Map;
         let Some(Value::Map(Map::Host(host))) = self.host.field(map, self.cx.arena())? else { return Ok(None) };
         let Some(headers) = host.headers() else { return Ok(None) };
-        charge_lines(headers, name, self.cx)?;
-        let line = joined(headers, name, self.cx.arena())?;
+        let line = crate::context::headers::joined_charged(headers, name, self.cx)?;
         Ok(line.map(|line| FilterValue::Bytes(line.to_vec())))
     }
 

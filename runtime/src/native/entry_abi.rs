@@ -19,6 +19,8 @@ pub(super) enum EntryAbi {
     /// The context and the base of a frame. The result is a `bool`. The code rarely allocates: only to join header lines of one
     /// name, or to decode a header that is not UTF-8.
     BaseFrame(Entry<'static>),
+    /// As `BaseFrame`, and the code asks named lists, which the frame must have.
+    BaseFrameWithLists(Entry<'static>),
     /// The context and the base of a frame, whose arena has capacity. The result is text, in registers.
     Text(TextEntry<'static>),
     /// The context and a whole frame, whose arena has capacity.
@@ -43,10 +45,20 @@ impl EntryAbi {
         }
         match (result, entry.context_only()) {
             (Ty::Bool, Some(entry)) => Self::ContextOnly(entry),
+            (Ty::Bool, None) if !allocates(graph, fields) && asks_lists(graph) => Self::BaseFrameWithLists(entry),
             (Ty::Bool, None) if !allocates(graph, fields) => Self::BaseFrame(entry),
             _ => Self::FullFrame(FullFrameCode::Other(entry)),
         }
     }
+}
+
+fn nodes(graph: &Graph) -> impl Iterator<Item = NodeId> {
+    (0..).take(graph.len()).map(NodeId)
+}
+
+/// Whether the code asks named lists.
+fn asks_lists(graph: &Graph) -> bool {
+    nodes(graph).any(|id| matches!(graph.op(id), Op::Call(helper) if helper.asks_lists()))
 }
 
 /// Whether evaluation usually allocates. Calls into the host count as allocating.
@@ -54,21 +66,31 @@ impl EntryAbi {
 /// Calls of host fields and of functions that are chosen by the values' types get a whole [`Frame`](super::frame::Frame), so code
 /// with such calls must be counted here.
 pub(super) fn allocates(graph: &Graph, fields: &[Field]) -> bool {
-    (0..graph.len()).any(|i| {
-        let id = NodeId(u32::try_from(i).unwrap_or(u32::MAX));
-        match graph.op(id) {
-            Op::Field(index) | Op::HasField(index) => {
-                fields.get(index as usize).is_some_and(|field| matches!(field.access, Access::Get))
-            }
-            // Elements of a host's list are read in place.
-            Op::Fold { .. } => graph.args(id).first().is_none_or(|&range| !matches!(graph.op(range), Op::Elements(_))),
-            Op::List | Op::Map | Op::Dispatch { .. } | Op::IpText | Op::Project(_) | Op::Find(_) => true,
-            Op::Call(helper) => {
-                matches!(helper.decl().result, Param::Node(Ty::Value | Ty::Str | Ty::Bytes))
-            }
-            _ => false,
+    nodes(graph).any(|id| match graph.op(id) {
+        Op::Field(index) | Op::HasField(index) => {
+            fields.get(index as usize).is_some_and(|field| matches!(field.access, Access::Get))
         }
+        // Elements of a host's list are read in place.
+        Op::Fold { .. } => graph.args(id).first().is_none_or(|&range| !matches!(graph.op(range), Op::Elements(_))),
+        Op::List | Op::Map | Op::Dispatch { .. } | Op::IpText | Op::Project(_) | Op::Find(_) => true,
+        Op::Call(helper) => {
+            matches!(helper.decl().result, Param::Node(Ty::Value | Ty::Str | Ty::Bytes))
+        }
+        _ => false,
     })
+}
+
+/// How [`Program::test`](crate::Program::test) calls the code. Told apart by one jump: a call takes a few nanoseconds.
+#[derive(Clone, Copy)]
+pub(crate) enum TestCall<'a> {
+    /// With the context alone.
+    ContextOnly(ContextOnlyCode<'a>),
+    /// With the base of a frame, at first without memory.
+    BaseFrame(BaseFrameCode<'a>),
+    /// As `BaseFrame`, with the lists of a generation.
+    WithLists,
+    /// As [`NativeProgram::run`](super::NativeProgram::run) does.
+    Whole,
 }
 
 /// Code with the ABI [`EntryAbi::ContextOnly`].
@@ -84,7 +106,7 @@ impl ContextOnlyCode<'_> {
     }
 }
 
-/// Code with the ABI [`EntryAbi::BaseFrame`].
+/// Code with the ABI [`EntryAbi::BaseFrame`] or [`EntryAbi::BaseFrameWithLists`].
 #[derive(Clone, Copy)]
 pub(crate) struct BaseFrameCode<'a> {
     pub(super) entry: Entry<'a>,

@@ -91,8 +91,7 @@ unsafe fn header_line<'a>(
 ) -> EvalResult<Option<&'a [u8]>> {
     // SAFETY: the contract; both are there during the evaluation.
     let (map, name) = unsafe { (&*map, &*name) };
-    crate::context::headers::charge_lines(map, name, &frame.cx)?;
-    crate::context::headers::joined(map, name, frame.cx.arena())
+    crate::context::headers::joined_charged(map, name, &frame.cx)
 }
 
 /// Runs the body of a helper that may find nothing, and returns its result in words: see the row `header_get`.

@@ -1,6 +1,6 @@
 //! The native code of one rule: prepared constants, machine code, and the call.
 
-use super::entry_abi::{BaseFrameCode, ContextOnlyCode, EntryAbi, FullFrameCode};
+use super::entry_abi::{BaseFrameCode, ContextOnlyCode, EntryAbi, FullFrameCode, TestCall};
 use super::frame::{BaseFrame, Frame, ResultSlot};
 use super::literal_batches::LiteralBatches;
 use super::pool::Pool;
@@ -35,9 +35,9 @@ pub(crate) struct NativeProgram {
 #[derive(Debug)]
 struct Compiled {
     code: Arc<Code>,
-    /// What shared code reads of this rule.
-    words: Box<[u64]>,
-    /// The objects whose addresses are in the code or among the words.
+    /// The parameter row of this rule, if the code is shared.
+    row: Box<[u64]>,
+    /// The objects whose addresses are in the code or in the row.
     _pool: Pool,
     callees: Box<[Callee]>,
 }
@@ -75,38 +75,45 @@ impl NativeProgram {
         let (constants, literals) = (pool.addresses(), batches.as_unit());
         let unit = Unit { graph, fields, constants, helpers: &*HELPERS, steps: Some(steps), literals: &literals };
         let shared = share.then(|| graph.roots().first()).flatten().map(|&root| compiler.compile_shared(&unit, root));
-        let SharedFunction { code, words } = match shared {
+        let SharedFunction { code, row } = match shared {
             // Shared code is a little longer than the rule's own, which may fit.
             Some(shared) if !matches!(shared, Err(celero_jit::Error::TooLarge { .. })) => {
                 shared.map_err(NativeError::Compile)?
             }
             _ => {
                 let code = Arc::new(compiler.compile(&unit).map_err(NativeError::Compile)?);
-                SharedFunction { code, words: Box::default() }
+                SharedFunction { code, row: Box::default() }
             }
         };
         if let Some(listings) = listings {
             *listings = compiler.explain(&unit).map_err(NativeError::Compile)?;
         }
         let result = graph.roots().first().map_or(Ty::Value, |&root| graph.ty(root));
-        let compiled = Arc::new(Compiled { code, words, _pool: pool, callees });
-        let entry = compiled.code.entry(0).ok_or(NativeError::Function)?.with_words(&compiled.words);
-        // SAFETY: the entry borrows code and words that `compiled` owns and never changes. The entry is stored beside `compiled`, and is
+        let compiled = Arc::new(Compiled { code, row, _pool: pool, callees });
+        let entry = compiled.code.entry(0).ok_or(NativeError::Function)?.with_row(&compiled.row);
+        // SAFETY: the entry borrows code and a row that `compiled` owns and never changes. The entry is stored beside `compiled`, and is
         // given away only with the lifetime of a borrow of the program.
         let entry = unsafe { std::mem::transmute::<Entry<'_>, Entry<'static>>(entry) };
         Ok(Self { abi: EntryAbi::choose(entry, result, graph, fields), steps, result, compiled })
     }
 
-    /// Returns the code if it is called with the context alone.
+    /// Returns how the code is called for a truth value.
     #[inline]
-    pub(crate) fn context_only(&self) -> Option<ContextOnlyCode<'_>> {
-        if let EntryAbi::ContextOnly(entry) = self.abi { Some(ContextOnlyCode(entry)) } else { None }
+    pub(crate) fn test_call(&self) -> TestCall<'_> {
+        match self.abi {
+            EntryAbi::ContextOnly(entry) => TestCall::ContextOnly(ContextOnlyCode(entry)),
+            EntryAbi::BaseFrame(entry) => TestCall::BaseFrame(BaseFrameCode { entry, steps: self.steps }),
+            EntryAbi::BaseFrameWithLists(_) => TestCall::WithLists,
+            EntryAbi::Text(_) | EntryAbi::FullFrame(_) => TestCall::Whole,
+        }
     }
 
-    /// Returns the code if it is called with the base of a frame.
-    #[inline]
-    pub(crate) fn base_frame(&self) -> Option<BaseFrameCode<'_>> {
-        if let EntryAbi::BaseFrame(entry) = self.abi { Some(BaseFrameCode { entry, steps: self.steps }) } else { None }
+    /// Returns the code if it is called with the base of a frame that has lists.
+    pub(crate) fn with_lists(&self) -> Option<BaseFrameCode<'_>> {
+        match self.abi {
+            EntryAbi::BaseFrameWithLists(entry) => Some(BaseFrameCode { entry, steps: self.steps }),
+            _ => None,
+        }
     }
 
     /// Returns the code, for profilers.
@@ -133,7 +140,9 @@ impl NativeProgram {
     ) -> Result<Value<'a>, EvalError> {
         let word = match self.abi {
             EntryAbi::ContextOnly(entry) => ContextOnlyCode(entry).run(context),
-            EntryAbi::BaseFrame(entry) => BaseFrameCode { entry, steps: self.steps }.run(context, arena, lists),
+            EntryAbi::BaseFrame(entry) | EntryAbi::BaseFrameWithLists(entry) => {
+                BaseFrameCode { entry, steps: self.steps }.run(context, arena, lists)
+            }
             EntryAbi::Text(entry) => {
                 let mut base = BaseFrame::new(Cx::new(self.steps, arena).with_lists(lists));
                 let (host, frame) = (std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut base).cast());

@@ -103,13 +103,16 @@ impl Scratch {
     }
 
     /// The arena, emptied, with this limit in bytes, and the lists of the current generation.
+    #[inline]
     pub(crate) fn prepare(&mut self, limit: usize, lists: Option<&Lists>) -> (&Arena, Option<&Snapshot>) {
         self.arena.recycle(limit);
         match lists {
-            Some(lists) => self.lists = Some(lists.load()),
-            None => self.release_lists(),
+            Some(lists) => (&self.arena, Some(&**self.lists.insert(lists.load()))),
+            None => {
+                self.release_lists();
+                (&self.arena, None)
+            }
         }
-        (&self.arena, self.lists.as_deref().map(|lists| &**lists))
     }
 
     /// Lets go of the lists of the last evaluation. Most rules ask none: then this is a test.
