@@ -1,6 +1,6 @@
 //! A compiled expression.
 
-use crate::arena::with_zero_capacity;
+use crate::arena::{Arena, with_zero_capacity};
 use crate::context::Context;
 use crate::env::{Env, Variables};
 use crate::error::{ErrorKind, EvalError};
@@ -14,7 +14,7 @@ use crate::report::{Report, Subject};
 use crate::scratch::{Scratch, with_thread_scratch};
 use crate::value::Value;
 use celero_frontend::{Diagnostic, Type};
-use celero_lists::Lists;
+use celero_lists::{Lists, Snapshot};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -152,7 +152,7 @@ impl<S: Context + 'static> Program<S> {
     /// The error of a word that is neither 0 nor 1.
     #[cold]
     fn failure(&self, word: u64) -> EvalError {
-        failure(word).settled(self.source())
+        self.settled(failure(word))
     }
 
     #[inline(always)]
@@ -213,6 +213,8 @@ impl<S: Context + 'static> Program<S> {
     ///
     /// # Errors
     /// The evaluation's error.
+    // Inlined, as `test` is.
+    #[inline(always)]
     pub fn eval<'a, C: Context<Static = S>>(
         &'a self,
         context: &'a C,
@@ -220,15 +222,33 @@ impl<S: Context + 'static> Program<S> {
     ) -> Result<Value<'a>, EvalError> {
         self.is_for(context)?;
         let (arena, lists) = scratch.prepare(self.shared.limits.memory, self.lists.as_ref());
+        let result = match self.native.as_ref().and_then(NativeProgram::text) {
+            Some(code) => code.run(context, arena, lists),
+            None => self.eval_in(context, arena, lists),
+        };
+        result.map_err(|error| self.settled(error))
+    }
+
+    /// Evaluates the expression, by native code of any ABI or interpreted.
+    #[inline(never)]
+    fn eval_in<'a, C: Context<Static = S>>(
+        &'a self,
+        context: &'a C,
+        arena: &'a Arena,
+        lists: Option<&'a Snapshot>,
+    ) -> Result<Value<'a>, EvalError> {
+        let Shared { expression, functions, limits, .. } = &*self.shared;
         match &self.native {
-            Some(native) => {
-                native.run(context, &self.shared.functions, arena, lists).map_err(|error| error.settled(self.source()))
-            }
+            Some(native) => native.run(context, functions, arena, lists),
             None => {
-                let Shared { expression, functions, limits, .. } = &*self.shared;
                 expression.interpret(functions, context, &Cx::new(i64::from(limits.steps), arena).with_lists(lists))
             }
         }
+    }
+
+    #[cold]
+    fn settled(&self, error: EvalError) -> EvalError {
+        error.settled(self.source())
     }
 
     /// Evaluates the expression with the interpreter and returns what each part of it evaluated to, for people who ask why a rule matches or

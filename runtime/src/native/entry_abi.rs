@@ -6,6 +6,7 @@ use crate::arena::Arena;
 use crate::context::Context;
 use crate::error::EvalError;
 use crate::library::Cx;
+use crate::value::Value;
 use celero_ir::layout::{Access, Field};
 use celero_ir::{Graph, NodeId, Op, Param, Ty};
 use celero_jit::{ContextEntry, Entry, TextEntry};
@@ -101,8 +102,38 @@ impl ContextOnlyCode<'_> {
     /// Runs the code. Returns 0 or 1, or an [`ErrorWord`](celero_ir::ErrorWord).
     #[inline]
     pub(crate) fn run<C: Context>(self, context: &C) -> u64 {
-        // SAFETY: as in `NativeProgram::run`.
+        // SAFETY: as in `NativeProgram::run_with_whole_frame`.
         unsafe { self.0.call(std::ptr::from_ref(context).cast()) }
+    }
+}
+
+/// Code with the ABI [`EntryAbi::Text`].
+#[derive(Clone, Copy)]
+pub(crate) struct TextCode<'a> {
+    pub(super) entry: TextEntry<'a>,
+    /// Budget of an evaluation, in steps.
+    pub(super) steps: i64,
+    /// The type of the result.
+    pub(super) result: Ty,
+}
+
+impl TextCode<'_> {
+    /// Runs the code.
+    ///
+    /// # Errors
+    /// The evaluation error; `host` if a helper panicked.
+    #[inline(always)]
+    pub(crate) fn run<'a, C: Context>(
+        self,
+        context: &'a C,
+        arena: &'a Arena,
+        lists: Option<&'a Snapshot>,
+    ) -> Result<Value<'a>, EvalError> {
+        let mut base = BaseFrame::new(Cx::new(self.steps, arena).with_lists(lists));
+        // SAFETY: as in `NativeProgram::run_with_whole_frame`. Code with this ABI calls only helpers that use the base of the frame.
+        let text = unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut base).cast()) };
+        // SAFETY: the code has just run with this base.
+        unsafe { base.text(self.result, text) }
     }
 }
 
@@ -120,7 +151,7 @@ impl BaseFrameCode<'_> {
     #[inline]
     pub(crate) fn run<C: Context>(self, context: &C, arena: &Arena, lists: Option<&Snapshot>) -> u64 {
         let mut base = BaseFrame::new(Cx::new(self.steps, arena).with_lists(lists));
-        // SAFETY: as in `NativeProgram::run`. Code with this ABI calls only helpers that use the base of the frame.
+        // SAFETY: as in `NativeProgram::run_with_whole_frame`. Code with this ABI calls only helpers that use the base of the frame.
         let word = unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut base).cast()) };
         if base.panicked.get() { word_of(&EvalError::HOST) } else { word }
     }

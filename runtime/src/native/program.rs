@@ -1,6 +1,6 @@
 //! The native code of one rule: prepared constants, machine code, and the call.
 
-use super::entry_abi::{BaseFrameCode, ContextOnlyCode, EntryAbi, FullFrameCode, TestCall};
+use super::entry_abi::{BaseFrameCode, ContextOnlyCode, EntryAbi, FullFrameCode, TestCall, TextCode};
 use super::frame::{BaseFrame, Frame, ResultSlot};
 use super::literal_batches::LiteralBatches;
 use super::pool::Pool;
@@ -116,6 +116,15 @@ impl NativeProgram {
         }
     }
 
+    /// Returns the code if it returns text and gets the base of a frame.
+    #[inline]
+    pub(crate) fn text(&self) -> Option<TextCode<'_>> {
+        match self.abi {
+            EntryAbi::Text(entry) => Some(TextCode { entry, steps: self.steps, result: self.result }),
+            _ => None,
+        }
+    }
+
     /// Returns the code, for profilers.
     pub(crate) fn code(&self) -> &Code {
         &self.compiled.code
@@ -144,12 +153,8 @@ impl NativeProgram {
                 BaseFrameCode { entry, steps: self.steps }.run(context, arena, lists)
             }
             EntryAbi::Text(entry) => {
-                let mut base = BaseFrame::new(Cx::new(self.steps, arena).with_lists(lists));
-                let (host, frame) = (std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut base).cast());
-                // SAFETY: as in `run_with_whole_frame`. Code with this ABI calls only helpers that use the base of the frame.
-                let text = unsafe { entry.call(host, frame) };
-                // SAFETY: the code has just run with this base.
-                return unsafe { base.text(self.result, text) };
+                let (steps, result) = (self.steps, self.result);
+                return TextCode { entry, steps, result }.run(context, arena, lists);
             }
             EntryAbi::FullFrame(code) => {
                 let cx = Cx::new(self.steps, arena).with_lists(lists);

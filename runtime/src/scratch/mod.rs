@@ -103,11 +103,11 @@ impl Scratch {
     }
 
     /// The arena, emptied, with this limit in bytes, and the lists of the current generation.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn prepare(&mut self, limit: usize, lists: Option<&Lists>) -> (&Arena, Option<&Snapshot>) {
         self.arena.recycle(limit);
         match lists {
-            Some(lists) => (&self.arena, Some(&**self.lists.insert(lists.load()))),
+            Some(lists) => (&self.arena, Some(Self::load_lists(&mut self.lists, lists))),
             None => {
                 self.release_lists();
                 (&self.arena, None)
@@ -119,8 +119,18 @@ impl Scratch {
     #[inline]
     pub(crate) fn release_lists(&mut self) {
         if self.lists.is_some() {
-            self.lists = None;
+            Self::drop_lists(&mut self.lists);
         }
+    }
+
+    #[inline(never)]
+    fn load_lists<'s>(kept: &'s mut Option<Guard<Arc<Snapshot>>>, lists: &Lists) -> &'s Snapshot {
+        kept.insert(lists.load())
+    }
+
+    #[cold]
+    fn drop_lists(kept: &mut Option<Guard<Arc<Snapshot>>>) {
+        *kept = None;
     }
 }
 
