@@ -6,6 +6,7 @@ use crate::document::Document;
 use crate::error_policy::PhaseErrorPolicy;
 use crate::expressions::{CredentialReads, DeclaredNames, EndReads, ExpressionCompiler};
 use crate::language::Language;
+use crate::levels::Claims;
 use crate::normalize::Normalization;
 use crate::outcome::Phase;
 use crate::phase::PhaseRules;
@@ -61,6 +62,7 @@ pub(crate) struct Compilation<'d> {
     pub(crate) problems: &'d mut Problems,
     pub(crate) counter_names: CounterNames,
     pub(crate) limit_names: LimitNames,
+    pub(crate) claims: Claims,
     /// The description of the phases for `celero explain`, if wanted.
     pub(crate) explanation: Option<String>,
     pub(crate) engine: &'static Engine,
@@ -119,11 +121,12 @@ impl Compilation<'_> {
         let mut compiler = RuleCompiler { expressions, compilation: self };
         let mut placed: Vec<OrderedRule<C::Static>> = Vec::new();
         let mut names: HashMap<String, FileSpan> = HashMap::new();
-        for (number, node) in document.rules(phase.name()).enumerate() {
+        for (number, (level, node)) in document.rules_by_level(phase.name()).enumerate() {
             if let Some(last) = placed.last()
                 && last.when.is_none()
                 && last.rule.sample.is_none()
                 && last.rule.end.is_some()
+                && last.rule.level == level
                 && last.rule.require.is_none()
                 && last.priority == DEFAULT_PRIORITY
                 && node.get("priority").is_none()
@@ -139,14 +142,14 @@ impl Compilation<'_> {
                 let problem = compiler.compilation.problems.warn("policy-same-name", name.place, message);
                 problem.also(first, "the first is here").help("logs and metrics name rules: give each its own name");
             }
-            placed.push(compiler.rule(node, number));
+            placed.push(compiler.rule(node, level, number));
         }
         let count_when = compiler.count_when();
         let ExpressionCompiler { reads, reads_ends, request_headers, .. } = compiler.expressions;
         if phase != Phase::Log {
             request_headers.iter().for_each(|name| self.normalization.of_requests.add(name));
         }
-        placed.sort_by_key(|rule| rule.priority);
+        placed.sort_by_key(|placed| (placed.rule.level, placed.priority));
         let (error_policy, error_status) = self.settings(phase);
         if self.problems.has_errors() {
             return None;
@@ -215,9 +218,14 @@ impl Compilation<'_> {
             let _ = write!(text, ", onError: {}", error_policy.name());
         }
         text.push('\n');
+        let mut level = 0;
         for (number, OrderedRule { when, rule, actions, .. }) in placed.iter().enumerate() {
             let when =
                 when.as_ref().map_or_else(|| "always".to_owned(), |when| format!("when {}", when.text.text.trim()));
+            if rule.level > level {
+                level = rule.level;
+                let _ = writeln!(text, "-- level {}", level.saturating_add(1));
+            }
             let _ = writeln!(text, "{}. {}: {when}", number.saturating_add(1), rule.name);
             for action in actions {
                 let _ = writeln!(text, "     {action}");
@@ -336,7 +344,8 @@ pub(crate) struct RuleCompiler<'c, 'd, C> {
 }
 
 impl<C: Context> RuleCompiler<'_, '_, C> {
-    fn rule(&mut self, node: &Node, number: usize) -> OrderedRule<C::Static> {
+    fn rule(&mut self, node: &Node, level: usize, number: usize) -> OrderedRule<C::Static> {
+        let mut read_before = std::mem::take(&mut self.expressions.request_headers);
         let number = number.saturating_add(1);
         let name = node.text_of("name").map(|text| text.text);
         let name: Arc<str> = name.unwrap_or_else(|| format!("{} #{number}", self.expressions.phase.name())).into();
@@ -348,6 +357,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         });
         let rule = Rule {
             name,
+            level,
             sample: node.text_of("sample").and_then(|text| share(&text.text)),
             require: self.requirement(node),
             limit: self.limit(node, number),
@@ -360,6 +370,9 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             counter: node.text_of("count").map(|text| self.compilation.counter(text.text)),
             end: self.end(node),
         };
+        let reads = self.expressions.request_headers.clone();
+        self.compilation.claim(self.expressions.phase, (level, &rule.name), node, &rule.edits, reads);
+        self.expressions.request_headers.append(&mut read_before);
         let entries = node
             .entries()
             .iter()

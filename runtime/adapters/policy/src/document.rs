@@ -1,5 +1,6 @@
-//! The files of a policy: the main file, and the files that it includes.
+//! The files of a policy: the main file, the files that it includes, and those of lower levels.
 
+use crate::outcome::Phase;
 use crate::policy_keys::{POLICY, RULE, SECTIONS};
 use crate::problems::{FileSpan, Problems, similar};
 use crate::yaml::{MapEntry, Node, SourceText, read};
@@ -12,11 +13,24 @@ const MOST_FILES: usize = 100;
 /// A policy as written. What differs from the tables of `policy_keys.rs` has been reported.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
-    /// Root and folder of each file. Included files precede the file that includes them.
-    files: Vec<(Node, PathBuf)>,
-    /// The files that were included. A file that is included twice is read once.
-    included: Vec<PathBuf>,
+    /// Included files precede the file that includes them, and levels follow each other.
+    files: Vec<PolicyFile>,
+    /// The files that were included, and those of levels, with their levels. A file that is included twice is read once.
+    included: Vec<(PathBuf, usize)>,
+    /// The number of levels after the first.
+    lower_levels: usize,
 }
+
+#[derive(Debug)]
+struct PolicyFile {
+    root: Node,
+    /// The folder that relative paths start from.
+    base: PathBuf,
+    level: usize,
+}
+
+/// The sections that a file of a lower level may have beside rules.
+const DEFINITIONS: [&str; 5] = ["include", "variables", "functions", "headerSets", "lists"];
 
 /// A section of a file, and the folder that relative paths in it start from.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +44,13 @@ impl Document {
     pub(crate) fn read(name: &str, text: &str, base: &Path, problems: &mut Problems) -> Self {
         let mut document = Self::default();
         let itself = Path::new(name).file_name().map(|file| identity(&base.join(file)));
-        document.add(name, text, base, problems, &mut itself.into_iter().collect());
+        let mut within: Vec<PathBuf> = itself.into_iter().collect();
+        document.add(name, text, base, problems, &mut within);
+        let levels = document.files.last().map_or_else(Vec::new, |file| file.root.texts_of("levels"));
+        for path in levels {
+            document.lower_levels = document.lower_levels.saturating_add(1);
+            document.include(&path, base, problems, &mut within);
+        }
         document
     }
 
@@ -45,10 +65,19 @@ impl Document {
             return;
         }
         POLICY.check(&root, problems);
+        if let [_, _, ..] = &**within
+            && let Some(levels) = root.entries().iter().find(|entry| entry.key.text == "levels")
+        {
+            let message = "only the main file of a policy has `levels`".to_owned();
+            problems.add("policy-level", levels.key.place, message);
+        }
+        if self.lower_levels > 0 {
+            check_lower_level(&root, problems);
+        }
         for path in root.texts_of("include") {
             self.include(&path, base, problems, within);
         }
-        self.files.push((root, base.to_owned()));
+        self.files.push(PolicyFile { root, base: base.to_owned(), level: self.lower_levels });
     }
 
     fn include(&mut self, path: &SourceText, base: &Path, problems: &mut Problems, within: &mut Vec<PathBuf>) {
@@ -63,10 +92,14 @@ impl Document {
             problems.add("policy-include", path.place, message);
             return;
         }
-        if self.included.contains(&identity) {
+        if let Some((_, level)) = self.included.iter().find(|(known, _)| *known == identity) {
+            if *level != self.lower_levels {
+                let message = format!("`{}` is in this policy already, and its rules are in one level only", path.text);
+                problems.add("policy-level", path.place, message);
+            }
             return;
         }
-        self.included.push(identity.clone());
+        self.included.push((identity.clone(), self.lower_levels));
         let Some(bytes) = read_file(&file, path, problems) else { return };
         let Ok(text) = String::from_utf8(bytes) else {
             problems.add("policy-file", path.place, format!("`{}` is not UTF-8", file.display()));
@@ -80,12 +113,17 @@ impl Document {
 
     /// Returns the roots of all files.
     pub(crate) fn roots(&self) -> impl Iterator<Item = &Node> {
-        self.files.iter().map(|(root, _)| root)
+        self.files.iter().map(|file| &file.root)
     }
 
     /// Returns the sections of a name in all files.
     pub(crate) fn all<'d>(&'d self, name: &'static str) -> impl Iterator<Item = Section<'d>> {
-        self.files.iter().filter_map(move |(root, base)| Some(Section { node: root.get(name)?, base }))
+        self.files.iter().filter_map(move |file| file.section(name))
+    }
+
+    /// Returns whether the policy has more than one level.
+    pub(crate) fn has_levels(&self) -> bool {
+        self.lower_levels > 0
     }
 
     /// Returns the entries of the sections of a name. Reports a key that an earlier file has already.
@@ -130,15 +168,38 @@ impl Document {
 
     /// Returns the rules of a phase in all files.
     pub(crate) fn rules<'d>(&'d self, phase: &'static str) -> impl Iterator<Item = &'d Node> {
-        self.all(phase).flat_map(|section| {
-            section
-                .node
-                .get("rules")
-                .unwrap_or(section.node)
-                .elements()
-                .iter()
-                .filter(|rule| !rule.entries().is_empty())
+        self.rules_by_level(phase).map(|(_, rule)| rule)
+    }
+
+    /// Returns the rules of a phase in all files with their levels, the first level first. The first is 0.
+    pub(crate) fn rules_by_level<'d>(&'d self, phase: &'static str) -> impl Iterator<Item = (usize, &'d Node)> {
+        self.files.iter().flat_map(move |file| {
+            let section = file.root.get(phase);
+            let rules = section.map_or(&[][..], |section| section.get("rules").unwrap_or(section).elements());
+            rules.iter().filter(|rule| !rule.entries().is_empty()).map(move |rule| (file.level, rule))
         })
+    }
+}
+
+impl PolicyFile {
+    fn section(&self, name: &str) -> Option<Section<'_>> {
+        Some(Section { node: self.root.get(name)?, base: &self.base })
+    }
+}
+
+/// Reports what a file of a lower level has beside rules and definitions.
+fn check_lower_level(root: &Node, problems: &mut Problems) {
+    for MapEntry { key, value } in root.entries() {
+        let settings: Vec<&SourceText> = if Phase::ALL.iter().any(|phase| phase.name() == key.text) {
+            value.entries().iter().map(|entry| &entry.key).filter(|key| key.text != "rules").collect()
+        } else {
+            Some(key).filter(|key| !DEFINITIONS.contains(&&*key.text)).into_iter().collect()
+        };
+        for key in settings {
+            let message = format!("`{}` can't be in a file of a lower level", key.text);
+            let problem = problems.add("policy-level", key.place, message);
+            problem.help("such a file has rules and definitions; settings belong to the first level".to_owned());
+        }
     }
 }
 

@@ -65,6 +65,7 @@ mod failure_log;
 mod grpc;
 mod inspect;
 mod language;
+mod levels;
 mod limit_state;
 mod live;
 mod named_lists;

@@ -156,21 +156,29 @@ impl<S: Context + 'static> PhaseRules<S> {
         let errors: smallvec::SmallVec<[(usize, bool); 4]> =
             scratch.errors().iter().map(|error| (error.rule, waits(error))).collect();
         let mut failed = errors.as_slice();
+        let level = |index: usize| self.rules.get(index).map_or(0, |rule| rule.level);
+        let last_level = self.rules.last().map_or(0, |rule| rule.level);
+        // The level whose other rules are skipped, because a rule of it said `allow`.
+        let mut allowed = None;
         for &index in &*matched {
             let Some(rule) = self.rules.get(index) else { return Ok(Some(self.stopped(index))) };
             while let [(next, waits), rest @ ..] = failed
                 && *next <= index
             {
+                failed = rest;
+                if allowed == Some(level(*next)) {
+                    continue;
+                }
                 if *waits {
                     return Err(Unverified);
                 }
                 counted.push((*next, false));
-                failed = rest;
                 if *next == index && self.error_policy.stops() {
                     return Ok(Some(self.stopped(index)));
                 }
             }
-            if rule.sample.is_some_and(|share| fastrand::f64() >= share) {
+            let is_skipped = allowed == Some(rule.level) || rule.sample.is_some_and(|share| fastrand::f64() >= share);
+            if is_skipped {
                 continue;
             }
             let mut failures = Vec::new();
@@ -205,14 +213,17 @@ impl<S: Context + 'static> PhaseRules<S> {
                     return Ok(Some(self.stopped(index)));
                 }
             }
-            if let Step::End(answer) = step {
-                return Ok(answer.map(|answer| *answer));
+            match step {
+                Step::End(None) if rule.level < last_level => allowed = Some(rule.level),
+                Step::End(answer) => return Ok(answer.map(|answer| *answer)),
+                Step::Next => {}
             }
         }
-        if failed.iter().any(|(_, waits)| *waits) {
+        let failed = failed.iter().filter(|(rule, _)| allowed != Some(level(*rule)));
+        if failed.clone().any(|(_, waits)| *waits) {
             return Err(Unverified);
         }
-        counted.extend(failed.iter().map(|(rule, _)| (*rule, false)));
+        counted.extend(failed.map(|(rule, _)| (*rule, false)));
         Ok(None)
     }
 

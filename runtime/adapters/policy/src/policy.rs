@@ -12,6 +12,7 @@ use crate::expectation;
 use crate::expressions::{CredentialReads, DeclaredNames, EndReads};
 use crate::failure_log::FailureSink;
 use crate::grpc::is_call;
+use crate::levels::Claims;
 use crate::named_lists;
 use crate::normalize::Normalization;
 use crate::outcome::{LogFields, Outcome, Phase, PolicyAnswer, RequestSummary};
@@ -147,6 +148,7 @@ impl Policy {
             problems: &mut problems,
             counter_names: Vec::new(),
             limit_names: Vec::new(),
+            claims: Claims::default(),
             explanation: (purpose == Purpose::Explain).then(String::new),
             engine: purpose.engine(),
         };
@@ -155,7 +157,8 @@ impl Policy {
         let response = compilation.phase(&response);
         let response_body = compilation.phase(&response_body);
         let log = compilation.phase(&log);
-        let Compilation { counter_names, explanation, .. } = compilation;
+        let Compilation { counter_names, explanation, claims, .. } = compilation;
+        claims.report(&mut problems);
         let body_settings = BodySettings::read(&document, Phase::RequestBody, &mut problems);
         let response_settings = BodySettings::read(&document, Phase::ResponseBody, &mut problems);
         let (Some(request), Some(body), Some(response), Some(response_body), Some(log), false) =

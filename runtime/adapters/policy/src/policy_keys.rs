@@ -50,6 +50,11 @@ pub(crate) static SECTIONS: MappingSpec = MappingSpec::new(
             "Files whose content precedes the content of this file. Paths are relative to this file.",
         ),
         optional(
+            "levels",
+            List(&Text),
+            "Files with rules of lower levels, the higher first: they run after the rules of this file, and can undo nothing of them. Paths are relative to this file.",
+        ),
+        optional(
             "env",
             List(&Text),
             "Environment variables that expressions may read as `env.NAME`. Their values are read when the policy is loaded.",

@@ -11,6 +11,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Rule<S> {
     pub(crate) name: Arc<str>,
+    /// The level of its file; 0 is the first.
+    pub(crate) level: usize,
     /// The share of matching requests for which it acts.
     pub(crate) sample: Option<f64>,
     /// A rule with a requirement acts only on messages that do not meet it.

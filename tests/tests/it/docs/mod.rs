@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `cel` | each line `expression => result`, in every tier: `expressions.rs` |
 //! | `filter` | each line `rule => value`, in the filter language: `filter.rs` |
-//! | `yaml` | a policy; one that opens with `# cases` are cases of the policy before it: `policies.rs` |
+//! | `yaml` | a policy, in `file=` if the fence says so; one that opens with `# cases` are cases of the policy before it: `policies.rs` |
 //! | `yaml file=` of a proxy's configuration | `runtime/adapters/proxy/tests/proxy/docs.rs` |
 //! | `console` | each command, and what it prints: `runtime/cli/tests/it/book.rs` |
 //! | `rust` | a documentation test: `tests/src/lib.rs` |

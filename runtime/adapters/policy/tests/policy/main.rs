@@ -13,6 +13,7 @@ mod imitations;
 mod key_sources;
 mod languages;
 mod layout;
+mod levels;
 mod limits;
 mod lists;
 mod passwords;

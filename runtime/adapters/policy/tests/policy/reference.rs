@@ -25,8 +25,10 @@ fn its_examples_are_right() {
     let page = page();
     let mut policy: Option<Policy> = None;
     let (mut policies, mut cases) = (0, 0);
-    for block in page.split("\n```yaml\n").skip(1) {
+    for block in page.split("\n```yaml").skip(1) {
+        let (fence, block) = block.split_once('\n').unwrap();
         let (text, _) = block.split_once("```").unwrap();
+        let file = fence.strip_prefix(" file=").unwrap_or("policy.yaml");
         if text.starts_with("# cases") {
             let report = policy.as_ref().unwrap().test("cases", text).unwrap();
             assert!(report.passed(), "{}\n{text}", report.render(false));
@@ -34,7 +36,7 @@ fn its_examples_are_right() {
         } else {
             // The tests run with an environment of Cargo's.
             let text = text.replace("REGION", "CARGO_PKG_NAME");
-            let read = Policy::load(&folder.write("policy.yaml", &text)).unwrap();
+            let read = Policy::load(&folder.write(file, &text)).unwrap();
             assert_eq!(read.warnings().count(), 0, "{}", read.render_warnings(false));
             policy = Some(read);
             policies += 1;

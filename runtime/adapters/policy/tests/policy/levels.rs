@@ -1,0 +1,141 @@
+//! `levels`: files of owners who are trusted less than the owner of the policy's main file.
+
+use crate::support::{Folder, ask, edits, exchange, head, status};
+use celero_policy::Policy;
+
+const PLATFORM: &str = "levels: [team.yaml]
+request:
+- name: blocked
+  when: request.path.startsWith('/admin')
+  deny: 403
+- name: partners
+  when: request.headers[?'x-partner'].orValue('') == 'a'
+  setHeaders: {x-tier: gold}
+  labels: {backend: partners}
+  allow: true
+- name: visitors
+  when: request.path.startsWith('/public')
+  allow: true
+- deny: 404
+";
+
+#[test]
+fn allow_ends_a_level_and_an_answer_ends_the_phase() {
+    let folder = Folder::new("levels");
+    let main = folder.write("policy.yaml", PLATFORM);
+    let team = "request:\n- name: everything\n  priority: 1\n  when: request.path.contains('private')\n  deny: 401\n- setHeaders: {x-team: yes}\n  allow: true\n";
+    folder.write("team.yaml", team);
+    let policy = Policy::load(&main).unwrap();
+    let names: Vec<_> = policy.rules().map(|rule| rule.name.to_string()).collect();
+    assert_eq!(names, ["blocked", "partners", "visitors", "request #4", "everything", "request #6"]);
+    let asked = |line: &str, headers: &[(&str, &str)]| {
+        let mut exchange = exchange();
+        let status = status(ask(&policy, &head(line, headers), &mut exchange));
+        (status, edits(&exchange).len())
+    };
+    let partner = [("x-partner", "a")];
+    assert_eq!(asked("GET /admin/private", &partner), (403, 0), "a priority counts within its level");
+    assert_eq!(asked("GET /", &[]), (404, 0), "a level that does not allow");
+    assert_eq!(asked("GET /", &partner), (0, 2), "both levels allow, and both act");
+    assert_eq!(asked("GET /private", &partner), (401, 0), "allowed above, denied below");
+    assert_eq!(asked("GET /public", &[]), (0, 1));
+    let counts: Vec<_> = policy.rules().map(|rule| rule.matched).collect();
+    assert_eq!(counts, [1, 2, 1, 1, 1, 2], "skipped rules count nothing");
+    assert_eq!(policy.warnings().count(), 0, "{}", policy.render_warnings(false));
+}
+
+#[test]
+fn a_rule_that_fails_in_a_skipped_part_of_a_level_has_no_effect() {
+    let folder = Folder::new("levels-errors");
+    for (on_error, expected) in [("closed", 0), ("stop", 0)] {
+        let text = format!(
+            "levels: [team.yaml]\nrequest:\n  onError: {on_error}\n  rules:\n  - when: request.path == '/a'\n    allow: true\n  - name: fails\n    when: request.headers['x'] == 'y'\n    deny: 500\n"
+        );
+        folder.write("team.yaml", "request:\n- when: request.path == '/b'\n  deny: 401\n");
+        let policy = Policy::load(&folder.write("policy.yaml", text)).unwrap();
+        assert_eq!(status(ask(&policy, &head("GET /a", &[]), &mut exchange())), expected, "{on_error}");
+        assert_eq!(status(ask(&policy, &head("GET /c", &[]), &mut exchange())), 500, "{on_error}");
+        assert_eq!(policy.rules().map(|rule| rule.failed).sum::<u64>(), 1, "{on_error}: only where it was reached");
+    }
+}
+
+#[test]
+fn three_levels_run_in_their_order() {
+    let folder = Folder::new("levels-three");
+    folder.write("b.yaml", "request:\n- name: b\n  count: b\n  allow: true\n- name: b2\n  count: b2\n");
+    folder.write("c.yaml", "include: [d.yaml]\nrequest:\n- name: c\n  count: c\n");
+    folder.write("d.yaml", "request:\n- name: d\n  count: d\n");
+    let main = folder.write("policy.yaml", "levels: [b.yaml, c.yaml]\nrequest:\n- name: a\n  count: a\n");
+    let policy = Policy::load(&main).unwrap();
+    assert_eq!(status(ask(&policy, &head("GET /", &[]), &mut exchange())), 0);
+    let counted: Vec<_> = policy.rules().map(|rule| (rule.name.to_string(), rule.matched)).collect();
+    let expected =
+        [("a", 1), ("b", 1), ("b2", 0), ("d", 1), ("c", 1)].map(|(name, matched)| (name.to_owned(), matched));
+    assert_eq!(counted, expected);
+    assert_eq!(policy.files().len(), 4);
+}
+
+#[test]
+fn a_lower_level_cannot_undo_what_a_higher_one_decided() {
+    let folder = Folder::new("levels-refused");
+    let main = folder.write(
+        "policy.yaml",
+        format!(
+            "{PLATFORM}requestBody:\n- when: request.headers[?'x-scan'].orValue('') == 'on' && size(request.body) > 9\n  deny: 413\nresponse:\n- setStatus: 200\n  setHeaders: {{x-frame-options: DENY}}\n  logFields: {{who: platform}}\n"
+        ),
+    );
+    for (text, why) in [
+        ("request:\n- setHeaders: {X-Tier: free}\n", "rule `partners` of a higher level sets `x-tier`"),
+        ("request:\n- addHeaders: {x-tier: free}\n", "sets `x-tier`"),
+        ("request:\n- removePrefixes: [x-t]\n", "sets `x-tier`"),
+        ("requestBody:\n- removeHeaders: [x-tier]\n", "sets `x-tier`"),
+        ("headerSets: {t: {names: [x-tier]}}\nrequest:\n- removeHeaderSets: [t]\n", "sets `x-tier`"),
+        ("request:\n- setHeaders: {x-partner: a}\n", "rule `partners` of a higher level reads `x-partner`"),
+        ("request:\n- removeHeaders: [x-scan]\n", "reads `x-scan`"),
+        ("request:\n- labels: {backend: own}\n", "sets the label `backend`"),
+        ("log:\n- logFields: {who: team}\n", "sets the log field `who`"),
+        ("response:\n- setStatus: 500\n", "sets `setStatus`"),
+        ("response:\n- removeHeaders: [x-frame-options]\n", "sets `x-frame-options`"),
+        ("request:\n- setPath: /admin\n", "`setPath` can't be in a rule of a lower level"),
+        ("request:\n- removeQuery: [a]\n", "`removeQuery` can't be"),
+        ("request: {onError: noMatch, rules: [deny: 403]}\n", "`onError` can't be in a file of a lower level"),
+        ("requestBody: {tooLarge: skip}\n", "`tooLarge` can't be"),
+        ("defaults: {onError: noMatch}\n", "`defaults` can't be"),
+        ("normalize: {slashes: keep}\n", "`normalize` can't be"),
+        ("env: [SECRET]\n", "`env` can't be"),
+        ("levels: [more.yaml]\n", "only the main file of a policy has `levels`"),
+        ("include: [policy.yaml]\n", "includes itself"),
+    ] {
+        folder.write("team.yaml", text);
+        let error = Policy::load(&main).unwrap_err().to_string();
+        assert!(error.contains(why) && error.contains("team.yaml:"), "{text}: {error}");
+    }
+    for fine in [
+        "request:\n- setHeaders: {x-other: free}\n  removeHeaders: [x-more]\n  labels: {other: own}\n",
+        "response:\n- setHeaders: {x-tier: free, x-partner: b}\n",
+        "variables: {a: 'true'}\nlists: {l: {kind: texts}}\nlog:\n- logFields: {where: team}\n",
+    ] {
+        folder.write("team.yaml", fine);
+        Policy::load(&main).unwrap();
+    }
+}
+
+#[test]
+fn a_file_belongs_to_one_level() {
+    let folder = Folder::new("levels-twice");
+    folder.write("common.yaml", "variables: {a: 'true'}\n");
+    folder.write("team.yaml", "include: [common.yaml]\n");
+    let main = folder.write("policy.yaml", "include: [common.yaml]\nlevels: [team.yaml]\n");
+    let error = Policy::load(&main).unwrap_err().to_string();
+    assert!(error.contains("`common.yaml` is in this policy already"), "{error}");
+}
+
+#[test]
+fn a_limit_is_settled_in_its_own_level_or_above() {
+    let folder = Folder::new("levels-limits");
+    let limit = "request:\n- name: tokens\n  limit: {key: '${source.address}', rate: 10/s, cost: '5'}\n";
+    let main = folder.write("policy.yaml", format!("levels: [team.yaml]\n{limit}"));
+    folder.write("team.yaml", "response:\n- settle: {tokens: '0'}\n");
+    let error = Policy::load(&main).unwrap_err().to_string();
+    assert!(error.contains("rule `tokens` of a higher level sets the limit `tokens`"), "{error}");
+}
