@@ -11,11 +11,7 @@ use std::ptr::{from_ref, with_exposed_provenance};
 
 /// The data of one evaluation: what fields are read from.
 #[derive(Clone, Copy)]
-pub(crate) struct HostData<'a> {
-    host: &'a dyn Host,
-    /// The address of the context.
-    address: *const u8,
-}
+pub(crate) struct HostData<'a>(&'a dyn Host);
 
 /// How a field is read in place. Made from the field's layout.
 #[derive(Clone, Debug)]
@@ -31,6 +27,8 @@ enum AtEnd {
     Text(i32),
     /// A value whose text this accessor returns.
     TextOf(usize),
+    /// The same; the text may have to be made.
+    MostlyTextOf(usize),
     /// A value whose text the tag byte shows, or else the accessor returns.
     Tagged(EnumTags, usize),
     /// A value whose IP address this accessor writes.
@@ -43,14 +41,9 @@ enum AtEnd {
 
 /// The value of a field.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Seen<'a> {
+pub(crate) enum Seen<T> {
     Absent,
-    Text(&'a [u8]),
-    Number(i128),
-    Truth(bool),
-    Ip(IpAddr),
-    #[cfg(feature = "http")]
-    Headers(&'a http::HeaderMap),
+    There(T),
     /// The value has to be made: [`Host::field`] does.
     ToBeMade,
 }
@@ -63,9 +56,8 @@ impl InPlace {
     pub(crate) fn new(field: &Field) -> Option<Self> {
         let (path, at_end) = match (&field.access, field.ty) {
             (Access::Load(path, Repr::Slice(after)), Ty::Str) => (path, AtEnd::Text(*after)),
-            (Access::Text(path, accessor) | Access::MostlyText(path, accessor, _), Ty::Str) => {
-                (path, AtEnd::TextOf(*accessor))
-            }
+            (Access::Text(path, accessor), Ty::Str) => (path, AtEnd::TextOf(*accessor)),
+            (Access::MostlyText(path, accessor, _), Ty::Str) => (path, AtEnd::MostlyTextOf(*accessor)),
             (Access::Tagged(path, tags, accessor), Ty::Str) => (path, AtEnd::Tagged(*tags, *accessor)),
             (Access::Ip(path, accessor), Ty::Ip) => (path, AtEnd::Ip(*accessor)),
             (Access::Load(path, Repr::Bool), Ty::Bool) => (path, AtEnd::Truth),
@@ -89,61 +81,122 @@ impl InPlace {
     }
 }
 
+// Inlined everywhere: values then stay in registers, where writing and reading them takes longer than all else.
 impl<'a> HostData<'a> {
     #[inline]
     pub(crate) fn new<C: Context>(context: &'a C) -> Self {
-        Self { host: context, address: from_ref(context).cast() }
+        Self(context)
     }
 
     /// The host, for fields that are not read in place.
-    pub(crate) fn host(&self) -> &'a dyn Host {
-        self.host
+    pub(crate) fn host(self) -> &'a dyn Host {
+        self.0
     }
 
-    /// Reads a field of the context's type.
-    #[inline]
-    pub(crate) fn read(&self, field: &InPlace) -> Seen<'a> {
+    /// The address of the context, whose fields the path of `field` leads to.
+    #[inline(always)]
+    fn end(self, field: &InPlace) -> *const u8 {
         // SAFETY: the context is of the type whose layouts the index was planned with, as `RuleSet` knows, and its layouts are right: the
-        // contract of `Context`. The context is borrowed for `'a`.
-        unsafe { field.read(self.address) }
+        // contract of `Context`. It is borrowed for `'a`.
+        unsafe { end(from_ref(self.0).cast(), &field.path) }
     }
-}
 
-impl InPlace {
-    /// Reads the field of the context at this address.
-    ///
-    /// # Safety
-    /// The context has the type whose field this is, and is neither moved nor changed during `'a`.
-    #[inline]
-    unsafe fn read<'a>(&self, context: *const u8) -> Seen<'a> {
-        // SAFETY: the contract: the layout describes the context. Addresses of accessors and tables were exposed when they became numbers.
+    /// Reads a field of text.
+    #[inline(always)]
+    pub(crate) fn text(self, field: &InPlace) -> Seen<&'a [u8]> {
+        let at = self.end(field);
+        // SAFETY: as for `end`: the layout says what is there. Addresses of accessors and tables were exposed when they became numbers.
         unsafe {
-            let at = end(context, &self.path);
-            match &self.at_end {
+            match &field.at_end {
                 AtEnd::Text(after) => text(Words {
                     address: at.cast::<*const u8>().read(),
                     length: at.offset(*after as isize).cast::<usize>().read(),
                 }),
-                AtEnd::TextOf(accessor) => text_of(*accessor, at),
+                AtEnd::TextOf(accessor) => text(words_of(*accessor, at)),
+                AtEnd::MostlyTextOf(accessor) => {
+                    let words = words_of(*accessor, at);
+                    // Only here: the address of any other text of no bytes may be this number.
+                    if words.address.addr() == TO_BE_MADE && words.length == 0 { Seen::ToBeMade } else { text(words) }
+                }
                 AtEnd::Tagged(tags, accessor) => {
                     let table = with_exposed_provenance::<[*const u8; 2]>(tags.table);
                     let [address, length] = table.add(usize::from(at.add(tags.tag as usize).read())).read();
-                    if address.is_null() {
-                        text_of(*accessor, at)
-                    } else {
-                        text(Words { address, length: length.addr() })
-                    }
+                    text(match address.is_null() {
+                        true => words_of(*accessor, at),
+                        false => Words { address, length: length.addr() },
+                    })
                 }
-                AtEnd::Ip(accessor) => {
-                    let accessor = transmute::<*const (), IpAccessor>(with_exposed_provenance(*accessor));
-                    let mut words = [0; 2];
-                    if accessor(at, &raw mut words) == 0 { Seen::Absent } else { Seen::Ip(ip_of_words(words)) }
-                }
-                AtEnd::Number(repr) => number(*repr, at),
-                AtEnd::Truth => Seen::Truth(at.read() != 0),
-                #[cfg(feature = "http")]
-                AtEnd::Headers => Seen::Headers(&*at.cast()),
+                _ => Seen::ToBeMade,
             }
+        }
+    }
+
+    /// Reads a field of an IP address.
+    #[inline(always)]
+    pub(crate) fn address(self, field: &InPlace) -> Seen<IpAddr> {
+        let AtEnd::Ip(accessor) = field.at_end else { return Seen::ToBeMade };
+        let mut words = [0; 2];
+        // SAFETY: as for `text`.
+        let there = unsafe {
+            let accessor = transmute::<*const (), IpAccessor>(with_exposed_provenance(accessor));
+            accessor(self.end(field), &raw mut words)
+        };
+        if there == 0 { Seen::Absent } else { Seen::There(ip_of_words(words)) }
+    }
+
+    /// Reads a field of a number.
+    #[inline(always)]
+    pub(crate) fn number(self, field: &InPlace) -> Seen<i128> {
+        let AtEnd::Number(repr) = field.at_end else { return Seen::ToBeMade };
+        let at = self.end(field);
+        // SAFETY: as for `text`.
+        Seen::There(unsafe {
+            match repr {
+                Repr::I8 => at.cast::<i8>().read().into(),
+                Repr::I16 => at.cast::<i16>().read().into(),
+                Repr::I32 => at.cast::<i32>().read().into(),
+                Repr::I64 => at.cast::<i64>().read().into(),
+                Repr::U8 => at.read().into(),
+                Repr::U16 => at.cast::<u16>().read().into(),
+                Repr::U32 => at.cast::<u32>().read().into(),
+                Repr::U64 => at.cast::<u64>().read().into(),
+                Repr::F32 | Repr::F64 | Repr::Bool | Repr::Slice(_) => return Seen::ToBeMade,
+            }
+        })
+    }
+
+    /// Reads a field of truth.
+    #[inline(always)]
+    pub(crate) fn truth(self, field: &InPlace) -> Seen<bool> {
+        let AtEnd::Truth = field.at_end else { return Seen::ToBeMade };
+        // SAFETY: as for `text`.
+        Seen::There(unsafe { self.end(field).read() } != 0)
+    }
+
+    /// The header map in a field.
+    #[cfg(feature = "http")]
+    #[inline(always)]
+    pub(crate) fn headers(self, field: &InPlace) -> Option<&'a http::HeaderMap> {
+        let AtEnd::Headers = field.at_end else { return None };
+        // SAFETY: as for `text`.
+        Some(unsafe { &*self.end(field).cast() })
+    }
+
+    /// Whether a field that is no header map has a value.
+    #[inline]
+    pub(crate) fn presence(self, field: &InPlace) -> Seen<()> {
+        fn there<T>(seen: Seen<T>) -> Seen<()> {
+            match seen {
+                Seen::Absent => Seen::Absent,
+                Seen::There(_) => Seen::There(()),
+                Seen::ToBeMade => Seen::ToBeMade,
+            }
+        }
+        match field.at_end {
+            AtEnd::Ip(_) => there(self.address(field)),
+            AtEnd::Number(_) => there(self.number(field)),
+            AtEnd::Truth => there(self.truth(field)),
+            _ => there(self.text(field)),
         }
     }
 }
@@ -152,7 +205,7 @@ impl InPlace {
 ///
 /// # Safety
 /// The path describes the data at `from`.
-#[inline]
+#[inline(always)]
 unsafe fn end(from: *const u8, path: &Path) -> *const u8 {
     let mut steps = path.0.iter();
     // SAFETY: the contract: each step but the last leads to an address.
@@ -165,42 +218,23 @@ unsafe fn end(from: *const u8, path: &Path) -> *const u8 {
     }
 }
 
-/// The text that an accessor returns.
+/// What an accessor of text returns.
 ///
 /// # Safety
 /// The accessor is one of text, for the value at `at`.
-unsafe fn text_of<'a>(accessor: usize, at: *const u8) -> Seen<'a> {
+#[inline(always)]
+unsafe fn words_of(accessor: usize, at: *const u8) -> Words {
     // SAFETY: the contract; the accessor's address was exposed when it became a number.
-    unsafe { text(transmute::<*const (), TextAccessor>(with_exposed_provenance(accessor))(at)) }
+    unsafe { transmute::<*const (), TextAccessor>(with_exposed_provenance(accessor))(at) }
 }
 
 /// # Safety
-/// These are the words of a text that lives for `'a`, or such as an accessor returns.
-#[inline]
-unsafe fn text<'a>(words: Words) -> Seen<'a> {
-    match words.address.addr() {
-        0 => Seen::Absent,
-        TO_BE_MADE if words.length == 0 => Seen::ToBeMade,
-        // SAFETY: the contract.
-        _ => Seen::Text(unsafe { std::slice::from_raw_parts(words.address, words.length) }),
+/// These are the words of a text that lives for `'a`, or the null address.
+#[inline(always)]
+unsafe fn text<'a>(words: Words) -> Seen<&'a [u8]> {
+    if words.address.is_null() {
+        return Seen::Absent;
     }
-}
-
-/// # Safety
-/// There is a number of this form at `at`.
-unsafe fn number<'a>(repr: Repr, at: *const u8) -> Seen<'a> {
     // SAFETY: the contract.
-    unsafe {
-        Seen::Number(match repr {
-            Repr::I8 => at.cast::<i8>().read().into(),
-            Repr::I16 => at.cast::<i16>().read().into(),
-            Repr::I32 => at.cast::<i32>().read().into(),
-            Repr::I64 => at.cast::<i64>().read().into(),
-            Repr::U8 => at.read().into(),
-            Repr::U16 => at.cast::<u16>().read().into(),
-            Repr::U32 => at.cast::<u32>().read().into(),
-            Repr::U64 => at.cast::<u64>().read().into(),
-            Repr::F32 | Repr::F64 | Repr::Bool | Repr::Slice(_) => return Seen::ToBeMade,
-        })
-    }
+    Seen::There(unsafe { std::slice::from_raw_parts(words.address, words.length) })
 }

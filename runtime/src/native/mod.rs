@@ -33,7 +33,7 @@ pub(crate) use set_compiler::{CompiledRules, MIN_BATCHED_HEADERS, SetCompiler};
 
 use crate::error::EvalError;
 use celero_ir::{ErrorKind, ErrorWord, Origin};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
 
 /// The addresses of the helpers, in the order of the table.
@@ -61,8 +61,12 @@ impl std::fmt::Display for NativeError {
 }
 
 /// Returns the address that the two words of a [`Ty::Ip`](celero_ir::Ty::Ip) hold. An IPv4 address is stored in its IPv4-mapped form.
+#[inline(always)]
 fn ip_of_words([high, low]: [u64; 2]) -> IpAddr {
-    Ipv6Addr::from_bits(u128::from(high) << 64 | u128::from(low)).to_canonical()
+    match (high, low >> 32) {
+        (0, 0xffff) => Ipv4Addr::from_bits(low as u32).into(),
+        _ => Ipv6Addr::from_bits(u128::from(high) << 64 | u128::from(low)).into(),
+    }
 }
 
 /// Returns the error of a word that is neither 0 nor 1.

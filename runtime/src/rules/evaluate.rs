@@ -1,6 +1,6 @@
 //! Evaluating a set: the candidates of the index, then the linear scan, until the answer is known.
 
-use super::index::{Asked, Index, Residual};
+use super::index::{Asked, Found, Index, Residual};
 use super::results::{Bits, Matches, Results, Settling, Tally};
 use super::{ErrorPolicy, Excluded, Match, RuleSet, SetRule};
 use crate::arena::Arena;
@@ -110,10 +110,10 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         let Scratch { read, search, matched, .. } = scratch;
         matched.clear();
         if let Some(index) = &self.index {
-            read.recycle(usize::MAX);
-            match index.find(HostData::new(context), read, search, Asked::All, None) {
-                Some(found) => matched.extend(found.map(|(rule, _)| rule as usize)),
-                None => matched.extend(index.rules().map(|rule| rule as usize)),
+            match index.search(HostData::new(context), read, search, Asked::All, None) {
+                Found::Nothing => {}
+                Found::Some => matched.extend(index.found(search).map(|(rule, _)| rule as usize)),
+                Found::All => matched.extend(index.rules().map(|rule| rule as usize)),
             }
         }
         matched
@@ -198,14 +198,14 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         matches: &mut impl Matches,
     ) -> Result<(), RuleError> {
         let pinned = PinnedLists::load(self.lists());
-        let lists = pinned.snapshot();
+        let question = Question { context, asked, excluded: None, lists: pinned.snapshot() };
         let Some(counters) = &self.counters else {
-            return self.ask(context, scratch, None, asked, lists, matches).map_err(|error| self.named(error));
+            return self.ask(&question, scratch, matches).map_err(|error| self.named(error));
         };
         let mut shards = std::mem::take(&mut scratch.shards);
         let mut counting = shards.begin(counters);
         let place = |rule: usize| u32::try_from(rule).unwrap_or(u32::MAX);
-        let result = self.ask(context, scratch, None, asked, lists, &mut |rule| {
+        let result = self.ask(&question, scratch, &mut |rule| {
             counting.matched(place(rule));
             matches.take(rule);
         });
@@ -240,43 +240,81 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         lists: Option<&Snapshot>,
         mut on_match: impl FnMut(usize),
     ) -> Result<(), RuleError> {
-        self.ask(context, scratch, excluded, if once { Asked::First } else { Asked::All }, lists, &mut on_match)
+        let asked = if once { Asked::First } else { Asked::All };
+        self.ask(&Question { context, asked, excluded, lists }, scratch, &mut on_match)
     }
 
     /// Evaluates the rules that are not excluded, as far as what is asked needs them. Passes those that match to `matches`, in order; only one
     /// unless all are asked for.
+    ///
+    /// The index is searched first. Where it finds nothing, and no rules remain to be scanned, nothing else is done.
+    #[inline]
     fn ask<C: Context<Static = S>>(
         &self,
-        context: &C,
+        question: &Question<'_, C>,
         scratch: &mut Scratch,
-        excluded: Option<&Excluded>,
-        asked: Asked,
-        lists: Option<&Snapshot>,
         matches: &mut impl Matches,
     ) -> Result<(), RuleError> {
-        let Scratch { arena, errors, read, search, verdicts, .. } = scratch;
-        errors.clear();
+        let &Question { context, asked, excluded, .. } = question;
+        scratch.errors.clear();
+        if self.is_for_others(context) {
+            return self.settle(question, scratch, matches, None);
+        }
+        let Scratch { read, search, .. } = scratch;
+        let found = match &self.index {
+            Some(index) => index.search(HostData::new(context), read, search, asked, excluded),
+            None => Found::Nothing,
+        };
+        if found == Found::Nothing && self.linear.is_empty() {
+            return Ok(());
+        }
+        self.settle(question, scratch, matches, Some(found))
+    }
+
+    /// Evaluates the rules that were found and those that are not indexed. Without `found`, all rules fail: the context has other
+    /// variables than the set.
+    #[inline(never)]
+    fn settle<C: Context<Static = S>>(
+        &self,
+        &Question { context, asked, excluded, lists }: &Question<'_, C>,
+        scratch: &mut Scratch,
+        matches: &mut impl Matches,
+        found: Option<Found>,
+    ) -> Result<(), RuleError> {
+        let Scratch { arena, errors, search, verdicts, .. } = scratch;
         let mut settling = Settling { set: self, errors, matches, stopped: None };
         let once = asked != Asked::All;
-        let mut evaluation = Evaluation { set: self, context, arena, lists, excluded, asked, once, end: u32::MAX };
-        if self.is_for_others(context) {
-            let rules = 0..u32::try_from(self.len()).unwrap_or(u32::MAX);
-            evaluation.all(rules, |_, _| Err(EvalError::HOST), &mut settling);
-        } else if self.in_order {
-            evaluation.linear(&mut settling);
-        } else if self.linear.is_empty() {
-            evaluation.found(read, search, &mut settling);
-        } else {
-            verdicts.clear();
-            evaluation.found(read, search, verdicts);
-            evaluation.linear(verdicts);
-            // Results after the first rule that ends the evaluation are not wanted.
-            let end = evaluation.end;
-            verdicts.sort_unstable_by_key(|verdict| verdict.rule);
-            verdicts.iter().take_while(|verdict| verdict.rule <= end).for_each(|verdict| settling.verdict(*verdict));
+        let mut evaluation = Evaluation { set: self, context, arena, lists, excluded, once, end: u32::MAX };
+        match found {
+            None => {
+                let rules = 0..u32::try_from(self.len()).unwrap_or(u32::MAX);
+                evaluation.all(rules, |_, _| Err(EvalError::HOST), &mut settling);
+            }
+            Some(_) if self.in_order => evaluation.linear(&mut settling),
+            Some(found) if self.linear.is_empty() => evaluation.found(found, search, &mut settling),
+            Some(found) => {
+                verdicts.clear();
+                evaluation.found(found, search, verdicts);
+                evaluation.linear(verdicts);
+                // Results after the first rule that ends the evaluation are not wanted.
+                let end = evaluation.end;
+                verdicts.sort_unstable_by_key(|verdict| verdict.rule);
+                let wanted = verdicts.iter().take_while(|verdict| verdict.rule <= end);
+                wanted.for_each(|verdict| settling.verdict(*verdict));
+            }
         }
         settling.stopped.map_or(Ok(()), |(rule, error)| Err(RuleError::new(rule, error)))
     }
+}
+
+/// What a set is asked.
+struct Question<'q, C> {
+    context: &'q C,
+    asked: Asked,
+    /// Rules to be ignored.
+    excluded: Option<&'q Excluded>,
+    /// The lists of the generation that the evaluation asks.
+    lists: Option<&'q Snapshot>,
 }
 
 /// The evaluation of a set on a context.
@@ -288,7 +326,6 @@ struct Evaluation<'e, S, A, C> {
     lists: Option<&'e Snapshot>,
     /// Rules to be ignored.
     excluded: Option<&'e Excluded>,
-    asked: Asked,
     /// Whether rules after the first that matches are not wanted.
     once: bool,
     /// The first rule so far that ends the evaluation: later ones are not wanted.
@@ -354,18 +391,16 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
         self.set.standalone.test(&rule.source, self.context, self.arena, self.lists)
     }
 
-    /// Evaluates the rules that the index finds.
-    fn found(&mut self, read: &mut Arena, search: &mut IndexSearch, results: &mut impl Results) {
+    /// Evaluates the rules that the index found.
+    fn found(&mut self, found: Found, search: &mut IndexSearch, results: &mut impl Results) {
         let Some(index) = &self.set.index else { return };
-        read.recycle(usize::MAX);
-        let context = self.context;
-        let found = index.find(HostData::new(context), read, search, self.asked, self.excluded);
-        let Some(found) = found else {
-            self.all(index.rules(), Self::standalone, results);
-            return;
-        };
+        match found {
+            Found::Nothing => return,
+            Found::Some => {}
+            Found::All => return self.all(index.rules(), Self::standalone, results),
+        }
         let mut recycled = false;
-        for (rule, residual) in found {
+        for (rule, residual) in index.found(search) {
             if rule >= self.end {
                 return;
             }

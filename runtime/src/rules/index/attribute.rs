@@ -75,6 +75,33 @@ pub(super) enum AttributeValue<'a> {
     Present,
 }
 
+impl<'a> AttributeValue<'a> {
+    #[inline]
+    pub(super) fn text(self) -> Option<&'a [u8]> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    #[inline]
+    pub(super) fn number(self) -> Option<i128> {
+        if let Self::Number(number) = self { Some(number) } else { None }
+    }
+
+    #[inline]
+    pub(super) fn truth(self) -> Option<bool> {
+        if let Self::Truth(truth) = self { Some(truth) } else { None }
+    }
+
+    #[inline]
+    pub(super) fn address(self) -> Option<IpAddr> {
+        if let Self::Address(address) = self { Some(address) } else { None }
+    }
+
+    #[inline]
+    pub(super) fn is_present(self) -> bool {
+        !matches!(self, Self::Absent)
+    }
+}
+
 /// A value could not be read, or has another type than declared. All indexed rules are then evaluated one by one.
 pub(super) struct Unreadable;
 
@@ -85,11 +112,14 @@ pub(super) struct Attributes {
     numbers: HashMap<Attribute, AttributeId, FixedState>,
 }
 
+/// An attribute, and how it is read.
 #[derive(Debug)]
-struct NumberedAttribute {
+pub(super) struct NumberedAttribute {
     attribute: Attribute,
     /// How its field is read without a call of the host; known when planning is done.
     in_place: Option<InPlace>,
+    /// Whether several lookups read it, so that its value is kept.
+    shared: bool,
     #[cfg(feature = "http")]
     name: Option<http::HeaderName>,
 }
@@ -102,6 +132,7 @@ impl Attributes {
             self.attributes.push(NumberedAttribute {
                 attribute: attribute.clone(),
                 in_place: None,
+                shared: false,
                 #[cfg(feature = "http")]
                 name: match &attribute.source {
                     AttributeSource::Header(_, name) => http::HeaderName::from_bytes(name.as_bytes()).ok(),
@@ -120,8 +151,8 @@ impl Attributes {
         self.attributes.get(id as usize).map(|ready| &ready.attribute)
     }
 
-    /// Prepares reading, from the layouts of all fields. Frees the memory that only planning needs.
-    pub(super) fn finish(&mut self, fields: &[Field]) {
+    /// Prepares reading, from the layouts of all fields. `lookups` are the attributes of all lookups. Frees the memory that only planning needs.
+    pub(super) fn finish(&mut self, fields: &[Field], lookups: impl Iterator<Item = AttributeId>) {
         self.numbers = HashMap::default();
         for NumberedAttribute { attribute, in_place, .. } in &mut self.attributes {
             let layout = |field: u32| fields.get(field as usize);
@@ -130,17 +161,19 @@ impl Attributes {
                 AttributeSource::Header(field, _) => layout(field).and_then(InPlace::of_headers),
             };
         }
+        let mut is_read = vec![false; self.attributes.len()];
+        for id in lookups.map(|id| id as usize) {
+            if let (Some(attribute), Some(is_read)) = (self.attributes.get_mut(id), is_read.get_mut(id)) {
+                attribute.shared |= std::mem::replace(is_read, true);
+            }
+        }
         self.attributes.shrink_to_fit();
     }
 
-    /// The value of an attribute whose header is present with this value.
-    pub(super) fn present<'a>(
-        &self,
-        id: AttributeId,
-        bytes: &'a [u8],
-        arena: &'a Arena,
-    ) -> Result<AttributeValue<'a>, Unreadable> {
-        self.attributes.get(id as usize).ok_or(Unreadable)?.present(bytes, arena)
+    /// How an attribute is read.
+    #[inline]
+    pub(super) fn numbered(&self, id: AttributeId) -> Result<&NumberedAttribute, Unreadable> {
+        self.attributes.get(id as usize).ok_or(Unreadable)
     }
 
     /// The header map in a field; `None` if the field is none.
@@ -155,44 +188,100 @@ impl Attributes {
             _ => None,
         })
     }
-
-    /// Reads an attribute: in place if possible, else by a call of the host.
-    #[inline]
-    pub(super) fn load<'a>(
-        &self,
-        id: AttributeId,
-        host: &HostData<'a>,
-        arena: &'a Arena,
-    ) -> Result<AttributeValue<'a>, Unreadable> {
-        let ready = self.attributes.get(id as usize).ok_or(Unreadable)?;
-        let seen = ready.in_place.as_ref().map_or(Seen::ToBeMade, |field| host.read(field));
-        Ok(match (ready.attribute.kind, seen) {
-            #[cfg(feature = "http")]
-            (_, Seen::Headers(map)) => {
-                let name = ready.name.as_ref().ok_or(Unreadable)?;
-                let found = crate::context::headers::joined(map, name, arena).map_err(|_: ErrorKind| Unreadable)?;
-                return found.map_or(Ok(AttributeValue::Absent), |bytes| ready.present(bytes, arena));
-            }
-            (_, Seen::ToBeMade) => return ready.ask(host.host(), arena),
-            (_, Seen::Absent) => AttributeValue::Absent,
-            (AttributeKind::Presence, _) => AttributeValue::Present,
-            (AttributeKind::Text, Seen::Text(text)) => AttributeValue::Text(text),
-            (AttributeKind::Lower, Seen::Text(text)) => AttributeValue::Text(lower(text, arena)?),
-            (AttributeKind::Number, Seen::Number(number)) => AttributeValue::Number(number),
-            (AttributeKind::Truth, Seen::Truth(truth)) => AttributeValue::Truth(truth),
-            (AttributeKind::Address, Seen::Ip(address)) => AttributeValue::Address(address),
-            (AttributeKind::Address, Seen::Text(text)) => AttributeValue::Address(address(text)?),
-            // The text of an address is made by the host.
-            _ => return ready.ask(host.host(), arena),
-        })
-    }
 }
 
 impl NumberedAttribute {
+    /// Whether several lookups read it.
+    #[inline]
+    pub(super) fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// The value as text: in place if possible, else by a call of the host.
+    #[inline(always)]
+    pub(super) fn text<'a>(&self, host: HostData<'a>, arena: &'a Arena) -> Result<Option<&'a [u8]>, Unreadable> {
+        #[cfg(feature = "http")]
+        if let Some(name) = &self.name
+            && let Some(map) = self.in_place.as_ref().and_then(|field| host.headers(field))
+        {
+            let found = crate::context::headers::joined(map, name, arena).map_err(|_: ErrorKind| Unreadable)?;
+            return found.map_or(Ok(None), |text| self.cased(text, arena).map(Some));
+        }
+        match self.in_place.as_ref().map_or(Seen::ToBeMade, |field| host.text(field)) {
+            Seen::There(text) => self.cased(text, arena).map(Some),
+            Seen::Absent => Ok(None),
+            Seen::ToBeMade => self.ask(host, arena).map(AttributeValue::text),
+        }
+    }
+
+    /// The value as a number.
+    #[inline(always)]
+    pub(super) fn number<'a>(&self, host: HostData<'a>, arena: &'a Arena) -> Result<Option<i128>, Unreadable> {
+        match self.in_place.as_ref().map_or(Seen::ToBeMade, |field| host.number(field)) {
+            Seen::There(number) => Ok(Some(number)),
+            Seen::Absent => Ok(None),
+            Seen::ToBeMade => self.ask(host, arena).map(AttributeValue::number),
+        }
+    }
+
+    /// The value as truth.
+    #[inline(always)]
+    pub(super) fn truth<'a>(&self, host: HostData<'a>, arena: &'a Arena) -> Result<Option<bool>, Unreadable> {
+        match self.in_place.as_ref().map_or(Seen::ToBeMade, |field| host.truth(field)) {
+            Seen::There(truth) => Ok(Some(truth)),
+            Seen::Absent => Ok(None),
+            Seen::ToBeMade => self.ask(host, arena).map(AttributeValue::truth),
+        }
+    }
+
+    /// The value as an address.
+    #[inline(always)]
+    pub(super) fn address<'a>(&self, host: HostData<'a>, arena: &'a Arena) -> Result<Option<IpAddr>, Unreadable> {
+        match self.in_place.as_ref().map_or(Seen::ToBeMade, |field| host.address(field)) {
+            Seen::There(address) => Ok(Some(address)),
+            Seen::Absent => Ok(None),
+            Seen::ToBeMade => self.ask(host, arena).map(AttributeValue::address),
+        }
+    }
+
+    /// Whether there is a value.
+    #[inline]
+    pub(super) fn is_present<'a>(&self, host: HostData<'a>, arena: &'a Arena) -> Result<bool, Unreadable> {
+        #[cfg(feature = "http")]
+        if let Some(name) = &self.name
+            && let Some(map) = self.in_place.as_ref().and_then(|field| host.headers(field))
+        {
+            return Ok(map.contains_key(name));
+        }
+        match self.in_place.as_ref().map_or(Seen::ToBeMade, |field| host.presence(field)) {
+            Seen::There(()) => Ok(true),
+            Seen::Absent => Ok(false),
+            Seen::ToBeMade => self.ask(host, arena).map(AttributeValue::is_present),
+        }
+    }
+
+    /// The value, to be kept.
+    pub(super) fn load<'a>(&self, host: HostData<'a>, arena: &'a Arena) -> Result<AttributeValue<'a>, Unreadable> {
+        let value = match self.attribute.kind {
+            AttributeKind::Text | AttributeKind::Lower => self.text(host, arena)?.map(AttributeValue::Text),
+            AttributeKind::Number => self.number(host, arena)?.map(AttributeValue::Number),
+            AttributeKind::Truth => self.truth(host, arena)?.map(AttributeValue::Truth),
+            AttributeKind::Address => self.address(host, arena)?.map(AttributeValue::Address),
+            AttributeKind::Presence => self.is_present(host, arena)?.then_some(AttributeValue::Present),
+        };
+        Ok(value.unwrap_or(AttributeValue::Absent))
+    }
+
+    /// Text as the attribute has it: in lower case, if it asks for that.
+    #[inline(always)]
+    fn cased<'a>(&self, text: &'a [u8], arena: &'a Arena) -> Result<&'a [u8], Unreadable> {
+        if self.attribute.kind == AttributeKind::Lower { lower(text, arena) } else { Ok(text) }
+    }
+
     /// Asks the host for the attribute. A panic of the host counts as an attribute that can't be read.
-    #[inline(never)]
-    fn ask<'a>(&self, host: &'a dyn Host, arena: &'a Arena) -> Result<AttributeValue<'a>, Unreadable> {
-        contained(|| self.asked(host, arena)).map_err(|()| Unreadable)?
+    #[cold]
+    fn ask<'a>(&self, host: HostData<'a>, arena: &'a Arena) -> Result<AttributeValue<'a>, Unreadable> {
+        contained(|| self.asked(host.host(), arena)).map_err(|()| Unreadable)?
     }
 
     fn asked<'a>(&self, host: &'a dyn Host, arena: &'a Arena) -> Result<AttributeValue<'a>, Unreadable> {
@@ -212,13 +301,13 @@ impl NumberedAttribute {
             (AttributeKind::Number, Value::Uint(number)) => AttributeValue::Number(number.into()),
             (AttributeKind::Truth, Value::Bool(truth)) => AttributeValue::Truth(truth),
             (AttributeKind::Address, Value::Ip(address)) => AttributeValue::Address(address.to_canonical()),
-            (AttributeKind::Address, Value::String(text)) => AttributeValue::Address(address(text.as_bytes())?),
+            (AttributeKind::Address, Value::String(text)) => AttributeValue::Address(address(text)?),
             _ => return Err(Unreadable),
         })
     }
 
-    /// The value of a header that is present.
-    fn present<'a>(&self, bytes: &'a [u8], arena: &'a Arena) -> Result<AttributeValue<'a>, Unreadable> {
+    /// The value of a header that is present with these bytes.
+    pub(super) fn present<'a>(&self, bytes: &'a [u8], arena: &'a Arena) -> Result<AttributeValue<'a>, Unreadable> {
         Ok(match self.attribute.kind {
             AttributeKind::Presence => AttributeValue::Present,
             AttributeKind::Lower => AttributeValue::Text(lower(bytes, arena)?),
@@ -240,9 +329,8 @@ impl NumberedAttribute {
 }
 
 /// The address that a text is.
-fn address(text: &[u8]) -> Result<IpAddr, Unreadable> {
-    let address: Option<IpAddr> = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-    address.map(|address| address.to_canonical()).ok_or(Unreadable)
+fn address(text: &str) -> Result<IpAddr, Unreadable> {
+    text.parse().map(|address: IpAddr| address.to_canonical()).map_err(|_| Unreadable)
 }
 
 fn lower<'a>(text: &'a [u8], arena: &'a Arena) -> Result<&'a [u8], Unreadable> {

@@ -1,6 +1,6 @@
 //! Reads attributes of the context during a search, each at most once.
 
-use super::attribute::{AttributeId, AttributeValue, Attributes, Unreadable};
+use super::attribute::{AttributeId, AttributeValue, Attributes, NumberedAttribute, Unreadable};
 use crate::arena::{Arena, ArenaVec};
 #[cfg(feature = "http")]
 use crate::context::headers::joined;
@@ -8,44 +8,70 @@ use crate::function::contained;
 use crate::native::HostData;
 use crate::scratch::NumberMap;
 use smallvec::SmallVec;
+use std::net::IpAddr;
 
 /// Number of values that are kept without the arena.
 const KEPT: usize = 4;
 
-/// Reads attributes, and keeps their values until the search ends.
+/// Reads attributes. Keeps the values of those that several lookups read until the search ends.
 pub(super) struct FieldReader<'a, 'r> {
     attributes: &'r Attributes,
     host: HostData<'a>,
     arena: &'a Arena,
+    /// Where the values are that were kept. Has been started if there are any.
     reads: &'r mut NumberMap,
-    /// The first values that were read, in the order of reading.
+    /// The first values that were kept, in the order of reading.
     first: SmallVec<[AttributeValue<'a>; KEPT]>,
     /// The values after them.
     further: ArenaVec<'a, AttributeValue<'a>>,
 }
 
+macro_rules! reads {
+    ($($name:ident: $ty:ty, $what:literal;)*) => {$(
+        #[doc = concat!("Returns the value of an attribute ", $what)]
+        ///
+        /// # Errors
+        /// It can't be read.
+        #[inline(always)]
+        pub(super) fn $name(&mut self, attribute: AttributeId) -> Result<$ty, Unreadable> {
+            let numbered = self.attributes.numbered(attribute)?;
+            if numbered.is_shared() {
+                return self.shared(attribute, numbered).map(AttributeValue::$name);
+            }
+            numbered.$name(self.host, self.arena)
+        }
+    )*};
+}
+
 impl<'a, 'r> FieldReader<'a, 'r> {
+    #[inline]
     pub(super) fn new(
         attributes: &'r Attributes,
         host: HostData<'a>,
         arena: &'a Arena,
         reads: &'r mut NumberMap,
     ) -> Self {
-        reads.start(attributes.len());
         Self { attributes, host, arena, reads, first: SmallVec::new(), further: arena.vec() }
     }
 
-    /// Returns the value of an attribute.
-    ///
-    /// # Errors
-    /// It can't be read.
-    #[inline]
-    pub(super) fn read(&mut self, attribute: AttributeId) -> Result<AttributeValue<'a>, Unreadable> {
+    reads! {
+        text: Option<&'a [u8]>, "that is text.";
+        number: Option<i128>, "that is a number.";
+        truth: Option<bool>, "that is a `bool`.";
+        address: Option<IpAddr>, "that is an address.";
+        is_present: bool, "of which only the presence matters.";
+    }
+
+    /// The value of an attribute that several lookups read.
+    #[inline(never)]
+    fn shared(
+        &mut self,
+        attribute: AttributeId,
+        numbered: &NumberedAttribute,
+    ) -> Result<AttributeValue<'a>, Unreadable> {
         match self.known(attribute) {
             Some(value) => Ok(value),
-            None => {
-                self.attributes.load(attribute, &self.host, self.arena).and_then(|value| self.keep(attribute, value))
-            }
+            None => numbered.load(self.host, self.arena).and_then(|value| self.keep(attribute, value)),
         }
     }
 
@@ -58,14 +84,21 @@ impl<'a, 'r> FieldReader<'a, 'r> {
         attribute: AttributeId,
         bytes: &'a [u8],
     ) -> Result<AttributeValue<'a>, Unreadable> {
+        let numbered = self.attributes.numbered(attribute)?;
+        if !numbered.is_shared() {
+            return numbered.present(bytes, self.arena);
+        }
         match self.known(attribute) {
             Some(value) => Ok(value),
-            None => self.attributes.present(attribute, bytes, self.arena).and_then(|value| self.keep(attribute, value)),
+            None => numbered.present(bytes, self.arena).and_then(|value| self.keep(attribute, value)),
         }
     }
 
     #[inline]
     fn known(&mut self, attribute: AttributeId) -> Option<AttributeValue<'a>> {
+        if self.first.is_empty() {
+            return None;
+        }
         let position = self.reads.get(attribute)? as usize;
         match position.checked_sub(KEPT) {
             None => self.first.get(position).copied(),
@@ -74,6 +107,9 @@ impl<'a, 'r> FieldReader<'a, 'r> {
     }
 
     fn keep(&mut self, attribute: AttributeId, value: AttributeValue<'a>) -> Result<AttributeValue<'a>, Unreadable> {
+        if self.first.is_empty() {
+            self.reads.start(self.attributes.len());
+        }
         let position = self.first.len().saturating_add(self.further.as_mut_slice().len());
         let position = u32::try_from(position).map_err(|_| Unreadable)?;
         if self.first.len() < KEPT {

@@ -1,7 +1,7 @@
 //! The index of a set: finds the rules that may be true without looking at the others.
 //!
 //! For each rule one conjunct is chosen whose tests (*keys*) must hold if the rule is true (`access_path`, `plan`), so that few rules are
-//! found in vain (`estimate`). All keys of one kind on one field or header (an *attribute*) are looked up at once (`node`). What
+//! found in vain (`estimate`). All keys of one kind on one field or header (an *attribute*) are looked up at once (`lookup`, `node`). What
 //! remains to be evaluated of a rule that was found, its *residual predicate*, is native code that similar rules share (`residual`).
 
 mod access_path;
@@ -11,7 +11,9 @@ mod estimate;
 mod field_reader;
 mod findings;
 mod keys;
+mod lookup;
 mod node;
+mod numbers;
 mod patterns;
 mod plan;
 mod plan_trace;
@@ -134,32 +136,50 @@ impl Index {
         self.nodes.bytes().saturating_add(size_of_val(&*self.candidates))
     }
 
-    /// Finds the rules that may be true, in order, each once, with what remains to be evaluated. All other indexed rules are false, or
-    /// fail without changing the answer. Rules that can't matter for what is `asked` may be missing. `None` if an attribute can't be read.
-    #[inline]
-    pub(super) fn find<'s>(
-        &'s self,
+    /// Finds the rules that may be true. All other indexed rules are false, or fail without changing the answer. Rules that can't matter for
+    /// what is `asked` may be missing.
+    #[inline(never)]
+    pub(super) fn search(
+        &self,
         host: HostData<'_>,
-        arena: &Arena,
-        search: &'s mut IndexSearch,
+        arena: &mut Arena,
+        search: &mut IndexSearch,
         asked: Asked,
         excluded: Option<&Excluded>,
-    ) -> Option<impl Iterator<Item = (u32, Residual)> + 's> {
+    ) -> Found {
+        arena.recycle(usize::MAX);
         let IndexSearch { found, pending, reads, keys } = search;
         let mut findings = Findings::new(found, &self.candidates, asked, excluded);
         let mut reader = FieldReader::new(&self.attributes, host, arena, reads);
-        self.nodes.gather(self.root, &mut reader, &mut findings, Memory { pending, keys }).ok()?;
-        found.sort_unstable();
-        let mut last = None;
-        let candidates = found.iter().filter_map(|&candidate| self.candidates.get(candidate as usize));
-        Some(candidates.filter_map(move |candidate| {
-            if last.replace(candidate.rule) == Some(candidate.rule) {
-                None
-            } else {
-                Some((candidate.rule, candidate.residual))
-            }
-        }))
+        match self.nodes.gather(self.root, &mut reader, &mut findings, Memory { pending, keys }) {
+            Err(_) => Found::All,
+            Ok(()) if found.is_empty() => Found::Nothing,
+            Ok(()) => Found::Some,
+        }
     }
+
+    /// The rules that the last search found, in order, each once, with what remains to be evaluated.
+    #[inline]
+    pub(super) fn found<'s>(&'s self, search: &'s mut IndexSearch) -> impl Iterator<Item = (u32, Residual)> + 's {
+        search.found.sort_unstable();
+        let mut last = None;
+        let candidates = search.found.iter().filter_map(|&candidate| self.candidates.get(candidate as usize));
+        candidates.filter_map(move |candidate| {
+            let is_new = last.replace(candidate.rule) != Some(candidate.rule);
+            is_new.then_some((candidate.rule, candidate.residual))
+        })
+    }
+}
+
+/// What a search found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// No rule.
+    Nothing,
+    /// The rules of [`Index::found`].
+    Some,
+    /// An attribute can't be read, so each indexed rule may be true.
+    All,
 }
 
 #[cfg(test)]

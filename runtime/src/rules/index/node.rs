@@ -1,60 +1,15 @@
-//! The nodes of the index: lookups of attributes, each with the candidates and further nodes that its keys lead to.
+//! The nodes of the index: lookups of attributes, and how a search goes from one to the next.
 
-use super::attribute::{AttributeId, AttributeSource, AttributeValue, Attributes, Unreadable};
+use super::attribute::{AttributeId, AttributeSource, Attributes, Unreadable};
 use super::field_reader::FieldReader;
 use super::findings::Findings;
-use super::keys::{IndexKey, LookupKind};
+use super::lookup::{Lookup, Matcher, NOWHERE, Target, TextMatcher, with_presence};
 use crate::native::MIN_BATCHED_HEADERS;
 use crate::scratch::NumberMap;
-use celero_matching::{
-    ExactMap, LiteralMap, MemoryBudget, Networks, PatternMatch, PatternSet, PrefixMap, RangeMap, SuffixMap,
-};
+use celero_matching::{ExactMap, LiteralMap, PatternMatch};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-
-/// Most bytes of the state tables of all patterns on one attribute.
-const MOST_PATTERN_BYTES: usize = 4 << 20;
-/// Stands for "no node".
-const NOWHERE: u32 = u32::MAX;
-
-/// What a key leads to: candidates, and a node whose lookups narrow down further candidates.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Target {
-    first: u32,
-    count: u32,
-    node: u32,
-}
-
-impl Target {
-    const NOTHING: Self = Self { first: 0, count: 0, node: NOWHERE };
-}
-
-/// The keys of one group, and their targets in the order of the ids that the matcher reports.
-#[derive(Debug)]
-pub(super) struct Lookup {
-    attribute: AttributeId,
-    map: Matcher,
-    targets: Box<[Target]>,
-    /// The first candidate that any target leads to.
-    least: u32,
-}
-
-#[derive(Debug)]
-enum Matcher {
-    Is(Box<ExactMap<false>>),
-    Prefix(Box<PrefixMap>),
-    Suffix(Box<SuffixMap>),
-    Contains(Box<LiteralMap<false>>),
-    ContainsFolded(Box<LiteralMap<true>>),
-    Range(Box<RangeMap<i128>>),
-    Network(Box<Networks>),
-    Pattern(Box<PatternSet>),
-    /// Id 0 stands for false, 1 for true.
-    Truth,
-    /// Id 0 stands for absence, 1 for presence.
-    Presence,
-}
 
 /// A node of the tree of lookups.
 #[derive(Debug)]
@@ -69,9 +24,14 @@ struct Node {
 }
 
 impl Node {
-    /// Number of lookups.
+    /// All lookups.
+    fn lookups(&self) -> impl Iterator<Item = &Lookup> {
+        self.single.iter().chain(self.present.iter().flat_map(|present| &present.lookups))
+    }
+
+    /// Number of lookups; one by presence counts even where it is part of another one.
     fn len(&self) -> usize {
-        self.single.len().saturating_add(self.present.as_ref().map_or(0, |present| present.lookups.len()))
+        self.lookups().map(|lookup| usize::from(lookup.presence.is_some()).saturating_add(1)).sum()
     }
 }
 
@@ -115,7 +75,7 @@ impl Nodes {
         let number = u32::try_from(self.nodes.len()).ok().filter(|number| *number != NOWHERE)?;
         let mut by_name: BTreeMap<(u32, Arc<str>), Vec<Lookup>> = BTreeMap::new();
         let mut single = Vec::new();
-        for lookup in lookups {
+        for lookup in with_presence(lookups) {
             match attributes.get(lookup.attribute).map(|attribute| &attribute.source) {
                 Some(AttributeSource::Header(field, name)) => {
                     by_name.entry((*field, name.clone())).or_default().push(lookup);
@@ -143,7 +103,7 @@ impl Nodes {
             let names = ExactMap::new(&names.iter().map(|name| name.as_bytes()).collect::<Vec<_>>());
             Box::new(PresentHeaders { field, names, spans: spans.into(), lookups: present.into() })
         });
-        single.sort_by_key(|lookup| lookup.map.rank());
+        single.sort_by_key(|lookup| lookup.matcher.rank());
         self.nodes.push(Node { single: single.into(), present, least: 0 });
         Some(number)
     }
@@ -161,7 +121,7 @@ impl Nodes {
             node.least = NOWHERE;
             for lookup in node.single.iter_mut().chain(present) {
                 lookup.least = NOWHERE;
-                for target in &lookup.targets {
+                for target in lookup.targets.iter().chain(lookup.presence.iter().flat_map(|targets| &**targets)) {
                     let first = target.first as usize;
                     let own = postings.get_mut(first..first.saturating_add(target.count as usize)).unwrap_or_default();
                     own.sort_unstable();
@@ -180,14 +140,15 @@ impl Nodes {
         self.postings.shrink_to_fit();
     }
 
+    /// The attributes of all lookups.
+    pub(super) fn attributes(&self) -> impl Iterator<Item = AttributeId> {
+        self.nodes.iter().flat_map(Node::lookups).map(|lookup| lookup.attribute)
+    }
+
     /// Bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         let present = self.nodes.iter().filter_map(|node| node.present.as_ref());
-        let lookups =
-            self.nodes.iter().flat_map(|node| &node.single).chain(present.clone().flat_map(|present| &present.lookups));
-        let of_lookups = lookups.map(|lookup| {
-            size_of::<Lookup>().saturating_add(lookup.map.bytes()).saturating_add(size_of_val(&*lookup.targets))
-        });
+        let of_lookups = self.nodes.iter().flat_map(Node::lookups).map(Lookup::bytes);
         let of_present = present.map(|present| present.names.heap_bytes().saturating_add(size_of_val(&*present.spans)));
         let nodes = self.nodes.capacity().saturating_mul(size_of::<Node>());
         let postings = self.postings.capacity().saturating_mul(size_of::<u32>());
@@ -209,6 +170,7 @@ impl Nodes {
     ///
     /// # Errors
     /// An attribute can't be read.
+    #[inline]
     pub(super) fn gather<'a>(
         &self,
         root: u32,
@@ -220,197 +182,157 @@ impl Nodes {
         let mut next = Some(root);
         while let Some(number) = next {
             if let Some(node) = self.nodes.get(number as usize).filter(|node| found.want(node.least)) {
-                self.visit(node, reader, found, &mut memory)?;
+                for lookup in &node.single {
+                    if found.want(lookup.least) {
+                        self.look_up(lookup, reader, found, &mut memory)?;
+                    }
+                }
+                if let Some(present) = &node.present {
+                    self.look_up_present(present, reader, found, &mut memory)?;
+                }
             }
             next = memory.pending.pop();
         }
         Ok(())
     }
 
-    /// Does the lookups of a node.
-    #[inline]
-    fn visit<'a>(
+    /// Reads an attribute, and adds the candidates and nodes that a lookup of its value leads to.
+    #[inline(always)]
+    fn look_up<'a>(
         &self,
-        node: &Node,
+        lookup: &Lookup,
         reader: &mut FieldReader<'a, '_>,
         found: &mut Findings<'_>,
         memory: &mut Memory<'_>,
     ) -> Result<(), Unreadable> {
-        for lookup in &node.single {
-            if found.want(lookup.least) {
-                let value = reader.read(lookup.attribute)?;
-                self.look_up(lookup, value, found, memory);
+        let is_present = match &lookup.matcher {
+            Matcher::Text(matcher) => {
+                let value = reader.text(lookup.attribute)?;
+                if let Some(text) = value {
+                    self.look_up_text(lookup, matcher, text, found, memory);
+                }
+                value.is_some()
             }
+            Matcher::Number(numbers) => {
+                let value = reader.number(lookup.attribute)?;
+                if let Some(number) = value {
+                    numbers.for_each(number, |id| self.lead(lookup.targets.get(id as usize), found, memory.pending));
+                }
+                value.is_some()
+            }
+            Matcher::Network(networks) => {
+                let value = reader.address(lookup.attribute)?;
+                if let Some(address) = value {
+                    networks.for_each(address, |id| self.lead(lookup.targets.get(id as usize), found, memory.pending));
+                }
+                value.is_some()
+            }
+            Matcher::Truth => {
+                let value = reader.truth(lookup.attribute)?;
+                if let Some(truth) = value {
+                    self.lead(lookup.targets.get(usize::from(truth)), found, memory.pending);
+                }
+                value.is_some()
+            }
+            Matcher::Presence => reader.is_present(lookup.attribute)?,
+        };
+        if let Some(presence) = &lookup.presence {
+            self.lead(presence.get(usize::from(is_present)), found, memory.pending);
         }
-        let Some(present) = &node.present else { return Ok(()) };
+        Ok(())
+    }
+
+    /// Does the lookups of the headers that are present.
+    #[inline(never)]
+    fn look_up_present<'a>(
+        &self,
+        present: &PresentHeaders,
+        reader: &mut FieldReader<'a, '_>,
+        found: &mut Findings<'_>,
+        memory: &mut Memory<'_>,
+    ) -> Result<(), Unreadable> {
         reader.headers(present.field, |reader, name, value| {
             let span = present.names.get(name).and_then(|name| present.spans.get(name as usize));
             let lookups = span.and_then(|&(first, end)| present.lookups.get(first as usize..end as usize));
             for lookup in lookups.unwrap_or_default() {
-                let value = reader.present(lookup.attribute, value)?;
-                self.look_up(lookup, value, found, memory);
+                // A header is text.
+                if let Matcher::Text(matcher) = &lookup.matcher
+                    && let Some(text) = reader.present(lookup.attribute, value)?.text()
+                {
+                    self.look_up_text(lookup, matcher, text, found, memory);
+                }
+                if let Some([_, present]) = lookup.presence.as_deref() {
+                    self.lead(Some(present), found, memory.pending);
+                }
             }
             Ok(())
         })
     }
 
-    /// Adds the candidates and nodes that a lookup leads to.
-    #[inline]
-    fn look_up(&self, lookup: &Lookup, value: AttributeValue<'_>, found: &mut Findings<'_>, memory: &mut Memory<'_>) {
-        let Memory { pending, keys } = memory;
-        let repeats = lookup.map.repeats_keys();
-        if repeats {
-            keys.start(lookup.targets.len());
-        }
-        lookup.map.each(value, |id| {
-            if repeats {
-                if keys.get(id).is_some() {
-                    return ControlFlow::Continue(());
+    /// Adds the candidates and nodes that a lookup of a text leads to.
+    #[inline(always)]
+    fn look_up_text(
+        &self,
+        lookup: &Lookup,
+        matcher: &TextMatcher,
+        text: &[u8],
+        found: &mut Findings<'_>,
+        memory: &mut Memory<'_>,
+    ) {
+        match matcher {
+            TextMatcher::Is(map) => {
+                if let Some(id) = map.get(text) {
+                    self.lead(lookup.targets.get(id as usize), found, memory.pending);
                 }
-                keys.insert(id, 0);
             }
-            let Some(target) = lookup.targets.get(id as usize) else { return ControlFlow::Continue(()) };
-            let first = target.first as usize;
-            let candidates = self.postings.get(first..first.saturating_add(target.count as usize));
-            found.add(candidates.unwrap_or_default());
-            if target.node != NOWHERE {
-                pending.push(target.node);
+            TextMatcher::Prefix(map) => {
+                map.for_each(text, |id| self.lead(lookup.targets.get(id as usize), found, memory.pending));
             }
+            TextMatcher::Suffix(map) => {
+                map.for_each(text, |id| self.lead(lookup.targets.get(id as usize), found, memory.pending));
+            }
+            TextMatcher::Contains(map) => self.look_up_literals(lookup, map, text, found, memory),
+            TextMatcher::ContainsFolded(map) => self.look_up_literals(lookup, map, text, found, memory),
+            TextMatcher::Pattern(map) => map.for_each(&String::from_utf8_lossy(text), |id, answer| {
+                let id = id.saturating_mul(2).saturating_add((answer == PatternMatch::Certain).into());
+                self.lead(lookup.targets.get(id as usize), found, memory.pending);
+            }),
+        }
+    }
+
+    /// Adds the candidates and nodes that the literals in a text lead to, until no more are wanted.
+    #[inline(always)]
+    fn look_up_literals<const IGNORE_CASE: bool>(
+        &self,
+        lookup: &Lookup,
+        map: &LiteralMap<IGNORE_CASE>,
+        text: &[u8],
+        found: &mut Findings<'_>,
+        Memory { pending, keys }: &mut Memory<'_>,
+    ) {
+        let mut is_first = true;
+        let _ = map.try_for_each(text, |id| {
+            // A literal is reported for each place in the text where it is.
+            if std::mem::take(&mut is_first) {
+                keys.start(lookup.targets.len());
+            } else if keys.get(id).is_some() {
+                return ControlFlow::Continue(());
+            }
+            keys.insert(id, 0);
+            self.lead(lookup.targets.get(id as usize), found, pending);
             if found.want(lookup.least) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
     }
-}
 
-impl Lookup {
-    /// Whether the absence of a value leads anywhere.
-    fn asks_for_absence(&self) -> bool {
-        matches!(self.map, Matcher::Presence)
-            && self.targets.first().is_some_and(|absent| absent.count > 0 || absent.node != NOWHERE)
-    }
-
-    /// Builds a lookup from distinct keys of one kind and what each leads to. `budget` bounds the memory of compiled patterns.
-    pub(super) fn new(
-        attribute: AttributeId,
-        kind: LookupKind,
-        keys: &[&IndexKey],
-        leads: Vec<Target>,
-        budget: &MemoryBudget,
-    ) -> Option<Self> {
-        let texts = || keys.iter().map(|key| key.text()).collect::<Vec<_>>();
-        let map = match kind {
-            LookupKind::Is => Matcher::Is(Box::new(ExactMap::new(&texts()))),
-            LookupKind::Prefix => Matcher::Prefix(Box::new(PrefixMap::new(&texts())?)),
-            LookupKind::Suffix => Matcher::Suffix(Box::new(SuffixMap::new(&texts())?)),
-            LookupKind::Contains => Matcher::Contains(Box::new(LiteralMap::new(&texts())?)),
-            LookupKind::ContainsFolded => Matcher::ContainsFolded(Box::new(LiteralMap::new(&texts())?)),
-            LookupKind::Range => {
-                let range = |key: &IndexKey| if let IndexKey::Range(from, to) = *key { Some((from, to)) } else { None };
-                let ranges: Option<Vec<_>> = keys.iter().map(|key| range(key)).collect();
-                Matcher::Range(Box::new(RangeMap::new(&ranges?)))
-            }
-            LookupKind::Network => {
-                let network =
-                    |key: &IndexKey| if let IndexKey::Network(ip, prefix) = *key { Some((ip, prefix)) } else { None };
-                let networks: Option<Vec<_>> = keys.iter().map(|key| network(key)).collect();
-                Matcher::Network(Box::new(Networks::new(&networks?)))
-            }
-            LookupKind::Pattern => {
-                let mut by_pattern: BTreeMap<&str, [Target; 2]> = BTreeMap::new();
-                for (key, target) in keys.iter().zip(leads) {
-                    let (pattern, place) = match key {
-                        IndexKey::Pattern(pattern) => (pattern, 0),
-                        IndexKey::Matched(pattern) => (pattern, 1),
-                        _ => return None,
-                    };
-                    *by_pattern.entry(pattern).or_insert([Target::NOTHING; 2]).get_mut(place)? = target;
-                }
-                let patterns: Vec<&str> = by_pattern.keys().copied().collect();
-                let map = Matcher::Pattern(Box::new(PatternSet::new(&patterns, MOST_PATTERN_BYTES, budget)));
-                let targets = by_pattern.into_values().flatten().collect();
-                return Some(Self { attribute, map, targets, least: 0 });
-            }
-            LookupKind::Truth | LookupKind::Presence => {
-                let mut targets = [Target::NOTHING; 2];
-                for (key, target) in keys.iter().zip(leads) {
-                    let id = usize::from(matches!(key, IndexKey::Truth(true) | IndexKey::Present));
-                    *targets.get_mut(id)? = target;
-                }
-                let map = if kind == LookupKind::Truth { Matcher::Truth } else { Matcher::Presence };
-                return Some(Self { attribute, map, targets: targets.into(), least: 0 });
-            }
-        };
-        Some(Self { attribute, map, targets: leads.into(), least: 0 })
-    }
-}
-
-impl Matcher {
-    /// Reports the ids of the keys that hold for a value, until `hit` wants no more; matchers that are never slow report all.
+    /// Adds the candidates and the node of a target.
     #[inline]
-    fn each(&self, value: AttributeValue<'_>, mut hit: impl FnMut(u32) -> ControlFlow<()>) {
-        let _ = match (self, value) {
-            (Self::Contains(map), AttributeValue::Text(text)) => map.try_for_each(text, hit),
-            (Self::ContainsFolded(map), AttributeValue::Text(text)) => map.try_for_each(text, hit),
-            _ => {
-                self.all(value, |id| {
-                    let _ = hit(id);
-                });
-                return;
-            }
-        };
-    }
-
-    /// Reports the ids of the keys that hold for a value, but for literals.
-    #[inline]
-    fn all(&self, value: AttributeValue<'_>, mut hit: impl FnMut(u32)) {
-        match (self, value) {
-            (Self::Is(map), AttributeValue::Text(text)) => {
-                if let Some(id) = map.get(text) {
-                    hit(id);
-                }
-            }
-            (Self::Prefix(map), AttributeValue::Text(text)) => map.for_each(text, hit),
-            (Self::Suffix(map), AttributeValue::Text(text)) => map.for_each(text, hit),
-            (Self::Range(map), AttributeValue::Number(number)) => map.for_each(number, hit),
-            (Self::Network(map), AttributeValue::Address(address)) => map.for_each(address, hit),
-            (Self::Pattern(map), AttributeValue::Text(text)) => {
-                // Two ids for each: that it may match, and that it does.
-                map.for_each(&String::from_utf8_lossy(text), |id, answer| {
-                    hit(id.saturating_mul(2).saturating_add((answer == PatternMatch::Certain).into()));
-                });
-            }
-            (Self::Truth, AttributeValue::Truth(truth)) => hit(truth.into()),
-            (Self::Presence, value) => hit((!matches!(value, AttributeValue::Absent)).into()),
-            // No key holds where there is no value.
-            _ => {}
-        }
-    }
-
-    /// Whether a key is reported for each place in the text where it is.
-    fn repeats_keys(&self) -> bool {
-        matches!(self, Self::Contains(_) | Self::ContainsFolded(_))
-    }
-
-    /// The place of a lookup among those of its node: cheap ones first, because what they find may make others superfluous.
-    fn rank(&self) -> u8 {
-        match self {
-            Self::Truth | Self::Presence | Self::Is(_) | Self::Range(_) => 0,
-            Self::Network(_) | Self::Prefix(_) | Self::Suffix(_) => 1,
-            Self::Contains(_) | Self::ContainsFolded(_) => 2,
-            Self::Pattern(_) => 3,
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Is(map) => map.heap_bytes().saturating_add(size_of_val(&**map)),
-            Self::Prefix(map) => map.heap_bytes().saturating_add(size_of_val(&**map)),
-            Self::Suffix(map) => map.heap_bytes().saturating_add(size_of_val(&**map)),
-            Self::Contains(map) => map.heap_bytes().saturating_add(size_of_val(&**map)),
-            Self::ContainsFolded(map) => map.heap_bytes().saturating_add(size_of_val(&**map)),
-            Self::Range(map) => map.heap_bytes().saturating_add(size_of_val(&**map)),
-            Self::Network(map) => map.heap_bytes().saturating_add(size_of_val(&**map)),
-            Self::Pattern(map) => map.heap_bytes().saturating_add(size_of_val(&**map)),
-            Self::Truth | Self::Presence => 0,
+    fn lead(&self, target: Option<&Target>, found: &mut Findings<'_>, pending: &mut Vec<u32>) {
+        let Some(target) = target else { return };
+        let first = target.first as usize;
+        let candidates = self.postings.get(first..first.saturating_add(target.count as usize));
+        found.add(candidates.unwrap_or_default());
+        if target.node != NOWHERE {
+            pending.push(target.node);
         }
     }
 }

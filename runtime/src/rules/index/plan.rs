@@ -7,7 +7,8 @@ use super::conjuncts::{MOST_CONJUNCTS, conjuncts};
 use super::estimate::{COMMON, CROWD, Estimates, FAILING};
 use super::findings::Candidate;
 use super::keys::{AccessPath, AccessPathId, KeyGroupId, KeyId, Keys, LookupKind};
-use super::node::{Lookup, Nodes, Target};
+use super::lookup::{Lookup, Target};
+use super::node::Nodes;
 use super::patterns::OtherKeys;
 use super::plan_trace::PlanTrace;
 use super::residual::{Residual, Templates};
@@ -133,7 +134,7 @@ pub(super) fn plan(
     let Planner { mut nodes, candidates, .. } = planner;
     let (candidates, numbers) = candidates.in_order();
     nodes.renumber(&numbers);
-    attributes.finish(fields);
+    attributes.finish(fields, nodes.attributes());
     Some(Plan { attributes, nodes, root, candidates, linear })
 }
 

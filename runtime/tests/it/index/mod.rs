@@ -6,7 +6,7 @@
 use celero::http::RequestContext;
 use celero::{
     Arena, Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, EvalResult, Field, Host, Indexing, Limits, List,
-    Program, RuleError, RuleSet, Scratch, Tier, Type, Value,
+    Program, Rule, RuleError, RuleSet, Scratch, Tier, Type, Value,
 };
 use celero_ir::Ty;
 use celero_ir::layout::{self, Access};
@@ -17,6 +17,7 @@ mod cost;
 mod failures;
 mod kinds;
 mod limits;
+mod one_lookup;
 mod unreadable_hosts;
 
 #[derive(Context)]
