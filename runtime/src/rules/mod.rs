@@ -9,6 +9,7 @@ mod build;
 #[cfg(feature = "serde")]
 mod configuration;
 mod evaluate;
+mod evaluation;
 mod excluded;
 mod explain;
 mod function_names;
