@@ -1,9 +1,10 @@
 //! Numbers as strings of bits: addresses, and the shortened keys that blocks of the trie hold.
 
 use std::fmt::Debug;
+use std::ops::{BitAnd, BitXor};
 
 /// An address of one family, the highest bit first.
-pub(super) trait Address: Copy + Ord + Debug {
+pub(super) trait Address: Copy + Ord + Debug + BitAnd<Output = Self> + BitXor<Output = Self> {
     /// Number of bits.
     const BITS: u32;
     const ZERO: Self;
@@ -16,6 +17,8 @@ pub(super) trait Address: Copy + Ord + Debug {
     fn first(self, count: u32) -> Self;
     /// The first `count` bits, at most 31, as an index.
     fn index(self, count: u32) -> usize;
+    /// The last bits, without the lowest `count`, as an index.
+    fn last_index(self, count: u32) -> usize;
     /// The first bits, as many as a key has. An address of fewer bits is followed by zeros.
     fn keys(self) -> Keys;
 }
@@ -51,6 +54,11 @@ macro_rules! address {
             #[inline(always)]
             fn index(self, count: u32) -> usize {
                 self.first(count) as usize
+            }
+
+            #[inline(always)]
+            fn last_index(self, count: u32) -> usize {
+                self.checked_shr(count).unwrap_or(0) as usize
             }
 
             #[inline(always)]

@@ -1,34 +1,58 @@
 //! Builds the trie of a family from its segments.
 
 use super::bits::{Address, MOST_KEYS};
-use super::segments::{NO_NETWORK, Owner, Segment};
-use super::trie::{Trie, kind, prefix};
+use super::lines::{LINE_NETWORKS, Line};
+use super::prefix;
+use super::segments::{NESTED, NO_NETWORK, Owner, Segment, last_bits};
+use super::trie::{Top, Trie, kind};
 
 /// A table divides well if no block below it gets more than this part of the segments.
 const DIVIDES_BY: usize = 8;
 /// Most bits in the index of a table.
 const MOST_INDEX_BITS: u32 = 20;
 
-/// Builds the trie of `segments`, in time linear in their number for each level. The number of levels is logarithmic.
-pub(super) fn build<T: Address>(segments: &[Segment<T>]) -> Trie<T> {
-    let mut builder = Builder { bytes: Vec::new(), address: std::marker::PhantomData };
+/// Bytes of lines for each network: where some networks are in others, another four say in which one.
+const LINE_BYTES: usize = 24;
+const LINE_BYTES_NESTED: usize = 20;
+/// Most of the networks that lines may leave to blocks: one in so many.
+const LEFT_BY_LINES: usize = 2;
+
+/// Builds the trie of `segments`, in time linear in their number for each level. The number of levels is logarithmic. `lengths` has the
+/// length of each network's prefix, by its id.
+pub(super) fn build<T: Address>(segments: &[Segment<T>], lengths: &[u8]) -> Trie<T> {
+    let nested = segments.iter().any(|segment| segment.owner != NO_NETWORK && segment.owner & NESTED != 0);
+    let line_bytes = if nested { LINE_BYTES_NESTED } else { LINE_BYTES };
+    let mut builder = Builder {
+        bytes: Vec::new(),
+        lines: Vec::new(),
+        top: Top::none(),
+        lengths,
+        seen: vec![false; lengths.len()],
+        line_bytes,
+    };
     // A set beyond `Networks::MOST` could exceed what a word counts: then there is no network rather than half a trie.
     let root = builder.block(segments, T::ZERO, 0).or_else(|| {
-        builder.bytes.clear();
+        (builder.bytes, builder.lines, builder.top) = (Vec::new(), Vec::new(), Top::none());
         builder.bucket(segments.get(..1)?, T::ZERO, 0)
     });
     // Keys are read as many as a block can have, whatever it has.
     builder.bytes.extend([0; 16 * MOST_KEYS]);
     Trie {
         bytes: builder.bytes.into(),
+        lines: builder.lines.into(),
         root: root.map_or(0, |root| (root as usize).saturating_mul(4)),
-        address: std::marker::PhantomData,
+        top: builder.top,
     }
 }
 
-struct Builder<T> {
+struct Builder<'l, T> {
     bytes: Vec<u8>,
-    address: std::marker::PhantomData<T>,
+    lines: Vec<Line>,
+    top: Top<T>,
+    lengths: &'l [u8],
+    /// By id, which networks were counted; none in the end.
+    seen: Vec<bool>,
+    line_bytes: usize,
 }
 
 /// A key of a bucket.
@@ -39,7 +63,7 @@ struct Entry<T> {
     owner: Owner,
 }
 
-impl<T: Address> Builder<T> {
+impl<T: Address> Builder<'_, T> {
     /// Adds the block of addresses that begin as `base` does, in the first `read` bits. The first segment is that of `base`, the others
     /// start after it. Returns the offset in words; `None` if it exceeds a word.
     fn block(&mut self, segments: &[Segment<T>], base: T, read: u32) -> Option<u32> {
@@ -50,6 +74,12 @@ impl<T: Address> Builder<T> {
         let differ = first.start.number() ^ last.start.number();
         let same = differ.leading_zeros().saturating_sub(128_u32.saturating_sub(T::BITS)).min(T::BITS);
         let skip = same.checked_sub(read)?;
+        if let Some((bits, lines)) = self.lines_of(segments, same) {
+            if self.bytes.is_empty() {
+                self.top = top(segments, same, bits);
+            }
+            return self.lines(segments, read, skip, bits, lines);
+        }
         let bits = segments.len().ilog2().saturating_sub(1).clamp(1, MOST_INDEX_BITS);
         let bits = bits.min(T::BITS.checked_sub(same)?);
         let index = |segment: &Segment<T>| segment.start.without(same).index(bits);
@@ -63,34 +93,15 @@ impl<T: Address> Builder<T> {
 
     /// Adds a table that skips `skip` bits after the first `read`, and has an index of `bits` bits.
     fn table(&mut self, segments: &[Segment<T>], read: u32, skip: u32, bits: u32) -> Option<u32> {
-        let (before, inner, after) = (segments.first()?.owner, segments.get(1)?.start, segments.last()?.owner);
-        let number = skip | bits.checked_shl(kind::SKIP_BITS)?;
-        let offset = self.header(kind::TABLE, number)?;
-        self.word(before);
-        self.word(after);
         let usual = usual_owner(segments);
-        self.word(usual);
-        if skip > 0 {
-            let prefix = inner.without(read).first(skip).number().to_le_bytes();
-            self.bytes.extend(prefix.get(..T::BITS as usize / 8)?);
-        }
+        let offset = self.index(kind::TABLE, segments, read, skip, bits, usual)?;
         let slots = self.bytes.len();
         let count = 1_usize.checked_shl(bits)?;
         self.bytes.resize(slots.checked_add(count.checked_mul(8)?)?, 0);
 
         let read = read.checked_add(skip)?;
-        // The last bits of an address, below the index.
         let below = T::BITS.checked_sub(read)?.checked_sub(bits)?;
-        let common = inner.number() & !super::segments::last_bits(T::BITS.checked_sub(read)?);
-        let mut rest = segments;
-        for slot in 0..count {
-            let base = common | (slot as u128).checked_shl(below)?;
-            let next = base | super::segments::last_bits(below);
-            while rest.get(1).is_some_and(|segment| segment.start.number() <= base) {
-                rest = rest.get(1..)?;
-            }
-            let inside = rest.iter().skip(1).take_while(|segment| segment.start.number() <= next).count();
-            let part = rest.get(..inside.checked_add(1)?)?;
+        for (slot, (base, part)) in parts(segments, read, bits).enumerate() {
             let only = only_network(part, base, below, usual);
             let (target, network) =
                 match only.and_then(|(owner, bits, length)| Some((owner, prefix::write(bits, length)?))) {
@@ -100,9 +111,108 @@ impl<T: Address> Builder<T> {
             let at = slots.checked_add(slot.checked_mul(8)?)?;
             let words = u64::from(target) | u64::from(network).wrapping_shl(32);
             self.bytes.get_mut(at..)?.first_chunk_mut().map(|bytes| *bytes = words.to_le_bytes())?;
-            rest = rest.get(inside..)?;
         }
         Some(offset)
+    }
+
+    /// Begins a block that skips `skip` bits after the first `read`, and has an index of `bits` bits; returns its offset. `word` is its last word.
+    fn index(&mut self, kind: u32, segments: &[Segment<T>], read: u32, skip: u32, bits: u32, word: u32) -> Option<u32> {
+        let (before, inner, after) = (segments.first()?.owner, segments.get(1)?.start, segments.last()?.owner);
+        let offset = self.header(kind, skip | bits.checked_shl(kind::SKIP_BITS)?)?;
+        [before, after, word].into_iter().for_each(|word| self.word(word));
+        if skip > 0 {
+            let prefix = inner.without(read).first(skip).number().to_le_bytes();
+            self.bytes.extend(prefix.get(..T::BITS as usize / 8)?);
+        }
+        Some(offset)
+    }
+
+    /// The lines of `segments`, which share the first `read` bits, and the number of bits in their index; `None` for a line with too many
+    /// networks. There are no lines if too many networks would not be in one, or if they would not divide well.
+    fn lines_of(&mut self, segments: &[Segment<T>], read: u32) -> Option<(u32, Vec<Option<Line>>)> {
+        let networks = self.networks_of(segments);
+        let bits = networks.checked_mul(self.line_bytes)?.checked_div(size_of::<Line>())?.checked_ilog2()?;
+        let bits = bits.min(MOST_INDEX_BITS).min(T::BITS.checked_sub(read)?);
+        if bits == 0 {
+            return None;
+        }
+        let (mut left, mut lines) = (0_usize, Vec::with_capacity(1_usize.checked_shl(bits)?));
+        for (_, part) in parts(segments, read, bits) {
+            let line = self.line(part, read.checked_add(bits)?);
+            if line.is_none() {
+                left = left.checked_add(self.networks_of(part))?;
+                if left > networks / LEFT_BY_LINES || part.len() > segments.len() / DIVIDES_BY {
+                    return None;
+                }
+            }
+            lines.push(line);
+        }
+        Some((bits, lines))
+    }
+
+    /// Adds lines, and the blocks of those that have too many networks.
+    fn lines(
+        &mut self,
+        segments: &[Segment<T>],
+        read: u32,
+        skip: u32,
+        bits: u32,
+        lines: Vec<Option<Line>>,
+    ) -> Option<u32> {
+        let first = self.lines.len();
+        let offset = self.index(kind::LINES, segments, read, skip, bits, u32::try_from(first).ok()?)?;
+        let full: Vec<bool> = lines.iter().map(Option::is_none).collect();
+        self.lines.extend(lines.into_iter().map(|line| line.unwrap_or_else(|| Line::new(&[]))));
+        let read = read.checked_add(skip)?;
+        for (at, ((base, part), full)) in (first..).zip(parts(segments, read, bits).zip(full)) {
+            if full {
+                let block = self.block(part, T::of(base), read.checked_add(bits)?)?;
+                *self.lines.get_mut(at)? = Line::to_block(block);
+            }
+        }
+        Some(offset)
+    }
+
+    /// The line of the networks in `segments`, which share the first `read` bits; `None` if they are too many, or one is too small.
+    fn line(&self, segments: &[Segment<T>], read: u32) -> Option<Line> {
+        let mut networks = [(0_u32, 0_u32, NO_NETWORK); LINE_NETWORKS];
+        let mut count = 0_usize;
+        for Segment { start, owner } in segments {
+            let known = networks.get(..count).unwrap_or_default().iter().any(|(_, _, known)| known == owner);
+            if *owner == NO_NETWORK || known {
+                continue;
+            }
+            let length = self.length(*owner).saturating_sub(read);
+            *networks.get_mut(count)? = (length, prefix::write(start.without(read).keys().1, length)?, *owner);
+            count = count.checked_add(1)?;
+        }
+        let networks = networks.get_mut(..count)?;
+        networks.sort_unstable();
+        let mut line = [(0, NO_NETWORK); LINE_NETWORKS];
+        line.iter_mut().zip(&*networks).for_each(|(to, (_, prefix, owner))| *to = (*prefix, *owner));
+        Some(Line::new(line.get(..count)?))
+    }
+
+    /// The length of a network's prefix.
+    fn length(&self, owner: Owner) -> u32 {
+        self.lengths.get((owner & !NESTED) as usize).map_or(0, |length| u32::from(*length).min(T::BITS))
+    }
+
+    /// The number of networks that have a segment.
+    fn networks_of(&mut self, segments: &[Segment<T>]) -> usize {
+        let mut count = 0_usize;
+        for segment in segments {
+            if let Some(seen) = self.seen.get_mut((segment.owner & !NESTED) as usize) {
+                count = count.saturating_add(usize::from(!*seen));
+                *seen = true;
+            }
+        }
+        for segment in segments {
+            if let Some(seen) = self.seen.get_mut((segment.owner & !NESTED) as usize) {
+                *seen = false;
+            }
+        }
+        count
     }
 
     /// Adds a fork that gives each of its blocks equally many segments.
@@ -173,6 +283,38 @@ impl<T: Address> Builder<T> {
     fn align(&mut self) {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
     }
+}
+
+/// The addresses of lines whose index has `bits` bits after the first `read`, which all segments but the first share.
+fn top<T: Address>(segments: &[Segment<T>], read: u32, bits: u32) -> Top<T> {
+    let after = T::BITS.saturating_sub(read);
+    let mask = !last_bits(after) & last_bits(T::BITS);
+    let inner = segments.get(1).map_or(0, |inner| inner.start.number());
+    let below = after.saturating_sub(bits);
+    Top { base: T::of(inner & mask), mask: T::of(mask), read: read.saturating_add(bits), below }
+}
+
+/// The segments of each value of an index of `bits` bits, with the first address that has it. The segments but the first share the first
+/// `read` bits; the first segment of a part may begin before the address.
+fn parts<T: Address>(segments: &[Segment<T>], read: u32, bits: u32) -> impl Iterator<Item = (u128, &[Segment<T>])> {
+    let after = T::BITS.saturating_sub(read);
+    // The last bits of an address, below the index.
+    let below = after.saturating_sub(bits);
+    let common = segments.get(1).map_or(0, |inner| inner.start.number() & !last_bits(after));
+    let mut rest = segments;
+    (0..1_u128.wrapping_shl(bits)).map(move |slot| {
+        let base = common | slot.wrapping_shl(below);
+        let last = base | last_bits(below);
+        while let [_, after @ ..] = rest
+            && after.first().is_some_and(|segment| segment.start.number() <= base)
+        {
+            rest = after;
+        }
+        let inside = rest.iter().skip(1).take_while(|segment| segment.start.number() <= last).count();
+        let part = rest.get(..inside.saturating_add(1)).unwrap_or(rest);
+        rest = rest.get(inside..).unwrap_or_default();
+        (base, part)
+    })
 }
 
 /// The owner of more segments than all others together, if there is one; the owner of gaps otherwise, as a rule: it alone has several.

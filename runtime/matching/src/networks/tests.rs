@@ -172,8 +172,8 @@ fn hostile_sets_are_neither_deep_nor_large() {
             let blocks = |address: IpAddr| {
                 let mut blocks = 0_u32;
                 let found = match address {
-                    IpAddr::V4(address) => map.v4.walk(address.to_bits(), |_| blocks += 1),
-                    IpAddr::V6(address) => map.v6.walk(address.to_bits(), |_| blocks += 1),
+                    IpAddr::V4(address) => map.v4.walk(address.to_bits(), map.v4.root, |_| blocks += 1),
+                    IpAddr::V6(address) => map.v6.walk(address.to_bits(), map.v6.root, |_| blocks += 1),
                 };
                 assert!(found.is_some(), "{name}");
                 blocks
@@ -182,7 +182,7 @@ fn hostile_sets_are_neither_deep_nor_large() {
             // Each block leaves at most an eighth of the segments.
             let bound = (set.len() * 2 / MOST_KEYS).max(1).ilog(8) + 3;
             assert!(most.unwrap() <= bound, "{name}: {most:?} blocks of at most {bound}");
-            for (family, bytes, most) in [("v4", map.v4.bytes.len(), 48), ("v6", map.v6.bytes.len(), 64)] {
+            for (family, bytes, most) in [("v4", map.v4.heap_bytes(), 48), ("v6", map.v6.heap_bytes(), 64)] {
                 let bound = most * set.len() + 1024;
                 assert!(
                     bytes <= bound,
@@ -203,4 +203,28 @@ fn the_last_address_has_a_place_in_a_table() {
     assert_eq!(Networks::new(&networks).longest(last), Some(31));
     networks.push(("ffff::".parse().unwrap(), 16));
     assert!(Networks::new(&networks).matches(last).eq([31, 32]));
+}
+
+#[test]
+fn most_addresses_take_one_line() {
+    let mut rng = Rng::new(6);
+    for nested in [false, true] {
+        let mut networks: Vec<(IpAddr, u8)> = Vec::new();
+        for n in 0..2_000 {
+            let (address, prefix) = match networks.last() {
+                Some((IpAddr::V4(around), prefix)) if nested && n % 3 == 0 => (around.to_bits(), prefix + 2),
+                _ => (rng.word() as u32, 16 + rng.below(9) as u8),
+            };
+            networks.push((Ipv4Addr::from_bits(address).into(), prefix));
+        }
+        let map = Networks::new(&networks);
+        let more = networks.iter().filter(|(address, _)| {
+            let IpAddr::V4(address) = address else { return false };
+            let mut blocks = 0_u32;
+            map.v4.walk(address.to_bits(), map.v4.root, |_| blocks += 1).unwrap();
+            blocks > 1
+        });
+        assert!(more.count() < networks.len() / 3, "nested: {nested}");
+        assert!(map.heap_bytes() < 26 * networks.len(), "{}", map.heap_bytes());
+    }
 }

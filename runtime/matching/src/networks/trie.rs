@@ -1,9 +1,11 @@
 //! The segment of an address, in few cache lines.
 //!
 //! All blocks of a trie are in one array of bytes, a block after those that lead to it. A block answers for the addresses that share
-//! the bits read so far, its *base*, and is of one of three kinds:
+//! the bits read so far, its *base*, and is of one of four kinds:
 //!
-//! - A **table** skips the bits that all its segments share, reads some more bits and uses them as an index of slots. A slot is one
+//! - **Lines** skip the bits that all segments share, read some more bits and use them as an index of [lines](super::lines), each with
+//!   all networks of its addresses, or with another block if these are too many. Used where most networks are in a line.
+//! - A **table** skips bits as lines do, and has an index of slots. A slot is one
 //!   network with its owner, what is outside of it belongs to the *usual* owner of the table; or it is another block. An
 //!   address that differs in the skipped bits is before or after all segments. Tables are used where they divide the segments well.
 //! - A **fork** has up to eight keys, sorted, and a block for each. It is used where tables would divide badly, so that no
@@ -14,15 +16,37 @@
 //! Keys have 16, 32, 64 or 128 bits, the fewest that suffice in their block, and are compared all at once.
 
 use super::bits::{Address, Key, Keys};
+use super::lines::{Found, Line};
+use super::prefix;
 use super::segments::{NO_NETWORK, Owner};
 
 #[derive(Clone, Debug)]
 pub(super) struct Trie<T> {
     /// Words of four bytes, little-endian.
     pub(super) bytes: Box<[u8]>,
+    pub(super) lines: Box<[Line]>,
     /// The offset of the first block.
     pub(super) root: usize,
-    pub(super) address: std::marker::PhantomData<T>,
+    /// What the first block says, if it is one of lines: those that come first.
+    pub(super) top: Top<T>,
+}
+
+/// The addresses of the first lines.
+#[derive(Clone, Debug)]
+pub(super) struct Top<T> {
+    /// The bits that they have in common, and which ones these are.
+    pub(super) base: T,
+    pub(super) mask: T,
+    /// The number of bits up to the end of the index, and of those after it.
+    pub(super) read: u32,
+    pub(super) below: u32,
+}
+
+impl<T: Address> Top<T> {
+    /// Of no addresses.
+    pub(super) fn none() -> Self {
+        Self { base: T::of(1), mask: T::ZERO, read: 0, below: 0 }
+    }
 }
 
 /// What a block is. The first word of a block is its kind and a number: for buckets and forks the number of
@@ -32,32 +56,19 @@ pub(super) struct Trie<T> {
 ///   follows for each key the number of its last bits that the segment does not fix, one byte.
 /// - Tables: the owner before the segments, the owner after them, the usual owner, the bits that are skipped if there are any, and
 ///   a slot of two words for each index: an owner and the [`prefix`] of its network, or the offset of a block and zero.
+/// - Lines: as a table, with the place of the first line instead of the usual owner, and without slots.
 pub(super) mod kind {
     /// Added to the class of the keys. Class 0 has 16 bits, the next ones have 32, 64 and 128.
     pub(crate) const FORK: u32 = 4;
     /// A table whose number is the count of skipped bits and, from the ninth bit on, of bits in the index.
     pub(crate) const TABLE: u32 = 8;
+    /// The same for lines.
+    pub(crate) const LINES: u32 = 12;
     /// The number of bits of the kind, and all of them.
     pub(crate) const BITS: u32 = 4;
     pub(crate) const MASK: u32 = 15;
     /// The bits that count what a table skips.
     pub(crate) const SKIP_BITS: u32 = 8;
-}
-
-/// Networks within a slot: the bits of a prefix of at most 31 bits, then a one, then zeros.
-pub(super) mod prefix {
-    /// Writes a prefix of `length` bits, the first ones of `bits`; `None` if it has more than 31.
-    pub(crate) fn write(bits: u32, length: u32) -> Option<u32> {
-        let end = 0x8000_0000_u32.checked_shr(length)?;
-        Some((bits & !end.wrapping_mul(2).wrapping_sub(1)) | end)
-    }
-
-    /// Whether the first 32 bits of an address begin with the prefix.
-    #[inline(always)]
-    pub(crate) fn holds(prefix: u32, address: u32) -> bool {
-        // The bits of the prefix are those above the last one.
-        (prefix ^ address) & !(prefix ^ prefix.wrapping_sub(1)) == 0
-    }
 }
 
 /// The word at `at`.
@@ -73,16 +84,35 @@ const fn words(count: usize) -> usize {
 }
 
 impl<T: Address> Trie<T> {
+    /// Bytes held on the heap.
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.bytes.len().saturating_add(size_of_val(&*self.lines))
+    }
+
     /// The owner of the segment of `address`.
     #[inline(always)]
     pub(super) fn owner(&self, address: T) -> Owner {
-        self.walk(address, |_| {}).unwrap_or(NO_NETWORK)
+        let top = &self.top;
+        if address & top.mask != top.base {
+            return self.owner_from(address, self.root);
+        }
+        let Some(line) = self.lines.get((address ^ top.base).last_index(top.below)) else { return NO_NETWORK };
+        let rest = address.without(top.read);
+        match line.find(rest.keys().1) {
+            Found::Owner(owner) => owner,
+            Found::Block(block) => self.owner_from(rest, words(block as usize)),
+        }
     }
 
-    /// The same; calls `visit` with the offset of each block.
+    #[inline(never)]
+    fn owner_from(&self, rest: T, at: usize) -> Owner {
+        self.walk(rest, at, |_| {}).unwrap_or(NO_NETWORK)
+    }
+
+    /// The owner of the segment of an address, from the block at an offset on. `rest` is what follows the bits that were read before
+    /// it. Calls `visit` with the offset of each block.
     #[inline(always)]
-    pub(super) fn walk(&self, address: T, mut visit: impl FnMut(usize)) -> Option<Owner> {
-        let (mut rest, mut at) = (address, self.root);
+    pub(super) fn walk(&self, mut rest: T, mut at: usize, mut visit: impl FnMut(usize)) -> Option<Owner> {
         loop {
             visit(at);
             let block = self.bytes.get(at..)?;
@@ -107,6 +137,15 @@ impl<T: Address> Trie<T> {
                 slots = slots.wrapping_add(T::BITS as usize / 8);
             }
             rest = rest.without(skip);
+            if class == kind::LINES {
+                let line = self.lines.get((word(block, words(3))? as usize).wrapping_add(rest.index(bits)))?;
+                rest = rest.without(bits);
+                match line.find(rest.keys().1) {
+                    Found::Owner(owner) => return Some(owner),
+                    Found::Block(block) => at = words(block as usize),
+                }
+                continue;
+            }
             let slot = block.get(slots.wrapping_add(words(rest.index(bits).wrapping_mul(2)))..)?;
             let (target, network) = (word(slot, 0)?, word(slot, words(1))?);
             rest = rest.without(bits);
