@@ -7,7 +7,7 @@ use crate::head::{OfRequest, OfResponse};
 use crate::held_response::HeldResponse;
 use crate::write_answer::write_answer;
 use bytes::Bytes;
-use celero_policy::{ClientCertificate, Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary};
+use celero_policy::{Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary, TlsConnection};
 use http::{HeaderMap, StatusCode, Uri};
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::proxy::{FailToProxy, Session};
@@ -24,8 +24,8 @@ pub struct Guard {
     body: BufferedBody,
     /// Where Pingora's session is to be found again while the guard's own session is in its place.
     place: Option<Place>,
-    /// Who the client is, if it is not the other end of the connection.
-    client: Option<(SocketAddr, &'static str)>,
+    /// Who the client is, how that is known, and whether it is the other end of the connection.
+    client: Option<(SocketAddr, &'static str, bool)>,
     answer: Option<Box<PolicyAnswer>>,
     body_clock: BodyClock,
     started: SystemTime,
@@ -67,9 +67,10 @@ impl Guard {
         self
     }
 
-    /// Sets who the client is, as [`Exchange::set_client`]. Call it before [`request_filter`](Self::request_filter).
-    pub fn set_client(&mut self, address: SocketAddr, via: &'static str) {
-        self.client = Some((address, via));
+    /// Sets who the client is, as [`Exchange::set_client`]. Call it before [`request_filter`](Self::request_filter). `is_peer` says whether the
+    /// client is the other end of the connection, so that the connection's TLS is the client's.
+    pub fn set_client(&mut self, address: SocketAddr, via: &'static str, is_peer: bool) {
+        self.client = Some((address, via, is_peer));
     }
 
     /// Ends what the request holds of limits, as [`Exchange::release_limits`]. Call it when the request is logged: Pingora keeps its context
@@ -120,17 +121,21 @@ impl Guard {
     /// Runs the phases `request` and `requestBody`. Returns `true` if the policy answered the request, and the answer was sent. Both
     /// phases are over before a server is chosen, so headers and labels that they set can decide which.
     ///
-    /// The certificate of the client is what the host's `TlsAccept::handshake_complete_callback` has returned as a [`ClientCertificate`].
+    /// The TLS connection of the client is what the host's `TlsAccept::handshake_complete_callback` has returned as a [`TlsConnection`].
     ///
     /// # Errors
     /// Returns an error if the client is gone, or sends a body too slowly that the policy needs.
     pub async fn request_filter(&mut self, session: &mut Session) -> Result<bool> {
         self.exchange.reset(inet(session.client_addr()), inet(session.server_addr()));
-        if let Some((address, via)) = self.client {
+        if let Some((address, via, _)) = self.client {
             self.exchange.set_client(address, via);
         }
-        if let Some(certificate) = certificate(session) {
-            self.exchange.set_client_certificate(certificate);
+        match tls(session) {
+            Some(tls) if self.client.is_none_or(|(_, _, is_peer)| is_peer) => self.exchange.set_tls(tls.clone()),
+            Some(tls) => {
+                tls.certificate().into_iter().for_each(|shown| self.exchange.set_client_certificate(shown.clone()))
+            }
+            None => {}
         }
         let head = &mut OfRequest(session.req_header_mut());
         let outcome = self.policy.request_async(head, &mut self.exchange).await;
@@ -300,9 +305,9 @@ pub fn final_response(session: &Session) -> Option<&ResponseHeader> {
     session.response_written().filter(is_final)
 }
 
-/// Returns the certificate of the client, if the host keeps it with the connection.
-fn certificate(session: &Session) -> Option<ClientCertificate> {
-    session.digest()?.ssl_digest.as_ref()?.extension.get::<ClientCertificate>().cloned()
+/// Returns what the host keeps with the connection about its TLS.
+fn tls(session: &Session) -> Option<&TlsConnection> {
+    session.digest()?.ssl_digest.as_ref()?.extension.get()
 }
 
 fn inet(address: Option<&pingora::protocols::l4::socket::SocketAddr>) -> Option<SocketAddr> {

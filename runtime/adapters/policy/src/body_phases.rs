@@ -28,14 +28,14 @@ impl Policy {
             BodyView::Answer(answer) => return self.conclude(head, Some(answer), exchange),
         };
         let origin = exchange.source();
-        let Exchange { findings, labels, effects, local, received, .. } = exchange;
+        let Exchange { findings, labels, effects, local, tls, received, .. } = exchange;
         let proofs = self.auth.lazy(&head.headers, findings);
         let prefix = self.body_settings.buffering().is_prefix();
         let request = Request::from_parts(head).with_raw_path(received.as_deref());
         let context = BodyData {
             request: if prefix { request } else { request.with_body(&body) },
             body_prefix: prefix.then_some(&*body),
-            peer: CommonData::new(origin, *local, &proofs, labels),
+            peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
         };
         let answer = self.body.run(&context, &head.headers, effects);
         exchange.end_phase();
@@ -84,7 +84,7 @@ impl Policy {
             BodyView::Answer(answer) => return exchange.outcome(Some(answer)),
         };
         let origin = exchange.source();
-        let Exchange { findings, labels, effects, local, received, .. } = exchange;
+        let Exchange { findings, labels, effects, local, tls, received, .. } = exchange;
         let proofs = self.auth.lazy(&head.headers, findings);
         let prefix = self.response_settings.buffering().is_prefix();
         let context = ResponseBodyData {
@@ -92,7 +92,7 @@ impl Policy {
             response: ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers },
             body: (!prefix).then_some(&*body),
             body_prefix: prefix.then_some(&*body),
-            peer: CommonData::new(origin, *local, &proofs, labels),
+            peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
         };
         let answer = self.response_body.run(&context, &response.headers, effects);
         exchange.end_phase();

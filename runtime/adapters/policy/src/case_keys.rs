@@ -62,6 +62,21 @@ static REQUEST: MappingSpec = MappingSpec::new(
         optional("body", Text, "The body. Default: empty."),
         optional("source", Text, "The address of the client: `192.0.2.7:4711`."),
         optional("destination", Text, "The address of the proxy: `10.0.0.1:443`."),
+        optional("tls", Mapping(&TLS), "The client's TLS connection, as rules read it: `source.tls`. Default: no TLS."),
+    ],
+);
+
+static TLS: MappingSpec = MappingSpec::new(
+    "`tls`",
+    &[
+        optional("version", Text, "The version: `TLSv1.3`."),
+        optional("cipher", Text, "The cipher: `TLS_AES_128_GCM_SHA256`."),
+        optional("sni", Text, "The name that the client asks for."),
+        optional("subject", Text, "The subject of the client's certificate."),
+        optional("issuer", Text, "The issuer of the certificate."),
+        optional("sans", List(&Text), "The subject's alternative names: `DNS:a.example`, `URI:spiffe://example/a`."),
+        optional("spiffeId", Text, "The SPIFFE ID."),
+        optional("fingerprint", Text, "The SHA-256 digest of the certificate in lower-case hexadecimal digits."),
     ],
 );
 

@@ -10,6 +10,7 @@ use crate::outcome::{LogFields, Outcome, PolicyAnswer, RequestSummary};
 use crate::policy::Policy;
 use crate::problems::{FileSpan, Problems};
 use crate::schema::duration;
+use crate::tls_connection::TlsConnection;
 use crate::yaml::{Node, SourceText, read};
 use celero::Diagnostic;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, Version, header, request, response};
@@ -309,6 +310,9 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     let [source, destination] = case.addresses;
     let mut exchange = Exchange::new(Some(source), Some(destination));
     exchange.set_time(case.at);
+    if let Some(tls) = case.node.get("request").and_then(|request| request.get("tls")) {
+        exchange.set_tls(TlsConnection::of_case(tls));
+    }
     for entry in case.node.get("labels").map_or(&[][..], Node::entries) {
         if let Some(value) = entry.value.text() {
             exchange.set_label(&entry.key.text, &value.text);

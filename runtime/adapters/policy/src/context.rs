@@ -1,6 +1,7 @@
 //! The variables that expressions read in each phase.
 
 use crate::auth::LazyCredentials;
+use crate::tls_connection::{TlsConnection, TlsFields};
 use celero::http::{Request, RequestHead, Source};
 use celero::{Context, Value};
 use http::HeaderMap;
@@ -28,6 +29,8 @@ pub(crate) struct CommonData<'a> {
     pub(crate) source: Source,
     #[context(name = "source.via")]
     pub(crate) via: &'a str,
+    #[context(nested, name = "source.tls")]
+    pub(crate) tls: Option<&'a TlsFields>,
     #[context(nested)]
     pub(crate) destination: Source,
     pub(crate) jwt: Value<'a>,
@@ -41,6 +44,7 @@ impl<'a> CommonData<'a> {
     pub(crate) fn new(
         origin: Origin,
         local: Option<SocketAddr>,
+        tls: Option<&'a TlsConnection>,
         proofs: &'a LazyCredentials<'_>,
         labels: &'a Labels,
     ) -> Self {
@@ -48,6 +52,7 @@ impl<'a> CommonData<'a> {
         Self {
             source: source(origin.address),
             via: origin.via,
+            tls: tls.map(TlsConnection::fields),
             destination: source(local),
             jwt: proofs.jwt.value(),
             api_key: proofs.api_key.value(),

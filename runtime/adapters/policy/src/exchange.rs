@@ -7,6 +7,7 @@ use crate::grpc::answer_to_call;
 use crate::limit_state::tells_limit;
 use crate::outcome::{Outcome, PolicyAnswer};
 use crate::request_limits::RequestLimits;
+use crate::tls_connection::TlsConnection;
 use celero_canonical::Refusal;
 use celero_limits::Time;
 use http::{StatusCode, request};
@@ -36,6 +37,8 @@ pub struct Exchange {
     /// Whether the request is a call of gRPC.
     pub(crate) is_grpc: bool,
     pub(crate) certificate: Option<ClientCertificate>,
+    /// The connection of the client, if it has TLS.
+    pub(crate) tls: Option<TlsConnection>,
 }
 
 /// What the rules of a phase change.
@@ -83,7 +86,7 @@ impl Exchange {
     /// Clears the state for the next request.
     pub fn reset(&mut self, peer: Option<SocketAddr>, local: Option<SocketAddr>) {
         (self.peer, self.local, self.client) = (peer, local, None);
-        (self.received, self.refusal, self.certificate) = (None, None, None);
+        (self.received, self.refusal, self.certificate, self.tls) = (None, None, None, None);
         self.has_new_target = false;
         self.findings = VerifiedCredentials::default();
         self.background = Verification::default();
@@ -134,6 +137,13 @@ impl Exchange {
     /// is. Call it before the phase `request`; [`reset`](Self::reset) forgets it.
     pub fn set_client_certificate(&mut self, certificate: ClientCertificate) {
         self.certificate = Some(certificate);
+    }
+
+    /// Sets the TLS connection of the client, which the host terminates: rules read it as `source.tls`, and its certificate as `clientCert` too.
+    /// Don't call it if a proxy in front has named the client ([`set_client`](Self::set_client)): the connection is then that proxy's. Call it
+    /// before the phase `request`; [`reset`](Self::reset) forgets it.
+    pub fn set_tls(&mut self, tls: TlsConnection) {
+        self.tls = Some(tls);
     }
 
     /// Returns why the request has no canonical form, if it was refused for that.

@@ -228,7 +228,10 @@ impl Policy {
         exchange.effects.edits.clear();
         exchange.is_grpc = is_call(head.parts());
         let refused = self.normalization.admit(head, exchange).or_else(|| expectation::refusal(&head.parts().headers));
-        self.auth.remove_untrusted(head, exchange.peer);
+        if self.auth.decide_peer(head, exchange.peer) {
+            // The peer ends the TLS of its clients: its own connection is none of theirs.
+            exchange.tls = None;
+        }
         refused.map(|refused| exchange.outcome(Some(refused)))
     }
 
@@ -254,13 +257,14 @@ impl Policy {
     /// Returns the verifications that the outcome depends on. The phase had no effect then.
     fn try_request(&self, head: &request::Parts, exchange: &mut Exchange) -> Result<Outcome, Verification> {
         let origin = exchange.source();
-        let Exchange { findings, background, labels, effects, peer, local, received, certificate, .. } = exchange;
+        let Exchange { findings, background, labels, effects, peer, local, tls, received, certificate, .. } = exchange;
         effects.edits.clear();
-        self.auth.client_cert(&head.headers, *peer, certificate.as_ref(), findings);
+        let shown = certificate.as_ref().or_else(|| tls.as_ref()?.certificate());
+        self.auth.client_cert(&head.headers, *peer, shown, findings);
         let proofs = self.auth.lazy(&head.headers, findings).waiting();
         let context = RequestData {
             request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
-            peer: CommonData::new(origin, *local, &proofs, labels),
+            peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
         };
         // Later phases may see other headers, so what they read of them is verified now.
         let ready = || self.late.is_none() || proofs.verify(self.late).is_none();
@@ -307,13 +311,13 @@ impl Policy {
     ) -> Outcome {
         self.count_response(head, response.status, &response.headers, exchange);
         let origin = exchange.source();
-        let Exchange { findings, labels, effects, local, received, .. } = exchange;
+        let Exchange { findings, labels, effects, local, tls, received, .. } = exchange;
         effects.edits.clear();
         let proofs = self.auth.lazy(&head.headers, findings);
         let context = ResponseData {
             request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
             response: ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers },
-            peer: CommonData::new(origin, *local, &proofs, labels),
+            peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
         };
         let answer = self.response.run(&context, &response.headers, effects);
         exchange.end_phase();
@@ -337,7 +341,7 @@ impl Policy {
             self.count_response(head, response.status, &response.headers, exchange);
         }
         let origin = exchange.source();
-        let Exchange { findings, background, labels, effects, local, received, .. } = exchange;
+        let Exchange { findings, background, labels, effects, local, tls, received, .. } = exchange;
         background.record(findings);
         effects.edits.clear();
         let proofs = self.auth.lazy(&head.headers, findings);
@@ -348,7 +352,7 @@ impl Policy {
             duration: end.duration,
             response: ResponseHead { code: response.map(|response| response.status.as_u16().into()), headers },
             bytes_sent: i64::try_from(end.bytes_sent).unwrap_or(i64::MAX),
-            peer: CommonData::new(origin, *local, &proofs, labels),
+            peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
         };
         // A rule that ends the phase with an error ends it early; the fields that were added before stay.
         let _ = self.log.run(&context, headers, effects);

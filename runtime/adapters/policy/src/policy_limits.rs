@@ -84,12 +84,12 @@ impl Policy {
             return;
         }
         let origin = exchange.source();
-        let Exchange { findings, labels, effects, local, received, .. } = exchange;
+        let Exchange { findings, labels, effects, local, tls, received, .. } = exchange;
         let proofs = self.auth.lazy(&head.headers, findings);
         let context = ResponseData {
             request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
             response: ResponseHead { code: Some(status.as_u16().into()), headers },
-            peer: CommonData::new(origin, *local, &proofs, labels),
+            peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
         };
         let mut scratch = Scratch::new();
         let now = effects.limits.now();

@@ -78,7 +78,7 @@ impl ProxyHttp for Service {
             respond(session, StatusCode::BAD_REQUEST, "a proxy in front names no client").await?;
             return Ok(true);
         };
-        request.guard.set_client(client.address, client.via);
+        request.guard.set_client(client.address, client.via, client.is_peer());
         request.client = Some(client);
         if request.overload {
             // Before rules run or a body is read. The connection stays: another one would cost more than this answer.

@@ -3,7 +3,7 @@
 use crate::body::{Buffered, RequestBody, ResponseBody, buffer};
 use crate::log_on_drop::{LogOnDrop, LogSink};
 use bytes::Bytes;
-use celero_policy::{Exchange, Outcome, Policy, PolicyAnswer};
+use celero_policy::{Exchange, Outcome, Policy, PolicyAnswer, TlsConnection};
 use http::uri::PathAndQuery;
 use http::{Request, Response, StatusCode, Uri, request};
 use http_body::Body;
@@ -95,6 +95,9 @@ where
     };
     let local = state.local.as_ref().and_then(|find| find(&head));
     let mut exchange = Exchange::new(peer, local);
+    if let Some(tls) = head.extensions.get::<TlsConnection>() {
+        exchange.set_tls(tls.clone());
+    }
     let policy = Arc::clone(&state.policy);
     if local.is_none() && policy.reads_destination() {
         return Ok(state.end(Some(head), refused(StatusCode::INTERNAL_SERVER_ERROR, NO_DESTINATION), exchange));

@@ -25,7 +25,8 @@
 //! The layer must know the client's address if the policy reads it: the feature `axum` finds it in axum's `ConnectInfo`, and
 //! [`PolicyLayer::peer`] sets another way. If it is not found, the layer answers with status 500 and says so, rather than let rules decide
 //! without it. The same holds for the address at which a request was received (`destination.address`), which no server records:
-//! [`PolicyLayer::local`] tells it.
+//! [`PolicyLayer::local`] tells it. `source.tls` is the request's extension of type [`TlsConnection`](celero_policy::TlsConnection), if the server
+//! terminates TLS and inserts it; the client's certificate in it is `clientCert` too.
 //!
 //! [tower]: https://docs.rs/tower
 

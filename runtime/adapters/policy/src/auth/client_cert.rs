@@ -18,7 +18,20 @@ static HEADER: HeaderName = HeaderName::from_static("x-forwarded-client-cert");
 /// [`Exchange::set_client_certificate`](crate::Exchange::set_client_certificate). Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientCertificate {
+    data: Arc<CertificateData>,
+}
+
+/// What is known of a certificate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CertificateData {
+    /// What rules read as `clientCert`.
     fields: Fields,
+    pub(crate) subject: String,
+    pub(crate) fingerprint: String,
+    pub(crate) issuer: Option<String>,
+    /// The subject's alternative names, each with its kind: a name of one kind can't pass for one of another.
+    pub(crate) sans: Vec<String>,
+    pub(crate) spiffe_id: Option<String>,
 }
 
 impl ClientCertificate {
@@ -34,8 +47,52 @@ impl ClientCertificate {
                 fields.insert(name.to_owned(), values.into());
             }
         }
-        Self { fields: Arc::new(fields) }
+        let of_kind =
+            |kind: &str, names: &[&str]| -> Vec<String> { names.iter().map(|name| format!("{kind}:{name}")).collect() };
+        let data = CertificateData {
+            fields: Arc::new(fields),
+            subject: subject.to_owned(),
+            fingerprint: hash.to_owned(),
+            issuer: None,
+            sans: [of_kind("URI", uris), of_kind("DNS", dns_names)].concat(),
+            spiffe_id: spiffe_id(uris).map(str::to_owned),
+        };
+        Self { data: Arc::new(data) }
     }
+
+    /// Sets the name of the certificate's issuer as a text (RFC 4514).
+    #[must_use]
+    pub fn with_issuer(mut self, issuer: &str) -> Self {
+        Arc::make_mut(&mut self.data).issuer = Some(issuer.to_owned());
+        self
+    }
+
+    /// Adds mail and IP addresses among the subject's alternative names.
+    #[must_use]
+    pub fn with_addresses(mut self, mail: &[&str], ip: &[IpAddr]) -> Self {
+        let sans = &mut Arc::make_mut(&mut self.data).sans;
+        sans.extend(mail.iter().map(|address| format!("email:{address}")));
+        sans.extend(ip.iter().map(|address| format!("IP:{address}")));
+        self
+    }
+
+    pub(crate) fn data(&self) -> &CertificateData {
+        &self.data
+    }
+}
+
+/// Returns the SPIFFE ID among the URIs of a certificate, which must be the only one (X.509-SVID, section 2). `None`: there is none, or it is
+/// outside the grammar (SPIFFE-ID, section 2).
+fn spiffe_id<'u>(uris: &[&'u str]) -> Option<&'u str> {
+    let &[id] = uris else { return None };
+    let rest = id.strip_prefix("spiffe://").filter(|_| id.len() <= 2048)?;
+    let (domain, path) = rest.split_at_checked(rest.find('/').unwrap_or(rest.len()))?;
+    let other = |byte: u8| matches!(byte, b'.' | b'-' | b'_');
+    let in_domain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || other(byte);
+    let in_path = |byte: u8| byte.is_ascii_alphanumeric() || other(byte);
+    let segment = |text: &str| !matches!(text, "" | "." | "..") && text.bytes().all(in_path);
+    let path_is_right = path.strip_prefix('/').is_none_or(|path| path.split('/').all(segment));
+    (!domain.is_empty() && domain.len() <= 255 && domain.bytes().all(in_domain) && path_is_right).then_some(id)
 }
 
 /// Who may say which certificate a client has.
@@ -61,18 +118,17 @@ impl ClientCerts {
         Self { trusted }
     }
 
-    /// Removes the header from a request of a peer that is not trusted. Call it before rules read the request.
-    pub(crate) fn remove_untrusted(&self, head: &mut impl Head, peer: Option<SocketAddr>) {
-        if !head.headers().contains_key(&HEADER) {
-            return;
-        }
-        if !self.trusts(peer) {
+    /// Removes the header from a request of a peer that is not trusted. Returns whether it is. Call it before rules read the request.
+    pub(crate) fn decide_peer(&self, head: &mut impl Head, peer: Option<SocketAddr>) -> bool {
+        let trusted = self.trusts(peer);
+        if !trusted && head.headers().contains_key(&HEADER) {
             head.remove_field(&HEADER);
         }
+        trusted
     }
 
     /// Returns the fields of the client's certificate: of a trusted peer the one in the headers of the request, of any other the one that it
-    /// has `shown` itself. [`remove_untrusted`](Self::remove_untrusted) must have removed what nobody may trust.
+    /// has `shown` itself. [`decide_peer`](Self::decide_peer) must have removed what nobody may trust.
     pub(crate) fn find(
         &self,
         headers: &HeaderMap,
@@ -82,7 +138,7 @@ impl ClientCerts {
         if self.trusts(peer) {
             return fields(single_value(headers, &HEADER)?).map(Arc::new);
         }
-        shown.map(|certificate| Arc::clone(&certificate.fields))
+        shown.map(|certificate| Arc::clone(&certificate.data.fields))
     }
 
     fn trusts(&self, peer: Option<SocketAddr>) -> bool {
@@ -166,6 +222,36 @@ mod tests {
         assert_eq!(fields(&format!("Subject=\"CN=root\";Hash=ff,{value}")).map(Json::Object), Some(one));
         let last = fields(&format!("{value},Hash=00;Cert=\"-----BEGIN%20\"")).map(Json::Object);
         assert_eq!(last, Some(json!({ "hash": "00" })));
+    }
+
+    #[test]
+    fn a_spiffe_id_stands_alone() {
+        for id in ["spiffe://a", "spiffe://a.example/b", "spiffe://a-1_b/C/d.e/f_g-h", "spiffe://a/..."] {
+            assert_eq!(spiffe_id(&[id]), Some(id));
+        }
+        let long = format!("spiffe://a/{}", "b".repeat(2048));
+        for id in [
+            "spiffe://",
+            "spiffe:///b",
+            "spiffe://a/",
+            "spiffe://a//b",
+            "spiffe://a/./b",
+            "spiffe://a/../b",
+            "spiffe://A/b",
+            "SPIFFE://a/b",
+            "spiffe://a:1/b",
+            "spiffe://u@a/b",
+            "spiffe://a/b?c",
+            "spiffe://a/b#c",
+            "spiffe://a/%62",
+            "spiffe://a/b c",
+            "https://a/b",
+            &long,
+        ] {
+            assert_eq!(spiffe_id(&[id]), None, "{id}");
+        }
+        assert_eq!(spiffe_id(&[]), None);
+        assert_eq!(spiffe_id(&["spiffe://a/b", "https://a"]), None, "a second URI");
     }
 
     #[test]

@@ -116,11 +116,9 @@ impl Auth {
         Ok(started)
     }
 
-    /// Removes the header with the certificate of the client, unless the peer may send it.
-    pub(crate) fn remove_untrusted(&self, head: &mut impl Head, peer: Option<SocketAddr>) {
-        if let Some(certs) = &self.client_cert {
-            certs.remove_untrusted(head, peer);
-        }
+    /// Removes the header with the certificate of the client, unless the peer may send it. Returns whether it may.
+    pub(crate) fn decide_peer(&self, head: &mut impl Head, peer: Option<SocketAddr>) -> bool {
+        self.client_cert.as_ref().is_some_and(|certs| certs.decide_peer(head, peer))
     }
 
     /// Records the certificate of the client.

@@ -21,5 +21,6 @@ mod reference;
 mod requirements;
 mod rewrites;
 mod support;
+mod tls;
 mod token_attacks;
 mod translation;

@@ -28,6 +28,11 @@ pub(crate) struct Client {
 }
 
 impl Client {
+    /// Returns whether the client is the other end of the connection; the PROXY protocol names that too.
+    pub(crate) fn is_peer(&self) -> bool {
+        matches!(self.via, CONNECTION | PROXY_PROTOCOL)
+    }
+
     /// Returns the client as a text, with its port if that is known.
     pub(crate) fn text(&self) -> String {
         match self.address.port() {

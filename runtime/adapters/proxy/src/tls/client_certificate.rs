@@ -3,6 +3,7 @@
 use celero_policy::ClientCertificate;
 use ring::digest::{SHA256, digest};
 use std::fmt::Write;
+use std::net::IpAddr;
 use x509_parser::prelude::{AttributeTypeAndValue, GeneralName, X509Certificate, X509Name};
 
 /// The types of attributes that have a name in texts (RFC 4514, section 3).
@@ -22,25 +23,41 @@ const NAMED: [(&str, &str); 9] = [
 pub(super) fn read(der: &[u8]) -> Option<ClientCertificate> {
     let (_, certificate) = x509_parser::parse_x509_certificate(der).ok()?;
     let hash = hex(digest(&SHA256, der).as_ref());
-    let (uris, names) = alternative_names(&certificate)?;
-    Some(ClientCertificate::new(&subject(certificate.subject()), &hash, &uris, &names))
+    let AlternativeNames { uris, dns, mail, ip } = alternative_names(&certificate)?;
+    let read = ClientCertificate::new(&text_of(certificate.subject()), &hash, &uris, &dns);
+    Some(read.with_issuer(&text_of(certificate.issuer())).with_addresses(&mail, &ip))
 }
 
-/// Returns the URIs and DNS names of a certificate.
-fn alternative_names<'c>(certificate: &'c X509Certificate<'_>) -> Option<(Vec<&'c str>, Vec<&'c str>)> {
-    let (mut uris, mut names) = (Vec::new(), Vec::new());
+/// The alternative names of a certificate's subject (RFC 5280, section 4.2.1.6) of the kinds that rules read.
+#[derive(Default)]
+struct AlternativeNames<'c> {
+    uris: Vec<&'c str>,
+    dns: Vec<&'c str>,
+    mail: Vec<&'c str>,
+    ip: Vec<IpAddr>,
+}
+
+fn alternative_names<'c>(certificate: &'c X509Certificate<'_>) -> Option<AlternativeNames<'c>> {
+    let mut found = AlternativeNames::default();
     for name in certificate.subject_alternative_name().ok()?.iter().flat_map(|found| &found.value.general_names) {
         match name {
-            GeneralName::URI(uri) => uris.push(*uri),
-            GeneralName::DNSName(name) => names.push(*name),
+            GeneralName::URI(uri) => found.uris.push(uri),
+            GeneralName::DNSName(name) => found.dns.push(name),
+            GeneralName::RFC822Name(address) => found.mail.push(address),
+            GeneralName::IPAddress(bytes) => found.ip.extend(address(bytes)),
             _ => {}
         }
     }
-    Some((uris, names))
+    Some(found)
+}
+
+fn address(bytes: &[u8]) -> Option<IpAddr> {
+    let v4 = <[u8; 4]>::try_from(bytes).map(IpAddr::from);
+    v4.or_else(|_| <[u8; 16]>::try_from(bytes).map(IpAddr::from)).ok()
 }
 
 /// Returns a name as a text (RFC 4514): the last part first.
-fn subject(name: &X509Name<'_>) -> String {
+fn text_of(name: &X509Name<'_>) -> String {
     let mut parts: Vec<_> = name.iter_rdn().collect();
     parts.reverse();
     let mut text = String::new();

@@ -6,6 +6,7 @@ use super::pem::{self, problem};
 use crate::config::ListenerTls;
 use crate::error::Error;
 use async_trait::async_trait;
+use celero_policy::TlsConnection;
 use pingora::listeners::TlsAccept;
 use pingora::listeners::tls::Acceptor;
 use pingora::protocols::l4::stream::Stream as Socket;
@@ -64,16 +65,26 @@ fn authorities(file: &std::path::Path) -> Result<RootCertStore, Error> {
 
 /// Does the handshake of a connection.
 pub(crate) async fn accept(tls: &ClientTls, socket: Socket) -> pingora::Result<TlsStream<Socket>> {
-    handshake_with_callback(&tls.acceptor, socket, &KeepCertificate).await
+    handshake_with_callback(&tls.acceptor, socket, &KeepForPolicy).await
 }
 
-/// Keeps the certificate of the client for the policy.
-struct KeepCertificate;
+/// Keeps for the policy what is known of a connection when its handshake is complete. A certificate that is there was verified: a handshake with
+/// another one fails, and clients are asked for certificates only by a verifier.
+struct KeepForPolicy;
 
 #[async_trait]
-impl TlsAccept for KeepCertificate {
+impl TlsAccept for KeepForPolicy {
     async fn handshake_complete_callback(&self, tls: &TlsRef) -> Option<Arc<dyn Any + Send + Sync>> {
-        let certificate = client_certificate::read(tls.peer_certificate_der()?)?;
-        Some(Arc::new(certificate))
+        // rustls writes `TLSv1_3` and `TLS13_AES_128_GCM_SHA256`; the others have the names of the standards.
+        let version = tls.version().unwrap_or_default().replace('_', ".");
+        let cipher = tls.current_cipher_name().unwrap_or_default().replacen("TLS13_", "TLS_", 1);
+        let mut connection = TlsConnection::new(&version, &cipher);
+        if let Some(name) = tls.server_name() {
+            connection = connection.with_sni(&name.to_ascii_lowercase());
+        }
+        if let Some(certificate) = tls.peer_certificate_der().and_then(client_certificate::read) {
+            connection = connection.with_certificate(certificate);
+        }
+        Some(Arc::new(connection))
     }
 }

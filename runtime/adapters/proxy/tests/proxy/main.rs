@@ -36,4 +36,5 @@ mod slow_bodies;
 mod smuggling;
 mod spellings;
 mod tls;
+mod tls_for_rules;
 mod upstreams;

@@ -12,8 +12,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 
-const OLD: &[&SupportedProtocolVersion] = &[&TLS12];
-const NEW: &[&SupportedProtocolVersion] = &[&TLS13];
+pub(crate) const OLD: &[&SupportedProtocolVersion] = &[&TLS12];
+pub(crate) const NEW: &[&SupportedProtocolVersion] = &[&TLS13];
 
 const DEMO: &str = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\n";
 
