@@ -31,6 +31,7 @@ mod file_limit;
 mod file_stamps;
 mod file_watcher;
 mod generation;
+mod hand_over;
 mod health;
 mod key_service;
 mod latency;

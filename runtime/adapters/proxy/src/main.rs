@@ -47,7 +47,8 @@ fn check(arguments: &Arguments) -> Result<(), celero_proxy::Error> {
 }
 
 fn run(arguments: &Arguments) -> Result<(), celero_proxy::Error> {
-    let proxy = Proxy::bind(&arguments.config)?;
+    let mut proxy = Proxy::bind(&arguments.config)?;
+    proxy.replace_on_signal();
     for address in proxy.addresses() {
         log::info!("listening on {address}");
     }

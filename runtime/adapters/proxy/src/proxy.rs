@@ -10,6 +10,7 @@ use crate::file_limit;
 use crate::file_stamps::check_end_markers;
 use crate::file_watcher::WatchService;
 use crate::generation::Generation;
+use crate::hand_over::Program;
 use crate::health::HealthService;
 use crate::key_service::KeyService;
 use crate::listener::{Listener, Protocol};
@@ -36,6 +37,7 @@ pub struct Proxy {
     writer: Option<Writer>,
     addresses: Vec<SocketAddr>,
     metrics: Option<SocketAddr>,
+    program: Option<Arc<Program>>,
 }
 
 impl Proxy {
@@ -56,7 +58,12 @@ impl Proxy {
         let mut server = Server::new_with_opt_and_conf(None, server_conf(&config));
 
         let mut inherited = InheritedSockets::take()?;
-        let mut open = |address| inherited.of(address).map_or_else(|| bind(address), prepare);
+        let mut sockets = Vec::new();
+        let mut open = |address| -> Result<_, Error> {
+            let socket = inherited.of(address).map_or_else(|| bind(address), prepare)?;
+            sockets.push((address, socket.try_clone()?));
+            Ok(socket)
+        };
         let mut addresses = Vec::with_capacity(config.listeners.len());
         for (number, listener) in config.listeners.iter().enumerate() {
             let socket = open(listener.address)?;
@@ -80,12 +87,12 @@ impl Proxy {
             let admin = Listening::new("metrics".into(), admin);
             server.add_service(BoundService::new(admin, socket)?);
         }
-        inherited.all_used()?;
+        state.opened(sockets, inherited.all_used()?);
         server.add_service(background_service("health", HealthService::new(Arc::clone(&state))));
         server.add_service(background_service("keys", KeyService::new(Arc::clone(&state))));
         server.add_service(background_service("files", WatchService::new(Arc::clone(&state))));
         server.add_service(background_service("demo", DemoService::new(demo)));
-        Ok(Self { server, state, writer, addresses, metrics })
+        Ok(Self { server, state, writer, addresses, metrics, program: None })
     }
 
     /// Returns the addresses of the listeners, in the order of the configuration.
@@ -100,22 +107,29 @@ impl Proxy {
         self.metrics
     }
 
+    /// Lets SIGUSR2 replace this process: its program is started again by the name and with the arguments that it was started with, and gets the
+    /// sockets. When it serves, this process stops as with SIGTERM. If it fails before, nothing changes. Without this call the proxy does not
+    /// await SIGUSR2.
+    pub fn replace_on_signal(&mut self) {
+        self.program = Some(Arc::new(Program::of_this_process()));
+    }
+
     /// Returns a handle to reload the files while the proxy runs.
     #[must_use]
     pub fn handle(&self) -> Handle {
         Handle { state: Arc::clone(&self.state) }
     }
 
-    /// Serves until `signal` asks to stop. A graceful shutdown waits up to `grace` for open requests, and ends as soon as none is
-    /// left. Threads of the server may run until `grace` has passed.
+    /// Serves until `signal` asks to stop. A graceful shutdown waits up to `grace` for open requests and connections, and ends as soon as none
+    /// is left. [`ShutdownSignal::GracefulUpgrade`](crate::ShutdownSignal::GracefulUpgrade) is a graceful shutdown like others. Threads of the server may run until `grace` has passed.
     ///
     /// # Panics
     /// Passes on a panic of the server's thread.
     pub fn run(self, signal: Box<dyn ShutdownSignalWatch + Send>) {
-        let Self { server, state, writer, .. } = self;
+        let Self { server, state, writer, program, .. } = self;
         let grace = state.current().config.grace;
         let delay = state.current().config.drain_delay;
-        let signal = LoggedSignal { signal, state: Arc::clone(&state), delay, grace };
+        let signal = LoggedSignal { signal, state: Arc::clone(&state), delay, grace, program };
         let phases = server.watch_execution_phase();
         let server = std::thread::spawn(move || server.run(RunArgs { shutdown_signal: Box::new(signal) }));
         wait_for_grace(phases);
@@ -123,8 +137,8 @@ impl Proxy {
         let (mut quiet, mut said) = (0_u32, Instant::now());
         while !server.is_finished() && quiet < 2 {
             std::thread::sleep(DRAIN);
-            let open = state.metrics.open();
-            quiet = if open > 0 { 0 } else { quiet.saturating_add(1) };
+            let (open, connections) = state.open();
+            quiet = if open > 0 || connections > 0 { 0 } else { quiet.saturating_add(1) };
             if open > 0 && said.elapsed() >= PROGRESS {
                 said = Instant::now();
                 log::info!("{open} open requests are waited for");

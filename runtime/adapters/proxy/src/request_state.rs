@@ -118,7 +118,7 @@ impl Drop for RequestState {
     /// Logs and counts a request that was ended from outside.
     fn drop(&mut self) {
         if self.open {
-            let draining = self.state.is_draining();
+            let draining = self.state.is_draining() || self.state.is_stopping();
             if draining {
                 self.state.metrics.was_cut_off();
             }

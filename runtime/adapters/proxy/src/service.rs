@@ -197,6 +197,9 @@ impl ProxyHttp for Service {
         response: &mut ResponseHeader,
         request: &mut RequestState,
     ) -> Result<()> {
+        if self.state.is_stopping() {
+            session.set_keepalive(None);
+        }
         request.guard.response_filter(session, response)
     }
 

@@ -1,12 +1,13 @@
-//! Says in the log what a signal does, and delays a graceful shutdown until load balancers have noticed it.
+//! Says in the log what a signal does, delays a graceful shutdown until load balancers have noticed it, and replaces the program.
 
+use crate::hand_over::Program;
 use crate::service_manager;
 use crate::state::State;
 use pingora::server::{ShutdownSignal, ShutdownSignalWatch};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::signal::unix::SignalKind;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// A signal that is logged when it arrives.
 pub(crate) struct LoggedSignal {
@@ -15,6 +16,8 @@ pub(crate) struct LoggedSignal {
     /// How long new connections are still accepted after SIGTERM.
     pub(crate) delay: Duration,
     pub(crate) grace: Duration,
+    /// What SIGUSR2 replaces this process with.
+    pub(crate) program: Option<Arc<Program>>,
 }
 
 impl ShutdownSignalWatch for LoggedSignal {
@@ -25,36 +28,86 @@ impl ShutdownSignalWatch for LoggedSignal {
         Self: 'f,
     {
         let (first, next) = (self.signal.recv(), self.signal.recv());
-        let (state, delay, grace) = (Arc::clone(&self.state), self.delay, self.grace);
+        let (state, delay, grace, program) = (Arc::clone(&self.state), self.delay, self.grace, self.program.clone());
         Box::pin(async move {
             // From here on no signal ends the process at once: those of reloads are awaited elsewhere, a little later.
-            let _hangup = tokio::signal::unix::signal(SignalKind::hangup());
-            // Polled first, so the signals are awaited when the service manager learns that the proxy is ready.
+            let _hangup = signal(SignalKind::hangup());
+            let replaced = replaced(program, &state);
+            // Polled first, so the signals are awaited when others learn that the proxy is ready.
             let told = async {
-                service_manager::ready("requests are handled");
+                state.serves();
                 std::future::pending().await
             };
-            let mut signal = tokio::select! {
+            let signal = tokio::select! {
                 biased;
-                signal = first => signal,
-                signal = told => signal,
+                signal = first => Some(signal),
+                () = replaced => None,
+                signal = told => Some(signal),
             };
-            state.drain();
-            service_manager::stopping();
-            if matches!(signal, ShutdownSignal::GracefulTerminate) && !delay.is_zero() {
-                log::info!("SIGTERM: /ready answers 503; new connections are accepted for {delay:?} more");
-                // Another signal ends the delay.
-                signal = tokio::time::timeout(delay, next).await.unwrap_or(signal);
-            }
-            let open = state.metrics.open();
-            match signal {
-                ShutdownSignal::GracefulTerminate => {
-                    log::info!("SIGTERM: no new connections are accepted; {open} open requests have up to {grace:?}");
+            let signal = match signal {
+                Some(signal) => stopped(&state, signal, delay, grace, next).await,
+                None => {
+                    let open = state.metrics.open();
+                    log::info!("this process ends; its {open} open requests have up to {grace:?}");
+                    ShutdownSignal::GracefulTerminate
                 }
-                ShutdownSignal::FastShutdown => log::info!("SIGINT: {open} open requests are cut off"),
-                ShutdownSignal::GracefulUpgrade => log::info!("SIGQUIT: the sockets are handed to a new process"),
-            }
+            };
+            state.stop();
             signal
         })
+    }
+}
+
+/// Says what a signal does, and waits for the delay.
+async fn stopped(
+    state: &State,
+    mut signal: ShutdownSignal,
+    delay: Duration,
+    grace: Duration,
+    next: impl Future<Output = ShutdownSignal>,
+) -> ShutdownSignal {
+    state.drain();
+    service_manager::stopping();
+    if !matches!(signal, ShutdownSignal::FastShutdown) && !delay.is_zero() {
+        log::info!("SIGTERM: /ready answers 503; new connections are accepted for {delay:?} more");
+        // Another signal ends the delay.
+        signal = tokio::time::timeout(delay, next).await.unwrap_or(signal);
+    }
+    let open = state.metrics.open();
+    match signal {
+        ShutdownSignal::FastShutdown => {
+            log::info!("SIGINT: {open} open requests are cut off");
+            signal
+        }
+        // Pingora would offer the sockets to whoever listens at a path in /tmp.
+        ShutdownSignal::GracefulTerminate | ShutdownSignal::GracefulUpgrade => {
+            log::info!("SIGTERM: no new connections are accepted; {open} open requests have up to {grace:?}");
+            ShutdownSignal::GracefulTerminate
+        }
+    }
+}
+
+/// Waits until another process serves in the place of this one: SIGUSR2 starts it. Waits for ever without a program.
+async fn replaced(program: Option<Arc<Program>>, state: &State) {
+    let Some((program, mut wanted)) = program.zip(signal(SignalKind::user_defined2()).ok()) else {
+        return std::future::pending().await;
+    };
+    loop {
+        wanted.recv().await;
+        log::info!("SIGUSR2: a new process is started, which gets the sockets");
+        let program = Arc::clone(&program);
+        let outcome = match state.sockets() {
+            Ok(sockets) => tokio::task::spawn_blocking(move || program.replace(&sockets)).await,
+            Err(error) => Ok(Err(error.into())),
+        };
+        match outcome {
+            Ok(Ok(process)) => {
+                log::info!("process {process} serves from now on");
+                service_manager::replaced_by(process);
+                return;
+            }
+            Ok(Err(error)) => log::error!("nothing changes, this process serves: {error}"),
+            Err(error) => log::error!("nothing changes, this process serves: {error}"),
+        }
     }
 }

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::event_history::EventHistory;
 use crate::file_stamps::{FileStamps, check_end_markers};
 use crate::generation::Generation;
+use crate::hand_over::{Listening, Predecessor};
 use crate::metrics::Metrics;
 use crate::mirror::Mirrors;
 use crate::service_manager;
@@ -14,8 +15,8 @@ use arc_swap::ArcSwap;
 use http::StatusCode;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 /// The state that all services share.
@@ -29,6 +30,14 @@ pub(crate) struct State {
     reloading: Mutex<()>,
     /// Whether the proxy is about to stop.
     draining: AtomicBool,
+    /// Whether no connection is accepted any more.
+    stopping: AtomicBool,
+    /// Copies of the sockets of the listeners, for a process that takes over; none when the proxy is about to stop.
+    sockets: Mutex<Vec<Listening>>,
+    /// The process that waits until this one serves.
+    predecessor: Mutex<Option<Predecessor>>,
+    /// How many connections of clients are open.
+    pub(crate) connections: Arc<AtomicUsize>,
     pub(crate) metrics: Metrics,
     pub(crate) mirrors: Mirrors,
     pub(crate) history: EventHistory,
@@ -44,6 +53,10 @@ impl State {
             changed: watch::Sender::new(0),
             reloading: Mutex::new(()),
             draining: AtomicBool::new(false),
+            stopping: AtomicBool::new(false),
+            sockets: Mutex::default(),
+            predecessor: Mutex::default(),
+            connections: Arc::default(),
             metrics: Metrics::default(),
             mirrors: Mirrors::default(),
             history: EventHistory::default(),
@@ -71,6 +84,41 @@ impl State {
         self.draining.load(Ordering::Relaxed)
     }
 
+    /// Keeps the sockets for a process that takes over, and who waits until this one serves.
+    pub(crate) fn opened(&self, sockets: Vec<Listening>, predecessor: Option<Predecessor>) {
+        *lock(&self.sockets) = sockets;
+        *lock(&self.predecessor) = predecessor;
+    }
+
+    /// Returns copies of the sockets.
+    pub(crate) fn sockets(&self) -> std::io::Result<Vec<Listening>> {
+        lock(&self.sockets).iter().map(|(address, socket)| Ok((*address, socket.try_clone()?))).collect()
+    }
+
+    /// Says to others that requests are handled: to the process before this one, or to the service manager, which knows already if there is one.
+    pub(crate) fn serves(&self) {
+        match lock(&self.predecessor).take() {
+            Some(predecessor) => predecessor.is_replaced(),
+            None => service_manager::ready("requests are handled"),
+        }
+    }
+
+    /// Notes that no connection is accepted any more: the sockets are closed as soon as their services have ended.
+    pub(crate) fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+        lock(&self.sockets).clear();
+    }
+
+    /// Returns whether no connection is accepted any more.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many requests and connections are open.
+    pub(crate) fn open(&self) -> (i64, usize) {
+        (self.metrics.open(), self.connections.load(Ordering::Relaxed))
+    }
+
     /// Returns all files of the current generation.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let mut files = self.current().files();
@@ -89,7 +137,7 @@ impl State {
     /// Loads all files again. Files with errors change nothing; the errors are logged and returned.
     /// `cause` says why, for the log.
     pub(crate) fn reload(&self, cause: &str) -> Result<(), Error> {
-        let _one = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = lock(&self.reloading);
         service_manager::reloading();
         let next = self.read();
         self.metrics.reloaded(next.is_ok());
@@ -156,4 +204,8 @@ impl State {
         }
         Generation::new(config, self.demo, Some(&before))
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

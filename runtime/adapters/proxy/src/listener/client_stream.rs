@@ -16,8 +16,8 @@ use pingora::protocols::{
 };
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -30,6 +30,9 @@ const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// reset it.
 const LINGER: Duration = Duration::from_secs(1);
 
+/// How long a connection without a request stays open when the proxy is about to stop: a request may be on its way already.
+const LAST: Duration = Duration::from_secs(1);
+
 /// What happened to the head of a request. Shared by the stream and the loop that serves it.
 #[derive(Debug, Default)]
 pub(crate) struct HeadProgress {
@@ -41,6 +44,8 @@ pub(crate) struct HeadProgress {
     answered: AtomicU16,
     /// Whether an HTTP/2 connection was ended because of too many frames without content.
     flooded: AtomicBool,
+    /// Until when the first byte of a head is awaited if the proxy is about to stop.
+    last: OnceLock<Instant>,
 }
 
 impl HeadProgress {
@@ -52,6 +57,11 @@ impl HeadProgress {
     /// Returns whether the connection was ended because of too many frames without content.
     pub(super) fn flooded(&self) -> bool {
         self.flooded.load(Ordering::Relaxed)
+    }
+
+    /// Ends the time without a request soon: the proxy is about to stop. Whoever reads must be polled again.
+    pub(super) fn expect_last(&self) {
+        let _ = self.last.set(after(LAST));
     }
 
     fn answer(&self, status: u16) {
@@ -232,7 +242,9 @@ impl ClientStream {
     /// Returns whether the deadline has passed. A timer that was set for an earlier deadline is reset only when it fires: most deadlines
     /// are moved before.
     fn poll_timer(&mut self, cx: &mut Context<'_>) -> bool {
-        let deadline = self.deadline;
+        let begun = self.progress.began.load(Ordering::Relaxed);
+        let last = self.progress.last.get().filter(|_| !begun);
+        let deadline = last.map_or(self.deadline, |last| self.deadline.min(*last));
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
         if timer.deadline() > deadline {
             timer.as_mut().reset(deadline);

@@ -2,6 +2,7 @@
 
 use super::body_watch::BodyWatch;
 use super::client_stream::ClientStream;
+use super::stopping::stopping;
 use crate::config::{Limits, Timeouts};
 use pingora::apps::HttpServerApp;
 use pingora::protocols::http::ServerSession;
@@ -48,15 +49,17 @@ pub(super) async fn serve<A>(
     // Each request holds a receiver while it is open.
     let open = watch::Sender::new(());
     let (mut ending, mut malformed) = (false, 0_usize);
-    let mut shutting_down = shutdown.clone();
+    let stops = stopping(shutdown);
+    tokio::pin!(stops);
     loop {
+        let pause = if ending { FAREWELL } else { timeouts.keep_alive };
         let idle = async {
             open.closed().await;
-            tokio::time::sleep(timeouts.keep_alive).await;
+            tokio::time::sleep(pause).await;
         };
         let accepted = tokio::select! {
             biased;
-            _ = shutting_down.changed(), if !ending => {
+            () = &mut stops, if !ending => {
                 connection.graceful_shutdown();
                 ending = true;
                 continue;

@@ -12,6 +12,7 @@ mod head_scan;
 mod http1;
 mod http2;
 mod proxy_protocol;
+mod stopping;
 
 pub(crate) use body_watch::BodyWatch;
 pub(crate) use client_stream::ClientStream;
@@ -22,7 +23,7 @@ use crate::state::State;
 use crate::tls::accept;
 use async_trait::async_trait;
 use client_stream::HeadProgress;
-use connections::Connections;
+use connections::{Connections, Counted};
 use pingora::apps::{HttpServerApp, ServerApp};
 use pingora::protocols::l4::socket::SocketAddr as Address;
 use pingora::protocols::l4::stream::Stream as Socket;
@@ -31,6 +32,7 @@ use pingora::server::ShutdownWatch;
 use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
+use stopping::stopping;
 use tokio::time::timeout;
 
 /// Serves the connections of one socket.
@@ -119,6 +121,7 @@ impl<A: HttpServerApp + Send + Sync + 'static> ServerApp for Listener<A> {
     async fn process_new(self: &Arc<Self>, stream: Stream, shutdown: &ShutdownWatch) -> Option<Stream> {
         let now = self.state.current();
         let (timeouts, limits) = (*now.timeouts(), now.config.limits);
+        let _counted = Counted::new(&self.state.connections);
         let Some(mut open) = Connections::open(&self.connections, &limits) else {
             self.state.metrics.connection_refused();
             return None;
@@ -135,23 +138,36 @@ impl<A: HttpServerApp + Send + Sync + 'static> ServerApp for Listener<A> {
         let agreed = stream.selected_alpn_proto();
         let mut stream = ClientStream::new(stream, timeouts, limits);
         let progress = stream.progress();
-        let http2 = match self.protocol {
-            Protocol::Http1 => Ok(false),
-            Protocol::Plain => stream.has_preface().await,
-            Protocol::Tls => Ok(agreed == Some(ALPN::H2)),
+        let stops = stopping(shutdown);
+        let served = async {
+            let http2 = match self.protocol {
+                Protocol::Http1 => Ok(false),
+                Protocol::Plain => stream.has_preface().await,
+                Protocol::Tls => Ok(agreed == Some(ALPN::H2)),
+            };
+            match http2 {
+                Ok(true) => http2::serve(&self.app, stream, shutdown, &timeouts, &limits).await,
+                Ok(false) => http1::serve(&self.app, stream, shutdown).await,
+                Err(error) => log::debug!("a connection ended before its first request: {error}"),
+            }
         };
-        match http2 {
-            Ok(true) => http2::serve(&self.app, stream, shutdown, &timeouts, &limits).await,
-            Ok(false) => http1::serve(&self.app, stream, shutdown).await,
-            Err(error) => log::debug!("a connection ended before its first request: {error}"),
+        tokio::pin!(served);
+        tokio::select! {
+            biased;
+            () = &mut served => {}
+            () = stops => {
+                // What waits for a request notices that it does not wait for long any more.
+                progress.expect_last();
+                served.await;
+            }
         }
         self.report(client, &progress);
         None
     }
 
-    async fn cleanup(&self) {
-        self.app.http_cleanup().await;
-    }
+    /// Pingora would close the connections here on which no request was read, also if one is on its way. They have their own end: see
+    /// [`HeadProgress::expect_last`].
+    async fn cleanup(&self) {}
 }
 
 /// Returns the address of the other end.

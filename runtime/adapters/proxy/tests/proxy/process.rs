@@ -13,6 +13,8 @@ pub(crate) const DEMO: &str = "upstreams: [{ name: demo, demo: true }]\nroutes: 
 pub(crate) struct Process {
     child: Child,
     pub(crate) address: SocketAddr,
+    /// Those of all listeners.
+    addresses: Vec<SocketAddr>,
     pub(crate) metrics: SocketAddr,
     said: Arc<Mutex<String>>,
 }
@@ -31,21 +33,32 @@ impl Process {
     pub(crate) fn spawn(command: &mut Command) -> Self {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-        let mut told = |before: &str, after: &str| -> SocketAddr {
-            let found = lines.find_map(|line| Some(line.split_once(before)?.1.trim_end_matches(after).to_owned()));
-            found.expect("the command tells where it listens").parse().unwrap()
-        };
-        let (address, metrics) = (told("listening on ", ""), told("metrics on http://", "/metrics"));
+        let mut addresses: Vec<SocketAddr> = Vec::new();
+        let metrics = lines.find_map(|line| {
+            addresses
+                .extend(line.split_once("listening on ").map(|(_, address)| address.parse::<SocketAddr>().unwrap()));
+            Some(line.split_once("metrics on http://")?.1.trim_end_matches("/metrics").to_owned())
+        });
+        let metrics = metrics.expect("the command tells where it listens").parse().unwrap();
+        let address = addresses[0];
         // What nobody reads would stop it in the end.
         let said = Arc::new(Mutex::new(String::new()));
         let log = Arc::clone(&said);
         std::thread::spawn(move || lines.for_each(|line| *log.lock().unwrap() += &format!("{line}\n")));
-        Self { child, address, metrics, said }
+        Self { child, address, addresses, metrics, said }
     }
 
     /// The process log.
     pub(crate) fn said(&self) -> String {
         self.said.lock().unwrap().clone()
+    }
+
+    pub(crate) fn all_addresses(&self) -> Vec<SocketAddr> {
+        self.addresses.clone()
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn signal(&self, name: &str) {

@@ -104,7 +104,7 @@ pub(crate) fn config(rest: &str) -> String {
     config_with("h2c: true", rest)
 }
 
-fn config_with(listener: &str, rest: &str) -> String {
+pub(crate) fn config_with(listener: &str, rest: &str) -> String {
     format!(
         "listeners: [{{ address: 127.0.0.1:0, {listener} }}]\nmetrics: 127.0.0.1:0\npolicy: policy.yaml\n\
          accessLog: access.log\nthreads: 1\n{rest}"
