@@ -124,7 +124,7 @@ impl Predecessor {
     }
 
     /// Says that this process serves: the other one then stops accepting.
-    pub(crate) fn is_replaced(mut self) {
+    pub(crate) fn replaced(mut self) {
         if let Err(error) = self.0.write_all(SERVES) {
             log::warn!("the process before this one is gone: {error}");
         }

@@ -98,7 +98,7 @@ impl State {
     /// Says to others that requests are handled: to the process before this one, or to the service manager, which knows already if there is one.
     pub(crate) fn serves(&self) {
         match lock(&self.predecessor).take() {
-            Some(predecessor) => predecessor.is_replaced(),
+            Some(predecessor) => predecessor.replaced(),
             None => service_manager::ready("requests are handled"),
         }
     }
