@@ -158,6 +158,11 @@ static CLIENTS: MappingSpec = MappingSpec::new(
     &[
         required("authorities", Text, "The file of the certificates that clients' certificates must lead to, in PEM."),
         optional("required", Bool, "Whether clients without a certificate are refused. Default: true."),
+        optional(
+            "revoked",
+            Text,
+            "The file of revocation lists in PEM, one for each authority on the way to a client's certificate. Default: none.",
+        ),
     ],
 );
 

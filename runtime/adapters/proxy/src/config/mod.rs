@@ -135,6 +135,8 @@ pub struct ClientCertificates {
     pub authorities: PathBuf,
     /// Whether clients without a certificate are refused.
     pub required: bool,
+    /// The file of revocation lists, in PEM.
+    pub revoked: Option<PathBuf>,
 }
 
 /// TLS to the servers of an upstream.
@@ -357,7 +359,9 @@ impl Config {
         let listeners = self.listeners.iter().filter_map(|listener| listener.tls.as_ref()).flat_map(|tls| {
             let certificates = tls.certificates.iter();
             let own = certificates.flat_map(|Certificate { chain, key, ocsp }| [chain, key].into_iter().chain(ocsp));
-            own.chain(tls.clients.iter().map(|clients| &clients.authorities))
+            let of_clients =
+                tls.clients.iter().flat_map(|clients| [&clients.authorities].into_iter().chain(&clients.revoked));
+            own.chain(of_clients)
         });
         let upstreams = self.upstreams.iter().filter_map(|upstream| upstream.tls.as_ref()).flat_map(|tls| {
             let own = tls.certificate.iter().flat_map(|Certificate { chain, key, .. }| [chain, key]);

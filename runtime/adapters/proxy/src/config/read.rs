@@ -143,7 +143,8 @@ impl Reader<'_> {
     fn listener_tls(&mut self, node: &Node) -> ListenerTls {
         let file = |node: &Node, key: &str| node.text_of(key).map(|text| self.base.join(text.text));
         let clients = node.get("clients").and_then(|node| {
-            Some(ClientCertificates { authorities: file(node, "authorities")?, required: !is_off(node, "required") })
+            let (authorities, revoked) = (file(node, "authorities")?, file(node, "revoked"));
+            Some(ClientCertificates { authorities, required: !is_off(node, "required"), revoked })
         });
         let only_tls13 = node.text_of("minVersion").map(|text| text.text).as_deref() == VERSIONS.last().copied();
         let http2 = !is_off(node, "http2");

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use rustls::pki_types::pem::{self, PemObject};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
 use std::fmt::Display;
 use std::path::Path;
 
@@ -12,6 +12,16 @@ pub(super) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, 
     let found = read().map_err(|error| problem(file, error))?;
     if found.is_empty() {
         return Err(problem(file, "there is no certificate in it"));
+    }
+    Ok(found)
+}
+
+/// Returns the revocation lists of a file, at least one.
+pub(super) fn revocation_lists(file: &Path) -> Result<Vec<CertificateRevocationListDer<'static>>, Error> {
+    let read = || CertificateRevocationListDer::pem_file_iter(file)?.collect::<Result<Vec<_>, pem::Error>>();
+    let found = read().map_err(|error| problem(file, error))?;
+    if found.is_empty() {
+        return Err(problem(file, "there is no revocation list in it"));
     }
     Ok(found)
 }

@@ -39,6 +39,13 @@ impl ClientTls {
                 let verifier =
                     WebPkiClientVerifier::builder_with_provider(Arc::new(authorities(file)?), Arc::clone(&provider));
                 let verifier = if clients.required { verifier } else { verifier.allow_unauthenticated() };
+                // Without a list of its issuer, or with one that has expired, a certificate counts as revoked.
+                let (verifier, file) = match &clients.revoked {
+                    Some(lists) => {
+                        (verifier.with_crls(pem::revocation_lists(lists)?).enforce_revocation_expiration(), lists)
+                    }
+                    None => (verifier, file),
+                };
                 builder.with_client_cert_verifier(verifier.build().map_err(|error| problem(file, error))?)
             }
         };

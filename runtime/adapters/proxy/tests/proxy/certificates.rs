@@ -2,7 +2,8 @@
 
 use crate::running::Folder;
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair, SanType,
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer, DnType,
+    ExtendedKeyUsagePurpose, IsCa, KeyIdMethod, KeyPair, RevokedCertParams, SanType, date_time_ymd,
 };
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -37,6 +38,32 @@ impl Authority {
     pub(crate) fn server(&self, names: &[&str]) -> Signed {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         self.sign(CertificateParams::new(names).unwrap(), ExtendedKeyUsagePurpose::ServerAuth)
+    }
+
+    /// A certificate of a client with a serial number.
+    pub(crate) fn numbered_client(&self, serial: u64) -> Signed {
+        let mut params = CertificateParams::new(vec!["client.example".to_owned()]).unwrap();
+        params.serial_number = Some(serial.into());
+        self.sign(params, ExtendedKeyUsagePurpose::ClientAuth)
+    }
+
+    /// A revocation list with these serial numbers, in PEM, that is valid until the beginning of a year.
+    pub(crate) fn revokes(&self, serials: &[u64], until: i32) -> String {
+        let revoked = serials.iter().map(|serial| RevokedCertParams {
+            serial_number: (*serial).into(),
+            revocation_time: date_time_ymd(2020, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        });
+        let params = CertificateRevocationListParams {
+            this_update: date_time_ymd(2020, 1, 1),
+            next_update: date_time_ymd(until, 1, 1),
+            crl_number: 1_u64.into(),
+            issuing_distribution_point: None,
+            revoked_certs: revoked.collect(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        params.signed_by(&self.0).unwrap().pem().unwrap()
     }
 
     /// A certificate of a client.

@@ -166,3 +166,32 @@ fn openssl_agrees() {
         assert!(response.ends_with(&format!("|{sni}|{who}")), "{response}\n{who}");
     }
 }
+
+/// A certificate that was revoked ends the handshake, and so does one of which no list in force says anything.
+#[test]
+fn revoked_certificates_are_refused() {
+    let (authority, other) = (Authority::new("tests"), Authority::new("others"));
+    let (good, bad) = (authority.numbered_client(7), authority.numbered_client(8));
+    let tls = "tls: { certificates: [{ chain: one.pem, key: one.key }], clients: { authorities: authority.pem, revoked: revoked.pem } }";
+    let proxy = Running::with_listener(tls, DEMO, &policy(), |folder| {
+        authority.server(&["one.example"]).write(folder, "one");
+        folder.write("authority.pem", &authority.pem());
+        folder.write("revoked.pem", &authority.revokes(&[8], 2100));
+    });
+    let accepts = |client: &Signed| seen(&proxy, &authority.trust().with(client), "").is_ok();
+    assert!(accepts(&good) && !accepts(&bad));
+    // The file is read again when it changes.
+    for (list, expected) in [
+        (authority.revokes(&[7], 2100), [false, true]),
+        (authority.revokes(&[], 2100), [true, true]),
+        (authority.revokes(&[], 2021), [false, false]),
+        (other.revokes(&[], 2100), [false, false]),
+    ] {
+        proxy.folder.write("revoked.pem", &list);
+        proxy.handle.reload().unwrap();
+        assert_eq!([accepts(&good), accepts(&bad)], expected);
+    }
+    proxy.folder.write("revoked.pem", "nothing");
+    let error = proxy.handle.reload().unwrap_err().to_string();
+    assert!(error.contains("revoked.pem: there is no revocation list in it"), "{error}");
+}
