@@ -18,6 +18,7 @@
 mod access_log;
 mod admin;
 mod admin_page;
+mod admission;
 mod bound_service;
 mod brief_entry;
 mod check;

@@ -215,6 +215,15 @@ fn upstreams(page: &mut PrometheusText, now: &Generation) {
         let count = upstream.servers.all().iter().map(|server| server.open()).sum::<usize>();
         page.sample("celero_upstream_requests_open", &[("upstream", &upstream.name)], count);
     }
+    page.head(
+        "celero_upstream_requests_refused_total",
+        "counter",
+        "Requests that were refused because too many of the upstream were open.",
+    );
+    for upstream in &now.upstreams {
+        let name = [("upstream", &*upstream.name)];
+        page.sample("celero_upstream_requests_refused_total", &name, upstream.admission.refused());
+    }
     page.head("celero_upstream_servers_ejected", "gauge", "Servers that get no requests because they failed.");
     for upstream in &now.upstreams {
         page.sample("celero_upstream_servers_ejected", &[("upstream", &upstream.name)], upstream.servers.ejected());

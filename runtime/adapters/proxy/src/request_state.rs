@@ -1,5 +1,6 @@
 //! The state of a request on its way through the phases.
 
+use crate::admission::Admitted;
 use crate::brief_entry;
 use crate::clients::Client;
 use crate::config::Retry;
@@ -27,6 +28,8 @@ pub(crate) struct RequestState {
     pub(crate) grpc: Option<u16>,
     /// The index of the chosen upstream.
     pub(crate) upstream: Option<usize>,
+    /// The request as one of those of the upstream, if they are bounded.
+    pub(crate) admitted: Option<Admitted>,
     /// The last chosen server.
     pub(crate) server: Option<SocketAddr>,
     /// The request as one that this server has not answered yet.
@@ -68,6 +71,7 @@ impl RequestState {
             route: None,
             grpc: None,
             upstream: None,
+            admitted: None,
             server: None,
             at_server: None,
             failed: Vec::new(),
@@ -108,6 +112,7 @@ impl RequestState {
             self.now.latency.finished((self.route, self.upstream), class, self.guard.elapsed(), bytes);
             self.state.metrics.ended(class, status, self.grpc);
             self.at_server = None;
+            self.admitted = None;
             // The rest of a refused body may still arrive: that is no open request.
             self.guard.release();
         }

@@ -6,12 +6,12 @@ use crate::event_history::Refused;
 use crate::listener::{BodyWatch, ClientStream};
 use crate::request_state::RequestState;
 use crate::state::State;
-use crate::static_answer::{respond, respond_with, send_static};
+use crate::static_answer::{respond, respond_later, send_static};
 use crate::{failure, latency, log_entry, retry, routing, status_class};
 use async_trait::async_trait;
 use bytes::Bytes;
 use celero_pingora::{BodyPace, Guard, final_response};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::protocols::l4::socket::SocketAddr as Address;
 use pingora::proxy::{FailToProxy, ProxyHttp, Session};
@@ -84,8 +84,7 @@ impl ProxyHttp for Service {
             // Before rules run or a body is read. The connection stays: another one would cost more than this answer.
             request.refused = Some("overload");
             self.state.metrics.overloaded();
-            let later = HeaderMap::from_iter([(header::RETRY_AFTER, HeaderValue::from_static("1"))]);
-            respond_with(session, StatusCode::SERVICE_UNAVAILABLE, later, "too many requests are open").await?;
+            respond_later(session, "too many requests are open").await?;
             return Ok(true);
         }
         let has_body = !session.is_body_empty();
@@ -109,6 +108,12 @@ impl ProxyHttp for Service {
         if let Some(retry) = &found.retry {
             upstream.retries.add(retry.budget);
         }
+        let Ok(admitted) = upstream.admission.admit() else {
+            request.refused = Some("upstream");
+            respond_later(session, "too many requests of the upstream are open").await?;
+            return Ok(true);
+        };
+        request.admitted = admitted;
         request.copy = match session.is_upgrade_req() {
             true => None,
             false => self.state.mirrors.begin(&request.now, route, has_body),

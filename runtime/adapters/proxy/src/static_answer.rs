@@ -12,13 +12,13 @@ pub(crate) async fn respond(session: &mut Session, status: StatusCode, text: &st
     respond_with(session, status, HeaderMap::new(), text).await
 }
 
-/// The same with more headers.
-pub(crate) async fn respond_with(
-    session: &mut Session,
-    status: StatusCode,
-    mut headers: HeaderMap,
-    text: &str,
-) -> Result<()> {
+/// Refuses a request that may come again: 503 with `Retry-After`.
+pub(crate) async fn respond_later(session: &mut Session, text: &str) -> Result<()> {
+    let later = HeaderMap::from_iter([(header::RETRY_AFTER, HeaderValue::from_static("1"))]);
+    respond_with(session, StatusCode::SERVICE_UNAVAILABLE, later, text).await
+}
+
+async fn respond_with(session: &mut Session, status: StatusCode, mut headers: HeaderMap, text: &str) -> Result<()> {
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain"));
     send(session, status, &headers, format!("{text}\n").into()).await
 }

@@ -1,5 +1,6 @@
 //! The servers of an upstream: load balancing and health checks.
 
+use crate::admission::Admission;
 use crate::config::{Balance, HashKey, Health, Server, Upstream as Config, counted};
 use crate::retry_budget::RetryBudget;
 use crate::servers::Servers;
@@ -30,6 +31,7 @@ pub(crate) struct Upstream {
     balancer: Balancer,
     pub(crate) servers: Arc<Servers>,
     pub(crate) retries: RetryBudget,
+    pub(crate) admission: Admission,
 }
 
 enum Balancer {
@@ -54,7 +56,8 @@ impl Upstream {
             Balance::Consistent(key) => Balancer::Consistent(balancer(&servers, health)?, key.clone()),
         };
         let (name, retries) = (config.name.as_str().into(), RetryBudget::default());
-        Ok(Self { name, config: config.clone(), trust, balancer, servers, retries })
+        let admission = Admission::new(config.requests);
+        Ok(Self { name, config: config.clone(), trust, balancer, servers, retries, admission })
     }
 
     /// Returns whether this is what a configuration asks for.

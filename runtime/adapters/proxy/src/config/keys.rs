@@ -221,6 +221,11 @@ static UPSTREAM: MappingSpec = MappingSpec::new(
             Duration,
             "How long the share of a server grows that is back after failures. Default: 0s.",
         ),
+        optional(
+            "requests",
+            Integer { least: 1, most: 1_000_000 },
+            "How many requests of the upstream are open at a time; further ones are answered with 503. Default: no bound.",
+        ),
     ],
 );
 

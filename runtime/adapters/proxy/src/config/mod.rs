@@ -167,6 +167,8 @@ pub struct Upstream {
     pub ejection: Option<Ejection>,
     /// How long a server that is back gets fewer requests than its share.
     pub slow_start: Duration,
+    /// How many requests are open at a time. `None`: no bound.
+    pub requests: Option<usize>,
     /// Whether the servers are spoken to in HTTP/2 without TLS.
     pub h2c: bool,
     /// `None`: the servers are spoken to without TLS.

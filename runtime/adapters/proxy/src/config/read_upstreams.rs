@@ -28,6 +28,7 @@ impl Reader<'_> {
                 health: node.get("health").map(|node| self.health(node)),
                 ejection: node.get("ejection").map(|node| self.ejection(node)),
                 slow_start: time(node, "slowStart").unwrap_or_default(),
+                requests: number(node, "requests"),
                 h2c: flag(node, "h2c"),
                 tls,
             });

@@ -3,6 +3,11 @@
 use crate::client::{Client, get};
 use crate::h2;
 use crate::running::{Running, eventually};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
 
 const REST: &str = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\nlimits: { requests: 2 }\n";
 
@@ -52,4 +57,114 @@ fn the_bound_follows_the_configuration() {
     proxy.folder.write("proxy.yaml", &crate::running::config(&REST.replace("requests: 2", "requests: 3")));
     proxy.handle.reload().unwrap();
     assert_eq!(get(proxy.address, "/").status, 200);
+}
+
+/// A request of one upstream is no reason to refuse those of another.
+#[test]
+fn a_slow_upstream_leaves_the_others_their_share() {
+    let rest = "upstreams: [{ name: slow, demo: true, requests: 2 }, { name: fast, demo: true }]\n\
+                routes: [{ path: /x, upstream: slow }, { upstream: fast }]\n";
+    let proxy = Running::with(rest, "request: [{ name: no, when: 'request.path == \"/x/no\"', deny: 418 }]\n");
+    let mut busy = busy(&proxy);
+    let refused = Client::connect(proxy.address).request("GET /x", &[], b"").kept();
+    assert_eq!((refused.status, refused.header("retry-after").as_str()), (503, "1"));
+    let refused = &h2::exchange(proxy.address, vec![h2::request("GET", "/x", b"")])[0];
+    assert_eq!(refused.status().as_u16(), 503);
+    assert_eq!(get(proxy.address, "/").status, 200);
+    // Rules come first.
+    assert_eq!(get(proxy.address, "/x/no").status, 418);
+    assert_eq!(proxy.metric("celero_upstream_requests_refused_total{upstream=\"slow\"}"), 2.0);
+    assert_eq!(proxy.metric("celero_upstream_requests_refused_total{upstream=\"fast\"}"), 0.0);
+    assert_eq!(proxy.log(2)[0]["refused"], "upstream");
+    for client in &mut busy {
+        assert_eq!(client.send("lf").reply().status, 200);
+    }
+    eventually(|| get(proxy.address, "/x").status == 200, || "room".into());
+    // A client that leaves makes room too.
+    drop(self::busy(&proxy));
+    eventually(|| get(proxy.address, "/x").status == 200, || "room".into());
+}
+
+/// How many requests the server of the next test works on at a time, and for how long on each.
+const AT_ONCE: usize = 4;
+const WORK: Duration = Duration::from_millis(20);
+
+/// A server that works on a few requests at a time; others wait for it.
+fn limited() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let working = Arc::new((Mutex::new(0_usize), Condvar::new()));
+    std::thread::spawn(move || {
+        for socket in listener.incoming().map_while(Result::ok) {
+            let working = Arc::clone(&working);
+            std::thread::spawn(move || {
+                let mut socket = BufReader::new(socket);
+                let mut line = String::new();
+                while socket.read_line(&mut line).is_ok_and(|read| read > 0) {
+                    if line == "\r\n" {
+                        let (count, changed) = &*working;
+                        *changed.wait_while(count.lock().unwrap(), |count| *count >= AT_ONCE).unwrap() += 1;
+                        std::thread::sleep(WORK);
+                        *count.lock().unwrap() -= 1;
+                        changed.notify_one();
+                        let _ = socket.get_mut().write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+                    }
+                    line.clear();
+                }
+            });
+        }
+    });
+    address
+}
+
+/// Lets clients ask at the same time, each of them some times. Returns the longest time but one in a hundred of the answers with 200, and how
+/// many there were.
+fn ask(address: SocketAddr, clients: usize, times: usize) -> (Duration, usize) {
+    let took = Mutex::new(Vec::new());
+    let asked = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..clients {
+            scope.spawn(|| {
+                let mut client = Client::connect(address);
+                while asked.fetch_add(1, Ordering::Relaxed) < times {
+                    let begun = Instant::now();
+                    match client.request("GET /", &[], b"").reply().status {
+                        200 => took.lock().unwrap().push(begun.elapsed()),
+                        status => {
+                            assert_eq!(status, 503);
+                            std::thread::sleep(WORK / 4);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let mut took = took.into_inner().unwrap();
+    took.sort_unstable();
+    (took[took.len() * 99 / 100], took.len())
+}
+
+/// With five times the clients that the server can work for, those who are answered wait at most three times as long as without load.
+#[test]
+fn answers_stay_fast() {
+    let server = limited();
+    let proxy = |bound: &str| {
+        let rest = format!("upstreams: [{{ name: a, servers: [\"{server}\"]{bound} }}]\nroutes: [{{ upstream: a }}]\n");
+        Running::with(&rest, "")
+    };
+    let (bounded, unbounded) = (proxy(", requests: 8"), proxy(""));
+    // In rounds, because others use the machine: one that is not disturbed is enough, and without a bound each takes five times as long.
+    let mut ratios = Vec::new();
+    for _ in 0..6 {
+        let (usual, _) = ask(bounded.address, AT_ONCE, 60);
+        let (loaded, answered) = ask(bounded.address, 5 * AT_ONCE, 600);
+        let (waiting, _) = ask(unbounded.address, 5 * AT_ONCE, 160);
+        let ratio = |time: Duration| time.div_duration_f64(usual);
+        ratios.push((ratio(loaded), ratio(waiting)));
+        if ratio(loaded) <= 3.0 && ratio(waiting) > ratio(loaded) {
+            assert!(answered >= 60, "{answered} were answered");
+            return;
+        }
+    }
+    panic!("{ratios:?}");
 }
