@@ -4,6 +4,7 @@ use crate::config::{Config, Route, Target, Timeouts, counted, first_names};
 use crate::error::Error;
 use crate::latency::Latency;
 use crate::routing;
+use crate::span_export::SpanExport;
 use crate::tls::{ClientTls, ServerTrust};
 use crate::upstream::{Upstream, with_key};
 use celero_policy::{KeyFetcher, Policy};
@@ -25,6 +26,8 @@ pub(crate) struct Generation {
     /// Of each listener.
     tls: Vec<Option<ClientTls>>,
     pub(crate) latency: Latency,
+    /// What sends the spans of requests.
+    pub(crate) spans: Option<Arc<SpanExport>>,
     /// What fetches the keys that the policy names by URL.
     pub(crate) key_fetchers: Vec<Arc<KeyFetcher>>,
 }
@@ -51,8 +54,9 @@ impl Generation {
             });
         }
         let key_fetchers = policy.key_sources().map(|source| Arc::new(source.fetcher())).collect();
+        let spans = span_export(&config, before)?;
         let latency = Latency::new(&config, before.map(|before| &before.latency));
-        Ok(Self { latency, config, policy: Arc::new(policy), upstreams, tls, key_fetchers })
+        Ok(Self { latency, spans, config, policy: Arc::new(policy), upstreams, tls, key_fetchers })
     }
 
     /// Returns what handshakes on a listener need.
@@ -108,5 +112,14 @@ impl Generation {
     /// Returns the files of the policy, of TLS and of answers.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         self.policy.files().iter().chain(self.config.files()).cloned().collect()
+    }
+}
+
+/// Returns what sends spans: that of the generation before if nothing about it has changed.
+fn span_export(config: &Config, before: Option<&Generation>) -> Result<Option<Arc<SpanExport>>, Error> {
+    let Some(wanted) = config.traces.as_ref().and_then(|traces| traces.export.as_ref()) else { return Ok(None) };
+    match before.and_then(|before| before.spans.as_ref()) {
+        Some(known) if known.config == *wanted => Ok(Some(Arc::clone(known))),
+        _ => Ok(Some(Arc::new(SpanExport::start(wanted)?))),
     }
 }

@@ -1,5 +1,6 @@
 //! Fetches the sets of keys that the current policy names by URL. The policy decides when; what is fetched is checked there, too.
 
+use crate::http_client::agent;
 use crate::state::State;
 use async_trait::async_trait;
 use celero_policy::KeyFetcher;
@@ -9,7 +10,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use ureq::Agent;
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 /// The service that fetches keys.
 pub(crate) struct KeyService {
@@ -77,26 +77,6 @@ async fn keep_fresh(fetcher: Arc<KeyFetcher>, agent: Agent) {
             },
         }
     }
-}
-
-/// Returns a client that trusts the system's certificate authorities. It follows no redirects, because keys come from the place that the policy
-/// names.
-fn agent() -> Agent {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let system = rustls_native_certs::load_native_certs();
-    for error in &system.errors {
-        log::warn!("a certificate authority of the system can't be read: {error}");
-    }
-    let roots: Vec<_> = system.certs.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect();
-    let roots = RootCerts::new_with_certs(&roots);
-    let tls = TlsConfig::builder().unversioned_rustls_crypto_provider(provider).root_certs(roots);
-    let config = Agent::config_builder()
-        .max_redirects(0)
-        .proxy(None)
-        .max_idle_connections(0)
-        .user_agent(concat!("celero-proxy/", env!("CARGO_PKG_VERSION")))
-        .tls_config(tls.build());
-    config.build().into()
 }
 
 /// Fetches a document of at most `largest` bytes.

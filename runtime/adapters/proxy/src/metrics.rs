@@ -190,11 +190,22 @@ pub(crate) fn render(metrics: &Metrics, now: &Generation, copies: &MirrorCounts,
     page.sample("celero_policy_reload_failures", &[], get(&metrics.reload_failures));
     page.head("celero_access_log_dropped_total", "counter", "Lines of the access log that were dropped.");
     page.sample("celero_access_log_dropped_total", &[], dropped);
+    spans(&mut page, now);
     upstreams(&mut page, now);
     credentials(&mut page, now);
     rules(&mut page, now);
     process_metrics::render(&mut page);
     page.into_text()
+}
+
+/// What became of spans, since their export was configured as it is.
+fn spans(page: &mut PrometheusText, now: &Generation) {
+    let Some(spans) = &now.spans else { return };
+    page.head("celero_spans_total", "counter", "Spans of requests, by what became of them.");
+    let counts = spans.counts();
+    for (result, count) in [("exported", &counts.exported), ("failed", &counts.failed), ("dropped", &counts.dropped)] {
+        page.sample("celero_spans_total", &[("result", result)], count.load(Ordering::Relaxed));
+    }
 }
 
 fn upstreams(page: &mut PrometheusText, now: &Generation) {

@@ -148,6 +148,9 @@ impl Proxy {
             ..=0 => log::info!("stopped"),
             open => log::warn!("stopped; {open} open requests were cut off"),
         }
+        if let Some(spans) = &state.current().spans {
+            spans.end();
+        }
         if server.is_finished()
             && let Err(panic) = server.join()
         {

@@ -7,7 +7,7 @@ use crate::listener::{BodyWatch, ClientStream};
 use crate::request_state::RequestState;
 use crate::state::State;
 use crate::static_answer::{respond, respond_later, send_static};
-use crate::{failure, latency, log_entry, retry, routing, status_class};
+use crate::{failure, latency, log_entry, retry, routing, span, status_class};
 use async_trait::async_trait;
 use bytes::Bytes;
 use celero_pingora::{BodyPace, Guard, final_response};
@@ -305,6 +305,7 @@ impl ProxyHttp for Service {
         if let Some(log) = &self.state.log {
             log.line(log_entry::line(session, request, &fields, error));
         }
+        span::record(session, request, error);
         request.ended(status, bytes);
     }
 

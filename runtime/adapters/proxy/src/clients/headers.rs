@@ -2,7 +2,8 @@
 
 use super::chain::{Hops, follow};
 use super::forwarded::{self, Element};
-use super::{CONNECTION, Client, Malformed, PROXY_PROTOCOL, address, canonical, is_in, trace};
+use super::trace::Trace;
+use super::{CONNECTION, Client, Malformed, PROXY_PROTOCOL, address, canonical, is_in};
 use crate::config::{Config, Forwarded, ForwardedHeader};
 use celero_policy::canonical::Authority;
 use http::header::{FORWARDED, HOST};
@@ -48,7 +49,7 @@ struct Told {
 /// # Errors
 /// A trusted proxy sent a header that can't be read. Then the head is as it was.
 pub(crate) fn identify(head: &mut RequestHeader, from: &Connection, config: &Config) -> Result<Client, Malformed> {
-    let (config, traces) = (&config.forwarded, config.traces);
+    let (config, traces) = (&config.forwarded, config.traces.as_ref());
     let peer = canonical(from.peer);
     let trusted = is_in(&config.trusted, peer.ip());
     let own_proto = if from.tls { "https" } else { "http" };
@@ -68,10 +69,17 @@ pub(crate) fn identify(head: &mut RequestHeader, from: &Connection, config: &Con
     };
     let client = told.hops.first().copied().unwrap_or(peer);
     let request_id = request_id(&head.headers, trusted);
-    let given = single(&head.headers, &TRACE).and_then(|value| trace::trace_of(value.as_bytes())).map(str::to_owned);
+    let given = single(&head.headers, &TRACE).and_then(|value| Trace::read(value.as_bytes()));
     // Whoever names a trace may also ask for it to be recorded.
     let kept = given.filter(|_| trusted || traces.is_none_or(|traces| traces.accept_all));
-    let started = traces.filter(|_| kept.is_none()).and_then(|traces| trace::start(traces.sampled));
+    let exports = traces.is_some_and(|traces| traces.export.is_some());
+    let started = traces.filter(|_| kept.is_none()).and_then(|traces| Trace::start(traces.sampled));
+    let starts = kept.is_none();
+    // With a span of its own, the proxy is the parent of what servers record.
+    let (trace, span) = match kept.or(started) {
+        Some(trace) if exports => trace.with_span(),
+        other => (other, None),
+    };
 
     let chain: Vec<String> = told.hops.iter().chain([&peer]).map(|hop| hop.ip().to_string()).collect();
     set(head, CHAIN, Some(&chain.join(", ")));
@@ -82,12 +90,13 @@ pub(crate) fn identify(head: &mut RequestHeader, from: &Connection, config: &Con
     set(head, REQUEST_ID, Some(&request_id));
     // Of the two headers for the chain, a proxy that writes one passes the other on from anybody.
     set(head, FORWARDED, told.elements.map(|elements| own_element(elements, peer.ip(), own_proto)).as_deref());
-    if kept.is_none() {
-        set(head, TRACE, started.as_ref().map(|started| &*started.parent));
+    if starts || span.is_some() {
+        set(head, TRACE, trace.as_ref().map(|trace| trace.header()).as_deref());
+    }
+    if starts {
         head.remove_header(&TRACE_STATE);
     }
-    let trace_id = kept.or(started.map(|started| started.id));
-    Ok(Client { address: client, via, peer, request_id, trace_id })
+    Ok(Client { address: client, via, peer, request_id, trace_id: trace.map(|trace| trace.id), span })
 }
 
 /// Reads what a trusted peer says.

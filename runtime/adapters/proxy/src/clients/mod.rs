@@ -11,6 +11,7 @@ mod headers;
 mod trace;
 
 pub(crate) use headers::{Connection, identify};
+pub(crate) use trace::SpanIds;
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -25,6 +26,8 @@ pub(crate) struct Client {
     pub(crate) peer: SocketAddr,
     pub(crate) request_id: String,
     pub(crate) trace_id: Option<String>,
+    /// The span of the request, if it is recorded.
+    pub(crate) span: Option<SpanIds>,
 }
 
 impl Client {

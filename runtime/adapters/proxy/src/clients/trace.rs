@@ -2,59 +2,94 @@
 
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// Returns the trace ID, if a value of `traceparent` is valid. Versions after 00 may have more at their end.
-pub(super) fn trace_of(value: &[u8]) -> Option<&str> {
-    let text = std::str::from_utf8(value).ok()?;
-    let mut parts = text.split('-');
-    let [version, trace, parent, flags] = [parts.next()?, parts.next()?, parts.next()?, parts.next()?];
-    let is_hex = |text: &str, length| {
-        text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
-    };
-    let valid = is_hex(version, 2)
-        && version != "ff"
-        && (version != "00" || parts.next().is_none())
-        && is_hex(trace, 32)
-        && is_hex(parent, 16)
-        && is_hex(flags, 2)
-        && [trace, parent].iter().all(|id| id.bytes().any(|byte| byte != b'0'));
-    valid.then_some(trace)
-}
-
-/// A trace that begins here.
-pub(super) struct Started {
-    /// The value of `traceparent`.
-    pub(super) parent: String,
+/// A trace, and where in it a request stands.
+pub(super) struct Trace {
     /// The trace ID.
     pub(super) id: String,
+    /// The ID of the span that this request belongs to. Of a trace that begins here: the span of the request itself.
+    parent: u64,
+    /// Whether it is recorded.
+    sampled: bool,
+    begins: bool,
 }
 
-/// Starts a trace, of which a share is to be recorded. Its trace ID and parent ID are random, so clients cannot guess those of other
-/// requests. Returns `None` if the system has no random numbers.
-pub(super) fn start(sampled: f64) -> Option<Started> {
-    let mut bytes = [0; 32];
-    SystemRandom::new().fill(&mut bytes).ok()?;
-    let (ids, chance) = bytes.split_first_chunk::<24>()?;
-    let (id, parent) = ids.split_first_chunk::<16>()?;
-    // From 0 to 1.
-    let chance = u64::from_be_bytes(*chance.first_chunk()?) as f64 / u64::MAX as f64;
-    let flags = u8::from(chance < sampled);
-    // A trace ID or parent ID of zeros alone is not valid.
-    let (id, parent) = (u128::from_be_bytes(*id).max(1), u64::from_be_bytes(*parent.first_chunk()?).max(1));
-    let id = format!("{id:032x}");
-    Some(Started { parent: format!("00-{id}-{parent:016x}-{flags:02x}"), id })
+/// The IDs of the span of a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SpanIds {
+    pub(crate) id: u64,
+    /// 0: none.
+    pub(crate) parent: u64,
+}
+
+impl Trace {
+    /// Reads a value of `traceparent`. Returns `None` if it is not valid. Versions after 00 may have more at their end.
+    pub(super) fn read(value: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(value).ok()?;
+        let mut parts = text.split('-');
+        let [version, trace, parent, flags] = [parts.next()?, parts.next()?, parts.next()?, parts.next()?];
+        let is_hex = |text: &str, length| {
+            text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+        };
+        let valid = is_hex(version, 2)
+            && version != "ff"
+            && (version != "00" || parts.next().is_none())
+            && is_hex(trace, 32)
+            && is_hex(parent, 16)
+            && is_hex(flags, 2)
+            && trace.bytes().any(|byte| byte != b'0');
+        let parent = u64::from_str_radix(parent, 16).ok().filter(|parent| valid && *parent != 0)?;
+        let sampled = u8::from_str_radix(flags, 16).ok()? & 1 == 1;
+        Some(Self { id: trace.to_owned(), parent, sampled, begins: false })
+    }
+
+    /// Starts a trace, of which a share is to be recorded. Its trace ID and parent ID are random, so clients cannot guess those of other
+    /// requests. Returns `None` if the system has no random numbers.
+    pub(super) fn start(share: f64) -> Option<Self> {
+        let mut bytes = [0; 32];
+        SystemRandom::new().fill(&mut bytes).ok()?;
+        let (ids, chance) = bytes.split_first_chunk::<24>()?;
+        let (id, parent) = ids.split_first_chunk::<16>()?;
+        // From 0 to 1.
+        let chance = u64::from_be_bytes(*chance.first_chunk()?) as f64 / u64::MAX as f64;
+        // A trace ID or parent ID of zeros alone is not valid.
+        let (id, parent) = (u128::from_be_bytes(*id).max(1), u64::from_be_bytes(*parent.first_chunk()?).max(1));
+        Some(Self { id: format!("{id:032x}"), parent, sampled: chance < share, begins: true })
+    }
+
+    /// Returns the value of `traceparent`.
+    pub(super) fn header(&self) -> String {
+        format!("00-{}-{:016x}-{:02x}", self.id, self.parent, u8::from(self.sampled))
+    }
+
+    /// Adds the span of this request, if the trace is recorded. Whoever gets `traceparent` then belongs to that span.
+    pub(super) fn with_span(mut self) -> (Option<Self>, Option<SpanIds>) {
+        let span = match (self.sampled, self.begins) {
+            (false, _) => None,
+            (true, true) => Some(SpanIds { id: self.parent, parent: 0 }),
+            (true, false) => {
+                let id = fastrand::u64(1..);
+                Some(SpanIds { id, parent: std::mem::replace(&mut self.parent, id) })
+            }
+        };
+        (Some(self), span)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn trace_of(value: &str) -> Option<String> {
+        Some(Trace::read(value.as_bytes())?.id)
+    }
+
     #[test]
     fn started_traces_are_valid_and_sampled_by_chance() {
-        let count = |share| (0..1000).filter(|_| start(share).unwrap().parent.ends_with("-01")).count();
+        let count = |share| (0..1000).filter(|_| Trace::start(share).unwrap().header().ends_with("-01")).count();
         let (none, some, all) = (count(0.0), count(0.3), count(1.0));
         assert!(none == 0 && (200..400).contains(&some) && all >= 999, "{none} {some} {all}");
-        let (a, b) = (start(1.0).unwrap(), start(1.0).unwrap());
-        assert_eq!(trace_of(a.parent.as_bytes()), Some(&*a.id));
+        let (a, b) = (Trace::start(1.0).unwrap(), Trace::start(1.0).unwrap());
+        assert_eq!(trace_of(&a.header()).as_deref(), Some(&*a.id));
         assert_ne!(a.id, b.id);
     }
 
@@ -62,8 +97,8 @@ mod tests {
     fn only_valid_values_name_a_trace() {
         let (trace, parent) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7");
         let valid = format!("00-{trace}-{parent}-01");
-        assert_eq!(trace_of(valid.as_bytes()), Some(trace));
-        assert_eq!(trace_of(format!("cc-{trace}-{parent}-01-more").as_bytes()), Some(trace));
+        assert_eq!(trace_of(&valid).as_deref(), Some(trace));
+        assert_eq!(trace_of(&format!("cc-{trace}-{parent}-01-more")).as_deref(), Some(trace));
         for wrong in [
             String::new(),
             format!("{valid}-more"),
@@ -76,7 +111,20 @@ mod tests {
             valid.replace("4bf", "4bg"),
             format!(" {valid}"),
         ] {
-            assert_eq!(trace_of(wrong.as_bytes()), None, "{wrong}");
+            assert_eq!(trace_of(&wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_span_comes_between_parent_and_server() {
+        let given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7";
+        let (trace, span) = Trace::read(format!("{given}-01").as_bytes()).unwrap().with_span();
+        let (trace, span) = (trace.unwrap(), span.unwrap());
+        assert_eq!((span.parent, trace.parent, &*trace.id), (0x00f0_67aa_0ba9_02b7, span.id, &given[3..35]));
+        assert!(trace.header().ends_with(&format!("-{:016x}-01", span.id)) && span.id != 0);
+        let (kept, none) = Trace::read(format!("{given}-00").as_bytes()).unwrap().with_span();
+        assert!(none.is_none() && kept.unwrap().header() == format!("{given}-00"));
+        let (begun, span) = Trace::start(1.0).unwrap().with_span();
+        assert_eq!((span.unwrap().id, span.unwrap().parent), (begun.unwrap().parent, 0));
     }
 }

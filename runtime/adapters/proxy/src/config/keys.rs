@@ -120,6 +120,21 @@ static TRACES: MappingSpec = MappingSpec::new(
             "Whose `traceparent` is kept: that of proxies in `forwarded.trusted`, or of all. Default: trusted.",
         ),
         optional("sampled", Share, "The share of started traces that servers are asked to record. Default: 0.01."),
+        optional("export", Mapping(&EXPORT), "The proxy records spans of these traces too. Default: it records none."),
+    ],
+);
+
+static EXPORT: MappingSpec = MappingSpec::new(
+    "`export`",
+    &[
+        required("url", Text, "Where a collector takes spans (OTLP over HTTP): `http://127.0.0.1:4318/v1/traces`."),
+        optional("serviceName", Text, "The attribute `service.name` of all spans. Default: celero-proxy."),
+        optional("attributes", Map(&Text), "More attributes of all spans: `deployment.environment.name: production`."),
+        optional(
+            "queue",
+            Integer { least: 1, most: 1_000_000 },
+            "How many spans wait for the collector; further ones are dropped. Default: 4096.",
+        ),
     ],
 );
 

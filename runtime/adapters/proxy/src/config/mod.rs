@@ -78,12 +78,27 @@ pub struct Forwarded {
 }
 
 /// Whose traces are kept, and which are started (W3C Trace Context).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Traces {
     /// Whether the traces of all clients are kept, not only those of trusted proxies.
     pub accept_all: bool,
     /// The share of the traces that are started for which servers are asked to record.
     pub sampled: f64,
+    /// Where the proxy sends spans of its own. `None`: it records none.
+    pub export: Option<SpanExport>,
+}
+
+/// Where spans are sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpanExport {
+    /// The URL at which a collector takes them (OTLP over HTTP).
+    pub url: String,
+    /// The attribute `service.name`.
+    pub service_name: String,
+    /// More attributes of all spans.
+    pub attributes: Vec<(String, String)>,
+    /// How many spans wait at most.
+    pub queue: usize,
 }
 
 /// A header that names clients.

@@ -7,7 +7,7 @@ use super::environment::expand;
 use super::keys::{ACCEPT, CONFIG, FORWARDED_HEADERS, VERSIONS};
 use super::{
     Certificate, ClientCertificates, Config, Forwarded, ForwardedHeader, Limits, Listener, ListenerTls, LogOutput,
-    Reload, Timeouts, Traces,
+    Reload, SpanExport, Timeouts, Traces,
 };
 use crate::error::Error;
 use celero_policy::PolicyError;
@@ -80,7 +80,7 @@ impl Reader<'_> {
             upstreams,
             routes,
             forwarded: root.get("forwarded").map(|node| self.forwarded(node)).unwrap_or_default(),
-            traces: root.get("traces").map(traces),
+            traces: root.get("traces").map(|node| self.traces(node)),
             timeouts: root.get("timeouts").map(timeouts).unwrap_or_default(),
             reload: root.get("reload").map(reload).unwrap_or_default(),
             limits: root.get("limits").map(limits).unwrap_or_default(),
@@ -118,6 +118,32 @@ impl Reader<'_> {
             self.error("config-address", text, format!("`{}` is not an address", text.text), help);
         }
         address
+    }
+
+    fn traces(&mut self, node: &Node) -> Traces {
+        Traces {
+            accept_all: node.text_of("accept").map(|text| text.text).as_deref() == ACCEPT.last().copied(),
+            sampled: node.get("sampled").and_then(Node::plain).and_then(share).unwrap_or(0.01),
+            export: node.get("export").and_then(|export| self.span_export(export)),
+        }
+    }
+
+    fn span_export(&mut self, node: &Node) -> Option<SpanExport> {
+        let url = node.text_of("url")?;
+        let parsed = url.text.parse::<http::Uri>().ok();
+        let has_scheme = |uri: &http::Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some();
+        if !parsed.is_some_and(|uri| has_scheme(&uri)) {
+            let help = "write a whole URL: `http://127.0.0.1:4318/v1/traces`";
+            self.error("config-url", &url, format!("`{}` is no URL of a collector", url.text), help);
+        }
+        let attributes = node.get("attributes").map_or(&[][..], Node::entries).iter();
+        let attributes = attributes.filter_map(|entry| Some((entry.key.text.clone(), entry.value.text()?.text)));
+        Some(SpanExport {
+            url: url.text,
+            service_name: node.text_of("serviceName").map_or_else(|| "celero-proxy".to_owned(), |text| text.text),
+            attributes: attributes.collect(),
+            queue: number(node, "queue").unwrap_or(4096),
+        })
     }
 
     fn listeners(&mut self, root: &Node) -> Vec<Listener> {
@@ -210,13 +236,6 @@ fn timeouts(node: &Node) -> Timeouts {
         send: time(node, "send").unwrap_or(usual.send),
         keep_alive: time(node, "keepAlive").unwrap_or(usual.keep_alive),
         idle: time(node, "idle").unwrap_or(usual.idle),
-    }
-}
-
-fn traces(node: &Node) -> Traces {
-    Traces {
-        accept_all: node.text_of("accept").map(|text| text.text).as_deref() == ACCEPT.last().copied(),
-        sampled: node.get("sampled").and_then(Node::plain).and_then(share).unwrap_or(0.01),
     }
 }
 

@@ -36,6 +36,7 @@ mod running;
 mod scripted;
 mod slow_bodies;
 mod smuggling;
+mod spans;
 mod spellings;
 mod tls;
 mod tls_for_rules;
