@@ -171,12 +171,16 @@ impl<const IGNORE_CASE: bool> Scan<IGNORE_CASE> {
 
         let anchors = keys.len();
         let buckets = anchors.checked_next_power_of_two().map_or(31, usize::ilog2).clamp(1, 31);
+        // One bit in 16 or fewer is set.
+        let present = buckets.saturating_add(4).max(6);
         let mut own = Self {
             layout,
             bits_after_anchor: layout.bits_after_anchor(),
             buckets: Box::default(),
             bucket_shift: 64_u32.wrapping_sub(buckets),
             entries: Box::default(),
+            present: Box::default(),
+            present_shift: 64_u32.wrapping_sub(present),
         };
         let lower_case = if IGNORE_CASE { LOWER_CASE } else { 0 };
         let mut hashes = Vec::with_capacity(anchors);
@@ -190,6 +194,14 @@ impl<const IGNORE_CASE: bool> Scan<IGNORE_CASE> {
         let count = 1_u64.wrapping_shl(buckets);
         let start = |bucket| hashes.partition_point(|(hash, _)| hash.wrapping_shr(own.bucket_shift) < bucket) as u32;
         own.buckets = (0..=count).map(start).collect();
+        let mut bits = vec![0_u64; 1_usize.wrapping_shl(present.wrapping_sub(6))];
+        for (hash, _) in &hashes {
+            let place = hash.wrapping_shr(own.present_shift);
+            if let Some(word) = bits.get_mut(place.wrapping_shr(6) as usize) {
+                *word |= 1_u64.wrapping_shl(place as u32);
+            }
+        }
+        own.present = bits.into();
         own.entries = hashes.into_iter().map(|(_, entry)| entry).collect();
         own
     }

@@ -4,7 +4,8 @@
 //! - [`Groups`], for few keys: each byte of a window selects, from a table, the groups of keys that have this byte there. What is left of
 //!   the eight groups after all bytes are the candidates. The method is known as Teddy, from Hyperscan.
 //! - [`Bloom`], for up to some thousand keys, with AVX-512: several hashes of the window each select a byte from a table, and one more hash
-//!   selects a bit. The window is a candidate if all have that bit. The hashes are linear: products with bit matrices (GFNI).
+//!   selects a bit. The window is a candidate if all have that bit. The hashes are linear: products with bit matrices (GFNI). They are sums of
+//!   the same products, in another order for each hash, so that all matrices and tables stay in registers.
 
 use super::level::LiteralLevel;
 
@@ -56,27 +57,28 @@ pub(super) struct Bloom {
 /// Most tables of a Bloom filter.
 pub(super) const HASHES: usize = 4;
 
-/// The matrices of each hash, by byte of the window. The last hash has three bits, and selects one.
-#[rustfmt::skip]
-pub(super) const MATRICES: [[u64; WINDOW]; HASHES + 1] = [
-    [0xdf57_08c6_1f12_c479, 0xe633_1e86_ce6c_fe70, 0x5e87_c998_5d5f_eab0, 0x6ccc_08d4_bcb9_ea44],
-    [0x1cd0_54b2_6fec_6e7c, 0xe963_026b_f7f1_8ba5, 0xebbc_1dc6_c5ec_02b3, 0x6c15_3769_adf9_01c6],
-    [0x053c_bf38_f889_a4cd, 0x760c_e9b0_27cf_0a67, 0x1b7b_ebf8_6b5f_8da0, 0x5548_939a_b289_01ab],
-    [0xe49b_0b2b_045c_3ef3, 0x8294_fc1d_37a1_bdb1, 0x497d_ac08_2c03_9f7f, 0xf869_3bce_a2ea_162f],
-    [0xa747_cc00_0000_0000, 0xc78c_4a00_0000_0000, 0x2e34_7100_0000_0000, 0xde95_9200_0000_0000],
-];
+/// The matrices of the hashes. A hash is the sum of the bytes of a window, one of them as it is, the three after it (the first follows the
+/// last) by these matrices. Each hash begins with another byte.
+pub(super) const MATRICES: [u64; WINDOW - 1] = [0x4d43_38c8_4f67_ab4a, 0xf822_6407_3129_2aee, 0x0d19_451e_4e71_73d0];
+/// The matrices of the hash that selects a bit, of the first byte of a window and of the third. It has three bits.
+pub(super) const SELECTING: [u64; 2] = [0xe9f9_7600_0000_0000, 0x4538_7700_0000_0000];
 
-/// The hash of a window by a row of [`MATRICES`], as the vector code computes it.
-fn hash(row: [u64; WINDOW], window: [u8; WINDOW]) -> u8 {
+/// The product of a matrix and a byte, as the vector code computes it.
+fn product(matrix: u64, byte: u8) -> u8 {
     // Bit n of the result is the parity of the byte with the bits of byte 7 - n of the matrix.
-    let product = |(matrix, byte): (u64, u8)| {
-        matrix
-            .to_be_bytes()
-            .into_iter()
-            .zip(0..8_u32)
-            .fold(0, |bits, (row, n)| bits | ((row & byte).count_ones() as u8 & 1).wrapping_shl(n))
+    let rows = matrix.to_be_bytes().into_iter().zip(0..8_u32);
+    rows.fold(0, |bits, (row, n)| bits | ((row & byte).count_ones() as u8 & 1).wrapping_shl(n))
+}
+
+/// The hashes of a window, and the bit that it selects.
+fn hashes(window: [u8; WINDOW]) -> ([u8; HASHES], u8) {
+    let hash = |begin: usize| {
+        let [first, after @ ..] =
+            [0, 1, 2, 3].map(|n: usize| window.get(n.wrapping_add(begin) & 3).copied().unwrap_or(0));
+        after.into_iter().zip(MATRICES).fold(first, |sum, (byte, matrix)| sum ^ product(matrix, byte))
     };
-    row.into_iter().zip(window).map(product).fold(0, |a, b| a ^ b)
+    let ([first, _, third, _], [a, b]) = (window, SELECTING);
+    ([0, 1, 2, 3].map(hash), 1_u8.wrapping_shl(u32::from(product(a, first) ^ product(b, third))))
 }
 
 impl Bloom {
@@ -88,11 +90,10 @@ impl Bloom {
             _ => HASHES,
         };
         let mut own = Self { tables: [[0; 256]; HASHES], used };
-        let [by_hash @ .., by_bit] = MATRICES;
         for window in windows {
-            let bit = 1_u8.wrapping_shl(hash(by_bit, *window).into());
-            for (table, row) in own.tables.iter_mut().zip(by_hash) {
-                if let Some(byte) = table.get_mut(usize::from(hash(row, *window))) {
+            let (hashes, bit) = hashes(*window);
+            for (table, hash) in own.tables.iter_mut().zip(hashes) {
+                if let Some(byte) = table.get_mut(usize::from(hash)) {
                     *byte |= bit;
                 }
             }
@@ -156,8 +157,8 @@ fn shares(keys: [usize; LENGTHS]) -> [usize; LENGTHS] {
 impl FirstStage {
     /// Without vector instructions there is no first stage to run.
     #[cfg(not(target_arch = "x86_64"))]
-    pub(super) fn candidates(&self, _text: &[u8], _at: usize, _blocks: &mut [Candidates; BATCH]) -> usize {
-        0
+    pub(super) fn candidates(&self, _text: &[u8], at: usize, _blocks: &mut [Candidates; BATCH]) -> (usize, usize) {
+        (at, 0)
     }
 
     /// Bytes held on the heap.

@@ -3,9 +3,9 @@
 //! The usual search uses no automaton. Each key has an *anchor*: a few consecutive bytes of it that are rare in texts and shared with few
 //! other keys. A scan reads *windows* of up to four bytes of the text at a fixed stride, and asks a filter, a table indexed by
 //! hash, whether an anchor contains the window. An anchor is long enough that, wherever it is in the text, one of its windows
-//! is read: with windows of four bytes and a stride of four it has seven bytes. Only for windows that pass the filter are the
-//! anchors around them looked up, by a hash with a *fingerprint*, and their keys compared. So the cost of a scan hardly depends
-//! on the number of keys.
+//! is read: with windows of four bytes and a stride of four it has seven bytes. The hashes of the anchors around a window that passes the
+//! filter ask a second one, which few wrong anchors pass. Only then are anchors looked up, by a hash with a *fingerprint*, and their keys
+//! compared. So the cost of a scan hardly depends on the number of keys.
 //!
 //! Keys too short for such an anchor have shorter ones and a scan of their own, with a smaller stride: see [`AnchorLayout`].
 //!
@@ -37,7 +37,7 @@ use std::sync::OnceLock;
 ///
 /// A lookup takes time linear in the text, whatever the text and the keys. With AVX-512, up to 1,536 keys take one pass with vector
 /// instructions; with AVX2 or SSSE3, up to 64 do. Otherwise long keys take a scan that reads a quarter of the text's windows, and keys of up
-/// to six bytes take up to two more scans. Memory: about 35 bytes for each key and the keys themselves, plus filters of at most
+/// to six bytes take up to two more scans. Memory: about 38 bytes for each key and the keys themselves, plus filters of at most
 /// 256 KiB each.
 ///
 /// Keys that share most of their bytes, or very many short keys, can make a lookup search the text once more, with an automaton. The
@@ -84,6 +84,10 @@ struct Scan<const IGNORE_CASE: bool> {
     buckets: Box<[u32]>,
     bucket_shift: u32,
     entries: Box<[AnchorEntry]>,
+    /// Bits indexed by the upper bits of an anchor's hash: whether a key has it. Far smaller than the entries, so that most anchors that no
+    /// key has are found out without reading these.
+    present: Box<[u64]>,
+    present_shift: u32,
 }
 
 /// The lengths of windows and anchors, and the stride of a scan.
@@ -257,7 +261,8 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     ) -> Result<(), End> {
         let (mut at, mut blocks) = (0_usize, [[0; LENGTHS]; BATCH]);
         loop {
-            let done = pass.stage.candidates(text, at, &mut blocks);
+            let (first, done) = pass.stage.candidates(text, at, &mut blocks);
+            at = first;
             for block in blocks.iter().take(done) {
                 for (scan, candidates) in pass.scans.iter().zip(block) {
                     let mut candidates = *candidates;
@@ -269,7 +274,7 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
                 }
                 at = at.wrapping_add(BLOCK);
             }
-            if at >= text.len() || done == 0 {
+            if done == 0 || at >= text.len() {
                 return Ok(());
             }
         }
@@ -298,7 +303,7 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     }
 
     /// Verifies the keys of all anchors that may contain the window at offset `window`.
-    #[inline(never)]
+    #[inline(always)]
     fn verify<const STRIDE: usize>(
         &self,
         scan: &Scan<IGNORE_CASE>,
@@ -311,18 +316,35 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         for before in 0..STRIDE {
             let Some(at) = window.checked_sub(before) else { break };
             let bytes = eight_bytes(text, at);
-            for entry in scan.bucket(hash_of_anchor::<IGNORE_CASE>(bytes, scan.bits_after_anchor)) {
-                *steps = steps.checked_sub(1).ok_or(End::OutOfSteps)?;
-                if !entry.may_be::<IGNORE_CASE>(bytes) {
-                    continue;
-                }
-                let compared = entry.length.wrapping_div(BYTES_PER_STEP);
-                *steps = steps.checked_sub(compared).ok_or(End::OutOfSteps)?;
-                if let Some(start) = self.is_at(entry, text, at)
-                    && hit(entry.id, Some(start)).is_break()
-                {
-                    return Err(End::Stopped);
-                }
+            let hash = hash_of_anchor::<IGNORE_CASE>(bytes, scan.bits_after_anchor);
+            if scan.may_have(hash) {
+                self.verify_anchor((scan, hash), text, (at, bytes), steps, hit)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Verifies the keys whose anchor has this hash, and may be at offset `at`, where the text has these bytes.
+    #[inline(never)]
+    fn verify_anchor(
+        &self,
+        (scan, hash): (&Scan<IGNORE_CASE>, u64),
+        text: &[u8],
+        (at, bytes): (usize, u64),
+        steps: &mut u32,
+        hit: &mut impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
+    ) -> Result<(), End> {
+        for entry in scan.bucket(hash) {
+            *steps = steps.checked_sub(1).ok_or(End::OutOfSteps)?;
+            if !entry.may_be::<IGNORE_CASE>(bytes) {
+                continue;
+            }
+            let compared = entry.length.wrapping_div(BYTES_PER_STEP);
+            *steps = steps.checked_sub(compared).ok_or(End::OutOfSteps)?;
+            if let Some(start) = self.is_at(entry, text, at)
+                && hit(entry.id, Some(start)).is_break()
+            {
+                return Err(End::Stopped);
             }
         }
         Ok(())
@@ -347,7 +369,9 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let parts = [self.bytes.len(), size_of_val(&*self.scans), size_of_val(&*self.single)];
-        let of_scan = |scan: &Scan<IGNORE_CASE>| [size_of_val(&*scan.buckets), size_of_val(&*scan.entries)];
+        let of_scan = |scan: &Scan<IGNORE_CASE>| {
+            [size_of_val(&*scan.buckets), size_of_val(&*scan.entries), size_of_val(&*scan.present)]
+        };
         let filters = self.scans.iter().map(|(filter, _)| filter.heap_bytes());
         let vector = self.vector.iter().map(|pass| size_of_val(&**pass).saturating_add(pass.stage.heap_bytes()));
         let automaton =
@@ -369,6 +393,14 @@ impl AnchorEntry {
 }
 
 impl<const IGNORE_CASE: bool> Scan<IGNORE_CASE> {
+    /// Whether an anchor of this hash may be a key's.
+    #[inline(always)]
+    fn may_have(&self, hash: u64) -> bool {
+        let place = hash.wrapping_shr(self.present_shift);
+        let word = self.present.get(place.wrapping_shr(6) as usize).copied().unwrap_or(0);
+        word.wrapping_shr(place as u32) & 1 != 0
+    }
+
     /// The entries of the anchors whose hashes share their upper bits with `hash`.
     #[inline(always)]
     fn bucket(&self, hash: u64) -> &[AnchorEntry] {

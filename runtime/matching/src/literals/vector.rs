@@ -2,7 +2,9 @@
 //!
 //! Nothing is read outside the text: the last block is loaded with a mask (AVX-512), or copied to a buffer.
 
-use super::first_stage::{BATCH, BLOCK, Bloom, Candidates, FirstStage, Groups, HASHES, LENGTHS, MATRICES, WINDOW};
+use super::first_stage::{
+    BATCH, BLOCK, Bloom, Candidates, FirstStage, Groups, HASHES, LENGTHS, MATRICES, SELECTING, WINDOW,
+};
 use super::level::LiteralLevel;
 use std::arch::x86_64::*;
 
@@ -10,10 +12,10 @@ use std::arch::x86_64::*;
 const BLOCK_READ: usize = BLOCK + WINDOW - 1;
 
 impl FirstStage {
-    /// Fills in the candidates of up to [`BATCH`] blocks from offset `at` on, and returns the number of blocks: none at the end of the
-    /// text.
+    /// Fills in the candidates of up to [`BATCH`] blocks, from the first one on that has some, at offset `at` or further on. Returns its offset and
+    /// the number of blocks: none at the end of the text.
     #[inline]
-    pub(super) fn candidates(&self, text: &[u8], at: usize, blocks: &mut [Candidates; BATCH]) -> usize {
+    pub(super) fn candidates(&self, text: &[u8], at: usize, blocks: &mut [Candidates; BATCH]) -> (usize, usize) {
         // SAFETY: the level is one that the processor has.
         unsafe { candidates(self, text, at, blocks) }
     }
@@ -24,7 +26,7 @@ impl FirstStage {
 /// # Safety
 /// The processor has the level of the stage.
 #[inline]
-unsafe fn candidates(stage: &FirstStage, text: &[u8], at: usize, blocks: &mut [Candidates; BATCH]) -> usize {
+unsafe fn candidates(stage: &FirstStage, text: &[u8], at: usize, blocks: &mut [Candidates; BATCH]) -> (usize, usize) {
     // SAFETY: the processor has the level.
     unsafe {
         match (stage.level, stage.bloom.as_deref()) {
@@ -36,7 +38,7 @@ unsafe fn candidates(stage: &FirstStage, text: &[u8], at: usize, blocks: &mut [C
             },
             (LiteralLevel::Avx2, _) => avx2(stage, text, at, blocks),
             (LiteralLevel::Ssse3, _) => ssse3(stage, text, at, blocks),
-            (LiteralLevel::Scalar, _) => 0,
+            (LiteralLevel::Scalar, _) => (at, 0),
         }
     }
 }
@@ -52,12 +54,21 @@ unsafe fn avx512<const PROBES: usize>(
     text: &[u8],
     at: usize,
     blocks: &mut [Candidates; BATCH],
-) -> usize {
+) -> (usize, usize) {
     let fold = _mm512_set1_epi8(stage.fold.cast_signed());
     let selectors = _mm512_broadcast_i32x4(_mm_set1_epi64x(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128])));
-    let (mut at, mut done) = (at, 0_usize);
-    for block in blocks {
-        let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) else { break };
+    let matrix = |matrix: u64| _mm512_set1_epi64(matrix.cast_signed());
+    let (matrices, selecting) = (MATRICES.map(matrix), SELECTING.map(matrix));
+    let part = |table: *const u8, n: usize| {
+        // SAFETY: a table has as many parts as the callers below load of it.
+        unsafe { _mm512_loadu_si512(table.wrapping_add(n.wrapping_mul(BLOCK)).cast()) }
+    };
+    let tables = bloom.map(|bloom| bloom.tables.each_ref().map(|table| [0, 1, 2, 3].map(|n| part(table.as_ptr(), n))));
+    let groups = stage.groups.as_deref().map(|groups| {
+        let tables = groups.by_byte.each_ref().map(|table| [0, 1].map(|n| part(table.as_ptr(), n)));
+        (tables, groups.lengths)
+    });
+    in_blocks(text, at, blocks, |rest| {
         let whole = rest.len() >= BLOCK_READ;
         let load = |next: usize| {
             if whole {
@@ -70,50 +81,63 @@ unsafe fn avx512<const PROBES: usize>(
             unsafe { _mm512_maskz_loadu_epi8(mask, rest.as_ptr().wrapping_add(next).cast()) }
         };
         let window = [0, 1, 2, 3].map(|next| _mm512_or_si512(load(next), fold));
-        *block = [0; LENGTHS];
+        let mut block = [0; LENGTHS];
         if PROBES > 0
-            && let Some(bloom) = bloom
+            && let Some(tables) = &tables
         {
-            let hash = |[a, b, c, d]: [u64; WINDOW]| {
-                let [w, x, y, z] = window;
-                let product = |bytes, matrix: u64| {
-                    _mm512_gf2p8affine_epi64_epi8::<0>(bytes, _mm512_set1_epi64(matrix.cast_signed()))
-                };
-                let low = _mm512_xor_si512(product(w, a), product(x, b));
-                _mm512_xor_si512(low, _mm512_xor_si512(product(y, c), product(z, d)))
-            };
-            let [by_hash @ .., by_bit] = MATRICES;
-            let mut bits = _mm512_shuffle_epi8(selectors, hash(by_bit));
-            for (table, row) in bloom.tables.iter().zip(by_hash).take(PROBES) {
-                // SAFETY: a table has 256 bytes.
-                let quarter =
-                    |n: usize| unsafe { _mm512_loadu_si512(table.as_ptr().wrapping_add(n.wrapping_mul(BLOCK)).cast()) };
-                let hash = hash(row);
-                let lower = _mm512_permutex2var_epi8(quarter(0), hash, quarter(1));
-                let upper = _mm512_permutex2var_epi8(quarter(2), hash, quarter(3));
+            let product = |byte, matrix| _mm512_gf2p8affine_epi64_epi8::<0>(byte, matrix);
+            let sum = |a, b| _mm512_xor_si512(a, b);
+            let [l, m, n] = matrices;
+            let hash = |[a, b, c, d]: [__m512i; WINDOW]| sum(sum(a, product(b, l)), sum(product(c, m), product(d, n)));
+            let [a, b, c, d] = window;
+            let [first, third] = selecting;
+            let mut bits = _mm512_shuffle_epi8(selectors, sum(product(a, first), product(c, third)));
+            let begins = [[a, b, c, d], [b, c, d, a], [c, d, a, b], [d, a, b, c]];
+            for (table, begin) in tables.iter().zip(begins).take(PROBES) {
+                let (hash, [q, r, s, t]) = (hash(begin), *table);
+                let lower = _mm512_permutex2var_epi8(q, hash, r);
+                let upper = _mm512_permutex2var_epi8(s, hash, t);
                 bits = _mm512_and_si512(bits, _mm512_mask_blend_epi8(_mm512_movepi8_mask(hash), lower, upper));
             }
             block[0] = _mm512_test_epi8_mask(bits, bits);
         }
-        if let Some(groups) = stage.groups.as_deref() {
-            let lookup = |(table, bytes): (&[u8; 128], __m512i)| {
-                // SAFETY: a table has 128 bytes.
-                let half =
-                    |n: usize| unsafe { _mm512_loadu_si512(table.as_ptr().wrapping_add(n.wrapping_mul(BLOCK)).cast()) };
-                _mm512_permutex2var_epi8(half(0), bytes, half(1))
-            };
-            let found = groups.by_byte.iter().zip(window).map(lookup);
+        if let Some((tables, lengths)) = &groups {
+            let lookup =
+                |([lower, upper], bytes): (&[__m512i; 2], __m512i)| _mm512_permutex2var_epi8(*lower, bytes, *upper);
+            let found = tables.iter().zip(window).map(lookup);
             let found = found.fold(_mm512_set1_epi8(-1), |all, one| _mm512_and_si512(all, one));
-            for (candidates, groups) in block.iter_mut().zip(groups.lengths) {
-                if groups != 0 {
+            for (candidates, groups) in block.iter_mut().zip(lengths) {
+                if *groups != 0 {
                     *candidates |= _mm512_test_epi8_mask(found, _mm512_set1_epi8(groups.cast_signed()));
                 }
             }
         }
+        block
+    })
+}
+
+/// Runs `candidates` for each block, which gets the text from the block on, up to a batch that begins with a block that has candidates.
+/// Returns the offset of that block and the number of blocks.
+#[inline(always)]
+fn in_blocks(
+    text: &[u8],
+    mut at: usize,
+    blocks: &mut [Candidates; BATCH],
+    candidates: impl Fn(&[u8]) -> Candidates,
+) -> (usize, usize) {
+    let (mut first, mut done) = (at, 0_usize);
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty())
+        && let Some(block) = blocks.get_mut(done)
+    {
+        *block = candidates(rest);
         at = at.saturating_add(BLOCK);
-        done = done.wrapping_add(1);
+        if done == 0 && *block == [0; LENGTHS] {
+            first = at;
+        } else {
+            done = done.wrapping_add(1);
+        }
     }
-    done
+    (first, done)
 }
 
 /// Runs `groups` for each part of a block: it gets the address of a part's bytes, of which it may read as many as its vector has and three
@@ -124,10 +148,8 @@ fn in_parts<const PART: usize>(
     at: usize,
     blocks: &mut [Candidates; BATCH],
     part: impl Fn(*const u8) -> [u32; LENGTHS],
-) -> usize {
-    let (mut at, mut done) = (at, 0_usize);
-    for block in blocks {
-        let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) else { break };
+) -> (usize, usize) {
+    in_blocks(text, at, blocks, |rest| {
         let mut copy = [0_u8; BLOCK_READ];
         let (bytes, length) = match rest.first_chunk::<BLOCK_READ>() {
             Some(bytes) => (bytes, BLOCK),
@@ -136,23 +158,21 @@ fn in_parts<const PART: usize>(
                 (&copy, rest.len().min(BLOCK))
             }
         };
-        *block = [0; LENGTHS];
+        let mut block = [0; LENGTHS];
         for start in (0..length).step_by(PART) {
             for (all, found) in block.iter_mut().zip(part(bytes.as_ptr().wrapping_add(start))) {
                 *all |= u64::from(found).wrapping_shl(start as u32);
             }
         }
-        at = at.saturating_add(BLOCK);
-        done = done.wrapping_add(1);
-    }
-    done
+        block
+    })
 }
 
 /// # Safety
 /// The processor has these instructions.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn avx2(stage: &FirstStage, text: &[u8], at: usize, blocks: &mut [Candidates; BATCH]) -> usize {
-    let Some(Groups { by_half, lengths, .. }) = stage.groups.as_deref() else { return 0 };
+unsafe fn avx2(stage: &FirstStage, text: &[u8], at: usize, blocks: &mut [Candidates; BATCH]) -> (usize, usize) {
+    let Some(Groups { by_half, lengths, .. }) = stage.groups.as_deref() else { return (at, 0) };
     let (low, fold) = (_mm256_set1_epi8(15), _mm256_set1_epi8(stage.fold.cast_signed()));
     // SAFETY: a table has 16 bytes.
     let table = |table: &[u8; 16]| unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast())) };
@@ -178,8 +198,8 @@ unsafe fn avx2(stage: &FirstStage, text: &[u8], at: usize, blocks: &mut [Candida
 /// # Safety
 /// The processor has these instructions.
 #[target_feature(enable = "ssse3")]
-unsafe fn ssse3(stage: &FirstStage, text: &[u8], at: usize, blocks: &mut [Candidates; BATCH]) -> usize {
-    let Some(Groups { by_half, lengths, .. }) = stage.groups.as_deref() else { return 0 };
+unsafe fn ssse3(stage: &FirstStage, text: &[u8], at: usize, blocks: &mut [Candidates; BATCH]) -> (usize, usize) {
+    let Some(Groups { by_half, lengths, .. }) = stage.groups.as_deref() else { return (at, 0) };
     let (low, fold) = (_mm_set1_epi8(15), _mm_set1_epi8(stage.fold.cast_signed()));
     // SAFETY: a table has 16 bytes.
     let table = |table: &[u8; 16]| unsafe { _mm_loadu_si128(table.as_ptr().cast()) };
