@@ -23,7 +23,8 @@ enum FilterTable {
 // With constant sizes, which are powers of two, the loop needs no bounds checks.
 const FEW_BYTES: usize = 1 << 12;
 const SOME_BYTES: usize = 1 << 15;
-const MANY_WORDS: usize = 1 << 13;
+const SOME_WORDS: usize = 1 << 13;
+const MANY_WORDS: usize = 1 << 14;
 const MOST_WORDS: usize = 1 << 15;
 
 /// Windows that anchors may contain.
@@ -42,11 +43,12 @@ const BATCH: usize = 8;
 impl<const IGNORE_CASE: bool> Filter<IGNORE_CASE> {
     /// A filter for `windows` windows of `bytes` bytes each.
     pub(super) fn new(windows: usize, bytes: usize) -> Self {
-        // At most 1/32 of a table of bytes is set, and 1/8 of the smaller table of bits.
+        // At most 1/32 of a table of bytes is set, as of the smallest table of bits, and 1/16 of the next one.
         let table = match windows {
             ..128 => FilterTable::Bytes(vec![0; FEW_BYTES].into()),
             128..1024 => FilterTable::Bytes(vec![0; SOME_BYTES].into()),
-            1024..65_536 => FilterTable::Bits(vec![0; MANY_WORDS].into()),
+            1024..16_384 => FilterTable::Bits(vec![0; SOME_WORDS].into()),
+            16_384..65_536 => FilterTable::Bits(vec![0; MANY_WORDS].into()),
             65_536.. => FilterTable::Bits(vec![0; MOST_WORDS].into()),
         };
         Self { table, mask: u32::MAX.wrapping_shr(32_u32.saturating_sub((bytes as u32).wrapping_mul(8))) }
@@ -82,11 +84,14 @@ impl<const IGNORE_CASE: bool> Filter<IGNORE_CASE> {
                     search::<IGNORE_CASE, _>(in_bytes::<SOME_BYTES>(bytes.first_chunk()?), mask, stride, text, from)
                 }
             },
-            FilterTable::Bits(words) => match <&[u64; MANY_WORDS]>::try_from(&**words) {
-                Ok(words) => search::<IGNORE_CASE, _>(in_bits(words), mask, stride, text, from),
-                Err(_) => {
-                    search::<IGNORE_CASE, _>(in_bits::<MOST_WORDS>(words.first_chunk()?), mask, stride, text, from)
+            FilterTable::Bits(words) => match words.len() {
+                SOME_WORDS => {
+                    search::<IGNORE_CASE, _>(in_bits::<SOME_WORDS>(words.first_chunk()?), mask, stride, text, from)
                 }
+                MANY_WORDS => {
+                    search::<IGNORE_CASE, _>(in_bits::<MANY_WORDS>(words.first_chunk()?), mask, stride, text, from)
+                }
+                _ => search::<IGNORE_CASE, _>(in_bits::<MOST_WORDS>(words.first_chunk()?), mask, stride, text, from),
             },
         }
     }

@@ -116,8 +116,8 @@ unsafe fn avx512<const PROBES: usize>(
     })
 }
 
-/// Runs `candidates` for each block, which gets the text from the block on, up to a batch that begins with a block that has candidates.
-/// Returns the offset of that block and the number of blocks.
+/// Runs `candidates` for each block, which gets the text from the block on, up to a batch that begins with a block that has candidates, or with the
+/// last batch of the text. Returns the offset of the batch and its number of blocks.
 #[inline(always)]
 fn in_blocks(
     text: &[u8],
@@ -131,7 +131,8 @@ fn in_blocks(
     {
         *block = candidates(rest);
         at = at.saturating_add(BLOCK);
-        if done == 0 && *block == [0; LENGTHS] {
+        // Nothing is skipped at the end, so that a short text takes the same way whatever it has.
+        if done == 0 && rest.len() > BLOCK * BATCH && *block == [0; LENGTHS] {
             first = at;
         } else {
             done = done.wrapping_add(1);
