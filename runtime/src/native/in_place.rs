@@ -81,7 +81,7 @@ impl InPlace {
     }
 }
 
-// Inlined everywhere: values then stay in registers, where writing and reading them takes longer than all else.
+// Inlined, so that values stay in registers: passing them through memory takes longer than reading them.
 impl<'a> HostData<'a> {
     #[inline]
     pub(crate) fn new<C: Context>(context: &'a C) -> Self {
@@ -93,7 +93,7 @@ impl<'a> HostData<'a> {
         self.0
     }
 
-    /// The address of the context, whose fields the path of `field` leads to.
+    /// The address at the end of a field's path.
     #[inline(always)]
     fn end(self, field: &InPlace) -> *const u8 {
         // SAFETY: the context is of the type whose layouts the index was planned with, as `RuleSet` knows, and its layouts are right: the
