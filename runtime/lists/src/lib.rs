@@ -19,6 +19,7 @@ mod lists;
 mod sets;
 mod shared;
 mod snapshot;
+mod value_type;
 
 /// The page of the crate where it is published.
 #[cfg(doctest)]
@@ -36,3 +37,4 @@ pub use limits::Limits;
 pub use lists::Lists;
 pub use shared::Changed;
 pub use snapshot::{ListId, ListInfo, Snapshot};
+pub use value_type::{Field, ListType, MAX_FIELDS, ScalarType, ValueType};
