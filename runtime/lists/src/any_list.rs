@@ -3,8 +3,10 @@
 use crate::entry::Entry;
 use crate::error::TooLarge;
 use crate::kind::Kind;
-use crate::levels::{Delta, Levels};
+use crate::levels::{Counts, Delta, Keyed, Levels, Position};
+use crate::rows::RowsBuilder;
 use crate::sets::{Addresses, EntrySet, Hosts, Integers, Texts};
+use crate::value::{Cells, Row};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -47,17 +49,34 @@ macro_rules! map_levels {
 }
 
 impl AnyList {
-    /// A list of these entries. Entries of other kinds are left out.
-    pub(crate) fn new(kind: Kind, entries: impl IntoIterator<Item = Entry>) -> Result<Self, TooLarge> {
-        fn levels<S: EntrySet>(entries: impl IntoIterator<Item = Entry>) -> Result<Levels<S>, TooLarge> {
-            Levels::new(entries.into_iter().filter_map(|entry| S::key_of(entry.0)).collect())
+    /// A list of these entries. Entries of other kinds are left out. In a list with values, `rows` has those of the entries, by the `numbers`
+    /// that are indexed as the entries.
+    pub(crate) fn new(
+        kind: Kind,
+        entries: Vec<Entry>,
+        numbers: Vec<u32>,
+        rows: Option<RowsBuilder>,
+    ) -> Result<Self, TooLarge> {
+        fn levels<S: EntrySet>(
+            entries: Vec<Entry>,
+            mut numbers: Vec<u32>,
+            rows: Option<RowsBuilder>,
+        ) -> Result<Levels<S>, TooLarge> {
+            let wanted = entries.len();
+            let keys: Vec<S::Key> = entries.into_iter().filter_map(|entry| S::key_of(entry.0)).collect();
+            // Never otherwise: callers read all entries as those of one kind.
+            if keys.len() != wanted || (rows.is_some() && numbers.len() != wanted) {
+                return Err(TooLarge);
+            }
+            numbers.shrink_to_fit();
+            Levels::new(Keyed { keys, numbers, rows })
         }
         Ok(match kind {
-            Kind::Addresses => Self::Addresses(levels(entries)?),
-            Kind::Texts => Self::Texts(levels(entries)?),
-            Kind::TextsIgnoringCase => Self::TextsIgnoringCase(levels(entries)?),
-            Kind::Hosts => Self::Hosts(levels(entries)?),
-            Kind::Integers => Self::Integers(levels(entries)?),
+            Kind::Addresses => Self::Addresses(levels(entries, numbers, rows)?),
+            Kind::Texts => Self::Texts(levels(entries, numbers, rows)?),
+            Kind::TextsIgnoringCase => Self::TextsIgnoringCase(levels(entries, numbers, rows)?),
+            Kind::Hosts => Self::Hosts(levels(entries, numbers, rows)?),
+            Kind::Integers => Self::Integers(levels(entries, numbers, rows)?),
         })
     }
 
@@ -107,19 +126,49 @@ impl AnyList {
         if let Self::Integers(levels) = self { levels.contains(number) } else { false }
     }
 
-    pub(crate) fn has(&self, entry: &Entry) -> bool {
-        with_levels!(self, levels => has(levels, entry))
+    #[inline]
+    pub(crate) fn find_address(&self, address: IpAddr) -> Option<Position> {
+        if let Self::Addresses(levels) = self { levels.most_specific(address) } else { None }
     }
 
-    pub(crate) fn entries(&self) -> Box<dyn Iterator<Item = Entry> + '_> {
-        with_levels!(self, levels => Box::new(levels.iter().map(|key| Entry(key.into()))))
+    #[inline]
+    pub(crate) fn find_text(&self, text: &[u8]) -> Option<Position> {
+        match self {
+            Self::Texts(levels) => levels.most_specific(text),
+            Self::TextsIgnoringCase(levels) => levels.most_specific(text),
+            Self::Hosts(levels) => levels.most_specific(text),
+            Self::Addresses(_) | Self::Integers(_) => None,
+        }
     }
 
-    /// The list after a change; how many entries it inserts and removes.
-    pub(crate) fn changed(&self, changes: BTreeMap<Entry, bool>) -> Result<(Self, (usize, usize)), TooLarge> {
-        map_levels!(self, levels => {
-            levels.changed(delta(levels, changes)).map(|(levels, inserted, removed)| (levels, (inserted, removed)))
-        })
+    #[inline]
+    pub(crate) fn find_integer(&self, number: i64) -> Option<Position> {
+        if let Self::Integers(levels) = self { levels.most_specific(number) } else { None }
+    }
+
+    /// The value of the entry at a position.
+    #[inline]
+    pub(crate) fn row(&self, at: Position) -> Option<Row<'_>> {
+        with_levels!(self, levels => levels.row(at))
+    }
+
+    /// The entry at a position.
+    pub(crate) fn entry(&self, at: Position) -> Option<Entry> {
+        with_levels!(self, levels => levels.key(at).map(|key| Entry(key.into())))
+    }
+
+    /// The value of this entry; `None` if it is none.
+    pub(crate) fn row_of(&self, entry: &Entry) -> Option<Row<'_>> {
+        with_levels!(self, levels => row_of(levels, entry))
+    }
+
+    pub(crate) fn entries(&self) -> Box<dyn Iterator<Item = (Entry, Row<'_>)> + '_> {
+        with_levels!(self, levels => Box::new(levels.iter().map(|(key, row)| (Entry(key.into()), row))))
+    }
+
+    /// The list after a change, and what that did.
+    pub(crate) fn changed(&self, changes: BTreeMap<Entry, Option<Cells>>) -> Result<(Self, Counts), TooLarge> {
+        map_levels!(self, levels => levels.changed(delta(levels, changes)))
     }
 
     /// The same list with fewer levels.
@@ -146,10 +195,10 @@ impl AnyList {
     }
 }
 
-fn has<S: EntrySet>(levels: &Levels<S>, entry: &Entry) -> bool {
-    S::key_of(entry.0.clone()).is_some_and(|key| levels.has(&key))
+fn row_of<'l, S: EntrySet>(levels: &'l Levels<S>, entry: &Entry) -> Option<Row<'l>> {
+    S::key_of(entry.0.clone()).and_then(|key| levels.row_of(&key))
 }
 
-fn delta<S: EntrySet>(_: &Levels<S>, changes: BTreeMap<Entry, bool>) -> Delta<S::Key> {
-    changes.into_iter().filter_map(|(entry, insert)| Some((S::key_of(entry.0)?, insert))).collect()
+fn delta<S: EntrySet>(_: &Levels<S>, changes: BTreeMap<Entry, Option<Cells>>) -> Delta<S::Key> {
+    changes.into_iter().filter_map(|(entry, wanted)| Some((S::key_of(entry.0)?, wanted))).collect()
 }

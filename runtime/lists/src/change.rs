@@ -6,8 +6,12 @@ use crate::entries::Entries;
 use crate::entry::Entry;
 use crate::error::{ListsError, TooLarge, WrongEntries};
 use crate::expiry::Expiries;
+use crate::kind::Kind;
+use crate::levels::Counts;
 use crate::shared::{Changed, Shared};
-use crate::snapshot::{ListId, NamedList, Snapshot};
+use crate::snapshot::{ListId, Snapshot};
+use crate::value::{Cells, EntryValue};
+use crate::value_type::ListType;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -36,7 +40,7 @@ pub struct Change<'l> {
 }
 
 enum Step {
-    Insert(Entry, Option<SystemTime>),
+    Insert(Entry, Cells, Option<SystemTime>),
     Remove(Entry),
     /// Removes the entry if it has expired at this time.
     Expire(Entry, SystemTime),
@@ -49,33 +53,61 @@ impl<'l> Change<'l> {
         Self { shared, known, steps: Vec::new(), wrong: WrongEntries::default(), error: None }
     }
 
-    /// Inserts an entry, which never expires; also if it would have before.
+    /// Inserts an entry without a value, which never expires; also if it would have before.
     pub fn insert(self, list: &str, entry: &str) -> Self {
-        self.parsed(list, entry, |entry| Step::Insert(entry, None))
+        self.inserted(list, entry, EntryValue::default(), None)
     }
 
     /// Inserts an entry that expires at a time: [`Lists::expire`](crate::Lists::expire) removes it then.
     pub fn insert_until(self, list: &str, entry: &str, expires: SystemTime) -> Self {
-        self.parsed(list, entry, |entry| Step::Insert(entry, Some(expires)))
+        self.inserted(list, entry, EntryValue::default(), Some(expires))
+    }
+
+    /// Inserts an entry with its value, or gives it another value. It never expires, or at the time that is given.
+    ///
+    /// ```
+    /// # use celero_lists::{Kind, Limits, ListType, Lists, ScalarRef};
+    /// let lists = Lists::new(Limits::default());
+    /// let geo = lists.declare("geo", "addresses:{country: string, asn: int}".parse::<ListType>()?)?;
+    /// let germany = [("country", "DE".into()), ("asn", 3320.into())];
+    /// lists.change().insert_value("geo", "198.51.100.0/24", germany, None).commit()?;
+    ///
+    /// let snapshot = lists.load();
+    /// let entry = snapshot.find_address(geo, "198.51.100.7".parse()?).ok_or("not found")?;
+    /// assert_eq!(snapshot.value(geo, entry, 0), Some(ScalarRef::Text("DE")));
+    ///
+    /// let error = lists.change().insert_value("geo", "::/0", [("city", "Bonn".into())], None).commit().unwrap_err();
+    /// assert_eq!(error.to_string(), "list `geo`: \"::/0\": there is no field `city`; there are country, asn");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn insert_value(
+        self,
+        list: &str,
+        entry: &str,
+        value: impl Into<EntryValue>,
+        expires: Option<SystemTime>,
+    ) -> Self {
+        self.inserted(list, entry, value.into(), expires)
     }
 
     /// Removes an entry: this very one, not what is part of a larger network or range. Nothing happens if it is not there.
-    pub fn remove(self, list: &str, entry: &str) -> Self {
-        self.parsed(list, entry, Step::Remove)
+    pub fn remove(mut self, list: &str, entry: &str) -> Self {
+        let Some((id, ty)) = self.find(list) else { return self };
+        self.parsed(list, id, ty.kind(), entry, Step::Remove)
     }
 
     /// Replaces all entries of a list.
     pub fn replace(mut self, list: &str, entries: Entries) -> Self {
-        let Some((id, kind)) = self.find(list) else { return self };
-        if kind != entries.kind() {
-            self.error.get_or_insert(ListsError::Kind { name: list.to_owned(), kind, wanted: entries.kind() });
+        let Some((id, own)) = self.find(list) else { return self };
+        if own != *entries.list_type() {
+            let wanted = entries.list_type().clone();
+            self.error.get_or_insert(ListsError::Type { name: list.to_owned(), own, wanted });
             return self;
         }
         // Here, where no other change waits for it.
-        let (entries, expiries) = entries.into_parts();
         let wanted = entries.len();
-        match AnyList::new(kind, entries) {
-            Ok(new) => self.steps.push((id, Step::Replace(new, expiries))),
+        match entries.into_list() {
+            Ok((new, expiries)) => self.steps.push((id, Step::Replace(new, expiries))),
             Err(TooLarge) => {
                 let limit = self.shared.limits.entries;
                 self.error.get_or_insert(ListsError::Limit { what: "entries", wanted, limit });
@@ -88,8 +120,18 @@ impl<'l> Change<'l> {
         self.steps.push((list, Step::Expire(entry, now)));
     }
 
-    fn parsed(mut self, list: &str, entry: &str, step: impl Fn(Entry) -> Step) -> Self {
-        let Some((id, kind)) = self.find(list) else { return self };
+    fn inserted(mut self, list: &str, entry: &str, value: EntryValue, expires: Option<SystemTime>) -> Self {
+        let Some((id, ty)) = self.find(list) else { return self };
+        match value.typed(ty.values()) {
+            Ok(cells) => self.parsed(list, id, ty.kind(), entry, |entry| Step::Insert(entry, cells.clone(), expires)),
+            Err(wrong) => {
+                self.wrong.add(Some(list), None, entry, wrong);
+                self
+            }
+        }
+    }
+
+    fn parsed(mut self, list: &str, id: ListId, kind: Kind, entry: &str, step: impl Fn(Entry) -> Step) -> Self {
         match parse_all(kind, entry) {
             Ok(entries) => self.steps.extend(entries.into_iter().map(|entry| (id, step(entry)))),
             Err(reason) => self.wrong.add(Some(list), None, entry, reason),
@@ -97,8 +139,8 @@ impl<'l> Change<'l> {
         self
     }
 
-    fn find(&mut self, list: &str) -> Option<(ListId, crate::Kind)> {
-        let found = self.known.find(list);
+    fn find(&mut self, list: &str) -> Option<(ListId, ListType)> {
+        let found = self.known.find(list).and_then(|(id, _)| Some((id, self.known.list_type(id)?)));
         if found.is_none() {
             let known = self.known.names();
             self.error.get_or_insert(ListsError::UnknownList { name: list.to_owned(), known });
@@ -135,15 +177,19 @@ impl<'l> Change<'l> {
             let Some(place) = snapshot.lists.get_mut(list as usize) else { continue };
             let mut list = place.list.clone();
             if let Some(new) = plan.replaced.take() {
-                let kept = new.entries().filter(|entry| list.has(entry)).count();
-                changed.removed = changed.removed.saturating_add(list.len().saturating_sub(kept));
-                changed.inserted = changed.inserted.saturating_add(new.len().saturating_sub(kept));
+                let (mut kept, mut updated) = (0_usize, 0_usize);
+                for (entry, row) in new.entries() {
+                    let before = list.row_of(&entry);
+                    kept = kept.saturating_add(before.is_some().into());
+                    updated = updated.saturating_add(before.is_some_and(|before| before != row).into());
+                }
+                let (inserted, removed) = (new.len().saturating_sub(kept), list.len().saturating_sub(kept));
+                changed.add(Counts { inserted, removed, updated });
                 list = new;
             }
-            let (list, (inserted, removed)) = list.changed(std::mem::take(&mut plan.entries)).map_err(too_large)?;
-            changed.inserted = changed.inserted.saturating_add(inserted);
-            changed.removed = changed.removed.saturating_add(removed);
-            *place = Arc::new(NamedList { name: place.name.clone(), list });
+            let (list, counts) = list.changed(std::mem::take(&mut plan.entries)).map_err(too_large)?;
+            changed.add(counts);
+            *place = Arc::new(place.with(list));
         }
         for (what, wanted, limit) in
             [("entries", snapshot.entry_count(), limits.entries), ("bytes", snapshot.heap_bytes(), limits.bytes)]
@@ -164,7 +210,7 @@ impl<'l> Change<'l> {
                 }
             }
         }
-        if changed.inserted > 0 || changed.removed > 0 {
+        if changed.inserted > 0 || changed.removed > 0 || changed.updated > 0 {
             snapshot.generation = snapshot.generation.saturating_add(1);
             changed.generation = snapshot.generation;
             shared.current.store(Arc::new(snapshot));
@@ -181,8 +227,8 @@ struct Plan {
     replaces: bool,
     /// What takes its place.
     replaced: Option<AnyList>,
-    /// Then these are inserted (`true`) and removed.
-    entries: BTreeMap<Entry, bool>,
+    /// Then these are inserted with their values, or removed (`None`).
+    entries: BTreeMap<Entry, Option<Cells>>,
     /// When entries expire.
     expiries: BTreeMap<Entry, Option<SystemTime>>,
 }
@@ -191,13 +237,13 @@ impl Plan {
     /// Adds a step. `before` is when entries expire before the change.
     fn add(&mut self, step: Step, before: Option<&Expiries>) {
         match step {
-            Step::Insert(entry, expires) => {
+            Step::Insert(entry, cells, expires) => {
                 self.expiries.insert(entry.clone(), expires);
-                self.entries.insert(entry, true);
+                self.entries.insert(entry, Some(cells));
             }
             Step::Remove(entry) => {
                 self.expiries.insert(entry.clone(), None);
-                self.entries.insert(entry, false);
+                self.entries.insert(entry, None);
             }
             // It may have been inserted again, after the steps were collected.
             Step::Expire(entry, now) => {

@@ -1,9 +1,13 @@
 //! [`Entries`]: the entries of one list, read from text.
 
 use crate::address_range::parse_all;
+use crate::any_list::AnyList;
 use crate::entry::Entry;
-use crate::error::WrongEntries;
+use crate::error::{TooLarge, WrongEntries};
 use crate::kind::Kind;
+use crate::rows::RowsBuilder;
+use crate::value::{Cells, EntryValue, Row, WrongValue};
+use crate::value_type::ListType;
 use std::time::SystemTime;
 
 /// The entries of one list, for [`Change::replace`](crate::Change::replace).
@@ -21,46 +25,73 @@ use std::time::SystemTime;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Entries {
-    kind: Kind,
+    ty: ListType,
     entries: Vec<Entry>,
+    /// The numbers of their values, indexed as the entries; empty if they carry none.
+    numbers: Vec<u32>,
+    rows: Option<RowsBuilder>,
     expiries: Vec<(Entry, SystemTime)>,
 }
 
 impl Entries {
-    /// Returns an empty collection for lists of this kind.
+    /// Returns an empty collection for lists of this type. A [`Kind`] is the type of lists whose entries carry no values.
     #[must_use]
-    pub fn new(kind: Kind) -> Self {
-        Self { kind, entries: Vec::new(), expiries: Vec::new() }
+    pub fn new(ty: impl Into<ListType>) -> Self {
+        let ty = ty.into();
+        let rows = ty.values().map(RowsBuilder::new);
+        Self { ty, entries: Vec::new(), numbers: Vec::new(), rows, expiries: Vec::new() }
     }
 
-    /// Reads entries.
+    /// Reads entries without values.
     ///
     /// # Errors
     /// All wrong ones, each with its number, from 1, as its line.
-    pub fn from_texts<T: AsRef<str>>(kind: Kind, texts: impl IntoIterator<Item = T>) -> Result<Self, WrongEntries> {
-        let (mut entries, mut wrong) = (Self::new(kind), WrongEntries::default());
+    pub fn from_texts<T: AsRef<str>>(
+        ty: impl Into<ListType>,
+        texts: impl IntoIterator<Item = T>,
+    ) -> Result<Self, WrongEntries> {
+        let (mut entries, mut wrong) = (Self::new(ty), WrongEntries::default());
         for (line, text) in (1..).zip(texts) {
-            entries.add(Some(line), text.as_ref(), None, &mut wrong);
+            let cells = EntryValue::default().typed(entries.ty.values());
+            entries.add(Some(line), text.as_ref(), cells, None, &mut wrong);
         }
         entries.checked(wrong)
     }
 
-    /// Reads one entry, which expires if `expires` is given.
+    /// Adds an entry with its value.
+    ///
+    /// # Errors
+    /// The text is no entry, or the value none of its type.
+    pub fn insert(&mut self, entry: &str, value: impl Into<EntryValue>) -> Result<(), WrongEntries> {
+        let mut wrong = WrongEntries::default();
+        self.add(None, entry, value.into().typed(self.ty.values()), None, &mut wrong);
+        if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+    }
+
+    /// Reads one entry with the value of its cells. It expires if `expires` is given.
     pub(crate) fn add(
         &mut self,
         line: Option<usize>,
         text: &str,
+        cells: Result<Cells, WrongValue>,
         expires: Option<SystemTime>,
         wrong: &mut WrongEntries,
     ) {
-        match parse_all(self.kind, text) {
-            Ok(entries) => {
+        match (parse_all(self.ty.kind(), text), cells) {
+            (Err(reason), _) => wrong.add(None, line, text, reason),
+            (_, Err(reason)) => wrong.add(None, line, text, reason),
+            (Ok(entries), Ok(cells)) => {
+                if let Some(rows) = &mut self.rows {
+                    let Some(number) = rows.add_cells(&cells) else {
+                        return wrong.add(None, line, text, "the values of all entries exceed 4 GiB".to_owned());
+                    };
+                    self.numbers.extend(entries.iter().map(|_| number));
+                }
                 if let Some(expires) = expires {
                     self.expiries.extend(entries.iter().map(|entry| (entry.clone(), expires)));
                 }
                 self.entries.extend(entries);
             }
-            Err(reason) => wrong.add(None, line, text, reason),
         }
     }
 
@@ -68,18 +99,32 @@ impl Entries {
         if wrong.is_empty() { Ok(self) } else { Err(wrong) }
     }
 
-    /// Adds the entries of another collection of the same kind; of another kind, nothing.
+    /// Adds the entries of another collection of the same type; of another type, nothing. Of equal entries, the last one counts.
     pub fn append(&mut self, other: Self) {
-        if self.kind == other.kind {
-            self.entries.extend(other.entries);
-            self.expiries.extend(other.expiries);
+        if self.ty != other.ty {
+            return;
         }
+        if let (Some(rows), Some(other_rows)) = (&mut self.rows, other.rows.map(RowsBuilder::finish)) {
+            for number in &other.numbers {
+                let row = Row { rows: Some(&other_rows), row: *number };
+                // A number that no row has leaves out all fields. Values of 4 GiB exceed the limits of lists.
+                self.numbers.push(rows.add(row.iter()).unwrap_or(u32::MAX));
+            }
+        }
+        self.entries.extend(other.entries);
+        self.expiries.extend(other.expiries);
     }
 
     /// Returns what the entries are.
     #[must_use]
     pub fn kind(&self) -> Kind {
-        self.kind
+        self.ty.kind()
+    }
+
+    /// Returns what the entries are and carry.
+    #[must_use]
+    pub fn list_type(&self) -> &ListType {
+        &self.ty
     }
 
     /// Returns the number of entries, with equal ones.
@@ -99,7 +144,9 @@ impl Entries {
         self.entries.iter()
     }
 
-    pub(crate) fn into_parts(self) -> (Vec<Entry>, Vec<(Entry, SystemTime)>) {
-        (self.entries, self.expiries)
+    /// The list of these entries, and when they expire.
+    pub(crate) fn into_list(self) -> Result<(AnyList, Vec<(Entry, SystemTime)>), TooLarge> {
+        let Self { ty, entries, numbers, rows, expiries } = self;
+        Ok((AnyList::new(ty.kind(), entries, numbers, rows)?, expiries))
     }
 }

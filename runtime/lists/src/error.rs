@@ -1,6 +1,7 @@
 //! What was wrong with entries, and why a change was refused.
 
-use crate::kind::Kind;
+use crate::value::WrongValue;
+use crate::value_type::ListType;
 use std::fmt;
 
 /// A set that does not fit into 32-bit numbers.
@@ -19,6 +20,8 @@ pub struct WrongEntry {
     pub list: Option<String>,
     /// Its line in the text, from 1.
     pub line: Option<usize>,
+    /// The column or member of its value that is wrong, if it is not the entry itself.
+    pub column: Option<String>,
     /// The beginning of the entry.
     pub entry: String,
     /// What is wrong with it.
@@ -33,7 +36,11 @@ impl fmt::Display for WrongEntry {
         if let Some(line) = self.line {
             write!(f, "line {line}: ")?;
         }
-        write!(f, "{:?}: {}", self.entry, self.reason)
+        write!(f, "{:?}: ", self.entry)?;
+        if let Some(column) = &self.column {
+            write!(f, "`{column}`: ")?;
+        }
+        f.write_str(&self.reason)
     }
 }
 
@@ -61,7 +68,8 @@ impl WrongEntries {
         self.listed.is_empty()
     }
 
-    pub(crate) fn add(&mut self, list: Option<&str>, line: Option<usize>, entry: &str, reason: String) {
+    pub(crate) fn add(&mut self, list: Option<&str>, line: Option<usize>, entry: &str, reason: impl Into<WrongValue>) {
+        let WrongValue { field: column, reason } = reason.into();
         if self.listed.len() >= LISTED {
             self.others = self.others.saturating_add(1);
             return;
@@ -70,7 +78,7 @@ impl WrongEntries {
             Some((end, _)) => format!("{}..", entry.get(..end).unwrap_or_default()),
             None => entry.to_owned(),
         };
-        self.listed.push(WrongEntry { list: list.map(str::to_owned), line, entry, reason });
+        self.listed.push(WrongEntry { list: list.map(str::to_owned), line, column, entry, reason });
     }
 }
 
@@ -104,14 +112,14 @@ pub enum ListsError {
     },
     /// A name that is no name of a list: letters, digits, `_` and inner dots; at most 64 bytes.
     Name(String),
-    /// A list of this name exists with another kind.
-    Kind {
+    /// A list of this name exists with another type.
+    Type {
         /// The name.
         name: String,
-        /// The kind of the list.
-        kind: Kind,
-        /// The kind that was wanted.
-        wanted: Kind,
+        /// The type of the list.
+        own: ListType,
+        /// The type that was wanted.
+        wanted: ListType,
     },
     /// Wrong entries.
     Entries(WrongEntries),
@@ -135,7 +143,7 @@ impl fmt::Display for ListsError {
                 f,
                 "{name:?} is no name of a list: letters, digits, `_` and inner dots; at most {MAX_NAME_BYTES} bytes"
             ),
-            Self::Kind { name, kind, wanted } => write!(f, "list `{name}` is of {kind}, not of {wanted}"),
+            Self::Type { name, own, wanted } => write!(f, "list `{name}` is of {own}, not of {wanted}"),
             Self::Entries(wrong) => wrong.fmt(f),
             Self::Limit { what, wanted, limit } => write!(f, "{wanted} {what}, more than the limit of {limit}"),
         }

@@ -2,7 +2,9 @@
 
 use crate::entries::Entries;
 use crate::error::WrongEntries;
-use crate::kind::Kind;
+use crate::value::{Cells, Scalar, WrongValue, article, complete};
+use crate::value_type::{Field, ListType, ScalarType, ValueType};
+use serde_json::{Map, Value};
 use std::fmt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -17,10 +19,11 @@ pub enum Format {
     /// One entry a line, without the spaces around it. `#` at the beginning of a line or after a space starts a comment. Empty lines are
     /// ignored.
     Lines,
-    /// Comma-separated values (RFC 4180). The first record names the columns: `entry`, and if wanted `expires`. Others are ignored.
+    /// Comma-separated values (RFC 4180). The first record names the columns: `entry`, the fields of the values, and if wanted `expires`. Others
+    /// are ignored. An entry leaves out a field whose column is empty.
     Csv,
-    /// One JSON value a line: a text, an integer, or an object with the members `entry` and, if wanted, `expires`. Others are ignored.
-    /// Empty lines are ignored.
+    /// One JSON value a line: a text, an integer, or an object with the members `entry`, the fields of the value, and, if wanted, `expires`.
+    /// Others are ignored. An entry leaves out a field whose member is missing or `null`. Empty lines are ignored.
     JsonLines,
 }
 
@@ -61,25 +64,44 @@ impl Entries {
     /// Reads entries from a text. `expires` is a time in seconds since 1970-01-01T00:00:00Z. An entry that has expired is read too:
     /// [`Lists::expire`](crate::Lists::expire) removes it.
     ///
+    /// ```
+    /// use celero_lists::{Entries, Format, ListType};
+    ///
+    /// let ty: ListType = "addresses:{country: string, asn: int}".parse()?;
+    /// let csv = "entry,country,asn\n192.0.2.0/24,DE,3320\n2001:db8::/32,FR,\n";
+    /// assert_eq!(Entries::parse(&ty, Format::Csv, csv)?.len(), 2);
+    ///
+    /// let error = Entries::parse(&ty, Format::Csv, "entry,country,asn\n192.0.2.0/24,DE,AS3320\n").unwrap_err();
+    /// assert_eq!(error.to_string(), "line 2: \"AS3320\": `asn`: not an integer of 64 bits");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// Everything that is wrong, each with its line.
-    pub fn parse(kind: Kind, format: Format, text: &str) -> Result<Self, WrongEntries> {
-        let (mut entries, mut wrong) = (Self::new(kind), WrongEntries::default());
+    /// Everything that is wrong, each with its line, and its column if it is a value.
+    pub fn parse(ty: impl Into<ListType>, format: Format, text: &str) -> Result<Self, WrongEntries> {
+        let ty = ty.into();
+        let (mut entries, mut wrong) = (Self::new(&ty), WrongEntries::default());
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        match format {
-            Format::Lines => {
+        match (format, ty.values()) {
+            (Format::Lines, Some(values)) => {
+                let reason = format!("plain lines have no values, which are {values} here: CSV or JSON Lines have");
+                wrong.add(None, Some(1), text.lines().next().unwrap_or_default(), reason);
+            }
+            (Format::Lines, None) => {
                 for (number, line) in (1..).zip(text.lines()) {
                     let line = without_comment(line).trim();
                     if !line.is_empty() {
-                        entries.add(Some(number), line, None, &mut wrong);
+                        entries.add(Some(number), line, Ok(Cells::default()), None, &mut wrong);
                     }
                 }
             }
-            Format::Csv => read_csv(text, &mut entries, &mut wrong),
-            Format::JsonLines => {
+            (Format::Csv, values) => read_csv(text, values, &mut entries, &mut wrong),
+            (Format::JsonLines, values) => {
                 for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-                    match json_entry(line) {
-                        Ok((entry, expires)) => entries.add(Some(number), &entry, expires, &mut wrong),
+                    match json_entry(line, values) {
+                        Ok(JsonEntry { entry, cells, expires }) => {
+                            entries.add(Some(number), &entry, cells, expires, &mut wrong);
+                        }
                         Err(reason) => wrong.add(None, Some(number), line, reason),
                     }
                 }
@@ -92,14 +114,14 @@ impl Entries {
     ///
     /// # Errors
     /// The file cannot be read, or entries are wrong.
-    pub fn read(kind: Kind, path: &Path) -> Result<Self, ReadError> {
+    pub fn read(ty: impl Into<ListType>, path: &Path) -> Result<Self, ReadError> {
         let bytes = std::fs::metadata(path).map_err(ReadError::File)?.len();
         if bytes > MAX_FILE_BYTES {
             let message = format!("{bytes} bytes, more than the limit of {MAX_FILE_BYTES}");
             return Err(ReadError::File(std::io::Error::new(std::io::ErrorKind::FileTooLarge, message)));
         }
         let text = std::fs::read_to_string(path).map_err(ReadError::File)?;
-        Self::parse(kind, Format::of_path(path), &text).map_err(ReadError::Entries)
+        Self::parse(ty, Format::of_path(path), &text).map_err(ReadError::Entries)
     }
 }
 
@@ -121,17 +143,30 @@ fn time(seconds: u64) -> Result<SystemTime, String> {
     time.ok_or_else(|| format!("`expires` is too late: {seconds}"))
 }
 
-fn read_csv(text: &str, entries: &mut Entries, wrong: &mut WrongEntries) {
+fn read_csv(text: &str, values: Option<&ValueType>, entries: &mut Entries, wrong: &mut WrongEntries) {
     let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::Headers).from_reader(text.as_bytes());
-    let column = |headers: &csv::StringRecord, name: &str| headers.iter().position(|header| header == name);
-    let (entry, expires) = match reader.headers() {
-        Ok(headers) => (column(headers, "entry"), column(headers, "expires")),
+    let headers = match reader.headers() {
+        Ok(headers) => headers.clone(),
         Err(error) => return wrong.add(None, Some(1), "", error.to_string()),
     };
-    let Some(entry) = entry else {
-        let first = text.lines().next().unwrap_or_default();
-        return wrong.add(None, Some(1), first, "the first record has no column `entry`".to_owned());
+    let mut missing = Vec::new();
+    let mut column = |name: &str, wanted: bool| {
+        let found = headers.iter().position(|header| header == name);
+        if found.is_none() && wanted {
+            missing.push(format!("the first record has no column `{name}`"));
+        }
+        found
     };
+    let entry = column("entry", true);
+    let expires = column("expires", false);
+    let fields: Vec<(&Field, Option<usize>)> = match values {
+        Some(values) => values.fields().iter().map(|field| (field, column(field.name(), true))).collect(),
+        None => Vec::new(),
+    };
+    for reason in missing {
+        wrong.add(None, Some(1), text.lines().next().unwrap_or_default(), reason);
+    }
+    let Some(entry) = entry.filter(|_| wrong.is_empty()) else { return };
     for record in reader.records() {
         let record = match record {
             Ok(record) => record,
@@ -151,35 +186,70 @@ fn read_csv(text: &str, entries: &mut Entries, wrong: &mut WrongEntries) {
             let number = seconds.parse().map_err(|_| format!("`expires` is not a number of seconds: {seconds:?}"));
             number.and_then(time)
         });
+        let before = wrong.count();
+        let cells = fields.iter().map(|(field, column)| {
+            let text = column.and_then(|column| record.get(column)).filter(|text| !text.is_empty())?;
+            let value = Scalar::parse(field.ty(), text);
+            // All wrong ones are reported.
+            value.map_err(|reason| wrong.add(None, line, text, WrongValue::of(field, reason))).ok()
+        });
+        let cells: Cells = cells.collect();
+        if wrong.count() > before {
+            continue;
+        }
+        let cells = values.map_or(Ok(Cells::default()), |values| complete(values, cells));
         match seconds.transpose() {
-            Ok(expires) => entries.add(line, text, expires, wrong),
+            Ok(expires) => entries.add(line, text, cells, expires, wrong),
             Err(reason) => wrong.add(None, line, text, reason),
         }
     }
 }
 
-/// The text of an entry, and when it expires.
-fn json_entry(line: &str) -> Result<(String, Option<SystemTime>), String> {
-    use serde_json::Value;
+/// What a line of JSON Lines says.
+struct JsonEntry {
+    entry: String,
+    cells: Result<Cells, WrongValue>,
+    expires: Option<SystemTime>,
+}
+
+fn json_entry(line: &str, values: Option<&ValueType>) -> Result<JsonEntry, String> {
     let text = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) if !number.is_f64() => Some(number.to_string()),
         _ => None,
     };
-    match serde_json::from_str(line).map_err(|error| format!("not JSON: {error}"))? {
-        Value::Object(members) => {
-            let entry = members.get("entry").ok_or("the object has no member `entry`")?;
-            let entry = text(entry).ok_or("`entry` is neither a text nor an integer")?;
-            let seconds = match members.get("expires") {
-                None | Some(Value::Null) => return Ok((entry, None)),
-                Some(value) => {
-                    value.as_u64().ok_or_else(|| format!("`expires` is not a number of seconds: {value}"))?
-                }
-            };
-            Ok((entry, Some(time(seconds)?)))
+    let mut value: Value = serde_json::from_str(line).map_err(|error| format!("not JSON: {error}"))?;
+    let Some(members) = value.as_object_mut() else {
+        let entry = text(&value).ok_or("neither a text, an integer nor an object")?;
+        return Ok(JsonEntry { entry, cells: json_cells(&mut Map::new(), values), expires: None });
+    };
+    let entry = members.get("entry").ok_or("the object has no member `entry`")?;
+    let entry = text(entry).ok_or("`entry` is neither a text nor an integer")?;
+    let expires = match members.get("expires") {
+        None | Some(Value::Null) => None,
+        Some(value) => {
+            let seconds = value.as_u64().ok_or_else(|| format!("`expires` is not a number of seconds: {value}"))?;
+            Some(time(seconds)?)
         }
-        value => {
-            text(&value).map(|entry| (entry, None)).ok_or_else(|| "neither a text, an integer nor an object".into())
-        }
-    }
+    };
+    Ok(JsonEntry { entry, cells: json_cells(members, values), expires })
+}
+
+/// The value of an entry.
+fn json_cells(members: &mut Map<String, Value>, values: Option<&ValueType>) -> Result<Cells, WrongValue> {
+    let Some(values) = values else { return Ok(Cells::default()) };
+    let cells = values.fields().iter().map(|field| {
+        let value = members.remove(&**field.name());
+        let scalar = match (value, field.ty()) {
+            (None | Some(Value::Null), _) => return Ok(None),
+            (Some(Value::String(text)), ScalarType::Text) => Scalar::parse(ScalarType::Text, &text),
+            (Some(Value::Number(number)), ScalarType::Int) => {
+                number.as_i64().map(Scalar::Int).ok_or_else(|| format!("not an integer of 64 bits: {number}"))
+            }
+            (Some(Value::Bool(truth)), ScalarType::Bool) => Ok(Scalar::Bool(truth)),
+            (Some(other), ty) => Err(format!("not {}: {other}", article(ty))),
+        };
+        scalar.map(Some).map_err(|reason| WrongValue::of(field, reason))
+    });
+    complete(values, cells.collect::<Result<_, _>>()?)
 }

@@ -1,12 +1,16 @@
 //! [`Levels`]: a list as a large set of entries and a few small changes after it.
 //!
-//! A change adds a level: what it inserts as a set of its own, and the entries of earlier levels that it removes. No change copies the
-//! large set. Small levels are merged at once, so that each is larger than those after it; large ones, and the large set itself, in the
+//! A change adds a level: what it inserts as a set of its own, and the entries of earlier levels that it removes. An entry that gets
+//! another value is removed and inserted. No change copies the large set. Small levels are merged at once, so that each is larger than those after it; large ones, and the large set itself, in the
 //! background. All levels are immutable, and lists share them.
 
 use crate::entry::Key;
 use crate::error::TooLarge;
+use crate::rows::{RowNumbers, Rows, RowsBuilder};
 use crate::sets::{EntrySet, Keys};
+use crate::value::{Cells, Row};
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -27,14 +31,67 @@ pub(crate) struct Levels<S: EntrySet> {
 struct Level<S: EntrySet> {
     /// What it inserts.
     entries: S,
+    /// The values of these entries, in lists with values.
+    values: Option<Values>,
     /// The entries of earlier levels that it removes.
     removed: Keys<S::Key>,
     /// Bytes on the heap, texts of removed entries included.
     bytes: usize,
 }
 
-/// The keys that a change inserts (`true`) and removes.
-pub(crate) type Delta<K> = BTreeMap<K, bool>;
+struct Values {
+    rows: Rows,
+    /// Indexed by entry.
+    numbers: RowNumbers,
+}
+
+/// The keys that a change inserts, with their values, and those that it removes (`None`).
+pub(crate) type Delta<K> = BTreeMap<K, Option<Cells>>;
+
+/// How many entries a change inserts, removes, and gives other values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) inserted: usize,
+    pub(crate) removed: usize,
+    pub(crate) updated: usize,
+}
+
+/// Where an entry of a list is: its level and its number there. As long as the list exists, in this form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub(crate) level: u32,
+    pub(crate) id: u32,
+}
+
+/// Keys, and in lists with values the numbers of their rows.
+pub(crate) struct Keyed<K> {
+    pub(crate) keys: Vec<K>,
+    /// Indexed as the keys; empty in lists without values.
+    pub(crate) numbers: Vec<u32>,
+    pub(crate) rows: Option<RowsBuilder>,
+}
+
+impl<K: Ord> Keyed<K> {
+    /// Sorts the keys. Of equal ones only the last is kept.
+    fn sort(&mut self) {
+        if self.rows.is_none() {
+            // Mostly a few sorted runs.
+            self.keys.sort();
+            self.keys.dedup();
+            return;
+        }
+        let mut pairs: Vec<(K, u32)> = std::mem::take(&mut self.keys).into_iter().zip(self.numbers.drain(..)).collect();
+        pairs.sort_by(|(one, _), (other, _)| one.cmp(other));
+        pairs.dedup_by(|later, kept| {
+            let same = later.0 == kept.0;
+            if same {
+                kept.1 = later.1;
+            }
+            same
+        });
+        (self.keys, self.numbers) = pairs.into_iter().unzip();
+    }
+}
 
 impl<S: EntrySet> Clone for Levels<S> {
     fn clone(&self) -> Self {
@@ -43,7 +100,9 @@ impl<S: EntrySet> Clone for Levels<S> {
 }
 
 impl<S: EntrySet> Level<S> {
-    fn new(keys: Vec<S::Key>, removed: Keys<S::Key>) -> Result<Self, TooLarge> {
+    /// A level of these entries, which are sorted and distinct.
+    fn new(entries: Keyed<S::Key>, removed: Keys<S::Key>) -> Result<Self, TooLarge> {
+        let Keyed { keys, numbers, rows } = entries;
         if u32::try_from(keys.len()).is_ok_and(|len| len == u32::MAX) || u32::try_from(keys.len()).is_err() {
             return Err(TooLarge);
         }
@@ -51,29 +110,40 @@ impl<S: EntrySet> Level<S> {
         let removed_bytes = removed.allocation_size().saturating_add(
             removed.iter().map(|key| if let Key::Text(text) = key.clone().into() { text.len() } else { 0 }).sum(),
         );
-        let bytes = entries.heap_bytes().saturating_add(removed_bytes);
-        Ok(Self { entries, removed, bytes })
+        let values = rows.map(|rows| Values { rows: rows.finish(), numbers: RowNumbers::new(&numbers) });
+        let values_bytes =
+            values.as_ref().map_or(0, |values| values.rows.heap_bytes().saturating_add(values.numbers.heap_bytes()));
+        let bytes = entries.heap_bytes().saturating_add(removed_bytes).saturating_add(values_bytes);
+        Ok(Self { entries, values, removed, bytes })
     }
 
     fn size(&self) -> usize {
         self.entries.len().saturating_add(self.removed.len())
     }
 
-    fn keys(&self) -> impl Iterator<Item = (u32, S::Key)> {
-        (0..u32::try_from(self.entries.len()).unwrap_or(u32::MAX)).filter_map(|id| Some((id, self.entries.key(id)?)))
+    fn ids(&self) -> std::ops::Range<u32> {
+        0..u32::try_from(self.entries.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The value of an entry.
+    #[inline]
+    fn row(&self, id: u32) -> Row<'_> {
+        match &self.values {
+            Some(Values { rows, numbers }) => Row { rows: Some(rows), row: numbers.get(id).unwrap_or(u32::MAX) },
+            None => Row { rows: None, row: 0 },
+        }
     }
 }
 
 impl<S: EntrySet> Levels<S> {
-    /// A list of these entries.
+    /// A list of these entries. Of equal ones only the last is kept.
     ///
     /// # Errors
     /// They exceed what a set can hold.
-    pub(crate) fn new(mut keys: Vec<S::Key>) -> Result<Self, TooLarge> {
-        keys.sort_unstable();
-        keys.dedup();
-        let len = keys.len();
-        Ok(Self { levels: vec![Arc::new(Level::new(keys, Keys::default())?)], len })
+    pub(crate) fn new(mut entries: Keyed<S::Key>) -> Result<Self, TooLarge> {
+        entries.sort();
+        let len = entries.keys.len();
+        Ok(Self { levels: vec![Arc::new(Level::new(entries, Keys::default())?)], len })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -101,46 +171,85 @@ impl<S: EntrySet> Levels<S> {
         false
     }
 
-    /// Whether this is an entry.
-    pub(crate) fn has(&self, key: &S::Key) -> bool {
-        for level in self.levels.iter().rev() {
-            if level.entries.has(key) {
-                return true;
+    /// The most specific entry that contains the value.
+    #[inline]
+    pub(crate) fn most_specific(&self, value: S::Value<'_>) -> Option<Position> {
+        let mut best: Option<(&Level<S>, Position)> = None;
+        let mut newer: &[Arc<Level<S>>] = &[];
+        for (index, level) in self.levels.iter().enumerate().rev() {
+            if let Some(id) = level.entries.most_specific(value, |id| !is_removed(level, id, newer))
+                && best.is_none_or(|(best, at)| level.entries.rank(id) > best.entries.rank(at.id))
+            {
+                best = Some((level, Position { level: u32::try_from(index).unwrap_or(u32::MAX), id }));
             }
-            if level.removed.contains(key) {
-                return false;
-            }
+            newer = self.levels.get(index..).unwrap_or_default();
         }
-        false
+        best.map(|(_, position)| position)
     }
 
-    /// All entries, in no order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = S::Key> {
+    /// The value of the entry at a position.
+    #[inline]
+    pub(crate) fn row(&self, at: Position) -> Option<Row<'_>> {
+        self.levels.get(at.level as usize).map(|level| level.row(at.id))
+    }
+
+    /// The entry at a position.
+    pub(crate) fn key(&self, at: Position) -> Option<S::Key> {
+        self.levels.get(at.level as usize)?.entries.key(at.id)
+    }
+
+    /// The value of this entry; `None` if it is none.
+    pub(crate) fn row_of(&self, key: &S::Key) -> Option<Row<'_>> {
+        for level in self.levels.iter().rev() {
+            if let Some(id) = level.entries.id_of(key) {
+                return Some(level.row(id));
+            }
+            if level.removed.contains(key) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// All entries with their values, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (S::Key, Row<'_>)> {
         self.levels.iter().enumerate().flat_map(|(index, level)| {
             let newer = self.levels.get(index.saturating_add(1)..).unwrap_or_default();
-            level.keys().filter(move |(id, _)| !is_removed(level, *id, newer)).map(|(_, key)| key)
+            let kept = level.ids().filter(move |id| !is_removed(level, *id, newer));
+            kept.filter_map(|id| Some((level.entries.key(id)?, level.row(id))))
         })
     }
 
-    /// The list after a change, and how many entries it inserts and removes. Takes time linear in the size of the change and of the small
-    /// levels, and a lookup for each key.
+    /// The list after a change, and what that did. Takes time linear in the size of the change and of the small levels, and a lookup
+    /// for each key.
     ///
     /// # Errors
     /// The change exceeds what a set can hold.
-    pub(crate) fn changed(&self, delta: Delta<S::Key>) -> Result<(Self, usize, usize), TooLarge> {
-        let (mut inserted, mut removed) = (Vec::new(), Keys::default());
-        for (key, insert) in delta {
-            if insert != self.has(&key) {
-                if insert {
-                    inserted.push(key);
-                } else {
-                    removed.insert(key);
+    pub(crate) fn changed(&self, delta: Delta<S::Key>) -> Result<(Self, Counts), TooLarge> {
+        let mut counts = Counts::default();
+        let mut removed = Keys::default();
+        let mut inserted = Keyed { keys: Vec::new(), numbers: Vec::new(), rows: self.rows_builder() };
+        for (key, wanted) in delta {
+            let (own, count) = match (&wanted, self.row_of(&key)) {
+                (None, None) => continue,
+                (None, Some(_)) => (true, &mut counts.removed),
+                (Some(_), None) => (false, &mut counts.inserted),
+                (Some(cells), Some(row)) if row.is(cells) => continue,
+                (Some(_), Some(_)) => (true, &mut counts.updated),
+            };
+            *count = count.saturating_add(1);
+            if own {
+                removed.insert(key.clone());
+            }
+            if let Some(cells) = wanted {
+                if let Some(rows) = &mut inserted.rows {
+                    inserted.numbers.push(rows.add_cells(&cells).ok_or(TooLarge)?);
                 }
+                inserted.keys.push(key);
             }
         }
-        let counts = (inserted.len(), removed.len());
-        if counts == (0, 0) {
-            return Ok((self.clone(), 0, 0));
+        if counts == Counts::default() {
+            return Ok((self.clone(), counts));
         }
         let mut levels = self.levels.clone();
         levels.push(Arc::new(Level::new(inserted, removed)?));
@@ -153,8 +262,13 @@ impl<S: EntrySet> Levels<S> {
             levels.truncate(first);
             levels.push(Arc::new(merged));
         }
-        let len = self.len.saturating_add(counts.0).saturating_sub(counts.1);
-        Ok((Self { levels, len }, counts.0, counts.1))
+        let len = self.len.saturating_add(counts.inserted).saturating_sub(counts.removed);
+        Ok((Self { levels, len }, counts))
+    }
+
+    /// A builder for the values of new entries; `None` in lists without values.
+    fn rows_builder(&self) -> Option<RowsBuilder> {
+        builder(&self.levels)
     }
 
     /// Whether the background should merge levels.
@@ -197,17 +311,38 @@ fn is_removed<S: EntrySet>(level: &Level<S>, id: u32, newer: &[Arc<Level<S>>]) -
 
 /// One level that is equal to these, the oldest first. The first level of a list removes nothing.
 fn merge<S: EntrySet>(levels: &[Arc<Level<S>>], is_first: bool) -> Result<Level<S>, TooLarge> {
-    let mut keys = Vec::with_capacity(levels.iter().map(|level| level.entries.len()).fold(0, usize::saturating_add));
+    let len = levels.iter().map(|level| level.entries.len()).fold(0, usize::saturating_add);
+    let mut merged = Keyed { keys: Vec::with_capacity(len), numbers: Vec::new(), rows: builder(levels) };
     let mut removed = Keys::default();
     for (index, level) in levels.iter().enumerate() {
         let newer = levels.get(index.saturating_add(1)..).unwrap_or_default();
-        keys.extend(level.keys().filter(|(id, _)| !is_removed(level, *id, newer)).map(|(_, key)| key));
+        // By the number of a row in this level: its number in the merged one.
+        let mut known: HashMap<u32, u32, RandomState> = HashMap::default();
+        for id in level.ids().filter(|id| !is_removed(level, *id, newer)) {
+            let Some(key) = level.entries.key(id) else { continue };
+            merged.keys.push(key);
+            if let Some(rows) = &mut merged.rows {
+                let row = level.row(id);
+                let number = match known.get(&row.row) {
+                    Some(number) => *number,
+                    None => {
+                        let number = rows.add(row.iter()).ok_or(TooLarge)?;
+                        known.insert(row.row, number);
+                        number
+                    }
+                };
+                merged.numbers.push(number);
+            }
+        }
         if !is_first {
             removed.extend(level.removed.iter().cloned());
         }
     }
-    // Mostly a few sorted runs.
-    keys.sort();
-    keys.dedup();
-    Level::new(keys, removed)
+    merged.sort();
+    Level::new(merged, removed)
+}
+
+/// A builder for values as these levels have them.
+fn builder<S: EntrySet>(levels: &[Arc<Level<S>>]) -> Option<RowsBuilder> {
+    levels.first()?.values.as_ref().map(|values| values.rows.builder())
 }

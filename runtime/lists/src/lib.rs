@@ -16,9 +16,11 @@ mod kind;
 mod levels;
 mod limits;
 mod lists;
+mod rows;
 mod sets;
 mod shared;
 mod snapshot;
+mod value;
 mod value_type;
 
 /// The page of the crate where it is published.
@@ -36,5 +38,6 @@ pub use kind::Kind;
 pub use limits::Limits;
 pub use lists::Lists;
 pub use shared::Changed;
-pub use snapshot::{ListId, ListInfo, Snapshot};
+pub use snapshot::{EntryId, ListId, ListInfo, Snapshot};
+pub use value::{EntryValue, MAX_VALUE_BYTES, Row, Scalar, ScalarRef};
 pub use value_type::{Field, ListType, MAX_FIELDS, ScalarType, ValueType};

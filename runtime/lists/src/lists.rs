@@ -4,10 +4,11 @@ use crate::any_list::AnyList;
 use crate::change::Change;
 use crate::error::{ListsError, MAX_NAME_BYTES};
 use crate::expiry::Expiries;
-use crate::kind::Kind;
 use crate::limits::Limits;
+use crate::rows::RowsBuilder;
 use crate::shared::{Changed, Shared};
 use crate::snapshot::{ListId, NamedList, Snapshot};
+use crate::value_type::ListType;
 use arc_swap::Guard;
 use std::fmt;
 use std::sync::Arc;
@@ -42,20 +43,21 @@ impl Lists {
         Self { shared: Arc::new(Shared::new(limits)) }
     }
 
-    /// Adds an empty list and returns its number; that of the list with this name and kind, if there is one.
+    /// Adds an empty list and returns its number; that of the list with this name and type, if there is one. A [`Kind`](crate::Kind) is the
+    /// type of a list whose entries carry no values.
     ///
     /// # Errors
-    /// The name is not valid, a list of this name has another kind, or there are too many lists.
-    pub fn declare(&self, name: &str, kind: Kind) -> Result<ListId, ListsError> {
+    /// The name is not valid, a list of this name has another type, or there are too many lists.
+    pub fn declare(&self, name: &str, ty: impl Into<ListType>) -> Result<ListId, ListsError> {
+        let ty = ty.into();
         let is_part = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !name.split('.').all(is_part) || name.len() > MAX_NAME_BYTES {
             return Err(ListsError::Name(name.to_owned()));
         }
         let mut writer = self.shared.lock();
         let mut snapshot = Snapshot::clone(&self.load());
-        if let Some((id, own)) = snapshot.find(name) {
-            let error = ListsError::Kind { name: name.to_owned(), kind: own, wanted: kind };
-            return if own == kind { Ok(id) } else { Err(error) };
+        if let Some((id, own)) = snapshot.find(name).and_then(|(id, _)| Some((id, snapshot.list_type(id)?))) {
+            return if own == ty { Ok(id) } else { Err(ListsError::Type { name: name.to_owned(), own, wanted: ty }) };
         }
         let wanted = snapshot.lists.len().saturating_add(1);
         let too_many = ListsError::Limit { what: "lists", wanted, limit: self.shared.limits.lists };
@@ -63,8 +65,9 @@ impl Lists {
         if wanted > self.shared.limits.lists {
             return Err(too_many);
         }
-        let list = AnyList::new(kind, []).map_err(|_| too_many)?;
-        snapshot.lists.push(Arc::new(NamedList { name: name.into(), list }));
+        let rows = ty.values().map(RowsBuilder::new);
+        let list = AnyList::new(ty.kind(), Vec::new(), Vec::new(), rows).map_err(|_| too_many)?;
+        snapshot.lists.push(Arc::new(NamedList { name: name.into(), values: ty.values().cloned(), list }));
         snapshot.generation = snapshot.generation.saturating_add(1);
         writer.expiries.push(Expiries::default());
         self.shared.current.store(Arc::new(snapshot));

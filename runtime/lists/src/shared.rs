@@ -2,8 +2,9 @@
 
 use crate::any_list::AnyList;
 use crate::expiry::Expiries;
+use crate::levels::Counts;
 use crate::limits::Limits;
-use crate::snapshot::{NamedList, Snapshot};
+use crate::snapshot::Snapshot;
 use arc_swap::ArcSwap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,6 +34,16 @@ pub struct Changed {
     pub inserted: usize,
     /// Number of entries that were in their lists before, and are not now.
     pub removed: usize,
+    /// Number of entries that were in their lists before with another value.
+    pub updated: usize,
+}
+
+impl Changed {
+    pub(crate) fn add(&mut self, counts: Counts) {
+        self.inserted = self.inserted.saturating_add(counts.inserted);
+        self.removed = self.removed.saturating_add(counts.removed);
+        self.updated = self.updated.saturating_add(counts.updated);
+    }
 }
 
 impl Shared {
@@ -57,7 +68,7 @@ impl Shared {
             if let Some(place) = snapshot.lists.get_mut(index)
                 && let Some(list) = place.list.with_merged(&old.list, &merged)
             {
-                *place = Arc::new(NamedList { name: old.name.clone(), list });
+                *place = Arc::new(old.with(list));
                 snapshot.generation = snapshot.generation.saturating_add(1);
                 self.current.store(Arc::new(snapshot));
             }

@@ -3,6 +3,9 @@
 use crate::any_list::AnyList;
 use crate::entry::Entry;
 use crate::kind::Kind;
+use crate::levels::Position;
+use crate::value::{Row, ScalarRef};
+use crate::value_type::{ListType, ValueType};
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -27,6 +30,28 @@ impl ListId {
     }
 }
 
+/// An entry of a list of one [`Snapshot`]: what a lookup found. Means nothing in another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntryId(Position);
+
+impl EntryId {
+    /// Returns the entry as a number, which is at least 0.
+    #[must_use]
+    #[inline]
+    pub fn number(self) -> i64 {
+        // A list never has as many levels as 31 bits count: each is larger than the next.
+        i64::from(self.0.level & (u32::MAX >> 1)) << 32 | i64::from(self.0.id)
+    }
+
+    /// Returns the entry of a [number](Self::number); `None` if that is negative.
+    #[must_use]
+    #[inline]
+    pub fn from_number(number: i64) -> Option<Self> {
+        let number = u64::try_from(number).ok()?;
+        Some(Self(Position { level: (number >> 32) as u32, id: number as u32 }))
+    }
+}
+
 /// All lists of one generation. Immutable.
 #[derive(Clone)]
 pub struct Snapshot {
@@ -38,6 +63,7 @@ pub struct Snapshot {
 #[derive(Clone)]
 pub(crate) struct NamedList {
     pub(crate) name: Arc<str>,
+    pub(crate) values: Option<ValueType>,
     pub(crate) list: AnyList,
 }
 
@@ -49,12 +75,25 @@ pub struct ListInfo {
     pub name: Arc<str>,
     /// What its entries are.
     pub kind: Kind,
+    /// What they carry.
+    pub values: Option<ValueType>,
     /// Number of entries.
     pub entries: usize,
     /// Bytes on the heap.
     pub bytes: usize,
     /// Number of sets that a lookup may search: 1 for a list that was loaded and not changed.
     pub levels: usize,
+}
+
+impl NamedList {
+    pub(crate) fn list_type(&self) -> ListType {
+        ListType::new(self.list.kind(), self.values.clone())
+    }
+
+    /// The same list with other entries.
+    pub(crate) fn with(&self, list: AnyList) -> Self {
+        Self { name: self.name.clone(), values: self.values.clone(), list }
+    }
 }
 
 impl Snapshot {
@@ -100,15 +139,69 @@ impl Snapshot {
         self.get(list).is_some_and(|list| list.contains_integer(number))
     }
 
+    /// Returns the type of a list; `None` if it was not declared.
+    #[must_use]
+    pub fn list_type(&self, list: ListId) -> Option<ListType> {
+        self.lists.get(list.0 as usize).map(|list| list.list_type())
+    }
+
+    /// Returns the entry of an address: the smallest network that contains it. `None` if none does, or the list is none of addresses.
+    #[must_use]
+    #[inline]
+    pub fn find_address(&self, list: ListId, address: IpAddr) -> Option<EntryId> {
+        self.get(list)?.find_address(address).map(EntryId)
+    }
+
+    /// Returns the entry of a text in a list of texts or hosts: that text; that host, or else the longest name with a star that it is below.
+    /// `None` if there is none, or the list is of another kind. Takes time linear in the text.
+    #[must_use]
+    #[inline]
+    pub fn find_text(&self, list: ListId, text: &[u8]) -> Option<EntryId> {
+        self.get(list)?.find_text(text).map(EntryId)
+    }
+
+    /// Returns the entry of an integer: the narrowest range that contains it, and of equally wide ones the one that begins last. `None` if
+    /// none does, or the list is of another kind. Takes time linear in the number of ranges that contain the integer.
+    #[must_use]
+    #[inline]
+    pub fn find_integer(&self, list: ListId, number: i64) -> Option<EntryId> {
+        self.get(list)?.find_integer(number).map(EntryId)
+    }
+
+    /// Returns the value of a field of an entry; `None` if the entry leaves it out, or the list has no such field. In constant time. Fields are
+    /// numbered as in [`ValueType::fields`].
+    #[must_use]
+    #[inline]
+    pub fn value(&self, list: ListId, entry: EntryId, field: u32) -> Option<ScalarRef<'_>> {
+        self.get(list)?.row(entry.0)?.get(field)
+    }
+
+    /// Returns an entry that a lookup in this snapshot found.
+    #[must_use]
+    pub fn entry(&self, list: ListId, entry: EntryId) -> Option<Entry> {
+        self.get(list)?.entry(entry.0)
+    }
+
+    /// Returns the value of this very entry; `None` if it is not in the list.
+    #[must_use]
+    pub fn row(&self, list: ListId, entry: &Entry) -> Option<Row<'_>> {
+        self.get(list)?.row_of(entry)
+    }
+
+    /// Returns the entries of a list with their values, in no order.
+    pub fn rows(&self, list: ListId) -> impl Iterator<Item = (Entry, Row<'_>)> + '_ {
+        self.get(list).into_iter().flat_map(AnyList::entries)
+    }
+
     /// Returns whether this very entry is in a list; a network that is part of one in the list is not.
     #[must_use]
     pub fn has_entry(&self, list: ListId, entry: &Entry) -> bool {
-        self.get(list).is_some_and(|list| list.has(entry))
+        self.row(list, entry).is_some()
     }
 
     /// Returns the entries of a list, in no order.
     pub fn entries(&self, list: ListId) -> impl Iterator<Item = Entry> + '_ {
-        self.get(list).into_iter().flat_map(AnyList::entries)
+        self.rows(list).map(|(entry, _)| entry)
     }
 
     /// Returns what each list is and holds, in the order of their numbers.
@@ -116,6 +209,7 @@ impl Snapshot {
         self.lists.iter().map(|named| ListInfo {
             name: named.name.clone(),
             kind: named.list.kind(),
+            values: named.values.clone(),
             entries: named.list.len(),
             bytes: named.list.heap_bytes(),
             levels: named.list.levels(),

@@ -1,6 +1,6 @@
 //! Generations, limits, mistakes, files.
 
-use celero_lists::{Entries, Format, Kind, Limits, Lists, ListsError};
+use celero_lists::{Entries, EntryValue, Format, Kind, Limits, ListType, Lists, ListsError, ScalarRef};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -152,6 +152,142 @@ fn every_wrong_line_is_reported() {
     let many = Entries::parse(Kind::Integers, Format::Lines, &"x\n".repeat(1_000)).unwrap_err();
     assert_eq!((many.count(), many.listed().len()), (1_000, 100));
     assert!(many.to_string().ends_with("and 900 more"), "{many}");
+}
+
+#[test]
+fn a_value_of_another_type_changes_nothing() {
+    let lists = Lists::new(Limits::default());
+    let geo: ListType = "addresses:{country: string, asn: int}".parse().unwrap();
+    let tier: ListType = "texts:int".parse().unwrap();
+    lists.declare("geo", &geo).unwrap();
+    assert_eq!(lists.declare("geo", &geo).map(|id| id.number()), Ok(0));
+    lists.declare("tier", tier).unwrap();
+    lists.declare("plain", Kind::Texts).unwrap();
+    let error = lists.declare("geo", Kind::Addresses).unwrap_err();
+    assert_eq!(error.to_string(), "list `geo` is of addresses:{country: string, asn: int}, not of addresses");
+    let change = || lists.change().insert("plain", "kept?");
+    let long = "x".repeat(4097);
+    for (change, text) in [
+        (
+            change().insert_value("geo", "::", [("country", 1.into())], None).insert_value("geo", "::/129", "DE", None),
+            "list `geo`: \"::\": `country`: not a string\nlist `geo`: \"::/129\": a value of this list has the fields country, asn",
+        ),
+        (
+            change().insert_value("geo", "::", [("city", "B".into())], None),
+            "there is no field `city`; there are country, asn",
+        ),
+        (
+            change().insert_value("geo", "::", [("country", long.as_str().into())], None),
+            "4097 bytes long, more than the limit of 4096",
+        ),
+        (change().insert("tier", "a"), "list `tier`: \"a\": no value: an entry of this list carries an int"),
+        (change().insert_value("tier", "a", "1", None), "`value`: not an int"),
+        (change().insert_value("tier", "a", [("x", 1.into())], None), "a value of this list is an int"),
+        (change().insert_value("plain", "a", 1, None), "the entries of this list carry no values"),
+        (
+            change().replace("geo", Entries::new(Kind::Addresses)),
+            "list `geo` is of addresses:{country: string, asn: int}, not of addresses",
+        ),
+        (
+            change().replace("tier", Entries::new("texts:bool".parse::<ListType>().unwrap())),
+            "list `tier` is of texts:int, not of texts:bool",
+        ),
+    ] {
+        let error = change.commit().unwrap_err().to_string();
+        assert!(error.contains(text), "{error}");
+    }
+    assert_eq!(lists.load().infos().map(|info| info.entries).sum::<usize>(), 0);
+
+    let mut entries = Entries::new(&geo);
+    assert!(entries.insert("::", EntryValue::default()).is_ok());
+    assert!(entries.insert("::", [("asn", true.into())]).is_err());
+    assert_eq!(entries.len(), 1);
+}
+
+#[test]
+fn few_values_take_a_byte_an_entry() {
+    let (lists, count) = (Lists::new(Limits::default()), 20_000_u32);
+    let mut bytes = Vec::new();
+    for (name, ty) in [("plain", "addresses"), ("geo", "addresses:{country: string, asn: int}")] {
+        let ty: ListType = ty.parse().unwrap();
+        lists.declare(name, &ty).unwrap();
+        let mut entries = Entries::new(&ty);
+        for n in 0..count {
+            let value = [("country", format!("C{}", n % 200).into()), ("asn", i64::from(n % 200).into())];
+            let value = if ty.values().is_some() { value.into() } else { EntryValue::default() };
+            entries.insert(&format!("{}/24", std::net::Ipv4Addr::from_bits(n << 9)), value).unwrap();
+        }
+        lists.change().replace(name, entries).commit().unwrap();
+        bytes.push(lists.load().infos().last().unwrap().bytes);
+    }
+    let [plain, geo] = bytes[..] else { unreachable!() };
+    // A byte for each entry, and 200 rows of three words with a text of at most four bytes.
+    assert_eq!(geo - plain, 20_000 + 200 * 24 + (10 * 2 + 90 * 3 + 100 * 4));
+}
+
+#[cfg(feature = "files")]
+#[test]
+fn values_come_from_files() {
+    let ty: ListType = "addresses:{country: string, asn: int, vpn: bool}".parse().unwrap();
+    let csv = "vpn,entry,note,asn,country,expires\ntrue,10.0.0.0/8,x,-5,\"D,E\",\n,10.1.0.1..10.1.0.2,,,,9\n";
+    let json = "{\"entry\":\"10.0.0.0/8\",\"vpn\":true,\"asn\":-5,\"country\":\"D,E\",\"x\":[]}\n{\"entry\":\"10.1.0.1..10.1.0.2\",\"asn\":null,\"expires\":9}\n\"::\"\n";
+    for (format, text, entries) in [(Format::Csv, csv, 3), (Format::JsonLines, json, 4)] {
+        let lists = Lists::new(Limits::default());
+        let id = lists.declare("geo", &ty).unwrap();
+        lists.change().replace("geo", Entries::parse(&ty, format, text).unwrap()).commit().unwrap();
+        let snapshot = lists.load();
+        assert_eq!(snapshot.entries(id).count(), entries);
+        let row = |address: &str| {
+            let entry = snapshot.find_address(id, address.parse().unwrap()).unwrap();
+            [0, 1, 2].map(|field| snapshot.value(id, entry, field))
+        };
+        assert_eq!(
+            row("10.2.0.1"),
+            [Some(ScalarRef::Text("D,E")), Some(ScalarRef::Int(-5)), Some(ScalarRef::Bool(true))]
+        );
+        assert_eq!(row("10.1.0.2"), [None; 3]);
+        assert_eq!(lists.next_expiry(), Some(SystemTime::UNIX_EPOCH + Duration::from_secs(9)));
+    }
+    // Of equal entries the last one counts.
+    let tier: ListType = "hosts:string".parse().unwrap();
+    let lists = Lists::new(Limits::default());
+    let id = lists.declare("tier", &tier).unwrap();
+    let entries = Entries::parse(&tier, Format::Csv, "entry,value\na.b,free\n*.b,none\nA.b.,gold\n").unwrap();
+    lists.change().replace("tier", entries).commit().unwrap();
+    let snapshot = lists.load();
+    let value = |host: &str| snapshot.find_text(id, host.as_bytes()).and_then(|entry| snapshot.value(id, entry, 0));
+    assert_eq!(["a.b:80", "c.b", "b"].map(value), [Some(ScalarRef::Text("gold")), Some(ScalarRef::Text("none")), None]);
+}
+
+#[cfg(feature = "files")]
+#[test]
+fn every_wrong_value_is_reported_with_its_column() {
+    for (ty, format, text, wrong) in [
+        (
+            "integers:{a: int, b: bool}",
+            Format::Csv,
+            "entry,a,b\n1,x,yes\n2,,\nz,1,\n3,9223372036854775808,true\n",
+            &[(2, Some("a"), "x"), (2, Some("b"), "yes"), (4, None, "z"), (5, Some("a"), "9223372036854775808")][..],
+        ),
+        ("integers:{a: int, b: bool}", Format::Csv, "entry,A\n1,2\n", &[(1, None, "entry,A"), (1, None, "entry,A")]),
+        ("integers:bool", Format::Csv, "entry,value\n1,true\n2,\n3\n", &[(3, None, "2"), (4, None, "3")]),
+        (
+            "texts:{a: int, b: string}",
+            Format::JsonLines,
+            "{\"entry\":\"x\",\"a\":\"1\"}\n{\"entry\":\"y\",\"a\":1.5}\n{\"entry\":\"z\",\"b\":1}\n{\"entry\":\"\"}\n",
+            &[(1, Some("a"), "x"), (2, Some("a"), "y"), (3, Some("b"), "z"), (4, None, "")],
+        ),
+        ("texts:int", Format::JsonLines, "\"x\"\n{\"entry\":\"y\",\"value\":1}\n", &[(1, None, "x")]),
+        ("texts:int", Format::Lines, "x\ny\n", &[(1, None, "x")]),
+    ] {
+        let error = Entries::parse(ty.parse::<ListType>().unwrap(), format, text).unwrap_err();
+        let listed: Vec<(usize, Option<&str>, &str)> = error
+            .listed()
+            .iter()
+            .map(|wrong| (wrong.line.unwrap(), wrong.column.as_deref(), wrong.entry.as_str()))
+            .collect();
+        assert_eq!(listed, wrong, "{error}");
+    }
 }
 
 #[cfg(feature = "files")]

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test")]
 
-use celero_lists::{Entries, Entry, Kind, Limits, Lists};
+use celero_lists::{
+    Entries, Entry, EntryId, EntryValue, Kind, Limits, ListType, Lists, Scalar, ScalarRef, Snapshot, ValueType,
+};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
@@ -179,6 +181,137 @@ fn random_changes_agree_with_a_plain_set() {
             }
         }
         assert!(found > 300 && most_levels > 2, "{kind}: {found} found, {most_levels} levels");
+    }
+}
+
+/// How specific an entry is, as it is shown: of two that contain a value, the greater one has the say.
+fn specific(kind: Kind, entry: &str) -> (i128, i64) {
+    match kind {
+        Kind::Addresses => (entry.split_once('/').map_or(128, |(_, prefix)| prefix.parse().unwrap()), 0),
+        Kind::Hosts => (if entry.starts_with('*') { entry.len().try_into().unwrap() } else { i128::MAX }, 0),
+        Kind::Integers => {
+            let (least, greatest) = entry.split_once("..").unwrap_or((entry, entry));
+            let (least, greatest): (i64, i64) = (least.parse().unwrap(), greatest.parse().unwrap());
+            (i128::from(least) - i128::from(greatest), least)
+        }
+        _ => (0, 0),
+    }
+}
+
+/// A random value of the type `{text: string, number: int, truth: bool}`, from so few that they often meet.
+fn fields(rng: &mut fastrand::Rng) -> Vec<(&'static str, Scalar)> {
+    let all = [
+        ("text", Scalar::from(pick(rng, &["", "a", "ab", "b"]))),
+        ("number", Scalar::from(rng.i64(-1..2))),
+        ("truth", rng.bool().into()),
+    ];
+    all.into_iter().filter(|_| rng.u8(..4) > 0).collect()
+}
+
+fn found(snapshot: &Snapshot, kind: Kind, value: &str) -> Option<(Entry, Vec<Option<Scalar>>)> {
+    let (id, _) = snapshot.find("list").unwrap();
+    let entry = match kind {
+        Kind::Addresses => snapshot.find_address(id, value.parse().unwrap()),
+        Kind::Integers => snapshot.find_integer(id, value.parse().unwrap()),
+        _ => snapshot.find_text(id, value.as_bytes()),
+    }?;
+    assert_eq!(EntryId::from_number(entry.number()), Some(entry));
+    let own = snapshot.entry(id, entry).unwrap();
+    let values = (0..3).map(|field| snapshot.value(id, entry, field).map(ScalarRef::to_owned)).collect();
+    Some((own, values))
+}
+
+#[test]
+fn values_are_those_of_the_most_specific_entry() {
+    let values: ValueType = "{text: string, number: int, truth: bool}".parse().unwrap();
+    for (seed, kind) in (1..).zip(Kind::ALL) {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let ty = ListType::new(kind, Some(values.clone()));
+        let lists = Lists::new(Limits::default());
+        lists.declare("list", &ty).unwrap();
+        let mut model: BTreeMap<Entry, Vec<(&str, Scalar)>> = BTreeMap::new();
+        let (mut inner, mut updates, mut most_levels) = (0, 0, 0);
+        for round in 0..400 {
+            let before = model.clone();
+            let changed = match rng.u8(..20) {
+                0 => {
+                    model.clear();
+                    let mut all = Entries::new(&ty);
+                    for _ in 0..rng.usize(..60) {
+                        let (text, fields) = (entry(kind, &mut rng), fields(&mut rng));
+                        // Half of them come from another collection.
+                        if rng.bool() {
+                            all.insert(&text, fields.iter().cloned().collect::<EntryValue>()).unwrap();
+                        } else {
+                            let mut other = Entries::new(&ty);
+                            other.insert(&text, fields.iter().cloned().collect::<EntryValue>()).unwrap();
+                            all.append(other);
+                        }
+                        model.insert(Entry::parse(kind, &text).unwrap(), fields);
+                    }
+                    lists.change().replace("list", all).commit().unwrap()
+                }
+                1 => {
+                    lists.merge();
+                    continue;
+                }
+                _ => {
+                    let mut change = lists.change();
+                    for _ in 0..rng.usize(1..4) {
+                        let (text, fields) = (entry(kind, &mut rng), fields(&mut rng));
+                        let own = Entry::parse(kind, &text).unwrap();
+                        change = if rng.u8(..3) == 0 {
+                            model.remove(&own);
+                            change.remove("list", &text)
+                        } else {
+                            model.insert(own, fields.clone());
+                            change.insert_value("list", &text, fields.into_iter().collect::<EntryValue>(), None)
+                        };
+                    }
+                    change.commit().unwrap()
+                }
+            };
+            let other =
+                model.iter().filter(|(key, fields)| before.get(key).is_some_and(|before| before != *fields)).count();
+            assert_eq!(changed.updated, other, "{kind} {round}");
+            assert_eq!(
+                (changed.inserted, changed.removed),
+                (
+                    model.keys().filter(|key| !before.contains_key(key)).count(),
+                    before.keys().filter(|key| !model.contains_key(key)).count()
+                )
+            );
+            updates += other;
+            let snapshot = lists.load();
+            let info = snapshot.infos().next().unwrap();
+            assert_eq!((info.entries, info.values.as_ref()), (model.len(), Some(&values)));
+            most_levels = most_levels.max(info.levels);
+            let cells = |fields: &Vec<(&str, Scalar)>| {
+                let own = |name| fields.iter().find(|(own, _)| *own == name).map(|(_, scalar)| scalar.clone());
+                ["text", "number", "truth"].map(own).to_vec()
+            };
+            let id = snapshot.find("list").unwrap().0;
+            let mut rows: Vec<_> = snapshot.rows(id).collect();
+            rows.sort_by(|(one, _), (other, _)| one.cmp(other));
+            assert!(rows.iter().map(|(entry, _)| entry).eq(model.keys()));
+            for ((entry, row), fields) in rows.iter().zip(model.values()) {
+                assert_eq!(row.iter().map(|cell| cell.map(ScalarRef::to_owned)).collect::<Vec<_>>(), cells(fields));
+                assert_eq!(snapshot.row(id, entry), Some(*row));
+            }
+            for _ in 0..20 {
+                let value = value(kind, &mut rng);
+                let around: Vec<_> = model.iter().filter(|(key, _)| contains(kind, &key.to_string(), &value)).collect();
+                let right = around.iter().max_by_key(|(key, _)| specific(kind, &key.to_string()));
+                inner += usize::from(around.len() > 1);
+                let right = right.map(|(key, fields)| ((*key).clone(), cells(fields)));
+                assert_eq!(found(&snapshot, kind, &value), right, "{kind} {round}: {value}");
+            }
+        }
+        let is_nested = matches!(kind, Kind::Addresses | Kind::Hosts | Kind::Integers);
+        assert!(
+            (inner > 300) == is_nested && updates > 100 && most_levels > 2,
+            "{kind}: {inner} {updates} {most_levels}"
+        );
     }
 }
 

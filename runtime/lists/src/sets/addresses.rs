@@ -28,10 +28,11 @@ impl<T: Copy + Ord> Column<T> {
         Some((*self.first.get(index)?, *self.prefix.get(index)?))
     }
 
-    fn has(&self, first: T, prefix: u8) -> bool {
+    fn position(&self, first: T, prefix: u8) -> Option<usize> {
         let from = self.first.partition_point(|other| *other < first);
-        let mut same = (from..).map_while(|index| self.get(index)).take_while(|(other, _)| *other == first);
-        same.any(|(_, other)| other == prefix)
+        let mut same =
+            (from..).map_while(|index| Some((index, self.get(index)?))).take_while(|(_, own)| own.0 == first);
+        same.find(|(_, own)| own.1 == prefix).map(|(index, _)| index)
     }
 
     fn heap_bytes(&self) -> usize {
@@ -48,6 +49,8 @@ impl From<Network> for Key {
 impl EntrySet for Addresses {
     type Key = Network;
     type Value<'a> = IpAddr;
+    /// The length of the prefix.
+    type Rank = u8;
 
     fn build(keys: Vec<Network>) -> Option<Self> {
         let pairs: Vec<(IpAddr, u8)> = keys.iter().map(|key| (key.address, key.prefix)).collect();
@@ -80,11 +83,22 @@ impl EntrySet for Addresses {
         self.networks.matches(address.to_canonical()).any(counts)
     }
 
-    fn has(&self, key: &Network) -> bool {
-        match key.address {
-            IpAddr::V4(first) => self.v4.has(first.to_bits(), key.prefix),
-            IpAddr::V6(first) => self.v6.has(first.to_bits(), key.prefix),
-        }
+    #[inline]
+    fn most_specific(&self, address: IpAddr, mut counts: impl FnMut(u32) -> bool) -> Option<u32> {
+        // The smallest network comes first.
+        self.networks.matches(address.to_canonical()).find(|id| counts(*id))
+    }
+
+    fn rank(&self, id: u32) -> u8 {
+        self.key(id).map_or(0, |network| network.prefix)
+    }
+
+    fn id_of(&self, key: &Network) -> Option<u32> {
+        let position = match key.address {
+            IpAddr::V4(first) => self.v4.position(first.to_bits(), key.prefix)?,
+            IpAddr::V6(first) => self.v6.position(first.to_bits(), key.prefix)?.checked_add(self.v4.first.len())?,
+        };
+        u32::try_from(position).ok()
     }
 
     fn is_among(&self, id: u32, keys: &Keys<Network>) -> bool {

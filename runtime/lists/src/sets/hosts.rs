@@ -18,6 +18,8 @@ pub(crate) struct Hosts {
 impl EntrySet for Hosts {
     type Key = Box<str>;
     type Value<'a> = &'a [u8];
+    /// The name itself, then the longer name below which it is.
+    type Rank = (bool, usize);
 
     fn build(keys: Vec<Box<str>>) -> Option<Self> {
         let names = Strings::new(&keys)?;
@@ -37,30 +39,33 @@ impl EntrySet for Hosts {
     }
 
     fn any(&self, host: &[u8], mut counts: impl FnMut(u32) -> bool) -> bool {
-        let host = without_port(host);
-        let host = host.strip_suffix(b".").unwrap_or(host);
-        let mut lower = [0; MAX_HOST_BYTES];
-        // A longer name is no host name.
-        let Some(lower) = lower.get_mut(..host.len()) else { return false };
-        if self.exact.get(host).is_some_and(|id| counts(self.first_exact.saturating_add(id))) {
-            return true;
-        }
-        if self.first_exact == 0 {
-            return false;
-        }
-        lower.copy_from_slice(host);
-        lower.make_ascii_lowercase();
         let mut found = false;
-        // The name itself is not below itself, nor is `.example.com`.
-        self.below.for_each(lower, |id| {
-            let longer = self.names.get(id).is_some_and(|key| key.len() <= host.len());
-            found = found || longer && counts(id);
+        self.for_each(host, |id| {
+            found = found || counts(id);
+            found
         });
         found
     }
 
-    fn has(&self, key: &Box<str>) -> bool {
-        self.names.has(key)
+    fn most_specific(&self, host: &[u8], mut counts: impl FnMut(u32) -> bool) -> Option<u32> {
+        let mut best = None;
+        self.for_each(host, |id| {
+            let is_name = id >= self.first_exact;
+            // The longest name with a star comes last.
+            if counts(id) {
+                best = Some(id);
+            }
+            is_name && best.is_some()
+        });
+        best
+    }
+
+    fn rank(&self, id: u32) -> (bool, usize) {
+        (id >= self.first_exact, self.names.get(id).map_or(0, str::len))
+    }
+
+    fn id_of(&self, key: &Box<str>) -> Option<u32> {
+        self.names.position(key)
     }
 
     fn is_among(&self, id: u32, keys: &Keys<Box<str>>) -> bool {
@@ -74,6 +79,29 @@ impl EntrySet for Hosts {
     fn heap_bytes(&self) -> usize {
         let maps = self.below.heap_bytes().saturating_add(self.exact.heap_bytes());
         maps.saturating_add(self.names.heap_bytes())
+    }
+}
+
+impl Hosts {
+    /// Calls `hit` with the entry that is the host, then with those below which it is, the shortest first; ends when the first one returns
+    /// true.
+    fn for_each(&self, host: &[u8], mut hit: impl FnMut(u32) -> bool) {
+        let host = without_port(host);
+        let host = host.strip_suffix(b".").unwrap_or(host);
+        let mut lower = [0; MAX_HOST_BYTES];
+        // A longer name is no host name.
+        let Some(lower) = lower.get_mut(..host.len()) else { return };
+        if self.exact.get(host).is_some_and(|id| hit(self.first_exact.saturating_add(id))) || self.first_exact == 0 {
+            return;
+        }
+        lower.copy_from_slice(host);
+        lower.make_ascii_lowercase();
+        // The name itself is not below itself, nor is `.example.com`.
+        self.below.for_each(lower, |id| {
+            if self.names.get(id).is_some_and(|key| key.len() <= host.len()) {
+                hit(id);
+            }
+        });
     }
 }
 

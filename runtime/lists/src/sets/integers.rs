@@ -3,6 +3,7 @@
 use super::{EntrySet, Keys};
 use crate::entry::{Key, Range};
 use celero_matching::RangeMap;
+use std::cmp::Reverse;
 
 /// A set of ranges.
 pub(crate) struct Integers {
@@ -19,6 +20,8 @@ impl From<Range> for Key {
 impl EntrySet for Integers {
     type Key = Range;
     type Value<'a> = i64;
+    /// The narrower range, and of two that are equally wide the one that begins later.
+    type Rank = (Reverse<u64>, i64);
 
     fn build(keys: Vec<Range>) -> Option<Self> {
         Some(Self { map: RangeMap::new(&keys), ranges: keys.into() })
@@ -38,8 +41,24 @@ impl EntrySet for Integers {
         found
     }
 
-    fn has(&self, key: &Range) -> bool {
-        self.ranges.binary_search(key).is_ok()
+    fn most_specific(&self, value: i64, mut counts: impl FnMut(u32) -> bool) -> Option<u32> {
+        let mut best: Option<(Self::Rank, u32)> = None;
+        self.map.for_each(value, |id| {
+            let rank = self.rank(id);
+            if best.as_ref().is_none_or(|(best, _)| rank > *best) && counts(id) {
+                best = Some((rank, id));
+            }
+        });
+        best.map(|(_, id)| id)
+    }
+
+    fn rank(&self, id: u32) -> Self::Rank {
+        let (least, greatest) = self.ranges.get(id as usize).copied().unwrap_or_default();
+        (Reverse(greatest.abs_diff(least)), least)
+    }
+
+    fn id_of(&self, key: &Range) -> Option<u32> {
+        self.ranges.binary_search(key).ok().and_then(|index| u32::try_from(index).ok())
     }
 
     fn is_among(&self, id: u32, keys: &Keys<Range>) -> bool {

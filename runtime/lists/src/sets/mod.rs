@@ -26,6 +26,8 @@ pub(crate) trait EntrySet: Sized + Send + Sync {
     type Key: Clone + Eq + Hash + Ord + Into<Key> + Send + Sync;
     /// What the set is asked for.
     type Value<'a>: Copy;
+    /// See [`rank`](Self::rank).
+    type Rank: Ord;
 
     /// Builds the set of these keys, which are sorted and distinct. At most `u32::MAX` minus one; `None` if their texts exceed 4 GiB.
     fn build(keys: Vec<Self::Key>) -> Option<Self>;
@@ -39,8 +41,14 @@ pub(crate) trait EntrySet: Sized + Send + Sync {
     /// Whether an entry that `counts` contains the value.
     fn any(&self, value: Self::Value<'_>, counts: impl FnMut(u32) -> bool) -> bool;
 
-    /// Whether this is one of the entries.
-    fn has(&self, key: &Self::Key) -> bool;
+    /// The most specific entry that `counts` and contains the value: the one with the greatest [rank](Self::rank).
+    fn most_specific(&self, value: Self::Value<'_>, counts: impl FnMut(u32) -> bool) -> Option<u32>;
+
+    /// How specific an entry is. Of the entries that contain one value, no two have the same rank.
+    fn rank(&self, id: u32) -> Self::Rank;
+
+    /// The number of an entry, if it is one of the set.
+    fn id_of(&self, key: &Self::Key) -> Option<u32>;
 
     /// Whether the entry of a number is in a set of keys.
     fn is_among(&self, id: u32, keys: &Keys<Self::Key>) -> bool;

@@ -29,18 +29,18 @@ impl Strings {
         self.text.get(start as usize..end as usize)
     }
 
-    /// Whether the text is stored: a binary search.
-    pub(crate) fn has(&self, text: &str) -> bool {
+    /// The number of a text, if it is stored: a binary search.
+    pub(crate) fn position(&self, text: &str) -> Option<u32> {
         let (mut from, mut to) = (0, u32::try_from(self.ends.len()).unwrap_or(u32::MAX));
         while from < to {
             let middle = from.midpoint(to);
             match self.get(middle).unwrap_or_default().cmp(text) {
                 std::cmp::Ordering::Less => from = middle.saturating_add(1),
-                std::cmp::Ordering::Equal => return true,
+                std::cmp::Ordering::Equal => return Some(middle),
                 std::cmp::Ordering::Greater => to = middle,
             }
         }
-        false
+        None
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {

@@ -20,6 +20,7 @@ impl From<Box<str>> for Key {
 impl<const IGNORE_CASE: bool> EntrySet for Texts<IGNORE_CASE> {
     type Key = Box<str>;
     type Value<'a> = &'a [u8];
+    type Rank = ();
 
     fn build(keys: Vec<Box<str>>) -> Option<Self> {
         let texts = Strings::new(&keys)?;
@@ -39,8 +40,15 @@ impl<const IGNORE_CASE: bool> EntrySet for Texts<IGNORE_CASE> {
         self.map.get(text).is_some_and(counts)
     }
 
-    fn has(&self, key: &Box<str>) -> bool {
-        self.map.get(key.as_bytes()).is_some()
+    fn most_specific(&self, text: &[u8], mut counts: impl FnMut(u32) -> bool) -> Option<u32> {
+        self.map.get(text).filter(|id| counts(*id))
+    }
+
+    /// At most one entry is a text.
+    fn rank(&self, _: u32) {}
+
+    fn id_of(&self, key: &Box<str>) -> Option<u32> {
+        self.map.get(key.as_bytes())
     }
 
     fn is_among(&self, id: u32, keys: &Keys<Box<str>>) -> bool {
