@@ -13,6 +13,7 @@ use crate::snapshot::{ListId, Snapshot};
 use crate::value::{Cells, EntryValue};
 use crate::value_type::ListType;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -120,6 +121,15 @@ impl<'l> Change<'l> {
         self.steps.push((list, Step::Expire(entry, now)));
     }
 
+    /// Inserts an entry without a value.
+    pub(crate) fn set(&mut self, list: ListId, entry: Entry, expires: Option<SystemTime>) {
+        self.steps.push((list, Step::Insert(entry, Cells::default(), expires)));
+    }
+
+    pub(crate) fn unset(&mut self, list: ListId, entry: Entry) {
+        self.steps.push((list, Step::Remove(entry)));
+    }
+
     fn inserted(mut self, list: &str, entry: &str, value: EntryValue, expires: Option<SystemTime>) -> Self {
         let Some((id, ty)) = self.find(list) else { return self };
         match value.typed(ty.values()) {
@@ -155,6 +165,18 @@ impl<'l> Change<'l> {
     /// # Errors
     /// An unknown list, entries that are wrong, or a limit that would be exceeded. Nothing has changed then.
     pub fn commit(self) -> Result<Changed, ListsError> {
+        match self.commit_if(|_| Ok::<(), Infallible>(()))? {
+            Ok(changed) => Ok(changed),
+            Err(never) => match never {},
+        }
+    }
+
+    /// As [`commit`](Self::commit), but calls `keep` when nothing can refuse the change any more and before a reader sees it; if that fails, nothing
+    /// changes. A host writes the change to a disk there. Other changes wait meanwhile; readers never do.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit). The inner error is that of `keep`.
+    pub fn commit_if<E>(self, keep: impl FnOnce(&Changed) -> Result<(), E>) -> Result<Result<Changed, E>, ListsError> {
         let Self { shared, known: _, steps, wrong, error } = self;
         if let Some(error) = error {
             return Err(error);
@@ -199,6 +221,15 @@ impl<'l> Change<'l> {
             }
         }
 
+        let is_different = changed.inserted > 0 || changed.removed > 0 || changed.updated > 0;
+        if is_different {
+            snapshot.generation = snapshot.generation.saturating_add(1);
+            changed.generation = snapshot.generation;
+        }
+        if let Err(error) = keep(&changed) {
+            return Ok(Err(error));
+        }
+
         // From here on nothing fails.
         for (list, plan) in plans {
             if let Some(expiries) = writer.expiries.get_mut(list as usize) {
@@ -210,14 +241,12 @@ impl<'l> Change<'l> {
                 }
             }
         }
-        if changed.inserted > 0 || changed.removed > 0 || changed.updated > 0 {
-            snapshot.generation = snapshot.generation.saturating_add(1);
-            changed.generation = snapshot.generation;
+        if is_different {
             shared.current.store(Arc::new(snapshot));
         }
         drop(writer);
         shared.merge_in_background();
-        Ok(changed)
+        Ok(Ok(changed))
     }
 }
 

@@ -8,6 +8,7 @@ use crate::kind::Kind;
 use crate::rows::RowsBuilder;
 use crate::value::{Cells, EntryValue, Row, WrongValue};
 use crate::value_type::ListType;
+use std::collections::HashMap;
 use std::time::SystemTime;
 
 /// The entries of one list, for [`Change::replace`](crate::Change::replace).
@@ -30,6 +31,8 @@ pub struct Entries {
     /// The numbers of their values, indexed as the entries; empty if they carry none.
     numbers: Vec<u32>,
     rows: Option<RowsBuilder>,
+    /// The line of each entry, from 1; 0 if it has none.
+    lines: Vec<u32>,
     expiries: Vec<(Entry, SystemTime)>,
 }
 
@@ -39,7 +42,7 @@ impl Entries {
     pub fn new(ty: impl Into<ListType>) -> Self {
         let ty = ty.into();
         let rows = ty.values().map(RowsBuilder::new);
-        Self { ty, entries: Vec::new(), numbers: Vec::new(), rows, expiries: Vec::new() }
+        Self { ty, entries: Vec::new(), lines: Vec::new(), numbers: Vec::new(), rows, expiries: Vec::new() }
     }
 
     /// Reads entries without values.
@@ -90,6 +93,8 @@ impl Entries {
                 if let Some(expires) = expires {
                     self.expiries.extend(entries.iter().map(|entry| (entry.clone(), expires)));
                 }
+                let line = line.and_then(|line| u32::try_from(line).ok()).unwrap_or(0);
+                self.lines.extend(entries.iter().map(|_| line));
                 self.entries.extend(entries);
             }
         }
@@ -112,6 +117,7 @@ impl Entries {
             }
         }
         self.entries.extend(other.entries);
+        self.lines.extend(other.lines);
         self.expiries.extend(other.expiries);
     }
 
@@ -146,7 +152,19 @@ impl Entries {
 
     /// The list of these entries, and when they expire.
     pub(crate) fn into_list(self) -> Result<(AnyList, Vec<(Entry, SystemTime)>), TooLarge> {
-        let Self { ty, entries, numbers, rows, expiries } = self;
+        let Self { ty, entries, numbers, rows, expiries, lines: _ } = self;
         Ok((AnyList::new(ty.kind(), entries, numbers, rows)?, expiries))
+    }
+
+    /// Returns the entries in the order of the text, each with the time at which it expires. An entry that is written twice expires as the last says.
+    pub fn with_expiries(&self) -> impl Iterator<Item = (&Entry, Option<SystemTime>)> {
+        let expiries: HashMap<&Entry, SystemTime> = self.expiries.iter().map(|(entry, time)| (entry, *time)).collect();
+        self.entries.iter().map(move |entry| (entry, expiries.get(entry).copied()))
+    }
+
+    /// Returns the entries in the order of the text, each with its line, from 1. A range of addresses is several entries of one line.
+    pub fn with_lines(&self) -> impl Iterator<Item = (&Entry, Option<usize>)> {
+        let line = |line: &u32| usize::try_from(*line).ok().filter(|line| *line > 0);
+        self.entries.iter().zip(&self.lines).map(move |(entry, at)| (entry, line(at)))
     }
 }

@@ -6,6 +6,7 @@
 mod address_range;
 mod any_list;
 mod change;
+mod containment;
 mod entries;
 mod entry;
 mod error;
@@ -16,6 +17,7 @@ mod kind;
 mod levels;
 mod limits;
 mod lists;
+mod overlay;
 mod rows;
 mod sets;
 mod shared;
@@ -29,6 +31,7 @@ mod value_type;
 mod readme {}
 
 pub use change::Change;
+pub use containment::Covered;
 pub use entries::Entries;
 pub use entry::{Entry, MAX_ENTRY_BYTES};
 pub use error::{ListsError, WrongEntries, WrongEntry};
@@ -37,6 +40,7 @@ pub use files::{Format, MAX_FILE_BYTES, ReadError};
 pub use kind::Kind;
 pub use limits::Limits;
 pub use lists::Lists;
+pub use overlay::{Mark, Overlay, Record};
 pub use shared::Changed;
 pub use snapshot::{EntryId, ListId, ListInfo, Snapshot};
 pub use value::{EntryValue, MAX_VALUE_BYTES, Row, Scalar, ScalarRef};

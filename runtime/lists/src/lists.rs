@@ -110,6 +110,42 @@ impl Lists {
         self.shared.lock().expiries.iter().filter_map(Expiries::next).min()
     }
 
+    /// Takes over the entries of `fresh`, which has lists of the same names and types, all of them at once. Meant for lists that were read anew:
+    /// rules that know these lists need not be compiled again.
+    ///
+    /// # Errors
+    /// A list is missing on one side, or has another type. Nothing has changed then.
+    pub fn take_over(&self, fresh: Self) -> Result<Changed, ListsError> {
+        if self.is_same(&fresh) {
+            return Ok(Changed { generation: self.load().generation, ..Changed::default() });
+        }
+        let new = fresh.load();
+        let mut writer = self.shared.lock();
+        let mut snapshot = Snapshot::clone(&self.load());
+        if let Some(info) = new.infos().find(|info| snapshot.find(&info.name).is_none()) {
+            return Err(ListsError::UnknownList { name: info.name.to_string(), known: snapshot.names() });
+        }
+        let mut numbers = Vec::with_capacity(snapshot.lists.len());
+        for place in &mut snapshot.lists {
+            let known = || ListsError::UnknownList { name: place.name.to_string(), known: new.names() };
+            let (id, _) = new.find(&place.name).ok_or_else(known)?;
+            let other = new.lists.get(id.0 as usize).cloned().ok_or_else(known)?;
+            let (own, wanted) = (place.list_type(), other.list_type());
+            if own != wanted {
+                return Err(ListsError::Type { name: place.name.to_string(), own, wanted });
+            }
+            *place = other;
+            numbers.push(id.0 as usize);
+        }
+        let mut expiries = std::mem::take(&mut fresh.shared.lock().expiries);
+        let taken = numbers.iter().map(|number| expiries.get_mut(*number).map(std::mem::take).unwrap_or_default());
+        writer.expiries = taken.collect();
+        snapshot.generation = snapshot.generation.saturating_add(1);
+        let generation = snapshot.generation;
+        self.shared.current.store(Arc::new(snapshot));
+        Ok(Changed { generation, ..Changed::default() })
+    }
+
     /// Returns whether these are the same lists, not only equal ones.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {

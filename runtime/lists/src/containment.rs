@@ -1,0 +1,221 @@
+//! Which entries contain a value, and which are part of others: for tools, not for lookups.
+
+use crate::any_list::AnyList;
+use crate::entries::Entries;
+use crate::entry::{Entry, Key, Network};
+use crate::kind::Kind;
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+/// An entry that another one makes superfluous: everything it contains, the other contains.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Covered {
+    /// The position of the entry, from 0.
+    pub index: usize,
+    /// The position of the other one. If the two are equal, it is the first of them.
+    pub by: usize,
+}
+
+impl Entry {
+    /// Returns whether a list of this kind that has only this entry contains a value. `None` if the value is none that such a list is asked for: an
+    /// address or an integer that can't be read.
+    ///
+    /// Takes time linear in the value. To look up many values, make a list.
+    #[must_use]
+    pub fn contains(&self, kind: Kind, value: &str) -> Option<bool> {
+        Some(match &self.0 {
+            Key::Network(network) => network.contains(value.trim().parse::<IpAddr>().ok()?),
+            Key::Range((least, greatest)) => (*least..=*greatest).contains(&value.trim().parse().ok()?),
+            Key::Text(text) => {
+                // Most entries are ruled out without making a list.
+                let (text, value) = (text.trim_start_matches('*').as_bytes(), value.as_bytes());
+                let occurs = value.len() >= text.len()
+                    && value.windows(text.len().max(1)).any(|part| part.eq_ignore_ascii_case(text));
+                occurs
+                    && AnyList::new(kind, vec![self.clone()], Vec::new(), None)
+                        .is_ok_and(|list| list.contains_text(value))
+            }
+        })
+    }
+}
+
+impl Network {
+    fn contains(self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        address.is_ipv4() == self.address.is_ipv4() && Self::new(address, self.prefix) == self
+    }
+}
+
+impl Entries {
+    /// Returns the entries that others make superfluous, in their order: equal ones, networks and ranges inside others, hosts below `*.` of
+    /// another entry. When entries expire is not considered. Takes time O(n log n).
+    #[must_use]
+    pub fn covered(&self) -> Vec<Covered> {
+        let mut sorted: Vec<(&Key, usize)> = self.iter().map(|entry| &entry.0).zip(0..).collect();
+        sorted.sort_by(|(a, i), (b, j)| order(a, b).then(i.cmp(j)));
+        let mut found = Vec::new();
+        // An outer entry comes before what it contains.
+        match self.kind() {
+            Kind::Addresses => {
+                let mut outer: Option<(&Key, usize)> = None;
+                for (key, index) in sorted {
+                    match outer {
+                        Some((network, by)) if within(key, network) => found.push(Covered { index, by }),
+                        _ => outer = Some((key, index)),
+                    }
+                }
+            }
+            Kind::Integers => {
+                let mut farthest: Option<(i64, usize)> = None;
+                for (key, index) in sorted {
+                    let Key::Range((_, greatest)) = key else { continue };
+                    match farthest {
+                        Some((end, by)) if *greatest <= end => found.push(Covered { index, by }),
+                        _ => farthest = Some((*greatest, index)),
+                    }
+                }
+            }
+            _ => {
+                let mut first: HashMap<&str, usize> = HashMap::with_capacity(sorted.len());
+                for (key, index) in &sorted {
+                    let Key::Text(text) = key else { continue };
+                    first.entry(text).and_modify(|by| *by = (*by).min(*index)).or_insert(*index);
+                }
+                for (key, index) in &sorted {
+                    let Key::Text(text) = key else { continue };
+                    let equal = first.get(&**text).copied().filter(|by| by != index);
+                    let above = || (self.kind() == Kind::Hosts).then(|| above(text, &first)).flatten();
+                    if let Some(by) = above().or(equal) {
+                        found.push(Covered { index: *index, by });
+                    }
+                }
+            }
+        }
+        found.sort_by_key(|covered| covered.index);
+        found
+    }
+}
+
+/// The outermost entry `*.x` that a host, or all hosts of another such entry, are below.
+fn above(host: &str, entries: &HashMap<&str, usize>) -> Option<usize> {
+    let name = host.strip_prefix("*.").unwrap_or(host);
+    // `*.a.b` is below `*.b`, not below itself.
+    let mut parents =
+        name.match_indices('.').filter_map(|(dot, _)| name.get(dot.saturating_add(1)..)).collect::<Vec<_>>();
+    parents.reverse();
+    parents.iter().find_map(|parent| entries.get(&*format!("*.{parent}")).copied())
+}
+
+/// Orders keys so that what contains others comes first.
+fn order(a: &Key, b: &Key) -> std::cmp::Ordering {
+    match (a, b) {
+        (Key::Range((a, a_end)), Key::Range((b, b_end))) => a.cmp(b).then(b_end.cmp(a_end)),
+        // The address of a network is its first; a shorter prefix contains a longer one.
+        (a, b) => a.cmp(b),
+    }
+}
+
+fn within(key: &Key, outer: &Key) -> bool {
+    match (key, outer) {
+        (Key::Network(key), Key::Network(outer)) => outer.prefix <= key.prefix && outer.contains(key.address),
+        _ => false,
+    }
+}
+
+#[cfg(all(test, feature = "files"))]
+mod tests {
+    use super::*;
+    use crate::{Format, Limits, Lists};
+
+    fn entries(kind: Kind, texts: &[&str]) -> Entries {
+        Entries::from_texts(kind, texts).unwrap()
+    }
+
+    #[test]
+    fn superfluous_entries_are_found() {
+        for (kind, texts, expected) in [
+            (
+                Kind::Addresses,
+                &["10.1.0.0/16", "10.0.0.0/8", "::/0", "10.1.2.3", "10.0.0.0/8", "192.0.2.1", "2001:db8::1"][..],
+                &[(0, 1), (3, 1), (4, 1), (6, 2)][..],
+            ),
+            (Kind::Integers, &["5", "1..9", "8..12", "9..10", "1..9"], &[(0, 1), (3, 2), (4, 1)]),
+            (
+                Kind::Hosts,
+                &[
+                    "a.example.com",
+                    "*.example.com",
+                    "example.com",
+                    "*.b.example.com",
+                    "A.example.com",
+                    "*.com",
+                    "x.org",
+                    "x.org",
+                ],
+                &[(0, 5), (1, 5), (2, 5), (3, 5), (4, 5), (7, 6)],
+            ),
+            (Kind::Texts, &["a", "A", "a", "b"], &[(2, 0)]),
+            (Kind::TextsIgnoringCase, &["a", "A"], &[(1, 0)]),
+        ] {
+            let found: Vec<_> = entries(kind, texts).covered().iter().map(|found| (found.index, found.by)).collect();
+            assert_eq!(found, expected, "{kind}");
+        }
+    }
+
+    /// Each entry by itself, and without superfluous ones, as the list of all.
+    #[test]
+    fn entries_contain_what_their_list_does() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let mut pick = |texts: &[&str]| texts.get(random.usize(..texts.len())).map_or(String::new(), |&t| t.to_owned());
+        for _ in 0..2_000 {
+            for kind in Kind::ALL {
+                let (of, asked): (&[&str], &[&str]) = match kind {
+                    Kind::Addresses => (
+                        &["10.0.0.0/8", "10.1.0.0/16", "10.1.2.3", "::/0", "2001:db8::/32", "0.0.0.0/0", "10.1.2.0/31"],
+                        &["10.1.2.3", "10.9.9.9", "::ffff:10.1.2.2", "2001:db8::7", "::1", "192.0.2.1"],
+                    ),
+                    Kind::Hosts => (
+                        &["a.b.c", "*.b.c", "b.c", "*.c", "x-b.c"],
+                        &["a.b.c", "A.B.C:80", "b.c.", "c", ".b.c", "z.a.b.c", "x-b.c", "", "ab.c"],
+                    ),
+                    Kind::Integers => (&["1", "0..5", "3..9", "-2..0"], &["1", "-2", "9", "10", "4"]),
+                    _ => (&["a", "A", "ab", "*a", "ä"], &["a", "A", "ab", "AB", "*a", "b", "", "Ä"]),
+                };
+                let texts: Vec<String> = (0..4).map(|_| pick(of)).collect();
+                let all = Entries::from_texts(kind, &texts).unwrap();
+                let covered: Vec<usize> = all.covered().iter().map(|covered| covered.index).collect();
+                let needed =
+                    texts.iter().enumerate().filter(|(index, _)| !covered.contains(index)).map(|(_, text)| text);
+                let needed = Entries::from_texts(kind, needed).unwrap();
+                let lists = Lists::new(Limits::default());
+                let [whole, part] = [("whole", all.clone()), ("part", needed)].map(|(name, entries)| {
+                    let id = lists.declare(name, kind).unwrap();
+                    lists.change().replace(name, entries).commit().unwrap();
+                    id
+                });
+                let (snapshot, value) = (lists.load(), pick(asked));
+                let [whole, part] = [whole, part].map(|id| match kind {
+                    Kind::Addresses => snapshot.contains_address(id, value.parse().unwrap()),
+                    Kind::Integers => snapshot.contains_integer(id, value.parse().unwrap()),
+                    _ => snapshot.contains_text(id, value.as_bytes()),
+                });
+                let any = all.iter().any(|entry| entry.contains(kind, &value) == Some(true));
+                assert_eq!((any, part), (whole, whole), "{kind} {texts:?} {value:?}");
+            }
+        }
+        let entry = |kind, text| Entry::parse(kind, text).unwrap();
+        assert_eq!(entry(Kind::Addresses, "10.0.0.0/8").contains(Kind::Addresses, "x"), None);
+        assert_eq!(entry(Kind::Integers, "1").contains(Kind::Integers, "x"), None);
+    }
+
+    #[test]
+    fn entries_know_their_lines() {
+        let entries =
+            Entries::parse(Kind::Addresses, Format::Lines, "# a\n192.0.2.1..192.0.2.2\n\n10.0.0.0/8\n").unwrap();
+        assert_eq!(entries.with_lines().map(|(_, line)| line).collect::<Vec<_>>(), [Some(2), Some(2), Some(4)]);
+        let mut more = Entries::new(Kind::Addresses);
+        more.append(entries);
+        assert_eq!(more.with_lines().count(), 3);
+    }
+}

@@ -1,0 +1,197 @@
+//! What was changed at run time survives when sources are read again.
+
+#![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "a test")]
+
+use celero_lists::{Entries, Entry, Format, Kind, Limits, Lists, ListsError, Mark, Overlay, Record};
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+use std::time::{Duration, SystemTime};
+
+const KIND: Kind = Kind::Integers;
+
+fn at(seconds: u64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+}
+
+fn entries(text: &str) -> Entries {
+    Entries::parse(KIND, Format::JsonLines, text).unwrap()
+}
+
+/// Lists with the entries of a source.
+fn filled(source: &BTreeSet<u8>) -> Lists {
+    let lists = Lists::new(Limits::default());
+    lists.declare("other", Kind::Texts).unwrap();
+    lists.declare("n", KIND).unwrap();
+    let texts: Vec<String> = source.iter().map(u8::to_string).collect();
+    lists.change().replace("n", Entries::from_texts(KIND, texts).unwrap()).commit().unwrap();
+    lists
+}
+
+fn numbers(lists: &Lists) -> BTreeSet<u8> {
+    let snapshot = lists.load();
+    let (id, _) = snapshot.find("n").unwrap();
+    snapshot.entries(id).map(|entry| entry.to_string().parse().unwrap()).collect()
+}
+
+/// A host's store: what it was told to keep.
+#[derive(Default)]
+struct Kept(BTreeMap<Entry, Mark>);
+
+impl Kept {
+    fn keep(&mut self, records: &[Record]) {
+        for record in records {
+            match record.mark {
+                Some(mark) => drop(self.0.insert(record.entry.clone(), mark)),
+                None => drop(self.0.remove(&record.entry)),
+            }
+        }
+    }
+
+    fn restored(&self) -> Overlay {
+        let mut overlay = Overlay::default();
+        for (entry, mark) in &self.0 {
+            overlay.restore(Record { list: "n".to_owned(), kind: KIND, entry: entry.clone(), mark: Some(*mark) });
+        }
+        overlay
+    }
+}
+
+/// Random changes, expiries, changed sources and restarts, against a model that goes through all of them in order.
+#[test]
+fn the_last_word_counts() {
+    let mut random = fastrand::Rng::with_seed(7);
+    let (mut restarts, mut rereads) = (0, 0);
+    for _ in 0..150 {
+        let mut source: BTreeSet<u8> = (0..12).filter(|_| random.bool()).collect();
+        let (lists, mut overlay, mut kept) = (filled(&source), Overlay::default(), Kept::default());
+        // What was said last of each number at run time: when it expires, or that it was removed.
+        let mut said: BTreeMap<u8, Mark> = BTreeMap::new();
+        let mut now = 0;
+        for _ in 0..40 {
+            let number = random.u8(0..12);
+            match random.u8(0..8) {
+                0 | 1 => {
+                    let expires = random.bool().then(|| now + random.u64(1..6));
+                    let text = match expires {
+                        Some(expires) => format!("{{\"entry\": {number}, \"expires\": {expires}}}"),
+                        None => number.to_string(),
+                    };
+                    let keep = |records: &[Record]| -> Result<(), Infallible> {
+                        kept.keep(records);
+                        Ok(())
+                    };
+                    assert!(overlay.insert(&lists, "n", &entries(&text), keep).unwrap().is_ok());
+                    said.insert(number, Mark::Inserted(expires.map(at)));
+                }
+                2 | 3 => {
+                    let keep = |records: &[Record]| -> Result<(), Infallible> {
+                        kept.keep(records);
+                        Ok(())
+                    };
+                    assert!(overlay.remove(&lists, "n", &entries(&number.to_string()), keep).unwrap().is_ok());
+                    // A removal says something only of what a source has.
+                    if source.contains(&number) {
+                        said.insert(number, Mark::Removed);
+                    } else {
+                        said.remove(&number);
+                    }
+                }
+                4 => {
+                    let fails = |_: &[Record]| Err("no space");
+                    let done = overlay.insert(&lists, "n", &entries(&number.to_string()), fails).unwrap();
+                    assert_eq!(done, Err("no space"));
+                }
+                5 => {
+                    now += random.u64(1..4);
+                    kept.keep(&overlay.expire(&lists, at(now)).unwrap().1);
+                    for number in 0..12 {
+                        if matches!(said.get(&number), Some(Mark::Inserted(Some(time))) if *time <= at(now)) {
+                            said.remove(&number);
+                            if source.contains(&number) {
+                                said.insert(number, Mark::Removed);
+                            }
+                        }
+                    }
+                }
+                which => {
+                    source = (0..12).filter(|_| random.bool()).collect();
+                    said.retain(|number, mark| *mark != Mark::Removed || source.contains(number));
+                    if which == 6 {
+                        overlay = kept.restored();
+                        restarts += 1;
+                    }
+                    let fresh = filled(&source);
+                    kept.keep(&overlay.apply(&fresh, at(now)).unwrap());
+                    lists.take_over(fresh).unwrap();
+                    rereads += 1;
+                }
+            }
+            let mut expected = source.clone();
+            for (number, mark) in &said {
+                if *mark == Mark::Removed {
+                    expected.remove(number)
+                } else {
+                    expected.insert(*number)
+                };
+            }
+            assert_eq!(numbers(&lists), expected);
+            assert_eq!(overlay.len_of("n", KIND), said.len());
+            assert_eq!(kept.0.len(), said.len());
+        }
+    }
+    assert!(restarts > 100 && rereads > 200);
+}
+
+#[test]
+fn lists_are_taken_over_as_a_whole() {
+    let lists = filled(&BTreeSet::from([1, 2]));
+    let generation = lists.load().generation();
+    let fresh = filled(&BTreeSet::from([3]));
+    fresh.change().insert_until("n", "9", at(5)).insert("other", "x").commit().unwrap();
+    assert!(lists.take_over(fresh).unwrap().generation > generation);
+    assert_eq!(numbers(&lists), BTreeSet::from([3, 9]));
+    assert_eq!(lists.next_expiry(), Some(at(5)));
+    assert_eq!(lists.expire(at(5)).unwrap().removed, 1);
+
+    let generation = lists.load().generation();
+    for (declared, reason) in [
+        (&[("n", KIND)][..], "no list `other`"),
+        (&[("n", KIND), ("other", Kind::Texts), ("third", KIND)], "no list `third`"),
+        (&[("n", Kind::Hosts), ("other", Kind::Texts)], "of integers, not of hosts"),
+    ] {
+        let wrong = Lists::new(Limits::default());
+        for (name, kind) in declared {
+            wrong.declare(name, *kind).unwrap();
+        }
+        let error = lists.take_over(wrong).unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+    lists.take_over(lists.clone()).unwrap();
+    assert_eq!((lists.load().generation(), numbers(&lists)), (generation, BTreeSet::from([3])));
+}
+
+#[test]
+fn what_is_refused_changes_nothing() {
+    let lists = filled(&BTreeSet::from([1]));
+    let mut overlay = Overlay::default();
+    let never = |_: &[Record]| -> Result<(), Infallible> { panic!("nothing is to be kept") };
+    let unknown = overlay.insert(&lists, "nn", &entries("5"), never);
+    assert!(matches!(unknown, Err(ListsError::UnknownList { .. })));
+    assert!(matches!(overlay.remove(&lists, "other", &entries("5"), never), Err(ListsError::Type { .. })));
+    let mut limits = Limits::default();
+    limits.entries = 2;
+    let small = Lists::new(limits);
+    small.declare("n", KIND).unwrap();
+    assert!(matches!(overlay.insert(&small, "n", &entries("5\n6\n7"), never), Err(ListsError::Limit { .. })));
+    assert_eq!((overlay.len_of("n", KIND), small.load().generation()), (0, 1));
+
+    // Nor is an overlay changed that does not fit into the lists.
+    let mut restored = Overlay::default();
+    for number in 5..8 {
+        let entry = Entry::parse(KIND, &number.to_string()).unwrap();
+        restored.restore(Record { list: "n".to_owned(), kind: KIND, entry, mark: Some(Mark::Inserted(Some(at(1)))) });
+    }
+    assert!(restored.apply(&small, at(0)).is_err());
+    assert_eq!(restored.len_of("n", KIND), 3);
+    assert_eq!(restored.apply(&small, at(1)).unwrap().len(), 3);
+}
