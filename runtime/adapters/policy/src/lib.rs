@@ -77,6 +77,7 @@ mod policy;
 mod policy_counters;
 mod policy_keys;
 mod policy_limits;
+mod policy_lists;
 mod purpose;
 mod request_limits;
 mod requirement;

@@ -1,11 +1,11 @@
 //! The section `lists`: named lists that expressions ask as `value in lists.NAME`, with entries in the policy and in files.
 
-use crate::document::{Document, read_file};
+use crate::document::{Document, Section, read_file};
 use crate::problems::Problems;
 use crate::yaml::{MapEntry, Node, SourceText};
 use celero::lists::{Entries, Kind, Limits, Lists, ListsError, WrongEntries};
-use celero_lists::Format;
-use std::path::Path;
+use celero_lists::{Format, ListType};
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Most wrong entries of a file that are reported one by one.
@@ -28,11 +28,36 @@ pub(crate) fn declare(document: &Document, problems: &mut Problems) -> Option<Li
     Some(lists)
 }
 
+/// The sections `lists` of a policy, each with the folder that relative paths in it start from.
+#[derive(Debug)]
+pub(crate) struct ListSections(Vec<(Node, PathBuf)>);
+
+impl ListSections {
+    pub(crate) fn of(document: &Document) -> Self {
+        let sections = document.all("lists");
+        Self(sections.map(|section| (section.node.clone(), section.base.to_owned())).collect())
+    }
+
+    fn all(&self) -> impl Iterator<Item = Section<'_>> {
+        self.0.iter().map(|(node, base)| Section { node, base })
+    }
+
+    /// Returns the names of the lists that have files, with these.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (String, Vec<PathBuf>)> {
+        let lists =
+            self.all().flat_map(|section| section.node.entries().iter().map(move |entry| (entry, section.base)));
+        let with_files = lists.map(|(MapEntry { key, value }, base)| {
+            (key.text.clone(), value.texts_of("files").iter().map(|path| base.join(&path.text)).collect())
+        });
+        with_files.filter(|(_, files): &(String, Vec<PathBuf>)| !files.is_empty())
+    }
+}
+
 /// Adds the entries of all lists in one change, and leaves out those that have expired. Reports every wrong entry.
-pub(crate) fn fill(lists: &Lists, document: &Document, problems: &mut Problems) {
+pub(crate) fn fill(lists: &Lists, sections: &ListSections, problems: &mut Problems) {
     let before = problems.count();
     let mut change = lists.change();
-    for section in document.all("lists") {
+    for section in sections.all() {
         for MapEntry { key, value } in section.node.entries() {
             // Other names and kinds were reported.
             let Some((_, kind)) = lists.load().find(&key.text) else { continue };
@@ -59,10 +84,20 @@ pub(crate) fn fill(lists: &Lists, document: &Document, problems: &mut Problems) 
         return;
     }
     let result = change.commit().and_then(|_| lists.expire(SystemTime::now()));
-    if let (Err(error), Some(first)) = (result, document.all("lists").next()) {
+    if let (Err(error), Some(first)) = (result, sections.all().next()) {
         let what = if let ListsError::Limit { .. } = error { "the lists hold " } else { "" };
         problems.add("policy-list", first.node.place, format!("{what}{error}"));
     }
+}
+
+/// Returns empty lists of the same names and kinds.
+pub(crate) fn like(lists: &Lists) -> Lists {
+    let fresh = Lists::new(Limits::default());
+    for info in lists.load().infos() {
+        // The running lists have this name.
+        let _ = fresh.declare(&info.name, ListType::new(info.kind, info.values));
+    }
+    fresh
 }
 
 fn kind(list: &Node) -> Option<Kind> {

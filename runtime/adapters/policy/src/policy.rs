@@ -13,7 +13,7 @@ use crate::expressions::{CredentialReads, DeclaredNames, EndReads};
 use crate::failure_log::FailureSink;
 use crate::grpc::is_call;
 use crate::levels::Claims;
-use crate::named_lists;
+use crate::named_lists::{self, ListSections};
 use crate::normalize::Normalization;
 use crate::outcome::{LogFields, Outcome, Phase, PolicyAnswer, RequestSummary};
 use crate::phase::{PhaseRules, Unverified};
@@ -53,8 +53,9 @@ pub struct Policy {
     pub(crate) counter_names: Vec<String>,
     /// Which responses count, for limits that depend on them.
     pub(crate) count_when: Vec<CountWhen<ResponseData<'static>>>,
-    lists: Option<Lists>,
-    problems: Problems,
+    pub(crate) lists: Option<Lists>,
+    pub(crate) list_sections: ListSections,
+    pub(crate) problems: Problems,
 }
 
 impl Policy {
@@ -123,8 +124,9 @@ impl Policy {
     ) -> Result<(Self, String), PolicyError> {
         let document = Document::read(name, text, base, &mut problems);
         let definitions = Definitions::read(&document, &mut problems);
+        let list_sections = ListSections::of(&document);
         if let Some(lists) = &definitions.lists {
-            named_lists::fill(lists, &document, &mut problems);
+            named_lists::fill(lists, &list_sections, &mut problems);
         }
         let auth = Auth::compile(&document, &mut problems);
         let mut normalization = Normalization::compile(&document, &mut problems);
@@ -185,6 +187,7 @@ impl Policy {
             counter_names,
             count_when: response.count_when,
             lists: definitions.lists.clone(),
+            list_sections,
             problems,
         };
         Ok((policy, explanation.unwrap_or_default()))
@@ -449,14 +452,6 @@ impl Policy {
         self.response.log_failures(&sink);
         self.response_body.log_failures(&sink);
         self.log.log_failures(&sink);
-    }
-
-    /// Returns the named lists of the policy; `None` if it has none. A host may change them while requests are evaluated: the next phase of a
-    /// request sees the change. A reload begins with the entries of the files again. Entries with a time at which they expire are in their list
-    /// until the host calls [`Lists::expire`], for instance each second; those that had expired when the policy was loaded are left out.
-    #[must_use]
-    pub fn lists(&self) -> Option<&Lists> {
-        self.lists.as_ref()
     }
 
     /// Returns every file that was read, for hosts that watch them.

@@ -1,5 +1,6 @@
-//! The listener for operators: `/metrics`, `/health`, `/ready`, and a page.
+//! The listener for operators: `/metrics`, `/health`, `/ready`, `/lists`, and a page.
 
+use crate::admin_lists;
 use crate::admin_page;
 use crate::listener::ClientStream;
 use crate::metrics;
@@ -21,10 +22,21 @@ pub(crate) struct Admin {
 impl Admin {
     async fn answer(&self, session: &mut ServerSession) -> Result<()> {
         let mut content_type = "text/plain; version=0.0.4";
-        let (status, body) = match session.req_header().uri.path() {
+        let (mut more, mut leaves_body) = (None, false);
+        let path = session.req_header().uri.path().to_owned();
+        let (status, body) = match &*path {
             "/metrics" => {
                 let dropped = self.state.log.as_ref().map_or(0, |log| log.dropped());
-                (200, metrics::render(&self.state.metrics, &self.state.current(), self.state.mirrors.counts(), dropped))
+                (
+                    200,
+                    metrics::render(
+                        &self.state.metrics,
+                        &self.state.current(),
+                        &self.state.lists,
+                        self.state.mirrors.counts(),
+                        dropped,
+                    ),
+                )
             }
             // The process answers.
             "/health" => (200, "ok\n".to_owned()),
@@ -40,7 +52,13 @@ impl Admin {
                 content_type = "text/css; charset=utf-8";
                 (200, admin_page::STYLE.to_owned())
             }
-            _ => (404, "there are /metrics, /health, /ready and the page /\n".to_owned()),
+            path if path == "/lists" || path.starts_with("/lists/") => {
+                let reply = admin_lists::answer(&self.state, session, path).await;
+                content_type = "application/json";
+                (more, leaves_body) = (reply.header, reply.leaves_body);
+                (reply.status, reply.body)
+            }
+            _ => (404, "there are /metrics, /health, /ready, /lists and the page /\n".to_owned()),
         };
         let mut head = ResponseHeader::build(status, Some(6))?;
         head.insert_header(header::CONTENT_TYPE, content_type)?;
@@ -49,9 +67,15 @@ impl Admin {
         head.insert_header(header::REFERRER_POLICY, "no-referrer")?;
         head.insert_header(header::CACHE_CONTROL, "no-store")?;
         head.insert_header(header::CONTENT_LENGTH, body.len())?;
+        if let Some((name, value)) = more {
+            head.insert_header(name, value)?;
+        }
         session.write_response_header(Box::new(head)).await?;
         if session.req_header().method != Method::HEAD {
             session.write_response_body(body.into(), true).await?;
+        }
+        if leaves_body {
+            admin_lists::linger(session).await;
         }
         Ok(())
     }

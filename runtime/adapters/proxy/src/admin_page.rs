@@ -76,6 +76,22 @@ pub(crate) fn render(state: &State) -> String {
         page.row(|page| page.cell(format_args!("and {more} more: see the metrics")));
     }
 
+    let (generation, lists) = state.lists.states(&now.policy);
+    if !lists.is_empty() {
+        page.table("Lists", &["list", "kind", "#entries", "#bytes", "#changes at run time", "#age of the files"]);
+        for list in &lists {
+            page.row(|page| {
+                page.cell(&list.name);
+                page.cell(list.kind);
+                page.number(list.entries);
+                page.number(list.bytes);
+                page.number(list.changes);
+                page.number(list.age.map(|age| format!("{} s", age.as_secs())).unwrap_or_default());
+            });
+        }
+        page.row(|page| page.cell(format_args!("generation {generation}")));
+    }
+
     page.table("Refused requests", &["time", "client", "request", "#status", "by"]);
     for Refused { at, client, method, host, path, status, by } in state.history.last_refused() {
         page.row(|page| {

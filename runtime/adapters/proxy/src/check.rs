@@ -3,6 +3,7 @@
 use crate::config::{Balance, Config, counted, first_names};
 use crate::error::Error;
 use crate::file_stamps::check_end_markers;
+use crate::list_control::AdminToken;
 use crate::tls::{ClientTls, ServerTrust, describe_certificate};
 use celero_policy::{Phase, Policy};
 use std::fmt::Write;
@@ -79,6 +80,16 @@ impl Config {
         }
         if let Some(address) = self.metrics {
             let _ = writeln!(text, "  {address}  metrics, probes and the page for operators");
+        }
+        if let Some(admin) = &self.admin {
+            AdminToken::load(&admin.token)?;
+            let kept = admin.list_changes.as_ref().map(|file| format!("kept in {}", file.display()));
+            let kept = kept.unwrap_or_else(|| "lost when the proxy stops".to_owned());
+            let _ = writeln!(
+                text,
+                "    lists can be changed with the token of {}; changes are {kept}",
+                admin.token.display()
+            );
         }
         Ok(())
     }

@@ -77,9 +77,14 @@ impl WatchService {
                     format!("{} changed", changed.join(", "))
                 }
             };
+            let only_lists = now.as_ref().is_some_and(|now| self.state.are_list_files(&now.changed(&seen)));
             let now = now.unwrap_or_else(|| seen.again());
-            // An error is logged and counted in `reload`.
-            let _ = self.state.reload(&cause);
+            if only_lists {
+                self.state.reload_lists(&cause);
+            } else {
+                // An error is logged and counted in `reload`.
+                let _ = self.state.reload(&cause);
+            }
             // Files that are watched from now on start with their current stamps.
             seen = FileStamps::of(self.state.files());
             seen.take_over(&now);

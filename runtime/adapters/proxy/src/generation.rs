@@ -3,6 +3,7 @@
 use crate::config::{Config, Route, Target, Timeouts, counted, first_names};
 use crate::error::Error;
 use crate::latency::Latency;
+use crate::list_control::AdminToken;
 use crate::routing;
 use crate::span_export::SpanExport;
 use crate::tls::{ClientTls, ServerTrust};
@@ -28,6 +29,8 @@ pub(crate) struct Generation {
     pub(crate) latency: Latency,
     /// What sends the spans of requests.
     pub(crate) spans: Option<Arc<SpanExport>>,
+    /// What requests that change lists must show. `None`: nobody may.
+    pub(crate) token: Option<AdminToken>,
     /// What fetches the keys that the policy names by URL.
     pub(crate) key_fetchers: Vec<Arc<KeyFetcher>>,
 }
@@ -56,7 +59,8 @@ impl Generation {
         let key_fetchers = policy.key_sources().map(|source| Arc::new(source.fetcher())).collect();
         let spans = span_export(&config, before)?;
         let latency = Latency::new(&config, before.map(|before| &before.latency));
-        Ok(Self { latency, spans, config, policy: Arc::new(policy), upstreams, tls, key_fetchers })
+        let token = config.admin.as_ref().map(|admin| AdminToken::load(&admin.token)).transpose()?;
+        Ok(Self { latency, spans, token, config, policy: Arc::new(policy), upstreams, tls, key_fetchers })
     }
 
     /// Returns what handshakes on a listener need.

@@ -2,11 +2,10 @@
 
 use crate::state::State;
 use async_trait::async_trait;
-use celero_policy::Policy;
 use pingora::server::ShutdownWatch;
 use pingora::services::background::BackgroundService;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tokio::task::JoinSet;
 
 /// The time between two looks for expired entries of lists.
@@ -33,7 +32,7 @@ impl HealthService {
                 checks.spawn(async move { upstream.check().await });
             }
             if now.policy.lists().is_some() {
-                checks.spawn(expire_entries(Arc::clone(&now.policy)));
+                checks.spawn(expire_entries(Arc::clone(&self.state)));
             }
             drop(now);
             if changes.changed().await.is_err() {
@@ -53,20 +52,19 @@ impl BackgroundService for HealthService {
     }
 }
 
-/// Removes entries from the lists of a policy when they expire. Never returns if the policy has lists.
-async fn expire_entries(policy: Arc<Policy>) {
-    let Some(lists) = policy.lists() else { return };
+/// Removes entries from the lists of the current policy when they expire. Never returns.
+async fn expire_entries(state: Arc<State>) {
     let mut failing = false;
     loop {
         tokio::time::sleep(EXPIRY_INTERVAL).await;
-        let now = SystemTime::now();
-        if lists.next_expiry().is_none_or(|next| next > now) {
-            continue;
-        }
-        match lists.expire(now) {
-            Ok(changed) => {
+        let state = Arc::clone(&state);
+        // Changes that are written to a disk may hold its lock.
+        let expired = tokio::task::spawn_blocking(move || state.lists.expire(&state.current().policy)).await;
+        match expired.unwrap_or_else(|error| Err(error.to_string())) {
+            Ok(0) => failing = false,
+            Ok(removed) => {
                 failing = false;
-                log::debug!("{} entries of lists have expired", changed.removed);
+                log::debug!("{removed} entries of lists have expired");
             }
             // It is tried again each second, but logged once.
             Err(error) if !failing => {

@@ -17,6 +17,7 @@
 
 mod access_log;
 mod admin;
+mod admin_lists;
 mod admin_page;
 mod admission;
 mod bound_service;
@@ -37,6 +38,8 @@ mod health;
 mod http_client;
 mod key_service;
 mod latency;
+mod list_control;
+mod list_metrics;
 mod listener;
 mod log_entry;
 pub mod logger;

@@ -13,6 +13,8 @@
 
 use crate::generation::Generation;
 use crate::latency::CLASSES;
+use crate::list_control::ListControl;
+use crate::list_metrics;
 use crate::mirror::MirrorCounts;
 use crate::process_metrics;
 use crate::prometheus_text::PrometheusText;
@@ -129,9 +131,15 @@ impl Metrics {
     }
 }
 
-/// Returns all metrics in the text format of Prometheus: the counters, those of the current generation `now` and of copies, and the number of
+/// Returns all metrics in the text format of Prometheus: the counters, those of the current generation `now`, of its lists and of copies, and the number of
 /// lines of the access log that were `dropped`.
-pub(crate) fn render(metrics: &Metrics, now: &Generation, copies: &MirrorCounts, dropped: u64) -> String {
+pub(crate) fn render(
+    metrics: &Metrics,
+    now: &Generation,
+    lists: &ListControl,
+    copies: &MirrorCounts,
+    dropped: u64,
+) -> String {
     let mut page = PrometheusText::default();
     let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     page.head("celero_requests_total", "counter", "Finished requests, by the class of their status.");
@@ -194,6 +202,7 @@ pub(crate) fn render(metrics: &Metrics, now: &Generation, copies: &MirrorCounts,
     upstreams(&mut page, now);
     credentials(&mut page, now);
     rules(&mut page, now);
+    list_metrics::render(&mut page, lists, &now.policy);
     process_metrics::render(&mut page);
     page.into_text()
 }

@@ -13,6 +13,7 @@ use crate::generation::Generation;
 use crate::hand_over::Program;
 use crate::health::HealthService;
 use crate::key_service::KeyService;
+use crate::list_control::ListControl;
 use crate::listener::{Listener, Protocol};
 use crate::service::Service;
 use crate::service_manager::InheritedSockets;
@@ -52,8 +53,10 @@ impl Proxy {
         if config.reload.end_marker {
             check_end_markers(first.policy.files().iter().map(PathBuf::as_path).chain([file]))?;
         }
+        let lists = ListControl::open(config.list_changes())?;
+        lists.replace_policy(&first.policy, || {})?;
         let (log, writer) = config.access_log.as_ref().map(AccessLog::open).transpose()?.unzip();
-        let state = Arc::new(State::new(file.to_owned(), demo.local_addr()?, first, log));
+        let state = Arc::new(State::new(file.to_owned(), demo.local_addr()?, first, lists, log));
         file_limit::check(&config);
         let mut server = Server::new_with_opt_and_conf(None, server_conf(&config));
 

@@ -8,13 +8,14 @@ use crate::event_history::EventHistory;
 use crate::file_stamps::{FileStamps, check_end_markers};
 use crate::generation::Generation;
 use crate::hand_over::{Listening, Predecessor};
+use crate::list_control::ListControl;
 use crate::metrics::Metrics;
 use crate::mirror::Mirrors;
 use crate::service_manager;
 use arc_swap::ArcSwap;
 use http::StatusCode;
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
@@ -41,11 +42,18 @@ pub(crate) struct State {
     pub(crate) metrics: Metrics,
     pub(crate) mirrors: Mirrors,
     pub(crate) history: EventHistory,
+    pub(crate) lists: ListControl,
     pub(crate) log: Option<AccessLog>,
 }
 
 impl State {
-    pub(crate) fn new(file: PathBuf, demo: SocketAddr, first: Generation, log: Option<AccessLog>) -> Self {
+    pub(crate) fn new(
+        file: PathBuf,
+        demo: SocketAddr,
+        first: Generation,
+        lists: ListControl,
+        log: Option<AccessLog>,
+    ) -> Self {
         Self {
             file,
             demo,
@@ -60,6 +68,7 @@ impl State {
             metrics: Metrics::default(),
             mirrors: Mirrors::default(),
             history: EventHistory::default(),
+            lists,
             log,
         }
     }
@@ -139,12 +148,17 @@ impl State {
     pub(crate) fn reload(&self, cause: &str) -> Result<(), Error> {
         let _one = lock(&self.reloading);
         service_manager::reloading();
-        let next = self.read();
+        let before = self.current();
+        // No change of a list falls between the old and the new lists.
+        let next = self.read().and_then(|next| {
+            let next = Arc::new(next);
+            self.lists.replace_policy(&next.policy, || self.current.store(Arc::clone(&next)))?;
+            Ok(next)
+        });
         self.metrics.reloaded(next.is_ok());
         match next {
             Ok(next) => {
-                let changes = next.changes_since(&self.current());
-                self.current.store(Arc::new(next));
+                let changes = next.changes_since(&before);
                 self.changed.send_modify(|number| *number = number.wrapping_add(1));
                 log::info!("{cause}; now in force: {changes}");
                 self.history.reloaded(cause, Ok(&changes));
@@ -156,6 +170,32 @@ impl State {
                 log::error!("{cause}, but nothing changes because of errors in the files:\n{error}");
                 service_manager::ready("the last reload was refused because of errors in the files; the log has them");
                 Err(error)
+            }
+        }
+    }
+
+    /// Returns whether all of these are files of lists, which can be read again without compiling the policy.
+    pub(crate) fn are_list_files(&self, files: &[&Path]) -> bool {
+        let known = self.list_files();
+        files.iter().all(|file| known.iter().any(|known| known == file))
+    }
+
+    fn list_files(&self) -> Vec<PathBuf> {
+        self.current().policy.list_files().flat_map(|(_, files)| files).collect()
+    }
+
+    /// Reads the files of lists again, and nothing else. Files with errors change nothing; the errors are logged.
+    pub(crate) fn reload_lists(&self, cause: &str) {
+        let _one = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+        let (now, stamps) = (self.current(), FileStamps::of(self.list_files()));
+        match self.lists.read_again(&now.policy, || stamps.again() == stamps) {
+            Ok(result) => {
+                log::info!("{cause}; {result}");
+                self.history.reloaded(cause, Ok(&result));
+            }
+            Err(error) => {
+                self.history.reloaded(cause, Err(&error.to_string()));
+                log::error!("{cause}, but nothing changes because of errors in the files:\n{error}");
             }
         }
     }
@@ -193,6 +233,7 @@ impl State {
         for (name, same) in [
             ("listeners", same_sockets),
             ("metrics", config.metrics == before.config.metrics),
+            ("admin.listChanges", config.list_changes() == before.config.list_changes()),
             ("accessLog", config.access_log == before.config.access_log),
             ("threads", config.threads == before.config.threads),
             ("grace", config.grace == before.config.grace),

@@ -51,7 +51,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("celero-cli", &["celero", "celero-lists", "celero-lsp", "celero-policy", "celero-serve", "celero-tooling"]),
     ("celero-tower", &["celero-policy"]),
     ("celero-pingora", &["celero-policy"]),
-    ("celero-proxy", &["celero-pingora", "celero-policy"]),
+    ("celero-proxy", &["celero-lists", "celero-pingora", "celero-policy"]),
 ];
 
 /// The packages of the workspace, as cargo describes them.

@@ -79,6 +79,11 @@ impl Problems {
         self.files.len().saturating_sub(1)
     }
 
+    /// Returns the same files without errors and warnings, for reading again what they name.
+    pub(crate) fn of_same_files(&self) -> Self {
+        Self { files: self.files.clone(), ..Self::default() }
+    }
+
     pub(crate) fn text(&self, file: usize) -> &str {
         self.files.get(file).map_or("", |file| &file.text)
     }

@@ -34,6 +34,7 @@ impl Config {
             ("limits", self.limits == before.limits),
             ("retries", self.retries == before.retries),
             ("reload", self.reload == before.reload),
+            ("admin", self.admin == before.admin),
         ] {
             if !same {
                 let _ = write!(text, "; changed: {section}");

@@ -61,6 +61,11 @@ static SECTIONS: MappingSpec = MappingSpec::new(
         ),
         optional("metrics", Text, "The IP address and port of `/metrics`, `/health` and `/ready`. Default: none."),
         optional(
+            "admin",
+            Mapping(&ADMIN),
+            "Who may change lists at the address of `metrics`, and where changes are kept. Default: nobody.",
+        ),
+        optional(
             "accessLog",
             Text,
             "A file to which the access log is appended, or `-` for standard output. Default: no log.",
@@ -75,6 +80,22 @@ static SECTIONS: MappingSpec = MappingSpec::new(
             "drainDelay",
             Duration,
             "How long new connections are still accepted after SIGTERM, while `/ready` answers 503. Default: 0s.",
+        ),
+    ],
+);
+
+static ADMIN: MappingSpec = MappingSpec::new(
+    "`admin`",
+    &[
+        required(
+            "token",
+            Text,
+            "The file of the token that requests to `/lists` must show: 32 to 512 visible characters.",
+        ),
+        optional(
+            "listChanges",
+            Text,
+            "The file in which changes of lists are kept over restarts. Default: they last until the proxy stops.",
         ),
     ],
 );

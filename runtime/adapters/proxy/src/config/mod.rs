@@ -45,6 +45,8 @@ pub struct Config {
     pub retries: usize,
     /// The address of `/metrics`, `/health` and `/ready`.
     pub metrics: Option<SocketAddr>,
+    /// Who may change lists at that address. `None`: nobody.
+    pub admin: Option<Admin>,
     /// The destination of the access log.
     pub access_log: Option<LogOutput>,
     /// The number of threads of each listener.
@@ -53,6 +55,15 @@ pub struct Config {
     pub grace: Duration,
     /// How long new connections are still accepted after SIGTERM, while `/ready` answers 503.
     pub drain_delay: Duration,
+}
+
+/// Who may change lists while the proxy runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admin {
+    /// The file of the token that requests must show.
+    pub token: PathBuf,
+    /// The file in which changes of lists are kept over restarts.
+    pub list_changes: Option<PathBuf>,
 }
 
 /// An address where clients connect.
@@ -371,7 +382,12 @@ impl Config {
         keys::CONFIG.json_schema("celero-proxy configuration")
     }
 
-    /// Returns the files of certificates, keys and answers.
+    /// Returns the file in which changes of lists are kept.
+    pub(crate) fn list_changes(&self) -> Option<&Path> {
+        self.admin.as_ref()?.list_changes.as_deref()
+    }
+
+    /// Returns the files of certificates, keys, answers and the token.
     pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
         let listeners = self.listeners.iter().filter_map(|listener| listener.tls.as_ref()).flat_map(|tls| {
             let certificates = tls.certificates.iter();
@@ -388,6 +404,6 @@ impl Config {
             Target::Answer(answer) => answer.file.as_ref(),
             Target::Upstream(_) | Target::Split(_) => None,
         });
-        listeners.chain(upstreams).chain(answers)
+        listeners.chain(upstreams).chain(answers).chain(self.admin.iter().map(|admin| &admin.token))
     }
 }

@@ -6,8 +6,8 @@
 use super::environment::expand;
 use super::keys::{ACCEPT, CONFIG, FORWARDED_HEADERS, VERSIONS};
 use super::{
-    Certificate, ClientCertificates, Config, Forwarded, ForwardedHeader, Limits, Listener, ListenerTls, LogOutput,
-    Reload, SpanExport, Timeouts, Traces,
+    Admin, Certificate, ClientCertificates, Config, Forwarded, ForwardedHeader, Limits, Listener, ListenerTls,
+    LogOutput, Reload, SpanExport, Timeouts, Traces,
 };
 use crate::error::Error;
 use celero_policy::PolicyError;
@@ -86,6 +86,7 @@ impl Reader<'_> {
             limits: root.get("limits").map(limits).unwrap_or_default(),
             retries: number(root, "retries").unwrap_or(1),
             metrics: root.text_of("metrics").and_then(|text| self.address(&text)),
+            admin: root.get("admin").and_then(|node| self.admin(root, node)),
             access_log: root.text_of("accessLog").map(|text| self.output(&text)),
             threads: number(root, "threads").unwrap_or_else(cores),
             grace: time(root, "grace").unwrap_or(Duration::from_secs(10)),
@@ -99,6 +100,15 @@ impl Reader<'_> {
 
     fn output(&self, text: &SourceText) -> LogOutput {
         if text.text == "-" { LogOutput::Stdout } else { LogOutput::File(self.base.join(&text.text)) }
+    }
+
+    fn admin(&mut self, root: &Node, node: &Node) -> Option<Admin> {
+        if root.get("metrics").is_none() {
+            let message = "`admin` needs the key `metrics`: the address at which lists are changed".to_owned();
+            self.problems.add("config-missing", node.place, message);
+        }
+        let file = |key: &str| node.text_of(key).map(|text| self.base.join(text.text));
+        Some(Admin { token: file("token")?, list_changes: file("listChanges") })
     }
 
     /// The elements of a list that must not be empty.

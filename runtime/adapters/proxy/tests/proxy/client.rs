@@ -19,15 +19,25 @@ pub(crate) struct Reply {
 
 impl Client {
     pub(crate) fn connect(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        stream.set_nodelay(true).unwrap();
-        Self { stream: BufReader::new(stream) }
+        Self::try_connect(address).unwrap()
+    }
+
+    pub(crate) fn try_connect(address: SocketAddr) -> std::io::Result<Self> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream: BufReader::new(stream) })
     }
 
     /// Sends bytes. A server that answered and left is found out when its answer is read.
     pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
         let _ = self.stream.get_mut().write_all(bytes.as_ref());
+        self
+    }
+
+    /// Says that nothing more is sent.
+    pub(crate) fn finish(&mut self) -> &mut Self {
+        let _ = self.stream.get_mut().shutdown(std::net::Shutdown::Write);
         self
     }
 

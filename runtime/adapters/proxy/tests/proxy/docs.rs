@@ -28,6 +28,7 @@ fn message(proxy: &str) -> String {
 fn the_whole_configuration_is_one() {
     let (folder, example) = (Folder::new(), block(&page(), "yaml"));
     folder.write("policy.yaml", "");
+    folder.write("admin.token", &"t".repeat(32));
     let file = folder.write("proxy.yaml", &example);
     Config::check(&file).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(message(&example.replace("servers:", "serves:")).trim(), block(&page(), "text").trim());

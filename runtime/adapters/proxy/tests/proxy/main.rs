@@ -26,6 +26,8 @@ mod heads;
 mod http1;
 mod lifecycle;
 mod limits;
+mod list_kills;
+mod lists;
 mod load;
 mod metrics;
 mod operators;

@@ -1,0 +1,249 @@
+//! `/lists` on the listener for operators: what lists hold, and changes of them. Every request must show the token.
+
+use crate::list_control::{ChangeError, Deed};
+use crate::state::State;
+use celero_lists::{Entries, Format, Kind, ListsError, WrongEntries};
+use celero_policy::expects_continue;
+use http::{HeaderName, Method, header};
+use pingora::protocols::http::ServerSession;
+use serde_json::{Value as Json, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, timeout, timeout_at};
+
+/// Largest body of a change, in bytes.
+const MAX_BODY: usize = 8 << 20;
+/// How long the rest of a refused body is read.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// An answer in JSON.
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) body: String,
+    pub(crate) header: Option<(HeaderName, &'static str)>,
+    /// Whether the request was refused before its body was read.
+    pub(crate) leaves_body: bool,
+}
+
+impl Reply {
+    fn new(status: u16, body: &Json) -> Self {
+        Self { status, body: format!("{body}\n"), header: None, leaves_body: false }
+    }
+
+    fn error(status: u16, message: impl Into<String>) -> Self {
+        Self::new(status, &json!({ "error": message.into() }))
+    }
+
+    fn with(mut self, name: HeaderName, value: &'static str) -> Self {
+        self.header = Some((name, value));
+        self
+    }
+}
+
+/// Answers a request to `/lists` or a path below it. `path` is not decoded: names of lists need no escapes.
+pub(crate) async fn answer(state: &Arc<State>, session: &mut ServerSession, path: &str) -> Reply {
+    let reply = match admitted(state, session, path) {
+        Err(reply) => reply,
+        Ok(None) => return listing(state),
+        Ok(Some(wanted)) => match change(state, session, wanted).await {
+            Ok(reply) => return reply,
+            Err(reply) => reply,
+        },
+    };
+    Reply { leaves_body: true, ..reply }
+}
+
+/// Reads what still arrives of a refused body, for a while: closing the connection at once would take the answer from a client that still sends.
+pub(crate) async fn linger(session: &mut ServerSession) {
+    let rest = async { while let Ok(Some(_)) = session.read_request_body().await {} };
+    let _ = timeout(LINGER, rest).await;
+}
+
+/// A change that may be read.
+struct Wanted {
+    deed: Deed,
+    list: String,
+    kind: Kind,
+    body: Body,
+}
+
+/// How entries are written in a body.
+#[derive(Clone, Copy)]
+enum Body {
+    Text(Format),
+    /// An array of what lines of JSON hold.
+    JsonArray,
+}
+
+/// Checks everything but the body. `None`: what lists hold is asked.
+fn admitted(state: &State, session: &ServerSession, path: &str) -> Result<Option<Wanted>, Reply> {
+    let (now, head) = (state.current(), session.req_header());
+    let Some(token) = &now.token else {
+        return Err(Reply::error(403, "nobody may change lists: the configuration has no `admin`"));
+    };
+    if !token.is_shown(&head.headers) {
+        state.lists.refused();
+        let reply = Reply::error(401, "the request does not show the token: `authorization: Bearer TOKEN`");
+        return Err(reply.with(header::WWW_AUTHENTICATE, "Bearer"));
+    }
+    if head.uri.query().is_some() {
+        return Err(Reply::error(400, "there are no parameters"));
+    }
+    let Some(list) = path.strip_prefix("/lists/") else {
+        return match head.method {
+            Method::GET | Method::HEAD => Ok(None),
+            _ => Err(Reply::error(405, "a change names its list: /lists/NAME").with(header::ALLOW, "GET, HEAD")),
+        };
+    };
+    let deed = match head.method {
+        Method::POST => Deed::Insert,
+        Method::DELETE => Deed::Remove,
+        _ => {
+            let reply = Reply::error(405, "POST inserts the entries of its body, DELETE removes them");
+            return Err(reply.with(header::ALLOW, "POST, DELETE"));
+        }
+    };
+    let lists = now.policy.lists().map(|lists| lists.load());
+    let Some((id, kind)) = lists.as_ref().and_then(|lists| lists.find(list)) else {
+        let known = lists.map(|lists| lists.names()).unwrap_or_default();
+        let known = if known.is_empty() { "no lists".to_owned() } else { known.join(", ") };
+        return Err(Reply::error(404, format!("no list of this name; there are {known}")));
+    };
+    if lists.and_then(|lists| lists.list_type(id)).is_none_or(|ty| ty.values().is_some()) {
+        return Err(Reply::error(409, "entries of this list carry values: they are changed in its files"));
+    }
+    if head.headers.contains_key(header::CONTENT_ENCODING) {
+        return Err(Reply::error(415, "a body has no `content-encoding`"));
+    }
+    let media = head.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let body = match &*media {
+        "text/plain" => Body::Text(Format::Lines),
+        "text/csv" => Body::Text(Format::Csv),
+        "application/x-ndjson" | "application/jsonl" => Body::Text(Format::JsonLines),
+        "application/json" => Body::JsonArray,
+        _ => {
+            let types = "`content-type` must be text/plain, text/csv, application/x-ndjson or application/json";
+            return Err(Reply::error(415, types));
+        }
+    };
+    let length = head.headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if length.is_some_and(|length| length > MAX_BODY) {
+        return Err(too_large());
+    }
+    Ok(Some(Wanted { deed, list: list.to_owned(), kind, body }))
+}
+
+fn too_large() -> Reply {
+    Reply::error(413, format!("the body is larger than {MAX_BODY} bytes"))
+}
+
+/// Reads the body and makes the change. An error is for a request whose body was not read to its end.
+async fn change(state: &Arc<State>, session: &mut ServerSession, wanted: Wanted) -> Result<Reply, Reply> {
+    if expects_continue(session.req_header()) && session.write_continue_response().await.is_err() {
+        return Err(Reply::error(400, "the connection failed"));
+    }
+    let body = read(state, session).await?;
+    let state = Arc::clone(state);
+    // Parsing takes time, and the disk has to answer. If the client leaves, the change is made all the same.
+    let made = tokio::task::spawn_blocking(move || made(&state, &wanted, body)).await;
+    Ok(made.unwrap_or_else(|_| Reply::error(500, "the change failed")))
+}
+
+async fn read(state: &State, session: &mut ServerSession) -> Result<Vec<u8>, Reply> {
+    let timeouts = *state.current().timeouts();
+    let now = Instant::now();
+    let end = now.checked_add(timeouts.body_total).unwrap_or(now);
+    let mut body = Vec::new();
+    loop {
+        let piece = timeout_at(end, timeout(timeouts.body, session.read_request_body()));
+        match piece.await {
+            Ok(Ok(Ok(Some(bytes)))) if bytes.len() > MAX_BODY.saturating_sub(body.len()) => return Err(too_large()),
+            Ok(Ok(Ok(Some(bytes)))) => body.extend_from_slice(&bytes),
+            Ok(Ok(Ok(None))) => return Ok(body),
+            Ok(Ok(Err(_))) => return Err(Reply::error(400, "the body can't be read")),
+            Ok(Err(_)) | Err(_) => return Err(Reply::error(408, "the body arrived too slowly; nothing has changed")),
+        }
+    }
+}
+
+/// Makes a change. Blocks.
+fn made(state: &State, wanted: &Wanted, body: Vec<u8>) -> Reply {
+    let Wanted { deed, list, kind, body: form } = wanted;
+    let entries = match parsed(*kind, *form, body) {
+        Ok(entries) if entries.is_empty() => return Reply::error(400, "the body has no entries"),
+        Ok(entries) => entries,
+        Err(reply) => return reply,
+    };
+    let policy = || Arc::clone(&state.current().policy);
+    match state.lists.change(policy, (*deed, list), &entries) {
+        Ok(changed) => {
+            log::info!(
+                "list {list}: an operator inserted {} and removed {} entries",
+                changed.inserted,
+                changed.removed
+            );
+            let body = json!({
+                "list": list,
+                "inserted": changed.inserted,
+                "removed": changed.removed,
+                "generation": changed.generation,
+            });
+            Reply::new(200, &body)
+        }
+        Err(ChangeError::Lists(error @ ListsError::Limit { .. })) => {
+            Reply::error(422, format!("the lists would hold {error}; nothing has changed"))
+        }
+        // The policy was replaced meanwhile.
+        Err(ChangeError::Lists(error)) => Reply::error(409, format!("{error}; nothing has changed")),
+        Err(ChangeError::Store(why)) => {
+            log::error!("a change of the list {list} can't be kept: {why}");
+            Reply::error(500, format!("the change can't be kept, so nothing has changed: {why}"))
+        }
+    }
+}
+
+fn parsed(kind: Kind, form: Body, body: Vec<u8>) -> Result<Entries, Reply> {
+    let text = String::from_utf8(body).map_err(|_| Reply::error(400, "the body is not UTF-8; nothing has changed"))?;
+    let parsed = match form {
+        Body::Text(format) => Entries::parse(kind, format, &text),
+        Body::JsonArray => {
+            let elements: Vec<Json> = serde_json::from_str(&text)
+                .map_err(|error| Reply::error(400, format!("no array in JSON: {error}; nothing has changed")))?;
+            // An element is what a line of JSON Lines is.
+            let lines: Vec<String> = elements.iter().map(Json::to_string).collect();
+            Entries::parse(kind, Format::JsonLines, &lines.join("\n"))
+        }
+    };
+    parsed.map_err(|wrong| wrong_entries(&wrong, form))
+}
+
+fn wrong_entries(wrong: &WrongEntries, form: Body) -> Reply {
+    let place = if matches!(form, Body::JsonArray) { "element" } else { "line" };
+    let listed: Vec<Json> = wrong
+        .listed()
+        .iter()
+        .map(|entry| json!({ place: entry.line, "entry": entry.entry, "reason": entry.reason }))
+        .collect();
+    let count = wrong.count();
+    Reply::new(400, &json!({ "error": format!("{count} wrong entries; nothing has changed"), "wrong": listed }))
+}
+
+/// What the lists hold.
+fn listing(state: &State) -> Reply {
+    let (generation, lists) = state.lists.states(&state.current().policy);
+    let lists: Vec<Json> = lists
+        .iter()
+        .map(|list| {
+            json!({
+                "name": &*list.name,
+                "kind": list.kind.name(),
+                "entries": list.entries,
+                "bytes": list.bytes,
+                "changes": list.changes,
+                "sourceAgeSeconds": list.age.map(|age| age.as_secs()),
+            })
+        })
+        .collect();
+    Reply::new(200, &json!({ "generation": generation, "lists": lists }))
+}

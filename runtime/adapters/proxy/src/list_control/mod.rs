@@ -1,0 +1,276 @@
+//! The lists of the policy while the proxy runs: what operators insert and remove, kept over reloads and, if wanted, over restarts.
+//!
+//! One lock orders everything that writes lists. A change is written to the disk before a request sees it, and is acknowledged afterwards.
+
+mod store;
+mod token;
+
+pub(crate) use token::AdminToken;
+
+use crate::error::Error;
+use celero_lists::{Changed, Entries, Kind, ListsError, Overlay, Record};
+use celero_policy::Policy;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+use store::Store;
+
+/// What operators do to lists.
+#[derive(Default)]
+pub(crate) struct ListControl {
+    inner: Mutex<Inner>,
+    counts: Counts,
+    /// What is told of the lists without waiting for a change that is being written. Its lock is never held for long.
+    told: Mutex<Told>,
+}
+
+#[derive(Default)]
+struct Inner {
+    overlay: Overlay,
+    store: Option<Store>,
+}
+
+/// What is told of the lists.
+#[derive(Default)]
+struct Told {
+    /// How many entries of each list were inserted and removed at run time.
+    changes: HashMap<Arc<str>, usize>,
+    /// When the oldest file of each list was modified, as it was read.
+    sources: Vec<(String, SystemTime)>,
+}
+
+/// What has happened since the start.
+#[derive(Default)]
+struct Counts {
+    inserted: AtomicU64,
+    removed: AtomicU64,
+    refused: AtomicU64,
+    reads: AtomicU64,
+    read_failures: AtomicU64,
+}
+
+/// The same, as numbers.
+pub(crate) struct ListCounts {
+    /// Entries that operators have inserted and removed.
+    pub(crate) inserted: u64,
+    pub(crate) removed: u64,
+    /// Requests without the token.
+    pub(crate) refused: u64,
+    /// How often files of lists were read again without the policy, and how often that failed.
+    pub(crate) reads: u64,
+    pub(crate) read_failures: u64,
+}
+
+/// A list, for operators.
+pub(crate) struct ListState {
+    pub(crate) name: Arc<str>,
+    pub(crate) kind: Kind,
+    pub(crate) entries: usize,
+    pub(crate) bytes: usize,
+    /// How many entries were inserted and removed at run time.
+    pub(crate) changes: usize,
+    /// How long ago its oldest file was modified, if it has files.
+    pub(crate) age: Option<Duration>,
+}
+
+/// What a change does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deed {
+    Insert,
+    Remove,
+}
+
+/// Why a change was refused. Nothing has changed.
+#[derive(Debug)]
+pub(crate) enum ChangeError {
+    Lists(ListsError),
+    /// The change can't be written to the disk.
+    Store(String),
+}
+
+impl ListControl {
+    /// Opens the file in which changes are kept, and reads them.
+    ///
+    /// # Errors
+    /// The file can't be opened, is none of these, or another process has it open.
+    pub(crate) fn open(file: Option<&Path>) -> Result<Self, Error> {
+        let control = Self::default();
+        if let Some(file) = file {
+            let wrong = |why: String| Error::new(format!("error: {}, for changes of lists: {why}", file.display()));
+            let store = Store::open(file).map_err(wrong)?;
+            let mut inner = control.lock();
+            for record in store.records().map_err(wrong)? {
+                inner.overlay.restore(record);
+            }
+            inner.store = Some(store);
+        }
+        Ok(control)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Applies the changes to the lists of a policy that was loaded, then calls `publish`, which puts the policy in force. No change comes between.
+    ///
+    /// # Errors
+    /// The lists would exceed their bounds. Nothing has changed then.
+    pub(crate) fn replace_policy(&self, policy: &Policy, publish: impl FnOnce()) -> Result<(), Error> {
+        let mut inner = self.lock();
+        if let Some(lists) = policy.lists() {
+            let obsolete = inner.overlay.apply(lists, SystemTime::now());
+            let obsolete = obsolete
+                .map_err(|error| Error::new(format!("error: with the changes of operators, the lists hold {error}")))?;
+            inner.forget(&obsolete);
+        }
+        publish();
+        self.tell(&inner, policy, Some(sources(policy)));
+        Ok(())
+    }
+
+    /// Reads the files of the lists of a policy again, and applies the changes to them. `is_same` says whether the files are still what they were
+    /// before. Returns a sentence for the log.
+    ///
+    /// # Errors
+    /// Files can't be read or have errors, or the lists would exceed their bounds. Nothing has changed then.
+    pub(crate) fn read_again(&self, policy: &Policy, is_same: impl FnOnce() -> bool) -> Result<String, Error> {
+        let result = self.try_read_again(policy, is_same);
+        let count = if result.is_ok() { &self.counts.reads } else { &self.counts.read_failures };
+        count.fetch_add(1, Ordering::Relaxed);
+        result
+    }
+
+    fn try_read_again(&self, policy: &Policy, is_same: impl FnOnce() -> bool) -> Result<String, Error> {
+        let began = Instant::now();
+        let sources = sources(policy);
+        let (Some(running), Some(fresh)) = (policy.lists(), policy.read_lists()?) else {
+            return Ok("the policy has no lists".to_owned());
+        };
+        if !is_same() {
+            return Err(Error::new("error: a file of a list changed while it was read"));
+        }
+        let mut inner = self.lock();
+        let refused =
+            |error: ListsError| Error::new(format!("error: with the changes of operators, the lists hold {error}"));
+        let obsolete = inner.overlay.apply(&fresh, SystemTime::now()).map_err(refused)?;
+        let changed = running.take_over(fresh).map_err(refused)?;
+        inner.forget(&obsolete);
+        self.tell(&inner, policy, Some(sources));
+        let entries = running.load().infos().map(|info| info.entries).fold(0, usize::saturating_add);
+        let (generation, took) = (changed.generation, began.elapsed());
+        Ok(format!("the lists were read again in {took:.1?}: {entries} entries in generation {generation}"))
+    }
+
+    /// Inserts entries into a list or removes them, in the lists of the policy that `policy` returns: the one in force. Returns when every
+    /// request that begins afterwards sees the change, and a restart keeps it.
+    ///
+    /// # Errors
+    /// The list is unknown or of another kind, the bounds of the lists would be exceeded, or the disk refuses the change. Nothing has changed then.
+    pub(crate) fn change(
+        &self,
+        policy: impl FnOnce() -> Arc<Policy>,
+        (deed, list): (Deed, &str),
+        entries: &Entries,
+    ) -> Result<Changed, ChangeError> {
+        let mut inner = self.lock();
+        let Inner { overlay, store, .. } = &mut *inner;
+        let policy = policy();
+        let none = || ChangeError::Lists(ListsError::UnknownList { name: list.to_owned(), known: Vec::new() });
+        let lists = policy.lists().ok_or_else(none)?;
+        let keep = |records: &[Record]| store.as_ref().map_or(Ok(()), |store| store.keep(records));
+        let done = match deed {
+            Deed::Insert => overlay.insert(lists, list, entries, keep),
+            Deed::Remove => overlay.remove(lists, list, entries, keep),
+        };
+        let changed = done.map_err(ChangeError::Lists)?.map_err(ChangeError::Store)?;
+        self.tell(&inner, &policy, None);
+        drop(inner);
+        for (counter, count) in [(&self.counts.inserted, changed.inserted), (&self.counts.removed, changed.removed)] {
+            counter.fetch_add(u64::try_from(count).unwrap_or(u64::MAX), Ordering::Relaxed);
+        }
+        Ok(changed)
+    }
+
+    /// Removes the entries that have expired. Returns how many.
+    ///
+    /// # Errors
+    /// A sentence: the lists can't be changed.
+    pub(crate) fn expire(&self, policy: &Policy) -> Result<usize, String> {
+        let (Some(lists), now) = (policy.lists(), SystemTime::now()) else { return Ok(0) };
+        if lists.next_expiry().is_none_or(|next| next > now) {
+            return Ok(0);
+        }
+        let mut inner = self.lock();
+        let (changed, records) = inner.overlay.expire(lists, now).map_err(|error| error.to_string())?;
+        inner.forget(&records);
+        self.tell(&inner, policy, None);
+        Ok(changed.removed)
+    }
+
+    /// Updates what is told.
+    fn tell(&self, inner: &Inner, policy: &Policy, sources: Option<Vec<(String, SystemTime)>>) {
+        let infos: Vec<_> = policy.lists().map(|lists| lists.load().infos().collect()).unwrap_or_default();
+        let changes = infos.iter().map(|info| (Arc::clone(&info.name), inner.overlay.len_of(&info.name, info.kind)));
+        let changes = changes.collect();
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.changes = changes;
+        if let Some(sources) = sources {
+            told.sources = sources;
+        }
+    }
+
+    /// Counts a request without the token.
+    pub(crate) fn refused(&self) {
+        self.counts.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn counts(&self) -> ListCounts {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let Counts { inserted, removed, refused, reads, read_failures } = &self.counts;
+        ListCounts {
+            inserted: get(inserted),
+            removed: get(removed),
+            refused: get(refused),
+            reads: get(reads),
+            read_failures: get(read_failures),
+        }
+    }
+
+    /// Returns the generation of the lists of a policy, and each list. Does not wait for changes.
+    pub(crate) fn states(&self, policy: &Policy) -> (u64, Vec<ListState>) {
+        let Some(lists) = policy.lists() else { return (0, Vec::new()) };
+        let (told, now) = (self.told.lock().unwrap_or_else(PoisonError::into_inner), SystemTime::now());
+        let snapshot = lists.load();
+        let states = snapshot.infos().map(|info| {
+            let source = told.sources.iter().find(|(name, _)| **name == *info.name);
+            ListState {
+                changes: told.changes.get(&info.name).copied().unwrap_or_default(),
+                age: source.map(|(_, modified)| now.duration_since(*modified).unwrap_or_default()),
+                name: info.name,
+                kind: info.kind,
+                entries: info.entries,
+                bytes: info.bytes,
+            }
+        });
+        (snapshot.generation(), states.collect())
+    }
+}
+
+impl Inner {
+    /// Keeps what has become obsolete. If that fails, the next start finds it out again.
+    fn forget(&self, records: &[Record]) {
+        if let (Some(store), [_, ..]) = (&self.store, records)
+            && let Err(why) = store.keep(records)
+        {
+            log::warn!("obsolete changes of lists stay in their file: {why}");
+        }
+    }
+}
+
+/// Returns when the oldest file of each list with files was modified.
+fn sources(policy: &Policy) -> Vec<(String, SystemTime)> {
+    let modified = |file: &PathBuf| std::fs::metadata(file).and_then(|about| about.modified()).ok();
+    policy.list_files().filter_map(|(name, files)| Some((name, files.iter().filter_map(modified).min()?))).collect()
+}
