@@ -23,6 +23,7 @@ mod input;
 mod jsonl;
 mod lab;
 mod listing;
+mod lists;
 mod lsp;
 mod manual;
 mod output;
@@ -67,6 +68,7 @@ Examples:
   celero fmt --check rules/*.cel
   celero translate --to cel rule.filter
   celero check --language filter -e 'http.host eq \"example.com\"'
+  celero lists check --kind addresses blocked.txt
   celero repl --request request.http
   celero serve
   echo '{\"expr\": \"x + 1\", \"bindings\": {\"x\": 41}}' | celero eval --jsonl
@@ -92,6 +94,7 @@ enum Command {
     Explain(explain::Args),
     Fmt(fmt::Args),
     Lab(lab::Args),
+    Lists(lists::Args),
     Lsp(lsp::Args),
     Man(manual::ManArgs),
     Repl(repl::Args),
@@ -112,6 +115,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args, &mut output),
         Command::Fmt(args) => fmt::run(&args, &mut output),
         Command::Lab(args) => lab::run(&args),
+        Command::Lists(args) => lists::run(&args, &mut output),
         Command::Lsp(args) => lsp::run(&args, &mut output),
         Command::Man(args) => manual::man(&args, Cli::command(), &mut output),
         Command::Repl(args) => repl::run(&args, &mut output),

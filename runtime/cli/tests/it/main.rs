@@ -13,6 +13,7 @@ mod formatting;
 mod jsonl;
 mod lab;
 mod language_server;
+mod lists;
 mod newcomer;
 mod policies;
 mod rule_files;

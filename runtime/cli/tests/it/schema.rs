@@ -96,6 +96,7 @@ fn the_schema_describes_every_output() {
     let bad = file("schema-bad.yaml", "request:\n- dny: true\n");
     let values = "[null, true, 1, 2u, 1.5, 0.0/0.0, 'a', b'b', duration('1s'), timestamp('2009-02-13T23:31:30Z'), {'k': [1]}, int, \
                   optional.of(1), optional.none(), ip('::1'), cidr('10.0.0.0/8')]";
+    let [nets, no_nets] = [file("schema.txt", "10.0.0.0/8\n10.0.0.0/8\n"), file("schema-wrong.txt", "10.0.0.0/99\n")];
     let schema = schema();
     let commands: &[(&str, &[&str])] = &[
         ("check", &["check", "-e", "1 == 1"]),
@@ -120,6 +121,10 @@ fn the_schema_describes_every_output() {
         ("bench", &["bench", "--time", "5", &rules, "--requests", &request, "--by-rule"]),
         ("bench", &["bench", "--time", "5", &policy, "--requests", &request]),
         ("bench", &["bench", "-e", "1 +"]),
+        ("listsCheck", &["lists", "check", "--kind", "addresses", &nets, &no_nets]),
+        ("listsShow", &["lists", "show", "--kind", "addresses", &nets, "10.0.0.1"]),
+        ("listsDiff", &["lists", "diff", "--kind", "addresses", &nets, &nets]),
+        ("listsBench", &["lists", "bench", "--time", "5", "--kind", "addresses", &nets]),
         ("test", &["test", &policy, &cases]),
         ("test", &["test", &bad, &cases]),
     ];

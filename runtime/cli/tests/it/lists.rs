@@ -1,0 +1,135 @@
+//! `celero lists`.
+
+use crate::support::{celero, celero_reading, file};
+use serde_json::json;
+
+fn lists(args: &[&str]) -> crate::support::Run {
+    celero(&[&["lists"], args].concat())
+}
+
+#[test]
+fn every_wrong_entry_and_every_superfluous_one_is_named() {
+    let wrong = file("lists-wrong.txt", "10.0.0.0/8\n10.0.0.0/99\n# a comment\nhost\n");
+    let run = lists(&["check", "--kind", "addresses", &wrong]);
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains(&format!("error: {wrong}:2: \"10.0.0.0/99\": the length of the prefix")), "{}", run.err);
+    assert!(run.err.contains(&format!("error: {wrong}:4: \"host\": not an IP address")), "{}", run.err);
+    assert_eq!(run.out, format!("{wrong}: failed: 2 wrong entries\n"));
+
+    let nested = file("lists-nested.txt", "10.1.0.0/16\n10.0.0.0/8\n\n10.0.0.0/8 # again\n192.0.2.1\n");
+    let run = lists(&["check", "--kind", "addresses", &nested]);
+    assert_eq!((run.code, run.out), (0, format!("{nested}: ok: 4 entries, 2 of them superfluous\n")));
+    assert!(
+        run.err.contains(&format!("warning: {nested}:1: 10.1.0.0/16 is part of 10.0.0.0/8 of line 2")),
+        "{}",
+        run.err
+    );
+    assert!(run.err.contains(&format!("warning: {nested}:4: 10.0.0.0/8 is the entry of line 2 again")), "{}", run.err);
+    assert_eq!(lists(&["check", "--deny-warnings", "--kind", "addresses", &nested]).code, 1);
+    let run = lists(&["check", "--json", "--kind", "addresses", &nested, &wrong]);
+    let json = run.json();
+    assert_eq!((run.code, &json["ok"], &json["files"][0]["warnings"][0]["byLine"]), (1, &json!(false), &json!(2)));
+    assert_eq!((&json["files"][1]["wrongCount"], &json["files"][1]["wrong"][1]["line"]), (&json!(2), &json!(4)));
+}
+
+#[test]
+fn what_contains_a_value_is_shown() {
+    let nets = file("lists-show.txt", "10.0.0.0/8\n10.1.2.0/24\n2001:db8::/32\n");
+    let run = lists(&["show", "--kind", "addresses", &nets, "10.1.2.3"]);
+    assert_eq!((run.code, run.out), (0, format!("{nets}:1: 10.0.0.0/8\n{nets}:2: 10.1.2.0/24\n")));
+    let run = lists(&["show", "--kind", "addresses", &nets, "192.0.2.1"]);
+    assert_eq!((run.code, run.out), (1, format!("no entry of {nets} contains 192.0.2.1\n")));
+    let run = lists(&["show", "--kind", "addresses", &nets, "a.example"]);
+    assert_eq!((run.code, run.err.trim_end()), (2, "error: \"a.example\" is no value for lists of addresses"));
+    let hosts = file("lists-show-hosts.txt", "*.example.com\nexample.com\n");
+    let json = lists(&["show", "--json", "--kind", "hosts", &hosts, "A.Example.com:80"]).json();
+    assert_eq!(json["entries"], json!([{"entry": "*.example.com", "line": 1}]));
+    let ports = file("lists-show-ports.txt", "-5..-1\n");
+    assert_eq!(lists(&["show", "--kind", "integers", &ports, "-3"]).code, 0);
+}
+
+#[test]
+fn files_are_compared_and_converted() {
+    let old = file("lists-old.csv", "entry,expires\n10.0.0.0/8,\n192.0.2.1,1900000000\n198.51.100.0/24,\n");
+    let new = file(
+        "lists-new.jsonl",
+        "\"10.0.0.7/8\"\n{\"entry\": \"192.0.2.1\", \"expires\": 1900000001}\n\"203.0.113.0/24\"\n",
+    );
+    let run = lists(&["diff", "--kind", "addresses", &old, &new]);
+    let expected =
+        "- 198.51.100.0/24\n+ 203.0.113.0/24\n~ 192.0.2.1 expires at another time\n1 removed, 1 inserted, 2 in both\n";
+    assert_eq!((run.code, &*run.out), (1, expected));
+    assert_eq!(lists(&["diff", "--kind", "addresses", &old, &old]).code, 0);
+    let json = lists(&["diff", "--json", "--kind", "addresses", &old, &new]).json();
+    assert_eq!(json["inserted"], json!(["203.0.113.0/24"]));
+
+    // There and back.
+    let csv = lists(&["convert", "--kind", "addresses", "--to", "csv", &new]).out;
+    assert_eq!(csv, "entry,expires\n10.0.0.0/8,\n192.0.2.1,1900000001\n203.0.113.0/24,\n");
+    let back = file("lists-back.csv", &csv);
+    assert_eq!(lists(&["diff", "--kind", "addresses", &new, &back]).code, 0);
+    // What lines can't say is refused, not lost.
+    let run = lists(&["convert", "--kind", "addresses", "--to", "lines", &new]);
+    assert_eq!((run.code, &*run.out), (1, ""));
+    assert!(run.err.contains("\"192.0.2.1\" expires, which lines can't say"), "{}", run.err);
+    let texts = file("lists-texts.jsonl", "\"a # b\"\n\" c\"\n\"d,\\\"\\n\"\n");
+    let run = lists(&["convert", "--kind", "texts", "--to", "lines", &texts]);
+    assert!(run.code == 1 && run.err.contains("read as something else in a line"), "{}", run.err);
+    let back = file("lists-texts.csv", &lists(&["convert", "--kind", "texts", "--to", "csv", &texts]).out);
+    assert_eq!(lists(&["diff", "--kind", "texts", &texts, &back]).code, 0);
+
+    // Without what is not needed; an entry that lasts longer than the one around it is.
+    let nested = "10.0.0.0/8\n10.1.0.0/16\n10.0.0.0/8\n";
+    let run = celero_reading(
+        &["lists", "convert", "--kind", "addresses", "--to", "lines", "--compact", "-"],
+        nested.as_bytes(),
+    );
+    assert_eq!(run.out, "10.0.0.0/8\n");
+    let timed = file(
+        "lists-timed.csv",
+        "entry,expires\n10.0.0.0/8,1900000000\n10.1.0.0/16,\n10.2.0.0/16,1800000000\n192.0.2.1,1\n",
+    );
+    let run = lists(&["convert", "--kind", "addresses", "--to", "csv", "--compact", &timed]);
+    assert_eq!(run.out, "entry,expires\n10.0.0.0/8,1900000000\n10.1.0.0/16,\n");
+}
+
+#[test]
+fn lookups_are_measured() {
+    for (kind, text) in [
+        ("addresses", "10.0.0.0/8\n2001:db8::/32\n0.0.0.0/0\n::1\n"),
+        ("hosts", "*.example.com\nexample.org\n"),
+        ("integers", "1..9\n-5\n"),
+        ("textsIgnoringCase", "abc\n"),
+    ] {
+        let path = file(&format!("lists-bench-{kind}.txt"), text);
+        let json = lists(&["bench", "--time", "5", "--json", "--kind", kind, &path]).json();
+        assert_eq!((&json["kind"], &json["present"]["contained"]), (&json!(kind), &json!(1.0)), "{json}");
+        assert!(json["random"]["contained"].as_f64().is_some_and(|share| share < 1.0 || kind == "addresses"), "{json}");
+    }
+    let run = lists(&["bench", "--time", "5", "--kind", "texts", &file("lists-bench.txt", "a\n")]);
+    assert!(run.code == 0 && run.out.starts_with("1 entry of texts, "), "{}", run.out);
+    let run = lists(&["bench", "--kind", "texts", &file("lists-empty.txt", "")]);
+    assert!(run.code == 2 && run.err.contains("has no entries"), "{}", run.err);
+}
+
+#[test]
+fn wrong_arguments_are_explained() {
+    let run = lists(&["check", "--kind", "nets", "-"]);
+    assert!(
+        run.code == 2 && run.err.contains("expected addresses, texts, textsIgnoringCase, hosts, integers"),
+        "{}",
+        run.err
+    );
+    let run = lists(&["check", "--kind", "hosts", "no-such-file.txt"]);
+    assert!(run.code == 2 && run.err.contains("no-such-file.txt"), "{}", run.err);
+    assert_eq!(lists(&["check", "--kind", "hosts"]).code, 2);
+    let wrong = file("lists-wrong-hosts.txt", "a..b\n");
+    for args in [
+        &["show", "--kind", "hosts", &wrong, "a"][..],
+        &["diff", "--kind", "hosts", &wrong, &wrong],
+        &["bench", "--kind", "hosts", &wrong],
+    ] {
+        let run = lists(args);
+        assert!(run.code == 2 && run.err.contains("a label is empty"), "{args:?}: {}", run.err);
+    }
+}
