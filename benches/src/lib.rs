@@ -11,6 +11,7 @@ pub mod filter;
 mod filter_by_hand;
 mod handwritten;
 pub mod limits;
+pub mod lists;
 pub mod log_axis;
 pub mod lookups;
 mod matching;

@@ -4,6 +4,7 @@
 use celero_benches::asking::compare_asking;
 use celero_benches::filter::{FILTER_ENGINES, FILTER_NAMES, FilterRunner, filter_input, filter_runners};
 use celero_benches::limits::compare_limits;
+use celero_benches::lists::{self, compare_lists};
 use celero_benches::lookups::{self, Contender, Hit, LENGTHS, Misses, NEEDLES};
 use celero_benches::rulesets::{Options, PARTS, compare_rule_sets, curve};
 use celero_benches::scaling::{SIZES, measure};
@@ -49,6 +50,15 @@ struct Arguments {
     /// Measure only limits by key.
     #[arg(long)]
     limits: bool,
+    /// Measure only named lists: lookups against the usual crates, and readers while a list changes.
+    #[arg(long)]
+    lists: bool,
+    /// With --lists: compare the answers of all engines for this many random addresses first.
+    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+    answers: usize,
+    /// With --lists: the numbers of networks, separated by commas.
+    #[arg(long, value_delimiter = ',', default_values_t = [1_000, 100_000, 1_000_000], value_name = "N")]
+    sizes: Vec<usize>,
     /// Measure only sets of 1 to 100,000 rules, hard cases and real sets.
     #[arg(long)]
     rulesets: bool,
@@ -124,6 +134,18 @@ fn main() -> ExitCode {
                 rows.iter().for_each(|row| println!("{row}"));
                 write_report(arguments.json.as_ref(), json!({ "limits": rows }))
             }
+            Err(message) => {
+                println!("{message}");
+                ExitCode::FAILURE
+            }
+        };
+    }
+    if arguments.lists {
+        let Arguments { rounds, answers, ref sizes, .. } = arguments;
+        return match compare_lists(&lists::Options { rounds, answers, sizes: sizes.clone() }, &mut |line| {
+            println!("{line}")
+        }) {
+            Ok(rows) => write_report(arguments.json.as_ref(), json!({ "lists": rows })),
             Err(message) => {
                 println!("{message}");
                 ExitCode::FAILURE

@@ -8,6 +8,8 @@ mod literals;
 mod networks;
 mod patterns;
 
+pub(crate) use networks::{Network, generate as generate_networks};
+
 use crate::measure::{allocated, interleaved};
 use serde_json::{Map, Value, json};
 use std::hint::black_box;

@@ -26,7 +26,7 @@ pub(super) const NAMES: &[&str] = &[
 ];
 
 /// An address and the length of a prefix.
-type Network = (Ipv4Addr, u8);
+pub(crate) type Network = (Ipv4Addr, u8);
 
 pub(super) fn workload(name: &str) -> Workload<Ipv4Addr> {
     let mut parts = name.trim_start_matches('N').split('_');
@@ -85,8 +85,8 @@ pub(super) fn workload(name: &str) -> Workload<Ipv4Addr> {
     Workload { name: name.into(), values, contenders }
 }
 
-/// Different networks, in no order.
-fn generate(count: usize, nested: bool, rng: &mut Rng) -> Vec<Network> {
+/// Different networks, in no order; if `nested`, with the lengths of prefixes of routing tables, every third within another one.
+pub(crate) fn generate(count: usize, nested: bool, rng: &mut Rng) -> Vec<Network> {
     let mut seen = BTreeSet::new();
     let mut networks: Vec<Network> = Vec::with_capacity(count);
     while networks.len() < count {
