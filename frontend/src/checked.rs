@@ -2,7 +2,7 @@
 //!
 //! The interpreter and the lowering use only this tree; neither resolves names again.
 
-use crate::ast::{Ast, NodeId};
+use crate::ast::{Ast, Expr, NodeId};
 use crate::stdlib::Overload;
 use crate::types::Type;
 
@@ -37,8 +37,34 @@ pub enum Reference {
     /// A `Binary` `in` whose right operand names a declared list (by index): whether the list contains the left operand. The right
     /// operand is not evaluated, and has the type `dyn`.
     InList(u32),
+    /// The value that a declared list has for a key: see [`Checked::list_access`].
+    ListValue {
+        /// The list, by index.
+        list: u32,
+        /// The field of its values, by number; 0 if they have none.
+        field: u32,
+    },
     /// Unchecked mode only: an `Ident` or the type of a `Message` that is not declared. Evaluating it is an error.
     Undeclared,
+}
+
+/// How a node reads a value of a list: `lists.NAME[key].field`, or `lists.NAME[key]` if its values have no fields. Only the key is evaluated.
+///
+/// An absent key or field is the error "no such key", as in maps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListAccess {
+    /// The list, by index.
+    pub list: u32,
+    /// The field, by number; 0 if its values have none.
+    pub field: u32,
+    /// The key.
+    pub key: NodeId,
+    /// `has(lists.NAME[key].field)`: the result is whether the entry has the field.
+    pub test: bool,
+    /// `lists.NAME[?key]`: the result is an optional, without a value if the key or the field is absent; with `test`, false.
+    pub optional_key: bool,
+    /// `lists.NAME[key].?field`: the result is an optional, without a value if the field is absent.
+    pub optional_field: bool,
 }
 
 /// An expression in which every node has a type and every name refers to something declared.
@@ -51,7 +77,7 @@ pub enum Reference {
 /// - Spans are inside the source, at character boundaries.
 /// - An expression has the parts that its kind needs: a map keys and values in turn, a chain at least two operands.
 /// - Every node has a type without parameters, inference variables and errors, within the bounds on types.
-/// - An `in` that asks a list refers to a declared list.
+/// - An `in` that asks a list refers to a declared list, and what reads a value to a list with values.
 /// - Every evaluated name refers to a variable, a macro's variable or a type. Every evaluated operator and call refers to
 ///   declared functions, whose parameters match its operands in number and possibly in type.
 /// - Every evaluated node has one parent, except names and literals, so that evaluating each node once for each parent takes
@@ -73,10 +99,28 @@ impl Checked {
         self.references.iter()
     }
 
-    /// Whether the expression asks a [list](Reference::InList).
+    /// Whether the expression asks a list: whether it [has a value](Reference::InList), or [for a value](Reference::ListValue).
     #[must_use]
     pub fn asks_lists(&self) -> bool {
-        self.references.iter().any(|reference| matches!(reference, Reference::InList(_)))
+        self.references.iter().any(|reference| matches!(reference, Reference::InList(_) | Reference::ListValue { .. }))
+    }
+
+    /// How a node reads a value of a list; `None` if it reads none. The node is an `Index` whose operand names the list, or a `Select` from
+    /// one.
+    #[must_use]
+    #[inline]
+    pub fn list_access(&self, id: NodeId) -> Option<ListAccess> {
+        let Reference::ListValue { list, field } = *self.reference(id) else { return None };
+        self.list_access_of(id, list, field)
+    }
+
+    fn list_access_of(&self, id: NodeId, list: u32, field: u32) -> Option<ListAccess> {
+        let (entry, test, optional_field) = match *self.ast.expr(id) {
+            Expr::Select { operand, test, optional, .. } => (operand, test, optional),
+            _ => (id, false, false),
+        };
+        let Expr::Index { index: key, optional: optional_key, .. } = *self.ast.expr(entry) else { return None };
+        Some(ListAccess { list, field, key, test, optional_key, optional_field })
     }
 
     /// The tree.

@@ -70,6 +70,28 @@ pub struct DeclaredList {
     pub name: Arc<str>,
     /// What it can be asked for.
     pub key: ListKey,
+    /// What its entries carry, which rules read as `lists.NAME[key]`; `None` if nothing.
+    pub values: Option<ListValues>,
+}
+
+/// What the entries of a [list](DeclaredList) carry. The types are `string`, `int` or `bool`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListValues {
+    /// One value: `lists.NAME[key]`.
+    Scalar(Type),
+    /// Fields by name, of which an entry may leave out some: `lists.NAME[key].field`.
+    Fields(Box<[(Arc<str>, Type)]>),
+}
+
+impl ListValues {
+    /// The type of the field of this number; of a scalar, which has number 0.
+    #[must_use]
+    pub fn field(&self, number: u32) -> Option<&Type> {
+        match self {
+            Self::Scalar(ty) => (number == 0).then_some(ty),
+            Self::Fields(fields) => fields.get(number as usize).map(|(_, ty)| ty),
+        }
+    }
 }
 
 /// What a [list](DeclaredList) can be asked for.
@@ -208,9 +230,9 @@ impl Declarations {
 
     /// Adds a list and returns its index, the one of [`Reference::InList`](crate::Reference::InList). A variable or definition `lists.NAME`
     /// hides the list of that name.
-    pub fn add_list(&mut self, name: &str, key: ListKey) -> u32 {
+    pub fn add_list(&mut self, name: &str, key: ListKey, values: Option<ListValues>) -> u32 {
         let index = u32::try_from(self.lists.len()).unwrap_or(u32::MAX);
-        self.lists.push(DeclaredList { name: name.into(), key });
+        self.lists.push(DeclaredList { name: name.into(), key, values });
         index
     }
 

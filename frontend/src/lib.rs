@@ -71,8 +71,8 @@ pub use cel::{
     check, define, format, layout, macro_forms, macro_library, misdeclared, parse, parse_variables, parse_with,
     unparse,
 };
-pub use checked::{Checked, Reference};
-pub use declarations::{Declarations, DeclaredList, Definition, HostFunction, LISTS, ListKey, Variable};
+pub use checked::{Checked, ListAccess, Reference};
+pub use declarations::{Declarations, DeclaredList, Definition, HostFunction, LISTS, ListKey, ListValues, Variable};
 pub use diagnostic::{CodeInfo, Diagnostic, Label, Severity, Stage, TOO_DEEP, TOO_MANY_NODES};
 pub use dump::{dump, dump_checked};
 pub use inline::inline;

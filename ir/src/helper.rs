@@ -144,6 +144,22 @@ macro_rules! for_each_helper {
             list_has_text(list: int, text: str) -> try bool;
             list_has_bytes(list: int, bytes: bytes) -> try bool;
             list_has_integer(list: int, number: int) -> try bool;
+            /// The entry that a list has for a key of any type, as a number; -1 if there is none.
+            list_find(list: int, key: value) -> try int;
+            list_find_address(list: int, address: ip) -> try int;
+            list_find_text(list: int, text: str) -> try int;
+            list_find_integer(list: int, number: int) -> try int;
+            /// The entry itself; -1 is the error "no such key".
+            list_entry(entry: int) -> try int;
+            /// A field of the value of an entry; no entry, or one that leaves the field out, is the error "no such key". A text is the list's own,
+            /// which the evaluation keeps: nothing is copied.
+            list_value_text(list: int, field: int, entry: int) -> try str;
+            list_value_int(list: int, field: int, entry: int) -> try int;
+            list_value_bool(list: int, field: int, entry: int) -> try bool;
+            /// Whether there is an entry and it has the field.
+            list_value_has(list: int, field: int, entry: int) -> try bool;
+            /// The field as an optional.
+            list_value_optional(list: int, field: int, entry: int) -> try value;
 
             // Documents.
             json_parse(json: bytes) -> try value;
@@ -242,6 +258,15 @@ macro_rules! declare {
                         | Self::list_has_text
                         | Self::list_has_bytes
                         | Self::list_has_integer
+                        | Self::list_find
+                        | Self::list_find_address
+                        | Self::list_find_text
+                        | Self::list_find_integer
+                        | Self::list_value_text
+                        | Self::list_value_int
+                        | Self::list_value_bool
+                        | Self::list_value_has
+                        | Self::list_value_optional
                 )
             }
 

@@ -253,8 +253,8 @@ pub mod host {
 /// Named lists that rules ask as `value in lists.NAME`, and that change while they do: [`Env::lists`] declares them.
 pub mod lists {
     pub use celero_lists::{
-        Change, Changed, Entries, Entry, Kind, Limits, ListId, ListInfo, Lists, ListsError, MAX_ENTRY_BYTES, Snapshot,
-        WrongEntries, WrongEntry,
+        Change, Changed, Entries, Entry, EntryId, EntryValue, Kind, Limits, ListId, ListInfo, ListType, Lists,
+        ListsError, MAX_ENTRY_BYTES, Row, Scalar, ScalarRef, ScalarType, Snapshot, ValueType, WrongEntries, WrongEntry,
     };
 }
 

@@ -4,8 +4,8 @@
 
 use super::{Invariant, Verified, broken};
 use crate::ast::{Ast, BinaryOp, Expr, FoldKind, NodeId};
-use crate::checked::{Checked, Reference};
-use crate::declarations::Declarations;
+use crate::checked::{Checked, ListAccess, Reference};
+use crate::declarations::{Declarations, ListValues};
 use crate::stdlib::{Overload, TABLE};
 use crate::types::Type;
 use smallvec::{SmallVec, smallvec};
@@ -47,6 +47,9 @@ impl Meaning<'_> {
                 Operands::new()
             }
             (&Expr::Binary { left, .. }, Reference::InList(_)) => smallvec![(left, 0)],
+            (_, Reference::ListValue { .. }) => {
+                self.checked.list_access(id).into_iter().map(|access| (access.key, 0)).collect()
+            }
             (Expr::Ident { .. }, _) | (Expr::Select { optional: false, .. }, Reference::Call { .. }) => Operands::new(),
             (Expr::Call { args, .. }, Reference::Call { receiver: false, .. }) => {
                 self.ast.children(*args).iter().map(|&arg| (arg, 0)).collect()
@@ -101,6 +104,7 @@ impl Meaning<'_> {
                 }
                 self.suits(id, &Type::Bool, ty)
             }
+            (Expr::Index { .. } | Expr::Select { .. }, Reference::ListValue { .. }) => self.list_value(id),
             (Expr::Ident { .. }, Reference::None) => wrong("a name refers to nothing"),
             (Expr::Message { .. }, Reference::None) => wrong("there are no message types"),
             (
@@ -113,6 +117,33 @@ impl Meaning<'_> {
             ) => wrong("a call or an operator refers to no function"),
             (expr, Reference::None) => self.plain(id, expr, ty),
             _ => wrong("the expression can't have this reference"),
+        }
+    }
+
+    /// Tests a node that reads a value of a list.
+    fn list_value(&self, id: NodeId) -> Verified {
+        let wrong = |message: &str| Err(broken(Invariant::Reference, id, message));
+        let Some(access) = self.checked.list_access(id) else { return wrong("no key of a list is selected from") };
+        let Some(list) = self.declarations.lists().get(access.list as usize) else {
+            return wrong("there is no list of this index");
+        };
+        let Some(field) = list.values.as_ref().and_then(|values| values.field(access.field)) else {
+            return wrong("the values of a list have no field of this number");
+        };
+        let is_select = matches!(self.ast.expr(id), Expr::Select { .. });
+        if is_select != matches!(list.values, Some(ListValues::Fields(_))) {
+            return wrong("a field is selected exactly from a value that has fields");
+        }
+        if !list.key.accepts(self.checked.type_of(access.key)) {
+            return wrong("a list is asked for a value of a type that it never contains");
+        }
+        let ty = self.checked.type_of(id);
+        match access {
+            ListAccess { test: true, .. } => self.suits(id, &Type::Bool, ty),
+            ListAccess { optional_key: true, .. } | ListAccess { optional_field: true, .. } => {
+                self.suits(id, &Type::optional(field.clone()), ty)
+            }
+            _ => self.suits(id, field, ty),
         }
     }
 

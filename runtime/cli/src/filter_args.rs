@@ -4,7 +4,7 @@ use crate::filter_values::FilterLists;
 use crate::source::read_bytes;
 use celero::Env;
 use celero::filter::FilterLanguage;
-use celero_lists::{Entries, Kind};
+use celero_lists::{Entries, ListType};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -19,8 +19,9 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "FILE.json", help_heading = LISTS)]
     pub(crate) lists: Option<PathBuf>,
     /// A named list from a file of its entries: lines, `.csv` or `.jsonl`. KIND is `addresses`, `texts`, `textsIgnoringCase`, `hosts` or
-    /// `integers`. May be repeated.
-    #[arg(long, value_name = "NAME:KIND=FILE", help_heading = LISTS)]
+    /// `integers`. VALUES is what entries carry: `string`, `int`, `bool` or fields of these types, `{country: string, asn: int}`. May be
+    /// repeated.
+    #[arg(long, value_name = "NAME:KIND[:VALUES]=FILE", help_heading = LISTS)]
     pub(crate) list: Vec<String>,
     /// Accepts lists that are not given in rules of the filter language: they contain nothing. Without it, they are errors.
     #[arg(long, help_heading = LISTS)]
@@ -39,8 +40,8 @@ pub(crate) struct FilterDeclarations {
     /// Names and CEL expressions.
     pub(crate) fields: Vec<(String, String)>,
     pub(crate) lists: FilterLists,
-    /// Lists from files of entries: name, kind, file.
-    pub(crate) list_files: Vec<(String, Kind, PathBuf)>,
+    /// Lists from files of entries: name, type, file.
+    pub(crate) list_files: Vec<(String, ListType, PathBuf)>,
     pub(crate) any_list: bool,
     pub(crate) nil_not_equal: bool,
 }
@@ -83,9 +84,9 @@ impl FilterDeclarations {
             return Ok(env);
         }
         let lists = self.lists.named()?;
-        for (name, kind, path) in &self.list_files {
-            lists.declare(name, *kind).map_err(|error| format!("--list: {error}"))?;
-            let entries = Entries::read(*kind, path).map_err(|error| format!("{}: {error}", path.display()))?;
+        for (name, ty, path) in &self.list_files {
+            lists.declare(name, ty).map_err(|error| format!("--list: {error}"))?;
+            let entries = Entries::read(ty, path).map_err(|error| format!("{}: {error}", path.display()))?;
             lists.change().replace(name, entries).commit().map_err(|error| format!("{}: {error}", path.display()))?;
         }
         lists.expire(SystemTime::now()).map_err(|error| format!("--list: {error}"))?;
@@ -99,13 +100,12 @@ impl FilterDeclarations {
     }
 }
 
-/// Reads `NAME:KIND=FILE`.
-fn list_file(text: &str) -> Result<(String, Kind, PathBuf), String> {
-    let wrong = || format!("--list: `{text}`: expected `NAME:KIND=FILE`, such as `blocked:addresses=blocked.txt`");
+/// Reads `NAME:KIND[:VALUES]=FILE`.
+fn list_file(text: &str) -> Result<(String, ListType, PathBuf), String> {
+    let wrong =
+        || format!("--list: `{text}`: expected `NAME:KIND[:VALUES]=FILE`, such as `blocked:addresses=blocked.txt`");
     let (head, file) = text.split_once('=').ok_or_else(wrong)?;
-    let (name, kind) = head.split_once(':').ok_or_else(wrong)?;
-    let kinds = || Kind::ALL.map(Kind::name).join("`, `");
-    let kind = Kind::from_name(kind.trim())
-        .ok_or_else(|| format!("--list: there is no kind `{}`: expected `{}`", kind.trim(), kinds()))?;
-    Ok((name.trim().to_owned(), kind, PathBuf::from(file.trim())))
+    let (name, ty) = head.split_once(':').ok_or_else(wrong)?;
+    let ty = ty.parse().map_err(|error| format!("--list: {error}"))?;
+    Ok((name.trim().to_owned(), ty, PathBuf::from(file.trim())))
 }

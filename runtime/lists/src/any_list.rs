@@ -4,9 +4,9 @@ use crate::entry::Entry;
 use crate::error::TooLarge;
 use crate::kind::Kind;
 use crate::levels::{Counts, Delta, Keyed, Levels, Position};
-use crate::rows::RowsBuilder;
+use crate::rows::{Row, RowsBuilder};
 use crate::sets::{Addresses, EntrySet, Hosts, Integers, Texts};
-use crate::value::{Cells, Row};
+use crate::value::Cells;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 

@@ -6,9 +6,9 @@
 
 use crate::entry::Key;
 use crate::error::TooLarge;
-use crate::rows::{RowNumbers, Rows, RowsBuilder};
+use crate::rows::{Row, RowNumbers, Rows, RowsBuilder};
 use crate::sets::{EntrySet, Keys};
-use crate::value::{Cells, Row};
+use crate::value::Cells;
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Values of entries, each distinct one stored once. [`RowsBuilder`] collects them, [`Rows`] are read.
+//! Values of entries, each distinct one stored once. [`RowsBuilder`] collects them, [`Rows`] are read; a [`Row`] is one of them.
 //!
 //! A row has one cell of 64 bits for each field, and before them one whose bits say which fields it has. The cell of a text is its
 //! place in a block of texts, which is shared by all rows.
@@ -7,6 +7,7 @@ use crate::value::{Cells, Scalar, ScalarRef};
 use crate::value_type::{ScalarType, ValueType};
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
+use std::fmt;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
@@ -145,6 +146,49 @@ impl RowsBuilder {
 
     pub(crate) fn finish(self) -> Rows {
         Rows { types: self.types, cells: self.cells.into(), text: self.text.into() }
+    }
+}
+
+/// The value of an entry of a snapshot.
+#[derive(Clone, Copy)]
+pub struct Row<'a> {
+    pub(crate) rows: Option<&'a Rows>,
+    pub(crate) row: u32,
+}
+
+impl<'a> Row<'a> {
+    /// Returns the value of a field by its number; `None` if the entry leaves it out, or the list has no such field. In constant time.
+    #[must_use]
+    #[inline]
+    pub fn get(self, field: u32) -> Option<ScalarRef<'a>> {
+        self.rows?.get(self.row, field)
+    }
+
+    /// Returns the values of all fields in their order. None in lists without values.
+    pub fn iter(self) -> impl Iterator<Item = Option<ScalarRef<'a>>> {
+        let fields = self.rows.map_or(0, Rows::fields);
+        (0..u32::try_from(fields).unwrap_or(u32::MAX)).map(move |field| self.get(field))
+    }
+}
+
+impl Row<'_> {
+    /// Whether these are the same values.
+    pub(crate) fn is(self, cells: &Cells) -> bool {
+        self.iter().eq(cells.iter().map(|cell| cell.as_ref().map(Scalar::as_ref)))
+    }
+}
+
+impl PartialEq for Row<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Row<'_> {}
+
+impl fmt::Debug for Row<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
     }
 }
 

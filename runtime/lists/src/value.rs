@@ -1,6 +1,5 @@
-//! [`EntryValue`]: the value of one entry, before it is stored. [`Row`]: the value of a stored one.
+//! [`EntryValue`]: the value of one entry, before it is stored.
 
-use crate::rows::Rows;
 #[cfg(feature = "files")]
 use crate::value_type::Field;
 use crate::value_type::{ScalarType, ValueType};
@@ -243,48 +242,5 @@ pub(crate) fn article(ty: ScalarType) -> &'static str {
         ScalarType::Text => "a string",
         ScalarType::Int => "an int",
         ScalarType::Bool => "a bool",
-    }
-}
-
-/// The value of an entry of a snapshot.
-#[derive(Clone, Copy)]
-pub struct Row<'a> {
-    pub(crate) rows: Option<&'a Rows>,
-    pub(crate) row: u32,
-}
-
-impl<'a> Row<'a> {
-    /// Returns the value of a field by its number; `None` if the entry leaves it out, or the list has no such field. In constant time.
-    #[must_use]
-    #[inline]
-    pub fn get(self, field: u32) -> Option<ScalarRef<'a>> {
-        self.rows?.get(self.row, field)
-    }
-
-    /// Returns the values of all fields in their order. None in lists without values.
-    pub fn iter(self) -> impl Iterator<Item = Option<ScalarRef<'a>>> {
-        let fields = self.rows.map_or(0, Rows::fields);
-        (0..u32::try_from(fields).unwrap_or(u32::MAX)).map(move |field| self.get(field))
-    }
-}
-
-impl Row<'_> {
-    /// Whether these are the same values.
-    pub(crate) fn is(self, cells: &Cells) -> bool {
-        self.iter().eq(cells.iter().map(|cell| cell.as_ref().map(Scalar::as_ref)))
-    }
-}
-
-impl PartialEq for Row<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.iter().eq(other.iter())
-    }
-}
-
-impl Eq for Row<'_> {}
-
-impl fmt::Debug for Row<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
     }
 }

@@ -41,6 +41,7 @@ pub(crate) fn is_constant(checked: &Checked, id: NodeId) -> bool {
             Reference::Variable(_)
             | Reference::Local(_)
             | Reference::InList(_)
+            | Reference::ListValue { .. }
             | Reference::Undeclared
             | Reference::Guard(_) => false,
             Reference::None | Reference::Type(_) | Reference::Call { .. } => true,

@@ -1,7 +1,7 @@
 //! [`NamedLists`]: the lists of the host that rules may ask. [`PinnedLists`]: those of one generation, for one evaluation.
 
 use arc_swap::Guard;
-use celero_lists::{Kind, Lists, Snapshot};
+use celero_lists::{Kind, ListType, Lists, Snapshot, ValueType};
 use std::sync::Arc;
 
 /// The lists that were there when they were declared, by the numbers that they have in [`Lists`].
@@ -9,23 +9,28 @@ use std::sync::Arc;
 pub(crate) struct NamedLists {
     pub(crate) lists: Lists,
     /// Indexed by list.
-    pub(crate) kinds: Arc<[(Arc<str>, Kind)]>,
+    pub(crate) types: Arc<[(Arc<str>, ListType)]>,
 }
 
 impl NamedLists {
     pub(crate) fn new(lists: &Lists) -> Self {
-        let kinds = lists.load().infos().map(|info| (info.name, info.kind)).collect();
-        Self { lists: lists.clone(), kinds }
+        let types = lists.load().infos().map(|info| (info.name, ListType::new(info.kind, info.values))).collect();
+        Self { lists: lists.clone(), types }
     }
 
     /// The kind of a list, by its number.
     pub(crate) fn kind(&self, list: u32) -> Option<Kind> {
-        self.kinds.get(list as usize).map(|(_, kind)| *kind)
+        self.types.get(list as usize).map(|(_, ty)| ty.kind())
+    }
+
+    /// What the entries of a list carry, by its number.
+    pub(crate) fn values(&self, list: u32) -> Option<&ValueType> {
+        self.types.get(list as usize)?.1.values()
     }
 
     /// Whether these are the same lists.
     fn are(&self, other: &Self) -> bool {
-        self.lists.is_same(&other.lists) && self.kinds.len() == other.kinds.len()
+        self.lists.is_same(&other.lists) && self.types.len() == other.types.len()
     }
 
     /// Whether both are the same lists, or none.

@@ -5,7 +5,7 @@ use super::{Failure, Walk};
 use crate::error::ErrorKind;
 use crate::library;
 use crate::value::Value;
-use celero_frontend::{NodeId, Overload, Reference, Type, stdlib::Builtin};
+use celero_frontend::{ListAccess, NodeId, Overload, Reference, Type, stdlib::Builtin};
 use smallvec::SmallVec;
 
 impl<'a> Walk<'a, '_> {
@@ -28,11 +28,22 @@ impl<'a> Walk<'a, '_> {
             *place = Value::Bool(found.map_err(|kind| self.failed(id, kind, &[value]))?);
             return Ok(());
         }
+        if let Some(access) = self.checked.list_access(id) {
+            return self.list_value(id, access, place);
+        }
         let mut args = [Value::Null; 2];
         let [first, second] = &mut args;
         self.eval_into(left, first)?;
         self.eval_into(right, second)?;
         self.apply(id, &args, place)
+    }
+
+    /// `lists.NAME[key]`, `lists.NAME[key].field`.
+    pub(super) fn list_value(&mut self, id: NodeId, access: ListAccess, place: &mut Value<'a>) -> Result<(), Failure> {
+        let key = self.eval(access.key)?;
+        let value = library::list_value(self.cx, access, key);
+        *place = value.map_err(|kind| self.failed(id, kind, &[key]))?;
+        Ok(())
     }
 
     pub(super) fn call(

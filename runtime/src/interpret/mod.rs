@@ -186,9 +186,11 @@ impl<'a> Walk<'a, '_> {
             },
             Reference::Type(ty) => *place = Value::Type(type_name_of(ty)),
             Reference::Undeclared => return Err(self.error(id, ErrorKind::NoSuchKey)),
-            Reference::Call { .. } | Reference::Guard(_) | Reference::InList(_) | Reference::None => {
-                return Ok(false);
-            }
+            Reference::Call { .. }
+            | Reference::Guard(_)
+            | Reference::InList(_)
+            | Reference::ListValue { .. }
+            | Reference::None => return Ok(false),
         }
         Ok(true)
     }

@@ -28,6 +28,9 @@ impl<'a> Walk<'a, '_> {
         if self.name(id, place)? {
             return Ok(());
         }
+        if let Some(access) = checked.list_access(id) {
+            return self.list_value(id, access, place);
+        }
         let operand = self.eval(operand)?;
         let field = Value::String(checked.ast().name(field));
         if optional {

@@ -2,7 +2,11 @@
 //! Each has the evaluation context as its first parameter, then the operands in order.
 
 pub(crate) use super::json::json_parse;
-pub(crate) use super::named_lists::{list_has, list_has_address, list_has_bytes, list_has_integer, list_has_text};
+pub(crate) use super::named_lists::{
+    list_entry, list_find, list_find_address, list_find_integer, list_find_text, list_has, list_has_address,
+    list_has_bytes, list_has_integer, list_has_text, list_value_bool, list_value_has, list_value_int,
+    list_value_optional, list_value_text,
+};
 pub(crate) use super::network::ip_text;
 pub(crate) use super::standard::containers::{
     has, in_container, index_list, index_map, list_len, map_only, range_items, range_pairs, select, size, value_equal,

@@ -1,12 +1,19 @@
-//! Whether a named list contains a value: `value in lists.NAME`, and `value in $name` in the filter language.
+//! Whether a named list contains a value: `value in lists.NAME`, and `value in $name` in the filter language. Which value it has for a
+//! key: `lists.NAME[key]`.
 //!
-//! An evaluation asks the lists of one generation, which [`Cx`] has. Lists are known by their numbers.
+//! An evaluation asks the lists of one generation, which [`Cx`] has. Lists are known by their numbers, entries by their numbers in this
+//! generation.
+//!
+//! **Invariant:** the text of a list's value is not copied. It lives as long as the snapshot, which outlives every value of an
+//! evaluation: [`Cx`] borrows both for one lifetime. A program's value borrows the [`Scratch`](crate::Scratch) that keeps the snapshot; sets and
+//! tests return no values.
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::value::Value;
+use celero_frontend::ListAccess;
 use celero_ir::ErrorKind;
-use celero_lists::{Kind, ListId, Snapshot};
+use celero_lists::{EntryId, Kind, ListId, ScalarRef, Snapshot};
 use std::net::IpAddr;
 
 /// The list of a number, and its kind.
@@ -81,5 +88,158 @@ pub(crate) fn list_has_integer(cx: &Cx<'_>, list: i64, number: i64) -> EvalResul
     match asked(cx, list)? {
         (lists, id, Kind::Integers) => Ok(lists.contains_integer(id, number)),
         _ => Err(ErrorKind::NoSuchOverload),
+    }
+}
+
+/// The number of no entry.
+const NO_ENTRY: i64 = -1;
+
+fn entry_number(found: Option<EntryId>) -> i64 {
+    found.map_or(NO_ENTRY, EntryId::number)
+}
+
+/// The entry that a list has for a key, as a number; -1 if there is none.
+///
+/// # Errors
+/// `no_such_overload` for a key of a type that the list can't be asked for; those of [`list_find_text`].
+pub(crate) fn list_find<'a>(cx: &Cx<'a>, list: i64, key: Value<'a>) -> EvalResult<i64> {
+    match key {
+        Value::String(text) => list_find_text(cx, list, text),
+        Value::Ip(address) => list_find_address(cx, list, address),
+        Value::Int(number) => list_find_integer(cx, list, number),
+        Value::Uint(number) => match (asked(cx, list)?.2, i64::try_from(number)) {
+            (Kind::Integers, Ok(number)) => list_find_integer(cx, list, number),
+            (Kind::Integers, Err(_)) => Ok(NO_ENTRY),
+            _ => Err(ErrorKind::NoSuchOverload),
+        },
+        _ => Err(ErrorKind::NoSuchOverload),
+    }
+}
+
+/// The entry of an address in a list of addresses.
+#[inline]
+pub(crate) fn list_find_address(cx: &Cx<'_>, list: i64, address: IpAddr) -> EvalResult<i64> {
+    match asked(cx, list)? {
+        (lists, id, Kind::Addresses) => Ok(entry_number(lists.find_address(id, address))),
+        _ => Err(ErrorKind::NoSuchOverload),
+    }
+}
+
+/// The entry of a text in a list of texts or hosts; in a list of addresses, that of the address that the text holds.
+///
+/// # Errors
+/// `invalid_argument` if the list is one of addresses and the text no address.
+#[inline]
+pub(crate) fn list_find_text(cx: &Cx<'_>, list: i64, text: &str) -> EvalResult<i64> {
+    match asked(cx, list)? {
+        (_, _, Kind::Integers) => Err(ErrorKind::NoSuchOverload),
+        (lists, id, kind) => {
+            cx.charge_each_byte(text.len())?;
+            if kind == Kind::Addresses {
+                let address: IpAddr = text.parse().map_err(|_| ErrorKind::InvalidArgument)?;
+                return list_find_address(cx, list, address);
+            }
+            Ok(entry_number(lists.find_text(id, text.as_bytes())))
+        }
+    }
+}
+
+/// The entry of a number in a list of integers.
+#[inline]
+pub(crate) fn list_find_integer(cx: &Cx<'_>, list: i64, number: i64) -> EvalResult<i64> {
+    match asked(cx, list)? {
+        (lists, id, Kind::Integers) => Ok(entry_number(lists.find_integer(id, number))),
+        _ => Err(ErrorKind::NoSuchOverload),
+    }
+}
+
+/// The entry itself.
+///
+/// # Errors
+/// `no_such_key` if it is none.
+#[inline]
+pub(crate) fn list_entry(_: &Cx<'_>, entry: i64) -> EvalResult<i64> {
+    if entry == NO_ENTRY { Err(ErrorKind::NoSuchKey) } else { Ok(entry) }
+}
+
+/// A field of the value of an entry; `None` if there is no entry, or it leaves the field out.
+#[inline]
+fn value_of<'a>(cx: &Cx<'a>, list: i64, field: i64, entry: i64) -> EvalResult<Option<ScalarRef<'a>>> {
+    let (lists, id, _) = asked(cx, list)?;
+    let field = u32::try_from(field).map_err(|_| ErrorKind::Host)?;
+    Ok(EntryId::from_number(entry).and_then(|entry| lists.value(id, entry, field)))
+}
+
+/// A field that is a text.
+///
+/// # Errors
+/// `no_such_key` if there is no entry, or it leaves the field out.
+#[inline]
+pub(crate) fn list_value_text<'a>(cx: &Cx<'a>, list: i64, field: i64, entry: i64) -> EvalResult<&'a str> {
+    match value_of(cx, list, field, entry)? {
+        Some(ScalarRef::Text(text)) => Ok(text),
+        None => Err(ErrorKind::NoSuchKey),
+        Some(_) => Err(ErrorKind::Host),
+    }
+}
+
+/// A field that is an integer. Errors as those of [`list_value_text`].
+#[inline]
+pub(crate) fn list_value_int(cx: &Cx<'_>, list: i64, field: i64, entry: i64) -> EvalResult<i64> {
+    match value_of(cx, list, field, entry)? {
+        Some(ScalarRef::Int(number)) => Ok(number),
+        None => Err(ErrorKind::NoSuchKey),
+        Some(_) => Err(ErrorKind::Host),
+    }
+}
+
+/// A field that is a truth. Errors as those of [`list_value_text`].
+#[inline]
+pub(crate) fn list_value_bool(cx: &Cx<'_>, list: i64, field: i64, entry: i64) -> EvalResult<bool> {
+    match value_of(cx, list, field, entry)? {
+        Some(ScalarRef::Bool(truth)) => Ok(truth),
+        None => Err(ErrorKind::NoSuchKey),
+        Some(_) => Err(ErrorKind::Host),
+    }
+}
+
+/// Whether there is an entry, and it has the field.
+#[inline]
+pub(crate) fn list_value_has(cx: &Cx<'_>, list: i64, field: i64, entry: i64) -> EvalResult<bool> {
+    Ok(value_of(cx, list, field, entry)?.is_some())
+}
+
+/// The field as an optional: without a value if there is no entry, or it leaves the field out.
+pub(crate) fn list_value_optional<'a>(cx: &Cx<'a>, list: i64, field: i64, entry: i64) -> EvalResult<Value<'a>> {
+    let value = value_of(cx, list, field, entry)?.map(|value| cx.arena().alloc(value_from(value))).transpose()?;
+    Ok(Value::Optional(value))
+}
+
+/// What an expression reads of a list, for the tier that knows no types.
+///
+/// # Errors
+/// `no_such_key`, as [`ListAccess`] says.
+pub(crate) fn list_value<'a>(cx: &Cx<'a>, access: ListAccess, key: Value<'a>) -> EvalResult<Value<'a>> {
+    let (list, field) = (access.list.into(), access.field.into());
+    let mut entry = list_find(cx, list, key)?;
+    if !access.optional_key {
+        entry = list_entry(cx, entry)?;
+    }
+    if access.test {
+        return list_value_has(cx, list, field, entry).map(Value::Bool);
+    }
+    if access.optional_key || access.optional_field {
+        return list_value_optional(cx, list, field, entry);
+    }
+    value_of(cx, list, field, entry)?.map(value_from).ok_or(ErrorKind::NoSuchKey)
+}
+
+fn value_from(value: ScalarRef<'_>) -> Value<'_> {
+    match value {
+        ScalarRef::Text(text) => Value::String(text),
+        ScalarRef::Int(number) => Value::Int(number),
+        ScalarRef::Bool(truth) => Value::Bool(truth),
+        // No list has values of a type that was not declared for it.
+        _ => Value::Null,
     }
 }

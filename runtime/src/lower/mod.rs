@@ -185,6 +185,11 @@ impl Lowering<'_> {
                     return self.in_list(id, left, *list);
                 }
             }
+            Reference::ListValue { .. } => {
+                if let Some(access) = self.checked.list_access(id) {
+                    return self.list_value(id, access);
+                }
+            }
             Reference::None | Reference::Call { .. } => {}
         }
         match ast.expr(id) {

@@ -1,9 +1,9 @@
 //! Fields, keys and indices: of the host, of header maps, of values.
 
 use super::Lowering;
-use celero_frontend::{Expr, Literal, NodeId as AstId, Reference, stdlib::Builtin};
+use celero_frontend::{Expr, ListAccess, Literal, NodeId as AstId, Reference, stdlib::Builtin};
 use celero_ir::{Constant, ErrorKind, Helper, NodeId, Op, Ty, layout};
-use celero_lists::Kind;
+use celero_lists::{Field as ListField, Kind, ScalarType};
 
 impl<'c> Lowering<'c> {
     /// Lowers a declared variable, or the test whether it is present.
@@ -75,26 +75,62 @@ impl<'c> Lowering<'c> {
         self.call(id, &[element, container])
     }
 
-    /// `value in lists.NAME`. A list of addresses is asked for an address of the host as a number; for other lists it is text.
+    /// `value in lists.NAME`.
     pub(super) fn in_list(&mut self, id: AstId, value: AstId, list: u32) -> NodeId {
-        let mut value = self.expr(value);
-        if self.functions.lists().and_then(|lists| lists.kind(list)) == Some(Kind::Addresses)
-            && self.graph.op(value) == Op::IpText
-            && let &[address] = self.graph.args(value)
-        {
-            value = address;
-        }
+        let value = self.list_key(id, value, list);
         let helper = match self.graph.ty(value) {
             Ty::Ip => Helper::list_has_address,
             Ty::Str => Helper::list_has_text,
             Ty::Int => Helper::list_has_integer,
-            _ => {
-                value = self.boxed(value, id);
-                Helper::list_has
-            }
+            _ => Helper::list_has,
         };
         let list = self.constant(Constant::Int(list.into()), Ty::Int, id);
         self.add(Op::Call(helper), Ty::Bool, &[list, value], id)
+    }
+
+    /// `lists.NAME[key].field`. Fields of one entry share its lookup.
+    pub(super) fn list_value(&mut self, id: AstId, access: ListAccess) -> NodeId {
+        let ListAccess { list, field, key, test, optional_key, optional_field } = access;
+        let values = self.functions.lists().and_then(|lists| lists.values(list));
+        let Some(ty) = values.and_then(|values| values.fields().get(field as usize)).map(ListField::ty) else {
+            return self.fail(ErrorKind::Host, id);
+        };
+        let key = self.list_key(id, key, list);
+        let helper = match self.graph.ty(key) {
+            Ty::Ip => Helper::list_find_address,
+            Ty::Str => Helper::list_find_text,
+            Ty::Int => Helper::list_find_integer,
+            _ => Helper::list_find,
+        };
+        let list = self.constant(Constant::Int(list.into()), Ty::Int, id);
+        let field = self.constant(Constant::Int(field.into()), Ty::Int, id);
+        let mut entry = self.add(Op::Call(helper), Ty::Int, &[list, key], id);
+        let is_optional = optional_key || optional_field;
+        if !optional_key && (test || is_optional) {
+            entry = self.add(Op::Call(Helper::list_entry), Ty::Int, &[entry], id);
+        }
+        let (helper, ty) = match ty {
+            _ if test => (Helper::list_value_has, Ty::Bool),
+            _ if is_optional => (Helper::list_value_optional, Ty::Value),
+            ScalarType::Text => (Helper::list_value_text, Ty::Str),
+            ScalarType::Int => (Helper::list_value_int, Ty::Int),
+            ScalarType::Bool => (Helper::list_value_bool, Ty::Bool),
+            // There is no other type of values.
+            _ => return self.fail(ErrorKind::Host, id),
+        };
+        self.add(Op::Call(helper), ty, &[list, field, entry], id)
+    }
+
+    /// What a list is asked for. A list of addresses is asked for an address of the host as a number; for other lists it is text.
+    fn list_key(&mut self, id: AstId, key: AstId, list: u32) -> NodeId {
+        let key = self.expr(key);
+        if self.functions.lists().and_then(|lists| lists.kind(list)) == Some(Kind::Addresses)
+            && self.graph.op(key) == Op::IpText
+            && let &[address] = self.graph.args(key)
+        {
+            return address;
+        }
+        if matches!(self.graph.ty(key), Ty::Ip | Ty::Str | Ty::Int) { key } else { self.boxed(key, id) }
     }
 
     fn literal_text(&self, id: AstId) -> Option<&'c str> {

@@ -8,7 +8,7 @@ use crate::error::EvalError;
 use crate::library::Cx;
 use crate::value::Value;
 use celero_ir::layout::{Access, Field};
-use celero_ir::{Graph, NodeId, Op, Param, Ty};
+use celero_ir::{Graph, Helper, NodeId, Op, Param, Ty};
 use celero_jit::{ContextEntry, Entry, TextEntry};
 use celero_lists::Snapshot;
 
@@ -74,6 +74,8 @@ pub(super) fn allocates(graph: &Graph, fields: &[Field]) -> bool {
         // Elements of a host's list are read in place.
         Op::Fold { .. } => graph.args(id).first().is_none_or(|&range| !matches!(graph.op(range), Op::Elements(_))),
         Op::List | Op::Map | Op::Dispatch { .. } | Op::IpText | Op::Project(_) | Op::Find(_) => true,
+        // The list's own text.
+        Op::Call(Helper::list_value_text) => false,
         Op::Call(helper) => {
             matches!(helper.decl().result, Param::Node(Ty::Value | Ty::Str | Ty::Bytes))
         }

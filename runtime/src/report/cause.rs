@@ -86,6 +86,7 @@ impl<'c> Cause<'c> {
                 });
             }
             Reference::Undeclared => return Some(format!("{} is not declared", source_of(self.checked, id))),
+            Reference::ListValue { .. } => return Some(format!("the list has no {}", source_of(self.checked, id))),
             _ => {}
         }
         if self.is_cookie(id) {
@@ -127,6 +128,9 @@ impl<'c> Cause<'c> {
         }
         if self.is_cookie(id) {
             return Some("write `default(.., \"\")` around it for a value in its absence".to_owned());
+        }
+        if let Reference::ListValue { .. } = self.checked.reference(id) {
+            return Some("write `default(.., ..)` around it for a value in its absence".to_owned());
         }
         let (map, lookup, _) = self.lookup()?;
         let (ast, span) = (self.checked.ast(), self.checked.ast().span(map));

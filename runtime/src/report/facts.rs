@@ -188,7 +188,7 @@ impl Inquiry<'_> {
         while let Some(id) = pending.pop() {
             let pure = match checked.reference(id) {
                 Reference::Call { overloads, .. } => overloads.iter().all(|called| is_pure(called, self.functions)),
-                Reference::InList(_) => false,
+                Reference::InList(_) | Reference::ListValue { .. } => false,
                 _ => true,
             };
             if !pure {

@@ -234,7 +234,7 @@ fn wrong_uses_are_found_when_a_rule_is_compiled() {
         ("b'x' in lists.paths", "list-use", "a `string`, this is `bytes`"),
         ("size(lists.blocked) > 1", "list-use", "the list `blocked` is not a value"),
         ("lists.blocked.exists(x, true)", "list-use", "not a value"),
-        ("lists.blocked[peer]", "list-use", "not a value"),
+        ("lists.blocked[peer]", "list-use", "the list `blocked` has no values"),
         ("tags.all(t, lists.tenants)", "list-use", "`value in lists.tenants`"),
         ("cel.bind(l, lists.blocked, peer in l)", "list-use", "not a value"),
         ("has(lists.blocked)", "list-use", "not a value"),

@@ -25,6 +25,7 @@ mod index;
 mod language;
 mod layout;
 mod lint;
+mod list_values;
 mod lists;
 mod live;
 mod nested;

@@ -140,6 +140,16 @@ impl Default for Coverage {
             Helper::list_has_text,
             Helper::list_has_bytes,
             Helper::list_has_integer,
+            Helper::list_find,
+            Helper::list_find_address,
+            Helper::list_find_text,
+            Helper::list_find_integer,
+            Helper::list_entry,
+            Helper::list_value_text,
+            Helper::list_value_int,
+            Helper::list_value_bool,
+            Helper::list_value_has,
+            Helper::list_value_optional,
         ];
         let helpers = Helper::ALL.iter().filter(|helper| !elsewhere.contains(helper));
         coverage.expect(Group::Helper, helpers.map(|helper| helper.decl().name.into()));

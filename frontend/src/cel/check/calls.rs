@@ -30,6 +30,9 @@ impl Checker<'_> {
     }
 
     pub(super) fn check_index(&mut self, id: NodeId, operand: NodeId, index: NodeId, optional: bool) -> Type {
+        if let Some(list) = self.list_of(operand) {
+            return self.check_list_value(id, operand, &list);
+        }
         let operand_type = self.check(operand);
         let index_type = self.check(index);
         let name = if optional { "_[?_]" } else { "_[_]" };

@@ -1,14 +1,14 @@
-//! Checks `value in lists.NAME`: whether a named list of the host contains a value.
+//! Checks `value in lists.NAME`: whether a named list of the host contains a value; and `lists.NAME[key]`: the value that it has for a key.
 
 use super::select::Path;
-use super::{Checker, codes};
-use crate::ast::{Expr, NodeId};
+use super::{Argument, Checker, codes};
+use crate::ast::{Expr, Name, NodeId};
 use crate::checked::Reference;
-use crate::declarations::LISTS;
+use crate::declarations::{DeclaredList, LISTS, ListValues};
 use crate::similar::listed;
 use crate::types::Type;
 
-impl Checker<'_> {
+impl<'a> Checker<'a> {
     /// Returns the path of a node that names a list; whether there is such a list is not said.
     pub(super) fn list_of(&self, id: NodeId) -> Option<Path> {
         if matches!(self.ast.expr(id), Expr::Select { test: true, .. }) {
@@ -30,33 +30,132 @@ impl Checker<'_> {
     /// Checks `left in lists.NAME`.
     pub(super) fn check_in_list(&mut self, id: NodeId, left: NodeId, right: NodeId, path: Path) -> Type {
         let ty = self.check(left);
-        let name = self.list_name(&path);
-        let mut lists = (0..).zip(self.names.declarations.lists());
-        let Some((index, list)) = lists.find(|(_, list)| *list.name == *name) else {
-            self.report_unknown_list(&name, right);
-            return Type::Error;
-        };
-        let shown = self.infer.resolve(&ty, false);
-        if !self.unchecked && !list.key.accepts(&shown) {
-            let message = format!("the list `{name}` is asked for {}, this is `{shown}`", list.key.describe());
-            self.error(codes::LIST_USE, self.ast.span(left), message);
+        let Some((index, list)) = self.list(&path, right) else { return Type::Error };
+        if !self.check_list_key(list, left, &ty) {
             return Type::Error;
         }
         self.set_reference(id, Reference::InList(index));
         Type::Bool
     }
 
+    /// Whether a path names a list whose values have fields.
+    pub(super) fn list_has_fields(&self, path: &Path) -> bool {
+        let found = self.list_named(&self.list_name(path));
+        found.is_some_and(|(_, list)| matches!(list.values, Some(ListValues::Fields(_))))
+    }
+
+    /// Checks `lists.NAME[key]` where no field is selected.
+    pub(super) fn check_list_value(&mut self, id: NodeId, operand: NodeId, path: &Path) -> Type {
+        let name = self.list_name(path);
+        let Some((index, list)) = self.check_list_entry(id, operand, path) else { return Type::Error };
+        let (message, help) = match &list.values {
+            Some(ListValues::Scalar(ty)) => {
+                self.set_reference(id, Reference::ListValue { list: index, field: 0 });
+                return if self.is_optional_index(id) { Type::optional(ty.clone()) } else { ty.clone() };
+            }
+            Some(ListValues::Fields(fields)) => {
+                let names = listed(fields.iter().map(|(name, _)| name.to_string()).collect());
+                (
+                    format!("what `{LISTS}.{name}` has for a key is not a value itself"),
+                    format!("select one of its fields: {names}"),
+                )
+            }
+            None => (
+                format!("the list `{name}` has no values"),
+                format!("ask whether it contains the key: `key in {LISTS}.{name}`"),
+            ),
+        };
+        self.error(codes::LIST_USE, self.ast.span(id), message).help.push(help);
+        Type::Error
+    }
+
+    /// Checks a selection of `field` from `lists.NAME[key]`, where the values of the list have fields.
+    pub(super) fn check_list_field(&mut self, id: NodeId, list: NodeId, path: &Path, field: Name) -> Type {
+        let Expr::Select { operand: entry, test, optional, .. } = *self.ast.expr(id) else { return Type::Error };
+        let Some((index, declared)) = self.check_list_entry(entry, list, path) else { return Type::Error };
+        let Some(ListValues::Fields(fields)) = &declared.values else { return Type::Error };
+        if optional && !self.has_optionals(id, "_?._", &[(entry, Type::Dyn), (id, Type::String)]) {
+            return Type::Error;
+        }
+        let name = self.ast.name(field);
+        let Some((number, (_, ty))) = (0..).zip(fields).find(|(_, (own, _))| **own == *name) else {
+            let names: Vec<&str> = fields.iter().map(|(name, _)| &**name).collect();
+            let mut help = self.did_you_mean(name, &names);
+            help.push(format!("there are the fields {}", listed(names.into_iter().map(str::to_owned).collect())));
+            let message = format!("the values of `{LISTS}.{}` have no field `{name}`", declared.name);
+            self.error(codes::NO_FIELDS, self.ast.node(id).focus, message).help = help;
+            return Type::Error;
+        };
+        self.set_reference(id, Reference::ListValue { list: index, field: number });
+        match (test, optional || self.is_optional_index(entry)) {
+            (true, _) => Type::Bool,
+            (false, true) => Type::optional(ty.clone()),
+            (false, false) => ty.clone(),
+        }
+    }
+
+    /// Checks the list and the key of `lists.NAME[key]`.
+    fn check_list_entry(&mut self, id: NodeId, operand: NodeId, path: &Path) -> Option<(u32, &'a DeclaredList)> {
+        let Expr::Index { index, optional, .. } = *self.ast.expr(id) else { return None };
+        let ty = self.check(index);
+        if optional && !self.has_optionals(id, "_[?_]", &[(operand, Type::Dyn), (index, ty.clone())]) {
+            return None;
+        }
+        let found = self.list(path, operand)?;
+        self.check_list_key(found.1, index, &ty).then_some(found)
+    }
+
+    /// Checks that a list can be asked for a value of this type.
+    fn check_list_key(&mut self, list: &DeclaredList, key: NodeId, ty: &Type) -> bool {
+        let shown = self.infer.resolve(ty, false);
+        let fits = self.unchecked || list.key.accepts(&shown);
+        if !fits {
+            let message = format!("the list `{}` is asked for {}, this is `{shown}`", list.name, list.key.describe());
+            self.error(codes::LIST_USE, self.ast.span(key), message);
+        }
+        fits
+    }
+
+    /// Whether the operators of optionals exist; if not, reports the one that is used.
+    fn has_optionals(&mut self, id: NodeId, operator: &str, operands: &[Argument]) -> bool {
+        let exist = !self.names.signatures(operator).is_empty();
+        if !exist {
+            self.check_operator(id, operator, operands);
+        }
+        exist
+    }
+
+    fn is_optional_index(&self, id: NodeId) -> bool {
+        matches!(self.ast.expr(id), Expr::Index { optional: true, .. })
+    }
+
+    /// The list that a path names. Reports it at `node` if there is none.
+    fn list(&mut self, path: &Path, node: NodeId) -> Option<(u32, &'a DeclaredList)> {
+        let name = self.list_name(path);
+        let found = self.list_named(&name);
+        if found.is_none() {
+            self.report_unknown_list(&name, node);
+        }
+        found
+    }
+
+    fn list_named(&self, name: &str) -> Option<(u32, &'a DeclaredList)> {
+        (0..).zip(self.names.declarations.lists()).find(|(_, list)| *list.name == *name)
+    }
+
     /// Reports a list that stands where a value is expected.
     pub(super) fn report_list_alone(&mut self, path: &Path) {
         let Some(&node) = path.nodes.last() else { return };
         let name = self.list_name(path);
-        if !self.names.declarations.lists().iter().any(|list| *list.name == *name) {
-            self.report_unknown_list(&name, node);
-            return;
-        }
+        let Some((_, list)) = self.list(path, node) else { return };
         let message = format!("the list `{name}` is not a value");
         let error = self.error(codes::LIST_USE, self.ast.span(node), message);
-        error.help.push(format!("ask whether it contains a value: `value in {LISTS}.{name}`"));
+        error.help.push(match &list.values {
+            None => format!("ask whether it contains a value: `value in {LISTS}.{name}`"),
+            Some(_) => format!(
+                "ask whether it contains a key, `key in {LISTS}.{name}`, or for its value, `{LISTS}.{name}[key]`"
+            ),
+        });
     }
 
     /// The name of the list that a path names.

@@ -56,6 +56,13 @@ impl<'a> Checker<'a> {
             let Expr::Select { operand, field, test, optional } = *self.ast.expr(id) else {
                 return self.set_type(id, Type::Error);
             };
+            if let Expr::Index { operand: list, .. } = *self.ast.expr(operand)
+                && let Some(path) = self.list_of(list)
+                && self.list_has_fields(&path)
+            {
+                let ty = self.check_list_field(id, list, &path, field);
+                return self.set_type(id, ty);
+            }
             let ty = self.check(operand);
             return self.check_field(id, &ty, field, test, optional);
         };

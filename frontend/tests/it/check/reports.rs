@@ -2,7 +2,7 @@
 
 use super::{chain, check, host, parse, table};
 use celero_frontend::stdlib::Library;
-use celero_frontend::{Limits, ListKey, Type};
+use celero_frontend::{Limits, ListKey, ListValues, Type};
 
 #[test]
 fn an_unused_binding_is_a_warning() {
@@ -107,8 +107,18 @@ fn every_code_is_reported() {
         seen.push(code);
     }
     let mut lists = host();
-    lists.add_list("a", ListKey::Text);
-    for (code, text) in [("unknown-list", "s in lists.b"), ("list-use", "lists.a"), ("list-use", "i in lists.a")] {
+    lists.add_list("a", ListKey::Text, None);
+    lists.add_list("v", ListKey::Text, Some(ListValues::Fields([("x".into(), Type::Int)].into())));
+    for (code, text) in [
+        ("unknown-list", "s in lists.b"),
+        ("unknown-list", "lists.b[s].x"),
+        ("list-use", "lists.a"),
+        ("list-use", "i in lists.a"),
+        ("list-use", "lists.a[s]"),
+        ("list-use", "lists.v[s]"),
+        ("list-use", "lists.v[i].x"),
+        ("no-fields", "lists.v[s].y"),
+    ] {
         let errors = check(&lists, text).unwrap_err();
         assert_eq!(errors.iter().map(|e| e.code).collect::<Vec<_>>(), [code], "{text}");
         seen.push(code);

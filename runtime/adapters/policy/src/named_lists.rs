@@ -1,10 +1,13 @@
-//! The section `lists`: named lists that expressions ask as `value in lists.NAME`, with entries in the policy and in files.
+//! The section `lists`: named lists that expressions ask as `value in lists.NAME` and `lists.NAME[key]`, with entries in the policy and in
+//! files.
 
 use crate::document::{Document, Section, read_file};
 use crate::problems::Problems;
 use crate::yaml::{MapEntry, Node, SourceText};
-use celero::lists::{Entries, Kind, Limits, Lists, ListsError, WrongEntries};
-use celero_lists::{Format, ListType};
+use celero::lists::{
+    Entries, EntryValue, Kind, Limits, ListType, Lists, ListsError, Scalar, ScalarType, ValueType, WrongEntries,
+};
+use celero_lists::Format;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -20,8 +23,8 @@ pub(crate) fn declare(document: &Document, problems: &mut Problems) -> Option<Li
     }
     let lists = Lists::new(Limits::default());
     for entry in entries {
-        let Some(kind) = kind(&entry.value) else { continue };
-        if let Err(error) = lists.declare(&entry.key.text, kind) {
+        let Some(ty) = list_type(&entry.value, problems) else { continue };
+        if let Err(error) = lists.declare(&entry.key.text, ty) {
             problems.add("policy-list", entry.key.place, error.to_string());
         }
     }
@@ -59,21 +62,15 @@ pub(crate) fn fill(lists: &Lists, sections: &ListSections, problems: &mut Proble
     let mut change = lists.change();
     for section in sections.all() {
         for MapEntry { key, value } in section.node.entries() {
-            // Other names and kinds were reported.
-            let Some((_, kind)) = lists.load().find(&key.text) else { continue };
-            let mut all = Entries::new(kind);
-            for text in value.texts_of("entries") {
-                match Entries::from_texts(kind, [&text.text]) {
-                    Ok(entries) => all.append(entries),
-                    Err(wrong) => {
-                        let reason = wrong.listed().first().map_or("", |entry| &entry.reason);
-                        let message = format!("`{}` is no entry of a list of {kind}: {reason}", text.text);
-                        problems.add("policy-list", text.place, message);
-                    }
-                }
+            // Other names and types were reported.
+            let snapshot = lists.load();
+            let Some(ty) = snapshot.find(&key.text).and_then(|(id, _)| snapshot.list_type(id)) else { continue };
+            let mut all = Entries::new(&ty);
+            for entry in value.get("entries").map_or(&[][..], Node::elements) {
+                add(&mut all, entry, problems);
             }
             for path in value.texts_of("files") {
-                if let Some(entries) = read(kind, &path, section.base, problems) {
+                if let Some(entries) = read(&ty, &path, section.base, problems) {
                     all.append(entries);
                 }
             }
@@ -100,19 +97,79 @@ pub(crate) fn like(lists: &Lists) -> Lists {
     fresh
 }
 
-fn kind(list: &Node) -> Option<Kind> {
-    Kind::from_name(&list.text_of("kind")?.text)
+/// The type of a list; `None` if its kind or the type of its values was reported, here or as a value of another form.
+fn list_type(list: &Node, problems: &mut Problems) -> Option<ListType> {
+    let kind = Kind::from_name(&list.text_of("kind")?.text)?;
+    let Some(node) = list.get("values") else { return Some(kind.into()) };
+    if let Some(text) = node.text() {
+        return ScalarType::from_name(&text.text).map(|ty| ListType::new(kind, Some(ValueType::of_scalar(ty))));
+    }
+    let field = |entry: &MapEntry| Some((entry.key.text.clone(), ScalarType::from_name(&entry.value.text()?.text)?));
+    let fields = node.entries().iter().map(field).collect::<Option<Vec<_>>>()?;
+    match ValueType::of_fields(fields) {
+        Ok(values) => Some(ListType::new(kind, Some(values))),
+        Err(reason) => {
+            problems.add("policy-list", node.place, reason);
+            None
+        }
+    }
+}
+
+/// Adds an entry of the policy: a text, or a mapping with the entry and its value.
+fn add(entries: &mut Entries, node: &Node, problems: &mut Problems) {
+    if let Some(text) = node.text() {
+        return insert(entries, &text, EntryValue::default(), problems);
+    }
+    let Some(text) = node.text_of("entry") else {
+        problems.add("policy-list", node.place, "an entry with a value has the key `entry`".to_owned());
+        return;
+    };
+    let before = problems.count();
+    let ty = entries.list_type().clone();
+    let mut fields = Vec::new();
+    for MapEntry { key, value } in
+        node.entries().iter().filter(|own| own.key.text != "entry" && !own.value.is_nothing())
+    {
+        let wrong = match (ty.values().map(|values| values.field(&key.text)), value.text()) {
+            (None, _) => "the entries of this list carry no values: `values` declares them".to_owned(),
+            (Some(None), _) => {
+                let names = ty.values().map(ValueType::field_names).unwrap_or_default();
+                format!("there is no field `{}`; there are {names}", key.text)
+            }
+            (Some(Some((_, scalar))), Some(text)) => match Scalar::parse(scalar, &text.text) {
+                Ok(scalar) => {
+                    fields.push((key.text.clone(), scalar));
+                    continue;
+                }
+                Err(reason) => format!("`{}`: {reason}", text.text),
+            },
+            (Some(Some((_, scalar))), None) => format!("`{}` is no {}", value.kind(), scalar.name()),
+        };
+        problems.add("policy-list", key.place, wrong);
+    }
+    if problems.count() == before {
+        let value = if fields.is_empty() { EntryValue::default() } else { fields.into_iter().collect() };
+        insert(entries, &text, value, problems);
+    }
+}
+
+fn insert(entries: &mut Entries, text: &SourceText, value: EntryValue, problems: &mut Problems) {
+    if let Err(wrong) = entries.insert(&text.text, value) {
+        let reason = wrong.listed().first().map_or("", |entry| &entry.reason);
+        let message = format!("`{}` is no entry of a list of {}: {reason}", text.text, entries.list_type());
+        problems.add("policy-list", text.place, message);
+    }
 }
 
 /// Reads the entries of a file, in the format of its extension.
-fn read(kind: Kind, path: &SourceText, base: &Path, problems: &mut Problems) -> Option<Entries> {
+fn read(ty: &ListType, path: &SourceText, base: &Path, problems: &mut Problems) -> Option<Entries> {
     let file = base.join(&path.text);
     let bytes = read_file(&file, path, problems)?;
     let Ok(text) = String::from_utf8(bytes) else {
         problems.add("policy-file", path.place, format!("`{}` is not UTF-8", file.display()));
         return None;
     };
-    match Entries::parse(kind, Format::of_path(&file), &text) {
+    match Entries::parse(ty, Format::of_path(&file), &text) {
         Ok(entries) => Some(entries),
         Err(wrong) => {
             report(&wrong, &file, path, problems);
@@ -139,5 +196,6 @@ mod tests {
     #[test]
     fn every_kind_has_its_word() {
         assert_eq!(Kind::ALL.map(Kind::name), crate::policy_keys::LIST_KINDS);
+        assert_eq!(ScalarType::ALL.map(ScalarType::name), crate::policy_keys::LIST_VALUES);
     }
 }

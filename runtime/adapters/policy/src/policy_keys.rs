@@ -17,7 +17,7 @@ use crate::error_policy::PhaseErrorPolicy;
 use crate::language::Language;
 use crate::rule_limit::{LimitErrorPolicy, TellsClient};
 use crate::schema::ValueSpec::{
-    Duration, Expression, Integer, List, Map, Mapping, OneOf, Rate, Share, Size, Template, Text, True, Word,
+    Any, Duration, Expression, Integer, List, Map, Mapping, OneOf, Rate, Share, Size, Template, Text, True, Word,
 };
 use crate::schema::{DiagnosticCodes, DocumentSpec, KeySpec, MappingSpec, ValueSpec};
 
@@ -39,6 +39,7 @@ pub(crate) static POLICY: DocumentSpec = DocumentSpec::new("a policy", Mapping(&
 const STATUS: ValueSpec = Integer { least: 200, most: 599 };
 
 /// The kinds of named lists.
+pub(crate) const LIST_VALUES: &[&str] = &["string", "int", "bool"];
 pub(crate) const LIST_KINDS: &[&str] = &["addresses", "texts", "textsIgnoringCase", "hosts", "integers"];
 
 pub(crate) static SECTIONS: MappingSpec = MappingSpec::new(
@@ -132,11 +133,20 @@ static NAMED_LIST: MappingSpec = MappingSpec::new(
             Word(LIST_KINDS),
             "What the entries are: `addresses` (addresses, networks and ranges of them), `texts`, `textsIgnoringCase`, `hosts` (`www.example.com`, and `*.example.com` for all names below), or `integers` (numbers and ranges `8000..8999`).",
         ),
-        optional("entries", List(&Text), "The entries."),
+        optional(
+            "values",
+            OneOf(&[Word(LIST_VALUES), Map(&Word(LIST_VALUES))]),
+            "What each entry carries, which expressions read as `lists.NAME[key]`: `string`, `int` or `bool`; or fields of these types, `{country: string, asn: int}`, read as `lists.NAME[key].country`.",
+        ),
+        optional(
+            "entries",
+            List(&OneOf(&[Text, Map(&Any)])),
+            "The entries. With values, mappings: `{entry: 192.0.2.0/24, country: DE}`, or `{entry: .., value: ..}`.",
+        ),
         optional(
             "files",
             List(&Text),
-            "Files with further entries: lines with comments after `#`, `.csv` with a column `entry`, or `.jsonl`. Paths are relative to this file.",
+            "Files with further entries: lines with comments after `#`, `.csv` with a column `entry`, or `.jsonl`. With values, `.csv` and `.jsonl` with a column for each field, or `value`. Paths are relative to this file.",
         ),
     ],
 );

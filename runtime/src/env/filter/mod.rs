@@ -250,8 +250,8 @@ impl<C> Env<C> {
             scheme.accept_all_lists();
         }
         let mut lists = HashMap::new();
-        for (number, (name, kind)) in (0..).zip(self.functions.lists().iter().flat_map(|lists| lists.kinds.iter())) {
-            let ty = match kind {
+        for (number, (name, list)) in (0..).zip(self.functions.lists().iter().flat_map(|lists| lists.types.iter())) {
+            let ty = match list.kind() {
                 Kind::Addresses => FilterType::Ip,
                 Kind::Integers => FilterType::Int,
                 // Further kinds are kinds of texts.

@@ -58,6 +58,9 @@ impl Translation<'_> {
         if let Some(field) = self.field(id) {
             return Some(field);
         }
+        if self.checked.list_access(id).is_some() {
+            return self.none(id, "the value of a list");
+        }
         let ast = self.checked.ast();
         match ast.expr(id) {
             Expr::Select { operand, field, test: false, optional: false } => {

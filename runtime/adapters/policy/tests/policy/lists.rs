@@ -74,6 +74,54 @@ request: [{when: source.address in lists.blocked, deny: 403}]",
 }
 
 #[test]
+fn rules_read_values_of_entries() {
+    let text = "
+lists:
+  geo:
+    kind: addresses
+    values: {country: string, asn: int, vpn: bool}
+    entries: [{entry: 192.0.2.0/24, country: DE, asn: 3320}, {entry: '2001:db8::/32', country: 49, vpn: true}, 10.0.0.0/8]
+    files: [geo.csv, geo.jsonl]
+  tier: {kind: hosts, values: string, entries: [{entry: '*.example.com', value: gold}]}
+variables:
+  country: lists.geo[?source.address].country.orValue('ZZ')
+request:
+- {when: 'variables.country == \"DE\" && lists.geo[source.address].asn == 3320', deny: 403}
+- {when: 'variables.country == \"FR\"', deny: 404}
+- {when: 'variables.country == \"AT\"', deny: 405}
+- {when: 'lists.tier[?request.host].orValue(\"free\") == \"gold\"', deny: 406}
+- {when: 'default(lists.geo[source.address].vpn, false)', deny: 407}
+";
+    let folder = Folder::new("list-values");
+    let file = folder.write("policy.yaml", text);
+    folder.write("geo.csv", "entry,country,asn,vpn\n198.51.100.0/24,FR,,false\n");
+    folder.write("geo.jsonl", "{\"entry\": \"192.0.2.7\", \"country\": \"AT\"}\n");
+    let live = LivePolicy::load(&file).unwrap();
+    // A longer prefix of a file has the say over the entry in the policy.
+    assert_eq!(asked(&live.current(), "h"), 405);
+    folder.write("geo.jsonl", "");
+    live.reload().unwrap();
+    assert_eq!(asked(&live.current(), "h"), 403);
+    let policy = live.current();
+    policy
+        .lists()
+        .unwrap()
+        .change()
+        .insert_value("geo", "192.0.2.7", [("country", "FR".into())], None)
+        .commit()
+        .unwrap();
+    assert_eq!(asked(&policy, "h"), 404);
+    policy.lists().unwrap().change().insert_value("geo", "192.0.2.7", [("vpn", true.into())], None).commit().unwrap();
+    assert_eq!([asked(&policy, "a.example.com"), asked(&policy, "h")], [406, 407]);
+    folder.write("geo.csv", "entry,country,asn\n198.51.100.0/24,FR,x\n");
+    let error = live.reload().unwrap_err().to_string();
+    assert!(error.contains("geo.csv: line 1: ") && error.contains("no column `vpn`"), "{error}");
+    folder.write("geo.csv", "entry,country,asn,vpn\n198.51.100.0/24,FR,x,\n");
+    let error = live.reload().unwrap_err().to_string();
+    assert!(error.contains("geo.csv: line 2: \"x\": `asn`: not an integer of 64 bits"), "{error}");
+}
+
+#[test]
 fn mistakes_are_reported_at_their_place() {
     for (text, says) in [
         (
@@ -96,6 +144,26 @@ fn mistakes_are_reported_at_their_place() {
         (
             "request: [{language: filter, when: ip.src in $blocked, deny: true}]",
             &["unknown list `$blocked`", "there are no lists of type Ip"],
+        ),
+        ("lists: {a: {kind: texts, values: text}}", &["`string`"]),
+        ("lists: {a: {kind: texts, values: {x: {y: int}}}}", &["`string`"]),
+        ("lists: {a: {kind: texts, values: {entry: int}}}", &["a column of its own"]),
+        ("lists: {a: {kind: texts, values: {}}}", &["at least one field"]),
+        ("lists: {a: {kind: texts, values: int, entries: [x]}}", &["`x` is no entry of a list of texts:int: no value"]),
+        (
+            "lists: {a: {kind: texts, values: {n: int}, entries: [{entry: x, n: y}, {entry: x, m: 1}, {n: 1}, {entry: x, n: []}]}}",
+            &[
+                "policy.yaml:1:65",
+                "`y`: not an integer of 64 bits",
+                "no field `m`; there are n",
+                "has the key `entry`",
+                "is no int",
+            ],
+        ),
+        ("lists: {a: {kind: texts, entries: [{entry: x, n: 1}]}}", &["carry no values: `values` declares them"]),
+        (
+            "lists: {a: {kind: texts, values: {n: int}}}\nrequest: [{when: lists.a[request.host].m == 1, deny: true}]",
+            &["the values of `lists.a` have no field `m`", "there are the fields n"],
         ),
         ("request: [{when: source.address in lists.blocked, deny: true}]", &["undeclared reference to `lists"]),
     ] {
