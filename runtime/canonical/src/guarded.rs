@@ -3,28 +3,6 @@
 use crate::options::Underscores;
 use http::HeaderName;
 
-/// The fields that decide who a client is, where a request goes and how it is framed: always guarded.
-const ALWAYS: [&str; 18] = [
-    "authorization",
-    "connection",
-    "content-length",
-    "cookie",
-    "forwarded",
-    "host",
-    "proxy-authorization",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "x-forwarded-client-cert",
-    "x-forwarded-for",
-    "x-forwarded-host",
-    "x-forwarded-port",
-    "x-forwarded-proto",
-    "x-real-ip",
-    "x-request-id",
-];
-
 /// The names of fields that a client may not imitate: those that a policy sets, removes or reads, and those of identity, routing and framing.
 ///
 /// Some servers (CGI, WSGI, PHP) read every character of a name but letters and digits as one and the same, so `x_user` and `x.user`
@@ -44,6 +22,28 @@ pub struct GuardedNames {
 }
 
 impl GuardedNames {
+    /// The fields that decide who a client is, where a request goes and how it is framed: always guarded. In lower case, sorted.
+    pub const ALWAYS: [&'static str; 18] = [
+        "authorization",
+        "connection",
+        "content-length",
+        "cookie",
+        "forwarded",
+        "host",
+        "proxy-authorization",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "x-forwarded-client-cert",
+        "x-forwarded-for",
+        "x-forwarded-host",
+        "x-forwarded-port",
+        "x-forwarded-proto",
+        "x-real-ip",
+        "x-request-id",
+    ];
+
     /// Adds a name.
     pub fn add(&mut self, name: &str) {
         let written = name.to_ascii_lowercase();
@@ -96,7 +96,7 @@ impl GuardedNames {
     }
 
     fn holds(&self, folded: &str, always: bool) -> bool {
-        (always && ALWAYS.contains(&folded))
+        (always && Self::ALWAYS.contains(&folded))
             || has(&self.names, folded)
             || self.prefixes.iter().any(|prefix| folded.starts_with(prefix.as_str()))
     }

@@ -124,6 +124,7 @@ fn within(key: &Key, outer: &Key) -> bool {
 }
 
 #[cfg(all(test, feature = "files"))]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use crate::{Format, Limits, Lists};

@@ -6,7 +6,7 @@ use crate::document::Document;
 use crate::error_policy::PhaseErrorPolicy;
 use crate::expressions::{CredentialReads, DeclaredNames, EndReads, ExpressionCompiler};
 use crate::language::Language;
-use crate::levels::Claims;
+use crate::levels::{Claims, RuleReads};
 use crate::normalize::Normalization;
 use crate::outcome::Phase;
 use crate::phase::PhaseRules;
@@ -116,6 +116,7 @@ impl Compilation<'_> {
             reads: CredentialReads::default(),
             reads_ends: EndReads::default(),
             request_headers: BTreeSet::new(),
+            rule_reads: RuleReads::default(),
         };
         self.definitions.variables().for_each(|body| expressions.lint(body, self.problems));
         let mut compiler = RuleCompiler { expressions, compilation: self };
@@ -345,7 +346,7 @@ pub(crate) struct RuleCompiler<'c, 'd, C> {
 
 impl<C: Context> RuleCompiler<'_, '_, C> {
     fn rule(&mut self, node: &Node, level: usize, number: usize) -> OrderedRule<C::Static> {
-        let mut read_before = std::mem::take(&mut self.expressions.request_headers);
+        self.expressions.rule_reads = RuleReads::default();
         let number = number.saturating_add(1);
         let name = node.text_of("name").map(|text| text.text);
         let name: Arc<str> = name.unwrap_or_else(|| format!("{} #{number}", self.expressions.phase.name())).into();
@@ -370,9 +371,8 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             counter: node.text_of("count").map(|text| self.compilation.counter(text.text)),
             end: self.end(node),
         };
-        let reads = self.expressions.request_headers.clone();
-        self.compilation.claim(self.expressions.phase, (level, &rule.name), node, &rule.edits, reads);
-        self.expressions.request_headers.append(&mut read_before);
+        let reads = std::mem::take(&mut self.expressions.rule_reads);
+        self.compilation.claim(self.expressions.phase, &rule, node, reads);
         let entries = node
             .entries()
             .iter()

@@ -2,6 +2,7 @@
 
 use crate::actions::{AnswerTemplate, NamedList, PhaseEnd, TextTemplate};
 use crate::compile::RuleCompiler;
+use crate::levels::RuleReads;
 use crate::limit_state::{LimitDefinition, LimitState, Measure};
 use crate::outcome::Phase;
 use crate::problems::FileSpan;
@@ -188,13 +189,16 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         }
         let document = self.compilation.document;
         for phase in ASKING {
-            for (number, rule) in document.rules(phase.name()).enumerate() {
+            for (number, (level, rule)) in document.rules_by_level(phase.name()).enumerate() {
                 let Some(node) = rule.get("limit") else { continue };
                 let Some(text) = node.text_of("countWhen") else { continue };
                 self.expressions.language = self.compilation.language(rule);
                 let (limit, _) = name_of(rule, node, phase, number.saturating_add(1));
                 let on_error = node.text_of("onError").and_then(|word| LimitErrorPolicy::named(&word.text));
+                self.expressions.rule_reads = RuleReads::default();
                 let program = self.expressions.predicate(&text, self.compilation.problems);
+                let reads = std::mem::take(&mut self.expressions.rule_reads);
+                self.compilation.claim_count(level, &limit, text.place, reads);
                 let on_error = on_error.unwrap_or_default();
                 found.extend(program.map(|program| CountWhen { limit, program, on_error }));
             }

@@ -2,6 +2,7 @@
 
 use crate::actions::{Field, HeaderTemplate, TextTemplate};
 use crate::language::{Language, filter_text, has_text};
+use crate::levels::RuleReads;
 use crate::outcome::Phase;
 use crate::problems::{FileSpan, Problems};
 use crate::rule_limit::Number;
@@ -121,6 +122,8 @@ pub(crate) struct ExpressionCompiler<'a, C> {
     pub(crate) reads_ends: EndReads,
     /// The headers of the request that expressions read, by the names that they write.
     pub(crate) request_headers: BTreeSet<Box<str>>,
+    /// What the expressions of the current rule read of what rules can change.
+    pub(crate) rule_reads: RuleReads,
 }
 
 impl<C: Context> ExpressionCompiler<'_, C> {
@@ -345,7 +348,8 @@ impl<C: Context> ExpressionCompiler<'_, C> {
 
     /// Records which ends of the connection, headers and credentials an expression reads, and reports credentials that the policy can't verify.
     fn note_reads(&mut self, checked: &CheckedRule, text: &SourceText, start: usize, problems: &mut Problems) {
-        let Self { configured, reads, reads_ends, request_headers, .. } = self;
+        let Self { configured, reads, reads_ends, request_headers, rule_reads, .. } = self;
+        rule_reads.note(checked.fields());
         request_headers.extend(checked.fields().headers("request.headers").map(Box::from));
         let any = |names: [&str; 2]| names.iter().any(|name| checked.fields().reads(name));
         *reads_ends = reads_ends.or(EndReads {

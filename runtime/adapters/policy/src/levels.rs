@@ -1,17 +1,52 @@
 //! What the rules of each level of a policy change and read. A rule of a lower level must not change what a rule of a higher level changes or
 //! reads: that would undo what the higher level decided.
 
-use crate::actions::HeaderEdit;
+use crate::actions::PhaseEnd;
 use crate::compile::Compilation;
+use crate::normalize::{names_given, names_removed};
 use crate::outcome::Phase;
 use crate::problems::{FileSpan, Problems};
+use crate::rule::Rule;
 use crate::yaml::Node;
-use celero::http::HeaderSet;
-use http::HeaderName;
-use std::collections::BTreeSet;
+use celero::Fields;
+use celero_canonical::GuardedNames;
+use http::{HeaderName, header};
 use std::sync::Arc;
 
-/// What rules may change that has a name of its own.
+/// What the expressions of a rule read of what rules can change.
+#[derive(Clone, Default)]
+pub(crate) struct RuleReads {
+    request: HeaderReads,
+    response: HeaderReads,
+    status: bool,
+    labels: bool,
+}
+
+#[derive(Clone, Default)]
+struct HeaderReads {
+    names: Vec<HeaderName>,
+    /// Whether a name is computed, or all headers are read.
+    any: bool,
+}
+
+impl RuleReads {
+    /// Adds what an expression reads.
+    pub(crate) fn note(&mut self, fields: &Fields) {
+        self.request.note(fields, "request.headers");
+        self.response.note(fields, "response.headers");
+        self.status |= fields.reads("response.code");
+        self.labels |= fields.reads("labels");
+    }
+}
+
+impl HeaderReads {
+    fn note(&mut self, fields: &Fields, map: &str) {
+        self.names.extend(fields.headers(map).filter_map(|name| HeaderName::from_bytes(name.as_bytes()).ok()));
+        self.any |= fields.reads_any_header(map);
+    }
+}
+
+/// What rules change that has a name of its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Named {
     Label,
@@ -22,13 +57,13 @@ enum Named {
 }
 
 impl Named {
-    /// The word for it in messages, before the name.
-    fn word(self) -> &'static str {
+    /// The words for it in messages.
+    fn describe(self, name: &str) -> String {
         match self {
-            Self::Label => "the label ",
-            Self::LogField => "the log field ",
-            Self::Limit => "the limit ",
-            Self::Status => "",
+            Self::Label => format!("the label `{name}`"),
+            Self::LogField => format!("the log field `{name}`"),
+            Self::Limit => format!("the limit `{name}`"),
+            Self::Status => "the status".to_owned(),
         }
     }
 }
@@ -37,16 +72,18 @@ impl Named {
 struct RuleClaims {
     level: usize,
     rule: Arc<str>,
+    place: FileSpan,
     /// Whether it changes the response, not the request.
     of_response: bool,
-    /// The headers that it sets or adds.
+    /// Whether it can end the phase with an answer.
+    answers: bool,
+    /// The headers that it sets or adds, with their places.
     given: Vec<(HeaderName, FileSpan)>,
+    given_names: GuardedNames,
     /// The headers that it removes.
-    removed: Vec<HeaderSet>,
-    place: FileSpan,
+    removed: Option<GuardedNames>,
     named: Vec<(Named, String, FileSpan)>,
-    /// The headers of the request that it reads by their names.
-    reads: BTreeSet<Box<str>>,
+    reads: RuleReads,
 }
 
 /// What the rules of a policy change and read. Empty for a policy with one level.
@@ -57,6 +94,9 @@ impl Claims {
     /// Reports what rules of lower levels change although a rule of a higher level changes or reads it.
     pub(crate) fn report(&self, problems: &mut Problems) {
         for lower in self.0.iter().filter(|claims| claims.level > 0) {
+            if !lower.of_response {
+                lower.report_identity(problems);
+            }
             for higher in self.0.iter().filter(|claims| claims.level < lower.level) {
                 lower.report_against(higher, problems);
             }
@@ -65,37 +105,76 @@ impl Claims {
 }
 
 impl RuleClaims {
+    /// Where the rule changes a header of this name or of an imitation of it, if it does.
+    fn change_of(&self, name: &HeaderName) -> Option<FileSpan> {
+        if self.given_names.covers(name) {
+            let mut names = GuardedNames::default();
+            names.add(name.as_str());
+            let given = self.given.iter().find(|(given, _)| names.covers(given));
+            return Some(given.map_or(self.place, |(_, place)| *place));
+        }
+        self.removed.as_ref().is_some_and(|removed| removed.covers(name)).then_some(self.place)
+    }
+
+    fn changes_headers(&self) -> bool {
+        !self.given.is_empty() || self.removed.is_some()
+    }
+
+    /// Reports a change of a header that says who the client is, or where a request goes.
+    fn report_identity(&self, problems: &mut Problems) {
+        for name in GuardedNames::ALWAYS.map(HeaderName::from_static) {
+            if let Some(place) = self.change_of(&name) {
+                let message = format!("a rule of a lower level can't change `{name}`");
+                let problem = problems.add("policy-level", place, message);
+                problem.help("it says who the client is, or where the message goes: the first level decides that");
+            }
+        }
+    }
+
     fn report_against(&self, higher: &Self, problems: &mut Problems) {
-        let mut report = |place: FileSpan, what: &str, does: &str| {
-            let message = format!("rule `{}` of a higher level {does} {what}", higher.rule);
+        let mut report = |place: FileSpan, does: String| {
+            let message = format!("rule `{}` of a higher level {does}", higher.rule);
             let problem = problems.add("policy-level", place, message);
             problem.help("a rule of a lower level can't change what a higher level changes or reads");
         };
         if self.of_response == higher.of_response {
             for (name, place) in &self.given {
-                if higher.given.iter().any(|(given, _)| given == name) {
-                    report(*place, &format!("`{name}`"), "sets");
-                } else if higher.removed.iter().any(|set| set.contains(name)) {
-                    report(*place, &format!("`{name}`"), "removes");
+                if higher.given_names.covers(name) {
+                    report(*place, format!("sets `{name}`"));
+                } else if higher.removed.as_ref().is_some_and(|removed| removed.covers(name)) {
+                    report(*place, format!("removes `{name}`"));
                 }
             }
-            let removes = |name: &HeaderName| self.removed.iter().any(|set| set.contains(name));
-            for (name, _) in higher.given.iter().filter(|(name, _)| removes(name)) {
-                report(self.place, &format!("`{name}`"), "sets");
+            for (name, _) in &higher.given {
+                if self.removed.as_ref().is_some_and(|removed| removed.covers(name)) {
+                    report(self.place, format!("sets `{name}`"));
+                }
             }
         }
-        if !self.of_response {
-            for name in &higher.reads {
-                let given = self.given.iter().filter(|(given, _)| given.as_str() == &**name).map(|(_, place)| place);
-                let removed = self.removed.iter().filter(|set| set.contains(&**name)).map(|_| &self.place);
-                for place in given.chain(removed) {
-                    report(*place, &format!("`{name}`"), "reads");
-                }
+        let changes_response = higher.changes_headers() || higher.named.iter().any(|(kind, ..)| *kind == Named::Status);
+        if self.answers && self.of_response && higher.of_response && changes_response {
+            report(self.place, "changes the response, which an answer of this rule would replace".to_owned());
+        }
+        let read = if self.of_response { &higher.reads.response } else { &higher.reads.request };
+        for name in &read.names {
+            if let Some(place) = self.change_of(name) {
+                report(place, format!("reads `{name}`"));
             }
+        }
+        if read.any && self.changes_headers() {
+            report(self.place, "reads headers whose names are computed".to_owned());
         }
         for (kind, name, place) in &self.named {
+            let what = kind.describe(name);
+            let is_read = match kind {
+                Named::Label => higher.reads.labels,
+                Named::Status => higher.reads.status,
+                Named::LogField | Named::Limit => false,
+            };
             if higher.named.iter().any(|(other, known, _)| other == kind && known == name) {
-                report(*place, &format!("{}`{name}`", kind.word()), "sets");
+                report(*place, format!("sets {what}"));
+            } else if is_read {
+                report(*place, format!("reads {}", if *kind == Named::Label { "labels" } else { "the status" }));
             }
         }
     }
@@ -103,57 +182,77 @@ impl RuleClaims {
 
 impl Compilation<'_> {
     /// Notes what a rule changes and reads, if the policy has levels.
-    pub(crate) fn claim<S>(
-        &mut self,
-        phase: Phase,
-        (level, rule): (usize, &Arc<str>),
-        node: &Node,
-        edits: &[HeaderEdit<S>],
-        reads: BTreeSet<Box<str>>,
-    ) {
+    pub(crate) fn claim<S>(&mut self, phase: Phase, rule: &Rule<S>, node: &Node, mut reads: RuleReads) {
         if !self.document.has_levels() {
             return;
         }
-        let is_key = |name: &str| node.entries().iter().find(|entry| entry.key.text == name);
-        for entry in ["setPath", "setQuery", "removeQuery"].into_iter().filter_map(is_key).filter(|_| level > 0) {
-            let message = format!("`{}` can't be in a rule of a lower level", entry.key.text);
-            let problem = self.problems.add("policy-level", entry.key.place, message);
+        match phase {
+            // How a body is read depends on these.
+            Phase::RequestBody => reads.request.names.push(header::CONTENT_ENCODING),
+            Phase::ResponseBody => {
+                reads.response.names.extend([header::CONTENT_ENCODING, header::CONTENT_TYPE]);
+            }
+            Phase::Request | Phase::Response | Phase::Log => {}
+        }
+        let entry = |name: &str| node.entries().iter().find(|entry| entry.key.text == name);
+        for found in ["setPath", "setQuery", "removeQuery"].into_iter().filter_map(entry).filter(|_| rule.level > 0) {
+            let message = format!("`{}` can't be in a rule of a lower level", found.key.text);
+            let problem = self.problems.add("policy-level", found.key.place, message);
             problem.help("rules of higher levels have decided on this target");
         }
         let keys = ["setHeaders", "addHeaders"].into_iter().filter_map(|key| node.get(key)).flat_map(Node::entries);
-        let keys: Vec<_> = keys.map(|entry| &entry.key).collect();
-        let place = |name: &HeaderName| {
-            let key = keys.iter().find(|key| key.text.eq_ignore_ascii_case(name.as_str()));
-            key.map_or(node.place, |key| key.place)
-        };
-        let (mut given, mut removed) = (Vec::new(), Vec::new());
-        for edit in edits {
-            match edit {
-                HeaderEdit::Set(name, _) | HeaderEdit::Add(name, _) => given.push((name.clone(), place(name))),
-                HeaderEdit::Remove(name) => removed.extend(HeaderSet::new([name], [""; 0])),
-                HeaderEdit::RemoveSet(set) => removed.push(HeaderSet::clone(set)),
-            }
-        }
+        let given = keys.filter_map(|entry| {
+            let name = HeaderName::from_bytes(entry.key.text.as_bytes()).ok()?;
+            Some((name, entry.key.place))
+        });
+        let given = given.collect();
+        let mut given_names = GuardedNames::default();
+        names_given(node, &mut given_names);
+        let removes = ["removeHeaders", "removePrefixes", "removeHeaderSets"].iter().any(|key| node.get(key).is_some());
+        let removed = removes.then(|| {
+            let mut names = GuardedNames::default();
+            names_removed(node, &self.document.entries("headerSets", self.problems), &mut names);
+            names
+        });
         let mut named = Vec::new();
         for (kind, key) in [(Named::Label, "labels"), (Named::LogField, "logFields"), (Named::Limit, "settle")] {
             let entries = node.get(key).map_or(&[][..], Node::entries);
             named.extend(entries.iter().map(|entry| (kind, entry.key.text.clone(), entry.key.place)));
         }
-        if let Some(limit) = node.get("limit") {
-            let name = limit.text_of("name").map_or_else(|| rule.to_string(), |text| text.text);
-            named.push((Named::Limit, name, limit.place));
+        if let Some(limit) = &rule.limit {
+            named.push((Named::Limit, limit.state.name.to_string(), node.place));
         }
-        named.extend(is_key("setStatus").map(|entry| (Named::Status, entry.key.text.clone(), entry.key.place)));
-        let of_response = matches!(phase, Phase::Response | Phase::ResponseBody);
+        named.extend(entry("setStatus").map(|entry| (Named::Status, String::new(), entry.key.place)));
+        let ends = matches!(rule.end, Some(PhaseEnd::Deny(_) | PhaseEnd::Respond(_)));
         self.claims.0.push(RuleClaims {
-            level,
-            rule: Arc::clone(rule),
-            of_response,
-            given,
-            removed,
+            level: rule.level,
+            rule: Arc::clone(&rule.name),
             place: node.place,
+            of_response: matches!(phase, Phase::Response | Phase::ResponseBody),
+            answers: ends || rule.limit.is_some() || rule.require.is_some(),
+            given,
+            given_names,
+            removed,
             named,
             reads,
         });
+    }
+
+    /// Notes what `countWhen` of a limit reads, if the policy has levels.
+    pub(crate) fn claim_count(&mut self, level: usize, limit: &Arc<str>, place: FileSpan, reads: RuleReads) {
+        if self.document.has_levels() {
+            self.claims.0.push(RuleClaims {
+                level,
+                rule: Arc::clone(limit),
+                place,
+                of_response: false,
+                answers: false,
+                given: Vec::new(),
+                given_names: GuardedNames::default(),
+                removed: None,
+                named: Vec::new(),
+                reads,
+            });
+        }
     }
 }

@@ -7,6 +7,7 @@ use crate::document::Document;
 use crate::exchange::Exchange;
 use crate::outcome::PolicyAnswer;
 use crate::problems::Problems;
+use crate::yaml::{MapEntry, Node};
 use bytes::Bytes;
 use celero_canonical::{
     DotSegments, EncodedSlashes, GuardedNames, Head, Options, Refusal, Slashes, Underscores, canonical_changes,
@@ -119,18 +120,27 @@ fn names_in_rules(document: &Document, phases: &[&'static str], problems: &mut P
     let mut names = GuardedNames::default();
     let sets = document.entries("headerSets", problems);
     for rule in phases.iter().flat_map(|phase| document.rules(phase)) {
-        rule.texts_of("removeHeaders").iter().for_each(|name| names.add(&name.text));
-        rule.texts_of("removePrefixes").iter().for_each(|prefix| names.add_prefix(&prefix.text));
-        for wanted in rule.texts_of("removeHeaderSets") {
-            for set in sets.iter().filter(|set| set.key.text == wanted.text) {
-                set.value.texts_of("names").iter().for_each(|name| names.add(&name.text));
-                set.value.texts_of("prefixes").iter().for_each(|prefix| names.add_prefix(&prefix.text));
-            }
-        }
-        for key in ["setHeaders", "addHeaders"] {
-            let entries = rule.get(key).map_or(&[][..], crate::yaml::Node::entries);
-            entries.iter().for_each(|entry| names.add(&entry.key.text));
-        }
+        names_removed(rule, &sets, &mut names);
+        names_given(rule, &mut names);
     }
     names
+}
+
+/// Adds the names that a rule sets or adds.
+pub(crate) fn names_given(rule: &Node, names: &mut GuardedNames) {
+    for key in ["setHeaders", "addHeaders"] {
+        rule.get(key).map_or(&[][..], Node::entries).iter().for_each(|entry| names.add(&entry.key.text));
+    }
+}
+
+/// Adds the names that a rule removes. `sets` is the section `headerSets`.
+pub(crate) fn names_removed(rule: &Node, sets: &[&MapEntry], names: &mut GuardedNames) {
+    rule.texts_of("removeHeaders").iter().for_each(|name| names.add(&name.text));
+    rule.texts_of("removePrefixes").iter().for_each(|prefix| names.add_prefix(&prefix.text));
+    for wanted in rule.texts_of("removeHeaderSets") {
+        for set in sets.iter().filter(|set| set.key.text == wanted.text) {
+            set.value.texts_of("names").iter().for_each(|name| names.add(&name.text));
+            set.value.texts_of("prefixes").iter().for_each(|prefix| names.add_prefix(&prefix.text));
+        }
+    }
 }

@@ -94,8 +94,16 @@ fn a_lower_level_cannot_undo_what_a_higher_one_decided() {
         ("request:\n- removeHeaders: [x-scan]\n", "reads `x-scan`"),
         ("request:\n- labels: {backend: own}\n", "sets the label `backend`"),
         ("log:\n- logFields: {who: team}\n", "sets the log field `who`"),
-        ("response:\n- setStatus: 500\n", "sets `setStatus`"),
+        ("response:\n- setStatus: 500\n", "sets the status"),
         ("response:\n- removeHeaders: [x-frame-options]\n", "sets `x-frame-options`"),
+        (
+            "response:\n- when: response.code == 500\n  deny: 502\n",
+            "changes the response, which an answer of this rule",
+        ),
+        ("request:\n- setHeaders: {x_tier: free}\n", "sets `x_tier`"),
+        ("request:\n- setHeaders: {Host: admin.example}\n", "can't change `host`"),
+        ("request:\n- removePrefixes: [x-forwarded-]\n", "can't change `x-forwarded-for`"),
+        ("request:\n- removeHeaders: [content-encoding]\n", "reads `content-encoding`"),
         ("request:\n- setPath: /admin\n", "`setPath` can't be in a rule of a lower level"),
         ("request:\n- removeQuery: [a]\n", "`removeQuery` can't be"),
         ("request: {onError: noMatch, rules: [deny: 403]}\n", "`onError` can't be in a file of a lower level"),
@@ -117,6 +125,51 @@ fn a_lower_level_cannot_undo_what_a_higher_one_decided() {
     ] {
         folder.write("team.yaml", fine);
         Policy::load(&main).unwrap();
+    }
+}
+
+#[test]
+fn what_a_higher_level_reads_stays_as_it_is() {
+    let folder = Folder::new("levels-reads");
+    let main = |rest: &str| folder.write("policy.yaml", format!("levels: [team.yaml]\n{rest}"));
+    for (higher, lower, why) in [
+        (
+            "response:\n- when: response.headers[?'x-class'].orValue('') == 'secret'\n  deny: 502\n",
+            "response:\n- removeHeaders: [x-class]\n",
+            "reads `x-class`",
+        ),
+        (
+            "responseBody:\n- when: response.code == 500\n  deny: 502\n",
+            "response:\n- setStatus: 200\n",
+            "reads the status",
+        ),
+        (
+            "responseBody:\n- when: size(response.body) > 9\n  deny: 502\n",
+            "response:\n- setHeaders: {content-type: text/event-stream}\n",
+            "reads `content-type`",
+        ),
+        (
+            "requestBody:\n- when: labels[?'zone'].orValue('') == 'restricted'\n  deny: 403\n",
+            "request:\n- labels: {zone: open}\n",
+            "reads labels",
+        ),
+        (
+            "request:\n- when: request.headers.exists(name, name.startsWith('x-bad'))\n  deny: 403\n",
+            "request:\n- setHeaders: {x-any: '1'}\n",
+            "reads headers whose names are computed",
+        ),
+        (
+            "request:\n- limit: {name: logins, key: '${source.address}', rate: 1/m, countWhen: \"request.headers[?'x-login'].hasValue()\"}\n",
+            "request:\n- removeHeaders: [x-login]\n",
+            "rule `logins` of a higher level reads `x-login`",
+        ),
+    ] {
+        let main = main(higher);
+        folder.write("team.yaml", "request:\n- name: fine\n  count: fine\n");
+        Policy::load(&main).unwrap();
+        folder.write("team.yaml", lower);
+        let error = Policy::load(&main).unwrap_err().to_string();
+        assert!(error.contains(why), "{lower}: {error}");
     }
 }
 
