@@ -25,17 +25,24 @@ impl Admission {
         Self { most, open: Arc::default(), refused: AtomicU64::new(0) }
     }
 
-    /// Counts a request if there is a bound.
+    /// Counts a request if there is a bound, or that it was refused.
     pub(crate) fn admit(&self) -> Result<Option<Admitted>, Full> {
-        let Some(most) = self.most else { return Ok(None) };
-        let before = self.open.fetch_add(1, Ordering::Relaxed);
-        // From here on, dropping it counts it out.
-        let admitted = Admitted(Arc::clone(&self.open));
-        if before < most {
-            return Ok(Some(admitted));
+        let admitted = self.admit_copy();
+        if admitted.is_err() {
+            self.refused.fetch_add(1, Ordering::Relaxed);
         }
-        self.refused.fetch_add(1, Ordering::Relaxed);
-        Err(Full)
+        admitted
+    }
+
+    /// Counts a copy of a request if there is a bound. One for which there is no place is no refused request.
+    pub(crate) fn admit_copy(&self) -> Result<Option<Admitted>, Full> {
+        let Some(most) = self.most else { return Ok(None) };
+        // What is refused must not be counted even for a moment: it would take the place of another request.
+        let one_more = |open: usize| if open < most { open.checked_add(1) } else { None };
+        match self.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more) {
+            Ok(_) => Ok(Some(Admitted(Arc::clone(&self.open)))),
+            Err(_) => Err(Full),
+        }
     }
 
     /// Returns how many requests were refused.
@@ -62,8 +69,26 @@ mod tests {
         drop(first);
         let third = admission.admit().unwrap();
         assert_eq!((admission.admit().err(), admission.refused()), (Some(Full), 2));
+        assert_eq!((admission.admit_copy().err(), admission.refused()), (Some(Full), 2));
         drop((second, third));
+        let copy = admission.admit_copy().unwrap();
+        assert_eq!(admission.open.load(Ordering::Relaxed), 1);
+        drop(copy);
         assert_eq!(admission.open.load(Ordering::Relaxed), 0);
         assert!(Admission::new(None).admit().unwrap().is_none());
+    }
+
+    /// Not for a moment: another request might be refused because of it.
+    #[test]
+    fn a_refused_request_takes_no_place() {
+        let admission = Admission::new(Some(1));
+        let _held = admission.admit().unwrap();
+        std::thread::scope(|scope| {
+            let refused = scope.spawn(|| (0..20_000).all(|_| admission.admit().is_err()));
+            while !refused.is_finished() {
+                assert_eq!(admission.open.load(Ordering::Relaxed), 1);
+            }
+            assert!(refused.join().unwrap());
+        });
     }
 }

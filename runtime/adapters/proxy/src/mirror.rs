@@ -1,5 +1,6 @@
 //! Copies of requests for another upstream. Their responses are read and dropped; nothing waits for them, and their number is bounded.
 
+use crate::admission::Admitted;
 use crate::config::CONNECTION_HEADERS;
 use crate::generation::Generation;
 use crate::upstream::Upstream;
@@ -50,6 +51,8 @@ pub(crate) struct MirroredRequest {
     whole: bool,
     /// Held from the start of the request until its copy is answered, has failed or is skipped.
     _permit: OwnedSemaphorePermit,
+    /// Held as long: a place among the open requests of the upstream, if they are bounded.
+    _admitted: Option<Admitted>,
 }
 
 impl Default for Mirrors {
@@ -71,11 +74,13 @@ impl Mirrors {
             return None;
         }
         let upstream = Arc::clone(now.upstreams.get(mirror.upstream)?);
-        let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else {
+        let permit = Arc::clone(&self.permits).try_acquire_owned();
+        let (Ok(permit), Ok(admitted)) = (permit, upstream.admission.admit_copy()) else {
             self.skipped();
             return None;
         };
-        Some(MirroredRequest { upstream, body: BytesMut::new(), whole: !has_body, _permit: permit })
+        let body = BytesMut::new();
+        Some(MirroredRequest { upstream, body, whole: !has_body, _permit: permit, _admitted: admitted })
     }
 
     /// Counts a copy that is not sent.
@@ -92,7 +97,7 @@ impl Mirrors {
         let Ok(head) = head_of_copy(head, copy.body.len()) else { return self.skipped() };
         let (connector, counts) = (Arc::clone(&self.connector), Arc::clone(&self.counts));
         tokio::spawn(async move {
-            let MirroredRequest { upstream, body, _permit, .. } = copy;
+            let MirroredRequest { upstream, body, _permit, _admitted, .. } = copy;
             let done = timeout(MAX_DURATION, exchange(&connector, &peer, head, body.freeze())).await;
             let done =
                 done.unwrap_or_else(|_| Error::e_explain(ErrorType::ReadTimedout, "the response takes too long"));

@@ -128,6 +128,21 @@ fn nobody_waits_for_copies() {
     assert_eq!(proxy.metric("celero_requests_open"), 0.0);
 }
 
+/// A copy is one of the open requests of its upstream, and is skipped if there is no place for it.
+#[test]
+fn copies_have_places_in_their_upstream() {
+    let main = Answering::always(200, "main");
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let shadow = format!("servers: [\"{}\"], requests: 1", silent.local_addr().unwrap());
+    let proxy = Running::with(&mirrored(&format!("servers: [\"{}\"]", main.address), &shadow), "");
+    let mut client = Client::connect(proxy.address);
+    for _ in 0..4 {
+        assert_eq!(client.request("GET /", &[], b"").reply().text(), "main");
+    }
+    assert_eq!(proxy.metric(r#"celero_mirrored_requests_total{result="skipped"}"#), 3.0);
+    assert_eq!(proxy.metric(r#"celero_upstream_requests_refused_total{upstream="shadow"}"#), 0.0);
+}
+
 #[test]
 fn timeouts_of_a_route_replace_those_of_the_file() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
