@@ -14,6 +14,12 @@ use pingora::proxy::Session;
 /// The methods that may be in names; others would make too many.
 const METHODS: [&str; 9] = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
 
+/// The longest name of a host, in bytes. Names in DNS are not longer.
+const LONGEST_HOST: usize = 255;
+
+/// The longest other text that is or may hold what a client sent, in bytes: the queue of spans is bounded in their number.
+const LONGEST_TEXT: usize = 2 << 10;
+
 /// Sends the span of a request that is over, if its trace is recorded.
 pub(crate) fn record(session: &Session, request: &RequestState, error: Option<&Error>) {
     let Some(export) = &request.now.spans else { return };
@@ -36,9 +42,9 @@ fn span(session: &Session, request: &RequestState, error: Option<&Error>, trace:
     };
     let mut attributes = vec![
         KeyValue::new("http.request.method", known.unwrap_or("_OTHER")),
-        KeyValue::new("url.path", head.uri.path().to_owned()),
+        KeyValue::new("url.path", cut(head.uri.path(), LONGEST_TEXT)),
         KeyValue::new("url.scheme", if has_tls { "https" } else { "http" }),
-        KeyValue::new("server.address", routing::host(head).to_owned()),
+        KeyValue::new("server.address", cut(routing::host(head), LONGEST_HOST)),
         KeyValue::new("network.protocol.version", protocol),
     ];
     let texts = [
@@ -52,7 +58,7 @@ fn span(session: &Session, request: &RequestState, error: Option<&Error>, trace:
     attributes.extend(status.map(|status| KeyValue::new("http.response.status_code", i64::from(status))));
     // What a client does wrong is no error of the server.
     let fails = status.is_none_or(|status| status >= 500);
-    let reason = error.map(|error| failure::reason_of(error).to_string()).unwrap_or_default();
+    let reason = error.map(|error| cut(&failure::reason_of(error), LONGEST_TEXT)).unwrap_or_default();
     let method = known.unwrap_or("HTTP");
     SpanData {
         span_context: SpanContext::new(
@@ -76,5 +82,21 @@ fn span(session: &Session, request: &RequestState, error: Option<&Error>, trace:
         instrumentation_scope: InstrumentationScope::builder("celero-proxy")
             .with_version(env!("CARGO_PKG_VERSION"))
             .build(),
+    }
+}
+
+/// Returns the beginning of a text: whole characters, at most so many bytes.
+fn cut(text: &str, most: usize) -> String {
+    text.get(..text.floor_char_boundary(most)).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut;
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        assert_eq!([cut("", 3), cut("abc", 3), cut("abcd", 3)], ["", "abc", "abc"]);
+        assert_eq!([cut("a\u{e4}\u{e4}", 4), cut("\u{1f980}", 3)], ["a\u{e4}", ""]);
     }
 }
