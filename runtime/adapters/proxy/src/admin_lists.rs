@@ -196,6 +196,10 @@ fn made(state: &State, wanted: &Wanted, body: Vec<u8>) -> Reply {
         }
         // The policy was replaced meanwhile.
         Err(ChangeError::Lists(error)) => Reply::error(409, format!("{error}; nothing has changed")),
+        Err(ChangeError::HandedOver) => {
+            let reply = Reply::error(503, "another process takes over; nothing has changed");
+            reply.with(header::RETRY_AFTER, "1")
+        }
         Err(ChangeError::Store(why)) => {
             log::error!("a change of the list {list} can't be kept: {why}");
             Reply::error(500, format!("the change can't be kept, so nothing has changed: {why}"))

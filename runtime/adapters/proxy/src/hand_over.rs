@@ -17,6 +17,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Tells the new process what its standard input is.
@@ -34,8 +35,19 @@ const MESSAGE: usize = 80;
 /// What the new process says when it serves.
 const SERVES: &[u8; 1] = b"s";
 
-/// How this process was started.
-pub(crate) struct Program(Vec<OsString>);
+/// How this process was started, and what was started to replace it.
+pub(crate) struct Program {
+    command: Vec<OsString>,
+    started: Mutex<Started>,
+}
+
+#[derive(Default)]
+struct Started {
+    /// The new process.
+    child: Option<Child>,
+    /// Whether this process was told to stop: then nothing replaces it.
+    stops: bool,
+}
 
 /// A socket that listens, and the address in the configuration that it was opened for: port 0 means any there.
 pub(crate) type Listening = (SocketAddr, TcpListener);
@@ -43,28 +55,72 @@ pub(crate) type Listening = (SocketAddr, TcpListener);
 impl Program {
     /// Returns how this process was started. The program is looked up again by the same name, so that a new version of it is found.
     pub(crate) fn of_this_process() -> Self {
-        Self(std::env::args_os().collect())
+        Self { command: std::env::args_os().collect(), started: Mutex::default() }
     }
 
     /// Starts the program with these sockets, and waits until it serves. Returns its process ID. Blocks.
     pub(crate) fn replace(&self, sockets: &[Listening]) -> Result<u32, Error> {
-        let Some((name, arguments)) = self.0.split_first() else { return Err(Error::new("the program has no name")) };
+        let Some((name, arguments)) = self.command.split_first() else {
+            return Err(Error::new("the program has no name"));
+        };
         let (mut own, theirs) = UnixStream::pair()?;
-        let child = Command::new(name)
+        let mut command = Command::new(name);
+        command
             .args(arguments)
             .env(VARIABLE, "1")
             // Those of a service manager were for this process.
             .env_remove("LISTEN_FDS")
             .env_remove("LISTEN_PID")
             .env_remove("LISTEN_FDNAMES")
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .spawn();
-        let mut child =
-            child.map_err(|error| Error::new(format!("{} can't be started: {error}", name.to_string_lossy())))?;
+            .stdin(Stdio::from(OwnedFd::from(theirs)));
+        let process = self
+            .start(command)
+            .map_err(|error| Error::new(format!("{} can't be started: {error}", name.to_string_lossy())))?;
         match give(&mut own, sockets) {
-            Ok(()) => Ok(child.id()),
-            Err(error) => Err(Error::new(format!("the new process {}", ended(&mut child, &error)))),
+            Ok(()) => Ok(process),
+            Err(error) => Err(Error::new(format!("the new process {}", self.ended(&error)))),
         }
+    }
+
+    /// Starts the new process. Afterwards only that has its end of the pair of sockets: the command, which has a copy, is dropped.
+    fn start(&self, mut command: Command) -> std::io::Result<u32> {
+        let mut started = self.lock();
+        if started.stops {
+            return Err(std::io::Error::other("this process was told to stop"));
+        }
+        let child = command.spawn()?;
+        Ok(started.child.insert(child).id())
+    }
+
+    /// Ends a new process that does not serve. Returns what happened to it.
+    fn ended(&self, error: &std::io::Error) -> String {
+        let child = self.lock().child.take();
+        let status = child.map(|mut child| {
+            // It may have closed its end and live on. The status of one that has ended stays as it is.
+            let _ = child.kill();
+            child.wait()
+        });
+        match (error.kind(), status) {
+            (std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut, _) => {
+                format!("did not serve within {START:?} and was ended")
+            }
+            (_, Some(Ok(status))) if status.code().is_some() => format!("ended before it served ({status})"),
+            (_, Some(Ok(status))) => format!("did not serve, and was ended ({status}): {error}"),
+            _ => format!("does not answer: {error}"),
+        }
+    }
+
+    /// Kills the new process, if there is one, and lets no other start: this process was told to stop, and the new one is part of the same service.
+    pub(crate) fn stop(&self) {
+        let mut started = self.lock();
+        started.stops = true;
+        if let Some(child) = &mut started.child {
+            let _ = child.kill();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Started> {
+        self.started.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -75,20 +131,9 @@ fn give(other: &mut UnixStream, sockets: &[Listening]) -> std::io::Result<()> {
     }
     send(other, "", None)?;
     other.set_read_timeout(Some(START))?;
-    other.read_exact(&mut [0; SERVES.len()])
-}
-
-/// Ends a process that does not serve. Returns what happened to it.
-fn ended(child: &mut Child, error: &std::io::Error) -> String {
-    let late = matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut);
-    if late {
-        let _ = child.kill();
-    }
-    match child.wait() {
-        _ if late => format!("did not serve within {START:?} and was ended"),
-        Ok(status) => format!("ended before it served ({status})"),
-        Err(_) => format!("does not answer: {error}"),
-    }
+    let mut said = [0; SERVES.len()];
+    other.read_exact(&mut said)?;
+    if said == *SERVES { Ok(()) } else { Err(std::io::ErrorKind::InvalidData.into()) }
 }
 
 fn send(other: &UnixStream, text: &str, socket: Option<&TcpListener>) -> std::io::Result<()> {
@@ -124,10 +169,12 @@ impl Predecessor {
     }
 
     /// Says that this process serves: the other one then stops accepting.
-    pub(crate) fn replaced(mut self) {
-        if let Err(error) = self.0.write_all(SERVES) {
-            log::warn!("the process before this one is gone: {error}");
-        }
+    ///
+    /// # Errors
+    /// The other process is gone. Nobody asks for this one any more, so it must end.
+    pub(crate) fn replaced(mut self) -> Result<(), Error> {
+        let told = self.0.write_all(SERVES);
+        told.map_err(|error| Error::new(format!("the process that it was to replace is gone: {error}")))
     }
 }
 
@@ -192,6 +239,50 @@ mod tests {
             sockets.iter().map(|(address, socket)| (*address, socket.local_addr().unwrap())).collect()
         };
         assert_eq!(shown(&taken), shown(&sockets));
+    }
+
+    fn program(script: &str) -> Program {
+        let command = ["sh", "-c", script].map(OsString::from).to_vec();
+        Program { command, started: Mutex::default() }
+    }
+
+    #[test]
+    fn a_process_that_does_not_serve_is_ended() {
+        for script in ["exec 0<&-; exec sleep 100", "echo x >&0; exec sleep 100"] {
+            let program = program(script);
+            let error = program.replace(&[]).unwrap_err().to_string();
+            assert!(error.starts_with("the new process did not serve, and was ended (signal: 9"), "{error}");
+            assert!(program.lock().child.is_none());
+        }
+        let error = program("exit 3").replace(&[]).unwrap_err().to_string();
+        assert_eq!(error, "the new process ended before it served (exit status: 3)");
+    }
+
+    #[test]
+    fn a_stop_ends_the_new_process_and_lets_none_start() {
+        let serves = program("echo s >&0; exec sleep 100");
+        let process = serves.replace(&[]).unwrap();
+        serves.stop();
+        let mut child = serves.lock().child.take().unwrap();
+        assert_eq!((child.id(), child.wait().unwrap().code()), (process, None));
+        assert!(serves.replace(&[]).unwrap_err().to_string().ends_with("this process was told to stop"));
+        // It is the same whether the new process is there already or not.
+        let silent = program("exec sleep 100");
+        std::thread::scope(|scope| {
+            let replacing = scope.spawn(|| silent.replace(&[]));
+            silent.stop();
+            assert!(replacing.join().unwrap().is_err());
+        });
+    }
+
+    #[test]
+    fn a_process_learns_that_the_one_before_it_is_gone() {
+        let (own, other) = UnixStream::pair().unwrap();
+        drop(own);
+        assert!(Predecessor(other).replaced().is_err());
+        let (mut own, other) = UnixStream::pair().unwrap();
+        assert!(Predecessor(other).replaced().is_ok());
+        assert!(own.read_exact(&mut [0; SERVES.len()]).is_ok());
     }
 
     #[test]

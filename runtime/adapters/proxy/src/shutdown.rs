@@ -1,5 +1,6 @@
 //! Says in the log what a signal does, delays a graceful shutdown until load balancers have noticed it, and replaces the program.
 
+use crate::error::Error;
 use crate::hand_over::Program;
 use crate::service_manager;
 use crate::state::State;
@@ -20,6 +21,15 @@ pub(crate) struct LoggedSignal {
     pub(crate) program: Option<Arc<Program>>,
 }
 
+/// Why this process ends.
+enum End {
+    Signal(ShutdownSignal),
+    /// Another process serves in its place.
+    Replaced,
+    /// The process that it was to replace is gone.
+    Orphaned(Error),
+}
+
 impl ShutdownSignalWatch for LoggedSignal {
     // What `async_trait` makes of an `async fn`; written out because the signal can't be shared by threads.
     fn recv<'s, 'f>(&'s self) -> Pin<Box<dyn Future<Output = ShutdownSignal> + Send + 'f>>
@@ -32,21 +42,32 @@ impl ShutdownSignalWatch for LoggedSignal {
         Box::pin(async move {
             // From here on no signal ends the process at once: those of reloads are awaited elsewhere, a little later.
             let _hangup = signal(SignalKind::hangup());
-            let replaced = replaced(program, &state);
+            let replaced = replaced(program.clone(), &state);
             // Polled first, so the signals are awaited when others learn that the proxy is ready.
             let told = async {
-                state.serves();
-                std::future::pending().await
+                match state.serves() {
+                    Ok(()) => std::future::pending().await,
+                    Err(error) => error,
+                }
             };
-            let signal = tokio::select! {
+            let end = tokio::select! {
                 biased;
-                signal = first => Some(signal),
-                () = replaced => None,
-                signal = told => Some(signal),
+                signal = first => End::Signal(signal),
+                () = replaced => End::Replaced,
+                error = told => End::Orphaned(error),
             };
-            let signal = match signal {
-                Some(signal) => stopped(&state, signal, delay, grace, next).await,
-                None => {
+            let signal = match end {
+                End::Signal(signal) => {
+                    if let Some(program) = &program {
+                        program.stop();
+                    }
+                    stopped(&state, signal, delay, grace, next).await
+                }
+                End::Orphaned(error) => {
+                    log::error!("this process ends: {error}");
+                    ShutdownSignal::GracefulTerminate
+                }
+                End::Replaced => {
                     let open = state.metrics.open();
                     log::info!("this process ends; its {open} open requests have up to {grace:?}");
                     ShutdownSignal::GracefulTerminate
@@ -88,19 +109,15 @@ async fn stopped(
 }
 
 /// Waits until another process serves in the place of this one: SIGUSR2 starts it. Waits for ever without a program.
-async fn replaced(program: Option<Arc<Program>>, state: &State) {
+async fn replaced(program: Option<Arc<Program>>, state: &Arc<State>) {
     let Some((program, mut wanted)) = program.zip(signal(SignalKind::user_defined2()).ok()) else {
         return std::future::pending().await;
     };
     loop {
         wanted.recv().await;
         log::info!("SIGUSR2: a new process is started, which gets the sockets");
-        let program = Arc::clone(&program);
-        let outcome = match state.sockets() {
-            Ok(sockets) => tokio::task::spawn_blocking(move || program.replace(&sockets)).await,
-            Err(error) => Ok(Err(error.into())),
-        };
-        match outcome {
+        let (program, state) = (Arc::clone(&program), Arc::clone(state));
+        match tokio::task::spawn_blocking(move || replace(&program, &state)).await {
             Ok(Ok(process)) => {
                 log::info!("process {process} serves from now on");
                 service_manager::replaced_by(process);
@@ -110,4 +127,18 @@ async fn replaced(program: Option<Arc<Program>>, state: &State) {
             Err(error) => log::error!("nothing changes, this process serves: {error}"),
         }
     }
+}
+
+/// Replaces this process. Returns the ID of the new one. Blocks.
+fn replace(program: &Program, state: &State) -> Result<u32, Error> {
+    let sockets = state.sockets()?;
+    // Only one process at a time can have the file of changes open, and the new one reads it before it serves.
+    state.lists.close();
+    let replaced = program.replace(&sockets);
+    if replaced.is_err()
+        && let Err(error) = state.lists.open_again()
+    {
+        log::error!("lists can't be changed until the proxy is restarted: {error}");
+    }
+    replaced
 }

@@ -105,10 +105,16 @@ impl State {
     }
 
     /// Says to others that requests are handled: to the process before this one, or to the service manager, which knows already if there is one.
-    pub(crate) fn serves(&self) {
+    ///
+    /// # Errors
+    /// The process before this one is gone.
+    pub(crate) fn serves(&self) -> Result<(), Error> {
         match lock(&self.predecessor).take() {
             Some(predecessor) => predecessor.replaced(),
-            None => service_manager::ready("requests are handled"),
+            None => {
+                service_manager::ready("requests are handled");
+                Ok(())
+            }
         }
     }
 

@@ -30,6 +30,9 @@ pub(crate) struct ListControl {
 struct Inner {
     overlay: Overlay,
     store: Option<Store>,
+    file: Option<PathBuf>,
+    /// Whether another process has the file: no change can be kept.
+    closed: bool,
 }
 
 /// What is told of the lists.
@@ -88,6 +91,8 @@ pub(crate) enum ChangeError {
     Lists(ListsError),
     /// The change can't be written to the disk.
     Store(String),
+    /// Another process takes over, and has the file in which changes are kept.
+    HandedOver,
 }
 
 impl ListControl {
@@ -98,15 +103,35 @@ impl ListControl {
     pub(crate) fn open(file: Option<&Path>) -> Result<Self, Error> {
         let control = Self::default();
         if let Some(file) = file {
-            let wrong = |why: String| Error::new(format!("error: {}, for changes of lists: {why}", file.display()));
-            let store = Store::open(file).map_err(wrong)?;
+            let store = Store::open(file).map_err(|why| wrong_file(file, &why))?;
             let mut inner = control.lock();
-            for record in store.records().map_err(wrong)? {
+            for record in store.records().map_err(|why| wrong_file(file, &why))? {
                 inner.overlay.restore(record);
             }
             inner.store = Some(store);
+            inner.file = Some(file.to_owned());
         }
         Ok(control)
+    }
+
+    /// Closes the file in which changes are kept, for a process that takes over. What was acknowledged is in it; further changes are refused.
+    pub(crate) fn close(&self) {
+        let mut inner = self.lock();
+        inner.closed |= inner.store.take().is_some();
+    }
+
+    /// Opens the file that was closed: no process takes over.
+    ///
+    /// # Errors
+    /// The file can't be opened. Changes are still refused.
+    pub(crate) fn open_again(&self) -> Result<(), Error> {
+        let mut inner = self.lock();
+        let Inner { store, file, closed, .. } = &mut *inner;
+        if let Some(file) = file.as_deref().filter(|_| *closed) {
+            *store = Some(Store::open(file).map_err(|why| wrong_file(file, &why))?);
+            *closed = false;
+        }
+        Ok(())
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -167,7 +192,8 @@ impl ListControl {
     /// request that begins afterwards sees the change, and a restart keeps it.
     ///
     /// # Errors
-    /// The list is unknown or of another kind, the bounds of the lists would be exceeded, or the disk refuses the change. Nothing has changed then.
+    /// The list is unknown or of another kind, the bounds of the lists would be exceeded, the disk refuses the change, or another process takes
+    /// over. Nothing has changed then.
     pub(crate) fn change(
         &self,
         policy: impl FnOnce() -> Arc<Policy>,
@@ -175,6 +201,9 @@ impl ListControl {
         entries: &Entries,
     ) -> Result<Changed, ChangeError> {
         let mut inner = self.lock();
+        if inner.closed {
+            return Err(ChangeError::HandedOver);
+        }
         let Inner { overlay, store, .. } = &mut *inner;
         let policy = policy();
         let none = || ChangeError::Lists(ListsError::UnknownList { name: list.to_owned(), known: Vec::new() });
@@ -267,6 +296,10 @@ impl Inner {
             log::warn!("obsolete changes of lists stay in their file: {why}");
         }
     }
+}
+
+fn wrong_file(file: &Path, why: &str) -> Error {
+    Error::new(format!("error: {}, for changes of lists: {why}", file.display()))
 }
 
 /// Returns when the oldest file of each list with files was modified.

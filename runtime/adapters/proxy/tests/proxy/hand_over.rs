@@ -2,10 +2,13 @@
 
 use crate::certificates::Authority;
 use crate::client::{Client, get};
+use crate::lists::{TOKEN, change, rest};
 use crate::load::{Load, Target};
 use crate::process::{DEMO, Process};
 use crate::running::{Folder, config_with, eventually};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixDatagram;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -29,8 +32,13 @@ fn send(signal: &str, process: u32) -> bool {
 
 impl Processes {
     fn start(folder: Folder, listener: &str, rest: &str) -> Self {
+        Self::start_as(Path::new(COMMAND), folder, listener, rest)
+    }
+
+    /// Starts the program by this name, by which it is looked up again.
+    fn start_as(program: &Path, folder: Folder, listener: &str, rest: &str) -> Self {
         let file = folder.write("proxy.yaml", &config_with(listener, rest));
-        let first = Process::spawn(Command::new(COMMAND).arg("--config").arg(file));
+        let first = Process::spawn(Command::new(program).arg("--config").arg(file));
         // The signal is awaited when requests are handled.
         let ready = || get(first.metrics, "/ready").status == 200;
         eventually(ready, || "an answer".into());
@@ -137,6 +145,77 @@ fn a_new_process_that_fails_changes_nothing() {
         assert_eq!(get(all.first.metrics, "/ready").status, 200);
     }
     assert!(all.successors().is_empty());
+}
+
+const LISTS: &str = "\
+lists: { paths: { kind: texts, entries: [/inline] } }
+request: [{ name: listed, when: request.path in lists.paths, deny: 403 }]
+";
+
+/// The file of changes is open in one process at a time: it goes over to the new process, or comes back. What was acknowledged is there.
+#[test]
+fn changes_of_lists_go_over() {
+    let folder = Folder::new();
+    folder.write("policy.yaml", LISTS);
+    folder.write("admin.token", TOKEN);
+    let mut all = Processes::start(folder, "h2c: true", &rest(""));
+    let (address, metrics) = (all.first.address, all.first.metrics);
+    let insert = |path: &str| change(metrics, "POST /lists/paths", "text/plain", &format!("{path}\n")).status;
+    assert_eq!(insert("/a"), 200);
+    all.folder.write("policy.yaml", "request: [{ deny: treu }]\n");
+    assert!(send("USR2", all.current));
+    let failed = || all.first.said().contains("nothing changes, this process serves: ");
+    eventually(failed, || all.first.said());
+    assert_eq!(insert("/b"), 200);
+    all.folder.write("policy.yaml", LISTS);
+    all.replace();
+    assert!(all.first.end().success());
+    for path in ["/inline", "/a", "/b"] {
+        assert_eq!(get(address, path).status, 403, "{path}");
+    }
+    assert_eq!(insert("/c"), 200);
+    all.replace();
+    // The process before may still answer, and refuses changes.
+    eventually(|| insert("/d") == 200, || all.first.said());
+    let denied = || ["/inline", "/a", "/b", "/c", "/d"].into_iter().all(|path| get(address, path).status == 403);
+    eventually(denied, || all.first.said());
+}
+
+/// While a new process starts, lists can't be changed; and a signal to stop is for both.
+#[test]
+fn a_new_process_that_hangs_is_ended() {
+    let folder = Folder::new();
+    folder.write("policy.yaml", LISTS);
+    folder.write("admin.token", TOKEN);
+    let (program, told) = (folder.0.join("program"), folder.0.join("program.pid"));
+    symlink(COMMAND, &program).unwrap();
+    let hangs = folder.write("hangs", "#!/bin/sh\necho $$ > \"$0.pid\"\nexec sleep 100\n");
+    std::fs::set_permissions(&hangs, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut all = Processes::start_as(&program, folder, "h2c: true", &rest(""));
+    // From now on this is started by the same name.
+    std::fs::rename(&hangs, &program).unwrap();
+    let metrics = all.first.metrics;
+    let insert = |path: &str| change(metrics, "POST /lists/paths", "text/plain", &format!("{path}\n")).status;
+    let hanging = || {
+        let process = || std::fs::read_to_string(&told).ok()?.trim().parse::<u32>().ok();
+        eventually(|| process().is_some(), || all.first.said());
+        process().unwrap()
+    };
+    assert!(send("USR2", all.current));
+    let process = hanging();
+    assert_eq!((insert("/a"), get(all.first.address, "/inline").status), (503, 403));
+    std::fs::remove_file(&told).unwrap();
+    assert!(send("KILL", process));
+    let failed = || all.first.said().contains("nothing changes, this process serves: ");
+    eventually(failed, || all.first.said());
+    assert_eq!(insert("/a"), 200);
+    assert!(send("USR2", all.current));
+    let process = hanging();
+    assert!(send("TERM", all.current));
+    assert!(all.first.end().success());
+    // One that nobody has waited for has no command line any more.
+    let lives = || std::fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|line| !line.is_empty());
+    eventually(|| !lives(), || format!("the end of {process}"));
 }
 
 /// systemd learns which process is the service now, and not that it stops.
