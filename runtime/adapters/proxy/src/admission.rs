@@ -84,7 +84,7 @@ mod tests {
         let admission = Admission::new(Some(1));
         let _held = admission.admit().unwrap();
         std::thread::scope(|scope| {
-            let refused = scope.spawn(|| (0..20_000).all(|_| admission.admit().is_err()));
+            let refused = scope.spawn(|| (0..200_000).all(|_| admission.admit().is_err()));
             while !refused.is_finished() {
                 assert_eq!(admission.open.load(Ordering::Relaxed), 1);
             }
