@@ -16,7 +16,7 @@ pub enum Scalar {
     Text(Box<str>),
     /// An integer.
     Int(i64),
-    /// A truth.
+    /// A boolean.
     Bool(bool),
 }
 
@@ -28,12 +28,12 @@ pub enum ScalarRef<'a> {
     Text(&'a str),
     /// An integer.
     Int(i64),
-    /// A truth.
+    /// A boolean.
     Bool(bool),
 }
 
 impl Scalar {
-    /// Reads a value of this type. An integer is written in decimal digits, a truth as `true` or `false`.
+    /// Reads a value of this type. An integer is written in decimal digits, a boolean as `true` or `false`.
     ///
     /// # Errors
     /// Why it is none, without the text itself.

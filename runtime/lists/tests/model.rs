@@ -184,7 +184,7 @@ fn random_changes_agree_with_a_plain_set() {
     }
 }
 
-/// How specific an entry is, as it is shown: of two that contain a value, the greater one has the say.
+/// How specific an entry is, as it is shown: of two that contain a value, the greater one decides.
 fn specific(kind: Kind, entry: &str) -> (i128, i64) {
     match kind {
         Kind::Addresses => (entry.split_once('/').map_or(128, |(_, prefix)| prefix.parse().unwrap()), 0),

@@ -193,7 +193,7 @@ pub(crate) fn list_value_int(cx: &Cx<'_>, list: i64, field: i64, entry: i64) -> 
     }
 }
 
-/// A field that is a truth. Errors as those of [`list_value_text`].
+/// A field that is a boolean. Errors as those of [`list_value_text`].
 #[inline]
 pub(crate) fn list_value_bool(cx: &Cx<'_>, list: i64, field: i64, entry: i64) -> EvalResult<bool> {
     match value_of(cx, list, field, entry)? {

@@ -1,6 +1,6 @@
 //! `/lists` on the listener for operators: what lists hold, and changes of them. Every request must show the token.
 
-use crate::list_control::{ChangeError, Deed};
+use crate::list_control::{ChangeError, ListAction};
 use crate::state::State;
 use celero_lists::{Entries, Format, Kind, ListsError, WrongEntries};
 use celero_policy::expects_continue;
@@ -61,7 +61,7 @@ pub(crate) async fn linger(session: &mut ServerSession) {
 
 /// A change that may be read.
 struct Wanted {
-    deed: Deed,
+    action: ListAction,
     list: String,
     kind: Kind,
     body: Body,
@@ -95,9 +95,9 @@ fn admitted(state: &State, session: &ServerSession, path: &str) -> Result<Option
             _ => Err(Reply::error(405, "a change names its list: /lists/NAME").with(header::ALLOW, "GET, HEAD")),
         };
     };
-    let deed = match head.method {
-        Method::POST => Deed::Insert,
-        Method::DELETE => Deed::Remove,
+    let action = match head.method {
+        Method::POST => ListAction::Insert,
+        Method::DELETE => ListAction::Remove,
         _ => {
             let reply = Reply::error(405, "POST inserts the entries of its body, DELETE removes them");
             return Err(reply.with(header::ALLOW, "POST, DELETE"));
@@ -131,7 +131,7 @@ fn admitted(state: &State, session: &ServerSession, path: &str) -> Result<Option
     if length.is_some_and(|length| length > MAX_BODY) {
         return Err(too_large());
     }
-    Ok(Some(Wanted { deed, list: list.to_owned(), kind, body }))
+    Ok(Some(Wanted { action, list: list.to_owned(), kind, body }))
 }
 
 fn too_large() -> Reply {
@@ -169,14 +169,14 @@ async fn read(state: &State, session: &mut ServerSession) -> Result<Vec<u8>, Rep
 
 /// Makes a change. Blocks.
 fn made(state: &State, wanted: &Wanted, body: Vec<u8>) -> Reply {
-    let Wanted { deed, list, kind, body: form } = wanted;
+    let Wanted { action, list, kind, body: form } = wanted;
     let entries = match parsed(*kind, *form, body) {
         Ok(entries) if entries.is_empty() => return Reply::error(400, "the body has no entries"),
         Ok(entries) => entries,
         Err(reply) => return reply,
     };
     let policy = || Arc::clone(&state.current().policy);
-    match state.lists.change(policy, (*deed, list), &entries) {
+    match state.lists.change(policy, (*action, list), &entries) {
         Ok(changed) => {
             log::info!(
                 "list {list}: an operator inserted {} and removed {} entries",

@@ -7,7 +7,12 @@ use celero_policy::Policy;
 /// Adds the metrics of the lists of a policy.
 pub(crate) fn render(page: &mut PrometheusText, control: &ListControl, policy: &Policy) {
     let (generation, lists) = control.states(policy);
-    page.single("celero_list_generation", "gauge", "Changes of lists since the policy was loaded.", generation);
+    page.single(
+        "celero_list_generation",
+        "gauge",
+        "Generation of the lists: rises with every change and merge, starts again when the policy is loaded.",
+        generation,
+    );
     let mut of_each = |name: &str, help: &str, value: fn(&ListState) -> Option<String>| {
         page.head(name, "gauge", help);
         for list in &lists {
@@ -26,8 +31,8 @@ pub(crate) fn render(page: &mut PrometheusText, control: &ListControl, policy: &
     });
     let counts = control.counts();
     page.head("celero_list_changed_entries_total", "counter", "Entries that operators inserted and removed.");
-    page.sample("celero_list_changed_entries_total", &[("deed", "inserted")], counts.inserted);
-    page.sample("celero_list_changed_entries_total", &[("deed", "removed")], counts.removed);
+    page.sample("celero_list_changed_entries_total", &[("action", "inserted")], counts.inserted);
+    page.sample("celero_list_changed_entries_total", &[("action", "removed")], counts.removed);
     page.single(
         "celero_list_reads",
         "counter",

@@ -97,7 +97,7 @@ request:
     folder.write("geo.csv", "entry,country,asn,vpn\n198.51.100.0/24,FR,,false\n");
     folder.write("geo.jsonl", "{\"entry\": \"192.0.2.7\", \"country\": \"AT\"}\n");
     let live = LivePolicy::load(&file).unwrap();
-    // A longer prefix of a file has the say over the entry in the policy.
+    // A longer prefix in a file decides, not the entry in the policy.
     assert_eq!(asked(&live.current(), "h"), 405);
     folder.write("geo.jsonl", "");
     live.reload().unwrap();

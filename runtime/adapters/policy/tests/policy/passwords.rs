@@ -64,7 +64,7 @@ fn forty_wrong_logins_do_not_delay_a_public_page() {
             .filter(|(_, status)| status.is_none())
             .any(|(login, _)| poll(login.as_mut()).is_none())
     );
-    // Those who are gone make room.
+    // Clients that are gone free capacity.
     drop(logins);
     let again = request("/private", "ada:another");
     assert_eq!(poll(pin!(policy.request_async(&mut again.clone(), &mut exchange()))), None);

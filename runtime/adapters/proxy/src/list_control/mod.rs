@@ -22,8 +22,8 @@ use store::Store;
 pub(crate) struct ListControl {
     inner: Mutex<Inner>,
     counts: Counts,
-    /// What is told of the lists without waiting for a change that is being written. Its lock is never held for long.
-    told: Mutex<Told>,
+    /// What is reported about the lists without waiting for a change that is being written. Its lock is never held for long.
+    reported: Mutex<Reported>,
 }
 
 #[derive(Default)]
@@ -35,9 +35,9 @@ struct Inner {
     closed: bool,
 }
 
-/// What is told of the lists.
+/// What is reported about the lists.
 #[derive(Default)]
-struct Told {
+struct Reported {
     /// How many entries of each list were inserted and removed at run time.
     changes: HashMap<Arc<str>, usize>,
     /// When the oldest file of each list was modified, as it was read.
@@ -80,7 +80,7 @@ pub(crate) struct ListState {
 
 /// What a change does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum ListAction {
     Insert,
     Remove,
 }
@@ -151,7 +151,7 @@ impl ListControl {
             inner.forget(&obsolete);
         }
         publish();
-        self.tell(&inner, policy, Some(sources(policy)));
+        self.report(&inner, policy, Some(sources(policy)));
         Ok(())
     }
 
@@ -182,7 +182,7 @@ impl ListControl {
         let obsolete = inner.overlay.apply(&fresh, SystemTime::now()).map_err(refused)?;
         let changed = running.take_over(fresh).map_err(refused)?;
         inner.forget(&obsolete);
-        self.tell(&inner, policy, Some(sources));
+        self.report(&inner, policy, Some(sources));
         let entries = running.load().infos().map(|info| info.entries).fold(0, usize::saturating_add);
         let (generation, took) = (changed.generation, began.elapsed());
         Ok(format!("the lists were read again in {took:.1?}: {entries} entries in generation {generation}"))
@@ -197,7 +197,7 @@ impl ListControl {
     pub(crate) fn change(
         &self,
         policy: impl FnOnce() -> Arc<Policy>,
-        (deed, list): (Deed, &str),
+        (action, list): (ListAction, &str),
         entries: &Entries,
     ) -> Result<Changed, ChangeError> {
         let mut inner = self.lock();
@@ -209,12 +209,12 @@ impl ListControl {
         let none = || ChangeError::Lists(ListsError::UnknownList { name: list.to_owned(), known: Vec::new() });
         let lists = policy.lists().ok_or_else(none)?;
         let keep = |records: &[Record]| store.as_ref().map_or(Ok(()), |store| store.keep(records));
-        let done = match deed {
-            Deed::Insert => overlay.insert(lists, list, entries, keep),
-            Deed::Remove => overlay.remove(lists, list, entries, keep),
+        let done = match action {
+            ListAction::Insert => overlay.insert(lists, list, entries, keep),
+            ListAction::Remove => overlay.remove(lists, list, entries, keep),
         };
         let changed = done.map_err(ChangeError::Lists)?.map_err(ChangeError::Store)?;
-        self.tell(&inner, &policy, None);
+        self.report(&inner, &policy, None);
         drop(inner);
         for (counter, count) in [(&self.counts.inserted, changed.inserted), (&self.counts.removed, changed.removed)] {
             counter.fetch_add(u64::try_from(count).unwrap_or(u64::MAX), Ordering::Relaxed);
@@ -234,19 +234,19 @@ impl ListControl {
         let mut inner = self.lock();
         let (changed, records) = inner.overlay.expire(lists, now).map_err(|error| error.to_string())?;
         inner.forget(&records);
-        self.tell(&inner, policy, None);
+        self.report(&inner, policy, None);
         Ok(changed.removed)
     }
 
-    /// Updates what is told.
-    fn tell(&self, inner: &Inner, policy: &Policy, sources: Option<Vec<(String, SystemTime)>>) {
+    /// Updates what is reported.
+    fn report(&self, inner: &Inner, policy: &Policy, sources: Option<Vec<(String, SystemTime)>>) {
         let infos: Vec<_> = policy.lists().map(|lists| lists.load().infos().collect()).unwrap_or_default();
         let changes = infos.iter().map(|info| (Arc::clone(&info.name), inner.overlay.len_of(&info.name, info.kind)));
         let changes = changes.collect();
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        told.changes = changes;
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        reported.changes = changes;
         if let Some(sources) = sources {
-            told.sources = sources;
+            reported.sources = sources;
         }
     }
 
@@ -270,12 +270,12 @@ impl ListControl {
     /// Returns the generation of the lists of a policy, and each list. Does not wait for changes.
     pub(crate) fn states(&self, policy: &Policy) -> (u64, Vec<ListState>) {
         let Some(lists) = policy.lists() else { return (0, Vec::new()) };
-        let (told, now) = (self.told.lock().unwrap_or_else(PoisonError::into_inner), SystemTime::now());
+        let (reported, now) = (self.reported.lock().unwrap_or_else(PoisonError::into_inner), SystemTime::now());
         let snapshot = lists.load();
         let states = snapshot.infos().map(|info| {
-            let source = told.sources.iter().find(|(name, _)| **name == *info.name);
+            let source = reported.sources.iter().find(|(name, _)| **name == *info.name);
             ListState {
-                changes: told.changes.get(&info.name).copied().unwrap_or_default(),
+                changes: reported.changes.get(&info.name).copied().unwrap_or_default(),
                 age: source.map(|(_, modified)| now.duration_since(*modified).unwrap_or_default()),
                 name: info.name,
                 kind: info.kind,

@@ -84,7 +84,7 @@ fn a_change_is_visible_when_it_is_acknowledged() {
     assert_eq!((&listing["lists"][0]["entries"], &listing["lists"][0]["changes"]), (&json!(3), &json!(5)));
     assert_eq!(proxy.metric("celero_list_entries{list=\"paths\"}"), 3.0);
     assert_eq!(proxy.metric("celero_list_changes{list=\"paths\"}"), 5.0);
-    assert_eq!(proxy.metric("celero_list_changed_entries_total{deed=\"inserted\"}"), 6.0);
+    assert_eq!(proxy.metric("celero_list_changed_entries_total{action=\"inserted\"}"), 6.0);
     assert!(proxy.metric("celero_list_source_age_seconds{list=\"paths\"}") >= 0.0);
     let page = get(proxy.metrics, "/").text();
     assert!(page.contains("<td>paths<td>texts<td class=\"n\">3") && !page.contains(TOKEN), "{page}");

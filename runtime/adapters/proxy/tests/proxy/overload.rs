@@ -79,10 +79,10 @@ fn a_slow_upstream_leaves_the_others_their_share() {
     for client in &mut busy {
         assert_eq!(client.send("lf").reply().status, 200);
     }
-    eventually(|| get(proxy.address, "/x").status == 200, || "room".into());
-    // A client that leaves makes room too.
+    eventually(|| get(proxy.address, "/x").status == 200, || "capacity".into());
+    // A client that leaves frees capacity too.
     drop(self::busy(&proxy));
-    eventually(|| get(proxy.address, "/x").status == 200, || "room".into());
+    eventually(|| get(proxy.address, "/x").status == 200, || "capacity".into());
 }
 
 /// How many requests the server of the next test works on at a time, and for how long on each.

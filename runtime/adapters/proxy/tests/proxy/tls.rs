@@ -197,7 +197,7 @@ fn what_is_no_handshake_is_cut_off() {
         refused && proxy.metric("celero_connections_refused_total") > 0.0
     };
     eventually(refused, || "a refused connection".into());
-    eventually(|| authority.trust().connect(proxy.address, "one.example").is_ok(), || "room for a connection".into());
+    eventually(|| authority.trust().connect(proxy.address, "one.example").is_ok(), || "capacity".into());
 }
 
 /// A proxy before another one that speaks TLS.
