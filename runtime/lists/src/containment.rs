@@ -50,8 +50,14 @@ impl Network {
 impl Entries {
     /// Returns the entries that others make superfluous, in their order: equal ones, networks and ranges inside others, hosts below `*.` of
     /// another entry. When entries expire is not considered. Takes time O(n log n).
+    ///
+    /// Of entries that carry values: equal ones but for the last, which counts; and those whose closest outer entry carries the same value. Ranges of
+    /// integers can overlap, so of these only equal ones.
     #[must_use]
     pub fn covered(&self) -> Vec<Covered> {
+        if self.list_type().values().is_some() {
+            return self.covered_with_values();
+        }
         let mut sorted: Vec<(&Key, usize)> = self.iter().map(|entry| &entry.0).zip(0..).collect();
         sorted.sort_by(|(a, i), (b, j)| order(a, b).then(i.cmp(j)));
         let mut found = Vec::new();
@@ -85,8 +91,9 @@ impl Entries {
                 for (key, index) in &sorted {
                     let Key::Text(text) = key else { continue };
                     let equal = first.get(&**text).copied().filter(|by| by != index);
-                    let above = || (self.kind() == Kind::Hosts).then(|| above(text, &first)).flatten();
-                    if let Some(by) = above().or(equal) {
+                    let outermost =
+                        || if self.kind() == Kind::Hosts { above(text, &first).last().copied() } else { None };
+                    if let Some(by) = outermost().or(equal) {
                         found.push(Covered { index: *index, by });
                     }
                 }
@@ -95,16 +102,58 @@ impl Entries {
         found.sort_by_key(|covered| covered.index);
         found
     }
+
+    fn covered_with_values(&self) -> Vec<Covered> {
+        let last: HashMap<&Key, usize> = self.iter().map(|entry| &entry.0).zip(0..).collect();
+        let mut found: Vec<Covered> = Vec::new();
+        for (entry, index) in self.iter().zip(0..) {
+            if let Some(by) = last.get(&entry.0).copied().filter(|by| *by != index) {
+                found.push(Covered { index, by });
+            }
+        }
+        let same = |index: usize, by: usize| self.value_number(index) == self.value_number(by);
+        match self.kind() {
+            Kind::Addresses => {
+                let mut sorted: Vec<(&Key, usize)> = last.into_iter().collect();
+                sorted.sort_unstable();
+                // The networks around the one before, the closest one at the end.
+                let mut outer: Vec<(&Key, usize)> = Vec::new();
+                for (key, index) in sorted {
+                    while outer.last().is_some_and(|(network, _)| !within(key, network)) {
+                        outer.pop();
+                    }
+                    if let Some(by) = outer.last().map(|(_, by)| *by).filter(|by| same(index, *by)) {
+                        found.push(Covered { index, by });
+                    }
+                    outer.push((key, index));
+                }
+            }
+            Kind::Hosts => {
+                let mut hosts: HashMap<&str, usize> = HashMap::with_capacity(last.len());
+                for (key, index) in &last {
+                    let Key::Text(text) = key else { continue };
+                    hosts.insert(text, *index);
+                }
+                for (host, index) in &hosts {
+                    let closest = above(host, &hosts).first().copied();
+                    if let Some(by) = closest.filter(|by| same(*index, *by)) {
+                        found.push(Covered { index: *index, by });
+                    }
+                }
+            }
+            _ => {}
+        }
+        found.sort_by_key(|covered| covered.index);
+        found
+    }
 }
 
-/// The outermost entry `*.x` that a host, or all hosts of another such entry, are below.
-fn above(host: &str, entries: &HashMap<&str, usize>) -> Option<usize> {
+/// The entries `*.x` that a host, or all hosts of another such entry, are below; the closest one first.
+fn above(host: &str, entries: &HashMap<&str, usize>) -> Vec<usize> {
     let name = host.strip_prefix("*.").unwrap_or(host);
     // `*.a.b` is below `*.b`, not below itself.
-    let mut parents =
-        name.match_indices('.').filter_map(|(dot, _)| name.get(dot.saturating_add(1)..)).collect::<Vec<_>>();
-    parents.reverse();
-    parents.iter().find_map(|parent| entries.get(&*format!("*.{parent}")).copied())
+    let parents = name.match_indices('.').filter_map(|(dot, _)| name.get(dot.saturating_add(1)..));
+    parents.filter_map(|parent| entries.get(&*format!("*.{parent}")).copied()).collect()
 }
 
 /// Orders keys so that what contains others comes first.
@@ -127,7 +176,7 @@ fn within(key: &Key, outer: &Key) -> bool {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::{Format, Limits, Lists};
+    use crate::{Format, Limits, ListType, Lists};
 
     fn entries(kind: Kind, texts: &[&str]) -> Entries {
         Entries::from_texts(kind, texts).unwrap()
@@ -162,6 +211,51 @@ mod tests {
             let found: Vec<_> = entries(kind, texts).covered().iter().map(|found| (found.index, found.by)).collect();
             assert_eq!(found, expected, "{kind}");
         }
+    }
+
+    #[test]
+    fn only_what_changes_no_value_is_superfluous() {
+        for (ty, entries, expected) in [
+            (
+                "addresses:string",
+                &[
+                    ("10.0.0.0/8", "a"),
+                    ("10.1.0.0/16", "b"),
+                    // The closest network around it has another value.
+                    ("10.1.1.0/24", "a"),
+                    ("10.1.1.7", "a"),
+                    ("10.2.0.0/16", "a"),
+                    ("2001:db8::/32", "a"),
+                ][..],
+                &[(3, 2), (4, 0)][..],
+            ),
+            // Of equal entries the last one counts.
+            ("addresses:string", &[("10.0.0.0/8", "a"), ("10.0.0.0/8", "b"), ("10.1.0.0/16", "a")], &[(0, 1)]),
+            (
+                "hosts:string",
+                &[
+                    ("*.example", "a"),
+                    ("*.b.example", "b"),
+                    ("c.b.example", "b"),
+                    ("d.b.example", "a"),
+                    ("b.example", "a"),
+                ],
+                &[(2, 1), (4, 0)],
+            ),
+            ("texts:string", &[("x", "a"), ("y", "a"), ("x", "a")], &[(0, 2)]),
+            ("integers:string", &[("1..9", "a"), ("2..3", "a")], &[]),
+        ] {
+            let mut all = Entries::new(ty.parse::<ListType>().unwrap());
+            for (entry, value) in entries {
+                all.insert(entry, *value).unwrap();
+            }
+            let found: Vec<_> = all.covered().iter().map(|found| (found.index, found.by)).collect();
+            assert_eq!(found, expected, "{ty}");
+            let values: Vec<String> = all.values().iter().map(|value| format!("{value:?}")).collect();
+            let expected: Vec<String> = entries.iter().map(|(_, value)| format!("[Some(Text({value:?}))]")).collect();
+            assert_eq!(values, expected);
+        }
+        assert!(entries(Kind::Texts, &["a"]).values().iter().all(|value| value.is_empty()));
     }
 
     /// Each entry by itself, and without superfluous ones, as the list of all.

@@ -6,9 +6,10 @@ use crate::entry::Entry;
 use crate::error::{TooLarge, WrongEntries};
 use crate::kind::Kind;
 use crate::rows::{Row, RowsBuilder};
-use crate::value::{Cells, EntryValue, WrongValue};
+use crate::value::{Cells, EntryValue, Scalar, WrongValue};
 use crate::value_type::ListType;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 /// The entries of one list, for [`Change::replace`](crate::Change::replace).
@@ -148,6 +149,21 @@ impl Entries {
     /// Returns the entries in the order of the text.
     pub fn iter(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter()
+    }
+
+    /// Returns the values of the entries, in the order of the text: of each, those of the fields, in the order of the type. Nothing for
+    /// entries that carry none. Equal values are stored once.
+    #[must_use]
+    pub fn values(&self) -> Vec<Arc<[Option<Scalar>]>> {
+        let rows = self.rows.as_ref().map(RowsBuilder::values).unwrap_or_default();
+        let nothing: Arc<[Option<Scalar>]> = Vec::<Option<Scalar>>::new().into();
+        let value = |index: usize| self.value_number(index).and_then(|number| rows.get(number as usize));
+        (0..self.len()).map(|index| value(index).unwrap_or(&nothing).clone()).collect()
+    }
+
+    /// A number that is the same for entries with equal values. `None` if entries carry none.
+    pub(crate) fn value_number(&self, index: usize) -> Option<u32> {
+        self.numbers.get(index).copied()
     }
 
     /// The list of these entries, and when they expire.

@@ -144,6 +144,15 @@ impl RowsBuilder {
         Some(place)
     }
 
+    /// The values of the rows, in the order of their numbers.
+    pub(crate) fn values(&self) -> Vec<Arc<[Option<Scalar>]>> {
+        let (count, stored) = (u32::try_from(self.rows.len()).unwrap_or(u32::MAX), self.clone().finish());
+        let value = |row: u32| {
+            Row { rows: Some(&stored), row }.iter().map(|cell| cell.map(ScalarRef::to_owned)).collect::<Arc<[_]>>()
+        };
+        (0..count).map(value).collect()
+    }
+
     pub(crate) fn finish(self) -> Rows {
         Rows { types: self.types, cells: self.cells.into(), text: self.text.into() }
     }

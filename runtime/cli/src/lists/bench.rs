@@ -1,11 +1,11 @@
 //! `celero lists bench`.
 
 use super::check::counted_entries;
-use super::file::{kind, valid};
+use super::file::{list_type, valid};
 use crate::USAGE;
 use crate::output::Output;
 use crate::units::{bytes, grouped, number};
-use celero_lists::{Entries, Entry, Kind, Limits, ListId, Lists, Snapshot};
+use celero_lists::{Entries, Entry, Kind, Limits, ListId, ListType, Lists, Snapshot};
 use serde_json::json;
 use std::hint::black_box;
 use std::net::IpAddr;
@@ -20,9 +20,9 @@ const ROUNDS: usize = 31;
 /// Measure lookups of values that the list contains and of random ones.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// What the entries are: addresses, texts, textsIgnoringCase, hosts or integers.
-    #[arg(long, value_parser = kind)]
-    kind: Kind,
+    /// What the entries are: addresses, texts, textsIgnoringCase, hosts or integers; with values, as `texts:int`.
+    #[arg(long = "kind", value_name = "KIND[:VALUES]", value_parser = list_type)]
+    ty: ListType,
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Milliseconds for each of the two measurements.
@@ -51,14 +51,14 @@ struct Measured {
 }
 
 pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
-    let Some(entries) = valid(args.kind, &args.file, output)? else { return Ok(USAGE) };
+    let Some(entries) = valid(&args.ty, &args.file, output)? else { return Ok(USAGE) };
     if entries.is_empty() {
         return Err(format!("{} has no entries", args.file.display()));
     }
     let mut random = fastrand::Rng::with_seed(1);
-    let [present, others] = values(args.kind, &entries, &mut random);
+    let [present, others] = values(args.ty.kind(), &entries, &mut random);
     let lists = Lists::new(Limits::default());
-    let list = lists.declare("list", args.kind).map_err(|error| error.to_string())?;
+    let list = lists.declare("list", &args.ty).map_err(|error| error.to_string())?;
     let began = Instant::now();
     lists.change().replace("list", entries).commit().map_err(|error| error.to_string())?;
     let built = began.elapsed();
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
         };
         let all = json!({
             "file": args.file.display().to_string(),
-            "kind": args.kind.name(),
+            "kind": args.ty.kind().name(),
             "entries": info.entries,
             "bytes": info.bytes,
             "buildMilliseconds": built.as_secs_f64() * 1e3,
@@ -97,7 +97,7 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     output.line(&format!(
         "{} of {}, {}, {per_entry:.1} bytes each, built in {built:.1?}",
         counted_entries(info.entries),
-        args.kind,
+        args.ty,
         bytes(info.bytes)
     ));
     output.line(&line("present", &present));
@@ -159,7 +159,8 @@ fn measure(snapshot: &Snapshot, list: ListId, values: &[Value], time: Duration) 
     let pass = || values.iter().filter(|value| black_box(contains(snapshot, list, black_box(value)))).count();
     let count = number(values.len().max(1));
     let contained = number(pass()) / count;
-    let (mut rounds, round) = (Vec::with_capacity(ROUNDS), time.checked_div(31).unwrap_or(time));
+    let (mut rounds, round) =
+        (Vec::with_capacity(ROUNDS), time.checked_div(u32::try_from(ROUNDS).unwrap_or(1)).unwrap_or(time));
     for _ in 0..ROUNDS {
         let (began, mut passes) = (Instant::now(), 0.0);
         while passes == 0.0 || began.elapsed() < round {

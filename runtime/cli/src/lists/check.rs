@@ -1,10 +1,10 @@
 //! `celero lists check`.
 
-use super::file::{complain, kind, read, wrong_json};
+use super::file::{complain, list_type, read, wrong_json};
 use crate::REJECTED;
 use crate::output::Output;
 use crate::units::counted;
-use celero_lists::{Covered, Entries, Entry, Kind};
+use celero_lists::{Covered, Entries, Entry, ListType};
 use serde_json::{Value as Json, json};
 use std::path::PathBuf;
 
@@ -14,9 +14,9 @@ const SHOWN: usize = 100;
 /// Check files: all wrong entries, with their lines; warnings about entries that others make superfluous.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// What the entries are: addresses, texts, textsIgnoringCase, hosts or integers.
-    #[arg(long, value_parser = kind)]
-    kind: Kind,
+    /// What the entries are: addresses, texts, textsIgnoringCase, hosts or integers; with values, as `texts:int`.
+    #[arg(long = "kind", value_name = "KIND[:VALUES]", value_parser = list_type)]
+    ty: ListType,
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Exit with 1 if there are warnings.
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     let (mut ok, mut answers) = (true, Vec::new());
     for path in &args.files {
         let name = path.display().to_string();
-        let parsed = read(args.kind, path)?;
+        let parsed = read(&args.ty, path)?;
         let (count, wrong) = match &parsed {
             Ok(entries) => (entries.len(), 0),
             Err(wrong) => (0, wrong.count()),
@@ -82,19 +82,22 @@ pub(super) fn counted_entries(count: usize) -> String {
     if count == 1 { counted(1, "entry") } else { format!("{count} entries") }
 }
 
-/// An entry that another one makes superfluous.
+/// An entry that another one makes superfluous. Equal ones may carry other values.
 struct Warning<'e> {
     entry: &'e Entry,
     line: Option<usize>,
     by: &'e Entry,
     by_line: Option<usize>,
+    same_value: bool,
 }
 
 fn warnings<'e>(entries: &'e Entries, covered: &[Covered]) -> Vec<Warning<'e>> {
     let all: Vec<_> = entries.with_lines().collect();
+    let values = entries.values();
     let warning = |covered: &Covered| {
         let ((entry, line), (by, by_line)) = (*all.get(covered.index)?, *all.get(covered.by)?);
-        Some(Warning { entry, line, by, by_line })
+        let same_value = values.get(covered.index) == values.get(covered.by);
+        Some(Warning { entry, line, by, by_line, same_value })
     };
     covered.iter().take(SHOWN).filter_map(warning).collect()
 }
@@ -103,7 +106,9 @@ impl Warning<'_> {
     fn text(&self) -> String {
         let line = self.line.map(|line| format!(":{line}")).unwrap_or_default();
         let at = self.by_line.map(|line| format!(" of line {line}")).unwrap_or_default();
-        if self.entry == self.by {
+        if self.entry == self.by && !self.same_value {
+            format!("{line}: the entry{at} replaces the value of {}", self.entry)
+        } else if self.entry == self.by {
             format!("{line}: {} is the entry{at} again", self.entry)
         } else {
             format!("{line}: {} is part of {}{at}", self.entry, self.by)

@@ -1,10 +1,10 @@
 //! `celero lists convert`.
 
-use super::file::{kind, valid};
+use super::file::{list_type, members, valid};
 use crate::output::Output;
 use crate::{REJECTED, USAGE};
-use celero_lists::{Entries, Entry, Format, Kind};
-use serde_json::json;
+use celero_lists::{Entries, Entry, Format, Kind, ListType, Scalar, ValueType};
+use serde_json::{Value as Json, json};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -12,9 +12,9 @@ use std::time::SystemTime;
 /// Print a file in another format, each entry as it is written canonically.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// What the entries are: addresses, texts, textsIgnoringCase, hosts or integers.
-    #[arg(long, value_parser = kind)]
-    kind: Kind,
+    /// What the entries are: addresses, texts, textsIgnoringCase, hosts or integers; with values, as `texts:int`.
+    #[arg(long = "kind", value_name = "KIND[:VALUES]", value_parser = list_type)]
+    ty: ListType,
     /// The format of the result.
     #[arg(long, value_enum)]
     to: To,
@@ -29,52 +29,65 @@ pub(super) struct Args {
 enum To {
     /// One entry a line.
     Lines,
-    /// Comma-separated values with the columns `entry` and, if any entry has it, `expires`.
+    /// Comma-separated values with the columns `entry`, those of the values and, if any entry has it, `expires`.
     Csv,
     /// One JSON value a line.
     Jsonl,
 }
 
 pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
-    let Some(entries) = valid(args.kind, &args.file, output)? else { return Ok(USAGE) };
-    let kept: Vec<(&Entry, Option<SystemTime>)> =
-        if args.compact { compact(&entries) } else { entries.with_expiries().collect() };
-    let with_times = kept.iter().any(|(_, expires)| expires.is_some());
-    if args.to == To::Lines {
-        let wrong = kept.iter().find_map(|(entry, expires)| {
-            let why = if expires.is_some() { "expires, which lines can't say" } else { unwritable(args.kind, entry)? };
-            Some(format!("error: {:?} {why}; `--to csv` and `--to jsonl` can", entry.to_string()))
-        });
-        if let Some(wrong) = wrong {
-            output.complain(&wrong);
-            return Ok(REJECTED);
-        }
+    let Some(entries) = valid(&args.ty, &args.file, output)? else { return Ok(USAGE) };
+    let values = entries.values();
+    let read = entries.with_expiries().zip(&values);
+    let all: Vec<Item<'_>> = read.map(|((entry, expires), value)| Item { entry, expires, value }).collect();
+    let kept = if args.compact { compact(&entries, &all) } else { all };
+    if let Some(wrong) = kept.iter().find_map(|item| unwritable(args, item)) {
+        output.complain(&format!("error: {wrong}"));
+        return Ok(REJECTED);
     }
+    let with_times = kept.iter().any(|item| item.expires.is_some());
+    let fields = args.ty.values().map(ValueType::fields).unwrap_or_default();
     if args.to == To::Csv {
-        output.line(if with_times { "entry,expires" } else { "entry" });
+        let names = fields.iter().map(|field| &**field.name());
+        let columns: Vec<&str> = ["entry"].into_iter().chain(names).chain(with_times.then_some("expires")).collect();
+        output.line(&columns.join(","));
     }
-    for (entry, expires) in kept {
+    for Item { entry, expires, value } in kept {
         let (entry, expires) = (entry.to_string(), expires.map(seconds));
         let line = match args.to {
             To::Lines => entry,
-            To::Csv if with_times => {
-                format!("{},{}", quoted(&entry), expires.map(|time| time.to_string()).unwrap_or_default())
+            To::Csv => {
+                let time = || expires.map(|time| time.to_string()).unwrap_or_default();
+                let cells = value.iter().map(|cell| cell.as_ref().map(ToString::to_string).unwrap_or_default());
+                let cells = [entry].into_iter().chain(cells).chain(with_times.then(time));
+                cells.map(|cell| quoted(&cell)).collect::<Vec<_>>().join(",")
             }
-            To::Csv => quoted(&entry),
-            To::Jsonl => match expires {
-                Some(time) => json!({ "entry": entry, "expires": time }).to_string(),
-                None => json!(entry).to_string(),
-            },
+            To::Jsonl if expires.is_none() && fields.is_empty() => json!(entry).to_string(),
+            To::Jsonl => {
+                let mut object = members(&args.ty, value);
+                object.insert("entry".to_owned(), json!(entry));
+                if let Some(time) = expires {
+                    object.insert("expires".to_owned(), json!(time));
+                }
+                Json::Object(object).to_string()
+            }
         };
         output.line(&line);
     }
     Ok(0)
 }
 
+/// An entry with what the file says of it.
+#[derive(Clone, Copy)]
+struct Item<'e> {
+    entry: &'e Entry,
+    expires: Option<SystemTime>,
+    value: &'e [Option<Scalar>],
+}
+
 /// Returns the entries that are needed. An entry is not superfluous because of one that expires before it.
-fn compact(entries: &Entries) -> Vec<(&Entry, Option<SystemTime>)> {
+fn compact<'e>(entries: &Entries, all: &[Item<'e>]) -> Vec<Item<'e>> {
     let now = SystemTime::now();
-    let all: Vec<(&Entry, Option<SystemTime>)> = entries.with_expiries().collect();
     let lasts = |longer: Option<SystemTime>, shorter: Option<SystemTime>| match (longer, shorter) {
         (None, _) => true,
         (Some(_), None) => false,
@@ -84,23 +97,39 @@ fn compact(entries: &Entries) -> Vec<(&Entry, Option<SystemTime>)> {
         .covered()
         .iter()
         .filter(|covered| {
-            let time = |index: usize| all.get(index).and_then(|(_, expires)| *expires);
+            let time = |index: usize| all.get(index).and_then(|item| item.expires);
             lasts(time(covered.by), time(covered.index))
         })
         .map(|covered| covered.index)
         .collect();
-    let needed = |(index, (_, expires)): &(usize, &(&Entry, Option<SystemTime>))| {
-        !superfluous.contains(index) && expires.is_none_or(|time| time > now)
-    };
-    all.iter().enumerate().filter(needed).map(|(_, entry)| *entry).collect()
+    let needed =
+        |(index, item): &(usize, &Item<'e>)| !superfluous.contains(index) && item.expires.is_none_or(|time| time > now);
+    all.iter().enumerate().filter(needed).map(|(_, item)| *item).collect()
 }
 
-/// Returns why a line can't hold an entry: it would be read as another one.
-fn unwritable(kind: Kind, entry: &Entry) -> Option<&'static str> {
-    let text = entry.to_string();
-    let read = Entries::parse(kind, Format::Lines, &text);
-    let same = read.is_ok_and(|read| read.len() == 1 && read.iter().all(|read| read == entry));
-    (!same).then_some("is read as something else in a line")
+/// Returns why the format can't hold an entry: it would be read as another one, or without its value.
+fn unwritable(args: &Args, item: &Item<'_>) -> Option<String> {
+    let empty = |cell: &Option<Scalar>| matches!(cell, Some(Scalar::Text(text)) if text.is_empty());
+    let (why, others) = match args.to {
+        To::Jsonl => return None,
+        To::Csv if item.value.iter().any(empty) => {
+            ("carries an empty text, which CSV reads as one that is left out", "`--to jsonl`")
+        }
+        To::Csv => return None,
+        To::Lines if !item.value.is_empty() => {
+            ("carries a value, which lines can't say", "`--to csv` and `--to jsonl`")
+        }
+        To::Lines if item.expires.is_some() => ("expires, which lines can't say", "`--to csv` and `--to jsonl`"),
+        To::Lines if is_read_alike(args.ty.kind(), item.entry) => return None,
+        To::Lines => ("is read as something else in a line", "`--to csv` and `--to jsonl`"),
+    };
+    Some(format!("{:?} {why}; {others} can", item.entry.to_string()))
+}
+
+/// Returns whether a line that holds an entry is read as that entry.
+fn is_read_alike(kind: Kind, entry: &Entry) -> bool {
+    let read = Entries::parse(kind, Format::Lines, &entry.to_string());
+    read.is_ok_and(|read| read.len() == 1 && read.iter().all(|read| read == entry))
 }
 
 fn seconds(time: SystemTime) -> u64 {

@@ -1,20 +1,21 @@
 //! `celero lists diff`.
 
-use super::file::{kind, valid};
+use super::file::{list_type, valid};
 use crate::output::Output;
 use crate::{REJECTED, USAGE};
-use celero_lists::{Entry, Kind};
+use celero_lists::{Entries, Entry, ListType, Scalar};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Compare two files: the entries that only one has, or that expire at another time. Exits with 1 if there are any.
+/// Compare two files: the entries that only one has, that expire at another time, or that carry other values. Exits with 1 if there are any.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// What the entries are: addresses, texts, textsIgnoringCase, hosts or integers.
-    #[arg(long, value_parser = kind)]
-    kind: Kind,
+    /// What the entries are: addresses, texts, textsIgnoringCase, hosts or integers; with values, as `texts:int`.
+    #[arg(long = "kind", value_name = "KIND[:VALUES]", value_parser = list_type)]
+    ty: ListType,
     #[arg(value_name = "OLD")]
     old: PathBuf,
     #[arg(value_name = "NEW")]
@@ -25,15 +26,18 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
-    let (old, new) = (valid(args.kind, &args.old, output)?, valid(args.kind, &args.new, output)?);
+    let (old, new) = (valid(&args.ty, &args.old, output)?, valid(&args.ty, &args.new, output)?);
     let (Some(old), Some(new)) = (old, new) else { return Ok(USAGE) };
-    let old: BTreeMap<&Entry, Option<SystemTime>> = old.with_expiries().collect();
-    let new: BTreeMap<&Entry, Option<SystemTime>> = new.with_expiries().collect();
+    let (old, new) = (by_entry(&old), by_entry(&new));
     let removed: Vec<&Entry> = old.keys().filter(|entry| !new.contains_key(*entry)).copied().collect();
     let inserted: Vec<&Entry> = new.keys().filter(|entry| !old.contains_key(*entry)).copied().collect();
-    let moved = |(entry, time): &(&&Entry, &Option<SystemTime>)| old.get(**entry).is_some_and(|before| before != *time);
-    let expires: Vec<&Entry> = new.iter().filter(moved).map(|(entry, _)| *entry).collect();
-    let same = removed.is_empty() && inserted.is_empty() && expires.is_empty();
+    let both: Vec<(&Entry, &Said, &Said)> =
+        new.iter().filter_map(|(entry, after)| Some((*entry, old.get(entry)?, after))).collect();
+    let expires: Vec<&Entry> =
+        both.iter().filter(|(_, before, after)| before.expires != after.expires).map(|(entry, ..)| *entry).collect();
+    let values: Vec<&Entry> =
+        both.iter().filter(|(_, before, after)| before.value != after.value).map(|(entry, ..)| *entry).collect();
+    let same = removed.is_empty() && inserted.is_empty() && expires.is_empty() && values.is_empty();
     if args.json {
         let texts = |entries: &[&Entry]| -> Json { entries.iter().map(ToString::to_string).collect() };
         let all = json!({
@@ -41,6 +45,7 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
             "removed": texts(&removed),
             "inserted": texts(&inserted),
             "expiresChanged": texts(&expires),
+            "valuesChanged": texts(&values),
         });
         output.line(&all.to_string());
     } else {
@@ -54,6 +59,9 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
         for entry in &expires {
             output.line(&format!("~ {entry} expires at another time"));
         }
+        for entry in &values {
+            output.line(&format!("~ {entry} carries another value"));
+        }
         let (removed, inserted) = (removed.len(), inserted.len());
         output.line(
             &paint.faint(&format!(
@@ -63,4 +71,16 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
         );
     }
     Ok(if same { 0 } else { REJECTED })
+}
+
+/// What a file says of an entry.
+struct Said {
+    expires: Option<SystemTime>,
+    value: Arc<[Option<Scalar>]>,
+}
+
+/// Of equal entries the last one counts.
+fn by_entry(entries: &Entries) -> BTreeMap<&Entry, Said> {
+    let read = entries.with_expiries().zip(entries.values());
+    read.map(|((entry, expires), value)| (entry, Said { expires, value })).collect()
 }
