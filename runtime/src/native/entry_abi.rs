@@ -119,13 +119,13 @@ pub(crate) struct TextCode<'a> {
     pub(super) result: Ty,
 }
 
-impl TextCode<'_> {
+impl<'a> TextCode<'a> {
     /// Runs the code.
     ///
     /// # Errors
     /// The evaluation error; `host` if a helper panicked.
     #[inline(always)]
-    pub(crate) fn run<'a, C: Context>(
+    pub(crate) fn run<C: Context>(
         self,
         context: &'a C,
         arena: &'a Arena,
@@ -134,7 +134,8 @@ impl TextCode<'_> {
         let mut base = BaseFrame::new(Cx::new(self.steps, arena).with_lists(lists));
         // SAFETY: as in `NativeProgram::run_with_whole_frame`. Code with this ABI calls only helpers that use the base of the frame.
         let text = unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut base).cast()) };
-        // SAFETY: the code has just run with this base.
+        // SAFETY: the code has just run with this base. Its text is in the context, the arena, the lists or the constants of the program: all
+        // are borrowed for `'a`, the program by this code.
         unsafe { base.text(self.result, text) }
     }
 }

@@ -123,6 +123,12 @@ fn a_crowd_is_found_by_a_second_key() {
 }
 
 #[test]
+fn a_lookup_by_presence_is_one() {
+    let explanation = explain(&["'x-a' in request.headers"], Indexing::Always, ErrorPolicy::NoMatch);
+    assert_eq!((explanation.lookups(), explanation.first_lookups()), (1, 1), "{explanation}");
+}
+
+#[test]
 fn each_rule_is_found_or_says_why_not() {
     let mut sources: Vec<String> = (0..120).map(|n| format!("request.host == '{n}.example'")).collect();
     sources.push("size(request.path) > 7".into());

@@ -55,6 +55,12 @@ struct Builder<'l, T> {
     line_bytes: usize,
 }
 
+/// The lines of an index, and of each whether it has too many networks.
+struct Lines {
+    lines: Vec<Line>,
+    full: Vec<bool>,
+}
+
 /// A key of a bucket.
 struct Entry<T> {
     start: T,
@@ -127,16 +133,17 @@ impl<T: Address> Builder<'_, T> {
         Some(offset)
     }
 
-    /// The lines of `segments`, which share the first `read` bits, and the number of bits in their index; `None` for a line with too many
-    /// networks. There are no lines if too many networks would not be in one, or if they would not divide well.
-    fn lines_of(&mut self, segments: &[Segment<T>], read: u32) -> Option<(u32, Vec<Option<Line>>)> {
+    /// The lines of `segments`, which share the first `read` bits, and the number of bits in their index. There are no lines if too many
+    /// networks would not be in one, or if they would not divide well.
+    fn lines_of(&mut self, segments: &[Segment<T>], read: u32) -> Option<(u32, Lines)> {
         let networks = self.networks_of(segments);
         let bits = networks.checked_mul(self.line_bytes)?.checked_div(size_of::<Line>())?.checked_ilog2()?;
         let bits = bits.min(MOST_INDEX_BITS).min(T::BITS.checked_sub(read)?);
         if bits == 0 {
             return None;
         }
-        let (mut left, mut lines) = (0_usize, Vec::with_capacity(1_usize.checked_shl(bits)?));
+        let mut left = 0_usize;
+        let mut lines = Lines { lines: Vec::with_capacity(1_usize.checked_shl(bits)?), full: Vec::new() };
         for (_, part) in parts(segments, read, bits) {
             let line = self.line(part, read.checked_add(bits)?);
             if line.is_none() {
@@ -145,7 +152,8 @@ impl<T: Address> Builder<'_, T> {
                     return None;
                 }
             }
-            lines.push(line);
+            lines.full.push(line.is_none());
+            lines.lines.push(line.unwrap_or_else(|| Line::new(&[])));
         }
         Some((bits, lines))
     }
@@ -157,12 +165,11 @@ impl<T: Address> Builder<'_, T> {
         read: u32,
         skip: u32,
         bits: u32,
-        lines: Vec<Option<Line>>,
+        Lines { lines, full }: Lines,
     ) -> Option<u32> {
         let first = self.lines.len();
         let offset = self.index(kind::LINES, segments, read, skip, bits, u32::try_from(first).ok()?)?;
-        let full: Vec<bool> = lines.iter().map(Option::is_none).collect();
-        self.lines.extend(lines.into_iter().map(|line| line.unwrap_or_else(|| Line::new(&[]))));
+        self.lines.extend(lines);
         let read = read.checked_add(skip)?;
         for (at, ((base, part), full)) in (first..).zip(parts(segments, read, bits).zip(full)) {
             if full {

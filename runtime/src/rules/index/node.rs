@@ -31,7 +31,8 @@ impl Node {
 
     /// Number of lookups; one by presence counts even where it is part of another one.
     fn len(&self) -> usize {
-        self.lookups().map(|lookup| usize::from(lookup.presence.is_some()).saturating_add(1)).sum()
+        let both = |lookup: &Lookup| lookup.presence.is_some() && !matches!(lookup.matcher, Matcher::Presence);
+        self.lookups().map(|lookup| usize::from(both(lookup)).saturating_add(1)).sum()
     }
 }
 

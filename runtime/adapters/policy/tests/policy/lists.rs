@@ -162,7 +162,7 @@ fn mistakes_are_reported_at_their_place() {
         ),
         ("lists: {a: {kind: texts, entries: [{entry: x, n: 1}]}}", &["carry no values: `values` declares them"]),
         (
-            "lists: {a: {kind: texts, values: {n: int}}}\nrequest: [{when: lists.a[request.host].m == 1, deny: true}]",
+            "lists: {a: {kind: texts, values: {n: int}}}\nrequest: [{when: 'lists.a[request.host].m == 1', deny: true}]",
             &["the values of `lists.a` have no field `m`", "there are the fields n"],
         ),
         ("request: [{when: source.address in lists.blocked, deny: true}]", &["undeclared reference to `lists"]),
