@@ -192,7 +192,7 @@ impl State {
 
     /// Reads the files of lists again, and nothing else. Files with errors change nothing; the errors are logged.
     pub(crate) fn reload_lists(&self, cause: &str) {
-        let _one = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = lock(&self.reloading);
         let (now, stamps) = (self.current(), FileStamps::of(self.list_files()));
         match self.lists.read_again(&now.policy, || stamps.again() == stamps) {
             Ok(result) => {

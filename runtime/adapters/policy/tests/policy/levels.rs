@@ -47,13 +47,13 @@ fn allow_ends_a_level_and_an_answer_ends_the_phase() {
 #[test]
 fn a_rule_that_fails_in_a_skipped_part_of_a_level_has_no_effect() {
     let folder = Folder::new("levels-errors");
-    for (on_error, expected) in [("closed", 0), ("stop", 0)] {
+    for on_error in ["closed", "stop"] {
         let text = format!(
             "levels: [team.yaml]\nrequest:\n  onError: {on_error}\n  rules:\n  - when: request.path == '/a'\n    allow: true\n  - name: fails\n    when: request.headers['x'] == 'y'\n    deny: 500\n"
         );
         folder.write("team.yaml", "request:\n- when: request.path == '/b'\n  deny: 401\n");
         let policy = Policy::load(&folder.write("policy.yaml", text)).unwrap();
-        assert_eq!(status(ask(&policy, &head("GET /a", &[]), &mut exchange())), expected, "{on_error}");
+        assert_eq!(status(ask(&policy, &head("GET /a", &[]), &mut exchange())), 0, "{on_error}");
         assert_eq!(status(ask(&policy, &head("GET /c", &[]), &mut exchange())), 500, "{on_error}");
         assert_eq!(policy.rules().map(|rule| rule.failed).sum::<u64>(), 1, "{on_error}: only where it was reached");
     }

@@ -5,7 +5,7 @@ use crate::client::{Client, get};
 use crate::lists::{TOKEN, change, rest};
 use crate::load::{Load, Target};
 use crate::process::{DEMO, Process};
-use crate::running::{Folder, config_with, eventually};
+use crate::running::{Folder, config_with, eventually, say};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
@@ -30,6 +30,14 @@ fn send(signal: &str, process: u32) -> bool {
     Command::new("sh").arg("-c").arg(format!("kill -{signal} {process} 2> /dev/null")).status().unwrap().success()
 }
 
+/// Whether a process catches SIGUSR2, which would end it otherwise.
+fn catches_usr2(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    // Bit 11 is that of signal 12.
+    u64::from_str_radix(caught.trim(), 16).unwrap() & (1 << 11) != 0
+}
+
 impl Processes {
     fn start(folder: Folder, listener: &str, rest: &str) -> Self {
         Self::start_as(Path::new(COMMAND), folder, listener, rest)
@@ -39,10 +47,8 @@ impl Processes {
     fn start_as(program: &Path, folder: Folder, listener: &str, rest: &str) -> Self {
         let file = folder.write("proxy.yaml", &config_with(listener, rest));
         let first = Process::spawn(Command::new(program).arg("--config").arg(file));
-        // The signal is awaited when requests are handled.
-        let ready = || get(first.metrics, "/ready").status == 200;
-        eventually(ready, || "an answer".into());
-        std::thread::sleep(Duration::from_millis(100));
+        eventually(|| catches_usr2(first.id()), || "a process that awaits SIGUSR2".into());
+        eventually(|| get(first.metrics, "/ready").status == 200, || "an answer".into());
         let current = first.id();
         Self { folder, first, current }
     }
@@ -236,7 +242,6 @@ fn the_service_manager_follows() {
     let current = first.id();
     let mut all = Processes { folder, first, current };
     assert!(told().starts_with("READY=1"));
-    std::thread::sleep(Duration::from_millis(100));
     all.replace();
     assert_eq!(told().trim(), format!("MAINPID={}", all.current));
     assert!(all.first.end().success());
@@ -288,11 +293,10 @@ fn nothing_is_lost_under_load() {
     let (answered, again) = (load.answered(), load.again());
     let failures = load.stop();
     assert!(failures.is_empty(), "{failures:?}");
-    println!(
+    let (first, last) = (memory.first(), memory.last());
+    say(&format!(
         "{restarts} restarts, {reloads} reloads, {answered} requests answered, 0 failed, {again} not begun and sent again; KiB of memory \
-         after the first and the last reload: {:?} {:?}",
-        memory.first(),
-        memory.last()
-    );
+         after the first and the last reload: {first:?} {last:?}"
+    ));
     assert!(all.successors().len() == restarts);
 }

@@ -1,11 +1,6 @@
 //! The real proxy, in this process, over sockets.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 #![expect(clippy::arithmetic_side_effects, reason = "tests")]
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "what a test has left out, and the figures of a long run"
-)]
 
 mod answering;
 mod backend;

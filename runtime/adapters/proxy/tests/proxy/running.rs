@@ -130,6 +130,11 @@ pub(crate) fn eventually(mut happened: impl FnMut() -> bool, otherwise: impl Fn(
     }
 }
 
+/// Prints a line that is shown even if the test passes: what it leaves out, or what a long run counted. `eprintln!` is shown only if it fails.
+pub(crate) fn say(text: &str) {
+    std::io::Write::write_all(&mut std::io::stderr(), format!("{text}\n").as_bytes()).unwrap();
+}
+
 /// The folder of the workspace.
 pub(crate) fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).unwrap()

@@ -3,7 +3,7 @@
 use crate::certificates::{Authority, Signed, TlsClient};
 use crate::client::Client;
 use crate::h2;
-use crate::running::{Folder, Running};
+use crate::running::{Folder, Running, say};
 use crate::tls::{NEW, OLD};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -119,7 +119,7 @@ fn a_client_behind_a_proxy_has_no_connection_here() {
 #[test]
 fn openssl_agrees() {
     if Command::new("openssl").arg("version").stdout(Stdio::null()).status().is_err() {
-        eprintln!("left out: there is no openssl");
+        say("left out: there is no openssl");
         return;
     }
     let folder = Folder::new();
