@@ -6,13 +6,14 @@ use crate::document::Document;
 use crate::error_policy::PhaseErrorPolicy;
 use crate::expressions::{CredentialReads, DeclaredNames, EndReads, ExpressionCompiler};
 use crate::language::Language;
-use crate::levels::{Claims, RuleReads};
+use crate::levels::Claims;
 use crate::normalize::Normalization;
 use crate::outcome::Phase;
 use crate::phase::PhaseRules;
 use crate::problems::{FileSpan, Problems};
 use crate::rule::Rule;
 use crate::rule_limit::CountWhen;
+use crate::rule_reads::RuleReads;
 use crate::rule_times::RuleTimes;
 use crate::schema::share;
 use crate::yaml::{MapEntry, Node, SourceText};
@@ -372,7 +373,11 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             end: self.end(node),
         };
         let reads = std::mem::take(&mut self.expressions.rule_reads);
-        self.compilation.claim(self.expressions.phase, &rule, node, reads);
+        let Compilation { document, problems, claims, .. } = &mut *self.compilation;
+        if document.has_levels() {
+            let sets = document.entries("headerSets", problems);
+            claims.add_rule(self.expressions.phase, &rule, (node, &sets), reads, problems);
+        }
         let entries = node
             .entries()
             .iter()

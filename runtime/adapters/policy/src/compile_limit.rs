@@ -2,11 +2,11 @@
 
 use crate::actions::{AnswerTemplate, NamedList, PhaseEnd, TextTemplate};
 use crate::compile::RuleCompiler;
-use crate::levels::RuleReads;
 use crate::limit_state::{LimitDefinition, LimitState, Measure};
 use crate::outcome::Phase;
 use crate::problems::FileSpan;
 use crate::rule_limit::{CountWhen, LimitErrorPolicy, Number, RuleLimit, TellsClient};
+use crate::rule_reads::RuleReads;
 use crate::schema::{duration, rate};
 use crate::yaml::{MapEntry, Node, SourceText};
 use bytes::Bytes;
@@ -198,7 +198,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
                 self.expressions.rule_reads = RuleReads::default();
                 let program = self.expressions.predicate(&text, self.compilation.problems);
                 let reads = std::mem::take(&mut self.expressions.rule_reads);
-                self.compilation.claim_count(level, &limit, text.place, reads);
+                self.compilation.claims.add_count_when(level, &limit, text.place, reads);
                 let on_error = on_error.unwrap_or_default();
                 found.extend(program.map(|program| CountWhen { limit, program, on_error }));
             }

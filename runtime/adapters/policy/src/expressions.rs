@@ -2,10 +2,10 @@
 
 use crate::actions::{Field, HeaderTemplate, TextTemplate};
 use crate::language::{Language, filter_text, has_text};
-use crate::levels::RuleReads;
 use crate::outcome::Phase;
 use crate::problems::{FileSpan, Problems};
 use crate::rule_limit::Number;
+use crate::rule_reads::RuleReads;
 use crate::template::{TemplatePart, parse};
 use crate::yaml::SourceText;
 use bytes::Bytes;

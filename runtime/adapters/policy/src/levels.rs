@@ -2,49 +2,15 @@
 //! reads: that would undo what the higher level decided.
 
 use crate::actions::PhaseEnd;
-use crate::compile::Compilation;
 use crate::normalize::{names_given, names_removed};
 use crate::outcome::Phase;
 use crate::problems::{FileSpan, Problems};
 use crate::rule::Rule;
-use crate::yaml::Node;
-use celero::Fields;
+use crate::rule_reads::RuleReads;
+use crate::yaml::{MapEntry, Node};
 use celero_canonical::GuardedNames;
 use http::{HeaderName, header};
 use std::sync::Arc;
-
-/// What the expressions of a rule read of what rules can change.
-#[derive(Clone, Default)]
-pub(crate) struct RuleReads {
-    request: HeaderReads,
-    response: HeaderReads,
-    status: bool,
-    labels: bool,
-}
-
-#[derive(Clone, Default)]
-struct HeaderReads {
-    names: Vec<HeaderName>,
-    /// Whether a name is computed, or all headers are read.
-    any: bool,
-}
-
-impl RuleReads {
-    /// Adds what an expression reads.
-    pub(crate) fn note(&mut self, fields: &Fields) {
-        self.request.note(fields, "request.headers");
-        self.response.note(fields, "response.headers");
-        self.status |= fields.reads("response.code");
-        self.labels |= fields.reads("labels");
-    }
-}
-
-impl HeaderReads {
-    fn note(&mut self, fields: &Fields, map: &str) {
-        self.names.extend(fields.headers(map).filter_map(|name| HeaderName::from_bytes(name.as_bytes()).ok()));
-        self.any |= fields.reads_any_header(map);
-    }
-}
 
 /// What rules change that has a name of its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -86,11 +52,88 @@ struct RuleClaims {
     reads: RuleReads,
 }
 
-/// What the rules of a policy change and read. Empty for a policy with one level.
+/// What the rules of a policy with levels change and read.
 #[derive(Default)]
 pub(crate) struct Claims(Vec<RuleClaims>);
 
 impl Claims {
+    /// Adds what a rule changes and reads. Reports changes that no rule of a lower level may make. `sets` is the section `headerSets`.
+    pub(crate) fn add_rule<S>(
+        &mut self,
+        phase: Phase,
+        rule: &Rule<S>,
+        (node, sets): (&Node, &[&MapEntry]),
+        mut reads: RuleReads,
+        problems: &mut Problems,
+    ) {
+        match phase {
+            // How a body is read depends on these.
+            Phase::RequestBody => reads.request.names.push(header::CONTENT_ENCODING),
+            Phase::ResponseBody => {
+                reads.response.names.extend([header::CONTENT_ENCODING, header::CONTENT_TYPE]);
+            }
+            Phase::Request | Phase::Response | Phase::Log => {}
+        }
+        let entry = |name: &str| node.entries().iter().find(|entry| entry.key.text == name);
+        for found in ["setPath", "setQuery", "removeQuery"].into_iter().filter_map(entry).filter(|_| rule.level > 0) {
+            let message = format!("`{}` can't be in a rule of a lower level", found.key.text);
+            let problem = problems.add("policy-level", found.key.place, message);
+            problem.help("rules of higher levels have decided on this target");
+        }
+        let keys = ["setHeaders", "addHeaders"].into_iter().filter_map(|key| node.get(key)).flat_map(Node::entries);
+        let given = keys.filter_map(|entry| {
+            let name = HeaderName::from_bytes(entry.key.text.as_bytes()).ok()?;
+            Some((name, entry.key.place))
+        });
+        let given = given.collect();
+        let mut given_names = GuardedNames::default();
+        names_given(node, &mut given_names);
+        let removes = ["removeHeaders", "removePrefixes", "removeHeaderSets"].iter().any(|key| node.get(key).is_some());
+        let removed = removes.then(|| {
+            let mut names = GuardedNames::default();
+            names_removed(node, sets, &mut names);
+            names
+        });
+        let mut named = Vec::new();
+        for (kind, key) in [(Named::Label, "labels"), (Named::LogField, "logFields"), (Named::Limit, "settle")] {
+            let entries = node.get(key).map_or(&[][..], Node::entries);
+            named.extend(entries.iter().map(|entry| (kind, entry.key.text.clone(), entry.key.place)));
+        }
+        if let Some(limit) = &rule.limit {
+            named.push((Named::Limit, limit.state.name.to_string(), node.place));
+        }
+        named.extend(entry("setStatus").map(|entry| (Named::Status, String::new(), entry.key.place)));
+        let ends = matches!(rule.end, Some(PhaseEnd::Deny(_) | PhaseEnd::Respond(_)));
+        self.0.push(RuleClaims {
+            level: rule.level,
+            rule: Arc::clone(&rule.name),
+            place: node.place,
+            of_response: matches!(phase, Phase::Response | Phase::ResponseBody),
+            answers: ends || rule.limit.is_some() || rule.require.is_some(),
+            given,
+            given_names,
+            removed,
+            named,
+            reads,
+        });
+    }
+
+    /// Adds what `countWhen` of a limit reads.
+    pub(crate) fn add_count_when(&mut self, level: usize, limit: &Arc<str>, place: FileSpan, reads: RuleReads) {
+        self.0.push(RuleClaims {
+            level,
+            rule: Arc::clone(limit),
+            place,
+            of_response: false,
+            answers: false,
+            given: Vec::new(),
+            given_names: GuardedNames::default(),
+            removed: None,
+            named: Vec::new(),
+            reads,
+        });
+    }
+
     /// Reports what rules of lower levels change although a rule of a higher level changes or reads it.
     pub(crate) fn report(&self, problems: &mut Problems) {
         for lower in self.0.iter().filter(|claims| claims.level > 0) {
@@ -176,83 +219,6 @@ impl RuleClaims {
             } else if is_read {
                 report(*place, format!("reads {}", if *kind == Named::Label { "labels" } else { "the status" }));
             }
-        }
-    }
-}
-
-impl Compilation<'_> {
-    /// Notes what a rule changes and reads, if the policy has levels.
-    pub(crate) fn claim<S>(&mut self, phase: Phase, rule: &Rule<S>, node: &Node, mut reads: RuleReads) {
-        if !self.document.has_levels() {
-            return;
-        }
-        match phase {
-            // How a body is read depends on these.
-            Phase::RequestBody => reads.request.names.push(header::CONTENT_ENCODING),
-            Phase::ResponseBody => {
-                reads.response.names.extend([header::CONTENT_ENCODING, header::CONTENT_TYPE]);
-            }
-            Phase::Request | Phase::Response | Phase::Log => {}
-        }
-        let entry = |name: &str| node.entries().iter().find(|entry| entry.key.text == name);
-        for found in ["setPath", "setQuery", "removeQuery"].into_iter().filter_map(entry).filter(|_| rule.level > 0) {
-            let message = format!("`{}` can't be in a rule of a lower level", found.key.text);
-            let problem = self.problems.add("policy-level", found.key.place, message);
-            problem.help("rules of higher levels have decided on this target");
-        }
-        let keys = ["setHeaders", "addHeaders"].into_iter().filter_map(|key| node.get(key)).flat_map(Node::entries);
-        let given = keys.filter_map(|entry| {
-            let name = HeaderName::from_bytes(entry.key.text.as_bytes()).ok()?;
-            Some((name, entry.key.place))
-        });
-        let given = given.collect();
-        let mut given_names = GuardedNames::default();
-        names_given(node, &mut given_names);
-        let removes = ["removeHeaders", "removePrefixes", "removeHeaderSets"].iter().any(|key| node.get(key).is_some());
-        let removed = removes.then(|| {
-            let mut names = GuardedNames::default();
-            names_removed(node, &self.document.entries("headerSets", self.problems), &mut names);
-            names
-        });
-        let mut named = Vec::new();
-        for (kind, key) in [(Named::Label, "labels"), (Named::LogField, "logFields"), (Named::Limit, "settle")] {
-            let entries = node.get(key).map_or(&[][..], Node::entries);
-            named.extend(entries.iter().map(|entry| (kind, entry.key.text.clone(), entry.key.place)));
-        }
-        if let Some(limit) = &rule.limit {
-            named.push((Named::Limit, limit.state.name.to_string(), node.place));
-        }
-        named.extend(entry("setStatus").map(|entry| (Named::Status, String::new(), entry.key.place)));
-        let ends = matches!(rule.end, Some(PhaseEnd::Deny(_) | PhaseEnd::Respond(_)));
-        self.claims.0.push(RuleClaims {
-            level: rule.level,
-            rule: Arc::clone(&rule.name),
-            place: node.place,
-            of_response: matches!(phase, Phase::Response | Phase::ResponseBody),
-            answers: ends || rule.limit.is_some() || rule.require.is_some(),
-            given,
-            given_names,
-            removed,
-            named,
-            reads,
-        });
-    }
-
-    /// Notes what `countWhen` of a limit reads, if the policy has levels.
-    pub(crate) fn claim_count(&mut self, level: usize, limit: &Arc<str>, place: FileSpan, reads: RuleReads) {
-        if self.document.has_levels() {
-            self.claims.0.push(RuleClaims {
-                level,
-                rule: Arc::clone(limit),
-                place,
-                of_response: false,
-                answers: false,
-                given: Vec::new(),
-                given_names: GuardedNames::default(),
-                removed: None,
-                named: Vec::new(),
-                reads,
-            });
         }
     }
 }

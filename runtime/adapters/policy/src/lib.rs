@@ -83,6 +83,7 @@ mod request_limits;
 mod requirement;
 mod rule;
 mod rule_limit;
+mod rule_reads;
 mod rule_target;
 mod rule_times;
 pub mod schema;

@@ -1,0 +1,39 @@
+//! What the expressions of a rule read of messages, by name.
+
+use celero::Fields;
+use http::HeaderName;
+
+/// What the expressions of a rule read of what rules can change.
+#[derive(Clone, Default)]
+pub(crate) struct RuleReads {
+    pub(crate) request: HeaderReads,
+    pub(crate) response: HeaderReads,
+    /// Whether they read the status of the response.
+    pub(crate) status: bool,
+    pub(crate) labels: bool,
+}
+
+/// The headers of a message that expressions read.
+#[derive(Clone, Default)]
+pub(crate) struct HeaderReads {
+    pub(crate) names: Vec<HeaderName>,
+    /// Whether a name is computed, or all headers are read.
+    pub(crate) any: bool,
+}
+
+impl RuleReads {
+    /// Adds what an expression reads.
+    pub(crate) fn note(&mut self, fields: &Fields) {
+        self.request.note(fields, "request.headers");
+        self.response.note(fields, "response.headers");
+        self.status |= fields.reads("response.code");
+        self.labels |= fields.reads("labels");
+    }
+}
+
+impl HeaderReads {
+    fn note(&mut self, fields: &Fields, map: &str) {
+        self.names.extend(fields.headers(map).filter_map(|name| HeaderName::from_bytes(name.as_bytes()).ok()));
+        self.any |= fields.reads_any_header(map);
+    }
+}
