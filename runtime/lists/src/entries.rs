@@ -34,7 +34,8 @@ pub struct Entries {
     rows: Option<RowsBuilder>,
     /// The line of each entry, from 1; 0 if it has none.
     lines: Vec<u32>,
-    expiries: Vec<(Entry, SystemTime)>,
+    /// When the entries expire, indexed as they are. Ends with the last one that does.
+    expiries: Vec<Option<SystemTime>>,
 }
 
 impl Entries {
@@ -91,8 +92,9 @@ impl Entries {
                     };
                     self.numbers.extend(entries.iter().map(|_| number));
                 }
-                if let Some(expires) = expires {
-                    self.expiries.extend(entries.iter().map(|entry| (entry.clone(), expires)));
+                if expires.is_some() {
+                    self.expiries.resize(self.entries.len(), None);
+                    self.expiries.extend(entries.iter().map(|_| expires));
                 }
                 let line = line.and_then(|line| u32::try_from(line).ok()).unwrap_or(0);
                 self.lines.extend(entries.iter().map(|_| line));
@@ -117,9 +119,12 @@ impl Entries {
                 self.numbers.push(rows.add(row.iter()).unwrap_or(u32::MAX));
             }
         }
+        if !other.expiries.is_empty() {
+            self.expiries.resize(self.entries.len(), None);
+            self.expiries.extend(other.expiries);
+        }
         self.entries.extend(other.entries);
         self.lines.extend(other.lines);
-        self.expiries.extend(other.expiries);
     }
 
     /// Returns what the entries are.
@@ -168,14 +173,32 @@ impl Entries {
 
     /// The list of these entries, and when they expire.
     pub(crate) fn into_list(self) -> Result<(AnyList, Vec<(Entry, SystemTime)>), TooLarge> {
-        let Self { ty, entries, numbers, rows, expiries, lines: _ } = self;
+        let expiries = self.last_expiries().into_iter().map(|(entry, time)| (entry.clone(), time)).collect();
+        let Self { ty, entries, numbers, rows, expiries: _, lines: _ } = self;
         Ok((AnyList::new(ty.kind(), entries, numbers, rows)?, expiries))
     }
 
     /// Returns the entries in the order of the text, each with the time at which it expires. An entry that is written twice expires as the last says.
     pub fn with_expiries(&self) -> impl Iterator<Item = (&Entry, Option<SystemTime>)> {
-        let expiries: HashMap<&Entry, SystemTime> = self.expiries.iter().map(|(entry, time)| (entry, *time)).collect();
+        let expiries = self.last_expiries();
         self.entries.iter().map(move |entry| (entry, expiries.get(entry).copied()))
+    }
+
+    /// When entries expire. The last of equal ones says it, also that they never do.
+    fn last_expiries(&self) -> HashMap<&Entry, SystemTime> {
+        let mut last = HashMap::new();
+        if self.expiries.is_empty() {
+            return last;
+        }
+        let times = self.expiries.iter().copied().chain(std::iter::repeat(None));
+        for (entry, expires) in self.entries.iter().zip(times) {
+            if let Some(time) = expires {
+                last.insert(entry, time);
+            } else {
+                last.remove(entry);
+            }
+        }
+        last
     }
 
     /// Returns the entries in the order of the text, each with its line, from 1. A range of addresses is several entries of one line.

@@ -304,3 +304,34 @@ fn entries_of_files_expire() {
     let held: Vec<i64> = (0..10).filter(|number| snapshot.contains_integer(id, *number)).collect();
     assert_eq!(held, [4, 5, 6, 7]);
 }
+
+#[cfg(feature = "files")]
+#[test]
+fn of_equal_entries_the_last_says_when_they_expire() {
+    let parse = |text: &str| Entries::parse(Kind::Integers, Format::Csv, &format!("entry,expires\n{text}")).unwrap();
+    let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+    let read_as = |entries: Entries| {
+        let times: Vec<_> = entries.with_expiries().map(|(entry, expires)| (entry.to_string(), expires)).collect();
+        let lists = Lists::new(Limits::default());
+        let id = lists.declare("n", Kind::Integers).unwrap();
+        lists.change().replace("n", entries).commit().unwrap();
+        lists.expire(at(1_000)).unwrap();
+        let held: Vec<i64> = (0..10).filter(|number| lists.load().contains_integer(id, *number)).collect();
+        (times, held)
+    };
+    let (one, two) = ("1".to_owned(), "2".to_owned());
+    let (times, held) = read_as(parse("1,5\n2,7\n1,\n"));
+    assert_eq!(times, [(one.clone(), None), (two.clone(), Some(at(7))), (one.clone(), None)]);
+    assert_eq!(held, [1]);
+    let (times, held) = read_as(parse("1,\n2,7\n2,2000\n1,5\n"));
+    assert_eq!(times.iter().map(|(_, time)| *time).collect::<Vec<_>>(), [5, 2000, 2000, 5].map(|time| Some(at(time))));
+    assert_eq!(held, [2]);
+    // The same of what is appended, with and without times on each side.
+    for (first, second, kept) in
+        [("1,5\n", "1,\n", &[1_i64][..]), ("1,\n2,\n", "2,\n1,5\n", &[2]), ("1,5\n2,5\n", "2,\n3,\n4,5\n", &[2, 3])]
+    {
+        let mut entries = parse(first);
+        entries.append(parse(second));
+        assert_eq!(read_as(entries).1, kept, "{first} {second}");
+    }
+}
