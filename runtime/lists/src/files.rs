@@ -20,7 +20,7 @@ pub enum Format {
     /// ignored.
     Lines,
     /// Comma-separated values (RFC 4180). The first record names the columns: `entry`, the fields of the values, and if wanted `expires`. Others
-    /// are ignored. An entry leaves out a field whose column is empty.
+    /// are ignored. An entry leaves out a field whose column is empty. Each record has as many columns as the first.
     Csv,
     /// One JSON value a line: a text, an integer, or an object with the members `entry`, the fields of the value, and, if wanted, `expires`.
     /// Others are ignored. An entry leaves out a field whose member is missing or `null`. Empty lines are ignored.
@@ -143,19 +143,58 @@ fn time(seconds: u64) -> Result<SystemTime, String> {
     time.ok_or_else(|| format!("`expires` is too late: {seconds}"))
 }
 
+/// Returns the line of the first wrong quote of a text in CSV, and what is wrong (RFC 4180, section 2): quotes stand around a field, or doubled
+/// within such a field. The CSV reader would take what follows, often many lines, as part of the field.
+fn wrong_quote(text: &str) -> Option<(usize, &'static str)> {
+    enum At {
+        Start,
+        Plain,
+        Quoted,
+        /// After a quote in a field in quotes: it closes the field, or is the first of two.
+        Quote,
+    }
+    let (mut at, mut line, mut opened) = (At::Start, 1_usize, 1);
+    for byte in text.bytes() {
+        at = match (at, byte) {
+            (At::Start, b'"') => {
+                opened = line;
+                At::Quoted
+            }
+            (At::Plain, b'"') => return Some((line, "a quote within a field that does not begin with one")),
+            (At::Quoted, b'"') => At::Quote,
+            (At::Quoted, _) | (At::Quote, b'"') => At::Quoted,
+            (_, b',' | b'\n' | b'\r') => At::Start,
+            (At::Quote, _) => return Some((opened, "text after the closing quote of a field that begins here")),
+            (At::Start | At::Plain, _) => At::Plain,
+        };
+        if byte == b'\n' {
+            line = line.saturating_add(1);
+        }
+    }
+    matches!(at, At::Quoted).then_some((opened, "a quote that opens here is never closed"))
+}
+
 fn read_csv(text: &str, values: Option<&ValueType>, entries: &mut Entries, wrong: &mut WrongEntries) {
+    if let Some((line, reason)) = wrong_quote(text) {
+        let shown = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+        return wrong.add(None, Some(line), shown, reason.to_owned());
+    }
     let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::Headers).from_reader(text.as_bytes());
     let headers = match reader.headers() {
         Ok(headers) => headers.clone(),
         Err(error) => return wrong.add(None, Some(1), "", error.to_string()),
     };
-    let mut missing = Vec::new();
+    let mut mistakes = Vec::new();
     let mut column = |name: &str, wanted: bool| {
-        let found = headers.iter().position(|header| header == name);
-        if found.is_none() && wanted {
-            missing.push(format!("the first record has no column `{name}`"));
+        let mut found = (0..).zip(&headers).filter(|(_, header)| *header == name).map(|(index, _)| index);
+        let first: Option<usize> = found.next();
+        if first.is_none() && wanted {
+            mistakes.push(format!("the first record has no column `{name}`"));
         }
-        found
+        if found.next().is_some() {
+            mistakes.push(format!("the first record has several columns `{name}`"));
+        }
+        first
     };
     let entry = column("entry", true);
     let expires = column("expires", false);
@@ -163,7 +202,7 @@ fn read_csv(text: &str, values: Option<&ValueType>, entries: &mut Entries, wrong
         Some(values) => values.fields().iter().map(|field| (field, column(field.name(), true))).collect(),
         None => Vec::new(),
     };
-    for reason in missing {
+    for reason in mistakes {
         wrong.add(None, Some(1), text.lines().next().unwrap_or_default(), reason);
     }
     let Some(entry) = entry.filter(|_| wrong.is_empty()) else { return };
@@ -177,9 +216,13 @@ fn read_csv(text: &str, values: Option<&ValueType>, entries: &mut Entries, wrong
             }
         };
         let line = record.position().and_then(|at| usize::try_from(at.line()).ok());
-        let Some(text) = record.get(entry) else {
-            wrong.add(None, line, record.get(0).unwrap_or_default(), "the record has no column `entry`".to_owned());
-            continue;
+        let text = match record.get(entry) {
+            Some(text) if record.len() == headers.len() => text,
+            _ => {
+                let reason = format!("the record has {} columns, the first one {}", record.len(), headers.len());
+                wrong.add(None, line, record.get(0).unwrap_or_default(), reason);
+                continue;
+            }
         };
         let expires = expires.and_then(|column| record.get(column)).map(str::trim).filter(|text| !text.is_empty());
         let seconds = expires.map(|seconds| {

@@ -131,6 +131,18 @@ fn every_wrong_line_is_reported() {
             &[(3, "10.0.0"), (5, "10.0.0.2"), (6, "e")],
         ),
         (Format::Csv, "address\n10.0.0.1\n", &[(1, "address")]),
+        // Without its second quote, a field would be all that follows.
+        (Format::Csv, "entry,note\n10.0.0.1,\"a\n10.0.0.2,b\n10.0.0.3,c\n", &[(2, "10.0.0.1,\"a")]),
+        (Format::Csv, "entry,note\n::,x\n10.0.0.1,\"a\n10.0.0.2,\"b\"\n", &[(3, "10.0.0.1,\"a")]),
+        (Format::Csv, "entry,note\n10.0.0.1,a\"\n10.0.0.2,\"b\"\n", &[(2, "10.0.0.1,a\"")]),
+        (Format::Csv, "entry,note\n::,\"\"\n\"10.0.0.1\",\"a \"\"b\"\"\nc\"\nx,\n", &[(5, "x")]),
+        (
+            Format::Csv,
+            "entry,expires\n10.0.0.1\n10.0.0.2,7\n10.0.0.3,7,\nx,\n",
+            &[(2, "10.0.0.1"), (4, "10.0.0.3"), (5, "x")],
+        ),
+        (Format::Csv, "entry,note,note,entry\n10.0.0.1,,,\n", &[(1, "entry,note,note,entry")]),
+        (Format::Csv, "entry,expires,expires\n10.0.0.1,7,\n", &[(1, "entry,expires,expires")]),
         (
             Format::JsonLines,
             "\"10.0.0.1\"\n{\"entry\": \"10.0.0\"}\n{\"address\": 1}\n\n[]\n{\n{\"entry\":\"::\",\"expires\":-1}\n1\n",
