@@ -36,6 +36,10 @@ pub struct Entries {
     lines: Vec<u32>,
     /// When the entries expire, indexed as they are. Ends with the last one that does.
     expiries: Vec<Option<SystemTime>>,
+    /// Most entries that are read, with equal ones.
+    most: usize,
+    /// Whether there were more.
+    exceeds: bool,
 }
 
 impl Entries {
@@ -44,7 +48,14 @@ impl Entries {
     pub fn new(ty: impl Into<ListType>) -> Self {
         let ty = ty.into();
         let rows = ty.values().map(RowsBuilder::new);
-        Self { ty, entries: Vec::new(), lines: Vec::new(), numbers: Vec::new(), rows, expiries: Vec::new() }
+        let (numbers, lines, expiries) = (Vec::new(), Vec::new(), Vec::new());
+        Self { ty, entries: Vec::new(), numbers, rows, lines, expiries, most: usize::MAX, exceeds: false }
+    }
+
+    /// The same collection, which refuses more entries than these, with equal ones. A range of addresses is up to 254.
+    #[cfg(feature = "files")]
+    pub(crate) fn at_most(self, most: usize) -> Self {
+        Self { most, ..self }
     }
 
     /// Reads entries without values.
@@ -85,6 +96,12 @@ impl Entries {
         match (parse_all(self.ty.kind(), text), cells) {
             (Err(reason), _) => wrong.add(None, line, text, reason),
             (_, Err(reason)) => wrong.add(None, line, text, reason),
+            (Ok(entries), Ok(_)) if entries.len() > self.most.saturating_sub(self.entries.len()) => {
+                // Said once; other mistakes are still found.
+                if !std::mem::replace(&mut self.exceeds, true) {
+                    wrong.add(None, line, text, format!("more than {} entries, with equal ones", self.most));
+                }
+            }
             (Ok(entries), Ok(cells)) => {
                 if let Some(rows) = &mut self.rows {
                     let Some(number) = rows.add_cells(&cells) else {
@@ -174,7 +191,7 @@ impl Entries {
     /// The list of these entries, and when they expire.
     pub(crate) fn into_list(self) -> Result<(AnyList, Vec<(Entry, SystemTime)>), TooLarge> {
         let expiries = self.last_expiries().into_iter().map(|(entry, time)| (entry.clone(), time)).collect();
-        let Self { ty, entries, numbers, rows, expiries: _, lines: _ } = self;
+        let Self { ty, entries, numbers, rows, .. } = self;
         Ok((AnyList::new(ty.kind(), entries, numbers, rows)?, expiries))
     }
 

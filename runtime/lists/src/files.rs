@@ -2,6 +2,7 @@
 
 use crate::entries::Entries;
 use crate::error::WrongEntries;
+use crate::limits::Limits;
 use crate::value::{Cells, Scalar, WrongValue, article, complete};
 use crate::value_type::{Field, ListType, ScalarType, ValueType};
 use serde_json::{Map, Value};
@@ -77,10 +78,25 @@ impl Entries {
     /// ```
     ///
     /// # Errors
-    /// Everything that is wrong, each with its line, and its column if it is a value.
+    /// Everything that is wrong, each with its line, and its column if it is a value. More entries than lists hold by
+    /// [default](Limits::default), with equal ones: [`parse_at_most`](Self::parse_at_most) sets another bound.
     pub fn parse(ty: impl Into<ListType>, format: Format, text: &str) -> Result<Self, WrongEntries> {
+        Self::parse_at_most(ty, format, text, Limits::default().entries)
+    }
+
+    /// Reads entries as [`parse`](Self::parse) does, at most this many, with equal ones. A text of few bytes can be many: a range of
+    /// addresses is up to 254 networks.
+    ///
+    /// # Errors
+    /// Everything that is wrong, and the first entry beyond the bound.
+    pub fn parse_at_most(
+        ty: impl Into<ListType>,
+        format: Format,
+        text: &str,
+        most: usize,
+    ) -> Result<Self, WrongEntries> {
         let ty = ty.into();
-        let (mut entries, mut wrong) = (Self::new(&ty), WrongEntries::default());
+        let (mut entries, mut wrong) = (Self::new(&ty).at_most(most), WrongEntries::default());
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         match (format, ty.values()) {
             (Format::Lines, Some(values)) => {

@@ -347,3 +347,22 @@ fn of_equal_entries_the_last_says_when_they_expire() {
         assert_eq!(read_as(entries).1, kept, "{first} {second}");
     }
 }
+
+#[cfg(feature = "files")]
+#[test]
+fn a_text_has_no_more_entries_than_is_wanted() {
+    let (kind, range) = (Kind::Addresses, "::1..f::\n");
+    let count = Entries::parse(kind, Format::Lines, range).unwrap().len();
+    assert!(count > 100);
+    for (text, most) in [(range.repeat(2), count * 2), ("::1\n".repeat(7), 7)] {
+        assert_eq!(Entries::parse_at_most(kind, Format::Lines, &text, most).unwrap().len(), most);
+        let error = Entries::parse_at_most(kind, Format::Lines, &text, most - 1).unwrap_err();
+        assert_eq!(error.count(), 1);
+        let bound = format!("more than {} entries, with equal ones", most - 1);
+        assert!(error.to_string().contains(&bound), "{error}");
+    }
+    // All of a range or nothing of it, and other mistakes too.
+    let error =
+        Entries::parse_at_most(kind, Format::Lines, &format!("{range}{range}x\n{range}"), count + 1).unwrap_err();
+    assert_eq!(error.listed().iter().map(|wrong| wrong.line).collect::<Vec<_>>(), [Some(2), Some(3)]);
+}

@@ -13,6 +13,8 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 /// Largest body of a change, in bytes.
 const MAX_BODY: usize = 8 << 20;
+/// Most entries of a change, with equal ones. A range of addresses in a few bytes is up to 254.
+const MAX_ENTRIES: usize = 1_000_000;
 /// How long the rest of a refused body is read.
 const LINGER: Duration = Duration::from_secs(1);
 
@@ -210,13 +212,13 @@ fn made(state: &State, wanted: &Wanted, body: Vec<u8>) -> Reply {
 fn parsed(kind: Kind, form: Body, body: Vec<u8>) -> Result<Entries, Reply> {
     let text = String::from_utf8(body).map_err(|_| Reply::error(400, "the body is not UTF-8; nothing has changed"))?;
     let parsed = match form {
-        Body::Text(format) => Entries::parse(kind, format, &text),
+        Body::Text(format) => Entries::parse_at_most(kind, format, &text, MAX_ENTRIES),
         Body::JsonArray => {
             let elements: Vec<Json> = serde_json::from_str(&text)
                 .map_err(|error| Reply::error(400, format!("no array in JSON: {error}; nothing has changed")))?;
             // An element is what a line of JSON Lines is.
             let lines: Vec<String> = elements.iter().map(Json::to_string).collect();
-            Entries::parse(kind, Format::JsonLines, &lines.join("\n"))
+            Entries::parse_at_most(kind, Format::JsonLines, &lines.join("\n"), MAX_ENTRIES)
         }
     };
     parsed.map_err(|wrong| wrong_entries(&wrong, form))

@@ -98,7 +98,9 @@ fn wrong_entries_are_named_and_nothing_changes() {
     let answer = json(&reply);
     assert_eq!((reply.status, &answer["error"]), (400, &json!("2 wrong entries; nothing has changed")));
     assert_eq!((&answer["wrong"][0]["line"], &answer["wrong"][1]["line"]), (&json!(2), &json!(4)));
+    let many = "::1..f::\n".repeat(10_000);
     for (line, media, body, status, part) in [
+        ("POST /lists/nets", "text/plain", &*many, 400, "more than 1000000 entries"),
         ("POST /lists/ports", "application/json", "[1, 2.5]", 400, "\"element\":2"),
         ("POST /lists/ports", "application/json", "[1, 2", 400, "no array in JSON: EOF"),
         ("POST /lists/ports", "application/json", "{\"entry\": 1}", 400, "no array in JSON"),
