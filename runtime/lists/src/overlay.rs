@@ -226,6 +226,13 @@ impl Overlay {
         Ok((changed, records))
     }
 
+    /// Returns what is known of an entry of a list of this kind; `None`: nothing.
+    #[must_use]
+    pub fn mark(&self, list: &str, kind: Kind, entry: &Entry) -> Option<Mark> {
+        let marks = self.lists.get(list)?.iter().find(|marks| marks.kind == kind)?;
+        marks.by_entry.get(entry).map(|known| known.mark)
+    }
+
     /// Returns how many entries of a list were inserted and removed at run time, and still count.
     #[must_use]
     pub fn len_of(&self, list: &str, kind: Kind) -> usize {

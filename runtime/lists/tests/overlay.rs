@@ -136,6 +136,10 @@ fn the_last_word_counts() {
             }
             assert_eq!(numbers(&lists), expected);
             assert_eq!(overlay.len_of("n", KIND), said.len());
+            for number in 0..12_u8 {
+                let entry = Entry::parse(KIND, &number.to_string()).unwrap();
+                assert_eq!(overlay.mark("n", KIND, &entry), said.get(&number).copied());
+            }
             assert_eq!(kept.0.len(), said.len());
         }
     }

@@ -117,6 +117,9 @@ impl ListControl {
     /// Closes the file in which changes are kept, for a process that takes over. What was acknowledged is in it; further changes are refused.
     pub(crate) fn close(&self) {
         let mut inner = self.lock();
+        if let Err(why) = inner.mend() {
+            log::warn!("a refused change of lists may be in their file: {why}");
+        }
         inner.closed |= inner.store.take().is_some();
     }
 
@@ -204,11 +207,12 @@ impl ListControl {
         if inner.closed {
             return Err(ChangeError::HandedOver);
         }
+        inner.mend().map_err(ChangeError::Store)?;
         let Inner { overlay, store, .. } = &mut *inner;
         let policy = policy();
         let none = || ChangeError::Lists(ListsError::UnknownList { name: list.to_owned(), known: Vec::new() });
         let lists = policy.lists().ok_or_else(none)?;
-        let keep = |records: &[Record]| store.as_ref().map_or(Ok(()), |store| store.keep(records));
+        let keep = |records: &[Record]| store.as_mut().map_or(Ok(()), |store| store.keep(records));
         let done = match action {
             ListAction::Insert => overlay.insert(lists, list, entries, keep),
             ListAction::Remove => overlay.remove(lists, list, entries, keep),
@@ -288,11 +292,21 @@ impl ListControl {
 }
 
 impl Inner {
+    /// Makes sure that the store takes writes. What counts of the entries of a write that failed is what the overlay says.
+    fn mend(&mut self) -> Result<(), String> {
+        let Self { overlay, store, .. } = self;
+        let mark = |record: &Record| overlay.mark(&record.list, record.kind, &record.entry);
+        store.as_mut().map_or(Ok(()), |store| store.mend(mark))
+    }
+
     /// Keeps what has become obsolete. If that fails, the next start finds it out again.
-    fn forget(&self, records: &[Record]) {
-        if let (Some(store), [_, ..]) = (&self.store, records)
-            && let Err(why) = store.keep(records)
-        {
+    fn forget(&mut self, records: &[Record]) {
+        if records.is_empty() {
+            return;
+        }
+        let mended = self.mend();
+        let kept = self.store.as_mut().map_or(Ok(()), |store| mended.and_then(|()| store.keep(records)));
+        if let Err(why) = kept {
             log::warn!("obsolete changes of lists stay in their file: {why}");
         }
     }

@@ -2,7 +2,7 @@
 
 use celero_lists::{Entry, Kind, Mark, Record};
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// By list, kind and entry as text: what became of the entry, and when that ends, in seconds since 1970.
@@ -13,7 +13,13 @@ const INSERTED: u8 = 1;
 const INSERTED_UNTIL: u8 = 2;
 
 /// A file of changes.
-pub(super) struct Store(Database);
+pub(super) struct Store {
+    file: PathBuf,
+    /// `None` after a write that failed: redb refuses all further ones, until the file is opened again.
+    database: Option<Database>,
+    /// What the last write that failed was to keep. Perhaps it is on the disk.
+    doubtful: Vec<Record>,
+}
 
 impl Store {
     /// Opens a file, or creates it in a folder that exists.
@@ -21,8 +27,7 @@ impl Store {
     /// # Errors
     /// A sentence: the file can't be opened, is another one, or another process has it open.
     pub(super) fn open(file: &Path) -> Result<Self, String> {
-        let database = Database::create(file).map_err(|error| error.to_string())?;
-        let store = Self(database);
+        let mut store = Self { file: file.to_owned(), database: None, doubtful: Vec::new() };
         // From now on the table exists.
         store.keep(&[])?;
         Ok(store)
@@ -33,43 +38,75 @@ impl Store {
     /// # Errors
     /// A sentence: the file can't be read, or holds what this version does not know.
     pub(super) fn records(&self) -> Result<Vec<Record>, String> {
-        self.read().map_err(|error| error.to_string())?.into_iter().collect()
+        let Some(database) = &self.database else { return Err("the last write failed".to_owned()) };
+        read(database).map_err(|error| error.to_string())?.into_iter().collect()
     }
 
-    fn read(&self) -> Result<Vec<Result<Record, String>>, redb::Error> {
-        let table = self.0.begin_read()?.open_table(CHANGES)?;
-        let mut records = Vec::new();
-        for row in table.iter()? {
-            let (key, value) = row?;
-            records.push(record(key.value(), value.value()));
+    /// After a write that failed, opens the file again and writes what `mark` says of the entries of that write. Call it before
+    /// [`keep`](Self::keep).
+    ///
+    /// # Errors
+    /// A sentence: the disk still refuses.
+    pub(super) fn mend(&mut self, mark: impl Fn(&Record) -> Option<Mark>) -> Result<(), String> {
+        if self.database.is_some() {
+            return Ok(());
         }
-        Ok(records)
+        let mut doubtful = std::mem::take(&mut self.doubtful);
+        for record in &mut doubtful {
+            record.mark = mark(record);
+        }
+        self.keep(&doubtful)
     }
 
     /// Writes records in one transaction, and waits until they are on the disk.
     ///
     /// # Errors
-    /// A sentence: the disk refuses. Nothing was kept then.
-    pub(super) fn keep(&self, records: &[Record]) -> Result<(), String> {
-        self.write(records).map_err(|error| error.to_string())
+    /// A sentence: the disk refuses. Whether they were kept is known only after [`mend`](Self::mend).
+    pub(super) fn keep(&mut self, records: &[Record]) -> Result<(), String> {
+        let kept = self.try_keep(records);
+        if kept.is_err() {
+            self.doubtful.extend_from_slice(records);
+        }
+        kept
     }
 
-    fn write(&self, records: &[Record]) -> Result<(), redb::Error> {
-        let transaction = self.0.begin_write()?;
-        {
-            let mut table = transaction.open_table(CHANGES)?;
-            for Record { list, kind, entry, mark, .. } in records {
-                let entry = entry.to_string();
-                let key = (&**list, kind.name(), &*entry);
-                match mark {
-                    Some(mark) => drop(table.insert(key, value(*mark))?),
-                    None => drop(table.remove(key)?),
-                }
-            }
-        }
-        transaction.commit()?;
+    fn try_keep(&mut self, records: &[Record]) -> Result<(), String> {
+        // An error drops it.
+        let database = match self.database.take() {
+            Some(database) => database,
+            None => Database::create(&self.file).map_err(|error| error.to_string())?,
+        };
+        write(&database, records).map_err(|error| error.to_string())?;
+        self.database = Some(database);
         Ok(())
     }
+}
+
+fn read(database: &Database) -> Result<Vec<Result<Record, String>>, redb::Error> {
+    let table = database.begin_read()?.open_table(CHANGES)?;
+    let mut records = Vec::new();
+    for row in table.iter()? {
+        let (key, value) = row?;
+        records.push(record(key.value(), value.value()));
+    }
+    Ok(records)
+}
+
+fn write(database: &Database, records: &[Record]) -> Result<(), redb::Error> {
+    let transaction = database.begin_write()?;
+    {
+        let mut table = transaction.open_table(CHANGES)?;
+        for Record { list, kind, entry, mark, .. } in records {
+            let entry = entry.to_string();
+            let key = (&**list, kind.name(), &*entry);
+            match mark {
+                Some(mark) => drop(table.insert(key, value(*mark))?),
+                None => drop(table.remove(key)?),
+            }
+        }
+    }
+    transaction.commit()?;
+    Ok(())
 }
 
 fn value(mark: Mark) -> (u8, u64) {
@@ -101,6 +138,10 @@ fn record((list, kind, entry): (&str, &str, &str), (what, seconds): (u8, u64)) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use redb::StorageBackend;
+    use std::os::unix::fs::FileExt;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU8, Ordering};
 
     #[test]
     fn what_is_kept_is_read_again() {
@@ -121,11 +162,11 @@ mod tests {
             record(Kind::Texts, " A # \n\0,\"", Mark::Inserted(None)),
         ];
         {
-            let store = Store::open(&file).unwrap();
+            let mut store = Store::open(&file).unwrap();
             store.keep(&records).unwrap();
             assert!(Store::open(&file).is_err(), "two processes would overwrite each other");
         }
-        let store = Store::open(&file).unwrap();
+        let mut store = Store::open(&file).unwrap();
         assert_eq!(store.records().unwrap(), records);
         records[0].mark = None;
         store.keep(&records).unwrap();
@@ -134,5 +175,86 @@ mod tests {
         std::fs::write(&file, "something else\n".repeat(1000)).unwrap();
         assert!(Store::open(&file).is_err());
         let _ = std::fs::remove_file(&file);
+    }
+
+    /// A disk that fails when it is told to: with each write, or only when what was written is to be made durable.
+    #[derive(Debug)]
+    struct Disk {
+        file: std::fs::File,
+        fails: Arc<AtomicU8>,
+    }
+
+    const WRITING: u8 = 1;
+    const SYNCING: u8 = 2;
+
+    impl Disk {
+        fn check(&self, what: u8) -> std::io::Result<()> {
+            if self.fails.load(Ordering::Relaxed) == what {
+                Err(std::io::ErrorKind::StorageFull.into())
+            } else {
+                Ok(())
+            }
+        }
+    }
+
+    impl StorageBackend for Disk {
+        fn len(&self) -> std::io::Result<u64> {
+            Ok(self.file.metadata()?.len())
+        }
+
+        fn read(&self, offset: u64, out: &mut [u8]) -> std::io::Result<()> {
+            self.file.read_exact_at(out, offset)
+        }
+
+        fn set_len(&self, len: u64) -> std::io::Result<()> {
+            self.check(WRITING)?;
+            self.file.set_len(len)
+        }
+
+        fn sync_data(&self) -> std::io::Result<()> {
+            self.check(SYNCING)?;
+            self.file.sync_data()
+        }
+
+        fn write(&self, offset: u64, data: &[u8]) -> std::io::Result<()> {
+            self.check(WRITING)?;
+            self.file.write_all_at(data, offset)
+        }
+    }
+
+    /// A refused change does not come back, and later ones are kept.
+    #[test]
+    fn after_a_write_that_failed_others_are_kept() {
+        let record = |entry: &str, mark| Record {
+            list: "a".to_owned(),
+            kind: Kind::Addresses,
+            entry: Entry::parse(Kind::Addresses, entry).unwrap(),
+            mark,
+        };
+        let (inserted, removed) = (Some(Mark::Inserted(None)), Some(Mark::Removed));
+        for what in [WRITING, SYNCING] {
+            let file = std::env::temp_dir().join(format!("celero-store-{}-{what}.redb", std::process::id()));
+            let _ = std::fs::remove_file(&file);
+            let mut store = Store::open(&file).unwrap();
+            store.keep(&[record("192.0.2.1", removed)]).unwrap();
+            drop(store.database.take());
+            let fails = Arc::new(AtomicU8::new(0));
+            let open = std::fs::OpenOptions::new().read(true).write(true).open(&file).unwrap();
+            let disk = Disk { file: open, fails: Arc::clone(&fails) };
+            store.database = Some(Database::builder().create_with_backend(disk).unwrap());
+            store.keep(&[record("192.0.2.2", inserted)]).unwrap();
+            fails.store(what, Ordering::Relaxed);
+            store.keep(&[record("192.0.2.1", inserted), record("192.0.2.3", inserted)]).unwrap_err();
+            fails.store(0, Ordering::Relaxed);
+            let first = Entry::parse(Kind::Addresses, "192.0.2.1").unwrap();
+            store.mend(|record| (record.entry == first).then_some(Mark::Removed)).unwrap();
+            store.keep(&[record("192.0.2.4", inserted)]).unwrap();
+            let expected =
+                [("192.0.2.1", removed), ("192.0.2.2", inserted), ("192.0.2.4", inserted)].map(|(e, m)| record(e, m));
+            assert_eq!(store.records().unwrap(), expected);
+            drop(store);
+            assert_eq!(Store::open(&file).unwrap().records().unwrap(), expected);
+            let _ = std::fs::remove_file(&file);
+        }
     }
 }
