@@ -1,6 +1,7 @@
 //! [`Limits`]: how much lists may hold.
 
-/// How much all lists of a [`Lists`](crate::Lists) together may hold. A change that exceeds a limit is refused as a whole.
+/// How much all lists of a [`Lists`](crate::Lists) together may hold. A change that exceeds a limit is refused as a whole, unless it
+/// only removes entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {

@@ -366,3 +366,27 @@ fn a_text_has_no_more_entries_than_is_wanted() {
         Entries::parse_at_most(kind, Format::Lines, &format!("{range}{range}x\n{range}"), count + 1).unwrap_err();
     assert_eq!(error.listed().iter().map(|wrong| wrong.line).collect::<Vec<_>>(), [Some(2), Some(3)]);
 }
+
+#[test]
+fn what_only_removes_needs_no_room() {
+    let texts: Vec<String> = (0..2_000).map(|number| format!("{number:060}")).collect();
+    let entries = Entries::from_texts(Kind::Texts, &texts).unwrap();
+    let filled = |limits| {
+        let lists = Lists::new(limits);
+        lists.declare("t", Kind::Texts).unwrap();
+        lists.change().replace("t", entries.clone()).commit().unwrap();
+        lists
+    };
+    let bytes = |lists: &Lists| lists.load().infos().map(|info| info.bytes).sum::<usize>();
+    let mut limits = Limits::default();
+    limits.bytes = bytes(&filled(limits)) + 64;
+    let lists = filled(limits);
+    let mut change = lists.change();
+    for text in texts.iter().take(100) {
+        change = change.remove("t", text);
+    }
+    assert_eq!(change.commit().unwrap().removed, 100);
+    assert!(bytes(&lists) > limits.bytes, "the removed entries take room");
+    let error = lists.change().insert("t", "x").commit().unwrap_err();
+    assert!(matches!(error, ListsError::Limit { what: "bytes", .. }), "{error}");
+}
