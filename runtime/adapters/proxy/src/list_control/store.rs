@@ -1,7 +1,12 @@
 //! The file in which changes of lists are kept: an embedded transactional store. What was kept is there after a crash at any moment.
 
 use celero_lists::{Entry, Kind, Mark, Record};
+use redb::backends::FileBackend;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -74,12 +79,28 @@ impl Store {
         // An error drops it.
         let database = match self.database.take() {
             Some(database) => database,
-            None => Database::create(&self.file).map_err(|error| error.to_string())?,
+            None => {
+                let backend = FileBackend::new(opened(&self.file)?);
+                let database = backend.and_then(|backend| Database::builder().create_with_backend(backend));
+                database.map_err(|error| error.to_string())?
+            }
         };
         write(&database, records).map_err(|error| error.to_string())?;
         self.database = Some(database);
         Ok(())
     }
+}
+
+/// Opens a file, or creates one that only its owner may read. A symbolic link is not followed: whoever may write to the folder could let it
+/// lead to any file.
+fn opened(file: &Path) -> Result<File, String> {
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    options.open(file).map_err(|error| {
+        let is_link = error.raw_os_error() == Some(Errno::LOOP.raw_os_error());
+        if is_link { "it is a symbolic link, or in a loop of these".to_owned() } else { error.to_string() }
+    })
 }
 
 fn read(database: &Database) -> Result<Vec<Result<Record, String>>, redb::Error> {
@@ -139,7 +160,7 @@ fn record((list, kind, entry): (&str, &str, &str), (what, seconds): (u8, u64)) -
 mod tests {
     use super::*;
     use redb::StorageBackend;
-    use std::os::unix::fs::FileExt;
+    use std::os::unix::fs::{FileExt, PermissionsExt};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -177,10 +198,23 @@ mod tests {
         let _ = std::fs::remove_file(&file);
     }
 
+    #[test]
+    fn the_file_is_its_owners_and_no_link() {
+        let file = std::env::temp_dir().join(format!("celero-store-{}-own.redb", std::process::id()));
+        let link = file.with_extension("link");
+        let _ = (std::fs::remove_file(&file), std::fs::remove_file(&link));
+        drop(Store::open(&file).unwrap());
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert!(Store::open(&link).is_err_and(|error| error.contains("symbolic link")));
+        drop(Store::open(&file).unwrap());
+        let _ = (std::fs::remove_file(&file), std::fs::remove_file(&link));
+    }
+
     /// A disk that fails when it is told to: with each write, or only when what was written is to be made durable.
     #[derive(Debug)]
     struct Disk {
-        file: std::fs::File,
+        file: File,
         fails: Arc<AtomicU8>,
     }
 
@@ -239,7 +273,7 @@ mod tests {
             store.keep(&[record("192.0.2.1", removed)]).unwrap();
             drop(store.database.take());
             let fails = Arc::new(AtomicU8::new(0));
-            let open = std::fs::OpenOptions::new().read(true).write(true).open(&file).unwrap();
+            let open = File::options().read(true).write(true).open(&file).unwrap();
             let disk = Disk { file: open, fails: Arc::clone(&fails) };
             store.database = Some(Database::builder().create_with_backend(disk).unwrap());
             store.keep(&[record("192.0.2.2", inserted)]).unwrap();

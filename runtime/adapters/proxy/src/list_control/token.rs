@@ -4,7 +4,9 @@ use crate::error::Error;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use ring::digest::{Digest, SHA256, digest};
+use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// How many characters a token has.
@@ -22,8 +24,14 @@ impl AdminToken {
     pub(crate) fn load(file: &Path) -> Result<Self, Error> {
         let wrong = |why: String| Error::new(format!("error: {}, the token of `admin`: {why}", file.display()));
         let mut text = Vec::new();
-        let read = std::fs::File::open(file).and_then(|file| file.take(4096).read_to_end(&mut text));
-        read.map_err(|error| wrong(error.to_string()))?;
+        let read = File::open(file).and_then(|opened| {
+            let mode = exposure(&opened)?;
+            opened.take(4096).read_to_end(&mut text)?;
+            Ok(mode)
+        });
+        if let Some(mode) = read.map_err(|error| wrong(error.to_string()))? {
+            log::warn!("{}, the token of `admin`, is not only for its owner: its mode is {mode:o}", file.display());
+        }
         let token = text.trim_ascii();
         if !LENGTHS.contains(&token.len()) || !token.iter().all(u8::is_ascii_graphic) {
             let (least, most) = (LENGTHS.start(), LENGTHS.end());
@@ -43,6 +51,12 @@ impl AdminToken {
         // Digests are compared, so the time of the comparison says nothing of the token.
         scheme.eq_ignore_ascii_case(b"bearer ") && digest(&SHA256, token).as_ref() == self.0.as_ref()
     }
+}
+
+/// Returns the mode of a file that others than its owner may read, write or execute.
+fn exposure(file: &File) -> std::io::Result<Option<u32>> {
+    let mode = file.metadata()?.permissions().mode() & 0o777;
+    Ok(Some(mode).filter(|mode| mode & 0o077 != 0))
 }
 
 #[cfg(test)]
@@ -71,5 +85,16 @@ mod tests {
         }
         let right = format!("Bearer {text}");
         assert!(!shows(&[]) && !shows(&[&right, &right]) && !shows(&[&right, "Bearer x"]));
+    }
+
+    #[test]
+    fn a_file_for_others_too_is_noticed() {
+        let file = std::env::temp_dir().join(format!("celero-token-{}", std::process::id()));
+        std::fs::write(&file, "").unwrap();
+        for (mode, exposed) in [(0o600, None), (0o400, None), (0o640, Some(0o640)), (0o604, Some(0o604))] {
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(exposure(&File::open(&file).unwrap()).unwrap(), exposed);
+        }
+        let _ = std::fs::remove_file(&file);
     }
 }
