@@ -30,8 +30,7 @@ impl Entry {
             Key::Text(text) => {
                 // Most entries are ruled out without making a list.
                 let (text, value) = (text.trim_start_matches('*').as_bytes(), value.as_bytes());
-                let occurs = value.len() >= text.len()
-                    && value.windows(text.len().max(1)).any(|part| part.eq_ignore_ascii_case(text));
+                let occurs = text.is_empty() || value.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text));
                 occurs
                     && AnyList::new(kind, vec![self.clone()], Vec::new(), None)
                         .is_ok_and(|list| list.contains_text(value))
@@ -301,6 +300,11 @@ mod tests {
         }
         let entry = |kind, text| Entry::parse(kind, text).unwrap();
         assert_eq!(entry(Kind::Addresses, "10.0.0.0/8").contains(Kind::Addresses, "x"), None);
+        // Nothing but stars.
+        for text in ["*", "**"] {
+            assert_eq!(entry(Kind::Texts, text).contains(Kind::Texts, text), Some(true));
+            assert_eq!(entry(Kind::Texts, text).contains(Kind::Texts, "a"), Some(false));
+        }
         assert_eq!(entry(Kind::Integers, "1").contains(Kind::Integers, "x"), None);
     }
 
