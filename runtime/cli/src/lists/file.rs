@@ -38,7 +38,8 @@ pub(super) fn valid(ty: &ListType, path: &Path, output: &mut Output) -> Result<O
 pub(super) fn complain(path: &Path, wrong: &WrongEntries, output: &mut Output) {
     for entry in wrong.listed() {
         let line = entry.line.map(|line| format!(":{line}")).unwrap_or_default();
-        output.complain(&format!("error: {}{line}: {:?}: {}", path.display(), entry.entry, entry.reason));
+        let column = entry.column.as_ref().map(|column| format!("`{column}`: ")).unwrap_or_default();
+        output.complain(&format!("error: {}{line}: {:?}: {column}{}", path.display(), entry.entry, entry.reason));
     }
     let others = wrong.count().saturating_sub(wrong.listed().len());
     if others > 0 {
@@ -48,8 +49,13 @@ pub(super) fn complain(path: &Path, wrong: &WrongEntries, output: &mut Output) {
 
 /// Returns wrong entries as JSON.
 pub(super) fn wrong_json(wrong: &WrongEntries) -> Json {
-    let entry =
-        |entry: &celero_lists::WrongEntry| json!({ "line": entry.line, "entry": entry.entry, "reason": entry.reason });
+    let entry = |entry: &celero_lists::WrongEntry| {
+        let mut json = json!({ "line": entry.line, "entry": entry.entry, "reason": entry.reason });
+        if let (Json::Object(members), Some(column)) = (&mut json, &entry.column) {
+            members.insert("column".to_owned(), column.as_str().into());
+        }
+        json
+    };
     wrong.listed().iter().map(entry).collect()
 }
 

@@ -99,6 +99,7 @@ const GEO: &str = "addresses:{country: string, asn: int}";
 fn values_are_checked_and_decide_what_is_superfluous() {
     let wrong = file("lists-geo-wrong.csv", "entry,country,asn\n192.0.2.0/24,DE,AS1\n");
     let run = lists(&["check", "--kind", GEO, &wrong]);
+    assert_eq!(lists(&["check", "--json", "--kind", GEO, &wrong]).json()["files"][0]["wrong"][0]["column"], "asn");
     assert_eq!(run.code, 1);
     assert!(run.err.contains("`asn`: not an integer"), "{}", run.err);
 
