@@ -106,24 +106,27 @@ impl AnyList {
         with_levels!(self, levels => levels.wants_merge())
     }
 
+    /// Whether an entry contains the address; `None` if this is no list of addresses.
     #[inline]
-    pub(crate) fn contains_address(&self, address: IpAddr) -> bool {
-        if let Self::Addresses(levels) = self { levels.contains(address) } else { false }
+    pub(crate) fn has_address(&self, address: IpAddr) -> Option<bool> {
+        if let Self::Addresses(levels) = self { Some(levels.contains(address)) } else { None }
     }
 
+    /// Whether an entry contains the text; `None` if this is no list of texts or hosts.
     #[inline]
-    pub(crate) fn contains_text(&self, text: &[u8]) -> bool {
+    pub(crate) fn has_text(&self, text: &[u8]) -> Option<bool> {
         match self {
-            Self::Texts(levels) => levels.contains(text),
-            Self::TextsIgnoringCase(levels) => levels.contains(text),
-            Self::Hosts(levels) => levels.contains(text),
-            Self::Addresses(_) | Self::Integers(_) => false,
+            Self::Texts(levels) => Some(levels.contains(text)),
+            Self::TextsIgnoringCase(levels) => Some(levels.contains(text)),
+            Self::Hosts(levels) => Some(levels.contains(text)),
+            Self::Addresses(_) | Self::Integers(_) => None,
         }
     }
 
+    /// Whether an entry contains the integer; `None` if this is no list of integers.
     #[inline]
-    pub(crate) fn contains_integer(&self, number: i64) -> bool {
-        if let Self::Integers(levels) = self { levels.contains(number) } else { false }
+    pub(crate) fn has_integer(&self, number: i64) -> Option<bool> {
+        if let Self::Integers(levels) = self { Some(levels.contains(number)) } else { None }
     }
 
     #[inline]

@@ -33,7 +33,7 @@ impl Entry {
                 let occurs = text.is_empty() || value.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text));
                 occurs
                     && AnyList::new(kind, vec![self.clone()], Vec::new(), None)
-                        .is_ok_and(|list| list.contains_text(value))
+                        .is_ok_and(|list| list.has_text(value) == Some(true))
             }
         })
     }

@@ -161,6 +161,14 @@ impl<S: EntrySet> Levels<S> {
     /// Whether an entry contains the value.
     #[inline]
     pub(crate) fn contains(&self, value: S::Value<'_>) -> bool {
+        match &*self.levels {
+            [only] => only.entries.any(value, |_| true),
+            _ => self.contains_in_any(value),
+        }
+    }
+
+    #[inline(never)]
+    fn contains_in_any(&self, value: S::Value<'_>) -> bool {
         let mut newer: &[Arc<Level<S>>] = &[];
         for (index, level) in self.levels.iter().enumerate().rev() {
             if level.entries.any(value, |id| !is_removed(level, id, newer)) {

@@ -123,21 +123,42 @@ impl Snapshot {
     #[must_use]
     #[inline]
     pub fn contains_address(&self, list: ListId, address: IpAddr) -> bool {
-        self.get(list).is_some_and(|list| list.contains_address(address))
+        self.has_address(list, address) == Some(true)
+    }
+
+    /// Returns whether an address is in a list; `None` if the list was not declared or is none of addresses.
+    #[must_use]
+    #[inline]
+    pub fn has_address(&self, list: ListId, address: IpAddr) -> Option<bool> {
+        self.get(list)?.has_address(address)
     }
 
     /// Returns whether a text is in a list of texts or hosts; false if the list is of another kind. Takes time linear in the text.
     #[must_use]
     #[inline]
     pub fn contains_text(&self, list: ListId, text: &[u8]) -> bool {
-        self.get(list).is_some_and(|list| list.contains_text(text))
+        self.has_text(list, text) == Some(true)
+    }
+
+    /// Returns whether a text is in a list; `None` if the list was not declared or is none of texts or hosts. Takes time linear in the text.
+    #[must_use]
+    #[inline]
+    pub fn has_text(&self, list: ListId, text: &[u8]) -> Option<bool> {
+        self.get(list)?.has_text(text)
     }
 
     /// Returns whether an integer is in a list of integers; false if the list is of another kind.
     #[must_use]
     #[inline]
     pub fn contains_integer(&self, list: ListId, number: i64) -> bool {
-        self.get(list).is_some_and(|list| list.contains_integer(number))
+        self.has_integer(list, number) == Some(true)
+    }
+
+    /// Returns whether an integer is in a list; `None` if the list was not declared or is none of integers.
+    #[must_use]
+    #[inline]
+    pub fn has_integer(&self, list: ListId, number: i64) -> Option<bool> {
+        self.get(list)?.has_integer(number)
     }
 
     /// Returns the type of a list; `None` if it was not declared.

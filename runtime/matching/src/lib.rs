@@ -95,7 +95,7 @@ pub use headers::{HeaderSet, HeaderSetError};
 pub use hosts::{Hosts, HostsError};
 pub use literals::{FewLiterals, LiteralLevel, LiteralMap};
 pub use memory_budget::MemoryBudget;
-pub use networks::Networks;
+pub use networks::{Networks, SmallestNetwork, SmallestNetworks};
 pub use pattern::Matcher;
 pub use pattern_set::{PatternMatch, PatternSet};
 pub use prefixes::{PrefixMap, SuffixMap};

@@ -16,15 +16,27 @@ use celero_ir::ErrorKind;
 use celero_lists::{EntryId, Kind, ListId, ScalarRef, Snapshot};
 use std::net::IpAddr;
 
+/// The lists, and the list of a number. Whether it exists is asked of the snapshot.
+#[inline]
+fn numbered<'a>(cx: &Cx<'a>, list: i64) -> EvalResult<(&'a Snapshot, ListId)> {
+    let id = u32::try_from(list).map(ListId::from_number).map_err(|_| ErrorKind::Host)?;
+    Ok((cx.lists()?, id))
+}
+
 /// The list of a number, and its kind.
 ///
 /// # Errors
 /// `host` if there is no such list.
 #[inline]
 fn asked<'a>(cx: &Cx<'a>, list: i64) -> EvalResult<(&'a Snapshot, ListId, Kind)> {
-    let lists = cx.lists()?;
-    let id = u32::try_from(list).map(ListId::from_number).map_err(|_| ErrorKind::Host)?;
+    let (lists, id) = numbered(cx, list)?;
     Ok((lists, id, lists.kind(id).ok_or(ErrorKind::Host)?))
+}
+
+/// The error of a list that can't be asked for a value: it is of another kind, or does not exist.
+#[cold]
+fn unsuited(lists: &Snapshot, list: ListId) -> ErrorKind {
+    lists.kind(list).map_or(ErrorKind::Host, |_| ErrorKind::NoSuchOverload)
 }
 
 /// Whether a list contains a value.
@@ -48,10 +60,8 @@ pub(crate) fn list_has<'a>(cx: &Cx<'a>, list: i64, value: Value<'a>) -> EvalResu
 /// Whether a list of addresses contains an address.
 #[inline]
 pub(crate) fn list_has_address(cx: &Cx<'_>, list: i64, address: IpAddr) -> EvalResult<bool> {
-    match asked(cx, list)? {
-        (lists, id, Kind::Addresses) => Ok(lists.contains_address(id, address)),
-        _ => Err(ErrorKind::NoSuchOverload),
-    }
+    let (lists, id) = numbered(cx, list)?;
+    lists.has_address(id, address).ok_or_else(|| unsuited(lists, id))
 }
 
 /// Whether a list of texts or hosts contains a text, or a list of addresses the address that a text holds.
@@ -60,35 +70,31 @@ pub(crate) fn list_has_address(cx: &Cx<'_>, list: i64, address: IpAddr) -> EvalR
 /// `invalid_argument` if the list is one of addresses and the text no address.
 #[inline]
 pub(crate) fn list_has_text(cx: &Cx<'_>, list: i64, text: &str) -> EvalResult<bool> {
-    match asked(cx, list)? {
-        (_, _, Kind::Addresses) => {
-            cx.charge_each_byte(text.len())?;
+    cx.charge_each_byte(text.len())?;
+    let (lists, id) = numbered(cx, list)?;
+    match lists.has_text(id, text.as_bytes()) {
+        Some(has) => Ok(has),
+        None if lists.kind(id) == Some(Kind::Addresses) => {
             let address: IpAddr = text.parse().map_err(|_| ErrorKind::InvalidArgument)?;
             list_has_address(cx, list, address)
         }
-        _ => list_has_bytes(cx, list, text.as_bytes()),
+        None => Err(unsuited(lists, id)),
     }
 }
 
 /// Whether a list of texts or hosts contains a text that may not be UTF-8.
 #[inline]
 pub(crate) fn list_has_bytes(cx: &Cx<'_>, list: i64, bytes: &[u8]) -> EvalResult<bool> {
-    match asked(cx, list)? {
-        (_, _, Kind::Addresses | Kind::Integers) => Err(ErrorKind::NoSuchOverload),
-        (lists, id, _) => {
-            cx.charge_each_byte(bytes.len())?;
-            Ok(lists.contains_text(id, bytes))
-        }
-    }
+    cx.charge_each_byte(bytes.len())?;
+    let (lists, id) = numbered(cx, list)?;
+    lists.has_text(id, bytes).ok_or_else(|| unsuited(lists, id))
 }
 
 /// Whether a list of integers contains a number.
 #[inline]
 pub(crate) fn list_has_integer(cx: &Cx<'_>, list: i64, number: i64) -> EvalResult<bool> {
-    match asked(cx, list)? {
-        (lists, id, Kind::Integers) => Ok(lists.contains_integer(id, number)),
-        _ => Err(ErrorKind::NoSuchOverload),
-    }
+    let (lists, id) = numbered(cx, list)?;
+    lists.has_integer(id, number).ok_or_else(|| unsuited(lists, id))
 }
 
 /// The number of no entry.
@@ -119,9 +125,10 @@ pub(crate) fn list_find<'a>(cx: &Cx<'a>, list: i64, key: Value<'a>) -> EvalResul
 /// The entry of an address in a list of addresses.
 #[inline]
 pub(crate) fn list_find_address(cx: &Cx<'_>, list: i64, address: IpAddr) -> EvalResult<i64> {
-    match asked(cx, list)? {
-        (lists, id, Kind::Addresses) => Ok(entry_number(lists.find_address(id, address))),
-        _ => Err(ErrorKind::NoSuchOverload),
+    let (lists, id) = numbered(cx, list)?;
+    match lists.find_address(id, address) {
+        None if lists.kind(id) != Some(Kind::Addresses) => Err(unsuited(lists, id)),
+        found => Ok(entry_number(found)),
     }
 }
 
@@ -147,9 +154,10 @@ pub(crate) fn list_find_text(cx: &Cx<'_>, list: i64, text: &str) -> EvalResult<i
 /// The entry of a number in a list of integers.
 #[inline]
 pub(crate) fn list_find_integer(cx: &Cx<'_>, list: i64, number: i64) -> EvalResult<i64> {
-    match asked(cx, list)? {
-        (lists, id, Kind::Integers) => Ok(entry_number(lists.find_integer(id, number))),
-        _ => Err(ErrorKind::NoSuchOverload),
+    let (lists, id) = numbered(cx, list)?;
+    match lists.find_integer(id, number) {
+        None if lists.kind(id) != Some(Kind::Integers) => Err(unsuited(lists, id)),
+        found => Ok(entry_number(found)),
     }
 }
 
@@ -165,7 +173,7 @@ pub(crate) fn list_entry(_: &Cx<'_>, entry: i64) -> EvalResult<i64> {
 /// A field of the value of an entry; `None` if there is no entry, or it leaves the field out.
 #[inline]
 fn value_of<'a>(cx: &Cx<'a>, list: i64, field: i64, entry: i64) -> EvalResult<Option<ScalarRef<'a>>> {
-    let (lists, id, _) = asked(cx, list)?;
+    let (lists, id) = numbered(cx, list)?;
     let field = u32::try_from(field).map_err(|_| ErrorKind::Host)?;
     Ok(EntryId::from_number(entry).and_then(|entry| lists.value(id, entry, field)))
 }

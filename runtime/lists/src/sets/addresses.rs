@@ -1,43 +1,16 @@
 //! Networks of both families.
 
+use super::column::{Column, V4Firsts};
 use super::{EntrySet, Keys};
 use crate::entry::{Key, Network};
-use celero_matching::Networks;
+use celero_matching::SmallestNetworks;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A set of networks. Their numbers are in the order of their first addresses, those of IPv4 first.
 pub(crate) struct Addresses {
-    networks: Networks,
-    v4: Column<u32>,
-    v6: Column<u128>,
-}
-
-/// The networks of one family, in order.
-struct Column<T> {
-    first: Box<[T]>,
-    prefix: Box<[u8]>,
-}
-
-impl<T: Copy + Ord> Column<T> {
-    fn new(networks: impl Iterator<Item = (T, u8)>) -> Self {
-        let (first, prefix): (Vec<T>, Vec<u8>) = networks.unzip();
-        Self { first: first.into(), prefix: prefix.into() }
-    }
-
-    fn get(&self, index: usize) -> Option<(T, u8)> {
-        Some((*self.first.get(index)?, *self.prefix.get(index)?))
-    }
-
-    fn position(&self, first: T, prefix: u8) -> Option<usize> {
-        let from = self.first.partition_point(|other| *other < first);
-        let mut same =
-            (from..).map_while(|index| Some((index, self.get(index)?))).take_while(|(_, own)| own.0 == first);
-        same.find(|(_, own)| own.1 == prefix).map(|(index, _)| index)
-    }
-
-    fn heap_bytes(&self) -> usize {
-        size_of_val(&*self.first).saturating_add(self.prefix.len())
-    }
+    networks: SmallestNetworks,
+    v4: Column<V4Firsts>,
+    v6: Column<Box<[u128]>>,
 }
 
 impl From<Network> for Key {
@@ -62,16 +35,16 @@ impl EntrySet for Addresses {
             IpAddr::V4(_) => None,
             IpAddr::V6(address) => Some((address.to_bits(), *prefix)),
         });
-        Some(Self { networks: Networks::new(&pairs), v4: Column::new(v4), v6: Column::new(v6) })
+        Some(Self { networks: SmallestNetworks::new(&pairs), v4: Column::new(v4), v6: Column::new(v6) })
     }
 
     fn len(&self) -> usize {
-        self.v4.first.len().saturating_add(self.v6.first.len())
+        self.v4.len().saturating_add(self.v6.len())
     }
 
     fn key(&self, id: u32) -> Option<Network> {
         let index = id as usize;
-        let (address, prefix): (IpAddr, u8) = match index.checked_sub(self.v4.first.len()) {
+        let (address, prefix): (IpAddr, u8) = match index.checked_sub(self.v4.len()) {
             None => self.v4.get(index).map(|(first, prefix)| (Ipv4Addr::from_bits(first).into(), prefix))?,
             Some(index) => self.v6.get(index).map(|(first, prefix)| (Ipv6Addr::from_bits(first).into(), prefix))?,
         };
@@ -80,13 +53,16 @@ impl EntrySet for Addresses {
 
     #[inline]
     fn any(&self, address: IpAddr, counts: impl FnMut(u32) -> bool) -> bool {
-        self.networks.matches(address.to_canonical()).any(counts)
+        self.most_specific(address, counts).is_some()
     }
 
     #[inline]
     fn most_specific(&self, address: IpAddr, mut counts: impl FnMut(u32) -> bool) -> Option<u32> {
-        // The smallest network comes first.
-        self.networks.matches(address.to_canonical()).find(|id| counts(*id))
+        let found = self.networks.find(address.to_canonical())?;
+        if counts(found.id) {
+            return Some(found.id);
+        }
+        if found.is_nested { self.around(found.id, counts) } else { None }
     }
 
     fn rank(&self, id: u32) -> u8 {
@@ -96,7 +72,7 @@ impl EntrySet for Addresses {
     fn id_of(&self, key: &Network) -> Option<u32> {
         let position = match key.address {
             IpAddr::V4(first) => self.v4.position(first.to_bits(), key.prefix)?,
-            IpAddr::V6(first) => self.v6.position(first.to_bits(), key.prefix)?.checked_add(self.v4.first.len())?,
+            IpAddr::V6(first) => self.v6.position(first.to_bits(), key.prefix)?.checked_add(self.v4.len())?,
         };
         u32::try_from(position).ok()
     }
@@ -112,5 +88,18 @@ impl EntrySet for Addresses {
     fn heap_bytes(&self) -> usize {
         let columns = self.v4.heap_bytes().saturating_add(self.v6.heap_bytes());
         columns.saturating_add(self.networks.heap_bytes())
+    }
+}
+
+impl Addresses {
+    /// The smallest network that `counts` of those that contain the network of a number.
+    #[inline(never)]
+    fn around(&self, id: u32, mut counts: impl FnMut(u32) -> bool) -> Option<u32> {
+        let (index, of_v4) = (id as usize, self.v4.len());
+        let mut counted = |place: usize| u32::try_from(place).ok().filter(|id| counts(*id));
+        match index.checked_sub(of_v4) {
+            None => self.v4.around(index).find_map(counted),
+            Some(index) => self.v6.around(index).find_map(|place| counted(place.saturating_add(of_v4))),
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! keeps its entries in order, so that it can be listed and merged with another one.
 
 mod addresses;
+mod column;
 mod hosts;
 mod integers;
 mod strings;

@@ -9,14 +9,15 @@ mod build;
 mod lines;
 mod prefix;
 mod segments;
+mod smallest;
 mod trie;
 
 #[cfg(test)]
 mod tests;
 
-use segments::{NESTED, NO_NETWORK, Network, Owner, last_bits, segments};
+use segments::{NESTED, NO_NETWORK, Owner};
+pub use smallest::{SmallestNetwork, SmallestNetworks};
 use std::net::IpAddr;
-use trie::Trie;
 
 /// Finds the networks (CIDR blocks) that contain an address.
 ///
@@ -39,8 +40,7 @@ use trie::Trie;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Networks {
-    v4: Trie<u32>,
-    v6: Trie<u128>,
+    smallest: SmallestNetworks,
     /// Indexed by id: the next larger network that contains it. Empty if no network is in another one.
     parents: Box<[Owner]>,
 }
@@ -61,55 +61,23 @@ impl Networks {
     /// all match. Networks after the first [`Networks::MOST`] do not match.
     #[must_use]
     pub fn new(networks: &[(IpAddr, u8)]) -> Self {
-        let (mut v4, mut v6): (Vec<Network<u32>>, Vec<Network<u128>>) = (Vec::new(), Vec::new());
-        for (id, (address, prefix)) in (0..).zip(networks).take(Self::MOST) {
-            match address {
-                IpAddr::V4(address) => {
-                    let prefix = (*prefix).min(32);
-                    let within = last_bits(32_u32.saturating_sub(prefix.into())) as u32;
-                    v4.push((address.to_bits() & !within, prefix, id));
-                }
-                IpAddr::V6(address) => {
-                    let prefix = (*prefix).min(128);
-                    let within = last_bits(128_u32.saturating_sub(prefix.into()));
-                    v6.push((address.to_bits() & !within, prefix, id));
-                }
-            }
-        }
         let mut parents = Vec::new();
-        let mut parent = |id: u32, outer| {
+        let smallest = SmallestNetworks::with_parents(networks, |id, outer| {
             if parents.is_empty() {
                 parents.resize(networks.len(), NO_NETWORK);
             }
             if let Some(parent) = parents.get_mut(id as usize) {
                 *parent = outer;
             }
-        };
-        let lengths: Vec<u8> = networks.iter().map(|(_, prefix)| *prefix).collect();
-        let v4 = build::build(&segments(v4, &mut parent), &lengths);
-        let v6 = build::build(&segments(v6, &mut parent), &lengths);
-        Self { v4, v6, parents: parents.into() }
-    }
-
-    /// The smallest network that contains `address`, or [`NO_NETWORK`].
-    #[inline]
-    fn owner(&self, address: IpAddr) -> Owner {
-        match address {
-            IpAddr::V4(address) => self.v4.owner(address.to_bits()),
-            IpAddr::V6(address) => self.owner_v6(address.to_bits()),
-        }
-    }
-
-    #[inline(never)]
-    fn owner_v6(&self, address: u128) -> Owner {
-        self.v6.owner(address)
+        });
+        Self { smallest, parents: parents.into() }
     }
 
     /// The ids of all networks that contain `address`, each once, the smallest network first.
     #[inline]
     #[must_use]
     pub fn matches(&self, address: IpAddr) -> Matches<'_> {
-        Matches { next: self.owner(address), parents: &self.parents }
+        Matches { next: self.smallest.owner(address), parents: &self.parents }
     }
 
     /// Calls `hit` once with the id of each network that contains `address`, the smallest network first.
@@ -122,22 +90,20 @@ impl Networks {
     #[inline]
     #[must_use]
     pub fn longest(&self, address: IpAddr) -> Option<u32> {
-        let owner = self.owner(address);
-        (owner != NO_NETWORK).then_some(owner & !NESTED)
+        self.smallest.find(address).map(|found| found.id)
     }
 
     /// Whether some network contains `address`.
     #[inline]
     #[must_use]
     pub fn any(&self, address: IpAddr) -> bool {
-        self.owner(address) != NO_NETWORK
+        self.smallest.any(address)
     }
 
     /// Bytes held on the heap.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
-        let parts = [self.v4.heap_bytes(), self.v6.heap_bytes(), size_of_val(&*self.parents)];
-        parts.into_iter().fold(0, usize::saturating_add)
+        self.smallest.heap_bytes().saturating_add(size_of_val(&*self.parents))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Answers against a comparison of bits, and bounds on memory and on blocks read.
 
 use super::bits::MOST_KEYS;
+use super::segments::last_bits;
 use super::*;
 use crate::testing::{Rng, distinct};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -172,8 +173,12 @@ fn hostile_sets_are_neither_deep_nor_large() {
             let blocks = |address: IpAddr| {
                 let mut blocks = 0_u32;
                 let found = match address {
-                    IpAddr::V4(address) => map.v4.walk(address.to_bits(), map.v4.root, |_| blocks += 1),
-                    IpAddr::V6(address) => map.v6.walk(address.to_bits(), map.v6.root, |_| blocks += 1),
+                    IpAddr::V4(address) => {
+                        map.smallest.v4.walk(address.to_bits(), map.smallest.v4.root, |_| blocks += 1)
+                    }
+                    IpAddr::V6(address) => {
+                        map.smallest.v6.walk(address.to_bits(), map.smallest.v6.root, |_| blocks += 1)
+                    }
                 };
                 assert!(found.is_some(), "{name}");
                 blocks
@@ -182,7 +187,9 @@ fn hostile_sets_are_neither_deep_nor_large() {
             // Each block leaves at most an eighth of the segments.
             let bound = (set.len() * 2 / MOST_KEYS).max(1).ilog(8) + 3;
             assert!(most.unwrap() <= bound, "{name}: {most:?} blocks of at most {bound}");
-            for (family, bytes, most) in [("v4", map.v4.heap_bytes(), 48), ("v6", map.v6.heap_bytes(), 64)] {
+            for (family, bytes, most) in
+                [("v4", map.smallest.v4.heap_bytes(), 48), ("v6", map.smallest.v6.heap_bytes(), 64)]
+            {
                 let bound = most * set.len() + 1024;
                 assert!(
                     bytes <= bound,
@@ -221,10 +228,28 @@ fn most_addresses_take_one_line() {
         let more = networks.iter().filter(|(address, _)| {
             let IpAddr::V4(address) = address else { return false };
             let mut blocks = 0_u32;
-            map.v4.walk(address.to_bits(), map.v4.root, |_| blocks += 1).unwrap();
+            map.smallest.v4.walk(address.to_bits(), map.smallest.v4.root, |_| blocks += 1).unwrap();
             blocks > 1
         });
         assert!(more.count() < networks.len() / 3, "nested: {nested}");
         assert!(map.heap_bytes() < 26 * networks.len(), "{}", map.heap_bytes());
+    }
+}
+
+/// The smallest network alone is that of the whole set, with whether there are others.
+#[test]
+fn the_smallest_network_is_the_first_of_all() {
+    let mut rng = Rng::new(7);
+    for (_, set) in hostile_sets() {
+        let networks: Vec<(IpAddr, u8)> = set.iter().map(|(a, p)| (Ipv4Addr::from_bits(*a).into(), *p)).collect();
+        let (all, smallest) = (Networks::new(&networks), SmallestNetworks::new(&networks));
+        let addresses = networks.iter().map(|(address, _)| *address);
+        for address in addresses.chain((0..1_000).map(|_| Ipv4Addr::from_bits(rng.word() as u32).into())) {
+            let mut found = all.matches(address);
+            let right = found.next().map(|id| (id, found.next().is_some()));
+            assert_eq!(smallest.find(address).map(|network| (network.id, network.is_nested)), right, "{address}");
+            assert_eq!(smallest.any(address), right.is_some());
+        }
+        assert!(smallest.heap_bytes() <= all.heap_bytes());
     }
 }
