@@ -3,7 +3,7 @@
 mod define;
 mod filter;
 mod lists;
-mod names;
+pub(crate) mod names;
 mod overlap;
 mod problem;
 

@@ -25,6 +25,14 @@ fn written(name: &str, after_dot: bool) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether a rule in CEL can name a list of this name, `lists.NAME`.
+///
+/// # Errors
+/// The reason why not.
+pub(crate) fn list(name: &str) -> Result<(), String> {
+    written(name, true)
+}
+
 /// Whether a variable may have this name.
 ///
 /// # Errors

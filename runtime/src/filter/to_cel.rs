@@ -3,7 +3,7 @@
 //! A comparison with a missing value is false here and an error in CEL, so it becomes `default(.., false)`. Text is bytes here and UTF-8
 //! there: where that could make a difference, and for everything that CEL lacks, there is no translation, and a note says why.
 
-use crate::env::{FilterBinding, Source};
+use crate::env::{FilterBinding, Source, names};
 use crate::lint::NO_EQUAL;
 use celero_frontend::filter::{
     AccessStep, BytesLiteral, Comparison, Connective, FilterExpr, FilterLiteral, FilterTree, FilterType, IpItem,
@@ -113,7 +113,10 @@ impl Translation<'_> {
                 };
                 let missing =
                     matches!(comparison, Comparison::Order(OrderOp::NotEqual, _)) && tree.scheme().nil_not_equal();
-                let test = self.comparison(id, &value, comparison)?;
+                let test = match comparison {
+                    Comparison::InList(name) => self.in_list(id, &value, element.is_none(), name)?,
+                    comparison => self.comparison(id, &value, comparison)?,
+                };
                 Some(absorbed(&value, &test, missing))
             }
             FilterExpr::Quantifier { all, operand } => self.quantifier(id, *all, *operand),
@@ -221,8 +224,33 @@ impl Translation<'_> {
             Comparison::Wildcard(wildcard) => self.wildcard(id, value, wildcard, "wildcard")?,
             Comparison::StrictWildcard(wildcard) => self.wildcard(id, value, wildcard, "strictWildcard")?,
             Comparison::OneOf(items) => return self.one_of(id, value, items),
-            Comparison::InList(_) => return self.none(id, "a list of the host"),
+            Comparison::InList(_) => return self.none(id, "a list here"),
         })
+    }
+
+    /// A question to a list. `is_whole` says whether `value` is what the comparison names, not an element of it.
+    fn in_list(&mut self, id: NodeId, value: &Value, is_whole: bool, name: &str) -> Option<String> {
+        let FilterExpr::Compare { value: node, .. } = *self.tree.expr(id) else { return self.none(id, "this") };
+        let ty = &self.tree.node(node).ty;
+        if self.binding.list(name, ty).is_none() {
+            return self.none(id, &format!("the list `{name}`, which is not declared"));
+        }
+        if let Err(why) = names::list(name) {
+            return self.none(id, &format!("the list `{name}`: {why}"));
+        }
+        // The list sees bytes here and text there, which differ where they are not UTF-8.
+        if *ty == FilterType::Bytes && !(is_whole && self.is_variable_of_text(node)) {
+            return self.none(id, "a list that is asked for bytes that may not be UTF-8");
+        }
+        Some(format!("{} in lists.{name}", value.text))
+    }
+
+    /// Whether a value is a field that is a variable whose value is text.
+    fn is_variable_of_text(&self, value: NodeId) -> bool {
+        match self.tree.expr(value) {
+            FilterExpr::Field(index) => matches!(self.binding.source(*index), Source::Variable(_, Type::String)),
+            _ => false,
+        }
     }
 
     fn one_of(&mut self, id: NodeId, value: &Value, items: &SetItems) -> Option<String> {

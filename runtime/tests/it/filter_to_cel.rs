@@ -2,6 +2,7 @@
 
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
+use celero::lists::{Kind, Limits, Lists};
 use celero::{Bindings, Engine, Env, List, Tier, Type, Value};
 
 /// Rules about requests. Each has an equal in CEL.
@@ -99,13 +100,99 @@ fn translations_of_rules_about_variables_are_equal() {
     }
 }
 
+/// The lists that both languages ask.
+fn lists() -> Lists {
+    let lists = Lists::new(Limits::default());
+    for (name, kind) in [
+        ("bad", Kind::Addresses),
+        ("cf.open", Kind::Addresses),
+        ("ports", Kind::Integers),
+        ("tenants", Kind::Hosts),
+        ("agents", Kind::Texts),
+        ("17", Kind::Addresses),
+        ("in", Kind::Addresses),
+    ] {
+        lists.declare(name, kind).unwrap();
+    }
+    lists
+}
+
+/// Lists are asked for the same in both languages, in both directions, whatever is in them.
+#[test]
+fn questions_to_lists_have_an_equal() {
+    let lists = lists();
+    let cel = Env::<RequestContext<'_>>::new().lists(&lists);
+    let filter = cel.clone().filter_language(FilterLanguage::http());
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let rules = [
+        ("ip.src in $bad", "source.address in lists.bad"),
+        ("not ip.src in $cf.open", "!(source.address in lists.cf.open)"),
+        ("http.host in $tenants", "request.host in lists.tenants"),
+        ("http.request.uri.path in $agents", "request.path in lists.agents"),
+        ("tcp.srcport in $ports", "source.port in lists.ports"),
+    ];
+    let requests =
+        ["https://a.example/x", "https://b.example/", "/x"].map(|uri| http::Request::get(uri).body(()).unwrap());
+    let sources = [None, Some("192.0.2.7:80"), Some("[2001:db8::1]:443")];
+    let change = |list: &str, entry: &str| lists.change().insert(list, entry).commit().unwrap();
+    let mut truths = 0;
+    for (list, entry) in [
+        ("bad", "192.0.2.0/24"),
+        ("cf.open", "2001:db8::/32"),
+        ("tenants", "a.example"),
+        ("agents", "/x"),
+        ("ports", "80"),
+    ] {
+        change(list, entry);
+        for (rule, wanted) in rules {
+            let text = engine.to_cel(&filter, rule).unwrap_or_else(|error| panic!("{rule}: {error}"));
+            assert!(text.contains(wanted.trim_start_matches("!(").trim_end_matches(')')), "{rule}: {text}");
+            let back = engine.to_filter(&filter, wanted).unwrap_or_else(|error| panic!("{wanted}: {error}"));
+            let programs = [
+                engine.compile(&filter, rule).unwrap(),
+                engine.compile(&cel, &text).unwrap(),
+                engine.compile(&filter, back.text()).unwrap(),
+            ];
+            for (request, source) in requests.iter().flat_map(|request| sources.map(|source| (request, source))) {
+                let context = RequestContext::new(request);
+                let context =
+                    source.map_or(context, |source| RequestContext::new(request).with_source(source.parse().unwrap()));
+                let [right, translated, returned] = programs.each_ref().map(|program| program.test(&context));
+                assert_eq!(translated, right, "{rule}\n{text}");
+                // CEL fails where a value is missing; its translation is false then.
+                let of_cel = engine.compile(&cel, wanted).unwrap().test(&context);
+                assert_eq!(returned, Ok(of_cel == Ok(true)), "{wanted}\n{}", back.text());
+                truths += usize::from(right == Ok(true));
+            }
+        }
+    }
+    assert!(truths > 40, "{truths}");
+    for (rule, what) in [
+        ("http.user_agent in $agents", "a list that is asked for bytes that may not be UTF-8"),
+        ("any(http.request.headers[\"a\"][*] in $agents)", "a list that is asked for bytes that may not be UTF-8"),
+        ("ip.src in $17", "the list `17`: `17` is not an identifier"),
+        ("ip.src in $in", "the list `in`: `in` is a reserved word"),
+    ] {
+        let error = engine.to_cel(&filter, rule).unwrap_err().to_string();
+        assert!(error.contains(what), "{rule}: {error}");
+    }
+    for (rule, what) in [
+        ("request.headers['user-agent'] in lists.agents", "a list that is asked for text that may not be UTF-8"),
+        ("source.address in lists.tenants", "a list that is asked for a value of another type"),
+        ("'a' in lists.agents", "of type `string`"),
+    ] {
+        let error = engine.to_filter(&filter, rule).unwrap_err().to_string();
+        assert!(error.contains(what), "{rule}: {error}");
+    }
+}
+
 #[test]
 fn what_has_no_equal_is_marked() {
     let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http().any_list(true));
     let engine = Engine::new();
     for (rule, what) in [
         (r#"http.host eq "\xff""#, "bytes that are not UTF-8"),
-        ("ip.src in $bad", "a list of the host"),
+        ("ip.src in $bad", "the list `bad`, which is not declared"),
         ("ip.src lt 10.0.0.1", "an order of addresses"),
         (r#"http.host matches "a.c""#, "a pattern that sees bytes"),
         (r#"any(http.request.headers[*][*] eq "b")"#, "several `[*]`"),

@@ -141,6 +141,12 @@ impl FilterBinding {
         self.lists.get(&(name.into(), ty.clone())).copied()
     }
 
+    /// The name of a list that can be asked for values of a type, by its number.
+    pub(crate) fn list_name(&self, list: u32, ty: &FilterType) -> Option<&str> {
+        let mut names = self.lists.iter().filter(|((_, of), number)| **number == list && of == ty);
+        names.next().map(|((name, _), _)| &**name)
+    }
+
     /// Whether the value of a field depends on lists.
     pub(crate) fn asks_lists(&self) -> bool {
         self.asks_lists

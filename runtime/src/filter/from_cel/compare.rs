@@ -113,6 +113,9 @@ impl Translation<'_> {
 
     /// `value in [constants]`, `constant in list`, `key in map`.
     fn membership(&mut self, id: NodeId, value: NodeId, of: NodeId) -> Option<Outcomes> {
+        if let Reference::InList(list) = *self.checked.reference(id) {
+            return self.in_list(id, value, list);
+        }
         let ast = self.checked.ast();
         match ast.expr(of) {
             Expr::List { elements, optional } if optional.is_empty() => {
@@ -152,6 +155,19 @@ impl Translation<'_> {
                 }
                 Some(found)
             }
+        }
+    }
+
+    /// `value in lists.NAME`.
+    fn in_list(&mut self, id: NodeId, node: NodeId, list: u32) -> Option<Outcomes> {
+        let value = self.value(node)?;
+        // The list sees text there and bytes here, which differ where they are not UTF-8.
+        if value.ty == FilterType::Bytes && !matches!(self.checked.reference(node), Reference::Variable(_)) {
+            return self.none(id, "a list that is asked for text that may not be UTF-8");
+        }
+        match self.binding.list_name(list, &value.ty).map(str::to_owned) {
+            Some(name) => self.test(id, &value, &Test::InList(name)),
+            None => self.none(id, "a list that is asked for a value of another type"),
         }
     }
 

@@ -25,6 +25,8 @@ pub(super) enum Test {
     },
     OneOf(Vec<Constant>),
     Networks(Vec<IpNet>),
+    /// It is in the list of this name.
+    InList(String),
     /// It is a `Bool`.
     IsTrue,
     /// It is there.
@@ -90,6 +92,7 @@ fn text(value: &Operand, test: &Test) -> Option<String> {
         }
         Test::OneOf(constants) => list(constants.iter().map(Constant::text).collect()),
         Test::Networks(networks) => list(networks.iter().map(|network| network.trunc().to_string()).collect()),
+        Test::InList(name) => format!("{subject} in ${name}"),
         Test::IsTrue => subject.clone(),
         Test::Present => match value.ty {
             FilterType::Bytes => format!("{subject} contains {}", quoted_bytes(b"")),
@@ -152,7 +155,12 @@ fn on_constant(test: &Test, value: &Constant) -> Option<bool> {
                 constants.iter().map(|constant| order(constant).map(|order| order == Ordering::Equal)).collect();
             Some(found?.contains(&true))
         }
-        Test::Matches(_) | Test::Wildcard { .. } | Test::Networks(_) | Test::IsTrue | Test::Present => None,
+        Test::Matches(_)
+        | Test::Wildcard { .. }
+        | Test::Networks(_)
+        | Test::InList(_)
+        | Test::IsTrue
+        | Test::Present => None,
     }
 }
 
