@@ -3,10 +3,12 @@
 //!
 //! All take the time from the caller or from a clock that stands still: reading a clock costs more than a decision, and the same for all.
 
+use crate::measure::allocated;
 use celero_limits::{Bucket, Limiter, Quota, Time};
 use governor::clock::FakeRelativeClock;
 use governor::{Quota as GovernorQuota, RateLimiter};
 use serde_json::{Value, json};
+use std::any::Any;
 use std::hint::black_box;
 use std::num::NonZeroU32;
 use std::sync::Barrier;
@@ -22,12 +24,12 @@ type Ask<'l> = Box<dyn Fn(u64) -> bool + Send + Sync + 'l>;
 /// A contender: its name, and how it decides.
 type Contender<'l> = (&'static str, Ask<'l>);
 
-/// Measures all contenders. Returns a row for each workload.
+/// Measures all contenders. Returns a row for each workload. Compares a million decisions first.
 ///
 /// # Errors
 /// A decision that differs from governor's.
 pub fn compare_limits(rounds: usize) -> Result<Vec<Value>, String> {
-    same_decisions(200_000)?;
+    same_decisions(1_000_000)?;
     let mut rows = Vec::new();
     let now = Time::from_nanos(0);
     // Nothing is refused: the burst is larger than the number of requests that are measured.
@@ -45,6 +47,7 @@ pub fn compare_limits(rounds: usize) -> Result<Vec<Value>, String> {
     let limiter = Limiter::token_bucket(quota).with_keys(2 << 20).build();
     let keyed = RateLimiter::dashmap_with_clock(theirs, clock());
     let rate = pingora_limits::rate::Rate::new(Duration::from_secs(3600));
+    let memory = memory(quota, theirs);
     let by_key: Vec<Contender<'_>> = vec![
         ("celero", Box::new(|key| limiter.check(limiter.key(&key.to_le_bytes()), 1, now).is_admitted())),
         ("governor", Box::new(|key| keyed.check_key(&key).is_ok())),
@@ -57,7 +60,31 @@ pub fn compare_limits(rounds: usize) -> Result<Vec<Value>, String> {
     for (name, keys) in [("one key of its own", 1), ("100,000 keys of its own", 100_000)] {
         rows.push(threads(name, &by_key, keys, rounds.min(31)));
     }
+    rows.push(memory);
     Ok(rows)
+}
+
+/// Bytes that a million keys take which came once each. pingora-limits has no keys, but counters of a fixed number.
+fn memory(quota: Quota, theirs: GovernorQuota) -> Value {
+    let kept = |build: &dyn Fn() -> Box<dyn Any>| {
+        let before = allocated();
+        let kept = build();
+        let bytes = allocated().wrapping_sub(before);
+        drop(kept);
+        (bytes as f64 / KEYS as f64).round()
+    };
+    let own = kept(&|| {
+        // The least number of slots that has twice as many as keys, as the documentation of the builder advises.
+        let limiter = Limiter::token_bucket(quota).with_keys(2 << 20).build();
+        (0..KEYS).for_each(|key| _ = limiter.check(limiter.key(&key.to_le_bytes()), 1, Time::from_nanos(0)));
+        Box::new(limiter)
+    });
+    let governor = kept(&|| {
+        let keyed = RateLimiter::dashmap_with_clock(theirs, FakeRelativeClock::default());
+        (0..KEYS).for_each(|key| _ = keyed.check_key(&key).is_ok());
+        Box::new(keyed)
+    });
+    json!({ "workload": "memory of a million keys", "bytes_per_key": { "celero": own, "governor": governor } })
 }
 
 fn governor_quota(unit: u64, burst: u32) -> Result<GovernorQuota, String> {

@@ -11,8 +11,60 @@ pub fn markdown(report: &Value) -> String {
         rows("workloads").map(|rows| workloads(rows)),
         rows("rulesets").map(|rows| rulesets(rows)),
         rows("matching").map(|rows| matching(rows)),
+        rows("asking").map(|rows| asking(rows)),
+        rows("limits").map(|rows| limits(rows)),
+        report.pointer("/lists/lookups").and_then(Value::as_array).map(|rows| lists(rows)),
     ];
     tables.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// What asking costs: nanoseconds for an evaluation.
+fn asking(rows: &[Value]) -> String {
+    let mut table = String::from("| condition | ns |\n|---|---:|\n");
+    for row in rows {
+        let (name, ns) = (name_of(row), row.get("ns").and_then(Value::as_f64).unwrap_or(f64::NAN));
+        table.push_str(&format!("| {name} | {ns:.0} |\n"));
+    }
+    table
+}
+
+/// The columns of the table of limits.
+const LIMITERS: [&str; 3] = ["celero", "governor", "pingora-limits"];
+
+/// Limits: what each row has, in the unit that its name says.
+fn limits(rows: &[Value]) -> String {
+    let mut table = format!("| | {} |\n|---|{}\n", LIMITERS.join(" | "), "---:|".repeat(LIMITERS.len()));
+    for row in rows {
+        let workload = row.get("workload").and_then(Value::as_str).unwrap_or_default();
+        let units = [("ns", ", ns", 1), ("speed", ", times one thread", 2), ("bytes_per_key", ", bytes a key", 0)];
+        for (member, unit, digits) in units {
+            let Some(figures) = row.get(member) else { continue };
+            let cell =
+                |name: &str| figures.get(name).and_then(Value::as_f64).map(|figure| format!("{figure:.digits$}"));
+            let cells = LIMITERS.map(|name| cell(name).unwrap_or_default());
+            table.push_str(&format!("| {workload}{unit} | {} |\n", cells.join(" | ")));
+        }
+    }
+    table
+}
+
+/// Named lists: nanoseconds for a value.
+fn lists(rows: &[Value]) -> String {
+    let mut table = String::from("| | native | crate | others |\n|---|---:|---:|---|\n");
+    for row in rows {
+        let engines = || row.get("engines").and_then(Value::as_object).into_iter().flatten();
+        let ns = |figures: &Value| figures.get("ns").and_then(Value::as_f64).unwrap_or(f64::NAN);
+        let own = |name: &str| row.pointer(&format!("/engines/{name}")).map_or(f64::NAN, ns);
+        let others = engines().filter(|(name, _)| !["native", "crate", "loaded"].contains(&name.as_str()));
+        let others: Vec<String> = others.map(|(name, figures)| format!("{name} {:.0}", ns(figures))).collect();
+        let (native, direct) = (own("native"), own("crate"));
+        table.push_str(&format!("| {} | {native:.0} | {direct:.0} | {} |\n", name_of(row), others.join("; ")));
+    }
+    table
+}
+
+fn name_of(row: &Value) -> &str {
+    row.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The sizes of sets: microseconds for a request.
@@ -145,8 +197,13 @@ mod tests {
 
     #[test]
     fn the_documents_show_the_records() {
-        for (record, rows) in [("record/workloads.json", 10), ("record/rulesets.json", 6), ("record/matching.json", 30)]
-        {
+        for (record, rows) in [
+            ("record/workloads.json", 10),
+            ("record/rulesets.json", 6),
+            ("record/matching.json", 30),
+            ("record/asking.json", 10),
+            ("record/lists.json", 12),
+        ] {
             let table = markdown(&serde_json::from_str(&file(record)).unwrap());
             assert!(table.lines().count() >= rows, "{record}");
             assert!(
@@ -154,5 +211,17 @@ mod tests {
                 "the table of docs/performance.md is not that of {record}:\n{table}"
             );
         }
+    }
+    #[test]
+    fn limits_are_a_table_of_all_units() {
+        let report = serde_json::json!({ "limits": [
+            { "workload": "one key", "ns": { "celero": 20.44, "governor": 30.0, "pingora-limits": 25.5 } },
+            { "workload": "two threads", "speed": { "celero": 1.98, "governor": 1.7 } },
+            { "workload": "memory", "bytes_per_key": { "celero": 84.0, "governor": 40.0 } },
+        ] });
+        let rows = "| one key, ns | 20.4 | 30.0 | 25.5 |\n| two threads, times one thread | 1.98 | 1.70 |  |\n\
+            | memory, bytes a key | 84 | 40 |  |\n";
+        let table = markdown(&report);
+        assert_eq!(table, format!("| | celero | governor | pingora-limits |\n|---|---:|---:|---:|\n{rows}"));
     }
 }

@@ -90,6 +90,7 @@ pub fn compare_lists(options: &Options, say: &mut dyn FnMut(&str)) -> Result<Val
     for &size in &options.sizes {
         rows.extend(networks::measure(size, options, say)?);
     }
+    rows.extend(networks::measure_countries(options, say)?);
     rows.extend(texts::measure(options, say)?);
     let deltas = deltas::measure(options.sizes.iter().copied().max().unwrap_or(1_000_000), say);
     Ok(json!({ "lookups": rows, "deltas": deltas }))

@@ -9,17 +9,63 @@ use iptrie::Ipv4Prefix;
 use iptrie::map::RTrieMap;
 use serde_json::Value;
 use std::cell::RefCell;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 /// How many addresses are asked in turn: more than the processor's caches hold of a large list.
 const ADDRESSES: usize = 262_144;
+/// Number of networks of 24 bits.
+const BLOCKS: u32 = 1 << 24;
 
+/// Measures a list of generated networks.
 pub(super) fn measure(size: usize, options: &Options, say: &mut dyn FnMut(&str)) -> Result<Vec<Value>, String> {
     let mut rng = Rng::new(23);
     let networks = generate_networks(size, true, &mut rng);
+    measure_list(&format!("{size} networks"), &networks, &mut rng, options, say)
+}
+
+/// Measures a list of the networks of all countries.
+pub(super) fn measure_countries(options: &Options, say: &mut dyn FnMut(&str)) -> Result<Vec<Value>, String> {
+    let networks = country_networks();
+    measure_list("networks of countries", &networks, &mut Rng::new(29), options, say)
+}
+
+/// The networks of 24 bits and less that registries have given to one country, as large as they can be, in order. From the statistics of the
+/// registries as the crate `iptocc` has them, which is asked for the first address of each network of 24 bits.
+fn country_networks() -> Vec<Network> {
+    let country_of = |block: u32| iptocc::country_code(IpAddr::from(Ipv4Addr::from_bits(block << 8)));
+    let mut networks = Vec::new();
+    let mut block = 0_u32;
+    while block < BLOCKS {
+        let country = country_of(block);
+        let from = block;
+        while block < BLOCKS && country_of(block) == country {
+            block = block.saturating_add(1);
+        }
+        if country.is_some() {
+            add_range(from, block, &mut networks);
+        }
+    }
+    networks
+}
+
+/// Adds the largest networks that together are the networks of 24 bits from `from` to `end`, which is not one of them.
+fn add_range(mut from: u32, end: u32, networks: &mut Vec<Network>) {
+    while let Some(left) = end.checked_sub(from).and_then(u32::checked_ilog2) {
+        let bits = from.trailing_zeros().min(left);
+        networks.push((Ipv4Addr::from_bits(from << 8), 24_u8.saturating_sub(bits as u8)));
+        from = from.saturating_add(1 << bits);
+    }
+}
+
+fn measure_list(
+    name: &str,
+    networks: &[Network],
+    rng: &mut Rng,
+    options: &Options,
+    say: &mut dyn FnMut(&str),
+) -> Result<Vec<Value>, String> {
     let texts = networks.iter().map(|(address, prefix)| format!("{address}/{prefix}"));
     let entries = Entries::from_texts(Kind::Addresses, texts).map_err(|error| error.to_string())?;
-    let name = format!("{size} networks");
 
     let lists = RefCell::new(None);
     let own = Contender::new(
@@ -43,11 +89,11 @@ pub(super) fn measure(size: usize, options: &Options, say: &mut dyn FnMut(&str))
         Contender::again("loaded", &own, move |address: &Ipv4Addr| snapshot.contains_address(id, (*address).into()));
     let bitmap = Contender::new(
         "treebitmap",
-        || bitmap(&networks),
+        || bitmap(networks),
         |table, address: &Ipv4Addr| table.longest_match(*address).is_some(),
     );
     let trie =
-        Contender::new("iptrie_lc", || trie(&networks), |map, address: &Ipv4Addr| *map.lookup(address).1 != u32::MAX);
+        Contender::new("iptrie_lc", || trie(networks), |map, address: &Ipv4Addr| *map.lookup(address).1 != u32::MAX);
     let contenders = [native, own, loaded, bitmap, trie];
 
     for number in 0..options.answers {
@@ -59,9 +105,9 @@ pub(super) fn measure(size: usize, options: &Options, say: &mut dyn FnMut(&str))
     }
     say(&format!("{name}: {} random addresses, equal answers", options.answers));
     let random = (0..ADDRESSES).map(|_| Ipv4Addr::from_bits(rng.bits() as u32)).collect();
-    let present = (0..ADDRESSES).map(|_| within(*rng.pick(&networks), rng.bits() as u32)).collect();
+    let present = (0..ADDRESSES).map(|_| within(*rng.pick(networks), rng.bits() as u32)).collect();
     let groups = [Values { name: "random", values: random }, Values { name: "present", values: present }];
-    time(&name, size, &contenders, &groups, options.rounds, say)
+    time(name, networks.len(), &contenders, &groups, options.rounds, say)
 }
 
 /// An address of a network.
@@ -84,4 +130,22 @@ fn trie(networks: &[Network]) -> iptrie::map::LCTrieMap<Ipv4Prefix, u32> {
         map.insert(Ipv4Prefix::new(*address, *length).expect("a prefix"), id);
     }
     map.compress()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn countries_have_disjoint_networks_that_cover_their_ranges() {
+        let mut networks = Vec::new();
+        add_range(5, 19, &mut networks);
+        let written: Vec<String> = networks.iter().map(|(first, prefix)| format!("{first}/{prefix}")).collect();
+        assert_eq!(written, ["0.0.5.0/24", "0.0.6.0/23", "0.0.8.0/21", "0.0.16.0/23", "0.0.18.0/24"]);
+        networks.clear();
+        add_range(0, BLOCKS, &mut networks);
+        assert_eq!(networks, [(Ipv4Addr::UNSPECIFIED, 0)]);
+        add_range(7, 7, &mut networks);
+        assert_eq!(networks.len(), 1);
+    }
 }
