@@ -18,6 +18,11 @@ impl NamedLists {
         Self { lists: lists.clone(), types }
     }
 
+    /// The name of a list, by its number.
+    pub(crate) fn name(&self, list: u32) -> Option<&Arc<str>> {
+        self.types.get(list as usize).map(|(name, _)| name)
+    }
+
     /// The kind of a list, by its number.
     pub(crate) fn kind(&self, list: u32) -> Option<Kind> {
         self.types.get(list as usize).map(|(_, ty)| ty.kind())

@@ -108,9 +108,10 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     /// true, in order. Evaluates no rule. For statistics about a set.
     pub fn candidates<'s, C: Context<Static = S>>(&self, context: &C, scratch: &'s mut Scratch) -> &'s [usize] {
         let Scratch { read, search, matched, .. } = scratch;
+        let pinned = PinnedLists::load(self.lists());
         matched.clear();
         if let Some(index) = &self.index {
-            match index.search(HostData::new(context), read, search, Asked::All, None) {
+            match index.search(HostData::new(context), read, search, Asked::All, None, pinned.snapshot()) {
                 Found::Nothing => {}
                 Found::Some => matched.extend(index.found(search).map(|(rule, _)| rule as usize)),
                 Found::All => matched.extend(index.rules().map(|rule| rule as usize)),
@@ -255,14 +256,14 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         scratch: &mut Scratch,
         matches: &mut impl Matches,
     ) -> Result<(), RuleError> {
-        let &Question { context, asked, excluded, .. } = question;
+        let &Question { context, asked, excluded, lists } = question;
         scratch.errors.clear();
         if self.is_for_others(context) {
             return self.settle(question, scratch, matches, None);
         }
         let Scratch { read, search, .. } = scratch;
         let found = match &self.index {
-            Some(index) => index.search(HostData::new(context), read, search, asked, excluded),
+            Some(index) => index.search(HostData::new(context), read, search, asked, excluded, lists),
             None => Found::Nothing,
         };
         if found == Found::Nothing && self.linear.is_empty() {

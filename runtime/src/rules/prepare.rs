@@ -141,7 +141,8 @@ impl Prepared {
         let mut templates = Templates::default();
         let start = Instant::now();
         let found = observed(observer, "index", || {
-            wanted.and_then(|wanted| index::index(&merged, env.fields(), wanted, &mut templates, &mut trace))
+            let lists = env.functions().lists();
+            wanted.and_then(|wanted| index::index(&merged, env.fields(), lists, wanted, &mut templates, &mut trace))
         });
         engine.add_index_time(start.elapsed());
         let mut whole = Vec::new();

@@ -7,14 +7,15 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
 const METHODS: &[&str] = &["GET", "POST", "PUT", "get"];
-const HOSTS: &[&str] = &["a.example", "b.example", "www.a.example", "A.Example", "a.example:8080", "example", ""];
-const PATHS: &[&str] =
+pub(super) const HOSTS: &[&str] =
+    &["a.example", "b.example", "www.a.example", "A.Example", "a.example:8080", "example", ""];
+pub(super) const PATHS: &[&str] =
     &["/", "/a", "/a/b", "/a/b/c", "/ab", "/api/v1/users", "/api/v1", "/admin/x.php", "/A/B", "/api/v2/users/42.json"];
 const QUERIES: &[&str] = &["", "a=b", "debug=1&a=b", "q=curl"];
 /// The last is looked up but never there.
 const HEADERS: &[&str] = &["x-a", "x-b", "X-N", "user-agent", "x-none"];
-const VALUES: &[&str] = &["", "a", "b", "ab", "a,b", "A", "ba", "\u{fffd}", "a\u{fffd}b", "é", "b.example"];
-const AGENTS: &[&str] = &[
+pub(super) const VALUES: &[&str] = &["", "a", "b", "ab", "a,b", "A", "ba", "\u{fffd}", "a\u{fffd}b", "é", "b.example"];
+pub(super) const AGENTS: &[&str] = &[
     "curl/8.1",
     "CURL/8.1",
     "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/128.0.0.0 Safari/537.36",
@@ -73,9 +74,9 @@ const PATTERNS: &[&str] = &[
     "zzz|yyy",
 ];
 const NUMBERS: &[&str] = &["7", "42", "-1", "x", "9223372036854775807", ""];
-const ADDRESSES: &[&str] =
+pub(super) const ADDRESSES: &[&str] =
     &["10.0.0.1", "10.1.2.3", "192.168.1.77", "203.0.113.9", "::ffff:10.1.2.3", "::1", "2001:db8::1", "2001:db8:1::9"];
-const NETWORKS: &[&str] = &[
+pub(super) const NETWORKS: &[&str] = &[
     "10.0.0.0/8",
     "10.1.0.0/16",
     "10.1.2.3/32",
@@ -91,7 +92,7 @@ const NETWORKS: &[&str] = &[
     "::ffff:0:0/96",
     "::ffff:a01:0/90",
 ];
-const PORTS: &[u16] = &[1, 80, 443, 8080, 65535];
+pub(super) const PORTS: &[u16] = &[1, 80, 443, 8080, 65535];
 
 fn quoted(text: &str) -> String {
     // What JSON escapes, CEL does too.
@@ -107,7 +108,7 @@ fn list(texts: impl Iterator<Item = String>) -> String {
 }
 
 /// A field with text, and the words it may hold.
-fn field(rng: &mut Rng) -> (String, &'static [&'static str]) {
+pub(super) fn field(rng: &mut Rng) -> (String, &'static [&'static str]) {
     let header = |rng: &mut Rng| {
         let name = *rng.pick(HEADERS);
         let words = match name {

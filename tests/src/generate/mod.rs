@@ -10,6 +10,7 @@ mod definitions;
 mod expression;
 pub mod filter;
 pub mod gateway;
+pub mod gateway_lists;
 mod host;
 mod idiom;
 mod idiom_table;

@@ -18,6 +18,7 @@ use celero::http::RequestContext;
 use celero::{Engine, Env, ErrorKind, ErrorPolicy, EvalError, Indexing, Rule, RuleError, RuleSet, Scratch, Tier};
 use celero_tests::generate::Rng;
 use celero_tests::generate::gateway::{ATOMS, Sample, never, rule, sample};
+use celero_tests::generate::gateway_lists::{change, lists, rule_with_lists};
 use celero_tests::shared::say;
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -394,4 +395,53 @@ fn defaults_are_found_as_values_are() {
             "{source}"
         );
     }
+}
+
+/// Entries are no part of an index: it answers as the rules alone whenever a list has changed.
+#[test]
+fn sets_that_ask_lists_answer_as_their_rules_alone_while_the_lists_change() {
+    let seed = std::env::var("CELERO_SEED").map_or(0x1157, |seed| seed.parse().unwrap());
+    let mut rng = Rng::new(seed);
+    let (mut truths, mut by_list) = (0, 0);
+    for size in [6, 40, 200] {
+        let (lists, mut scratch) = (lists(), Scratch::new());
+        let env = Env::<RequestContext<'_>>::new().lists(&lists);
+        let sources: Vec<String> = (0..size).map(|_| rule_with_lists(&mut rng)).collect();
+        let engines = [Tier::Native, Tier::Interpret].map(|tier| Engine::builder().tier(tier).build());
+        let alone = engines.each_ref().map(|engine| {
+            let programs = sources.iter().map(|source| engine.compile(&env, source).unwrap_or_else(|e| panic!("{e}")));
+            programs.collect::<Vec<_>>()
+        });
+        let mut sets = Vec::new();
+        for arm in ARMS {
+            for policy in POLICIES {
+                let engine = &engines[usize::from(arm.tier == Tier::Interpret)];
+                let builder = engine.rules(&env).index(arm.indexing).on_error(policy.unwrap_or(ErrorPolicy::Stop));
+                let builder = sources.iter().enumerate().fold(builder, |builder, (rule, source)| {
+                    builder.with_rule(Rule::new("r", source, rule).on_error(policy_of(policy, rule)))
+                });
+                if arm.indexing == Indexing::Always {
+                    by_list += builder.explain().unwrap().to_string().matches(" is in the list ").count();
+                }
+                sets.push((arm, policy, builder.build().unwrap()));
+            }
+        }
+        for _ in 0..12 {
+            change(&mut rng, &lists).unwrap();
+            for sample in (0..12).map(|_| sample(&mut rng)).collect::<Vec<_>>() {
+                let answers = alone.each_ref().map(|programs| {
+                    programs.iter().map(|program| program.test(&context(&sample))).collect::<Vec<Answer>>()
+                });
+                truths += answers[0].iter().filter(|answer| **answer == Ok(true)).count();
+                for (arm, policy, set) in &sets {
+                    let of_rules: Vec<ErrorPolicy> = (0..size).map(|rule| policy_of(*policy, rule)).collect();
+                    let of_tier = &answers[usize::from(arm.tier == Tier::Interpret)];
+                    if let Err(wrong) = ask(set, of_tier, &of_rules, &sample, &mut scratch) {
+                        panic!("{}, {policy:?}: {wrong}\n{sources:#?}\n{sample:?}\n{lists:?}", arm.name);
+                    }
+                }
+            }
+        }
+    }
+    assert!(truths > 1_000 && by_list > 500, "{truths} rules matched, {by_list} keys were lists");
 }

@@ -5,12 +5,14 @@
 
 use super::attribute::{Attribute, AttributeKind, AttributeSource, Attributes};
 use super::estimate::are_rare;
-use super::keys::{AccessPath, AccessPathId, IndexKey, KeyId, Keys};
+use super::keys::{AccessPath, AccessPathId, IndexKey, KeyId, Keys, ListName};
+use crate::function::NamedLists;
 use crate::lower::Calls;
 use crate::lower::merge::MergedGraph;
 use celero_frontend::stdlib::Builtin;
 use celero_ir::layout::{Access as FieldAccess, Field};
 use celero_ir::{Catch, Cmp, Constant, Graph, Helper, NodeId, Op, Ty, Wildcard};
+use celero_lists::{Kind, ListId};
 use celero_matching::pattern::{Literals, RequiredLiterals, required_literals};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
@@ -28,6 +30,8 @@ pub(super) struct Finder<'g> {
     graph: &'g Graph,
     calls: &'g Calls,
     fields: &'g [Field],
+    /// The named lists that rules may ask.
+    lists: Option<&'g NamedLists>,
     pub(super) attributes: Attributes,
     pub(super) keys: Keys,
     /// Indexed by node: its access path, if it was examined.
@@ -40,13 +44,14 @@ pub(super) struct Finder<'g> {
 
 impl<'g> Finder<'g> {
     /// Finds access paths to the nodes of the merged graph.
-    pub(super) fn new(merged: &'g MergedGraph, fields: &'g [Field]) -> Self {
+    pub(super) fn new(merged: &'g MergedGraph, fields: &'g [Field], lists: Option<&'g NamedLists>) -> Self {
         let MergedGraph { graph, calls, rules } = merged;
         let (attributes, keys) = (Attributes::default(), Keys::of_about(rules.len()));
         Self {
             graph,
             calls,
             fields,
+            lists,
             attributes,
             keys,
             found: vec![None; graph.len()],
@@ -151,6 +156,11 @@ impl<'g> Finder<'g> {
             return self.keys.access(&[key], true, &[], &[]);
         }
         let (op, args) = (graph.op(id), graph.args(id));
+        if let (Op::Call(helper), &[list, value]) = (op, args)
+            && helper.asks_lists()
+        {
+            return self.listed(helper, list, value);
+        }
         if let Op::Not = op {
             let &[inner] = args else { return None };
             let subject = self.subject(inner).filter(|subject| subject.ty == Ty::Bool)?;
@@ -210,6 +220,36 @@ impl<'g> Finder<'g> {
             _ => return None,
         };
         self.keyed(subject, [key], true)
+    }
+
+    /// The access path by the membership of a value in a named list. Whether a default is in the list is known only at evaluation, so that there is
+    /// none for a subject with a default.
+    fn listed(&mut self, helper: Helper, list: NodeId, value: NodeId) -> Option<AccessPathId> {
+        let Some(Constant::Int(number)) = self.constant(list) else { return None };
+        let number = u32::try_from(*number).ok()?;
+        let lists = self.lists?;
+        let (name, kind) = (lists.name(number)?, lists.kind(number)?);
+        let subject = self.subject(value).filter(|subject| subject.default.is_none())?;
+        let is_of_text = matches!(kind, Kind::Texts | Kind::TextsIgnoringCase | Kind::Hosts);
+        let exact = match (helper, subject.ty) {
+            (Helper::list_has_address, Ty::Ip) if kind == Kind::Addresses => true,
+            (Helper::list_has_integer, Ty::Int) if kind == Kind::Integers => true,
+            (Helper::list_has_text, Ty::Str) if is_of_text => true,
+            // The rule asks for bytes, the index for what they decode to: of a field's text the same. Other bytes that are not UTF-8 are in no list of
+            // texts, but may be a host below a name, and what they decode to may be too long for a host.
+            (Helper::list_has_bytes, Ty::Bytes) if is_of_text && self.is_text_of_field(value, &subject) => true,
+            (Helper::list_has_bytes, Ty::Bytes) if is_of_text && kind != Kind::Hosts => false,
+            _ => return None,
+        };
+        let list = ListName { id: ListId::from_number(number), name: name.clone() };
+        self.keyed(subject, [IndexKey::Listed(list)], exact)
+    }
+
+    /// Whether bytes are those of a field that is text.
+    fn is_text_of_field(&self, bytes: NodeId, subject: &Subject) -> bool {
+        let is_text = |inner: &NodeId| self.graph.ty(*inner) == Ty::Str;
+        let of_text = self.graph.op(bytes) == Op::AsBytes && self.graph.args(bytes).iter().all(is_text);
+        of_text && matches!(subject.source, AttributeSource::Field(_))
     }
 
     /// The access path by tests of a subject.

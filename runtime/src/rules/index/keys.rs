@@ -1,6 +1,7 @@
 //! The keys of an index, each stored once, and the access paths: sets of keys by which conjuncts are found.
 
 use super::attribute::AttributeId;
+use celero_lists::ListId;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as TableEntry;
@@ -34,8 +35,17 @@ pub(super) enum IndexKey {
     /// The pattern certainly matches; [`Pattern`](IndexKey::Pattern) does not hold then.
     Matched(Arc<str>),
     Truth(bool),
+    /// The value is in this named list, whose entries are not known here: they may change before each evaluation.
+    Listed(ListName),
     Present,
     Absent,
+}
+
+/// A named list.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ListName {
+    pub(super) id: ListId,
+    pub(super) name: Arc<str>,
 }
 
 /// The kinds of lookups. Each has a data structure of its own.
@@ -51,6 +61,7 @@ pub(super) enum LookupKind {
     Contains,
     ContainsFolded,
     Pattern,
+    Listed,
 }
 
 impl LookupKind {
@@ -72,6 +83,7 @@ impl IndexKey {
             Self::Network(..) => LookupKind::Network,
             Self::Pattern(_) | Self::Matched(_) => LookupKind::Pattern,
             Self::Truth(_) => LookupKind::Truth,
+            Self::Listed(_) => LookupKind::Listed,
             Self::Present | Self::Absent => LookupKind::Presence,
         }
     }

@@ -1,8 +1,9 @@
 //! Lookups: the keys of one kind on one attribute, as a matcher, each with the candidates and the further node that it leads to.
 
-use super::attribute::AttributeId;
+use super::attribute::{AttributeId, AttributeKind};
 use super::keys::{IndexKey, LookupKind};
 use super::numbers::Numbers;
+use celero_lists::ListId;
 use celero_matching::{ExactMap, LiteralMap, MemoryBudget, Networks, PatternSet, PrefixMap, SuffixMap};
 use std::collections::BTreeMap;
 
@@ -40,6 +41,9 @@ pub(super) enum Matcher {
     Text(TextMatcher),
     Number(Box<Numbers>),
     Network(Box<Networks>),
+    /// Named lists that are asked for an address, and for a number: as text's [`TextMatcher::Lists`].
+    AddressLists(Box<[ListId]>),
+    NumberLists(Box<[ListId]>),
     /// Id 0 stands for false, 1 for true.
     Truth,
     /// Of which only the presence matters.
@@ -56,6 +60,8 @@ pub(super) enum TextMatcher {
     ContainsFolded(Box<LiteralMap<true>>),
     /// Two ids for each pattern: that it may match, and that it does.
     Pattern(Box<PatternSet>),
+    /// Named lists, each of which is asked. Their entries are those of the evaluation.
+    Lists(Box<[ListId]>),
 }
 
 impl Lookup {
@@ -64,9 +70,10 @@ impl Lookup {
         self.presence.as_deref().is_some_and(|[absent, _]| absent.count > 0 || absent.node != NOWHERE)
     }
 
-    /// Builds a lookup from distinct keys of one kind and what each leads to. `budget` bounds the memory of compiled patterns.
+    /// Builds a lookup from distinct keys of one kind and what each leads to. `value` is as what the attribute is read; `budget` bounds the memory
+    /// of compiled patterns.
     pub(super) fn new(
-        attribute: AttributeId,
+        (attribute, value): (AttributeId, AttributeKind),
         kind: LookupKind,
         keys: &[&IndexKey],
         leads: Vec<Target>,
@@ -107,6 +114,16 @@ impl Lookup {
                 let matcher = Matcher::Text(TextMatcher::Pattern(Box::new(patterns)));
                 let targets = by_pattern.into_values().flatten().collect();
                 return Some(Self { attribute, matcher, targets, presence: None, least: 0 });
+            }
+            LookupKind::Listed => {
+                let list = |key: &IndexKey| if let IndexKey::Listed(list) = key { Some(list.id) } else { None };
+                let lists: Box<[ListId]> = keys.iter().map(|key| list(key)).collect::<Option<_>>()?;
+                match value {
+                    AttributeKind::Address => Matcher::AddressLists(lists),
+                    AttributeKind::Number => Matcher::NumberLists(lists),
+                    AttributeKind::Text | AttributeKind::Lower => Matcher::Text(TextMatcher::Lists(lists)),
+                    AttributeKind::Truth | AttributeKind::Presence => return None,
+                }
             }
             LookupKind::Truth | LookupKind::Presence => {
                 let mut targets = [Target::NOTHING; 2];
@@ -160,6 +177,7 @@ impl Matcher {
             Self::Truth | Self::Presence | Self::Text(TextMatcher::Is(_)) | Self::Number(_) => 0,
             Self::Network(_) | Self::Text(TextMatcher::Prefix(_) | TextMatcher::Suffix(_)) => 1,
             Self::Text(TextMatcher::Contains(_) | TextMatcher::ContainsFolded(_)) => 2,
+            Self::AddressLists(_) | Self::NumberLists(_) | Self::Text(TextMatcher::Lists(_)) => 2,
             Self::Text(TextMatcher::Pattern(_)) => 3,
         }
     }
@@ -169,6 +187,7 @@ impl Matcher {
             Self::Text(matcher) => matcher.bytes(),
             Self::Number(numbers) => numbers.heap_bytes().saturating_add(size_of_val(&**numbers)),
             Self::Network(networks) => networks.heap_bytes().saturating_add(size_of_val(&**networks)),
+            Self::AddressLists(lists) | Self::NumberLists(lists) => size_of_val(&**lists),
             Self::Truth | Self::Presence => 0,
         }
     }
@@ -183,6 +202,7 @@ impl TextMatcher {
             Self::Contains(map) => (map.heap_bytes(), size_of_val(&**map)),
             Self::ContainsFolded(map) => (map.heap_bytes(), size_of_val(&**map)),
             Self::Pattern(map) => (map.heap_bytes(), size_of_val(&**map)),
+            Self::Lists(lists) => (0, size_of_val(&**lists)),
         };
         own.saturating_add(heap)
     }

@@ -26,12 +26,14 @@ pub(super) use residual::{Residual, Templates};
 pub use unindexed::Unindexed;
 
 use crate::arena::Arena;
+use crate::function::NamedLists;
 use crate::lower::merge::MergedGraph;
 use crate::native::HostData;
 use crate::rules::excluded::Excluded;
 use crate::scratch::IndexSearch;
 use attribute::Attributes;
 use celero_ir::layout::Field;
+use celero_lists::Snapshot;
 use celero_matching::MemoryBudget;
 use field_reader::FieldReader;
 use findings::{Candidate, Findings};
@@ -70,15 +72,17 @@ pub(super) struct Wanted<'w> {
 }
 
 /// Builds an index of the rules for which that is faster than evaluating them. Residual predicates are added to `templates`. `None` if
-/// no rule is worth indexing.
+/// no rule is worth indexing. `lists` are those that rules may ask.
 pub(super) fn index(
     merged: &MergedGraph,
     fields: &[Field],
+    lists: Option<&NamedLists>,
     wanted: Wanted<'_>,
     templates: &mut Templates,
     trace: &mut PlanTrace,
 ) -> Option<Indexed> {
-    let plan = plan::plan(merged, fields, wanted, templates, trace).filter(|plan| !plan.candidates.is_empty())?;
+    let plan =
+        plan::plan(merged, fields, lists, wanted, templates, trace).filter(|plan| !plan.candidates.is_empty())?;
     let index = Index {
         attributes: plan.attributes,
         nodes: plan.nodes,
@@ -137,7 +141,7 @@ impl Index {
     }
 
     /// Finds the rules that may be true. All other indexed rules are false, or fail without changing the answer. Rules that can't matter for
-    /// what is `asked` may be missing.
+    /// what is `asked` may be missing. `lists` are the named lists of the evaluation.
     #[inline(never)]
     pub(super) fn search(
         &self,
@@ -146,12 +150,13 @@ impl Index {
         search: &mut IndexSearch,
         asked: Asked,
         excluded: Option<&Excluded>,
+        lists: Option<&Snapshot>,
     ) -> Found {
         arena.recycle(usize::MAX);
         let IndexSearch { found, pending, reads, keys } = search;
         let mut findings = Findings::new(found, &self.candidates, asked, excluded);
         let mut reader = FieldReader::new(&self.attributes, host, arena, reads);
-        match self.nodes.gather(self.root, &mut reader, &mut findings, Memory { pending, keys }) {
+        match self.nodes.gather(self.root, &mut reader, &mut findings, Memory { pending, keys, lists }) {
             Err(_) => Found::All,
             Ok(()) if found.is_empty() => Found::Nothing,
             Ok(()) => Found::Some,

@@ -6,6 +6,7 @@ use super::findings::Findings;
 use super::lookup::{Lookup, Matcher, NOWHERE, Target, TextMatcher, with_presence};
 use crate::native::MIN_BATCHED_HEADERS;
 use crate::scratch::NumberMap;
+use celero_lists::{ListId, Snapshot};
 use celero_matching::{ExactMap, LiteralMap, PatternMatch};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -47,12 +48,14 @@ struct PresentHeaders {
     lookups: Box<[Lookup]>,
 }
 
-/// Working memory of a search.
+/// Working memory of a search, and the lists that it asks.
 pub(super) struct Memory<'m> {
     /// The nodes that are still to be visited.
     pub(super) pending: &'m mut Vec<u32>,
     /// The keys that the current lookup has found.
     pub(super) keys: &'m mut NumberMap,
+    /// The named lists of the evaluation, if a rule asks any.
+    pub(super) lists: Option<&'m Snapshot>,
 }
 
 /// The nodes of an index, and the candidates that they lead to.
@@ -210,7 +213,7 @@ impl Nodes {
             Matcher::Text(matcher) => {
                 let value = reader.text(lookup.attribute)?;
                 if let Some(text) = value {
-                    self.look_up_text(lookup, matcher, text, found, memory);
+                    self.look_up_text(lookup, matcher, text, found, memory)?;
                 }
                 value.is_some()
             }
@@ -225,6 +228,23 @@ impl Nodes {
                 let value = reader.address(lookup.attribute)?;
                 if let Some(address) = value {
                     networks.for_each(address, |id| self.lead(lookup.targets.get(id as usize), found, memory.pending));
+                }
+                value.is_some()
+            }
+            Matcher::AddressLists(lists) => {
+                let value = reader.address(lookup.attribute)?;
+                if let Some(address) = value {
+                    self.ask_lists(lookup, lists, found, memory, |all, list| all.contains_address(list, address))?;
+                }
+                value.is_some()
+            }
+            Matcher::NumberLists(lists) => {
+                let value = reader.number(lookup.attribute)?;
+                if let Some(number) = value {
+                    // Lists have no other integers.
+                    let number = i64::try_from(number).ok();
+                    let has = |all: &Snapshot, list| number.is_some_and(|number| all.contains_integer(list, number));
+                    self.ask_lists(lookup, lists, found, memory, has)?;
                 }
                 value.is_some()
             }
@@ -260,7 +280,7 @@ impl Nodes {
                 if let Matcher::Text(matcher) = &lookup.matcher
                     && let Some(text) = reader.present(lookup.attribute, value)?.text()
                 {
-                    self.look_up_text(lookup, matcher, text, found, memory);
+                    self.look_up_text(lookup, matcher, text, found, memory)?;
                 }
                 if let Some([_, present]) = lookup.presence.as_deref() {
                     self.lead(Some(present), found, memory.pending);
@@ -279,7 +299,7 @@ impl Nodes {
         text: &[u8],
         found: &mut Findings<'_>,
         memory: &mut Memory<'_>,
-    ) {
+    ) -> Result<(), Unreadable> {
         match matcher {
             TextMatcher::Is(map) => {
                 if let Some(id) = map.get(text) {
@@ -298,7 +318,14 @@ impl Nodes {
                 let id = id.saturating_mul(2).saturating_add((answer == PatternMatch::Certain).into());
                 self.lead(lookup.targets.get(id as usize), found, memory.pending);
             }),
+            TextMatcher::Lists(lists) => {
+                // As a rule sees it. Usually borrowed.
+                let text = String::from_utf8_lossy(text);
+                let has = |all: &Snapshot, list| all.contains_text(list, text.as_bytes());
+                self.ask_lists(lookup, lists, found, memory, has)?;
+            }
         }
+        Ok(())
     }
 
     /// Adds the candidates and nodes that the literals in a text lead to, until no more are wanted.
@@ -309,7 +336,7 @@ impl Nodes {
         map: &LiteralMap<IGNORE_CASE>,
         text: &[u8],
         found: &mut Findings<'_>,
-        Memory { pending, keys }: &mut Memory<'_>,
+        Memory { pending, keys, .. }: &mut Memory<'_>,
     ) {
         let mut is_first = true;
         let _ = map.try_for_each(text, |id| {
@@ -323,6 +350,31 @@ impl Nodes {
             self.lead(lookup.targets.get(id as usize), found, pending);
             if found.want(lookup.least) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
+    }
+
+    /// Asks each list once, and adds what those that have the value lead to.
+    ///
+    /// # Errors
+    /// There are no lists, which the caller of a search gives wherever a rule asks one.
+    #[inline(never)]
+    fn ask_lists(
+        &self,
+        lookup: &Lookup,
+        lists: &[ListId],
+        found: &mut Findings<'_>,
+        memory: &mut Memory<'_>,
+        has: impl Fn(&Snapshot, ListId) -> bool,
+    ) -> Result<(), Unreadable> {
+        let all = memory.lists.ok_or(Unreadable)?;
+        for (list, target) in lists.iter().zip(&lookup.targets) {
+            if !found.want(lookup.least) {
+                break;
+            }
+            if has(all, *list) {
+                self.lead(Some(target), found, memory.pending);
+            }
+        }
+        Ok(())
     }
 
     /// Adds the candidates and the node of a target.

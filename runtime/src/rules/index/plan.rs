@@ -13,6 +13,7 @@ use super::patterns::OtherKeys;
 use super::plan_trace::PlanTrace;
 use super::residual::{Residual, Templates};
 use super::unindexed::Unindexed;
+use crate::function::NamedLists;
 use crate::lower::merge::{MergedGraph, MergedRule};
 use celero_ir::NodeId;
 use celero_ir::layout::Field;
@@ -88,12 +89,13 @@ struct Planner<'p> {
 pub(super) fn plan(
     merged: &MergedGraph,
     fields: &[Field],
+    lists: Option<&NamedLists>,
     wanted: Wanted<'_>,
     templates: &mut Templates,
     trace: &mut PlanTrace,
 ) -> Option<Plan> {
     let (mut pending, mut linear, mut choices) = (Vec::new(), Vec::new(), Vec::new());
-    let mut finder = Finder::new(merged, fields);
+    let mut finder = Finder::new(merged, fields, lists);
     let others = (!wanted.always).then(|| OtherKeys::new(merged, &mut finder));
     for (place, rule) in (0_u32..).zip(&merged.rules) {
         let first = choices.len();
@@ -215,7 +217,8 @@ impl<'p> Planner<'p> {
                 targets.push(self.target(pending, depth)?);
             }
             let tests: Option<Vec<_>> = of_group.iter().map(|of| self.keys.key(of.key).map(|(_, key)| key)).collect();
-            lookups.push((attribute, Lookup::new(attribute, kind, &tests?, targets, self.budget)?));
+            let value = self.attributes.get(attribute)?.kind;
+            lookups.push((attribute, Lookup::new((attribute, value), kind, &tests?, targets, self.budget)?));
         }
         lookups.sort_by_key(|(attribute, _)| *attribute);
         let lookups = lookups.into_iter().map(|(_, lookup)| lookup).collect();

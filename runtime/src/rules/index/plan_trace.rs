@@ -141,6 +141,7 @@ impl IndexKey {
             Self::Pattern(pattern) => format!("may match {pattern:?}"),
             Self::Matched(pattern) => format!("matches {pattern:?}"),
             Self::Truth(truth) => format!("is {truth}"),
+            Self::Listed(list) => format!("is in the list {}", list.name),
             Self::Present => "is present".to_owned(),
             Self::Absent => "is absent".to_owned(),
         }

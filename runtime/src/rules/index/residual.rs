@@ -157,7 +157,12 @@ impl Templates {
         self.fixed.resize(self.nodes.len(), false);
         for &id in &self.nodes {
             let (op, args) = (graph.op(id), graph.args(id));
-            let free = matches!(op, Op::Cmp(_) | Op::StartsWith | Op::EndsWith | Op::Call(Helper::value_equal));
+            let free = match op {
+                Op::Cmp(_) | Op::StartsWith | Op::EndsWith | Op::Call(Helper::value_equal) => true,
+                // The number of the list.
+                Op::Call(helper) => helper.asks_lists(),
+                _ => false,
+            };
             for arg in args.iter().filter(|_| !free) {
                 if let Ok(place) = self.nodes.binary_search(arg)
                     && let Some(fixed) = self.fixed.get_mut(place)

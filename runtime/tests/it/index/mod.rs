@@ -17,6 +17,7 @@ mod cost;
 mod failures;
 mod kinds;
 mod limits;
+mod named_lists;
 mod one_lookup;
 mod unreadable_hosts;
 
