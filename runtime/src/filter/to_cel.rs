@@ -239,18 +239,12 @@ impl Translation<'_> {
             return self.none(id, &format!("the list `{name}`: {why}"));
         }
         // The list sees bytes here and text there, which differ where they are not UTF-8.
-        if *ty == FilterType::Bytes && !(is_whole && self.is_variable_of_text(node)) {
+        let is_text = |field: u32| matches!(self.binding.source(field), Source::Variable(_, Type::String));
+        let is_text = is_whole && matches!(self.tree.expr(node), FilterExpr::Field(field) if is_text(*field));
+        if *ty == FilterType::Bytes && !is_text {
             return self.none(id, "a list that is asked for bytes that may not be UTF-8");
         }
         Some(format!("{} in lists.{name}", value.text))
-    }
-
-    /// Whether a value is a field that is a variable whose value is text.
-    fn is_variable_of_text(&self, value: NodeId) -> bool {
-        match self.tree.expr(value) {
-            FilterExpr::Field(index) => matches!(self.binding.source(*index), Source::Variable(_, Type::String)),
-            _ => false,
-        }
     }
 
     fn one_of(&mut self, id: NodeId, value: &Value, items: &SetItems) -> Option<String> {
