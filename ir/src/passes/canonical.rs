@@ -1,13 +1,37 @@
 //! Canonical form: no double negation, constants on the right, flat `and` and `or` with each operand once.
 
 use super::rebuild::{Builder, Draft};
-use crate::graph::NodeId;
+use crate::graph::{Graph, NodeId};
 use crate::op::{Arith, Cmp, Op};
 use crate::ty::Ty;
 use std::collections::HashSet;
 
 /// Maximum number of operands after flattening, because each step of a chain copies the operands before it.
 const MAX_OPERANDS: usize = 1024;
+
+/// Number of operands up to which repeated ones are searched for by comparing all with all.
+const FEW_OPERANDS: usize = 16;
+
+/// Whether [`node`] may replace a node; if not, it keeps it.
+pub(super) fn concerns(graph: &Graph, id: NodeId) -> bool {
+    let (op, args) = (graph.op(id), graph.args(id));
+    match op {
+        Op::Not => true,
+        Op::And | Op::Or => {
+            let repeats = |(place, arg): (usize, &NodeId)| {
+                args.iter().take(place).any(|earlier| graph.class(*earlier) == graph.class(*arg))
+            };
+            args.len() < 2
+                || args.len() > FEW_OPERANDS
+                || args.iter().any(|&arg| graph.op(arg) == op)
+                || args.iter().enumerate().any(repeats)
+        }
+        Op::Cmp(_) | Op::Arith(Arith::Add | Arith::Mul) => {
+            args.first().is_some_and(|&first| matches!(graph.op(first), Op::Const(_)))
+        }
+        _ => false,
+    }
+}
 
 pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     let constant = |builder: &Builder<'_>, index: usize| matches!(builder.op(draft.arg(index)), Op::Const(_));

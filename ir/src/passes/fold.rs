@@ -9,7 +9,7 @@ use super::rebuild::{Builder, Draft};
 use super::scalar;
 use crate::constant::Constant;
 use crate::error::ErrorKind;
-use crate::graph::NodeId;
+use crate::graph::{Graph, NodeId};
 use crate::op::{Catch, FoldKind, Op};
 use crate::ty::Ty;
 use std::collections::HashSet;
@@ -18,6 +18,20 @@ use std::collections::HashSet;
 /// of a folded `x` would double the size.
 const MAX_SIZE: usize = 1 << 16;
 const MAX_DEPTH: usize = 32;
+
+/// Whether [`node`] may replace a node; if not, it keeps it.
+pub(super) fn concerns(graph: &Graph, id: NodeId) -> bool {
+    let args = graph.args(id);
+    let is_constant = |&arg: &NodeId| matches!(graph.op(arg), Op::Const(_));
+    match graph.op(id) {
+        Op::And | Op::Or => args.len() < 2 || args.iter().any(is_constant),
+        Op::Cond | Op::Coalesce(_) | Op::Fold { .. } => true,
+        Op::Let(_) | Op::Const(_) | Op::Fail(_) => false,
+        Op::Field(_) | Op::HasField(_) | Op::Elements(_) | Op::Header { .. } | Op::Local(_) if args.is_empty() => false,
+        Op::Unbox(_) if args.first().is_some_and(|&arg| graph.op(arg) == Op::Box) => true,
+        _ => args.iter().any(|&arg| matches!(graph.op(arg), Op::Fail(_))) || args.iter().all(is_constant),
+    }
+}
 
 pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator) -> NodeId {
     match draft.op {

@@ -7,8 +7,8 @@
 //! # How to add a pass
 //!
 //! 1. A file here with `fn node(builder, draft) -> NodeId`, which returns the replacement of one node: `builder.keep(draft)` if
-//!    nothing changes, `builder.put(..)` otherwise (`raw.rs` is the smallest example). A pass that needs to see the whole graph first
-//!    (`project.rs`) has `fn graph(..) -> Option<Graph>`.
+//!    nothing changes, `builder.put(..)` otherwise (`raw.rs` is the smallest example), and `fn concerns(graph, node) -> bool`, which says
+//!    fast whether that may happen. A pass that needs to see the whole graph first (`project.rs`) has `fn graph(..) -> Option<Graph>`.
 //! 2. In this file: the module, a field of [`Options`], and a row of the array in [`run`]. Its position is the order of passes.
 //! 3. If it needs the runtime's library (constant folding, patterns): a method of [`Evaluator`], implemented by `celero`.
 //! 4. Tests: `ir/tests/ir/passes.rs` compares random graphs before and after each pass with an interpreter of graphs, and has
@@ -34,9 +34,10 @@ mod sets;
 
 use crate::constant::Constant;
 use crate::error::ErrorKind;
-use crate::graph::Graph;
+use crate::graph::{Graph, NodeId};
 use crate::helper::Helper;
 use crate::wildcard::Wildcard;
+use rebuild::{Builder, Draft};
 use std::sync::Arc;
 
 /// Which passes run. All do by default.
@@ -139,6 +140,22 @@ pub fn observed<T>(observer: &mut dyn StageObserver, stage: &'static str, run: i
 /// A pass: returns the new graph, or `None` if nothing changes.
 type Pass<'p> = &'p dyn Fn(&Graph) -> Option<Graph>;
 
+/// Rebuilds a graph if the pass concerns one of its nodes: most passes concern none, and looking at each node is cheaper than rebuilding it.
+fn rebuild_where(
+    graph: &Graph,
+    concerns: impl Fn(&Graph, NodeId) -> bool,
+    node: impl FnMut(&mut Builder<'_>, Draft<'_>) -> NodeId,
+) -> Option<Graph> {
+    if graph.ids().any(|id| concerns(graph, id)) {
+        return rebuild::rebuild(graph, node);
+    }
+    debug_assert!(
+        rebuild::rebuild(graph, node).is_none_or(|rebuilt| rebuild::compact(graph) == Some(rebuilt)),
+        "a pass replaces a node that does not concern it"
+    );
+    None
+}
+
 /// Maximum number of rounds of all passes. A pass can make work for an earlier one, rarely more than once.
 const ROUNDS: usize = 3;
 
@@ -162,14 +179,14 @@ pub fn run_observed(
     for _ in 0..ROUNDS {
         let passes: [(&'static str, bool, Pass<'_>); 6] = [
             ("fold", options.fold, &|graph| {
-                rebuild::rebuild(graph, |builder, draft| fold::node(builder, draft, evaluator))
+                rebuild_where(graph, fold::concerns, |builder, draft| fold::node(builder, draft, evaluator))
             }),
-            ("canonical", options.canonical, &|graph| rebuild::rebuild(graph, canonical::node)),
-            ("sets", options.sets, &|graph| rebuild::rebuild(graph, sets::node)),
+            ("canonical", options.canonical, &|graph| rebuild_where(graph, canonical::concerns, canonical::node)),
+            ("sets", options.sets, &|graph| rebuild_where(graph, sets::concerns, sets::node)),
             ("precompute", options.precompute, &|graph| {
-                rebuild::rebuild(graph, |builder, draft| precompute::node(builder, draft, evaluator))
+                rebuild_where(graph, precompute::concerns, |builder, draft| precompute::node(builder, draft, evaluator))
             }),
-            ("raw", options.raw, &|graph| rebuild::rebuild(graph, raw::node)),
+            ("raw", options.raw, &|graph| rebuild_where(graph, raw::concerns, raw::node)),
             ("project", options.project, &|graph| project::graph(graph, evaluator)),
         ];
         let mut changed = false;

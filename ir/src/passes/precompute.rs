@@ -4,11 +4,16 @@
 use super::rebuild::{Builder, Draft};
 use super::{Evaluator, Pattern, TextTest};
 use crate::constant::Constant;
-use crate::graph::NodeId;
+use crate::graph::{Graph, NodeId};
 use crate::helper::Helper;
 use crate::op::{Cmp, Op};
 use crate::ty::Ty;
 use std::sync::Arc;
+
+/// Whether [`node`] may replace a node; if not, it keeps it.
+pub(super) fn concerns(graph: &Graph, id: NodeId) -> bool {
+    matches!(graph.op(id), Op::Call(Helper::string_contains | Helper::string_matches))
+}
 
 pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator) -> NodeId {
     let Op::Call(helper) = draft.op else { return builder.keep(draft) };

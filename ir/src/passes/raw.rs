@@ -2,9 +2,14 @@
 //! no invalid byte can be part of a match with.
 
 use super::rebuild::{Builder, Draft};
-use crate::graph::NodeId;
+use crate::graph::{Graph, NodeId};
 use crate::op::Op;
 use crate::ty::Ty;
+
+/// Whether [`node`] may replace a node; if not, it keeps it.
+pub(super) fn concerns(graph: &Graph, id: NodeId) -> bool {
+    graph.args(id).first().is_some_and(|&text| graph.op(text) == Op::Decode)
+}
 
 pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     let text = draft.arg(0);

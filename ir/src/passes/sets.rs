@@ -5,7 +5,7 @@
 
 use super::rebuild::{Builder, Draft};
 use crate::constant::Constant;
-use crate::graph::NodeId;
+use crate::graph::{Graph, NodeId};
 use crate::helper::Helper;
 use crate::op::{Cmp, Op};
 use crate::ty::Ty;
@@ -14,6 +14,20 @@ use std::sync::Arc;
 
 /// Minimum number of comparisons that a lookup replaces.
 const FEWEST: usize = 3;
+
+/// Whether [`node`] may replace a node; if not, it keeps it.
+pub(super) fn concerns(graph: &Graph, id: NodeId) -> bool {
+    let args = graph.args(id);
+    match graph.op(id) {
+        Op::Call(Helper::in_container) => true,
+        Op::And | Op::Or => {
+            let is_lookup = |&arg: &NodeId| matches!(graph.op(arg), Op::InStrSet(_) | Op::InIntSet(_) | Op::Not);
+            let comparisons = args.iter().filter(|&&arg| matches!(graph.op(arg), Op::Cmp(Cmp::Eq | Cmp::Ne)));
+            args.len() < 2 || comparisons.count() >= FEWEST || args.iter().any(is_lookup)
+        }
+        _ => false,
+    }
+}
 
 pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     match draft.op {
