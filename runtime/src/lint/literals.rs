@@ -129,13 +129,19 @@ impl Lint<'_> {
 
     /// Whether the pattern is wrong, and so warned of.
     fn pattern(&mut self, id: NodeId, pattern: &str) -> bool {
-        let (reason, part) = match syntax_error(pattern) {
-            Some(error) => error,
-            // Compiling is slow, so only the first patterns of a rule are tested.
-            None if self.compiled >= MOST_COMPILED => return false,
-            None => {
+        // Compiling is slow, so only the first patterns of a rule are tested.
+        let is_tested = self.compiled < MOST_COMPILED;
+        let tested = if is_tested { self.patterns.check(pattern) } else { Ok(()) };
+        if is_tested && tested.is_ok() {
+            // A pattern that can be compiled has no syntax error.
+            self.compiled = self.compiled.saturating_add(1);
+            return false;
+        }
+        let (reason, part) = match (syntax_error(pattern), tested) {
+            (Some(error), _) => error,
+            (None, Ok(())) => return false,
+            (None, Err(reason)) => {
                 self.compiled = self.compiled.saturating_add(1);
-                let Err(reason) = self.patterns.check(pattern) else { return false };
                 (reason.to_string(), 0..pattern.len())
             }
         };
