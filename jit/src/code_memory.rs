@@ -3,20 +3,12 @@
 //! The functions of one compilation share one region of whole pages. A compiler cuts small regions
 //! from a larger one that it holds in reserve: a system call for each would take longer than parsing and checking a rule.
 //!
-//! cranelift-jit's module places and links the functions. It asks [`RegionProvider`] for memory, which [`CodeMemory`] keeps: the
-//! module is dropped after linking, and because the region is not the module's, it cannot leak it (cranelift-jit's own providers
-//! never unmap). Functions are compiled before the module exists and handed over as bytes, because only then is the size of the
-//! region known, and because the module would otherwise format every function's CLIF for the host's log.
+//! Code needs no linking, because it refers to all else by absolute addresses: the functions are copied into the region one after the other.
 
 use crate::convention::Convention;
-use cranelift_codegen::ir::Signature;
-use cranelift_codegen::isa::OwnedTargetIsa;
-use cranelift_jit::{BranchProtection, JITBuilder, JITMemoryKind, JITMemoryProvider, JITModule};
-use cranelift_module::{Module, ModuleError, ModuleResult, default_libcall_names};
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags};
 use std::io;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
 use wasmtime_internal_jit_icache_coherence as icache;
 
 /// A function that is compiled and not installed yet: position-independent code without relocations.
@@ -43,44 +35,26 @@ pub(crate) struct CodeMemory {
 }
 
 impl CodeMemory {
-    /// Links the functions into a new region and makes it executable.
-    pub(crate) fn install(
-        reserve: &mut Reserve,
-        isa: OwnedTargetIsa,
-        signature: &Signature,
-        functions: &[CompiledFunction],
-    ) -> Result<Self, String> {
-        let add = |sum: usize, function: &CompiledFunction| {
-            let align = usize::try_from(function.align.max(isa.symbol_alignment())).ok()?;
-            sum.checked_next_multiple_of(align.max(1))?.checked_add(function.bytes.len())
-        };
-        let size = functions.iter().try_fold(0, add).ok_or("the code is larger than the address space")?;
-        let region = Region { pages: reserve.take(size).map_err(|e| e.to_string())?, used: 0, sealed: false };
-        let shared = Arc::new(Mutex::new(region));
-
-        let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
-        builder.memory_provider(Box::new(RegionProvider(Arc::clone(&shared))));
-        let mut module = JITModule::new(builder);
-        let mut ids = Vec::with_capacity(functions.len());
+    /// Copies the functions into a new region and makes it executable. `align` is the least alignment of each.
+    pub(crate) fn install(reserve: &mut Reserve, align: u64, functions: &[CompiledFunction]) -> Result<Self, String> {
+        let mut size = 0_usize;
+        let mut starts = Vec::with_capacity(functions.len());
         for function in functions {
-            let id = module.declare_anonymous_function(signature).map_err(|e| e.to_string())?;
-            module.define_function_bytes(id, function.align, &function.bytes, &[]).map_err(|e| e.to_string())?;
-            ids.push(id);
+            let start = usize::try_from(function.align.max(align)).ok();
+            let start = start.and_then(|align| size.checked_next_multiple_of(align.max(1)));
+            let end = start.and_then(|start| start.checked_add(function.bytes.len()));
+            let (Some(start), Some(end)) = (start, end) else {
+                return Err("the code is larger than the address space".into());
+            };
+            starts.push(start);
+            size = end;
         }
-        module.finalize_definitions().map_err(|e| e.to_string())?;
-        let addresses: Vec<usize> = ids.iter().map(|&id| module.get_finalized_function(id).addr()).collect();
-        drop(module);
-
-        let region = Arc::into_inner(shared).ok_or("the module kept its memory")?;
-        let Region { pages, .. } = region.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let base = pages.start.addr().get();
-        let functions = addresses.iter().zip(functions).map(|(address, function)| {
-            let (start, len) = (address.wrapping_sub(base), function.bytes.len());
-            let start = Some(start).filter(|start| start.checked_add(len).is_some_and(|end| end <= pages.len))?;
-            // SAFETY: `start` is within the mapping, and so are `len` bytes from there, as just checked.
-            Some(FunctionRange { start: unsafe { pages.start.add(start) }, len, convention: function.convention })
+        let mut pages = reserve.take(size).map_err(|e| e.to_string())?;
+        let copied = starts.into_iter().zip(functions).map(|(start, CompiledFunction { bytes, convention, .. })| {
+            Some(FunctionRange { start: pages.write(start, bytes)?, len: bytes.len(), convention: *convention })
         });
-        let functions = functions.collect::<Option<_>>().ok_or("a function outside the region")?;
+        let functions = copied.collect::<Option<_>>().ok_or("a function outside the region")?;
+        pages.seal().map_err(|e| e.to_string())?;
         Ok(Self { pages, functions })
     }
 
@@ -177,8 +151,20 @@ impl Pages {
         first
     }
 
+    /// Copies bytes to an offset and returns their address. `None` if they are not within the pages. The pages are not sealed yet.
+    fn write(&mut self, start: usize, bytes: &[u8]) -> Option<NonNull<u8>> {
+        start.checked_add(bytes.len()).filter(|&end| end <= self.len)?;
+        // SAFETY: `start` and as many bytes from there as `bytes` has are within the mapping, as just checked. The pages are writable until
+        // they are sealed, and borrowed exclusively, so that nothing overlaps with `bytes`.
+        unsafe {
+            let address = self.start.add(start);
+            address.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len());
+            Some(address)
+        }
+    }
+
     /// Makes the pages executable and no longer writable.
-    fn seal(&self) -> io::Result<()> {
+    fn seal(&mut self) -> io::Result<()> {
         let start = self.start.as_ptr();
         // SAFETY: `start` and `len` are those of pages that this value owns, which are readable.
         unsafe { icache::clear_cache(start.cast(), self.len)? };
@@ -196,38 +182,5 @@ impl Drop for Pages {
             // An error would mean that they are not mapped; there is nothing to do about it here.
             let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len) };
         }
-    }
-}
-
-/// The region while the module fills it.
-struct Region {
-    pages: Pages,
-    used: usize,
-    sealed: bool,
-}
-
-/// Gives the module memory from the region. Never frees: the region's owner unmaps it.
-struct RegionProvider(Arc<Mutex<Region>>);
-
-impl JITMemoryProvider for RegionProvider {
-    fn allocate(&mut self, size: usize, align: u64, kind: JITMemoryKind) -> io::Result<*mut u8> {
-        let mut region = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if region.sealed || !matches!(kind, JITMemoryKind::Executable) {
-            return Err(io::ErrorKind::Unsupported.into());
-        }
-        let align = usize::try_from(align).map_err(io::Error::other)?;
-        let start = region.used.checked_next_multiple_of(align.max(1)).ok_or(io::ErrorKind::OutOfMemory)?;
-        let end = start.checked_add(size).filter(|&end| end <= region.pages.len).ok_or(io::ErrorKind::OutOfMemory)?;
-        region.used = end;
-        // SAFETY: `start..end` lies within the mapping, as just checked.
-        Ok(unsafe { region.pages.start.as_ptr().add(start) })
-    }
-
-    unsafe fn free_memory(&mut self) {}
-
-    fn finalize(&mut self, _: BranchProtection) -> ModuleResult<()> {
-        let mut region = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        region.sealed = true;
-        region.pages.seal().map_err(|err| ModuleError::Allocation { err })
     }
 }

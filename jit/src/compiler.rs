@@ -1,4 +1,4 @@
-//! From a unit to installed code: emission, code generation, limits, linking.
+//! From a unit to installed code: emission, code generation, limits, installation.
 
 use crate::code::{Code, CodeRange, Listing, Symbol, name_helpers};
 use crate::code_cache::CodeCache;
@@ -180,8 +180,9 @@ impl Compiler {
     /// [`Error::Memory`].
     pub fn install(&mut self, functions: Vec<CompiledFunction>) -> Result<Code, Error> {
         let bytes = functions.iter().fold(0_usize, |sum, function| sum.saturating_add(function.bytes.len()));
-        let Target { isa, signature, .. } = &self.target;
-        let memory = CodeMemory::install(&mut self.reserve, isa.clone(), signature, &functions);
+        let isa = &self.target.isa;
+        let align = isa.symbol_alignment().max(isa.function_alignment().minimum.into());
+        let memory = CodeMemory::install(&mut self.reserve, align, &functions);
         Ok(Code { memory: memory.map_err(Error::Memory)?, bytes })
     }
 
