@@ -186,6 +186,7 @@ mod lint;
 mod live;
 mod lower;
 mod native;
+mod parallel;
 mod profile;
 mod program;
 mod report;

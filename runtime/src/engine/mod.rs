@@ -7,8 +7,10 @@ pub use check::diagnostic_codes;
 pub(crate) use compile::{Stages, not_native};
 
 use crate::limits::Limits;
+use crate::parallel::default_threads;
 use celero_ir::passes;
 use celero_jit::{Compiler, Profiler, Profiling, Settings};
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -37,6 +39,8 @@ struct Shared {
     limits: Limits,
     passes: passes::Options,
     share_code: bool,
+    /// Number of threads on which a set is compiled.
+    threads: usize,
     profiler: Option<Profiler>,
     compiler: Mutex<Result<Compiler, celero_jit::Error>>,
     /// In nanoseconds.
@@ -53,6 +57,7 @@ pub struct EngineBuilder {
     limits: Limits,
     passes: passes::Options,
     share_code: bool,
+    threads: Option<NonZeroUsize>,
     profiling: Option<Profiling>,
 }
 
@@ -101,6 +106,18 @@ impl EngineBuilder {
         self
     }
 
+    /// Sets on how many threads a rule set is compiled, the one that asks for it among them. Default: the number of processors that the
+    /// process may use, at most 8. Sets of fewer than 256 rules are compiled on one thread, and so is the background work of
+    /// [live rules](crate::Live). The set does not depend on the number.
+    ///
+    /// Pure functions of the host may be called on these threads, because calls whose arguments are constants are evaluated at compile
+    /// time. The threads end before the call that compiles returns; if one cannot be started, the others do its work. For a host that
+    /// must not start threads: 1.
+    pub fn threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
     /// Writes the names of compiled functions for profilers such as `perf`. Default: nothing is written.
     ///
     /// Functions are named `celero::rule::NAME`; those of several rules, or of what several rules share, `celero::rules::FIRST..LAST`;
@@ -115,12 +132,12 @@ impl EngineBuilder {
     #[must_use]
     pub fn build(self) -> Engine {
         let compiler = Mutex::new(Compiler::new(&Settings::default()));
-        let Self { tier, limits, passes, share_code, profiling } = self;
+        let Self { tier, limits, passes, share_code, threads, profiling } = self;
         let profiler = profiling.map(Profiler::new);
+        let threads = threads.map_or_else(default_threads, NonZeroUsize::get);
         let (codegen_time, index_time) = (AtomicU64::new(0), AtomicU64::new(0));
-        Engine {
-            shared: Arc::new(Shared { tier, limits, passes, share_code, profiler, compiler, codegen_time, index_time }),
-        }
+        let shared = Shared { tier, limits, passes, share_code, threads, profiler, compiler, codegen_time, index_time };
+        Engine { shared: Arc::new(shared) }
     }
 }
 
@@ -144,6 +161,11 @@ impl Engine {
 
     pub(crate) fn tier(&self) -> Tier {
         self.shared.tier
+    }
+
+    /// Number of threads on which a set is compiled.
+    pub(crate) fn threads(&self) -> usize {
+        self.shared.threads
     }
 
     /// Returns the limits.

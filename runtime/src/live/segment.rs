@@ -61,12 +61,13 @@ pub(super) fn build<S: Context<Static = S>, A>(
     engine: &Engine,
     env: &Env<S>,
     tier: Tier,
-    stale: &dyn Fn() -> bool,
+    threads: usize,
+    stale: &(dyn Fn() -> bool + Sync),
     rules: &[NewRule<A>],
     on_error: ErrorPolicy,
 ) -> Result<Content<S, A>, RuleSetError> {
     let rules = engine.rules(env).on_error(on_error).with_rules(rules.iter().cloned());
-    let set = rules.build_as(tier, stale)?;
+    let set = rules.build_as(tier, threads, stale)?;
     let mut by_name: Box<[usize]> = (0..set.len()).collect();
     let name = |&rule: &usize| set.get(rule).map(|rule| rule.name);
     by_name.sort_by(|a, b| name(a).cmp(&name(b)));
@@ -175,7 +176,7 @@ impl<S, A> DropQueue<S, A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use std::sync::atomic::AtomicUsize;
 
     #[test]
     fn stale_work_ends_soon() {
@@ -187,15 +188,15 @@ mod tests {
         let (engine, env) = (Engine::new(), Env::dynamic());
         // Before the first rule, in the middle, and when the rules are all read.
         for wanted in [0, 50, 100] {
-            let asked = Cell::new(0);
-            let is_stale = || {
-                asked.set(asked.get() + 1);
-                asked.get() > wanted
-            };
-            let error = build(&engine, &env, Tier::Auto, &is_stale, &items, ErrorPolicy::Match).err().unwrap();
+            let asked = AtomicUsize::new(0);
+            let is_stale = || asked.fetch_add(1, Ordering::Relaxed) >= wanted;
+            let error = build(&engine, &env, Tier::Auto, 1, &is_stale, &items, ErrorPolicy::Match).err().unwrap();
             assert_eq!(error.rules().len(), 0);
-            assert!(asked.get() <= wanted + 2, "it went on after {wanted}");
+            assert!(asked.into_inner() <= wanted + 2, "it went on after {wanted}");
         }
-        assert_eq!(build(&engine, &env, Tier::Auto, &|| false, &items, ErrorPolicy::Match).unwrap().by_name.len(), 100);
+        assert_eq!(
+            build(&engine, &env, Tier::Auto, 1, &|| false, &items, ErrorPolicy::Match).unwrap().by_name.len(),
+            100
+        );
     }
 }

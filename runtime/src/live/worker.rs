@@ -44,7 +44,8 @@ fn work<S: Context<Static = S> + 'static, A>(shared: &Shared<S, A>) -> bool {
     let is_stale = || plan.stale.load(Ordering::Relaxed);
     let built = contained(|| {
         let (items, origins) = plan.rules();
-        let built = build(&shared.engine, &shared.env, shared.engine.tier(), &is_stale, &items, plan.on_error);
+        // One thread, because requests need the processors too.
+        let built = build(&shared.engine, &shared.env, shared.engine.tier(), 1, &is_stale, &items, plan.on_error);
         built.map(|content| (content, origins)).map_err(|error| error.to_string())
     });
     let built = built.unwrap_or_else(|()| Err("internal error: compiling rules of a set panicked".to_owned()));
@@ -93,7 +94,7 @@ mod tests {
         let env = Env::dynamic().variable("x", Type::Int);
         let entry = Arc::new(LiveRule::new(0, 0, None, 1));
         let items = [Rule::new("bad", "x == 1", entry)];
-        let content = build(&Engine::new(), &env, Tier::Interpret, &|| false, &items, ErrorPolicy::NoMatch).unwrap();
+        let content = build(&Engine::new(), &env, Tier::Interpret, 1, &|| false, &items, ErrorPolicy::NoMatch).unwrap();
         let segment = Segment::new(content, &live.shared.drop_queue);
         live.shared.change(|state| state.live.push(segment, &Disabled::new()));
         assert!(live.settle(long), "it is not tried again and again");

@@ -83,7 +83,7 @@ impl<'a> SetCompiler<'a> {
     ///
     /// # Errors
     /// The work is stale.
-    pub(crate) fn linear(&mut self, rules: &[&MergedRule], stale: &dyn Fn() -> bool) -> Result<(), String> {
+    pub(crate) fn linear(&mut self, rules: &[&MergedRule], stale: &(dyn Fn() -> bool + Sync)) -> Result<(), String> {
         for rules in rules.chunks(BLOCK_RULES) {
             if stale() {
                 return Err("the work is obsolete".into());

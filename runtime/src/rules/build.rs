@@ -173,6 +173,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
             on_error: self.on_error,
             indexing: self.indexing,
             standalone: false,
+            threads: self.engine.threads(),
             stale: &|| false,
         };
         SetExplanation::new(&self.engine, self.env, &inputs(rules.into_iter(), &tags.of_rules), settings)
@@ -183,18 +184,19 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     /// # Errors
     /// [`RuleSetError`] with every rule that does not compile.
     pub fn build(self) -> Result<RuleSet<C::Static, A>, RuleSetError> {
-        let tier = self.engine.tier();
-        self.build_as(tier, &|| false)
+        let (tier, threads) = (self.engine.tier(), self.engine.threads());
+        self.build_as(tier, threads, &|| false)
     }
 
     /// Compiles the rules as [`build`](Self::build) does, for whoever measures its stages: those of
     /// [`Engine::compile_observed`] up to code generation for each rule, then `index` (planning and building it) and `codegen` for the set.
+    /// Works on one thread.
     ///
     /// # Errors
     /// As [`build`](Self::build).
     pub fn build_observed(self, observer: &mut dyn StageObserver) -> Result<RuleSet<C::Static, A>, RuleSetError> {
         let tier = self.engine.tier();
-        self.built(tier, &|| false, observer)
+        self.built(tier, 1, &|| false, observer)
     }
 
     /// The rules in the order in which they were added, and the policy.
@@ -202,14 +204,19 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         (self.rules, self.on_error)
     }
 
-    /// Compiles the rules for a tier, until `stale` says that the set is not wanted any more.
+    /// Compiles the rules for a tier on some threads, until `stale` says that the set is not wanted any more.
     ///
     /// # Errors
     /// As [`build`](Self::build); an error without rules if the work is stale.
-    pub(crate) fn build_as(self, tier: Tier, stale: &dyn Fn() -> bool) -> Result<RuleSet<C::Static, A>, RuleSetError> {
+    pub(crate) fn build_as(
+        self,
+        tier: Tier,
+        threads: usize,
+        stale: &(dyn Fn() -> bool + Sync),
+    ) -> Result<RuleSet<C::Static, A>, RuleSetError> {
         span!("celero.build", rules = self.rules.len(), native = tier != Tier::Interpret);
         let start = Instant::now();
-        let built = self.built(tier, stale, &mut ());
+        let built = self.built(tier, threads, stale, &mut ());
         match &built {
             Ok(set) => event!(
                 debug,
@@ -228,13 +235,14 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     fn built(
         self,
         tier: Tier,
-        stale: &dyn Fn() -> bool,
+        threads: usize,
+        stale: &(dyn Fn() -> bool + Sync),
         observer: &mut dyn StageObserver,
     ) -> Result<RuleSet<C::Static, A>, RuleSetError> {
         let Self { engine, env, mut rules, on_error, indexing, standalone, counters } = self;
         rules.sort_by_key(|rule| rule.priority);
         let Tags { names: tags, of_rules } = Tags::of(rules.iter());
-        let settings = Settings { tier, on_error, indexing, standalone, stale };
+        let settings = Settings { tier, on_error, indexing, standalone, threads, stale };
         let inputs = inputs(rules.iter(), &of_rules);
         let Prepared { mut expressions, found, whole, compiled, asks_lists, warnings, .. } =
             Prepared::new(&engine, env, &inputs, settings, PlanTrace::default(), observer)?;

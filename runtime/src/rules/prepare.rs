@@ -11,13 +11,16 @@ use crate::env::Env;
 use crate::error::CompileError;
 use crate::expression::Expression;
 use crate::function::contained;
+use crate::lower::Calls;
 use crate::lower::merge::{MergedGraph, MergedRule};
 use crate::native::{CompiledRules, LinearBlock, SetCode, SetCompiler};
+use crate::parallel::{both, map_in_order};
 
 use celero_frontend::{Diagnostic, Severity, Span, Stage, Type};
-use celero_ir::Origin;
 use celero_ir::passes::{StageObserver, observed};
+use celero_ir::{Graph, Origin};
 use celero_matching::pattern::PatternCache;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -30,9 +33,14 @@ pub(super) struct Settings<'s> {
     pub(super) indexing: Indexing,
     /// Whether each rule also gets standalone native code.
     pub(super) standalone: bool,
+    /// Number of threads that may work on it.
+    pub(super) threads: usize,
     /// Returns whether the set is not wanted any more.
-    pub(super) stale: &'s dyn Fn() -> bool,
+    pub(super) stale: &'s (dyn Fn() -> bool + Sync),
 }
+
+/// Smallest set for which threads are started: starting one takes as long as compiling a few rules.
+const MIN_PARALLEL: usize = 256;
 
 /// Largest interpreted set that keeps the trees of all rules. In larger sets a rule is checked again when it is first evaluated.
 const KEPT: usize = 10_000;
@@ -87,49 +95,49 @@ impl Prepared {
         let mut merged = MergedGraph::default();
         let mut interpreted = Vec::new();
         let mut facts = Vec::with_capacity(rules.len());
-        for (number, rule) in (0_u32..).zip(rules) {
-            if (settings.stale)() {
-                return Err(RuleSetError { failed: Vec::new() });
-            }
-            let checked = match rule.condition {
-                Condition::Source(source) => engine.expression(env, source, &patterns).map(Arc::new),
-                Condition::Checked(rule) => rule.expression_for(env),
-                Condition::Refused { error, .. } => Err(error.clone()),
+        let mut numbered = (0_u32..).zip(rules);
+        let mut add = |lowered: Option<Result<LoweredRule, CompileError>>| {
+            let (Some(lowered), Some((number, rule))) = (lowered, numbered.next()) else {
+                return ControlFlow::Break(());
             };
-            match checked.and_then(is_truth) {
-                Ok(expression) => {
-                    let span = expression.span();
-                    asks_lists |= expression.lists(env.functions()).is_some();
+            match lowered {
+                Ok(LoweredRule { span, warnings: of_rule, asks_lists: asks, graph, kept }) => {
+                    asks_lists |= asks;
                     facts.push(Facts {
                         name: rule.name,
                         tags: rule.tags,
                         on_error: rule.on_error.unwrap_or(settings.on_error),
                         span,
-                        explained: warnings::explain(expression.warnings()),
+                        explained: warnings::explain(&of_rule),
                     });
-                    warnings.extend(expression.warnings().iter().map(|warning| (number as usize, warning.clone())));
-                    let lowered = engine.lowered(env, &expression, &patterns, observer);
+                    warnings.extend(of_rule.into_iter().map(|warning| (number as usize, warning)));
                     let Span { start, end } = span;
-                    let added = lowered
-                        .and_then(|(lowered, graph)| merged.add(number, &graph, lowered.calls, Origin { start, end }));
+                    let added =
+                        graph.and_then(|(calls, graph)| merged.add(number, &graph, calls, Origin { start, end }));
                     if let Err(why) = added {
                         interpreted.push((number, why));
                     }
-                    // Checking the source again needs the language of the environment.
-                    let foreign =
-                        matches!(rule.condition, Condition::Checked(_)) && !expression.is_in(env.rule_language());
-                    let kept = settings.tier == Tier::Interpret && rules.len() <= KEPT && !trace.wanted();
-                    if kept || foreign {
+                    if let Some(expression) = kept {
                         expressions.resize(number as usize, None);
                         expressions.push(Some(expression));
                     }
                 }
                 Err(error) => fail(number, rule, error),
             }
-        }
-        if facts.len() == rules.len() {
-            warnings.extend(warnings::warnings(&merged, &facts));
-            warnings.sort_by_key(|(rule, _)| *rule);
+            ControlFlow::Continue(())
+        };
+        let keep = settings.tier == Tier::Interpret && rules.len() <= KEPT && !trace.wanted();
+        let lowered = |rule: &RuleInput<'_>, observer: &mut dyn StageObserver| {
+            (!(settings.stale)()).then(|| LoweredRule::new(engine, env, rule, keep, &patterns, observer))
+        };
+        let threads = if rules.len() >= MIN_PARALLEL { settings.threads } else { 1 };
+        let added = if threads > 1 {
+            map_in_order(threads, rules, &|rule| lowered(rule, &mut ()), add)
+        } else {
+            rules.iter().try_for_each(|rule| add(lowered(rule, observer)))
+        };
+        if added.is_break() {
+            return Err(RuleSetError { failed: Vec::new() });
         }
         let errors = |rule: u32| facts.get(rule as usize).is_none_or(|facts| facts.on_error != ErrorPolicy::NoMatch);
         let wanted = (settings.indexing != Indexing::Off).then_some(index::Wanted {
@@ -140,11 +148,17 @@ impl Prepared {
         });
         let mut templates = Templates::default();
         let start = Instant::now();
-        let found = observed(observer, "index", || {
-            let lists = env.functions().lists();
-            wanted.and_then(|wanted| index::index(&merged, env.fields(), lists, wanted, &mut templates, &mut trace))
+        let of_set = || if facts.len() == rules.len() { warnings::warnings(&merged, &facts) } else { Vec::new() };
+        let (of_set, found) = both(threads, of_set, || {
+            let found = observed(observer, "index", || {
+                let lists = env.functions().lists();
+                wanted.and_then(|wanted| index::index(&merged, env.fields(), lists, wanted, &mut templates, &mut trace))
+            });
+            engine.add_index_time(start.elapsed());
+            found
         });
-        engine.add_index_time(start.elapsed());
+        warnings.extend(of_set);
+        warnings.sort_by_key(|(rule, _)| *rule);
         let mut whole = Vec::new();
         if settings.standalone && settings.tier != Tier::Interpret {
             whole.resize(rules.len(), None);
@@ -181,6 +195,50 @@ impl Prepared {
             return Err(RuleSetError { failed });
         }
         Ok(Self { expressions, merged, found, templates, whole, compiled, asks_lists, warnings, trace })
+    }
+}
+
+/// What the stages that look at no other rule make of a rule.
+struct LoweredRule {
+    /// Its whole expression.
+    span: Span,
+    warnings: Vec<Diagnostic>,
+    asks_lists: bool,
+    /// Its graph and what it calls, or why it has none.
+    graph: Result<(Calls, Graph), String>,
+    /// Its checked form, if the set keeps it.
+    kept: Option<Arc<Expression>>,
+}
+
+impl LoweredRule {
+    /// Parses, checks, lowers and optimises a rule. The checked form is kept if `keep` is true or it can't be made again.
+    ///
+    /// # Errors
+    /// The rule is no valid condition.
+    fn new<C: Context>(
+        engine: &Engine,
+        env: &Env<C>,
+        rule: &RuleInput<'_>,
+        keep: bool,
+        patterns: &PatternCache,
+        observer: &mut dyn StageObserver,
+    ) -> Result<Self, CompileError> {
+        let checked = match rule.condition {
+            Condition::Source(source) => engine.expression(env, source, patterns).map(Arc::new),
+            Condition::Checked(rule) => rule.expression_for(env),
+            Condition::Refused { error, .. } => Err(error.clone()),
+        };
+        let expression = checked.and_then(is_truth)?;
+        let graph = engine.lowered(env, &expression, patterns, observer);
+        // Checking the source again needs the language of the environment.
+        let foreign = matches!(rule.condition, Condition::Checked(_)) && !expression.is_in(env.rule_language());
+        Ok(Self {
+            span: expression.span(),
+            warnings: expression.warnings().to_vec(),
+            asks_lists: expression.lists(env.functions()).is_some(),
+            graph: graph.map(|(lowered, graph)| (lowered.calls, graph)),
+            kept: (keep || foreign).then_some(expression),
+        })
     }
 }
 

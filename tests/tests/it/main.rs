@@ -16,5 +16,6 @@ mod random_sets;
 mod requests;
 mod second_parser;
 mod support;
+mod threads;
 mod tidy;
 mod unparse;

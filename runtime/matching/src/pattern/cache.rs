@@ -7,8 +7,8 @@ use super::compile::{MAX_BYTE_PROGRAM_BYTES, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTE
 use super::matcher::Matcher;
 use super::metered_regex::MeteredRegex;
 use crate::MemoryBudget;
-use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Largest compiled program of a pattern of weight 1: compiling it takes some tens of microseconds.
 const LIGHT_PROGRAM_BYTES: usize = 1 << 14;
@@ -17,13 +17,13 @@ const HEAVY_WEIGHT: u32 = 64;
 
 /// Compiles each distinct pattern once.
 ///
-/// Use one while a set of rules is compiled: several stages ask for the same patterns, and the matchers that are kept share
-/// one [`MemoryBudget`].
+/// Use one while a set of rules is compiled: several stages, on several threads, ask for the same patterns, and the matchers that are
+/// kept share one [`MemoryBudget`]. A thread that asks for a pattern waits while another one compiles a pattern.
 #[derive(Debug, Default)]
 pub struct PatternCache {
-    compiled: RefCell<HashMap<Box<str>, Compiled>>,
+    compiled: Mutex<HashMap<Box<str>, Compiled>>,
     /// Patterns on bytes.
-    bytes: RefCell<HashMap<Box<str>, Result<ByteRegex, PatternError>>>,
+    bytes: Mutex<HashMap<Box<str>, Result<ByteRegex, PatternError>>>,
     budget: MemoryBudget,
 }
 
@@ -56,7 +56,7 @@ impl PatternCache {
     /// An empty cache, whose matchers may hold `bytes` bytes together.
     #[must_use]
     pub fn with_budget(bytes: usize) -> Self {
-        Self { compiled: RefCell::default(), bytes: RefCell::default(), budget: MemoryBudget::new(bytes) }
+        Self { compiled: Mutex::default(), bytes: Mutex::default(), budget: MemoryBudget::new(bytes) }
     }
 
     /// The memory budget of the matchers.
@@ -120,12 +120,13 @@ impl PatternCache {
     /// # Errors
     /// Those of [`ByteRegex::new`].
     pub fn byte_regex(&self, pattern: &str) -> Result<ByteRegex, PatternError> {
-        if let Some(found) = self.bytes.borrow().get(pattern) {
+        let mut known = locked(&self.bytes);
+        if let Some(found) = known.get(pattern) {
             return found.clone();
         }
         let compiled = engine(pattern, Syntax::Bytes, MAX_BYTE_PROGRAM_BYTES);
         let regex = compiled.map(|compiled| ByteRegex::from_compiled(pattern, compiled, &self.budget));
-        self.bytes.borrow_mut().insert(pattern.into(), regex.clone());
+        known.insert(pattern.into(), regex.clone());
         regex
     }
 
@@ -140,7 +141,8 @@ impl PatternCache {
     }
 
     fn compiled(&self, pattern: &str) -> Compiled {
-        if let Some(found) = self.compiled.borrow().get(pattern) {
+        let mut known = locked(&self.compiled);
+        if let Some(found) = known.get(pattern) {
             return found.clone();
         }
         let (weight, regex) = match engine(pattern, Syntax::Text, LIGHT_PROGRAM_BYTES) {
@@ -149,7 +151,12 @@ impl PatternCache {
         };
         let regex = regex.map(|compiled| MeteredRegex::new(pattern, compiled, &self.budget));
         let compiled = Compiled { weight, regex };
-        self.compiled.borrow_mut().insert(pattern.into(), compiled.clone());
+        known.insert(pattern.into(), compiled.clone());
         compiled
     }
+}
+
+/// A map of compiled patterns. A panic while it was locked has left no pattern by half in it.
+fn locked<T>(map: &Mutex<T>) -> MutexGuard<'_, T> {
+    map.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,0 +1,262 @@
+//! Work on many items by several threads. The results are taken in the order of the items, so that they do not depend on the threads.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, ScopedJoinHandle, available_parallelism, scope};
+
+/// Number of items that a thread does at once.
+const CHUNK: usize = 16;
+
+/// Number of chunks that are worked on ahead of the results that were taken. This bounds memory.
+const MOST_AHEAD: usize = 128;
+
+/// Most threads that are used without being asked for.
+const MOST_THREADS: usize = 8;
+
+/// The number of processors that this process may use, at most 8.
+pub(crate) fn default_threads() -> usize {
+    available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
+}
+
+/// Calls `map` for each item, on this thread and `threads - 1` others, and `take` for each result, on this thread, in the order of the
+/// items. Ends when `take` breaks. A thread that cannot be started is left out. A panic on another thread goes on on this one.
+pub(crate) fn map_in_order<T: Sync, R: Send>(
+    threads: usize,
+    items: &[T],
+    map: &(dyn Fn(&T) -> R + Sync),
+    mut take: impl FnMut(R) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let queue = Queue::new(items);
+    scope(|scope| {
+        let work = || {
+            let _end = EndOnPanic(&queue);
+            while let Some((number, chunk)) = queue.wait_for_chunk() {
+                queue.put(number, chunk.iter().map(map).collect());
+            }
+        };
+        let start = |number| Builder::new().name(format!("celero-compile-{number}")).spawn_scoped(scope, work).ok();
+        let others: Vec<ScopedJoinHandle<'_, ()>> = (1..threads).map_while(start).collect();
+        let _end = EndOnPanic(&queue);
+        let ended = loop {
+            match queue.next() {
+                Next::Results(results) => {
+                    if results.into_iter().try_for_each(&mut take).is_break() {
+                        break ControlFlow::Break(());
+                    }
+                }
+                Next::Chunk(number, chunk) => queue.put(number, chunk.iter().map(map).collect()),
+                Next::End => break ControlFlow::Continue(()),
+            }
+        };
+        queue.end();
+        others.into_iter().filter_map(|other| other.join().err()).for_each(|panic| resume_unwind(panic));
+        ended
+    })
+}
+
+/// Returns the results of two functions, which run at the same time if `threads` is more than 1 and a thread can be started for the first.
+pub(crate) fn both<A: Send, B>(threads: usize, first: impl Fn() -> A + Sync, second: impl FnOnce() -> B) -> (A, B) {
+    scope(|scope| {
+        let start = || Builder::new().name("celero-compile".into()).spawn_scoped(scope, &first).ok();
+        let other = (threads > 1).then(start).flatten();
+        let second = second();
+        let first = match other {
+            Some(other) => other.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            None => first(),
+        };
+        (first, second)
+    })
+}
+
+/// Chunks of items that threads share, and their results.
+struct Queue<'q, T, R> {
+    chunks: Vec<&'q [T]>,
+    state: Mutex<State<R>>,
+    /// Notified when `state` changes.
+    changed: Condvar,
+}
+
+struct State<R> {
+    /// Number of the first chunk that no thread has.
+    next: usize,
+    /// Number of the first chunk whose results have not been taken.
+    taken: usize,
+    /// By chunk.
+    results: HashMap<usize, Vec<R>>,
+    /// Whether no chunk is wanted any more.
+    ended: bool,
+}
+
+/// What the thread that takes results does next.
+enum Next<'q, T, R> {
+    /// Takes these.
+    Results(Vec<R>),
+    /// Works on a chunk, because the results that come next are not there yet.
+    Chunk(usize, &'q [T]),
+    /// Nothing.
+    End,
+}
+
+impl<'q, T, R> Queue<'q, T, R> {
+    fn new(items: &'q [T]) -> Self {
+        let state = State { next: 0, taken: 0, results: HashMap::new(), ended: false };
+        Self { chunks: items.chunks(CHUNK).collect(), state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<R>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'s>(&self, state: MutexGuard<'s, State<R>>) -> MutexGuard<'s, State<R>> {
+        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next chunk, unless it is too far ahead of the results that were taken.
+    fn chunk(&self, state: &mut State<R>) -> Option<(usize, &'q [T])> {
+        let number = state.next;
+        let chunk = self.chunks.get(number).copied().filter(|_| number < state.taken.saturating_add(MOST_AHEAD))?;
+        state.next = number.saturating_add(1);
+        Some((number, chunk))
+    }
+
+    /// A chunk to be worked on, as soon as there is one. `None` at the end.
+    fn wait_for_chunk(&self) -> Option<(usize, &'q [T])> {
+        let mut state = self.lock();
+        while !state.ended && state.next < self.chunks.len() {
+            if let Some(chunk) = self.chunk(&mut state) {
+                return Some(chunk);
+            }
+            state = self.wait(state);
+        }
+        None
+    }
+
+    fn put(&self, number: usize, results: Vec<R>) {
+        self.lock().results.insert(number, results);
+        self.changed.notify_all();
+    }
+
+    /// What the thread that takes results does next; waits until there is something.
+    fn next(&self) -> Next<'q, T, R> {
+        let mut state = self.lock();
+        loop {
+            let taken = state.taken;
+            if state.ended || taken == self.chunks.len() {
+                return Next::End;
+            }
+            if let Some(results) = state.results.remove(&taken) {
+                state.taken = taken.saturating_add(1);
+                drop(state);
+                self.changed.notify_all();
+                return Next::Results(results);
+            }
+            if let Some((number, chunk)) = self.chunk(&mut state) {
+                return Next::Chunk(number, chunk);
+            }
+            state = self.wait(state);
+        }
+    }
+
+    /// Leaves no chunk to be worked on.
+    fn end(&self) {
+        self.lock().ended = true;
+        self.changed.notify_all();
+    }
+}
+
+/// Ends a queue if the thread panics, so that no other thread waits for it.
+struct EndOnPanic<'e, 'q, T, R>(&'e Queue<'q, T, R>);
+
+impl<T, R> Drop for EndOnPanic<'_, '_, T, R> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.end();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::function::contained;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::thread::{current, yield_now};
+
+    /// Most items worked on ahead of the results that were taken.
+    const WINDOW: usize = CHUNK * MOST_AHEAD;
+
+    #[test]
+    fn results_come_in_order_whatever_the_threads() {
+        let items: Vec<usize> = (0..3 * WINDOW + CHUNK + 1).collect();
+        for threads in [1, 2, 5] {
+            let mut taken = Vec::new();
+            let ended = map_in_order(threads, &items, &|item| item * 3, |result| {
+                taken.push(result);
+                ControlFlow::Continue(())
+            });
+            assert_eq!(ended, ControlFlow::Continue(()));
+            assert!(taken.iter().copied().eq(items.iter().map(|item| item * 3)), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn nothing_is_taken_after_a_break_and_little_is_done() {
+        let items: Vec<usize> = (0..20 * WINDOW).collect();
+        let done = AtomicUsize::new(0);
+        let map = |item: &usize| {
+            done.fetch_add(1, Ordering::Relaxed);
+            *item
+        };
+        let mut taken = 0;
+        let ended = map_in_order(3, &items, &map, |item| {
+            taken += 1;
+            if item < 10 {
+                return ControlFlow::Continue(());
+            }
+            // The other threads work as far ahead as they may.
+            while done.load(Ordering::Relaxed) < WINDOW {
+                yield_now();
+            }
+            (0..10_000).for_each(|_| yield_now());
+            ControlFlow::Break(())
+        });
+        assert_eq!((ended, taken), (ControlFlow::Break(()), 11));
+        assert!(done.into_inner() <= WINDOW + CHUNK);
+    }
+
+    #[test]
+    fn two_functions_run_once_each() {
+        for threads in [1, 2] {
+            let calls = AtomicUsize::new(0);
+            let first = || calls.fetch_add(1, Ordering::Relaxed);
+            assert_eq!(both(threads, first, || "second"), (0, "second"));
+            assert_eq!(calls.into_inner(), 1);
+        }
+    }
+
+    #[test]
+    fn a_panic_of_another_thread_reaches_the_caller() {
+        let items: Vec<usize> = (0..WINDOW).collect();
+        let (here, panics) = (current().id(), AtomicBool::new(false));
+        let map = |_: &usize| {
+            if current().id() != here {
+                panics.store(true, Ordering::Relaxed);
+                panic!("planted");
+            }
+            while !panics.load(Ordering::Relaxed) {
+                yield_now();
+            }
+        };
+        let ended = contained(|| map_in_order(2, &items, &map, |()| ControlFlow::Continue(())));
+        assert!(ended.is_err());
+    }
+
+    #[test]
+    fn a_panic_of_this_thread_ends_the_others() {
+        let items: Vec<usize> = (0..20 * WINDOW).collect();
+        let ended = contained(|| map_in_order(4, &items, &|_| (), |()| panic!("planted")));
+        assert!(ended.is_err());
+    }
+}

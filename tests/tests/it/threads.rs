@@ -1,0 +1,64 @@
+//! A set does not depend on the number of threads on which it was compiled: the same warnings, index, templates, code and results, and the
+//! same errors, in the same order. For random rules as gateways have them, some of which are wrong.
+//!
+//! `CELERO_SEED` gives other rules.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+use celero::http::RequestContext;
+use celero::{Engine, Env, ErrorPolicy, RuleSet, RuleSetBuilder, Scratch};
+use celero_tests::generate::Rng;
+use celero_tests::generate::gateway::{Sample, rule, sample};
+
+/// Enough for threads to be started.
+const RULES: usize = 800;
+
+fn context(sample: &Sample) -> RequestContext<'_> {
+    let context = RequestContext::new(&sample.request);
+    sample.peer.map_or(context, |peer| context.with_source(peer))
+}
+
+fn builder<'e>(
+    threads: usize,
+    env: &'e Env<RequestContext<'static>>,
+    sources: &[String],
+) -> RuleSetBuilder<'e, RequestContext<'static>, ()> {
+    let engine = Engine::builder().threads(threads.try_into().unwrap()).build();
+    let named = sources.iter().enumerate().map(|(n, source)| (format!("r{n}"), source));
+    let rules = named.fold(engine.rules(env), |rules, (name, source)| rules.rule(&name, source, ()));
+    rules.on_error(ErrorPolicy::Match)
+}
+
+#[test]
+fn a_set_does_not_depend_on_the_number_of_threads() {
+    let seed = std::env::var("CELERO_SEED").map_or(0x7412, |seed| seed.parse().unwrap());
+    let rng = &mut Rng::new(seed);
+    let env = Env::<RequestContext<'static>>::new();
+    let mut sources: Vec<String> = (0..RULES - 2).map(|_| rule(rng)).collect();
+    // Warnings about a single rule, and about a rule of the set.
+    sources.insert(400, "request.path.matches('(')".into());
+    sources.push("request.path.matches('(')".into());
+    let requests: Vec<_> = (0..100).map(|_| sample(rng)).collect();
+
+    let results = |set: &RuleSet<RequestContext<'static>>| -> Vec<String> {
+        let scratch = &mut Scratch::new();
+        requests.iter().map(|request| format!("{:?}", set.indices(&context(request), scratch))).collect()
+    };
+    let one = builder(1, &env, &sources).build().unwrap();
+    let explained = builder(1, &env, &sources).explain().unwrap().to_string();
+    assert!(one.warnings().len() > 2 && explained.len() > RULES);
+    let many = builder(3, &env, &sources).build().unwrap();
+    assert_eq!(many.warnings(), one.warnings());
+    assert_eq!(many.code_size(), one.code_size());
+    assert_eq!((many.native_rules(), many.indexed_rules()), (one.native_rules(), one.indexed_rules()));
+    assert_eq!(results(&many), results(&one));
+    assert!(builder(3, &env, &sources).explain().unwrap().to_string() == explained, "the same index and templates");
+
+    for place in [0, 17, 600, RULES - 1] {
+        sources[place] = format!("nothing{place} == 1");
+    }
+    let refused = |threads| builder(threads, &env, &sources).build().unwrap_err().render(false);
+    let one = refused(1);
+    assert!(one.contains("nothing0") && one.contains("nothing799"));
+    assert_eq!(refused(3), one);
+}
