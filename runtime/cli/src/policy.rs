@@ -77,7 +77,9 @@ pub(crate) fn check(source: &Source, deny_warnings: bool, color: bool) -> Report
     let ok = !deny_warnings || !warned;
     let count = |phase: Phase| policy.rules().filter(|rule| rule.phase == phase).count();
     let rules = policy.rules().count();
-    let phases = Phase::ALL.map(|phase| format!("{} {}", phase.name(), count(phase)));
+    // Few policies have rules about connections.
+    let shown = Phase::ALL.into_iter().filter(|phase| *phase != Phase::Connection || count(*phase) > 0);
+    let phases: Vec<String> = shown.map(|phase| format!("{} {}", phase.name(), count(phase))).collect();
     let mut summary = format!("{} ({})", counted(rules, "rule"), phases.join(", "));
     for note in policy.buffering_notes() {
         summary.push('\n');

@@ -14,6 +14,9 @@
 //! | `fail_to_proxy` | [`Guard::fail_to_proxy`] | if it returns something, return that |
 //! | `logging` | [`Guard::log`] | write the fields where you write your log |
 //!
+//! The phase `connection` is not that of a request: [`admit_connection`] runs it where sockets are accepted. A host that does not call it should
+//! refuse policies that [have such rules](celero_policy::Policy::has_connection_rules).
+//!
 //! All phases of a request use the same policy. While a response is held back, `request_body_filter` may be called with an empty piece
 //! that is not the last one: it is none, so do not count it.
 //!
@@ -49,10 +52,12 @@
 mod body;
 mod body_clock;
 mod client_session;
+mod connection;
 mod guard;
 mod head;
 mod held_response;
 mod write_answer;
 
 pub use body_clock::BodyPace;
+pub use connection::admit_connection;
 pub use guard::{Guard, final_response};

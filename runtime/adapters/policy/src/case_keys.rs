@@ -1,7 +1,7 @@
 //! The keys of a file of cases, which `celero test` runs: names, values and descriptions.
 
 use crate::policy_keys::CODES;
-use crate::schema::ValueSpec::{Any, Duration, Integer, List, Map, Mapping, OneOf, Template, Text, True};
+use crate::schema::ValueSpec::{Any, Duration, Integer, List, Map, Mapping, OneOf, Template, Text, True, Word};
 use crate::schema::{DocumentSpec, KeySpec, MappingSpec, ValueSpec};
 
 const fn optional(name: &'static str, value: ValueSpec, description: &'static str) -> KeySpec {
@@ -72,6 +72,11 @@ static TLS: MappingSpec = MappingSpec::new(
         optional("version", Text, "The version: `TLSv1.3`."),
         optional("cipher", Text, "The cipher: `TLS_AES_128_GCM_SHA256`."),
         optional("sni", Text, "The name that the client asks for."),
+        optional(
+            "alpn",
+            List(&Text),
+            "The protocols that the client offers, for rules of `connection`: `[h2, http/1.1]`.",
+        ),
         optional("subject", Text, "The subject of the client's certificate."),
         optional("issuer", Text, "The issuer of the certificate."),
         optional("sans", List(&Text), "The subject's alternative names: `DNS:a.example`, `URI:spiffe://example/a`."),
@@ -105,7 +110,12 @@ static EXPECTATION: MappingSpec = MappingSpec::new(
     "an expectation",
     &[
         optional("status", Integer { least: 100, most: 999 }, "The status that the client gets."),
-        optional("rule", Text, "The rule that answers, or `server` if no rule does."),
+        optional(
+            "connection",
+            Word(&["accepted", "closed"]),
+            "What the phase `connection` does with the connection of the request. One that is closed has no status.",
+        ),
+        optional("rule", Text, "The rule that answers or closes the connection, or `server` if no rule does."),
         optional("body", Template, "The body of the policy's answer."),
         optional("uri", Text, "Path and query that the server gets."),
         optional(

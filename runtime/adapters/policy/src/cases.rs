@@ -4,6 +4,7 @@
 use crate::auth::VerifiedFields;
 use crate::body_buffering::BufferState;
 use crate::case_keys::CASES;
+use crate::connection::{ClientConnection, ConnectionOutcome, TlsHello};
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
 use crate::outcome::{LogFields, Outcome, PolicyAnswer, RequestSummary};
@@ -111,6 +112,10 @@ struct Earlier<'n> {
 
 /// What a policy did in a case.
 struct CaseResult {
+    /// The connection of the request, open as long as this is kept.
+    connection: ClientConnection,
+    /// The rule that closed the connection.
+    closed_by: Option<Arc<str>>,
     request: request::Parts,
     response: response::Parts,
     answer: Option<PolicyAnswer>,
@@ -169,9 +174,9 @@ impl<'n> Case<'n> {
         let mut open = Vec::new();
         for Earlier { request, times, is_open } in &self.before {
             for _ in 0..*times {
-                let CaseResult { exchange, .. } = run(policy, request);
+                let CaseResult { connection, exchange, .. } = run(policy, request);
                 if *is_open {
-                    open.push(exchange);
+                    open.push((connection, exchange));
                 }
             }
         }
@@ -184,13 +189,25 @@ impl<'n> Case<'n> {
         let differ = |place: FileSpan, what: &str, actual: &str, problems: &mut Problems| {
             problems.add("case-failed", place, format!("{}: {what} is {actual}", self.name));
         };
-        if let Some(text) = expected.text_of("status")
+        let ended = if seen.closed_by.is_some() { "closed" } else { "accepted" };
+        if let Some(text) = expected.text_of("connection")
+            && text.text != ended
+        {
+            differ(text.place, "the connection", ended, problems);
+        }
+        if let Some(rule) = &seen.closed_by {
+            if let Some(text) = expected.text_of("status") {
+                let actual = format!("not there: the connection is closed by the rule `{rule}`");
+                differ(text.place, "the status", &actual, problems);
+            }
+        } else if let Some(text) = expected.text_of("status")
             && text.text != seen.response.status.as_str()
         {
             let by = seen.answer.as_ref().map_or_else(String::new, |answer| format!(", by the rule `{}`", answer.rule));
             differ(text.place, "the status", &format!("{}{by}", seen.response.status.as_str()), problems);
         }
-        let rule = seen.answer.as_ref().map_or("server", |answer| &answer.rule);
+        let by = seen.closed_by.as_ref().or(seen.answer.as_ref().map(|answer| &answer.rule));
+        let rule = by.map_or("server", |rule| &**rule);
         if let Some(text) = expected.text_of("rule")
             && text.text != rule
         {
@@ -310,8 +327,16 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     let [source, destination] = case.addresses;
     let mut exchange = Exchange::new(Some(source), Some(destination));
     exchange.set_time(case.at);
+    let mut connection = ClientConnection::new(Some(source), Some(destination));
+    connection.set_time(case.at);
     if let Some(tls) = case.node.get("request").and_then(|request| request.get("tls")) {
         exchange.set_tls(TlsConnection::of_case(tls));
+        connection = connection.with_hello(TlsHello::of_case(tls));
+    }
+    if let ConnectionOutcome::Close { rule } = policy.connection(&mut connection) {
+        let (request, response) = (case.head.clone(), http::Response::new(()).into_parts().0);
+        let (closed_by, log) = (Some(rule), LogFields::default());
+        return CaseResult { connection, closed_by, request, response, answer: None, exchange, log };
     }
     for entry in case.node.get("labels").map_or(&[][..], Node::entries) {
         if let Some(value) = entry.value.text() {
@@ -343,7 +368,7 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     let bytes_sent = answer.as_ref().map_or(0, |answer| answer.body.len() as u64);
     let end = RequestSummary { started: SystemTime::UNIX_EPOCH, duration: Duration::from_millis(1), bytes_sent };
     let log = policy.log(&head, Some(&response), &end, &mut exchange);
-    CaseResult { request: head, response, answer, exchange, log }
+    CaseResult { connection, closed_by: None, request: head, response, answer, exchange, log }
 }
 
 /// Runs the phases before the server.

@@ -35,8 +35,8 @@ const SAMPLING_INTERVAL: u32 = 64;
 /// The names of a policy's own counters.
 pub(crate) type CounterNames = Vec<String>;
 
-/// The names of a policy's limits, with their places.
-pub(crate) type LimitNames = Vec<(Arc<str>, FileSpan)>;
+/// The names of a policy's limits, with their places and phases.
+pub(crate) type LimitNames = Vec<(Arc<str>, FileSpan, Phase)>;
 
 /// The environment of a phase, and the definitions that are not valid in it.
 pub(crate) struct PhaseEnv<C> {
@@ -213,6 +213,9 @@ impl Compilation<'_> {
         phase: Phase,
     ) {
         let Some(text) = &mut self.explanation else { return };
+        if phase == Phase::Connection && placed.is_empty() {
+            return;
+        }
         let gap = if text.is_empty() { "" } else { "\n" };
         let noun = if placed.len() == 1 { "rule" } else { "rules" };
         let _ = write!(text, "{gap}== {}: {} {noun}", phase.name(), placed.len());
@@ -245,7 +248,7 @@ impl Compilation<'_> {
         let (whole, prefix) = match phase {
             Phase::RequestBody => ("request.body", "request.bodyPrefix"),
             Phase::ResponseBody => ("response.body", "response.bodyPrefix"),
-            Phase::Request | Phase::Response | Phase::Log => return None,
+            Phase::Connection | Phase::Request | Phase::Response | Phase::Log => return None,
         };
         let reads_prefix = self.document.setting(phase.name(), "prefix", self.problems).is_some();
         Some(if reads_prefix { (whole, prefix) } else { (prefix, whole) })

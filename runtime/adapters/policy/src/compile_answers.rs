@@ -2,6 +2,7 @@
 
 use crate::actions::{AnswerTemplate, PhaseEnd, TextTemplate};
 use crate::compile::{Compilation, RuleCompiler};
+use crate::outcome::Phase;
 use crate::yaml::{MapEntry, Node};
 use bytes::Bytes;
 use celero::Context;
@@ -10,6 +11,10 @@ use http::{StatusCode, header};
 impl<'d, C: Context> RuleCompiler<'_, 'd, C> {
     /// Reads how a rule ends the phase.
     pub(crate) fn end(&mut self, node: &Node) -> Option<PhaseEnd<C::Static>> {
+        if self.expressions.phase == Phase::Connection {
+            let denies = node.get("deny").is_some() || node.get("require").is_some();
+            return if denies { Some(closed()) } else { node.get("allow").map(|_| PhaseEnd::Allow) };
+        }
         const ENDS: [&str; 4] = ["allow", "deny", "respond", "redirect"];
         let mut ends = node.entries().iter().filter(|entry| ENDS.contains(&&*entry.key.text));
         let Some(MapEntry { key, value }) = ends.next() else {
@@ -88,4 +93,10 @@ impl<'d, C: Context> RuleCompiler<'_, 'd, C> {
             body: TextTemplate::Fixed(Bytes::new()),
         })
     }
+}
+
+/// How a rule ends the phase `connection`: the connection is closed, and nobody reads an answer. The status says that this sheds load.
+fn closed<S>() -> PhaseEnd<S> {
+    let body = TextTemplate::Fixed(Bytes::new());
+    PhaseEnd::Deny(AnswerTemplate { status: StatusCode::SERVICE_UNAVAILABLE, headers: Box::default(), body })
 }

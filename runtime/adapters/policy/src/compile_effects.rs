@@ -88,7 +88,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
 
     fn misplaced(&mut self, place: FileSpan, message: &str) {
         let help = match self.expressions.phase {
-            Phase::Request | Phase::RequestBody => "move the rule to `response` or `responseBody`",
+            Phase::Connection | Phase::Request | Phase::RequestBody => "move the rule to `response` or `responseBody`",
             Phase::Response | Phase::ResponseBody | Phase::Log => "move the rule to `request` or `requestBody`",
         };
         self.compilation.problems.add("policy-phase", place, message.to_owned()).help(help);

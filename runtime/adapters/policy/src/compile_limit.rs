@@ -21,7 +21,7 @@ const USUAL_KEYS: usize = 65_536;
 /// The longest name of a limit, in bytes: headers carry it.
 const LONGEST_NAME: usize = 64;
 
-/// The phases whose rules can ask a limit.
+/// The phases of a request whose rules can ask a limit. Those of `connection` can too.
 const ASKING: [Phase; 2] = [Phase::Request, Phase::RequestBody];
 
 impl<C: Context> RuleCompiler<'_, '_, C> {
@@ -29,7 +29,8 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
     pub(crate) fn limit(&mut self, rule: &Node, number: usize) -> Option<Box<RuleLimit<C::Static>>> {
         let phase = self.expressions.phase;
         let node = rule.get("limit")?;
-        if !ASKING.contains(&phase) {
+        let is_of_request = ASKING.contains(&phase);
+        if !is_of_request && phase != Phase::Connection {
             self.refuse(
                 node.place,
                 format!("a limit is asked before the server: the phase `{}` has none", phase.name()),
@@ -82,7 +83,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             penalty: text("penalty").and_then(|text| duration(&text)).unwrap_or_default(),
             keys: text("keys").and_then(|text| text.parse().ok()).unwrap_or(USUAL_KEYS),
         };
-        let settled_by_rule = self
+        let is_settled = self
             .compilation
             .document
             .rules(Phase::Response.name())
@@ -94,7 +95,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             state: Arc::new(LimitState::new(name, definition)),
             key: key?.into(),
             cost,
-            settled_by_rule,
+            settled_by_rule: is_of_request && is_settled,
             counts_later: node.get("countWhen").is_some(),
             end: end.unwrap_or_else(too_many),
             on_error: text("onError").and_then(|word| LimitErrorPolicy::named(&word)).unwrap_or_default(),
@@ -168,7 +169,8 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             return found.into();
         }
         for MapEntry { key, value } in node.entries() {
-            let known: Vec<&str> = self.compilation.limit_names.iter().map(|(name, _)| &**name).collect();
+            let of_requests = self.compilation.limit_names.iter().filter(|(.., phase)| ASKING.contains(phase));
+            let known: Vec<&str> = of_requests.map(|(name, ..)| &**name).collect();
             if !known.contains(&&*key.text) {
                 let known: Vec<String> = known.into_iter().map(str::to_owned).collect();
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
@@ -214,13 +216,13 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             self.refuse(place, format!("`{name}` can't be the name of a limit"), help);
         }
         let names = &mut self.compilation.limit_names;
-        match names.iter().find(|(known, _)| known == name) {
-            Some((_, first)) => {
+        match names.iter().find(|(known, ..)| known == name) {
+            Some((_, first, _)) => {
                 let (message, first) = (format!("another limit is called `{name}`"), *first);
                 let problem = self.compilation.problems.add("policy-limit", place, message);
                 problem.also(first, "the first is here").help("give each limit its own `name`");
             }
-            None => names.push((Arc::clone(name), place)),
+            None => names.push((Arc::clone(name), place, self.expressions.phase)),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The variables that expressions read in each phase.
 
 use crate::auth::LazyCredentials;
+use crate::connection::HelloFields;
 use crate::tls_connection::{TlsConnection, TlsFields};
 use celero::http::{Request, RequestHead, Source};
 use celero::{Context, Value};
@@ -21,7 +22,20 @@ pub(crate) struct Origin {
     pub(crate) via: &'static str,
 }
 
-/// The variables of all phases.
+/// The variables of the phase `connection`.
+#[derive(Debug, Context)]
+pub(crate) struct ConnectionData<'a> {
+    #[context(nested)]
+    pub(crate) source: Source,
+    #[context(name = "source.via")]
+    pub(crate) via: &'a str,
+    #[context(nested, name = "source.tls")]
+    pub(crate) hello: Option<&'a HelloFields>,
+    #[context(nested)]
+    pub(crate) destination: Source,
+}
+
+/// The variables of all phases of a request.
 #[derive(Debug, Context)]
 #[context(rename_all = "camelCase")]
 pub(crate) struct CommonData<'a> {

@@ -104,7 +104,7 @@ impl Definitions {
     }
 
     /// Reports the definitions that are not valid in any phase, each with the errors of the phase that has the fewest. Returns their names.
-    pub(crate) fn report(&self, phases: [&Missing; 5], problems: &mut Problems) -> Vec<String> {
+    pub(crate) fn report(&self, phases: [&Missing; 6], problems: &mut Problems) -> Vec<String> {
         let nowhere = |index: usize| {
             let errors = phases.iter().map(|missing| missing.iter().find(|(i, _)| *i == index).map(|(_, error)| error));
             let errors = errors.collect::<Option<Vec<&EnvError>>>()?;

@@ -90,17 +90,25 @@ impl CredentialReads {
     }
 }
 
-/// Which ends of the connection the expressions of a phase read: address or port.
+/// What the expressions of a phase read of the connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EndReads {
+    /// The client's address or port.
     pub(crate) client: bool,
+    /// The address or port at which the connection arrived.
     pub(crate) destination: bool,
+    /// What a client says when it begins TLS.
+    pub(crate) hello: bool,
 }
 
 impl EndReads {
     /// Returns the ends of both.
     pub(crate) fn or(self, other: Self) -> Self {
-        Self { client: self.client || other.client, destination: self.destination || other.destination }
+        Self {
+            client: self.client || other.client,
+            destination: self.destination || other.destination,
+            hello: self.hello || other.hello,
+        }
     }
 }
 
@@ -355,6 +363,7 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         *reads_ends = reads_ends.or(EndReads {
             client: any(["source.address", "source.port"]),
             destination: any(["destination.address", "destination.port"]),
+            hello: any(["source.tls.sni", "source.tls.alpn"]),
         });
         for (name, configured, noted) in [
             ("jwt", configured.jwt, &mut reads.jwt),

@@ -72,7 +72,7 @@ impl Claims {
             Phase::ResponseBody => {
                 reads.response.names.extend([header::CONTENT_ENCODING, header::CONTENT_TYPE]);
             }
-            Phase::Request | Phase::Response | Phase::Log => {}
+            Phase::Connection | Phase::Request | Phase::Response | Phase::Log => {}
         }
         let entry = |name: &str| node.entries().iter().find(|entry| entry.key.text == name);
         for found in ["setPath", "setQuery", "removeQuery"].into_iter().filter_map(entry).filter(|_| rule.level > 0) {

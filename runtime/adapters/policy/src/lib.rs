@@ -4,10 +4,11 @@
 //! proxy or server that runs policies: `celero-pingora` and `celero-tower` are hosts, and `celero-pingora` is the one to copy for
 //! another. A host
 //!
-//! 1. keeps one [`Exchange`] for each request;
-//! 2. calls the phases in their order: [`Policy::request`], [`Policy::request_body`] if [`Policy::request_buffering`] asks for the
+//! 1. runs [`Policy::connection`] for each connection, before it reads anything of HTTP, and keeps its [`ClientConnection`] until it ends;
+//! 2. keeps one [`Exchange`] for each request;
+//! 3. calls the phases in their order: [`Policy::request`], [`Policy::request_body`] if [`Policy::request_buffering`] asks for the
 //!    body, [`Policy::response`], [`Policy::response_body`] if [`Policy::response_buffering`] asks for it, [`Policy::log`];
-//! 3. applies the [`Edits`] of the exchange after each phase that returns [`Outcome::Continue`], and sends the answer of a phase that
+//! 4. applies the [`Edits`] of the exchange after each phase that returns [`Outcome::Continue`], and sends the answer of a phase that
 //!    returns [`Outcome::Respond`].
 //!
 //! [`Policy::request`] first makes the request canonical in place, so that rules, the host's routes and the server see one and the same
@@ -49,6 +50,7 @@ mod compile;
 mod compile_answers;
 mod compile_effects;
 mod compile_limit;
+mod connection;
 mod content_coding;
 mod context;
 mod definitions;
@@ -63,6 +65,7 @@ mod expression_places;
 mod expressions;
 mod failure_log;
 mod grpc;
+mod host_needs;
 mod inspect;
 mod language;
 mod levels;
@@ -98,6 +101,7 @@ pub use auth::{ClientCertificate, KeyFetch, KeyFetcher, KeySource, KeySourceInfo
 pub use body_buffering::{BodyBuffering, BufferState};
 pub use cases::TestReport;
 pub use celero_canonical as canonical;
+pub use connection::{ClientConnection, ConnectionOutcome, TlsHello};
 pub use edits::{Edit, Edits};
 pub use error::PolicyError;
 pub use exchange::Exchange;

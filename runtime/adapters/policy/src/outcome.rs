@@ -7,9 +7,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// A phase of a request.
+/// A phase of a connection or a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
+    /// A connection has arrived, before anything of HTTP is read.
+    Connection,
     /// The head of the request has arrived.
     Request,
     /// The body of the request has arrived.
@@ -24,12 +26,14 @@ pub enum Phase {
 
 impl Phase {
     /// All phases, in the order in which they run.
-    pub const ALL: [Self; 5] = [Self::Request, Self::RequestBody, Self::Response, Self::ResponseBody, Self::Log];
+    pub const ALL: [Self; 6] =
+        [Self::Connection, Self::Request, Self::RequestBody, Self::Response, Self::ResponseBody, Self::Log];
 
     /// Returns the name of the phase in policy files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Connection => "connection",
             Self::Request => "request",
             Self::RequestBody => "requestBody",
             Self::Response => "response",

@@ -1,6 +1,6 @@
 //! The expressions, rules and definitions of a policy with their places, for editors.
 
-use crate::context::{BodyData, LogData, RequestData, ResponseBodyData, ResponseData};
+use crate::context::{BodyData, ConnectionData, LogData, RequestData, ResponseBodyData, ResponseData};
 use crate::definitions::Definitions;
 use crate::document::Document;
 use crate::expression_places::{ExpressionPlace, expression_places};
@@ -111,6 +111,7 @@ impl Outline {
     #[must_use]
     pub fn declarations(&self, phase: Option<Phase>) -> Declarations {
         let of = |phase| match phase {
+            Phase::Connection => self.env::<ConnectionData<'_>>(),
             Phase::Request => self.env::<RequestData<'_>>(),
             Phase::RequestBody => self.env::<BodyData<'_>>(),
             Phase::Response => self.env::<ResponseData<'_>>(),
@@ -139,6 +140,7 @@ impl Outline {
             env.filter_language(FilterLanguage::http()).filter_scheme().cloned()
         }
         match phase {
+            Phase::Connection => of::<ConnectionData<'_>>(self),
             Phase::Request => of::<RequestData<'_>>(self),
             Phase::RequestBody => of::<BodyData<'_>>(self),
             Phase::Response => of::<ResponseData<'_>>(self),

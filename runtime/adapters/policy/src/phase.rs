@@ -326,6 +326,10 @@ impl<S: Context + 'static> PhaseRules<S> {
         if let Step::End(Some(answer)) = &mut step
             && let Some(decision) = effects.limits.decided(&limit.state).and_then(|asked| asked.decision)
         {
+            // Nobody reads headers about a connection.
+            if self.phase == Phase::Connection {
+                return step;
+            }
             add_retry_after(&mut answer.headers, &decision);
             if limit.tells != TellsClient::Never {
                 limit.state.headers(&decision, |name, value| {

@@ -3,7 +3,9 @@
 use crate::auth::{Auth, Busy, KeySource, Verification, block_on};
 use crate::body_settings::BodySettings;
 use crate::compile::{Compilation, PhaseEnv};
-use crate::context::{BodyData, CommonData, LogData, RequestData, ResponseBodyData, ResponseData, ResponseHead};
+use crate::context::{
+    BodyData, CommonData, ConnectionData, LogData, RequestData, ResponseBodyData, ResponseData, ResponseHead,
+};
 use crate::definitions::Definitions;
 use crate::document::Document;
 use crate::error::PolicyError;
@@ -19,7 +21,6 @@ use crate::outcome::{LogFields, Outcome, Phase, PolicyAnswer, RequestSummary};
 use crate::phase::{PhaseRules, Unverified};
 use crate::problems::Problems;
 use crate::purpose::Purpose;
-use crate::rule::Rule;
 use crate::rule_limit::CountWhen;
 use celero::http::RequestHead;
 use celero::lists::Lists;
@@ -35,6 +36,9 @@ use std::sync::{Arc, LazyLock};
 /// A compiled policy, to be shared between threads. Only its counters change.
 #[derive(Debug)]
 pub struct Policy {
+    pub(crate) connection: PhaseRules<ConnectionData<'static>>,
+    /// Whether the phase `connection` reads what a client says when it begins TLS.
+    pub(crate) reads_hello: bool,
     pub(crate) request: PhaseRules<RequestData<'static>>,
     pub(crate) body: PhaseRules<BodyData<'static>>,
     pub(crate) response: PhaseRules<ResponseData<'static>>,
@@ -44,7 +48,7 @@ pub struct Policy {
     /// The credentials that phases after the first one read. The headers that prove them may be gone by then.
     late: CredentialReads,
     /// The ends of the connection that phases before `log` read.
-    reads_ends: EndReads,
+    pub(crate) reads_ends: EndReads,
     /// The credentials that the phase `log` reads, which does not wait for them.
     logged: CredentialReads,
     pub(crate) body_settings: BodySettings,
@@ -131,13 +135,21 @@ impl Policy {
         let auth = Auth::compile(&document, &mut problems);
         let mut normalization = Normalization::compile(&document, &mut problems);
         let mut names = DeclaredNames::default();
+        let connection = PhaseEnv::<ConnectionData<'_>>::new(Phase::Connection, &definitions, &mut names);
         let request = PhaseEnv::<RequestData<'_>>::new(Phase::Request, &definitions, &mut names);
         let body = PhaseEnv::<BodyData<'_>>::new(Phase::RequestBody, &definitions, &mut names);
         let response = PhaseEnv::<ResponseData<'_>>::new(Phase::Response, &definitions, &mut names);
         let response_body = PhaseEnv::<ResponseBodyData<'_>>::new(Phase::ResponseBody, &definitions, &mut names);
         let log = PhaseEnv::<LogData<'_>>::new(Phase::Log, &definitions, &mut names);
         names.broken = definitions.report(
-            [&request.missing, &body.missing, &response.missing, &response_body.missing, &log.missing],
+            [
+                &connection.missing,
+                &request.missing,
+                &body.missing,
+                &response.missing,
+                &response_body.missing,
+                &log.missing,
+            ],
             &mut problems,
         );
         let configured = auth.configured();
@@ -154,6 +166,7 @@ impl Policy {
             explanation: (purpose == Purpose::Explain).then(String::new),
             engine: purpose.engine(),
         };
+        let connection = compilation.phase(&connection);
         let request = compilation.phase(&request);
         let body = compilation.phase(&body);
         let response = compilation.phase(&response);
@@ -163,8 +176,8 @@ impl Policy {
         claims.report(&mut problems);
         let body_settings = BodySettings::read(&document, Phase::RequestBody, &mut problems);
         let response_settings = BodySettings::read(&document, Phase::ResponseBody, &mut problems);
-        let (Some(request), Some(body), Some(response), Some(response_body), Some(log), false) =
-            (request, body, response, response_body, log, problems.has_errors())
+        let (Some(connection), Some(request), Some(body), Some(response), Some(response_body), Some(log), false) =
+            (connection, request, body, response, response_body, log, problems.has_errors())
         else {
             return Err(PolicyError::new(problems));
         };
@@ -172,6 +185,8 @@ impl Policy {
         let ends = [request.reads_ends, body.reads_ends, response.reads_ends, response_body.reads_ends];
         let reads_ends = ends.into_iter().fold(EndReads::default(), EndReads::or);
         let policy = Self {
+            reads_hello: connection.reads_ends.hello,
+            connection: connection.rules,
             request: request.rules,
             body: body.rules,
             response: response.rules,
@@ -363,39 +378,6 @@ impl Policy {
         LogFields::new(std::mem::take(&mut exchange.effects.fields))
     }
 
-    /// Returns whether a phase before `log` reads the client's address or port, or asks whether they are present. A host that does not
-    /// know the address should refuse requests then: rules that admit by address would deny everybody, without a word.
-    #[must_use]
-    pub fn reads_client(&self) -> bool {
-        self.reads_ends.client
-    }
-
-    /// As [`reads_client`](Self::reads_client), for the address and the port at which the request was received.
-    #[must_use]
-    pub fn reads_destination(&self) -> bool {
-        self.reads_ends.destination
-    }
-
-    /// Returns whether the phases `response` or `responseBody` have rules, or limits see responses. If not, a host need not call them.
-    #[must_use]
-    pub fn has_response_rules(&self) -> bool {
-        !self.response.rules.is_empty() || !self.response_body.rules.is_empty() || self.limits_see_responses()
-    }
-
-    /// Returns whether any phase adds fields to the log entry, or the phase `log` has rules. If not, a host need not call it.
-    #[must_use]
-    pub fn has_log_fields(&self) -> bool {
-        fn logs<S>(rules: &PhaseRules<S>) -> bool {
-            let dry = |rule: &Rule<S>| rule.limit.as_ref().is_some_and(|limit| limit.dry_run);
-            rules.rules.iter().any(|rule| !rule.fields.is_empty() || dry(rule))
-        }
-        !self.log.rules.is_empty()
-            || logs(&self.request)
-            || logs(&self.body)
-            || logs(&self.response)
-            || logs(&self.response_body)
-    }
-
     /// Removes from the trailers of a request what they may not carry: the fields that a rule on requests sets or removes, and those
     /// that RFC 9110, section 6.5.1, forbids there. Call it before trailers are forwarded, because servers may merge them into the head.
     pub fn request_trailers(&self, trailers: &mut HeaderMap) {
@@ -447,6 +429,7 @@ impl Policy {
     /// the request and must not block. Without a log failures are only [counted](Self::rules).
     pub fn log_failures(&mut self, log: impl Fn(&str) + Send + Sync + 'static) {
         let sink: FailureSink = Arc::new(log);
+        self.connection.log_failures(&sink);
         self.request.log_failures(&sink);
         self.body.log_failures(&sink);
         self.response.log_failures(&sink);

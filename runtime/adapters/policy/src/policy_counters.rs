@@ -12,21 +12,24 @@ impl Policy {
 
     /// Returns the rules with their counters: phase by phase, in the order in which they act.
     pub fn rules(&self) -> impl Iterator<Item = RuleInfo> {
-        let Self { request, body, response, response_body, log, .. } = self;
+        let Self { connection, request, body, response, response_body, log, .. } = self;
         let later = response.infos().chain(response_body.infos()).chain(log.infos());
-        request.infos().chain(body.infos()).chain(later)
+        connection.infos().chain(request.infos()).chain(body.infos()).chain(later)
     }
 
     /// Returns the counters of the phases that have rules.
     pub fn phases(&self) -> impl Iterator<Item = PhaseInfo> {
-        let Self { request, body, response, response_body, log, .. } = self;
-        [request.info(), body.info(), response.info(), response_body.info(), log.info()].into_iter().flatten()
+        let Self { connection, request, body, response, response_body, log, .. } = self;
+        [connection.info(), request.info(), body.info(), response.info(), response_body.info(), log.info()]
+            .into_iter()
+            .flatten()
     }
 
     /// Returns the policy's own counters (`count`) with their values.
     pub fn counters(&self) -> impl Iterator<Item = (&str, u64)> {
-        let Self { request, body, response, response_body, log, counter_names, .. } = self;
+        let Self { connection, request, body, response, response_body, log, counter_names, .. } = self;
         let mut values = vec![0; counter_names.len()];
+        connection.add_named(&mut values);
         request.add_named(&mut values);
         body.add_named(&mut values);
         response.add_named(&mut values);

@@ -29,7 +29,7 @@ impl Policy {
     /// [`Exchange`] until the response was sent or given up, calls `log`, and drops or [resets](Exchange::reset) it.
     #[must_use]
     pub fn lasts_until_end(&self) -> bool {
-        self.has_log_fields() || self.limit_states().next().is_some()
+        self.has_log_fields() || self.request_limits().next().is_some()
     }
 
     /// Returns whether a limit has to see the server's responses.
@@ -41,6 +41,12 @@ impl Policy {
     }
 
     fn limit_states(&self) -> impl Iterator<Item = &Arc<LimitState>> {
+        let connection = self.connection.rules.iter().filter_map(|rule| Some(&rule.limit.as_ref()?.state));
+        connection.chain(self.request_limits())
+    }
+
+    /// Returns the limits that requests ask.
+    fn request_limits(&self) -> impl Iterator<Item = &Arc<LimitState>> {
         let request = self.request.rules.iter().filter_map(|rule| Some(&rule.limit.as_ref()?.state));
         request.chain(self.body.rules.iter().filter_map(|rule| Some(&rule.limit.as_ref()?.state)))
     }
@@ -53,8 +59,10 @@ impl Policy {
                 *state = Arc::clone(known);
             }
         };
+        let connection = self.connection.rules.iter_mut().filter_map(|rule| Some(&mut rule.limit.as_mut()?.state));
         let request = self.request.rules.iter_mut().filter_map(|rule| Some(&mut rule.limit.as_mut()?.state));
-        request
+        connection
+            .chain(request)
             .chain(self.body.rules.iter_mut().filter_map(|rule| Some(&mut rule.limit.as_mut()?.state)))
             .for_each(take_over);
     }

@@ -1,6 +1,6 @@
 //! Writes the conditions of a policy in the other language of rules, and leaves the YAML around them as it is.
 
-use crate::context::{BodyData, LogData, RequestData, ResponseBodyData, ResponseData};
+use crate::context::{BodyData, ConnectionData, LogData, RequestData, ResponseBodyData, ResponseData};
 use crate::definitions::Definitions;
 use crate::document::Document;
 use crate::error::PolicyError;
@@ -168,6 +168,7 @@ impl Rule<'_> {
     fn condition(&self, condition: &SourceText, defined: &Definitions, problems: &mut Problems) -> Option<String> {
         let text = condition.text.trim_end();
         let of = |text: &str| match self.phase {
+            Phase::Connection => self.in_phase::<ConnectionData<'_>>(defined, text),
             Phase::Request => self.in_phase::<RequestData<'_>>(defined, text),
             Phase::RequestBody => self.in_phase::<BodyData<'_>>(defined, text),
             Phase::Response => self.in_phase::<ResponseData<'_>>(defined, text),

@@ -1,5 +1,6 @@
 //! Entries of the access log for requests that never reached the phases, or were ended from outside: of these little is known.
 
+use celero_policy::Phase;
 use http::StatusCode;
 use serde_json::json;
 use std::net::IpAddr;
@@ -9,6 +10,19 @@ pub(crate) fn brief(client: Option<IpAddr>, status: Option<StatusCode>, reason: 
     let client = client.map(|client| client.to_string());
     let (now, status) = (jiff::Timestamp::now(), status.map(|status| status.as_u16()));
     json!({ "time": format!("{now:.3}"), "client": client, "status": status, "error": reason }).to_string()
+}
+
+/// Returns the entry of a connection that a rule of the phase `connection` denied. `left_out`: how many were denied since the last entry about one.
+pub(crate) fn denied(client: Option<IpAddr>, rule: &str, left_out: u64) -> String {
+    let (now, client) = (jiff::Timestamp::now(), client.map(|client| client.to_string()));
+    json!({
+        "time": format!("{now:.3}"),
+        "client": client,
+        "phase": Phase::Connection.name(),
+        "rule": rule,
+        "leftOut": left_out,
+    })
+    .to_string()
 }
 
 /// Returns the entry of a request that was refused because of its head.

@@ -15,6 +15,7 @@ use tower_service::Service;
 const UNREADABLE_BODY: &str = "the body of the request can't be read\n";
 const UNREADABLE_RESPONSE: &str = "the body of the response can't be read\n";
 const NO_DESTINATION: &str = "the policy reads destination.address or destination.port, which this server does not tell: see PolicyLayer::local\n";
+const NO_CONNECTION_PHASE: &str = "the policy has rules of the phase connection, which run before a layer does: see PolicyLayer::admits_connections\n";
 const NO_CLIENT_ADDRESS: &str =
     "the policy reads source.address or source.port, which this server does not tell: see PolicyLayer::peer\n";
 
@@ -35,6 +36,8 @@ pub(crate) struct RequestState {
     policy: Arc<Policy>,
     peer: ClientAddress,
     local: Option<FindAddress>,
+    /// Whether the server runs the phase `connection`.
+    admits_connections: bool,
     sink: Option<LogSink>,
     started: SystemTime,
     clock: Instant,
@@ -45,9 +48,10 @@ impl RequestState {
         policy: Arc<Policy>,
         peer: ClientAddress,
         local: Option<FindAddress>,
+        admits_connections: bool,
         sink: Option<LogSink>,
     ) -> Self {
-        Self { policy, peer, local, sink, started: SystemTime::now(), clock: Instant::now() }
+        Self { policy, peer, local, admits_connections, sink, started: SystemTime::now(), clock: Instant::now() }
     }
 
     /// Returns the response, whose body runs the phase `log` at its end.
@@ -99,6 +103,9 @@ where
         exchange.set_tls(tls.clone());
     }
     let policy = Arc::clone(&state.policy);
+    if policy.has_connection_rules() && !state.admits_connections {
+        return Ok(state.end(Some(head), refused(StatusCode::INTERNAL_SERVER_ERROR, NO_CONNECTION_PHASE), exchange));
+    }
     if local.is_none() && policy.reads_destination() {
         return Ok(state.end(Some(head), refused(StatusCode::INTERNAL_SERVER_ERROR, NO_DESTINATION), exchange));
     }

@@ -22,6 +22,7 @@ pub struct PolicyLayer {
     policy: Arc<LivePolicy>,
     peer: ClientAddress,
     local: Option<FindAddress>,
+    admits_connections: bool,
     sink: Option<LogSink>,
 }
 
@@ -33,7 +34,13 @@ impl PolicyLayer {
     /// and a text that says so. Otherwise a rule that admits clients by their addresses would deny everybody, without a word.
     #[must_use]
     pub fn new(policy: Arc<LivePolicy>) -> Self {
-        Self { policy, peer: ClientAddress::Found(Arc::new(of_extensions)), local: None, sink: None }
+        Self {
+            policy,
+            peer: ClientAddress::Found(Arc::new(of_extensions)),
+            local: None,
+            admits_connections: false,
+            sink: None,
+        }
     }
 
     /// Sets the function that finds the client's address. For axum without the feature `axum`:
@@ -58,6 +65,14 @@ impl PolicyLayer {
     #[must_use]
     pub fn local(self, find: impl Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync + 'static) -> Self {
         Self { local: Some(Arc::new(find)), ..self }
+    }
+
+    /// Says that the server runs the phase `connection` for each connection that it accepts, with
+    /// [`Policy::connection`](celero_policy::Policy::connection). A layer sees requests only, so without this requests are answered with status
+    /// 500 and a text that says so if the policy has such rules.
+    #[must_use]
+    pub fn admits_connections(self) -> Self {
+        Self { admits_connections: true, ..self }
     }
 
     /// Sets the function that receives the log fields of each request, when its response was sent or dropped. It runs on the thread
@@ -117,8 +132,8 @@ where
         // The service that is ready must be the one that is called, not its clone.
         let clone = self.inner.clone();
         let inner = std::mem::replace(&mut self.inner, clone);
-        let PolicyLayer { policy, peer, local, sink } = &self.layer;
-        let state = RequestState::new(policy.current(), peer.clone(), local.clone(), sink.clone());
+        let PolicyLayer { policy, peer, local, admits_connections, sink } = &self.layer;
+        let state = RequestState::new(policy.current(), peer.clone(), local.clone(), *admits_connections, sink.clone());
         Box::pin(run(inner, state, request))
     }
 }

@@ -28,6 +28,9 @@
 //! [`PolicyLayer::local`] tells it. `source.tls` is the request's extension of type [`TlsConnection`](celero_policy::TlsConnection), if the server
 //! terminates TLS and inserts it; the client's certificate in it is `clientCert` too.
 //!
+//! A layer sees requests, not connections. The phase `connection` of a policy belongs to the loop that accepts them:
+//! [`PolicyLayer::admits_connections`].
+//!
 //! [tower]: https://docs.rs/tower
 
 mod body;

@@ -4,7 +4,10 @@ use super::Refusal;
 use super::input;
 use crate::files::{self, Files};
 use celero::Diagnostic;
-use celero_policy::{BufferState, Edit, Exchange, Outcome, Phase, Policy, PolicyAnswer, PolicyError, RequestSummary};
+use celero_policy::{
+    BufferState, ClientConnection, ConnectionOutcome, Edit, Exchange, Outcome, Phase, Policy, PolicyAnswer, PolicyError,
+    RequestSummary,
+};
 use celero_tooling::diagnostic_json::diagnostic_json;
 use http::request::Parts;
 use http::{HeaderMap, Response};
@@ -77,6 +80,10 @@ pub(super) fn one(files: &Files, question: &Question) -> Result<Json, Refusal> {
     let policy = parse(path, &text).map_err(|_| Refusal::bad("the policy has errors"))?;
     let client = input::client(&question.source).map_err(Refusal::bad)?;
     let request = input::request(&question.input).map_err(Refusal::bad)?;
+    if let ConnectionOutcome::Close { rule } = policy.connection(&mut ClientConnection::new(Some(client), None)) {
+        let why = format!("the rule `{rule}` of the phase `connection` closes the connection: no request is read");
+        return Err(Refusal::bad(why));
+    }
     let (mut head, body) = request.into_parts();
     let mut exchange = Exchange::new(Some(client), None);
     let mut phases = Vec::new();

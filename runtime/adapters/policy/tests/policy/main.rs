@@ -4,6 +4,7 @@
 mod actions;
 mod auth;
 mod bodies;
+mod connections;
 mod errors;
 mod examples;
 mod failures;

@@ -54,7 +54,7 @@ pub(super) fn read(file: &Path) -> Result<Config, Error> {
 /// Returns whether a document has phases of a policy, and nothing that a configuration must have.
 fn is_policy(root: &Node) -> bool {
     let any = |keys: &[&str]| keys.iter().any(|key| root.get(key).is_some());
-    any(&["request", "requestBody", "response", "responseBody", "log"])
+    any(&["connection", "request", "requestBody", "response", "responseBody", "log"])
         && !any(&["listeners", "policy", "upstreams", "routes"])
 }
 

@@ -7,6 +7,7 @@
 mod body_watch;
 mod client_stream;
 mod connections;
+mod denial_log;
 mod frame_budget;
 mod head_scan;
 mod http1;
@@ -17,13 +18,16 @@ mod stopping;
 pub(crate) use body_watch::BodyWatch;
 pub(crate) use client_stream::ClientStream;
 
-use crate::clients::is_in;
+use crate::clients::{CONNECTION, PROXY_PROTOCOL, is_in};
 use crate::generation::Generation;
 use crate::state::State;
-use crate::tls::accept;
+use crate::tls::{accept, read_hello};
 use async_trait::async_trait;
+use celero_pingora::admit_connection;
+use celero_policy::ClientConnection;
 use client_stream::HeadProgress;
 use connections::{Connections, Counted};
+use denial_log::DenialLog;
 use pingora::apps::{HttpServerApp, ServerApp};
 use pingora::protocols::l4::socket::SocketAddr as Address;
 use pingora::protocols::l4::stream::Stream as Socket;
@@ -33,13 +37,14 @@ use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use stopping::stopping;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 /// Serves the connections of one socket.
 pub(crate) struct Listener<A> {
     app: Arc<A>,
     state: Arc<State>,
     connections: Arc<Connections>,
+    denials: DenialLog,
     protocol: Protocol,
     /// The position in the configuration. `None`: the listener for operators.
     number: Option<usize>,
@@ -59,7 +64,7 @@ pub(crate) enum Protocol {
 impl<A> Listener<A> {
     /// Returns a listener whose requests `app` handles.
     pub(crate) fn new(app: A, state: Arc<State>, protocol: Protocol, number: Option<usize>) -> Self {
-        Self { app: Arc::new(app), state, connections: Arc::default(), protocol, number }
+        Self { app: Arc::new(app), state, connections: Arc::default(), denials: DenialLog::default(), protocol, number }
     }
 
     /// Reads the header of the PROXY protocol, if the other end is a load balancer that sends one. The connection then has the two ends
@@ -91,16 +96,51 @@ impl<A> Listener<A> {
         None
     }
 
+    /// Runs the phase `connection` of the policy. Returns what it holds until the connection ends, or `None` if a rule denies the connection, or
+    /// the rules read what the client says when it begins TLS, and it does not say it before the deadline.
+    async fn admitted(
+        &self,
+        socket: &mut Socket,
+        now: &Generation,
+        deadline: Instant,
+    ) -> Option<Option<ClientConnection>> {
+        if self.number.is_none() || !now.policy.has_connection_rules() {
+            return Some(None);
+        }
+        let digest = socket.get_socket_digest();
+        let is_named = digest.is_some_and(|digest| digest.original_dst.get().is_some());
+        let via = if is_named { PROXY_PROTOCOL } else { CONNECTION };
+        let hello = match self.protocol {
+            Protocol::Tls if now.policy.reads_tls_hello() => match timeout_at(deadline, read_hello(socket)).await {
+                Ok(Ok(hello)) => Some(hello),
+                Ok(Err(error)) => return self.no_handshake(&error.to_string()),
+                Err(_) => return self.no_handshake("it took too long"),
+            },
+            _ => None,
+        };
+        match admit_connection(&now.policy, socket, via, hello) {
+            Ok(connection) => Some(Some(connection)),
+            Err(rule) => {
+                self.denials.denied(&self.state, peer_of(socket), &rule);
+                None
+            }
+        }
+    }
+
     /// Does the handshake of TLS, if the listener has it. Returns `None` if it fails, or takes longer than a head may.
-    async fn secured(&self, socket: Box<Socket>, now: &Generation) -> Option<Stream> {
+    async fn secured(&self, socket: Box<Socket>, now: &Generation, deadline: Instant) -> Option<Stream> {
         let (Protocol::Tls, Some(number)) = (self.protocol, self.number) else { return Some(socket) };
         let handshake = accept(now.tls(number)?, *socket);
-        let failure = match timeout(now.timeouts().head, handshake).await {
-            Ok(Ok(stream)) => return Some(Box::new(stream)),
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => "it took too long".to_owned(),
-        };
-        log::debug!("a TLS handshake failed: {failure}");
+        match timeout_at(deadline, handshake).await {
+            Ok(Ok(stream)) => Some(Box::new(stream)),
+            Ok(Err(error)) => self.no_handshake(&error.to_string()),
+            Err(_) => self.no_handshake("it took too long"),
+        }
+    }
+
+    /// Counts and logs a handshake that failed.
+    fn no_handshake<T>(&self, why: &str) -> Option<T> {
+        log::debug!("a TLS handshake failed: {why}");
         self.state.metrics.handshake_failed();
         None
     }
@@ -127,13 +167,15 @@ impl<A: HttpServerApp + Send + Sync + 'static> ServerApp for Listener<A> {
             return None;
         };
         let socket = stream.into_any().downcast::<Socket>().ok()?;
-        let socket = self.named_by_balancer(socket, &now).await?;
+        let mut socket = self.named_by_balancer(socket, &now).await?;
         let client = peer_of(&*socket);
         if !client.is_none_or(|client| open.is_within(client, &limits)) {
             self.state.metrics.connection_refused();
             return None;
         }
-        let stream = self.secured(socket, &now).await?;
+        let deadline = after(timeouts.head);
+        let _admitted = self.admitted(&mut socket, &now, deadline).await?;
+        let stream = self.secured(socket, &now, deadline).await?;
         drop(now);
         let agreed = stream.selected_alpn_proto();
         let mut stream = ClientStream::new(stream, timeouts, limits);
@@ -173,4 +215,9 @@ impl<A: HttpServerApp + Send + Sync + 'static> ServerApp for Listener<A> {
 /// Returns the address of the other end.
 fn peer_of(socket: &impl GetSocketDigest) -> Option<IpAddr> {
     Some(socket.get_socket_digest()?.peer_addr()?.as_inet()?.ip())
+}
+
+fn after(time: std::time::Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(time).unwrap_or(now)
 }

@@ -4,10 +4,12 @@
 
 mod certificates;
 mod client_certificate;
+mod hello;
 mod pem;
 mod servers;
 mod to_clients;
 
 pub(crate) use certificates::describe as describe_certificate;
+pub(crate) use hello::read_hello;
 pub(crate) use servers::ServerTrust;
 pub(crate) use to_clients::{ClientTls, accept};

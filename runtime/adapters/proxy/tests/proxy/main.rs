@@ -10,6 +10,7 @@ mod certificates;
 mod client;
 mod clients;
 mod config;
+mod connections;
 mod credentials;
 mod docs;
 mod example;
