@@ -26,6 +26,8 @@ pub(crate) enum ActionPart<'r> {
     AnswerBody,
     LimitKey,
     LimitCost,
+    Descriptor(&'r str),
+    LimitHits,
     Settle(&'r str),
     SetPath,
     SetQuery(&'r str),
@@ -79,7 +81,8 @@ impl ActionPart<'_> {
             Self::Label(_) | Self::AnswerBody | Self::LimitKey | Self::SetQuery(_) => "the value is not text",
             Self::SetPath => "the value is no path, or one without a canonical form",
             Self::Require => "the value is not a boolean",
-            Self::LimitCost | Self::Settle(_) => "the value is not a number from 0",
+            Self::Descriptor(_) => "the value is not text of at most 1024 bytes in UTF-8",
+            Self::LimitCost | Self::LimitHits | Self::Settle(_) => "the value is not a number from 0",
             Self::LogField(_) => "JSON can't represent the value",
         }
     }
@@ -95,6 +98,8 @@ impl fmt::Display for ActionPart<'_> {
             Self::AnswerHeader(name) => write!(f, "header {name} of the answer"),
             Self::LimitKey => f.write_str("key of the limit"),
             Self::LimitCost => f.write_str("cost of the limit"),
+            Self::Descriptor(key) => write!(f, "descriptor {} of the limit", key.escape_debug()),
+            Self::LimitHits => f.write_str("hits of the limit"),
             Self::Settle(name) => write!(f, "settle {}", name.escape_debug()),
             Self::AnswerBody => f.write_str("body of the answer"),
             Self::SetPath => f.write_str("setPath"),

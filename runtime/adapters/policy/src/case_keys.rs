@@ -8,6 +8,9 @@ const fn optional(name: &'static str, value: ValueSpec, description: &'static st
     KeySpec::optional(name, value, description)
 }
 
+/// What a service can say about a request in a case.
+pub(crate) const REMOTE_ANSWERS: &[&str] = &["within", "above", "unavailable"];
+
 /// A whole file.
 pub(crate) static CASES: DocumentSpec = DocumentSpec::new("a file of cases", List(&Mapping(&CASE)), CODES);
 
@@ -28,6 +31,7 @@ static CASE: MappingSpec = MappingSpec::new(
         REQUEST_KEY,
         GIVEN,
         LABELS,
+        REMOTE,
         RESPONSE_KEY,
         KeySpec::required("expect", Mapping(&EXPECTATION), "The expected result. What is not listed is not compared."),
     ],
@@ -36,6 +40,11 @@ static CASE: MappingSpec = MappingSpec::new(
 const REQUEST_KEY: KeySpec = optional("request", Mapping(&REQUEST), "The request. Default: `GET /`.");
 const GIVEN: KeySpec =
     optional("given", Mapping(&CREDENTIALS), "Credentials that count as verified, so that a case needs no signatures.");
+const REMOTE: KeySpec = optional(
+    "remote",
+    Map(&Word(REMOTE_ANSWERS)),
+    "What the services say that count limits, by the names of the limits: `within` (the default), `above` or `unavailable`.",
+);
 const LABELS: KeySpec = optional("labels", Map(&Text), "Labels that the host gives the request.");
 const RESPONSE_KEY: KeySpec =
     optional("response", Mapping(&RESPONSE), "The response of the server. Default: status 200.");
@@ -49,6 +58,7 @@ static EARLIER: MappingSpec = MappingSpec::new(
         REQUEST_KEY,
         GIVEN,
         LABELS,
+        REMOTE,
         RESPONSE_KEY,
     ],
 );

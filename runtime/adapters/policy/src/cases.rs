@@ -10,6 +10,7 @@ use crate::exchange::Exchange;
 use crate::outcome::{LogFields, Outcome, PolicyAnswer, RequestSummary};
 use crate::policy::Policy;
 use crate::problems::{FileSpan, Problems};
+use crate::remote_limits::{RemoteAnswer, RemoteVerdict};
 use crate::schema::duration;
 use crate::tls_connection::TlsConnection;
 use crate::yaml::{Node, SourceText, read};
@@ -333,6 +334,9 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
         exchange.set_tls(TlsConnection::of_case(tls));
         connection = connection.with_hello(TlsHello::of_case(tls));
     }
+    let said = case.node.get("remote").map_or(&[][..], Node::entries).iter();
+    let said = said.filter_map(|entry| Some((entry.key.text.clone(), rehearsed(&entry.value.text()?.text))));
+    exchange.effects.limits.rehearsed = Some(said.collect());
     if let ConnectionOutcome::Close { rule } = policy.connection(&mut connection) {
         let (request, response) = (case.head.clone(), http::Response::new(()).into_parts().0);
         let (closed_by, log) = (Some(rule), LogFields::default());
@@ -414,6 +418,14 @@ fn after_server(
     }
     exchange.edits().apply_to_response(response);
     None
+}
+
+/// Returns what a service says in a case.
+fn rehearsed(word: &str) -> RemoteVerdict {
+    match word {
+        "unavailable" => RemoteVerdict::Unavailable,
+        word => RemoteVerdict::Answered(RemoteAnswer { is_within: word != "above", ..RemoteAnswer::default() }),
+    }
 }
 
 fn give(node: Option<&Node>, finding: &VerifiedFields) {

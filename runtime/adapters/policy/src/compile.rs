@@ -35,8 +35,8 @@ const SAMPLING_INTERVAL: u32 = 64;
 /// The names of a policy's own counters.
 pub(crate) type CounterNames = Vec<String>;
 
-/// The names of a policy's limits, with their places and phases.
-pub(crate) type LimitNames = Vec<(Arc<str>, FileSpan, Phase)>;
+/// The names of a policy's limits, with their places, and whether a rule may settle their costs.
+pub(crate) type LimitNames = Vec<(Arc<str>, FileSpan, bool)>;
 
 /// The environment of a phase, and the definitions that are not valid in it.
 pub(crate) struct PhaseEnv<C> {
@@ -366,6 +366,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             sample: node.text_of("sample").and_then(|text| share(&text.text)),
             require: self.requirement(node),
             limit: self.limit(node, number),
+            remote: self.remote_limit(node, number),
             edits: self.edits(node),
             target: self.target(node),
             status: self.status(node),

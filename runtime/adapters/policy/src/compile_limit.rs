@@ -29,6 +29,10 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
     pub(crate) fn limit(&mut self, rule: &Node, number: usize) -> Option<Box<RuleLimit<C::Static>>> {
         let phase = self.expressions.phase;
         let node = rule.get("limit")?;
+        if node.get("remote").is_some() {
+            return None;
+        }
+        self.check_local(node);
         let is_of_request = ASKING.contains(&phase);
         if !is_of_request && phase != Phase::Connection {
             self.refuse(
@@ -39,7 +43,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             return None;
         }
         let (name, place) = name_of(rule, node, phase, number);
-        self.add_name(&name, place);
+        self.add_name(&name, place, is_of_request);
         let parts = match node.get("key") {
             Some(list) if !list.elements().is_empty() => list.elements().iter().filter_map(Node::text).collect(),
             key => key.and_then(Node::text).into_iter().collect::<Vec<_>>(),
@@ -169,8 +173,8 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             return found.into();
         }
         for MapEntry { key, value } in node.entries() {
-            let of_requests = self.compilation.limit_names.iter().filter(|(.., phase)| ASKING.contains(phase));
-            let known: Vec<&str> = of_requests.map(|(name, ..)| &**name).collect();
+            let settled = self.compilation.limit_names.iter().filter(|(.., can_settle)| *can_settle);
+            let known: Vec<&str> = settled.map(|(name, ..)| &**name).collect();
             if !known.contains(&&*key.text) {
                 let known: Vec<String> = known.into_iter().map(str::to_owned).collect();
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
@@ -208,8 +212,8 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         found
     }
 
-    /// Adds the name of a limit to those of the policy.
-    fn add_name(&mut self, name: &Arc<str>, place: FileSpan) {
+    /// Adds the name of a limit to those of the policy. `can_settle`: a rule may settle its cost.
+    pub(crate) fn add_name(&mut self, name: &Arc<str>, place: FileSpan, can_settle: bool) {
         let is_plain = |byte: u8| (b' '..=b'~').contains(&byte) && !matches!(byte, b'"' | b'\\');
         if name.len() > LONGEST_NAME || !name.bytes().all(is_plain) {
             let help = "give the limit a `name` of at most 64 bytes of ASCII without quotes: headers carry it";
@@ -222,24 +226,24 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
                 let problem = self.compilation.problems.add("policy-limit", place, message);
                 problem.also(first, "the first is here").help("give each limit its own `name`");
             }
-            None => names.push((Arc::clone(name), place, self.expressions.phase)),
+            None => names.push((Arc::clone(name), place, can_settle)),
         }
     }
 
-    fn refuse(&mut self, place: FileSpan, message: String, help: &str) {
+    pub(crate) fn refuse(&mut self, place: FileSpan, message: String, help: &str) {
         self.compilation.problems.add("policy-limit", place, message).help(help.to_owned());
     }
 }
 
 /// Returns the name of a limit: its own, or that of its rule.
-fn name_of(rule: &Node, limit: &Node, phase: Phase, number: usize) -> (Arc<str>, FileSpan) {
+pub(crate) fn name_of(rule: &Node, limit: &Node, phase: Phase, number: usize) -> (Arc<str>, FileSpan) {
     let named = |text: SourceText| (Arc::from(text.text), text.place);
     let own = limit.text_of("name").or_else(|| rule.text_of("name")).map(named);
     own.unwrap_or_else(|| (format!("{} #{number}", phase.name()).into(), limit.place))
 }
 
 /// The answer of limits without `onLimit`.
-fn too_many<S>() -> PhaseEnd<S> {
+pub(crate) fn too_many<S>() -> PhaseEnd<S> {
     let body = TextTemplate::Fixed(Bytes::new());
     PhaseEnd::Deny(AnswerTemplate { status: StatusCode::TOO_MANY_REQUESTS, headers: Box::default(), body })
 }

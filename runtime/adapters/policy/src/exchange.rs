@@ -4,7 +4,7 @@ use crate::auth::{ClientCertificate, Verification, VerifiedCredentials};
 use crate::context::{Labels, Origin};
 use crate::edits::Edits;
 use crate::grpc::answer_to_call;
-use crate::limit_state::tells_limit;
+use crate::limit_headers::tells_limit;
 use crate::outcome::{Outcome, PolicyAnswer};
 use crate::request_limits::RequestLimits;
 use crate::tls_connection::TlsConnection;

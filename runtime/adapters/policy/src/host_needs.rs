@@ -28,7 +28,10 @@ impl Policy {
     #[must_use]
     pub fn has_log_fields(&self) -> bool {
         fn logs<S>(rules: &PhaseRules<S>) -> bool {
-            let dry = |rule: &Rule<S>| rule.limit.as_ref().is_some_and(|limit| limit.dry_run);
+            let dry = |rule: &Rule<S>| {
+                rule.limit.as_ref().is_some_and(|limit| limit.dry_run)
+                    || rule.remote.as_ref().is_some_and(|limit| limit.dry_run)
+            };
             rules.rules.iter().any(|rule| !rule.fields.is_empty() || dry(rule))
         }
         !self.log.rules.is_empty()

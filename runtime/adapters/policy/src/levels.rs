@@ -102,6 +102,9 @@ impl Claims {
         if let Some(limit) = &rule.limit {
             named.push((Named::Limit, limit.state.name.to_string(), node.place));
         }
+        if let Some(limit) = &rule.remote {
+            named.push((Named::Limit, limit.state.name.to_string(), node.place));
+        }
         named.extend(entry("setStatus").map(|entry| (Named::Status, String::new(), entry.key.place)));
         let ends = matches!(rule.end, Some(PhaseEnd::Deny(_) | PhaseEnd::Respond(_)));
         self.0.push(RuleClaims {
@@ -109,7 +112,7 @@ impl Claims {
             rule: Arc::clone(&rule.name),
             place: node.place,
             of_response: matches!(phase, Phase::Response | Phase::ResponseBody),
-            answers: ends || rule.limit.is_some() || rule.require.is_some(),
+            answers: ends || rule.has_limit() || rule.require.is_some(),
             given,
             given_names,
             removed,

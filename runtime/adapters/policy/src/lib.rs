@@ -14,8 +14,8 @@
 //! [`Policy::request`] first makes the request canonical in place, so that rules, the host's routes and the server see one and the same
 //! request, however the client spelled it ([`canonical`]).
 //!
-//! Phases do no I/O. [`Policy::request`] blocks its thread while a password is verified; asynchronous hosts call
-//! [`Policy::request_async`] instead.
+//! Phases do no I/O. [`Policy::request`] blocks its thread while a password is verified or a service that counts limits is asked
+//! ([`RemoteLimits`], which the host implements); asynchronous hosts call [`Policy::request_async`] instead.
 //!
 //! ```
 //! use celero_policy::{Exchange, Outcome, Policy};
@@ -39,6 +39,7 @@
 
 mod action_failure;
 mod actions;
+mod answer_keys;
 mod auth;
 mod auth_keys;
 mod body_buffering;
@@ -50,6 +51,7 @@ mod compile;
 mod compile_answers;
 mod compile_effects;
 mod compile_limit;
+mod compile_remote;
 mod connection;
 mod content_coding;
 mod context;
@@ -69,6 +71,8 @@ mod host_needs;
 mod inspect;
 mod language;
 mod levels;
+mod limit_headers;
+mod limit_keys;
 mod limit_state;
 mod live;
 mod named_lists;
@@ -82,7 +86,10 @@ mod policy_keys;
 mod policy_limits;
 mod policy_lists;
 mod purpose;
+mod remote_limit;
+mod remote_limits;
 mod request_limits;
+mod request_phase;
 mod requirement;
 mod rule;
 mod rule_limit;
@@ -112,6 +119,7 @@ pub use live::LivePolicy;
 pub use outcome::{LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo, VerificationInfo};
 pub use outline::{Outline, PolicyDefinition, PolicyExpression, PolicyRule};
 pub use policy::Policy;
+pub use remote_limits::{RemoteAnswer, RemoteLimits, RemoteQuestion, RemoteReply, Unavailable};
 pub use tls_connection::TlsConnection;
 pub use translation::TranslatedPolicy;
 pub use yaml::problems;

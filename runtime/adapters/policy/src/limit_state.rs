@@ -1,17 +1,15 @@
 //! A limit of a policy: its definition, and what was counted. It outlives a reload that leaves the definition as it is.
 
 use crate::language::Language;
+use crate::limit_headers::Told;
 use celero_limits::{Clock, Concurrency, Decision, Limiter, Permit, Reservation, Time};
-use http::{HeaderMap, HeaderName, HeaderValue, header};
+use http::HeaderValue;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 /// The host's monotonic clock. One for the process, because limits outlive policies.
 pub(crate) static CLOCK: LazyLock<Clock> = LazyLock::new(Clock::start);
-
-const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
-const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// What a limit counts, as written. Two limits with the same name and definition are one.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,6 +78,8 @@ pub struct LimitInfo {
     pub tolerated: u64,
     /// Requests whose key, cost or `countWhen` failed.
     pub failed: u64,
+    /// Requests of a remote limit whose service gave no answer.
+    pub unavailable: u64,
     /// Keys that have used something now.
     pub keys: usize,
     /// Keys that fit; 0 for a limit that no request has asked yet, and for one of open requests, which has no bound of its own.
@@ -131,13 +131,14 @@ impl LimitState {
         }
     }
 
-    /// Adds the headers that tell the client: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10, section 3 and 4).
-    pub(crate) fn headers(&self, decision: &Decision, mut add: impl FnMut(HeaderName, HeaderValue)) {
-        let Some(policy) = &self.policy_header else { return };
-        let text = format!("\"{}\";r={};t={}", self.name, decision.remaining(), whole_seconds(decision.reset()));
-        if let Ok(value) = HeaderValue::try_from(text) {
-            add(RATE_LIMIT_POLICY, policy.clone());
-            add(RATE_LIMIT, value);
+    /// Returns what clients are told after a decision.
+    pub(crate) fn told(&self, decision: &Decision) -> Told {
+        Told {
+            name: Arc::clone(&self.name),
+            policy: self.policy_header.clone(),
+            remaining: decision.remaining(),
+            reset: decision.reset(),
+            retry_after: decision.retry_after(),
         }
     }
 
@@ -176,27 +177,10 @@ impl LimitState {
             limited: refused.saturating_sub(tolerated),
             tolerated,
             failed,
+            unavailable: 0,
             keys,
             capacity,
             merged,
         }
     }
-}
-
-/// Returns whether an answer has the headers of a limit already.
-pub(crate) fn tells_limit(headers: &HeaderMap) -> bool {
-    headers.contains_key(RATE_LIMIT)
-}
-
-/// Adds `Retry-After` (RFC 9110, section 10.2.3) if the answer has none.
-pub(crate) fn add_retry_after(headers: &mut HeaderMap, decision: &Decision) {
-    if let Some(wait) = decision.retry_after()
-        && !headers.contains_key(header::RETRY_AFTER)
-    {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from(whole_seconds(wait).max(1)));
-    }
-}
-
-fn whole_seconds(time: Duration) -> u64 {
-    time.as_secs().saturating_add(u64::from(time.subsec_nanos() > 0))
 }

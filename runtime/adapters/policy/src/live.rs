@@ -2,6 +2,7 @@
 
 use crate::error::PolicyError;
 use crate::policy::Policy;
+use crate::remote_limits::RemoteLimits;
 use arc_swap::ArcSwap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +21,16 @@ impl LivePolicy {
     /// See [`Policy::load`].
     pub fn load(file: &Path) -> Result<Self, PolicyError> {
         Ok(Self { file: file.to_owned(), current: ArcSwap::from_pointee(Policy::load(file)?) })
+    }
+
+    /// Loads a policy whose remote limits `services` ask, also after it was loaded again.
+    ///
+    /// # Errors
+    /// See [`Policy::load`].
+    pub fn load_with_remote_limits(file: &Path, services: Arc<dyn RemoteLimits>) -> Result<Self, PolicyError> {
+        let mut policy = Policy::load(file)?;
+        policy.set_remote_limits(services);
+        Ok(Self { file: file.to_owned(), current: ArcSwap::from_pointee(policy) })
     }
 
     /// Returns the current policy, without a lock. Keep it for all phases of a request.

@@ -6,15 +6,18 @@ use crate::auth::{LazyCredentials, UNVERIFIED, UnverifiedRead};
 use crate::error_policy::PhaseErrorPolicy;
 use crate::exchange::Effects;
 use crate::failure_log::{FailureLog, FailureSink};
-use crate::limit_state::add_retry_after;
+use crate::limit_headers::Told;
 use crate::outcome::{Phase, PhaseInfo, PolicyAnswer, RuleInfo};
+use crate::remote_limit::{RemoteLimit, RemoteStep};
+use crate::remote_limits::RemoteVerdict;
+use crate::request_limits::PendingQuestion;
 use crate::rule::Rule;
-use crate::rule_limit::{RuleLimit, TellsClient};
+use crate::rule_limit::TellsClient;
 use crate::rule_target::NoPath;
 use crate::rule_times::RuleTimes;
 use celero::counting::{CounterShards, Counters, Evaluations, SlotCounts};
 use celero::{Context, RuleError, RuleSet, Scratch};
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::Value as Json;
 use std::cell::Cell;
 use std::sync::Arc;
@@ -197,8 +200,21 @@ impl<S: Context + 'static> PhaseRules<S> {
                 return Err(Unverified);
             }
             let above = charge.and_then(|(limit, charge)| (!limit.count(charge, &mut effects.limits)).then_some(limit));
-            let mut step =
-                above.map_or(Step::Next, |limit| self.above(rule, limit, context, effects, scratch, &mut failures));
+            let mut step = above.map_or(Step::Next, |limit| {
+                let decision = effects.limits.decided(&limit.state).and_then(|asked| asked.decision);
+                let told = decision.map(|decision| limit.state.told(&decision));
+                let above =
+                    AboveLimit { name: &limit.state.name, end: &limit.end, dry_run: limit.dry_run, tells: limit.tells };
+                self.above(rule, above, told, context, effects, scratch, &mut failures)
+            });
+            if let Some(limit) = rule.remote.as_ref().filter(|_| matches!(step, Step::Next)) {
+                let next = limit.step(context, scratch, &mut failures, &effects.limits);
+                // The descriptors may depend on a verification: nothing is asked before that.
+                if read() != UnverifiedRead::None {
+                    return Err(Unverified);
+                }
+                step = self.remote(rule, limit, next, context, effects, scratch, &mut failures)?;
+            }
             if matches!(step, Step::Next) {
                 step = self.act(rule, context, headers, effects, scratch, &mut failures);
             }
@@ -307,32 +323,71 @@ impl<S: Context + 'static> PhaseRules<S> {
         Step::End(Some(Box::new(answer)))
     }
 
+    /// Returns what follows from a limit that a service counts.
+    ///
+    /// # Errors
+    /// [`Unverified`]: the service is to be asked first.
+    #[expect(clippy::too_many_arguments, reason = "the state of one evaluation")]
+    fn remote<'r, C: Context<Static = S>>(
+        &self,
+        rule: &'r Rule<S>,
+        limit: &'r RemoteLimit<S>,
+        next: RemoteStep,
+        context: &C,
+        effects: &mut Effects,
+        scratch: &mut Scratch,
+        failures: &mut Vec<ActionFailure<'r, S>>,
+    ) -> Result<Step, Unverified> {
+        let (state, tells_always) = (Arc::clone(&limit.state), limit.tells == TellsClient::Always);
+        match next {
+            RemoteStep::Ask(question) => {
+                effects.limits.pending =
+                    Some(PendingQuestion { question, state, tells_always, dry_run: limit.dry_run });
+                Err(Unverified)
+            }
+            RemoteStep::Pass => Ok(Step::Next),
+            RemoteStep::Unavailable => Ok(Step::End(Some(Box::new(unavailable(&rule.name))))),
+            RemoteStep::Above => {
+                let told = match effects.limits.remote_verdict(&limit.state) {
+                    Some(RemoteVerdict::Answered(answer)) => Some(answer.told(&limit.state.name)),
+                    _ => None,
+                };
+                let above =
+                    AboveLimit { name: &limit.state.name, end: &limit.end, dry_run: limit.dry_run, tells: limit.tells };
+                Ok(self.above(rule, above, told, context, effects, scratch, failures))
+            }
+            RemoteStep::Failed(next) => {
+                effects.limits.record(state, RemoteVerdict::Failed, tells_always, limit.dry_run);
+                self.remote(rule, limit, *next, context, effects, scratch, failures)
+            }
+        }
+    }
+
     /// Answers a request above a limit, or only logs it in a dry run.
     #[cold]
+    #[expect(clippy::too_many_arguments, reason = "the state of one evaluation")]
     fn above<'r, C: Context<Static = S>>(
         &self,
         rule: &'r Rule<S>,
-        limit: &'r RuleLimit<S>,
+        limit: AboveLimit<'r, S>,
+        told: Option<Told>,
         context: &C,
         effects: &mut Effects,
         scratch: &mut Scratch,
         failures: &mut Vec<ActionFailure<'r, S>>,
     ) -> Step {
         if limit.dry_run {
-            effects.log(&Arc::from("aboveLimit"), Json::from(&*limit.state.name));
+            effects.log(&Arc::from("aboveLimit"), Json::from(&**limit.name));
             return Step::Next;
         }
-        let mut step = self.end(&limit.end, rule, context, scratch, failures);
-        if let Step::End(Some(answer)) = &mut step
-            && let Some(decision) = effects.limits.decided(&limit.state).and_then(|asked| asked.decision)
+        let mut step = self.end(limit.end, rule, context, scratch, failures);
+        // Nobody reads headers about a connection.
+        if let (Step::End(Some(answer)), Some(told)) = (&mut step, told)
+            && self.phase != Phase::Connection
         {
-            // Nobody reads headers about a connection.
-            if self.phase == Phase::Connection {
-                return step;
-            }
-            add_retry_after(&mut answer.headers, &decision);
+            told.add_retry_after(&mut answer.headers);
             if limit.tells != TellsClient::Never {
-                limit.state.headers(&decision, |name, value| {
+                told.headers(|name, value| {
                     answer.headers.append(name, value);
                 });
             }
@@ -375,4 +430,20 @@ fn slot(rule: usize) -> u32 {
 enum Step {
     Next,
     End(Option<Box<PolicyAnswer>>),
+}
+
+/// The limit that a request is above.
+struct AboveLimit<'r, S> {
+    name: &'r Arc<str>,
+    end: &'r PhaseEnd<S>,
+    dry_run: bool,
+    tells: TellsClient,
+}
+
+/// Returns the answer to a request while the service that counts a limit gives none.
+#[cold]
+fn unavailable(rule: &Arc<str>) -> PolicyAnswer {
+    let mut answer = PolicyAnswer::empty(StatusCode::SERVICE_UNAVAILABLE, rule);
+    answer.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    answer
 }

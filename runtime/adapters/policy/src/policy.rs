@@ -1,6 +1,6 @@
 //! A compiled policy.
 
-use crate::auth::{Auth, Busy, KeySource, Verification, block_on};
+use crate::auth::{Auth, KeySource};
 use crate::body_settings::BodySettings;
 use crate::compile::{Compilation, PhaseEnv};
 use crate::context::{
@@ -10,24 +10,23 @@ use crate::definitions::Definitions;
 use crate::document::Document;
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
-use crate::expectation;
 use crate::expressions::{CredentialReads, DeclaredNames, EndReads};
 use crate::failure_log::FailureSink;
-use crate::grpc::is_call;
 use crate::levels::Claims;
 use crate::named_lists::{self, ListSections};
 use crate::normalize::Normalization;
-use crate::outcome::{LogFields, Outcome, Phase, PolicyAnswer, RequestSummary};
-use crate::phase::{PhaseRules, Unverified};
+use crate::outcome::{LogFields, Outcome, Phase, RequestSummary};
+use crate::phase::PhaseRules;
 use crate::problems::Problems;
 use crate::purpose::Purpose;
+use crate::remote_limits::RemoteLimits;
 use crate::rule_limit::CountWhen;
 use celero::http::RequestHead;
 use celero::lists::Lists;
 use celero::{Diagnostic, Style};
 use celero_canonical as canonical;
-use celero_canonical::{Head, canonicalize_response, clean_trailers, origin_form};
-use http::{HeaderMap, HeaderValue, StatusCode, header, request, response};
+use celero_canonical::{canonicalize_response, clean_trailers, origin_form};
+use http::{HeaderMap, request, response};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -46,11 +45,11 @@ pub struct Policy {
     pub(crate) log: PhaseRules<LogData<'static>>,
     pub(crate) auth: Auth,
     /// The credentials that phases after the first one read. The headers that prove them may be gone by then.
-    late: CredentialReads,
+    pub(crate) late: CredentialReads,
     /// The ends of the connection that phases before `log` read.
     pub(crate) reads_ends: EndReads,
     /// The credentials that the phase `log` reads, which does not wait for them.
-    logged: CredentialReads,
+    pub(crate) logged: CredentialReads,
     pub(crate) body_settings: BodySettings,
     pub(crate) response_settings: BodySettings,
     pub(crate) normalization: Normalization,
@@ -60,6 +59,8 @@ pub struct Policy {
     pub(crate) lists: Option<Lists>,
     pub(crate) list_sections: ListSections,
     pub(crate) problems: Problems,
+    /// What asks the services that count limits of many machines.
+    pub(crate) remote_limits: Option<Arc<dyn RemoteLimits>>,
 }
 
 impl Policy {
@@ -204,109 +205,9 @@ impl Policy {
             lists: definitions.lists.clone(),
             list_sections,
             problems,
+            remote_limits: None,
         };
         Ok((policy, explanation.unwrap_or_default()))
-    }
-
-    /// Makes a request canonical in place and runs the phase `request`, like [`request_async`](Self::request_async), but blocks the thread
-    /// while a verification is pending. For hosts that are not asynchronous.
-    pub fn request(&self, head: &mut impl Head, exchange: &mut Exchange) -> Outcome {
-        if let Some(refused) = self.admit(head, exchange) {
-            return refused;
-        }
-        // Usually nothing is to be waited for, and then nothing is prepared for it.
-        match self.try_request(head.parts(), exchange) {
-            Ok(outcome) => outcome,
-            Err(verification) => block_on(self.finish_request(verification, head.parts(), exchange)),
-        }
-    }
-
-    /// Makes a request canonical in place and runs the phase `request`. Call it when the head of a request has arrived, before anything
-    /// else reads it. A request without a canonical form is answered with 400; [`Exchange::refusal`] says why. A request that expects
-    /// anything but `100-continue` is answered with 417. The head of a request that
-    /// is canonical already costs no allocation for this.
-    ///
-    /// It returns at once, unless the outcome depends on credentials whose
-    /// verification takes long (a password that was not verified in the last minutes): then it waits for a thread of the policy. If too many
-    /// verifications wait already, the answer is 503 with `retry-after`, and its rule is called `auth.busy`. The future needs no
-    /// particular runtime. Dropping it gives up the verification.
-    pub async fn request_async<H: Head + Send>(&self, head: &mut H, exchange: &mut Exchange) -> Outcome {
-        if let Some(refused) = self.admit(head, exchange) {
-            return refused;
-        }
-        let head = head.parts();
-        match self.try_request(head, exchange) {
-            Ok(outcome) => outcome,
-            Err(verification) => self.finish_request(verification, head, exchange).await,
-        }
-    }
-
-    /// Makes a request canonical, or refuses it, also one with an expectation that nobody can meet.
-    fn admit(&self, head: &mut impl Head, exchange: &mut Exchange) -> Option<Outcome> {
-        exchange.effects.edits.clear();
-        exchange.is_grpc = is_call(head.parts());
-        let refused = self.normalization.admit(head, exchange).or_else(|| expectation::refusal(&head.parts().headers));
-        if self.auth.decide_peer(head, exchange.peer) {
-            // The peer ends the TLS of its clients: its own connection is none of theirs.
-            exchange.tls = None;
-        }
-        refused.map(|refused| exchange.outcome(Some(refused)))
-    }
-
-    #[cold]
-    async fn finish_request(
-        &self,
-        mut verification: Verification,
-        head: &request::Parts,
-        exchange: &mut Exchange,
-    ) -> Outcome {
-        loop {
-            verification.finish(&exchange.findings).await;
-            match self.try_request(head, exchange) {
-                Ok(outcome) => return outcome,
-                Err(next) => verification = next,
-            }
-        }
-    }
-
-    /// Runs the phase `request` on a canonical head.
-    ///
-    /// # Errors
-    /// Returns the verifications that the outcome depends on. The phase had no effect then.
-    fn try_request(&self, head: &request::Parts, exchange: &mut Exchange) -> Result<Outcome, Verification> {
-        let origin = exchange.source();
-        let Exchange { findings, background, labels, effects, peer, local, tls, received, certificate, .. } = exchange;
-        effects.edits.clear();
-        let shown = certificate.as_ref().or_else(|| tls.as_ref()?.certificate());
-        self.auth.client_cert(&head.headers, *peer, shown, findings);
-        let proofs = self.auth.lazy(&head.headers, findings).waiting();
-        let context = RequestData {
-            request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
-            peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
-        };
-        // Later phases may see other headers, so what they read of them is verified now.
-        let ready = || self.late.is_none() || proofs.verify(self.late).is_none();
-        match self.request.run_or_wait(&context, &head.headers, effects, Some(&proofs), ready) {
-            Ok(answer) => {
-                if answer.is_none() && !self.logged.is_none() {
-                    let slow = proofs.verify(self.logged);
-                    *background = self.auth.start(slow, &head.headers).unwrap_or_default();
-                }
-                exchange.end_phase();
-                let answer = answer.or_else(|| exchange.find_target(head, self.request.error_status));
-                if answer.is_none() {
-                    self.ask_for_whole_response(head, exchange);
-                }
-                Ok(self.conclude(head, answer, exchange))
-            }
-            Err(Unverified) => {
-                effects.discard();
-                match self.auth.start(proofs.slow(), &head.headers) {
-                    Ok(verification) => Err(verification),
-                    Err(Busy) => Ok(self.conclude(head, Some(busy()), exchange)),
-                }
-            }
-        }
     }
 
     /// Runs the phase `response`. Call it when the head of a server's response has arrived. Don't call it for answers of the policy.
@@ -442,14 +343,6 @@ impl Policy {
     pub fn files(&self) -> &[PathBuf] {
         &self.problems.paths
     }
-}
-
-/// Returns the answer while too many verifications wait.
-#[cold]
-fn busy() -> PolicyAnswer {
-    let mut answer = PolicyAnswer::empty(StatusCode::SERVICE_UNAVAILABLE, &Arc::from("auth.busy"));
-    answer.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-    answer
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The keys of a policy: names, values and descriptions.
 //!
-//! The tables here, and those of credentials in `auth_keys.rs`, are the only list of keys. The check of a file, the JSON schema (`celero schema`) and the test that
+//! The tables here, those of credentials in `auth_keys.rs`, of limits in `limit_keys.rs` and of answers in `answer_keys.rs`, are the only list of keys. The check of a file, the JSON schema (`celero schema`) and the test that
 //! `docs/policy.md` and `docs/limits.md` describe every key read them.
 //!
 //! # How to add a key
@@ -12,12 +12,13 @@
 //! 4. Describe the key in `docs/policy.md` (of limits in `docs/limits.md`), and test it in `tests/policy/` (`actions.rs`, `auth.rs`, `failures.rs`).
 //! 5. Write the schema anew: `BLESS=1 cargo test -p celero-policy schema`.
 
+use crate::answer_keys::{ANSWER, DENY, REDIRECTS, RESPOND, STATUS};
 use crate::auth_keys::{API_KEYS, BASIC_AUTH, CLIENT_CERT, JWT};
 use crate::error_policy::PhaseErrorPolicy;
 use crate::language::Language;
-use crate::rule_limit::{LimitErrorPolicy, TellsClient};
+use crate::limit_keys::{CONNECTION_LIMIT, LIMIT};
 use crate::schema::ValueSpec::{
-    Any, Duration, Expression, Integer, List, Map, Mapping, OneOf, Rate, Share, Size, Template, Text, True, Word,
+    Any, Expression, Integer, List, Map, Mapping, OneOf, Share, Size, Template, Text, True, Word,
 };
 use crate::schema::{DiagnosticCodes, DocumentSpec, KeySpec, MappingSpec, ValueSpec};
 
@@ -35,8 +36,6 @@ pub(crate) const CODES: DiagnosticCodes =
 
 /// A whole file.
 pub(crate) static POLICY: DocumentSpec = DocumentSpec::new("a policy", Mapping(&SECTIONS), CODES);
-
-const STATUS: ValueSpec = Integer { least: 200, most: 599 };
 
 /// The kinds of named lists.
 pub(crate) const LIST_VALUES: &[&str] = &["string", "int", "bool"];
@@ -340,94 +339,6 @@ pub(crate) static RULE: MappingSpec = MappingSpec::new(
     ],
 );
 
-static DENIALS: [ValueSpec; 3] = [True, STATUS, Mapping(&ANSWER)];
-static TARGETS: [ValueSpec; 2] = [Template, Mapping(&REDIRECT)];
-const DENY: KeySpec = optional("deny", OneOf(&DENIALS), "Ends the phase with an answer. Default status: 403.");
-const RESPOND: KeySpec = optional("respond", Mapping(&ANSWER), "Ends the phase with an answer. Default status: 200.");
-const REDIRECTS: KeySpec =
-    optional("redirect", OneOf(&TARGETS), "Ends the phase with a redirect to this address. Default status: 302.");
-
-const LIMIT_NAME: KeySpec = optional(
-    "name",
-    Text,
-    "The name in metrics and headers. Default: the name of the rule. A reload keeps the counters of a limit whose name and definition stay.",
-);
-const LIMIT_KEY: KeySpec = optional(
-    "key",
-    OneOf(&[List(&Template), Template]),
-    "Who is counted: a text, or a list of texts that are one key together. Default: all requests are one key.",
-);
-const LIMIT_RATE: KeySpec = optional("rate", Rate, "How often: `100/s`, `5/m`, `1000/h`, `1/d`, `100/10s`.");
-const LIMIT_BURST: KeySpec = optional(
-    "burst",
-    Integer { least: 1, most: 1_000_000_000 },
-    "How much of a token bucket may be used at once after a pause. Default: the number of `rate`.",
-);
-const LIMIT_ALGORITHM: KeySpec = optional(
-    "algorithm",
-    Word(&["tokenBucket", "slidingWindow"]),
-    "`tokenBucket` (the default) gives back evenly; `slidingWindow` admits never more than the number of `rate` in any of its times.",
-);
-const LIMIT_CONCURRENT: KeySpec = optional(
-    "concurrent",
-    Integer { least: 0, most: 1_000_000 },
-    "How many requests of a key may be open at once, instead of `rate`.",
-);
-const LIMIT_COST: KeySpec =
-    optional("cost", Template, "How much a request uses: a whole number from 0, or one `${..}`. Default: 1.");
-const GROUP_V4: KeySpec = optional(
-    "groupV4",
-    Integer { least: 0, most: 32 },
-    "A key, or a part of one, that is an IPv4 address stands for the network with this prefix length. Default: 32.",
-);
-const GROUP_V6: KeySpec = optional(
-    "groupV6",
-    Integer { least: 0, most: 128 },
-    "The same for IPv6 addresses. Default: 64, because one client usually has all addresses of such a network.",
-);
-const PENALTY: KeySpec = optional("penalty", Duration, "How long a key that exceeds the limit stays out. Default: 0s.");
-const LIMIT_KEYS: KeySpec = optional(
-    "keys",
-    Integer { least: 8, most: 4_194_304 },
-    "How many keys are remembered; 40 bytes each, 112 with a sliding window. Default: 65536.",
-);
-const LIMIT_ON_ERROR: KeySpec = optional(
-    "onError",
-    Word(LimitErrorPolicy::NAMES),
-    "What becomes of a request whose key or cost fails: `closed` (it is answered like one above the limit; the default), `shared` (all such requests are one key), `pass`.",
-);
-const DRY_RUN: KeySpec = optional("dryRun", True, "Counts and logs requests above the limit, and lets them pass.");
-
-static LIMIT: MappingSpec = MappingSpec::new(
-    "a limit",
-    &[
-        LIMIT_NAME,
-        LIMIT_KEY,
-        LIMIT_RATE,
-        LIMIT_BURST,
-        LIMIT_ALGORITHM,
-        LIMIT_CONCURRENT,
-        LIMIT_COST,
-        optional(
-            "countWhen",
-            Expression,
-            "A condition on the response (`response.code == 401`). Only requests for which it is true count. Until then the cost is reserved.",
-        ),
-        GROUP_V4,
-        GROUP_V6,
-        PENALTY,
-        LIMIT_KEYS,
-        optional("onLimit", Mapping(&ON_LIMIT), "The answer to a request above the limit. Default: `deny: 429`."),
-        LIMIT_ON_ERROR,
-        optional(
-            "headers",
-            Word(TellsClient::NAMES),
-            "Which responses have `RateLimit` and `RateLimit-Policy`: `limited` (those above the limit; the default), `always`, `never`.",
-        ),
-        DRY_RUN,
-    ],
-);
-
 static CONNECTION_PHASE: MappingSpec = MappingSpec::new(
     "the phase `connection`",
     &[ON_ERROR, optional("rules", List(&Mapping(&CONNECTION_RULE)), "The rules, in order.")],
@@ -453,43 +364,5 @@ static CONNECTION_RULE: MappingSpec = MappingSpec::new(
     ],
 );
 
-static CONNECTION_LIMIT: MappingSpec = MappingSpec::new(
-    "a limit of connections",
-    &[
-        LIMIT_NAME,
-        LIMIT_KEY,
-        LIMIT_RATE,
-        LIMIT_BURST,
-        LIMIT_ALGORITHM,
-        LIMIT_CONCURRENT,
-        LIMIT_COST,
-        GROUP_V4,
-        GROUP_V6,
-        PENALTY,
-        LIMIT_KEYS,
-        LIMIT_ON_ERROR,
-        DRY_RUN,
-    ],
-);
-
-static ON_LIMIT: MappingSpec = MappingSpec::new("`onLimit`", &[DENY, RESPOND, REDIRECTS]);
-
 static LOG_RULE: MappingSpec =
     MappingSpec::new("a rule of `log`", &[NAME, LANGUAGE, WHEN, PRIORITY, SAMPLE, LOG_FIELDS, COUNT, SETTLE]);
-
-static ANSWER: MappingSpec = MappingSpec::new(
-    "an answer",
-    &[
-        optional("status", STATUS, "The status."),
-        optional("headers", Map(&Template), "The headers."),
-        optional("body", Template, "The body. Default: empty."),
-    ],
-);
-
-static REDIRECT: MappingSpec = MappingSpec::new(
-    "a redirect",
-    &[
-        required("to", Template, "The address."),
-        optional("status", Word(&["301", "302", "303", "307", "308"]), "The status. Default: 302."),
-    ],
-);

@@ -7,6 +7,7 @@ use crate::limit_state::{LimitInfo, LimitState};
 use crate::outcome::{Outcome, PolicyAnswer};
 use crate::phase::PhaseRules;
 use crate::policy::Policy;
+use crate::remote_limits::{RemoteLimits, RemoteState};
 use crate::rule_limit::{LimitErrorPolicy, TellsClient};
 use celero::http::RequestHead;
 use celero::{Scratch, Value};
@@ -17,7 +18,27 @@ impl Policy {
     /// Returns the limits with their counters, in the order of the file. Reading them locks each part of their tables for some
     /// nanoseconds; takes about 10 µs for each thousand keys that a limit remembers.
     pub fn limits(&self) -> impl Iterator<Item = LimitInfo> {
-        self.limit_states().map(|state| state.info())
+        let remote = self.remote_states().map(|state| {
+            let [admitted, limited, tolerated, failed, unavailable] = state.counts();
+            let name = Arc::clone(&state.name);
+            LimitInfo { name, admitted, limited, tolerated, failed, unavailable, keys: 0, capacity: 0, merged: 0 }
+        });
+        self.limit_states().map(|state| state.info()).chain(remote)
+    }
+
+    /// Sets what asks the services that count limits of many machines (`limit: {remote: NAME}`). Without it they are unavailable. Call it before
+    /// the policy is used.
+    pub fn set_remote_limits(&mut self, services: Arc<dyn RemoteLimits>) {
+        self.remote_limits = Some(services);
+    }
+
+    /// Returns the limits that a service counts, each with the name of the service, in the order of the file.
+    pub fn remote_services(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.remote_states().map(|state| (&*state.name, &*state.service))
+    }
+
+    fn remote_states(&self) -> impl Iterator<Item = &Arc<RemoteState>> {
+        self.request.rules.iter().filter_map(|rule| Some(&rule.remote.as_ref()?.state))
     }
 
     /// Forgets what the keys of all limits have used, and their penalties. Open requests stay open.
@@ -35,7 +56,10 @@ impl Policy {
     /// Returns whether a limit has to see the server's responses.
     pub(crate) fn limits_see_responses(&self) -> bool {
         fn tells<S>(rules: &PhaseRules<S>) -> bool {
-            rules.rules.iter().filter_map(|rule| rule.limit.as_ref()).any(|limit| limit.tells == TellsClient::Always)
+            rules.rules.iter().any(|rule| {
+                let local = rule.limit.as_ref().map(|limit| limit.tells);
+                local.or(rule.remote.as_ref().map(|limit| limit.tells)) == Some(TellsClient::Always)
+            })
         }
         !self.count_when.is_empty() || tells(&self.request) || tells(&self.body)
     }
@@ -65,6 +89,16 @@ impl Policy {
             .chain(request)
             .chain(self.body.rules.iter_mut().filter_map(|rule| Some(&mut rule.limit.as_mut()?.state)))
             .for_each(take_over);
+        if self.remote_limits.is_none() {
+            self.remote_limits.clone_from(&before.remote_limits);
+        }
+        let remote = self.request.rules.iter_mut().filter_map(|rule| Some(&mut rule.remote.as_mut()?.state));
+        for state in remote {
+            let is_same = |known: &&Arc<RemoteState>| known.name == state.name && known.service == state.service;
+            if let Some(known) = before.remote_states().find(is_same) {
+                *state = Arc::clone(known);
+            }
+        }
     }
 
     /// Returns the outcome of a phase before the server. An answer of the policy is a response: `countWhen` reads it.

@@ -1,6 +1,7 @@
 //! What the limits of a policy have decided about one request, and what it holds until it is over.
 
 use crate::limit_state::{CLOCK, Hold, LimitState};
+use crate::remote_limits::{RemoteAnswer, RemoteQuestion, RemoteState, RemoteVerdict};
 use celero_limits::{Decision, Time};
 use http::{HeaderName, HeaderValue};
 use smallvec::SmallVec;
@@ -12,6 +13,28 @@ pub(crate) struct RequestLimits {
     /// The time that limits read, if the host gives it.
     pub(crate) time: Option<Time>,
     asked: SmallVec<[AskedLimit; 1]>,
+    remote: Vec<AskedRemote>,
+    /// What a service is to be asked before the phase runs again.
+    pub(crate) pending: Option<PendingQuestion>,
+    /// In cases: what services say, by the names of the limits.
+    pub(crate) rehearsed: Option<Box<[(String, RemoteVerdict)]>>,
+}
+
+/// A remote limit that was asked.
+#[derive(Debug)]
+struct AskedRemote {
+    state: Arc<RemoteState>,
+    verdict: RemoteVerdict,
+    tells_always: bool,
+}
+
+/// A question to a service, and whose it is.
+#[derive(Debug)]
+pub(crate) struct PendingQuestion {
+    pub(crate) question: RemoteQuestion,
+    pub(crate) state: Arc<RemoteState>,
+    pub(crate) tells_always: bool,
+    pub(crate) dry_run: bool,
 }
 
 /// A limit that was asked.
@@ -44,6 +67,31 @@ impl RequestLimits {
         self.asked.push(asked);
     }
 
+    /// Returns what is known about a remote limit.
+    pub(crate) fn remote_verdict(&self, state: &Arc<RemoteState>) -> Option<&RemoteVerdict> {
+        self.remote.iter().find(|asked| Arc::ptr_eq(&asked.state, state)).map(|asked| &asked.verdict)
+    }
+
+    /// Returns what a service says about a limit in a case; `None`: this is no case.
+    pub(crate) fn rehearse(&self, limit: &str) -> Option<RemoteVerdict> {
+        let said = self.rehearsed.as_ref()?.iter().find(|(name, _)| name == limit).map(|(_, verdict)| verdict.clone());
+        Some(said.unwrap_or(RemoteVerdict::Answered(RemoteAnswer { is_within: true, ..RemoteAnswer::default() })))
+    }
+
+    /// Counts a verdict about a remote limit, and keeps it for the rest of the request. A second one about the same limit has no effect.
+    pub(crate) fn record(
+        &mut self,
+        state: Arc<RemoteState>,
+        verdict: RemoteVerdict,
+        tells_always: bool,
+        dry_run: bool,
+    ) {
+        if self.remote_verdict(&state).is_none() {
+            state.count(&verdict, dry_run);
+            self.remote.push(AskedRemote { state, verdict, tells_always });
+        }
+    }
+
     /// Returns the limits whose cost `countWhen` decides about.
     pub(crate) fn counting_later(&mut self) -> impl Iterator<Item = &mut AskedLimit> {
         self.asked.iter_mut().filter(|asked| asked.counts_later)
@@ -61,13 +109,21 @@ impl RequestLimits {
     pub(crate) fn tell(&self, mut add: impl FnMut(HeaderName, HeaderValue)) {
         for asked in self.asked.iter().filter(|asked| asked.tells_always) {
             if let Some(decision) = &asked.decision {
-                asked.state.headers(decision, &mut add);
+                asked.state.told(decision).headers(&mut add);
+            }
+        }
+        for AskedRemote { state, verdict, .. } in self.remote.iter().filter(|asked| asked.tells_always) {
+            if let RemoteVerdict::Answered(answer) = verdict {
+                answer.told(&state.name).headers(&mut add);
             }
         }
     }
 
     pub(crate) fn clear(&mut self) {
         self.time = None;
+        self.pending = None;
+        self.rehearsed = None;
+        self.remote.clear();
         if !self.asked.is_empty() {
             self.asked.clear();
         }

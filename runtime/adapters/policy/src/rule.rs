@@ -1,6 +1,7 @@
 //! A rule without its condition, compiled.
 
 use crate::actions::{Field, HeaderEdit, NamedList, PhaseEnd, TextTemplate};
+use crate::remote_limit::RemoteLimit;
 use crate::requirement::Requirement;
 use crate::rule_limit::{Number, RuleLimit};
 use crate::rule_target::TargetTemplate;
@@ -19,6 +20,8 @@ pub(crate) struct Rule<S> {
     pub(crate) require: Option<Requirement<S>>,
     /// Asked before all other actions.
     pub(crate) limit: Option<Box<RuleLimit<S>>>,
+    /// The same, if a service counts it.
+    pub(crate) remote: Option<Box<RemoteLimit<S>>>,
     pub(crate) edits: Box<[HeaderEdit<S>]>,
     pub(crate) target: Option<TargetTemplate<S>>,
     pub(crate) status: Option<StatusCode>,
@@ -31,9 +34,14 @@ pub(crate) struct Rule<S> {
 }
 
 impl<S> Rule<S> {
+    /// Returns whether the rule asks a limit.
+    pub(crate) fn has_limit(&self) -> bool {
+        self.limit.is_some() || self.remote.is_some()
+    }
+
     /// Returns whether the rule is a guard: it keeps a message back, by a limit, by `require`, by `deny`, or by an answer of status 300 or more.
     pub(crate) fn is_guard(&self) -> bool {
-        self.limit.is_some()
+        self.has_limit()
             || self.require.is_some()
             || match &self.end {
                 Some(PhaseEnd::Deny(_)) => true,
@@ -46,7 +54,7 @@ impl<S> Rule<S> {
     pub(crate) fn sheds_load(&self) -> bool {
         match &self.end {
             Some(PhaseEnd::Deny(answer) | PhaseEnd::Respond(answer)) => matches!(answer.status.as_u16(), 429 | 503),
-            Some(PhaseEnd::Allow) | None => self.limit.is_some(),
+            Some(PhaseEnd::Allow) | None => self.has_limit(),
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::config::{Balance, Config, counted, first_names};
 use crate::error::Error;
 use crate::file_stamps::check_end_markers;
 use crate::list_control::AdminToken;
+use crate::rate_limits;
 use crate::tls::{ClientTls, ServerTrust, describe_certificate};
 use celero_policy::{Phase, Policy};
 use std::fmt::Write;
@@ -26,6 +27,7 @@ impl Config {
     pub fn summary(file: &Path) -> Result<String, Error> {
         let config = Self::load(file)?;
         let policy = Policy::load(&config.policy)?;
+        rate_limits::check(&config, &policy)?;
         let mut text = String::new();
         config.describe_listeners(&mut text)?;
         config.describe_upstreams(&mut text)?;

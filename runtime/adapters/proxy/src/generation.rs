@@ -4,6 +4,7 @@ use crate::config::{Config, Route, Target, Timeouts, counted, first_names};
 use crate::error::Error;
 use crate::latency::Latency;
 use crate::list_control::AdminToken;
+use crate::rate_limits::RateLimits;
 use crate::routing;
 use crate::span_export::SpanExport;
 use crate::tls::{ClientTls, ServerTrust};
@@ -31,6 +32,8 @@ pub(crate) struct Generation {
     pub(crate) spans: Option<Arc<SpanExport>>,
     /// What requests that change lists must show. `None`: nobody may.
     pub(crate) token: Option<AdminToken>,
+    /// What asks the services that count limits of many machines.
+    pub(crate) rate_limits: Arc<RateLimits>,
     /// What fetches the keys that the policy names by URL.
     pub(crate) key_fetchers: Vec<Arc<KeyFetcher>>,
 }
@@ -44,6 +47,9 @@ impl Generation {
         if let Some(before) = before {
             policy.take_over(&before.policy);
         }
+        let rate_limits = RateLimits::new(&config, &policy, before.map(|before| &*before.rate_limits))?;
+        let rate_limits = Arc::new(rate_limits);
+        policy.set_remote_limits(Arc::<RateLimits>::clone(&rate_limits));
         let tls = config.listeners.iter().map(|listener| listener.tls.as_ref().map(ClientTls::load).transpose());
         let tls = tls.collect::<Result<_, Error>>()?;
         let mut upstreams = Vec::with_capacity(config.upstreams.len());
@@ -60,7 +66,7 @@ impl Generation {
         let spans = span_export(&config, before)?;
         let latency = Latency::new(&config, before.map(|before| &before.latency));
         let token = config.admin.as_ref().map(|admin| AdminToken::load(&admin.token)).transpose()?;
-        Ok(Self { latency, spans, token, config, policy: Arc::new(policy), upstreams, tls, key_fetchers })
+        Ok(Self { latency, spans, token, config, policy: Arc::new(policy), upstreams, tls, rate_limits, key_fetchers })
     }
 
     /// Returns what handshakes on a listener need.

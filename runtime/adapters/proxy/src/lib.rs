@@ -48,6 +48,7 @@ mod mirror;
 mod process_metrics;
 mod prometheus_text;
 mod proxy;
+mod rate_limits;
 mod request_state;
 mod retry;
 mod retry_budget;

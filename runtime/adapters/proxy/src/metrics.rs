@@ -333,9 +333,24 @@ fn rules(page: &mut PrometheusText, now: &Generation) {
         page.sample("celero_rule_duration_seconds_count", &labels, rule.timed);
     }
     limits(page, now);
+    rate_limit_services(page, now);
     page.head("celero_policy_counter_total", "counter", "The policy's own counters, since it was loaded.");
     for (name, value) in now.policy.counters() {
         page.sample("celero_policy_counter_total", &[("name", name)], value);
+    }
+}
+
+fn rate_limit_services(page: &mut PrometheusText, now: &Generation) {
+    let services = now.rate_limits.services();
+    page.head("celero_rate_limit_calls_total", "counter", "Calls of rate limit services, by what became of them.");
+    for service in services {
+        for (result, count) in service.counts() {
+            page.sample("celero_rate_limit_calls_total", &[("service", service.name()), ("result", result)], count);
+        }
+    }
+    page.head("celero_rate_limit_skipped", "gauge", "1: the service is not called, because it has failed too often.");
+    for service in services {
+        page.sample("celero_rate_limit_skipped", &[("service", service.name())], u8::from(service.is_skipped()));
     }
 }
 
@@ -343,8 +358,10 @@ fn limits(page: &mut PrometheusText, now: &Generation) {
     let limits: Vec<_> = now.policy.limits().collect();
     page.head("celero_limit_decisions_total", "counter", "Requests that asked a limit, by its decision.");
     for limit in &limits {
-        let LimitInfo { admitted, limited, tolerated, .. } = *limit;
-        for (decision, count) in [("admitted", admitted), ("limited", limited), ("tolerated", tolerated)] {
+        let LimitInfo { admitted, limited, tolerated, unavailable, .. } = *limit;
+        for (decision, count) in
+            [("admitted", admitted), ("limited", limited), ("tolerated", tolerated), ("unavailable", unavailable)]
+        {
             page.sample("celero_limit_decisions_total", &[("limit", &limit.name), ("decision", decision)], count);
         }
     }

@@ -5,8 +5,8 @@ use super::input;
 use crate::files::{self, Files};
 use celero::Diagnostic;
 use celero_policy::{
-    BufferState, ClientConnection, ConnectionOutcome, Edit, Exchange, Outcome, Phase, Policy, PolicyAnswer, PolicyError,
-    RequestSummary,
+    BufferState, ClientConnection, ConnectionOutcome, Edit, Exchange, Outcome, Phase, Policy, PolicyAnswer,
+    PolicyError, RequestSummary,
 };
 use celero_tooling::diagnostic_json::diagnostic_json;
 use http::request::Parts;

@@ -155,10 +155,10 @@ fn levels_and_the_answer_of_defaults() {
 #[test]
 fn what_a_connection_does_not_have_is_refused() {
     for (rule, message) in [
-        ("{when: 'request.path == \"/\"', deny: true}", "`request.path` exists in the phases request, requestBody"),
+        ("{when: 'request.path == \"/\"', deny: true}", "`request.path` exists in the phases `request`, `requestBody`"),
         (
             "{when: 'source.tls.version == \"TLSv1.3\"', deny: true}",
-            "`source.tls.version` exists in the phases request",
+            "`source.tls.version` exists in the phases `request`",
         ),
         ("{when: 'jwt.sub == \"a\"', deny: true}", "not in `connection`"),
         ("{when: source.port == 1, deny: 403}", "deny"),
@@ -177,5 +177,5 @@ fn what_a_connection_does_not_have_is_refused() {
     let twice = "connection: [{name: a, limit: {rate: 9/s}}]\nrequest: [{name: a, limit: {rate: 9/s}}]\n";
     assert!(wrong(twice).contains("another limit is called `a`"));
     let name = wrong("request: [{when: 'source.tls.alpn == []', deny: 403}]");
-    assert!(name.contains("`source.tls.alpn` exists in the phase connection"), "{name}");
+    assert!(name.contains("`source.tls.alpn` exists in the phase `connection`"), "{name}");
 }

@@ -19,6 +19,7 @@ mod limits;
 mod lists;
 mod passwords;
 mod reference;
+mod remote_limits;
 mod requirements;
 mod rewrites;
 mod support;

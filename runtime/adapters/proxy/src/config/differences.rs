@@ -28,6 +28,7 @@ impl Config {
         }
         for (section, same) in [
             ("listeners", self.listeners == before.listeners),
+            ("rateLimitServices", self.rate_limit_services == before.rate_limit_services),
             ("forwarded", self.forwarded == before.forwarded),
             ("traces", self.traces == before.traces),
             ("timeouts", self.timeouts == before.timeouts),

@@ -1,6 +1,6 @@
 //! The keys of a configuration: names, values and descriptions.
 //!
-//! The tables here are the only list of keys. The check of a file, the JSON schema ([`json_schema`](super::Config::json_schema), in
+//! The tables here, and those of TLS in `tls_keys.rs`, are the only list of keys. The check of a file, the JSON schema ([`json_schema`](super::Config::json_schema), in
 //! the repository as `examples/proxy.schema.json`) and the test that `docs/proxy.md` describes every key read them.
 //!
 //! # How to add a key
@@ -13,6 +13,7 @@
 //! 4. Describe the key in `docs/proxy.md`, where the test `every_key_is_described` looks for it.
 //! 5. Write the schema anew: `BLESS=1 cargo test -p celero-proxy schema`.
 
+use super::tls_keys::{LISTENER_TLS, SERVICE_TLS, UPSTREAM_TLS};
 use celero_policy::schema::ValueSpec::{Bool, Duration, Integer, List, Map, Mapping, OneOf, Share, Size, Text, Word};
 use celero_policy::schema::{DiagnosticCodes, DocumentSpec, KeySpec, MappingSpec, ValueSpec};
 
@@ -44,6 +45,11 @@ static SECTIONS: MappingSpec = MappingSpec::new(
             "routes",
             List(&Mapping(&ROUTE)),
             "Which requests are sent to which upstream. The first route that fits is taken.",
+        ),
+        optional(
+            "rateLimitServices",
+            List(&Mapping(&RATE_LIMIT_SERVICE)),
+            "Services that count limits for many machines. Limits of the policy name them with `remote`. Default: none.",
         ),
         optional("forwarded", Mapping(&FORWARDED), "Which proxies may say who the client is. Default: none."),
         optional(
@@ -159,64 +165,25 @@ static EXPORT: MappingSpec = MappingSpec::new(
     ],
 );
 
-/// The values of `minVersion`.
-pub(super) const VERSIONS: &[&str] = &["1.2", "1.3"];
-
-static LISTENER_TLS: MappingSpec = MappingSpec::new(
-    "`tls` of a listener",
+static RATE_LIMIT_SERVICE: MappingSpec = MappingSpec::new(
+    "a rate limit service",
     &[
-        required(
-            "certificates",
-            List(&Mapping(&CERTIFICATE)),
-            "The certificates of the proxy. A client gets the first that is valid for the name it asks for; otherwise, the first.",
-        ),
-        optional("clients", Mapping(&CLIENTS), "Certificates of clients. Default: they are not asked for."),
-        optional("minVersion", Word(VERSIONS), "The oldest version of TLS that is accepted. Default: 1.2."),
-        optional("http2", Bool, "Whether clients may use HTTP/2 besides HTTP/1. Default: true."),
-    ],
-);
-
-static CERTIFICATE: MappingSpec = MappingSpec::new(
-    "a certificate",
-    &[
-        required("chain", Text, "The file of the certificate and those above it, in PEM."),
-        required("key", Text, "The file of the private key, in PEM."),
+        required("name", Text, "The name, which limits of the policy refer to."),
+        required("address", Text, "A host and a port. It speaks gRPC, with or without TLS."),
+        required("domain", Text, "The domain of all questions, by which the service chooses its limits."),
+        optional("tls", Mapping(&SERVICE_TLS), "TLS to the service. Default: no TLS."),
+        optional("timeout", Duration, "The longest time of a call, opening a connection included. Default: 50ms."),
         optional(
-            "ocsp",
-            Text,
-            "The file of an OCSP response in DER, which is sent with the certificate. Default: none.",
-        ),
-    ],
-);
-
-static CLIENTS: MappingSpec = MappingSpec::new(
-    "`clients`",
-    &[
-        required("authorities", Text, "The file of the certificates that clients' certificates must lead to, in PEM."),
-        optional("required", Bool, "Whether clients without a certificate are refused. Default: true."),
-        optional(
-            "revoked",
-            Text,
-            "The file of revocation lists in PEM, one for each authority on the way to a client's certificate. Default: none.",
-        ),
-    ],
-);
-
-static UPSTREAM_TLS: MappingSpec = MappingSpec::new(
-    "`tls` of an upstream",
-    &[
-        required(
-            "serverName",
-            Text,
-            "The name for which the servers' certificates must be valid. It is sent to them, too.",
+            "concurrent",
+            Integer { least: 1, most: 100_000 },
+            "How many calls are open at a time. For further requests the service counts as unavailable. Default: 100.",
         ),
         optional(
-            "authorities",
-            Text,
-            "The file of the certificates that the servers' must lead to, in PEM. Default: those of the system.",
+            "failures",
+            Integer { least: 1, most: 10_000 },
+            "After how many failures in a row the service is not called for a while. Default: 5.",
         ),
-        optional("certificate", Mapping(&CERTIFICATE), "The certificate for servers that ask for one. Default: none."),
-        optional("http2", Bool, "Whether HTTP/2 is used with servers that can. Default: false."),
+        optional("pause", Duration, "How long it is not called then. After it one call tries again. Default: 1s."),
     ],
 );
 

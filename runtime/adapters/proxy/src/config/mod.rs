@@ -3,12 +3,15 @@
 mod differences;
 mod environment;
 mod keys;
+mod rate_limit_service;
 mod read;
 mod read_routes;
 mod read_upstreams;
 mod route;
+mod tls_keys;
 
 pub(crate) use differences::{counted, first_names};
+pub use rate_limit_service::RateLimitService;
 pub(crate) use read_routes::CONNECTION_HEADERS;
 pub use route::{Mirror, Retry, Route, RouteTimeouts, Split, StaticAnswer, Target};
 
@@ -31,6 +34,8 @@ pub struct Config {
     pub upstreams: Vec<Upstream>,
     /// Which requests are sent to which upstream. The first route that fits is taken.
     pub routes: Vec<Route>,
+    /// The services that count limits for many machines.
+    pub rate_limit_services: Vec<RateLimitService>,
     /// Which proxies may say who the client is.
     pub forwarded: Forwarded,
     /// Whose traces are kept, and which are started. `None`: all valid ones are kept, none is started.
@@ -396,7 +401,9 @@ impl Config {
                 tls.clients.iter().flat_map(|clients| [&clients.authorities].into_iter().chain(&clients.revoked));
             own.chain(of_clients)
         });
-        let upstreams = self.upstreams.iter().filter_map(|upstream| upstream.tls.as_ref()).flat_map(|tls| {
+        let services = self.rate_limit_services.iter().filter_map(|service| service.tls.as_ref());
+        let upstreams = self.upstreams.iter().filter_map(|upstream| upstream.tls.as_ref());
+        let upstreams = upstreams.chain(services).flat_map(|tls| {
             let own = tls.certificate.iter().flat_map(|Certificate { chain, key, .. }| [chain, key]);
             own.chain(&tls.authorities)
         });

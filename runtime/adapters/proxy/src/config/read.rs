@@ -4,7 +4,8 @@
 //! those that are absent or were reported, and reports what the tables can't express. All errors are reported at once.
 
 use super::environment::expand;
-use super::keys::{ACCEPT, CONFIG, FORWARDED_HEADERS, VERSIONS};
+use super::keys::{ACCEPT, CONFIG, FORWARDED_HEADERS};
+use super::tls_keys::VERSIONS;
 use super::{
     Admin, Certificate, ClientCertificates, Config, Forwarded, ForwardedHeader, Limits, Listener, ListenerTls,
     LogOutput, Reload, SpanExport, Timeouts, Traces,
@@ -79,6 +80,7 @@ impl Reader<'_> {
             policy: policy?,
             upstreams,
             routes,
+            rate_limit_services: self.rate_limit_services(root),
             forwarded: root.get("forwarded").map(|node| self.forwarded(node)).unwrap_or_default(),
             traces: root.get("traces").map(|node| self.traces(node)),
             timeouts: root.get("timeouts").map(timeouts).unwrap_or_default(),

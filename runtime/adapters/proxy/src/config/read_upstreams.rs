@@ -38,7 +38,7 @@ impl Reader<'_> {
         found
     }
 
-    fn upstream_tls(&mut self, node: &Node) -> Option<UpstreamTls> {
+    pub(super) fn upstream_tls(&mut self, node: &Node) -> Option<UpstreamTls> {
         let name = node.text_of("serverName")?;
         // Pingora verifies nothing if the name is empty, and another name if there is an underscore in it.
         if rustls::pki_types::ServerName::try_from(&*name.text).is_err() || name.text.contains('_') {

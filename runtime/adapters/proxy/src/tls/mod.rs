@@ -7,9 +7,11 @@ mod client_certificate;
 mod hello;
 mod pem;
 mod servers;
+mod services;
 mod to_clients;
 
 pub(crate) use certificates::describe as describe_certificate;
 pub(crate) use hello::read_hello;
 pub(crate) use servers::ServerTrust;
+pub(crate) use services::client_of;
 pub(crate) use to_clients::{ClientTls, accept};

@@ -1,0 +1,112 @@
+//! A `limit` of a rule that a service counts: what it asks for a request, and what follows.
+
+use crate::action_failure::{ActionFailure, ActionPart, WhyFailed};
+use crate::actions::{NamedList, PhaseEnd, TextTemplate};
+use crate::remote_limits::{RemoteQuestion, RemoteState, RemoteVerdict};
+use crate::request_limits::RequestLimits;
+use crate::rule_limit::{LimitErrorPolicy, Number, TellsClient};
+use celero::{Context, Scratch};
+use std::sync::Arc;
+
+/// The longest value of a descriptor, in bytes. A longer one fails.
+const LONGEST_VALUE: usize = 1024;
+
+/// A `limit` of a rule that a service counts.
+#[derive(Debug)]
+pub(crate) struct RemoteLimit<S> {
+    pub(crate) state: Arc<RemoteState>,
+    pub(crate) descriptors: Box<[NamedList<TextTemplate<S>>]>,
+    pub(crate) hits: Number<S>,
+    /// The answer to a request above the limit.
+    pub(crate) end: PhaseEnd<S>,
+    /// What happens if a descriptor or the hits fail.
+    pub(crate) on_error: LimitErrorPolicy,
+    /// What happens if the service gives no answer.
+    pub(crate) on_unavailable: LimitErrorPolicy,
+    pub(crate) tells: TellsClient,
+    pub(crate) dry_run: bool,
+}
+
+/// What follows from a remote limit.
+pub(crate) enum RemoteStep {
+    Pass,
+    Above,
+    Unavailable,
+    /// The service is to be asked first.
+    Ask(RemoteQuestion),
+    /// A descriptor or the hits failed, and then this follows.
+    Failed(Box<RemoteStep>),
+}
+
+impl<S: Context + 'static> RemoteLimit<S> {
+    /// Returns what follows for a request. An expression that fails is added to `failures`.
+    pub(crate) fn step<'r, C: Context<Static = S>>(
+        &'r self,
+        context: &C,
+        scratch: &mut Scratch,
+        failures: &mut Vec<ActionFailure<'r, S>>,
+        limits: &RequestLimits,
+    ) -> RemoteStep {
+        let known = limits.remote_verdict(&self.state);
+        match known {
+            Some(RemoteVerdict::Answered(answer)) if answer.is_within => return RemoteStep::Pass,
+            Some(RemoteVerdict::Answered(_)) => return RemoteStep::Above,
+            Some(RemoteVerdict::Unavailable) => {
+                return self.unless_passing(self.on_unavailable, RemoteStep::Unavailable);
+            }
+            Some(RemoteVerdict::Failed) | None => {}
+        }
+        match self.question(context, scratch) {
+            Ok(question) if question.hits == 0 => RemoteStep::Pass,
+            Ok(question) => RemoteStep::Ask(question),
+            Err(failure) => {
+                failures.push(failure);
+                RemoteStep::Failed(Box::new(self.unless_passing(self.on_error, RemoteStep::Above)))
+            }
+        }
+    }
+
+    fn unless_passing(&self, policy: LimitErrorPolicy, step: RemoteStep) -> RemoteStep {
+        if policy == LimitErrorPolicy::Pass || self.dry_run { RemoteStep::Pass } else { step }
+    }
+
+    fn question<'r, C: Context<Static = S>>(
+        &'r self,
+        context: &C,
+        scratch: &mut Scratch,
+    ) -> Result<RemoteQuestion, ActionFailure<'r, S>> {
+        let mut descriptors = Vec::with_capacity(self.descriptors.len());
+        for wanted in &self.descriptors {
+            let mut descriptor = Vec::with_capacity(wanted.len());
+            for (key, value) in wanted {
+                descriptor.push((Arc::clone(key), self.value(key, value, context, scratch)?));
+            }
+            descriptors.push(descriptor);
+        }
+        let hits = self.hits.value(ActionPart::LimitHits, context, scratch)?;
+        let hits = u32::try_from(hits).unwrap_or(u32::MAX);
+        Ok(RemoteQuestion { service: Arc::clone(&self.state.service), descriptors, hits })
+    }
+
+    fn value<'r, C: Context<Static = S>>(
+        &'r self,
+        key: &'r str,
+        value: &'r TextTemplate<S>,
+        context: &C,
+        scratch: &mut Scratch,
+    ) -> Result<String, ActionFailure<'r, S>> {
+        let part = ActionPart::Descriptor(key);
+        let text = value.text(part, context, scratch)?;
+        match (std::str::from_utf8(&text), value) {
+            (Ok(text), _) if text.len() <= LONGEST_VALUE => Ok(text.to_owned()),
+            (_, TextTemplate::Computed(program)) => Err(ActionFailure { part, program, why: WhyFailed::Invalid }),
+            // The file is UTF-8, and its constants are checked when they are compiled.
+            (_, TextTemplate::Fixed(_)) => Ok(String::new()),
+        }
+    }
+}
+
+/// Whether a constant can be the value of a descriptor.
+pub(crate) fn fits(value: &str) -> bool {
+    value.len() <= LONGEST_VALUE
+}

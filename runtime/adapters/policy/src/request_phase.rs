@@ -1,0 +1,148 @@
+//! The phase `request`, which may wait for verifications of credentials and for services that count limits.
+
+use crate::auth::{Busy, Verification, block_on};
+use crate::context::{CommonData, RequestData};
+use crate::exchange::Exchange;
+use crate::expectation;
+use crate::grpc::is_call;
+use crate::outcome::{Outcome, PolicyAnswer};
+use crate::phase::Unverified;
+use crate::policy::Policy;
+use crate::remote_limits::{RemoteQuestion, RemoteVerdict};
+use crate::request_limits::PendingQuestion;
+use celero::http::RequestHead;
+use celero_canonical::Head;
+use http::{HeaderValue, StatusCode, header, request};
+use std::sync::Arc;
+
+/// What the outcome of the phase depends on.
+enum Pending {
+    Verification(Verification),
+    Question(Box<PendingQuestion>),
+}
+
+impl Policy {
+    /// Makes a request canonical in place and runs the phase `request`, like [`request_async`](Self::request_async), but blocks the thread
+    /// while a verification or a service is pending. For hosts that are not asynchronous.
+    pub fn request(&self, head: &mut impl Head, exchange: &mut Exchange) -> Outcome {
+        if let Some(refused) = self.admit(head, exchange) {
+            return refused;
+        }
+        // Usually nothing is to be waited for, and then nothing is prepared for it.
+        match self.try_request(head.parts(), exchange) {
+            Ok(outcome) => outcome,
+            Err(pending) => block_on(self.finish_request(pending, head.parts(), exchange)),
+        }
+    }
+
+    /// Makes a request canonical in place and runs the phase `request`. Call it when the head of a request has arrived, before anything
+    /// else reads it. A request without a canonical form is answered with 400; [`Exchange::refusal`] says why. A request that expects
+    /// anything but `100-continue` is answered with 417. The head of a request that
+    /// is canonical already costs no allocation for this.
+    ///
+    /// It returns at once, unless the outcome depends on credentials whose
+    /// verification takes long (a password that was not verified in the last minutes): then it waits for a thread of the policy. If too many
+    /// verifications wait already, the answer is 503 with `retry-after`, and its rule is called `auth.busy`. It also waits for the services that count
+    /// limits of many machines ([`set_remote_limits`](Self::set_remote_limits)). The future needs no
+    /// particular runtime beyond theirs. Dropping it gives up the verification.
+    pub async fn request_async<H: Head + Send>(&self, head: &mut H, exchange: &mut Exchange) -> Outcome {
+        if let Some(refused) = self.admit(head, exchange) {
+            return refused;
+        }
+        let head = head.parts();
+        match self.try_request(head, exchange) {
+            Ok(outcome) => outcome,
+            Err(pending) => self.finish_request(pending, head, exchange).await,
+        }
+    }
+
+    /// Makes a request canonical, or refuses it, also one with an expectation that nobody can meet.
+    fn admit(&self, head: &mut impl Head, exchange: &mut Exchange) -> Option<Outcome> {
+        exchange.effects.edits.clear();
+        exchange.is_grpc = is_call(head.parts());
+        let refused = self.normalization.admit(head, exchange).or_else(|| expectation::refusal(&head.parts().headers));
+        if self.auth.decide_peer(head, exchange.peer) {
+            // The peer ends the TLS of its clients: its own connection is none of theirs.
+            exchange.tls = None;
+        }
+        refused.map(|refused| exchange.outcome(Some(refused)))
+    }
+
+    #[cold]
+    async fn finish_request(&self, mut pending: Pending, head: &request::Parts, exchange: &mut Exchange) -> Outcome {
+        loop {
+            match pending {
+                Pending::Verification(verification) => verification.finish(&exchange.findings).await,
+                Pending::Question(asked) => {
+                    let PendingQuestion { question, state, tells_always, dry_run } = *asked;
+                    let verdict = match exchange.effects.limits.rehearse(&state.name) {
+                        Some(verdict) => verdict,
+                        None => self.ask_service(question).await,
+                    };
+                    exchange.effects.limits.record(state, verdict, tells_always, dry_run);
+                }
+            }
+            match self.try_request(head, exchange) {
+                Ok(outcome) => return outcome,
+                Err(next) => pending = next,
+            }
+        }
+    }
+
+    /// Runs the phase `request` on a canonical head.
+    ///
+    /// # Errors
+    /// Returns what the outcome depends on. The phase had no effect then.
+    fn try_request(&self, head: &request::Parts, exchange: &mut Exchange) -> Result<Outcome, Pending> {
+        let origin = exchange.source();
+        let Exchange { findings, background, labels, effects, peer, local, tls, received, certificate, .. } = exchange;
+        effects.edits.clear();
+        let shown = certificate.as_ref().or_else(|| tls.as_ref()?.certificate());
+        self.auth.client_cert(&head.headers, *peer, shown, findings);
+        let proofs = self.auth.lazy(&head.headers, findings).waiting();
+        let context = RequestData {
+            request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
+            peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
+        };
+        // Later phases may see other headers, so what they read of them is verified now.
+        let ready = || self.late.is_none() || proofs.verify(self.late).is_none();
+        match self.request.run_or_wait(&context, &head.headers, effects, Some(&proofs), ready) {
+            Ok(answer) => {
+                if answer.is_none() && !self.logged.is_none() {
+                    let slow = proofs.verify(self.logged);
+                    *background = self.auth.start(slow, &head.headers).unwrap_or_default();
+                }
+                exchange.end_phase();
+                let answer = answer.or_else(|| exchange.find_target(head, self.request.error_status));
+                if answer.is_none() {
+                    self.ask_for_whole_response(head, exchange);
+                }
+                Ok(self.conclude(head, answer, exchange))
+            }
+            Err(Unverified) => {
+                effects.discard();
+                if let Some(question) = effects.limits.pending.take() {
+                    return Err(Pending::Question(Box::new(question)));
+                }
+                match self.auth.start(proofs.slow(), &head.headers) {
+                    Ok(verification) => Err(Pending::Verification(verification)),
+                    Err(Busy) => Ok(self.conclude(head, Some(busy()), exchange)),
+                }
+            }
+        }
+    }
+
+    /// Asks the service that counts a limit.
+    async fn ask_service(&self, question: RemoteQuestion) -> RemoteVerdict {
+        let Some(service) = &self.remote_limits else { return RemoteVerdict::Unavailable };
+        service.ask(question).await.map_or(RemoteVerdict::Unavailable, RemoteVerdict::Answered)
+    }
+}
+
+/// Returns the answer while too many verifications wait.
+#[cold]
+fn busy() -> PolicyAnswer {
+    let mut answer = PolicyAnswer::empty(StatusCode::SERVICE_UNAVAILABLE, &Arc::from("auth.busy"));
+    answer.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    answer
+}
