@@ -4,7 +4,7 @@
 use crate::auth::VerifiedFields;
 use crate::body_buffering::BufferState;
 use crate::case_keys::CASES;
-use crate::connection::{ClientConnection, ConnectionOutcome, TlsHello};
+use crate::connection::{ClientConnection, ConnectionOutcome};
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
 use crate::outcome::{LogFields, Outcome, PolicyAnswer, RequestSummary};
@@ -13,6 +13,7 @@ use crate::problems::{FileSpan, Problems};
 use crate::remote_limits::{RemoteAnswer, RemoteVerdict};
 use crate::schema::duration;
 use crate::tls_connection::TlsConnection;
+use crate::tls_hello::TlsHello;
 use crate::yaml::{Node, SourceText, read};
 use celero::Diagnostic;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, Version, header, request, response};

@@ -11,15 +11,13 @@ use http::{StatusCode, header};
 impl<'d, C: Context> RuleCompiler<'_, 'd, C> {
     /// Reads how a rule ends the phase.
     pub(crate) fn end(&mut self, node: &Node) -> Option<PhaseEnd<C::Static>> {
-        if self.expressions.phase == Phase::Connection {
-            let denies = node.get("deny").is_some() || node.get("require").is_some();
-            return if denies { Some(closed()) } else { node.get("allow").map(|_| PhaseEnd::Allow) };
-        }
         const ENDS: [&str; 4] = ["allow", "deny", "respond", "redirect"];
+        let of_connection = self.expressions.phase == Phase::Connection;
         let mut ends = node.entries().iter().filter(|entry| ENDS.contains(&&*entry.key.text));
         let Some(MapEntry { key, value }) = ends.next() else {
-            // A message that does not meet a requirement is denied.
-            return node.get("require").and_then(|_| self.denial(None)).map(PhaseEnd::Deny);
+            // What does not meet a requirement is denied.
+            node.get("require")?;
+            return if of_connection { Some(closed()) } else { self.denial(None).map(PhaseEnd::Deny) };
         };
         for other in ends {
             let message = format!("a rule ends its phase once: it already has `{}`", key.text);
@@ -28,6 +26,7 @@ impl<'d, C: Context> RuleCompiler<'_, 'd, C> {
         }
         match &*key.text {
             "allow" => Some(PhaseEnd::Allow),
+            _ if of_connection => Some(closed()),
             "deny" => match value.text() {
                 Some(text) => self.denial(text.text.parse().ok()),
                 None => self.denial_with(value),

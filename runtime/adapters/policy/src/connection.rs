@@ -3,8 +3,7 @@
 use crate::context::ConnectionData;
 use crate::exchange::Effects;
 use crate::policy::Policy;
-use crate::yaml::Node;
-use celero::Context;
+use crate::tls_hello::TlsHello;
 use celero::http::Source;
 use celero_limits::Time;
 use http::HeaderMap;
@@ -23,19 +22,6 @@ pub struct ClientConnection {
     effects: Effects,
 }
 
-/// What a client says when it begins TLS, before anything is agreed on or verified (the `ClientHello`, RFC 8446, section 4.1.2).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TlsHello {
-    fields: HelloFields,
-}
-
-/// What rules of the phase `connection` read as `source.tls`. All is absent without TLS.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Context)]
-pub(crate) struct HelloFields {
-    pub(crate) sni: Option<String>,
-    pub(crate) alpn: Option<Vec<String>>,
-}
-
 /// What the host does with a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
@@ -47,35 +33,6 @@ pub enum ConnectionOutcome {
         /// The name of the rule that denies it.
         rule: Arc<str>,
     },
-}
-
-impl TlsHello {
-    /// Returns a hello that names no server and no protocols.
-    #[must_use]
-    pub fn new() -> Self {
-        Self { fields: HelloFields { sni: None, alpn: Some(Vec::new()) } }
-    }
-
-    /// Sets the name that the client asks for (SNI, RFC 6066, section 3). Give it in lower case.
-    #[must_use]
-    pub fn with_sni(mut self, name: &str) -> Self {
-        self.fields.sni = Some(name.to_owned());
-        self
-    }
-
-    /// Sets the protocols that the client offers, in its order (ALPN, RFC 7301). What is not UTF-8 in a name is replaced by U+FFFD.
-    #[must_use]
-    pub fn with_alpn<'n>(mut self, names: impl IntoIterator<Item = &'n [u8]>) -> Self {
-        let names = names.into_iter().map(|name| String::from_utf8_lossy(name).into_owned());
-        self.fields.alpn = Some(names.collect());
-        self
-    }
-
-    /// Reads the mapping `tls` of a case.
-    pub(crate) fn of_case(node: &Node) -> Self {
-        let alpn = node.texts_of("alpn").into_iter().map(|text| text.text).collect();
-        Self { fields: HelloFields { sni: node.text_of("sni").map(|text| text.text), alpn: Some(alpn) } }
-    }
 }
 
 impl ClientConnection {
@@ -109,7 +66,8 @@ impl ClientConnection {
 
 impl Policy {
     /// Runs the phase `connection`. Call it once for each connection, before anything of HTTP is read and before a handshake of TLS is
-    /// answered. A connection that no rule denies costs no allocation for this.
+    /// answered. A connection that no rule matches costs no allocation
+    /// for this.
     pub fn connection(&self, connection: &mut ClientConnection) -> ConnectionOutcome {
         static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
         let ClientConnection { client, local, via, hello, effects } = connection;
@@ -117,7 +75,7 @@ impl Policy {
         let context = ConnectionData {
             source: source(*client),
             via,
-            hello: hello.as_ref().map(|hello| &hello.fields),
+            hello: hello.as_ref().map(TlsHello::fields),
             destination: source(*local),
         };
         match self.connection.run(&context, &NONE, effects) {

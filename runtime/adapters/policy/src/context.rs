@@ -1,8 +1,8 @@
 //! The variables that expressions read in each phase.
 
 use crate::auth::LazyCredentials;
-use crate::connection::HelloFields;
 use crate::tls_connection::{TlsConnection, TlsFields};
+use crate::tls_hello::HelloFields;
 use celero::http::{Request, RequestHead, Source};
 use celero::{Context, Value};
 use http::HeaderMap;

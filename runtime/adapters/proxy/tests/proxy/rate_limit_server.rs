@@ -129,10 +129,11 @@ impl RateLimitServer {
                 tokio::spawn(async move {
                     match tls {
                         None => serve(socket, &shared).await,
-                        Some(tls) => match tokio_rustls::TlsAcceptor::from(tls).accept(socket).await {
-                            Ok(socket) => serve(socket, &shared).await,
-                            Err(_) => {}
-                        },
+                        Some(tls) => {
+                            if let Ok(socket) = tokio_rustls::TlsAcceptor::from(tls).accept(socket).await {
+                                serve(socket, &shared).await;
+                            }
+                        }
                     }
                 });
             }

@@ -101,3 +101,11 @@ async fn policies_that_need_no_address_get_none() {
         assert!(ask(layer(policy), false).await.starts_with("HTTP/1.1 500"), "{policy}");
     }
 }
+
+#[tokio::test]
+async fn rules_about_connections_are_not_left_out_silently() {
+    let policy = "connection: [{when: source.port == 1, deny: true}]";
+    let response = ask(layer(policy), true).await;
+    assert!(response.starts_with("HTTP/1.1 500") && response.contains("PolicyLayer::admits_connections"), "{response}");
+    assert!(ask(layer(policy).admits_connections(), true).await.starts_with("HTTP/1.1 200"));
+}
