@@ -5,11 +5,13 @@
 //!
 //! - its retry buffer is what was buffered of the request's body, whatever its size, so that each attempt starts with these bytes;
 //! - the tasks of a response are held back until the phase `responseBody` has decided. If it decides because the prefix of a body has
-//!   been waited for, Pingora's loop, which waits for a client or a server, is made to turn: see [`ClientSession::wake`].
+//!   been waited for, Pingora's loop, which waits for a client or a server, is made to turn: see [`ClientSession::wake`];
+//! - what is sent then may be compressed: rules read and change the plain body.
 //!
 //! For a request it is in place from just before a server gets the request until the server answers, for a response from then until the
 //! request ends; [`take_back`] restores Pingora's.
 
+use crate::compressor::Compressor;
 use crate::held_response::{Decision, HeldResponse};
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -41,6 +43,7 @@ struct ClientSession {
     /// What was buffered of the request's body.
     first: Option<FirstBytes>,
     response: Option<Box<HeldResponse>>,
+    compressor: Option<Compressor>,
     /// The tasks of a response that was held back long enough: to be sent next.
     due: Vec<HttpTask>,
     /// Whether the last read of the client's body returned only for the sake of `due`.
@@ -61,10 +64,12 @@ pub(crate) fn put_in_place(
     session: &mut Session,
     first: Option<FirstBytes>,
     response: Option<Box<HeldResponse>>,
+    compressor: Option<Compressor>,
 ) -> Place {
     let place = Place::default();
     let inner = std::mem::replace(&mut *session.downstream_session, absent());
-    let own = ClientSession { inner, first, response, due: Vec::new(), woken: false, place: Arc::clone(&place) };
+    let own =
+        ClientSession { inner, first, response, compressor, due: Vec::new(), woken: false, place: Arc::clone(&place) };
     *session.downstream_session = ServerSession::new_custom(Box::new(own));
     place
 }
@@ -83,6 +88,12 @@ fn absent() -> ServerSession {
     ServerSession::new_custom(Box::new(()))
 }
 
+impl FirstBytes {
+    fn is_no_body(&self) -> bool {
+        self.whole && self.bytes.is_empty()
+    }
+}
+
 impl ClientSession {
     /// Decides about a response whose prefix has been waited for, while Pingora waits for the client or the server. Returns an empty piece
     /// of the client's body, which Pingora passes over; then it asks for tasks that are due.
@@ -95,6 +106,18 @@ impl ClientSession {
         }
         self.woken = true;
         Ok(Some(Bytes::new()))
+    }
+
+    /// Sends tasks of the response, compressed if they are to be. Returns whether they end it.
+    async fn send(&mut self, mut tasks: Vec<HttpTask>) -> Result<bool> {
+        if let Some(compressor) = &mut self.compressor {
+            tasks = compressor.process(self.inner.req_header(), tasks)?;
+            // A piece may only have filled the compressor.
+            if tasks.is_empty() {
+                return Ok(false);
+            }
+        }
+        self.inner.response_duplex_vec(tasks).await
     }
 }
 
@@ -113,8 +136,12 @@ impl Drop for ClientSession {
 #[async_trait]
 impl CustomSession for ClientSession {
     fn get_retry_buffer(&self) -> Option<Bytes> {
-        let first = self.first.as_ref().map(|first| first.bytes.clone());
-        first.or_else(|| self.inner.get_retry_buffer())
+        match &self.first {
+            // An empty body ends with the head.
+            Some(first) if first.is_no_body() => None,
+            Some(first) => Some(first.bytes.clone()),
+            None => self.inner.get_retry_buffer(),
+        }
     }
 
     fn enable_retry_buffering(&mut self) {
@@ -140,7 +167,7 @@ impl CustomSession for ClientSession {
             let later = std::mem::replace(&mut tasks, std::mem::take(&mut self.due));
             tasks.extend(later);
         }
-        self.inner.response_duplex_vec(tasks).await
+        self.send(tasks).await
     }
 
     /// Pingora's loop sends what is pending by these four methods, which are for its cache otherwise. So they are on only while
@@ -159,7 +186,7 @@ impl CustomSession for ClientSession {
 
     async fn write_proxy_tasks(&mut self) -> Result<bool> {
         let due = std::mem::take(&mut self.due);
-        self.inner.response_duplex_vec(due).await
+        self.send(due).await
     }
 
     fn req_header(&self) -> &RequestHeader {
@@ -244,8 +271,9 @@ impl CustomSession for ClientSession {
         !std::mem::take(&mut self.woken) && self.inner.is_body_done()
     }
 
+    /// A rule may have given the request a body, or taken it away.
     fn is_body_empty(&mut self) -> bool {
-        self.inner.is_body_empty()
+        self.first.as_ref().map_or_else(|| self.inner.is_body_empty(), FirstBytes::is_no_body)
     }
 
     async fn finish(&mut self) -> Result<()> {

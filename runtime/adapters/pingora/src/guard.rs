@@ -1,14 +1,17 @@
 //! The state of one request in the filters of Pingora.
 
+use crate::accept_encoding::accepts_gzip;
 use crate::body::{Buffered, buffer};
 use crate::body_clock::{BodyClock, BodyPace};
 use crate::client_session::{FirstBytes, Place, put_in_place, take_back};
+use crate::compression::{Compression, forbids_transforming};
+use crate::compressor::Compressor;
 use crate::head::{OfRequest, OfResponse};
 use crate::held_response::HeldResponse;
 use crate::write_answer::write_answer;
 use bytes::Bytes;
 use celero_policy::{Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary, TlsConnection};
-use http::{HeaderMap, StatusCode, Uri};
+use http::{HeaderMap, StatusCode, Uri, Version};
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::proxy::{FailToProxy, Session};
 use pingora::{Error, ErrorType, OrErr, Result};
@@ -28,6 +31,10 @@ pub struct Guard {
     client: Option<(SocketAddr, &'static str, bool)>,
     answer: Option<Box<PolicyAnswer>>,
     body_clock: BodyClock,
+    /// Which responses are compressed.
+    compression: Option<Arc<Compression>>,
+    /// Whether the client accepts a compressed response. Rules and phases may change what the server is told.
+    accepts_gzip: bool,
     started: SystemTime,
     clock: Instant,
 }
@@ -55,6 +62,8 @@ impl Guard {
             client: None,
             answer: None,
             body_clock: BodyClock::new(BodyPace::default()),
+            compression: None,
+            accepts_gzip: false,
             started: SystemTime::now(),
             clock: Instant::now(),
         }
@@ -71,6 +80,12 @@ impl Guard {
     /// client is the other end of the connection, so that the connection's TLS is the client's.
     pub fn set_client(&mut self, address: SocketAddr, via: &'static str, is_peer: bool) {
         self.client = Some((address, via, is_peer));
+    }
+
+    /// Sets which responses of servers are compressed, after the phase `responseBody`. Call it before [`response_filter`](Self::response_filter).
+    /// Default: none. Answers of the policy are sent as they are.
+    pub fn set_compression(&mut self, compression: Arc<Compression>) {
+        self.compression = Some(compression);
     }
 
     /// Ends what the request holds of limits, as [`Exchange::release_limits`]. Call it when the request is logged: Pingora keeps its context
@@ -137,6 +152,9 @@ impl Guard {
             }
             None => {}
         }
+        let head = session.req_header();
+        self.accepts_gzip =
+            head.version >= Version::HTTP_11 && accepts_gzip(&head.headers) && !forbids_transforming(&head.headers);
         let head = &mut OfRequest(session.req_header_mut());
         let outcome = self.policy.request_async(head, &mut self.exchange).await;
         if self.apply_outcome(session, outcome).await? {
@@ -154,7 +172,20 @@ impl Guard {
             bytes if session.is_body_done() => BufferedBody::Whole(bytes),
             bytes => BufferedBody::Beginning(bytes),
         };
-        self.apply_outcome(session, outcome).await
+        let is_answered = self.apply_outcome(session, outcome).await?;
+        if let Some(body) = self.exchange.edits().body().filter(|_| !is_answered) {
+            self.body = BufferedBody::Whole(body.clone());
+        }
+        Ok(is_answered)
+    }
+
+    /// Returns whether the server gets a body, if a rule has decided that by a new body.
+    #[must_use]
+    pub fn has_new_body(&self) -> Option<bool> {
+        match &self.body {
+            BufferedBody::Whole(body) => Some(!body.is_empty()),
+            BufferedBody::Nothing | BufferedBody::Beginning(_) | BufferedBody::Sent => None,
+        }
     }
 
     /// Applies the outcome of a phase of the request.
@@ -187,7 +218,7 @@ impl Guard {
         if !whole {
             self.body = BufferedBody::Sent;
         }
-        self.place = Some(put_in_place(session, Some(FirstBytes { bytes: first, whole }), None));
+        self.place = Some(put_in_place(session, Some(FirstBytes { bytes: first, whole }), None, None));
         Ok(())
     }
 
@@ -240,13 +271,14 @@ impl Guard {
         }
         self.restore(session);
         if !self.policy.has_response_rules() {
+            self.take_over(session, response);
             return Ok(());
         }
         let mut changed = OfResponse(response);
         match self.policy.response(session.req_header(), &mut changed, &mut self.exchange) {
             Outcome::Continue => {
                 self.exchange.edits().apply_to_response(&mut changed);
-                self.hold_back(session, response);
+                self.take_over(session, response);
                 Ok(())
             }
             Outcome::Respond(given) => {
@@ -257,12 +289,22 @@ impl Guard {
         }
     }
 
-    /// Holds a response back if a phase reads its body.
-    fn hold_back(&mut self, session: &mut Session, response: &ResponseHeader) {
-        if let Some(buffering) = self.policy.response_buffering(session.req_header(), response) {
+    /// Holds a response back if a phase reads its body, and compresses it if it may be.
+    fn take_over(&mut self, session: &mut Session, response: &mut ResponseHeader) {
+        let compression = self.compression.as_ref().filter(|_| response.status != StatusCode::SWITCHING_PROTOCOLS);
+        if let Some(compression) = compression.filter(|_| !self.accepts_gzip)
+            && compression.concerns(response)
+        {
+            Compression::add_vary(&mut OfResponse(response));
+        }
+        let compressor =
+            compression.filter(|_| self.accepts_gzip).map(|compression| Compressor::new(Arc::clone(compression)));
+        let held = self.policy.response_buffering(session.req_header(), response).map(|buffering| {
             let exchange = std::mem::take(&mut self.exchange);
-            let held = HeldResponse::new(Arc::clone(&self.policy), exchange, buffering);
-            self.place = Some(put_in_place(session, None, Some(Box::new(held))));
+            Box::new(HeldResponse::new(Arc::clone(&self.policy), exchange, buffering))
+        });
+        if held.is_some() || compressor.is_some() {
+            self.place = Some(put_in_place(session, None, held, compressor));
         }
     }
 

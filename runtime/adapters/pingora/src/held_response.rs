@@ -1,7 +1,7 @@
 //! A response that is held back until the phase `responseBody` has decided.
 
 use crate::head::OfResponse;
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use celero_policy::{BodyBuffering, BufferState, Exchange, Outcome, Policy, PolicyAnswer};
 use pingora::Result;
 use pingora::http::{RequestHeader, ResponseHeader};
@@ -87,11 +87,20 @@ impl HeldResponse {
         let mut tasks = std::mem::take(&mut self.tasks);
         match outcome {
             Outcome::Continue => {
+                let edits = self.exchange.edits();
                 for task in &mut tasks {
-                    if let HttpTask::Header(head, _) = task
+                    if let HttpTask::Header(head, ended) = task
                         && !is_interim(head)
                     {
-                        self.exchange.edits().apply_to_response(&mut OfResponse(head));
+                        edits.apply_to_response(&mut OfResponse(head));
+                        *ended = edits.body().map_or(*ended, Bytes::is_empty);
+                    }
+                }
+                if let Some(body) = edits.body() {
+                    // What follows the head is the old body, which has ended, and its trailers.
+                    tasks.retain(|task| matches!(task, HttpTask::Header(..)));
+                    if !body.is_empty() {
+                        tasks.push(HttpTask::Body(Some(body.clone()), true));
                     }
                 }
                 Decision::Pass(tasks)

@@ -49,9 +49,12 @@
 //! [Pingora]: https://docs.rs/pingora
 //! [`ProxyHttp`]: pingora::proxy::ProxyHttp
 
+mod accept_encoding;
 mod body;
 mod body_clock;
 mod client_session;
+mod compression;
+mod compressor;
 mod connection;
 mod guard;
 mod head;
@@ -59,5 +62,6 @@ mod held_response;
 mod write_answer;
 
 pub use body_clock::BodyPace;
+pub use compression::Compression;
 pub use connection::admit_connection;
 pub use guard::{Guard, final_response};

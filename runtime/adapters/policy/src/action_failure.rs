@@ -1,5 +1,6 @@
 //! The failure of an expression in an action: what failed, and its words for the log of a host.
 
+use crate::unchangeable::Unchangeable;
 use celero::{Context, EvalError, Program};
 use http::HeaderName;
 use std::fmt;
@@ -11,7 +12,8 @@ const LONGEST_SHOWN: usize = 80;
 #[derive(Debug)]
 pub(crate) struct ActionFailure<'r, S> {
     pub(crate) part: ActionPart<'r>,
-    pub(crate) program: &'r Program<S>,
+    /// The expression that failed, if it was one.
+    pub(crate) program: Option<&'r Program<S>>,
     pub(crate) why: WhyFailed,
 }
 
@@ -32,6 +34,10 @@ pub(crate) enum ActionPart<'r> {
     SetPath,
     SetQuery(&'r str),
     Require,
+    SetBody,
+    PatchBody,
+    /// An operation of a JSON Patch, counted from 1.
+    PatchOperation(usize),
 }
 
 /// Why a part of an action has no value.
@@ -41,6 +47,8 @@ pub(crate) enum WhyFailed {
     Error(EvalError),
     /// The value is not valid where it is used: a header value with a line break, a log field that JSON cannot represent.
     Invalid,
+    /// The body can't be changed.
+    Body(Unchangeable),
 }
 
 impl<S: Context + 'static> ActionFailure<'_, S> {
@@ -52,9 +60,10 @@ impl<S: Context + 'static> ActionFailure<'_, S> {
     /// Returns the words for a log: what failed, why, and the expression. They hold no text of the message that the rules read.
     pub(crate) fn log_words<C: Context<Static = S>>(&self, context: &C) -> String {
         let Self { part, program, why } = self;
-        match why {
-            WhyFailed::Invalid => format!("{part}: {}", part.invalid()),
-            WhyFailed::Error(error) => {
+        match (why, program) {
+            (WhyFailed::Body(why), _) => format!("{part}: {}", why.describe()),
+            (WhyFailed::Invalid, _) | (WhyFailed::Error(_), None) => format!("{part}: {}", part.invalid()),
+            (WhyFailed::Error(error), Some(program)) => {
                 let report = program.describe(error, context);
                 let help = report.help().map_or_else(String::new, |help| format!("; {help}"));
                 format!("{part}: {}{}{help}", report.redacted(), place(error, program.source()))
@@ -83,7 +92,9 @@ impl ActionPart<'_> {
             Self::Require => "the value is not a boolean",
             Self::Descriptor(_) => "the value is not text of at most 1024 bytes in UTF-8",
             Self::LimitCost | Self::LimitHits | Self::Settle(_) => "the value is not a number from 0",
-            Self::LogField(_) => "JSON can't represent the value",
+            Self::LogField(_) | Self::SetBody | Self::PatchBody | Self::PatchOperation(_) => {
+                "the value is absent, or JSON can't represent it"
+            }
         }
     }
 }
@@ -105,6 +116,9 @@ impl fmt::Display for ActionPart<'_> {
             Self::SetPath => f.write_str("setPath"),
             Self::SetQuery(name) => write!(f, "setQuery {}", name.escape_debug()),
             Self::Require => f.write_str("require"),
+            Self::SetBody => f.write_str("setBody"),
+            Self::PatchBody => f.write_str("patchBody"),
+            Self::PatchOperation(number) => write!(f, "patchBody, operation {number}"),
         }
     }
 }

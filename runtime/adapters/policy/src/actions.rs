@@ -3,7 +3,7 @@
 use crate::action_failure::{ActionFailure, ActionPart, WhyFailed};
 use crate::edits::{Edit, Edits};
 use crate::outcome::PolicyAnswer;
-use crate::values::to_json;
+use crate::values::{to_body, to_json};
 use bytes::Bytes;
 use celero::http::HeaderSet;
 use celero::{Context, ErrorKind, Program, Scratch, Value};
@@ -54,7 +54,7 @@ pub(crate) enum HeaderTemplate<S> {
     Computed(Program<S>),
 }
 
-/// A value of a log field that is constant or computed by an expression.
+/// A value of a log field or of a body that is constant or computed by an expression.
 #[derive(Debug)]
 pub(crate) enum Field<S> {
     Fixed(Json),
@@ -90,7 +90,7 @@ impl<S: Context + 'static> TextTemplate<S> {
             Self::Fixed(text) => Ok(text.clone()),
             Self::Computed(program) => {
                 let text = computed(program, context, scratch, |text| Some(Bytes::copy_from_slice(text)));
-                text.map_err(|why| ActionFailure { part, program, why })
+                text.map_err(|why| ActionFailure { part, program: Some(program), why })
             }
         }
     }
@@ -108,17 +108,17 @@ impl<S: Context + 'static> HeaderTemplate<S> {
             Self::Fixed(value) => Ok(value.clone()),
             Self::Computed(program) => {
                 let value = computed(program, context, scratch, |text| HeaderValue::from_bytes(text).ok());
-                value.map_err(|why| ActionFailure { part, program, why })
+                value.map_err(|why| ActionFailure { part, program: Some(program), why })
             }
         }
     }
 }
 
 impl<S: Context + 'static> Field<S> {
-    /// Returns the value of the log field with this name; `None` if it is an absent optional.
+    /// Returns the value for this part of an action; `None` if it is an absent optional.
     pub(crate) fn json<'r, C: Context<Static = S>>(
         &'r self,
-        name: &'r str,
+        part: ActionPart<'r>,
         context: &C,
         scratch: &mut Scratch,
     ) -> Result<Option<Json>, ActionFailure<'r, S>> {
@@ -130,18 +130,42 @@ impl<S: Context + 'static> Field<S> {
                     Ok(value) => to_json(&value).map(Some).ok_or(WhyFailed::Invalid),
                     Err(error) => Err(WhyFailed::Error(error)),
                 };
-                json.map_err(|why| ActionFailure { part: ActionPart::LogField(name), program, why })
+                json.map_err(|why| ActionFailure { part, program: Some(program), why })
             }
             Self::Text(program) => {
                 let text = |text: &[u8]| Some(Some(Json::String(String::from_utf8_lossy(text).into_owned())));
                 match computed(program, context, scratch, text) {
                     // In the filter language a missing value is no failure.
                     Err(WhyFailed::Error(error)) if error.kind == ErrorKind::NoSuchKey => Ok(None),
-                    Err(why) => Err(ActionFailure { part: ActionPart::LogField(name), program, why }),
+                    Err(why) => Err(ActionFailure { part, program: Some(program), why }),
                     Ok(json) => Ok(json),
                 }
             }
         }
+    }
+
+    /// Returns the value as a body: text and bytes as they are, other values as JSON.
+    pub(crate) fn body<'r, C: Context<Static = S>>(
+        &'r self,
+        part: ActionPart<'r>,
+        context: &C,
+        scratch: &mut Scratch,
+    ) -> Result<Bytes, ActionFailure<'r, S>> {
+        let (Self::Computed(program) | Self::Text(program)) = self else {
+            return Ok(match self {
+                Self::Fixed(Json::String(text)) => Bytes::copy_from_slice(text.as_bytes()),
+                Self::Fixed(json) => json.to_string().into(),
+                Self::Computed(_) | Self::Text(_) => Bytes::new(),
+            });
+        };
+        let body = match program.eval(context, scratch) {
+            Ok(Value::String(text)) => Ok(Bytes::copy_from_slice(text.as_bytes())),
+            Ok(Value::Bytes(bytes)) => Ok(Bytes::copy_from_slice(bytes)),
+            Ok(Value::Optional(None)) => Err(WhyFailed::Invalid),
+            Ok(value) => to_body(&value).map(|json| json.to_string().into()).ok_or(WhyFailed::Invalid),
+            Err(error) => Err(WhyFailed::Error(error)),
+        };
+        body.map_err(|why| ActionFailure { part, program: Some(program), why })
     }
 }
 

@@ -1,14 +1,17 @@
 //! The phases that read bodies: `requestBody` and `responseBody`.
 
 use crate::body_buffering::BodyBuffering;
+use crate::body_change::{Message, MessageBody};
+use crate::body_edit::names_of_body;
 use crate::body_settings::BodyView;
 use crate::context::{BodyData, CommonData, ResponseBodyData, ResponseHead};
-use crate::edits::Edit;
+use crate::edits::{Edit, Edits};
 use crate::exchange::Exchange;
 use crate::outcome::Outcome;
 use crate::policy::Policy;
+use crate::unchangeable::Unchangeable;
 use celero::http::{Request, RequestHead};
-use http::{Method, header, request, response};
+use http::{HeaderMap, Method, StatusCode, header, request, response};
 
 impl Policy {
     /// Returns how much of a request's body to buffer for [`request_body`](Self::request_body). `None`: the phase has no rules, so
@@ -19,7 +22,8 @@ impl Policy {
     }
 
     /// Runs the phase `requestBody`. Call it when [`request_buffering`](Self::request_buffering) is ready with what was buffered. A
-    /// body with a content coding is decoded for the rules if the policy says so, and refused otherwise.
+    /// body with a content coding is decoded for the rules if the policy says so, and refused otherwise. If the edits have a
+    /// [`body`](crate::Edits::body), it is sent instead of the one that was buffered.
     pub fn request_body(&self, head: &request::Parts, body: &[u8], exchange: &mut Exchange) -> Outcome {
         exchange.effects.edits.clear();
         let body = match self.body_settings.view(&head.headers, body) {
@@ -28,6 +32,7 @@ impl Policy {
             BodyView::Answer(answer) => return self.conclude(head, Some(answer), exchange),
         };
         let origin = exchange.source();
+        let fixed = fixed_request(head, &body, exchange.is_grpc);
         let Exchange { findings, labels, effects, local, tls, received, .. } = exchange;
         let proofs = self.auth.lazy(&head.headers, findings);
         let prefix = self.body_settings.buffering().is_prefix();
@@ -37,7 +42,9 @@ impl Policy {
             body_prefix: prefix.then_some(&*body),
             peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
         };
-        let answer = self.body.run(&context, &head.headers, effects);
+        let changeable = MessageBody { bytes: &body, most: self.body_settings.buffering().limit(), fixed };
+        let message = Message { headers: &head.headers, body: Some(changeable) };
+        let answer = self.body.run(&context, message, effects);
         exchange.end_phase();
         let answer = answer.or_else(|| exchange.find_target(head, self.body.error_status));
         self.conclude(head, answer, exchange)
@@ -69,7 +76,8 @@ impl Policy {
     }
 
     /// Runs the phase `responseBody`. Call it when [`response_buffering`](Self::response_buffering) is ready with what was buffered,
-    /// before the head of the response is sent on. Its edits belong to that head.
+    /// before the head of the response is sent on. Its edits belong to that head. If they have a [`body`](crate::Edits::body), it is sent instead of
+    /// the one that was buffered, and the trailers of the response are dropped.
     pub fn response_body(
         &self,
         head: &request::Parts,
@@ -84,6 +92,7 @@ impl Policy {
             BodyView::Answer(answer) => return exchange.outcome(Some(answer)),
         };
         let origin = exchange.source();
+        let fixed = fixed_response(response, exchange.is_grpc);
         let Exchange { findings, labels, effects, local, tls, received, .. } = exchange;
         let proofs = self.auth.lazy(&head.headers, findings);
         let prefix = self.response_settings.buffering().is_prefix();
@@ -94,7 +103,9 @@ impl Policy {
             body_prefix: prefix.then_some(&*body),
             peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
         };
-        let answer = self.response_body.run(&context, &response.headers, effects);
+        let changeable = MessageBody { bytes: &body, most: self.response_settings.buffering().limit(), fixed };
+        let message = Message { headers: &response.headers, body: Some(changeable) };
+        let answer = self.response_body.run(&context, message, effects);
         exchange.end_phase();
         exchange.outcome(answer)
     }
@@ -113,6 +124,17 @@ impl Policy {
         request.into_iter().chain(response)
     }
 
+    /// Adds the edits of a response to HEAD without which its head could describe another body than the response to GET has, which a rule may change
+    /// (RFC 9110, section 9.3.2).
+    pub(crate) fn forget_body_of_head(&self, head: &request::Parts, edits: &mut Edits) {
+        if head.method != Method::HEAD || self.response_body.rules.iter().all(|rule| rule.body.is_none()) {
+            return;
+        }
+        for name in names_of_body(true).chain([header::CONTENT_LENGTH]) {
+            edits.push(Edit::Remove { name });
+        }
+    }
+
     /// Adds the edits of a request without which rules could not read the response's body: the server must send all of it, because a
     /// client could ask for its parts one by one, in a coding that can be undone.
     pub(crate) fn ask_for_whole_response(&self, head: &request::Parts, exchange: &mut Exchange) {
@@ -129,4 +151,33 @@ impl Policy {
             edits.push(Edit::Set { name: header::ACCEPT_ENCODING, value });
         }
     }
+}
+
+/// Returns why the body of a request must stay as it is.
+fn fixed_request(head: &request::Parts, body: &[u8], is_grpc: bool) -> Option<Unchangeable> {
+    // Content of other methods has no meaning, and some servers read it as the next request (RFC 9110, section 9.3.1).
+    let takes_content =
+        [Method::POST, Method::PUT, Method::PATCH].contains(&head.method) || head.method.as_str() == "QUERY";
+    if is_grpc {
+        Some(Unchangeable::Grpc)
+    } else if is_partial(&head.headers) {
+        Some(Unchangeable::Partial)
+    } else {
+        (body.is_empty() && !takes_content).then_some(Unchangeable::NoContent)
+    }
+}
+
+/// Returns why the body of a response must stay as it is.
+fn fixed_response(response: &response::Parts, is_grpc: bool) -> Option<Unchangeable> {
+    let has_fixed_body = [StatusCode::RESET_CONTENT, StatusCode::PARTIAL_CONTENT].contains(&response.status);
+    if is_grpc {
+        Some(Unchangeable::Grpc)
+    } else {
+        (has_fixed_body || is_partial(&response.headers)).then_some(Unchangeable::Partial)
+    }
+}
+
+/// Returns whether a message says that its body is a part of a representation (RFC 9110, section 14.4; of a request: section 14.5).
+fn is_partial(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::CONTENT_RANGE)
 }

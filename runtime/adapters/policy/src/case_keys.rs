@@ -126,7 +126,12 @@ static EXPECTATION: MappingSpec = MappingSpec::new(
             "What the phase `connection` does with the connection of the request. One that is closed has no status.",
         ),
         optional("rule", Text, "The rule that answers or closes the connection, or `server` if no rule does."),
-        optional("body", Template, "The body of the policy's answer."),
+        optional(
+            "body",
+            Template,
+            "The body that the client gets: that of the policy's answer, or the server's, which a rule may have changed.",
+        ),
+        optional("requestBody", Template, "The body that the server gets."),
         optional("uri", Text, "Path and query that the server gets."),
         optional(
             "requestHeaders",

@@ -15,6 +15,7 @@ use crate::schema::duration;
 use crate::tls_connection::TlsConnection;
 use crate::tls_hello::TlsHello;
 use crate::yaml::{Node, SourceText, read};
+use bytes::Bytes;
 use celero::Diagnostic;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, Version, header, request, response};
 use serde_json::Value as Json;
@@ -119,6 +120,10 @@ struct CaseResult {
     /// The rule that closed the connection.
     closed_by: Option<Arc<str>>,
     request: request::Parts,
+    /// The body that the server gets.
+    request_body: Bytes,
+    /// The body of the response that the client gets.
+    body: Bytes,
     response: response::Parts,
     answer: Option<PolicyAnswer>,
     exchange: Exchange,
@@ -221,16 +226,15 @@ impl<'n> Case<'n> {
         {
             differ(text.place, "the target", &format!("`{target}`"), problems);
         }
-        let body = seen.answer.as_ref().map(|answer| String::from_utf8_lossy(&answer.body));
-        if let Some(text) = expected.text_of("body")
-            && body.as_deref() != Some(&*text.text)
+        for (key, what, body) in
+            [("body", "the body", &seen.body), ("requestBody", "the body of the request", &seen.request_body)]
         {
-            differ(
-                text.place,
-                "the body",
-                &body.map_or("the server's".to_owned(), |body| format!("{body:?}")),
-                problems,
-            );
+            let body = String::from_utf8_lossy(body);
+            if let Some(text) = expected.text_of(key)
+                && body != text.text
+            {
+                differ(text.place, what, &format!("{body:?}"), problems);
+            }
         }
         for (key, what) in [
             ("requestHeaders", "the request's header"),
@@ -341,7 +345,18 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     if let ConnectionOutcome::Close { rule } = policy.connection(&mut connection) {
         let (request, response) = (case.head.clone(), http::Response::new(()).into_parts().0);
         let (closed_by, log) = (Some(rule), LogFields::default());
-        return CaseResult { connection, closed_by, request, response, answer: None, exchange, log };
+        let (request_body, body) = (Bytes::new(), Bytes::new());
+        return CaseResult {
+            connection,
+            closed_by,
+            request,
+            request_body,
+            body,
+            response,
+            answer: None,
+            exchange,
+            log,
+        };
     }
     for entry in case.node.get("labels").map_or(&[][..], Node::entries) {
         if let Some(value) = entry.value.text() {
@@ -361,26 +376,29 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     }
     let mut head = case.head.clone();
     let mut response = case.response.clone();
-    let answer = before_server(policy, &mut head, &case.body, &mut exchange);
+    let mut request_body = Bytes::copy_from_slice(&case.body);
+    let mut body = Bytes::copy_from_slice(&case.response_body);
+    let answer = before_server(policy, &mut head, &mut request_body, &mut exchange);
     let answer = match answer {
         Some(answer) => Some(answer),
-        None => after_server(policy, &head, &mut response, &case.response_body, &mut exchange),
+        None => after_server(policy, &head, &mut response, &mut body, &mut exchange),
     };
     if let Some(answer) = &answer {
         response.status = answer.status;
         response.headers = answer.headers.clone();
+        body = answer.body.clone();
     }
-    let bytes_sent = answer.as_ref().map_or(0, |answer| answer.body.len() as u64);
+    let bytes_sent = body.len() as u64;
     let end = RequestSummary { started: SystemTime::UNIX_EPOCH, duration: Duration::from_millis(1), bytes_sent };
     let log = policy.log(&head, Some(&response), &end, &mut exchange);
-    CaseResult { connection, closed_by: None, request: head, response, answer, exchange, log }
+    CaseResult { connection, closed_by: None, request: head, request_body, body, response, answer, exchange, log }
 }
 
 /// Runs the phases before the server.
 fn before_server(
     policy: &Policy,
     head: &mut request::Parts,
-    body: &[u8],
+    body: &mut Bytes,
     exchange: &mut Exchange,
 ) -> Option<PolicyAnswer> {
     if let Outcome::Respond(answer) = policy.request(head, exchange) {
@@ -395,6 +413,7 @@ fn before_server(
         return Some(*answer);
     }
     exchange.edits().apply_to_request(head);
+    *body = exchange.edits().body().unwrap_or(body).clone();
     None
 }
 
@@ -403,7 +422,7 @@ fn after_server(
     policy: &Policy,
     head: &request::Parts,
     response: &mut response::Parts,
-    body: &[u8],
+    body: &mut Bytes,
     exchange: &mut Exchange,
 ) -> Option<PolicyAnswer> {
     if let Outcome::Respond(answer) = policy.response(head, response, exchange) {
@@ -418,6 +437,7 @@ fn after_server(
         return Some(*answer);
     }
     exchange.edits().apply_to_response(response);
+    *body = exchange.edits().body().unwrap_or(body).clone();
     None
 }
 

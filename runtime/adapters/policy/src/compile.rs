@@ -370,6 +370,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             edits: self.edits(node),
             target: self.target(node),
             status: self.status(node),
+            body: self.body(node),
             labels: self.labels(node),
             fields: self.fields(node),
             settled: self.settled(node),

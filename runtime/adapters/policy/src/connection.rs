@@ -1,5 +1,6 @@
 //! The phase `connection`: rules about a connection before anything of HTTP is read.
 
+use crate::body_change::Message;
 use crate::context::ConnectionData;
 use crate::exchange::Effects;
 use crate::policy::Policy;
@@ -78,7 +79,7 @@ impl Policy {
             hello: hello.as_ref().map(TlsHello::fields),
             destination: source(*local),
         };
-        match self.connection.run(&context, &NONE, effects) {
+        match self.connection.run(&context, Message::head(&NONE), effects) {
             None => ConnectionOutcome::Accept,
             Some(answer) => ConnectionOutcome::Close { rule: answer.rule },
         }

@@ -1,6 +1,9 @@
-//! Changes of a message, collected while a phase runs and applied when it is over: of headers, of a request's target, of a response's status.
+//! Changes of a message, collected while a phase runs and applied when it is over: of headers, of a request's target, of a response's status, of a
+//! body.
 
+use crate::body_edit::BodyEdit;
 use crate::target_edits::TargetEdits;
+use bytes::Bytes;
 use celero_canonical::{Fields, Head, ResponseHead, follow_host};
 use http::header::HOST;
 use http::{HeaderName, HeaderValue, StatusCode, Uri};
@@ -39,13 +42,14 @@ pub struct Edits {
     /// The target that a request gets.
     uri: Option<Uri>,
     status: Option<StatusCode>,
+    pub(crate) body: BodyEdit,
 }
 
 impl Edits {
     /// Returns whether there are no changes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.edits.is_empty() && self.uri.is_none() && self.status.is_none()
+        self.edits.is_empty() && self.uri.is_none() && self.status.is_none() && self.body.bytes().is_none()
     }
 
     /// Returns the changes of headers.
@@ -65,6 +69,14 @@ impl Edits {
         self.status
     }
 
+    /// Returns the new body of the message, if a rule sets one: after the phases `requestBody` and `responseBody`. A host sends it instead of the one
+    /// that it has buffered, which was the whole body, and without trailers. [`apply_to_request`](Self::apply_to_request) and
+    /// [`apply_to_response`](Self::apply_to_response) make the head fit it.
+    #[must_use]
+    pub fn body(&self) -> Option<&Bytes> {
+        self.body.bytes()
+    }
+
     /// Applies the changes of headers.
     fn apply(&self, head: &mut impl Fields) {
         for edit in &self.edits {
@@ -77,7 +89,10 @@ impl Edits {
     }
 
     /// Applies the changes to a request: headers and target. A new `Host` becomes the authority of the target too, which HTTP/2 and HTTP/3 send.
+    /// With a new [`body`](Self::body), `content-length` is its length, and fields that were true of the old body only are removed.
     pub fn apply_to_request(&self, head: &mut impl Head) {
+        // A rule may set such a field for the new body.
+        self.body.apply(head, false);
         self.apply(head);
         if let Some(uri) = &self.uri {
             head.set_uri(uri.clone());
@@ -88,8 +103,10 @@ impl Edits {
     }
 
     /// Applies the changes to a response: headers and status. A status that says how the message is sent, or that it has no body (101, 204, 205,
-    /// 206, 304), stays.
+    /// 206, 304), stays. A new [`body`](Self::body) changes the head as in [`apply_to_request`](Self::apply_to_request); `etag`, `last-modified` and
+    /// `accept-ranges` are removed too.
     pub fn apply_to_response(&self, head: &mut impl ResponseHead) {
+        self.body.apply(head, true);
         self.apply(head);
         if let Some(status) = self.status.filter(|_| !is_fixed(head.parts().status)) {
             head.set_status(status);
@@ -126,6 +143,7 @@ impl Edits {
     pub(crate) fn clear(&mut self) {
         self.edits.clear();
         self.target.clear();
+        self.body.clear();
         (self.uri, self.status) = (None, None);
     }
 }

@@ -81,8 +81,14 @@ impl Walk {
                     }
                 }
             }
-            (ValueSpec::Expression | ValueSpec::Template, _) => {
-                let is_template = matches!(spec, ValueSpec::Template);
+            (ValueSpec::JsonTemplate, NodeValue::List(elements)) => {
+                elements.iter().for_each(|node| self.node(node, spec, usual));
+            }
+            (ValueSpec::JsonTemplate, NodeValue::Map(entries)) => {
+                entries.iter().for_each(|entry| self.entry(entry, spec, usual));
+            }
+            (ValueSpec::Expression | ValueSpec::Template | ValueSpec::JsonTemplate, _) => {
+                let is_template = !matches!(spec, ValueSpec::Expression);
                 let (section, key) = (self.section.clone(), self.key.clone());
                 let place = |text| ExpressionPlace { text, is_template, language: usual, section, key };
                 self.found.extend(node.text().map(place));

@@ -1,7 +1,8 @@
 //! What the rules of each level of a policy change and read. A rule of a lower level must not change what a rule of a higher level changes or
 //! reads: that would undo what the higher level decided.
 
-use crate::actions::PhaseEnd;
+use crate::actions::{PhaseEnd, is_framing};
+use crate::body_edit::names_of_body;
 use crate::normalize::{names_given, names_removed};
 use crate::outcome::Phase;
 use crate::problems::{FileSpan, Problems};
@@ -20,6 +21,7 @@ enum Named {
     /// The cost of a limit.
     Limit,
     Status,
+    Body,
 }
 
 impl Named {
@@ -30,6 +32,7 @@ impl Named {
             Self::LogField => format!("the log field `{name}`"),
             Self::Limit => format!("the limit `{name}`"),
             Self::Status => "the status".to_owned(),
+            Self::Body => "the body".to_owned(),
         }
     }
 }
@@ -88,10 +91,15 @@ impl Claims {
         let given = given.collect();
         let mut given_names = GuardedNames::default();
         names_given(node, &mut given_names);
+        let of_response = matches!(phase, Phase::Response | Phase::ResponseBody);
         let removes = ["removeHeaders", "removePrefixes", "removeHeaderSets"].iter().any(|key| node.get(key).is_some());
-        let removed = removes.then(|| {
+        let removed = (removes || rule.body.is_some()).then(|| {
             let mut names = GuardedNames::default();
             names_removed(node, sets, &mut names);
+            if rule.body.is_some() {
+                let names_of_body = names_of_body(of_response).filter(|name| !is_framing(name));
+                names_of_body.for_each(|name| names.add(name.as_str()));
+            }
             names
         });
         let mut named = Vec::new();
@@ -106,12 +114,14 @@ impl Claims {
             named.push((Named::Limit, limit.state.name.to_string(), node.place));
         }
         named.extend(entry("setStatus").map(|entry| (Named::Status, String::new(), entry.key.place)));
+        let body = entry("setBody").or_else(|| entry("patchBody"));
+        named.extend(body.map(|entry| (Named::Body, String::new(), entry.key.place)));
         let ends = matches!(rule.end, Some(PhaseEnd::Deny(_) | PhaseEnd::Respond(_)));
         self.0.push(RuleClaims {
             level: rule.level,
             rule: Arc::clone(&rule.name),
             place: node.place,
-            of_response: matches!(phase, Phase::Response | Phase::ResponseBody),
+            of_response,
             answers: ends || rule.has_limit() || rule.require.is_some(),
             given,
             given_names,
@@ -197,13 +207,16 @@ impl RuleClaims {
                 }
             }
         }
-        let changes_response = higher.changes_headers() || higher.named.iter().any(|(kind, ..)| *kind == Named::Status);
+        let changes_response = higher.changes_headers()
+            || higher.named.iter().any(|(kind, ..)| matches!(kind, Named::Status | Named::Body));
         if self.answers && self.of_response && higher.of_response && changes_response {
             report(self.place, "changes the response, which an answer of this rule would replace".to_owned());
         }
         let read = if self.of_response { &higher.reads.response } else { &higher.reads.request };
+        let body = self.named.iter().find(|(kind, ..)| *kind == Named::Body).map(|(_, _, place)| *place);
         for name in &read.names {
-            if let Some(place) = self.change_of(name) {
+            // Framing follows the body.
+            if let Some(place) = self.change_of(name).or(body.filter(|_| is_framing(name))) {
                 report(place, format!("reads `{name}`"));
             }
         }
@@ -215,12 +228,18 @@ impl RuleClaims {
             let is_read = match kind {
                 Named::Label => higher.reads.labels,
                 Named::Status => higher.reads.status,
+                Named::Body => {
+                    let [request, response] = higher.reads.bodies;
+                    if self.of_response { response } else { request }
+                }
                 Named::LogField | Named::Limit => false,
             };
-            if higher.named.iter().any(|(other, known, _)| other == kind && known == name) {
+            // The bodies of requests and responses are two things.
+            let is_other = *kind == Named::Body && self.of_response != higher.of_response;
+            if !is_other && higher.named.iter().any(|(other, known, _)| other == kind && known == name) {
                 report(*place, format!("sets {what}"));
             } else if is_read {
-                report(*place, format!("reads {}", if *kind == Named::Label { "labels" } else { "the status" }));
+                report(*place, format!("reads {}", if *kind == Named::Label { "labels" } else { &what }));
             }
         }
     }

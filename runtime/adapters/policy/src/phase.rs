@@ -3,6 +3,7 @@
 use crate::action_failure::{ActionFailure, ActionPart};
 use crate::actions::PhaseEnd;
 use crate::auth::{LazyCredentials, UNVERIFIED, UnverifiedRead};
+use crate::body_change::Message;
 use crate::error_policy::PhaseErrorPolicy;
 use crate::exchange::Effects;
 use crate::failure_log::{FailureLog, FailureSink};
@@ -17,7 +18,7 @@ use crate::rule_target::NoPath;
 use crate::rule_times::RuleTimes;
 use celero::counting::{CounterShards, Counters, Evaluations, SlotCounts};
 use celero::{Context, RuleError, RuleSet, Scratch};
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{StatusCode, header};
 use serde_json::Value as Json;
 use std::cell::Cell;
 use std::sync::Arc;
@@ -59,18 +60,18 @@ thread_local! {
 }
 
 impl<S: Context + 'static> PhaseRules<S> {
-    /// Runs the phase on a message with these headers. Returns the answer of the policy, if it gives one.
+    /// Runs the phase on this message. Returns the answer of the policy, if it gives one.
     pub(crate) fn run<C: Context<Static = S>>(
         &self,
         context: &C,
-        headers: &HeaderMap,
+        message: Message<'_>,
         effects: &mut Effects,
     ) -> Option<PolicyAnswer> {
         // Without credentials to wait for, the phase has an outcome. Whatever happens, it ends closed.
-        self.run_or_wait(context, headers, effects, None, || true).unwrap_or_else(|Unverified| Some(self.stopped(0)))
+        self.run_or_wait(context, message, effects, None, || true).unwrap_or_else(|Unverified| Some(self.stopped(0)))
     }
 
-    /// Runs the phase on a message with these headers. `credentials` are those that may be unverified yet; `ready` says whether a
+    /// Runs the phase on this message. `credentials` are those that may be unverified yet; `ready` says whether a
     /// phase that gives no answer may end now.
     ///
     /// # Errors
@@ -78,7 +79,7 @@ impl<S: Context + 'static> PhaseRules<S> {
     pub(crate) fn run_or_wait<C: Context<Static = S>>(
         &self,
         context: &C,
-        headers: &HeaderMap,
+        message: Message<'_>,
         effects: &mut Effects,
         credentials: Option<&LazyCredentials<'_>>,
         ready: impl FnOnce() -> bool,
@@ -94,7 +95,7 @@ impl<S: Context + 'static> PhaseRules<S> {
         let mut failed_actions = Vec::new();
         let answer = match self.run_with(
             context,
-            headers,
+            message,
             effects,
             credentials,
             (scratch, matched, counted),
@@ -133,7 +134,7 @@ impl<S: Context + 'static> PhaseRules<S> {
     fn run_with<'r, C: Context<Static = S>>(
         &'r self,
         context: &C,
-        headers: &HeaderMap,
+        message: Message<'_>,
         effects: &mut Effects,
         credentials: Option<&LazyCredentials<'_>>,
         (scratch, matched, counted): (&mut Scratch, &mut Vec<usize>, &mut Vec<(usize, bool)>),
@@ -216,7 +217,7 @@ impl<S: Context + 'static> PhaseRules<S> {
                 step = self.remote(rule, limit, next, context, effects, scratch, &mut failures)?;
             }
             if matches!(step, Step::Next) {
-                step = self.act(rule, context, headers, effects, scratch, &mut failures);
+                step = self.act(rule, context, message, effects, scratch, &mut failures);
             }
             if read() != UnverifiedRead::None {
                 return Err(Unverified);
@@ -266,17 +267,23 @@ impl<S: Context + 'static> PhaseRules<S> {
         &self,
         rule: &'r Rule<S>,
         context: &C,
-        headers: &HeaderMap,
+        message: Message<'_>,
         effects: &mut Effects,
         scratch: &mut Scratch,
         failures: &mut Vec<ActionFailure<'r, S>>,
     ) -> Step {
         for edit in &rule.edits {
-            failures.extend(edit.collect(context, headers, &mut effects.edits, scratch).err());
+            failures.extend(edit.collect(context, message.headers, &mut effects.edits, scratch).err());
         }
         if let Some(target) = &rule.target
             && let Err(NoPath) = target.collect(&rule.name, context, &mut effects.edits.target, scratch, failures)
         {
+            return Step::End(Some(Box::new(PolicyAnswer::empty(self.error_status, &rule.name))));
+        }
+        if let Some(change) = &rule.body
+            && let Err(failure) = change.collect(context, message, &mut effects.edits.body, scratch)
+        {
+            failures.push(failure);
             return Step::End(Some(Box::new(PolicyAnswer::empty(self.error_status, &rule.name))));
         }
         if let Some(status) = rule.status {
@@ -289,7 +296,7 @@ impl<S: Context + 'static> PhaseRules<S> {
             }
         }
         for (name, field) in &rule.fields {
-            match field.json(name, context, scratch) {
+            match field.json(ActionPart::LogField(name), context, scratch) {
                 Ok(Some(json)) => effects.log(name, json),
                 Ok(None) => {}
                 Err(failure) => failures.push(failure),

@@ -1,6 +1,7 @@
 //! A compiled policy.
 
 use crate::auth::{Auth, KeySource};
+use crate::body_change::Message;
 use crate::body_settings::BodySettings;
 use crate::compile::{Compilation, PhaseEnv};
 use crate::context::{
@@ -232,13 +233,14 @@ impl Policy {
         let origin = exchange.source();
         let Exchange { findings, labels, effects, local, tls, received, .. } = exchange;
         effects.edits.clear();
+        self.forget_body_of_head(head, &mut effects.edits);
         let proofs = self.auth.lazy(&head.headers, findings);
         let context = ResponseData {
             request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
             response: ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers },
             peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
         };
-        let answer = self.response.run(&context, &response.headers, effects);
+        let answer = self.response.run(&context, Message::head(&response.headers), effects);
         exchange.end_phase();
         if answer.is_none() {
             self.tell_limits(exchange);
@@ -274,7 +276,7 @@ impl Policy {
             peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
         };
         // A rule that ends the phase with an error ends it early; the fields that were added before stay.
-        let _ = self.log.run(&context, headers, effects);
+        let _ = self.log.run(&context, Message::head(headers), effects);
         exchange.end_phase();
         LogFields::new(std::mem::take(&mut exchange.effects.fields))
     }

@@ -18,7 +18,7 @@ use crate::error_policy::PhaseErrorPolicy;
 use crate::language::Language;
 use crate::limit_keys::{CONNECTION_LIMIT, LIMIT};
 use crate::schema::ValueSpec::{
-    Any, Expression, Integer, List, Map, Mapping, OneOf, Share, Size, Template, Text, True, Word,
+    Any, Expression, Integer, JsonTemplate, List, Map, Mapping, OneOf, Share, Size, Template, Text, True, Word,
 };
 use crate::schema::{DiagnosticCodes, DocumentSpec, KeySpec, MappingSpec, ValueSpec};
 
@@ -320,6 +320,16 @@ pub(crate) static RULE: MappingSpec = MappingSpec::new(
             "The new status of the response, with the body of the server. In `response` and `responseBody`.",
         ),
         optional(
+            "setBody",
+            OneOf(&[Template, List(&JsonTemplate), Map(&JsonTemplate)]),
+            "The new body: text, the value of one `${..}` (text and bytes as they are, other values as JSON), or a JSON value in which texts are templates. In `requestBody` and `responseBody`. The phase ends with an error if it fails.",
+        ),
+        optional(
+            "patchBody",
+            OneOf(&[List(&Mapping(&PATCH_OPERATION)), Map(&JsonTemplate)]),
+            "Changes of a JSON body: a mapping is a merge patch (RFC 7396; `null` removes a member), a list a JSON Patch (RFC 6902). Texts in values are templates. In `requestBody` and `responseBody`. The phase ends with an error if it fails.",
+        ),
+        optional(
             "labels",
             Map(&Template),
             "Labels of the request. The host may choose a server by them; later phases read them as `labels.NAME`.",
@@ -336,6 +346,24 @@ pub(crate) static RULE: MappingSpec = MappingSpec::new(
         DENY,
         RESPOND,
         REDIRECTS,
+    ],
+);
+
+static PATCH_OPERATION: MappingSpec = MappingSpec::new(
+    "an operation",
+    &[
+        required(
+            "op",
+            Word(&["add", "remove", "replace", "move", "copy", "test"]),
+            "What is done. `test` ends the phase with an error unless the value at `path` is `value`.",
+        ),
+        required(
+            "path",
+            Template,
+            "The place, as a JSON Pointer (RFC 6901): `/items/0/price`, `/items/-` behind the last element.",
+        ),
+        optional("from", Template, "The place from which `move` and `copy` take the value."),
+        optional("value", JsonTemplate, "The value of `add`, `replace` and `test`."),
     ],
 );
 

@@ -1,6 +1,7 @@
 //! The phase `request`, which may wait for verifications of credentials and for services that count limits.
 
 use crate::auth::{Busy, Verification, block_on};
+use crate::body_change::Message;
 use crate::context::{CommonData, RequestData};
 use crate::exchange::Exchange;
 use crate::expectation;
@@ -106,7 +107,7 @@ impl Policy {
         };
         // Later phases may see other headers, so what they read of them is verified now.
         let ready = || self.late.is_none() || proofs.verify(self.late).is_none();
-        match self.request.run_or_wait(&context, &head.headers, effects, Some(&proofs), ready) {
+        match self.request.run_or_wait(&context, Message::head(&head.headers), effects, Some(&proofs), ready) {
             Ok(answer) => {
                 if answer.is_none() && !self.logged.is_none() {
                     let slow = proofs.verify(self.logged);

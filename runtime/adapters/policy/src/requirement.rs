@@ -20,7 +20,7 @@ impl<S: Context + 'static> Requirement<S> {
             Ok(_) => WhyFailed::Invalid,
             Err(error) => WhyFailed::Error(error),
         };
-        failures.push(ActionFailure { part: ActionPart::Require, program: &self.0, why });
+        failures.push(ActionFailure { part: ActionPart::Require, program: Some(&self.0), why });
         false
     }
 }

@@ -1,6 +1,7 @@
 //! A rule without its condition, compiled.
 
 use crate::actions::{Field, HeaderEdit, NamedList, PhaseEnd, TextTemplate};
+use crate::body_change::BodyChange;
 use crate::remote_limit::RemoteLimit;
 use crate::requirement::Requirement;
 use crate::rule_limit::{Number, RuleLimit};
@@ -25,6 +26,7 @@ pub(crate) struct Rule<S> {
     pub(crate) edits: Box<[HeaderEdit<S>]>,
     pub(crate) target: Option<TargetTemplate<S>>,
     pub(crate) status: Option<StatusCode>,
+    pub(crate) body: Option<BodyChange<S>>,
     pub(crate) labels: NamedList<TextTemplate<S>>,
     pub(crate) fields: NamedList<Field<S>>,
     /// The real costs of limits that were asked earlier.

@@ -112,7 +112,7 @@ impl<S: Context + 'static> Number<S> {
             Ok(_) => Err(WhyFailed::Invalid),
             Err(error) => Err(WhyFailed::Error(error)),
         };
-        number.map_err(|why| ActionFailure { part, program, why })
+        number.map_err(|why| ActionFailure { part, program: Some(program), why })
     }
 }
 

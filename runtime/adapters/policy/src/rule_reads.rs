@@ -11,6 +11,8 @@ pub(crate) struct RuleReads {
     /// Whether they read the status of the response.
     pub(crate) status: bool,
     pub(crate) labels: bool,
+    /// Whether they read the body of the request, and of the response.
+    pub(crate) bodies: [bool; 2],
 }
 
 /// The headers of a message that expressions read.
@@ -28,6 +30,13 @@ impl RuleReads {
         self.response.note(fields, "response.headers");
         self.status |= fields.reads("response.code");
         self.labels |= fields.reads("labels");
+        for (read, names) in self
+            .bodies
+            .iter_mut()
+            .zip([["request.body", "request.bodyPrefix"], ["response.body", "response.bodyPrefix"]])
+        {
+            *read |= names.iter().any(|name| fields.reads(name));
+        }
     }
 }
 

@@ -49,7 +49,11 @@ impl<S: Context + 'static> TargetTemplate<S> {
             match (canonical_path(&path, options), text) {
                 (Ok(path), _) => edits.set_path(path.into_owned()),
                 (Err(_), TextTemplate::Computed(program)) => {
-                    failures.push(ActionFailure { part: ActionPart::SetPath, program, why: WhyFailed::Invalid });
+                    failures.push(ActionFailure {
+                        part: ActionPart::SetPath,
+                        program: Some(program),
+                        why: WhyFailed::Invalid,
+                    });
                     return Err(NoPath);
                 }
                 // A fixed path was checked when the policy was compiled.

@@ -8,10 +8,19 @@ use serde_json::Value as Json;
 /// The deepest nesting of a value that is converted to JSON.
 const MOST_LEVELS: usize = 64;
 
+/// The memory of a conversion, in bytes. It holds the entries of maps while they are written.
+const MEMORY: usize = 1 << 20;
+/// The same for a value that becomes a whole body: as much as an evaluation may use by default.
+const BODY_MEMORY: usize = 16 << 20;
+
 /// Returns a CEL value as JSON. Bytes become base64. Returns `None` for a value that JSON can't represent.
 pub(crate) fn to_json(value: &Value<'_>) -> Option<Json> {
-    let arena = Arena::new(1 << 20);
-    written(value, &arena, MOST_LEVELS)
+    written(value, &Arena::new(MEMORY), MOST_LEVELS)
+}
+
+/// Returns the same for a value that becomes a whole body.
+pub(crate) fn to_body(value: &Value<'_>) -> Option<Json> {
+    written(value, &Arena::new(BODY_MEMORY), MOST_LEVELS)
 }
 
 fn written(value: &Value<'_>, arena: &Arena, levels: usize) -> Option<Json> {

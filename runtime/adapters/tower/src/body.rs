@@ -54,6 +54,12 @@ impl<B> Replayed<B> {
     fn unread(body: B) -> Self {
         Self { first: None, rest: Some(body), trailers: None }
     }
+
+    /// Returns the body, or the one that a rule has given the message instead.
+    pub(crate) fn or_new(self, new: Option<&Bytes>) -> Self {
+        let Some(new) = new else { return self };
+        Self { first: Some(new.clone()).filter(|new| !new.is_empty()), rest: None, trailers: None }
+    }
 }
 
 impl<B: Body<Data = Bytes> + Unpin> Body for Replayed<B> {

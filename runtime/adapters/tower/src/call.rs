@@ -131,7 +131,7 @@ where
                 return Ok(state.end(Some(head), response_of(*answer), exchange));
             }
             exchange.edits().apply_to_request(&mut head);
-            RequestBody::of(buffered.body)
+            RequestBody::of(buffered.body.or_new(exchange.edits().body()))
         }
     };
     let kept_head = (policy.has_response_rules() || policy.lasts_until_end()).then(|| head.clone());
@@ -174,7 +174,7 @@ async fn after_service<R: Body<Data = Bytes> + Unpin>(
         return response_of(*answer);
     }
     exchange.edits().apply_to_response(&mut parts);
-    Response::from_parts(parts, ResponseBody::replayed(body))
+    Response::from_parts(parts, ResponseBody::replayed(body.or_new(exchange.edits().body())))
 }
 
 /// Returns the target as it was received, if the policy says `forwardRaw`.

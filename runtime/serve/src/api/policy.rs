@@ -71,6 +71,9 @@ pub(super) fn whole(files: &Files) -> Result<Json, Refusal> {
     Ok(answer)
 }
 
+/// How much of a body is shown, in bytes.
+const SHOWN_BODY: usize = 2048;
+
 /// Runs the policy for one request. The server behind it answers with 200 and no headers.
 ///
 /// # Errors
@@ -109,7 +112,7 @@ pub(super) fn one(files: &Files, question: &Question) -> Result<Json, Refusal> {
             "status": answer.status.as_u16(),
             "rule": &*answer.rule,
             "headers": headers(&answer.headers),
-            "body": String::from_utf8_lossy(answer.body.get(..2048).unwrap_or(&answer.body)),
+            "body": String::from_utf8_lossy(answer.body.get(..SHOWN_BODY).unwrap_or(&answer.body)),
         })),
         "refusal": exchange.refusal().map(|refusal| refusal.word()),
         "request": json!({ "method": head.method.as_str(), "target": head.uri.to_string(), "headers": headers(&head.headers) }),
@@ -156,7 +159,8 @@ fn ended(phase: Phase, outcome: Outcome, exchange: &Exchange, phases: &mut Vec<J
     });
     let target = exchange.edits().uri().map(|uri| ("target", uri.to_string()));
     let status = exchange.edits().status().map(|status| ("status", status.as_u16().to_string()));
-    let heads = target.into_iter().chain(status).filter(|_| answer.is_none());
+    let body = exchange.edits().body().map(|body| ("body", text(body.get(..SHOWN_BODY).unwrap_or(body))));
+    let heads = target.into_iter().chain(status).chain(body).filter(|_| answer.is_none());
     let edits = edits.chain(heads.map(|(name, value)| json!({ "edit": "set", "name": name, "value": value })));
     phases.push(json!({
         "phase": phase.name(),

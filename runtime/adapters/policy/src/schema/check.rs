@@ -126,7 +126,7 @@ impl ValueSpec {
         match self {
             Self::Text | Self::Expression => text().is_some_and(|text| !text.is_empty()),
             Self::Template => text().is_some(),
-            Self::Any => true,
+            Self::Any | Self::JsonTemplate => true,
             Self::True => plain(&|text| text == "true"),
             Self::Bool => plain(&|text| matches!(text, "true" | "false")),
             Self::Integer { least, most } => {
@@ -157,7 +157,7 @@ impl ValueSpec {
     fn expected(&self) -> String {
         match self {
             Self::Text | Self::Template => "text".to_owned(),
-            Self::Any => "any value".to_owned(),
+            Self::Any | Self::JsonTemplate => "any value".to_owned(),
             Self::Expression => "an expression".to_owned(),
             Self::True => "`true`".to_owned(),
             Self::Bool => "`true` or `false`".to_owned(),

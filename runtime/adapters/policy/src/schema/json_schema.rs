@@ -30,7 +30,7 @@ fn value(spec: &ValueSpec) -> Json {
     match spec {
         // Text without quotes may look like a value of another type: `x-version: 1`.
         ValueSpec::Text | ValueSpec::Template => json!({ "type": ["string", "number", "boolean"] }),
-        ValueSpec::Any => json!({}),
+        ValueSpec::Any | ValueSpec::JsonTemplate => json!({}),
         ValueSpec::Expression => json!({ "type": ["string", "boolean"] }),
         ValueSpec::True => json!({ "const": true }),
         ValueSpec::Bool => json!({ "type": "boolean" }),

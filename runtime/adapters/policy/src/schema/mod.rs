@@ -100,6 +100,8 @@ pub enum ValueSpec {
     Template,
     /// Any value.
     Any,
+    /// Any value. Texts in it are templates.
+    JsonTemplate,
     /// The word `true`.
     True,
     /// `true` or `false`.

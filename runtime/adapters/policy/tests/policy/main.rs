@@ -4,6 +4,7 @@
 mod actions;
 mod auth;
 mod bodies;
+mod body_changes;
 mod connections;
 mod errors;
 mod examples;

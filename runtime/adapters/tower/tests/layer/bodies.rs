@@ -236,3 +236,33 @@ async fn codings_are_refused() {
         ask(address, "POST /x HTTP/1.1\r\nhost: a\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\nab").await;
     assert!(reply.starts_with("HTTP/1.1 415 ") && reply.contains("accept-encoding: identity"), "{reply}");
 }
+
+const CHANGES: &str = r#"
+requestBody:
+  rules:
+    - { when: 'request.path != "/trailers"', patchBody: { n: 1 } }
+    - { when: 'request.path == "/trailers"', setBody: new }
+responseBody:
+  rules:
+    - { when: 'request.path == "/x"', setBody: "${string(response.body)}!" }
+    - { when: 'request.path == "/gzip"', patchBody: { m: 2 } }
+"#;
+
+#[tokio::test]
+async fn rules_change_bodies() {
+    let address = server(CHANGES).await;
+    let asked = async |path: &str| {
+        let head =
+            format!("POST {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n");
+        ask(address, &format!("{head}2\r\n{{}}\r\n0\r\nx-role: admin\r\n\r\n")).await.to_lowercase()
+    };
+    let reply = asked("/x").await;
+    assert!(reply.contains("content-length: 8\r\n") && reply.ends_with("\r\n\r\n{\"n\":1}!"), "{reply}");
+    let reply = asked("/gzip").await;
+    assert!(!reply.contains("content-encoding") && reply.ends_with("\r\n\r\n{\"n\":1,\"m\":2}"), "{reply}");
+    let reply = asked("/trailers").await;
+    assert!(reply.ends_with("trailers: none, body: b\"new\""), "{reply}");
+    assert_eq!(ask_h2(address, "/x", b"{}", true).await, (200, b"{\"n\":1}!".to_vec()));
+    assert_eq!(ask_h2(address, "/x", b"{", false).await.0, 500, "no JSON");
+    assert_eq!(ask_h2(address, "/trailers", b"x", true).await, (200, b"trailers: None, body: b\"new\"".to_vec()));
+}

@@ -1,0 +1,139 @@
+//! Compresses one response on its way to the client.
+
+use crate::compression::{Compression, OpenStream};
+use crate::head::OfResponse;
+use bytes::Bytes;
+use flate2::write::GzEncoder;
+use http::{HeaderValue, Method, StatusCode, Version, header};
+use pingora::http::{RequestHeader, ResponseHeader};
+use pingora::protocols::http::HttpTask;
+use pingora::{ErrorType, OrErr, Result};
+use std::io::Write;
+use std::sync::Arc;
+
+/// A response that may be compressed. Its client accepts that.
+pub(crate) struct Compressor {
+    settings: Arc<Compression>,
+    state: State,
+}
+
+enum State {
+    /// The head has not been sent.
+    Head,
+    Body(Box<Encoding>),
+    /// The response is sent as it is.
+    Plain,
+}
+
+/// A body that is compressed.
+struct Encoding {
+    encoder: GzEncoder<Vec<u8>>,
+    /// Whether what has arrived is sent at once: a body whose length nobody knows may stop for a while.
+    flushes: bool,
+    _open: OpenStream,
+}
+
+impl Compressor {
+    pub(crate) fn new(settings: Arc<Compression>) -> Self {
+        Self { settings, state: State::Head }
+    }
+
+    /// Returns the next tasks of the response to a request with this head as they are sent.
+    ///
+    /// # Errors
+    /// Returns an error if the compressor fails.
+    pub(crate) fn process(&mut self, request: &RequestHeader, tasks: Vec<HttpTask>) -> Result<Vec<HttpTask>> {
+        if matches!(self.state, State::Plain) {
+            return Ok(tasks);
+        }
+        let mut sent = Vec::with_capacity(tasks.len().saturating_add(1));
+        let has_data = tasks.iter().any(|task| matches!(task, HttpTask::Body(Some(data), false) if !data.is_empty()));
+        for task in tasks {
+            match task {
+                HttpTask::Header(mut head, end) => {
+                    self.begin(request, &mut head, end);
+                    sent.push(HttpTask::Header(head, end));
+                }
+                HttpTask::Body(data, end) => self.body(data, end, &mut sent)?,
+                HttpTask::Trailer(trailers) => {
+                    self.end(false, &mut sent)?;
+                    sent.push(HttpTask::Trailer(trailers));
+                }
+                HttpTask::Done => {
+                    self.end(true, &mut sent)?;
+                    sent.push(HttpTask::Done);
+                }
+                task @ (HttpTask::UpgradedBody(..) | HttpTask::Failed(_)) => sent.push(task),
+            }
+        }
+        if let State::Body(encoding) = &mut self.state
+            && encoding.flushes
+            && has_data
+        {
+            encoding.encoder.flush().or_err(ErrorType::InternalError, "the body can't be compressed")?;
+            push(encoding.encoder.get_mut(), false, &mut sent);
+        }
+        Ok(sent)
+    }
+
+    /// Decides about a response with this head.
+    fn begin(&mut self, request: &RequestHeader, head: &mut ResponseHeader, end: bool) {
+        if head.status.is_informational() && head.status.as_u16() != 101 {
+            return;
+        }
+        self.state = State::Plain;
+        if head.status == StatusCode::NOT_MODIFIED {
+            // It updates what a client has kept, which may be compressed: a strong tag would let it ask for parts of the plain body.
+            Compression::add_vary(&mut OfResponse(head));
+            return Compression::weaken(&mut OfResponse(head));
+        }
+        let is_head = request.method == Method::HEAD;
+        if !self.settings.concerns(head) || end && !is_head {
+            return;
+        }
+        Compression::add_vary(&mut OfResponse(head));
+        if is_head {
+            // As the response to GET would be (RFC 9110, section 9.3.2).
+            return Compression::change(&mut OfResponse(head));
+        }
+        let Some(open) = self.settings.open() else { return };
+        let flushes = !head.headers.contains_key(header::CONTENT_LENGTH);
+        Compression::change(&mut OfResponse(head));
+        if request.version == Version::HTTP_11 {
+            // The server may speak HTTP/1.0, which has no chunks.
+            head.set_version(Version::HTTP_11);
+            let _ = head.insert_header(header::TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+        }
+        let encoder = GzEncoder::new(Vec::new(), flate2::Compression::new(self.settings.level()));
+        self.state = State::Body(Box::new(Encoding { encoder, flushes, _open: open }));
+    }
+
+    fn body(&mut self, data: Option<Bytes>, end: bool, sent: &mut Vec<HttpTask>) -> Result<()> {
+        let State::Body(encoding) = &mut self.state else {
+            sent.push(HttpTask::Body(data, end));
+            return Ok(());
+        };
+        let data = data.unwrap_or_default();
+        encoding.encoder.write_all(&data).or_err(ErrorType::InternalError, "the body can't be compressed")?;
+        if end {
+            return self.end(true, sent);
+        }
+        push(encoding.encoder.get_mut(), false, sent);
+        Ok(())
+    }
+
+    /// Sends the end of a compressed body. `last`: nothing of the response follows.
+    fn end(&mut self, last: bool, sent: &mut Vec<HttpTask>) -> Result<()> {
+        let State::Body(encoding) = std::mem::replace(&mut self.state, State::Plain) else { return Ok(()) };
+        let mut rest = encoding.encoder.finish().or_err(ErrorType::InternalError, "the body can't be compressed")?;
+        push(&mut rest, last, sent);
+        Ok(())
+    }
+}
+
+/// Adds compressed bytes, if there are any.
+fn push(bytes: &mut Vec<u8>, end: bool, sent: &mut Vec<HttpTask>) {
+    if !bytes.is_empty() {
+        sent.push(HttpTask::Body(Some(Bytes::from(std::mem::take(bytes))), end));
+    }
+}
