@@ -35,6 +35,9 @@ impl Config {
         for route in &config.routes {
             let _ = writeln!(text, "  {} -> {}", route.name(), config.describe_target(route));
         }
+        if let Some(compression) = &config.compression {
+            let _ = writeln!(text, "compression\n  {}", compression.settings());
+        }
         describe_policy(&config.policy, &policy, &mut text);
         let (limits, timeouts) = (&config.limits, &config.timeouts);
         let _ = writeln!(

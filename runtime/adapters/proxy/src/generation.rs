@@ -8,12 +8,12 @@ use crate::rate_limits::RateLimits;
 use crate::routing;
 use crate::span_export::SpanExport;
 use crate::tls::{ClientTls, ServerTrust};
-use crate::upstream::{Upstream, with_key};
+use crate::upstream::{Keys, Upstream};
+use celero_pingora::Compression;
 use celero_policy::{KeyFetcher, Policy};
-use http::request::Parts;
 use pingora::upstreams::peer::HttpPeer;
 use std::collections::BTreeSet;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -28,6 +28,8 @@ pub(crate) struct Generation {
     /// Of each listener.
     tls: Vec<Option<ClientTls>>,
     pub(crate) latency: Latency,
+    /// Which responses are compressed.
+    pub(crate) compression: Option<Arc<Compression>>,
     /// What sends the spans of requests.
     pub(crate) spans: Option<Arc<SpanExport>>,
     /// What requests that change lists must show. `None`: nobody may.
@@ -64,9 +66,15 @@ impl Generation {
         }
         let key_fetchers = policy.key_sources().map(|source| Arc::new(source.fetcher())).collect();
         let spans = span_export(&config, before)?;
+        let compression = config.compression.as_ref().map(|wanted| {
+            let mut settings = wanted.settings();
+            before.and_then(|before| before.compression.as_deref()).into_iter().for_each(|old| settings.take_over(old));
+            Arc::new(settings)
+        });
         let latency = Latency::new(&config, before.map(|before| &before.latency));
         let token = config.admin.as_ref().map(|admin| AdminToken::load(&admin.token)).transpose()?;
-        Ok(Self { latency, spans, token, config, policy: Arc::new(policy), upstreams, tls, rate_limits, key_fetchers })
+        let policy = Arc::new(policy);
+        Ok(Self { latency, compression, spans, token, config, policy, upstreams, tls, rate_limits, key_fetchers })
     }
 
     /// Returns what handshakes on a listener need.
@@ -79,10 +87,10 @@ impl Generation {
     }
 
     /// Returns the index of the upstream of a request, if a route leads to one.
-    pub(crate) fn upstream_of(&self, route: usize, head: &Parts, client: Option<IpAddr>) -> Option<usize> {
+    pub(crate) fn upstream_of(&self, route: usize, keys: Keys<'_>) -> Option<usize> {
         match &self.routes().get(route)?.target {
             Target::Upstream(index) => Some(*index),
-            Target::Split(split) => with_key(&split.by, head, client, |key| routing::part_of(split, key)),
+            Target::Split(split) => keys.with(&split.by, |key| routing::part_of(split, key)),
             Target::Answer(_) => None,
         }
     }

@@ -3,7 +3,7 @@
 use crate::admission::Admitted;
 use crate::config::CONNECTION_HEADERS;
 use crate::generation::Generation;
-use crate::upstream::Upstream;
+use crate::upstream::{Keys, Upstream};
 use bytes::{Bytes, BytesMut};
 use http::header::{CONTENT_LENGTH, EXPECT, HOST};
 use http::{StatusCode, Version};
@@ -12,7 +12,6 @@ use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::protocols::http::client::HttpSession;
 use pingora::upstreams::peer::HttpPeer;
 use pingora::{Error, ErrorType, Result};
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -89,8 +88,8 @@ impl Mirrors {
     }
 
     /// Sends a copy of a request whose head this is, and waits for nothing.
-    pub(crate) fn send(&self, copy: MirroredRequest, head: &RequestHeader, client: Option<IpAddr>, now: &Generation) {
-        let Some(server) = copy.upstream.choose(head, client, &[]) else { return self.skipped() };
+    pub(crate) fn send(&self, copy: MirroredRequest, head: &RequestHeader, keys: Keys<'_>, now: &Generation) {
+        let Some(server) = copy.upstream.choose(keys, &[]) else { return self.skipped() };
         let mut peer = copy.upstream.peer(server);
         peer.options.set_http_version(1, 1);
         now.apply_timeouts(&mut peer, None);

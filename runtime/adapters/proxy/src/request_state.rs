@@ -10,8 +10,9 @@ use crate::mirror::MirroredRequest;
 use crate::servers::OpenRequest;
 use crate::state::State;
 use crate::status_class::class_of;
-use crate::upstream::Upstream;
+use crate::upstream::{Keys, Upstream};
 use celero_pingora::Guard;
+use http::request::Parts;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -86,6 +87,12 @@ impl RequestState {
             overload,
             open: true,
         }
+    }
+
+    /// Returns what decides where the request with this head goes.
+    pub(crate) fn keys<'r>(&'r self, head: &'r Parts) -> Keys<'r> {
+        let client = self.client.as_ref().map(|client| client.address.ip());
+        Keys { head, client, exchange: self.guard.exchange() }
     }
 
     /// Returns the chosen upstream.

@@ -101,6 +101,7 @@ mod tests {
             timeouts: RouteTimeouts::default(),
             retry: None,
             mirror: None,
+            compression: true,
         };
         let routes = [
             route(None, None, Some(("tier", "canary")), 0),

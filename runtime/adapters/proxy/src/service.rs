@@ -92,15 +92,20 @@ impl ProxyHttp for Service {
         if request.guard.request_filter(session).await? {
             return Ok(true);
         }
+        let has_body = request.guard.has_new_body().unwrap_or(has_body);
+        request.has_body = has_body;
         let (exchange, head) = (request.guard.exchange(), session.req_header());
         request.route = routing::choose(request.now.routes(), head, |name| exchange.label(name));
-        let address = request.client.as_ref().map(|client| client.address.ip());
         let found = request.route.and_then(|route| Some((route, request.now.routes().get(route)?)));
         if let Some((_, Route { target: Target::Answer(answer), .. })) = found {
             send_static(session, answer).await?;
             return Ok(true);
         }
-        request.upstream = found.and_then(|(route, _)| request.now.upstream_of(route, head, address));
+        if let (Some((_, Route { compression: true, .. })), Some(compression)) = (found, &request.now.compression) {
+            request.guard.set_compression(Arc::clone(compression));
+        }
+        let keys = request.keys(head);
+        request.upstream = found.and_then(|(route, _)| request.now.upstream_of(route, keys));
         let Some(((route, found), upstream)) = found.zip(request.upstream()) else {
             respond(session, StatusCode::NOT_FOUND, "no route leads to an upstream").await?;
             return Ok(true);
@@ -124,9 +129,9 @@ impl ProxyHttp for Service {
     }
 
     async fn upstream_peer(&self, session: &mut Session, request: &mut RequestState) -> Result<Box<HttpPeer>> {
-        let client = request.client.as_ref().map(|client| client.address.ip());
+        let keys = request.keys(session.req_header());
         let chosen = request.upstream().and_then(|upstream| {
-            let server = upstream.choose(session.req_header(), client, &request.failed)?;
+            let server = upstream.choose(keys, &request.failed)?;
             Some((Arc::clone(upstream), server))
         });
         let Some((upstream, server)) = chosen else {
@@ -329,8 +334,8 @@ impl Service {
     /// Sends the copy of a request whose body has arrived.
     fn send_copy(&self, session: &Session, request: &mut RequestState) {
         if let Some(copy) = request.copy.take_if(|copy| copy.is_whole()) {
-            let client = request.client.as_ref().map(|client| client.address.ip());
-            self.state.mirrors.send(copy, session.req_header(), client, &request.now);
+            let head = session.req_header();
+            self.state.mirrors.send(copy, head, request.keys(head), &request.now);
         }
     }
 

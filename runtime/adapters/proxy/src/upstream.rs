@@ -6,6 +6,7 @@ use crate::retry_budget::RetryBudget;
 use crate::servers::Servers;
 use crate::tls::ServerTrust;
 use async_trait::async_trait;
+use celero_policy::Exchange;
 use http::request::Parts;
 use pingora::lb::discovery::Static;
 use pingora::lb::health_check::{HealthCheck, HttpHealthCheck, TcpHealthCheck};
@@ -78,7 +79,7 @@ impl Upstream {
     }
 
     /// Returns a healthy server that is not in `failed`, or, if there is none, another one that is not.
-    pub(crate) fn choose(&self, head: &Parts, client: Option<IpAddr>, failed: &[SocketAddr]) -> Option<SocketAddr> {
+    pub(crate) fn choose(&self, keys: Keys<'_>, failed: &[SocketAddr]) -> Option<SocketAddr> {
         match &self.balancer {
             Balancer::RoundRobin(balancer) => self.select(balancer, b"", failed),
             Balancer::Random(balancer) => self.select(balancer, b"", failed),
@@ -88,9 +89,7 @@ impl Upstream {
                 let found = self.servers.least_open(|server| works(server.address));
                 found.or_else(|| self.servers.least_open(|server| fresh(server.address)))
             }
-            Balancer::Consistent(balancer, key) => {
-                with_key(key, head, client, |key| self.select(balancer, key, failed))
-            }
+            Balancer::Consistent(balancer, key) => keys.with(key, |key| self.select(balancer, key, failed)),
         }
     }
 
@@ -178,18 +177,30 @@ impl Upstream {
     }
 }
 
-/// Calls a function with the bytes of a key. A request without the header has the client's address as its key.
-pub(crate) fn with_key<R>(key: &HashKey, head: &Parts, client: Option<IpAddr>, use_it: impl FnOnce(&[u8]) -> R) -> R {
-    match key {
-        HashKey::Path => use_it(head.uri.path().as_bytes()),
-        HashKey::Header(name) if head.headers.contains_key(name) => {
-            use_it(head.headers.get(name).map(|value| value.as_bytes()).unwrap_or_default())
+/// What decides where a request goes by a key.
+#[derive(Clone, Copy)]
+pub(crate) struct Keys<'r> {
+    pub(crate) head: &'r Parts,
+    pub(crate) client: Option<IpAddr>,
+    /// Has the labels that the policy has set.
+    pub(crate) exchange: &'r Exchange,
+}
+
+impl Keys<'_> {
+    /// Calls a function with the bytes of a key. A request without the header or the label has the client's address as its key.
+    pub(crate) fn with<R>(self, key: &HashKey, use_it: impl FnOnce(&[u8]) -> R) -> R {
+        let named = match key {
+            HashKey::Address => None,
+            HashKey::Path => Some(self.head.uri.path().as_bytes()),
+            HashKey::Header(name) => self.head.headers.get(name).map(|value| value.as_bytes()),
+            HashKey::Label(name) => self.exchange.label(name).map(str::as_bytes),
+        };
+        match (named, self.client) {
+            (Some(named), _) => use_it(named),
+            (None, Some(IpAddr::V4(address))) => use_it(&address.octets()),
+            (None, Some(IpAddr::V6(address))) => use_it(&address.octets()),
+            (None, None) => use_it(b""),
         }
-        HashKey::Address | HashKey::Header(_) => match client {
-            Some(IpAddr::V4(address)) => use_it(&address.octets()),
-            Some(IpAddr::V6(address)) => use_it(&address.octets()),
-            None => use_it(b""),
-        },
     }
 }
 

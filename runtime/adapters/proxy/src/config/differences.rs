@@ -31,6 +31,7 @@ impl Config {
             ("rateLimitServices", self.rate_limit_services == before.rate_limit_services),
             ("forwarded", self.forwarded == before.forwarded),
             ("traces", self.traces == before.traces),
+            ("compression", self.compression == before.compression),
             ("timeouts", self.timeouts == before.timeouts),
             ("limits", self.limits == before.limits),
             ("retries", self.retries == before.retries),

@@ -13,6 +13,7 @@
 //! 4. Describe the key in `docs/proxy.md`, where the test `every_key_is_described` looks for it.
 //! 5. Write the schema anew: `BLESS=1 cargo test -p celero-proxy schema`.
 
+use super::compression_keys::COMPRESSION;
 use super::tls_keys::{LISTENER_TLS, SERVICE_TLS, UPSTREAM_TLS};
 use celero_policy::schema::ValueSpec::{Bool, Duration, Integer, List, Map, Mapping, OneOf, Share, Size, Text, Word};
 use celero_policy::schema::{DiagnosticCodes, DocumentSpec, KeySpec, MappingSpec, ValueSpec};
@@ -56,6 +57,11 @@ static SECTIONS: MappingSpec = MappingSpec::new(
             "traces",
             Mapping(&TRACES),
             "Traces that the proxy starts. Default: it starts none, and keeps all valid ones.",
+        ),
+        optional(
+            "compression",
+            Mapping(&COMPRESSION),
+            "Which responses are compressed (gzip) for clients that accept it. Default: none.",
         ),
         optional("timeouts", Mapping(&TIMEOUTS), "The longest waiting times."),
         optional("reload", Mapping(&RELOAD), "When changed files are loaded."),
@@ -209,7 +215,7 @@ static UPSTREAM: MappingSpec = MappingSpec::new(
         optional(
             "by",
             Text,
-            "The key of `balance: consistent`: `address` (the client's, the default), `path`, or `header` and a name.",
+            "The key of `balance: consistent`: `address` (the client's, the default), `path`, `header` or `label` and a name.",
         ),
         optional("h2c", Bool, "Whether the servers are spoken to in HTTP/2 without TLS. Default: false."),
         optional("tls", Mapping(&UPSTREAM_TLS), "TLS to the servers. Default: no TLS."),
@@ -286,7 +292,7 @@ static ROUTE: MappingSpec = MappingSpec::new(
         optional(
             "by",
             Text,
-            "What decides in `split`: `address` (the client's, the default), `path`, or `header` and a name.",
+            "What decides in `split`: `address` (the client's, the default), `path`, `header` or `label` and a name.",
         ),
         optional("answer", Mapping(&ANSWER), "The answer of the proxy itself, instead of `upstream`."),
         optional("timeouts", Mapping(&ROUTE_TIMEOUTS), "Waiting times for servers that differ from those of the file."),
@@ -296,6 +302,11 @@ static ROUTE: MappingSpec = MappingSpec::new(
             "When another server is tried after one that took the request and failed. Default: never.",
         ),
         optional("mirror", Mapping(&MIRROR), "Where copies of requests are sent. Default: nowhere."),
+        optional(
+            "compression",
+            Bool,
+            "Whether responses are compressed, if the file has `compression`. Default: true.",
+        ),
     ],
 );
 

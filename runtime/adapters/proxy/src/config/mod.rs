@@ -1,5 +1,7 @@
 //! The configuration of a proxy: the values of its file, checked. `docs/proxy.md` describes the file.
 
+mod compression;
+mod compression_keys;
 mod differences;
 mod environment;
 mod keys;
@@ -10,6 +12,7 @@ mod read_upstreams;
 mod route;
 mod tls_keys;
 
+pub use compression::Compression;
 pub(crate) use differences::{counted, first_names};
 pub use rate_limit_service::RateLimitService;
 pub(crate) use read_routes::CONNECTION_HEADERS;
@@ -40,6 +43,8 @@ pub struct Config {
     pub forwarded: Forwarded,
     /// Whose traces are kept, and which are started. `None`: all valid ones are kept, none is started.
     pub traces: Option<Traces>,
+    /// Which responses are compressed. `None`: none.
+    pub compression: Option<Compression>,
     /// The longest waiting times.
     pub timeouts: Timeouts,
     /// The bounds on what clients may use.
@@ -250,6 +255,8 @@ pub enum HashKey {
     Path,
     /// The value of a header.
     Header(http::HeaderName),
+    /// The value of a label that the policy has set.
+    Label(String),
 }
 
 /// The health checks of an upstream.

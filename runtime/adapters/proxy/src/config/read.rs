@@ -83,6 +83,7 @@ impl Reader<'_> {
             rate_limit_services: self.rate_limit_services(root),
             forwarded: root.get("forwarded").map(|node| self.forwarded(node)).unwrap_or_default(),
             traces: root.get("traces").map(|node| self.traces(node)),
+            compression: root.get("compression").map(|node| self.compression(node)),
             timeouts: root.get("timeouts").map(timeouts).unwrap_or_default(),
             reload: root.get("reload").map(reload).unwrap_or_default(),
             limits: root.get("limits").map(limits).unwrap_or_default(),
@@ -276,7 +277,7 @@ pub(super) fn flag(node: &Node, key: &str) -> bool {
 }
 
 /// Returns whether a flag that is on by default is off.
-fn is_off(node: &Node, key: &str) -> bool {
+pub(super) fn is_off(node: &Node, key: &str) -> bool {
     node.get(key).and_then(Node::plain) == Some("false")
 }
 

@@ -1,7 +1,7 @@
 //! Reads the routes of a configuration.
 
 use super::keys::{LARGEST_ANSWER, LARGEST_ANSWER_TEXT};
-use super::read::{Reader, number, time};
+use super::read::{Reader, is_off, number, time};
 use super::read_upstreams::statuses;
 use super::{HashKey, Mirror, Retry, Route, RouteTimeouts, Split, StaticAnswer, Target};
 use bytes::Bytes;
@@ -21,7 +21,9 @@ impl Reader<'_> {
             let timeouts = node.get("timeouts").map(route_timeouts).unwrap_or_default();
             let retry = node.get("retry").map(|node| self.retry(node));
             let mirror = node.get("mirror").and_then(|node| self.mirror(node));
-            found.extend(target.map(|target| Route { host, prefix, label, target, timeouts, retry, mirror }));
+            let compression = !is_off(node, "compression");
+            let route = |target| Route { host, prefix, label, target, timeouts, retry, mirror, compression };
+            found.extend(target.map(route));
         }
         found
     }

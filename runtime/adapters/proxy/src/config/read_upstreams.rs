@@ -103,12 +103,14 @@ impl Reader<'_> {
     }
 
     pub(super) fn hash_key(&mut self, text: &SourceText) -> Option<HashKey> {
-        match (text.text.as_str(), text.text.strip_prefix("header ").map(|name| name.trim().parse())) {
-            ("address", _) => Some(HashKey::Address),
-            ("path", _) => Some(HashKey::Path),
-            (_, Some(Ok(name))) => Some(HashKey::Header(name)),
+        match text.text.split_once(' ').map_or((&*text.text, ""), |(kind, name)| (kind, name.trim())) {
+            ("address", "") => Some(HashKey::Address),
+            ("path", "") => Some(HashKey::Path),
+            ("header", name) if name.parse::<http::HeaderName>().is_ok() => name.parse().ok().map(HashKey::Header),
+            ("label", name) if !name.is_empty() => Some(HashKey::Label(name.to_owned())),
             _ => {
-                let help = "it is `address` (the client's), `path`, or `header` and a name, as in `header x-user`";
+                let help =
+                    "it is `address` (the client's), `path`, `header` or `label` and a name, as in `header x-user`";
                 self.error("config-choice", text, format!("`by` can't be `{}`", text.text), help);
                 None
             }

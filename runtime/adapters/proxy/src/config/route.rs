@@ -25,6 +25,8 @@ pub struct Route {
     pub retry: Option<Retry>,
     /// Where copies of requests are sent.
     pub mirror: Option<Mirror>,
+    /// Whether responses are compressed, if the configuration says which.
+    pub compression: bool,
 }
 
 /// Where requests go.
@@ -151,6 +153,9 @@ impl Config {
         if let Some(mirror) = &route.mirror {
             let _ = write!(text, "; copies to {} ({} of the requests)", name(mirror.upstream), mirror.share);
         }
+        if self.compression.is_some() && !route.compression {
+            text.push_str("; not compressed");
+        }
         text
     }
 }
@@ -162,6 +167,7 @@ impl HashKey {
             Self::Address => "address".to_owned(),
             Self::Path => "path".to_owned(),
             Self::Header(name) => format!("header {name}"),
+            Self::Label(name) => format!("label {name}"),
         }
     }
 }

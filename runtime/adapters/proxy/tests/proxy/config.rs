@@ -63,6 +63,21 @@ fn values_are_checked() {
     );
     let rest = "upstreams: [{ name: a, demo: true }, { name: a, demo: true }]\nroutes: [{ upstream: a, label: x }]\n";
     says(&message(&config(rest), ""), &["another upstream has the name `a`", "label: tier=canary"]);
+    for (kind, expected) in
+        [("text", "`text` is not a content type"), ("'*/*'", "`text/*`"), ("text/html; q", "text/html; q")]
+    {
+        says(&message(&format!("{}compression: {{ types: [{kind}] }}\n", config(REST)), ""), &[expected]);
+    }
+    says(
+        &message(&format!("{}compression: {{ types: [], level: 10 }}\n", config(REST)), ""),
+        &["`types` must not be empty", "from 1 to 9"],
+    );
+    for by in ["label", "header", "header a b", "paths"] {
+        let rest = format!(
+            "upstreams: [{{ name: a, demo: true, balance: consistent, by: {by} }}]\nroutes: [{{ upstream: a }}]\n"
+        );
+        says(&message(&config(&rest), ""), &[&format!("`by` can't be `{by}`")]);
+    }
 }
 
 #[test]

@@ -5,10 +5,12 @@
 mod answering;
 mod backend;
 mod bodies;
+mod body_changes;
 mod canonical;
 mod certificates;
 mod client;
 mod clients;
+mod compression;
 mod config;
 mod connections;
 mod credentials;

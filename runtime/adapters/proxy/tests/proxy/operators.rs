@@ -74,7 +74,8 @@ fn a_configuration_is_described() {
     );
     let text = "listeners: [{ address: 127.0.0.1:8443, tls: { certificates: [{ chain: one.pem, key: one.key }] } }]\npolicy: policy.yaml\n\
                 upstreams: [{ name: a, servers: [{ address: 127.0.0.1:9000, weight: 3 }], ejection: {} }, { name: b, demo: true }]\n\
-                routes: [{ host: '*.example', path: /x, upstream: a, retry: {} }, { path: /down, answer: { status: 503 } }, { split: [{ upstream: a, weight: 1 }, { upstream: b, weight: 2 }] }]\n";
+                routes: [{ host: '*.example', path: /x, upstream: a, retry: {}, compression: false }, { path: /down, answer: { status: 503 } }, { split: [{ upstream: a, weight: 1 }, { upstream: b, weight: 2 }] }]\n\
+                compression: { types: [text/html], level: 9 }\n";
     let file = folder.write("proxy.yaml", text);
     let summary = Config::summary(&file).unwrap_or_else(|error| panic!("{error}"));
     for part in [
@@ -84,7 +85,8 @@ fn a_configuration_is_described() {
         "a: roundRobin, out for 30s after 5 failures",
         "127.0.0.1:9000 (weight 3)",
         "the built-in demo server",
-        "*.example/x -> a; tries up to 1 other server",
+        "*.example/x -> a; tries up to 1 other server; not compressed",
+        "gzip, level 9, bodies from 1024 bytes, 256 at a time: text/html",
         "*/down -> the answer 503 with 0 bytes",
         "* -> a (1), b (2) by address",
         "request: 1 rule: first",

@@ -39,6 +39,32 @@ fn a_key_leads_to_one_server() {
 }
 
 #[test]
+fn a_text_of_the_policy_leads_to_one_server() {
+    let mut servers = vec![Backend::start("a"), Backend::start("b"), Backend::start("c")];
+    let addresses: Vec<_> = servers.iter().map(|server| format!("\"{}\"", server.address)).collect();
+    let config = format!(
+        "upstreams: [{{ name: three, balance: consistent, by: label session, servers: [{}] }}]\nroutes: [{{ upstream: three }}]\n",
+        addresses.join(", ")
+    );
+    let policy = "request:\n- labels: { session: \"${request.headers['x-user'].lowerAscii()}\" }\n";
+    let proxy = Running::with(&config, policy);
+    let server = |user: &str| get_with(proxy.address, "/", &[&format!("x-user: {user}"), "connection: close"]).text();
+    let users: Vec<String> = (0..24).map(|user| format!("User-{user}")).collect();
+    let first: Vec<String> = users.iter().map(|user| server(user)).collect();
+    assert_eq!(first, users.iter().map(|user| server(&user.to_lowercase())).collect::<Vec<_>>());
+    assert_eq!(first.iter().collect::<BTreeSet<_>>().len(), 3);
+    // Only the keys of a server that is gone move.
+    servers.remove(0);
+    for (user, before) in users.iter().zip(&first) {
+        let now = server(user);
+        assert!(if before == "a" { now != "a" } else { now == *before }, "{user}: {before}, then {now}");
+    }
+    // A request without the label has the client's address as its key.
+    let without: BTreeSet<String> = (0..4).map(|_| get(proxy.address, "/").text()).collect();
+    assert_eq!(without.len(), 1);
+}
+
+#[test]
 fn a_dead_server_costs_no_request() {
     let (a, b) = (Backend::start("a"), Backend::start("b"));
     let proxy = Running::with(&two(&a, &b, "balance: roundRobin"), "");

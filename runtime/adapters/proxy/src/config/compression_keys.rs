@@ -1,0 +1,26 @@
+//! The keys of the section `compression`.
+
+use celero_policy::schema::ValueSpec::{Integer, List, Size, Text};
+use celero_policy::schema::{KeySpec, MappingSpec};
+
+pub(super) static COMPRESSION: MappingSpec = MappingSpec::new(
+    "`compression`",
+    &[
+        KeySpec::optional(
+            "types",
+            List(&Text),
+            "The content types: `text/html`; `text/*` and `application/*+json` stand for several. Default: texts, JSON, XML, scripts, WebAssembly and SVG.",
+        ),
+        KeySpec::optional("minSize", Size, "The smallest body that is compressed. Default: 1KiB."),
+        KeySpec::optional(
+            "level",
+            Integer { least: 1, most: 9 },
+            "From 1, the fastest, to 9, the smallest. Default: 5.",
+        ),
+        KeySpec::optional(
+            "streams",
+            Integer { least: 1, most: 100_000 },
+            "How many responses are compressed at a time; further ones are sent as they are. Default: 256.",
+        ),
+    ],
+);
