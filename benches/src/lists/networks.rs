@@ -53,7 +53,7 @@ fn add_range(mut from: u32, end: u32, networks: &mut Vec<Network>) {
     while let Some(left) = end.checked_sub(from).and_then(u32::checked_ilog2) {
         let bits = from.trailing_zeros().min(left);
         networks.push((Ipv4Addr::from_bits(from << 8), 24_u8.saturating_sub(bits as u8)));
-        from = from.saturating_add(1 << bits);
+        from = from.saturating_add(1_u32.checked_shl(bits).unwrap_or(BLOCKS));
     }
 }
 

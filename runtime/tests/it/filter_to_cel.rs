@@ -1,4 +1,5 @@
 //! Rules in the filter language as CEL: both give the same answers.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
