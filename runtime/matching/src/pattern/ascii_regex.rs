@@ -2,6 +2,7 @@
 
 use super::analysis::program_states;
 use super::compile::parse;
+use super::dfa_search::Search;
 use super::lazy_dfa::{Direction, LazyDfa, Stop};
 use super::meter::Meter;
 use super::metered_regex::{MOST_ASSUMED, STATE_BYTES_PER_STEP};
@@ -65,18 +66,62 @@ impl AsciiRegex {
     /// That of the meter, if the search costs more than is left.
     #[inline]
     pub fn is_match<M: Meter>(&self, ascii: &str, meter: &M) -> Result<bool, M::Error> {
-        let worst = self.states.saturating_mul(ascii.len()) / STATE_BYTES_PER_STEP;
+        match self.begin(ascii, meter) {
+            AsciiSearch::Ended(result) => result,
+            AsciiSearch::Going(mut search) => {
+                let outcome = search.search.run();
+                search.result(outcome)
+            }
+        }
+    }
+
+    /// Searches for the pattern as [`is_match`](Self::is_match) does, as far as that takes little time.
+    #[inline]
+    pub(super) fn begin<'s, M: Meter>(&'s self, ascii: &'s str, meter: M) -> AsciiSearch<'s, M> {
+        let worst = self.worst(ascii);
         if worst > MOST_ASSUMED
             && let Some(dfa) =
                 self.dfa.get_or_init(|| LazyDfa::new(&reduce(&parse(&self.pattern)?)?.hir, Direction::Forward))
         {
-            match dfa.search(ascii.as_bytes(), 0..ascii.len(), true, meter) {
-                Ok(end) => return Ok(end.is_some()),
-                Err(Stop::Spent(error)) => return Err(error),
-                Err(Stop::Undecided) => {}
-            }
+            let search = Search::new(dfa, ascii.as_bytes(), 0..ascii.len(), true, meter);
+            return AsciiSearch::Going(GoingSearch { regex: self, ascii, search });
         }
-        meter.charge(worst)?;
+        AsciiSearch::Ended(self.assume(ascii, &meter))
+    }
+
+    /// Searches with the engine whose cost is only known as a bound.
+    #[inline]
+    fn assume<M: Meter>(&self, ascii: &str, meter: &M) -> Result<bool, M::Error> {
+        meter.charge(self.worst(ascii))?;
         Ok(self.regex.is_match(ascii))
+    }
+
+    /// Bound of the steps of a search.
+    fn worst(&self, ascii: &str) -> usize {
+        self.states.saturating_mul(ascii.len()) / STATE_BYTES_PER_STEP
+    }
+}
+
+/// A search for a pattern in an ASCII text.
+pub(super) enum AsciiSearch<'s, M: Meter> {
+    Ended(Result<bool, M::Error>),
+    Going(GoingSearch<'s, M>),
+}
+
+/// A search with an automaton, which has not ended.
+pub(super) struct GoingSearch<'s, M> {
+    regex: &'s AsciiRegex,
+    ascii: &'s str,
+    pub(super) search: Search<'s, M>,
+}
+
+impl<M: Meter> GoingSearch<'_, M> {
+    /// The result of the search, which had this outcome.
+    pub(super) fn result(&self, outcome: Result<Option<usize>, Stop<M::Error>>) -> Result<bool, M::Error> {
+        match outcome {
+            Ok(end) => Ok(end.is_some()),
+            Err(Stop::Spent(error)) => Err(error),
+            Err(Stop::Undecided) => self.regex.assume(self.ascii, self.search.meter()),
+        }
     }
 }

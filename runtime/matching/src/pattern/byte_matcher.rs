@@ -3,8 +3,8 @@
 use super::anchored_dfa::AnchoredDfa;
 use super::byte_regex::ByteRegex;
 use super::compile::{MAX_BYTE_PROGRAM_BYTES, PatternError, Syntax, engine};
+use super::dfa_search::BYTES_PER_STEP;
 use super::lazy::LazyMatcher;
-use super::lazy_dfa::BYTES_PER_STEP;
 use super::matcher::{OverBudget, Undecided};
 use super::meter::Meter;
 use crate::MemoryBudget;

@@ -16,6 +16,15 @@ pub trait Meter {
     fn charge(&self, steps: usize) -> Result<(), Self::Error>;
 }
 
+impl<M: Meter> Meter for &M {
+    type Error = M::Error;
+
+    #[inline]
+    fn charge(&self, steps: usize) -> Result<(), M::Error> {
+        (**self).charge(steps)
+    }
+}
+
 /// A budget without a limit, for texts and patterns that are trusted.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unmetered;

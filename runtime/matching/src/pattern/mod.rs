@@ -11,7 +11,9 @@ mod byte_matcher;
 mod byte_regex;
 mod cache;
 mod compile;
+mod dfa_search;
 mod folding;
+mod interleaved;
 mod lazy;
 mod lazy_dfa;
 mod matcher;
@@ -22,6 +24,8 @@ mod small_alphabet;
 
 #[cfg(test)]
 mod byte_tests;
+#[cfg(test)]
+mod interleaved_tests;
 #[cfg(test)]
 mod metered_tests;
 #[cfg(test)]
@@ -44,5 +48,6 @@ pub use metered_regex::{Groups, MeteredRegex};
 pub use required::{Literals, RequiredLiterals, SHORTEST_SUBSTRING, required_literals};
 
 pub(crate) use compile::parse;
+pub(crate) use interleaved::Interleaved;
 pub(crate) use required::rated_literals;
 pub(crate) use small_alphabet::{Reduced, is_left_out, reduce};

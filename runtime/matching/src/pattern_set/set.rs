@@ -7,7 +7,7 @@ use super::required_bytes::{ByteMask, required_bytes};
 use super::required_literals::Gated;
 use super::table::{StateTable, TableMatches};
 use crate::MemoryBudget;
-use crate::pattern::{AsciiRegex, LazyMatcher, Meter, Reduced, parse, reduce};
+use crate::pattern::{AsciiRegex, Interleaved, LazyMatcher, Meter, Reduced, parse, reduce};
 use std::cell::Cell;
 
 /// Bytes of automata that are considered for merging, for each byte of memory for tables.
@@ -127,6 +127,47 @@ struct TextInput<'t> {
     steps: &'t Cell<usize>,
 }
 
+/// A lookup that is under way.
+struct Lookup<'l, H> {
+    input: TextInput<'l>,
+    /// The whole text is searched for these patterns. `None` until there is one.
+    searches: Option<Interleaved<'l, u32, Allowance<'l>>>,
+    hit: H,
+}
+
+impl<'l, H: FnMut(u32, PatternMatch)> Lookup<'l, H> {
+    #[inline]
+    fn hit(&mut self, id: u32, kind: PatternMatch) {
+        (self.hit)(id, kind);
+    }
+
+    /// Searches the text, which must be ASCII, for a pattern.
+    #[inline(never)]
+    fn search(&mut self, id: u32, regex: &'l AsciiRegex) {
+        let search = Cell::new(self.input.text.len().saturating_add(MAX_SEARCH_STEPS));
+        let allowance = Allowance { search, lookup: self.input.steps };
+        let searches = self.searches.get_or_insert_with(Interleaved::new);
+        searches.add((id, regex), self.input.text, allowance, &mut |id, found| report(&mut self.hit, id, found));
+    }
+
+    /// Ends all searches.
+    #[inline]
+    fn finish(&mut self) {
+        if let Some(searches) = &mut self.searches {
+            searches.finish(&mut |id, found| report(&mut self.hit, id, found));
+        }
+    }
+}
+
+/// Reports the result of a search.
+fn report(hit: &mut impl FnMut(u32, PatternMatch), id: u32, found: Result<bool, Exceeded>) {
+    match found {
+        Ok(true) => hit(id, PatternMatch::Certain),
+        Ok(false) => {}
+        Err(Exceeded) => hit(id, PatternMatch::Possible),
+    }
+}
+
 impl PatternSet {
     /// Builds the set of `patterns`, with tables of at most `table_bytes` bytes together. The id of a pattern is its index. The
     /// engines of patterns that no table decides are built on first use, with memory from `budget`.
@@ -237,7 +278,7 @@ impl PatternSet {
     }
 
     /// Calls `hit` once with the id of each pattern that matches or may match somewhere in `text`, in no particular order.
-    pub fn for_each(&self, text: &str, mut hit: impl FnMut(u32, PatternMatch)) {
+    pub fn for_each(&self, text: &str, hit: impl FnMut(u32, PatternMatch)) {
         let steps = Cell::new(text.len().saturating_add(MAX_LOOKUP_STEPS));
         let bytes = if self.tables.is_empty() && self.unmerged.is_empty() {
             ByteMask::ALL
@@ -245,19 +286,22 @@ impl PatternSet {
             ByteMask::of(text.as_bytes())
         };
         let input = TextInput { text, bytes, steps: &steps };
+        let mut lookup = Lookup { input, searches: None, hit };
         if text.is_ascii() {
-            self.for_each_in::<false>(input, &mut hit);
+            self.for_each_in::<false, _>(&mut lookup);
         } else {
-            self.for_each_in::<true>(input, &mut hit);
+            self.for_each_in::<true, _>(&mut lookup);
         }
+        lookup.finish();
     }
 
-    fn for_each_in<const SYMBOLS: bool>(&self, input: TextInput<'_>, hit: &mut impl FnMut(u32, PatternMatch)) {
+    fn for_each_in<'l, const SYMBOLS: bool, H: FnMut(u32, PatternMatch)>(&'l self, lookup: &mut Lookup<'l, H>) {
+        let input = lookup.input;
         let mut found = None;
         if let Some(gate) = &self.gate {
             let found = found.insert(gate.marks());
             gate.search(input.text.as_bytes(), found, |owner, task, found| {
-                self.visit::<SYMBOLS>(owner, &task, input, found, hit);
+                self.visit::<SYMBOLS, _>(owner, &task, found, lookup);
             });
         }
         let mut groups = self.tables.iter().filter(|group| group.bytes.meets(input.bytes));
@@ -267,30 +311,30 @@ impl PatternSet {
                 let all =
                     StateTable::find::<SYMBOLS, LANES>([&a.table, &b.table, &c.table, &d.table], input.text.as_bytes());
                 for (group, matches) in [a, b, c, d].into_iter().zip(all) {
-                    self.report::<SYMBOLS>(group, matches, input, found.as_ref(), hit);
+                    self.report::<SYMBOLS, _>(group, matches, found.as_ref(), lookup);
                 }
                 continue;
             }
             for group in lanes.into_iter().flatten() {
                 let [matches] = StateTable::find::<SYMBOLS, 1>([&group.table], input.text.as_bytes());
-                self.report::<SYMBOLS>(group, matches, input, found.as_ref(), hit);
+                self.report::<SYMBOLS, _>(group, matches, found.as_ref(), lookup);
             }
             break;
         }
         for &id in &self.unmerged {
-            self.decide::<SYMBOLS>(id, input, hit);
+            self.decide::<SYMBOLS, _>(id, lookup);
         }
     }
 
     /// Does what the gate says about a pattern, and adds the pattern to `found` if it is decided or marked.
-    fn visit<const SYMBOLS: bool>(
-        &self,
+    fn visit<'l, const SYMBOLS: bool, H: FnMut(u32, PatternMatch)>(
+        &'l self,
         owner: &Owner,
         task: &Task,
-        input: TextInput<'_>,
         found: &mut Marks,
-        hit: &mut impl FnMut(u32, PatternMatch),
+        lookup: &mut Lookup<'l, H>,
     ) {
+        let input = lookup.input;
         if let Task::SearchIn { window, looks } = task
             && !SYMBOLS
             && let Some(text) = input.text.get(window.clone())
@@ -301,16 +345,16 @@ impl PatternSet {
                 Ok(false) => return,
                 Ok(true) if !looks => {
                     found.insert(owner.id);
-                    return hit(owner.id, PatternMatch::Certain);
+                    return lookup.hit(owner.id, PatternMatch::Certain);
                 }
                 _ => {}
             }
         }
         found.insert(owner.id);
         match task {
-            Task::Match => hit(owner.id, PatternMatch::Certain),
+            Task::Match => lookup.hit(owner.id, PatternMatch::Certain),
             Task::Mark => {}
-            Task::Search | Task::SearchIn { .. } => self.decide::<SYMBOLS>(owner.id, input, hit),
+            Task::Search | Task::SearchIn { .. } => self.decide::<SYMBOLS, _>(owner.id, lookup),
         }
     }
 
@@ -319,41 +363,32 @@ impl PatternSet {
     }
 
     /// Reports what a table found.
-    fn report<const SYMBOLS: bool>(
-        &self,
+    fn report<'l, const SYMBOLS: bool, H: FnMut(u32, PatternMatch)>(
+        &'l self,
         group: &TableGroup,
         matches: TableMatches,
-        input: TextInput<'_>,
         marked: Option<&Marks>,
-        hit: &mut impl FnMut(u32, PatternMatch),
+        lookup: &mut Lookup<'l, H>,
     ) {
         let (certain, possible) = if SYMBOLS {
             (0, matches.certain | matches.unknown | group.ascii_only)
         } else {
             (matches.certain, matches.unknown)
         };
-        group.ids(certain).for_each(|id| hit(id, PatternMatch::Certain));
+        group.ids(certain).for_each(|id| lookup.hit(id, PatternMatch::Certain));
         let may_match = |id: &u32| {
             !self.member(*id).is_some_and(|member| member.marked) || marked.is_some_and(|marked| marked.has(*id))
         };
-        group.ids(possible).filter(may_match).for_each(|id| self.decide::<SYMBOLS>(id, input, hit));
+        group.ids(possible).filter(may_match).for_each(|id| self.decide::<SYMBOLS, _>(id, lookup));
     }
 
     /// Decides a pattern that no table decides.
-    fn decide<const SYMBOLS: bool>(&self, id: u32, input: TextInput<'_>, hit: &mut impl FnMut(u32, PatternMatch)) {
-        let Some(member) = self.member(id).filter(|member| member.bytes.meets(input.bytes)) else { return };
-        let searchable = !SYMBOLS && input.steps.get() != 0;
-        let regex = member.regex.as_ref().filter(|_| searchable).and_then(|regex| regex.get(AsciiRegex::within));
-        match regex {
-            Some(regex) => {
-                let search = Cell::new(input.text.len().saturating_add(MAX_SEARCH_STEPS));
-                match regex.is_match(input.text, &Allowance { search, lookup: input.steps }) {
-                    Ok(true) => hit(id, PatternMatch::Certain),
-                    Ok(false) => {}
-                    Err(Exceeded) => hit(id, PatternMatch::Possible),
-                }
-            }
-            None => hit(id, PatternMatch::Possible),
+    fn decide<'l, const SYMBOLS: bool, H: FnMut(u32, PatternMatch)>(&'l self, id: u32, lookup: &mut Lookup<'l, H>) {
+        let Some(member) = self.member(id).filter(|member| member.bytes.meets(lookup.input.bytes)) else { return };
+        let searchable = !SYMBOLS && lookup.input.steps.get() != 0;
+        match member.regex.as_ref().filter(|_| searchable).and_then(|regex| regex.get(AsciiRegex::within)) {
+            Some(regex) => lookup.search(id, regex),
+            None => lookup.hit(id, PatternMatch::Possible),
         }
     }
 }

@@ -1,0 +1,398 @@
+//! A search with a lazily built automaton, which can be interrupted after each byte, so that several searches can take turns.
+
+use super::lazy_dfa::{Built, BuiltGuard, Direction, LazyDfa, Stop};
+use super::meter::Meter;
+use regex_automata::Anchored;
+use regex_automata::hybrid::LazyStateID;
+use regex_automata::util::{prefilter::Prefilter, start};
+use std::ops::{ControlFlow, Range};
+
+/// Bytes of text read for each step charged.
+pub(super) const BYTES_PER_STEP: usize = 8;
+/// Steps charged for a missing transition, whatever the size of the states.
+const STEPS_PER_TRANSITION: usize = 4;
+/// Bytes of the states that a missing transition connects, for each step charged.
+const STATE_BYTES_PER_STEP: usize = 8;
+/// Bytes of text after which reading is charged while a search goes on.
+const UNCHARGED_BYTES: usize = 4096;
+/// The prefilter is no longer used after a search of it has skipped fewer bytes than this on average.
+const BYTES_PER_CANDIDATE: usize = 16;
+/// Calls of the prefilter before the average counts.
+const FIRST_CANDIDATES: usize = 8;
+/// Bytes read after a candidate of the prefilter, within which the automaton is expected to return to its start.
+const BYTES_AFTER_CANDIDATE: usize = 64;
+
+/// The result of a search: where it found a match.
+type Outcome<M> = Result<Option<usize>, Stop<<M as Meter>::Error>>;
+/// The outcome, if there is one yet.
+type Progress<M> = Result<ControlFlow<Option<usize>>, Stop<<M as Meter>::Error>>;
+
+/// A search that has begun.
+pub(super) struct Search<'s, M> {
+    dfa: &'s LazyDfa,
+    built: BuiltGuard<'s>,
+    meter: M,
+    /// Whether the first match that ends decides.
+    earliest: bool,
+    /// The text that is searched, and where it is in the whole text.
+    part: &'s [u8],
+    range: Range<usize>,
+    /// The byte before the first that is read.
+    outside: Option<u8>,
+    /// The byte after the last that is read.
+    beyond: Option<u8>,
+    /// The state in which no match has begun.
+    start: LazyStateID,
+    state: LazyStateID,
+    /// The last match found.
+    found: Option<usize>,
+    /// `None` if it is not worth asking.
+    prefilter: Option<&'s Prefilter>,
+    /// How often the prefilter was asked, and how many bytes it skipped.
+    candidates: usize,
+    skipped: usize,
+    /// Bytes of the range that were read, from the end where reading begins.
+    read: usize,
+    /// How many of them were charged.
+    charged: usize,
+}
+
+impl<'s, M: Meter> Search<'s, M> {
+    /// Prepares what [`LazyDfa::search`] does.
+    pub(super) fn new(dfa: &'s LazyDfa, text: &'s [u8], range: Range<usize>, earliest: bool, meter: M) -> Self {
+        let (before, after) =
+            (range.start.checked_sub(1).and_then(|at| text.get(at)).copied(), text.get(range.end).copied());
+        let (outside, beyond) = if dfa.direction == Direction::Forward { (before, after) } else { (after, before) };
+        Self {
+            dfa,
+            built: dfa.built(),
+            meter,
+            earliest,
+            part: text.get(range.clone()).unwrap_or_default(),
+            range,
+            outside,
+            beyond,
+            start: LazyStateID::default(),
+            state: LazyStateID::default(),
+            found: None,
+            prefilter: dfa.prefilter.as_ref(),
+            candidates: 0,
+            skipped: 0,
+            read: 0,
+            charged: 0,
+        }
+    }
+
+    /// Begins: to be called first, unless [`run`](Self::run) is.
+    pub(super) fn begin(&mut self) -> Result<(), Stop<M::Error>> {
+        self.start = self.start_state()?;
+        self.state = self.start;
+        Ok(())
+    }
+
+    /// Searches from the begin to the end.
+    pub(super) fn run(&mut self) -> Outcome<M> {
+        self.begin()?;
+        loop {
+            if let ControlFlow::Break(found) = self.skip()? {
+                return self.finish(found);
+            }
+            let stop = self.prefilter.map(|_| self.start).filter(|_| self.found.is_none());
+            self.read_on(UNCHARGED_BYTES, stop);
+            if stop == Some(self.state) && self.read < self.part.len() {
+                continue;
+            }
+            if let ControlFlow::Break(found) = self.step()? {
+                return self.finish(found);
+            }
+        }
+    }
+
+    /// Searches from the begin as long as the prefilter skips most of the text. Afterwards it is no longer used.
+    pub(super) fn run_filtered(&mut self) -> Progress<M> {
+        self.begin()?;
+        let mut end = 0;
+        while self.prefilter.is_some() {
+            if self.state == self.start {
+                if let ControlFlow::Break(found) = self.skip()? {
+                    return self.finish(found).map(ControlFlow::Break);
+                }
+                end = self.read.saturating_add(BYTES_AFTER_CANDIDATE);
+            } else if self.read >= end {
+                self.prefilter = None;
+                break;
+            }
+            self.read_on(end.saturating_sub(self.read), Some(self.start));
+            if (self.state != self.start || self.read >= self.part.len())
+                && let ControlFlow::Break(found) = self.step()?
+            {
+                return self.finish(found).map(ControlFlow::Break);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Charges what was read, if it is much, and skips to the next place where a match may begin, if none has.
+    fn skip(&mut self) -> Progress<M> {
+        if self.read.wrapping_sub(self.charged) > UNCHARGED_BYTES {
+            self.charge_read()?;
+        }
+        if self.state == self.start
+            && self.found.is_none()
+            && let Some(filter) = self.prefilter
+        {
+            let Some(found) = filter.find(self.part, (self.read..self.part.len()).into()) else {
+                self.read = self.part.len();
+                return Ok(ControlFlow::Break(None));
+            };
+            self.candidates = self.candidates.saturating_add(1);
+            self.skipped = self.skipped.saturating_add(found.start.saturating_sub(self.read));
+            self.read = found.start;
+            if self.candidates > FIRST_CANDIDATES && self.skipped / BYTES_PER_CANDIDATE < self.candidates {
+                self.prefilter = None;
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Reads a byte, builds the state that it leads to if that is not there, and tells what that state says. At the end of the text, tells
+    /// whether a match ends there.
+    pub(super) fn step(&mut self) -> Progress<M> {
+        let next = self.read.wrapping_add(1);
+        let byte = match self.dfa.direction {
+            Direction::Forward => self.part.get(self.read),
+            Direction::Backward => self.part.len().checked_sub(next).and_then(|at| self.part.get(at)),
+        };
+        let Some(&byte) = byte else { return self.step_beyond().map(ControlFlow::Break) };
+        let clears = self.built.cache.clear_count();
+        self.state = self.next(self.state, byte)?;
+        if self.state.is_tagged() {
+            // A match state says that a match ended before the byte.
+            if self.state.is_match() {
+                self.found = Some(self.place());
+                if self.earliest {
+                    return Ok(ControlFlow::Break(self.found));
+                }
+            } else if self.state.is_dead() {
+                return Ok(ControlFlow::Break(self.found));
+            } else if self.state.is_quit() {
+                return Err(Stop::Undecided);
+            }
+        }
+        if self.built.cache.clear_count() != clears && self.prefilter.is_some() {
+            self.start = self.start_state()?;
+        }
+        self.read = next;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Where the last match ended, if the byte beyond the range or the end of the text says that.
+    fn step_beyond(&mut self) -> Outcome<M> {
+        let end = match self.beyond {
+            Some(byte) => self.next(self.state, byte)?,
+            None => self.dfa.dfa.next_eoi_state(&mut self.built.cache, self.state).map_err(|_| Stop::Undecided)?,
+        };
+        if end.is_quit() {
+            return Err(Stop::Undecided);
+        }
+        Ok(if end.is_match() { Some(self.place()) } else { self.found })
+    }
+
+    /// The offset in the whole text of what is read next.
+    fn place(&self) -> usize {
+        match self.dfa.direction {
+            Direction::Forward => self.range.start.saturating_add(self.read),
+            Direction::Backward => self.range.end.saturating_sub(self.read),
+        }
+    }
+
+    /// Charges what was read.
+    pub(super) fn finish(&mut self, found: Option<usize>) -> Outcome<M> {
+        self.charge_read()?;
+        Ok(found)
+    }
+
+    /// Reads at most `most` bytes through states that exist and mean nothing, until one of them is `stop` or much has been read: the usual
+    /// case, in a loop of its own that does little else.
+    #[inline]
+    fn read_on(&mut self, most: usize, stop: Option<LazyStateID>) {
+        if self.state.is_tagged() || stop == Some(self.state) {
+            return;
+        }
+        let end = self.charged.saturating_add(UNCHARGED_BYTES).min(self.read.saturating_add(most)).min(self.part.len());
+        let reversed = (self.part.len().saturating_sub(end), self.part.len().saturating_sub(self.read));
+        let (state, count) = match self.dfa.direction {
+            Direction::Forward => self.follow(self.part.get(self.read..end).unwrap_or_default().iter(), stop),
+            Direction::Backward => {
+                self.follow(self.part.get(reversed.0..reversed.1).unwrap_or_default().iter().rev(), stop)
+            }
+        };
+        self.state = state;
+        self.read = self.read.saturating_add(count);
+    }
+
+    /// Returns the state that the bytes lead to, and the number of bytes read.
+    #[inline(always)]
+    fn follow<'t>(&self, bytes: impl Iterator<Item = &'t u8>, stop: Option<LazyStateID>) -> (LazyStateID, usize) {
+        let (dfa, cache) = (&*self.dfa.dfa, &self.built.cache);
+        let (mut state, mut count) = (self.state, 0_usize);
+        for &byte in bytes {
+            let next = dfa.next_state_untagged(cache, state, byte);
+            if next.is_tagged() {
+                break;
+            }
+            (state, count) = (next, count.wrapping_add(1));
+            if stop == Some(state) {
+                break;
+            }
+        }
+        (state, count)
+    }
+
+    /// Lets searches that read forward take turns after each byte, until one of them [cannot go on](Self::unstick). What the processor
+    /// waits for in one of them, it does for the others meanwhile.
+    #[inline]
+    pub(super) fn follow_in_turns<const N: usize>(searches: [&mut Self; N]) {
+        let parts = searches.each_ref().map(|search| {
+            let end = search.charged.saturating_add(UNCHARGED_BYTES).min(search.part.len());
+            search.part.get(search.read..end).unwrap_or_default()
+        });
+        let count = parts.iter().map(|part| part.len()).min().unwrap_or(0);
+        let mut states = searches.each_ref().map(|search| search.state);
+        if states.iter().any(LazyStateID::is_tagged) {
+            return;
+        }
+        let mut read = 0_usize;
+        {
+            let automata = searches.each_ref().map(|search| (&*search.dfa.dfa, &search.built.cache));
+            let parts = parts.map(|part| part.get(..count).unwrap_or_default());
+            while read < count {
+                let mut next = states;
+                let mut tagged = false;
+                for ((next, part), (dfa, cache)) in next.iter_mut().zip(&parts).zip(&automata) {
+                    let Some(&byte) = part.get(read) else { break };
+                    *next = dfa.next_state_untagged(cache, *next, byte);
+                    tagged |= next.is_tagged();
+                }
+                if tagged {
+                    break;
+                }
+                states = next;
+                read = read.wrapping_add(1);
+            }
+        }
+        for (search, state) in searches.into_iter().zip(states) {
+            search.state = state;
+            search.read = search.read.saturating_add(read);
+        }
+    }
+
+    /// Whether it cannot go on in turns before it did a step by itself.
+    fn is_stuck(&self) -> bool {
+        if self.state.is_tagged() || self.read.wrapping_sub(self.charged) >= UNCHARGED_BYTES {
+            return true;
+        }
+        let byte = self.part.get(self.read);
+        byte.is_none_or(|byte| self.dfa.dfa.next_state_untagged(&self.built.cache, self.state, *byte).is_tagged())
+    }
+
+    /// After taking turns: does what it takes to go on.
+    pub(super) fn unstick(&mut self) -> Progress<M> {
+        if !self.is_stuck() {
+            return Ok(ControlFlow::Continue(()));
+        }
+        if self.read.wrapping_sub(self.charged) >= UNCHARGED_BYTES {
+            self.charge_read()?;
+        }
+        match self.step()? {
+            ControlFlow::Break(found) => self.finish(found).map(ControlFlow::Break),
+            go_on => Ok(go_on),
+        }
+    }
+
+    /// Charges the bytes that were read and not charged.
+    pub(super) fn charge_read(&mut self) -> Result<(), Stop<M::Error>> {
+        let bytes = self.read.saturating_sub(self.charged);
+        self.charged = self.read;
+        self.charge(bytes / BYTES_PER_STEP)
+    }
+
+    fn charge(&self, steps: usize) -> Result<(), Stop<M::Error>> {
+        self.meter.charge(steps).map_err(Stop::Spent)
+    }
+
+    /// Who pays for the search.
+    pub(super) fn meter(&self) -> &M {
+        &self.meter
+    }
+
+    /// The state before the first byte, after the byte outside of the range.
+    fn start_state(&mut self) -> Result<LazyStateID, Stop<M::Error>> {
+        let anchored = if self.dfa.direction == Direction::Forward { Anchored::No } else { Anchored::Yes };
+        let config = start::Config::new().anchored(anchored).look_behind(self.outside);
+        let before = self.size();
+        let start = self.dfa.dfa.start_state(&mut self.built.cache, &config).map_err(|_| Stop::Undecided)?;
+        if self.size() == before {
+            self.charge(STEPS_PER_TRANSITION)?;
+        } else {
+            self.charge_built(before, None, start)?;
+        }
+        Ok(start)
+    }
+
+    /// Memory of the states in bytes, and how often they were dropped.
+    fn size(&self) -> (usize, usize) {
+        (self.built.cache.memory_usage(), self.built.cache.clear_count())
+    }
+
+    #[inline]
+    fn next(&mut self, state: LazyStateID, byte: u8) -> Result<LazyStateID, Stop<M::Error>> {
+        if !state.is_tagged() {
+            let next = self.dfa.dfa.next_state_untagged(&self.built.cache, state, byte);
+            if !next.is_unknown() {
+                return Ok(next);
+            }
+        }
+        self.build(state, byte)
+    }
+
+    /// The next state, which is built if it is not there, and charged.
+    #[cold]
+    fn build(&mut self, state: LazyStateID, byte: u8) -> Result<LazyStateID, Stop<M::Error>> {
+        let tagged = state.is_tagged();
+        let column = self.dfa.dfa.byte_classes().get(byte);
+        let missing = !tagged || !self.built.known.contains(&(state, column));
+        let before = self.size();
+        let next = self.dfa.dfa.next_state(&mut self.built.cache, state, byte).map_err(|_| Stop::Undecided)?;
+        if missing {
+            self.charge_built(before, Some(state), next)?;
+            if tagged && self.built.cache.clear_count() == before.1 {
+                self.built.known.insert((state, column));
+            }
+        }
+        Ok(next)
+    }
+
+    /// Charges a transition that was missing, and remembers the size of its target if that is new.
+    fn charge_built(
+        &mut self,
+        (bytes, clears): (usize, usize),
+        from: Option<LazyStateID>,
+        to: LazyStateID,
+    ) -> Result<(), Stop<M::Error>> {
+        let Built { cache, sizes, known } = &mut **self.built;
+        let from = from.and_then(|state| sizes.get(&state).copied()).unwrap_or(0_usize);
+        let usage = cache.memory_usage();
+        if cache.clear_count() != clears {
+            sizes.clear();
+            known.clear();
+            // The new state is among the few that are left, of unknown size.
+            sizes.insert(to, from);
+        } else if let Some(grown) = usage.checked_sub(bytes).filter(|grown| *grown > 0) {
+            sizes.insert(to, grown);
+        }
+        let both = from.saturating_add(sizes.get(&to).copied().unwrap_or(0));
+        let steps = both.saturating_mul(self.dfa.overhead) / STATE_BYTES_PER_STEP;
+        self.charge(steps.saturating_add(STEPS_PER_TRANSITION))
+    }
+}

@@ -1,0 +1,83 @@
+//! Searches for several patterns that take turns after each byte.
+//!
+//! A search with an automaton waits for memory most of the time: each state is known only when the one before was looked up. Searches that
+//! take turns wait at the same time.
+
+use super::ascii_regex::{AsciiRegex, AsciiSearch, GoingSearch};
+use super::dfa_search::Search;
+use super::meter::Meter;
+use std::ops::ControlFlow;
+
+/// Most searches that take turns.
+const LANES: usize = 4;
+
+/// Searches of one text, each with a tag.
+pub(crate) struct Interleaved<'s, T, M> {
+    lanes: [Option<(T, GoingSearch<'s, M>)>; LANES],
+}
+
+impl<'s, T, M: Meter> Interleaved<'s, T, M> {
+    pub(crate) fn new() -> Self {
+        Self { lanes: [const { None }; LANES] }
+    }
+
+    /// Searches for a pattern in a text, which must be ASCII. `done` gets the tag and the result of each search that ends, of this one or of
+    /// those that were added before.
+    pub(crate) fn add(
+        &mut self,
+        (tag, regex): (T, &'s AsciiRegex),
+        ascii: &'s str,
+        meter: M,
+        done: &mut impl FnMut(T, Result<bool, M::Error>),
+    ) {
+        let mut going = match regex.begin(ascii, meter) {
+            AsciiSearch::Ended(result) => return done(tag, result),
+            AsciiSearch::Going(going) => going,
+        };
+        let outcome = match going.search.run_filtered() {
+            Ok(ControlFlow::Continue(())) => {
+                while self.lanes.iter().all(Option::is_some) {
+                    self.take_turns(done);
+                }
+                if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.is_none()) {
+                    *lane = Some((tag, going));
+                }
+                return;
+            }
+            Ok(ControlFlow::Break(found)) => Ok(found),
+            Err(stop) => Err(stop),
+        };
+        done(tag, going.result(outcome));
+    }
+
+    /// Ends all searches.
+    pub(crate) fn finish(&mut self, done: &mut impl FnMut(T, Result<bool, M::Error>)) {
+        while self.lanes.iter().any(Option::is_some) {
+            self.take_turns(done);
+        }
+    }
+
+    /// Lets the searches take turns until one of them cannot go on, and lets that one go on by itself, or end.
+    fn take_turns(&mut self, done: &mut impl FnMut(T, Result<bool, M::Error>)) {
+        let mut open = self.lanes.iter_mut().flatten().map(|(_, going)| &mut going.search);
+        match [open.next(), open.next(), open.next(), open.next()] {
+            [Some(a), Some(b), Some(c), Some(d)] => Search::follow_in_turns([a, b, c, d]),
+            [Some(a), Some(b), Some(c), None] => Search::follow_in_turns([a, b, c]),
+            [Some(a), Some(b), ..] => Search::follow_in_turns([a, b]),
+            [Some(a), ..] => Search::follow_in_turns([a]),
+            [None, ..] => {}
+        }
+        for lane in &mut self.lanes {
+            let Some((_, going)) = lane else { continue };
+            let outcome = match going.search.unstick() {
+                Ok(ControlFlow::Continue(())) => continue,
+                Ok(ControlFlow::Break(found)) => Ok(found),
+                Err(stop) => Err(stop),
+            };
+            let result = going.result(outcome);
+            if let Some((tag, _)) = lane.take() {
+                done(tag, result);
+            }
+        }
+    }
+}
