@@ -98,8 +98,9 @@ impl<'s, M: Meter> Search<'s, M> {
                 return self.finish(found);
             }
             let stop = self.prefilter.map(|_| self.start).filter(|_| self.found.is_none());
+            let before = self.read;
             self.read_on(UNCHARGED_BYTES, stop);
-            if stop == Some(self.state) && self.read < self.part.len() {
+            if stop == Some(self.state) && self.read > before && self.read < self.part.len() {
                 continue;
             }
             if let ControlFlow::Break(found) = self.step()? {
@@ -122,8 +123,9 @@ impl<'s, M: Meter> Search<'s, M> {
                 self.prefilter = None;
                 break;
             }
+            let before = self.read;
             self.read_on(end.saturating_sub(self.read), Some(self.start));
-            if (self.state != self.start || self.read >= self.part.len())
+            if (self.state != self.start || self.read == before || self.read >= self.part.len())
                 && let ControlFlow::Break(found) = self.step()?
             {
                 return self.finish(found).map(ControlFlow::Break);
@@ -134,9 +136,7 @@ impl<'s, M: Meter> Search<'s, M> {
 
     /// Charges what was read, if it is much, and skips to the next place where a match may begin, if none has.
     fn skip(&mut self) -> Progress<M> {
-        if self.read.wrapping_sub(self.charged) > UNCHARGED_BYTES {
-            self.charge_read()?;
-        }
+        self.charge_much()?;
         if self.state == self.start
             && self.found.is_none()
             && let Some(filter) = self.prefilter
@@ -207,16 +207,16 @@ impl<'s, M: Meter> Search<'s, M> {
     }
 
     /// Charges what was read.
-    pub(super) fn finish(&mut self, found: Option<usize>) -> Outcome<M> {
+    fn finish(&mut self, found: Option<usize>) -> Outcome<M> {
         self.charge_read()?;
         Ok(found)
     }
 
-    /// Reads at most `most` bytes through states that exist and mean nothing, until one of them is `stop` or much has been read: the usual
+    /// Reads at most `most` bytes through states that exist and mean nothing, until one leads to `stop` or much has been read: the usual
     /// case, in a loop of its own that does little else.
     #[inline]
     fn read_on(&mut self, most: usize, stop: Option<LazyStateID>) {
-        if self.state.is_tagged() || stop == Some(self.state) {
+        if self.state.is_tagged() {
             return;
         }
         let end = self.charged.saturating_add(UNCHARGED_BYTES).min(self.read.saturating_add(most)).min(self.part.len());
@@ -301,17 +301,20 @@ impl<'s, M: Meter> Search<'s, M> {
         if !self.is_stuck() {
             return Ok(ControlFlow::Continue(()));
         }
-        if self.read.wrapping_sub(self.charged) >= UNCHARGED_BYTES {
-            self.charge_read()?;
-        }
+        self.charge_much()?;
         match self.step()? {
             ControlFlow::Break(found) => self.finish(found).map(ControlFlow::Break),
             go_on => Ok(go_on),
         }
     }
 
+    /// Charges what was read, if it is much.
+    fn charge_much(&mut self) -> Result<(), Stop<M::Error>> {
+        if self.read.wrapping_sub(self.charged) >= UNCHARGED_BYTES { self.charge_read() } else { Ok(()) }
+    }
+
     /// Charges the bytes that were read and not charged.
-    pub(super) fn charge_read(&mut self) -> Result<(), Stop<M::Error>> {
+    fn charge_read(&mut self) -> Result<(), Stop<M::Error>> {
         let bytes = self.read.saturating_sub(self.charged);
         self.charged = self.read;
         self.charge(bytes / BYTES_PER_STEP)
@@ -394,5 +397,32 @@ impl<'s, M: Meter> Search<'s, M> {
         let both = from.saturating_add(sizes.get(&to).copied().unwrap_or(0));
         let steps = both.saturating_mul(self.dfa.overhead) / STATE_BYTES_PER_STEP;
         self.charge(steps.saturating_add(STEPS_PER_TRANSITION))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::compile::parse;
+    use super::super::meter::Unmetered;
+    use super::{Direction, LazyDfa, Search};
+    use std::ops::ControlFlow;
+
+    /// After each place where a match may begin, the search returns to the prefilter, and asks it once.
+    #[test]
+    fn the_prefilter_is_asked_once_for_each_candidate() {
+        const CANDIDATES: usize = 40;
+        let dfa = LazyDfa::new(&parse("needle[0-9]+x").unwrap(), Direction::Forward).unwrap();
+        let text = format!("{}needle12y", "-".repeat(300)).repeat(CANDIDATES) + "--";
+        let search = || Search::new(&dfa, text.as_bytes(), 0..text.len(), true, Unmetered);
+        let mut alone = search();
+        assert!(matches!(alone.run(), Ok(None)));
+        let mut in_turns = search();
+        assert!(matches!(in_turns.run_filtered(), Ok(ControlFlow::Break(None))));
+        for search in [alone, in_turns] {
+            // The last time it finds none.
+            assert_eq!(search.candidates, CANDIDATES);
+            assert!(search.prefilter.is_some());
+            assert_eq!(search.read, text.len());
+        }
     }
 }
