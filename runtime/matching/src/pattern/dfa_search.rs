@@ -90,7 +90,7 @@ impl<'s, M: Meter> Search<'s, M> {
         Ok(())
     }
 
-    /// Searches from the begin to the end.
+    /// Searches from the start to the end.
     pub(super) fn run(&mut self) -> Outcome<M> {
         self.begin()?;
         loop {
@@ -109,7 +109,7 @@ impl<'s, M: Meter> Search<'s, M> {
         }
     }
 
-    /// Searches from the begin as long as the prefilter skips most of the text. Afterwards it is no longer used.
+    /// Searches from the start as long as the prefilter skips most of the text. Afterwards it is no longer used.
     pub(super) fn run_filtered(&mut self) -> Progress<M> {
         self.begin()?;
         let mut end = 0;
@@ -287,7 +287,7 @@ impl<'s, M: Meter> Search<'s, M> {
         }
     }
 
-    /// Whether it cannot go on in turns before it did a step by itself.
+    /// Whether it has to do a [`step`](Self::step) before it can take turns again.
     fn is_stuck(&self) -> bool {
         if self.state.is_tagged() || self.read.wrapping_sub(self.charged) >= UNCHARGED_BYTES {
             return true;
@@ -296,7 +296,7 @@ impl<'s, M: Meter> Search<'s, M> {
         byte.is_none_or(|byte| self.dfa.dfa.next_state_untagged(&self.built.cache, self.state, *byte).is_tagged())
     }
 
-    /// After taking turns: does what it takes to go on.
+    /// Does the step after which it can take turns again, if it needs one.
     pub(super) fn unstick(&mut self) -> Progress<M> {
         if !self.is_stuck() {
             return Ok(ControlFlow::Continue(()));

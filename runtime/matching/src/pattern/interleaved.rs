@@ -57,7 +57,7 @@ impl<'s, T, M: Meter> Interleaved<'s, T, M> {
         }
     }
 
-    /// Lets the searches take turns until one of them cannot go on, and lets that one go on by itself, or end.
+    /// Lets the searches take turns until one of them cannot go on, and lets that one do a single step, or end.
     fn take_turns(&mut self, done: &mut impl FnMut(T, Result<bool, M::Error>)) {
         let mut open = self.lanes.iter_mut().flatten().map(|(_, going)| &mut going.search);
         match [open.next(), open.next(), open.next(), open.next()] {
