@@ -1,6 +1,6 @@
 //! The check of a configuration with everything that it names, and its description.
 
-use crate::config::{Balance, Config, counted, first_names};
+use crate::config::{Balance, Config, LogOutput, counted, first_names};
 use crate::error::Error;
 use crate::file_stamps::check_end_markers;
 use crate::list_control::AdminToken;
@@ -20,7 +20,7 @@ impl Config {
     }
 
     /// Checks the same, and returns what is configured, as a text for people: listeners, certificates with names and ends, upstreams, routes in the
-    /// order in which they are tried, rules by phase, limits.
+    /// order in which they are tried, rules by phase, lists, where logs and spans go, limits.
     ///
     /// # Errors
     /// Returns all errors in these files, each with its position.
@@ -39,6 +39,7 @@ impl Config {
             let _ = writeln!(text, "compression\n  {}", compression.settings());
         }
         describe_policy(&config.policy, &policy, &mut text);
+        config.describe_records(&mut text);
         let (limits, timeouts) = (&config.limits, &config.timeouts);
         let _ = writeln!(
             text,
@@ -134,6 +135,24 @@ impl Config {
         }
         Ok(())
     }
+
+    /// Where lines and spans of requests go.
+    fn describe_records(&self, text: &mut String) {
+        let log = self.access_log.as_ref().map(|output| match output {
+            LogOutput::Stdout => "standard output".to_owned(),
+            LogOutput::File(file) => file.display().to_string(),
+        });
+        let traces = self.traces.as_ref().and_then(|traces| Some((traces.sampled, &traces.export.as_ref()?.url)));
+        if log.is_some() || traces.is_some() {
+            text.push_str("records\n");
+        }
+        if let Some(log) = log {
+            let _ = writeln!(text, "  access log: {log}");
+        }
+        if let Some((share, url)) = traces {
+            let _ = writeln!(text, "  spans to {url}, of {share} of the traces that start here");
+        }
+    }
 }
 
 fn describe_policy(file: &Path, policy: &Policy, text: &mut String) {
@@ -145,6 +164,10 @@ fn describe_policy(file: &Path, policy: &Policy, text: &mut String) {
             let (count, shown) = (counted(names.len(), "rule"), first_names(&names, SHOWN));
             let _ = writeln!(text, "  {}: {count}: {shown}", phase.name());
         }
+    }
+    for list in policy.lists().iter().flat_map(|lists| lists.load().infos().collect::<Vec<_>>()) {
+        let entries = if list.entries == 1 { "entry" } else { "entries" };
+        let _ = writeln!(text, "  list {}: {}, {} {entries}", list.name, list.kind, list.entries);
     }
 }
 

@@ -57,7 +57,7 @@ impl Proxy {
         lists.replace_policy(&first.policy, || {})?;
         let (log, writer) = config.access_log.as_ref().map(AccessLog::open).transpose()?.unzip();
         let state = Arc::new(State::new(file.to_owned(), demo.local_addr()?, first, lists, log));
-        file_limit::check(&config);
+        file_limit::raise(&config);
         let mut server = Server::new_with_opt_and_conf(None, server_conf(&config));
 
         let mut inherited = InheritedSockets::take()?;

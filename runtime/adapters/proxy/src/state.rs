@@ -5,6 +5,7 @@ use crate::brief_entry;
 use crate::config::{Config, Listener};
 use crate::error::Error;
 use crate::event_history::EventHistory;
+use crate::file_limit;
 use crate::file_stamps::{FileStamps, check_end_markers};
 use crate::generation::Generation;
 use crate::hand_over::{Listening, Predecessor};
@@ -164,6 +165,7 @@ impl State {
         self.metrics.reloaded(next.is_ok());
         match next {
             Ok(next) => {
+                file_limit::raise(&next.config);
                 let changes = next.changes_since(&before);
                 self.changed.send_modify(|number| *number = number.wrapping_add(1));
                 log::info!("{cause}; now in force: {changes}");

@@ -70,12 +70,14 @@ fn a_configuration_is_described() {
     authority.server(&["one.example", "*.two.example"]).write(&folder, "one");
     folder.write(
         "policy.yaml",
-        "request:\n  - { name: first, deny: 403 }\nresponse:\n  - { name: second, setHeaders: { a: b } }\n",
+        "lists: { blocked: { kind: addresses, entries: [192.0.2.0/24] } }\n\
+         request:\n  - { name: first, deny: 403 }\nresponse:\n  - { name: second, setHeaders: { a: b } }\n",
     );
     let text = "listeners: [{ address: 127.0.0.1:8443, tls: { certificates: [{ chain: one.pem, key: one.key }] } }]\npolicy: policy.yaml\n\
                 upstreams: [{ name: a, servers: [{ address: 127.0.0.1:9000, weight: 3 }], ejection: {} }, { name: b, demo: true }]\n\
                 routes: [{ host: '*.example', path: /x, upstream: a, retry: {}, compression: false }, { path: /down, answer: { status: 503 } }, { split: [{ upstream: a, weight: 1 }, { upstream: b, weight: 2 }] }]\n\
-                compression: { types: [text/html], level: 9 }\n";
+                compression: { types: [text/html], level: 9 }\n\
+                accessLog: '-'\ntraces: { sampled: 0.5, export: { url: 'http://127.0.0.1:4318/v1/traces' } }\n";
     let file = folder.write("proxy.yaml", text);
     let summary = Config::summary(&file).unwrap_or_else(|error| panic!("{error}"));
     for part in [
@@ -91,6 +93,9 @@ fn a_configuration_is_described() {
         "* -> a (1), b (2) by address",
         "request: 1 rule: first",
         "response: 1 rule: second",
+        "list blocked: addresses, 1 entry\n",
+        "access log: standard output",
+        "spans to http://127.0.0.1:4318/v1/traces, of 0.5 of the traces",
         "10000 open requests",
     ] {
         assert!(summary.contains(part), "{part} in\n{summary}");

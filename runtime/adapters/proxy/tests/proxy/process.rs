@@ -214,3 +214,29 @@ fn a_user_signal_opens_a_new_log() {
     eventually(|| lines() == 1, || "a line in the new log".into());
     assert!(get(process.metrics, "/metrics").text().contains("\ncelero_policy_reloads 0\n"));
 }
+
+/// The soft limit of open files is often 1024, however many the hard one allows.
+#[test]
+fn as_many_files_may_be_open_as_connections_need() {
+    let folder = Folder::new();
+    folder.write("policy.yaml", "");
+    let rest = |connections: u32| config(&format!("{DEMO}limits: {{ connections: {connections} }}\n"));
+    let file = folder.write("proxy.yaml", &rest(200));
+    let script = format!(
+        "ulimit -n 600 && ulimit -S -n 256 && exec {} --config {}",
+        env!("CARGO_BIN_EXE_celero-proxy"),
+        file.display()
+    );
+    let process = Process::spawn(Command::new("sh").arg("-c").arg(script));
+    let may_open = |files: u32| {
+        let page = || get(process.metrics, "/metrics").text();
+        eventually(|| page().contains(&format!("\nprocess_max_fds {files}\n")), page);
+    };
+    // Two for each connection, and some more.
+    may_open(464);
+    folder.write("proxy.yaml", &rest(300));
+    may_open(600);
+    let expected =
+        "WARN  limits.connections is 300, for 1 listener up to 664 open files, but the system allows the process 600 ";
+    eventually(|| process.said().contains(expected), || process.said());
+}
