@@ -3,6 +3,7 @@
 //! The pages link to files outside `docs/`, such as `ARCHITECTURE.md` and the examples. mdBook copies only `docs/`, so these links would
 //! lead nowhere. [`complete`] adds the linked files to the book as pages, and turns the links to them.
 
+pub mod console;
 pub mod markdown;
 
 use markdown::link_spans;

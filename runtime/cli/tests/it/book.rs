@@ -1,8 +1,7 @@
 //! The commands on the pages of `docs/` and in the README: each runs, and prints what the page shows. `BLESS=1` writes the output anew.
 //!
-//! In a block of `console` a line that starts with `$ ` is a command; two blanks and `#` begin a comment. The lines after it are what it
-//! prints (standard output, then standard error); `...` stands for any number of lines, or for the rest of its line, and no line at all is not compared. Commands
-//! exit with 0, the last one of a block with `exit=1` in its fence with 1. Only `celero` and `cargo run -p celero-cli --` run here.
+//! `tests/book/src/console.rs` says how a block of `console` is read; two blanks and `#` begin a comment. What a command prints is its standard output, then its
+//! standard error. Commands exit with 0, the last one of a block with `exit=1` in its fence with 1. Only `celero` and `cargo run -p celero-cli --` run here.
 
 #![expect(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests")]
 
@@ -10,7 +9,12 @@
 #[expect(unreachable_pub, reason = "shared with the tests of the pages")]
 mod markdown;
 
+#[path = "../../../../tests/book/src/console.rs"]
+#[expect(unreachable_pub, reason = "shared with the tests of other pages")]
+mod console;
+
 use crate::support::command;
+use console::{commands, lines, shows};
 use markdown::{Block, blocks};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -72,25 +76,11 @@ fn arguments(line: &str) -> Option<(Vec<String>, String)> {
     Some((arguments.iter().map(|&word| word.to_owned()).collect(), input))
 }
 
-/// Whether `shown`, in which `...` stands for any lines, is `actual`.
-fn shows(shown: &[&str], actual: &[&str]) -> bool {
-    match shown.split_first() {
-        None => actual.is_empty(),
-        Some((&"...", rest)) => (0..=actual.len()).any(|skip| shows(rest, &actual[skip..])),
-        Some((line, rest)) => actual.split_first().is_some_and(|(first, others)| {
-            let same = line.strip_suffix("...").map_or(first == line, |start| first.starts_with(start));
-            same && shows(rest, others)
-        }),
-    }
-}
-
 /// Runs the commands of a block in `folder`. Returns its body with their actual output.
 fn run(block: &Block<'_>, folder: &Path, place: &str, wrong: &mut String) -> String {
     let mut actual_body = String::new();
-    let commands: Vec<&str> =
-        format!("\n{}", block.body).split("\n$ ").skip(1).map(|c| c.to_owned().leak() as &str).collect();
-    for (i, lines) in commands.iter().enumerate() {
-        let (line, shown) = lines.split_once('\n').unwrap_or((lines, ""));
+    let commands = commands(block.body);
+    for (i, &(line, shown)) in commands.iter().enumerate() {
         let Some((arguments, input)) = arguments(line) else {
             let _ = writeln!(wrong, "{place}: `{line}` can't run here: mark the block with no-run=\"reason\"");
             continue;
@@ -105,8 +95,7 @@ fn run(block: &Block<'_>, folder: &Path, place: &str, wrong: &mut String) -> Str
         if output.status.code() != Some(code) {
             let _ = writeln!(wrong, "{place}: `{line}` exits with {:?}, not {code}:\n{text}", output.status.code());
         }
-        let lines = |text: &'static str| text.lines().map(str::trim_end).collect::<Vec<_>>();
-        let (shown_lines, actual) = (lines(shown.to_owned().leak()), lines(text.trim_end().to_owned().leak()));
+        let (shown_lines, actual) = (lines(shown), lines(text.trim_end()));
         let compared = !shown.trim().is_empty();
         if compared && !shows(&shown_lines, &actual) {
             let _ = writeln!(wrong, "{place}: `{line}` prints\n{text}\nnot\n{shown}");

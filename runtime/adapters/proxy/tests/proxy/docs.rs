@@ -1,10 +1,12 @@
 //! `docs/proxy.md` and the files in `examples/` agree with the code.
 
 use crate::client::get;
-use crate::running::{Folder, Running, workspace};
+use crate::running::{Folder, Running, say, workspace};
 use celero_proxy::config::Config;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 fn page() -> String {
     std::fs::read_to_string(workspace().join("docs/proxy.md")).unwrap()
@@ -77,6 +79,35 @@ fn every_metric_is_described() {
     for name in names {
         assert!(page.contains(&format!("`{name}`")), "{name} is not described");
     }
+}
+
+/// What systemd thinks of the unit: no mistake, and little that a process which was taken over could do.
+#[test]
+fn systemd_accepts_the_units() {
+    let folder = Folder::new();
+    let analyze = |arguments: &[&str], files: &[&Path]| {
+        let output = Command::new("systemd-analyze").args(arguments).args(files).output().unwrap();
+        let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+        // An unknown key is a line with the file's path, and no failure.
+        (output.status.success() && !said.contains(&*folder.0.to_string_lossy()), said)
+    };
+    if Command::new("systemd-analyze").arg("--version").stdout(Stdio::null()).status().is_err() {
+        say("left out: there is no systemd-analyze");
+        return;
+    }
+    let unit = |name: &str| std::fs::read_to_string(workspace().join("packaging").join(name)).unwrap();
+    let service = unit("celero-proxy.service").replace("/usr/bin/celero-proxy", env!("CARGO_BIN_EXE_celero-proxy"));
+    let socket = folder.write("celero-proxy.socket", &unit("celero-proxy.socket"));
+    let file = folder.write("celero-proxy.service", &service);
+    let (fine, said) = analyze(&["verify"], &[&file, &socket]);
+    assert!(fine, "{said}");
+    let (fine, said) = analyze(&["security", "--offline=true", "--threshold=18"], &[&file]);
+    assert!(fine, "{said}");
+    // Both tests can fail.
+    let file = folder.write("celero-proxy.service", &service.replace("UMask=0027", "UMsk=0027"));
+    assert!(!analyze(&["verify"], &[&file, &socket]).0);
+    let file = folder.write("celero-proxy.service", &service.replace("NoNewPrivileges=yes", ""));
+    assert!(!analyze(&["security", "--offline=true", "--threshold=18"], &[&file]).0);
 }
 
 /// The texts under a key of a ConfigMap.

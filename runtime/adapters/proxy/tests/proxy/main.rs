@@ -32,6 +32,7 @@ mod operators;
 mod overload;
 mod phases;
 mod process;
+mod quickstart;
 mod rate_limit_server;
 mod raw_h2;
 mod recorder;
