@@ -39,7 +39,7 @@ impl Config {
             let _ = writeln!(text, "compression\n  {}", compression.settings());
         }
         describe_policy(&config.policy, &policy, &mut text);
-        config.describe_records(&mut text);
+        config.describe_records(&mut text)?;
         let (limits, timeouts) = (&config.limits, &config.timeouts);
         let _ = writeln!(
             text,
@@ -89,6 +89,9 @@ impl Config {
         }
         if let Some(admin) = &self.admin {
             AdminToken::load(&admin.token)?;
+            if let Some(file) = &admin.list_changes {
+                check_folder("listChanges", file)?;
+            }
             let kept = admin.list_changes.as_ref().map(|file| format!("kept in {}", file.display()));
             let kept = kept.unwrap_or_else(|| "lost when the proxy stops".to_owned());
             let _ = writeln!(
@@ -137,7 +140,10 @@ impl Config {
     }
 
     /// Where lines and spans of requests go.
-    fn describe_records(&self, text: &mut String) {
+    fn describe_records(&self, text: &mut String) -> Result<(), Error> {
+        if let Some(LogOutput::File(file)) = &self.access_log {
+            check_folder("accessLog", file)?;
+        }
         let log = self.access_log.as_ref().map(|output| match output {
             LogOutput::Stdout => "standard output".to_owned(),
             LogOutput::File(file) => file.display().to_string(),
@@ -152,6 +158,19 @@ impl Config {
         if let Some((share, url)) = traces {
             let _ = writeln!(text, "  spans to {url}, of {share} of the traces that start here");
         }
+        Ok(())
+    }
+}
+
+/// Refuses a file that can't be created because its folder is missing.
+fn check_folder(key: &str, file: &Path) -> Result<(), Error> {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => Err(Error::new(format!(
+            "error: {}, the file of `{key}`: there is no folder {}",
+            file.display(),
+            folder.display()
+        ))),
+        _ => Ok(()),
     }
 }
 

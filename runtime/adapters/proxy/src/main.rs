@@ -33,7 +33,12 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(std::io::stderr(), "{error}");
+            // Whoever collects the log as JSON gets the reason in it.
+            if arguments.log_format == LogFormat::Json && arguments.log >= log::Level::Error && !arguments.check {
+                log::error!("{error}");
+            } else {
+                let _ = writeln!(std::io::stderr(), "{error}");
+            }
             ExitCode::FAILURE
         }
     }

@@ -102,6 +102,27 @@ fn a_configuration_is_described() {
     }
 }
 
+/// What could not be written is known before the proxy starts.
+#[test]
+fn folders_of_files_that_are_written_must_exist() {
+    let folder = Folder::new();
+    folder.write("policy.yaml", "");
+    folder.write("token", &"t".repeat(32));
+    let rest = "upstreams: [{ name: b, demo: true }]\nroutes: [{ upstream: b }]\npolicy: policy.yaml\nlisteners: [{ address: 127.0.0.1:0 }]\n";
+    for (key, text) in [
+        ("accessLog", "accessLog: FOLDER/file\n"),
+        ("listChanges", "metrics: 127.0.0.1:0\nadmin: { token: token, listChanges: FOLDER/file }\n"),
+    ] {
+        let write = |place: &str| folder.write("proxy.yaml", &format!("{rest}{}", text.replace("FOLDER", place)));
+        Config::check(&write(".")).unwrap_or_else(|error| panic!("{error}"));
+        let error = Config::check(&write("missing")).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("the file of `{key}`: there is no folder ")) && error.contains("missing"),
+            "{error}"
+        );
+    }
+}
+
 #[test]
 fn a_reload_says_what_differs() {
     let folder = Folder::new();

@@ -215,6 +215,24 @@ fn a_user_signal_opens_a_new_log() {
     assert!(get(process.metrics, "/metrics").text().contains("\ncelero_policy_reloads 0\n"));
 }
 
+/// Whoever reads JSON can read why the proxy did not start.
+#[test]
+fn an_error_at_the_start_is_json_too() {
+    let folder = Folder::new();
+    folder.write("policy.yaml", "request: [{ deny: treu }]\n");
+    let file = folder.write("proxy.yaml", &config(DEMO));
+    let run = |format: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_celero-proxy"));
+        let output = command.args(["--log-format", format, "--config"]).arg(&file).output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let line: serde_json::Value = serde_json::from_str(&run("json")).unwrap();
+    assert_eq!(line["level"], "error");
+    assert!(line["message"].as_str().unwrap().starts_with("error[policy-value]: "), "{line}");
+    assert!(run("text").starts_with("error[policy-value]: "));
+}
+
 /// The soft limit of open files is often 1024, however many the hard one allows.
 #[test]
 fn as_many_files_may_be_open_as_connections_need() {
