@@ -106,3 +106,20 @@ fn the_book_has_all_pages() {
         chapters.iter().enumerate().filter(|(i, c)| chapters.iter().take(*i).any(|d| d == *c)).collect();
     assert!(twice.is_empty(), "docs/SUMMARY.md has {twice:?} twice");
 }
+
+/// A row that no head stands above is shown as text.
+#[test]
+fn rows_are_in_tables() {
+    let mut wrong = Vec::new();
+    for page in pages() {
+        let prose = celero_book::markdown::prose(&page.text);
+        let lines: Vec<&str> = prose.lines().collect();
+        for (i, line) in lines.iter().enumerate().filter(|(_, line)| line.starts_with('|')) {
+            let begins = i == 0 || lines.get(i - 1).is_none_or(|before| !before.starts_with('|'));
+            if begins && lines.get(i + 1).is_none_or(|next| !next.starts_with("|--")) {
+                wrong.push(format!("{}: {line}", page.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
