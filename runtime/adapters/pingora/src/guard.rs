@@ -322,17 +322,23 @@ impl Guard {
         Some(FailToProxy { error_code: given.status.as_u16(), can_reuse_downstream: false })
     }
 
+    /// Returns when the request began, and what it took until now.
+    #[must_use]
+    pub fn summary(&self, session: &Session) -> RequestSummary {
+        RequestSummary {
+            started: self.started,
+            duration: self.clock.elapsed(),
+            bytes_sent: u64::try_from(session.body_bytes_sent()).unwrap_or(u64::MAX),
+        }
+    }
+
     /// Runs the phase `log`, and returns the fields for the log entry. Call it once, when the request is over.
     pub fn log(&mut self, session: &mut Session) -> LogFields {
         self.restore(session);
         if !self.policy.lasts_until_end() {
             return LogFields::default();
         }
-        let end = RequestSummary {
-            started: self.started,
-            duration: self.clock.elapsed(),
-            bytes_sent: u64::try_from(session.body_bytes_sent()).unwrap_or(u64::MAX),
-        };
+        let end = self.summary(session);
         let response = final_response(session).map(|head| &**head);
         self.policy.log(session.req_header(), response, &end, &mut self.exchange)
     }

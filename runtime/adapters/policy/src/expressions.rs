@@ -444,7 +444,7 @@ fn place_of(name: &str, checked: &CheckedRule, text: &SourceText, start: usize, 
     FileSpan::new(text.place.file, place.start, place.end)
 }
 
-fn warn(checked: &CheckedRule, text: &SourceText, start: usize, problems: &mut Problems) {
+pub(crate) fn warn(checked: &CheckedRule, text: &SourceText, start: usize, problems: &mut Problems) {
     for warning in checked.warnings() {
         let mut warning = warning.clone();
         if NEVER_RIGHT.contains(&warning.code) {

@@ -2,10 +2,14 @@
 
 use crate::admin_lists;
 use crate::admin_page;
+use crate::all_metrics::write_all;
 use crate::listener::ClientStream;
-use crate::metrics;
+use crate::metric_format::accepts_protobuf;
+use crate::prometheus_protobuf::{self, PrometheusProtobuf};
+use crate::prometheus_text::PrometheusText;
 use crate::state::State;
 use async_trait::async_trait;
+use bytes::Bytes;
 use http::{Method, header};
 use pingora::apps::{HttpPersistentSettings, HttpServerApp, ReusedHttpStream};
 use pingora::http::ResponseHeader;
@@ -25,54 +29,55 @@ impl Admin {
         let (mut more, mut leaves_body) = (None, false);
         let path = session.req_header().uri.path().to_owned();
         let (status, body) = match &*path {
+            "/metrics" if accepts_protobuf(&session.req_header().headers) => {
+                content_type = prometheus_protobuf::CONTENT_TYPE;
+                let mut page = PrometheusProtobuf::default();
+                write_all(&self.state, &mut page);
+                (200, page.into_bytes().into())
+            }
             "/metrics" => {
-                let dropped = self.state.log.as_ref().map_or(0, |log| log.dropped());
-                (
-                    200,
-                    metrics::render(
-                        &self.state.metrics,
-                        &self.state.current(),
-                        &self.state.lists,
-                        self.state.mirrors.counts(),
-                        dropped,
-                    ),
-                )
+                let mut page = PrometheusText::default();
+                write_all(&self.state, &mut page);
+                (200, page.into_text().into())
             }
             // The process answers.
-            "/health" => (200, "ok\n".to_owned()),
+            "/health" => (200, Bytes::from("ok\n")),
             // The files were loaded before the socket was opened. Servers are no part of it: a proxy whose servers are all down still answers
             // what the policy answers, and a load balancer that took it out would take out all others as well.
-            "/ready" if self.state.is_draining() => (503, "draining\n".to_owned()),
-            "/ready" => (200, "ready\n".to_owned()),
+            "/ready" if self.state.is_draining() => (503, "draining\n".into()),
+            "/ready" => (200, "ready\n".into()),
             "/" => {
                 content_type = "text/html; charset=utf-8";
-                (200, admin_page::render(&self.state))
+                (200, admin_page::render(&self.state).into())
             }
             "/style.css" => {
                 content_type = "text/css; charset=utf-8";
-                (200, admin_page::STYLE.to_owned())
+                (200, admin_page::STYLE.into())
             }
             path if path == "/lists" || path.starts_with("/lists/") => {
                 let reply = admin_lists::answer(&self.state, session, path).await;
                 content_type = "application/json";
                 (more, leaves_body) = (reply.header, reply.leaves_body);
-                (reply.status, reply.body)
+                (reply.status, reply.body.into())
             }
-            _ => (404, "there are /metrics, /health, /ready, /lists and the page /\n".to_owned()),
+            _ => (404, "there are /metrics, /health, /ready, /lists and the page /\n".into()),
         };
-        let mut head = ResponseHeader::build(status, Some(6))?;
+        let mut head = ResponseHeader::build(status, Some(7))?;
         head.insert_header(header::CONTENT_TYPE, content_type)?;
         head.insert_header(header::CONTENT_SECURITY_POLICY, admin_page::CONTENT_SECURITY)?;
         head.insert_header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")?;
         head.insert_header(header::REFERRER_POLICY, "no-referrer")?;
         head.insert_header(header::CACHE_CONTROL, "no-store")?;
+        if path == "/metrics" {
+            head.insert_header(header::VARY, "accept")?;
+        }
         head.insert_header(header::CONTENT_LENGTH, body.len())?;
         if let Some((name, value)) = more {
             head.insert_header(name, value)?;
         }
         session.write_response_header(Box::new(head)).await?;
         if session.req_header().method != Method::HEAD {
-            session.write_response_body(body.into(), true).await?;
+            session.write_response_body(body, true).await?;
         }
         if leaves_body {
             admin_lists::linger(session).await;

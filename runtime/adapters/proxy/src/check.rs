@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::file_stamps::check_end_markers;
 use crate::list_control::AdminToken;
 use crate::rate_limits;
+use crate::settings::settings;
 use crate::tls::{ClientTls, ServerTrust, describe_certificate};
 use celero_policy::{Phase, Policy};
 use std::fmt::Write;
@@ -20,7 +21,7 @@ impl Config {
     }
 
     /// Checks the same, and returns what is configured, as a text for people: listeners, certificates with names and ends, upstreams, routes in the
-    /// order in which they are tried, rules by phase, lists, where logs and spans go, limits.
+    /// order in which they are tried, rules by phase, lists, and all other settings with their defaults. Nothing secret is shown.
     ///
     /// # Errors
     /// Returns all errors in these files, each with its position.
@@ -39,23 +40,11 @@ impl Config {
             let _ = writeln!(text, "compression\n  {}", compression.settings());
         }
         describe_policy(&config.policy, &policy, &mut text);
-        config.describe_records(&mut text)?;
-        let (limits, timeouts) = (&config.limits, &config.timeouts);
-        let _ = writeln!(
-            text,
-            "limits\n  {} connections for each listener, {} open requests, heads of {} bytes\n  \
-             heads within {:?}, bodies within {:?} and more by length, servers: connect {:?}, read {:?}, write {:?}",
-            limits.connections,
-            limits.requests,
-            limits.head,
-            timeouts.head,
-            timeouts.body_total,
-            timeouts.connect,
-            timeouts.read,
-            timeouts.write
-        );
+        config.check_folders()?;
+        text.push_str(&settings(&config));
         if config.reload.end_marker {
-            check_end_markers(policy.files().iter().map(PathBuf::as_path).chain([file]))?;
+            let files = policy.files().iter().chain(config.included_files());
+            check_end_markers(files.map(PathBuf::as_path).chain([file]))?;
         }
         Ok(text)
     }
@@ -89,9 +78,6 @@ impl Config {
         }
         if let Some(admin) = &self.admin {
             AdminToken::load(&admin.token)?;
-            if let Some(file) = &admin.list_changes {
-                check_folder("listChanges", file)?;
-            }
             let kept = admin.list_changes.as_ref().map(|file| format!("kept in {}", file.display()));
             let kept = kept.unwrap_or_else(|| "lost when the proxy stops".to_owned());
             let _ = writeln!(
@@ -139,26 +125,12 @@ impl Config {
         Ok(())
     }
 
-    /// Where lines and spans of requests go.
-    fn describe_records(&self, text: &mut String) -> Result<(), Error> {
+    /// Refuses files that can't be created because their folders are missing.
+    fn check_folders(&self) -> Result<(), Error> {
         if let Some(LogOutput::File(file)) = &self.access_log {
             check_folder("accessLog", file)?;
         }
-        let log = self.access_log.as_ref().map(|output| match output {
-            LogOutput::Stdout => "standard output".to_owned(),
-            LogOutput::File(file) => file.display().to_string(),
-        });
-        let traces = self.traces.as_ref().and_then(|traces| Some((traces.sampled, &traces.export.as_ref()?.url)));
-        if log.is_some() || traces.is_some() {
-            text.push_str("records\n");
-        }
-        if let Some(log) = log {
-            let _ = writeln!(text, "  access log: {log}");
-        }
-        if let Some((share, url)) = traces {
-            let _ = writeln!(text, "  spans to {url}, of {share} of the traces that start here");
-        }
-        Ok(())
+        self.list_changes().map_or(Ok(()), |file| check_folder("listChanges", file))
     }
 }
 

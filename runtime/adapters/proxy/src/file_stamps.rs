@@ -2,7 +2,9 @@
 //!
 //! A part of a YAML file is often a valid file, without its last rules. So a file is not loaded while it is being written.
 
+use crate::config::pattern_files;
 use crate::error::Error;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -11,7 +13,7 @@ use std::time::SystemTime;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileStamps(Vec<(PathBuf, Option<Stamp>)>);
 
-/// What tells one content of a file from another.
+/// What tells one content of a file from another. Of a pattern, which files it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     inode: (u64, u64),
@@ -23,6 +25,12 @@ impl FileStamps {
     /// Looks at files.
     pub(crate) fn of(files: Vec<PathBuf>) -> Self {
         let look = |file: PathBuf| {
+            if let Some(names) = pattern_files(&file) {
+                let mut hasher = DefaultHasher::new();
+                names.hash(&mut hasher);
+                let stamp = Stamp { inode: (0, hasher.finish()), modified: SystemTime::UNIX_EPOCH, size: 0 };
+                return (file, Some(stamp));
+            }
             let about = std::fs::metadata(&file).ok();
             let stamp = about.and_then(|about| {
                 let inode = (about.dev(), about.ino());

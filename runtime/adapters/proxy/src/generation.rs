@@ -1,5 +1,6 @@
 //! A generation: everything that can change while the proxy runs (policy, routes, upstreams, timeouts). It is replaced as a whole.
 
+use crate::collector::{self, METRICS_HEADERS};
 use crate::config::{Config, Route, Target, Timeouts, counted, first_names};
 use crate::error::Error;
 use crate::latency::Latency;
@@ -16,6 +17,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// How many names of rules a line of the log has at most.
 const SHOWN: usize = 10;
@@ -23,6 +25,8 @@ const SHOWN: usize = 10;
 /// The configuration at one time, with its policy and upstreams. A request uses one generation in all its phases.
 pub(crate) struct Generation {
     pub(crate) config: Config,
+    /// When the policy was loaded: its counters began then.
+    pub(crate) loaded: SystemTime,
     pub(crate) policy: Arc<Policy>,
     pub(crate) upstreams: Vec<Arc<Upstream>>,
     /// Of each listener.
@@ -66,6 +70,9 @@ impl Generation {
         }
         let key_fetchers = policy.key_sources().map(|source| Arc::new(source.fetcher())).collect();
         let spans = span_export(&config, before)?;
+        if config.metrics_export.is_some() {
+            collector::headers(METRICS_HEADERS)?;
+        }
         let compression = config.compression.as_ref().map(|wanted| {
             let mut settings = wanted.settings();
             before.and_then(|before| before.compression.as_deref()).into_iter().for_each(|old| settings.take_over(old));
@@ -73,8 +80,20 @@ impl Generation {
         });
         let latency = Latency::new(&config, before.map(|before| &before.latency));
         let token = config.admin.as_ref().map(|admin| AdminToken::load(&admin.token)).transpose()?;
-        let policy = Arc::new(policy);
-        Ok(Self { latency, compression, spans, token, config, policy, upstreams, tls, rate_limits, key_fetchers })
+        let (loaded, policy) = (SystemTime::now(), Arc::new(policy));
+        Ok(Self {
+            loaded,
+            latency,
+            compression,
+            spans,
+            token,
+            config,
+            policy,
+            upstreams,
+            tls,
+            rate_limits,
+            key_fetchers,
+        })
     }
 
     /// Returns what handshakes on a listener need.
@@ -127,9 +146,9 @@ impl Generation {
         text
     }
 
-    /// Returns the files of the policy, of TLS and of answers.
+    /// Returns the included files and their patterns, and the files of the policy, of TLS and of answers.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        self.policy.files().iter().chain(self.config.files()).cloned().collect()
+        self.policy.files().iter().chain(&self.config.included).chain(self.config.files()).cloned().collect()
     }
 }
 

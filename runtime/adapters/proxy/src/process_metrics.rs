@@ -1,25 +1,25 @@
 //! Metrics of the process, by the names that Prometheus' own clients use. Where the system has no `/proc`, there are none.
 
-use crate::prometheus_text::PrometheusText;
+use crate::metric_sink::MetricWriter;
 use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::process::{Resource, getrlimit};
 use std::fs::{read_dir, read_to_string};
 
 /// Writes the metrics.
-pub(crate) fn render(page: &mut PrometheusText) {
+pub(crate) fn write(page: &mut MetricWriter<'_>) {
     if let Some(process) = Process::read() {
-        page.single("process_resident_memory_bytes", "gauge", "Resident memory.", process.resident);
-        page.single("process_virtual_memory_bytes", "gauge", "Virtual memory.", process.virtual_size);
-        page.single("process_cpu_seconds_total", "counter", "Time on processors, user and system.", process.cpu);
-        page.single("process_threads", "gauge", "Threads.", process.threads);
-        page.single("process_start_time_seconds", "gauge", "When the process started, since 1970.", process.start);
+        page.single_gauge("process_resident_memory_bytes", "Resident memory.", process.resident);
+        page.single_gauge("process_virtual_memory_bytes", "Virtual memory.", process.virtual_size);
+        page.single_counter("process_cpu_seconds_total", "Time on processors, user and system.", process.cpu);
+        page.single_gauge("process_threads", "Threads.", process.threads);
+        page.single_gauge("process_start_time_seconds", "When the process started, since 1970.", process.start);
     }
     if let Ok(files) = read_dir("/proc/self/fd") {
         // One of them is the folder itself.
-        page.single("process_open_fds", "gauge", "Open files and sockets.", files.count().saturating_sub(1));
+        page.single_gauge("process_open_fds", "Open files and sockets.", files.count().saturating_sub(1));
     }
     if let Some(most) = getrlimit(Resource::Nofile).current {
-        page.single("process_max_fds", "gauge", "Files and sockets that may be open.", most);
+        page.single_gauge("process_max_fds", "Files and sockets that may be open.", most);
     }
 }
 

@@ -15,6 +15,7 @@ use crate::health::HealthService;
 use crate::key_service::KeyService;
 use crate::list_control::ListControl;
 use crate::listener::{Listener, Protocol};
+use crate::metric_export::{MetricExport, MetricService};
 use crate::service::Service;
 use crate::service_manager::InheritedSockets;
 use crate::shutdown::LoggedSignal;
@@ -38,6 +39,7 @@ pub struct Proxy {
     writer: Option<Writer>,
     addresses: Vec<SocketAddr>,
     metrics: Option<SocketAddr>,
+    metric_export: Arc<MetricExport>,
     program: Option<Arc<Program>>,
 }
 
@@ -51,7 +53,8 @@ impl Proxy {
         let demo = bind((Ipv4Addr::LOCALHOST, 0).into())?;
         let first = Generation::new(config.clone(), demo.local_addr()?, None)?;
         if config.reload.end_marker {
-            check_end_markers(first.policy.files().iter().map(PathBuf::as_path).chain([file]))?;
+            let files = first.policy.files().iter().chain(config.included_files());
+            check_end_markers(files.map(PathBuf::as_path).chain([file]))?;
         }
         let lists = ListControl::open(config.list_changes())?;
         lists.replace_policy(&first.policy, || {})?;
@@ -93,9 +96,11 @@ impl Proxy {
         state.opened(sockets, inherited.all_used()?);
         server.add_service(background_service("health", HealthService::new(Arc::clone(&state))));
         server.add_service(background_service("keys", KeyService::new(Arc::clone(&state))));
+        let metric_export = Arc::new(MetricExport::new(Arc::clone(&state)));
+        server.add_service(background_service("metrics export", MetricService(Arc::clone(&metric_export))));
         server.add_service(background_service("files", WatchService::new(Arc::clone(&state))));
         server.add_service(background_service("demo", DemoService::new(demo)));
-        Ok(Self { server, state, writer, addresses, metrics, program: None })
+        Ok(Self { server, state, writer, addresses, metrics, metric_export, program: None })
     }
 
     /// Returns the addresses of the listeners, in the order of the configuration.
@@ -129,7 +134,7 @@ impl Proxy {
     /// # Panics
     /// Passes on a panic of the server's thread.
     pub fn run(self, signal: Box<dyn ShutdownSignalWatch + Send>) {
-        let Self { server, state, writer, program, .. } = self;
+        let Self { server, state, writer, metric_export, program, .. } = self;
         let grace = state.current().config.grace;
         let delay = state.current().config.drain_delay;
         let signal = LoggedSignal { signal, state: Arc::clone(&state), delay, grace, program };
@@ -154,6 +159,8 @@ impl Proxy {
         if let Some(spans) = &state.current().spans {
             spans.end();
         }
+        // After the spans, so that what became of them is counted.
+        metric_export.end();
         if server.is_finished()
             && let Err(panic) = server.join()
         {

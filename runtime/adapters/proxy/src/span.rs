@@ -1,9 +1,10 @@
 //! The span of a request, by the conventions of OpenTelemetry for servers of HTTP.
 
-use crate::clients::SpanIds;
+use crate::clients::{Client, SpanIds};
 use crate::request_state::RequestState;
 use crate::{failure, routing};
 use celero_pingora::final_response;
+use celero_policy::EndCondition;
 use http::Version;
 use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
 use opentelemetry::{InstrumentationScope, KeyValue};
@@ -20,13 +21,24 @@ const LONGEST_HOST: usize = 255;
 /// The longest other text that is or may hold what a client sent, in bytes: the queue of spans is bounded in their number.
 const LONGEST_TEXT: usize = 2 << 10;
 
-/// Sends the span of a request that is over, if its trace is recorded.
+/// Sends the span of a request that is over, if its trace is recorded or the configuration asks for it.
 pub(crate) fn record(session: &Session, request: &RequestState, error: Option<&Error>) {
     let Some(export) = &request.now.spans else { return };
     let client = request.client.as_ref();
-    if let Some((trace, ids)) = client.and_then(|client| client.trace_id.as_deref().zip(client.span)) {
+    if let Some((client, (trace, ids))) =
+        client.and_then(|client| Some((client, client.trace_id.as_deref().zip(client.span)?)))
+        && (ids.sampled || is_always_recorded(session, request, client, export.config.always.as_ref()))
+    {
         export.record(span(session, request, error, trace, ids));
     }
+}
+
+/// Returns whether a condition on the end of a request holds. One that fails does not.
+fn is_always_recorded(session: &Session, request: &RequestState, client: &Client, when: Option<&EndCondition>) -> bool {
+    let Some(when) = when else { return false };
+    let end = request.guard.summary(session);
+    let response = final_response(session).map(|head| &**head);
+    when.matches(session.req_header(), response, &end, client.origin()).unwrap_or(false)
 }
 
 fn span(session: &Session, request: &RequestState, error: Option<&Error>, trace: &str, ids: SpanIds) -> SpanData {
@@ -64,6 +76,7 @@ fn span(session: &Session, request: &RequestState, error: Option<&Error>, trace:
         span_context: SpanContext::new(
             TraceId::from_hex(trace).unwrap_or(TraceId::INVALID),
             SpanId::from_bytes(ids.id.to_be_bytes()),
+            // The span is recorded, also if the trace as a whole is not.
             TraceFlags::SAMPLED,
             false,
             TraceState::NONE,

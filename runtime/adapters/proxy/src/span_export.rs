@@ -3,22 +3,16 @@
 //! Spans wait in a queue with a bound, from which one thread sends them in batches. A request never waits: what has no place is dropped and
 //! counted. `span.rs` makes the spans.
 
+use crate::collector::{CollectorClient, CollectorHealth, END, TIMEOUT, resource};
 use crate::config::SpanExport as Config;
 use crate::error::Error;
-use crate::http_client::agent;
-use async_trait::async_trait;
-use bytes::Bytes;
-use http::{Request, Response};
-use opentelemetry::KeyValue;
-use opentelemetry_http::{HttpClient, HttpError};
 use opentelemetry_otlp::{Protocol, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SpanData, SpanExporter, SpanProcessor};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
-use ureq::Agent;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
 
 /// The most spans of a request to the collector.
 const BATCH: usize = 512;
@@ -26,21 +20,14 @@ const BATCH: usize = 512;
 /// How long spans wait for others.
 const DELAY: Duration = Duration::from_secs(1);
 
-/// How long the collector may take for a batch.
-const TIMEOUT: Duration = Duration::from_secs(10);
-
-/// How long the last spans may take when the proxy ends.
-const END: Duration = Duration::from_secs(2);
-
-/// The largest answer of a collector that is read, in bytes.
-const LARGEST_ANSWER: u64 = 64 * 1024;
-
 /// Sends spans to one collector.
 pub(crate) struct SpanExport {
     pub(crate) config: Config,
     /// `None` only while it is dropped.
     processor: Option<BatchSpanProcessor>,
     counts: Arc<SpanCounts>,
+    /// Since when they are counted.
+    pub(crate) since: SystemTime,
 }
 
 /// How many spans there were.
@@ -52,8 +39,6 @@ pub(crate) struct SpanCounts {
     pub(crate) failed: AtomicU64,
     /// The queue was full.
     pub(crate) dropped: AtomicU64,
-    /// Whether the last batch was refused.
-    fails: AtomicBool,
 }
 
 impl SpanExport {
@@ -65,26 +50,26 @@ impl SpanExport {
         let exporter = opentelemetry_otlp::SpanExporter::builder()
             .with_http()
             .with_protocol(Protocol::HttpBinary)
-            .with_endpoint(&config.url)
+            .with_endpoint(&config.collector.url)
             .with_timeout(TIMEOUT)
-            .with_http_client(Client(agent()))
+            .with_http_client(CollectorClient::new())
             .build()
             .map_err(|error| Error::new(format!("error: traces.export: {error}")))?;
         let counts = Arc::<SpanCounts>::default();
-        let exporter = Counted { exporter, counts: Arc::clone(&counts), url: config.url.clone() };
+        let exporter = Counted {
+            exporter,
+            counts: Arc::clone(&counts),
+            health: CollectorHealth::default(),
+            url: config.collector.url.clone(),
+        };
         let batches = BatchConfigBuilder::default()
             // The bound is `waiting`: what is in a batch under way counts there too.
             .with_max_queue_size(config.queue.saturating_add(BATCH))
             .with_max_export_batch_size(BATCH)
             .with_scheduled_delay(DELAY);
         let mut processor = BatchSpanProcessor::builder(exporter).with_batch_config(batches.build()).build();
-        let attributes = config.attributes.iter().map(|(name, value)| KeyValue::new(name.clone(), value.clone()));
-        let resource = Resource::builder_empty()
-            .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
-            .with_attributes(attributes)
-            .with_service_name(config.service_name.clone());
-        processor.set_resource(&resource.build());
-        Ok(Self { config: config.clone(), processor: Some(processor), counts })
+        processor.set_resource(&resource(&config.collector));
+        Ok(Self { config: config.clone(), processor: Some(processor), counts, since: SystemTime::now() })
     }
 
     /// Puts a span into the queue, or drops it if that is full.
@@ -125,6 +110,7 @@ impl Drop for SpanExport {
 struct Counted {
     exporter: opentelemetry_otlp::SpanExporter,
     counts: Arc<SpanCounts>,
+    health: CollectorHealth,
     url: String,
 }
 
@@ -135,14 +121,7 @@ impl SpanExporter for Counted {
         let counter = if result.is_ok() { &self.counts.exported } else { &self.counts.failed };
         counter.fetch_add(u64::try_from(spans).unwrap_or(u64::MAX), Ordering::Relaxed);
         self.counts.waiting.fetch_sub(spans, Ordering::Relaxed);
-        let failed_before = self.counts.fails.swap(result.is_err(), Ordering::Relaxed);
-        match &result {
-            Err(error) if !failed_before => {
-                log::warn!("the collector of traces at {} takes no spans: {error}", self.url)
-            }
-            Ok(()) if failed_before => log::info!("the collector of traces at {} takes spans again", self.url),
-            _ => {}
-        }
+        self.health.note("spans", &self.url, result.as_ref().map(drop));
         result
     }
 
@@ -152,26 +131,5 @@ impl SpanExporter for Counted {
 
     fn set_resource(&mut self, resource: &Resource) {
         self.exporter.set_resource(resource);
-    }
-}
-
-/// The client of the exporter. It blocks, which only the thread of the queue notices.
-struct Client(Agent);
-
-impl std::fmt::Debug for Client {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Client")
-    }
-}
-
-#[async_trait]
-impl HttpClient for Client {
-    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let (head, body) = request.into_parts();
-        let request = self.0.configure_request(Request::from_parts(head, &*body));
-        let request = request.http_status_as_error(false).timeout_global(Some(TIMEOUT)).build();
-        let (head, mut body) = self.0.run(request)?.into_parts();
-        let body = body.with_config().limit(LARGEST_ANSWER).read_to_vec()?;
-        Ok(Response::from_parts(head, body.into()))
     }
 }

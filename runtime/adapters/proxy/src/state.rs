@@ -19,6 +19,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 use tokio::sync::watch;
 
 /// The state that all services share.
@@ -40,6 +41,8 @@ pub(crate) struct State {
     predecessor: Mutex<Option<Predecessor>>,
     /// How many connections of clients are open.
     pub(crate) connections: Arc<AtomicUsize>,
+    /// When the process began to count.
+    pub(crate) started: SystemTime,
     pub(crate) metrics: Metrics,
     pub(crate) mirrors: Mirrors,
     pub(crate) history: EventHistory,
@@ -66,6 +69,7 @@ impl State {
             sockets: Mutex::default(),
             predecessor: Mutex::default(),
             connections: Arc::default(),
+            started: SystemTime::now(),
             metrics: Metrics::default(),
             mirrors: Mirrors::default(),
             history: EventHistory::default(),
@@ -215,7 +219,8 @@ impl State {
         // A part of the configuration may lack the key, so the one in force counts too.
         if next.config.reload.end_marker || before.config.reload.end_marker {
             let files = next.policy.files();
-            check_end_markers(files.iter().map(PathBuf::as_path).chain([&*self.file]))?;
+            let files = files.iter().chain(next.config.included_files());
+            check_end_markers(files.map(PathBuf::as_path).chain([&*self.file]))?;
         }
         if stamps.again() != stamps {
             return Err(Error::new("error: a file changed while it was loaded"));

@@ -18,7 +18,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::time::timeout;
 
 /// The largest number of servers that are tried in one choice.
@@ -33,6 +33,8 @@ pub(crate) struct Upstream {
     pub(crate) servers: Arc<Servers>,
     pub(crate) retries: RetryBudget,
     pub(crate) admission: Admission,
+    /// Since when its requests and servers are counted.
+    pub(crate) since: SystemTime,
 }
 
 enum Balancer {
@@ -58,7 +60,8 @@ impl Upstream {
         };
         let (name, retries) = (config.name.as_str().into(), RetryBudget::default());
         let admission = Admission::new(config.requests);
-        Ok(Self { name, config: config.clone(), trust, balancer, servers, retries, admission })
+        let since = SystemTime::now();
+        Ok(Self { name, config: config.clone(), trust, balancer, servers, retries, admission, since })
     }
 
     /// Returns whether this is what a configuration asks for.

@@ -1,6 +1,6 @@
 //! Compares a YAML document with the table of its format.
 
-use super::scalar::{duration, rate, seconds, share, size};
+use super::scalar::{duration, rate, ratio, seconds, share, size};
 use super::{DiagnosticCodes, MappingSpec, ValueSpec};
 use crate::problems::Problems;
 use crate::yaml::{MapEntry, Node, NodeValue, Scalar};
@@ -133,6 +133,7 @@ impl ValueSpec {
                 plain(&|text| text.parse().is_ok_and(|number: u64| (*least..=*most).contains(&number)))
             }
             Self::Share => plain(&|text| share(text).is_some()),
+            Self::Ratio => plain(&|text| ratio(text).is_some()),
             Self::Size => plain(&|text| size(text).is_some()),
             Self::Seconds => plain(&|text| seconds(text).is_some()),
             Self::Duration => plain(&|text| duration(text).is_some()),
@@ -163,6 +164,7 @@ impl ValueSpec {
             Self::Bool => "`true` or `false`".to_owned(),
             Self::Integer { least, most } => format!("a number from {least} to {most}"),
             Self::Share => "a number above 0 and up to 1".to_owned(),
+            Self::Ratio => "a number from 0 to 1".to_owned(),
             Self::Size => "a number of bytes, as in `64KiB`".to_owned(),
             Self::Seconds => "a number of seconds, as in `30s`".to_owned(),
             Self::Duration => "a time, as in `250ms`, `10s`, `5m` or `1h`".to_owned(),

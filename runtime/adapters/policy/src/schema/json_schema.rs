@@ -35,6 +35,7 @@ fn value(spec: &ValueSpec) -> Json {
         ValueSpec::True => json!({ "const": true }),
         ValueSpec::Bool => json!({ "type": "boolean" }),
         ValueSpec::Integer { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        ValueSpec::Ratio => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
         ValueSpec::Share => json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1 }),
         ValueSpec::Size => json!({ "type": ["integer", "string"], "pattern": "^[0-9]+ *(B|KiB|MiB|GiB)?$" }),
         ValueSpec::Seconds => json!({ "type": ["integer", "string"], "pattern": "^[0-9]+s?$" }),

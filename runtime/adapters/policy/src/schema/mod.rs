@@ -35,7 +35,7 @@ mod check;
 mod json_schema;
 mod scalar;
 
-pub use scalar::{duration, rate, seconds, share, size};
+pub use scalar::{duration, rate, ratio, seconds, share, size};
 
 use crate::problems::Problems;
 use crate::yaml::Node;
@@ -115,6 +115,8 @@ pub enum ValueSpec {
     },
     /// A number above 0 and at most 1: see [`share`].
     Share,
+    /// A number from 0 to 1, both included: see [`ratio`].
+    Ratio,
     /// A number of bytes with a unit, `64KiB`: see [`size`].
     Size,
     /// A whole number of seconds, `30s`: see [`seconds`].

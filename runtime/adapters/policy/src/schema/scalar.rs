@@ -8,6 +8,12 @@ pub fn share(text: &str) -> Option<f64> {
     text.parse().ok().filter(|share| *share > 0.0 && *share <= 1.0)
 }
 
+/// Reads a number from 0 to 1.
+#[must_use]
+pub fn ratio(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|ratio| (0.0..=1.0).contains(ratio))
+}
+
 /// Reads a number of bytes, up to 1 GiB. The units are `B` (also without a unit), `KiB`, `MiB` and `GiB`.
 #[must_use]
 pub fn size(text: &str) -> Option<usize> {
@@ -80,6 +86,10 @@ mod tests {
         assert_eq!(
             [share("0.5"), share("1"), share("0"), share("1.1"), share("NaN")],
             [Some(0.5), Some(1.0), None, None, None]
+        );
+        assert_eq!(
+            [ratio("0"), ratio("1"), ratio("1.1"), ratio("-0.1"), ratio("NaN")],
+            [Some(0.0), Some(1.0), None, None, None]
         );
     }
 

@@ -79,6 +79,15 @@ impl Problems {
         self.files.len().saturating_sub(1)
     }
 
+    /// Returns where a place begins, as `file:line:column`, both counted from 1.
+    #[must_use]
+    pub fn position(&self, place: FileSpan) -> String {
+        let before = self.text(place.file).get(..place.start as usize).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let (lines, columns) = (before.matches('\n').count(), line.chars().count());
+        format!("{}:{}:{}", self.name(place.file), lines.saturating_add(1), columns.saturating_add(1))
+    }
+
     /// Returns the same files without errors and warnings, for reading again what they name.
     pub(crate) fn of_same_files(&self) -> Self {
         Self { files: self.files.clone(), ..Self::default() }

@@ -2,9 +2,10 @@
 
 use super::chain::{Hops, follow};
 use super::forwarded::{self, Element};
-use super::trace::Trace;
+use super::trace::{SpanIds, Trace};
 use super::{CONNECTION, Client, Malformed, PROXY_PROTOCOL, address, canonical, is_in};
-use crate::config::{Config, Forwarded, ForwardedHeader};
+use crate::config::{Config, Forwarded, ForwardedHeader, Traces};
+use celero_policy::RequestOrigin;
 use celero_policy::canonical::Authority;
 use http::header::{FORWARDED, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -69,17 +70,6 @@ pub(crate) fn identify(head: &mut RequestHeader, from: &Connection, config: &Con
     };
     let client = told.hops.first().copied().unwrap_or(peer);
     let request_id = request_id(&head.headers, trusted);
-    let given = single(&head.headers, &TRACE).and_then(|value| Trace::read(value.as_bytes()));
-    // Whoever names a trace may also ask for it to be recorded.
-    let kept = given.filter(|_| trusted || traces.is_none_or(|traces| traces.accept_all));
-    let exports = traces.is_some_and(|traces| traces.export.is_some());
-    let started = traces.filter(|_| kept.is_none()).and_then(|traces| Trace::start(traces.sampled));
-    let starts = kept.is_none();
-    // With a span of its own, the proxy is the parent of what servers record.
-    let (trace, span) = match kept.or(started) {
-        Some(trace) if exports => trace.with_span(),
-        other => (other, None),
-    };
 
     let chain: Vec<String> = told.hops.iter().chain([&peer]).map(|hop| hop.ip().to_string()).collect();
     set(head, CHAIN, Some(&chain.join(", ")));
@@ -90,13 +80,51 @@ pub(crate) fn identify(head: &mut RequestHeader, from: &Connection, config: &Con
     set(head, REQUEST_ID, Some(&request_id));
     // Of the two headers for the chain, a proxy that writes one passes the other on from anybody.
     set(head, FORWARDED, told.elements.map(|elements| own_element(elements, peer.ip(), own_proto)).as_deref());
-    if starts || span.is_some() {
-        set(head, TRACE, trace.as_ref().map(|trace| trace.header()).as_deref());
-    }
-    if starts {
+    let (trace_id, span) = match traces {
+        Some(traces) => {
+            let origin = RequestOrigin { client, via, local: from.local };
+            set_trace(head, traces, trusted, origin)
+        }
+        None => (keep_trace(head, true).map(|trace| trace.id), None),
+    };
+    Ok(Client { address: client, via, peer, local: from.local, request_id, trace_id, span })
+}
+
+/// Returns the trace that a request names, if it may. Otherwise removes what it says of a trace.
+fn keep_trace(head: &mut RequestHeader, may: bool) -> Option<Trace> {
+    let given = single(&head.headers, &TRACE).and_then(|value| Trace::read(value.as_bytes()));
+    let kept = given.filter(|_| may);
+    if kept.is_none() {
+        head.remove_header(&TRACE);
         head.remove_header(&TRACE_STATE);
     }
-    Ok(Client { address: client, via, peer, request_id, trace_id: trace.map(|trace| trace.id), span })
+    kept
+}
+
+/// Keeps the trace of a request or starts one, and returns its ID and the span of the request, if spans are sent. What rules on samples read of the
+/// head is what servers will read, but for the trace.
+fn set_trace(
+    head: &mut RequestHeader,
+    traces: &Traces,
+    trusted: bool,
+    origin: RequestOrigin<'_>,
+) -> (Option<String>, Option<SpanIds>) {
+    // Whoever names a trace may also ask for it to be recorded.
+    let kept = keep_trace(head, trusted || traces.accept_all);
+    let starts = kept.is_none();
+    let Some(trace) = kept.or_else(|| Trace::start(traces.share(head, origin))) else { return (None, None) };
+    // With a span of its own, the proxy is the parent of what servers record.
+    let (trace, span) = match &traces.export {
+        Some(_) => {
+            let (trace, span) = trace.with_span();
+            (trace, Some(span))
+        }
+        None => (trace, None),
+    };
+    if starts || span.is_some_and(|span| span.sampled) {
+        set(head, TRACE, Some(&trace.header()));
+    }
+    (Some(trace.id), span)
 }
 
 /// Reads what a trusted peer says.

@@ -13,6 +13,7 @@ mod trace;
 pub(crate) use headers::{Connection, identify};
 pub(crate) use trace::SpanIds;
 
+use celero_policy::RequestOrigin;
 use std::net::{IpAddr, SocketAddr};
 
 /// Who sent a request.
@@ -24,9 +25,11 @@ pub(crate) struct Client {
     pub(crate) via: &'static str,
     /// The other end of the connection, or what the PROXY protocol says of it.
     pub(crate) peer: SocketAddr,
+    /// Where the request was received.
+    pub(crate) local: Option<SocketAddr>,
     pub(crate) request_id: String,
     pub(crate) trace_id: Option<String>,
-    /// The span of the request, if it is recorded.
+    /// The span of the request, if spans are sent.
     pub(crate) span: Option<SpanIds>,
 }
 
@@ -34,6 +37,11 @@ impl Client {
     /// Returns whether the client is the other end of the connection; the PROXY protocol names that too.
     pub(crate) fn is_peer(&self) -> bool {
         matches!(self.via, CONNECTION | PROXY_PROTOCOL)
+    }
+
+    /// Returns what conditions read of the client.
+    pub(crate) fn origin(&self) -> RequestOrigin<'_> {
+        RequestOrigin { client: self.address, via: self.via, local: self.local }
     }
 
     /// Returns the client as a text, with its port if that is known.

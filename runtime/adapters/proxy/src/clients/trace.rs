@@ -19,6 +19,8 @@ pub(crate) struct SpanIds {
     pub(crate) id: u64,
     /// 0: none.
     pub(crate) parent: u64,
+    /// Whether the trace is recorded, as servers are told.
+    pub(crate) sampled: bool,
 }
 
 impl Trace {
@@ -61,17 +63,19 @@ impl Trace {
         format!("00-{}-{:016x}-{:02x}", self.id, self.parent, u8::from(self.sampled))
     }
 
-    /// Adds the span of this request, if the trace is recorded. Whoever gets `traceparent` then belongs to that span.
-    pub(super) fn with_span(mut self) -> (Option<Self>, Option<SpanIds>) {
-        let span = match (self.sampled, self.begins) {
-            (false, _) => None,
-            (true, true) => Some(SpanIds { id: self.parent, parent: 0 }),
-            (true, false) => {
-                let id = fastrand::u64(1..);
-                Some(SpanIds { id, parent: std::mem::replace(&mut self.parent, id) })
-            }
-        };
-        (Some(self), span)
+    /// Adds the span of this request. Whoever gets `traceparent` then belongs to that span, if the trace is recorded; otherwise, nobody looks for
+    /// the parent, and that of the request is passed on.
+    pub(super) fn with_span(mut self) -> (Self, SpanIds) {
+        let sampled = self.sampled;
+        if self.begins {
+            let id = self.parent;
+            return (self, SpanIds { id, parent: 0, sampled });
+        }
+        let (id, parent) = (fastrand::u64(1..), self.parent);
+        if sampled {
+            self.parent = id;
+        }
+        (self, SpanIds { id, parent, sampled })
     }
 }
 
@@ -119,15 +123,16 @@ mod tests {
     fn a_span_comes_between_parent_and_server() {
         let given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7";
         let (trace, span) = Trace::read(format!("{given}-01").as_bytes()).unwrap().with_span();
-        let (trace, span) = (trace.unwrap(), span.unwrap());
         assert_eq!(
-            (span.parent, trace.parent, &*trace.id),
-            (0x00f0_67aa_0ba9_02b7, span.id, "4bf92f3577b34da6a3ce929d0e0e4736")
+            (span.parent, span.sampled, trace.parent, &*trace.id),
+            (0x00f0_67aa_0ba9_02b7, true, span.id, "4bf92f3577b34da6a3ce929d0e0e4736")
         );
         assert!(trace.header().ends_with(&format!("-{:016x}-01", span.id)) && span.id != 0);
-        let (kept, none) = Trace::read(format!("{given}-00").as_bytes()).unwrap().with_span();
-        assert!(none.is_none() && kept.unwrap().header() == format!("{given}-00"));
-        let (begun, span) = Trace::start(1.0).unwrap().with_span();
-        assert_eq!((span.unwrap().id, span.unwrap().parent), (begun.unwrap().parent, 0));
+        let (kept, span) = Trace::read(format!("{given}-00").as_bytes()).unwrap().with_span();
+        assert_eq!((kept.header(), span.sampled, span.parent), (format!("{given}-00"), false, 0x00f0_67aa_0ba9_02b7));
+        for share in [0.0, 1.0] {
+            let (begun, span) = Trace::start(share).unwrap().with_span();
+            assert_eq!((span.id, span.parent, span.sampled), (begun.parent, 0, share > 0.0));
+        }
     }
 }

@@ -34,6 +34,7 @@ impl Config {
             ("compression", self.compression == before.compression),
             ("timeouts", self.timeouts == before.timeouts),
             ("limits", self.limits == before.limits),
+            ("metrics.export", self.metrics_export == before.metrics_export),
             ("retries", self.retries == before.retries),
             ("reload", self.reload == before.reload),
             ("admin", self.admin == before.admin),

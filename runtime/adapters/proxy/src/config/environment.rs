@@ -1,4 +1,4 @@
-//! Environment variables in the values of a configuration: `${NAME}`.
+//! Environment variables in the values of a configuration: `${NAME}`, and `${NAME:-default}` with a default.
 //!
 //! They are replaced in the document after it was parsed, so that a value can't add keys.
 
@@ -32,17 +32,20 @@ fn expanded(text: &str, value_of: &impl Fn(&str) -> Option<String>) -> Result<St
             rest = after;
             continue;
         }
-        let help = "a variable is written `${NAME}`; `$${` stands for the characters `${`";
+        let help = "a variable is written `${NAME}` or `${NAME:-default}`; `$${` stands for the characters `${`";
         let Some((name, after)) = after.split_once('}') else {
             return Err(("`${` has no `}`".to_owned(), help));
         };
+        let (name, default) = name.split_once(":-").map_or((name, None), |(name, default)| (name, Some(default)));
         let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
             && name.bytes().next().is_some_and(|first| !first.is_ascii_digit());
         if !is_name {
             return Err((format!("`{name}` is no name of an environment variable"), help));
         }
-        let Some(value) = value_of(name) else {
-            let help = "set it where the proxy is started";
+        // As in a shell, the default stands for an empty value, too.
+        let value = value_of(name).filter(|value| default.is_none() || !value.is_empty());
+        let Some(value) = value.or_else(|| default.map(str::to_owned)) else {
+            let help = "set it where the proxy is started, or write a default: `${NAME:-default}`";
             return Err((format!("the environment variable `{name}` is not set, or is not UTF-8"), help));
         };
         found.push_str(before);
@@ -62,6 +65,7 @@ mod tests {
         let value = |name: &str| match name {
             "A" => Some("1".to_owned()),
             "_b2" => Some("${A}".to_owned()),
+            "E" => Some(String::new()),
             _ => None,
         };
         for (text, result) in [
@@ -73,7 +77,10 @@ mod tests {
             ("${A", Err("`${` has no `}`")),
             ("${}", Err("`` is no name of an environment variable")),
             ("${2}", Err("`2` is no name of an environment variable")),
-            ("${A:-b}", Err("`A:-b` is no name of an environment variable")),
+            ("${A:-b}${E:-b}${C:-b}", Ok("1bb")),
+            ("${C:-}${E}x${C:-:-$A}", Ok("x:-$A")),
+            ("${A:b}", Err("`A:b` is no name of an environment variable")),
+            ("${:-b}", Err("`` is no name of an environment variable")),
         ] {
             let found = expanded(text, &value).map_err(|(message, _)| message);
             assert_eq!(found.as_deref().map_err(String::as_str), result, "{text}");

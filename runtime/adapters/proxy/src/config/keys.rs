@@ -1,6 +1,6 @@
 //! The keys of a configuration: names, values and descriptions.
 //!
-//! The tables here, and those of TLS in `tls_keys.rs`, are the only list of keys. The check of a file, the JSON schema ([`json_schema`](super::Config::json_schema), in
+//! The tables here and in the other files whose names end in `_keys.rs` are the only list of keys. The check of a file, the JSON schema ([`json_schema`](super::Config::json_schema), in
 //! the repository as `examples/proxy.schema.json`) and the test that `docs/proxy.md` describes every key read them.
 //!
 //! # How to add a key
@@ -14,6 +14,7 @@
 //! 5. Write the schema anew: `BLESS=1 cargo test -p celero-proxy schema`.
 
 use super::compression_keys::COMPRESSION;
+use super::telemetry_keys::{METRICS, TRACES};
 use super::tls_keys::{LISTENER_TLS, SERVICE_TLS, UPSTREAM_TLS};
 use celero_policy::schema::ValueSpec::{Bool, Duration, Integer, List, Map, Mapping, OneOf, Share, Size, Text, Word};
 use celero_policy::schema::{DiagnosticCodes, DocumentSpec, KeySpec, MappingSpec, ValueSpec};
@@ -39,6 +40,11 @@ pub(super) const BALANCE: &[&str] = &["roundRobin", "random", "leastRequests", "
 static SECTIONS: MappingSpec = MappingSpec::new(
     "a configuration",
     &[
+        optional(
+            "include",
+            List(&Text),
+            "Files with more keys: their listeners, upstreams and routes precede those of this file. A `*` in the name stands for any characters: `routes/*.yaml`.",
+        ),
         required("listeners", List(&Mapping(&LISTENER)), "The addresses where clients connect."),
         required("policy", Text, "The file of the policy."),
         required("upstreams", List(&Mapping(&UPSTREAM)), "Groups of equivalent servers."),
@@ -71,7 +77,11 @@ static SECTIONS: MappingSpec = MappingSpec::new(
             Integer { least: 0, most: 10 },
             "How many other servers of the upstream are tried after a failed connection. Default: 1.",
         ),
-        optional("metrics", Text, "The IP address and port of `/metrics`, `/health` and `/ready`. Default: none."),
+        optional(
+            "metrics",
+            OneOf(&[Text, Mapping(&METRICS)]),
+            "The IP address and port of `/metrics`, `/health` and `/ready`, or where else metrics go. Default: none.",
+        ),
         optional(
             "admin",
             Mapping(&ADMIN),
@@ -137,36 +147,6 @@ static FORWARDED: MappingSpec = MappingSpec::new(
             "header",
             Word(FORWARDED_HEADERS),
             "The header in which these proxies name the client. Default: x-forwarded-for.",
-        ),
-    ],
-);
-
-/// The values of `accept`.
-pub(super) const ACCEPT: &[&str] = &["trusted", "all"];
-
-static TRACES: MappingSpec = MappingSpec::new(
-    "`traces`",
-    &[
-        optional(
-            "accept",
-            Word(ACCEPT),
-            "Whose `traceparent` is kept: that of proxies in `forwarded.trusted`, or of all. Default: trusted.",
-        ),
-        optional("sampled", Share, "The share of started traces that servers are asked to record. Default: 0.01."),
-        optional("export", Mapping(&EXPORT), "The proxy records spans of these traces too. Default: it records none."),
-    ],
-);
-
-static EXPORT: MappingSpec = MappingSpec::new(
-    "`export`",
-    &[
-        required("url", Text, "Where a collector takes spans (OTLP over HTTP): `http://127.0.0.1:4318/v1/traces`."),
-        optional("serviceName", Text, "The attribute `service.name` of all spans. Default: celero-proxy."),
-        optional("attributes", Map(&Text), "More attributes of all spans: `deployment.environment.name: production`."),
-        optional(
-            "queue",
-            Integer { least: 1, most: 1_000_000 },
-            "How many spans wait for the collector; further ones are dropped. Default: 4096.",
         ),
     ],
 );

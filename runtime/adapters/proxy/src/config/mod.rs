@@ -4,21 +4,26 @@ mod compression;
 mod compression_keys;
 mod differences;
 mod environment;
+mod include;
 mod keys;
 mod rate_limit_service;
 mod read;
 mod read_routes;
 mod read_upstreams;
 mod route;
+mod telemetry_keys;
 mod tls_keys;
 
 pub use compression::Compression;
 pub(crate) use differences::{counted, first_names};
+pub(crate) use include::pattern_files;
 pub use rate_limit_service::RateLimitService;
 pub(crate) use read_routes::CONNECTION_HEADERS;
 pub use route::{Mirror, Retry, Route, RouteTimeouts, Split, StaticAnswer, Target};
 
 use crate::error::Error;
+use celero_policy::{EndCondition, RequestCondition, RequestOrigin};
+use http::request;
 use ipnet::IpNet;
 use serde_json::Value as Json;
 use std::net::SocketAddr;
@@ -29,6 +34,8 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Config {
+    /// The files that the file includes, and the patterns that name them (`routes/*.yaml`).
+    pub included: Vec<PathBuf>,
     /// The addresses where clients connect.
     pub listeners: Vec<Listener>,
     /// The file of the policy.
@@ -55,6 +62,8 @@ pub struct Config {
     pub retries: usize,
     /// The address of `/metrics`, `/health` and `/ready`.
     pub metrics: Option<SocketAddr>,
+    /// Where all metrics are sent. `None`: nowhere.
+    pub metrics_export: Option<MetricsExport>,
     /// Who may change lists at that address. `None`: nobody.
     pub admin: Option<Admin>,
     /// The destination of the access log.
@@ -105,21 +114,63 @@ pub struct Traces {
     pub accept_all: bool,
     /// The share of the traces that are started for which servers are asked to record.
     pub sampled: f64,
+    /// Which traces have another share. The first rule whose condition holds counts.
+    pub sample: Vec<SampleRule>,
     /// Where the proxy sends spans of its own. `None`: it records none.
     pub export: Option<SpanExport>,
+}
+
+/// The share of some of the traces that are started for which servers are asked to record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampleRule {
+    /// Which requests are meant.
+    pub when: RequestCondition,
+    /// The share, from 0 to 1.
+    pub share: f64,
 }
 
 /// Where spans are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpanExport {
-    /// The URL at which a collector takes them (OTLP over HTTP).
+    /// What takes them.
+    pub collector: Collector,
+    /// How many spans wait at most.
+    pub queue: usize,
+    /// Which requests have a span also if their trace is not recorded.
+    pub always: Option<EndCondition>,
+}
+
+/// A collector of OpenTelemetry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Collector {
+    /// The URL at which it takes what is sent (OTLP over HTTP).
     pub url: String,
     /// The attribute `service.name`.
     pub service_name: String,
-    /// More attributes of all spans.
+    /// More attributes of all that is sent.
     pub attributes: Vec<(String, String)>,
-    /// How many spans wait at most.
-    pub queue: usize,
+}
+
+/// Where metrics are sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetricsExport {
+    /// What takes them.
+    pub collector: Collector,
+    /// The time between two requests.
+    pub interval: Duration,
+    /// Which buckets histograms have.
+    pub histograms: OtlpHistograms,
+}
+
+/// Which buckets the histograms have that a collector gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OtlpHistograms {
+    /// Those of an exponential histogram.
+    #[default]
+    Exponential,
+    /// Those of `/metrics`.
+    Explicit,
 }
 
 /// A header that names clients.
@@ -379,6 +430,14 @@ pub enum LogOutput {
     File(PathBuf),
 }
 
+impl Traces {
+    /// Returns the share of the traces of such requests for which servers are asked to record. A condition that fails does not hold.
+    pub(crate) fn share(&self, head: &request::Parts, origin: RequestOrigin<'_>) -> f64 {
+        let fits = |rule: &&SampleRule| rule.when.matches(head, origin).unwrap_or(false);
+        self.sample.iter().find(fits).map_or(self.sampled, |rule| rule.share)
+    }
+}
+
 impl Config {
     /// Reads a configuration file.
     ///
@@ -397,6 +456,11 @@ impl Config {
     /// Returns the file in which changes of lists are kept.
     pub(crate) fn list_changes(&self) -> Option<&Path> {
         self.admin.as_ref()?.list_changes.as_deref()
+    }
+
+    /// Returns the included files.
+    pub(crate) fn included_files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.included.iter().filter(|path| pattern_files(path).is_none())
     }
 
     /// Returns the files of certificates, keys, answers and the token.

@@ -3,44 +3,41 @@
 //! The file is compared with the tables of `keys.rs` first. What is read here afterwards takes values as they are, with defaults for
 //! those that are absent or were reported, and reports what the tables can't express. All errors are reported at once.
 
-use super::environment::expand;
-use super::keys::{ACCEPT, CONFIG, FORWARDED_HEADERS};
+use super::include::{self, Files, duplicate};
+use super::keys::{CONFIG, FORWARDED_HEADERS};
+use super::telemetry_keys::{ACCEPT, HISTOGRAMS};
 use super::tls_keys::VERSIONS;
 use super::{
-    Admin, Certificate, ClientCertificates, Config, Forwarded, ForwardedHeader, Limits, Listener, ListenerTls,
-    LogOutput, Reload, SpanExport, Timeouts, Traces,
+    Admin, Certificate, ClientCertificates, Collector, Config, Forwarded, ForwardedHeader, Limits, Listener,
+    ListenerTls, LogOutput, MetricsExport, OtlpHistograms, Reload, SampleRule, SpanExport, Timeouts, Traces,
 };
 use crate::error::Error;
-use celero_policy::PolicyError;
-use celero_policy::problems::Problems;
-use celero_policy::schema::{duration, share, size};
-use celero_policy::yaml::{self, Node, SourceText};
+use celero_policy::problems::{FileSpan, Problems};
+use celero_policy::schema::{duration, ratio, share, size};
+use celero_policy::yaml::{Node, SourceText};
+use celero_policy::{EndCondition, PolicyError, RequestCondition};
 use ipnet::{IpNet, Ipv4Net};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Reads a file.
+/// Reads a file and those that it includes.
 pub(super) fn read(file: &Path) -> Result<Config, Error> {
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| Error::new(format!("error: {} can't be read: {error}", file.display())))?;
     let mut problems = Problems::default();
-    let number = problems.file(file.display().to_string(), &text);
-    let mut root = yaml::read(number, &mut problems).filter(|root| !root.is_nothing());
-    if let Some(root) = &mut root {
+    let Files { root, folders, included } = include::read(file, &mut problems)?;
+    if let Some(root) = &root {
         if is_policy(root) {
             let message = "this is a policy, not a configuration of celero-proxy".to_owned();
             let help = format!("a configuration names its policy: `policy: {}`", file.display());
             problems.add("config-key", root.place, message).help(help);
             return Err(PolicyError::new(problems).into());
         }
-        expand(root, &mut problems, &|name| std::env::var(name).ok());
         CONFIG.check(root, &mut problems);
     }
-    let base = file.parent().unwrap_or(Path::new("")).to_owned();
     let config = root.and_then(|root| {
-        Reader { problems: &mut problems, base, names: Vec::new(), only_http2: Vec::new() }.config(&root)
+        let reader = Reader { problems: &mut problems, folders, names: Vec::new(), only_http2: Vec::new() };
+        reader.config(&root, included)
     });
     match config {
         Some(config) if !problems.has_errors() => Ok(config),
@@ -61,8 +58,8 @@ fn is_policy(root: &Node) -> bool {
 
 pub(super) struct Reader<'p> {
     pub(super) problems: &'p mut Problems,
-    /// The folder that relative paths start from.
-    pub(super) base: PathBuf,
+    /// The folder that relative paths in a file start from, by the number of the file.
+    pub(super) folders: Vec<PathBuf>,
     /// The names of the upstreams.
     pub(super) names: Vec<SourceText>,
     /// Which of them are spoken to in HTTP/2 only.
@@ -70,12 +67,13 @@ pub(super) struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    fn config(&mut self, root: &Node) -> Option<Config> {
+    fn config(mut self, root: &Node, included: Vec<PathBuf>) -> Option<Config> {
         let listeners = self.listeners(root);
-        let policy = root.text_of("policy").map(|text| self.base.join(text.text));
+        let policy = root.text_of("policy").map(|text| self.path_of(&text));
         let upstreams = self.upstreams(root);
         let routes = self.routes(root);
         Some(Config {
+            included,
             listeners,
             policy: policy?,
             upstreams,
@@ -88,7 +86,11 @@ impl Reader<'_> {
             reload: root.get("reload").map(reload).unwrap_or_default(),
             limits: root.get("limits").map(limits).unwrap_or_default(),
             retries: number(root, "retries").unwrap_or(1),
-            metrics: root.text_of("metrics").and_then(|text| self.address(&text)),
+            metrics: metrics_address(root).and_then(|text| self.address(&text)),
+            metrics_export: root
+                .get("metrics")
+                .and_then(|metrics| metrics.get("export"))
+                .and_then(|node| self.metrics_export(node)),
             admin: root.get("admin").and_then(|node| self.admin(root, node)),
             access_log: root.text_of("accessLog").map(|text| self.output(&text)),
             threads: number(root, "threads").unwrap_or_else(cores),
@@ -101,16 +103,21 @@ impl Reader<'_> {
         self.problems.add(code, text.place, message).help(help);
     }
 
+    /// A path, relative to the folder of the file that has it.
+    pub(super) fn path_of(&self, text: &SourceText) -> PathBuf {
+        self.folders.get(text.place.file).map_or_else(|| PathBuf::from(&text.text), |folder| folder.join(&text.text))
+    }
+
     fn output(&self, text: &SourceText) -> LogOutput {
-        if text.text == "-" { LogOutput::Stdout } else { LogOutput::File(self.base.join(&text.text)) }
+        if text.text == "-" { LogOutput::Stdout } else { LogOutput::File(self.path_of(text)) }
     }
 
     fn admin(&mut self, root: &Node, node: &Node) -> Option<Admin> {
-        if root.get("metrics").is_none() {
+        if metrics_address(root).is_none() {
             let message = "`admin` needs the key `metrics`: the address at which lists are changed".to_owned();
             self.problems.add("config-missing", node.place, message);
         }
-        let file = |key: &str| node.text_of(key).map(|text| self.base.join(text.text));
+        let file = |key: &str| node.text_of(key).map(|text| self.path_of(&text));
         Some(Admin { token: file("token")?, list_changes: file("listChanges") })
     }
 
@@ -137,32 +144,75 @@ impl Reader<'_> {
         Traces {
             accept_all: node.text_of("accept").map(|text| text.text).as_deref() == ACCEPT.last().copied(),
             sampled: node.get("sampled").and_then(Node::plain).and_then(share).unwrap_or(0.01),
+            sample: node
+                .get("sample")
+                .map_or(&[][..], Node::elements)
+                .iter()
+                .filter_map(|rule| self.sample(rule))
+                .collect(),
             export: node.get("export").and_then(|export| self.span_export(export)),
         }
     }
 
+    fn sample(&mut self, node: &Node) -> Option<SampleRule> {
+        let when = RequestCondition::compile(&node.text_of("when")?, self.problems)?;
+        Some(SampleRule { when, share: ratio(node.get("share")?.plain()?)? })
+    }
+
     fn span_export(&mut self, node: &Node) -> Option<SpanExport> {
+        let collector = self.collector(node, "traces")?;
+        let always = node.text_of("always").and_then(|text| EndCondition::compile(&text, self.problems));
+        Some(SpanExport { collector, queue: number(node, "queue").unwrap_or(4096), always })
+    }
+
+    fn metrics_export(&mut self, node: &Node) -> Option<MetricsExport> {
+        let collector = self.collector(node, "metrics")?;
+        let interval = time(node, "interval").unwrap_or(Duration::from_secs(60));
+        if let Some(text) = node.text_of("interval").filter(|_| interval < Duration::from_secs(1)) {
+            self.error(
+                "config-interval",
+                &text,
+                "`interval` is at least 1s".to_owned(),
+                "collectors expect 10s or more",
+            );
+        }
+        let explicit = node.text_of("histograms").map(|text| text.text).as_deref() == HISTOGRAMS.last().copied();
+        let histograms = if explicit { OtlpHistograms::Explicit } else { OtlpHistograms::Exponential };
+        Some(MetricsExport { collector, interval, histograms })
+    }
+
+    /// Where and as whom something is sent.
+    fn collector(&mut self, node: &Node, what: &str) -> Option<Collector> {
         let url = node.text_of("url")?;
         let parsed = url.text.parse::<http::Uri>().ok();
         let has_scheme = |uri: &http::Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some();
         if !parsed.is_some_and(|uri| has_scheme(&uri)) {
-            let help = "write a whole URL: `http://127.0.0.1:4318/v1/traces`";
-            self.error("config-url", &url, format!("`{}` is no URL of a collector", url.text), help);
+            let help = format!("write a whole URL: `http://127.0.0.1:4318/v1/{what}`");
+            self.error("config-url", &url, format!("`{}` is no URL of a collector", url.text), &help);
         }
         let attributes = node.get("attributes").map_or(&[][..], Node::entries).iter();
         let attributes = attributes.filter_map(|entry| Some((entry.key.text.clone(), entry.value.text()?.text)));
-        Some(SpanExport {
+        Some(Collector {
             url: url.text,
             service_name: node.text_of("serviceName").map_or_else(|| "celero-proxy".to_owned(), |text| text.text),
             attributes: attributes.collect(),
-            queue: number(node, "queue").unwrap_or(4096),
         })
     }
 
     fn listeners(&mut self, root: &Node) -> Vec<Listener> {
-        let mut found = Vec::new();
+        let (mut found, mut known): (_, Vec<(SocketAddr, FileSpan)>) = (Vec::new(), Vec::new());
         for node in self.elements(root, "listeners") {
-            let address = node.text_of("address").and_then(|text| self.address(&text));
+            let text = node.text_of("address");
+            let address = text.as_ref().and_then(|text| self.address(text));
+            if let Some((address, text)) = address.zip(text).filter(|(address, _)| address.port() != 0) {
+                match known.iter().find(|(other, _)| *other == address) {
+                    Some((_, first)) => {
+                        let message = format!("another listener has the address `{address}`");
+                        duplicate(self.problems, text.place, *first, message);
+                    }
+                    None => known.push((address, text.place)),
+                }
+            }
             let tls = node.get("tls").map(|node| self.listener_tls(node));
             self.no_h2c(node);
             let proxy_protocol = self.networks(node, "proxyProtocol");
@@ -180,7 +230,7 @@ impl Reader<'_> {
     }
 
     fn listener_tls(&mut self, node: &Node) -> ListenerTls {
-        let file = |node: &Node, key: &str| node.text_of(key).map(|text| self.base.join(text.text));
+        let file = |node: &Node, key: &str| node.text_of(key).map(|text| self.path_of(&text));
         let clients = node.get("clients").and_then(|node| {
             let (authorities, revoked) = (file(node, "authorities")?, file(node, "revoked"));
             Some(ClientCertificates { authorities, required: !is_off(node, "required"), revoked })
@@ -195,7 +245,7 @@ impl Reader<'_> {
 
     /// The files of a certificate.
     pub(super) fn certificate(&self, node: &Node) -> Option<Certificate> {
-        let file = |key: &str| node.text_of(key).map(|text| self.base.join(text.text));
+        let file = |key: &str| node.text_of(key).map(|text| self.path_of(&text));
         Some(Certificate { chain: file("chain")?, key: file("key")?, ocsp: file("ocsp") })
     }
 
@@ -235,6 +285,12 @@ impl Reader<'_> {
         }
         valid.then_some(text.text)
     }
+}
+
+/// The address of the pages for operators.
+fn metrics_address(root: &Node) -> Option<SourceText> {
+    let node = root.get("metrics")?;
+    node.text().or_else(|| node.text_of("address"))
 }
 
 fn timeouts(node: &Node) -> Timeouts {

@@ -1,22 +1,38 @@
 //! Reads the routes of a configuration.
 
+use super::include::duplicate;
 use super::keys::{LARGEST_ANSWER, LARGEST_ANSWER_TEXT};
 use super::read::{Reader, is_off, number, time};
 use super::read_upstreams::statuses;
 use super::{HashKey, Mirror, Retry, Route, RouteTimeouts, Split, StaticAnswer, Target};
 use bytes::Bytes;
+use celero_policy::problems::FileSpan;
 use celero_policy::schema::share;
 use celero_policy::yaml::{MapEntry, Node, SourceText};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
+/// Which requests a route fits: host, path and label.
+type Requests = (Option<String>, Option<String>, Option<(String, String)>);
+
 impl Reader<'_> {
     pub(super) fn routes(&mut self, root: &Node) -> Vec<Route> {
-        let mut found = Vec::new();
+        let (mut found, mut known): (_, BTreeMap<Requests, FileSpan>) = (Vec::new(), BTreeMap::new());
         for node in self.elements(root, "routes") {
             let (host, prefix, label) = (self.host(node), self.path(node), self.label(node));
+            match known.entry((host.clone(), prefix.clone(), label.clone())) {
+                Entry::Vacant(entry) => drop(entry.insert(node.place)),
+                // In one file, the order of two routes is plain to see.
+                Entry::Occupied(first) if first.get().file != node.place.file => {
+                    let message = "a route of another file fits the same requests".to_owned();
+                    duplicate(self.problems, node.place, *first.get(), message);
+                }
+                Entry::Occupied(_) => {}
+            }
             let target = self.target(node);
             let timeouts = node.get("timeouts").map(route_timeouts).unwrap_or_default();
             let retry = node.get("retry").map(|node| self.retry(node));
@@ -107,7 +123,7 @@ impl Reader<'_> {
                 return None;
             }
             (Some(text), None) => (Bytes::from(text.text), None),
-            (None, Some(file)) => (self.file(&file)?, Some(self.base.join(&file.text))),
+            (None, Some(file)) => (self.file(&file)?, Some(self.path_of(&file))),
             (None, None) => (Bytes::new(), None),
         };
         if body.len() > LARGEST_ANSWER {
@@ -126,7 +142,7 @@ impl Reader<'_> {
 
     /// The content of a file.
     fn file(&mut self, text: &SourceText) -> Option<Bytes> {
-        let path = self.base.join(&text.text);
+        let path = self.path_of(text);
         let read = || -> std::io::Result<Vec<u8>> {
             let (mut bytes, bound) = (Vec::new(), u64::try_from(LARGEST_ANSWER).unwrap_or(u64::MAX));
             File::open(&path)?.take(bound.saturating_add(1)).read_to_end(&mut bytes)?;

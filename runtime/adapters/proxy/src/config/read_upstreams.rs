@@ -1,5 +1,6 @@
 //! Reads the upstreams of a configuration.
 
+use super::include::duplicate;
 use super::keys::BALANCE;
 use super::read::{Reader, flag, number, time};
 use super::{Balance, Ejection, HashKey, Health, Server, Upstream, UpstreamTls};
@@ -17,7 +18,7 @@ impl Reader<'_> {
             let Some(name) = node.text_of("name") else { continue };
             if let Some(first) = self.names.iter().find(|known| known.text == name.text) {
                 let message = format!("another upstream has the name `{}`", name.text);
-                self.problems.add("config-duplicate", name.place, message).also(first.place, "the first is here");
+                duplicate(self.problems, name.place, first.place, message);
             }
             let tls = node.get("tls").and_then(|node| self.upstream_tls(node));
             self.no_h2c(node);
@@ -45,7 +46,7 @@ impl Reader<'_> {
             let help = "write the name in the servers' certificates: `api.internal`";
             self.error("config-host", &name, format!("`serverName` can't be `{}`", name.text), help);
         }
-        let authorities = node.text_of("authorities").map(|text| self.base.join(text.text));
+        let authorities = node.text_of("authorities").map(|text| self.path_of(&text));
         let certificate = node.get("certificate").and_then(|node| self.certificate(node));
         Some(UpstreamTls { server_name: name.text, authorities, certificate, http2: flag(node, "http2") })
     }

@@ -16,7 +16,7 @@ use messages::{Code, Descriptor, DescriptorStatus, Entry, RateLimitRequest, Rate
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::Semaphore;
 use tonic::client::Grpc;
 use tonic::transport::{Channel, Endpoint};
@@ -46,6 +46,8 @@ pub(crate) struct Service {
     open: Arc<Semaphore>,
     breaker: Breaker,
     counts: [AtomicU64; RESULTS.len()],
+    /// Since when they are counted.
+    since: SystemTime,
 }
 
 /// What became of a call, in the order of [`RESULTS`].
@@ -136,6 +138,7 @@ impl Service {
             open: Arc::new(Semaphore::new(config.concurrent)),
             breaker: Breaker::new(config.failures, config.pause),
             counts: [const { AtomicU64::new(0) }; RESULTS.len()],
+            since: SystemTime::now(),
             config: config.clone(),
         })
     }
@@ -148,6 +151,11 @@ impl Service {
     /// Returns how many calls had each of the [`RESULTS`].
     pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
         RESULTS.into_iter().zip(self.counts.iter().map(|counter| counter.load(Ordering::Relaxed)))
+    }
+
+    /// Returns since when the calls are counted.
+    pub(crate) fn since(&self) -> SystemTime {
+        self.since
     }
 
     /// Returns whether the service is left alone because it has failed too often.

@@ -94,9 +94,11 @@ fn a_configuration_is_described() {
         "request: 1 rule: first",
         "response: 1 rule: second",
         "list blocked: addresses, 1 entry\n",
-        "access log: standard output",
-        "spans to http://127.0.0.1:4318/v1/traces, of 0.5 of the traces",
-        "10000 open requests",
+        "accessLog: -\n",
+        "traces.sampled: 0.5\n",
+        "traces.export.url: http://127.0.0.1:4318/v1/traces\n",
+        "limits.requests: 10000",
+        "metrics.address: none",
     ] {
         assert!(summary.contains(part), "{part} in\n{summary}");
     }
@@ -121,6 +123,44 @@ fn folders_of_files_that_are_written_must_exist() {
             "{error}"
         );
     }
+}
+
+/// Every setting is shown with its value, or with its default.
+#[test]
+fn all_settings_are_described() {
+    let folder = Folder::new();
+    folder.write("policy.yaml", "");
+    folder.write("admin.token", &"t".repeat(32));
+    let collector = "url: \"http://me:secret@127.0.0.1:1/x?key=secret\"";
+    let file = folder.write(
+        "proxy.yaml",
+        &format!(
+            "listeners: [{{ address: 127.0.0.1:0 }}]\npolicy: policy.yaml\n{DEMO}\
+             traces: {{ sample: [{{ when: request.path == '/', share: 0 }}], export: {{ {collector}, attributes: {{ a: b }} }} }}\n\
+             metrics: {{ address: 127.0.0.1:0, export: {{ {collector} }} }}\nadmin: {{ token: admin.token }}\n"
+        ),
+    );
+    let summary = Config::summary(&file).unwrap_or_else(|error| panic!("{error}"));
+    let schema = Config::json_schema();
+    let mut checked = 0;
+    let mut look = |path: String, keys: &serde_json::Value| {
+        for key in keys["properties"].as_object().into_iter().flat_map(|keys| keys.keys()) {
+            assert!(summary.contains(&format!("\n  {path}{key}")), "{path}{key} in\n{summary}");
+            checked += 1;
+        }
+    };
+    for key in ["forwarded", "timeouts", "limits", "reload", "admin", "traces"] {
+        look(format!("{key}."), &schema["properties"][key]);
+    }
+    look("traces.export.".to_owned(), &schema["properties"]["traces"]["properties"]["export"]);
+    for key in ["retries", "accessLog", "threads", "grace", "drainDelay", "include", "metrics.export.interval"] {
+        assert!(summary.contains(&format!("\n  {key}: ")), "{key} in\n{summary}");
+    }
+    assert!(checked >= 30, "{checked} of\n{schema:#}");
+    assert!(
+        summary.contains("traces.sample: 0 when request.path == '/'") && summary.contains(": http://127.0.0.1:1/x?..")
+    );
+    assert!(!summary.contains("secret"), "{summary}");
 }
 
 #[test]
@@ -149,9 +189,9 @@ fn values_may_come_from_the_environment() {
     let folder = Folder::new();
     folder.write("policy.yaml", "");
     // Cargo sets these for tests.
-    let route = "{ path: /v, answer: { status: 200, body: '${CARGO_PKG_NAME} $${X}' } }";
+    let route = "{ path: /v, answer: { status: 200, body: '${CARGO_PKG_NAME} $${X} ${CELERO_NOT_SET:-usual}' } }";
     let proxy = Running::with(&DEMO.replace("[{ upstream: demo }]", &format!("[{route}, {{ upstream: demo }}]")), "");
-    assert_eq!(get(proxy.address, "/v").text(), "celero-proxy ${X}");
+    assert_eq!(get(proxy.address, "/v").text(), "celero-proxy ${X} usual");
     let file = folder.write("proxy.yaml", &config(&format!("{DEMO}grace: ${{CELERO_NOT_SET}}\n")));
     let error = Config::check(&file).unwrap_err().to_string();
     assert!(

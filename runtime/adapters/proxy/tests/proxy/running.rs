@@ -70,10 +70,24 @@ impl Running {
 
     /// The same with these keys of the listener, and files that `prepare` writes.
     pub(crate) fn with_listener(listener: &str, rest: &str, policy: &str, prepare: impl FnOnce(&Folder)) -> Self {
+        Self::start(&config_with(listener, rest), policy, prepare)
+    }
+
+    /// With a whole configuration, which has the address of `metrics`.
+    pub(crate) fn with_config(config: &str, policy: &str) -> Self {
+        Self::start(config, policy, |_| {})
+    }
+
+    /// The same with files that `prepare` writes.
+    pub(crate) fn with_files(config: &str, policy: &str, prepare: impl FnOnce(&Folder)) -> Self {
+        Self::start(config, policy, prepare)
+    }
+
+    fn start(config: &str, policy: &str, prepare: impl FnOnce(&Folder)) -> Self {
         let folder = Folder::new();
         folder.write("policy.yaml", policy);
         prepare(&folder);
-        let file = folder.write("proxy.yaml", &config_with(listener, rest));
+        let file = folder.write("proxy.yaml", config);
         let proxy = Proxy::bind(&file).unwrap_or_else(|error| panic!("{error}"));
         let (address, metrics, handle) = (proxy.addresses()[0], proxy.metrics().unwrap(), proxy.handle());
         let stop = Arc::new(Notify::new());

@@ -1,14 +1,13 @@
 //! Spans of requests, as a collector of OpenTelemetry gets them.
 
 use crate::client::{Client, get_with};
+use crate::collector::attribute;
 use crate::running::{Running, eventually};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
-use opentelemetry_proto::tonic::common::v1::any_value::Value;
-use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
+use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 /// A collector that decodes what it gets.
@@ -21,54 +20,14 @@ struct Collected {
 
 /// Starts a collector that answers with this status, or never if that is 0.
 fn collector(status: u16) -> (SocketAddr, Arc<Mutex<Collected>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (address, collected) = (listener.local_addr().unwrap(), Arc::<Mutex<Collected>>::default());
-    let found = Arc::clone(&collected);
-    std::thread::spawn(move || {
-        let mut open = Vec::new();
-        for socket in listener.incoming().map_while(Result::ok) {
-            let mut socket = BufReader::new(socket);
-            let (mut head, mut length) = (String::new(), 0);
-            loop {
-                let mut line = String::new();
-                if socket.read_line(&mut line).unwrap_or(0) == 0 || line == "\r\n" {
-                    break;
-                }
-                if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-                    length = value.trim().parse().unwrap();
-                }
-                head.push_str(&line);
-            }
-            let mut body = vec![0; length];
-            socket.read_exact(&mut body).unwrap();
-            let request = ExportTraceServiceRequest::decode(&*body).unwrap();
-            let mut found = found.lock().unwrap();
-            found.heads.push(head);
-            for part in request.resource_spans {
-                found.resource = part.resource.unwrap().attributes;
-                found.spans.extend(part.scope_spans.into_iter().flat_map(|scope| scope.spans));
-            }
-            if status == 0 {
-                open.push(socket);
-                continue;
-            }
-            let answer = format!("HTTP/1.1 {status} x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
-            let _ = socket.get_mut().write_all(answer.as_bytes());
+    crate::collector::collector(status, |found: &mut Collected, head, body| {
+        let request = ExportTraceServiceRequest::decode(body).unwrap();
+        found.heads.push(head);
+        for part in request.resource_spans {
+            found.resource = part.resource.unwrap().attributes;
+            found.spans.extend(part.scope_spans.into_iter().flat_map(|scope| scope.spans));
         }
-    });
-    (address, collected)
-}
-
-fn text(value: Option<&AnyValue>) -> String {
-    match value.and_then(|value| value.value.as_ref()) {
-        Some(Value::StringValue(text)) => text.clone(),
-        Some(Value::IntValue(number)) => number.to_string(),
-        other => format!("{other:?}"),
-    }
-}
-
-fn attribute(attributes: &[KeyValue], name: &str) -> String {
-    attributes.iter().find(|entry| entry.key == name).map_or("-".to_owned(), |entry| text(entry.value.as_ref()))
+    })
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -1,0 +1,213 @@
+//! The files of a configuration: the main file, and those that it includes.
+//!
+//! All files together are one document. Entries of `listeners`, `upstreams` and `routes` of all files follow each other, those of included files
+//! first; any other key is in one file only. Nodes keep their places, so a mistake is reported in the file where it is, and relative paths start
+//! from the folder of the file that has them.
+
+use super::environment::expand;
+use crate::error::Error;
+use celero_policy::problems::{FileSpan, Problems};
+use celero_policy::yaml::{self, MapEntry, Node, NodeValue, SourceText};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The largest number of included files.
+const MOST_FILES: usize = 100;
+
+/// The largest file, in bytes.
+const LARGEST_FILE: u64 = 16 << 20;
+
+/// The keys whose lists are put together.
+const JOINED: [&str; 4] = ["include", "listeners", "upstreams", "routes"];
+
+/// What was read.
+pub(super) struct Files {
+    /// The document of all files; `None`: there is none, or it is no YAML.
+    pub(super) root: Option<Node>,
+    /// The folder of each file, by its number in `Problems`.
+    pub(super) folders: Vec<PathBuf>,
+    /// The files that are included, and the patterns that name them.
+    pub(super) included: Vec<PathBuf>,
+}
+
+/// Reads a configuration with the files that it includes, and replaces the variables of the environment in them.
+///
+/// # Errors
+/// The main file can't be read. What is wrong with the others is in `problems`.
+pub(super) fn read(file: &Path, problems: &mut Problems) -> Result<Files, Error> {
+    let text = read_text(file).map_err(|why| Error::new(format!("error: {} can't be read: {why}", file.display())))?;
+    let files = Files { root: None, folders: Vec::new(), included: Vec::new() };
+    let mut reader = FileReader { problems, files, within: vec![identity(file)], known: Vec::new() };
+    reader.add(file, &text);
+    Ok(reader.files)
+}
+
+struct FileReader<'p> {
+    problems: &'p mut Problems,
+    files: Files,
+    /// The files that are being read, the main file first.
+    within: Vec<PathBuf>,
+    /// The files that were included.
+    known: Vec<PathBuf>,
+}
+
+impl FileReader<'_> {
+    fn add(&mut self, file: &Path, text: &str) {
+        let number = self.problems.file(file.display().to_string(), text);
+        let folder = file.parent().unwrap_or(Path::new("")).to_owned();
+        // Numbers are given in turn, and a diagnostic never adds a file.
+        self.files.folders.resize(number.saturating_add(1), folder);
+        let Some(mut root) = yaml::read(number, self.problems).filter(|root| !root.is_nothing()) else { return };
+        expand(&mut root, self.problems, &|name| std::env::var(name).ok());
+        let included = root.get("include").map_or(&[][..], Node::elements);
+        for path in included.iter().filter_map(Node::text).collect::<Vec<_>>() {
+            self.include(&path, number);
+        }
+        if self.within.len() > 1 && !matches!(root.value, NodeValue::Map(_)) {
+            let message = format!("{} is no mapping with the keys of a configuration", file.display());
+            self.problems.add("config-include", root.place, message);
+            return;
+        }
+        match (&mut self.files.root, root) {
+            (Some(Node { value: NodeValue::Map(all), place }), Node { value: NodeValue::Map(entries), place: own }) => {
+                // What is missing is reported in the file that was read last: the main file.
+                *place = own;
+                entries.into_iter().for_each(|entry| join(all, entry, self.problems));
+            }
+            (whole, root) => *whole = Some(root),
+        }
+    }
+
+    /// Reads the files that a path or a pattern names.
+    fn include(&mut self, path: &SourceText, from: usize) {
+        let whole = self.files.folders.get(from).cloned().unwrap_or_default().join(&path.text);
+        self.files.included.push(whole.clone());
+        match named_by(&whole) {
+            Ok(files) => files.iter().for_each(|file| self.include_file(file, path)),
+            Err(why) => {
+                self.problems.add("config-include", path.place, format!("`{}` can't be included: {why}", path.text));
+            }
+        }
+    }
+
+    fn include_file(&mut self, file: &Path, path: &SourceText) {
+        let identity = identity(file);
+        let refusal = if self.within.contains(&identity) {
+            Some(format!("{} includes itself", file.display()))
+        } else if self.known.contains(&identity) {
+            Some(format!("{} is included twice", file.display()))
+        } else if self.known.len() >= MOST_FILES {
+            Some(format!("a configuration includes at most {MOST_FILES} files"))
+        } else {
+            None
+        };
+        if let Some(message) = refusal {
+            self.problems.add("config-include", path.place, message);
+            return;
+        }
+        self.known.push(identity.clone());
+        if !self.files.included.iter().any(|known| known == file) {
+            self.files.included.push(file.to_owned());
+        }
+        match read_text(file) {
+            Ok(text) => {
+                self.within.push(identity);
+                self.add(file, &text);
+                self.within.pop();
+            }
+            Err(why) => {
+                let message = format!("{} can't be read: {why}", file.display());
+                self.problems.add("config-include", path.place, message);
+            }
+        }
+    }
+}
+
+/// Adds an entry of a file to those of the files before.
+fn join(all: &mut Vec<MapEntry>, entry: MapEntry, problems: &mut Problems) {
+    let Some(known) = all.iter_mut().find(|known| known.key.text == entry.key.text) else {
+        all.push(entry);
+        return;
+    };
+    if !JOINED.contains(&&*entry.key.text) {
+        let message = format!("`{}` is in two files", entry.key.text);
+        duplicate(problems, entry.key.place, known.key.place, message);
+        return;
+    }
+    match (&mut known.value.value, entry.value.value) {
+        (NodeValue::List(elements), NodeValue::List(more)) => elements.extend(more),
+        // What is no list is reported as that.
+        (_, value) => all.push(MapEntry { key: entry.key, value: Node { place: entry.value.place, value } }),
+    }
+}
+
+/// Reports what is there twice, with the place of the first.
+pub(super) fn duplicate(problems: &mut Problems, place: FileSpan, first: FileSpan, message: String) {
+    let at = problems.position(first);
+    let problem = problems.add("config-duplicate", place, message);
+    if first.file == place.file {
+        problem.also(first, "the first is here");
+    } else {
+        problem.help(format!("the first is at {at}"));
+    }
+}
+
+/// Returns the files that a path names: itself, or, if its last part has a `*`, the files of this form in its folder, by their names. Names that
+/// begin with a dot are left out.
+fn named_by(path: &Path) -> Result<Vec<PathBuf>, String> {
+    let Some((folder, before, after)) = pattern(path)? else { return Ok(vec![path.to_owned()]) };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|error| error.to_string())? {
+        let name = entry.map_err(|error| error.to_string())?.file_name();
+        let Some(name) = name.to_str() else { continue };
+        let rest = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+        if rest.is_some() && !name.starts_with('.') {
+            found.push(path.with_file_name(name));
+        }
+        if found.len() > MOST_FILES {
+            return Err(format!("more than {MOST_FILES} files have this form"));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Returns the folder of a pattern, and what is before and after its `*`.
+fn pattern(path: &Path) -> Result<Option<(&Path, &str, &str)>, String> {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let in_folder = folder.to_str().is_some_and(|folder| folder.contains('*'));
+    match name.split_once('*') {
+        None if !in_folder => Ok(None),
+        Some((before, after)) if !in_folder && !after.contains('*') => Ok(Some((folder, before, after))),
+        _ => Err("a pattern has one `*`, in the name of the file: `routes/*.yaml`".to_owned()),
+    }
+}
+
+/// Returns the names of the files of a pattern; `None` if the path is none. They change when a file is added or removed.
+pub(crate) fn pattern_files(path: &Path) -> Option<Vec<PathBuf>> {
+    pattern(path).ok()??;
+    named_by(path).ok()
+}
+
+/// Returns a path that is the same for all paths to a file.
+fn identity(file: &Path) -> PathBuf {
+    std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned())
+}
+
+fn read_text(file: &Path) -> Result<String, String> {
+    let read = || -> std::io::Result<Vec<u8>> {
+        if !std::fs::metadata(file)?.is_file() {
+            return Err(std::io::Error::other("it is not a regular file"));
+        }
+        let mut bytes = Vec::new();
+        File::open(file)?.take(LARGEST_FILE.saturating_add(1)).read_to_end(&mut bytes)?;
+        if u64::try_from(bytes.len()).is_ok_and(|length| length > LARGEST_FILE) {
+            return Err(std::io::Error::other(format!("it is larger than {} MiB", LARGEST_FILE >> 20)));
+        }
+        Ok(bytes)
+    };
+    String::from_utf8(read().map_err(|error| error.to_string())?).map_err(|_| "it is not UTF-8".to_owned())
+}
