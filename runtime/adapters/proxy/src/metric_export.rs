@@ -50,8 +50,10 @@ impl MetricExport {
                 last = Instant::now();
                 continue;
             };
+            // The interval is a day at most.
+            let next = last.checked_add(interval).unwrap_or(last);
             tokio::select! {
-                () = tokio::time::sleep_until(last + interval) => {}
+                () = tokio::time::sleep_until(next) => {}
                 changed = changes.changed() => match changed {
                     Ok(()) => continue,
                     Err(_) => return,
