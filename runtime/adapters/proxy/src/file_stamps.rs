@@ -4,6 +4,7 @@
 
 use crate::config::pattern_files;
 use crate::error::Error;
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -21,24 +22,39 @@ struct Stamp {
     size: u64,
 }
 
+impl Stamp {
+    fn of(file: &Path) -> Option<Self> {
+        let about = std::fs::metadata(file).ok()?;
+        Some(Self { inode: (about.dev(), about.ino()), modified: about.modified().ok()?, size: about.len() })
+    }
+
+    /// The stamp of a pattern tells which files it names. The inode stays: a new file may be written in place, so it has to settle.
+    fn of_names(files: &[PathBuf]) -> Self {
+        let mut hasher = DefaultHasher::new();
+        files.hash(&mut hasher);
+        Self { inode: (0, 0), modified: SystemTime::UNIX_EPOCH, size: hasher.finish() }
+    }
+}
+
 impl FileStamps {
-    /// Looks at files.
+    /// Looks at files, and at those that patterns among them name.
     pub(crate) fn of(files: Vec<PathBuf>) -> Self {
-        let look = |file: PathBuf| {
-            if let Some(names) = pattern_files(&file) {
-                let mut hasher = DefaultHasher::new();
-                names.hash(&mut hasher);
-                let stamp = Stamp { inode: (0, hasher.finish()), modified: SystemTime::UNIX_EPOCH, size: 0 };
-                return (file, Some(stamp));
+        let (mut stamps, mut known): (Vec<(PathBuf, Option<Stamp>)>, BTreeSet<PathBuf>) = Default::default();
+        for file in files {
+            let named = pattern_files(&file);
+            if let Some(named) = &named
+                && known.insert(file.clone())
+            {
+                stamps.push((file.clone(), Some(Stamp::of_names(named))));
             }
-            let about = std::fs::metadata(&file).ok();
-            let stamp = about.and_then(|about| {
-                let inode = (about.dev(), about.ino());
-                Some(Stamp { inode, modified: about.modified().ok()?, size: about.len() })
-            });
-            (file, stamp)
-        };
-        Self(files.into_iter().map(look).collect())
+            for file in named.unwrap_or_else(|| vec![file]) {
+                if known.insert(file.clone()) {
+                    let stamp = Stamp::of(&file);
+                    stamps.push((file, stamp));
+                }
+            }
+        }
+        Self(stamps)
     }
 
     /// Looks at the same files again.

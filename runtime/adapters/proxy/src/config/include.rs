@@ -186,10 +186,10 @@ fn pattern(path: &Path) -> Result<Option<(&Path, &str, &str)>, String> {
     }
 }
 
-/// Returns the names of the files of a pattern; `None` if the path is none. They change when a file is added or removed.
+/// Returns the files that a pattern names now; `None` if the path is no pattern.
 pub(crate) fn pattern_files(path: &Path) -> Option<Vec<PathBuf>> {
     pattern(path).ok()??;
-    named_by(path).ok()
+    Some(named_by(path).unwrap_or_default())
 }
 
 /// Returns a path that is the same for all paths to a file.

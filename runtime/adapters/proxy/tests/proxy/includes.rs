@@ -121,6 +121,12 @@ fn included_files_are_watched() {
     assert_eq!(status("/y"), 403);
     write(&proxy.folder, &[("more/b.yaml", &route("/y", 404))]);
     eventually(|| status("/y") == 404, || "404".into());
+    // A new file with a mistake is read again when the mistake is corrected.
+    let failures = proxy.metric("celero_policy_reload_failures");
+    write(&proxy.folder, &[("more/c.yaml", "routes: [{ path: /z }]\n")]);
+    eventually(|| proxy.metric("celero_policy_reload_failures") > failures, || "another failure".into());
+    write(&proxy.folder, &[("more/c.yaml", &route("/z", 405))]);
+    eventually(|| status("/z") == 405, || "405".into());
 }
 
 #[test]
