@@ -3,7 +3,7 @@
 //!
 //! `CELERO_SEED` gives other rules.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::http::RequestContext;
 use celero::{Engine, Env, ErrorPolicy, RuleSet, RuleSetBuilder, Scratch};
