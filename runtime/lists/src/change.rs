@@ -121,9 +121,9 @@ impl<'l> Change<'l> {
         self.steps.push((list, Step::Expire(entry, now)));
     }
 
-    /// Inserts an entry without a value.
-    pub(crate) fn set(&mut self, list: ListId, entry: Entry, expires: Option<SystemTime>) {
-        self.steps.push((list, Step::Insert(entry, Cells::default(), expires)));
+    /// Inserts an entry with a value of the list's type.
+    pub(crate) fn set(&mut self, list: ListId, entry: Entry, cells: Cells, expires: Option<SystemTime>) {
+        self.steps.push((list, Step::Insert(entry, cells, expires)));
     }
 
     pub(crate) fn unset(&mut self, list: ListId, entry: Entry) {
@@ -215,12 +215,8 @@ impl<'l> Change<'l> {
         }
         // What only removes may need more bytes for a while: what is removed is remembered until levels are merged.
         let adds = changed.inserted > 0 || changed.updated > 0;
-        for (what, wanted, limit) in
-            [("entries", snapshot.entry_count(), limits.entries), ("bytes", snapshot.heap_bytes(), limits.bytes)]
-        {
-            if adds && wanted > limit {
-                return Err(ListsError::Limit { what, wanted, limit });
-            }
+        if adds {
+            snapshot.check_size(limits)?;
         }
 
         let is_different = changed.inserted > 0 || changed.removed > 0 || changed.updated > 0;

@@ -120,6 +120,21 @@ impl Entries {
         }
     }
 
+    /// Adds a value, and returns its number for [`push_row`](Self::push_row).
+    #[cfg(feature = "mmdb")]
+    pub(crate) fn add_row(&mut self, cells: &Cells) -> Result<u32, String> {
+        let rows = self.rows.as_mut().ok_or("the entries carry no values")?;
+        rows.add_cells(cells).ok_or_else(|| "the values of all entries exceed 4 GiB".to_owned())
+    }
+
+    /// Adds an entry with a value that was added.
+    #[cfg(feature = "mmdb")]
+    pub(crate) fn push_row(&mut self, entry: Entry, row: u32) {
+        self.entries.push(entry);
+        self.numbers.push(row);
+        self.lines.push(0);
+    }
+
     pub(crate) fn checked(self, wrong: WrongEntries) -> Result<Self, WrongEntries> {
         if wrong.is_empty() { Ok(self) } else { Err(wrong) }
     }

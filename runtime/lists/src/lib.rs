@@ -12,11 +12,15 @@ mod entry;
 mod error;
 mod expiry;
 #[cfg(feature = "files")]
+mod file_pattern;
+#[cfg(feature = "files")]
 mod files;
 mod kind;
 mod levels;
 mod limits;
 mod lists;
+#[cfg(feature = "mmdb")]
+mod mmdb;
 mod overlay;
 mod rows;
 mod sets;
@@ -36,10 +40,14 @@ pub use entries::Entries;
 pub use entry::{Entry, MAX_ENTRY_BYTES};
 pub use error::{ListsError, WrongEntries, WrongEntry};
 #[cfg(feature = "files")]
+pub use file_pattern::{FilePattern, MAX_PATTERN_FILES};
+#[cfg(feature = "files")]
 pub use files::{Format, MAX_FILE_BYTES, ReadError};
 pub use kind::Kind;
 pub use limits::Limits;
 pub use lists::Lists;
+#[cfg(feature = "mmdb")]
+pub use mmdb::{MAX_MMDB_BYTES, RecordPaths};
 pub use overlay::{Mark, Overlay, Record};
 pub use rows::Row;
 pub use shared::Changed;

@@ -116,6 +116,18 @@ impl Lists {
     /// # Errors
     /// A list is missing on one side, or has another type. Nothing has changed then.
     pub fn take_over(&self, fresh: Self) -> Result<Changed, ListsError> {
+        self.take(fresh, true)
+    }
+
+    /// Takes over the entries of the lists that `fresh` has, all of them at once; the others stay as they are.
+    ///
+    /// # Errors
+    /// A list of `fresh` is missing here or has another type, or all lists together would exceed the limits. Nothing has changed then.
+    pub fn take_over_some(&self, fresh: Self) -> Result<Changed, ListsError> {
+        self.take(fresh, false)
+    }
+
+    fn take(&self, fresh: Self, all: bool) -> Result<Changed, ListsError> {
         if self.is_same(&fresh) {
             return Ok(Changed { generation: self.load().generation, ..Changed::default() });
         }
@@ -125,21 +137,33 @@ impl Lists {
         if let Some(info) = new.infos().find(|info| snapshot.find(&info.name).is_none()) {
             return Err(ListsError::UnknownList { name: info.name.to_string(), known: snapshot.names() });
         }
-        let mut numbers = Vec::with_capacity(snapshot.lists.len());
-        for place in &mut snapshot.lists {
-            let known = || ListsError::UnknownList { name: place.name.to_string(), known: new.names() };
-            let (id, _) = new.find(&place.name).ok_or_else(known)?;
-            let other = new.lists.get(id.0 as usize).cloned().ok_or_else(known)?;
+        // The numbers of each list here and in `fresh`.
+        let mut numbers = Vec::with_capacity(new.lists.len());
+        for (own_number, place) in snapshot.lists.iter_mut().enumerate() {
+            let Some((id, _)) = new.find(&place.name) else {
+                if all {
+                    return Err(ListsError::UnknownList { name: place.name.to_string(), known: new.names() });
+                }
+                continue;
+            };
+            let Some(other) = new.lists.get(id.0 as usize).cloned() else { continue };
             let (own, wanted) = (place.list_type(), other.list_type());
             if own != wanted {
                 return Err(ListsError::Type { name: place.name.to_string(), own, wanted });
             }
             *place = other;
-            numbers.push(id.0 as usize);
+            numbers.push((own_number, id.0 as usize));
+        }
+        // All lists of another `Lists` were checked there, together.
+        if !all {
+            snapshot.check_size(self.shared.limits)?;
         }
         let mut expiries = std::mem::take(&mut fresh.shared.lock().expiries);
-        let taken = numbers.iter().map(|number| expiries.get_mut(*number).map(std::mem::take).unwrap_or_default());
-        writer.expiries = taken.collect();
+        for (own, number) in numbers {
+            if let (Some(own), Some(new)) = (writer.expiries.get_mut(own), expiries.get_mut(number)) {
+                *own = std::mem::take(new);
+            }
+        }
         snapshot.generation = snapshot.generation.saturating_add(1);
         let generation = snapshot.generation;
         self.shared.current.store(Arc::new(snapshot));

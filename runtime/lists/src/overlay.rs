@@ -3,26 +3,41 @@
 //! A host fills its lists from files. What others change while it runs must survive when the files are read again, and a restart if the
 //! host keeps the [`Record`]s. A removal counts until the sources do not have the entry any more; an insertion counts until it expires or is removed.
 
+use crate::change::Change;
 use crate::entries::Entries;
 use crate::entry::Entry;
 use crate::error::ListsError;
 use crate::expiry::Expiries;
-use crate::kind::Kind;
 use crate::lists::Lists;
 use crate::shared::Changed;
 use crate::snapshot::{ListId, Snapshot};
+use crate::value::{Cells, Scalar, is_value};
 use crate::value_type::ListType;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 /// What became of an entry at run time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mark {
-    /// It was inserted. At the time, if there is one, it leaves its list, also if a source has it.
-    Inserted(Option<SystemTime>),
+    /// It was inserted.
+    Inserted {
+        /// When it leaves its list, also if a source has it.
+        expires: Option<SystemTime>,
+        /// Its value, whatever a source says: of each field of the list's [`ValueType`](crate::ValueType). Empty in lists without values.
+        value: Arc<[Option<Scalar>]>,
+    },
     /// It was removed, though a source has it.
     Removed,
+}
+
+impl Mark {
+    /// Returns the mark of an entry without a value that was inserted.
+    #[must_use]
+    pub fn inserted(expires: Option<SystemTime>) -> Self {
+        Self::Inserted { expires, value: Arc::default() }
+    }
 }
 
 /// A change of an [`Overlay`], for a host that keeps it.
@@ -30,15 +45,15 @@ pub enum Mark {
 pub struct Record {
     /// The name of the list.
     pub list: String,
-    /// What its entries are. Lists of one name and different kinds have nothing in common.
-    pub kind: Kind,
+    /// What its entries are and carry. Lists of one name and different types have nothing in common.
+    pub ty: ListType,
     /// The entry.
     pub entry: Entry,
     /// What is known of it from now on. `None`: nothing.
     pub mark: Option<Mark>,
 }
 
-/// What was inserted and removed at run time, over what the sources of lists say. Lists whose entries carry values are no part of it.
+/// What was inserted and removed at run time, over what the sources of lists say.
 ///
 /// ```
 /// use celero_lists::{Entries, Kind, Limits, Lists, Overlay};
@@ -60,19 +75,19 @@ pub struct Record {
 /// ```
 #[derive(Debug, Default)]
 pub struct Overlay {
-    /// By name. Lists of a name have few kinds, nearly always one.
+    /// By name. Lists of a name have few types, nearly always one.
     lists: BTreeMap<String, Vec<Marks>>,
 }
 
 /// What is known of the entries of one list.
 #[derive(Debug)]
 struct Marks {
-    kind: Kind,
+    ty: ListType,
     by_entry: HashMap<Entry, Known>,
     expiries: Expiries,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Known {
     mark: Mark,
     /// Whether a source has the entry.
@@ -81,9 +96,18 @@ struct Known {
 
 impl Overlay {
     /// Takes over what a host has kept. Call [`apply`](Self::apply) afterwards.
-    pub fn restore(&mut self, record: Record) {
+    ///
+    /// # Errors
+    /// A sentence: the value of an inserted entry is none of its list's type. Nothing has changed then.
+    pub fn restore(&mut self, record: Record) -> Result<(), String> {
+        if let Some(Mark::Inserted { value, .. }) = &record.mark
+            && !is_value(&record.ty, value)
+        {
+            return Err(format!("the value of {} is none of a list of {}", record.entry, record.ty));
+        }
         let known = record.mark.map(|mark| Known { mark, in_source: false });
-        self.marks_mut(&record.list, record.kind).set(&record.entry, known);
+        self.marks_mut(&record.list, &record.ty).set(&record.entry, known);
+        Ok(())
     }
 
     /// Applies everything to lists whose entries are those of their sources, as one change. Returns what this made obsolete: removals of entries
@@ -96,40 +120,41 @@ impl Overlay {
         let mut change = fresh.change();
         let (mut updates, mut obsolete) = (Vec::new(), Vec::new());
         for (name, marks) in self.all() {
-            let Some(id) = find(&source, name, marks.kind) else { continue };
+            let Some(id) = find(&source, name, &marks.ty) else { continue };
             for (entry, known) in &marks.by_entry {
                 let in_source = source.has_entry(id, entry);
-                let mark = match known.mark {
-                    Mark::Inserted(Some(time)) if time <= now => in_source.then_some(Mark::Removed),
-                    Mark::Removed => in_source.then_some(Mark::Removed),
-                    inserted @ Mark::Inserted(_) => Some(inserted),
+                let gone = match &known.mark {
+                    Mark::Inserted { expires, .. } => expires.is_some_and(|time| time <= now),
+                    Mark::Removed => true,
                 };
-                match mark {
-                    Some(Mark::Inserted(expires)) => change.set(id, entry.clone(), expires),
-                    Some(Mark::Removed) => change.unset(id, entry.clone()),
-                    None => {}
+                let mark = if gone { in_source.then_some(Mark::Removed) } else { Some(known.mark.clone()) };
+                if let Some(mark) = &mark {
+                    mark.add_to(&mut change, id, entry);
                 }
-                if mark != Some(known.mark) {
-                    obsolete.push(Record { list: name.to_owned(), kind: marks.kind, entry: entry.clone(), mark });
+                let is_same = mark.as_ref() == Some(&known.mark);
+                if !is_same {
+                    let (ty, mark) = (marks.ty.clone(), mark.clone());
+                    obsolete.push(Record { list: name.to_owned(), ty, entry: entry.clone(), mark });
                 }
-                if mark != Some(known.mark) || in_source != known.in_source {
+                if !is_same || in_source != known.in_source {
                     let known = mark.map(|mark| Known { mark, in_source });
-                    updates.push((name.to_owned(), marks.kind, entry.clone(), known));
+                    updates.push((name.to_owned(), marks.ty.clone(), entry.clone(), known));
                 }
             }
         }
         change.commit()?;
-        for (name, kind, entry, known) in updates {
-            self.marks_mut(&name, kind).set(&entry, known);
+        for (name, ty, entry, known) in updates {
+            self.marks_mut(&name, &ty).set(&entry, known);
         }
         Ok(obsolete)
     }
 
-    /// Inserts entries into a list, also those that have been removed. `keep` gets what a host has to keep, before a reader sees the change;
-    /// if it fails, nothing changes.
+    /// Inserts entries into a list with their values, also those that have been removed. An entry that is there gets the new value. `keep` gets what
+    /// a host has to keep, before a reader sees the change; if it fails, nothing changes.
     ///
     /// # Errors
-    /// As [`Change::commit`](crate::Change::commit). The inner error is that of `keep`. Nothing has changed then.
+    /// As [`Change::commit`](crate::Change::commit), and the list is of another type. The inner error is that of `keep`. Nothing has changed
+    /// then.
     pub fn insert<E>(
         &mut self,
         lists: &Lists,
@@ -137,14 +162,22 @@ impl Overlay {
         entries: &Entries,
         keep: impl FnOnce(&[Record]) -> Result<(), E>,
     ) -> Result<Result<Changed, E>, ListsError> {
-        let wanted = entries.with_expiries().map(|(entry, expires)| (entry, Mark::Inserted(expires)));
-        self.change(lists, (list, entries.kind()), wanted, keep)
+        let snapshot = lists.load();
+        let (id, own) = known_list(&snapshot, list)?;
+        if own != *entries.list_type() {
+            return Err(ListsError::Type { name: list.to_owned(), own, wanted: entries.list_type().clone() });
+        }
+        let values = entries.values();
+        let wanted = entries.with_expiries().zip(values);
+        let wanted = wanted.map(|((entry, expires), value)| (entry, Mark::Inserted { expires, value }));
+        self.change(lists, &snapshot, (list, id, &own), wanted, keep)
     }
 
-    /// Removes entries from a list, also those that its sources have. Nothing happens to entries that are not there. See [`insert`](Self::insert).
+    /// Removes entries from a list, also those that its sources have, whatever their values are. Nothing happens to entries that are not there. See
+    /// [`insert`](Self::insert).
     ///
     /// # Errors
-    /// As [`insert`](Self::insert).
+    /// As [`insert`](Self::insert), except that only the kind of the list counts.
     pub fn remove<E>(
         &mut self,
         lists: &Lists,
@@ -152,24 +185,24 @@ impl Overlay {
         entries: &Entries,
         keep: impl FnOnce(&[Record]) -> Result<(), E>,
     ) -> Result<Result<Changed, E>, ListsError> {
-        self.change(lists, (list, entries.kind()), entries.iter().map(|entry| (entry, Mark::Removed)), keep)
+        let snapshot = lists.load();
+        let (id, own) = known_list(&snapshot, list)?;
+        if own.kind() != entries.kind() {
+            return Err(ListsError::Type { name: list.to_owned(), own, wanted: entries.kind().into() });
+        }
+        let wanted = entries.iter().map(|entry| (entry, Mark::Removed));
+        self.change(lists, &snapshot, (list, id, &own), wanted, keep)
     }
 
     fn change<'e, E>(
         &mut self,
         lists: &Lists,
-        (list, kind): (&str, Kind),
+        snapshot: &Snapshot,
+        (list, id, ty): (&str, ListId, &ListType),
         wanted: impl Iterator<Item = (&'e Entry, Mark)>,
         keep: impl FnOnce(&[Record]) -> Result<(), E>,
     ) -> Result<Result<Changed, E>, ListsError> {
-        let snapshot = lists.load();
-        let unknown = || ListsError::UnknownList { name: list.to_owned(), known: snapshot.names() };
-        let (id, own) =
-            snapshot.find(list).and_then(|(id, _)| Some((id, snapshot.list_type(id)?))).ok_or_else(unknown)?;
-        if own != ListType::from(kind) {
-            return Err(ListsError::Type { name: list.to_owned(), own, wanted: kind.into() });
-        }
-        let marks = self.marks_mut(list, kind);
+        let marks = self.marks_mut(list, ty);
         let mut change = lists.change();
         // The last of equal entries counts, as in the change.
         let mut next: BTreeMap<&Entry, Option<Known>> = BTreeMap::new();
@@ -177,21 +210,18 @@ impl Overlay {
             let known = marks.by_entry.get(entry);
             // What is in the list and was not inserted at run time is in a source.
             let in_source = known.map_or_else(|| snapshot.has_entry(id, entry), |known| known.in_source);
-            match mark {
-                Mark::Inserted(expires) => change.set(id, entry.clone(), expires),
-                Mark::Removed => change.unset(id, entry.clone()),
-            }
+            mark.add_to(&mut change, id, entry);
             let keeps = in_source || mark != Mark::Removed;
             next.insert(entry, keeps.then_some(Known { mark, in_source }));
         }
         let record = |(entry, known): (&&Entry, &Option<Known>)| Record {
             list: list.to_owned(),
-            kind,
+            ty: ty.clone(),
             entry: Entry::clone(entry),
-            mark: known.map(|known| known.mark),
+            mark: known.as_ref().map(|known| known.mark.clone()),
         };
         let is_new = |(entry, known): &(&&Entry, &Option<Known>)| {
-            marks.by_entry.get(**entry).map(|known| known.mark) != known.map(|known| known.mark)
+            marks.by_entry.get(**entry).map(|known| &known.mark) != known.as_ref().map(|known| &known.mark)
         };
         let records: Vec<Record> = next.iter().filter(is_new).map(record).collect();
         let done = change.commit_if(|_| keep(&records))?;
@@ -211,54 +241,66 @@ impl Overlay {
         let changed = lists.expire(now)?;
         let snapshot = lists.load();
         let mut records = Vec::new();
-        for (name, marks) in self.all().filter(|(name, marks)| find(&snapshot, name, marks.kind).is_some()) {
+        for (name, marks) in self.all().filter(|(name, marks)| find(&snapshot, name, &marks.ty).is_some()) {
             for entry in marks.expiries.expired(now) {
                 // The source still has it, and would bring it back.
                 let in_source = marks.by_entry.get(entry).is_some_and(|known| known.in_source);
                 let mark = in_source.then_some(Mark::Removed);
-                records.push(Record { list: name.to_owned(), kind: marks.kind, entry: entry.clone(), mark });
+                records.push(Record { list: name.to_owned(), ty: marks.ty.clone(), entry: entry.clone(), mark });
             }
         }
         for record in &records {
-            let known = record.mark.map(|mark| Known { mark, in_source: true });
-            self.marks_mut(&record.list, record.kind).set(&record.entry, known);
+            let known = record.mark.clone().map(|mark| Known { mark, in_source: true });
+            self.marks_mut(&record.list, &record.ty).set(&record.entry, known);
         }
         Ok((changed, records))
     }
 
-    /// Returns what is known of an entry of a list of this kind; `None`: nothing.
+    /// Returns what is known of an entry of a list of this type; `None`: nothing.
     #[must_use]
-    pub fn mark(&self, list: &str, kind: Kind, entry: &Entry) -> Option<Mark> {
-        let marks = self.lists.get(list)?.iter().find(|marks| marks.kind == kind)?;
-        marks.by_entry.get(entry).map(|known| known.mark)
+    pub fn mark(&self, list: &str, ty: &ListType, entry: &Entry) -> Option<&Mark> {
+        self.marks(list, ty)?.by_entry.get(entry).map(|known| &known.mark)
     }
 
     /// Returns how many entries of a list were inserted and removed at run time, and still count.
     #[must_use]
-    pub fn len_of(&self, list: &str, kind: Kind) -> usize {
-        let marks = self.lists.get(list).and_then(|kinds| kinds.iter().find(|marks| marks.kind == kind));
-        marks.map_or(0, |marks| marks.by_entry.len())
+    pub fn len_of(&self, list: &str, ty: &ListType) -> usize {
+        self.marks(list, ty).map_or(0, |marks| marks.by_entry.len())
+    }
+
+    fn marks(&self, list: &str, ty: &ListType) -> Option<&Marks> {
+        self.lists.get(list)?.iter().find(|marks| marks.ty == *ty)
     }
 
     fn all(&self) -> impl Iterator<Item = (&str, &Marks)> {
         self.lists.iter().flat_map(|(name, kinds)| kinds.iter().map(|marks| (&**name, marks)))
     }
 
-    fn marks_mut(&mut self, list: &str, kind: Kind) -> &mut Marks {
-        let kinds = self.lists.entry(list.to_owned()).or_default();
-        let index = kinds.iter().position(|marks| marks.kind == kind).unwrap_or(kinds.len());
-        if index == kinds.len() {
-            kinds.push(Marks { kind, by_entry: HashMap::new(), expiries: Expiries::default() });
+    fn marks_mut(&mut self, list: &str, ty: &ListType) -> &mut Marks {
+        let types = self.lists.entry(list.to_owned()).or_default();
+        let index = types.iter().position(|marks| marks.ty == *ty).unwrap_or(types.len());
+        if index == types.len() {
+            types.push(Marks { ty: ty.clone(), by_entry: HashMap::new(), expiries: Expiries::default() });
         }
         #[expect(clippy::indexing_slicing, reason = "the element was found or added above")]
-        &mut kinds[index]
+        &mut types[index]
+    }
+}
+
+impl Mark {
+    /// Makes a change do to an entry what this says of it.
+    fn add_to(&self, change: &mut Change<'_>, list: ListId, entry: &Entry) {
+        match self {
+            Self::Inserted { expires, value } => change.set(list, entry.clone(), Cells::from(&**value), *expires),
+            Self::Removed => change.unset(list, entry.clone()),
+        }
     }
 }
 
 impl Marks {
     fn set(&mut self, entry: &Entry, known: Option<Known>) {
-        let expires = match known {
-            Some(Known { mark: Mark::Inserted(expires), .. }) => expires,
+        let expires = match &known {
+            Some(Known { mark: Mark::Inserted { expires, .. }, .. }) => *expires,
             _ => None,
         };
         self.expiries.set(entry, expires);
@@ -269,7 +311,14 @@ impl Marks {
     }
 }
 
-fn find(snapshot: &Snapshot, name: &str, kind: Kind) -> Option<ListId> {
+/// The list of a name and type.
+fn find(snapshot: &Snapshot, name: &str, ty: &ListType) -> Option<ListId> {
     let (id, _) = snapshot.find(name)?;
-    (snapshot.list_type(id)? == ListType::from(kind)).then_some(id)
+    (snapshot.list_type(id)? == *ty).then_some(id)
+}
+
+/// The list of a name, and its type.
+fn known_list(snapshot: &Snapshot, name: &str) -> Result<(ListId, ListType), ListsError> {
+    let found = snapshot.find(name).and_then(|(id, _)| Some((id, snapshot.list_type(id)?)));
+    found.ok_or_else(|| ListsError::UnknownList { name: name.to_owned(), known: snapshot.names() })
 }

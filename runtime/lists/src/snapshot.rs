@@ -2,8 +2,10 @@
 
 use crate::any_list::AnyList;
 use crate::entry::Entry;
+use crate::error::ListsError;
 use crate::kind::Kind;
 use crate::levels::Position;
+use crate::limits::Limits;
 use crate::rows::Row;
 use crate::value::ScalarRef;
 use crate::value_type::{ListType, ValueType};
@@ -251,12 +253,18 @@ impl Snapshot {
         self.lists.get(list.0 as usize).map(|list| &list.list)
     }
 
-    pub(crate) fn entry_count(&self) -> usize {
-        self.lists.iter().map(|list| list.list.len()).fold(0, usize::saturating_add)
-    }
-
-    pub(crate) fn heap_bytes(&self) -> usize {
-        self.lists.iter().map(|list| list.list.heap_bytes()).fold(0, usize::saturating_add)
+    /// Checks that all lists together hold no more than the limits allow.
+    pub(crate) fn check_size(&self, limits: Limits) -> Result<(), ListsError> {
+        let total =
+            |of: fn(&AnyList) -> usize| self.lists.iter().map(|list| of(&list.list)).fold(0, usize::saturating_add);
+        for (what, wanted, limit) in
+            [("entries", total(AnyList::len), limits.entries), ("bytes", total(AnyList::heap_bytes), limits.bytes)]
+        {
+            if wanted > limit {
+                return Err(ListsError::Limit { what, wanted, limit });
+            }
+        }
+        Ok(())
     }
 }
 

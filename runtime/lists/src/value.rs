@@ -1,8 +1,6 @@
 //! [`EntryValue`]: the value of one entry, before it is stored.
 
-#[cfg(feature = "files")]
-use crate::value_type::Field;
-use crate::value_type::{ScalarType, ValueType};
+use crate::value_type::{Field, ListType, ScalarType, ValueType};
 use std::fmt;
 
 /// Longest text of a value, in bytes.
@@ -234,6 +232,17 @@ pub(crate) fn complete(ty: &ValueType, cells: Cells) -> Result<Cells, WrongValue
         }
         _ => Ok(cells),
     }
+}
+
+/// Whether the entries of a list carry values of these cells: one for each field, of its type and length.
+pub(crate) fn is_value(ty: &ListType, cells: &[Option<Scalar>]) -> bool {
+    let Some(values) = ty.values() else { return cells.is_empty() };
+    let is_cell = |(field, cell): (&Field, &Option<Scalar>)| match cell {
+        Some(Scalar::Text(text)) => field.ty() == ScalarType::Text && text.len() <= MAX_VALUE_BYTES,
+        Some(scalar) => scalar.ty() == field.ty(),
+        None => values.scalar().is_none(),
+    };
+    cells.len() == values.fields().len() && values.fields().iter().zip(cells).all(is_cell)
 }
 
 /// A type in words.

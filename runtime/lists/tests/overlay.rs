@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "a test")]
 
-use celero_lists::{Entries, Entry, Format, Kind, Limits, Lists, ListsError, Mark, Overlay, Record};
+use celero_lists::{
+    Entries, Entry, Format, Kind, Limits, ListType, Lists, ListsError, Mark, Overlay, Record, Scalar, ScalarRef,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::time::{Duration, SystemTime};
@@ -40,8 +42,8 @@ struct Kept(BTreeMap<Entry, Mark>);
 impl Kept {
     fn keep(&mut self, records: &[Record]) {
         for record in records {
-            match record.mark {
-                Some(mark) => drop(self.0.insert(record.entry.clone(), mark)),
+            match &record.mark {
+                Some(mark) => drop(self.0.insert(record.entry.clone(), mark.clone())),
                 None => drop(self.0.remove(&record.entry)),
             }
         }
@@ -50,7 +52,8 @@ impl Kept {
     fn restored(&self) -> Overlay {
         let mut overlay = Overlay::default();
         for (entry, mark) in &self.0 {
-            overlay.restore(Record { list: "n".to_owned(), kind: KIND, entry: entry.clone(), mark: Some(*mark) });
+            let (list, entry, mark) = ("n".to_owned(), entry.clone(), Some(mark.clone()));
+            overlay.restore(Record { list, ty: KIND.into(), entry, mark }).unwrap();
         }
         overlay
     }
@@ -81,7 +84,7 @@ fn the_last_word_counts() {
                         Ok(())
                     };
                     assert!(overlay.insert(&lists, "n", &entries(&text), keep).unwrap().is_ok());
-                    said.insert(number, Mark::Inserted(expires.map(at)));
+                    said.insert(number, Mark::inserted(expires.map(at)));
                 }
                 2 | 3 => {
                     let keep = |records: &[Record]| -> Result<(), Infallible> {
@@ -105,7 +108,8 @@ fn the_last_word_counts() {
                     now += random.u64(1..4);
                     kept.keep(&overlay.expire(&lists, at(now)).unwrap().1);
                     for number in 0..12 {
-                        if matches!(said.get(&number), Some(Mark::Inserted(Some(time))) if *time <= at(now)) {
+                        if matches!(said.get(&number), Some(Mark::Inserted { expires: Some(time), .. }) if *time <= at(now))
+                        {
                             said.remove(&number);
                             if source.contains(&number) {
                                 said.insert(number, Mark::Removed);
@@ -135,10 +139,10 @@ fn the_last_word_counts() {
                 };
             }
             assert_eq!(numbers(&lists), expected);
-            assert_eq!(overlay.len_of("n", KIND), said.len());
+            assert_eq!(overlay.len_of("n", &KIND.into()), said.len());
             for number in 0..12_u8 {
                 let entry = Entry::parse(KIND, &number.to_string()).unwrap();
-                assert_eq!(overlay.mark("n", KIND, &entry), said.get(&number).copied());
+                assert_eq!(overlay.mark("n", &KIND.into(), &entry), said.get(&number));
             }
             assert_eq!(kept.0.len(), said.len());
         }
@@ -187,15 +191,136 @@ fn what_is_refused_changes_nothing() {
     let small = Lists::new(limits);
     small.declare("n", KIND).unwrap();
     assert!(matches!(overlay.insert(&small, "n", &entries("5\n6\n7"), never), Err(ListsError::Limit { .. })));
-    assert_eq!((overlay.len_of("n", KIND), small.load().generation()), (0, 1));
+    assert_eq!((overlay.len_of("n", &KIND.into()), small.load().generation()), (0, 1));
 
     // Nor is an overlay changed that does not fit into the lists.
     let mut restored = Overlay::default();
     for number in 5..8 {
         let entry = Entry::parse(KIND, &number.to_string()).unwrap();
-        restored.restore(Record { list: "n".to_owned(), kind: KIND, entry, mark: Some(Mark::Inserted(Some(at(1)))) });
+        let mark = Some(Mark::inserted(Some(at(1))));
+        restored.restore(Record { list: "n".to_owned(), ty: KIND.into(), entry, mark }).unwrap();
     }
     assert!(restored.apply(&small, at(0)).is_err());
-    assert_eq!(restored.len_of("n", KIND), 3);
+    assert_eq!(restored.len_of("n", &KIND.into()), 3);
     assert_eq!(restored.apply(&small, at(1)).unwrap().len(), 3);
+}
+
+/// What a list with values holds.
+fn tiers(lists: &Lists) -> Vec<(String, Option<i64>, Option<String>)> {
+    let snapshot = lists.load();
+    let (id, _) = snapshot.find("tier").unwrap();
+    let mut all: Vec<_> = snapshot
+        .rows(id)
+        .map(|(entry, row)| {
+            let rank = row.get(0).map(|rank| if let ScalarRef::Int(rank) = rank { rank } else { panic!("{rank:?}") });
+            let name = row.get(1).map(|name| if let ScalarRef::Text(name) = name { name.to_owned() } else { panic!() });
+            (entry.to_string(), rank, name)
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn values_are_changed_kept_and_restored() {
+    let ty: ListType = "hosts:{rank: int, name: string}".parse().unwrap();
+    let parsed = |text: &str| Entries::parse(&ty, Format::JsonLines, text).unwrap();
+    let source = r#"{"entry": "a.example", "rank": 1, "name": "one"}
+        {"entry": "b.example", "rank": 2}"#;
+    let fresh = || {
+        let lists = Lists::new(Limits::default());
+        lists.declare("tier", &ty).unwrap();
+        lists.change().replace("tier", parsed(source)).commit().unwrap();
+        lists
+    };
+    let row = |entry: &str, rank, name: Option<&str>| (entry.to_owned(), rank, name.map(str::to_owned));
+    let (lists, mut overlay, mut kept) = (fresh(), Overlay::default(), Vec::new());
+    let mut keep = |records: &[Record]| -> Result<(), Infallible> {
+        kept.extend_from_slice(records);
+        Ok(())
+    };
+    // Of equal entries the last counts; a field that an entry leaves out is absent, also if the source has it.
+    let text = r#"{"entry": "c.example", "rank": 8, "name": "x"}
+        {"entry": "a.example", "name": "uno"}
+        {"entry": "c.example", "rank": 9, "expires": 5}"#;
+    let changed = overlay.insert(&lists, "tier", &parsed(text), &mut keep).unwrap().unwrap();
+    assert_eq!((changed.inserted, changed.updated), (1, 1));
+    // Only the value is another one: this is to be kept, too.
+    overlay.insert(&lists, "tier", &parsed(r#"{"entry": "a.example", "name": "eins"}"#), &mut keep).unwrap().unwrap();
+    let entry = |name: &str| Entries::from_texts(Kind::Hosts, [name]).unwrap();
+    assert_eq!(overlay.remove(&lists, "tier", &entry("b.example"), &mut keep).unwrap().unwrap().removed, 1);
+    let expected = [row("a.example", None, Some("eins")), row("c.example", Some(9), None)];
+    assert_eq!(tiers(&lists), expected);
+
+    let mut restored = Overlay::default();
+    for record in kept {
+        restored.restore(record).unwrap();
+    }
+    let again = fresh();
+    assert_eq!(restored.apply(&again, at(1)).unwrap(), []);
+    assert_eq!(tiers(&again), expected);
+    assert_eq!(restored.len_of("tier", &ty), 3);
+    restored.expire(&again, at(5)).unwrap();
+    assert_eq!(tiers(&again), expected[..1]);
+
+    // A list of other values has nothing of it, and takes nothing of another type.
+    let other: ListType = "hosts:{rank: int}".parse().unwrap();
+    assert_eq!(restored.len_of("tier", &other), 0);
+    let narrow = Lists::new(Limits::default());
+    narrow.declare("tier", &other).unwrap();
+    restored.apply(&narrow, at(1)).unwrap();
+    assert_eq!(narrow.load().infos().next().unwrap().entries, 0);
+    let refused = restored.insert(&narrow, "tier", &parsed(source), |_| Ok::<(), Infallible>(())).unwrap_err();
+    assert!(matches!(refused, ListsError::Type { .. }), "{refused}");
+
+    for wrong in [
+        vec![],
+        vec![Some(Scalar::Int(1))],
+        vec![Some(Scalar::Text("1".into())), None],
+        vec![Some(Scalar::Int(1)), Some(Scalar::Text("x".repeat(5000).into()))],
+        vec![None, None, None],
+    ] {
+        let mark = Some(Mark::Inserted { expires: None, value: wrong.into() });
+        let entry = Entry::parse(Kind::Hosts, "d.example").unwrap();
+        let error = restored.restore(Record { list: "tier".to_owned(), ty: ty.clone(), entry, mark }).unwrap_err();
+        assert!(error.contains("d.example is none of a list of hosts:{rank: int, name: string}"), "{error}");
+    }
+}
+
+#[test]
+fn some_lists_are_taken_over() {
+    let lists = filled(&BTreeSet::from([1, 2]));
+    lists.change().insert("other", "x").insert_until("n", "7", at(9)).commit().unwrap();
+    let fresh = || {
+        let fresh = Lists::new(Limits::default());
+        fresh.declare("other", Kind::Texts).unwrap();
+        fresh
+    };
+    let new = fresh();
+    new.change().insert_until("other", "y", at(5)).commit().unwrap();
+    lists.take_over_some(new).unwrap();
+    let snapshot = lists.load();
+    assert_eq!(numbers(&lists), BTreeSet::from([1, 2, 7]));
+    assert_eq!(
+        snapshot.entries(snapshot.find("other").unwrap().0).map(|entry| entry.to_string()).collect::<Vec<_>>(),
+        ["y"]
+    );
+    // The times of the others stay.
+    assert_eq!(lists.next_expiry(), Some(at(5)));
+    lists.expire(at(5)).unwrap();
+    assert_eq!(lists.next_expiry(), Some(at(9)));
+
+    let strange = fresh();
+    strange.declare("third", KIND).unwrap();
+    assert!(lists.take_over_some(strange).unwrap_err().to_string().contains("no list `third`"));
+    let mut limits = Limits::default();
+    limits.entries = 3;
+    let small = Lists::new(limits);
+    (small.declare("n", KIND).unwrap(), small.declare("other", Kind::Texts).unwrap());
+    small.change().insert("n", "1").insert("n", "2").commit().unwrap();
+    let large = fresh();
+    large.change().insert("other", "x").insert("other", "y").commit().unwrap();
+    let error = small.take_over_some(large).unwrap_err();
+    assert_eq!(error, ListsError::Limit { what: "entries", wanted: 4, limit: 3 });
+    assert_eq!(numbers(&small), BTreeSet::from([1, 2]));
 }

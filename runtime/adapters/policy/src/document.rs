@@ -247,10 +247,20 @@ fn twice(what: &str, place: FileSpan, first: FileSpan, problems: &mut Problems) 
 /// Returns the content of a file that a policy names, and adds the file to those that hosts watch. Reports at `at` that it can't
 /// be read.
 pub(crate) fn read_file(file: &Path, at: &SourceText, problems: &mut Problems) -> Option<Vec<u8>> {
+    watch(file, problems);
+    read_unwatched(file, LARGEST_FILE, at, problems)
+}
+
+/// Adds a file, or a pattern of files, to those that hosts watch.
+pub(crate) fn watch(file: &Path, problems: &mut Problems) {
     if !problems.paths.iter().any(|known| known == file) {
         problems.paths.push(file.to_owned());
     }
-    match bounded(file) {
+}
+
+/// Returns the content of a file of at most `largest` bytes. Reports at `at` that it can't be read.
+pub(crate) fn read_unwatched(file: &Path, largest: u64, at: &SourceText, problems: &mut Problems) -> Option<Vec<u8>> {
+    match bounded(file, largest) {
         Ok(bytes) => Some(bytes),
         Err(error) => {
             problems.add("policy-file", at.place, format!("{} can't be read: {error}", file.display()));
@@ -260,17 +270,17 @@ pub(crate) fn read_file(file: &Path, at: &SourceText, problems: &mut Problems) -
 }
 
 /// The largest file that a policy may name, in bytes.
-const LARGEST_FILE: u64 = 64 << 20;
+pub(crate) const LARGEST_FILE: u64 = 64 << 20;
 
 /// Reads a file. A pipe or a device might have no end, and an editor reads the policies of strangers.
-fn bounded(file: &Path) -> std::io::Result<Vec<u8>> {
+fn bounded(file: &Path, largest: u64) -> std::io::Result<Vec<u8>> {
     if !std::fs::metadata(file)?.is_file() {
         return Err(std::io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
-    std::fs::File::open(file)?.take(LARGEST_FILE.saturating_add(1)).read_to_end(&mut bytes)?;
-    if u64::try_from(bytes.len()).is_ok_and(|length| length > LARGEST_FILE) {
-        return Err(std::io::Error::other(format!("it is larger than {} MiB", LARGEST_FILE >> 20)));
+    std::fs::File::open(file)?.take(largest.saturating_add(1)).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > largest) {
+        return Err(std::io::Error::other(format!("it is larger than {} MiB", largest >> 20)));
     }
     Ok(bytes)
 }

@@ -47,6 +47,7 @@ impl LivePolicy {
     pub fn reload(&self) -> Result<(), PolicyError> {
         let mut next = Policy::load(&self.file)?;
         next.take_over(&self.current());
+        next.restore_lists(|_| None)?;
         self.current.store(Arc::new(next));
         Ok(())
     }

@@ -1,18 +1,28 @@
-//! The section `lists`: named lists that expressions ask as `value in lists.NAME` and `lists.NAME[key]`, with entries in the policy and in
-//! files.
+//! The section `lists`: named lists that expressions ask as `value in lists.NAME` and `lists.NAME[key]`, with entries in the policy, in files and at
+//! URLs.
 
-use crate::document::{Document, Section, read_file};
-use crate::problems::Problems;
+use crate::document::{Document, Section, read_unwatched, watch};
+use crate::entry_format::EntryFormat;
+use crate::fetch_url::check_url;
+use crate::list_source::{ListDocument, ListSource, ListSourceSettings, path_of};
+use crate::problems::{FileSpan, Problems};
+use crate::schema::{duration, size};
 use crate::yaml::{MapEntry, Node, SourceText};
-use celero::lists::{
-    Entries, EntryValue, Kind, Limits, ListType, Lists, ListsError, Scalar, ScalarType, ValueType, WrongEntries,
-};
-use celero_lists::Format;
+use celero::lists::{Entries, EntryValue, Kind, Limits, ListType, Lists, ListsError, Scalar, ScalarType, ValueType};
+use celero_lists::{FilePattern, Format, RecordPaths};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
-/// Most wrong entries of a file that are reported one by one.
-const MOST_REPORTED: usize = 20;
+/// The time between two fetches of a URL.
+const REFRESH: Duration = Duration::from_secs(3_600);
+/// The shortest time between two fetches.
+const LEAST_REFRESH: Duration = Duration::from_secs(1);
+/// The longest time of a fetch.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// The largest document at a URL, in bytes.
+const LARGEST_DOCUMENT: usize = 64 << 20;
 
 /// Returns the lists of a policy without their entries, which [`fill`] adds; `None` if there are none. Reports names that are not valid, and
 /// lists that two files have.
@@ -31,21 +41,32 @@ pub(crate) fn declare(document: &Document, problems: &mut Problems) -> Option<Li
     Some(lists)
 }
 
-/// The sections `lists` of a policy, each with the folder that relative paths in it start from.
+/// The sections `lists` of a policy, each with the folder that relative paths in it start from, and the sources at URLs.
 #[derive(Debug)]
-pub(crate) struct ListSections(Vec<(Node, PathBuf)>);
+pub(crate) struct ListSections {
+    sections: Vec<(Node, PathBuf)>,
+    pub(crate) sources: Vec<Arc<ListSource>>,
+}
 
 impl ListSections {
-    pub(crate) fn of(document: &Document) -> Self {
+    pub(crate) fn of(document: &Document, problems: &mut Problems) -> Self {
         let sections = document.all("lists");
-        Self(sections.map(|section| (section.node.clone(), section.base.to_owned())).collect())
+        let sections: Vec<_> = sections.map(|section| (section.node.clone(), section.base.to_owned())).collect();
+        let mut sources = Vec::new();
+        for MapEntry { key, value } in sections.iter().flat_map(|(node, _)| node.entries()) {
+            // Other types were reported.
+            if let Some(ty) = list_type(value, &mut Problems::default()) {
+                add_sources(&mut sources, &key.text, &ty, value, problems);
+            }
+        }
+        Self { sections, sources }
     }
 
     fn all(&self) -> impl Iterator<Item = Section<'_>> {
-        self.0.iter().map(|(node, base)| Section { node, base })
+        self.sections.iter().map(|(node, base)| Section { node, base })
     }
 
-    /// Returns the names of the lists that have files, with these.
+    /// Returns the names of the lists that have files, with these, or the patterns that stand for them.
     pub(crate) fn files(&self) -> impl Iterator<Item = (String, Vec<PathBuf>)> {
         let lists =
             self.all().flat_map(|section| section.node.entries().iter().map(move |entry| (entry, section.base)));
@@ -56,13 +77,19 @@ impl ListSections {
     }
 }
 
-/// Adds the entries of all lists in one change, and leaves out those that have expired. Reports every wrong entry.
-pub(crate) fn fill(lists: &Lists, sections: &ListSections, problems: &mut Problems) {
+/// Adds the entries of these lists in one change, and leaves out those that have expired. Reports every wrong entry. Of a source at a URL counts the
+/// document that is `offered`, or else the last one that was accepted.
+pub(crate) fn fill(
+    lists: &Lists,
+    sections: &ListSections,
+    offered: Option<(&ListSource, &ListDocument)>,
+    problems: &mut Problems,
+) {
     let before = problems.count();
     let mut change = lists.change();
     for section in sections.all() {
         for MapEntry { key, value } in section.node.entries() {
-            // Other names and types were reported.
+            // Other names and types were reported, or are not asked for.
             let snapshot = lists.load();
             let Some(ty) = snapshot.find(&key.text).and_then(|(id, _)| snapshot.list_type(id)) else { continue };
             let mut all = Entries::new(&ty);
@@ -70,8 +97,21 @@ pub(crate) fn fill(lists: &Lists, sections: &ListSections, problems: &mut Proble
                 add(&mut all, entry, problems);
             }
             for path in value.texts_of("files") {
-                if let Some(entries) = read(&ty, &path, section.base, problems) {
-                    all.append(entries);
+                let file = section.base.join(&path.text);
+                watch(&file, problems);
+                let paths = || record_paths(value, &ty, path.place, problems);
+                let Some(format) = EntryFormat::new(None, &file, paths) else { continue };
+                for file in files(file, &path, problems) {
+                    let Some(bytes) = read_unwatched(&file, format.largest_file(), &path, problems) else { continue };
+                    append(&mut all, &format, &bytes, &file.display(), path.place, problems);
+                }
+            }
+            for source in sections.sources.iter().filter(|source| source.list() == key.text) {
+                let own = offered.filter(|(offered, _)| std::ptr::eq(*offered, &**source));
+                let kept = source.document();
+                if let Some(document) = own.map(|(_, document)| document).or(kept.as_deref()) {
+                    let url = source.shown_url();
+                    append(&mut all, source.format(), &document.bytes, &url, source.place, problems);
                 }
             }
             change = change.replace(&key.text, all);
@@ -87,14 +127,79 @@ pub(crate) fn fill(lists: &Lists, sections: &ListSections, problems: &mut Proble
     }
 }
 
-/// Returns empty lists of the same names and kinds.
-pub(crate) fn like(lists: &Lists) -> Lists {
+/// Returns empty lists of the same names and kinds, of those that are `wanted`.
+pub(crate) fn like(lists: &Lists, wanted: impl Fn(&str) -> bool) -> Lists {
     let fresh = Lists::new(Limits::default());
-    for info in lists.load().infos() {
+    for info in lists.load().infos().filter(|info| wanted(&info.name)) {
         // The running lists have this name.
         let _ = fresh.declare(&info.name, ListType::new(info.kind, info.values));
     }
     fresh
+}
+
+/// Adds the sources of the key `urls` of a list. Reports wrong URLs and formats.
+fn add_sources(sources: &mut Vec<Arc<ListSource>>, list: &str, ty: &ListType, node: &Node, problems: &mut Problems) {
+    for entry in node.get("urls").map_or(&[][..], Node::elements) {
+        let Some(url) = entry.text().or_else(|| entry.text_of("url")) else { continue };
+        if let Err(why) = check_url(&url.text) {
+            problems.add("policy-value", url.place, format!("`{}` {why}", url.text));
+            continue;
+        }
+        let named = entry.text_of("format");
+        let paths = || record_paths(node, ty, url.place, problems);
+        let named = named.as_ref().map(|text| &*text.text);
+        let Some(format) = EntryFormat::new(named, Path::new(path_of(&url.text)), paths) else { continue };
+        if ty.values().is_some() && format == EntryFormat::Text(Format::Lines) {
+            let message = format!("`{}` is read as lines, which have no values", url.text);
+            let problem = problems.add("policy-list", url.place, message);
+            problem.help("name the format: `csv`, `jsonl` or `mmdb`".to_owned());
+        }
+        let time = |key| entry.text_of(key).and_then(|text| duration(&text.text));
+        let settings = ListSourceSettings {
+            list: list.to_owned(),
+            ty: ty.clone(),
+            url: url.text,
+            format,
+            refresh: time("refresh").unwrap_or(REFRESH).max(LEAST_REFRESH),
+            timeout: time("timeout").unwrap_or(TIMEOUT),
+            largest: entry.text_of("largest").and_then(|text| size(&text.text)).unwrap_or(LARGEST_DOCUMENT),
+        };
+        sources.push(Arc::new(ListSource::new(settings, url.place)));
+    }
+}
+
+/// Where the records of MaxMind databases have the fields of a list. Reports at `at` that it can have none, and wrong paths.
+fn record_paths(list: &Node, ty: &ListType, at: FileSpan, problems: &mut Problems) -> Option<RecordPaths> {
+    let section = list.get("mmdb");
+    let texts: Vec<_> = section
+        .map_or(&[][..], Node::entries)
+        .iter()
+        .filter_map(|entry| Some((&*entry.key.text, entry.value.text()?.text)))
+        .collect();
+    match RecordPaths::new(ty, texts.iter().map(|(name, path)| (*name, &**path))) {
+        Ok(paths) => Some(paths),
+        Err(why) => {
+            problems.add("policy-list", section.map_or(at, |section| section.place), why);
+            None
+        }
+    }
+}
+
+/// Returns a file, or those that a pattern stands for now.
+fn files(path: PathBuf, at: &SourceText, problems: &mut Problems) -> Vec<PathBuf> {
+    let Some(pattern) = FilePattern::of_path(&path) else {
+        if path.as_os_str().as_encoded_bytes().contains(&b'*') && !path.exists() {
+            let message = format!("`{}` is no pattern of files", at.text);
+            let problem = problems.add("policy-file", at.place, message);
+            problem.help("a star stands for all names with an extension, as in `blocked.d/*.txt`".to_owned());
+            return Vec::new();
+        }
+        return vec![path];
+    };
+    pattern.files().unwrap_or_else(|error| {
+        problems.add("policy-file", at.place, format!("{} can't be read: {error}", path.display()));
+        Vec::new()
+    })
 }
 
 /// The type of a list; `None` if its kind or the type of its values was reported, here or as a value of another form.
@@ -161,31 +266,22 @@ fn insert(entries: &mut Entries, text: &SourceText, value: EntryValue, problems:
     }
 }
 
-/// Reads the entries of a file, in the format of its extension.
-fn read(ty: &ListType, path: &SourceText, base: &Path, problems: &mut Problems) -> Option<Entries> {
-    let file = base.join(&path.text);
-    let bytes = read_file(&file, path, problems)?;
-    let Ok(text) = String::from_utf8(bytes) else {
-        problems.add("policy-file", path.place, format!("`{}` is not UTF-8", file.display()));
-        return None;
-    };
-    match Entries::parse(ty, Format::of_path(&file), &text) {
-        Ok(entries) => Some(entries),
+/// Adds the entries of a file or document. Reports what is wrong with them.
+fn append(
+    all: &mut Entries,
+    format: &EntryFormat,
+    bytes: &[u8],
+    name: &dyn Display,
+    place: FileSpan,
+    problems: &mut Problems,
+) {
+    match format.parse(all.list_type(), bytes) {
+        Ok(entries) => all.append(entries),
         Err(wrong) => {
-            report(&wrong, &file, path, problems);
-            None
+            for sentence in wrong {
+                problems.add("policy-list", place, format!("{name}: {sentence}"));
+            }
         }
-    }
-}
-
-fn report(wrong: &WrongEntries, file: &Path, path: &SourceText, problems: &mut Problems) {
-    let file = file.display();
-    for entry in wrong.listed().iter().take(MOST_REPORTED) {
-        problems.add("policy-list", path.place, format!("{file}: {entry}"));
-    }
-    let others = wrong.count().saturating_sub(MOST_REPORTED);
-    if others > 0 {
-        problems.add("policy-list", path.place, format!("{file}: and {others} more wrong entries"));
     }
 }
 

@@ -130,9 +130,9 @@ impl Policy {
     ) -> Result<(Self, String), PolicyError> {
         let document = Document::read(name, text, base, &mut problems);
         let definitions = Definitions::read(&document, &mut problems);
-        let list_sections = ListSections::of(&document);
+        let list_sections = ListSections::of(&document, &mut problems);
         if let Some(lists) = &definitions.lists {
-            named_lists::fill(lists, &list_sections, &mut problems);
+            named_lists::fill(lists, &list_sections, None, &mut problems);
         }
         let auth = Auth::compile(&document, &mut problems);
         let mut normalization = Normalization::compile(&document, &mut problems);
@@ -322,6 +322,7 @@ impl Policy {
     pub fn take_over(&mut self, before: &Self) {
         self.auth.take_over(&before.auth);
         self.take_over_limits(before);
+        self.take_over_list_sources(before);
     }
 
     /// Reports failing rules to a log, with the phase, the rule, the place or the action, and the error:

@@ -39,6 +39,7 @@ pub(crate) static POLICY: DocumentSpec = DocumentSpec::new("a policy", Mapping(&
 
 /// The kinds of named lists.
 pub(crate) const LIST_VALUES: &[&str] = &["string", "int", "bool"];
+pub(crate) const LIST_FORMATS: &[&str] = &["lines", "csv", "jsonl", "mmdb"];
 pub(crate) const LIST_KINDS: &[&str] = &["addresses", "texts", "textsIgnoringCase", "hosts", "integers"];
 
 pub(crate) static SECTIONS: MappingSpec = MappingSpec::new(
@@ -150,8 +151,37 @@ static NAMED_LIST: MappingSpec = MappingSpec::new(
         optional(
             "files",
             List(&Text),
-            "Files with further entries: lines with comments after `#`, `.csv` with a column `entry`, or `.jsonl`. With values, `.csv` and `.jsonl` with a column for each field, or `value`. Paths are relative to this file.",
+            "Files with further entries: lines with comments after `#`, `.csv` with a column `entry`, or `.jsonl`. With values, `.csv` and `.jsonl` with a column for each field, or `value`, and `.mmdb`. `blocked.d/*.txt` stands for all files of a folder with this extension. Paths are relative to this file.",
         ),
+        optional(
+            "urls",
+            List(&OneOf(&[Text, Mapping(&LIST_URL)])),
+            "URLs of documents with further entries, which the host fetches: `https://`, or `http://` and an address of this machine.",
+        ),
+        optional(
+            "mmdb",
+            Map(&Text),
+            "Where records of MaxMind databases have the fields: `{country: country.iso_code}`. Default: a field under its own name.",
+        ),
+    ],
+);
+
+static LIST_URL: MappingSpec = MappingSpec::new(
+    "a URL of a list",
+    &[
+        required("url", Text, "The URL."),
+        optional(
+            "format",
+            Word(LIST_FORMATS),
+            "How entries are written. Default: as the extension of the URL's path says, as in `files`; `lines` if it has another one.",
+        ),
+        optional(
+            "refresh",
+            Duration,
+            "The time between two fetches, up to a tenth shorter or longer; at least 1s. Default: 1h.",
+        ),
+        optional("timeout", Duration, "The longest time of a fetch. Default: 30s."),
+        optional("largest", Size, "The largest document. Default: 64MiB."),
     ],
 );
 

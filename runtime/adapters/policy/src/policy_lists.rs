@@ -1,10 +1,13 @@
 //! The named lists of a policy, for hosts that change them or read their files again.
 
 use crate::error::PolicyError;
+use crate::list_source::{ListDocument, ListSource};
 use crate::named_lists::{fill, like};
 use crate::policy::Policy;
 use celero::lists::Lists;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 impl Policy {
     /// Returns the named lists of the policy; `None` if it has none. A host may change them while requests are evaluated: the next phase of a
@@ -15,21 +18,82 @@ impl Policy {
         self.lists.as_ref()
     }
 
-    /// Reads the files of the named lists again, without compiling anything, and returns lists with these entries, the running ones unchanged:
-    /// [`Lists::take_over`] puts them in force. `None` if the policy has no lists.
+    /// Reads the files of the named lists again, without compiling anything, and returns lists with these entries and those of documents at URLs, the
+    /// running ones unchanged: [`Lists::take_over`] puts them in force. `None` if the policy has no lists.
     ///
     /// # Errors
     /// Returns a [`PolicyError`] with every error in the files of lists.
     pub fn read_lists(&self) -> Result<Option<Lists>, PolicyError> {
+        self.read_some_lists(|_| true, None)
+    }
+
+    /// Reads the files of one list again, that of a source, with a new document of this source. Returns it alone: [`Lists::take_over_some`] puts it in
+    /// force. `None` if the policy has no lists.
+    ///
+    /// # Errors
+    /// Returns a [`PolicyError`] with every error in the document and the files of the list.
+    pub fn read_list_with(&self, source: &ListSource, document: &ListDocument) -> Result<Option<Lists>, PolicyError> {
+        self.read_some_lists(|name| name == source.list(), Some((source, document)))
+    }
+
+    fn read_some_lists(
+        &self,
+        wanted: impl Fn(&str) -> bool,
+        offered: Option<(&ListSource, &ListDocument)>,
+    ) -> Result<Option<Lists>, PolicyError> {
         let Some(running) = &self.lists else { return Ok(None) };
         let mut problems = self.problems.of_same_files();
-        let fresh = like(running);
-        fill(&fresh, &self.list_sections, &mut problems);
+        let fresh = like(running, wanted);
+        fill(&fresh, &self.list_sections, offered, &mut problems);
         if problems.has_errors() { Err(PolicyError::new(problems)) } else { Ok(Some(fresh)) }
     }
 
-    /// Returns the names of the lists that have files, each with its files.
+    /// Returns the names of the lists that have files, each with its files. A path that ends in `*.` and an extension is a
+    /// [`FilePattern`](celero_lists::FilePattern).
     pub fn list_files(&self) -> impl Iterator<Item = (String, Vec<PathBuf>)> {
         self.list_sections.files()
+    }
+
+    /// Returns the sources of lists at URLs, for a host that fetches them.
+    pub fn list_sources(&self) -> impl Iterator<Item = &Arc<ListSource>> {
+        self.list_sections.sources.iter()
+    }
+
+    /// Fills the lists that have sources at URLs with the documents that are known already. `kept` is asked for the document of a source that has none:
+    /// [`take_over`](Self::take_over), which comes before this, brings those of the policy before. Documents are [checked](ListSource::check)
+    /// by the caller. Call it before the policy is used.
+    ///
+    /// # Errors
+    /// Returns a [`PolicyError`]: with these entries, the lists would exceed their bounds, or files have changed meanwhile and have errors.
+    pub fn restore_lists(&self, kept: impl Fn(&ListSource) -> Option<ListDocument>) -> Result<(), PolicyError> {
+        let mut names = BTreeSet::new();
+        for source in &self.list_sections.sources {
+            if source.document().is_none()
+                && let Some(document) = kept(source)
+            {
+                source.restore(document);
+            }
+            if source.document().is_some() {
+                names.insert(source.list());
+            }
+        }
+        let fresh = self.read_some_lists(|name| names.contains(name), None)?;
+        if let (Some(running), Some(fresh), false) = (&self.lists, fresh, names.is_empty()) {
+            running.take_over_some(fresh).map_err(|error| {
+                let mut problems = self.problems.of_same_files();
+                if let Some(source) = self.list_sections.sources.first() {
+                    problems.add("policy-list", source.place, format!("the lists hold {error}"));
+                }
+                PolicyError::new(problems)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Takes over the documents of the sources of the policy before.
+    pub(crate) fn take_over_list_sources(&self, before: &Self) {
+        for source in &self.list_sections.sources {
+            let _ = before.list_sections.sources.iter().any(|known| source.take_over(known));
+        }
     }
 }

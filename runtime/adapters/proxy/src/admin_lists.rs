@@ -2,8 +2,8 @@
 
 use crate::list_control::{ChangeError, ListAction};
 use crate::state::State;
-use celero_lists::{Entries, Format, Kind, ListsError, WrongEntries};
-use celero_policy::expects_continue;
+use celero_lists::{Entries, Format, ListType, ListsError, WrongEntries};
+use celero_policy::{ListSource, expects_continue};
 use http::{HeaderName, Method, header};
 use pingora::protocols::http::ServerSession;
 use serde_json::{Value as Json, json};
@@ -65,7 +65,8 @@ pub(crate) async fn linger(session: &mut ServerSession) {
 struct Wanted {
     action: ListAction,
     list: String,
-    kind: Kind,
+    /// What the entries of the body are, and carry.
+    ty: ListType,
     body: Body,
 }
 
@@ -106,14 +107,14 @@ fn admitted(state: &State, session: &ServerSession, path: &str) -> Result<Option
         }
     };
     let lists = now.policy.lists().map(|lists| lists.load());
-    let Some((id, kind)) = lists.as_ref().and_then(|lists| lists.find(list)) else {
+    let found = lists.as_ref().and_then(|lists| lists.list_type(lists.find(list)?.0));
+    let Some(ty) = found else {
         let known = lists.map(|lists| lists.names()).unwrap_or_default();
         let known = if known.is_empty() { "no lists".to_owned() } else { known.join(", ") };
         return Err(Reply::error(404, format!("no list of this name; there are {known}")));
     };
-    if lists.and_then(|lists| lists.list_type(id)).is_none_or(|ty| ty.values().is_some()) {
-        return Err(Reply::error(409, "entries of this list carry values: they are changed in its files"));
-    }
+    // An entry is removed whatever its value is.
+    let ty = if action == ListAction::Remove { ty.kind().into() } else { ty };
     if head.headers.contains_key(header::CONTENT_ENCODING) {
         return Err(Reply::error(415, "a body has no `content-encoding`"));
     }
@@ -133,7 +134,7 @@ fn admitted(state: &State, session: &ServerSession, path: &str) -> Result<Option
     if length.is_some_and(|length| length > MAX_BODY) {
         return Err(too_large());
     }
-    Ok(Some(Wanted { action, list: list.to_owned(), kind, body }))
+    Ok(Some(Wanted { action, list: list.to_owned(), ty, body }))
 }
 
 fn too_large() -> Reply {
@@ -171,8 +172,8 @@ async fn read(state: &State, session: &mut ServerSession) -> Result<Vec<u8>, Rep
 
 /// Makes a change. Blocks.
 fn made(state: &State, wanted: &Wanted, body: Vec<u8>) -> Reply {
-    let Wanted { action, list, kind, body: form } = wanted;
-    let entries = match parsed(*kind, *form, body) {
+    let Wanted { action, list, ty, body: form } = wanted;
+    let entries = match parsed(ty, *form, body) {
         Ok(entries) if entries.is_empty() => return Reply::error(400, "the body has no entries"),
         Ok(entries) => entries,
         Err(reply) => return reply,
@@ -181,14 +182,16 @@ fn made(state: &State, wanted: &Wanted, body: Vec<u8>) -> Reply {
     match state.lists.change(policy, (*action, list), &entries) {
         Ok(changed) => {
             log::info!(
-                "list {list}: an operator inserted {} and removed {} entries",
+                "list {list}: an operator inserted {}, removed {} and gave other values to {} entries",
                 changed.inserted,
-                changed.removed
+                changed.removed,
+                changed.updated
             );
             let body = json!({
                 "list": list,
                 "inserted": changed.inserted,
                 "removed": changed.removed,
+                "updated": changed.updated,
                 "generation": changed.generation,
             });
             Reply::new(200, &body)
@@ -209,16 +212,16 @@ fn made(state: &State, wanted: &Wanted, body: Vec<u8>) -> Reply {
     }
 }
 
-fn parsed(kind: Kind, form: Body, body: Vec<u8>) -> Result<Entries, Reply> {
+fn parsed(ty: &ListType, form: Body, body: Vec<u8>) -> Result<Entries, Reply> {
     let text = String::from_utf8(body).map_err(|_| Reply::error(400, "the body is not UTF-8; nothing has changed"))?;
     let parsed = match form {
-        Body::Text(format) => Entries::parse_at_most(kind, format, &text, MAX_ENTRIES),
+        Body::Text(format) => Entries::parse_at_most(ty, format, &text, MAX_ENTRIES),
         Body::JsonArray => {
             let elements: Vec<Json> = serde_json::from_str(&text)
                 .map_err(|error| Reply::error(400, format!("no array in JSON: {error}; nothing has changed")))?;
             // An element is what a line of JSON Lines is.
             let lines: Vec<String> = elements.iter().map(Json::to_string).collect();
-            Entries::parse_at_most(kind, Format::JsonLines, &lines.join("\n"), MAX_ENTRIES)
+            Entries::parse_at_most(ty, Format::JsonLines, &lines.join("\n"), MAX_ENTRIES)
         }
     };
     parsed.map_err(|wrong| wrong_entries(&wrong, form))
@@ -229,7 +232,12 @@ fn wrong_entries(wrong: &WrongEntries, form: Body) -> Reply {
     let listed: Vec<Json> = wrong
         .listed()
         .iter()
-        .map(|entry| json!({ place: entry.line, "entry": entry.entry, "reason": entry.reason }))
+        .map(|entry| match &entry.column {
+            Some(column) => {
+                json!({ place: entry.line, "entry": entry.entry, "member": column, "reason": entry.reason })
+            }
+            None => json!({ place: entry.line, "entry": entry.entry, "reason": entry.reason }),
+        })
         .collect();
     let count = wrong.count();
     Reply::new(400, &json!({ "error": format!("{count} wrong entries; nothing has changed"), "wrong": listed }))
@@ -237,16 +245,35 @@ fn wrong_entries(wrong: &WrongEntries, form: Body) -> Reply {
 
 /// What the lists hold.
 fn listing(state: &State) -> Reply {
-    let (generation, lists) = state.lists.states(&state.current().policy);
+    let now = state.current();
+    let policy = &now.policy;
+    let (generation, lists) = state.lists.states(policy);
+    let urls = |list: &str| -> Vec<Json> {
+        let sources = policy.list_sources().filter(|source| source.list() == list);
+        let json = |source: &Arc<ListSource>| {
+            let info = source.info();
+            json!({
+                "url": source.shown_url(),
+                "ageSeconds": source.age().map(|age| age.as_secs()),
+                "new": info.accepted,
+                "unchanged": info.unchanged,
+                "failed": info.failed,
+                "error": info.error,
+            })
+        };
+        sources.map(json).collect()
+    };
     let lists: Vec<Json> = lists
         .iter()
         .map(|list| {
             json!({
                 "name": &*list.name,
-                "kind": list.kind.name(),
+                "kind": list.ty.kind().name(),
+                "values": list.ty.values().map(ToString::to_string),
                 "entries": list.entries,
                 "bytes": list.bytes,
                 "changes": list.changes,
+                "urls": urls(&list.name),
                 "sourceAgeSeconds": list.age.map(|age| age.as_secs()),
             })
         })

@@ -82,7 +82,7 @@ pub(crate) fn render(state: &State) -> String {
         for list in &lists {
             page.row(|page| {
                 page.cell(&list.name);
-                page.cell(list.kind);
+                page.cell(&list.ty);
                 page.number(list.entries);
                 page.number(list.bytes);
                 page.number(list.changes);

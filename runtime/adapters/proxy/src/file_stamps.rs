@@ -2,17 +2,22 @@
 //!
 //! A part of a YAML file is often a valid file, without its last rules. So a file is not loaded while it is being written.
 
-use crate::config::pattern_files;
 use crate::error::Error;
-use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use celero_lists::FilePattern;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// What the system says of files at one time.
+/// What the system says of files at one time, among them those that patterns stand for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FileStamps(Vec<(PathBuf, Option<Stamp>)>);
+pub(crate) struct FileStamps(Vec<(PathBuf, Watched)>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Watched {
+    File(Option<Stamp>),
+    /// The files of a [`FilePattern`]; `None` if its folder can't be read.
+    Pattern(Option<Vec<(PathBuf, Option<Stamp>)>>),
+}
 
 /// What tells one content of a file from another. Of a pattern, which files it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,68 +32,97 @@ impl Stamp {
         let about = std::fs::metadata(file).ok()?;
         Some(Self { inode: (about.dev(), about.ino()), modified: about.modified().ok()?, size: about.len() })
     }
+}
 
-    /// The stamp of a pattern tells which files it names. The inode stays: a new file may be written in place, so it has to settle.
-    fn of_names(files: &[PathBuf]) -> Self {
-        let mut hasher = DefaultHasher::new();
-        files.hash(&mut hasher);
-        Self { inode: (0, 0), modified: SystemTime::UNIX_EPOCH, size: hasher.finish() }
+impl Watched {
+    fn of(path: &Path) -> Self {
+        let Some(pattern) = FilePattern::of_path(path) else { return Self::File(Stamp::of(path)) };
+        let look = |file: PathBuf| {
+            let stamp = Stamp::of(&file);
+            (file, stamp)
+        };
+        Self::Pattern(pattern.files().ok().map(|files| files.into_iter().map(look).collect()))
+    }
+
+    fn found(&self) -> &[(PathBuf, Option<Stamp>)] {
+        if let Self::Pattern(Some(found)) = self { found } else { &[] }
+    }
+
+    /// The stamp of a file that a pattern stands for; `None` if it stands for no file of this path.
+    fn get(&self, file: &Path) -> Option<Option<Stamp>> {
+        self.found().iter().find(|(known, _)| known == file).map(|(_, stamp)| *stamp)
     }
 }
 
 impl FileStamps {
-    /// Looks at files, and at those that patterns among them name.
+    /// Looks at files, and at those that patterns stand for.
     pub(crate) fn of(files: Vec<PathBuf>) -> Self {
-        let (mut stamps, mut known): (Vec<(PathBuf, Option<Stamp>)>, BTreeSet<PathBuf>) = Default::default();
-        for file in files {
-            let named = pattern_files(&file);
-            if let Some(named) = &named
-                && known.insert(file.clone())
-            {
-                stamps.push((file.clone(), Some(Stamp::of_names(named))));
-            }
-            for file in named.unwrap_or_else(|| vec![file]) {
-                if known.insert(file.clone()) {
-                    let stamp = Stamp::of(&file);
-                    stamps.push((file, stamp));
-                }
-            }
-        }
-        Self(stamps)
+        let look = |path: PathBuf| {
+            let watched = Watched::of(&path);
+            (path, watched)
+        };
+        Self(files.into_iter().map(look).collect())
     }
 
-    /// Looks at the same files again.
+    /// Looks at the same files and patterns again.
     pub(crate) fn again(&self) -> Self {
         Self::of(self.files().map(Path::to_owned).collect())
     }
 
+    /// Returns the files and patterns that are looked at.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.0.iter().map(|(file, _)| &**file)
     }
 
-    fn get(&self, file: &Path) -> Option<&Option<Stamp>> {
-        self.0.iter().find(|(known, _)| known == file).map(|(_, stamp)| stamp)
+    fn get(&self, path: &Path) -> Option<&Watched> {
+        self.0.iter().find(|(known, _)| known == path).map(|(_, watched)| watched)
     }
 
-    /// Returns the files that are not as they were `before`; files that were not looked at then are not among them.
-    pub(crate) fn changed(&self, before: &Self) -> Vec<&Path> {
-        let differs = |(file, stamp): &&(PathBuf, Option<Stamp>)| before.get(file).is_some_and(|known| known != stamp);
-        self.0.iter().filter(differs).map(|(file, _)| &**file).collect()
+    /// The stamp of a file, however it was found.
+    fn stamp(&self, file: &Path) -> Option<Stamp> {
+        match self.get(file) {
+            Some(Watched::File(stamp)) => *stamp,
+            _ => self.0.iter().find_map(|(_, watched)| watched.get(file))?,
+        }
+    }
+
+    /// Returns the files that are not as they were `before`; files that were not looked at then are not among them. Of a pattern, also those that
+    /// it did not stand for before, or does not any more; the pattern itself if its folder can be read only at one of these times.
+    pub(crate) fn changed<'s>(&'s self, before: &'s Self) -> Vec<&'s Path> {
+        let mut changed: Vec<&Path> = Vec::new();
+        // A file may be looked at for itself and by a pattern.
+        let mut add = |file: &'s Path| {
+            if !changed.contains(&file) {
+                changed.push(file);
+            }
+        };
+        for (path, now) in &self.0 {
+            let Some(then) = before.get(path).filter(|then| *then != now) else { continue };
+            let (Watched::Pattern(Some(found)), Watched::Pattern(Some(known))) = (now, then) else {
+                add(path);
+                continue;
+            };
+            let differs = |(file, stamp): &&(PathBuf, Option<Stamp>)| then.get(file) != Some(*stamp);
+            let is_gone = |(file, _): &&(PathBuf, Option<Stamp>)| now.get(file).is_none();
+            let gone = known.iter().filter(is_gone);
+            found.iter().filter(differs).chain(gone).for_each(|(file, _)| add(file));
+        }
+        changed
     }
 
     /// Returns whether another file took the place of this one, as by a rename: such a file was complete before.
     pub(crate) fn was_replaced(&self, before: &Self, file: &Path) -> bool {
-        match (self.get(file), before.get(file)) {
-            (Some(Some(now)), Some(Some(then))) => now.inode != then.inode,
+        match (self.stamp(file), before.stamp(file)) {
+            (Some(now), Some(then)) => now.inode != then.inode,
             _ => false,
         }
     }
 
-    /// Takes over what `other` says of files that both know.
+    /// Takes over what `other` says of files and patterns that both know.
     pub(crate) fn take_over(&mut self, other: &Self) {
-        for (file, stamp) in &mut self.0 {
-            if let Some(known) = other.get(file) {
-                *stamp = *known;
+        for (path, watched) in &mut self.0 {
+            if let Some(known) = other.get(path) {
+                watched.clone_from(known);
             }
         }
     }
@@ -114,4 +148,42 @@ pub(crate) fn check_end_markers<'f>(files: impl IntoIterator<Item = &'f Path>) -
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn files_of_a_pattern_are_added_changed_and_removed() {
+        let folder = std::env::temp_dir().join(format!("celero-stamps-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        let [pattern, a, b, one] = ["*.txt", "a.txt", "b.txt", "one.csv"].map(|name| folder.join(name));
+        fs::write(&a, "a").unwrap();
+        let first = FileStamps::of(vec![pattern.clone(), one.clone()]);
+        fs::write(folder.join(".b.txt"), "b").unwrap();
+        fs::write(folder.join("note.md"), "b").unwrap();
+        assert_eq!(first.again(), first);
+
+        fs::rename(folder.join(".b.txt"), &b).unwrap();
+        let second = first.again();
+        assert_eq!(second.changed(&first), [&b]);
+        assert!(!second.was_replaced(&first, &b));
+        fs::write(folder.join("new"), "a").unwrap();
+        fs::rename(folder.join("new"), &a).unwrap();
+        fs::remove_file(&b).unwrap();
+        fs::write(&one, "").unwrap();
+        let third = second.again();
+        assert_eq!(third.changed(&second), [&a, &b, &one]);
+        assert!(third.was_replaced(&second, &a) && !third.was_replaced(&second, &b));
+
+        // What was seen before it was looked at anew is not forgotten.
+        let mut fresh = third.again();
+        fresh.take_over(&second);
+        assert_eq!(third.changed(&fresh), [&a, &b, &one]);
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(third.again().changed(&third), [&pattern, &one]);
+    }
 }

@@ -5,6 +5,7 @@ use crate::config::{Config, Route, Target, Timeouts, counted, first_names};
 use crate::error::Error;
 use crate::latency::Latency;
 use crate::list_control::AdminToken;
+use crate::list_copies::ListCopies;
 use crate::rate_limits::RateLimits;
 use crate::routing;
 use crate::span_export::SpanExport;
@@ -56,6 +57,8 @@ impl Generation {
         let rate_limits = RateLimits::new(&config, &policy, before.map(|before| &*before.rate_limits))?;
         let rate_limits = Arc::new(rate_limits);
         policy.set_remote_limits(Arc::<RateLimits>::clone(&rate_limits));
+        let copies = ListCopies::of(&config);
+        policy.restore_lists(|source| copies.as_ref()?.read(source))?;
         let tls = config.listeners.iter().map(|listener| listener.tls.as_ref().map(ClientTls::load).transpose());
         let tls = tls.collect::<Result<_, Error>>()?;
         let mut upstreams = Vec::with_capacity(config.upstreams.len());

@@ -42,6 +42,8 @@ mod http_client;
 mod key_service;
 mod latency;
 mod list_control;
+mod list_copies;
+mod list_fetch;
 mod list_metrics;
 mod listener;
 mod log_entry;

@@ -28,10 +28,30 @@ pub(crate) fn write(page: &mut MetricWriter<'_>, control: &ListControl, policy: 
     of_each("celero_list_source_age_seconds", "Time since the oldest file of a list was modified.", |list| {
         list.age.map(|age| age.as_secs().into())
     });
+    page.counter("celero_list_fetches_total", "Fetches of what a list has at a URL.");
+    for source in policy.list_sources() {
+        let info = source.info();
+        for (result, count) in [("new", info.accepted), ("unchanged", info.unchanged), ("failed", info.failed)] {
+            page.sample(&[("list", source.list()), ("url", source.shown_url()), ("result", result)], count);
+        }
+    }
+    page.gauge(
+        "celero_list_document_age_seconds",
+        "Time since a server last said that what a list has at a URL is the current version.",
+    );
+    for source in policy.list_sources() {
+        if let Some(age) = source.age() {
+            page.sample(&[("list", source.list()), ("url", source.shown_url())], age.as_secs());
+        }
+    }
     let counts = control.counts();
-    page.counter("celero_list_changed_entries_total", "Entries that operators inserted and removed.");
-    page.sample(&[("action", "inserted")], counts.inserted);
-    page.sample(&[("action", "removed")], counts.removed);
+    page.counter(
+        "celero_list_changed_entries_total",
+        "Entries that operators inserted, removed, and gave other values.",
+    );
+    for (action, count) in [("inserted", counts.inserted), ("removed", counts.removed), ("updated", counts.updated)] {
+        page.sample(&[("action", action)], count);
+    }
     page.single_counter(
         "celero_list_reads",
         "How often files of lists were read again without the policy.",

@@ -14,6 +14,7 @@ use crate::hand_over::Program;
 use crate::health::HealthService;
 use crate::key_service::KeyService;
 use crate::list_control::ListControl;
+use crate::list_fetch::ListFetchService;
 use crate::listener::{Listener, Protocol};
 use crate::metric_export::{MetricExport, MetricService};
 use crate::service::Service;
@@ -98,6 +99,7 @@ impl Proxy {
         server.add_service(background_service("keys", KeyService::new(Arc::clone(&state))));
         let metric_export = Arc::new(MetricExport::new(Arc::clone(&state)));
         server.add_service(background_service("metrics export", MetricService(Arc::clone(&metric_export))));
+        server.add_service(background_service("lists", ListFetchService::new(Arc::clone(&state))));
         server.add_service(background_service("files", WatchService::new(Arc::clone(&state))));
         server.add_service(background_service("demo", DemoService::new(demo)));
         Ok(Self { server, state, writer, addresses, metrics, metric_export, program: None })

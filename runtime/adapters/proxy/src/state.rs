@@ -14,6 +14,8 @@ use crate::metrics::Metrics;
 use crate::mirror::Mirrors;
 use crate::service_manager;
 use arc_swap::ArcSwap;
+use celero_lists::FilePattern;
+use celero_policy::{ListDocument, ListSource};
 use http::StatusCode;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -186,10 +188,36 @@ impl State {
         }
     }
 
-    /// Returns whether all of these are files of lists, which can be read again without compiling the policy.
+    /// Returns whether all of these are files of lists or patterns of them, which can be read again without compiling the policy.
     pub(crate) fn are_list_files(&self, files: &[&Path]) -> bool {
         let known = self.list_files();
-        files.iter().all(|file| known.iter().any(|known| known == file))
+        let is = |known: &PathBuf, file: &Path| {
+            known == file || FilePattern::of_path(known).is_some_and(|pattern| pattern.matches(file))
+        };
+        files.iter().all(|file| known.iter().any(|known| is(known, file)))
+    }
+
+    /// Puts the entries of a new document in force, and accepts it for its source. Returns a sentence for the log; `None` if the policy was
+    /// replaced meanwhile, whose sources fetch their documents themselves.
+    ///
+    /// # Errors
+    /// The document can't be used. Nothing has changed then.
+    pub(crate) fn take_list_document(
+        &self,
+        source: &Arc<ListSource>,
+        document: &ListDocument,
+    ) -> Result<Option<String>, Error> {
+        // Otherwise another document of the same list, or the same files, could be lost.
+        let _one = lock(&self.reloading);
+        let now = self.current();
+        if !now.policy.list_sources().any(|known| Arc::ptr_eq(known, source)) {
+            return Ok(None);
+        }
+        let files = now.policy.list_files().filter(|(list, _)| list == source.list()).flat_map(|(_, files)| files);
+        let stamps = FileStamps::of(files.collect());
+        let said = self.lists.take_document(&now.policy, source, document, || stamps.again() == stamps)?;
+        source.accept(document.clone());
+        Ok(Some(said))
     }
 
     fn list_files(&self) -> Vec<PathBuf> {

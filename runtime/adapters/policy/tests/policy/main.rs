@@ -17,6 +17,7 @@ mod languages;
 mod layout;
 mod levels;
 mod limits;
+mod list_sources;
 mod lists;
 mod passwords;
 mod reference;

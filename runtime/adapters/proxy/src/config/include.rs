@@ -6,6 +6,7 @@
 
 use super::environment::expand;
 use crate::error::Error;
+use celero_lists::FilePattern;
 use celero_policy::problems::{FileSpan, Problems};
 use celero_policy::yaml::{self, MapEntry, Node, NodeValue, SourceText};
 use std::fs::File;
@@ -153,43 +154,15 @@ pub(super) fn duplicate(problems: &mut Problems, place: FileSpan, first: FileSpa
     }
 }
 
-/// Returns the files that a path names: itself, or, if its last part has a `*`, the files of this form in its folder, by their names. Names that
-/// begin with a dot are left out.
+/// Returns the files that a path names: itself, or those that a pattern stands for.
 fn named_by(path: &Path) -> Result<Vec<PathBuf>, String> {
-    let Some((folder, before, after)) = pattern(path)? else { return Ok(vec![path.to_owned()]) };
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(|error| error.to_string())? {
-        let name = entry.map_err(|error| error.to_string())?.file_name();
-        let Some(name) = name.to_str() else { continue };
-        let rest = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
-        if rest.is_some() && !name.starts_with('.') {
-            found.push(path.with_file_name(name));
+    match FilePattern::of_path(path) {
+        Some(pattern) => pattern.files().map_err(|error| error.to_string()),
+        None if path.to_str().is_some_and(|path| path.contains('*')) => {
+            Err("a pattern is `*.` and an extension, as the name of the file: `sites/*.yaml`".to_owned())
         }
-        if found.len() > MOST_FILES {
-            return Err(format!("more than {MOST_FILES} files have this form"));
-        }
+        None => Ok(vec![path.to_owned()]),
     }
-    found.sort();
-    Ok(found)
-}
-
-/// Returns the folder of a pattern, and what is before and after its `*`.
-fn pattern(path: &Path) -> Result<Option<(&Path, &str, &str)>, String> {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let in_folder = folder.to_str().is_some_and(|folder| folder.contains('*'));
-    match name.split_once('*') {
-        None if !in_folder => Ok(None),
-        Some((before, after)) if !in_folder && !after.contains('*') => Ok(Some((folder, before, after))),
-        _ => Err("a pattern has one `*`, in the name of the file: `routes/*.yaml`".to_owned()),
-    }
-}
-
-/// Returns the files that a pattern names now; `None` if the path is no pattern.
-pub(crate) fn pattern_files(path: &Path) -> Option<Vec<PathBuf>> {
-    pattern(path).ok()??;
-    Some(named_by(path).unwrap_or_default())
 }
 
 /// Returns a path that is the same for all paths to a file.

@@ -88,6 +88,11 @@ static SECTIONS: MappingSpec = MappingSpec::new(
             "Who may change lists at the address of `metrics`, and where changes are kept. Default: nobody.",
         ),
         optional(
+            "listCopies",
+            Text,
+            "The folder in which copies of what lists have at URLs are kept, for starts without network. It is created if its parent exists. Default: no copies.",
+        ),
+        optional(
             "accessLog",
             Text,
             "A file to which the access log is appended, or `-` for standard output. Default: no log.",

@@ -16,12 +16,12 @@ mod tls_keys;
 
 pub use compression::Compression;
 pub(crate) use differences::{counted, first_names};
-pub(crate) use include::pattern_files;
 pub use rate_limit_service::RateLimitService;
 pub(crate) use read_routes::CONNECTION_HEADERS;
 pub use route::{Mirror, Retry, Route, RouteTimeouts, Split, StaticAnswer, Target};
 
 use crate::error::Error;
+use celero_lists::FilePattern;
 use celero_policy::{EndCondition, RequestCondition, RequestOrigin};
 use http::request;
 use ipnet::IpNet;
@@ -66,6 +66,8 @@ pub struct Config {
     pub metrics_export: Option<MetricsExport>,
     /// Who may change lists at that address. `None`: nobody.
     pub admin: Option<Admin>,
+    /// The folder in which copies of documents with entries of lists are kept.
+    pub list_copies: Option<PathBuf>,
     /// The destination of the access log.
     pub access_log: Option<LogOutput>,
     /// The number of threads of each listener.
@@ -460,7 +462,7 @@ impl Config {
 
     /// Returns the included files.
     pub(crate) fn included_files(&self) -> impl Iterator<Item = &PathBuf> {
-        self.included.iter().filter(|path| pattern_files(path).is_none())
+        self.included.iter().filter(|path| FilePattern::of_path(path).is_none())
     }
 
     /// Returns the files of certificates, keys, answers and the token.

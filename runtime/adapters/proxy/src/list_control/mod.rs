@@ -8,8 +8,8 @@ mod token;
 pub(crate) use token::AdminToken;
 
 use crate::error::Error;
-use celero_lists::{Changed, Entries, Kind, ListsError, Overlay, Record};
-use celero_policy::Policy;
+use celero_lists::{Changed, Entries, FilePattern, ListInfo, ListType, Lists, ListsError, Overlay, Record};
+use celero_policy::{ListDocument, ListSource, Policy, PolicyError};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -49,6 +49,7 @@ struct Reported {
 struct Counts {
     inserted: AtomicU64,
     removed: AtomicU64,
+    updated: AtomicU64,
     refused: AtomicU64,
     reads: AtomicU64,
     read_failures: AtomicU64,
@@ -56,9 +57,10 @@ struct Counts {
 
 /// The same, as numbers.
 pub(crate) struct ListCounts {
-    /// Entries that operators have inserted and removed.
+    /// Entries that operators have inserted, removed, and given other values.
     pub(crate) inserted: u64,
     pub(crate) removed: u64,
+    pub(crate) updated: u64,
     /// Requests without the token.
     pub(crate) refused: u64,
     /// How often files of lists were read again without the policy, and how often that failed.
@@ -69,7 +71,7 @@ pub(crate) struct ListCounts {
 /// A list, for operators.
 pub(crate) struct ListState {
     pub(crate) name: Arc<str>,
-    pub(crate) kind: Kind,
+    pub(crate) ty: ListType,
     pub(crate) entries: usize,
     pub(crate) bytes: usize,
     /// How many entries were inserted and removed at run time.
@@ -106,7 +108,7 @@ impl ListControl {
             let store = Store::open(file).map_err(|why| wrong_file(file, &why))?;
             let mut inner = control.lock();
             for record in store.records().map_err(|why| wrong_file(file, &why))? {
-                inner.overlay.restore(record);
+                inner.overlay.restore(record).map_err(|why| wrong_file(file, &why))?;
             }
             inner.store = Some(store);
             inner.file = Some(file.to_owned());
@@ -179,16 +181,54 @@ impl ListControl {
         if !is_same() {
             return Err(Error::new("error: a file of a list changed while it was read"));
         }
+        let changed = self.put(policy, running, fresh, Some(sources), Lists::take_over)?;
+        let entries = running.load().infos().map(|info| info.entries).fold(0, usize::saturating_add);
+        let (generation, took) = (changed.generation, began.elapsed());
+        Ok(format!("the lists were read again in {took:.1?}: {entries} entries in generation {generation}"))
+    }
+
+    /// Reads the list of a source with a new document, and applies the changes to it. `is_same` says whether its files are still what they were
+    /// before. Returns a sentence for the log.
+    ///
+    /// # Errors
+    /// The document or files of the list have errors, or the lists would exceed their bounds. Nothing has changed then.
+    pub(crate) fn take_document(
+        &self,
+        policy: &Policy,
+        source: &ListSource,
+        document: &ListDocument,
+        is_same: impl FnOnce() -> bool,
+    ) -> Result<String, Error> {
+        let (Some(running), Some(fresh)) = (policy.lists(), policy.read_list_with(source, document).map_err(messages)?)
+        else {
+            return Ok("the policy has no lists".to_owned());
+        };
+        if !is_same() {
+            return Err(Error::new("error: a file of the list changed while it was read"));
+        }
+        let list = source.list();
+        let entries = fresh.load().infos().map(|info| info.entries).fold(0, usize::saturating_add);
+        let changed = self.put(policy, running, fresh, None, Lists::take_over_some)?;
+        Ok(format!("the list {list} has {entries} entries in generation {}", changed.generation))
+    }
+
+    /// Applies the changes to lists that were read, and puts them in force.
+    fn put(
+        &self,
+        policy: &Policy,
+        running: &Lists,
+        fresh: Lists,
+        sources: Option<Vec<(String, SystemTime)>>,
+        take_over: impl FnOnce(&Lists, Lists) -> Result<Changed, ListsError>,
+    ) -> Result<Changed, Error> {
         let mut inner = self.lock();
         let refused =
             |error: ListsError| Error::new(format!("error: with the changes of operators, the lists hold {error}"));
         let obsolete = inner.overlay.apply(&fresh, SystemTime::now()).map_err(refused)?;
-        let changed = running.take_over(fresh).map_err(refused)?;
+        let changed = take_over(running, fresh).map_err(refused)?;
         inner.forget(&obsolete);
-        self.report(&inner, policy, Some(sources));
-        let entries = running.load().infos().map(|info| info.entries).fold(0, usize::saturating_add);
-        let (generation, took) = (changed.generation, began.elapsed());
-        Ok(format!("the lists were read again in {took:.1?}: {entries} entries in generation {generation}"))
+        self.report(&inner, policy, sources);
+        Ok(changed)
     }
 
     /// Inserts entries into a list or removes them, in the lists of the policy that `policy` returns: the one in force. Returns when every
@@ -220,7 +260,8 @@ impl ListControl {
         let changed = done.map_err(ChangeError::Lists)?.map_err(ChangeError::Store)?;
         self.report(&inner, &policy, None);
         drop(inner);
-        for (counter, count) in [(&self.counts.inserted, changed.inserted), (&self.counts.removed, changed.removed)] {
+        let Counts { inserted, removed, updated, .. } = &self.counts;
+        for (counter, count) in [(inserted, changed.inserted), (removed, changed.removed), (updated, changed.updated)] {
             counter.fetch_add(u64::try_from(count).unwrap_or(u64::MAX), Ordering::Relaxed);
         }
         Ok(changed)
@@ -245,7 +286,8 @@ impl ListControl {
     /// Updates what is reported.
     fn report(&self, inner: &Inner, policy: &Policy, sources: Option<Vec<(String, SystemTime)>>) {
         let infos: Vec<_> = policy.lists().map(|lists| lists.load().infos().collect()).unwrap_or_default();
-        let changes = infos.iter().map(|info| (Arc::clone(&info.name), inner.overlay.len_of(&info.name, info.kind)));
+        let changes =
+            infos.iter().map(|info| (Arc::clone(&info.name), inner.overlay.len_of(&info.name, &list_type(info))));
         let changes = changes.collect();
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         reported.changes = changes;
@@ -261,10 +303,11 @@ impl ListControl {
 
     pub(crate) fn counts(&self) -> ListCounts {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let Counts { inserted, removed, refused, reads, read_failures } = &self.counts;
+        let Counts { inserted, removed, updated, refused, reads, read_failures } = &self.counts;
         ListCounts {
             inserted: get(inserted),
             removed: get(removed),
+            updated: get(updated),
             refused: get(refused),
             reads: get(reads),
             read_failures: get(read_failures),
@@ -281,8 +324,8 @@ impl ListControl {
             ListState {
                 changes: reported.changes.get(&info.name).copied().unwrap_or_default(),
                 age: source.map(|(_, modified)| now.duration_since(*modified).unwrap_or_default()),
+                ty: list_type(&info),
                 name: info.name,
-                kind: info.kind,
                 entries: info.entries,
                 bytes: info.bytes,
             }
@@ -295,7 +338,7 @@ impl Inner {
     /// Makes sure that the store takes writes. What counts of the entries of a write that failed is what the overlay says.
     fn mend(&mut self) -> Result<(), String> {
         let Self { overlay, store, .. } = self;
-        let mark = |record: &Record| overlay.mark(&record.list, record.kind, &record.entry);
+        let mark = |record: &Record| overlay.mark(&record.list, &record.ty, &record.entry).cloned();
         store.as_mut().map_or(Ok(()), |store| store.mend(mark))
     }
 
@@ -312,12 +355,26 @@ impl Inner {
     }
 }
 
+fn list_type(info: &ListInfo) -> ListType {
+    ListType::new(info.kind, info.values.clone())
+}
+
+/// What is wrong with a document, without the lines of the policy: those have the URL, in whose query there may be a secret.
+fn messages(error: PolicyError) -> Error {
+    Error::new(error.diagnostics().map(|(_, found)| &*found.message).collect::<Vec<_>>().join("\n"))
+}
+
 fn wrong_file(file: &Path, why: &str) -> Error {
     Error::new(format!("error: {}, for changes of lists: {why}", file.display()))
 }
 
 /// Returns when the oldest file of each list with files was modified.
 fn sources(policy: &Policy) -> Vec<(String, SystemTime)> {
-    let modified = |file: &PathBuf| std::fs::metadata(file).and_then(|about| about.modified()).ok();
-    policy.list_files().filter_map(|(name, files)| Some((name, files.iter().filter_map(modified).min()?))).collect()
+    let found = |path: &PathBuf| match FilePattern::of_path(path) {
+        Some(pattern) => pattern.files().unwrap_or_default(),
+        None => vec![path.clone()],
+    };
+    let modified = |file: PathBuf| std::fs::metadata(file).and_then(|about| about.modified()).ok();
+    let oldest = |files: &[PathBuf]| files.iter().flat_map(found).filter_map(modified).min();
+    policy.list_files().filter_map(|(name, files)| Some((name, oldest(&files)?))).collect()
 }

@@ -1,17 +1,24 @@
 //! The file in which changes of lists are kept: an embedded transactional store. What was kept is there after a crash at any moment.
 
-use celero_lists::{Entry, Kind, Mark, Record};
+use celero_lists::{Entry, ListType, Mark, Record, Scalar};
 use redb::backends::FileBackend;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use serde_json::Value as Json;
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// By list, kind and entry as text: what became of the entry, and when that ends, in seconds since 1970.
+/// The format that this version writes. A file without a number is of format 1: it has no [`VALUES`].
+const FORMAT: u64 = 2;
+/// The number of the format, under the key `format`.
+const ABOUT: TableDefinition<'_, &str, u64> = TableDefinition::new("about");
+/// Of lists without values, by list, kind and entry as text: what became of the entry, and when that ends, in seconds since 1970.
 const CHANGES: TableDefinition<'_, (&str, &str, &str), (u8, u64)> = TableDefinition::new("changes");
+/// Of lists with values, by list, type and entry as text: the same, and the value as an array in JSON with an element for each field.
+const VALUES: TableDefinition<'_, (&str, &str, &str), (u8, u64, &str)> = TableDefinition::new("changes with values");
 
 const REMOVED: u8 = 0;
 const INSERTED: u8 = 1;
@@ -104,9 +111,18 @@ fn opened(file: &Path) -> Result<File, String> {
 }
 
 fn read(database: &Database) -> Result<Vec<Result<Record, String>>, redb::Error> {
-    let table = database.begin_read()?.open_table(CHANGES)?;
+    let transaction = database.begin_read()?;
+    let format = transaction.open_table(ABOUT)?.get("format")?.map_or(FORMAT, |format| format.value());
+    if format > FORMAT {
+        return Ok(vec![Err(format!("it is of format {format}; this version knows those up to {FORMAT}"))]);
+    }
     let mut records = Vec::new();
-    for row in table.iter()? {
+    for row in transaction.open_table(CHANGES)?.iter()? {
+        let (key, value) = row?;
+        let (what, seconds) = value.value();
+        records.push(record(key.value(), (what, seconds, "[]")));
+    }
+    for row in transaction.open_table(VALUES)?.iter()? {
         let (key, value) = row?;
         records.push(record(key.value(), value.value()));
     }
@@ -116,13 +132,21 @@ fn read(database: &Database) -> Result<Vec<Result<Record, String>>, redb::Error>
 fn write(database: &Database, records: &[Record]) -> Result<(), redb::Error> {
     let transaction = database.begin_write()?;
     {
-        let mut table = transaction.open_table(CHANGES)?;
-        for Record { list, kind, entry, mark, .. } in records {
-            let entry = entry.to_string();
-            let key = (&**list, kind.name(), &*entry);
-            match mark {
-                Some(mark) => drop(table.insert(key, value(*mark))?),
-                None => drop(table.remove(key)?),
+        let mut about = transaction.open_table(ABOUT)?;
+        // A later version may write files that this one does not understand.
+        if about.get("format")?.is_none_or(|format| format.value() < FORMAT) {
+            about.insert("format", FORMAT)?;
+        }
+        let (mut plain, mut with_values) = (transaction.open_table(CHANGES)?, transaction.open_table(VALUES)?);
+        for Record { list, ty, entry, mark, .. } in records {
+            let (ty, entry) = (ty.to_string(), entry.to_string());
+            let key = (&**list, &*ty, &*entry);
+            let written = mark.as_ref().map(written);
+            match (has_values(&ty), written) {
+                (false, Some((what, seconds, _))) => drop(plain.insert(key, (what, seconds))?),
+                (false, None) => drop(plain.remove(key)?),
+                (true, Some((what, seconds, value))) => drop(with_values.insert(key, (what, seconds, &*value))?),
+                (true, None) => drop(with_values.remove(key)?),
             }
         }
     }
@@ -130,35 +154,61 @@ fn write(database: &Database, records: &[Record]) -> Result<(), redb::Error> {
     Ok(())
 }
 
-fn value(mark: Mark) -> (u8, u64) {
-    match mark {
-        Mark::Inserted(Some(time)) => {
+/// Whether a type is written with that of values.
+fn has_values(ty: &str) -> bool {
+    ty.contains(':')
+}
+
+fn written(mark: &Mark) -> (u8, u64, String) {
+    let Mark::Inserted { expires, value } = mark else { return (REMOVED, 0, "[]".to_owned()) };
+    let cell = |cell: &Option<Scalar>| match cell {
+        Some(Scalar::Text(text)) => Json::from(&**text),
+        Some(Scalar::Int(number)) => Json::from(*number),
+        Some(Scalar::Bool(truth)) => Json::from(*truth),
+        _ => Json::Null,
+    };
+    let value = Json::from_iter(value.iter().map(cell)).to_string();
+    match expires {
+        Some(time) => {
             let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-            (INSERTED_UNTIL, since.as_secs())
+            (INSERTED_UNTIL, since.as_secs(), value)
         }
-        Mark::Inserted(None) => (INSERTED, 0),
-        _ => (REMOVED, 0),
+        None => (INSERTED, 0, value),
     }
 }
 
-fn record((list, kind, entry): (&str, &str, &str), (what, seconds): (u8, u64)) -> Result<Record, String> {
-    let time = || SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
-    let mark = match what {
-        REMOVED => Some(Mark::Removed),
-        INSERTED => Some(Mark::Inserted(None)),
-        INSERTED_UNTIL => time().map(|time| Mark::Inserted(Some(time))),
-        _ => None,
+fn record((list, ty, entry): (&str, &str, &str), (what, seconds, value): (u8, u64, &str)) -> Result<Record, String> {
+    let known = || {
+        let parsed: ListType = ty.parse().ok()?;
+        let entry = Entry::parse(parsed.kind(), entry).ok()?;
+        let cells: Vec<Json> = serde_json::from_str(value).ok()?;
+        let value = cells.into_iter().map(cell).collect::<Option<_>>()?;
+        let expires = match what {
+            REMOVED | INSERTED => None,
+            INSERTED_UNTIL => Some(SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))?),
+            _ => return None,
+        };
+        let mark = if what == REMOVED { Mark::Removed } else { Mark::Inserted { expires, value } };
+        Some(Record { list: list.to_owned(), ty: parsed, entry, mark: Some(mark) })
     };
-    let known = Kind::from_name(kind).and_then(|kind| Some((kind, Entry::parse(kind, entry).ok()?)));
-    let (Some(mark), Some((kind, parsed))) = (mark, known) else {
-        return Err(format!("it holds a change that this version does not know, of the list `{list}` of {kind}"));
-    };
-    Ok(Record { list: list.to_owned(), kind, entry: parsed, mark: Some(mark) })
+    known().ok_or_else(|| format!("it holds a change that this version does not know, of the list `{list}` of {ty}"))
+}
+
+/// An element of a value; `None` if it is none.
+fn cell(json: Json) -> Option<Option<Scalar>> {
+    Some(match json {
+        Json::Null => None,
+        Json::String(text) => Some(text.into()),
+        Json::Bool(truth) => Some(truth.into()),
+        Json::Number(number) => Some(number.as_i64()?.into()),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use celero_lists::Kind;
     use redb::StorageBackend;
     use std::os::unix::fs::{FileExt, PermissionsExt};
     use std::sync::Arc;
@@ -169,18 +219,21 @@ mod tests {
         let file = std::env::temp_dir().join(format!("celero-store-{}.redb", std::process::id()));
         let _ = std::fs::remove_file(&file);
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_900_000_000);
-        let record = |kind, entry: &str, mark| Record {
-            list: "a.b".to_owned(),
-            kind,
-            entry: Entry::parse(kind, entry).unwrap(),
-            mark: Some(mark),
+        let record = |ty: &str, entry: &str, mark| {
+            let ty: ListType = ty.parse().unwrap();
+            Record { list: "a.b".to_owned(), entry: Entry::parse(ty.kind(), entry).unwrap(), ty, mark: Some(mark) }
         };
+        let value = |expires, value: &[Option<Scalar>]| Mark::Inserted { expires, value: value.into() };
+        let fields = [Some("a\n\"\0".into()), None, Some(i64::MIN.into()), Some(true.into())];
         let mut records = vec![
-            record(Kind::Addresses, "10.0.0.0/8", Mark::Inserted(None)),
-            record(Kind::Addresses, "2001:db8::1", Mark::Removed),
-            record(Kind::Hosts, "*.example.com", Mark::Inserted(Some(time))),
-            record(Kind::Integers, "-5..7", Mark::Removed),
-            record(Kind::Texts, " A # \n\0,\"", Mark::Inserted(None)),
+            record("addresses", "10.0.0.0/8", Mark::inserted(None)),
+            record("addresses", "2001:db8::1", Mark::Removed),
+            record("hosts", "*.example.com", Mark::inserted(Some(time))),
+            record("integers", "-5..7", Mark::Removed),
+            record("texts", " A # \n\0,\"", Mark::inserted(None)),
+            record("hosts:string", "example.com", value(Some(time), &[Some("".into())])),
+            record("hosts:string", "example.net", Mark::Removed),
+            record("texts:{a: string, b: int, c: int, d: bool}", "x", value(None, &fields)),
         ];
         {
             let mut store = Store::open(&file).unwrap();
@@ -190,11 +243,43 @@ mod tests {
         let mut store = Store::open(&file).unwrap();
         assert_eq!(store.records().unwrap(), records);
         records[0].mark = None;
+        records[7].mark = None;
         store.keep(&records).unwrap();
-        assert_eq!(store.records().unwrap(), records[1..]);
+        assert_eq!(store.records().unwrap(), records[1..7]);
         drop(store);
         std::fs::write(&file, "something else\n".repeat(1000)).unwrap();
         assert!(Store::open(&file).is_err());
+        let _ = std::fs::remove_file(&file);
+    }
+
+    /// Files of versions without values are read, and those of later formats are not touched.
+    #[test]
+    fn a_file_of_another_format_is_recognised() {
+        let file = std::env::temp_dir().join(format!("celero-store-{}-format.redb", std::process::id()));
+        let _ = std::fs::remove_file(&file);
+        let with = |change: &dyn Fn(&redb::WriteTransaction)| {
+            let database = Database::create(&file).unwrap();
+            let transaction = database.begin_write().unwrap();
+            change(&transaction);
+            transaction.commit().unwrap();
+        };
+        with(&|transaction| {
+            let mut table = transaction.open_table(CHANGES).unwrap();
+            table.insert(("a", "hosts", "example.com"), (INSERTED, 0)).unwrap();
+        });
+        let records = Store::open(&file).unwrap().records().unwrap();
+        assert_eq!(records[0].mark, Some(Mark::inserted(None)));
+        with(&|transaction| {
+            let mut table = transaction.open_table(VALUES).unwrap();
+            table.insert(("a", "hosts:int", "example.com"), (INSERTED, 0, "[1.5]")).unwrap();
+        });
+        let error = Store::open(&file).unwrap().records().unwrap_err();
+        assert!(error.contains("does not know, of the list `a` of hosts:int"), "{error}");
+        with(&|transaction| {
+            transaction.open_table(ABOUT).unwrap().insert("format", FORMAT + 1).unwrap();
+        });
+        let error = Store::open(&file).unwrap().records().unwrap_err();
+        assert_eq!(error, "it is of format 3; this version knows those up to 2");
         let _ = std::fs::remove_file(&file);
     }
 
@@ -261,30 +346,30 @@ mod tests {
     fn after_a_write_that_failed_others_are_kept() {
         let record = |entry: &str, mark| Record {
             list: "a".to_owned(),
-            kind: Kind::Addresses,
+            ty: Kind::Addresses.into(),
             entry: Entry::parse(Kind::Addresses, entry).unwrap(),
             mark,
         };
-        let (inserted, removed) = (Some(Mark::Inserted(None)), Some(Mark::Removed));
+        let (inserted, removed) = (|| Some(Mark::inserted(None)), || Some(Mark::Removed));
         for what in [WRITING, SYNCING] {
             let file = std::env::temp_dir().join(format!("celero-store-{}-{what}.redb", std::process::id()));
             let _ = std::fs::remove_file(&file);
             let mut store = Store::open(&file).unwrap();
-            store.keep(&[record("192.0.2.1", removed)]).unwrap();
+            store.keep(&[record("192.0.2.1", removed())]).unwrap();
             drop(store.database.take());
             let fails = Arc::new(AtomicU8::new(0));
             let open = File::options().read(true).write(true).open(&file).unwrap();
             let disk = Disk { file: open, fails: Arc::clone(&fails) };
             store.database = Some(Database::builder().create_with_backend(disk).unwrap());
-            store.keep(&[record("192.0.2.2", inserted)]).unwrap();
+            store.keep(&[record("192.0.2.2", inserted())]).unwrap();
             fails.store(what, Ordering::Relaxed);
-            store.keep(&[record("192.0.2.1", inserted), record("192.0.2.3", inserted)]).unwrap_err();
+            store.keep(&[record("192.0.2.1", inserted()), record("192.0.2.3", inserted())]).unwrap_err();
             fails.store(0, Ordering::Relaxed);
             let first = Entry::parse(Kind::Addresses, "192.0.2.1").unwrap();
             store.mend(|record| (record.entry == first).then_some(Mark::Removed)).unwrap();
-            store.keep(&[record("192.0.2.4", inserted)]).unwrap();
-            let expected =
-                [("192.0.2.1", removed), ("192.0.2.2", inserted), ("192.0.2.4", inserted)].map(|(e, m)| record(e, m));
+            store.keep(&[record("192.0.2.4", inserted())]).unwrap();
+            let expected = [("192.0.2.1", removed()), ("192.0.2.2", inserted()), ("192.0.2.4", inserted())]
+                .map(|(e, m)| record(e, m));
             assert_eq!(store.records().unwrap(), expected);
             drop(store);
             assert_eq!(Store::open(&file).unwrap().records().unwrap(), expected);

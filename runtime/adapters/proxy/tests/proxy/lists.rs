@@ -58,7 +58,7 @@ fn changed(proxy: &Running, line: &str, media: &str, body: &str, inserted: u64, 
 }
 
 /// The paths of these that are denied.
-fn denied<'p>(address: SocketAddr, paths: &[&'p str]) -> Vec<&'p str> {
+pub(crate) fn denied<'p>(address: SocketAddr, paths: &[&'p str]) -> Vec<&'p str> {
     paths.iter().copied().filter(|path| get(address, path).status == 403).collect()
 }
 
@@ -276,6 +276,109 @@ fn entries_expire_and_do_not_come_back() {
     eventually(|| denied(proxy.address, &["/a", "/file"]).is_empty(), || "both to expire".into());
     proxy.handle.reload().unwrap();
     assert!(denied(proxy.address, &["/a", "/file"]).is_empty());
+}
+
+/// Tells the server what lists with values say of the path.
+const TIERS: &str = "\
+lists:
+  tiers:
+    kind: texts
+    values: {rank: int, name: string}
+    entries: [{entry: /a, rank: 1, name: one}, {entry: /b, rank: 2}]
+    files: [tiers.csv]
+  names: {kind: texts, values: string, entries: [{entry: /a, value: ada}]}
+request:
+  - name: known
+    when: request.path in lists.tiers
+    setHeaders:
+      x-tier: '${string(default(lists.tiers[request.path].rank, -1))} ${default(lists.tiers[request.path].name, \"?\")}'
+  - {name: named, when: request.path in lists.names, setHeaders: {x-name: '${lists.names[request.path]}'}}
+";
+
+/// What the server is told of a path in a header.
+pub(crate) fn told(address: SocketAddr, path: &str, header: &str) -> Option<String> {
+    let headers = json(&get(address, path))["headers"].take();
+    let value = headers.as_array()?.iter().find(|pair| pair[0] == header)?[1].as_str()?;
+    Some(value.to_owned())
+}
+
+#[test]
+fn values_are_changed_while_the_proxy_runs() {
+    let folder = Folder::new();
+    folder.write("tiers.csv", "entry,rank,name\n/f,5,file\n");
+    folder.write("admin.token", TOKEN);
+    let rest = rest("grace: 1s\n");
+    let mut process = start(&folder, TIERS, &rest);
+    let tier = |process: &Process, path: &str| told(process.address, path, "x-tier");
+    let known = |process: &Process| ["/a", "/b", "/c", "/f"].map(|path| tier(process, path).unwrap_or_default());
+    assert_eq!(known(&process), ["1 one", "2 ?", "", "5 file"]);
+    let reply = |process: &Process, line: &str, media: &str, body: &str| {
+        let reply = change(process.metrics, line, media, body);
+        (reply.status, json(&reply))
+    };
+    let lines = "{\"entry\": \"/c\", \"rank\": 3}\n{\"entry\": \"/a\", \"rank\": 9, \"name\": \"neun\"}\n";
+    let (status, answer) = reply(&process, "POST /lists/tiers", "application/x-ndjson", lines);
+    assert_eq!((status, &answer["inserted"], &answer["updated"]), (200, &json!(1), &json!(1)), "{answer}");
+    let (status, _) = reply(&process, "POST /lists/tiers", "text/csv", "entry,name,rank\n/f,datei,\n");
+    assert_eq!(status, 200);
+    let (status, _) =
+        reply(&process, "POST /lists/names", "application/json", "[{\"entry\": \"/a\", \"value\": \"eve\"}]");
+    assert_eq!((status, told(process.address, "/a", "x-name").as_deref()), (200, Some("eve")));
+    // A removed entry needs no value, in whatever form it is written.
+    let (status, answer) = reply(&process, "DELETE /lists/tiers", "text/plain", "/b\n");
+    assert_eq!((status, &answer["removed"]), (200, &json!(1)));
+    let expected = ["9 neun", "", "3 ?", "-1 datei"];
+    assert_eq!(known(&process), expected);
+
+    for (media, body, part) in [
+        ("text/plain", "/x\n", "plain lines have no values"),
+        ("text/csv", "entry,rank\n/x,1\n", "no column `name`"),
+        ("text/csv", "entry,rank,name\n/x,1,a\n/y,one,b\n", "\"line\":3"),
+        (
+            "application/x-ndjson",
+            "{\"entry\": \"/x\", \"rank\": 1}\n{\"entry\": \"/y\", \"rank\": \"1\"}",
+            "\"member\":\"rank\"",
+        ),
+        ("application/json", "[{\"entry\": \"/x\", \"rank\": 1}, {\"entry\": \"/y\", \"rank\": 1e9}]", "\"element\":2"),
+        ("application/json", "[{\"entry\": \"/x\", \"rank\": 9223372036854775808}]", "not an integer of 64 bits"),
+    ] {
+        let (status, answer) = reply(&process, "POST /lists/tiers", media, body);
+        assert!(status == 400 && answer.to_string().contains(part), "{body}: {status} {answer}");
+    }
+    let (status, answer) = reply(&process, "POST /lists/names", "application/json", "[\"/x\"]");
+    assert!(status == 400 && answer.to_string().contains("no value"), "{answer}");
+    let long = json!([{"entry": "/x", "value": "v".repeat(5000)}]).to_string();
+    assert_eq!(reply(&process, "POST /lists/names", "application/json", &long).0, 400);
+    assert_eq!((tier(&process, "/x"), told(process.address, "/x", "x-name")), (None, None));
+
+    // After a restart and when files change, what was said at run time counts.
+    drop(process);
+    folder.write("tiers.csv", "entry,rank,name\n/f,6,other\n/g,7,new\n");
+    process = start(&folder, TIERS, &rest);
+    assert_eq!((known(&process), tier(&process, "/g")), (expected.map(str::to_owned), Some("7 new".to_owned())));
+    folder.write("tiers.csv", "entry,rank,name\n/f,7,another\n/g,8,newer\n");
+    eventually(|| tier(&process, "/g").as_deref() == Some("8 newer"), || "the file to be read again".into());
+    assert_eq!(known(&process), expected);
+
+    // One that expires is gone with its value, also if a file has it.
+    let soon = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() + 2;
+    let body = json!([{"entry": "/f", "rank": 1, "expires": soon}]).to_string();
+    assert_eq!(reply(&process, "POST /lists/tiers", "application/json", &body).0, 200);
+    eventually(|| tier(&process, "/f").is_none(), || "the entry to expire".into());
+    let token = format!("authorization: Bearer {TOKEN}");
+    let listing = json(&Client::connect(process.metrics).request("GET /lists", &[&token], b"").reply());
+    let tiers = listing["lists"].as_array().unwrap().iter().find(|list| list["name"] == "tiers").unwrap();
+    assert_eq!((&tiers["values"], &tiers["changes"]), (&json!("{rank: int, name: string}"), &json!(4)));
+
+    // Changes of a list with other values are kept, and not mixed up.
+    drop(process);
+    let other =
+        "lists: {tiers: {kind: texts, values: string}}\nrequest: [{when: request.path in lists.tiers, deny: 403}]\n";
+    let process = start(&folder, other, &rest);
+    assert_eq!(denied(process.address, &["/a", "/c"]), [""; 0]);
+    drop(process);
+    let process = start(&folder, TIERS, &rest);
+    assert_eq!(known(&process), ["9 neun", "", "3 ?", ""]);
 }
 
 pub(crate) fn start(folder: &Folder, policy: &str, rest: &str) -> Process {

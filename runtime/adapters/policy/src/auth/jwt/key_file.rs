@@ -4,14 +4,13 @@ use super::key_source::KeySourceSettings;
 use super::keys::Key;
 use super::signature::is_short_rsa;
 use crate::document::{Section, read_file};
+use crate::fetch_url::check_url;
 use crate::problems::Problems;
 use crate::schema::seconds;
 use crate::yaml::{Node, SourceText};
-use http::Uri;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey};
 use serde_json::Value as Json;
-use std::net::IpAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -42,21 +41,6 @@ pub(super) fn source_of(node: &Node, problems: &mut Problems) -> Option<KeySourc
         problems.add("policy-value", url.place, message);
     }
     Some(KeySourceSettings { url: url.text, refresh, max_stale, cooldown, timeout: time("timeout", 5) })
-}
-
-/// Checks that keys at a URL can't be replaced on their way.
-fn check_url(text: &str) -> Result<(), &'static str> {
-    const NO_URL: &str = "is not a URL with a host, and without user and password";
-    let url = Uri::from_str(text).map_err(|_| NO_URL)?;
-    let host = url.host().ok_or(NO_URL)?;
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    let local = host == "localhost" || IpAddr::from_str(address).is_ok_and(|address| address.is_loopback());
-    match url.scheme_str() {
-        Some("https") => {}
-        Some("http") if local => {}
-        _ => return Err("begins with `https://`, or with `http://` and an address of this machine"),
-    }
-    if url.authority().is_some_and(|authority| authority.as_str().contains('@')) { Err(NO_URL) } else { Ok(()) }
 }
 
 /// Reads the keys of an entry of `jwt.keys`.

@@ -1,0 +1,117 @@
+//! Copies of documents with entries of lists, in a folder: a proxy that starts without network has the last entries.
+
+use crate::config::Config;
+use celero_policy::{ListDocument, ListSource};
+use ring::digest::{SHA256, digest};
+use rustix::fs::OFlags;
+use serde_json::{Value as Json, json};
+use std::fmt::Write as _;
+use std::fs::{DirBuilder, File};
+use std::io::{Error, ErrorKind, Read, Result, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The format of copies: a line of JSON about the document, and its bytes. The file was modified when the server last said that it is the current one.
+const FORMAT: u64 = 1;
+/// The longest line about a document, in bytes.
+const MAX_HEAD: usize = 16 << 10;
+
+/// The folder of copies.
+pub(crate) struct ListCopies {
+    folder: PathBuf,
+}
+
+impl ListCopies {
+    /// Returns the folder of a configuration; `None` if it has none.
+    pub(crate) fn of(config: &Config) -> Option<Self> {
+        config.list_copies.clone().map(|folder| Self { folder })
+    }
+
+    /// Reads the copy of a source's document. What can't be used is logged.
+    pub(crate) fn read(&self, source: &ListSource) -> Option<ListDocument> {
+        let file = self.file(source);
+        let checked = read(&file, source).and_then(|document| match source.check(&document) {
+            Ok(()) => Ok(document),
+            Err(why) => Err(Error::other(why)),
+        });
+        match checked {
+            Ok(document) => Some(document),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => {
+                log::warn!("list {}: {}, the copy of {}: {error}", source.list(), file.display(), source.shown_url());
+                None
+            }
+        }
+    }
+
+    /// Writes a copy to the disk, in the place of the one before. After a crash at any moment one of them is there.
+    pub(crate) fn keep(&self, source: &ListSource, document: &ListDocument) -> Result<()> {
+        // Only its owner reads it: a URL may hold a secret.
+        match DirBuilder::new().mode(0o700).create(&self.folder) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        let file = self.file(source);
+        let temporary = file.with_extension(format!("{}.tmp", std::process::id()));
+        let mut options = File::options();
+        options.write(true).create(true).truncate(true).mode(0o600);
+        let mut written = options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(&temporary)?;
+        let head = json!({
+            "format": FORMAT,
+            "list": source.list(),
+            "url": source.url(),
+            "etag": document.etag,
+            "lastModified": document.last_modified,
+            "sha256": hex(&document.bytes),
+        });
+        written.write_all(format!("{head}\n").as_bytes())?;
+        written.write_all(&document.bytes)?;
+        written.set_modified(document.at)?;
+        written.sync_all()?;
+        std::fs::rename(&temporary, &file)?;
+        // The rename itself is on the disk when the folder is.
+        File::open(&self.folder)?.sync_all()
+    }
+
+    /// Notes that a copied document is still the current one.
+    pub(crate) fn is_current(&self, source: &ListSource, now: SystemTime) -> Result<()> {
+        let mut options = File::options();
+        options.append(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+        options.open(self.file(source))?.set_modified(now)
+    }
+
+    fn file(&self, source: &ListSource) -> PathBuf {
+        let name = hex(format!("{}\n{}", source.list(), source.url()).as_bytes());
+        self.folder.join(format!("{name}.copy"))
+    }
+}
+
+fn read(file: &Path, source: &ListSource) -> Result<ListDocument> {
+    let mut options = File::options();
+    let opened = options.read(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(file)?;
+    let about = opened.metadata()?;
+    let largest = source.largest().saturating_add(MAX_HEAD);
+    let mut all = Vec::new();
+    opened.take(u64::try_from(largest).unwrap_or(u64::MAX)).read_to_end(&mut all)?;
+    let damaged = |what: &str| Error::new(ErrorKind::InvalidData, what.to_owned());
+    let end = all.iter().take(MAX_HEAD).position(|byte| *byte == b'\n').ok_or_else(|| damaged("it is damaged"))?;
+    let (head, bytes) = all.split_at_checked(end.saturating_add(1)).ok_or_else(|| damaged("it is damaged"))?;
+    let head: Json = serde_json::from_slice(head).map_err(|_| damaged("it is damaged"))?;
+    if head["format"] != FORMAT {
+        return Err(damaged(&format!("it is of format {}; this version knows {FORMAT}", head["format"])));
+    }
+    if bytes.len() > source.largest() || head["sha256"] != hex(bytes) {
+        return Err(damaged("it is damaged, or larger than `largest`"));
+    }
+    let text = |name: &str| head.get(name)?.as_str().map(str::to_owned);
+    let (etag, last_modified) = (text("etag"), text("lastModified"));
+    Ok(ListDocument { bytes: bytes.into(), etag, last_modified, at: about.modified()? })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    digest(&SHA256, bytes).as_ref().iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

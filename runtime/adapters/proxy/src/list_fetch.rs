@@ -1,0 +1,158 @@
+//! Fetches the documents with entries of lists that the current policy names by URL. The policy decides when; what is fetched is checked there, too.
+
+use crate::http_client::agent;
+use crate::list_copies::ListCopies;
+use crate::state::State;
+use async_trait::async_trait;
+use celero_policy::{ListDocument, ListSource};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, ETAG, LAST_MODIFIED, TRANSFER_ENCODING};
+use http::{HeaderMap, HeaderName};
+use pingora::server::ShutdownWatch;
+use pingora::services::background::BackgroundService;
+use std::sync::Arc;
+use std::time::SystemTime;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use ureq::Agent;
+
+/// How many documents are fetched at a time: they are in memory meanwhile.
+const AT_ONCE: usize = 4;
+/// The longest `etag` and `last-modified` that are kept, in bytes.
+const MAX_VALIDATOR: usize = 1_024;
+
+/// The service that fetches documents.
+pub(crate) struct ListFetchService {
+    state: Arc<State>,
+}
+
+/// What a server answers.
+enum Fetched {
+    New(ListDocument),
+    Unchanged,
+}
+
+impl ListFetchService {
+    pub(crate) fn new(state: Arc<State>) -> Self {
+        Self { state }
+    }
+
+    async fn run(&self) {
+        let mut changes = self.state.changes();
+        let permits = Arc::new(Semaphore::new(AT_ONCE));
+        loop {
+            // Dropping the set ends its tasks when the next generation arrives.
+            let mut tasks = JoinSet::new();
+            let now = self.state.current();
+            let mut client = None;
+            for source in now.policy.list_sources() {
+                // A reload reads the system's certificates again, too.
+                let agent = client.get_or_insert_with(agent).clone();
+                tasks.spawn(keep_fresh(Arc::clone(&self.state), Arc::clone(source), agent, Arc::clone(&permits)));
+            }
+            drop(now);
+            if changes.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl BackgroundService for ListFetchService {
+    async fn start(&self, mut shutdown: ShutdownWatch) {
+        tokio::select! {
+            () = self.run() => {}
+            _ = shutdown.changed() => {}
+        }
+    }
+}
+
+/// Fetches the document of a source again and again.
+async fn keep_fresh(state: Arc<State>, source: Arc<ListSource>, agent: Agent, permits: Arc<Semaphore>) {
+    loop {
+        tokio::time::sleep(source.pause()).await;
+        let Ok(permit) = permits.acquire().await else { return };
+        let (of_task, state, agent) = (Arc::clone(&source), Arc::clone(&state), agent.clone());
+        // Reading a large document takes time, and files of the list may be read again.
+        let done = tokio::task::spawn_blocking(move || refresh(&state, &of_task, &agent)).await;
+        if let Err(error) = done {
+            source.failed(error.to_string());
+        }
+        drop(permit);
+    }
+}
+
+/// Fetches a document and puts its entries in force. Blocks.
+fn refresh(state: &State, source: &Arc<ListSource>, agent: &Agent) {
+    let (list, url) = (source.list(), source.shown_url());
+    let copies = ListCopies::of(&state.current().config);
+    let done = fetch(agent, source).and_then(|fetched| match fetched {
+        Fetched::Unchanged => {
+            let now = SystemTime::now();
+            source.is_current(now);
+            if let Some(error) = copies.as_ref().and_then(|copies| copies.is_current(source, now).err()) {
+                log::debug!("list {list}: the copy of {url}: {error}");
+            }
+            log::debug!("list {list}: {url} is the same");
+            Ok(())
+        }
+        Fetched::New(document) => {
+            // Large documents are not written while readers wait for new entries, and refused ones are not kept.
+            let taken = state.take_list_document(source, &document).map_err(|error| error.to_string())?;
+            let Some(said) = taken else { return Ok(()) };
+            let copied = copies.map_or(Ok(()), |copies| copies.keep(source, &document));
+            if let Err(error) = copied {
+                log::warn!("list {list}: {url} can't be copied to a file: {error}");
+            }
+            log::info!("{url}; {said}");
+            Ok(())
+        }
+    });
+    if let Err(why) = done {
+        match source.age() {
+            None => log::error!("list {list}: {url}: {why}; its entries are missing in the list"),
+            Some(age) => log::warn!("list {list}: {url}: {why}; the entries of {age:.0?} ago still count"),
+        }
+        source.failed(why);
+    }
+}
+
+/// Asks a server for a document, and says which one is known.
+fn fetch(agent: &Agent, source: &ListSource) -> Result<Fetched, String> {
+    let known = source.document();
+    let mut request = agent.get(source.url()).header("accept-encoding", "identity");
+    if let Some(etag) = known.as_ref().and_then(|known| known.etag.as_deref()) {
+        request = request.header("if-none-match", etag);
+    }
+    if let Some(time) = known.as_ref().and_then(|known| known.last_modified.as_deref()) {
+        request = request.header("if-modified-since", time);
+    }
+    let request = request.config().timeout_global(Some(source.timeout())).http_status_as_error(false).build();
+    let mut response = request.call().map_err(|error| error.to_string())?;
+    let status = response.status().as_u16();
+    match status {
+        200 => {}
+        304 if known.is_some() => return Ok(Fetched::Unchanged),
+        300..400 => return Err(format!("the server answers with the status {status}; redirects are not followed")),
+        _ => return Err(format!("the server answers with the status {status}")),
+    }
+    let headers = response.headers();
+    if headers.get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
+        return Err("the document has a `content-encoding`".to_owned());
+    }
+    // Otherwise a document that ends too soon looks like a whole one.
+    if !headers.contains_key(CONTENT_LENGTH) && !headers.contains_key(TRANSFER_ENCODING) {
+        return Err("the server does not say how long the document is".to_owned());
+    }
+    let (etag, last_modified) = (validator(headers, ETAG), validator(headers, LAST_MODIFIED));
+    let limit = u64::try_from(source.largest()).unwrap_or(u64::MAX);
+    let bytes = response.body_mut().with_config().limit(limit).read_to_vec().map_err(|error| error.to_string())?;
+    if bytes.trim_ascii().is_empty() {
+        return Err("the document is empty".to_owned());
+    }
+    Ok(Fetched::New(ListDocument { bytes: bytes.into(), etag, last_modified, at: SystemTime::now() }))
+}
+
+fn validator(headers: &HeaderMap, name: HeaderName) -> Option<String> {
+    headers.get(name)?.to_str().ok().filter(|text| text.len() <= MAX_VALIDATOR).map(str::to_owned)
+}
