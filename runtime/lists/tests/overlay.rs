@@ -1,6 +1,6 @@
 //! What was changed at run time survives when sources are read again.
 
-#![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "a test")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test")]
 
 use celero_lists::{
     Entries, Entry, Format, Kind, Limits, ListType, Lists, ListsError, Mark, Overlay, Record, Scalar, ScalarRef,
