@@ -51,7 +51,9 @@ pub(crate) fn map_in_order<T: Sync, R: Send>(
             }
         };
         queue.end();
-        others.into_iter().filter_map(|other| other.join().err()).for_each(|panic| resume_unwind(panic));
+        if let Some(panic) = others.into_iter().find_map(|other| other.join().err()) {
+            resume_unwind(panic);
+        }
         ended
     })
 }

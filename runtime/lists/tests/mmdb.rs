@@ -280,9 +280,9 @@ fn random_databases_agree_with_a_search() {
         let lists = list(parse(&database(28, &named, &records)).unwrap());
         for _ in 0..300 {
             let address = random.u32(..4096) << 20 | random.u32(..2);
-            let longest =
+            let mut longest =
                 networks.iter().filter(|((prefix, network), _)| (address ^ network.to_bits()) >> (32 - prefix) == 0);
-            let expected = longest.last().map(|(_, record)| *record as i64);
+            let expected = longest.next_back().map(|(_, record)| *record as i64);
             let found = fields(&lists, Ipv4Addr::from_bits(address).into()).and_then(|found| found.1);
             assert_eq!(found, expected, "{} in {shown:?}", Ipv4Addr::from_bits(address));
         }

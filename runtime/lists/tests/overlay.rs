@@ -316,7 +316,8 @@ fn some_lists_are_taken_over() {
     let mut limits = Limits::default();
     limits.entries = 3;
     let small = Lists::new(limits);
-    (small.declare("n", KIND).unwrap(), small.declare("other", Kind::Texts).unwrap());
+    small.declare("n", KIND).unwrap();
+    small.declare("other", Kind::Texts).unwrap();
     small.change().insert("n", "1").insert("n", "2").commit().unwrap();
     let large = fresh();
     large.change().insert("other", "x").insert("other", "y").commit().unwrap();

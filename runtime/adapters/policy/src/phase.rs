@@ -18,7 +18,7 @@ use crate::rule_target::NoPath;
 use crate::rule_times::RuleTimes;
 use celero::counting::{CounterShards, Counters, Evaluations, SlotCounts};
 use celero::{Context, RuleError, RuleSet, Scratch};
-use http::{StatusCode, header};
+use http::{HeaderValue, StatusCode, header};
 use serde_json::Value as Json;
 use std::cell::Cell;
 use std::sync::Arc;

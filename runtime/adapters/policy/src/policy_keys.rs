@@ -18,7 +18,8 @@ use crate::error_policy::PhaseErrorPolicy;
 use crate::language::Language;
 use crate::limit_keys::{CONNECTION_LIMIT, LIMIT};
 use crate::schema::ValueSpec::{
-    Any, Expression, Integer, JsonTemplate, List, Map, Mapping, OneOf, Share, Size, Template, Text, True, Word,
+    Any, Duration, Expression, Integer, JsonTemplate, List, Map, Mapping, OneOf, Share, Size, Template, Text, True,
+    Word,
 };
 use crate::schema::{DiagnosticCodes, DocumentSpec, KeySpec, MappingSpec, ValueSpec};
 

@@ -99,7 +99,9 @@ impl<S: Context + 'static> RemoteLimit<S> {
         let text = value.text(part, context, scratch)?;
         match (std::str::from_utf8(&text), value) {
             (Ok(text), _) if text.len() <= LONGEST_VALUE => Ok(text.to_owned()),
-            (_, TextTemplate::Computed(program)) => Err(ActionFailure { part, program, why: WhyFailed::Invalid }),
+            (_, TextTemplate::Computed(program)) => {
+                Err(ActionFailure { part, program: Some(program), why: WhyFailed::Invalid })
+            }
             // The file is UTF-8, and its constants are checked when they are compiled.
             (_, TextTemplate::Fixed(_)) => Ok(String::new()),
         }

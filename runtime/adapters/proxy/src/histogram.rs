@@ -199,7 +199,6 @@ fn width(buckets: &[(i32, u64)]) -> usize {
 }
 
 #[cfg(test)]
-#[expect(clippy::arithmetic_side_effects, reason = "tests")]
 mod tests {
     use super::*;
 

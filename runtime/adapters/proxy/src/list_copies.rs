@@ -98,13 +98,14 @@ fn read(file: &Path, source: &ListSource) -> Result<ListDocument> {
     let end = all.iter().take(MAX_HEAD).position(|byte| *byte == b'\n').ok_or_else(|| damaged("it is damaged"))?;
     let (head, bytes) = all.split_at_checked(end.saturating_add(1)).ok_or_else(|| damaged("it is damaged"))?;
     let head: Json = serde_json::from_slice(head).map_err(|_| damaged("it is damaged"))?;
-    if head["format"] != FORMAT {
-        return Err(damaged(&format!("it is of format {}; this version knows {FORMAT}", head["format"])));
-    }
-    if bytes.len() > source.largest() || head["sha256"] != hex(bytes) {
-        return Err(damaged("it is damaged, or larger than `largest`"));
+    let format = head.get("format").unwrap_or(&Json::Null);
+    if *format != FORMAT {
+        return Err(damaged(&format!("it is of format {format}; this version knows {FORMAT}")));
     }
     let text = |name: &str| head.get(name)?.as_str().map(str::to_owned);
+    if bytes.len() > source.largest() || text("sha256") != Some(hex(bytes)) {
+        return Err(damaged("it is damaged, or larger than `largest`"));
+    }
     let (etag, last_modified) = (text("etag"), text("lastModified"));
     Ok(ListDocument { bytes: bytes.into(), etag, last_modified, at: about.modified()? })
 }

@@ -259,7 +259,6 @@ fn nanos(time: SystemTime) -> u64 {
 }
 
 #[cfg(test)]
-#[expect(clippy::arithmetic_side_effects, reason = "tests")]
 mod tests {
     use super::*;
     use crate::metric_sink::MetricWriter;

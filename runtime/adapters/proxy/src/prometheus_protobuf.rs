@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn histograms_have_both_kinds_of_buckets() {
         let durations = Histogram::default();
-        [0, 3_000_000, 1_000_000_000].map(|nanos| durations.add(Duration::from_nanos(nanos)));
+        [0, 3_000_000, 1_000_000_000].into_iter().for_each(|nanos| durations.add(Duration::from_nanos(nanos)));
         let found = histogram(&durations.counts());
         assert_eq!((found.count, found.schema, found.zero_count), (3, 3, 1));
         // 2^(-68/8) < 0.003 <= 2^(-67/8): the bucket whose upper bound is 2^(-67/8), and the one that ends at 1.

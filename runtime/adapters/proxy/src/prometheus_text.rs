@@ -90,7 +90,9 @@ mod tests {
     #[test]
     fn buckets_add_up() {
         let histogram = Histogram::default();
-        [0, 500, 501, 10_000_000, 10_000_001].map(|micros| histogram.add(Duration::from_micros(micros)));
+        [0, 500, 501, 10_000_000, 10_000_001]
+            .into_iter()
+            .for_each(|micros| histogram.add(Duration::from_micros(micros)));
         let mut page = PrometheusText::default();
         let mut writer = MetricWriter::new(&mut page, SystemTime::UNIX_EPOCH);
         writer.family(MetricKind::Histogram, "x", "X.");

@@ -48,6 +48,7 @@ pub(crate) fn settings(config: &Config) -> String {
     let admin = config.admin.as_ref();
     text.option("admin.token", admin.map(|admin| admin.token.display()));
     text.option("admin.listChanges", config.list_changes().map(|file| file.display()));
+    text.option("listCopies", config.list_copies.as_ref().map(|folder| folder.display()));
     let log = config.access_log.as_ref().map(|output| match output {
         LogOutput::Stdout => "-".to_owned(),
         LogOutput::File(file) => file.display().to_string(),

@@ -81,7 +81,7 @@ fn documents_stay_when_the_policy_is_loaded_again() {
     first.is_current(SystemTime::now());
     assert_eq!(first.info().failed, 1, "there is no document that could be current");
     fetched(&live.current(), &first, "/1\n").unwrap();
-    folder.write("policy.yaml", &URLS.replace("/inline", "/new"));
+    folder.write("policy.yaml", URLS.replace("/inline", "/new"));
     live.reload().unwrap();
     let now = |live: &LivePolicy| ["/inline", "/new", "/1"].map(|path| asked(&live.current(), path));
     assert_eq!(now(&live), [0, 403, 403]);
@@ -91,7 +91,7 @@ fn documents_stay_when_the_policy_is_loaded_again() {
     current.lists().unwrap().take_over(current.read_lists().unwrap().unwrap()).unwrap();
     assert_eq!(now(&live), [0, 403, 403]);
     // At another URL, or as another type, it is another document.
-    folder.write("policy.yaml", &URLS.replace("key=1", "key=2"));
+    folder.write("policy.yaml", URLS.replace("key=1", "key=2"));
     live.reload().unwrap();
     assert_eq!(now(&live), [403, 0, 0]);
 
@@ -126,8 +126,8 @@ request: [{when: request.path in lists.paths, deny: 403}]",
     assert!(current.files().contains(&folder.path("paths.d/*.txt")));
     // Every wrong file is named.
     let long = "x".repeat(5000);
-    folder.write("paths.d/e.txt", &format!("/e\n{long}\n"));
-    folder.write("paths.d/f.txt", &format!("{long}\n"));
+    folder.write("paths.d/e.txt", format!("/e\n{long}\n"));
+    folder.write("paths.d/f.txt", format!("{long}\n"));
     let error = live.reload().unwrap_err().to_string();
     assert!(error.contains("e.txt: line 2") && error.contains("f.txt: line 1"), "{error}");
     assert_eq!(asked(&live.current(), "/a"), 403);

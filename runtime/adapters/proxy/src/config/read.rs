@@ -92,7 +92,7 @@ impl Reader<'_> {
                 .and_then(|metrics| metrics.get("export"))
                 .and_then(|node| self.metrics_export(node)),
             admin: root.get("admin").and_then(|node| self.admin(root, node)),
-            list_copies: root.text_of("listCopies").map(|text| self.base.join(text.text)),
+            list_copies: root.text_of("listCopies").map(|text| self.path_of(&text)),
             access_log: root.text_of("accessLog").map(|text| self.output(&text)),
             threads: number(root, "threads").unwrap_or_else(cores),
             grace: time(root, "grace").unwrap_or(Duration::from_secs(10)),
