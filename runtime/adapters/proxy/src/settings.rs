@@ -2,7 +2,7 @@
 //!
 //! Nothing secret is shown: files are named and not read, and of URLs user, password and query are left out.
 
-use crate::config::{Collector, Config, ForwardedHeader, LogOutput, OtlpHistograms};
+use crate::config::{Collector, Config, ForwardedHeader, LogOutput, OtlpHistograms, RateLimitService};
 use std::fmt::{Display, Write};
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ pub(crate) fn settings(config: &Config) -> String {
         ForwardedHeader::Forwarded => "forwarded",
     };
     text.line("forwarded.header", header);
+    text.rate_limit_services(config);
     text.traces(config);
     for (key, time) in [
         ("connect", timeouts.connect),
@@ -68,11 +69,7 @@ impl Settings {
     }
 
     fn time(&mut self, key: &str, time: Duration) {
-        if time.is_zero() {
-            self.line(key, "0s");
-        } else {
-            self.line(key, format_args!("{time:?}"));
-        }
+        self.line(key, duration(time));
     }
 
     fn option(&mut self, key: &str, value: Option<impl Display>) {
@@ -85,6 +82,24 @@ impl Settings {
     fn list(&mut self, key: &str, values: &[impl Display]) {
         let values: Vec<String> = values.iter().map(ToString::to_string).collect();
         self.option(key, Some(values.join(", ")).filter(|text| !text.is_empty()));
+    }
+
+    fn rate_limit_services(&mut self, config: &Config) {
+        if config.rate_limit_services.is_empty() {
+            self.line("rateLimitServices", "none");
+        }
+        for service in &config.rate_limit_services {
+            let RateLimitService { name, address, domain, tls, timeout, concurrent, failures, pause } = service;
+            let tls = tls.as_ref().map_or_else(String::new, |tls| format!(", TLS as {}", tls.server_name));
+            self.line(
+                &format!("rateLimitServices.{name}"),
+                format_args!(
+                    "{address}{tls}, domain {domain}, timeout {}, concurrent {concurrent}, failures {failures}, pause {}",
+                    duration(*timeout),
+                    duration(*pause)
+                ),
+            );
+        }
     }
 
     fn traces(&mut self, config: &Config) {
@@ -118,6 +133,10 @@ impl Settings {
             collector.attributes.iter().map(|(name, value)| format!("{name}={value}")).collect();
         self.list(&format!("{key}.attributes"), &attributes);
     }
+}
+
+fn duration(time: Duration) -> String {
+    if time.is_zero() { "0s".to_owned() } else { format!("{time:?}") }
 }
 
 /// Returns an expression on one line.

@@ -125,6 +125,9 @@ fn folders_of_files_that_are_written_must_exist() {
     }
 }
 
+/// The keys that `--check` describes outside of the settings.
+const ELSEWHERE: [&str; 5] = ["listeners", "policy", "upstreams", "routes", "compression"];
+
 /// Every setting is shown with its value, or with its default.
 #[test]
 fn all_settings_are_described() {
@@ -137,7 +140,8 @@ fn all_settings_are_described() {
         &format!(
             "listeners: [{{ address: 127.0.0.1:0 }}]\npolicy: policy.yaml\n{DEMO}\
              traces: {{ sample: [{{ when: request.path == '/', share: 0 }}], export: {{ {collector}, attributes: {{ a: b }} }} }}\n\
-             metrics: {{ address: 127.0.0.1:0, export: {{ {collector} }} }}\nadmin: {{ token: admin.token }}\n"
+             metrics: {{ address: 127.0.0.1:0, export: {{ {collector} }} }}\nadmin: {{ token: admin.token }}\n\
+             rateLimitServices: [{{ name: counter, address: \"127.0.0.1:8081\", domain: edge, failures: 7 }}]\n"
         ),
     );
     let summary = Config::summary(&file).unwrap_or_else(|error| panic!("{error}"));
@@ -153,9 +157,16 @@ fn all_settings_are_described() {
         look(format!("{key}."), &schema["properties"][key]);
     }
     look("traces.export.".to_owned(), &schema["properties"]["traces"]["properties"]["export"]);
-    for key in ["retries", "accessLog", "threads", "grace", "drainDelay", "include", "metrics.export.interval"] {
+    for key in schema["properties"].as_object().unwrap().keys().filter(|key| !ELSEWHERE.contains(&key.as_str())) {
+        let shown = ['.', ':'].map(|end| format!("\n  {key}{end}"));
+        assert!(shown.iter().any(|start| summary.contains(start)), "{key} in\n{summary}");
+        checked += 1;
+    }
+    for key in ["metrics.export.interval", "metrics.export.histograms"] {
         assert!(summary.contains(&format!("\n  {key}: ")), "{key} in\n{summary}");
     }
+    let service = "rateLimitServices.counter: 127.0.0.1:8081, domain edge, timeout 50ms, concurrent 100, failures 7, pause 1s\n";
+    assert!(summary.contains(service), "{summary}");
     assert!(checked >= 30, "{checked} of\n{schema:#}");
     assert!(
         summary.contains("traces.sample: 0 when request.path == '/'") && summary.contains(": http://127.0.0.1:1/x?..")
